@@ -1,0 +1,54 @@
+# Compile options shared by every native target, and the instruction levels that kernels are compiled for.
+
+include(CheckCXXCompilerFlag)
+
+# Gives `target` the language level, warnings and code generation options of this project.
+function(mluops_compile_options target)
+  target_compile_features(${target} PRIVATE cxx_std_17)
+  set_target_properties(${target} PROPERTIES
+    CXX_EXTENSIONS OFF
+    CXX_VISIBILITY_PRESET hidden
+    VISIBILITY_INLINES_HIDDEN ON
+    POSITION_INDEPENDENT_CODE ON)
+  target_compile_options(${target} PRIVATE
+    -Wall -Wextra -Wpedantic
+    # The same source gives the same bits on every level: a * b + c is never fused behind our back.
+    -ffp-contract=off
+    -fno-math-errno
+    $<$<BOOL:${MLUOPS_WERROR}>:-Werror>)
+  # Two of our libraries in one process must not share the static variables of inline functions.
+  if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    target_compile_options(${target} PRIVATE -fno-gnu-unique)
+  endif()
+  if(MLUOPS_SANITIZE)
+    set(sanitize -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer)
+    target_compile_options(${target} PRIVATE ${sanitize})
+    target_link_options(${target} PRIVATE ${sanitize})
+  endif()
+endfunction()
+
+# Sets `result` to the levels this compiler can produce; `baseline` alone where the machine is not x86-64.
+function(mluops_instruction_levels result)
+  set(levels baseline)
+  if(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
+    check_cxx_compiler_flag(-march=x86-64-v4 MLUOPS_COMPILER_HAS_X86_64_LEVELS)
+    if(MLUOPS_COMPILER_HAS_X86_64_LEVELS)
+      list(APPEND levels x86_64_v3 x86_64_v4)
+    else()
+      message(WARNING "This compiler does not know -march=x86-64-v3 (GCC 11 and Clang 12 do): baseline kernels only")
+    endif()
+  endif()
+  set(${result} ${levels} PARENT_SCOPE)
+endfunction()
+
+# Sets `result` to the compiler option of one level.
+function(mluops_level_option level result)
+  set(option "")
+  if(level MATCHES "^x86_64_v")
+    string(REPLACE "_v" "-v" option "-march=${level}")
+    string(REPLACE "x86_64" "x86-64" option "${option}")
+  elseif(CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64)$")
+    set(option -march=x86-64)
+  endif()
+  set(${result} ${option} PARENT_SCOPE)
+endfunction()

@@ -1,0 +1,28 @@
+# The inside of a wheel: the generated cffi module, the Cython extension and the library, all in the package's folder.
+
+if(CMAKE_VERSION VERSION_LESS 3.26)
+  message(FATAL_ERROR "MLUOPS_BUILD_PYTHON needs CMake 3.26 or newer (stable Python ABI), found ${CMAKE_VERSION}")
+endif()
+find_package(Python 3.11 REQUIRED COMPONENTS Interpreter Development.SABIModule)
+
+set(MLUOPS_CFFI "${CMAKE_CURRENT_BINARY_DIR}/_abi.py")
+set(MLUOPS_TABLE "${CMAKE_CURRENT_BINARY_DIR}/_table.pxi")
+set(MLUOPS_PYX "${CMAKE_CURRENT_SOURCE_DIR}/pymluops/_core.pyx")
+set(MLUOPS_CORE_C "${CMAKE_CURRENT_BINARY_DIR}/_core.c")
+mluops_generate(--cffi "${MLUOPS_CFFI}" --cython "${MLUOPS_TABLE}")
+add_custom_command(
+  OUTPUT "${MLUOPS_CORE_C}"
+  COMMAND Python::Interpreter -m cython -3 --module-name pymluops._core -I "${CMAKE_CURRENT_BINARY_DIR}"
+          --output-file "${MLUOPS_CORE_C}" "${MLUOPS_PYX}"
+  DEPENDS "${MLUOPS_PYX}" "${MLUOPS_TABLE}"
+  COMMENT "Compiling _core.pyx to C"
+  VERBATIM)
+
+# USE_SABI: one extension for every Python from 3.11 on.
+python_add_library(mluops_core_module MODULE WITH_SOABI USE_SABI 3.11 "${MLUOPS_CORE_C}")
+set_target_properties(mluops_core_module PROPERTIES OUTPUT_NAME _core C_VISIBILITY_PRESET hidden)
+target_include_directories(mluops_core_module PRIVATE native/include)
+
+install(TARGETS mluops_cpu LIBRARY DESTINATION pymluops)
+install(TARGETS mluops_core_module LIBRARY DESTINATION pymluops)
+install(FILES "${MLUOPS_CFFI}" DESTINATION pymluops)

@@ -1,0 +1,276 @@
+"""Writes what is derived from mluops.h, the only declaration of the C ABI.
+
+    generate.py --header mluops.h [--cffi _abi.py] [--cython _table.pxi] [--exports exports.map] [--enums enums.py]
+
+--cffi     the out-of-line ABI module of cffi, behind `Backend.lib` and `Backend.ffi`
+--cython   a table of function pointers, filled by dlsym, and a call by function number; included by _core.pyx
+--exports  the linker version script that keeps the declared names and hides all others
+--enums    the Python enums; that file is checked in, because type checkers and readers want to see the members
+
+The header is plain C: typedefs and prototypes without function pointers. So a few lines of text handling read it, and the
+version script, which every build needs, costs no package. What they find is checked twice afterwards: cffi parses the
+same text with a C parser, and the C compiler compares the pointer table with the header.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+BANNER = "Generated from native/include/mluops.h by native/abi/generate.py; do not edit."
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One parameter of a prototype; an array is the pointer that it decays to."""
+
+    type: str
+    name: str
+
+
+@dataclass(frozen=True)
+class Function:
+    """One prototype."""
+
+    name: str
+    returns: str
+    parameters: tuple[Parameter, ...]
+
+
+@dataclass(frozen=True)
+class Enum:
+    """One `typedef enum`, its members in the order of the header."""
+
+    name: str
+    members: tuple[tuple[str, int], ...]
+
+
+@dataclass(frozen=True)
+class Header:
+    """What mluops.h declares."""
+
+    text: str  # typedefs and prototypes, without comments and preprocessor lines
+    constants: dict[str, int]
+    enums: tuple[Enum, ...]
+    opaque: tuple[str, ...]  # names of pointer types to incomplete structures
+    functions: tuple[Function, ...]
+
+
+# ---- Reading ----------------------------------------------------------------------------------------------------------
+
+
+def read_header(path: Path) -> Header:
+    """Read mluops.h; what does not look like a typedef or a prototype is an error."""
+    source = re.sub(r"/\*.*?\*/", " ", path.read_text(encoding="utf-8"), flags=re.DOTALL)
+    source = re.sub(r"//[^\n]*", " ", source).replace("\\\n", " ")
+    constants = {name: int(value) for name, value in re.findall(r"^#define\s+(\w+)\s+(\d+)\s*$", source, re.MULTILINE)}
+    # `extern "C"` is C++ only.
+    source = re.sub(r"^#ifdef __cplusplus$.*?^#endif$", "", source, flags=re.DOTALL | re.MULTILINE)
+    source = re.sub(r"^#.*$", "", source, flags=re.MULTILINE).replace("MLUOP_WIN_API", "")
+    # No declaration of this header holds a semicolon inside.
+    declarations = [" ".join(part.split()) for part in source.split(";")]
+    if declarations.pop():
+        raise SystemExit(f"{path}: the last declaration does not end with a semicolon")
+    enums, opaque, functions = [], [], []
+    for declaration in declarations:
+        if match := re.fullmatch(r"typedef enum \{(.*)\} (\w+)", declaration):
+            enums.append(Enum(match[2], tuple(_member(path, text) for text in match[1].split(","))))
+        elif match := re.fullmatch(r"typedef struct \w+ ?\* ?(\w+)", declaration):
+            opaque.append(match[1])
+        else:
+            functions.append(_function(path, declaration))
+    text = "".join(f"{declaration};\n" for declaration in declarations)
+    return Header(text, constants, tuple(enums), tuple(opaque), tuple(functions))
+
+
+def _member(path: Path, text: str) -> tuple[str, int]:
+    match = re.fullmatch(r" ?(\w+) = (-?\d+) ?", text)
+    if match is None:
+        raise SystemExit(f"{path}: expected `NAME = number` in an enum, got `{text}`")
+    return match[1], int(match[2])
+
+
+def _function(path: Path, declaration: str) -> Function:
+    match = re.fullmatch(r"([\w ]+[ *]+)(mluOp\w+|mluopsExt\w+) ?\(([^()]*)\)", declaration)
+    if match is None:
+        raise SystemExit(f"{path}: expected a typedef or a prototype, got `{declaration}`")
+    listed = match[3].strip()
+    texts = [] if listed in ("", "void") else listed.split(",")
+    return Function(match[2], match[1].strip(), tuple(_parameter(path, text.strip()) for text in texts))
+
+
+def _parameter(path: Path, text: str) -> Parameter:
+    match = re.fullmatch(r"([\w ]+[ *]+)(\w+) ?(\[\])?", text)
+    if match is None:
+        raise SystemExit(f"{path}: expected `type name`, got `{text}`")
+    kind = match[1].strip() + (" *" if match[3] else "")
+    # `const` of a value passed by copy says nothing to the caller.
+    return Parameter(re.sub(r"^const ", "", kind) if "*" not in kind else kind, match[2])
+
+
+# ---- Writing ----------------------------------------------------------------------------------------------------------
+
+
+def cffi_module(header: Header, path: Path) -> None:
+    """Write the out-of-line ABI module of cffi."""
+    import cffi
+
+    ffi = cffi.FFI()
+    ffi.cdef("".join(f"#define {name} {value}\n" for name, value in header.constants.items()) + header.text)
+    ffi.set_source("pymluops._abi", None)
+    ffi.emit_python_code(str(path))
+
+
+def exports(header: Header) -> str:
+    """Return the linker version script."""
+    names = "".join(f"    {name};\n" for name in sorted(function.name for function in header.functions))
+    return f"/* {BANNER} */\n{{\n  global:\n{names}  local:\n    *;\n}};\n"
+
+
+def cython_table(header: Header) -> str:
+    """Return the function pointer table, its loader and the call by number.
+
+    The bodies are C, so the compiler checks every argument against the header; Cython sees only their types.
+    """
+    pointers = "\n".join(f"      __typeof__(&{function.name}) {function.name};" for function in header.functions)
+    names = "\n".join(f'      "{function.name}",' for function in header.functions)
+    cases = "\n".join(
+        f"        case {number}: return table->{function.name}({_arguments(header, function)});"
+        for number, function in enumerate(header.functions)
+        if function.returns == "mluOpStatus_t"
+    )
+    types = "\n".join(
+        [f"    ctypedef int {enum.name}" for enum in header.enums] + [f"    ctypedef void *{name}" for name in header.opaque]
+    )
+    members = "\n".join(f"        {_cython_pointer(function)}" for function in header.functions)
+    listing = "\n".join(
+        f'    "{function.name}": ({number}, "{function.returns}", ('
+        + "".join(f'("{parameter.type}", "{parameter.name}"), ' for parameter in function.parameters)
+        + ")),"
+        for number, function in enumerate(header.functions)
+    )
+    return f'''# {BANNER}
+
+cdef extern from *:
+    """
+    #include <dlfcn.h>
+    #include "mluops.h"
+
+    /* One pointer for every function of the header, NULL where a library lacks it. */
+    typedef struct {{
+{pointers}
+    }} FunctionTable;
+
+    static const char *const mluops_names[] = {{
+{names}
+    }};
+
+    /* One argument of a call by number. */
+    typedef union {{
+      void *pointer;
+      int64_t integer;
+      double real;
+    }} Argument;
+
+    /* Fills the table from a library that dlopen returned. */
+    static void table_load(FunctionTable *table, void *library) {{
+      void **slots = (void **)table;
+      for (size_t i = 0; i < sizeof(mluops_names) / sizeof(mluops_names[0]); i++) {{
+        slots[i] = dlsym(library, mluops_names[i]);
+      }}
+    }}
+
+    /* The pointer with this number, NULL if the library lacks the function. */
+    static void *table_function(const FunctionTable *table, int number) {{
+      return ((void *const *)table)[number];
+    }}
+
+    /* Calls the function with this number, which must not be NULL and must return a status. */
+    static mluOpStatus_t table_invoke(const FunctionTable *table, int number, const Argument *a) {{
+      switch (number) {{
+{cases}
+        default: return MLUOP_STATUS_INTERNAL_ERROR;
+      }}
+    }}
+    """
+{types}
+
+    ctypedef struct FunctionTable:
+{members}
+
+    ctypedef union Argument:
+        void *pointer
+        int64_t integer
+        double real
+
+    void table_load(FunctionTable *table, void *library) noexcept nogil
+    void *table_function(const FunctionTable *table, int number) noexcept nogil
+    int table_invoke(const FunctionTable *table, int number, const Argument *arguments) noexcept nogil
+
+# Number, type returned and (type, name) of the parameters of every function.
+_FUNCTIONS = {{
+{listing}
+}}
+'''
+
+
+def _arguments(header: Header, function: Function) -> str:
+    casts = []
+    for number, parameter in enumerate(function.parameters):
+        if "*" in parameter.type or parameter.type in header.opaque:
+            field = "pointer"
+        else:
+            field = "real" if parameter.type in ("float", "double") else "integer"
+        casts.append(f"({parameter.type})a[{number}].{field}")
+    return ", ".join(casts)
+
+
+def _cython_pointer(function: Function) -> str:
+    types = ", ".join(parameter.type for parameter in function.parameters)
+    return f"{function.returns} (*{function.name})({types}) noexcept nogil"
+
+
+# Python name, C type, prefix of its enumerators and docstring of the enums that Python code uses.
+PYTHON_ENUMS = (
+    ("Status", "mluOpStatus_t", "MLUOP_STATUS_", "What a call came to."),
+    ("DataType", "mluOpDataType_t", "MLUOP_DTYPE_", "Type of an element. The numbers are those of the C ABI."),
+    ("Layout", "mluOpTensorLayout_t", "MLUOP_LAYOUT_", "Meaning of the dimensions of a tensor."),
+)
+
+
+def python_enums(header: Header) -> str:
+    """Return pymluops/enums.py."""
+    enums = {enum.name: enum for enum in header.enums}
+    parts = [f'# {BANNER}\n"""The enums of the C ABI that Python code uses."""\n\nfrom enum import IntEnum\n']
+    for name, type_name, prefix, text in PYTHON_ENUMS:
+        members = "".join(f"    {member.removeprefix(prefix)} = {value}\n" for member, value in enums[type_name].members)
+        parts.append(f'class {name}(IntEnum):\n    """{text}"""\n\n{members}')
+    return "\n\n".join(parts)
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Write the files asked for."""
+    parser = argparse.ArgumentParser(description="Write what is derived from mluops.h.")
+    parser.add_argument("--header", type=Path, required=True, help="mluops.h")
+    for option, text in (
+        ("--cffi", "cffi module"),
+        ("--cython", "Cython pointer table"),
+        ("--exports", "linker version script"),
+        ("--enums", "Python enums"),
+    ):
+        parser.add_argument(option, type=Path, metavar="FILE", help=f"write the {text}")
+    options = parser.parse_args(argv)
+    header = read_header(options.header)
+    if options.cffi:
+        cffi_module(header, options.cffi)
+    for path, write in ((options.cython, cython_table), (options.exports, exports), (options.enums, python_enums)):
+        if path:
+            path.write_text(write(header), encoding="utf-8")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,63 @@
+// The checks that functions of the ABI are made of. Each returns SUCCESS or refuses with a reason; callers chain them with
+// MLUOPS_TRY in the order in which a call with several faults has to be judged.
+#ifndef MLUOPS_CORE_CHECK_H_
+#define MLUOPS_CORE_CHECK_H_
+
+#include <cstdint>
+#include <initializer_list>
+
+#include "core/handle.h"
+#include "core/reason.h"
+#include "core/tensor.h"
+
+namespace mluops {
+
+// A tensor argument of an operator: the pair (descriptor, data) and the name that messages call it by.
+struct TensorArgument {
+  const char *name;
+  mluOpTensorDescriptor_t desc;
+  const void *data;
+};
+
+mluOpStatus_t need_pointer(const char *function, const char *argument, const void *pointer);
+mluOpStatus_t need_handle(const char *function, mluOpHandle_t handle);
+mluOpStatus_t need_descriptor(const char *function, const char *argument, mluOpTensorDescriptor_t desc);
+mluOpStatus_t need_descriptors(const char *function, std::initializer_list<TensorArgument> tensors);
+
+// `meaning` names the dimensions, for example "[N, T, C, HW]".
+mluOpStatus_t need_rank(const char *function, const TensorArgument &tensor, int rank, const char *meaning);
+// Dimension `dim`, which means `symbol`, equals `expected`.
+mluOpStatus_t need_dim(const char *function, const TensorArgument &tensor, int dim, const char *symbol,
+                       std::int64_t expected);
+// Dimension `dim` equals dimension `other_dim` of `other`.
+mluOpStatus_t need_same_dim(const char *function, const TensorArgument &tensor, int dim, const TensorArgument &other,
+                            int other_dim);
+mluOpStatus_t need_same_shape(const char *function, const TensorArgument &tensor, const TensorArgument &other);
+mluOpStatus_t need_nonzero_dim(const char *function, const TensorArgument &tensor, int dim, const char *symbol);
+mluOpStatus_t need_elements(const char *function, const TensorArgument &tensor);
+
+mluOpStatus_t need_dtype(const char *function, const TensorArgument &tensor, mluOpDataType_t dtype);
+mluOpStatus_t need_float_or_half(const char *function, const TensorArgument &tensor);
+mluOpStatus_t need_same_dtype(const char *function, const TensorArgument &tensor, const TensorArgument &other);
+mluOpStatus_t need_layout(const char *function, const TensorArgument &tensor, mluOpTensorLayout_t layout);
+
+// NOT_SUPPORTED unless packed.
+mluOpStatus_t need_packed(const char *function, std::initializer_list<TensorArgument> tensors);
+// NOT_SUPPORTED from 2^31 elements on.
+mluOpStatus_t need_indexable(const char *function, std::initializer_list<TensorArgument> tensors);
+
+// Data there and aligned to its element type.
+mluOpStatus_t need_data(const char *function, std::initializer_list<TensorArgument> tensors);
+// No byte of an output belongs to an input or to another output.
+mluOpStatus_t need_apart(const char *function, std::initializer_list<TensorArgument> outputs,
+                         std::initializer_list<TensorArgument> inputs);
+// The same for one pair of byte ranges that need not be tensors.
+mluOpStatus_t need_apart(const char *function, const char *argument, const void *data, std::int64_t bytes,
+                         const char *other_argument, const void *other, std::int64_t other_bytes);
+
+// "[2, 3, 4] float" for messages.
+Text describe(mluOpTensorDescriptor_t desc);
+
+}  // namespace mluops
+
+#endif  // MLUOPS_CORE_CHECK_H_

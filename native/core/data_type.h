@@ -1,0 +1,20 @@
+#ifndef MLUOPS_CORE_DATA_TYPE_H_
+#define MLUOPS_CORE_DATA_TYPE_H_
+
+#include <cstddef>
+
+#include "mluops.h"
+
+namespace mluops {
+
+// Bytes of one element; 0 for INVALID and for numbers that name no type.
+std::size_t size_of(mluOpDataType_t dtype);
+
+// Short name for messages: "float", "half", "int32"; a number that names no type gives "dtype <unknown>".
+const char *name_of(mluOpDataType_t dtype);
+
+const char *name_of(mluOpTensorLayout_t layout);
+
+}  // namespace mluops
+
+#endif  // MLUOPS_CORE_DATA_TYPE_H_

@@ -1,0 +1,103 @@
+// Life of the objects behind the opaque handles.
+//
+// Objects live in slabs that are reused but never given back, so the magic word of a destroyed one can still be read: a handle
+// or descriptor that was destroyed, or that is of another kind, is told apart from a living one without touching freed memory.
+#ifndef MLUOPS_CORE_OBJECT_H_
+#define MLUOPS_CORE_OBJECT_H_
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <new>
+
+namespace mluops {
+
+// First member of every object. Each kind of object has its own value of `magic` while alive.
+struct ObjectHeader {
+  std::atomic<std::uint32_t> magic{0};
+};
+
+constexpr std::uint32_t kDeadMagic = 0xdeadbeefu;
+
+// Whether `object` points to a living T. Foreign memory is recognised as far as it can be read.
+template <typename T>
+inline bool alive(const T *object) {
+  const auto address = reinterpret_cast<std::uintptr_t>(object);
+  constexpr std::uintptr_t kFirstPage = 4096;
+  if (address < kFirstPage || address % alignof(T) != 0) return false;
+  return object->header.magic.load(std::memory_order_acquire) == T::kMagic;
+}
+
+template <typename T>
+class Pool {
+ public:
+  static T *create() {
+    Slot *slot = instance().take();
+    T *object = new (slot) T();
+    object->header.magic.store(T::kMagic, std::memory_order_release);
+    return object;
+  }
+
+  // False if `object` is not a living T; of two threads that destroy the same one, exactly one succeeds.
+  static bool destroy(T *object) {
+    if (!alive(object)) return false;
+    std::uint32_t expected = T::kMagic;
+    if (!object->header.magic.compare_exchange_strong(expected, kDeadMagic)) return false;
+    object->release();
+    instance().give(reinterpret_cast<Slot *>(object));
+    return true;
+  }
+
+ private:
+  // A free slot keeps the dead object's header in place and links behind it.
+  struct alignas(alignof(std::max_align_t)) Slot {
+    ObjectHeader header;
+    Slot *next;
+    unsigned char rest[sizeof(T)];
+  };
+  static_assert(sizeof(Slot) >= sizeof(T), "a slot holds an object");
+  static constexpr std::size_t kSlotsPerSlab = 128;
+
+  static Pool &instance() {
+    static Pool *pool = new Pool();  // never destroyed: descriptors may outlive static destruction
+    return *pool;
+  }
+
+  Slot *take() {
+    std::lock_guard<std::mutex> lock(mutex_);
+    if (free_ == nullptr) grow();
+    Slot *slot = free_;
+    free_ = slot->next;
+    return slot;
+  }
+
+  void give(Slot *slot) {
+    std::lock_guard<std::mutex> lock(mutex_);
+    slot->next = free_;
+    free_ = slot;
+  }
+
+  void grow() {
+    struct Slab {
+      Slab *previous;
+      alignas(Slot) unsigned char slots[kSlotsPerSlab * sizeof(Slot)];
+    };
+    Slab *slab = new Slab;
+    slab->previous = static_cast<Slab *>(slabs_);
+    slabs_ = slab;  // keeps every slab reachable
+    for (std::size_t i = kSlotsPerSlab; i-- > 0;) {
+      Slot *slot = new (slab->slots + i * sizeof(Slot)) Slot;
+      slot->next = free_;
+      free_ = slot;
+    }
+  }
+
+  std::mutex mutex_;
+  Slot *free_ = nullptr;
+  void *slabs_ = nullptr;
+};
+
+}  // namespace mluops
+
+#endif  // MLUOPS_CORE_OBJECT_H_

@@ -1,0 +1,45 @@
+// Why a call was refused, kept per thread: function, argument, what was expected and what came.
+#ifndef MLUOPS_CORE_REASON_H_
+#define MLUOPS_CORE_REASON_H_
+
+#include "mluops.h"
+
+namespace mluops {
+
+// A short piece of a message with fixed room, so that telling why a call failed cannot itself fail.
+class Text {
+ public:
+  Text(const char *text);  // NOLINT: a plain string is the usual case and converts silently
+  static Text format(const char *pattern, ...) __attribute__((format(printf, 1, 2)));
+  const char *c_str() const { return data_; }
+
+ private:
+  Text() { data_[0] = '\0'; }
+  char data_[224];
+};
+
+// Stores "<function>: <argument>: expected <expected>, got <found>" as this thread's last reason and returns `status`.
+mluOpStatus_t refuse(mluOpStatus_t status, const char *function, const char *argument, const Text &expected,
+                     const Text &found);
+
+// Stores a free sentence, for failures that no argument is to blame for.
+mluOpStatus_t fail(mluOpStatus_t status, const char *function, const Text &sentence);
+
+const char *last_reason();
+
+}  // namespace mluops
+
+// Ends the calling function with the status of `expression` unless that is SUCCESS.
+#define MLUOPS_TRY(expression)                                              \
+  do {                                                                      \
+    const mluOpStatus_t mluops_try_status_ = (expression);                  \
+    if (mluops_try_status_ != MLUOP_STATUS_SUCCESS) return mluops_try_status_; \
+  } while (0)
+
+// Refuses unless `condition` holds; the texts are only built when it does not.
+#define MLUOPS_REQUIRE(condition, status, function, argument, expected, found)               \
+  do {                                                                                       \
+    if (!(condition)) return ::mluops::refuse(status, function, argument, expected, found);  \
+  } while (0)
+
+#endif  // MLUOPS_CORE_REASON_H_

@@ -1,0 +1,19 @@
+// What the entry code has to know of the target that its library computes on. Each library links one definition.
+#ifndef MLUOPS_CORE_TARGET_H_
+#define MLUOPS_CORE_TARGET_H_
+
+#include <cstdint>
+
+namespace mluops {
+
+struct TargetLimits {
+  std::int64_t sparse_rows;    // largest L of mluOpGetIndicePairs
+  std::int64_t sparse_volume;  // largest number of filter cells of mluOpGetIndicePairs
+  bool sparse_supported;       // whether the architecture has what mluOpGetIndicePairs needs
+};
+
+const TargetLimits &target_limits();
+
+}  // namespace mluops
+
+#endif  // MLUOPS_CORE_TARGET_H_

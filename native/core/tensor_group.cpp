@@ -1,0 +1,78 @@
+// Tensor descriptors created, set and destroyed by the group.
+#include "core/barrier.h"
+#include "core/check.h"
+#include "core/tensor.h"
+
+using mluops::need_pointer;
+using mluops::Text;
+
+namespace {
+
+mluOpStatus_t need_group(const char *function, mluOpTensorDescriptor_t *group[], int count) {
+  MLUOPS_TRY(need_pointer(function, "group_desc", group));
+  MLUOPS_REQUIRE(count > 0, MLUOP_STATUS_BAD_PARAM, function, "desc_num", "at least 1", Text::format("%d", count));
+  return MLUOP_STATUS_SUCCESS;
+}
+
+mluOpStatus_t need_slots(const char *function, mluOpTensorDescriptor_t *group[], int count) {
+  for (int i = 0; i < count; ++i) {
+    MLUOPS_REQUIRE(group[i] != nullptr, MLUOP_STATUS_BAD_PARAM, function, "group_desc", "pointers to descriptors",
+                   Text::format("NULL at position %d", i));
+  }
+  return MLUOP_STATUS_SUCCESS;
+}
+
+}  // namespace
+
+mluOpStatus_t MLUOP_WIN_API mluOpCreateGroupTensorDescriptors(mluOpTensorDescriptor_t *group_desc[],
+                                                              const int desc_num) {
+  constexpr const char *kFunction = "mluOpCreateGroupTensorDescriptors";
+  return mluops::guarded(kFunction, [&] {
+    MLUOPS_TRY(need_group(kFunction, group_desc, desc_num));
+    MLUOPS_TRY(need_slots(kFunction, group_desc, desc_num));
+    int created = 0;
+    try {
+      for (; created < desc_num; ++created) *group_desc[created] = mluops::Pool<mluOpTensorStruct>::create();
+    } catch (...) {
+      while (created-- > 0) {
+        mluops::Pool<mluOpTensorStruct>::destroy(*group_desc[created]);
+        *group_desc[created] = nullptr;
+      }
+      throw;
+    }
+    return MLUOP_STATUS_SUCCESS;
+  });
+}
+
+mluOpStatus_t MLUOP_WIN_API mluOpSetGroupTensorDescriptors(mluOpTensorDescriptor_t *group_desc[],
+                                                           const mluOpTensorLayout_t group_layout[],
+                                                           const mluOpDataType_t group_dtype[], const int group_dimNb[],
+                                                           const int group_dimSize[], const int desc_num) {
+  MLUOPS_TRY(need_group(__func__, group_desc, desc_num));
+  MLUOPS_TRY(need_pointer(__func__, "group_layout", group_layout));
+  MLUOPS_TRY(need_pointer(__func__, "group_dtype", group_dtype));
+  MLUOPS_TRY(need_pointer(__func__, "group_dimNb", group_dimNb));
+  MLUOPS_TRY(need_pointer(__func__, "group_dimSize", group_dimSize));
+  MLUOPS_TRY(need_slots(__func__, group_desc, desc_num));
+  const int *dims = group_dimSize;
+  for (int i = 0; i < desc_num; ++i) {
+    // The ABI does not report the status of a single set; a refused one leaves its descriptor alone and gives a reason.
+    mluops::set_tensor<int>(__func__, *group_desc[i], group_layout[i], group_dtype[i], group_dimNb[i], dims, nullptr);
+    if (group_dimNb[i] > 0) dims += group_dimNb[i];
+  }
+  return MLUOP_STATUS_SUCCESS;
+}
+
+mluOpStatus_t MLUOP_WIN_API mluOpDestroyGroupTensorDescriptors(mluOpTensorDescriptor_t *group_desc[],
+                                                               const int desc_num) {
+  MLUOPS_TRY(need_group(__func__, group_desc, desc_num));
+  MLUOPS_TRY(need_slots(__func__, group_desc, desc_num));
+  for (int i = 0; i < desc_num; ++i) {
+    MLUOPS_TRY(mluops::need_descriptor(__func__, "group_desc", *group_desc[i]));
+  }
+  for (int i = 0; i < desc_num; ++i) {
+    MLUOPS_REQUIRE(mluops::Pool<mluOpTensorStruct>::destroy(*group_desc[i]), MLUOP_STATUS_BAD_PARAM, __func__,
+                   "group_desc", "each descriptor once", Text::format("a second time at position %d", i));
+  }
+  return MLUOP_STATUS_SUCCESS;
+}

@@ -1,0 +1,116 @@
+// What every ops/<family>/cpu.cpp starts from.
+//
+// These files are compiled once per instruction level. A function with external linkage that two of them share would be kept in
+// one copy by the linker, perhaps the one with instructions that the CPU lacks: so everything lives in the namespace of the
+// level, and containers, algorithms and other inline code of the C++ library stay out.
+#ifndef MLUOPS_CPU_KERNEL_H_
+#define MLUOPS_CPU_KERNEL_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+
+#include "core/reason.h"
+#include "cpu/level.h"
+#include "cpu/pool.h"
+
+#ifndef MLUOPS_LEVEL
+#error "MLUOPS_LEVEL is the namespace of the instruction level this file is compiled for"
+#endif
+
+// Opens and closes the namespace of the level.
+#define MLUOPS_BEGIN_LEVEL \
+  namespace mluops {       \
+  namespace MLUOPS_LEVEL {
+#define MLUOPS_END_LEVEL \
+  }                      \
+  }
+
+// Defines `launch`, the function that entry code calls, as a choice between the levels' `kernel`. It takes effect in the
+// compilation for the baseline only.
+#if !defined(MLUOPS_LEVEL_IS_BASELINE)
+#define MLUOPS_DEFINE_LAUNCH(launch, kernel, Problem) \
+  static_assert(true, "the baseline compilation defines the launch function")
+#elif defined(MLUOPS_HAVE_X86_64_LEVELS)
+#define MLUOPS_DEFINE_LAUNCH(launch, kernel, Problem)              \
+  namespace mluops {                                               \
+  namespace x86_64_v3 {                                            \
+  mluOpStatus_t kernel(const Problem &problem);                    \
+  }                                                                \
+  namespace x86_64_v4 {                                            \
+  mluOpStatus_t kernel(const Problem &problem);                    \
+  }                                                                \
+  mluOpStatus_t launch(mluOpHandle_t, const Problem &problem) {    \
+    switch (active_level()) {                                      \
+      case Level::kX86V4:                                          \
+        return x86_64_v4::kernel(problem);                         \
+      case Level::kX86V3:                                          \
+        return x86_64_v3::kernel(problem);                         \
+      case Level::kBaseline:                                       \
+        break;                                                     \
+    }                                                              \
+    return MLUOPS_LEVEL::kernel(problem);                          \
+  }                                                                \
+  }                                                                \
+  static_assert(true, "the macro ends with a semicolon")
+#else
+#define MLUOPS_DEFINE_LAUNCH(launch, kernel, Problem)                                                              \
+  namespace mluops {                                                                                               \
+  mluOpStatus_t launch(mluOpHandle_t, const Problem &problem) { return MLUOPS_LEVEL::kernel(problem); }            \
+  }                                                                                                                \
+  static_assert(true, "the macro ends with a semicolon")
+#endif
+
+namespace mluops {
+namespace MLUOPS_LEVEL {
+
+template <typename T>
+static inline T smaller(T a, T b) {
+  return a < b ? a : b;
+}
+
+template <typename T>
+static inline T larger(T a, T b) {
+  return a < b ? b : a;
+}
+
+// Memory that lives as long as its scope; `data` is NULL when there was none to be had.
+template <typename T>
+class Scratch {
+ public:
+  explicit Scratch(std::int64_t count) : data_(static_cast<T *>(std::malloc(bytes(count)))) {}
+  ~Scratch() { std::free(data_); }
+  Scratch(const Scratch &) = delete;
+  Scratch &operator=(const Scratch &) = delete;
+  T *data() const { return data_; }
+
+ private:
+  static std::size_t bytes(std::int64_t count) { return static_cast<std::size_t>(count > 0 ? count : 1) * sizeof(T); }
+  T *data_;
+};
+
+// Calls body(slot, task) for every task, where two calls that run at the same time have different slots below `slots`. For
+// kernels that need scratch memory per running task.
+template <typename Body>
+static inline void parallel_slots(std::int64_t tasks, std::int64_t slots, const Body &body) {
+  std::int64_t next = 0;
+  auto drain = [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t slot = begin; slot < end; ++slot) {
+      for (;;) {
+        const std::int64_t task = __atomic_fetch_add(&next, 1, __ATOMIC_RELAXED);
+        if (task >= tasks) break;
+        body(slot, task);
+      }
+    }
+  };
+  parallel_for(slots, 1, drain);
+}
+
+// Slots worth having: one a thread, no more than tasks.
+static inline std::int64_t useful_slots(std::int64_t tasks) { return smaller<std::int64_t>(thread_count(), tasks); }
+
+}  // namespace MLUOPS_LEVEL
+}  // namespace mluops
+
+#endif  // MLUOPS_CPU_KERNEL_H_

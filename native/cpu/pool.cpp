@@ -1,0 +1,200 @@
+#include "cpu/pool.h"
+
+#include <pthread.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdlib>
+#include <new>
+
+#include "cpu/cpu_count.h"
+
+namespace mluops {
+namespace {
+
+// One parallel_for in flight. It lives on the stack of its caller, who leaves only when no helper is inside any more.
+struct Job {
+  RangeFunction function;
+  void *context;
+  std::int64_t count;
+  std::int64_t piece;
+  int helpers_wanted;  // guarded by the pool's mutex
+  int helpers_inside;  // guarded by the pool's mutex
+  std::atomic<std::int64_t> next{0};
+  Job *following = nullptr;
+
+  bool exhausted() const { return next.load(std::memory_order_relaxed) >= count; }
+  void work() {
+    for (;;) {
+      const std::int64_t begin = next.fetch_add(piece, std::memory_order_relaxed);
+      if (begin >= count) return;
+      function(context, begin, std::min(begin + piece, count));
+    }
+  }
+};
+
+thread_local bool inside_job = false;
+
+class Pool {
+ public:
+  void run(Job *job) {
+    pthread_mutex_lock(&mutex_);
+    job->following = jobs_;
+    jobs_ = job;
+    start_workers(job->helpers_wanted);
+    pending_.store(true, std::memory_order_release);
+    pthread_cond_broadcast(&work_);
+    pthread_mutex_unlock(&mutex_);
+
+    inside_job = true;
+    job->work();
+    inside_job = false;
+
+    pthread_mutex_lock(&mutex_);
+    remove(job);
+    while (job->helpers_inside > 0) pthread_cond_wait(&done_, &mutex_);
+    pthread_mutex_unlock(&mutex_);
+  }
+
+ private:
+  // Spinning this many rounds before sleeping covers the gap between the calls of a loop over small operators.
+  static constexpr int kSpinRounds = 4000;
+
+  static void *worker(void *pool) {
+    inside_job = true;
+    static_cast<Pool *>(pool)->serve();
+    return nullptr;
+  }
+
+  void serve() {
+    pthread_mutex_lock(&mutex_);
+    for (;;) {
+      Job *job = find_job();
+      if (job == nullptr) {
+        pending_.store(false, std::memory_order_relaxed);
+        pthread_mutex_unlock(&mutex_);
+        spin();
+        pthread_mutex_lock(&mutex_);
+        while (find_job() == nullptr) pthread_cond_wait(&work_, &mutex_);
+        continue;
+      }
+      --job->helpers_wanted;
+      ++job->helpers_inside;
+      pthread_mutex_unlock(&mutex_);
+      job->work();
+      pthread_mutex_lock(&mutex_);
+      if (--job->helpers_inside == 0) pthread_cond_broadcast(&done_);
+    }
+  }
+
+  void spin() const {
+    for (int i = 0; i < kSpinRounds && !pending_.load(std::memory_order_acquire); ++i) {
+#if defined(__x86_64__)
+      __builtin_ia32_pause();
+#endif
+    }
+  }
+
+  Job *find_job() const {
+    for (Job *job = jobs_; job != nullptr; job = job->following) {
+      if (job->helpers_wanted > 0 && !job->exhausted()) return job;
+    }
+    return nullptr;
+  }
+
+  void remove(Job *job) {
+    Job **link = &jobs_;
+    while (*link != job) link = &(*link)->following;
+    *link = job->following;
+  }
+
+  // A thread that cannot be started is not missed: the caller does its share.
+  void start_workers(int wanted) {
+    if (workers_ >= wanted) return;
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);  // signals belong to the threads of the program
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    pthread_t thread;
+    while (workers_ < wanted && pthread_create(&thread, &attributes, worker, this) == 0) ++workers_;
+    pthread_attr_destroy(&attributes);
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  }
+
+  pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
+  pthread_cond_t work_ = PTHREAD_COND_INITIALIZER;
+  pthread_cond_t done_ = PTHREAD_COND_INITIALIZER;
+  std::atomic<bool> pending_{false};
+  Job *jobs_ = nullptr;
+  int workers_ = 0;
+};
+
+// The pool lives in static memory and is never destroyed: workers sleep in it when the process ends.
+alignas(Pool) unsigned char pool_memory[sizeof(Pool)];
+std::atomic<int> threads{0};
+
+// The child of a fork has none of the workers, and locks may be held by threads that it does not have: start afresh.
+void start_afresh() {
+  new (pool_memory) Pool;
+  inside_job = false;
+}
+
+Pool &pool() {
+  static const bool ready = [] {
+    new (pool_memory) Pool;
+    pthread_atfork(nullptr, nullptr, start_afresh);
+    return true;
+  }();
+  (void)ready;
+  return *reinterpret_cast<Pool *>(pool_memory);
+}
+
+int initial_thread_count() {
+  const char *text = std::getenv("PYMLUOPS_NUM_THREADS");
+  if (text != nullptr) {
+    char *end = nullptr;
+    const long value = std::strtol(text, &end, 10);
+    if (end != text && *end == '\0' && value >= 1 && value <= kMaxThreads) return static_cast<int>(value);
+  }
+  return std::min(usable_cpus(), kMaxThreads);
+}
+
+}  // namespace
+
+int thread_count() {
+  int count = threads.load(std::memory_order_relaxed);
+  if (count == 0) {
+    int unset = 0;
+    count = initial_thread_count();
+    if (!threads.compare_exchange_strong(unset, count)) count = unset;
+  }
+  return count;
+}
+
+void set_thread_count(int count) { threads.store(count, std::memory_order_relaxed); }
+
+void run_parallel(std::int64_t count, std::int64_t grain, RangeFunction function, void *context) {
+  if (count <= 0) return;
+  grain = std::max<std::int64_t>(grain, 1);
+  const std::int64_t most = (count + grain - 1) / grain;
+  const int parts = inside_job ? 1 : static_cast<int>(std::min<std::int64_t>(thread_count(), most));
+  if (parts <= 1) {
+    function(context, 0, count);
+    return;
+  }
+  // Several pieces a thread even out unequal work and unequal threads.
+  constexpr std::int64_t kPiecesPerThread = 8;
+  Job job;
+  job.function = function;
+  job.context = context;
+  job.count = count;
+  job.piece = std::max(grain, count / (parts * kPiecesPerThread));
+  job.helpers_wanted = parts - 1;
+  job.helpers_inside = 0;
+  pool().run(&job);
+}
+
+}  // namespace mluops

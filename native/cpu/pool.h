@@ -1,0 +1,31 @@
+// The thread pool of the CPU target: fork-join, started when first needed, safe across fork(), never joined at exit.
+#ifndef MLUOPS_CPU_POOL_H_
+#define MLUOPS_CPU_POOL_H_
+
+#include <cstdint>
+
+namespace mluops {
+
+constexpr int kMaxThreads = 1024;
+
+// Threads that one parallel_for uses, the calling one included.
+int thread_count();
+void set_thread_count(int count);
+
+using RangeFunction = void (*)(void *context, std::int64_t begin, std::int64_t end);
+
+// Calls function(context, begin, end) for pieces that cover [0, count), each of about `grain` indices or more, and returns when
+// all are done. The caller takes part. Which thread runs a piece, and where pieces are cut, is not defined: a result must not
+// depend on it. Inside such a call a nested one runs serially. The function must not throw.
+void run_parallel(std::int64_t count, std::int64_t grain, RangeFunction function, void *context);
+
+template <typename Body>
+inline void parallel_for(std::int64_t count, std::int64_t grain, Body &body) {
+  run_parallel(
+      count, grain,
+      [](void *context, std::int64_t begin, std::int64_t end) { (*static_cast<Body *>(context))(begin, end); }, &body);
+}
+
+}  // namespace mluops
+
+#endif  // MLUOPS_CPU_POOL_H_

@@ -1,0 +1,32 @@
+// The CPU target: its limits and the extension functions.
+#include "core/target.h"
+
+#include <limits>
+
+#include "core/reason.h"
+#include "cpu/level.h"
+#include "cpu/pool.h"
+
+namespace mluops {
+
+// Rows and filter cells are bounded by the int32 numbers in which they are counted, nothing else.
+const TargetLimits &target_limits() {
+  static constexpr TargetLimits kLimits = {std::numeric_limits<std::int32_t>::max(),
+                                           std::numeric_limits<std::int32_t>::max(), true};
+  return kLimits;
+}
+
+}  // namespace mluops
+
+int MLUOP_WIN_API mluopsExtGetNumThreads(void) { return mluops::thread_count(); }
+
+mluOpStatus_t MLUOP_WIN_API mluopsExtSetNumThreads(int num_threads) {
+  MLUOPS_REQUIRE(num_threads >= 1 && num_threads <= mluops::kMaxThreads, MLUOP_STATUS_BAD_PARAM, __func__, "num_threads",
+                 mluops::Text::format("1 to %d", mluops::kMaxThreads), mluops::Text::format("%d", num_threads));
+  mluops::set_thread_count(num_threads);
+  return MLUOP_STATUS_SUCCESS;
+}
+
+const char *MLUOP_WIN_API mluopsExtGetLibraryKind(void) { return "cpu"; }
+
+const char *MLUOP_WIN_API mluopsExtGetInstructionLevel(void) { return mluops::name_of(mluops::active_level()); }

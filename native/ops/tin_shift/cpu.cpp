@@ -1,0 +1,59 @@
+// TinShift on the CPU: copies of contiguous blocks. For a fixed batch, time and group the channels of the group lie one behind
+// another, so a block is (channels / groups) * pixels elements, taken whole from another time or cleared.
+#include "cpu/kernel.h"
+#include "ops/tin_shift/tin_shift.h"
+
+MLUOPS_BEGIN_LEVEL
+namespace {
+
+struct Blocks {
+  const TinShiftProblem &problem;
+  std::size_t block_bytes;
+  std::size_t time_bytes;  // from one time to the next
+
+  // Blocks are counted in the order of the output: batch, time, group.
+  void operator()(std::int64_t begin, std::int64_t end) const {
+    const std::int64_t groups = problem.groups;
+    const std::int64_t times = problem.times;
+    for (std::int64_t block = begin; block < end;) {
+      const std::int64_t group = block % groups;
+      const std::int64_t time = block / groups % times;
+      const std::int32_t *shifts = problem.shifts + block / groups / times * groups;
+      const std::int64_t shift = shifts[group];
+      // Neighbouring groups with the same shift move as one.
+      const std::int64_t room = smaller(end - block, groups - group);
+      std::int64_t run = 1;
+      while (run < room && shifts[group + run] == shift) ++run;
+      move(block, run, time, shift);
+      block += run;
+    }
+  }
+
+  void move(std::int64_t block, std::int64_t run, std::int64_t time, std::int64_t shift) const {
+    const std::size_t offset = static_cast<std::size_t>(block) * block_bytes;
+    const std::size_t bytes = static_cast<std::size_t>(run) * block_bytes;
+    char *target = static_cast<char *>(problem.output) + offset;
+    const std::int64_t source_time = time - shift;
+    if (source_time < 0 || source_time >= problem.times) {
+      std::memset(target, 0, bytes);
+      return;
+    }
+    const char *source = static_cast<const char *>(problem.input) + offset;
+    std::memcpy(target, source - shift * static_cast<std::int64_t>(time_bytes), bytes);
+  }
+};
+
+}  // namespace
+
+mluOpStatus_t tin_shift(const TinShiftProblem &problem) {
+  const std::size_t pixels = static_cast<std::size_t>(problem.pixels) * problem.element_size;
+  Blocks blocks{problem, static_cast<std::size_t>(problem.channels / problem.groups) * pixels,
+                static_cast<std::size_t>(problem.channels) * pixels};
+  constexpr std::size_t kBytesPerPiece = 64 * 1024;
+  const std::int64_t grain = static_cast<std::int64_t>(kBytesPerPiece / blocks.block_bytes) + 1;
+  parallel_for(problem.batches * problem.times * problem.groups, grain, blocks);
+  return MLUOP_STATUS_SUCCESS;
+}
+
+MLUOPS_END_LEVEL
+MLUOPS_DEFINE_LAUNCH(launch_tin_shift, tin_shift, TinShiftProblem);
