@@ -8,10 +8,13 @@ set(MLUOPS_GENERATOR "${CMAKE_CURRENT_SOURCE_DIR}/native/abi/generate.py")
 function(mluops_generate)
   set(outputs ${ARGN})
   list(FILTER outputs EXCLUDE REGEX "^--")
+  set(names ${outputs})
+  list(TRANSFORM names REPLACE ".*/" "")
+  list(JOIN names ", " names)
   add_custom_command(
     OUTPUT ${outputs}
     COMMAND Python::Interpreter "${MLUOPS_GENERATOR}" --header "${MLUOPS_HEADER}" ${ARGN}
     DEPENDS "${MLUOPS_HEADER}" "${MLUOPS_GENERATOR}"
-    COMMENT "Generating from mluops.h: ${ARGN}"
+    COMMENT "Generating ${names} from mluops.h"
     VERBATIM)
 endfunction()

@@ -12,9 +12,10 @@ set(MLUOPS_CORE_C "${CMAKE_CURRENT_BINARY_DIR}/_core.c")
 mluops_generate(--cffi "${MLUOPS_CFFI}" --cython "${MLUOPS_TABLE}")
 add_custom_command(
   OUTPUT "${MLUOPS_CORE_C}"
-  COMMAND Python::Interpreter -m cython -3 --module-name pymluops._core -I "${CMAKE_CURRENT_BINARY_DIR}"
+  COMMAND Python::Interpreter -m cython -3 --depfile --module-name pymluops._core -I "${CMAKE_CURRENT_BINARY_DIR}"
           --output-file "${MLUOPS_CORE_C}" "${MLUOPS_PYX}"
   DEPENDS "${MLUOPS_PYX}" "${MLUOPS_TABLE}"
+  DEPFILE "${MLUOPS_CORE_C}.dep"
   COMMENT "Compiling _core.pyx to C"
   VERBATIM)
 

@@ -7,9 +7,9 @@
 --exports  the linker version script that keeps the declared names and hides all others
 --enums    the Python enums; that file is checked in, because type checkers and readers want to see the members
 
-The header is plain C: typedefs and prototypes without function pointers. So a few lines of text handling read it, and the
-version script, which every build needs, costs no package. What they find is checked twice afterwards: cffi parses the
-same text with a C parser, and the C compiler compares the pointer table with the header.
+The header is plain C: typedefs and prototypes without function pointers. So a few lines of text handling read it, and
+the version script, which every build needs, costs no package. What they find is checked twice afterwards: cffi parses
+the same text with a C parser, and the C compiler compares the pointer table with the header.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Header:
     functions: tuple[Function, ...]
 
 
-# ---- Reading ----------------------------------------------------------------------------------------------------------
+# ---- Reading ---------------------------------------------------------------------------------------------------------
 
 
 def read_header(path: Path) -> Header:
@@ -111,7 +111,7 @@ def _parameter(path: Path, text: str) -> Parameter:
     return Parameter(re.sub(r"^const ", "", kind) if "*" not in kind else kind, match[2])
 
 
-# ---- Writing ----------------------------------------------------------------------------------------------------------
+# ---- Writing ---------------------------------------------------------------------------------------------------------
 
 
 def cffi_module(header: Header, path: Path) -> None:
@@ -143,7 +143,8 @@ def cython_table(header: Header) -> str:
         if function.returns == "mluOpStatus_t"
     )
     types = "\n".join(
-        [f"    ctypedef int {enum.name}" for enum in header.enums] + [f"    ctypedef void *{name}" for name in header.opaque]
+        [f"    ctypedef int {enum.name}" for enum in header.enums]
+        + [f"    ctypedef void *{name}" for name in header.opaque]
     )
     members = "\n".join(f"        {_cython_pointer(function)}" for function in header.functions)
     listing = "\n".join(
@@ -246,7 +247,9 @@ def python_enums(header: Header) -> str:
     enums = {enum.name: enum for enum in header.enums}
     parts = [f'# {BANNER}\n"""The enums of the C ABI that Python code uses."""\n\nfrom enum import IntEnum\n']
     for name, type_name, prefix, text in PYTHON_ENUMS:
-        members = "".join(f"    {member.removeprefix(prefix)} = {value}\n" for member, value in enums[type_name].members)
+        members = "".join(
+            f"    {member.removeprefix(prefix)} = {value}\n" for member, value in enums[type_name].members
+        )
         parts.append(f'class {name}(IntEnum):\n    """{text}"""\n\n{members}')
     return "\n\n".join(parts)
 

@@ -1,14 +1,11 @@
-// BorderAlign on the CPU. Positions and weights are found once per border point and used for all channels, which lie side by
-// side. Forward runs over boxes; backward over slices of the gradient that one task owns, so that no two tasks add into the same
+// BorderAlign on the CPU. Positions and weights are found once per sample and used for all channels, which lie side by side.
+// Forward runs over borders; backward over slices of the gradient that one task owns, so that no two tasks add into the same
 // place and the order of the additions is fixed.
-#include "cpu/half.h"
-#include "cpu/kernel.h"
+#include "cpu/vector.h"
 #include "ops/border_align/border_align.h"
 
 MLUOPS_BEGIN_LEVEL
 namespace {
-
-constexpr std::int64_t kChannelBlock = 64;
 
 // Where a border starts and how far it is from one sample to the next.
 struct Border {
@@ -76,22 +73,49 @@ inline Corners corners_of(float x, float y, const BorderAlignGeometry &g, std::i
   return corners;
 }
 
-// Samples of up to kChannelBlock channels; `image` points at the first of them in the first pixel.
+// Samples of one border in ascending order, a table of them at a time.
+class ForwardSamples {
+ public:
+  ForwardSamples(const Border &border, const BorderAlignGeometry &geometry)
+      : border_(border), geometry_(geometry), pixel_(geometry.channels * kBorders) {}
+
+  static constexpr std::int32_t kTable = 32;
+
+  // Corners of the samples first .. first + kTable, where `first` is 0 or follows on the call before.
+  const Corners *from(std::int32_t first) {
+    if (first == held_) return corners_;
+    if (first == 0) {
+      x_ = border_.x;
+      y_ = border_.y;
+    }
+    held_ = first;
+    for (std::int32_t i = 0; i < smaller(kTable, geometry_.pool_size + 1 - first); ++i) {
+      corners_[i] = corners_of(x_, y_, geometry_, pixel_);
+      // Positions are reached by adding the step again and again: the rounding of each addition is part of the definition.
+      x_ += border_.step_x;
+      y_ += border_.step_y;
+    }
+    return corners_;
+  }
+
+ private:
+  const Border border_;
+  const BorderAlignGeometry &geometry_;
+  const std::int64_t pixel_;
+  std::int32_t held_ = -1;
+  float x_ = 0.0f, y_ = 0.0f;
+  Corners corners_[kTable];
+};
+
+// The value of a sample for kLanes channels from those at `image` on, of which `count` exist.
 template <typename T>
-inline void sample(const T *image, const Corners &corners, std::int64_t channels, float *value) {
-  if (!corners.inside) {
-    for (std::int64_t c = 0; c < channels; ++c) value[c] = 0.0f;
-    return;
+inline Vector sample(const T *image, const Corners &corners, std::int64_t count) {
+  if (!corners.inside) return Vector{};
+  Vector value = load_some(image + corners.offset[0], count) * corners.weight[0];
+  for (int j = 1; j < 4; ++j) {
+    value = fused_multiply_add(load_some(image + corners.offset[j], count), Vector{} + corners.weight[j], value);
   }
-  const T *v1 = image + corners.offset[0], *v2 = image + corners.offset[1];
-  const T *v3 = image + corners.offset[2], *v4 = image + corners.offset[3];
-  const float w1 = corners.weight[0], w2 = corners.weight[1], w3 = corners.weight[2], w4 = corners.weight[3];
-  for (std::int64_t c = 0; c < channels; ++c) {
-    const float first = to_float(v1[c]) * w1;
-    const float second = __builtin_fmaf(to_float(v2[c]), w2, first);
-    const float third = __builtin_fmaf(to_float(v3[c]), w3, second);
-    value[c] = __builtin_fmaf(to_float(v4[c]), w4, third);
-  }
+  return value;
 }
 
 template <typename T>
@@ -105,116 +129,137 @@ struct Forward {
 
   void pool(std::int64_t index) const {
     const BorderAlignGeometry &g = problem.geometry;
-    const std::int64_t pixel = g.channels * kBorders;
     const std::int64_t side = index % kBorders;
     const std::int64_t batch = index / kBorders / g.boxes;
-    const T *image = static_cast<const T *>(problem.input) + batch * g.height * g.width * pixel + side * g.channels;
-    const Border border = border_of(static_cast<const T *>(problem.box) + index / kBorders * 4, side, g.pool_size);
-    for (std::int64_t c = 0; c < g.channels; c += kChannelBlock) {
-      pool_block(image + c, border, smaller(kChannelBlock, g.channels - c), index * g.channels + c);
+    const T *image = static_cast<const T *>(problem.input) +
+                     (batch * g.height * g.width * kBorders + side) * g.channels;
+    T *output = static_cast<T *>(problem.output) + index * g.channels;
+    std::int32_t *argmax = problem.argmax + index * g.channels;
+    const T *box = static_cast<const T *>(problem.box) + index / kBorders * 4;
+    ForwardSamples samples(border_of(box, side, g.pool_size), g);
+    constexpr int kVectors = 4;
+    std::int64_t c = 0;
+    for (; c + kVectors * kLanes <= g.channels; c += kVectors * kLanes) {
+      pool_channels<kVectors>(samples, image + c, kLanes, output + c, argmax + c);
+    }
+    for (; c < g.channels; c += kLanes) {
+      pool_channels<1>(samples, image + c, smaller<std::int64_t>(kLanes, g.channels - c), output + c, argmax + c);
     }
   }
 
-  void pool_block(const T *image, const Border &border, std::int64_t channels, std::int64_t target) const {
-    const BorderAlignGeometry &g = problem.geometry;
-    float best[kChannelBlock];
-    float value[kChannelBlock];
-    std::int32_t *argmax = problem.argmax + target;
-    float x = border.x, y = border.y;
-    sample(image, corners_of(x, y, g, g.channels * kBorders), channels, best);
-    for (std::int64_t c = 0; c < channels; ++c) argmax[c] = 0;
-    for (std::int32_t i = 1; i <= g.pool_size; ++i) {
-      x += border.step_x;
-      y += border.step_y;
-      sample(image, corners_of(x, y, g, g.channels * kBorders), channels, value);
-      for (std::int64_t c = 0; c < channels; ++c) {
-        const bool better = value[c] > best[c];
-        best[c] = better ? value[c] : best[c];
-        argmax[c] = better ? i : argmax[c];
+  // kVectors vectors of channels, each with `count` of its lanes. A later sample wins only if it is greater, which no NaN is.
+  template <int kVectors>
+  void pool_channels(ForwardSamples &samples, const T *image, std::int64_t count, T *output,
+                     std::int32_t *argmax) const {
+    const std::int32_t last = problem.geometry.pool_size;
+    Vector best[kVectors] = {};
+    IntVector winner[kVectors] = {};
+    for (std::int32_t first = 0; first <= last; first += smaller(ForwardSamples::kTable, last - first + 1)) {
+      const Corners *corners = samples.from(first);
+      const std::int32_t here = smaller(ForwardSamples::kTable, last - first + 1);
+      for (std::int32_t i = 0; i < here; ++i) {
+        for (int v = 0; v < kVectors; ++v) {
+          const Vector value = sample(image + v * kLanes, corners[i], count);
+          const IntVector greater = first + i == 0 ? IntVector{} - 1 : value > best[v];
+          best[v] = greater ? value : best[v];
+          winner[v] = greater ? IntVector{} + (first + i) : winner[v];
+        }
       }
     }
-    store_row(static_cast<T *>(problem.output) + target, best, channels);
+    for (int v = 0; v < kVectors; ++v) {
+      store_some(output + v * kLanes, best[v], count);
+      store_some(argmax + v * kLanes, winner[v], count);
+    }
   }
 };
 
-// Corners of the samples of one border, found when first asked for.
-class SampleCache {
+// Corners of the samples of one border, each found when first asked for.
+class BackwardSamples {
  public:
-  SampleCache(const Border &border, const BorderAlignGeometry &geometry, std::int64_t pixel)
+  BackwardSamples(const Border &border, const BorderAlignGeometry &geometry, std::int64_t pixel)
       : border_(border), geometry_(geometry), pixel_(pixel) {
-    for (std::int32_t &sample : samples_) sample = -1;
+    for (std::int32_t &sample : held_) sample = -1;
   }
 
+  // `sample` is not negative.
   const Corners &operator[](std::int32_t sample) {
-    Corners &corners = corners_[sample % kEntries];
-    if (samples_[sample % kEntries] != sample) {
+    const std::int32_t entry = sample % kTable;
+    if (held_[entry] != sample) {
       const float steps = static_cast<float>(sample);
-      corners = corners_of(border_.x + border_.step_x * steps, border_.y + border_.step_y * steps, geometry_, pixel_);
-      samples_[sample % kEntries] = sample;
+      corners_[entry] =
+          corners_of(border_.x + border_.step_x * steps, border_.y + border_.step_y * steps, geometry_, pixel_);
+      held_[entry] = sample;
     }
-    return corners;
+    return corners_[entry];
   }
 
  private:
-  static constexpr std::int32_t kEntries = 16;
+  static constexpr std::int32_t kTable = 16;
   const Border border_;
   const BorderAlignGeometry &geometry_;
   const std::int64_t pixel_;
-  std::int32_t samples_[kEntries];
-  Corners corners_[kEntries];
+  std::int32_t held_[kTable];
+  Corners corners_[kTable];
 };
 
-// A task owns kChannelBlock channels of one border in one batch, over the whole map.
+// A task owns some channels of one border in one batch, over the whole map.
 template <typename T>
 struct Backward {
+  static constexpr std::int64_t kChannels = 64;
+
   const BorderAlignBackwardProblem &problem;
   std::int64_t blocks;  // of channels
 
+  explicit Backward(const BorderAlignBackwardProblem &of)
+      : problem(of), blocks((of.geometry.channels + kChannels - 1) / kChannels) {}
+
   std::int64_t tasks() const { return problem.geometry.batches * kBorders * blocks; }
 
-  // `sums` has room for height * width * kChannelBlock floats, or is NULL when T is float and the result itself serves.
+  // Floats of memory that slice() sums up in; none when the result itself serves.
+  std::int64_t sums_size() const {
+    return sizeof(T) == sizeof(float) ? 0
+                                      : problem.geometry.height * problem.geometry.width *
+                                            smaller(kChannels, problem.geometry.channels);
+  }
+
   void slice(std::int64_t task, float *sums) const {
     const BorderAlignGeometry &g = problem.geometry;
-    const std::int64_t first = task % blocks * kChannelBlock;
-    const std::int64_t count = smaller(kChannelBlock, g.channels - first);
+    const std::int64_t first = task % blocks * kChannels;
+    const std::int64_t count = smaller(kChannels, g.channels - first);
     const std::int64_t side = task / blocks % kBorders;
     const std::int64_t batch = task / blocks / kBorders;
     const std::int64_t pixel = g.channels * kBorders;
     const std::int64_t area = g.height * g.width;
     T *slice = static_cast<T *>(problem.grad_input) + batch * area * pixel + side * g.channels + first;
-    if (sums == nullptr) {
+    if (sums_size() == 0) {
       float *values = reinterpret_cast<float *>(slice);
-      for (std::int64_t p = 0; p < area; ++p) clear(values + p * pixel, count);
-      accumulate(batch, side, first, count, values, pixel);
+      for (std::int64_t p = 0; p < area; ++p) clear_floats(values + p * pixel, count);
+      add_boxes(batch, side, first, count, values, pixel);
     } else {
-      clear(sums, area * count);
-      accumulate(batch, side, first, count, sums, count);
+      clear_floats(sums, area * count);
+      add_boxes(batch, side, first, count, sums, count);
       for (std::int64_t p = 0; p < area; ++p) store_row(slice + p * pixel, sums + p * count, count);
     }
   }
 
  private:
-  static void clear(float *values, std::int64_t count) {
-    std::memset(values, 0, static_cast<std::size_t>(count) * sizeof *values);
-  }
-
-  // Adds up boxes in ascending order.
-  void accumulate(std::int64_t batch, std::int64_t side, std::int64_t first, std::int64_t count, float *values,
-                  std::int64_t pixel) const {
+  // Boxes in ascending order.
+  void add_boxes(std::int64_t batch, std::int64_t side, std::int64_t first, std::int64_t count, float *values,
+                 std::int64_t pixel) const {
     const BorderAlignGeometry &g = problem.geometry;
     for (std::int64_t k = 0; k < g.boxes; ++k) {
       const std::int64_t box = batch * g.boxes + k;
       const std::int64_t source = (box * kBorders + side) * g.channels + first;
-      const Border border = border_of(static_cast<const T *>(problem.box) + box * 4, side, g.pool_size);
-      SampleCache samples(border, g, pixel);
-      scatter(samples, problem.argmax + source, static_cast<const T *>(problem.grad_output) + source, count, values);
+      BackwardSamples samples(border_of(static_cast<const T *>(problem.box) + box * 4, side, g.pool_size), g, pixel);
+      add_box(samples, problem.argmax + source, static_cast<const T *>(problem.grad_output) + source, count, values);
     }
   }
 
-  void scatter(SampleCache &samples, const std::int32_t *argmax, const T *gradient, std::int64_t count,
+  void add_box(BackwardSamples &samples, const std::int32_t *argmax, const T *gradient, std::int64_t count,
                float *values) const {
+    const std::int32_t last = problem.geometry.pool_size;
     for (std::int64_t c = 0; c < count; ++c) {
-      if (argmax[c] < 0 || argmax[c] > problem.geometry.pool_size) continue;
+      if (argmax[c] < 0 || argmax[c] > last) continue;
       const Corners &corners = samples[argmax[c]];
       if (!corners.inside) continue;
       const float share = to_float(gradient[c]);
@@ -222,6 +267,18 @@ struct Backward {
     }
   }
 };
+
+template <typename T>
+mluOpStatus_t run_backward(const BorderAlignBackwardProblem &problem) {
+  const Backward<T> backward(problem);
+  const std::int64_t slots = useful_slots(backward.tasks());
+  const Scratch<float> sums(slots * backward.sums_size());
+  if (sums.data() == nullptr) return fail(MLUOP_STATUS_ALLOC_FAILED, "mluOpBorderAlignBackward", "out of memory");
+  parallel_slots(backward.tasks(), slots, [&](std::int64_t slot, std::int64_t task) {
+    backward.slice(task, sums.data() + slot * backward.sums_size());
+  });
+  return MLUOP_STATUS_SUCCESS;
+}
 
 }  // namespace
 
@@ -240,26 +297,7 @@ mluOpStatus_t border_align_forward(const BorderAlignForwardProblem &problem) {
 }
 
 mluOpStatus_t border_align_backward(const BorderAlignBackwardProblem &problem) {
-  const BorderAlignGeometry &g = problem.geometry;
-  const std::int64_t blocks = (g.channels + kChannelBlock - 1) / kChannelBlock;
-  if (!g.half) {
-    const Backward<float> backward{problem, blocks};
-    auto slices = [&](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t task = begin; task < end; ++task) backward.slice(task, nullptr);
-    };
-    parallel_for(backward.tasks(), 1, slices);
-    return MLUOP_STATUS_SUCCESS;
-  }
-  // Sums of half values are kept in float and rounded once.
-  const Backward<Half> backward{problem, blocks};
-  const std::int64_t slots = useful_slots(backward.tasks());
-  const std::int64_t slot_size = g.height * g.width * smaller(kChannelBlock, g.channels);
-  const Scratch<float> sums(slots * slot_size);
-  if (sums.data() == nullptr) return fail(MLUOP_STATUS_ALLOC_FAILED, "mluOpBorderAlignBackward", "out of memory");
-  parallel_slots(backward.tasks(), slots, [&](std::int64_t slot, std::int64_t task) {
-    backward.slice(task, sums.data() + slot * slot_size);
-  });
-  return MLUOP_STATUS_SUCCESS;
+  return problem.geometry.half ? run_backward<Half>(problem) : run_backward<float>(problem);
 }
 
 MLUOPS_END_LEVEL

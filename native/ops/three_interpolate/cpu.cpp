@@ -1,169 +1,314 @@
-// ThreeInterpolate on the CPU. Forward gathers from one row of features at a time, which stays in the nearest cache. Backward
-// first inverts the indices of each batch: for every source point the list of (target, weight) in ascending order of targets.
-// Each gradient is then one sum in a fixed order, without scattered additions.
-#include "cpu/half.h"
-#include "cpu/kernel.h"
+// ThreeInterpolate on the CPU.
+//
+// As many channels as a vector has lanes are worked on together. Their features are turned once into a tile [M][lanes], in
+// which every source point is one vector: forward sums three of them per target, backward adds three multiples of a target's
+// vector into them. Squares of results are turned back in registers. The order of additions is that of targets, then of
+// neighbours, whatever the number of threads.
+//
+// With fewer channels than that pays for, or sources so many that the tiles would take memory, the same sums are formed one
+// channel at a time.
+#include "cpu/stream.h"
+#include "cpu/vector.h"
 #include "ops/three_interpolate/three_interpolate.h"
 
 MLUOPS_BEGIN_LEVEL
 namespace {
 
-constexpr std::int64_t kTargetBlock = 512;
+constexpr std::int64_t kTargetTile = 64;
+static_assert(kTargetTile % kLanes == 0, "a tile of targets is whole squares");
 
-inline bool valid(std::int32_t index, std::int64_t sources) { return index >= 0 && index < sources; }
+// Up to kTargetTile targets: for each of them and each neighbour the source and its weight. An index that names no source stands for source M, an
+// extra one whose values do not count, with weight 0.
+struct Targets {
+  std::int32_t source[kTargetTile * kNeighbours];
+  float weight[kTargetTile * kNeighbours];
+
+  template <typename T>
+  void read(const std::int32_t *indices, const T *weights, std::int64_t count, std::int64_t sources) {
+    const std::uint32_t limit = static_cast<std::uint32_t>(sources);
+    for (std::int64_t e = 0; e < count * kNeighbours; ++e) {
+      const bool valid = static_cast<std::uint32_t>(indices[e]) < limit;
+      source[e] = static_cast<std::int32_t>(valid ? static_cast<std::uint32_t>(indices[e]) : limit);
+      weight[e] = valid ? to_float(weights[e]) : 0.0f;
+    }
+  }
+};
+
+// A task: some channels of one batch, in forward also a range of targets.
+struct Task {
+  std::int64_t batch;
+  std::int64_t channel;
+  std::int64_t channels;
+  std::int64_t begin;
+  std::int64_t end;
+};
+
+// Cuts the work into tasks. `chunks` > 1 cuts the targets of a channel block too.
+struct Cut {
+  Cut(const ThreeInterpolateGeometry &geometry, std::int64_t channels_per_task, std::int64_t chunks_wanted)
+      : g(geometry),
+        width(channels_per_task),
+        blocks((g.channels + width - 1) / width),
+        chunk((g.targets / larger<std::int64_t>(chunks_wanted, 1) / kTargetTile + 1) * kTargetTile),
+        chunks((g.targets + chunk - 1) / chunk) {}
+
+  std::int64_t tasks() const { return g.batches * blocks * chunks; }
+
+  Task task(std::int64_t number) const {
+    const std::int64_t channel = number / chunks % blocks * width;
+    const std::int64_t begin = number % chunks * chunk;
+    return Task{number / chunks / blocks, channel, smaller(width, g.channels - channel), begin,
+                smaller(begin + chunk, g.targets)};
+  }
+
+  const ThreeInterpolateGeometry &g;
+  std::int64_t width, blocks, chunk, chunks;
+};
+
+// Enough tasks for the threads, none so short that its tile is not worth it.
+inline std::int64_t wanted_chunks(const ThreeInterpolateGeometry &g) {
+  const std::int64_t blocks = g.batches * ((g.channels + kLanes - 1) / kLanes);
+  return smaller<std::int64_t>(4 * thread_count() / blocks, g.targets / (4 * g.sources + 1024)) + 1;
+}
+
+inline std::int64_t tile_size(const ThreeInterpolateGeometry &g) { return (g.sources + 1) * kLanes; }
+
+// Whether tiles pay: enough channels and targets, and little memory against that of the tensors. The number of threads has no
+// say, so that it cannot show in the results.
+inline bool tiles_pay(const ThreeInterpolateGeometry &g) {
+  constexpr std::int64_t kFreeBytes = 2 << 20;
+  const std::int64_t element = g.half ? 2 : 4;
+  const std::int64_t tensors = g.batches * (g.channels * (g.sources + g.targets) + 6 * g.targets) * element;
+  const std::int64_t tile = tile_size(g) * static_cast<std::int64_t>(sizeof(float));
+  const bool few_targets = g.targets * 2 * kNeighbours < g.sources;
+  return g.channels * 4 >= kLanes && !few_targets && tile <= larger(kFreeBytes, tensors / 32);
+}
+
+// Row-wise [channels][length] to vectors [length][lanes]; missing channels are 0.
+template <typename T>
+inline void load_square(const T *rows, std::int64_t stride, std::int64_t channels, std::int64_t count,
+                        Vector (&square)[kLanes]) {
+  for (int c = 0; c < kLanes; ++c) square[c] = c < channels ? load_some(rows + c * stride, count) : Vector{};
+  transpose(square);
+}
 
 template <typename T>
-struct Forward {
-  const ThreeInterpolateForwardProblem &problem;
-  std::int64_t target_blocks;
+class Forward {
+ public:
+  Forward(const ThreeInterpolateForwardProblem &problem, const Cut &cut)
+      : problem_(problem),
+        g_(problem.geometry),
+        cut_(cut),
+        stream_(g_.batches * g_.channels * g_.targets * static_cast<std::int64_t>(sizeof(T)) >= streaming_bytes()) {}
 
-  // Tasks: batch, then block of targets.
-  void operator()(std::int64_t begin, std::int64_t end) const {
-    for (std::int64_t task = begin; task < end; ++task) {
-      const std::int64_t first = task % target_blocks * kTargetBlock;
-      block(task / target_blocks, first, smaller(kTargetBlock, problem.geometry.targets - first));
+  void tiled(float *tile, std::int64_t number) const {
+    const Task task = cut_.task(number);
+    fill(tile, task);
+    for (std::int64_t n = task.begin; n < task.end; n += kTargetTile) {
+      sum_targets(tile, task, n, smaller(kTargetTile, task.end - n));
     }
+    if (stream_) finish_stream();
   }
 
-  void block(std::int64_t batch, std::int64_t first, std::int64_t count) const {
-    const ThreeInterpolateGeometry &g = problem.geometry;
-    std::int32_t index[kNeighbours][kTargetBlock];
-    float weight[kNeighbours][kTargetBlock];
-    const bool all_valid = load(batch, first, count, index, weight);
-    for (std::int64_t channel = 0; channel < g.channels; ++channel) {
-      const T *source = static_cast<const T *>(problem.features) + (batch * g.channels + channel) * g.sources;
-      T *target = static_cast<T *>(problem.output) + (batch * g.channels + channel) * g.targets + first;
-      if (all_valid) {
-        for (std::int64_t n = 0; n < count; ++n) {
-          const float first_term = weight[0][n] * to_float(source[index[0][n]]);
-          const float two_terms = first_term + weight[1][n] * to_float(source[index[1][n]]);
-          store(target + n, two_terms + weight[2][n] * to_float(source[index[2][n]]));
-        }
-      } else {
-        for (std::int64_t n = 0; n < count; ++n) store(target + n, masked_sum(source, index, weight, n));
-      }
-    }
-  }
-
-  // Splits indices and weights by neighbour; tells whether every index names a source.
-  bool load(std::int64_t batch, std::int64_t first, std::int64_t count, std::int32_t (*index)[kTargetBlock],
-            float (*weight)[kTargetBlock]) const {
-    const std::int64_t offset = (batch * problem.geometry.targets + first) * kNeighbours;
-    const std::int32_t *indices = problem.indices + offset;
-    const T *weights = static_cast<const T *>(problem.weights) + offset;
-    bool all_valid = true;
-    for (std::int64_t n = 0; n < count; ++n) {
+  // One channel, straight from its features.
+  void plain(std::int64_t number) const {
+    const Task task = cut_.task(number);
+    const T *source = features(task);
+    T *target = output(task, task.begin);
+    const std::int64_t first = (task.batch * g_.targets + task.begin) * kNeighbours;
+    const std::int32_t *index = problem_.indices + first;
+    const T *weight = static_cast<const T *>(problem_.weights) + first;
+    for (std::int64_t n = 0; n < task.end - task.begin; ++n, index += kNeighbours, weight += kNeighbours) {
+      float term[kNeighbours];
       for (int i = 0; i < kNeighbours; ++i) {
-        index[i][n] = indices[n * kNeighbours + i];
-        weight[i][n] = to_float(weights[n * kNeighbours + i]);
-        all_valid &= valid(index[i][n], problem.geometry.sources);
+        const bool valid = index[i] >= 0 && index[i] < g_.sources;
+        term[i] = valid ? to_float(weight[i]) * to_float(source[index[i]]) : 0.0f;
       }
+      store(target + n, term[0] + term[1] + term[2]);
     }
-    return all_valid;
   }
 
-  // An index without source adds 0, whatever its weight.
-  float masked_sum(const T *source, const std::int32_t (*index)[kTargetBlock], const float (*weight)[kTargetBlock],
-                   std::int64_t n) const {
-    float sum = 0.0f;
-    for (int i = 0; i < kNeighbours; ++i) {
-      if (valid(index[i][n], problem.geometry.sources)) sum += weight[i][n] * to_float(source[index[i][n]]);
-    }
-    return sum;
+ private:
+  const T *features(const Task &task) const {
+    return static_cast<const T *>(problem_.features) + (task.batch * g_.channels + task.channel) * g_.sources;
   }
-};
 
-// The indices of one batch, inverted: entries begin[m] .. begin[m + 1] are the uses of source m, in ascending order of targets
-// and, within one, of neighbours.
-struct Uses {
-  std::int32_t *begin;
-  std::int32_t *target;
-  float *weight;
+  T *output(const Task &task, std::int64_t target) const {
+    return static_cast<T *>(problem_.output) + (task.batch * g_.channels + task.channel) * g_.targets + target;
+  }
+
+  void fill(float *tile, const Task &task) const {
+    const T *rows = features(task);
+    Vector square[kLanes];
+    for (std::int64_t m = 0; m < g_.sources; m += kLanes) {
+      const std::int64_t count = smaller<std::int64_t>(kLanes, g_.sources - m);
+      load_square(rows + m, g_.sources, task.channels, count, square);
+      for (std::int64_t i = 0; i < count; ++i) store(tile + (m + i) * kLanes, square[i]);
+    }
+    store(tile + g_.sources * kLanes, Vector{});
+  }
+
+  void sum_targets(const float *tile, const Task &task, std::int64_t n, std::int64_t count) const {
+    const std::int64_t first = (task.batch * g_.targets + n) * kNeighbours;
+    Targets targets;
+    targets.read(problem_.indices + first, static_cast<const T *>(problem_.weights) + first, count, g_.sources);
+    T results[kLanes][kTargetTile];
+    for (std::int64_t start = 0; start < count; start += kLanes) {
+      Vector square[kLanes];
+      for (std::int64_t i = 0; i < kLanes; ++i) {
+        square[i] = start + i < count ? sum(tile, targets, start + i) : Vector{};
+      }
+      transpose(square);
+      for (int c = 0; c < kLanes; ++c) store(&results[c][start], square[c]);
+    }
+    T *rows = output(task, n);
+    for (std::int64_t c = 0; c < task.channels; ++c) {
+      write(rows + c * g_.targets, results[c], static_cast<std::size_t>(count) * sizeof(T));
+    }
+  }
+
+  static Vector sum(const float *tile, const Targets &targets, std::int64_t target) {
+    const std::int32_t *source = targets.source + target * kNeighbours;
+    const float *weight = targets.weight + target * kNeighbours;
+    const Vector first = weight[0] * load(tile + std::int64_t{source[0]} * kLanes);
+    const Vector second = first + weight[1] * load(tile + std::int64_t{source[1]} * kLanes);
+    return second + weight[2] * load(tile + std::int64_t{source[2]} * kLanes);
+  }
+
+  void write(T *to, const T *from, std::size_t bytes) const {
+    if (stream_) {
+      stream_bytes(to, from, bytes);
+    } else {
+      std::memcpy(to, from, bytes);
+    }
+  }
+
+  const ThreeInterpolateForwardProblem &problem_;
+  const ThreeInterpolateGeometry &g_;
+  const Cut &cut_;
+  const bool stream_;
 };
 
 template <typename T>
-struct Backward {
-  const ThreeInterpolateBackwardProblem &problem;
-  std::int32_t *begins;   // [batches, sources + 1]
-  std::int32_t *targets;  // [batches, targets * kNeighbours]
-  float *weights;         // likewise
+class Backward {
+ public:
+  Backward(const ThreeInterpolateBackwardProblem &problem, const Cut &cut)
+      : problem_(problem), g_(problem.geometry), cut_(cut) {}
 
-  Uses uses(std::int64_t batch) const {
-    const ThreeInterpolateGeometry &g = problem.geometry;
-    const std::int64_t entries = g.targets * kNeighbours;
-    return Uses{begins + batch * (g.sources + 1), targets + batch * entries, weights + batch * entries};
+  void tiled(float *tile, std::int64_t number) const {
+    const Task task = cut_.task(number);
+    clear_floats(tile, tile_size(g_));
+    for (std::int64_t n = 0; n < g_.targets; n += kTargetTile) {
+      add_targets(tile, task, n, smaller(kTargetTile, g_.targets - n));
+    }
+    empty(tile, task);
   }
 
-  void invert(std::int64_t batch) const {
-    const ThreeInterpolateGeometry &g = problem.geometry;
-    const std::int64_t entries = g.targets * kNeighbours;
-    const std::int32_t *index = problem.indices + batch * entries;
-    const T *weight = static_cast<const T *>(problem.weights) + batch * entries;
-    const Uses list = uses(batch);
-    for (std::int64_t m = 0; m <= g.sources; ++m) list.begin[m] = 0;
-    for (std::int64_t e = 0; e < entries; ++e) {
-      if (valid(index[e], g.sources)) ++list.begin[index[e]];
-    }
-    std::int32_t used = 0;
-    for (std::int64_t m = 0; m <= g.sources; ++m) {
-      const std::int32_t uses_of_source = list.begin[m];
-      list.begin[m] = used;
-      used += uses_of_source;
-    }
-    for (std::int64_t e = 0; e < entries; ++e) {
-      if (!valid(index[e], g.sources)) continue;
-      const std::int32_t place = list.begin[index[e]]++;
-      list.target[place] = static_cast<std::int32_t>(e / kNeighbours);
-      list.weight[place] = to_float(weight[e]);
-    }
-    // Filling moved every start to the next one's place.
-    for (std::int64_t m = g.sources; m > 0; --m) list.begin[m] = list.begin[m - 1];
-    list.begin[0] = 0;
-  }
-
-  void sum(std::int64_t batch, std::int64_t channel) const {
-    const ThreeInterpolateGeometry &g = problem.geometry;
-    const Uses list = uses(batch);
-    const T *gradient = static_cast<const T *>(problem.grad_output) + (batch * g.channels + channel) * g.targets;
-    T *result = static_cast<T *>(problem.grad_features) + (batch * g.channels + channel) * g.sources;
-    for (std::int64_t m = 0; m < g.sources; ++m) {
-      float total = 0.0f;
-      for (std::int32_t e = list.begin[m]; e < list.begin[m + 1]; ++e) {
-        total += list.weight[e] * to_float(gradient[list.target[e]]);
+  // One channel, summed up in `sums` of M floats.
+  void plain(float *sums, std::int64_t number) const {
+    const Task task = cut_.task(number);
+    const std::int64_t first = task.batch * g_.targets * kNeighbours;
+    const std::int32_t *index = problem_.indices + first;
+    const T *weight = static_cast<const T *>(problem_.weights) + first;
+    const T *gradient = gradients(task);
+    clear_floats(sums, g_.sources);
+    for (std::int64_t n = 0; n < g_.targets; ++n, index += kNeighbours, weight += kNeighbours) {
+      const float share = to_float(gradient[n]);
+      for (int i = 0; i < kNeighbours; ++i) {
+        if (index[i] >= 0 && index[i] < g_.sources) sums[index[i]] += to_float(weight[i]) * share;
       }
-      store(result + m, total);
+    }
+    store_row(results(task), sums, g_.sources);
+  }
+
+ private:
+  const T *gradients(const Task &task) const {
+    return static_cast<const T *>(problem_.grad_output) + (task.batch * g_.channels + task.channel) * g_.targets;
+  }
+
+  T *results(const Task &task) const {
+    return static_cast<T *>(problem_.grad_features) + (task.batch * g_.channels + task.channel) * g_.sources;
+  }
+
+  void add_targets(float *tile, const Task &task, std::int64_t n, std::int64_t count) const {
+    const std::int64_t first = (task.batch * g_.targets + n) * kNeighbours;
+    Targets targets;
+    targets.read(problem_.indices + first, static_cast<const T *>(problem_.weights) + first, count, g_.sources);
+    const T *rows = gradients(task) + n;
+    for (std::int64_t start = 0; start < count; start += kLanes) {
+      const std::int64_t here = smaller<std::int64_t>(kLanes, count - start);
+      Vector square[kLanes];
+      load_square(rows + start, g_.targets, task.channels, here, square);
+      for (std::int64_t j = 0; j < here; ++j) {
+        for (int i = 0; i < kNeighbours; ++i) {
+          float *sum = tile + std::int64_t{targets.source[(start + j) * kNeighbours + i]} * kLanes;
+          store(sum, load(sum) + targets.weight[(start + j) * kNeighbours + i] * square[j]);
+        }
+      }
     }
   }
+
+  void empty(const float *tile, const Task &task) const {
+    T *rows = results(task);
+    for (std::int64_t m = 0; m < g_.sources; m += kLanes) {
+      const std::int64_t count = smaller<std::int64_t>(kLanes, g_.sources - m);
+      Vector square[kLanes];
+      for (std::int64_t i = 0; i < kLanes; ++i) square[i] = i < count ? load(tile + (m + i) * kLanes) : Vector{};
+      transpose(square);
+      for (std::int64_t c = 0; c < task.channels; ++c) store_some(rows + c * g_.sources + m, square[c], count);
+    }
+  }
+
+  const ThreeInterpolateBackwardProblem &problem_;
+  const ThreeInterpolateGeometry &g_;
+  const Cut &cut_;
 };
+
+mluOpStatus_t out_of_memory(const char *function) {
+  return fail(MLUOP_STATUS_ALLOC_FAILED, function, "out of memory");
+}
 
 template <typename T>
 mluOpStatus_t run_forward(const ThreeInterpolateForwardProblem &problem) {
   const ThreeInterpolateGeometry &g = problem.geometry;
-  Forward<T> forward{problem, (g.targets + kTargetBlock - 1) / kTargetBlock};
-  const std::int64_t grain = 4096 / (g.channels * smaller(kTargetBlock, g.targets)) + 1;
-  parallel_for(g.batches * forward.target_blocks, grain, forward);
+  const Cut cut(g, kLanes, wanted_chunks(g));
+  const std::int64_t slots = useful_slots(cut.tasks());
+  if (!tiles_pay(g)) {
+    const Cut rows(g, 1, wanted_chunks(g));
+    const Forward<T> forward(problem, rows);
+    auto sum = [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t number = begin; number < end; ++number) forward.plain(number);
+    };
+    parallel_for(rows.tasks(), 4096 / rows.chunk + 1, sum);
+    return MLUOP_STATUS_SUCCESS;
+  }
+  const Scratch<float> tiles(slots * tile_size(g));
+  if (tiles.data() == nullptr) return out_of_memory("mluOpThreeInterpolateForward");
+  const Forward<T> forward(problem, cut);
+  parallel_slots(cut.tasks(), slots, [&](std::int64_t slot, std::int64_t number) {
+    forward.tiled(tiles.data() + slot * tile_size(g), number);
+  });
   return MLUOP_STATUS_SUCCESS;
 }
 
 template <typename T>
 mluOpStatus_t run_backward(const ThreeInterpolateBackwardProblem &problem) {
   const ThreeInterpolateGeometry &g = problem.geometry;
-  const std::int64_t entries = g.batches * g.targets * kNeighbours;
-  const Scratch<std::int32_t> begins(g.batches * (g.sources + 1));
-  const Scratch<std::int32_t> targets(entries);
-  const Scratch<float> weights(entries);
-  if (begins.data() == nullptr || targets.data() == nullptr || weights.data() == nullptr) {
-    return fail(MLUOP_STATUS_ALLOC_FAILED, "mluOpThreeInterpolateBackward", "out of memory");
-  }
-  const Backward<T> backward{problem, begins.data(), targets.data(), weights.data()};
-  auto invert = [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t batch = begin; batch < end; ++batch) backward.invert(batch);
-  };
-  parallel_for(g.batches, 8192 / (g.targets + g.sources) + 1, invert);
-  auto sum = [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t row = begin; row < end; ++row) backward.sum(row / g.channels, row % g.channels);
-  };
-  parallel_for(g.batches * g.channels, 8192 / (g.targets + g.sources) + 1, sum);
+  const bool tiled = tiles_pay(g);
+  const Cut cut(g, tiled ? kLanes : 1, 1);
+  const std::int64_t slots = useful_slots(cut.tasks());
+  const std::int64_t slot_size = tiled ? tile_size(g) : g.sources;
+  const Scratch<float> sums(slots * slot_size);
+  if (sums.data() == nullptr) return out_of_memory("mluOpThreeInterpolateBackward");
+  const Backward<T> backward(problem, cut);
+  parallel_slots(cut.tasks(), slots, [&](std::int64_t slot, std::int64_t number) {
+    float *own = sums.data() + slot * slot_size;
+    if (tiled) {
+      backward.tiled(own, number);
+    } else {
+      backward.plain(own, number);
+    }
+  });
   return MLUOP_STATUS_SUCCESS;
 }
 

@@ -1,0 +1,207 @@
+// Vectors of floats as wide as the instruction level has them: loads and stores, turning a square of them, whole rows.
+#ifndef MLUOPS_CPU_VECTOR_H_
+#define MLUOPS_CPU_VECTOR_H_
+
+#include "cpu/half.h"
+#include "cpu/kernel.h"
+
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
+
+namespace mluops {
+namespace MLUOPS_LEVEL {
+
+#if defined(__AVX512F__)
+constexpr int kLanes = 16;
+#elif defined(__AVX2__)
+constexpr int kLanes = 8;
+#else
+constexpr int kLanes = 4;
+#endif
+
+#if defined(__AVX512F__)
+// GCC's unmasked conversions read an uninitialised variable and warn of it; with a full mask they are the same instruction.
+constexpr __mmask16 kAllLanes = 0xffff;
+#endif
+
+typedef float Vector __attribute__((vector_size(kLanes * sizeof(float))));
+typedef std::int32_t IntVector __attribute__((vector_size(kLanes * sizeof(std::int32_t))));
+
+static inline Vector load(const float *from) {
+  Vector vector;
+  std::memcpy(&vector, from, sizeof vector);
+  return vector;
+}
+
+static inline Vector load(const Half *from) {
+#if defined(__AVX512F__)
+  return reinterpret_cast<Vector>(_mm512_maskz_cvtph_ps(
+      kAllLanes, _mm256_loadu_si256(reinterpret_cast<const __m256i *>(from))));
+#elif defined(__F16C__)
+  return reinterpret_cast<Vector>(_mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i *>(from))));
+#else
+  Vector vector;
+  for (int i = 0; i < kLanes; ++i) vector[i] = to_float(from[i]);
+  return vector;
+#endif
+}
+
+static inline void store(float *to, Vector vector) { std::memcpy(to, &vector, sizeof vector); }
+
+static inline void store(std::int32_t *to, IntVector vector) { std::memcpy(to, &vector, sizeof vector); }
+
+static inline void store(Half *to, Vector vector) {
+#if defined(__AVX512F__)
+  _mm256_storeu_si256(reinterpret_cast<__m256i *>(to),
+                      _mm512_maskz_cvtps_ph(kAllLanes, reinterpret_cast<__m512>(vector), _MM_FROUND_TO_NEAREST_INT));
+#elif defined(__F16C__)
+  _mm_storeu_si128(reinterpret_cast<__m128i *>(to),
+                   _mm256_cvtps_ph(reinterpret_cast<__m256>(vector), _MM_FROUND_TO_NEAREST_INT));
+#else
+  for (int i = 0; i < kLanes; ++i) to[i] = to_half(vector[i]);
+#endif
+}
+
+// a * b + c, rounded once, on every level.
+static inline Vector fused_multiply_add(Vector a, Vector b, Vector c) {
+#if defined(__AVX512F__)
+  return reinterpret_cast<Vector>(_mm512_fmadd_ps(reinterpret_cast<__m512>(a), reinterpret_cast<__m512>(b),
+                                                  reinterpret_cast<__m512>(c)));
+#elif defined(__FMA__)
+  return reinterpret_cast<Vector>(_mm256_fmadd_ps(reinterpret_cast<__m256>(a), reinterpret_cast<__m256>(b),
+                                                  reinterpret_cast<__m256>(c)));
+#else
+  Vector sum;
+  for (int i = 0; i < kLanes; ++i) sum[i] = __builtin_fmaf(a[i], b[i], c[i]);
+  return sum;
+#endif
+}
+
+// The first `count` values, the others 0.
+template <typename T>
+static inline Vector load_some(const T *from, std::int64_t count) {
+  if (count >= kLanes) return load(from);
+  float values[kLanes] = {};
+  for (std::int64_t i = 0; i < count; ++i) values[i] = to_float(from[i]);
+  return load(values);
+}
+
+static inline void store_some(std::int32_t *to, IntVector vector, std::int64_t count) {
+  if (count >= kLanes) {
+    store(to, vector);
+    return;
+  }
+  for (std::int64_t i = 0; i < count; ++i) to[i] = vector[i];
+}
+
+template <typename T>
+static inline void store_some(T *to, Vector vector, std::int64_t count) {
+  if (count >= kLanes) {
+    store(to, vector);
+    return;
+  }
+  float values[kLanes];
+  store(values, vector);
+  for (std::int64_t i = 0; i < count; ++i) store(to + i, values[i]);
+}
+
+#if defined(__AVX512F__)
+static inline __mmask16 window_mask(std::int64_t begin, std::int64_t end) {
+  const std::uint32_t below_end = end >= kLanes ? 0xffffu : end <= 0 ? 0u : (1u << end) - 1;
+  const std::uint32_t below_begin = begin <= 0 ? 0u : begin >= kLanes ? 0xffffu : (1u << begin) - 1;
+  return static_cast<__mmask16>(below_end & ~below_begin);
+}
+#endif
+
+// Lanes begin .. end of `from`, the others 0; only those are read.
+static inline Vector load_window(const float *from, std::int64_t begin, std::int64_t end) {
+  if (begin <= 0 && end >= kLanes) return load(from);
+#if defined(__AVX512F__)
+  return reinterpret_cast<Vector>(_mm512_maskz_loadu_ps(window_mask(begin, end), from));
+#else
+  float values[kLanes] = {};
+  for (std::int64_t i = larger<std::int64_t>(begin, 0); i < smaller<std::int64_t>(end, kLanes); ++i) values[i] = from[i];
+  return load(values);
+#endif
+}
+
+// Writes lanes begin .. end and nothing else.
+static inline void store_window(float *to, Vector vector, std::int64_t begin, std::int64_t end) {
+  if (begin <= 0 && end >= kLanes) {
+    store(to, vector);
+    return;
+  }
+#if defined(__AVX512F__)
+  _mm512_mask_storeu_ps(to, window_mask(begin, end), reinterpret_cast<__m512>(vector));
+#else
+  for (std::int64_t i = larger<std::int64_t>(begin, 0); i < smaller<std::int64_t>(end, kLanes); ++i) to[i] = vector[i];
+#endif
+}
+
+template <int... kLane>
+struct Lanes {};
+
+#if defined(__AVX512F__)
+typedef Lanes<0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15> AllLanes;
+#elif defined(__AVX2__)
+typedef Lanes<0, 1, 2, 3, 4, 5, 6, 7> AllLanes;
+#else
+typedef Lanes<0, 1, 2, 3> AllLanes;
+#endif
+
+// Exchanges the blocks of kDistance lanes that lie off the diagonal of the two rows.
+template <int kDistance, int... kLane>
+static inline void exchange(Vector &upper, Vector &lower, Lanes<kLane...>) {
+  const Vector a = upper, b = lower;
+  upper = __builtin_shufflevector(a, b, ((kLane & kDistance) != 0 ? kLanes + kLane - kDistance : kLane)...);
+  lower = __builtin_shufflevector(a, b, ((kLane & kDistance) != 0 ? kLanes + kLane : kLane + kDistance)...);
+}
+
+template <int kDistance>
+static inline void exchange_all(Vector (&rows)[kLanes]) {
+  for (int i = 0; i < kLanes; ++i) {
+    if ((i & kDistance) == 0) exchange<kDistance>(rows[i], rows[i + kDistance], AllLanes());
+  }
+}
+
+// Turns a square of values: rows become columns.
+static inline void transpose(Vector (&rows)[kLanes]) {
+#if defined(__AVX512F__)
+  exchange_all<8>(rows);
+#endif
+#if defined(__AVX2__)
+  exchange_all<4>(rows);
+#endif
+  exchange_all<2>(rows);
+  exchange_all<1>(rows);
+}
+
+// Copies and clears rows of floats of which most are short, without a call. The last vector may overlap the one before it.
+static inline void copy_floats(float *to, const float *from, std::int64_t count) {
+  if (count < kLanes) {
+    store_window(to, load_window(from, 0, count), 0, count);
+    return;
+  }
+  for (std::int64_t i = 0; i < count - kLanes; i += kLanes) store(to + i, load(from + i));
+  store(to + count - kLanes, load(from + count - kLanes));
+}
+
+static inline void clear_floats(float *to, std::int64_t count) {
+  if (count < kLanes) {
+    store_window(to, Vector{}, 0, count);
+    return;
+  }
+  for (std::int64_t i = 0; i < count - kLanes; i += kLanes) store(to + i, Vector{});
+  store(to + count - kLanes, Vector{});
+}
+
+// The same where up to kLanes - 1 floats behind the row may be overwritten.
+static inline void clear_floats_loosely(float *to, std::int64_t count) {
+  for (std::int64_t i = 0; i < count; i += kLanes) store(to + i, Vector{});
+}
+
+}  // namespace MLUOPS_LEVEL
+}  // namespace mluops
+
+#endif  // MLUOPS_CPU_VECTOR_H_

@@ -1,0 +1,189 @@
+// The thread pool: every index once, nested calls, many callers, changing numbers of threads, fork.
+#include "cpu/pool.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <thread>
+
+#include "harness.h"
+
+namespace {
+
+using Counters = std::vector<std::atomic<int>>;
+
+// How often each index was visited by one parallel_for.
+void visit(std::int64_t count, std::int64_t grain, Counters *visits) {
+  auto body = [&](std::int64_t begin, std::int64_t end) {
+    CHECK(begin >= 0 && begin < end && end <= count);
+    for (std::int64_t i = begin; i < end; ++i) ++(*visits)[static_cast<std::size_t>(i)];
+  };
+  mluops::parallel_for(count, grain, body);
+}
+
+bool each_once(std::int64_t count, std::int64_t grain) {
+  Counters visits(static_cast<std::size_t>(count > 0 ? count : 0));
+  visit(count, grain, &visits);
+  for (const auto &visited : visits) {
+    if (visited != 1) return false;
+  }
+  return true;
+}
+
+struct Threads {
+  explicit Threads(int count) : before(mluops::thread_count()) { mluops::set_thread_count(count); }
+  ~Threads() { mluops::set_thread_count(before); }
+  const int before;
+};
+
+// Forks, runs `work` in the child and returns its exit code; -1 if it hangs.
+template <typename Work>
+int in_child(const Work &work) {
+  std::fflush(nullptr);
+  const pid_t child = fork();
+  if (child == 0) _exit(work() ? 0 : 1);
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  int status = 0;
+  while (waitpid(child, &status, WNOHANG) == 0) {
+    if (std::chrono::steady_clock::now() > deadline) {
+      kill(child, SIGKILL);
+      waitpid(child, &status, 0);
+      return -1;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+}  // namespace
+
+TEST(every_index_is_visited_once) {
+  for (const int threads : {1, 2, 3, 8, 64}) {
+    const Threads set(threads);
+    for (const std::int64_t count : {1, 2, 3, 7, 8, 9, 63, 64, 65, 1000, 10007}) {
+      for (const std::int64_t grain : {-1, 0, 1, 2, 7, 100, 20000}) CHECK(each_once(count, grain));
+    }
+  }
+}
+
+TEST(nothing_to_do_calls_nothing) {
+  const Threads set(4);
+  auto body = [](std::int64_t, std::int64_t) { CHECK(!"called"); };
+  for (const std::int64_t count : {std::int64_t{0}, std::int64_t{-1}, INT64_MIN}) {
+    mluops::parallel_for(count, 1, body);
+  }
+}
+
+TEST(one_piece_below_the_grain) {
+  const Threads set(8);
+  int calls = 0;  // not atomic: one piece runs on the calling thread
+  auto body = [&](std::int64_t begin, std::int64_t end) {
+    ++calls;
+    CHECK_EQ(end - begin, std::int64_t{100});
+  };
+  mluops::parallel_for(100, 100, body);
+  CHECK_EQ(calls, 1);
+}
+
+TEST(a_nested_call_runs_on_its_own_thread) {
+  const Threads set(4);
+  std::atomic<std::int64_t> visited{0};
+  auto outer = [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i) {
+      const std::thread::id here = std::this_thread::get_id();
+      auto inner = [&](std::int64_t from, std::int64_t to) {
+        CHECK(std::this_thread::get_id() == here);
+        visited += to - from;
+      };
+      mluops::parallel_for(1000, 1, inner);
+    }
+  };
+  for (int round = 0; round < 20; ++round) mluops::parallel_for(64, 1, outer);
+  CHECK_EQ(visited.load(), std::int64_t{20 * 64 * 1000});
+  CHECK(each_once(1000, 1));  // the caller is not taken for nested afterwards
+}
+
+TEST(several_threads_take_part) {
+  const Threads set(3);
+  std::atomic<int> waiting{0};
+  std::atomic<bool> together{false};
+  auto body = [&](std::int64_t, std::int64_t) {
+    ++waiting;
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+    while (waiting < 3 && std::chrono::steady_clock::now() < deadline) std::this_thread::yield();
+    if (waiting >= 3) together = true;
+  };
+  mluops::parallel_for(3, 1, body);
+  CHECK(together);
+}
+
+TEST(no_more_threads_than_asked_for) {
+  const Threads set(2);
+  std::atomic<int> inside{0}, most{0};
+  auto body = [&](std::int64_t, std::int64_t) {
+    const int now = ++inside;
+    for (int seen = most; now > seen && !most.compare_exchange_weak(seen, now);) continue;
+    std::this_thread::sleep_for(std::chrono::microseconds(100));
+    --inside;
+  };
+  for (int round = 0; round < 20; ++round) mluops::parallel_for(64, 1, body);
+  CHECK(most <= 2);
+}
+
+TEST(many_callers_at_once) {
+  const Threads set(4);
+  std::vector<std::thread> callers;
+  for (int caller = 0; caller < 16; ++caller) {
+    callers.emplace_back([caller] {
+      for (int i = 0; i < 200; ++i) CHECK(each_once(1 + (caller * 131 + i * 17) % 500, 1 + i % 5));
+    });
+  }
+  for (std::thread &caller : callers) caller.join();
+}
+
+TEST(number_of_threads_changes_meanwhile) {
+  const Threads set(2);
+  std::atomic<bool> stop{false};
+  std::thread changer([&] {
+    for (int i = 0; !stop; ++i) mluops::set_thread_count(1 + i % 17);
+  });
+  std::vector<std::thread> callers;
+  for (int caller = 0; caller < 4; ++caller) {
+    callers.emplace_back([] {
+      for (int i = 0; i < 500; ++i) CHECK(each_once(300, 1));
+    });
+  }
+  for (std::thread &caller : callers) caller.join();
+  stop = true;
+  changer.join();
+}
+
+TEST(short_lived_callers) {
+  const Threads set(3);
+  for (int i = 0; i < 200; ++i) std::thread([] { CHECK(each_once(50, 1)); }).join();
+}
+
+TEST(fork_after_use) {
+  const Threads set(4);
+  CHECK(each_once(1000, 1));
+  CHECK_EQ(in_child([] { return each_once(1000, 1) && each_once(7, 1); }), 0);
+  CHECK_EQ(in_child([] { return in_child([] { return each_once(1000, 1); }) == 0; }), 0);
+  CHECK(each_once(1000, 1));
+}
+
+TEST(fork_while_others_compute) {
+  const Threads set(4);
+  std::atomic<bool> stop{false};
+  std::vector<std::thread> callers;
+  for (int caller = 0; caller < 3; ++caller) {
+    callers.emplace_back([&] {
+      while (!stop) CHECK(each_once(100, 1));
+    });
+  }
+  for (int i = 0; i < 20; ++i) CHECK_EQ(in_child([] { return each_once(1000, 1); }), 0);
+  stop = true;
+  for (std::thread &caller : callers) caller.join();
+}
+
+int main(int count, char **arguments) { return harness::run_all(count, arguments); }

@@ -1,0 +1,65 @@
+"""Cambricon mlu-ops operators for Python: on the CPU, and on any library with the mlu-ops C ABI."""
+
+from pymluops._core import Handle, SparseConvolutionDescriptor
+from pymluops.descriptors import TensorDescriptor
+from pymluops.enums import DataType, Layout, Status
+from pymluops.errors import (
+    AllocFailedError,
+    ArchMismatchError,
+    BadParamError,
+    ExecutionFailedError,
+    InternalError,
+    MluOpError,
+    NotInitializedError,
+    NotSupportedError,
+    NumericalOverflowError,
+)
+from pymluops.library import Backend, BackendInfo, backends, load, use
+from pymluops.ops import (
+    IndicePairs,
+    border_align_backward,
+    border_align_forward,
+    get_indice_pairs,
+    psamask_backward,
+    psamask_forward,
+    three_interpolate_backward,
+    three_interpolate_forward,
+    tin_shift_backward,
+    tin_shift_forward,
+)
+from pymluops.threads import get_num_threads, set_num_threads
+
+__all__ = [
+    "AllocFailedError",
+    "ArchMismatchError",
+    "Backend",
+    "BackendInfo",
+    "BadParamError",
+    "DataType",
+    "ExecutionFailedError",
+    "Handle",
+    "IndicePairs",
+    "InternalError",
+    "Layout",
+    "MluOpError",
+    "NotInitializedError",
+    "NotSupportedError",
+    "NumericalOverflowError",
+    "SparseConvolutionDescriptor",
+    "Status",
+    "TensorDescriptor",
+    "backends",
+    "border_align_backward",
+    "border_align_forward",
+    "get_indice_pairs",
+    "get_num_threads",
+    "load",
+    "psamask_backward",
+    "psamask_forward",
+    "set_num_threads",
+    "three_interpolate_backward",
+    "three_interpolate_forward",
+    "tin_shift_backward",
+    "tin_shift_forward",
+    "use",
+]

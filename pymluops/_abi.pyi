@@ -1,0 +1,5 @@
+"""Types of the generated cffi module."""
+
+from typing import Any
+
+ffi: Any

@@ -1,0 +1,99 @@
+"""Reading of plain arguments: integers, pairs and triples of them, flags."""
+
+from __future__ import annotations
+
+import operator
+import reprlib
+from collections.abc import Iterable
+from typing import NamedTuple, Protocol, cast
+
+from pymluops.errors import BadParamError
+
+INT32_MAX = 2**31 - 1
+
+
+class Caller(Protocol):
+    """Whose argument is read: the names in messages."""
+
+    @property
+    def name(self) -> str: ...  # of the Python function
+    @property
+    def function(self) -> str: ...  # of the C function
+
+
+class Names(NamedTuple):
+    """A `Caller` with nothing else to it."""
+
+    name: str
+    function: str
+
+
+def refusal(caller: Caller, argument: str, expected: str, got: str) -> BadParamError:
+    """Return the error for a refused argument, worded the same everywhere."""
+    return BadParamError(f"{caller.name}: {argument}: expected {expected}, got {got}", function=caller.function)
+
+
+def shown(value: object) -> str:
+    """Return a short text for a value of any type."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    return f"{reprlib.repr(value)} ({type(value).__name__})"
+
+
+def _index(value: object) -> int | None:
+    """Return the integer that `value` is, or None: anything with ``__index__`` counts, except bool."""
+    if type(value) is int:
+        return value
+    if isinstance(value, bool) or str(getattr(value, "dtype", "")).endswith("bool"):
+        return None
+    try:
+        return operator.index(value)  # type: ignore[arg-type]
+    except TypeError:
+        return None
+
+
+def integer(caller: Caller, argument: str, value: object, minimum: int = 0, maximum: int = INT32_MAX) -> int:
+    """Return `value` as an int between `minimum` and `maximum`."""
+    number = _index(value)
+    if number is None or not minimum <= number <= maximum:
+        raise refusal(caller, argument, f"an integer from {minimum} to {maximum}", shown(value))
+    return number
+
+
+def integers(
+    caller: Caller, argument: str, value: object, count: int, minimum: int = 0, *, repeat: bool = True
+) -> tuple[int, ...]:
+    """Return `count` ints: `value` is a sequence of them or, with `repeat`, one integer for all."""
+    number = _index(value) if repeat else None
+    numbers = (number,) * count if number is not None else as_numbers(value)
+    if numbers is None or len(numbers) != count or min(numbers) < minimum or max(numbers) > INT32_MAX:
+        alone = "an integer or " if repeat else ""
+        raise refusal(
+            caller, argument, f"{alone}a sequence of {count} integers from {minimum} to {INT32_MAX}", shown(value)
+        )
+    return numbers
+
+
+def as_numbers(value: object) -> tuple[int, ...] | None:
+    """Return a sequence of integers as a tuple of ints, or None if it is anything else."""
+    if isinstance(value, (str, bytes, dict, set, frozenset)) or not isinstance(value, Iterable):
+        return None
+    items = cast("Iterable[object]", value)
+    try:
+        known = tuple(items)
+    except TypeError:  # an array without dims can be asked for its items, but has none
+        return None
+    if set(map(type, known)) <= {int}:  # the usual case, quickly
+        return cast("tuple[int, ...]", known)
+    numbers = [_index(item) for item in known]
+    return tuple(number for number in numbers if number is not None) if None not in numbers else None
+
+
+def flag(caller: Caller, argument: str, value: object) -> bool:
+    """Return `value` as a bool; besides the bools of Python and NumPy, 0 and 1 count."""
+    if isinstance(value, bool) or type(value).__name__ in ("bool", "bool_"):
+        return bool(value)
+    number = _index(value)
+    if number not in (0, 1):
+        raise refusal(caller, argument, "a bool", shown(value))
+    return bool(number)

@@ -1,0 +1,53 @@
+# cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, binding=True
+# cython: embedsignature=True, embedsignature.format=clinic, auto_pickle=False
+"""The compiled part of the package: the way from a Python call to the C function.
+
+Parts, each a file that is included below:
+
+- `_table.pxi`, generated from mluops.h: one pointer for every C function, and the call of one by its number
+- `_core_array.pxi`: reading arrays through the buffer protocol and DLPack
+- `_core_handle.pxi`: `Backend`, `Handle`, `SparseConvolutionDescriptor`, status -> exception
+- `_core_call.pxi`: the state of one call, and its steps that need no Python
+- `_core_operator.pxi`: `Operator`, which checks the arguments of one C function against its schema and calls it
+"""
+
+cimport cython
+from cpython.buffer cimport Py_buffer, PyBUF_FULL_RO, PyBuffer_Release, PyObject_CheckBuffer, PyObject_GetBuffer
+from cpython.dict cimport PyDict_GetItemWithError
+from cpython.long cimport PyLong_AsLongLongAndOverflow, PyLong_CheckExact
+from cpython.object cimport PyObject
+from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_IsValid, PyCapsule_SetName
+from cpython.pythread cimport (
+    NOWAIT_LOCK,
+    WAIT_LOCK,
+    PyThread_acquire_lock,
+    PyThread_allocate_lock,
+    PyThread_free_lock,
+    PyThread_release_lock,
+    PyThread_type_lock,
+)
+from libc.stdint cimport INT32_MAX, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t, uintptr_t
+from libc.stdlib cimport calloc, free, malloc
+from libc.string cimport memcpy, memset
+
+import os
+
+import numpy as np
+
+from pymluops import _arguments, dtypes, errors
+from pymluops.enums import DataType, Layout, Status
+
+cdef extern from "Python.h":
+    PyObject *PyThreadState_GetDict()
+
+cdef enum:
+    MAX_DIMS = 8  # MLUOP_DIM_MAX
+    MAX_TENSORS = 6  # of one operator, for which a handle keeps descriptors
+
+cdef int SUCCESS = 0
+
+include "_table.pxi"
+include "_core_array.pxi"
+include "_core_handle.pxi"
+include "_core_call.pxi"
+include "_core_operator.pxi"

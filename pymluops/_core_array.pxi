@@ -1,0 +1,306 @@
+# Reading arrays: the buffer protocol first, then DLPack. Included by _core.pyx.
+
+cdef extern from *:
+    """
+    /* The part of DLPack 1.x that reading needs. */
+    typedef struct { int32_t device_type; int32_t device_id; } DLDevice;
+    typedef struct { uint8_t code; uint8_t bits; uint16_t lanes; } DLDataType;
+    typedef struct {
+      void *data; DLDevice device; int32_t ndim; DLDataType dtype; int64_t *shape; int64_t *strides; uint64_t
+      byte_offset;
+    } DLTensor;
+    typedef struct DLManagedTensor {
+      DLTensor dl_tensor; void *manager_ctx; void (*deleter)(struct DLManagedTensor *);
+    } DLManagedTensor;
+    typedef struct DLManagedTensorVersioned {
+      uint32_t major; uint32_t minor; void *manager_ctx; void (*deleter)(struct DLManagedTensorVersioned *);
+      uint64_t flags; DLTensor dl_tensor;
+    } DLManagedTensorVersioned;
+    """
+    ctypedef struct DLDevice:
+        int32_t device_type
+    ctypedef struct DLDataType:
+        uint8_t code
+        uint8_t bits
+        uint16_t lanes
+    ctypedef struct DLTensor:
+        void *data
+        DLDevice device
+        int32_t ndim
+        DLDataType dtype
+        int64_t *shape
+        int64_t *strides
+        uint64_t byte_offset
+    ctypedef struct DLManagedTensor:
+        DLTensor dl_tensor
+        void (*deleter)(DLManagedTensor *) noexcept
+    ctypedef struct DLManagedTensorVersioned:
+        uint32_t major
+        void (*deleter)(DLManagedTensorVersioned *) noexcept
+        uint64_t flags
+        DLTensor dl_tensor
+
+cdef enum:
+    DL_CPU = 1
+    DL_CUDA_HOST = 3
+    DL_ROCM_HOST = 11
+    DL_EXTENSION = 12  # what PyTorch calls a device of its PrivateUse1 backend, an MLU among them
+    DL_READ_ONLY = 1
+    DL_COPIED = 2
+
+cdef enum Source:
+    SOURCE_NONE
+    SOURCE_BUFFER
+    SOURCE_DLPACK
+    SOURCE_DLPACK_VERSIONED
+
+# A look at an array, which stays alive and in place until `release`.
+cdef struct View:
+    char *data
+    const int64_t *shape
+    const int64_t *strides  # NULL: packed
+    int64_t stride_unit  # bytes that one step of `strides` counts
+    int64_t count  # of elements
+    int64_t itemsize
+    int ndim
+    int dtype  # a DataType; INVALID if the element type has no number in the ABI
+    int device  # a DLPack device type
+    bint packed
+    bint readonly
+    bint copied  # the producer gave a copy: what is written to it is lost
+    bint foreign_order  # not the byte order of this machine
+    Source source
+    void *managed
+    Py_buffer buffer
+
+cdef int CODE_INT = dtypes.DL_INT
+cdef int CODE_UINT = dtypes.DL_UINT
+cdef int CODE_FLOAT = dtypes.DL_FLOAT
+cdef int CODE_COMPLEX = dtypes.DL_COMPLEX
+cdef int CODE_BOOL = dtypes.DL_BOOL
+
+# data_types[DLPack code][itemsize], from the one table in dtypes.py.
+cdef int data_types[7][9]
+memset(data_types, 0, sizeof(data_types))
+for _row in dtypes.TABLE:
+    if _row.dlpack_code >= 0:
+        data_types[<int>_row.dlpack_code][<int>_row.itemsize] = _row.data_type
+
+
+cdef int data_type_of(int code, int64_t itemsize) noexcept:
+    return data_types[code][itemsize] if 0 <= code <= 6 and 0 < itemsize <= 8 else 0
+
+
+cdef int code_of_format(const char *format, bint *foreign_order) noexcept:
+    """Return the DLPack type code for a format of the struct module, or -1. The size comes from the buffer."""
+    cdef char kind
+    foreign_order[0] = False
+    if format == NULL:
+        return CODE_UINT
+    if format[0] == b"@" or format[0] == b"=" or format[0] == b"<" or format[0] == b"^":
+        format += 1
+    elif format[0] == b">" or format[0] == b"!":
+        foreign_order[0] = True
+        format += 1
+    kind = format[0]
+    if kind == b"Z" and format[1] != 0 and format[2] == 0:
+        return CODE_COMPLEX
+    if kind == 0 or format[1] != 0:
+        return -1
+    if kind == b"e" or kind == b"f" or kind == b"d":
+        return CODE_FLOAT
+    if kind == b"b" or kind == b"h" or kind == b"i" or kind == b"l" or kind == b"q" or kind == b"n":
+        return CODE_INT
+    if kind == b"B" or kind == b"H" or kind == b"I" or kind == b"L" or kind == b"Q" or kind == b"N":
+        return CODE_UINT
+    return CODE_BOOL if kind == b"?" else -1
+
+
+cdef str acquire(View *view, object array):
+    """Fill `view` and return None; or return what is wrong, as `expected ..., got ...` without the first word."""
+    cdef str problem = None
+    view.source = SOURCE_NONE
+    view.dtype = 0
+    if PyObject_CheckBuffer(array):
+        try:
+            PyObject_GetBuffer(array, &view.buffer, PyBUF_FULL_RO)
+        except Exception as error:
+            problem = f"an array that can be read, got {array_text(array)} ({one_line(error)})"
+        else:
+            view.source = SOURCE_BUFFER
+            return read_buffer(view)
+    capsule = None
+    export = getattr(type(array), "__dlpack__", None)
+    if export is None:
+        return problem or f"an array (buffer protocol or DLPack), got {_arguments.shown(array)}"
+    try:
+        try:
+            capsule = export(array, max_version=(1, 0))
+        except TypeError:  # a producer from before DLPack 1.0
+            capsule = export(array)
+    except Exception as error:
+        return problem or f"an array that can be read, got {array_text(array)} ({one_line(error)})"
+    return read_capsule(view, capsule)
+
+
+cdef str read_buffer(View *view):
+    cdef Py_buffer *buffer = &view.buffer
+    cdef int code
+    if buffer.suboffsets != NULL:
+        return "an array in one piece of memory, got one with suboffsets"
+    view.data = <char *>buffer.buf
+    view.shape = <const int64_t *>buffer.shape
+    view.strides = <const int64_t *>buffer.strides
+    view.stride_unit = 1
+    view.itemsize = buffer.itemsize
+    view.ndim = buffer.ndim
+    view.device = DL_CPU
+    view.readonly = buffer.readonly
+    view.copied = False
+    code = code_of_format(buffer.format, &view.foreign_order)
+    if view.foreign_order and view.itemsize == 1:
+        view.foreign_order = False
+    view.dtype = data_type_of(code, view.itemsize)
+    return measure(view)
+
+
+cdef str read_capsule(View *view, object capsule):
+    cdef DLManagedTensorVersioned *versioned
+    cdef DLTensor *tensor
+    cdef uint64_t flags = 0
+    if PyCapsule_IsValid(capsule, "dltensor_versioned"):
+        versioned = <DLManagedTensorVersioned *>PyCapsule_GetPointer(capsule, "dltensor_versioned")
+        PyCapsule_SetName(capsule, "used_dltensor_versioned")
+        view.managed = versioned
+        view.source = SOURCE_DLPACK_VERSIONED
+        if versioned.major != 1:
+            return f"an array of DLPack version 1, got version {versioned.major}"
+        tensor = &versioned.dl_tensor
+        flags = versioned.flags
+    elif PyCapsule_IsValid(capsule, "dltensor"):
+        view.managed = PyCapsule_GetPointer(capsule, "dltensor")
+        PyCapsule_SetName(capsule, "used_dltensor")
+        view.source = SOURCE_DLPACK
+        tensor = &(<DLManagedTensor *>view.managed).dl_tensor
+    else:
+        return f"an array whose __dlpack__ returns an unused capsule, got {_arguments.shown(capsule)}"
+    view.data = <char *>tensor.data
+    if view.data != NULL:
+        view.data += tensor.byte_offset
+    view.shape = tensor.shape
+    view.strides = tensor.strides
+    view.itemsize = tensor.dtype.bits // 8 if tensor.dtype.lanes == 1 and tensor.dtype.bits % 8 == 0 else 0
+    view.stride_unit = view.itemsize
+    view.ndim = tensor.ndim
+    view.device = tensor.device.device_type
+    view.readonly = flags & DL_READ_ONLY
+    view.copied = (flags & DL_COPIED) != 0
+    view.foreign_order = False
+    view.dtype = data_type_of(tensor.dtype.code, view.itemsize)
+    return measure(view)
+
+
+cdef extern from *:
+    """
+    /* Product of two numbers >= 0; the largest int64_t where that is passed. */
+    static int64_t saturated_product(int64_t a, int64_t b) {
+      int64_t product;
+      return __builtin_mul_overflow(a, b, &product) ? INT64_MAX : product;
+    }
+    """
+    int64_t saturated_product(int64_t a, int64_t b) noexcept nogil
+
+
+cdef str measure(View *view):
+    """Count the elements, and see whether they lie packed: dims of size 1 and empty arrays may have any strides."""
+    cdef int64_t expected = view.itemsize, count = 1
+    cdef int axis
+    view.packed = True
+    for axis in range(view.ndim - 1, -1, -1):
+        if view.shape[axis] < 0:
+            return f"an array without negative dims, got shape {shape_text(view)}"
+        if view.shape[axis] != 1:
+            if view.strides != NULL and view.strides[axis] * view.stride_unit != expected:
+                view.packed = False
+            expected = saturated_product(expected, view.shape[axis])
+        count = saturated_product(count, view.shape[axis])
+    view.count = count
+    if count == 0:
+        view.packed = True
+    return None
+
+
+cdef void release(View *view) noexcept:
+    """Let the array go; harmless for a view that was never filled."""
+    cdef Source source = view.source
+    view.source = SOURCE_NONE
+    if source == SOURCE_BUFFER:
+        PyBuffer_Release(&view.buffer)
+    elif source == SOURCE_DLPACK:
+        if (<DLManagedTensor *>view.managed).deleter != NULL:
+            (<DLManagedTensor *>view.managed).deleter(<DLManagedTensor *>view.managed)
+    elif source == SOURCE_DLPACK_VERSIONED:
+        if (<DLManagedTensorVersioned *>view.managed).deleter != NULL:
+            (<DLManagedTensorVersioned *>view.managed).deleter(<DLManagedTensorVersioned *>view.managed)
+
+
+# ---- Texts for messages ----------------------------------------------------------------------------------------------
+
+
+cdef str shape_text(const View *view):
+    return str([view.shape[axis] for axis in range(view.ndim)])
+
+
+cdef str dtype_text(const View *view, object array):
+    if view.dtype != 0:
+        return dtypes.data_type_name(view.dtype)
+    return str(getattr(array, "dtype", "elements of another type"))
+
+
+cdef str array_text(object array):
+    dtype = getattr(array, "dtype", None)
+    return type(array).__name__ if dtype is None else f"{type(array).__name__} of {dtype}"
+
+
+cdef str one_line(object error):
+    return " ".join(str(error).split()) or type(error).__name__
+
+
+# ---- For Python code -------------------------------------------------------------------------------------------------
+
+
+def describe(array):
+    """Return shape, strides counted in elements (None: packed) and element type of an array."""
+    cdef View view
+    cdef str problem
+    cdef int axis
+    cdef list strides = []
+    problem = acquire(&view, array)
+    try:
+        if problem is not None:
+            raise errors.BadParamError(f"TensorDescriptor.of: array: expected {problem}")
+        if view.foreign_order:
+            raise errors.BadParamError(f"TensorDescriptor.of: array: expected native byte order, got {array_text(array)}")
+        if view.dtype == 0:
+            raise errors.BadParamError(f"TensorDescriptor.of: array: expected an element type of the ABI, got {dtype_text(&view, array)}")
+        shape = tuple([view.shape[axis] for axis in range(view.ndim)])
+        if view.strides != NULL:
+            for axis in range(view.ndim):
+                if view.strides[axis] * view.stride_unit % view.itemsize != 0:
+                    raise errors.BadParamError("TensorDescriptor.of: array: expected strides of whole elements, got "
+                                               f"{view.strides[axis] * view.stride_unit} bytes")
+                strides.append(view.strides[axis] * view.stride_unit // view.itemsize)
+            return shape, tuple(strides), DataType(view.dtype)
+        return shape, None, DataType(view.dtype)
+    finally:
+        release(&view)
+
+
+def leading_dim(array):
+    """Return the first dim of an array; 0 if there is none or it cannot be read, which its user will refuse."""
+    cdef View view
+    cdef str problem = acquire(&view, array)
+    try:
+        return view.shape[0] if problem is None and view.ndim > 0 else 0
+    finally:
+        release(&view)

@@ -1,0 +1,129 @@
+"""Measuring one case: our operator, memory copies and the peers, each at every number of threads."""
+
+from __future__ import annotations
+
+import gc
+import statistics
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from pymluops.bench.cases import Case
+from pymluops.bench.families import build
+from pymluops.bench.memcpy import Memcpy
+from pymluops.bench.peers import Peer
+from pymluops.bench.problem import Arrays, Problem, WrongResultError, spoil
+from pymluops.bench.summary import ratio, spread
+from pymluops.bench.threads import set_all_threads
+from pymluops.bench.timing import Contender, Plan, estimate, measure
+
+OURS, MEMCPY = "pymluops", "memcpy"
+
+#: A variant that takes longer than this many times the fastest one's first calls is not measured.
+_WORTH_MEASURING = 1.4
+
+
+def run_case(case: Case, peers: Sequence[Peer], threads: Sequence[int], plan: Plan) -> dict[str, Any]:
+    """Measure a case and return what was found, ready for JSON."""
+    problem = build(case)
+    expected = problem.run(problem.buffers())
+    wrong: list[dict[str, str]] = []
+    contenders: list[Contender] = []
+    copier = Memcpy(problem.bytes_moved)
+    ours = problem.buffers()
+    outputs = {peer.name: problem.buffers() for peer in peers if case.family in peer.families}
+    for count in threads:
+        contenders += _tried(OURS, {"": lambda: problem.run(ours)}, count)
+        contenders += _tried(MEMCPY, copier.variants(count), count)
+        for peer in peers:
+            if peer.name in outputs:
+                right = _right_variants(peer, problem, expected, outputs[peer.name], count, wrong)
+                contenders += _tried(peer.name, right, count)
+    rounds = measure(contenders, plan)
+    found = _document(problem, _fastest(contenders), rounds, wrong)
+    del problem, expected, contenders, ours, outputs, copier
+    gc.collect()
+    return found
+
+
+def _tried(name: str, variants: Mapping[str, Callable[[], object]], threads: int) -> list[Contender]:
+    """Try the variants and return those that may turn out to be the fastest."""
+    tried = [Contender(name, variant, threads, run, set_all_threads) for variant, run in variants.items()]
+    for contender in tried:
+        contender.estimate = estimate(contender)
+    least = min((contender.estimate for contender in tried), default=0.0)
+    return [contender for contender in tried if contender.estimate <= _WORTH_MEASURING * least]
+
+
+def _fastest(contenders: Sequence[Contender]) -> list[Contender]:
+    """Return of each name and number of threads the variant with the least median; the others only cost time."""
+    best: dict[tuple[str, int], Contender] = {}
+    for contender in contenders:
+        key = contender.name, contender.threads
+        if key not in best or statistics.median(contender.times.values()) < statistics.median(best[key].times.values()):
+            best[key] = contender
+    return list(best.values())
+
+
+def _right_variants(
+    peer: Peer, problem: Problem, expected: Arrays, outputs: Arrays, threads: int, wrong: list[dict[str, str]]
+) -> dict[str, Callable[[], Arrays]]:
+    """Return the peer's variants whose result is right. The others are noted and not timed."""
+    set_all_threads(threads)
+    right = {}
+    for name, run in peer.variants(problem, outputs, threads).items():
+        spoil(outputs)
+        try:
+            problem.check(expected, run())
+        except WrongResultError as error:
+            wrong.append({"peer": peer.name, "variant": name, "threads": str(threads), "error": str(error)})
+        else:
+            right[name] = run
+    return right
+
+
+def _document(
+    problem: Problem, contenders: Sequence[Contender], rounds: int, wrong: list[dict[str, str]]
+) -> dict[str, Any]:
+    case = problem.case
+    elements = sum(array.size for array in problem.inputs.values())
+    return {
+        "id": case.id,
+        "family": case.family,
+        "operator": case.operator,
+        "group": case.group,
+        "dtype": case.dtype,
+        "parameters": dict(case.parameters),
+        "limits": dict(case.limits),
+        "bytes_read": problem.bytes_read,
+        "bytes_written": problem.bytes_written,
+        "input_elements": elements,
+        "rounds": rounds,
+        "wrong": wrong,
+        "contenders": [_contender(contender) for contender in contenders],
+        "ratios": _ratios(contenders),
+    }
+
+
+def _contender(contender: Contender) -> dict[str, Any]:
+    return {
+        "name": contender.name,
+        "variant": contender.variant,
+        "threads": contender.threads,
+        "seconds": spread(list(contender.times.values())),
+        "calls": contender.calls,
+        "rounds": {str(number): seconds for number, seconds in sorted(contender.times.items())},
+    }
+
+
+def _ratios(contenders: Sequence[Contender]) -> list[dict[str, Any]]:
+    """Compare ours with memcpy, with every peer, and with ours on one thread, at each number of threads."""
+    ours = {contender.threads: contender for contender in contenders if contender.name == OURS}
+    found: list[dict[str, Any]] = []
+    for contender in contenders:
+        mine = ours[contender.threads]
+        if contender is not mine:
+            found.append({"to": contender.name, "threads": contender.threads, **ratio(mine.times, contender.times)})
+    for count, mine in ours.items():
+        if count != 1 and 1 in ours:
+            found.append({"to": "one thread", "threads": count, **ratio(mine.times, ours[1].times)})
+    return found

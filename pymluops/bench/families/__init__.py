@@ -1,0 +1,24 @@
+"""One module a family of operators: ``build(case)`` gives its `Problem`, ``sized(operator, elements)`` parameters of a size."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping
+from typing import Any
+
+from pymluops.bench.cases import Case
+from pymluops.bench.problem import Problem
+
+
+def build(case: Case) -> Problem:
+    """Make the arrays of a case."""
+    module = importlib.import_module(f"pymluops.bench.families.{case.family}")
+    problem: Problem = module.build(case)
+    return problem
+
+
+def sized(family: str, elements: int) -> Mapping[str, Any]:
+    """Return parameters with which inputs and outputs have about so many elements in all."""
+    module = importlib.import_module(f"pymluops.bench.families.{family}")
+    parameters: Mapping[str, Any] = module.sized(elements)
+    return parameters

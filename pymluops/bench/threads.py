@@ -1,0 +1,83 @@
+"""How many threads each contender uses, and a small team of threads for work that lets go of the interpreter's lock."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import pymluops
+
+Work = Callable[[], object]
+
+
+def set_all_threads(count: int) -> None:
+    """Tell our library and the packages that are loaded how many threads to use."""
+    pymluops.set_num_threads(count)
+    for name in ("torch", "numba"):
+        if name in sys.modules:
+            sys.modules[name].set_num_threads(count)
+    if importlib.util.find_spec("threadpoolctl") is not None:
+        library: Any = importlib.import_module("threadpoolctl")
+        library.threadpool_limits(limits=count, user_api="blas")
+
+
+class Team:
+    """Threads that stay and do the same pieces of work together again and again; the caller does the first piece."""
+
+    def __init__(self, pieces: Sequence[Work]) -> None:
+        self._mine = pieces[0]
+        self._start = [_taken_lock() for _ in pieces[1:]]
+        self._done = [_taken_lock() for _ in pieces[1:]]
+        self._stopping = False
+        self._error: BaseException | None = None
+        for start, done, piece in zip(self._start, self._done, pieces[1:], strict=True):
+            threading.Thread(target=self._serve, args=(start, done, piece), daemon=True).start()
+
+    def run(self) -> None:
+        """Do all pieces and return when all are done."""
+        for lock in self._start:
+            lock.release()
+        try:
+            self._mine()
+        finally:
+            for lock in self._done:
+                lock.acquire()
+        if self._error is not None:
+            raise self._error
+
+    def close(self) -> None:
+        """Let the threads end."""
+        self._stopping = True
+        for lock in self._start:
+            lock.release()
+
+    def _serve(self, start: threading.Lock, done: threading.Lock, piece: Work) -> None:
+        while True:
+            start.acquire()
+            if self._stopping:
+                return
+            try:
+                piece()
+            except BaseException as error:
+                self._error = error
+            finally:
+                done.release()
+
+
+def together(work: Callable[[int, int], object], size: int, threads: int) -> Work:
+    """Return a function that does ``work(start, stop)`` over parts of ``range(size)``, one part a thread."""
+    parts = min(threads, size)
+    cuts = [size * part // max(parts, 1) for part in range(parts + 1)]
+    pieces: list[Work] = [lambda start=a, stop=b: work(start, stop) for a, b in zip(cuts, cuts[1:], strict=False)]
+    if not pieces:
+        return lambda: None
+    return pieces[0] if len(pieces) == 1 else Team(pieces).run
+
+
+def _taken_lock() -> threading.Lock:
+    lock = threading.Lock()
+    lock.acquire()
+    return lock

@@ -1,0 +1,13 @@
+"""The ``pymluops demo`` program: every operator family on a real scan and a real picture, checked against NumPy.
+
+Data walks in one direction::
+
+    scans.py, ply.py, images.py    files -> points, pixels
+    lidar.py, range_view.py        what is used when there is no file: a modelled scan, a scan seen as a picture
+    sources.py                     which of these a run uses
+    voxels.py, image_features.py   points and pixels -> operator arguments
+    pipeline.py                    runs and times the nine operator functions, one function a family
+    reference.py, checks.py        the NumPy references and the comparison with them
+    report.py, pictures_*.py       the table, the JSON document, the pictures
+    command.py                     the command line
+"""

@@ -1,0 +1,27 @@
+"""What the demo says when its input or its installation does not allow it to run."""
+
+from __future__ import annotations
+
+import os
+
+from pymluops.cli import CommandError
+
+
+class InputError(CommandError):
+    """A file that cannot be used. The message names the file and the problem."""
+
+    def __init__(self, path: str | os.PathLike[str], problem: str) -> None:
+        super().__init__(f"{os.fspath(path)}: {problem}")
+
+
+class MissingPackageError(CommandError):
+    """An optional package is needed and absent. The message names what installs it."""
+
+    def __init__(self, purpose: str, package: str) -> None:
+        super().__init__(f'{purpose} needs {package}, which is not installed: pip install "pymluops[demo]"')
+
+
+def first_line(error: BaseException) -> str:
+    """Return the first line of an exception's text, for messages that quote a library."""
+    lines = str(error).strip().splitlines()
+    return lines[0] if lines else type(error).__name__

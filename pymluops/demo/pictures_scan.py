@@ -1,0 +1,105 @@
+"""Pictures of the scan: the sites of get_indice_pairs, the features that three_interpolate carries back."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.ticker import MaxNLocator
+
+from pymluops.cli import one_line
+from pymluops.demo.arrays import Array
+from pymluops.demo.pipeline import SparseRun
+from pymluops.demo.scans import Scan
+
+BACKGROUND = "#f4f4f4"
+
+
+def site_figure(sparse: SparseRun) -> Figure:
+    """Seen from above: how many inputs each output site has, sub-manifold and strided."""
+    figure, axes = _panels(sparse.scan, 2)
+    figure.suptitle(f"get_indice_pairs, kernel 3 x 3 x 3, seen from above\n{_source(sparse.scan)}")
+    for ax, title, result, factor in (
+        (axes[0], "sub-manifold: sites stay where they are", sparse.submanifold.result, 1),
+        (axes[1], "stride 2: a coarser grid of sites", sparse.strided.result, 2),
+    ):
+        sites, pairs, number = result
+        inputs = np.bincount(
+            np.concatenate([pairs[k, 1, :count] for k, count in enumerate(number)]), minlength=len(sites)
+        )
+        size = sparse.voxels.size * factor
+        raster, extent = _from_above(sites, inputs, sparse.voxels.origin, size)
+        drawn = ax.imshow(raster, origin="lower", extent=extent, cmap="viridis", vmin=1, interpolation="nearest")
+        label = "inputs of a site (highest of the column)"
+        figure.colorbar(drawn, ax=ax, label=label, shrink=0.85, ticks=MaxNLocator(integer=True))
+        ax.set_title(f"{title}\n{len(sites):,} sites of {size:g} m, {int(number.sum()):,} pairs")
+    return figure
+
+
+def _from_above(
+    sites: Array, values: Array, origin: Array, size: float
+) -> tuple[np.ma.MaskedArray[Any, Any], tuple[float, float, float, float]]:
+    """Return the largest value over each column of cells, and the raster's extent in metres."""
+    height, width = (int(top) + 1 for top in sites[:, 2:].max(axis=0))
+    raster = np.zeros((height, width))
+    np.maximum.at(raster, (sites[:, 2], sites[:, 3]), values)
+    x, y = float(origin[0]), float(origin[1])
+    return np.ma.masked_equal(raster, 0), (x, x + width * size, y, y + height * size)
+
+
+def interpolation_figure(sparse: SparseRun, interpolated: Array) -> Figure:
+    """Seen from above: the height that the voxels give each point, and how far it is from the point's own."""
+    figure, axes = _panels(sparse.scan, 2)
+    figure.suptitle(f"three_interpolate, voxel features back on the points\n{_source(sparse.scan)}")
+    xyz = sparse.scan.xyz
+    height = interpolated[0, 0].astype(np.float64)
+    error = np.abs(height - xyz[:, 2])
+    order = np.argsort(xyz[:, 2])
+    mark = float(np.clip(60_000 / len(xyz), 0.6, 12))
+    low, high = np.quantile(xyz[:, 2], [0.01, 0.99])
+    worst = max(float(np.quantile(error, 0.99)), 1e-3)
+    for ax, values, label, colours, limits in (
+        (axes[0], height, "interpolated height (m)", "viridis", (low, high)),
+        (axes[1], error, "distance from the measured height (m)", "magma_r", (0.0, worst)),
+    ):
+        drawn = ax.scatter(
+            xyz[order, 0], xyz[order, 1], c=values[order], s=mark, cmap=colours, vmin=limits[0], vmax=limits[1],
+            linewidths=0, rasterized=True,
+        )  # fmt: skip
+        figure.colorbar(drawn, ax=ax, label=label, shrink=0.85, extend="max" if ax is axes[1] else "both")
+    rms = float(np.sqrt(np.mean(error**2)))
+    channels, voxels = sparse.features.shape[1:]
+    axes[0].set_title(f"{len(xyz):,} points from {channels} channels of {voxels:,} voxels")
+    axes[1].set_title(f"voxels of {sparse.voxels.size:g} m lose {100 * rms:.1f} cm of height (root mean square)")
+    return figure
+
+
+def _panels(scan: Scan, count: int) -> tuple[Figure, list[Axes]]:
+    """Return a figure of panels over the scan's ground plan, one above the other where the plan is wide."""
+    width, height = np.maximum(scan.xyz[:, :2].max(axis=0) - scan.xyz[:, :2].min(axis=0), 1e-3)
+    ratio = float(np.clip(height / width, 0.3, 2.0))
+    if ratio < 0.8:
+        figure = Figure(figsize=(11, count * (9.2 * ratio + 0.9) + 0.8), layout="constrained")
+        axes = figure.subplots(count, 1, squeeze=False)
+    else:
+        figure = Figure(figsize=(14, 14 / count * 0.83 * ratio + 1.5), layout="constrained")
+        axes = figure.subplots(1, count, squeeze=False)
+    for ax in axes.flat:
+        ax.set_aspect("equal")
+        ax.set_facecolor(BACKGROUND)
+        ax.set_xlabel("x (m)")
+        ax.set_ylabel("y (m)")
+    return figure, list(axes.flat)
+
+
+def _source(scan: Scan) -> str:
+    return short_name(scan.source)
+
+
+def short_name(source: str) -> str:
+    """Return the source without its folders, in letters that can be drawn, and cut where too long for a title."""
+    name = one_line(source.rsplit(os.sep, 1)[-1])
+    return name if len(name) <= 80 else name[:77] + "..."

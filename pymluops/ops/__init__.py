@@ -1,0 +1,20 @@
+"""The operators, a module for each family."""
+
+from pymluops.ops.border_align import border_align_backward, border_align_forward
+from pymluops.ops.get_indice_pairs import IndicePairs, get_indice_pairs
+from pymluops.ops.psamask import psamask_backward, psamask_forward
+from pymluops.ops.three_interpolate import three_interpolate_backward, three_interpolate_forward
+from pymluops.ops.tin_shift import tin_shift_backward, tin_shift_forward
+
+__all__ = [
+    "IndicePairs",
+    "border_align_backward",
+    "border_align_forward",
+    "get_indice_pairs",
+    "psamask_backward",
+    "psamask_forward",
+    "three_interpolate_backward",
+    "three_interpolate_forward",
+    "tin_shift_backward",
+    "tin_shift_forward",
+]

@@ -1,0 +1,1 @@
+"""Tests of the raw C ABI, through `Backend.lib` and `Backend.ffi`."""

@@ -1,0 +1,45 @@
+"""The dynamic symbol table of the shared library: the declared functions and nothing else."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+from elftools.elf.elffile import ELFFile
+
+from abi.facts import EXTENSIONS, FUNCTIONS
+
+
+@pytest.fixture(scope="module")
+def library(backend: Any) -> Any:
+    with Path(backend.path).open("rb") as file:
+        yield ELFFile(file)
+
+
+def _defined(library: ELFFile) -> dict[str, Any]:
+    symbols = library.get_section_by_name(".dynsym").iter_symbols()
+    return {symbol.name: symbol for symbol in symbols if symbol["st_shndx"] != "SHN_UNDEF" and symbol.name}
+
+
+def test_exports_are_the_declared_functions(library: ELFFile) -> None:
+    assert set(_defined(library)) == set(FUNCTIONS) | set(EXTENSIONS)
+
+
+def test_exports_are_visible_functions(library: ELFFile) -> None:
+    for name, symbol in _defined(library).items():
+        info, other = symbol["st_info"], symbol["st_other"]
+        assert (info["type"], info["bind"], other["visibility"]) == ("STT_FUNC", "STB_GLOBAL", "STV_DEFAULT"), name
+
+
+def test_needs_no_other_runtime(library: ELFFile) -> None:
+    """Only the C and C++ runtimes: no OpenMP, no BLAS, nothing of the vendor."""
+    needed = {tag.needed for tag in library.get_section_by_name(".dynamic").iter_tags("DT_NEEDED")}
+    plain = re.compile(r"(libc|libm|libpthread|libdl|librt|libgcc_s|libstdc\+\+|ld-linux[\w-]*)[-\w]*\.so[.\d]*")
+    assert [name for name in needed if not plain.fullmatch(name)] == []
+
+
+def test_stack_is_not_executable(library: ELFFile) -> None:
+    flags = [segment["p_flags"] for segment in library.iter_segments("PT_GNU_STACK")]
+    assert [flag & 1 for flag in flags] == [0]

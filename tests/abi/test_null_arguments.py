@@ -1,0 +1,94 @@
+"""Every function survives NULL in every pointer argument, with the documented status and reason."""
+
+from __future__ import annotations
+
+import pytest
+
+from abi.calls import ALL_NULL_STATUS, CALLS, null_status
+from abi.facts import BAD_PARAM, FUNCTIONS, SUCCESS, pointer_parameters
+from abi.raw import RawAbi
+
+#: These return no status.
+NO_STATUS = {"mluOpGetErrorString", "mluOpGetLibVersion", "mluOpGetTensorElementNum"}
+
+ONE_NULL = [
+    pytest.param(name, parameter, id=f"{name[5:]}-{parameter}")
+    for name in FUNCTIONS
+    if name not in NO_STATUS
+    for parameter in pointer_parameters(name)
+]
+
+
+def test_every_function_has_a_case() -> None:
+    assert set(CALLS) == set(FUNCTIONS)
+
+
+@pytest.mark.parametrize("name", [name for name in FUNCTIONS if name not in NO_STATUS])
+def test_without_null_it_succeeds(abi: RawAbi, name: str) -> None:
+    arguments = CALLS[name](abi)
+    assert list(arguments) == [param["name"] for param in FUNCTIONS[name]["params"]]
+    assert getattr(abi.lib, name)(*arguments.values()) == SUCCESS, abi.reason()
+
+
+@pytest.mark.parametrize(("name", "parameter"), ONE_NULL)
+def test_one_null(abi: RawAbi, name: str, parameter: str) -> None:
+    arguments = CALLS[name](abi)
+    arguments[parameter] = abi.null
+    status = getattr(abi.lib, name)(*arguments.values())
+    assert status == null_status(name, parameter)
+    if status != SUCCESS:
+        blamed = "dtype" if (name, parameter) == ("mluOpGetSeqDataDescriptor_v2", "dtype") else parameter
+        assert abi.reason().startswith(f"{name}: {blamed}: expected "), abi.reason()
+        assert abi.reason().endswith("NULL"), abi.reason()
+
+
+@pytest.mark.parametrize("name", [name for name in FUNCTIONS if name not in NO_STATUS and pointer_parameters(name)])
+def test_all_null(abi: RawAbi, name: str) -> None:
+    arguments = CALLS[name](abi)
+    arguments.update(dict.fromkeys(pointer_parameters(name), abi.null))
+    assert getattr(abi.lib, name)(*arguments.values()) == ALL_NULL_STATUS.get(name, BAD_PARAM)
+
+
+@pytest.mark.parametrize("name", [name for name in FUNCTIONS if name not in NO_STATUS and pointer_parameters(name)])
+@pytest.mark.parametrize("number", [0, -1, 2**31 - 1, -(2**31)])
+def test_all_null_with_odd_numbers(abi: RawAbi, name: str, number: int) -> None:
+    """The numbers beside the pointers do not lead anywhere a NULL would be followed."""
+    arguments = CALLS[name](abi)
+    for param in FUNCTIONS[name]["params"]:
+        if param["name"] in pointer_parameters(name):
+            arguments[param["name"]] = abi.null
+        elif param["type"].removeprefix("const ") == "size_t":
+            arguments[param["name"]] = number % 2**64
+        elif param["type"].removeprefix("const ") in ("int", "int32_t"):
+            arguments[param["name"]] = number
+        elif param["type"].startswith("mluOp"):
+            arguments[param["name"]] = abi.enum(param["type"], number)
+    assert getattr(abi.lib, name)(*arguments.values()) == ALL_NULL_STATUS.get(name, BAD_PARAM)
+
+
+def test_element_number_of_null_is_0(abi: RawAbi) -> None:
+    assert abi.lib.mluOpGetTensorElementNum(abi.null) == 0
+
+
+@pytest.mark.parametrize("wanted", range(8))
+def test_version_skips_null(abi: RawAbi, wanted: int) -> None:
+    slots = [abi.out("int") if wanted >> i & 1 else abi.null for i in range(3)]
+    abi.lib.mluOpGetLibVersion(*slots)
+    assert [slot[0] for slot in slots if slot != abi.null] == [v for i, v in enumerate((1, 11, 1)) if wanted >> i & 1]
+
+
+@pytest.mark.parametrize("name", ["mluOpSetGroupTensorDescriptors", "mluOpCreateGroupTensorDescriptors",
+                                  "mluOpDestroyGroupTensorDescriptors"])  # fmt: skip
+def test_null_inside_a_group(abi: RawAbi, name: str) -> None:
+    for position in range(2):
+        arguments = CALLS[name](abi)
+        arguments["group_desc"][position] = abi.null
+        assert getattr(abi.lib, name)(*arguments.values()) == BAD_PARAM
+
+
+def test_null_descriptor_variables_inside_a_group(abi: RawAbi) -> None:
+    for name in ("mluOpSetGroupTensorDescriptors", "mluOpDestroyGroupTensorDescriptors"):
+        arguments = CALLS[name](abi)
+        arguments["group_desc"][1][0] = abi.null
+        wanted = SUCCESS if name == "mluOpSetGroupTensorDescriptors" else BAD_PARAM
+        assert getattr(abi.lib, name)(*arguments.values()) == wanted

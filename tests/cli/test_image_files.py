@@ -1,0 +1,191 @@
+"""Reading pictures: what was written comes back, and a broken file is named with its problem."""
+
+from __future__ import annotations
+
+import io
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+from PIL import Image as PillowImage
+
+from pymluops.demo.errors import InputError, MissingPackageError
+from pymluops.demo.images import MAX_SIDE, read_image
+
+SAME_FOLDER = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40)
+SIZES = st.tuples(st.integers(32, 40), st.integers(32, 40))
+
+
+def pixels_of(size: st.SearchStrategy[tuple], channels: int, kind: str = "u1") -> st.SearchStrategy[np.ndarray]:
+    return size.flatmap(lambda s: hnp.arrays(kind, (*s, channels)))
+
+
+def rgb(pixels: np.ndarray, maximum: int = 255) -> np.ndarray:
+    return np.broadcast_to(pixels, (*pixels.shape[:2], 3)) / maximum
+
+
+def ppm(pixels: np.ndarray, kind: str, maximum: int = 255) -> bytes:
+    height, width = pixels.shape[:2]
+    header = f"{kind}\n# a comment\n{width} {height}\n{maximum}\n".encode()
+    if kind in ("P2", "P3"):
+        return header + b" ".join(str(v).encode() for v in pixels.reshape(-1)) + b"\n"
+    return header + pixels.astype("u1" if maximum < 256 else ">u2").tobytes()
+
+
+@SAME_FOLDER
+@given(pixels=st.sampled_from([1, 3]).flatmap(lambda c: pixels_of(SIZES, c)), text=st.booleans())
+def test_ppm_and_pgm(tmp_path: Path, pixels: np.ndarray, text: bool) -> None:
+    kind = {(1, True): "P2", (1, False): "P5", (3, True): "P3", (3, False): "P6"}[pixels.shape[2], text]
+    path = tmp_path / "picture.ppm"
+    path.write_bytes(ppm(pixels, kind))
+    np.testing.assert_allclose(read_image(path).pixels, rgb(pixels), atol=1e-6)
+
+
+def test_ppm_of_16_bits(tmp_path: Path) -> None:
+    pixels = np.arange(32 * 33 * 3, dtype=np.uint16).reshape(32, 33, 3)
+    path = tmp_path / "deep.ppm"
+    path.write_bytes(ppm(pixels, "P6", 4095))
+    np.testing.assert_allclose(read_image(path).pixels, rgb(pixels, 4095), atol=1e-6)
+
+
+@SAME_FOLDER
+@given(pixels=st.sampled_from([1, 3, 4]).flatmap(lambda c: pixels_of(SIZES, c)))
+def test_npy_of_bytes(tmp_path: Path, pixels: np.ndarray) -> None:
+    np.save(tmp_path / "picture.npy", pixels)
+    np.testing.assert_allclose(read_image(tmp_path / "picture.npy").pixels, rgb(pixels[:, :, :3]), atol=1e-6)
+
+
+def test_npy_of_other_kinds(tmp_path: Path) -> None:
+    ramp = np.linspace(0, 1, 32 * 32).reshape(32, 32)
+    for written, scale in ((ramp, 1), ((ramp * 65535).astype(np.uint16), 1), (ramp * 7 - 3, 1), (ramp > 0.5, None)):
+        np.save(tmp_path / "picture.npy", written)
+        pixels = read_image(tmp_path / "picture.npy").pixels
+        expected = ramp if scale else written
+        np.testing.assert_allclose(pixels, np.repeat(expected[:, :, None], 3, axis=2), atol=2e-5)
+    np.save(tmp_path / "flat.npy", np.full((32, 32), 9.0))
+    assert read_image(tmp_path / "flat.npy").pixels.max() == 0
+
+
+@pytest.mark.parametrize("mode", ["RGB", "L", "RGBA", "P", "1", "CMYK"])
+def test_png_or_tiff_through_pillow(tmp_path: Path, mode: str) -> None:
+    path = tmp_path / ("picture.tif" if mode == "CMYK" else "picture.png")
+    PillowImage.new("RGB", (40, 34), (200, 100, 50)).convert(mode).save(path)
+    pixels = read_image(path).pixels
+    assert pixels.shape == (34, 40, 3)
+    assert pixels.dtype == np.float32
+    assert 0 <= pixels.min() <= pixels.max() <= 1
+
+
+def test_png_of_16_bits(tmp_path: Path) -> None:
+    ramp = np.linspace(0, 65535, 32 * 32).astype(np.uint16).reshape(32, 32)
+    PillowImage.fromarray(ramp).save(tmp_path / "deep.png")
+    np.testing.assert_allclose(read_image(tmp_path / "deep.png").pixels[:, :, 1], ramp / 65535, atol=1e-6)
+
+
+def test_jpeg_is_turned_upright(tmp_path: Path) -> None:
+    exif = PillowImage.Exif()
+    exif[0x0112] = 6  # turned by a quarter
+    PillowImage.new("RGB", (60, 40)).save(tmp_path / "photo.jpg", exif=exif)
+    assert read_image(tmp_path / "photo.jpg").pixels.shape == (60, 40, 3)
+
+
+@pytest.mark.parametrize("suffix", ["ppm", "png", "npy"])
+def test_a_large_picture_is_made_smaller(tmp_path: Path, suffix: str) -> None:
+    pixels = np.zeros((1000, 3000, 3), dtype=np.uint8)
+    pixels[:, 1500:] = 255
+    path = tmp_path / f"large.{suffix}"
+    if suffix == "npy":
+        np.save(path, pixels)
+    else:
+        PillowImage.fromarray(pixels).save(path)
+    small = read_image(path).pixels
+    assert small.shape == (MAX_SIDE // 3, MAX_SIDE, 3)
+    assert small[:, : MAX_SIDE // 2 - 4].max() < 0.02
+    assert small[:, MAX_SIDE // 2 + 4 :].min() > 0.98
+
+
+# ---- What is refused -------------------------------------------------------------------------------------------------
+
+
+def npy(array: np.ndarray) -> bytes:
+    buffer = io.BytesIO()
+    np.save(buffer, array)
+    return buffer.getvalue()
+
+
+def png(size: tuple[int, int] = (64, 64)) -> bytes:
+    buffer = io.BytesIO()
+    noise = np.random.default_rng(0).integers(0, 255, (*size, 3), dtype=np.uint8)
+    PillowImage.fromarray(noise).save(buffer, "png")
+    return buffer.getvalue()
+
+
+RGB = np.zeros((40, 40, 3), np.uint8)
+REFUSED = {
+    "empty.png": (b"", "is empty"),
+    "text.png": (b"hello", "is not a picture in a format that Pillow knows"),
+    "cut.png": (png()[:3000], "cannot be read as a picture"),
+    "small.png": (png((8, 9)), "9 x 8 pixels is too small; at least 32 x 32 are needed"),
+    "text.ppm": (b"P7\n", "is not a PPM or PGM picture"),
+    "header.ppm": (b"P6 40", "is not a PPM or PGM picture"),
+    "zero.ppm": (b"P6 40 0 255\n", "has a broken header: 40 x 0 pixels, maximum 255"),
+    "deep.ppm": (b"P6 40 40 65536\n", "has a broken header"),
+    "cut.ppm": (ppm(RGB, "P6")[:-1], "is truncated: 4,799 of 4,800 samples are there"),
+    "bare.ppm": (b"P6 40 40 255", "is truncated: 0 of 4,800"),
+    "cut-text.ppm": (ppm(RGB, "P3")[:-4], "is truncated: 4,798 of 4,800"),
+    "word.ppm": (ppm(RGB, "P3").replace(b"0 0", b"0 x"), "has a sample that is not a number"),
+    "loud.ppm": (ppm(RGB + 200, "P6", 100), "holds samples outside 0 to 100"),
+    "small.ppm": (ppm(RGB[:31], "P6"), "40 x 31 pixels is too small"),
+    "text.npy": (b"hello", "is not a .npy file"),
+    "flat.npy": (npy(np.zeros(40)), "has shape [40]; expected [height, width] or"),
+    "five.npy": (npy(np.zeros((40, 40, 5))), "has shape [40, 40, 5]"),
+    "none.npy": (npy(np.zeros((0, 40))), "has shape [0, 40, 1]"),
+    "complex.npy": (npy(np.zeros((40, 40), complex)), "holds complex128 values"),
+    "nan.npy": (npy(np.where(np.eye(40) > 0, np.nan, 0)), "40 of 1,600 values are NaN or infinite"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refused_files_are_named_with_the_problem(tmp_path: Path, name: str) -> None:
+    content, problem = REFUSED[name]
+    path = tmp_path / name
+    path.write_bytes(content)
+    with pytest.raises(InputError) as caught:
+        read_image(path)
+    message = str(caught.value)
+    assert message.startswith(f"{path}: ")
+    assert problem in message
+    assert "\n" not in message
+
+
+def test_a_decompression_bomb_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "bomb.png").write_bytes(png())
+    for limit in (3000, 1000):  # above the limit Pillow warns, above twice the limit it raises
+        monkeypatch.setattr(PillowImage, "MAX_IMAGE_PIXELS", limit)
+        with pytest.raises(InputError, match=r"bomb\.png: has too many pixels"):
+            read_image(tmp_path / "bomb.png")
+
+
+def test_without_pillow_the_extra_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "photo.png").write_bytes(png())
+    monkeypatch.setitem(sys.modules, "PIL", None)
+    with pytest.raises(MissingPackageError) as caught:
+        read_image(tmp_path / "photo.png")
+    assert str(caught.value).endswith(
+        'photo.png: reading PNG pictures needs Pillow, which is not installed: pip install "pymluops[demo]"'
+    )
+
+
+@SAME_FOLDER
+@given(content=st.binary(min_size=1, max_size=300), start=st.sampled_from([b"", b"P6 40 40 255 ", png()[:500], b"P3 "]))
+def test_any_bytes_are_read_or_refused(tmp_path: Path, content: bytes, start: bytes) -> None:
+    for suffix in ("ppm", "png", "npy"):
+        path = tmp_path / f"picture.{suffix}"
+        path.write_bytes(start + content)
+        with pytest.raises(InputError) as caught:
+            read_image(path)
+        assert "\n" not in str(caught.value)

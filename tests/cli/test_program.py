@@ -1,0 +1,295 @@
+"""The program around its commands: bad arguments, missing packages, interruption, closed pipes, progress."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import pty
+import signal
+import subprocess
+import sys
+import time
+from importlib import metadata
+from pathlib import Path
+
+import numpy as np
+import pytest
+from cli.scan_files import small_scan, write_bin
+
+import pymluops
+from pymluops.demo import progress
+
+VERSION = metadata.version("pymluops")
+
+
+@pytest.fixture
+def scan_file(tmp_path: Path) -> Path:
+    return write_bin(tmp_path / "scan.bin", small_scan())
+
+
+# ---- Arguments -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("arguments", "start"),
+    [
+        ([], "pymluops: the following arguments are required: COMMAND"),
+        (["fly"], "pymluops: argument COMMAND: invalid choice: 'fly'"),
+        (["--fly"], "pymluops: "),
+        (["demo", "--fly"], "pymluops: unrecognized arguments: --fly"),
+        (["demo", "file"], "pymluops: unrecognized arguments: file"),
+        (["demo", "--scan"], "pymluops demo: argument --scan: expected one argument"),
+        (["demo", "--sca", "x.bin"], "pymluops: unrecognized arguments: --sca"),
+        (
+            ["demo", "--columns", "four"],
+            "pymluops demo: argument --columns: expected a number from 3 to 64, got 'four'",
+        ),
+        (["demo", "--columns", "2"], "pymluops demo: argument --columns: expected a number from 3 to 64, got '2'"),
+        (["demo", "--columns", "-4"], "pymluops demo: argument --columns: expected "),
+        (["demo", "--columns", "9" * 400], "pymluops demo: argument --columns: expected a number from 3 to 64"),
+        (["demo", "--columns", "5"], "pymluops demo: --columns needs --scan"),
+        (["demo", "--threads", "0"], "pymluops demo: argument --threads: expected a number from 1 to 1024, got '0'"),
+        (["demo", "--backend", "gpu"], "pymluops demo: --backend gpu: "),
+        (["demo", "--backend", "/no/such.so"], "pymluops demo: --backend /no/such.so: "),
+        (["demo", "--backend", "sim"], "pymluops demo: --backend sim: libmluops_sim.so is not in this installation"),
+        (["demo", "two\nlines"], "pymluops: unrecognized arguments: two\\nlines"),
+        (["info", "--scan", "x"], "pymluops: unrecognized arguments: --scan x"),
+    ],
+)
+def test_bad_arguments_are_one_line(program, arguments: list[str], start: str) -> None:
+    answer = program(*arguments)
+    answer.refused()
+    assert answer.err.startswith(start)
+
+
+def test_bad_files_are_one_line(program, tmp_path: Path, scan_file: Path) -> None:
+    odd = tmp_path / "odd.bin"
+    odd.write_bytes(bytes(17))
+    program("demo", "--scan", odd).refused(
+        f"pymluops demo: {odd}: 17 bytes is not a whole number of 4-column float32 rows"
+    )
+    program("demo", "--scan", tmp_path).refused(f"pymluops demo: {tmp_path}: is a directory, not a file")
+    program("demo", "--scan", tmp_path / "gone.bin").refused("gone.bin: No such file or directory")
+    program("demo", "--scan", tmp_path / "new\nline.bin").refused("new\\nline.bin: No such file or directory")
+    program("demo", "--scan", scan_file, "--image", odd).refused("odd.bin: is not a picture")
+    program("demo", "--scan", scan_file, "--image", tmp_path / "gone.png").refused("gone.png: No such file")
+    np.save(tmp_path / "nan.npy", np.full((3, 3), np.nan))
+    program("demo", "--scan", tmp_path / "nan.npy").refused("nan.npy: 3 of 3 points hold NaN or infinite values")
+
+
+def test_a_plot_folder_that_cannot_be(program, tmp_path: Path, scan_file: Path) -> None:
+    program("demo", "--scan", scan_file, "--plot", scan_file).refused("scan.bin: cannot be made a folder: File exists")
+    program("demo", "--scan", scan_file, "--plot", scan_file / "in").refused("Not a directory")
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "get_indice_pairs.png").mkdir()
+    program("demo", "--scan", scan_file, "--plot", tmp_path / "full").refused("full: cannot write pictures: Is a dir")
+
+
+def test_missing_packages_are_named(program, tmp_path: Path, scan_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    install = 'which is not installed: pip install "pymluops[demo]"'
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    program("demo", "--scan", scan_file, "--plot", tmp_path / "p").refused("--plot needs matplotlib, " + install)
+    monkeypatch.setitem(sys.modules, "PIL", None)
+    photo = tmp_path / "photo.jpg"
+    photo.write_bytes(b"\xff\xd8\xff")
+    program("demo", "--scan", scan_file, "--image", photo).refused("photo.jpg: reading JPG pictures needs Pillow, ")
+    answer = program("demo", "--scan", scan_file, "--json")  # nor is there a photograph to read now
+    assert answer.code == 0
+    assert json.loads(answer.out)["image"]["from_scan"] is True
+
+
+def test_an_unusable_default_backend(process, scan_file: Path) -> None:
+    environment = {**os.environ, "PYMLUOPS_BACKEND": "sim"}
+    process("demo", "--scan", scan_file, env=environment).refused(
+        "pymluops demo: PYMLUOPS_BACKEND is sim: libmluops_sim"
+    )
+
+
+@pytest.mark.parametrize("arguments", [["--help"], ["demo", "--help"], ["info", "--help"], ["--version"]])
+def test_help_and_version(process, arguments: list[str]) -> None:
+    answer = process(*arguments)
+    assert (answer.code, answer.err) == (0, "")
+    assert "pymluops" in answer.out
+
+
+# ---- info ------------------------------------------------------------------------------------------------------------
+
+
+def test_info(program) -> None:
+    answer = program("info")
+    assert (answer.code, answer.err) == (0, "")
+    assert answer.out.startswith(f"pymluops  {VERSION} (Python 3.")
+    for word in (
+        "CPU",
+        "threads",
+        "default   cpu",
+        "cpu       available: ABI 1.11.1, library ",
+        "sim       not available",
+    ):
+        assert word in answer.out
+
+
+def test_info_as_json(program) -> None:
+    document = json.loads(program("info", "--json").out)
+    assert set(document) == {
+        "version", "python", "numpy", "platform", "cpu", "threads", "default_backend", "default_backend_problem",
+        "backends",
+    }  # fmt: skip
+    assert document["numpy"] == np.__version__
+    assert document["threads"] == pymluops.get_num_threads()
+    assert document["default_backend"] == "cpu"
+    assert document["default_backend_problem"] is None
+    assert document["cpu"]["usable"] == len(os.sched_getaffinity(0))
+    assert isinstance(document["cpu"]["features"], list)
+    for name, info in pymluops.backends().items():
+        told = document["backends"][name]
+        assert set(told) == {
+            "available", "reason", "name", "kind", "path", "abi_version", "library_version", "instruction_level",
+            "threads",
+        }  # fmt: skip
+        assert (told["available"], told["path"], told["reason"]) == (info.available, info.path, info.reason)
+    assert document["backends"]["cpu"]["instruction_level"] == pymluops.load("cpu").instruction_level
+
+
+def test_info_with_an_unusable_default(process) -> None:
+    answer = process("info", env={**os.environ, "PYMLUOPS_BACKEND": "/no/such.so"})
+    assert answer.code == 0
+    assert "default   PYMLUOPS_BACKEND is /no/such.so: " in answer.out
+
+
+# ---- Behaviour as a process ------------------------------------------------------------------------------------------
+
+# Starts the demo with one step replaced; the real step is of no matter here.
+STUB = """
+import os, signal, sys, time
+from pymluops.demo import pipeline
+def stub(scan, image, progress):
+    {body}
+pipeline.run_demo = stub
+from pymluops.cli import main
+sys.exit(main(["demo"]))
+"""
+
+
+def run_stub(body: str, **options: object) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", STUB.format(body=body)]
+    return subprocess.run(command, capture_output=True, text=True, timeout=60, **options)  # type: ignore[call-overload]
+
+
+def test_interruption(tmp_path: Path) -> None:
+    done = run_stub("os.kill(os.getpid(), signal.SIGINT); time.sleep(30)", cwd=tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+
+
+@pytest.mark.parametrize("arguments", [["info"], ["info", "--json"], ["--help"]])
+def test_a_closed_pipe(tmp_path: Path, arguments: list[str]) -> None:
+    read, write = os.pipe()
+    os.close(read)
+    try:
+        done = subprocess.run(
+            [sys.executable, "-m", "pymluops", *arguments],
+            stdout=write, stderr=subprocess.PIPE, text=True, cwd=tmp_path, timeout=60,
+        )  # fmt: skip
+    finally:
+        os.close(write)
+    assert done.stderr == ""
+    # argparse itself keeps quiet about help that nobody reads.
+    assert done.returncode in ((0, 128 + signal.SIGPIPE) if arguments == ["--help"] else (128 + signal.SIGPIPE,))
+
+
+def test_a_full_disk(tmp_path: Path) -> None:
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(
+            [sys.executable, "-m", "pymluops", "info"],
+            stdout=full, stderr=subprocess.PIPE, text=True, cwd=tmp_path, timeout=60,
+        )  # fmt: skip
+    assert (done.returncode, done.stderr) == (1, "pymluops: No space left on device\n")
+
+
+def test_commands_import_only_what_they_need(tmp_path: Path) -> None:
+    script = (
+        "import sys, pymluops; early = set(sys.modules); from pymluops.cli import main; code = main(['info'])\n"
+        "print(*sorted(m for m in early if m.startswith(('pymluops.demo', 'pymluops.cli', 'argparse'))))\n"
+        "print(*sorted(m for m in sys.modules if m in ('matplotlib', 'PIL', 'pymluops.demo.pipeline')))"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, cwd=tmp_path, timeout=60)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.endswith("\n\n\n")
+
+
+def test_the_installed_program(tmp_path: Path) -> None:
+    program = Path(sys.executable).with_name("pymluops")
+    done = subprocess.run([program, "--version"], capture_output=True, text=True, cwd=tmp_path, timeout=60)
+    assert done.stdout == f"pymluops {VERSION}\n"
+
+
+# ---- Progress --------------------------------------------------------------------------------------------------------
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def wait_for(condition, seconds: float = 20) -> None:
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.005)
+
+
+def test_progress_appears_on_a_terminal_and_goes_away(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stderr", terminal := Terminal())
+    monkeypatch.setattr(progress, "DELAY", 0.01)
+    with progress.Progress(3, "demo") as shown:
+        shown.step("one")
+        wait_for(terminal.getvalue)  # in the middle of a step
+        assert terminal.getvalue() == "\rdemo [1/3] one"
+        shown.step("a longer name")
+        shown.step("end")
+    lines = terminal.getvalue().split("\r")
+    assert lines[2] == "demo [2/3] a longer name"
+    assert lines[3] == "demo [3/3] end".ljust(len(lines[2]))
+    assert lines[4].isspace()
+    assert lines[5] == ""
+
+
+def test_progress_keeps_quiet_in_the_first_second(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "stderr", terminal := Terminal())
+    with progress.Progress(2, "demo") as shown:
+        shown.step("one")
+        shown.step("two")
+    assert terminal.getvalue() == ""
+
+
+def test_progress_keeps_quiet_without_a_terminal(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(progress, "DELAY", 0.0)
+    with progress.Progress(2, "demo") as shown:
+        shown.step("one")
+        time.sleep(0.05)
+    assert capsys.readouterr().err == ""
+
+
+def test_progress_of_the_program_on_a_terminal(tmp_path: Path) -> None:
+    parent, child = pty.openpty()
+    body = "progress.step('slow'); time.sleep(1.6); raise KeyboardInterrupt"
+    done = subprocess.run(
+        [sys.executable, "-c", STUB.format(body=body)], stdout=subprocess.PIPE, stderr=child, cwd=tmp_path, timeout=60
+    )
+    os.close(child)
+    text = b""
+    while True:
+        try:
+            part = os.read(parent, 4096)
+        except OSError:  # Linux reports a closed terminal so
+            break
+        if not part:
+            break
+        text += part
+    os.close(parent)
+    assert done.returncode == 130
+    assert b"demo [3/20] slow" in text
+    assert text.endswith(b"\r")

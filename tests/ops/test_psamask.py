@@ -1,0 +1,168 @@
+"""psamask forward and backward."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from oracle import psamask
+from raw import ARRAY, BAD_PARAM, NHWC, SUCCESS, Descriptor, Raw, Tensor
+from support import any_bits, assert_same_bits, canary, facts, is_canary
+
+import pymluops
+
+FACTS = facts("acceptance_shapes.json")["psamask"]
+MODES = {"collect": psamask.COLLECT, "distribute": psamask.DISTRIBUTE}
+
+both_modes = pytest.mark.parametrize("mode", MODES)
+
+
+def _status(raw: Raw, direction: str, mode: int, source: Any, h_mask: int, w_mask: int, out: Any) -> int:
+    return raw.status(f"mluOpPsamask{direction.title()}", mode, source, h_mask, w_mask, out)
+
+
+@both_modes
+@pytest.mark.parametrize("row", FACTS, ids=lambda row: row["id"])
+def test_every_row_of_the_design_document(raw: Raw, mode: str, row: dict[str, Any]) -> None:
+    rng = np.random.default_rng(0)
+    x, dy = any_bits(rng, row["x"], "float32"), any_bits(rng, row["y"], "float32")
+    y, dx = canary(row["y"], "float32"), canary(row["x"], "float32")
+    assert _status(raw, "forward", MODES[mode], Tensor(x, NHWC), *row["mask"], Tensor(y, NHWC)) == row["status"]
+    assert _status(raw, "backward", MODES[mode], Tensor(dy, NHWC), *row["mask"], Tensor(dx, NHWC)) == row["status"]
+    forward = pymluops.psamask_forward(x, mode, tuple(row["mask"]))
+    backward = pymluops.psamask_backward(dy, mode, tuple(row["mask"]))
+    assert_same_bits(forward, y)
+    assert_same_bits(backward, dx)
+    if row["mask"][0] < 100:  # the oracle walks every mask cell
+        assert_same_bits(forward, psamask.forward(x, MODES[mode], *row["mask"]))
+        assert_same_bits(backward, psamask.backward(dy, MODES[mode], *row["mask"]))
+
+
+@both_modes
+def test_a_mask_far_larger_than_the_map(mode: str) -> None:
+    # Only the four cells of every position that lie on the 2 x 2 map count; the rest of a million is 0 backwards.
+    dy = np.arange(1, 17, dtype=np.float32).reshape(1, 2, 2, 4)
+    dx = pymluops.psamask_backward(dy, mode, 1000)
+    assert np.count_nonzero(dx) == 16
+    assert_same_bits(pymluops.psamask_forward(dx, mode, 1000), dy)
+    middle = dx.reshape(2, 2, 1000, 1000)[0, 0, 499:501, 499:501]
+    assert middle.ravel().tolist() == ([1, 2, 3, 4] if mode == "collect" else [1, 5, 9, 13])
+
+
+@both_modes
+@settings(max_examples=150)
+@given(
+    shape=st.tuples(st.integers(1, 3), st.integers(1, 6), st.integers(1, 6)),
+    mask=st.tuples(st.integers(1, 9), st.integers(1, 9)),
+    seed=st.integers(0, 2**32 - 1),
+)
+def test_moves_every_bit_pattern_unchanged(
+    mode: str, shape: tuple[int, int, int], mask: tuple[int, int], seed: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    x = any_bits(rng, (*shape, mask[0] * mask[1]), "float32")
+    dy = any_bits(rng, (*shape, shape[1] * shape[2]), "float32")
+    y, dx = canary(dy.shape, "float32"), canary(x.shape, "float32")
+    assert pymluops.psamask_forward(x, mode, mask, out=y) is y
+    assert pymluops.psamask_backward(dy, mode, mask, out=dx) is dx
+    assert_same_bits(y, psamask.forward(x, MODES[mode], *mask))
+    assert_same_bits(dx, psamask.backward(dy, MODES[mode], *mask))
+
+
+@both_modes
+@pytest.mark.parametrize(("size", "mask"), [((15, 20), (29, 39)), ((12, 17), (4, 4)), ((1, 40), (3, 81))])
+def test_realistic_sizes(mode: str, size: tuple[int, int], mask: tuple[int, int]) -> None:
+    rng = np.random.default_rng(1)
+    x = any_bits(rng, (2, *size, mask[0] * mask[1]), "float32")
+    y = pymluops.psamask_forward(x, mode, mask)
+    assert_same_bits(y, psamask.forward(x, MODES[mode], *mask))
+    assert_same_bits(pymluops.psamask_backward(y, mode, mask), psamask.backward(y, MODES[mode], *mask))
+
+
+@pytest.mark.parametrize("spelling", ["collect", "distribute", 0, 1, np.int32(1)])
+def test_spellings_of_the_type(spelling: Any) -> None:
+    x = np.arange(36, dtype=np.float32).reshape(1, 2, 2, 9)
+    mode = MODES[spelling] if isinstance(spelling, str) else int(spelling)
+    assert_same_bits(pymluops.psamask_forward(x, spelling, 3), psamask.forward(x, mode, 3, 3))
+
+
+@pytest.mark.parametrize("psa_type", [2, -1, 2**31 - 1, -(2**31)])
+def test_an_unknown_type_is_refused(raw: Raw, psa_type: int) -> None:
+    x, y = np.ones((1, 2, 2, 9), np.float32), canary((1, 2, 2, 4), "float32")
+    assert _status(raw, "forward", psa_type, Tensor(x, NHWC), 3, 3, Tensor(y, NHWC)) == BAD_PARAM
+    assert _status(raw, "backward", psa_type, Tensor(y, NHWC), 3, 3, Tensor(x, NHWC)) == BAD_PARAM
+    with pytest.raises(pymluops.BadParamError, match="psa_type"):
+        pymluops.psamask_forward(x, psa_type, 3, out=y)
+    assert is_canary(y)
+
+
+@pytest.mark.parametrize("psa_type", ["", "COLLECTED", "gather", None, 0.5, 2**40])
+def test_nonsense_for_a_type_is_refused_in_python(psa_type: Any) -> None:
+    x, y = np.ones((1, 2, 2, 9), np.float32), canary((1, 2, 2, 4), "float32")
+    with pytest.raises((pymluops.BadParamError, TypeError), match="psa_type"):
+        pymluops.psamask_forward(x, psa_type, 3, out=y)
+    assert is_canary(y)
+
+
+@pytest.mark.parametrize("mask", [(0, 9), (9, 0), (-3, -3), (-1, -9), (3, -3), (0, 0), (-(2**31), 2)])
+def test_mask_sizes_must_be_positive(raw: Raw, mask: tuple[int, int]) -> None:
+    x, y = np.ones((1, 2, 2, 9), np.float32), canary((1, 2, 2, 4), "float32")
+    assert _status(raw, "forward", 0, Tensor(x, NHWC), *mask, Tensor(y, NHWC)) == BAD_PARAM
+    assert _status(raw, "backward", 0, Tensor(y, NHWC), *mask, Tensor(x, NHWC)) == BAD_PARAM
+    with pytest.raises(pymluops.BadParamError, match="mask"):
+        pymluops.psamask_forward(x, 0, mask, out=y)
+    with pytest.raises(pymluops.BadParamError, match="mask"):
+        pymluops.psamask_backward(np.ones_like(y), 0, mask)
+    assert is_canary(y)
+
+
+def test_a_mask_whose_product_wraps_around_is_refused(raw: Raw) -> None:
+    # 65537 * 65537 is 131073 in 32 bits: the channels of x would fit by accident.
+    x, y = Descriptor((1, 2, 2, 131073), layout=NHWC, pair=True), Descriptor((1, 2, 2, 4), layout=NHWC, pair=True)
+    assert _status(raw, "forward", 0, x, 65537, 65537, y) == BAD_PARAM
+    with pytest.raises(pymluops.BadParamError):
+        pymluops.psamask_forward(np.zeros((1, 1, 1, 131073), np.float32), 0, 65537)
+
+
+@both_modes
+@pytest.mark.parametrize("shape", [(0, 2, 3), (2, 0, 3), (2, 3, 0)])
+def test_nothing_to_do_is_a_success_that_looks_at_no_pointer(raw: Raw, mode: str, shape: tuple[int, int, int]) -> None:
+    x = Descriptor((*shape, 6), layout=NHWC, pair=True)
+    y = Descriptor((*shape, shape[1] * shape[2]), layout=NHWC, pair=True)
+    assert _status(raw, "forward", MODES[mode], x, 2, 3, y) == SUCCESS
+    assert _status(raw, "backward", MODES[mode], y, 2, 3, x) == SUCCESS
+    assert pymluops.psamask_forward(np.empty(x.shape, np.float32), mode, (2, 3)).shape == y.shape
+    assert pymluops.psamask_backward(np.empty(y.shape, np.float32), mode, (2, 3)).shape == x.shape
+
+
+@pytest.mark.parametrize(
+    ("x", "y"),
+    [
+        (np.zeros((1, 2, 2, 9), np.float16), np.zeros((1, 2, 2, 4), np.float16)),
+        (np.zeros((1, 2, 2, 9), np.float64), np.zeros((1, 2, 2, 4), np.float64)),
+        (np.zeros((1, 2, 2, 9), np.int32), np.zeros((1, 2, 2, 4), np.int32)),
+        (np.zeros((1, 2, 2, 9), np.float32), np.zeros((1, 2, 2, 4), np.float16)),
+        (np.zeros((1, 2, 2, 8), np.float32), np.zeros((1, 2, 2, 4), np.float32)),
+        (np.zeros((1, 2, 2, 9), np.float32), np.zeros((1, 2, 2, 5), np.float32)),
+        (np.zeros((1, 2, 4, 9), np.float32)[:, :, ::2], np.zeros((1, 2, 2, 4), np.float32)),
+        (np.zeros((2, 2, 9), np.float32), np.zeros((2, 2, 4), np.float32)),
+    ],
+    ids=["half", "double", "int", "mixed", "mask channels", "map channels", "strided", "rank"],
+)
+def test_each_refusal_is_a_bad_parameter(raw: Raw, x: np.ndarray, y: np.ndarray) -> None:
+    assert _status(raw, "forward", 0, Tensor(x, NHWC), 3, 3, Tensor(y, NHWC)) == BAD_PARAM
+    assert _status(raw, "backward", 0, Tensor(y, NHWC), 3, 3, Tensor(x, NHWC)) == BAD_PARAM
+    with pytest.raises(pymluops.BadParamError):
+        pymluops.psamask_forward(x, 0, 3, out=y)
+    with pytest.raises(pymluops.BadParamError):
+        pymluops.psamask_backward(y, 0, 3, out=x)
+
+
+def test_other_layouts_are_refused_in_c(raw: Raw) -> None:
+    x, y = np.ones((1, 2, 2, 9), np.float32), canary((1, 2, 2, 4), "float32")
+    assert _status(raw, "forward", 0, Tensor(x, ARRAY), 3, 3, Tensor(y, NHWC)) == BAD_PARAM
+    assert _status(raw, "forward", 0, Tensor(x, NHWC), 3, 3, Tensor(y, ARRAY)) == BAD_PARAM
+    assert is_canary(y)

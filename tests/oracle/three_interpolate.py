@@ -1,0 +1,42 @@
+"""three_interpolate: every output point is the weighted sum of three features. An index outside [0, M) adds nothing."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def forward(features: np.ndarray, indices: np.ndarray, weights: np.ndarray, real: type = np.float64) -> np.ndarray:
+    """out[b, c, n] = sum over i of weights[b, n, i] * features[b, c, indices[b, n, i]], added in order of i."""
+    batch, channels, size = features.shape
+    result = np.zeros((batch, channels, indices.shape[1]), real)
+    for b in range(batch):
+        for i in range(3):
+            index = indices[b, :, i].astype(np.int64)
+            points = np.flatnonzero((index >= 0) & (index < size))
+            with np.errstate(all="ignore"):
+                products = weights[b, points, i].astype(real) * features[b][:, index[points]].astype(real)
+                result[b][:, points] += products
+    return result
+
+
+def backward(grad_output: np.ndarray, indices: np.ndarray, weights: np.ndarray, num_features: int) -> np.ndarray:
+    """grad_features [B, C, M] in float64: what every (n, i) with indices[b, n, i] == m sends to m, summed."""
+    result = np.zeros((*grad_output.shape[:2], num_features))
+    for b in range(len(grad_output)):
+        result[b] = backward_one(grad_output[b], indices[b], weights[b], num_features)
+    return result
+
+
+def backward_one(grad_output: np.ndarray, indices: np.ndarray, weights: np.ndarray, num_features: int) -> np.ndarray:
+    """One batch of :func:`backward`: sort the (n, i) by target, then add up each run."""
+    result = np.zeros((len(grad_output), num_features))
+    target = indices.reshape(-1).astype(np.int64)
+    pairs = np.flatnonzero((target >= 0) & (target < num_features))
+    pairs = pairs[np.argsort(target[pairs], kind="stable")]
+    if not len(pairs):
+        return result
+    with np.errstate(all="ignore"):
+        sent = grad_output.T.astype(np.float64)[pairs // 3] * weights.reshape(-1).astype(np.float64)[pairs, None]
+        referenced, starts = np.unique(target[pairs], return_index=True)
+        result[:, referenced] = np.add.reduceat(sent, starts, axis=0).T
+    return result

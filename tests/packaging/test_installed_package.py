@@ -1,0 +1,121 @@
+"""The installed distribution: what it holds, what it asks for and what importing it brings in."""
+
+from __future__ import annotations
+
+import importlib.machinery
+import importlib.metadata
+import importlib.resources
+import json
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+from elftools.elf.elffile import ELFFile
+
+import pymluops
+
+ROOT = Path(__file__).resolve().parents[2]
+INSTALLED = importlib.resources.files("pymluops")
+DISTRIBUTION = importlib.metadata.distribution("pymluops")
+COMPILED = ("_core.abi3.so", "libmluops_cpu.so")
+
+
+@pytest.fixture(scope="module")
+def project() -> Any:
+    """The [project] table of pyproject.toml."""
+    with (ROOT / "pyproject.toml").open("rb") as file:
+        return tomllib.load(file)["project"]
+
+
+@pytest.fixture(params=COMPILED)
+def dynamic(request: pytest.FixtureRequest) -> Any:
+    """The dynamic section of each compiled file."""
+    with (INSTALLED / request.param).open("rb") as file:
+        yield ELFFile(file).get_section_by_name(".dynamic")
+
+
+def run(code: str, folder: Path) -> str:
+    """Run Python code in a process of its own, away from the source tree."""
+    result = subprocess.run([sys.executable, "-c", code], cwd=folder, capture_output=True, text=True, check=True)
+    return result.stdout
+
+
+def test_tests_see_the_installed_package() -> None:
+    """The package under test has its compiled modules, whatever folder the tests were started from."""
+    assert pymluops._core.__file__ is not None
+    assert Path(pymluops._core.__file__).name == "_core.abi3.so"
+
+
+def test_version_is_the_same_everywhere(project: Any) -> None:
+    cpu = pymluops.load("cpu")
+    library_version = cpu.ffi.string(cpu.lib.mluopsExtGetLibraryVersion()).decode()
+    assert project["version"] == DISTRIBUTION.version == library_version
+
+
+def test_one_wheel_for_every_python() -> None:
+    tags = re.findall(r"^Tag: (\S+)", DISTRIBUTION.read_text("WHEEL") or "", re.MULTILINE)
+    assert tags
+    assert {tag.rsplit("-", 1)[0] for tag in tags} == {"cp311-abi3"}
+
+
+def test_what_is_installed() -> None:
+    files = {str(file) for file in DISTRIBUTION.files or () if str(file).startswith("pymluops/")}
+    assert {name for name in files if ".so" in name} == {f"pymluops/{name}" for name in COMPILED}
+    assert "pymluops/_abi.py" in files
+    assert [name for name in files if name.endswith((".pyx", ".pxi", ".c", ".cpp", ".h", ".map"))] == []
+    for name in ("py.typed", "_core.pyi", "__main__.py"):
+        assert (INSTALLED / name).is_file(), name
+
+
+def test_nothing_lies_beside_the_package() -> None:
+    """No headers, tests or CMake files in site-packages: only the package, its metadata and the program."""
+    tops = {Path(str(file)).parts[0] for file in DISTRIBUTION.files or ()} - {".."}
+    assert {top for top in tops if not top.startswith(("pymluops", "_pymluops", "__pycache__"))} == set()
+
+
+def test_requirements(project: Any) -> None:
+    required = {re.split(r"[^\w-]", text)[0] for text in project["dependencies"]}
+    assert required == {"numpy", "cffi"}
+    listed = [text for text in DISTRIBUTION.requires or () if "extra ==" not in text]
+    assert {re.split(r"[^\w-]", text)[0] for text in listed} == required
+
+
+def test_compiled_files_say_where_nothing_else_is(dynamic: Any) -> None:
+    """No RPATH, no libpython and no link from the extension to the library, which is opened by its path."""
+    assert list(dynamic.iter_tags("DT_RPATH")) == list(dynamic.iter_tags("DT_RUNPATH")) == []
+    needed = [tag.needed for tag in dynamic.iter_tags("DT_NEEDED")]
+    assert [name for name in needed if "python" in name or "mluops" in name] == []
+
+
+def test_library_stays_mapped() -> None:
+    """Threads of the pool may outlive dlclose; the symbols are bound when the library is loaded."""
+    with (INSTALLED / "libmluops_cpu.so").open("rb") as file:
+        dynamic = ELFFile(file).get_section_by_name(".dynamic")
+        (flags,) = dynamic.iter_tags("DT_FLAGS_1")
+        nodelete, now = 0x8, 0x1
+        assert flags["d_val"] & (nodelete | now) == nodelete | now
+
+
+def test_import_brings_in_only_what_is_required(tmp_path: Path) -> None:
+    code = "import json, sys; before = set(sys.modules); import pymluops; print(json.dumps(sorted(set(sys.modules) - before)))"
+    imported = {name.split(".")[0] for name in json.loads(run(code, tmp_path))}
+    unwanted = {"torch", "matplotlib", "PIL", "ml_dtypes", "setuptools", "distutils", "pycparser", "Cython", "mmcv"}
+    assert imported & unwanted == set()
+    assert run("import pymluops, sys; print('pymluops.demo' in sys.modules)", tmp_path).strip() == "False"
+
+
+def test_program_and_module_are_the_same(tmp_path: Path) -> None:
+    (entry,) = DISTRIBUTION.entry_points.select(group="console_scripts", name="pymluops")
+    assert entry.value == "pymluops.cli:main"
+    command = [sys.executable, "-m", "pymluops", "info", "--json"]
+    result = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert isinstance(json.loads(result.stdout), dict)
+
+
+def test_extension_is_loaded_through_the_stable_abi() -> None:
+    assert ".abi3.so" in importlib.machinery.EXTENSION_SUFFIXES
+    assert not list(Path(str(INSTALLED)).glob("_core.cpython-*"))
