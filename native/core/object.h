@@ -5,6 +5,8 @@
 #ifndef MLUOPS_CORE_OBJECT_H_
 #define MLUOPS_CORE_OBJECT_H_
 
+#include <pthread.h>
+
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -59,10 +61,18 @@ class Pool {
   static_assert(sizeof(Slot) >= sizeof(T), "a slot holds an object");
   static constexpr std::size_t kSlotsPerSlab = 128;
 
+  // Never destroyed: descriptors may outlive static destruction. A fork waits until no thread is inside, so that the child finds
+  // the pool whole and unlocked.
   static Pool &instance() {
-    static Pool *pool = new Pool();  // never destroyed: descriptors may outlive static destruction
+    static Pool *pool = [] {
+      Pool *made = new Pool();
+      pthread_atfork(lock_for_fork, unlock_after_fork, unlock_after_fork);
+      return made;
+    }();
     return *pool;
   }
+  static void lock_for_fork() { instance().mutex_.lock(); }
+  static void unlock_after_fork() { instance().mutex_.unlock(); }
 
   Slot *take() {
     std::lock_guard<std::mutex> lock(mutex_);

@@ -87,6 +87,16 @@ static inline Vector load_some(const T *from, std::int64_t count) {
   return load(values);
 }
 
+static inline IntVector load_some(const std::int32_t *from, std::int64_t count) {
+  IntVector vector = {};
+  if (count >= kLanes) {
+    std::memcpy(&vector, from, sizeof vector);
+  } else {
+    for (std::int64_t i = 0; i < count; ++i) vector[i] = from[i];
+  }
+  return vector;
+}
+
 static inline void store_some(std::int32_t *to, IntVector vector, std::int64_t count) {
   if (count >= kLanes) {
     store(to, vector);

@@ -1,7 +1,7 @@
 // What happens when there is no memory: ALLOC_FAILED with a reason, and nothing leaked or half made.
 //
-// The program replaces operator new and, by the linker's --wrap, malloc of the library's objects. The n-th allocation of a call
-// fails, for n = 1, 2, ... until the call succeeds.
+// The program replaces operator new and, by the linker's --wrap, malloc of the library's objects. The n-th allocation of
+// a call fails, for n = 1, 2, ... until the call succeeds.
 #include <new>
 #include <string>
 
@@ -83,19 +83,17 @@ TEST(create_functions) {
 }
 
 TEST(groups_are_created_whole_or_not_at_all) {
-  constexpr int kCount = 700;
+  constexpr int kCount = 3000;  // more than other tests left behind
   std::vector<mluOpTensorDescriptor_t> descs(kCount);
   std::vector<mluOpTensorDescriptor_t *> group;
   for (auto &desc : descs) group.push_back(&desc);
-  for (int round = 0; round < 3; ++round) {
-    until_it_succeeds(
-        "mluOpCreateGroupTensorDescriptors", [&] { return mluOpCreateGroupTensorDescriptors(group.data(), kCount); },
-        [&] {
-          for (auto &desc : descs) CHECK(desc == nullptr);
-        });
-    CHECK_EQ(mluOpDestroyGroupTensorDescriptors(group.data(), kCount), MLUOP_STATUS_SUCCESS);
-    for (auto &desc : descs) desc = nullptr;
-  }
+  const int failed = until_it_succeeds(
+      "mluOpCreateGroupTensorDescriptors", [&] { return mluOpCreateGroupTensorDescriptors(group.data(), kCount); },
+      [&] {
+        for (auto &desc : descs) CHECK(desc == nullptr);
+      });
+  CHECK(failed > 1);
+  CHECK_EQ(mluOpDestroyGroupTensorDescriptors(group.data(), kCount), MLUOP_STATUS_SUCCESS);
 }
 
 TEST(tensor_sets) {
@@ -110,8 +108,7 @@ TEST(tensor_sets) {
 
 TEST(sequence_data_keeps_its_values) {
   mluOpSeqDataDescriptor_t desc = nullptr;
-  until_it_succeeds(
-      "mluOpCreateSeqDataDescriptor", [&] { return mluOpCreateSeqDataDescriptor(&desc); }, nothing);
+  until_it_succeeds("mluOpCreateSeqDataDescriptor", [&] { return mluOpCreateSeqDataDescriptor(&desc); }, nothing);
   const std::int64_t before[] = {7, 8, 9}, after[] = {1, 2, 3, 4};
   const int lengths[] = {1, 2};
   float padding = 0;
@@ -119,12 +116,14 @@ TEST(sequence_data_keeps_its_values) {
     return mluOpSetSeqDataDescriptor_v2(desc, MLUOP_SEQDATA_NTC, MLUOP_DTYPE_FLOAT, rank, dims, 2, lengths, &padding);
   };
   CHECK_EQ(set(3, before), MLUOP_STATUS_SUCCESS);
-  const int failed = until_it_succeeds("mluOpSetSeqDataDescriptor_v2", [&] { return set(4, after); }, [&] {
-    int rank = 0;
-    std::int64_t dims[MLUOP_DIM_MAX] = {};
-    mluOpGetSeqDataDescriptor_v2(desc, nullptr, nullptr, &rank, dims, nullptr, nullptr, nullptr);
-    CHECK(rank == 3 && dims[0] == 7 && dims[2] == 9);
-  });
+  const int failed = until_it_succeeds(
+      "mluOpSetSeqDataDescriptor_v2", [&] { return set(4, after); },
+      [&] {
+        int rank = 0;
+        std::int64_t dims[MLUOP_DIM_MAX] = {};
+        mluOpGetSeqDataDescriptor_v2(desc, nullptr, nullptr, &rank, dims, nullptr, nullptr, nullptr);
+        CHECK(rank == 3 && dims[0] == 7 && dims[2] == 9);
+      });
   CHECK(failed > 0);
   CHECK_EQ(mluOpDestroySeqDataDescriptor(desc), MLUOP_STATUS_SUCCESS);
 }

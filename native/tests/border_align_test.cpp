@@ -21,7 +21,8 @@ struct Sample {
 
 Sample sample_at(const Shape &s, float x, float y) {
   Sample sample;
-  if (!(y >= -1.0f && y <= static_cast<float>(s.height) && x >= -1.0f && x <= static_cast<float>(s.width))) return sample;
+  if (!(y >= -1.0f && y <= static_cast<float>(s.height) && x >= -1.0f && x <= static_cast<float>(s.width)))
+    return sample;
   if (y <= 0) y = 0;
   if (x <= 0) x = 0;
   std::int64_t top = static_cast<std::int64_t>(y), left = static_cast<std::int64_t>(x);
@@ -103,8 +104,8 @@ struct Reference {
 };
 
 template <typename T>
-void check_backward(const Shape &s, const Tensor<T> &gradient, const Tensor<T> &boxes, const Tensor<std::int32_t> &argmax,
-                    const Tensor<T> &found, double tolerance) {
+void check_backward(const Shape &s, const Tensor<T> &gradient, const Tensor<T> &boxes,
+                    const Tensor<std::int32_t> &argmax, const Tensor<T> &found, double tolerance) {
   std::vector<double> wanted(static_cast<std::size_t>(found.count)), scale(wanted.size());
   for (std::int64_t i = 0; i < gradient.count; ++i) {
     const std::int64_t border = i / s.channels, side = border % 4, batch = border / 4 / s.boxes;
@@ -156,8 +157,8 @@ void compare(const Shape &s, int shift, std::mt19937 &random, double tolerance) 
 
 TEST(odd_sizes) {
   std::mt19937 random(5);
-  const Shape shapes[] = {{1, 1, 1, 1, 1, 1},  {1, 3, 4, 12, 1, 1},  {2, 5, 3, 7, 2, 4},   {1, 7, 11, 13, 3, 10},
-                          {3, 2, 1, 5, 5, 2},  {1, 1, 9, 4, 17, 3},  {2, 13, 6, 31, 7, 8}, {1, 8, 8, 3, 65, 5},
+  const Shape shapes[] = {{1, 1, 1, 1, 1, 1},    {1, 3, 4, 12, 1, 1},  {2, 5, 3, 7, 2, 4},   {1, 7, 11, 13, 3, 10},
+                          {3, 2, 1, 5, 5, 2},    {1, 1, 9, 4, 17, 3},  {2, 13, 6, 31, 7, 8}, {1, 8, 8, 3, 65, 5},
                           {1, 17, 5, 2, 127, 7}, {1, 4, 4, 101, 1, 33}};
   for (const Shape &shape : shapes) {
     for (const int shift : {0, 1}) {

@@ -231,6 +231,13 @@ TEST(reasons_are_per_thread) {
   });
 }
 
+TEST(instruction_level_is_not_above_the_one_asked_for) {
+  const char *asked = std::getenv("PYMLUOPS_INSTRUCTION_LEVEL");
+  const std::string level = mluopsExtGetInstructionLevel();
+  CHECK(!level.empty());
+  if (asked != nullptr) CHECK(level <= asked);  // the names sort as the levels do
+}
+
 TEST(handles_work_in_parallel) {
   std::vector<std::vector<float>> results(kThreads);
   on_threads(kThreads, [&](int thread) {

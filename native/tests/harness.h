@@ -53,13 +53,12 @@ inline int run_all(int count, char **arguments) {
 
 }  // namespace harness
 
-#define TEST(name)                                                   \
-  static void name();                                                \
+#define TEST(name)                                                     \
+  static void name();                                                  \
   static const harness::Registration registration_##name(#name, name); \
   static void name()
 
-#define CHECK(condition) \
-  ((condition) ? (void)0 : harness::report(__FILE__, __LINE__, "expected " #condition))
+#define CHECK(condition) ((condition) ? (void)0 : harness::report(__FILE__, __LINE__, "expected " #condition))
 #define CHECK_EQ(found, wanted) harness::check_equal(__FILE__, __LINE__, #found, found, wanted)
 
 #endif  // MLUOPS_TESTS_HARNESS_H_

@@ -1,4 +1,4 @@
-// Owners for the objects of the C ABI, tensors on exactly sized heap memory, half precision and random numbers for tests.
+// Owners for the objects of the C ABI, tensors on exactly sized heap memory, and half precision for tests.
 #ifndef MLUOPS_TESTS_OBJECTS_H_
 #define MLUOPS_TESTS_OBJECTS_H_
 
@@ -102,8 +102,8 @@ class Descriptor {
   mluOpTensorDescriptor_t desc_ = nullptr;
 };
 
-// A tensor whose memory ends where the tensor ends, so that AddressSanitizer sees the first byte outside. With `shift` 1 the
-// data is aligned to its elements only.
+// A tensor whose memory ends where the tensor ends, so that AddressSanitizer sees the first byte outside. With `shift` 1
+// the data is aligned to its elements only.
 template <typename T>
 class Tensor {
  public:

@@ -21,7 +21,8 @@ void for_each_cell(const Shape &s, int psa_type, const Move &move) {
   for (std::int64_t n = 0; n < s.batches; ++n) {
     for (std::int64_t here = 0; here < places; ++here) {
       for (std::int64_t cell = 0; cell < cells; ++cell) {
-        const std::int64_t row = here / s.width + cell / s.w_mask - up, column = here % s.width + cell % s.w_mask - left;
+        const std::int64_t row = here / s.width + cell / s.w_mask - up,
+                           column = here % s.width + cell % s.w_mask - left;
         if (row < 0 || row >= s.height || column < 0 || column >= s.width) continue;
         const std::int64_t there = row * s.width + column;
         const std::int64_t map = psa_type == kCollect ? here * places + there : there * places + here;
@@ -39,18 +40,16 @@ void compare(const Shape &s, int psa_type, int shift, std::mt19937 &random) {
 
   mask.fill_uniform(random, -1, 1);
   std::vector<float> wanted(static_cast<std::size_t>(map.count));
-  for_each_cell(s, psa_type, [&](std::int64_t from, std::int64_t to) {
-    wanted[static_cast<std::size_t>(to)] = mask.data[from];
-  });
+  for_each_cell(s, psa_type,
+                [&](std::int64_t from, std::int64_t to) { wanted[static_cast<std::size_t>(to)] = mask.data[from]; });
   CHECK_EQ(mluOpPsamaskForward(handle, psa_type, mask.desc, mask.data, s.h_mask, s.w_mask, map.desc, map.data),
            MLUOP_STATUS_SUCCESS);
   CHECK(map.same_bits(wanted));
 
   map.fill_uniform(random, -1, 1);
   wanted.assign(static_cast<std::size_t>(mask.count), 0.0f);
-  for_each_cell(s, psa_type, [&](std::int64_t to, std::int64_t from) {
-    wanted[static_cast<std::size_t>(to)] = map.data[from];
-  });
+  for_each_cell(s, psa_type,
+                [&](std::int64_t to, std::int64_t from) { wanted[static_cast<std::size_t>(to)] = map.data[from]; });
   CHECK_EQ(mluOpPsamaskBackward(handle, psa_type, map.desc, map.data, s.h_mask, s.w_mask, mask.desc, mask.data),
            MLUOP_STATUS_SUCCESS);
   CHECK(mask.same_bits(wanted));
@@ -60,9 +59,9 @@ void compare(const Shape &s, int psa_type, int shift, std::mt19937 &random) {
 
 TEST(odd_sizes) {
   std::mt19937 random(3);
-  const Shape shapes[] = {{1, 1, 1, 1, 1}, {1, 2, 2, 3, 3},   {2, 3, 5, 3, 5},  {1, 7, 1, 5, 1}, {3, 1, 13, 1, 7},
-                          {1, 5, 5, 2, 4}, {1, 4, 3, 9, 11},  {2, 11, 7, 6, 3}, {1, 3, 17, 5, 33}, {1, 13, 9, 25, 17},
-                          {1, 2, 31, 1, 2}, {4, 6, 6, 11, 11}};
+  const Shape shapes[] = {{1, 1, 1, 1, 1},   {1, 2, 2, 3, 3},    {2, 3, 5, 3, 5},  {1, 7, 1, 5, 1},
+                          {3, 1, 13, 1, 7},  {1, 5, 5, 2, 4},    {1, 4, 3, 9, 11}, {2, 11, 7, 6, 3},
+                          {1, 3, 17, 5, 33}, {1, 13, 9, 25, 17}, {1, 2, 31, 1, 2}, {4, 6, 6, 11, 11}};
   for (const Shape &shape : shapes) {
     for (const int psa_type : {kCollect, kDistribute}) {
       for (const int shift : {0, 1}) compare(shape, psa_type, shift, random);

@@ -36,12 +36,13 @@ void compare(const Shape &s, int shift, bool stray_indices, std::mt19937 &random
   }
 
   std::vector<double> wanted(static_cast<std::size_t>(points.count)), scale(wanted.size());
-  for_each_term(s, indices, weights, [&](std::int64_t b, std::int64_t c, std::int64_t m, std::int64_t n, double weight) {
-    const double term = weight * features[(b * s.channels + c) * s.sources + m];
-    const auto to = static_cast<std::size_t>((b * s.channels + c) * s.targets + n);
-    wanted[to] += term;
-    scale[to] += std::fabs(term);
-  });
+  for_each_term(s, indices, weights,
+                [&](std::int64_t b, std::int64_t c, std::int64_t m, std::int64_t n, double weight) {
+                  const double term = weight * features[(b * s.channels + c) * s.sources + m];
+                  const auto to = static_cast<std::size_t>((b * s.channels + c) * s.targets + n);
+                  wanted[to] += term;
+                  scale[to] += std::fabs(term);
+                });
   CHECK_EQ(mluOpThreeInterpolateForward(handle, features.desc, features.data, indices.desc, indices.data, weights.desc,
                                         weights.data, points.desc, points.data),
            MLUOP_STATUS_SUCCESS);
@@ -50,12 +51,13 @@ void compare(const Shape &s, int shift, bool stray_indices, std::mt19937 &random
   points.fill_uniform(random, -1, 1);
   wanted.assign(static_cast<std::size_t>(features.count), 0.0);
   scale = wanted;
-  for_each_term(s, indices, weights, [&](std::int64_t b, std::int64_t c, std::int64_t m, std::int64_t n, double weight) {
-    const double term = weight * points[(b * s.channels + c) * s.targets + n];
-    const auto to = static_cast<std::size_t>((b * s.channels + c) * s.sources + m);
-    wanted[to] += term;
-    scale[to] += std::fabs(term);
-  });
+  for_each_term(s, indices, weights,
+                [&](std::int64_t b, std::int64_t c, std::int64_t m, std::int64_t n, double weight) {
+                  const double term = weight * points[(b * s.channels + c) * s.targets + n];
+                  const auto to = static_cast<std::size_t>((b * s.channels + c) * s.sources + m);
+                  wanted[to] += term;
+                  scale[to] += std::fabs(term);
+                });
   CHECK_EQ(mluOpThreeInterpolateBackward(handle, points.desc, points.data, indices.desc, indices.data, weights.desc,
                                          weights.data, features.desc, features.data),
            MLUOP_STATUS_SUCCESS);
@@ -66,7 +68,7 @@ void compare(const Shape &s, int shift, bool stray_indices, std::mt19937 &random
 
 TEST(odd_sizes) {
   std::mt19937 random(8);
-  const Shape shapes[] = {{1, 1, 1, 1},   {1, 3, 2, 5},   {2, 5, 7, 3},    {1, 17, 31, 9},  {3, 2, 1, 33},
+  const Shape shapes[] = {{1, 1, 1, 1},   {1, 3, 2, 5},    {2, 5, 7, 3},    {1, 17, 31, 9},   {3, 2, 1, 33},
                           {1, 1, 257, 8}, {7, 6, 12, 129}, {1, 64, 5, 511}, {2, 3, 100, 513}, {1, 2, 1021, 1}};
   for (const Shape &shape : shapes) {
     for (const int shift : {0, 1}) {

@@ -1,11 +1,17 @@
-// BorderAlign on the CPU. Positions and weights are found once per sample and used for all channels, which lie side by side.
-// Forward runs over borders; backward over slices of the gradient that one task owns, so that no two tasks add into the same
-// place and the order of the additions is fixed.
+// BorderAlign on the CPU. Where the samples of a border lie is found for all of them at once, and used for all channels, which
+// lie side by side.
+//
+// A task of either direction has some channels of one border side in one batch. It works on a copy of its slice of the map in
+// which the pixels lie close together: in the map itself they are often apart by a power of two, and would compete for the
+// same few lines of the caches. Backward adds into such a slice boxes in ascending order, and no two tasks share one, so the
+// order of the additions is fixed.
 #include "cpu/vector.h"
 #include "ops/border_align/border_align.h"
 
 MLUOPS_BEGIN_LEVEL
 namespace {
+
+constexpr std::int64_t kSliceChannels = 128;
 
 // Where a border starts and how far it is from one sample to the next.
 struct Border {
@@ -15,19 +21,12 @@ struct Border {
   float step_y;
 };
 
-// Four neighbours of a sample, as offsets of their first channel, and their weights.
-struct Corners {
-  bool inside;
-  std::int64_t offset[4];
-  float weight[4];
-};
-
 template <typename T>
-inline Border border_of(const T *box, std::int64_t border, std::int32_t pool_size) {
+inline Border border_of(const T *box, std::int64_t side, std::int32_t pool_size) {
   const float x1 = to_float(box[0]), y1 = to_float(box[1]), x2 = to_float(box[2]), y2 = to_float(box[3]);
   const float step_x = (x2 - x1) / static_cast<float>(pool_size);
   const float step_y = (y2 - y1) / static_cast<float>(pool_size);
-  switch (border) {
+  switch (side) {
     case 0:
       return Border{x1, y1, step_x, 0.0f};
     case 1:
@@ -39,261 +38,280 @@ inline Border border_of(const T *box, std::int64_t border, std::int32_t pool_siz
   }
 }
 
-// Splits a coordinate into the pixels on either side of it; `fraction` is the weight of the upper one.
-inline void split(float coordinate, std::int64_t extent, std::int64_t *low, std::int64_t *high, float *fraction) {
-  if (coordinate <= 0.0f) coordinate = 0.0f;
-  *low = static_cast<std::int64_t>(coordinate);
-  if (*low >= extent - 1) {
-    *low = *high = extent - 1;
-    *fraction = 0.0f;
-  } else {
-    *high = *low + 1;
-    *fraction = coordinate - static_cast<float>(*low);
-  }
-}
+// The four neighbours of up to kMost samples: their offsets in a slice, and their weights.
+struct Samples {
+  static constexpr std::int32_t kMost = 32;
+  std::int32_t inside[kMost];
+  std::int32_t offset[4][kMost];
+  float weight[4][kMost];
 
-// `pixel` is the number of values from one pixel to the next. A NaN position fails every comparison and is outside.
-inline Corners corners_of(float x, float y, const BorderAlignGeometry &g, std::int64_t pixel) {
-  Corners corners;
-  corners.inside = y >= -1.0f && y <= static_cast<float>(g.height) && x >= -1.0f && x <= static_cast<float>(g.width);
-  if (!corners.inside) return corners;
-  std::int64_t left, right, upper, lower;
-  float lx, ly;
-  split(x, g.width, &left, &right, &lx);
-  split(y, g.height, &upper, &lower, &ly);
-  const float hx = 1.0f - lx, hy = 1.0f - ly;
-  corners.offset[0] = (upper * g.width + left) * pixel;
-  corners.offset[1] = (upper * g.width + right) * pixel;
-  corners.offset[2] = (lower * g.width + left) * pixel;
-  corners.offset[3] = (lower * g.width + right) * pixel;
-  corners.weight[0] = hy * hx;
-  corners.weight[1] = hy * lx;
-  corners.weight[2] = ly * hx;
-  corners.weight[3] = ly * lx;
-  return corners;
-}
-
-// Samples of one border in ascending order, a table of them at a time.
-class ForwardSamples {
- public:
-  ForwardSamples(const Border &border, const BorderAlignGeometry &geometry)
-      : border_(border), geometry_(geometry), pixel_(geometry.channels * kBorders) {}
-
-  static constexpr std::int32_t kTable = 32;
-
-  // Corners of the samples first .. first + kTable, where `first` is 0 or follows on the call before.
-  const Corners *from(std::int32_t first) {
-    if (first == held_) return corners_;
-    if (first == 0) {
-      x_ = border_.x;
-      y_ = border_.y;
+  // `pixel` is the number of values from one pixel of the slice to the next.
+  void find(const float *x, const float *y, std::int32_t count, const BorderAlignGeometry &g, std::int64_t pixel) {
+    const std::int32_t height = static_cast<std::int32_t>(g.height), width = static_cast<std::int32_t>(g.width);
+    const std::int32_t right = static_cast<std::int32_t>(pixel), down = static_cast<std::int32_t>(pixel * g.width);
+    const float bottom_edge = static_cast<float>(height), right_edge = static_cast<float>(width);
+    for (std::int32_t i = 0; i < count; ++i) {
+      // A NaN fails every comparison and is outside.
+      const bool in = (y[i] >= -1.0f) & (y[i] <= bottom_edge) & (x[i] >= -1.0f) & (x[i] <= right_edge);
+      const Split column(in & (x[i] > 0.0f) ? x[i] : 0.0f, width), row(in & (y[i] > 0.0f) ? y[i] : 0.0f, height);
+      inside[i] = in;
+      offset[0][i] = row.low * down + column.low * right;
+      offset[1][i] = row.low * down + column.high * right;
+      offset[2][i] = row.high * down + column.low * right;
+      offset[3][i] = row.high * down + column.high * right;
+      const float hx = 1.0f - column.fraction, hy = 1.0f - row.fraction;
+      weight[0][i] = hy * hx;
+      weight[1][i] = hy * column.fraction;
+      weight[2][i] = row.fraction * hx;
+      weight[3][i] = row.fraction * column.fraction;
     }
-    held_ = first;
-    for (std::int32_t i = 0; i < smaller(kTable, geometry_.pool_size + 1 - first); ++i) {
-      corners_[i] = corners_of(x_, y_, geometry_, pixel_);
-      // Positions are reached by adding the step again and again: the rounding of each addition is part of the definition.
-      x_ += border_.step_x;
-      y_ += border_.step_y;
-    }
-    return corners_;
   }
 
  private:
-  const Border border_;
-  const BorderAlignGeometry &geometry_;
-  const std::int64_t pixel_;
-  std::int32_t held_ = -1;
-  float x_ = 0.0f, y_ = 0.0f;
-  Corners corners_[kTable];
+  // The pixels on either side of a coordinate >= 0, and the weight of the upper one.
+  struct Split {
+    Split(float coordinate, std::int32_t extent) {
+      const std::int32_t whole = static_cast<std::int32_t>(coordinate);
+      const bool last = whole >= extent - 1;
+      low = last ? extent - 1 : whole;
+      high = last ? extent - 1 : whole + 1;
+      fraction = last ? 0.0f : coordinate - static_cast<float>(whole);
+    }
+    std::int32_t low;
+    std::int32_t high;
+    float fraction;
+  };
 };
 
-// The value of a sample for kLanes channels from those at `image` on, of which `count` exist.
-template <typename T>
-inline Vector sample(const T *image, const Corners &corners, std::int64_t count) {
-  if (!corners.inside) return Vector{};
-  Vector value = load_some(image + corners.offset[0], count) * corners.weight[0];
-  for (int j = 1; j < 4; ++j) {
-    value = fused_multiply_add(load_some(image + corners.offset[j], count), Vector{} + corners.weight[j], value);
+// Channels first .. first + count of one side in one batch.
+struct Slice {
+  std::int64_t batch;
+  std::int64_t side;
+  std::int64_t first;
+  std::int64_t count;
+};
+
+// Cuts the map into slices.
+struct Slices {
+  explicit Slices(const BorderAlignGeometry &geometry)
+      : g(geometry),
+        blocks((g.channels + kSliceChannels - 1) / kSliceChannels),
+        area(g.height * g.width),
+        pixel(g.channels * kBorders) {}
+
+  std::int64_t tasks() const { return g.batches * kBorders * blocks; }
+  std::int64_t size() const { return area * smaller(kSliceChannels, g.channels); }
+
+  Slice slice(std::int64_t task) const {
+    const std::int64_t first = task % blocks * kSliceChannels;
+    return Slice{task / blocks / kBorders, task / blocks % kBorders, first, smaller(kSliceChannels, g.channels - first)};
   }
-  return value;
-}
 
-template <typename T>
-struct Forward {
-  const BorderAlignForwardProblem &problem;
-
-  // Borders are counted as they lie in the output: batch, box, border.
-  void operator()(std::int64_t begin, std::int64_t end) const {
-    for (std::int64_t border = begin; border < end; ++border) pool(border);
+  // Offset of the slice's first value in the map; pixels are `pixel` values apart there.
+  std::int64_t in_map(const Slice &slice) const {
+    return slice.batch * area * pixel + slice.side * g.channels + slice.first;
   }
 
-  void pool(std::int64_t index) const {
-    const BorderAlignGeometry &g = problem.geometry;
-    const std::int64_t side = index % kBorders;
-    const std::int64_t batch = index / kBorders / g.boxes;
-    const T *image = static_cast<const T *>(problem.input) +
-                     (batch * g.height * g.width * kBorders + side) * g.channels;
-    T *output = static_cast<T *>(problem.output) + index * g.channels;
-    std::int32_t *argmax = problem.argmax + index * g.channels;
-    const T *box = static_cast<const T *>(problem.box) + index / kBorders * 4;
-    ForwardSamples samples(border_of(box, side, g.pool_size), g);
+  // Offset of the slice's first channel of a box in tensors like the output.
+  std::int64_t in_borders(const Slice &slice, std::int64_t box) const {
+    return ((slice.batch * g.boxes + box) * kBorders + slice.side) * g.channels + slice.first;
+  }
+
+  const BorderAlignGeometry &g;
+  const std::int64_t blocks, area, pixel;
+};
+
+template <typename T>
+class Forward {
+ public:
+  Forward(const BorderAlignForwardProblem &problem, const Slices &slices) : problem_(problem), slices_(slices) {}
+
+  // `copy` has room for a slice, or is NULL to work on the map itself. Half values are converted once for all boxes.
+  void run(float *copy, std::int64_t task) const {
+    const BorderAlignGeometry &g = problem_.geometry;
+    const Slice slice = slices_.slice(task);
+    const T *map = static_cast<const T *>(problem_.input) + slices_.in_map(slice);
+    for (std::int64_t p = 0; copy != nullptr && p < slices_.area; ++p) {
+      load_row(map + p * slices_.pixel, copy + p * slice.count, slice.count);
+    }
+    for (std::int64_t box = 0; box < g.boxes; ++box) {
+      if (copy != nullptr) {
+        pool(copy, slice.count, slice, box);
+      } else {
+        pool(map, slices_.pixel, slice, box);
+      }
+    }
+  }
+
+ private:
+  // One border of one box. The first largest sample wins; NaN is greater than nothing.
+  template <typename Pixel>
+  void pool(const Pixel *image, std::int64_t pixel, const Slice &slice, std::int64_t box) const {
+    const BorderAlignGeometry &g = problem_.geometry;
+    const T *corners = static_cast<const T *>(problem_.box) + (slice.batch * g.boxes + box) * 4;
+    const Border border = border_of(corners, slice.side, g.pool_size);
+    float best[kSliceChannels];
+    std::int32_t *winner = problem_.argmax + slices_.in_borders(slice, box);
+    float next_x = border.x, next_y = border.y;
+    for (std::int64_t first = 0; first <= g.pool_size; first += Samples::kMost) {
+      const std::int32_t count = static_cast<std::int32_t>(smaller<std::int64_t>(Samples::kMost, g.pool_size + 1 - first));
+      float x[Samples::kMost], y[Samples::kMost];
+      for (std::int32_t i = 0; i < count; ++i) {
+        // Adding the step again and again, rounding each time, is part of the definition.
+        x[i] = next_x;
+        y[i] = next_y;
+        next_x += border.step_x;
+        next_y += border.step_y;
+      }
+      Samples samples;
+      samples.find(x, y, count, g, pixel);
+      pool_channels(image, samples, static_cast<std::int32_t>(first), count, slice.count, best, winner);
+    }
+    store_row(static_cast<T *>(problem_.output) + slices_.in_borders(slice, box), best, slice.count);
+  }
+
+  template <typename Pixel>
+  static void pool_channels(const Pixel *image, const Samples &samples, std::int32_t first, std::int32_t count,
+                            std::int64_t channels, float *best, std::int32_t *winner) {
     constexpr int kVectors = 4;
     std::int64_t c = 0;
-    for (; c + kVectors * kLanes <= g.channels; c += kVectors * kLanes) {
-      pool_channels<kVectors>(samples, image + c, kLanes, output + c, argmax + c);
+    for (; c + kVectors * kLanes <= channels; c += kVectors * kLanes) {
+      pool_vectors<kVectors, true>(image + c, samples, first, count, kLanes, best + c, winner + c);
     }
-    for (; c < g.channels; c += kLanes) {
-      pool_channels<1>(samples, image + c, smaller<std::int64_t>(kLanes, g.channels - c), output + c, argmax + c);
+    for (; c < channels; c += kLanes) {
+      pool_vectors<1, false>(image + c, samples, first, count, smaller<std::int64_t>(kLanes, channels - c), best + c,
+                             winner + c);
     }
   }
 
-  // kVectors vectors of channels, each with `count` of its lanes. A later sample wins only if it is greater, which no NaN is.
-  template <int kVectors>
-  void pool_channels(ForwardSamples &samples, const T *image, std::int64_t count, T *output,
-                     std::int32_t *argmax) const {
-    const std::int32_t last = problem.geometry.pool_size;
-    Vector best[kVectors] = {};
-    IntVector winner[kVectors] = {};
-    for (std::int32_t first = 0; first <= last; first += smaller(ForwardSamples::kTable, last - first + 1)) {
-      const Corners *corners = samples.from(first);
-      const std::int32_t here = smaller(ForwardSamples::kTable, last - first + 1);
-      for (std::int32_t i = 0; i < here; ++i) {
-        for (int v = 0; v < kVectors; ++v) {
-          const Vector value = sample(image + v * kLanes, corners[i], count);
-          const IntVector greater = first + i == 0 ? IntVector{} - 1 : value > best[v];
-          best[v] = greater ? value : best[v];
-          winner[v] = greater ? IntVector{} + (first + i) : winner[v];
-        }
+  // kVectors vectors of channels, each with `some` of its lanes or, if kWhole, all.
+  template <int kVectors, bool kWhole, typename Pixel>
+  static void pool_vectors(const Pixel *image, const Samples &samples, std::int32_t first, std::int32_t count,
+                           std::int64_t some, float *best, std::int32_t *winner) {
+    const std::int64_t lanes = kWhole ? kLanes : some;
+    Vector largest[kVectors] = {};
+    IntVector number[kVectors] = {};
+    for (int v = 0; first != 0 && v < kVectors; ++v) {
+      largest[v] = load_some(best + v * kLanes, lanes);
+      number[v] = load_some(winner + v * kLanes, lanes);
+    }
+    for (std::int32_t i = 0; i < count; ++i) {
+      for (int v = 0; v < kVectors; ++v) {
+        const Vector value = sample<kWhole>(image + v * kLanes, samples, i, lanes);
+        const IntVector greater = first + i == 0 ? IntVector{} - 1 : value > largest[v];
+        largest[v] = greater ? value : largest[v];
+        number[v] = greater ? IntVector{} + (first + i) : number[v];
       }
     }
     for (int v = 0; v < kVectors; ++v) {
-      store_some(output + v * kLanes, best[v], count);
-      store_some(argmax + v * kLanes, winner[v], count);
+      store_some(best + v * kLanes, largest[v], lanes);
+      store_some(winner + v * kLanes, number[v], lanes);
     }
   }
-};
 
-// Corners of the samples of one border, each found when first asked for.
-class BackwardSamples {
- public:
-  BackwardSamples(const Border &border, const BorderAlignGeometry &geometry, std::int64_t pixel)
-      : border_(border), geometry_(geometry), pixel_(pixel) {
-    for (std::int32_t &sample : held_) sample = -1;
-  }
-
-  // `sample` is not negative.
-  const Corners &operator[](std::int32_t sample) {
-    const std::int32_t entry = sample % kTable;
-    if (held_[entry] != sample) {
-      const float steps = static_cast<float>(sample);
-      corners_[entry] =
-          corners_of(border_.x + border_.step_x * steps, border_.y + border_.step_y * steps, geometry_, pixel_);
-      held_[entry] = sample;
+  template <bool kWhole, typename Pixel>
+  static inline Vector sample(const Pixel *image, const Samples &samples, std::int32_t i, std::int64_t some) {
+    const std::int64_t lanes = kWhole ? kLanes : some;
+    if (!samples.inside[i]) return Vector{};
+    Vector value = load_some(image + samples.offset[0][i], lanes) * samples.weight[0][i];
+    for (int j = 1; j < 4; ++j) {
+      value = fused_multiply_add(load_some(image + samples.offset[j][i], lanes), Vector{} + samples.weight[j][i], value);
     }
-    return corners_[entry];
+    return value;
   }
 
- private:
-  static constexpr std::int32_t kTable = 16;
-  const Border border_;
-  const BorderAlignGeometry &geometry_;
-  const std::int64_t pixel_;
-  std::int32_t held_[kTable];
-  Corners corners_[kTable];
+  const BorderAlignForwardProblem &problem_;
+  const Slices &slices_;
 };
 
-// A task owns some channels of one border in one batch, over the whole map.
 template <typename T>
-struct Backward {
-  static constexpr std::int64_t kChannels = 64;
+class Backward {
+ public:
+  Backward(const BorderAlignBackwardProblem &problem, const Slices &slices) : problem_(problem), slices_(slices) {}
 
-  const BorderAlignBackwardProblem &problem;
-  std::int64_t blocks;  // of channels
-
-  explicit Backward(const BorderAlignBackwardProblem &of)
-      : problem(of), blocks((of.geometry.channels + kChannels - 1) / kChannels) {}
-
-  std::int64_t tasks() const { return problem.geometry.batches * kBorders * blocks; }
-
-  // Floats of memory that slice() sums up in; none when the result itself serves.
-  std::int64_t sums_size() const {
-    return sizeof(T) == sizeof(float) ? 0
-                                      : problem.geometry.height * problem.geometry.width *
-                                            smaller(kChannels, problem.geometry.channels);
-  }
-
-  void slice(std::int64_t task, float *sums) const {
-    const BorderAlignGeometry &g = problem.geometry;
-    const std::int64_t first = task % blocks * kChannels;
-    const std::int64_t count = smaller(kChannels, g.channels - first);
-    const std::int64_t side = task / blocks % kBorders;
-    const std::int64_t batch = task / blocks / kBorders;
-    const std::int64_t pixel = g.channels * kBorders;
-    const std::int64_t area = g.height * g.width;
-    T *slice = static_cast<T *>(problem.grad_input) + batch * area * pixel + side * g.channels + first;
-    if (sums_size() == 0) {
-      float *values = reinterpret_cast<float *>(slice);
-      for (std::int64_t p = 0; p < area; ++p) clear_floats(values + p * pixel, count);
-      add_boxes(batch, side, first, count, values, pixel);
-    } else {
-      clear_floats(sums, area * count);
-      add_boxes(batch, side, first, count, sums, count);
-      for (std::int64_t p = 0; p < area; ++p) store_row(slice + p * pixel, sums + p * count, count);
+  // `sums` has room for a slice. Half values are rounded once, when the slice goes to the map.
+  void run(float *sums, std::int64_t task) const {
+    const Slice slice = slices_.slice(task);
+    clear_floats(sums, slices_.area * slice.count);
+    for (std::int64_t box = 0; box < problem_.geometry.boxes; ++box) add_box(sums, slice, box);
+    T *map = static_cast<T *>(problem_.grad_input) + slices_.in_map(slice);
+    for (std::int64_t p = 0; p < slices_.area; ++p) {
+      store_row(map + p * slices_.pixel, sums + p * slice.count, slice.count);
     }
   }
 
  private:
-  // Boxes in ascending order.
-  void add_boxes(std::int64_t batch, std::int64_t side, std::int64_t first, std::int64_t count, float *values,
-                 std::int64_t pixel) const {
-    const BorderAlignGeometry &g = problem.geometry;
-    for (std::int64_t k = 0; k < g.boxes; ++k) {
-      const std::int64_t box = batch * g.boxes + k;
-      const std::int64_t source = (box * kBorders + side) * g.channels + first;
-      BackwardSamples samples(border_of(static_cast<const T *>(problem.box) + box * 4, side, g.pool_size), g, pixel);
-      add_box(samples, problem.argmax + source, static_cast<const T *>(problem.grad_output) + source, count, values);
+  void add_box(float *sums, const Slice &slice, std::int64_t box) const {
+    const BorderAlignGeometry &g = problem_.geometry;
+    const T *corners = static_cast<const T *>(problem_.box) + (slice.batch * g.boxes + box) * 4;
+    const Border border = border_of(corners, slice.side, g.pool_size);
+    for (std::int64_t first = 0; first <= g.pool_size; first += Samples::kMost) {
+      const std::int32_t count = static_cast<std::int32_t>(smaller<std::int64_t>(Samples::kMost, g.pool_size + 1 - first));
+      float x[Samples::kMost], y[Samples::kMost];
+      for (std::int32_t i = 0; i < count; ++i) {
+        const float steps = static_cast<float>(first + i);
+        x[i] = border.x + border.step_x * steps;
+        y[i] = border.y + border.step_y * steps;
+      }
+      Samples samples;
+      samples.find(x, y, count, g, slice.count);
+      const std::int64_t at = slices_.in_borders(slice, box);
+      add_channels(sums, samples, first, count, problem_.argmax + at, static_cast<const T *>(problem_.grad_output) + at,
+                   slice.count);
     }
   }
 
-  void add_box(BackwardSamples &samples, const std::int32_t *argmax, const T *gradient, std::int64_t count,
-               float *values) const {
-    const std::int32_t last = problem.geometry.pool_size;
-    for (std::int64_t c = 0; c < count; ++c) {
-      if (argmax[c] < 0 || argmax[c] > last) continue;
-      const Corners &corners = samples[argmax[c]];
-      if (!corners.inside) continue;
+  // Gradients of those channels whose largest sample is one of first .. first + count.
+  static void add_channels(float *sums, const Samples &samples, std::int64_t first, std::int32_t count,
+                           const std::int32_t *argmax, const T *gradient, std::int64_t channels) {
+    for (std::int64_t c = 0; c < channels; ++c) {
+      const std::int64_t i = argmax[c] - first;
+      if (i < 0 || i >= count || !samples.inside[i]) continue;
       const float share = to_float(gradient[c]);
-      for (int j = 0; j < 4; ++j) values[corners.offset[j] + c] += share * corners.weight[j];
+      for (int j = 0; j < 4; ++j) sums[samples.offset[j][i] + c] += share * samples.weight[j][i];
     }
   }
+
+  const BorderAlignBackwardProblem &problem_;
+  const Slices &slices_;
 };
+
+mluOpStatus_t out_of_memory(const char *function) {
+  return fail(MLUOP_STATUS_ALLOC_FAILED, function, "out of memory");
+}
+
+template <typename T>
+mluOpStatus_t run_forward(const BorderAlignForwardProblem &problem) {
+  const BorderAlignGeometry &g = problem.geometry;
+  const Slices slices(g);
+  const Forward<T> forward(problem, slices);
+  const std::int64_t slots = useful_slots(slices.tasks());
+  // A copy pays when its pixels are looked at more than once.
+  const bool copied = g.boxes * (g.pool_size + std::int64_t{1}) >= slices.area;
+  const Scratch<float> copies(copied ? slots * slices.size() : 0);
+  if (copies.data() == nullptr) return out_of_memory("mluOpBorderAlignForward");
+  parallel_slots(slices.tasks(), slots, [&](std::int64_t slot, std::int64_t task) {
+    forward.run(copied ? copies.data() + slot * slices.size() : nullptr, task);
+  });
+  return MLUOP_STATUS_SUCCESS;
+}
 
 template <typename T>
 mluOpStatus_t run_backward(const BorderAlignBackwardProblem &problem) {
-  const Backward<T> backward(problem);
-  const std::int64_t slots = useful_slots(backward.tasks());
-  const Scratch<float> sums(slots * backward.sums_size());
-  if (sums.data() == nullptr) return fail(MLUOP_STATUS_ALLOC_FAILED, "mluOpBorderAlignBackward", "out of memory");
-  parallel_slots(backward.tasks(), slots, [&](std::int64_t slot, std::int64_t task) {
-    backward.slice(task, sums.data() + slot * backward.sums_size());
-  });
+  const Slices slices(problem.geometry);
+  const Backward<T> backward(problem, slices);
+  const std::int64_t slots = useful_slots(slices.tasks());
+  const Scratch<float> sums(slots * slices.size());
+  if (sums.data() == nullptr) return out_of_memory("mluOpBorderAlignBackward");
+  parallel_slots(slices.tasks(), slots,
+                 [&](std::int64_t slot, std::int64_t task) { backward.run(sums.data() + slot * slices.size(), task); });
   return MLUOP_STATUS_SUCCESS;
 }
 
 }  // namespace
 
 mluOpStatus_t border_align_forward(const BorderAlignForwardProblem &problem) {
-  const BorderAlignGeometry &g = problem.geometry;
-  const std::int64_t borders = g.batches * g.boxes * kBorders;
-  const std::int64_t grain = 8192 / (g.channels * (g.pool_size + std::int64_t{1})) + 1;
-  if (g.half) {
-    Forward<Half> forward{problem};
-    parallel_for(borders, grain, forward);
-  } else {
-    Forward<float> forward{problem};
-    parallel_for(borders, grain, forward);
-  }
-  return MLUOP_STATUS_SUCCESS;
+  return problem.geometry.half ? run_forward<Half>(problem) : run_forward<float>(problem);
 }
 
 mluOpStatus_t border_align_backward(const BorderAlignBackwardProblem &problem) {

@@ -65,9 +65,9 @@ class Pairs {
         rows_(problem.rows),
         parts_(divide_workspace(geometry_, rows_)) {
     void *base = align(problem.workspace);
-    records_ = part<SparseRecord>(base, parts_.rows);
-    records_other_ = part<SparseRecord>(base, parts_.rows_other);
-    run_begin_ = part<std::uint32_t>(base, parts_.run_begin);
+    rows_memory_[0] = part<char>(base, parts_.rows);
+    rows_memory_[1] = part<char>(base, parts_.rows_other);
+    run_ = part<SparseRun>(base, parts_.runs);
     run_line_ = part<std::uint64_t>(base, parts_.run_line);
     links_ = part<SparseLink>(base, parts_.links);
     lines_ = part<SparseRecord>(base, parts_.lines);
@@ -78,13 +78,16 @@ class Pairs {
 
   mluOpStatus_t run() {
     GetIndicePairsOutcome &outcome = *problem_.outcome;
-    outcome.bad_row = read_rows();
+    outcome.bad_row = check_rows();
     if (outcome.bad_row >= 0) return MLUOP_STATUS_SUCCESS;
     const Scratch<std::int64_t> link_count(planes_);
     if (link_count.data() == nullptr) return fail(MLUOP_STATUS_ALLOC_FAILED, "mluOpGetIndicePairs", "out of memory");
     link_count_ = link_count.data();
-    sort_rows();
-    find_runs();
+    if (packable()) {
+      sort_rows<std::uint64_t>();
+    } else {
+      sort_rows<SparseRecord>();
+    }
     link_runs();
     if (!sub_manifold()) find_lines();
     outcome.rows_out = sub_manifold() ? rows_ : outputs_;
@@ -97,31 +100,31 @@ class Pairs {
   }
 
  private:
+  static constexpr std::int64_t kRowsPerPiece = 16384;
+
   bool sub_manifold() const { return geometry_.sub_m != 0; }
   const Row &row(std::int64_t number) const { return reinterpret_cast<const Row *>(problem_.indices)[number]; }
 
   static bool within(std::int32_t coordinate, int extent) { return coordinate >= 0 && coordinate < extent; }
 
-  // Makes a record of every row; returns the first row that lies outside batch or space, or -1.
-  std::int64_t read_rows() {
+  // Returns the first row that lies outside batch or space, or -1.
+  std::int64_t check_rows() const {
     std::int64_t bad = rows_;
-    auto read = [&](std::int64_t begin, std::int64_t end) {
+    auto check = [&](std::int64_t begin, std::int64_t end) {
       const int(&space)[kSpaceDims] = geometry_.input_space;
       for (std::int64_t l = begin; l < end; ++l) {
         const Row &r = row(l);
-        if (!within(r.batch, geometry_.batch) || !within(r.depth, space[kDepth]) || !within(r.height, space[kHeight]) ||
-            !within(r.width, space[kWidth])) {
-          std::int64_t known = __atomic_load_n(&bad, __ATOMIC_RELAXED);
-          while (l < known && !__atomic_compare_exchange_n(&bad, &known, l, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
-          }
-          return;
+        if (within(r.batch, geometry_.batch) && within(r.depth, space[kDepth]) && within(r.height, space[kHeight]) &&
+            within(r.width, space[kWidth])) {
+          continue;
         }
-        const std::uint64_t line = line_of(r.batch, r.depth, space[kDepth], r.height, space[kHeight]);
-        records_[l].key = line * static_cast<std::uint64_t>(space[kWidth]) + static_cast<std::uint64_t>(r.width);
-        records_[l].a = static_cast<std::uint32_t>(l);
+        std::int64_t known = __atomic_load_n(&bad, __ATOMIC_RELAXED);
+        while (l < known && !__atomic_compare_exchange_n(&bad, &known, l, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
+        }
+        return;
       }
     };
-    parallel_for(rows_, 16384, read);
+    parallel_for(rows_, kRowsPerPiece, check);
     return bad < rows_ ? bad : -1;
   }
 
@@ -130,71 +133,157 @@ class Pairs {
     return static_cast<std::uint64_t>((batch * depths + depth) * heights + height);
   }
 
-  // Rows that arrive in ascending order, as those of an earlier convolution do, stay as they are.
-  void sort_rows() {
-    ordered_ = true;
-    for (std::int64_t l = 1; l < rows_ && ordered_; ++l) ordered_ = records_[l - 1].key <= records_[l].key;
-    if (!ordered_) {
-      SparseRecord *sorted = radix_sort(records_, records_other_, rows_);
-      if (sorted != records_) {
-        records_other_ = records_;
-        records_ = sorted;
-      }
-    }
-    // The other half now holds the columns of the sorted rows, then their numbers.
-    row_column_ = reinterpret_cast<std::int32_t *>(records_other_);
-    row_number_ = row_column_ + rows_;
+  // Number of an input row's cell in its space.
+  std::uint64_t cell_of(const Row &r) const {
+    const std::uint64_t line =
+        line_of(r.batch, r.depth, geometry_.input_space[kDepth], r.height, geometry_.input_space[kHeight]);
+    return line * static_cast<std::uint64_t>(geometry_.input_space[kWidth]) + static_cast<std::uint64_t>(r.width);
   }
 
-  void find_runs() {
+  int cell_bits() const {
+    std::uint64_t cells = static_cast<std::uint64_t>(geometry_.batch);
+    for (const int extent : geometry_.input_space) cells *= static_cast<std::uint64_t>(extent);
+    return bits_for(cells);
+  }
+
+  // Whether a row's cell and number fit into one word.
+  bool packable() const { return cell_bits() + row_bits() <= 64; }
+  int row_bits() const { return bits_for(static_cast<std::uint64_t>(rows_)); }
+
+  void make(std::int64_t number, std::uint64_t *packed) const {
+    *packed = cell_of(row(number)) << row_bits() | static_cast<std::uint64_t>(number);
+  }
+  void make(std::int64_t number, SparseRecord *record) const {
+    *record = SparseRecord{cell_of(row(number)), static_cast<std::uint32_t>(number), 0};
+  }
+  std::int64_t number_of(std::uint64_t packed) const {
+    return static_cast<std::int64_t>(packed & ((std::uint64_t{1} << row_bits()) - 1));
+  }
+  std::int64_t number_of(const SparseRecord &record) const { return record.a; }
+  std::uint64_t cell_in(std::uint64_t packed) const { return packed >> row_bits(); }
+  std::uint64_t cell_in(const SparseRecord &record) const { return record.key; }
+  int first_key_bit(std::uint64_t *) const { return row_bits(); }
+  int first_key_bit(SparseRecord *) const { return 0; }
+
+  // Sorts the rows by place, those with the same place by number, and finds their runs. Rows that arrive in ascending order,
+  // as those of an earlier convolution do, stay as they are.
+  template <typename Record>
+  void sort_rows() {
+    Record *records = reinterpret_cast<Record *>(rows_memory_[0]);
+    Record *other = reinterpret_cast<Record *>(rows_memory_[1]);
+    auto read = [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t l = begin; l < end; ++l) make(l, records + l);
+    };
+    parallel_for(rows_, kRowsPerPiece, read);
+    ordered_ = true;
+    for (std::int64_t l = 1; l < rows_ && ordered_; ++l) ordered_ = cell_in(records[l - 1]) <= cell_in(records[l]);
+    Record *sorted = ordered_ ? records : radix_sort(records, other, rows_, first_key_bit(records), cell_bits());
+    row_column_ = reinterpret_cast<std::int32_t *>(sorted == records ? other : records);
+    row_number_ = row_column_ + rows_;
+    find_runs(sorted);
+  }
+
+  template <typename Record>
+  void find_runs(const Record *sorted) {
     const std::uint64_t width = static_cast<std::uint64_t>(geometry_.input_space[kWidth]);
     std::uint64_t line_end = 0;  // first cell behind the line of the current run
     runs_ = 0;
     for (std::int64_t j = 0; j < rows_; ++j) {
-      const std::uint64_t key = records_[j].key;
-      if (key >= line_end) {
-        const std::uint64_t line = key / width;
-        line_end = (line + 1) * width;
+      const std::uint64_t cell = cell_in(sorted[j]);
+      const std::int64_t number = number_of(sorted[j]);
+      if (cell >= line_end) {
+        const Row &place = row(number);
+        const std::uint64_t line = (cell - static_cast<std::uint64_t>(place.width)) / width;
+        line_end = cell - static_cast<std::uint64_t>(place.width) + width;
         run_line_[runs_] = line;
-        run_begin_[runs_++] = static_cast<std::uint32_t>(j);
+        run_[runs_++] = SparseRun{place.batch, place.depth, place.height, static_cast<std::uint32_t>(j)};
       }
-      row_column_[j] = static_cast<std::int32_t>(key - (line_end - width));
-      row_number_[j] = static_cast<std::int32_t>(records_[j].a);
+      row_column_[j] = static_cast<std::int32_t>(cell - (line_end - width));
+      row_number_[j] = static_cast<std::int32_t>(number);
     }
-    run_begin_[runs_] = static_cast<std::uint32_t>(rows_);
+    run_[runs_].begin = static_cast<std::uint32_t>(rows_);
   }
 
   // Links of every plane, in ascending order of runs and so of lines.
   void link_runs() {
-    auto link = [this](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t plane = begin; plane < end; ++plane) link_plane(plane);
+    const std::int64_t depth_cells = geometry_.filter_space[kDepth];
+    // With a filter that is its own mirror image, a link from A to B in one plane is one from B to A in the mirrored plane.
+    const bool mirrored = sub_manifold() && symmetric();
+    const std::int64_t tasks = mirrored ? (depth_cells + 1) / 2 : depth_cells;
+    auto link = [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t cell = begin; cell < end; ++cell) {
+        if (sub_manifold()) {
+          link_to_runs(cell, mirrored && cell * 2 + 1 != depth_cells);
+        } else {
+          link_to_lines(cell);
+        }
+      }
     };
-    parallel_for(planes_, 1, link);
+    parallel_for(tasks, 1, link);
   }
 
-  void link_plane(std::int64_t plane) {
-    const std::int64_t depth_cell = plane / geometry_.filter_space[kHeight];
-    const std::int64_t height_cell = plane % geometry_.filter_space[kHeight];
-    SparseLink *links = links_ + plane * rows_;
-    SparseRecord *records = lines_ + plane * rows_;
-    std::int64_t count = 0, candidate = 0;
-    for (std::int64_t run = 0; run < runs_; ++run) {
-      const Row &place = row(row_number_[run_begin_[run]]);
-      const std::int64_t depth = depth_.output(place.depth, depth_cell);
-      const std::int64_t height = height_.output(place.height, height_cell);
-      if (depth < 0 || height < 0) continue;
-      const std::uint64_t line = line_of(place.batch, depth, depth_.outputs, height, height_.outputs);
-      if (sub_manifold()) {
-        while (candidate < runs_ && run_line_[candidate] < line) ++candidate;
-        if (candidate == runs_ || run_line_[candidate] != line) continue;
-        links[count].line = static_cast<std::uint32_t>(candidate);
-      } else {
-        records[count].key = line;
-        records[count].a = static_cast<std::uint32_t>(plane * rows_ + count);
-      }
-      links[count++].run = static_cast<std::uint32_t>(run);
+  bool symmetric() const {
+    for (int axis = 0; axis < kSpaceDims; ++axis) {
+      if (geometry_.pad[axis] * std::int64_t{2} != geometry_.filter_space[axis] - 1) return false;
     }
-    link_count_[plane] = count;
+    return true;
+  }
+
+  std::int64_t run_first(std::int64_t run) const { return row_column_[run_[run].begin]; }
+  std::int64_t run_last(std::int64_t run) const { return row_column_[run_[run + 1].begin - 1]; }
+
+  // Sub-manifold mode: the planes of one depth cell. The lines that a run can meet follow one another, and ascend with the runs.
+  // Links whose columns are out of each other's reach are left out.
+  void link_to_runs(std::int64_t depth_cell, bool mirrored) {
+    const std::int64_t heights = geometry_.input_space[kHeight], height_cells = geometry_.filter_space[kHeight];
+    const std::int64_t first_plane = depth_cell * height_cells;
+    for (std::int64_t plane = first_plane; plane < first_plane + height_cells; ++plane) {
+      link_count_[plane] = 0;
+      if (mirrored) link_count_[planes_ - 1 - plane] = 0;
+    }
+    std::int64_t candidate = 0;
+    for (std::int64_t run = 0; run < runs_; ++run) {
+      const std::int64_t depth = depth_.output(run_[run].depth, depth_cell);
+      if (depth < 0) continue;
+      const std::int64_t highest = run_[run].height + height_.pad;  // of height cell 0
+      const std::int64_t lowest = highest - (height_cells - 1);
+      const std::int64_t start = static_cast<std::int64_t>(line_of(run_[run].batch, depth, depth_.outputs, 0, heights));
+      const auto from = static_cast<std::uint64_t>(start + larger<std::int64_t>(lowest, 0));
+      const auto to = static_cast<std::uint64_t>(start + smaller(highest, heights - 1));
+      while (candidate < runs_ && run_line_[candidate] < from) ++candidate;
+      for (std::int64_t line = candidate; line < runs_ && run_line_[line] <= to; ++line) {
+        if (run_last(line) < run_first(run) + width_.pad - (cells_wide_ - 1)) continue;
+        if (run_first(line) > run_last(run) + width_.pad) continue;
+        const std::int64_t height_cell = highest - (static_cast<std::int64_t>(run_line_[line]) - start);
+        add_link(first_plane + height_cell, run, line);
+        if (mirrored) add_link(planes_ - 1 - (first_plane + height_cell), line, run);
+      }
+    }
+  }
+
+  void add_link(std::int64_t plane, std::int64_t run, std::int64_t line) {
+    links_[plane * rows_ + link_count_[plane]++] =
+        SparseLink{static_cast<std::uint32_t>(run), static_cast<std::uint32_t>(line)};
+  }
+
+  // Default mode: the planes of one depth cell; which number a line gets is not known yet.
+  void link_to_lines(std::int64_t depth_cell) {
+    const std::int64_t height_cells = geometry_.filter_space[kHeight];
+    for (std::int64_t height_cell = 0; height_cell < height_cells; ++height_cell) {
+      const std::int64_t plane = depth_cell * height_cells + height_cell;
+      SparseRecord *records = lines_ + plane * rows_;
+      link_count_[plane] = 0;
+      for (std::int64_t run = 0; run < runs_; ++run) {
+        const std::int64_t depth = depth_.output(run_[run].depth, depth_cell);
+        const std::int64_t height = height_.output(run_[run].height, height_cell);
+        if (depth < 0 || height < 0) continue;
+        const std::int64_t place = plane * rows_ + link_count_[plane];
+        records[link_count_[plane]] =
+            SparseRecord{line_of(run_[run].batch, depth, depth_.outputs, height, height_.outputs),
+                         static_cast<std::uint32_t>(place), 0};
+        add_link(plane, run, 0);
+      }
+    }
   }
 
   // Default mode: the lines that links lead to, their columns, and the number of outputs.
@@ -204,7 +293,8 @@ class Pairs {
       std::memmove(lines_ + count, lines_ + plane * rows_, static_cast<std::size_t>(link_count_[plane]) * sizeof *lines_);
       count += link_count_[plane];
     }
-    SparseRecord *sorted = radix_sort(lines_, lines_other_, count);
+    const std::uint64_t all_lines = line_of(geometry_.batch, 0, depth_.outputs, 0, height_.outputs);
+    SparseRecord *sorted = radix_sort(lines_, lines_other_, count, 0, bits_for(all_lines));
     SparseRecord *merged = sorted == lines_ ? lines_other_ : lines_;
     merge_links(sorted, count, merged);
     collect_columns(sorted, merged);
@@ -227,7 +317,7 @@ class Pairs {
       }
       SparseLink &link = links_[sorted[i].a];
       link.line = static_cast<std::uint32_t>(line_count_ - 1);
-      room += (run_begin_[link.run + 1] - run_begin_[link.run]) * static_cast<std::uint32_t>(cells_wide_);
+      room += (run_[link.run + 1].begin - run_[link.run].begin) * static_cast<std::uint32_t>(cells_wide_);
     }
     link_total_ = count;
   }
@@ -255,7 +345,7 @@ class Pairs {
   void visit_columns(const SparseRecord *sorted, std::int64_t link, std::int64_t line, const Visit &visit) const {
     for (; link < link_total_ && links_[sorted[link].a].line == static_cast<std::uint32_t>(line); ++link) {
       const std::uint32_t run = links_[sorted[link].a].run;
-      for (std::uint32_t j = run_begin_[run]; j < run_begin_[run + 1]; ++j) {
+      for (std::uint32_t j = run_[run].begin; j < run_[run + 1].begin; ++j) {
         for (std::int64_t cell = 0; cell < cells_wide_; ++cell) {
           const std::int64_t column = width_.output(row_column_[j], cell);
           if (column >= 0) visit(column);
@@ -334,81 +424,83 @@ class Pairs {
 
   Line line_at(std::uint32_t number) const {
     if (sub_manifold()) {
-      const std::uint32_t begin = run_begin_[number];
-      return Line{row_column_ + begin, row_number_ + begin, 0, run_begin_[number + 1] - begin};
+      const std::uint32_t begin = run_[number].begin;
+      return Line{row_column_ + begin, row_number_ + begin, 0, run_[number + 1].begin - begin};
     }
     const std::uint32_t before = lines_[number].b;
     const std::int64_t past = number + 1 < line_count_ ? lines_[number + 1].b : outputs_;
     return Line{columns_ + lines_[number].a, nullptr, static_cast<std::int32_t>(before), past - before};
   }
 
-  // What one filter cell has matched so far.
-  struct Cell {
-    std::int32_t *inputs;   // row 0 of its pairs
-    std::int32_t *outputs;  // row 1
-    std::int64_t count;
-  };
-
-  // All width cells of a plane.
+  // All filter cells of a plane. What they match is first put where its input row says, so that the pairs come out in the order
+  // of the input rows; rows that arrived in order are listed at once.
   void match_plane(std::int64_t slot, std::int64_t plane) {
     char *memory = matches_ + static_cast<std::size_t>(slot) * parts_.matches_size;
     std::int32_t *values = reinterpret_cast<std::int32_t *>(memory);
     const std::int64_t words = (rows_ + 63) / 64;
     std::uint64_t *marks = reinterpret_cast<std::uint64_t *>(memory + parts_.matches_size) - words * cells_wide_;
-    const SparseLink *links = links_ + plane * rows_;
+    std::int32_t *pairs = problem_.pairs + plane * cells_wide_ * 2 * rows_;
+    std::int32_t *counts = problem_.counts + plane * cells_wide_;
+    std::memset(counts, 0, static_cast<std::size_t>(cells_wide_) * sizeof *counts);
+    if (ordered_) {
+      match_links(plane, [&](std::int64_t cell, std::int32_t input, std::int32_t output) {
+        std::int32_t *inputs = pairs + cell * 2 * rows_;
+        inputs[counts[cell]] = input;
+        inputs[rows_ + counts[cell]++] = output;
+      });
+    } else {
+      std::memset(marks, 0, static_cast<std::size_t>(words * cells_wide_) * sizeof *marks);
+      match_links(plane, [&](std::int64_t cell, std::int32_t input, std::int32_t output) {
+        marks[cell * words + input / 64] |= std::uint64_t{1} << (input % 64);
+        values[cell * rows_ + input] = output;
+      });
+    }
     for (std::int64_t cell = 0; cell < cells_wide_; ++cell) {
-      std::int32_t *pairs = problem_.pairs + (plane * cells_wide_ + cell) * 2 * rows_;
-      Cell target{pairs, pairs + rows_, 0};
-      if (ordered_) {
-        match_cell(links, link_count_[plane], cell, [&](std::int32_t input, std::int32_t output) {
-          target.inputs[target.count] = input;
-          target.outputs[target.count++] = output;
-        });
-      } else {
-        std::int32_t *value = values + cell * rows_;
-        std::uint64_t *mark = marks + cell * words;
-        std::memset(mark, 0, static_cast<std::size_t>(words) * sizeof *mark);
-        match_cell(links, link_count_[plane], cell, [&](std::int32_t input, std::int32_t output) {
-          mark[input / 64] |= std::uint64_t{1} << (input % 64);
-          value[input] = output;
-        });
-        list_marked(mark, words, value, &target);
-      }
-      finish(target, plane * cells_wide_ + cell);
+      std::int32_t *inputs = pairs + cell * 2 * rows_;
+      if (!ordered_) counts[cell] = list_marked(marks + cell * words, words, values + cell * rows_, inputs);
+      const std::size_t left = static_cast<std::size_t>(rows_ - counts[cell]) * sizeof(std::int32_t);
+      std::memset(inputs + counts[cell], 0xff, left);
+      std::memset(inputs + rows_ + counts[cell], 0xff, left);
     }
   }
 
-  // Calls match(input row, output row) for all matches of a width cell, in the order of the sorted rows.
+  // Calls match(width cell, input row, output row) for all matches of a plane, in the order of the sorted rows. A row w reaches
+  // the columns between w + pad - (cells - 1) * dilation and w + pad, divided by the stride.
   template <typename Match>
-  void match_cell(const SparseLink *links, std::int64_t count, std::int64_t cell, const Match &match) const {
-    const std::int64_t offset = width_.pad - cell * width_.dilation;
-    for (std::int64_t i = 0; i < count; ++i) {
+  void match_links(std::int64_t plane, const Match &match) const {
+    const SparseLink *links = links_ + plane * rows_;
+    const std::int64_t reach = (cells_wide_ - 1) * width_.dilation;
+    for (std::int64_t i = 0; i < link_count_[plane]; ++i) {
       const Line line = line_at(links[i].line);
       std::int64_t candidate = 0;
-      for (std::uint32_t j = run_begin_[links[i].run]; j < run_begin_[links[i].run + 1]; ++j) {
-        const std::int64_t wanted = row_column_[j] + offset;
-        while (candidate < line.count && line.columns[candidate] * width_.stride < wanted) ++candidate;
-        if (candidate == line.count) break;
-        if (line.columns[candidate] * width_.stride == wanted) match(row_number_[j], line.label(candidate));
+      for (std::uint32_t j = run_[links[i].run].begin; j < run_[links[i].run + 1].begin; ++j) {
+        const std::int64_t highest = row_column_[j] + width_.pad;
+        while (candidate < line.count && line.columns[candidate] * width_.stride < highest - reach) ++candidate;
+        std::int64_t previous = -1;
+        for (std::int64_t c = candidate; c < line.count; ++c) {
+          const std::int64_t distance = highest - line.columns[c] * width_.stride;
+          if (distance < 0) break;
+          // Of rows with the same place the first stands for all.
+          if (line.columns[c] == previous || (width_.dilation != 1 && distance % width_.dilation != 0)) continue;
+          previous = line.columns[c];
+          match(width_.dilation == 1 ? distance : distance / width_.dilation, row_number_[j], line.label(c));
+        }
       }
     }
   }
 
-  static void list_marked(const std::uint64_t *marks, std::int64_t words, const std::int32_t *values, Cell *target) {
+  // Lists the marked input rows and their values in the two rows of a filter cell's pairs; returns how many.
+  std::int32_t list_marked(const std::uint64_t *marks, std::int64_t words, const std::int32_t *values,
+                           std::int32_t *inputs) const {
+    std::int32_t count = 0;
     for (std::int64_t word = 0; word < words; ++word) {
       for (std::uint64_t left = marks[word]; left != 0; left &= left - 1) {
         const std::int64_t input = word * 64 + __builtin_ctzll(left);
-        target->inputs[target->count] = static_cast<std::int32_t>(input);
-        target->outputs[target->count++] = values[input];
+        inputs[count] = static_cast<std::int32_t>(input);
+        inputs[rows_ + count++] = values[input];
       }
     }
-  }
-
-  void finish(const Cell &target, std::int64_t cell) {
-    const std::size_t left = static_cast<std::size_t>(rows_ - target.count) * sizeof(std::int32_t);
-    std::memset(target.inputs + target.count, 0xff, left);
-    std::memset(target.outputs + target.count, 0xff, left);
-    problem_.counts[cell] = static_cast<std::int32_t>(target.count);
+    return count;
   }
 
   void write_outputs() {
@@ -440,10 +532,10 @@ class Pairs {
   const std::int64_t cells_wide_, planes_, rows_;
   const SparseWorkspace parts_;
 
-  SparseRecord *records_, *records_other_;
+  char *rows_memory_[2];
   bool ordered_ = false;
   std::int32_t *row_column_ = nullptr, *row_number_ = nullptr;  // of the sorted rows
-  std::uint32_t *run_begin_;
+  SparseRun *run_;
   std::uint64_t *run_line_;
   std::int64_t runs_ = 0;
   SparseLink *links_;

@@ -36,7 +36,7 @@ SparseWorkspace divide_workspace(const SparseGeometry &geometry, std::int64_t ro
   Divider divider;
   parts.rows = divider.take(rows, sizeof(SparseRecord));
   parts.rows_other = divider.take(rows, sizeof(SparseRecord));
-  parts.run_begin = divider.take(rows + 1, sizeof(std::uint32_t));
+  parts.runs = divider.take(rows + 1, sizeof(SparseRun));
   parts.run_line = divider.take(rows, sizeof(std::uint64_t));
   parts.links = divider.take(planes * rows, sizeof(SparseLink));
   parts.lines = divider.take(sub_m ? 0 : planes * rows, sizeof(SparseRecord));

@@ -17,6 +17,14 @@ struct SparseRecord {
   std::uint32_t b;
 };
 
+// Input rows that differ only in width.
+struct SparseRun {
+  std::int32_t batch;
+  std::int32_t depth;
+  std::int32_t height;
+  std::uint32_t begin;  // first of its sorted rows; the next run's tells the end
+};
+
 // An input run meets an output line.
 struct SparseLink {
   std::uint32_t run;
@@ -25,9 +33,9 @@ struct SparseLink {
 
 // Offsets in bytes from an aligned start. L rows, T = filter depth * height, K = T * filter width.
 struct SparseWorkspace {
-  std::size_t rows;          // SparseRecord[L], sorted
-  std::size_t rows_other;    // SparseRecord[L], for sorting; later the columns and numbers of the sorted rows
-  std::size_t run_begin;     // uint32[L + 1]
+  std::size_t rows;          // L sortable rows, then sorted
+  std::size_t rows_other;    // as many, for sorting; later the columns and numbers of the sorted rows
+  std::size_t runs;          // SparseRun[L + 1]
   std::size_t run_line;      // uint64[L]
   std::size_t links;         // SparseLink[T][L]
   std::size_t lines;         // SparseRecord[T * L], default mode only

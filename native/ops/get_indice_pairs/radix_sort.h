@@ -1,4 +1,4 @@
-// Stable sort of records by key, least significant digit first; digits that are 0 in every key are left out.
+// Stable sort of records by the bits of their keys, least significant digit first.
 #ifndef MLUOPS_OPS_GET_INDICE_PAIRS_RADIX_SORT_H_
 #define MLUOPS_OPS_GET_INDICE_PAIRS_RADIX_SORT_H_
 
@@ -8,30 +8,45 @@
 namespace mluops {
 namespace MLUOPS_LEVEL {
 
-// Sorts `records` and returns where the result lies: there or in `other`, which is as long.
-static inline SparseRecord *radix_sort(SparseRecord *records, SparseRecord *other, std::int64_t count) {
-  constexpr int kDigitBits = 11;
-  constexpr std::uint32_t kDigits = 1u << kDigitBits;
-  std::uint64_t seen = 0;
-  for (std::int64_t i = 0; i < count; ++i) seen |= records[i].key;
-  for (int shift = 0; shift < 64 && (seen >> shift) != 0; shift += kDigitBits) {
-    if (((seen >> shift) & (kDigits - 1)) == 0) continue;
-    std::uint32_t place[kDigits];
-    std::memset(place, 0, sizeof place);
-    for (std::int64_t i = 0; i < count; ++i) ++place[(records[i].key >> shift) & (kDigits - 1)];
+static inline std::uint64_t sort_key(std::uint64_t packed) { return packed; }
+static inline std::uint64_t sort_key(const SparseRecord &record) { return record.key; }
+
+// Sorts by the key's bits first_bit .. first_bit + bits, the highest that are not 0 in all keys, and returns where the result
+// lies: in `records` or in `other`, which is as long.
+template <typename Record>
+static inline Record *radix_sort(Record *records, Record *other, std::int64_t count, int first_bit, int bits) {
+  constexpr int kMostDigitBits = 11;
+  constexpr int kMostPasses = 6;
+  const int passes = (bits + kMostDigitBits - 1) / kMostDigitBits;
+  if (passes == 0 || count < 2) return records;
+  const int digit_bits = (bits + passes - 1) / passes;
+  const std::uint64_t mask = (std::uint64_t{1} << digit_bits) - 1;
+  std::uint32_t place[kMostPasses][1 << kMostDigitBits];
+  std::memset(place, 0, static_cast<std::size_t>(passes) * sizeof place[0]);
+  for (std::int64_t i = 0; i < count; ++i) {
+    std::uint64_t key = sort_key(records[i]) >> first_bit;
+    for (int pass = 0; pass < passes; ++pass, key >>= digit_bits) ++place[pass][key & mask];
+  }
+  for (int pass = 0; pass < passes; ++pass) {
     std::uint32_t before = 0;
-    for (std::uint32_t &entry : place) {
-      const std::uint32_t here = entry;
-      entry = before;
+    for (std::uint64_t digit = 0; digit <= mask; ++digit) {
+      const std::uint32_t here = place[pass][digit];
+      place[pass][digit] = before;
       before += here;
     }
-    for (std::int64_t i = 0; i < count; ++i) other[place[(records[i].key >> shift) & (kDigits - 1)]++] = records[i];
-    SparseRecord *swap = records;
+    const int shift = first_bit + pass * digit_bits;
+    for (std::int64_t i = 0; i < count; ++i) {
+      other[place[pass][(sort_key(records[i]) >> shift) & mask]++] = records[i];
+    }
+    Record *swap = records;
     records = other;
     other = swap;
   }
   return records;
 }
+
+// Number of bits of the largest of `count` values that start at 0.
+static inline int bits_for(std::uint64_t count) { return count < 2 ? 0 : 64 - __builtin_clzll(count - 1); }
 
 }  // namespace MLUOPS_LEVEL
 }  // namespace mluops
