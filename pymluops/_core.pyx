@@ -1,12 +1,12 @@
 # cython: language_level=3, boundscheck=False, wraparound=False, cdivision=True, binding=True
-# cython: embedsignature=True, embedsignature.format=clinic, auto_pickle=False
 """The compiled part of the package: the way from a Python call to the C function.
 
 Parts, each a file that is included below:
 
 - `_table.pxi`, generated from mluops.h: one pointer for every C function, and the call of one by its number
 - `_core_array.pxi`: reading arrays through the buffer protocol and DLPack
-- `_core_handle.pxi`: `Backend`, `Handle`, `SparseConvolutionDescriptor`, status -> exception
+- `_core_backend.pxi`: `Backend`, status -> exception, the default
+- `_core_handle.pxi`: `Handle`, `SparseConvolutionDescriptor`
 - `_core_call.pxi`: the state of one call, and its steps that need no Python
 - `_core_operator.pxi`: `Operator`, which checks the arguments of one C function against its schema and calls it
 """
@@ -48,6 +48,7 @@ cdef int SUCCESS = 0
 
 include "_table.pxi"
 include "_core_array.pxi"
+include "_core_backend.pxi"
 include "_core_handle.pxi"
 include "_core_call.pxi"
 include "_core_operator.pxi"

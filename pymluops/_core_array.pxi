@@ -277,21 +277,19 @@ def describe(array):
     cdef list strides = []
     problem = acquire(&view, array)
     try:
-        if problem is not None:
-            raise errors.BadParamError(f"TensorDescriptor.of: array: expected {problem}")
-        if view.foreign_order:
-            raise errors.BadParamError(f"TensorDescriptor.of: array: expected native byte order, got {array_text(array)}")
-        if view.dtype == 0:
-            raise errors.BadParamError(f"TensorDescriptor.of: array: expected an element type of the ABI, got {dtype_text(&view, array)}")
-        shape = tuple([view.shape[axis] for axis in range(view.ndim)])
-        if view.strides != NULL:
+        if problem is None and view.foreign_order:
+            problem = f"native byte order, got {array_text(array)}"
+        if problem is None and view.dtype == 0:
+            problem = f"an element type of the ABI, got {dtype_text(&view, array)}"
+        if problem is None and view.strides != NULL:
             for axis in range(view.ndim):
                 if view.strides[axis] * view.stride_unit % view.itemsize != 0:
-                    raise errors.BadParamError("TensorDescriptor.of: array: expected strides of whole elements, got "
-                                               f"{view.strides[axis] * view.stride_unit} bytes")
+                    problem = f"strides of whole elements, got {view.strides[axis] * view.stride_unit} bytes"
                 strides.append(view.strides[axis] * view.stride_unit // view.itemsize)
-            return shape, tuple(strides), DataType(view.dtype)
-        return shape, None, DataType(view.dtype)
+        if problem is not None:
+            raise errors.BadParamError(f"TensorDescriptor.of: array: expected {problem}")
+        shape = tuple([view.shape[axis] for axis in range(view.ndim)])
+        return shape, None if view.strides == NULL else tuple(strides), DataType(view.dtype)
     finally:
         release(&view)
 

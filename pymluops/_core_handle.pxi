@@ -1,209 +1,4 @@
-# Libraries, handles, descriptors that a library keeps, and status -> exception. Included by _core.pyx.
-
-cdef extern from *:
-    """
-    #ifndef _GNU_SOURCE
-    #define _GNU_SOURCE
-    #endif
-    #include <dlfcn.h>
-
-    /* The file that an address was loaded from; NULL if unknown. */
-    static const char *file_of_address(void *address) {
-      Dl_info info;
-      return dladdr(address, &info) != 0 ? info.dli_fname : NULL;
-    }
-    """
-    void *dlopen(const char *file, int flags) nogil
-    void *dlsym(void *library, const char *name) nogil
-    int dlclose(void *library) nogil
-    char *dlerror() nogil
-    const char *file_of_address(void *address)
-    int RTLD_NOW
-    int RTLD_LOCAL
-
-
-# ---- Libraries -------------------------------------------------------------------------------------------------------
-
-
-@cython.final
-cdef class Backend:
-    """A shared library with the C ABI of mlu-ops; made by `pymluops.load`. It stays loaded until the process ends.
-
-    Attributes
-    ----------
-    name : str
-        ``"cpu"``, ``"sim"`` or ``"mlu"`` if it is the library of that name, else the name of the file.
-    path : str
-        The file, all links followed.
-    kind : str
-        What it computes on: ``"cpu"``, ``"sim"``, ``"mlu"`` or, if it does not tell, ``"unknown"``.
-    """
-
-    # Never freed, so that a handle can be destroyed at any later time.
-    cdef FunctionTable *table
-    cdef void *library
-    cdef readonly str name
-    cdef readonly str path
-    cdef readonly str kind
-    cdef bint on_device  # takes arrays in device memory
-    cdef object raw
-    cdef object __weakref__
-
-    def __cinit__(self, str file not None, str name=None):
-        cdef bytes encoded = os.fsencode(file)
-        cdef const char *text = encoded
-        with nogil:
-            self.library = dlopen(text, RTLD_NOW | RTLD_LOCAL)
-        if self.library == NULL:
-            raise errors.NotInitializedError(f"{file}: cannot be loaded: {os.fsdecode(dlerror())}")
-        self.table = <FunctionTable *>calloc(1, sizeof(FunctionTable))
-        if self.table == NULL:
-            raise errors.AllocFailedError("out of memory")
-        table_load(self.table, self.library)
-        if self.table.mluOpCreate == NULL:
-            dlclose(self.library)
-            free(self.table)
-            raise errors.NotInitializedError(f"{file}: is not an mlu-ops library: it does not export mluOpCreate")
-        text = file_of_address(<void *>self.table.mluOpCreate)
-        self.path = os.path.realpath(file if text == NULL else os.fsdecode(text))
-        self.name = os.path.basename(self.path) if name is None else name
-        self.kind = self.find_kind()
-        self.on_device = self.kind == "mlu"
-
-    cdef str find_kind(self):
-        if self.table.mluopsExtGetLibraryKind != NULL:
-            return text_of(self.table.mluopsExtGetLibraryKind())
-        # dlsym also looks into what the library depends on: only one for the device needs the CNRT runtime.
-        return "mlu" if dlsym(self.library, "cnrtGetDeviceCount") != NULL else "unknown"
-
-    @property
-    def version(self):
-        """Version of the C ABI; None if the library does not tell."""
-        cdef int major = -1, minor = -1, patch = -1
-        if self.table.mluOpGetLibVersion == NULL:
-            return None
-        self.table.mluOpGetLibVersion(&major, &minor, &patch)
-        return f"{major}.{minor}.{patch}"
-
-    @property
-    def library_version(self):
-        """Version of the library itself; None if it does not tell."""
-        if self.table.mluopsExtGetLibraryVersion == NULL:
-            return None
-        return text_of(self.table.mluopsExtGetLibraryVersion())
-
-    @property
-    def instruction_level(self):
-        """Level of CPU instructions that its kernels use; None if it does not tell."""
-        if self.table.mluopsExtGetInstructionLevel == NULL:
-            return None
-        return text_of(self.table.mluopsExtGetInstructionLevel())
-
-    @property
-    def ffi(self):
-        """The cffi object that knows all types of the ABI."""
-        return self.open_raw()[0]
-
-    @property
-    def lib(self):
-        """The cffi library object with every C function; asking for one that the library lacks is an `ffi.error`."""
-        return self.open_raw()[1]
-
-    cdef tuple open_raw(self):
-        if self.raw is None:
-            from pymluops._abi import ffi
-
-            # By path, which messages of cffi then name; the loader gives back the library that is there already.
-            self.raw = (ffi, ffi.dlopen(self.path, ffi.RTLD_NOW | ffi.RTLD_LOCAL))
-        return self.raw
-
-    def exports(self, str function not None):
-        """Tell whether the library has a function of the ABI."""
-        return function in _FUNCTIONS and table_function(self.table, <int>_FUNCTIONS[function][0]) != NULL
-
-    def __repr__(self):
-        return f"<pymluops.Backend {self.name}: {self.path}>"
-
-    def __reduce__(self):
-        from pymluops import library
-
-        return library.load, (self.name if self.name in library.NAMES else self.path,)
-
-
-cdef str text_of(const char *text):
-    return "" if text == NULL else text.decode("utf-8", "replace")
-
-
-cdef object missing(Backend backend, str function, str caller=""):
-    """Return the error for a function that a library lacks."""
-    prefix = f"{caller}: " if caller else ""
-    return errors.NotSupportedError(f"{prefix}{backend.path} does not export {function}", function=function)
-
-
-cdef object failure(Backend backend, str function, int status):
-    """Return the error for a status other than success; call it on the thread that got the status."""
-    cdef str detail = ""
-    if backend.table.mluopsExtGetLastReason != NULL:
-        detail = text_of(backend.table.mluopsExtGetLastReason())
-    if not detail:
-        name = f"status {status}"
-        if backend.table.mluOpGetErrorString != NULL:
-            name = f"{text_of(backend.table.mluOpGetErrorString(status))} ({status})"
-        detail = f"{function}: {name} from {os.path.basename(backend.path)}"
-    return errors.error_from_status(status, function, detail)
-
-
-def check(Backend backend not None, str function not None, int status):
-    """Raise the exception for a status unless it is success."""
-    if status != SUCCESS:
-        raise failure(backend, function, status)
-
-
-# ---- The default -----------------------------------------------------------------------------------------------------
-
-cdef Backend default_backend = None
-
-
-def get_default_backend():
-    """Return the default backend; None if none was chosen yet."""
-    return default_backend
-
-
-def set_default_backend(Backend backend):
-    """Choose the default backend of the process; None: choose again at the next use."""
-    global default_backend
-    default_backend = backend
-
-
-cdef Backend as_backend(object backend):
-    """Return the `Backend` that a backend, its name or its path means; the default for None."""
-    if isinstance(backend, Backend):
-        return backend
-    if backend is None and default_backend is not None:
-        return default_backend
-    from pymluops import library
-
-    return library.current() if backend is None else library.load(backend)
-
-
-cdef Handle default_handle():
-    """Return this thread's handle for the default backend.
-
-    It lies in the dict that Python keeps for the thread, so it goes when the thread goes.
-    """
-    cdef Backend backend = default_backend if default_backend is not None else as_backend(None)
-    cdef PyObject *handles = PyThreadState_GetDict()
-    cdef PyObject *found
-    cdef Handle handle
-    if handles == NULL:
-        return Handle(backend)
-    found = PyDict_GetItemWithError(<object>handles, backend)
-    if found != NULL and (<Handle>found).alive:
-        return <Handle>found
-    handle = Handle(backend)
-    (<dict>handles)[backend] = handle
-    return handle
-
+# Handles, and descriptors that a library keeps. Included by _core.pyx.
 
 # ---- Handle ----------------------------------------------------------------------------------------------------------
 
@@ -364,6 +159,25 @@ class _Keep:
 
     def __call__(self, pointer):
         pass
+
+
+cdef Handle default_handle():
+    """Return this thread's handle for the default backend.
+
+    It lies in the dict that Python keeps for the thread, so it goes when the thread goes.
+    """
+    cdef Backend backend = default_backend if default_backend is not None else as_backend(None)
+    cdef PyObject *handles = PyThreadState_GetDict()
+    cdef PyObject *found
+    cdef Handle handle
+    if handles == NULL:
+        return Handle(backend)
+    found = PyDict_GetItemWithError(<object>handles, backend)
+    if found != NULL and (<Handle>found).alive:
+        return <Handle>found
+    handle = Handle(backend)
+    (<dict>handles)[backend] = handle
+    return handle
 
 
 # ---- SparseConvolutionDescriptor -------------------------------------------------------------------------------------

@@ -218,7 +218,7 @@ cdef class Operator:
             raise self.size_error(i, f"{count} in shape {list(shape)}")
         dtype = call.views[spec.like].dtype if spec.like >= 0 else first_bit(spec.dtypes)
         if numpy_dtypes[dtype] is None:
-            raise self.problem(i, f"an array, because NumPy cannot make one of {dtypes.data_type_name(dtype)}, got None")
+            raise self.problem(i, f"an array, because NumPy has no {dtypes.data_type_name(dtype)}, got None")
         try:
             return np_empty(shape, numpy_dtypes[dtype])
         except (MemoryError, ValueError):

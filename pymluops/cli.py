@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from importlib import metadata
 from typing import NoReturn
 
-COMMANDS = ("pymluops.info", "pymluops.demo.command")
+COMMANDS = ("pymluops.info", "pymluops.demo.command", "pymluops.bench.command")
 
 EXIT_FAILED = 1
 EXIT_USAGE = 2

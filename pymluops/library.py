@@ -33,6 +33,15 @@ _loaded: dict[str, Backend] = {}
 _lock = threading.RLock()
 
 
+def _renew_lock() -> None:
+    """Another thread may have held the lock at a fork; the child does not have that thread."""
+    global _lock
+    _lock = threading.RLock()
+
+
+os.register_at_fork(after_in_child=_renew_lock)
+
+
 class BackendInfo(NamedTuple):
     """What `backends` tells about one name."""
 

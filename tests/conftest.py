@@ -10,8 +10,8 @@ ROOT = Path(__file__).resolve().parent.parent
 def _leave_the_source_tree() -> None:
     """Take the repository root off sys.path, where `python -m pytest` puts it.
 
-    The folder pymluops/ there has no compiled modules and would hide the installed package. Programs that tests start get
-    PYTHONSAFEPATH, so that Python does not put their working folder on the path either.
+    The folder pymluops/ there has no compiled modules and would hide the installed package. Programs that tests start
+    get PYTHONSAFEPATH, so that Python does not put their working folder on the path either.
     """
     if any((ROOT / "pymluops").glob("_core*.so")):
         return  # built in place: the source tree is the installation
@@ -22,7 +22,7 @@ def _leave_the_source_tree() -> None:
 _leave_the_source_tree()
 
 
-# ---- Settings and fixtures that the tests share; they come after the path is right --------------------------------------
+# ---- Settings and fixtures that the tests share; they come after the path is right ----------------------------------
 
 from collections.abc import Iterator  # noqa: E402
 from typing import Any  # noqa: E402

@@ -69,17 +69,6 @@ def assert_close(got: np.ndarray, baseline: np.ndarray) -> None:
     assert max(errors) <= tolerance(got.dtype), errors
 
 
-def largest_ulps(got: np.ndarray, expected: np.ndarray) -> int:
-    """Largest distance between finite floats, in units in the last place."""
-    width = f"i{got.itemsize}"
-
-    def ordered(array: np.ndarray) -> np.ndarray:
-        raw = np.ascontiguousarray(array).view(width).astype(np.int64)
-        return np.where(raw < 0, np.iinfo(width).min - raw, raw)
-
-    return int(np.abs(ordered(got) - ordered(expected)).max(initial=0))
-
-
 # ---- values ----------------------------------------------------------------------------------------------------------
 
 

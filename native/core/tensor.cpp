@@ -156,6 +156,8 @@ mluOpStatus_t MLUOP_WIN_API mluOpCreateTensorDescriptor(mluOpTensorDescriptor_t 
 
 mluOpStatus_t MLUOP_WIN_API mluOpDestroyTensorDescriptor(mluOpTensorDescriptor_t desc) {
   MLUOPS_TRY(need_descriptor(__func__, "desc", desc));
+  MLUOPS_REQUIRE(!desc->in_set, MLUOP_STATUS_BAD_PARAM, __func__, "desc", "a descriptor of the caller's own",
+                 "a member of a tensor set");
   MLUOPS_REQUIRE(mluops::Pool<mluOpTensorStruct>::destroy(desc), MLUOP_STATUS_BAD_PARAM, __func__, "desc",
                  "a living tensor descriptor", "one that another thread destroyed");
   return MLUOP_STATUS_SUCCESS;

@@ -69,6 +69,8 @@ mluOpStatus_t MLUOP_WIN_API mluOpDestroyGroupTensorDescriptors(mluOpTensorDescri
   MLUOPS_TRY(need_slots(__func__, group_desc, desc_num));
   for (int i = 0; i < desc_num; ++i) {
     MLUOPS_TRY(mluops::need_descriptor(__func__, "group_desc", *group_desc[i]));
+    MLUOPS_REQUIRE(!(*group_desc[i])->in_set, MLUOP_STATUS_BAD_PARAM, __func__, "group_desc",
+                   "descriptors of the caller's own", Text::format("a member of a tensor set at position %d", i));
   }
   for (int i = 0; i < desc_num; ++i) {
     MLUOPS_REQUIRE(mluops::Pool<mluOpTensorStruct>::destroy(*group_desc[i]), MLUOP_STATUS_BAD_PARAM, __func__,

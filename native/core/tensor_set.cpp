@@ -34,6 +34,9 @@ mluOpStatus_t need_set(const char *function, mluOpTensorSetDescriptor_t set) {
   return MLUOP_STATUS_SUCCESS;
 }
 
+// More members would only be a way to run out of memory.
+constexpr std::int64_t kMostMembers = 1 << 20;
+
 // Number of members that `dims` asks for.
 mluOpStatus_t count_members(const char *function, int rank, const int *dims, std::int64_t *count) {
   MLUOPS_REQUIRE(rank > 0, MLUOP_STATUS_BAD_PARAM, function, "setDimNb", "at least 1", Text::format("%d", rank));
@@ -43,8 +46,8 @@ mluOpStatus_t count_members(const char *function, int rank, const int *dims, std
     MLUOPS_REQUIRE(dims[i] > 0, MLUOP_STATUS_BAD_PARAM, function, "setDimSize", "dims of at least 1",
                    Text::format("%d at position %d", dims[i], i));
     *count *= dims[i];
-    MLUOPS_REQUIRE(*count <= std::numeric_limits<int>::max(), MLUOP_STATUS_BAD_PARAM, function, "setDimSize",
-                   "fewer than 2^31 members", "dims whose product is larger");
+    MLUOPS_REQUIRE(*count <= kMostMembers, MLUOP_STATUS_BAD_PARAM, function, "setDimSize", "at most 2^20 members",
+                   "dims whose product is larger");
   }
   return MLUOP_STATUS_SUCCESS;
 }
@@ -81,7 +84,10 @@ mluOpStatus_t MLUOP_WIN_API mluOpCreateTensorSetDescriptor(mluOpTensorSetDescrip
     std::unique_ptr<mluOpTensorSetStruct, Destroy> set(SetPool::create());
     set->dims.assign(setDimSize, setDimSize + setDimNb);
     set->members.reserve(static_cast<std::size_t>(count));
-    for (std::int64_t i = 0; i < count; ++i) set->members.push_back(mluops::Pool<mluOpTensorStruct>::create());
+    for (std::int64_t i = 0; i < count; ++i) {
+      set->members.push_back(mluops::Pool<mluOpTensorStruct>::create());
+      set->members.back()->in_set = true;
+    }
     *tensorSetDesc = set.release();
     return MLUOP_STATUS_SUCCESS;
   });

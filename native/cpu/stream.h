@@ -19,10 +19,14 @@ static inline void stream_bytes(void *to, const void *from, std::size_t bytes) {
   std::memcpy(target, source, head);
   std::size_t done = head;
   for (; done + kCacheLine <= bytes; done += kCacheLine) {
+#if defined(__AVX512F__)
+    _mm512_stream_si512(reinterpret_cast<__m512i *>(target + done), _mm512_loadu_si512(source + done));
+#else
     for (std::size_t i = 0; i < kCacheLine; i += sizeof(__m128i)) {
       const __m128i value = _mm_loadu_si128(reinterpret_cast<const __m128i *>(source + done + i));
       _mm_stream_si128(reinterpret_cast<__m128i *>(target + done + i), value);
     }
+#endif
   }
   std::memcpy(target + done, source + done, bytes - done);
 #else

@@ -190,6 +190,7 @@ static inline void transpose(Vector (&rows)[kLanes]) {
 // Copies and clears rows of floats of which most are short, without a call. The last vector may overlap the one before it.
 static inline void copy_floats(float *to, const float *from, std::int64_t count) {
   if (count < kLanes) {
+    if (count <= 0) return;
     store_window(to, load_window(from, 0, count), 0, count);
     return;
   }
@@ -199,6 +200,7 @@ static inline void copy_floats(float *to, const float *from, std::int64_t count)
 
 static inline void clear_floats(float *to, std::int64_t count) {
   if (count < kLanes) {
+    if (count <= 0) return;
     store_window(to, Vector{}, 0, count);
     return;
   }

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import gc
 import statistics
+import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from pymluops.bench.cases import Case
 from pymluops.bench.families import build
+from pymluops.bench.machine import OtherWork
 from pymluops.bench.memcpy import Memcpy
 from pymluops.bench.peers import Peer
 from pymluops.bench.problem import Arrays, Problem, WrongResultError, spoil
@@ -20,6 +22,10 @@ OURS, MEMCPY = "pymluops", "memcpy"
 
 #: A variant that takes longer than this many times the fastest one's first calls is not measured.
 _WORTH_MEASURING = 1.4
+
+#: A variant whose first call takes this many times the fastest one's is not called again, unless it takes few seconds:
+#: a compiler may have been at work.
+_HOPELESS, _HOPEFUL = 8.0, 5.0
 
 
 def run_case(case: Case, peers: Sequence[Peer], threads: Sequence[int], plan: Plan) -> dict[str, Any]:
@@ -38,8 +44,10 @@ def run_case(case: Case, peers: Sequence[Peer], threads: Sequence[int], plan: Pl
             if peer.name in outputs:
                 right = _right_variants(peer, problem, expected, outputs[peer.name], count, wrong)
                 contenders += _tried(peer.name, right, count)
-    rounds = measure(contenders, plan)
-    found = _document(problem, _fastest(contenders), rounds, wrong)
+    with OtherWork() as others:
+        rounds = measure(contenders, plan)
+    elements = sum(array.size for array in (*problem.inputs.values(), *expected.values()))
+    found = _document(problem, _fastest(contenders), rounds, wrong, elements, others.cpus)
     del problem, expected, contenders, ours, outputs, copier
     gc.collect()
     return found
@@ -69,23 +77,31 @@ def _right_variants(
 ) -> dict[str, Callable[[], Arrays]]:
     """Return the peer's variants whose result is right. The others are noted and not timed."""
     set_all_threads(threads)
-    right = {}
+    right, seconds = {}, {}
     for name, run in peer.variants(problem, outputs, threads).items():
         spoil(outputs)
         try:
-            problem.check(expected, run())
+            start = time.perf_counter()
+            result = run()
+            seconds[name] = time.perf_counter() - start
+            problem.check(expected, result)
         except WrongResultError as error:
             wrong.append({"peer": peer.name, "variant": name, "threads": str(threads), "error": str(error)})
         else:
             right[name] = run
-    return right
+    least = min((seconds[name] for name in right), default=0.0)
+    return {name: run for name, run in right.items() if seconds[name] <= max(_HOPELESS * least, _HOPEFUL)}
 
 
 def _document(
-    problem: Problem, contenders: Sequence[Contender], rounds: int, wrong: list[dict[str, str]]
+    problem: Problem,
+    contenders: Sequence[Contender],
+    rounds: int,
+    wrong: list[dict[str, str]],
+    elements: int,
+    other_cpus: float | None,
 ) -> dict[str, Any]:
     case = problem.case
-    elements = sum(array.size for array in problem.inputs.values())
     return {
         "id": case.id,
         "family": case.family,
@@ -96,8 +112,9 @@ def _document(
         "limits": dict(case.limits),
         "bytes_read": problem.bytes_read,
         "bytes_written": problem.bytes_written,
-        "input_elements": elements,
+        "elements": elements,
         "rounds": rounds,
+        "other_cpus": other_cpus,
         "wrong": wrong,
         "contenders": [_contender(contender) for contender in contenders],
         "ratios": _ratios(contenders),

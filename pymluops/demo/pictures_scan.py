@@ -31,7 +31,9 @@ def site_figure(sparse: SparseRun) -> Figure:
             np.concatenate([pairs[k, 1, :count] for k, count in enumerate(number)]), minlength=len(sites)
         )
         size = sparse.voxels.size * factor
-        raster, extent = _from_above(sites, inputs, sparse.voxels.origin, size)
+        # With padding 1 a strided site lies in the middle of the cells it takes, half a fine cell lower than its own.
+        corner = sparse.voxels.origin - 0.5 * sparse.voxels.size * (factor - 1)
+        raster, extent = _from_above(sites, inputs, corner, size)
         drawn = ax.imshow(raster, origin="lower", extent=extent, cmap="viridis", vmin=1, interpolation="nearest")
         label = "inputs of a site (highest of the column)"
         figure.colorbar(drawn, ax=ax, label=label, shrink=0.85, ticks=MaxNLocator(integer=True))
@@ -40,13 +42,13 @@ def site_figure(sparse: SparseRun) -> Figure:
 
 
 def _from_above(
-    sites: Array, values: Array, origin: Array, size: float
+    sites: Array, values: Array, corner: Array, size: float
 ) -> tuple[np.ma.MaskedArray[Any, Any], tuple[float, float, float, float]]:
     """Return the largest value over each column of cells, and the raster's extent in metres."""
     height, width = (int(top) + 1 for top in sites[:, 2:].max(axis=0))
     raster = np.zeros((height, width))
     np.maximum.at(raster, (sites[:, 2], sites[:, 3]), values)
-    x, y = float(origin[0]), float(origin[1])
+    x, y = float(corner[0]), float(corner[1])
     return np.ma.masked_equal(raster, 0), (x, x + width * size, y, y + height * size)
 
 

@@ -94,6 +94,23 @@ def test_set_index_must_fit(abi: RawAbi, index: tuple[int, ...]) -> None:
     assert size_of(abi, tensor_set) == 0
 
 
+def test_set_of_too_many_members_is_refused(abi: RawAbi) -> None:
+    slot = abi.out("mluOpTensorSetDescriptor_t", abi.null)
+    assert abi.lib.mluOpCreateTensorSetDescriptor(slot, 3, abi.ints((1 << 10, 1 << 10, 2))) == BAD_PARAM
+    assert slot[0] == abi.null
+
+
+def test_members_belong_to_their_set(abi: RawAbi) -> None:
+    """Destroying a member would let the set destroy whatever takes its place."""
+    tensor_set = abi.tensor_set((2, 2))
+    desc, _ = member(abi, tensor_set, (1, 0))
+    assert abi.lib.mluOpDestroyTensorDescriptor(desc) == BAD_PARAM
+    assert "tensor set" in abi.reason()
+    slot = abi.ffi.new("mluOpTensorDescriptor_t *", desc)
+    assert abi.lib.mluOpDestroyGroupTensorDescriptors(abi.ffi.new("mluOpTensorDescriptor_t *[]", [slot]), 1) == BAD_PARAM
+    assert abi.state(desc) == NEW_STATE
+
+
 def test_set_maps_inner_refusals(abi: RawAbi) -> None:
     tensor_set = abi.tensor_set((2,))
     assert init_member(abi, tensor_set, (1,), (2, 3)) == SUCCESS

@@ -118,6 +118,9 @@ def geometries(draw: st.DrawFn) -> Geometry:
     batch, space, kernel = draw(st.integers(1, 3)), draw(_triples(1, 6)), draw(_triples(1, 4))
     padding = draw(_triples(0, 3))
     if draw(st.booleans()):
+        if draw(st.booleans()):  # the filter's middle on the output, as networks have it
+            kernel = tuple(draw(st.sampled_from((1, 3, 5))) for _ in range(3))
+            padding = tuple(size // 2 for size in kernel)
         return Geometry(batch, space, kernel, padding=padding, subm=True)
     stride, dilation = draw(_triples(1, 3)), draw(_triples(1, 3))
     assume(all(s == 1 or d == 1 for s, d in zip(stride, dilation, strict=True)))
@@ -298,6 +301,19 @@ FAR = [
 def test_numbers_as_large_as_they_go(geometry: Geometry) -> None:
     near, end = np.zeros(4, np.int32), [geometry.batch - 1, *(size - 1 for size in geometry.space)]
     indices = np.array([near, end, [0, *end[1:]]], np.int32)
+    assert_equal(call(indices, geometry), by_rule(indices, geometry))
+
+
+@pytest.mark.parametrize("subm", [False, True])
+@pytest.mark.parametrize("padding", [(1, 0, 1), (0, 0, 2)])
+def test_many_rows_in_a_space_of_nearly_all_numbers(subm: bool, padding: Triple) -> None:
+    # The number of a site takes 62 bits, so that it does not share a word with the number of a row.
+    space = (INT_MAX, 1, INT_MAX)
+    geometry = Geometry(1, space, (3, 1, 3), padding=padding, subm=subm, given_out=space)
+    rng = np.random.default_rng(10)
+    indices = np.zeros((200, 4), np.int32)
+    for axis in (1, 3):
+        indices[:, axis] = rng.choice([0, 2**30, INT_MAX - 4], 200) + rng.integers(0, 4, 200)
     assert_equal(call(indices, geometry), by_rule(indices, geometry))
 
 

@@ -35,6 +35,31 @@ def test_a_row_outside_is_refused_and_named(raw: Raw, row: list[int], subm: bool
     assert "17" in re.findall(r"-?\d+", str(caught.value))
 
 
+@pytest.mark.parametrize("validate", [True, False])
+@pytest.mark.parametrize("row", [0, 1, 1023, 1024, 2999])
+@pytest.mark.parametrize("axis", range(4))
+def test_one_row_outside_is_found_wherever_it_is(row: int, axis: int, validate: bool) -> None:
+    indices = np.zeros((3000, 4), np.int32)
+    sizes = (20, 10, 5, 3)
+    for bad in (-1, sizes[axis]):
+        indices[row, axis] = bad
+        with pytest.raises(pymluops.BadParamError, match=rf"\brow {row}\b"):
+            call(indices, Geometry(sizes[0], sizes[1:], (1, 1, 1)), validate=validate)
+    indices[row, axis] = sizes[axis] - 1
+    call(indices, Geometry(sizes[0], sizes[1:], (1, 1, 1)), validate=validate)
+
+
+@pytest.mark.parametrize("validate", [True, False])
+def test_of_many_rows_outside_the_first_is_named(validate: bool) -> None:
+    # Many enough that several threads look for it.
+    geometry = Geometry(1, (50, 100, 100), (1, 1, 1))
+    indices = unique_rows(np.random.default_rng(8), geometry, 200_000)
+    indices[60_007::5_000, 2] = 100
+    for _ in range(20):
+        with pytest.raises(pymluops.BadParamError, match=r"\brow 60007\b"):
+            call(indices, geometry, validate=validate)
+
+
 @pytest.mark.parametrize(
     "changes",
     [

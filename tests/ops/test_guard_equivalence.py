@@ -71,6 +71,8 @@ def _check(raw: Raw, call: Call, steps: list[str]) -> bool:
         message = str(error)
         assert _memory(call) == before, f"Python refused and wrote: {_describe(call, steps)}"
     assert (message == "") == accepted_by_c, f"C says {reason!r}, Python says {message!r}: {_describe(call, steps)}"
+    # What is refused is refused before the C call, and so under the name of the Python function.
+    assert accepted_by_c or message.startswith(f"{call.operator}: "), message
     if accepted_by_c:
         for name, expected in zip(call.outputs, outputs_of_c, strict=True):
             np.testing.assert_array_equal(bits(call.arrays[name]), expected)

@@ -37,6 +37,17 @@ def test_psamask_distribute_is_collect_with_positions_and_cells_exchanged() -> N
 
 
 @pytest.mark.parametrize("psa_type", [psamask.COLLECT, psamask.DISTRIBUTE])
+@pytest.mark.parametrize("mask", [(1, 1), (3, 4), (9, 2), (6, 11)])
+def test_both_ways_to_spread_a_mask_agree(psa_type: int, mask: tuple[int, int]) -> None:
+    rng = np.random.default_rng(6)
+    x, dy = rng.normal(size=(2, 3, 5, mask[0] * mask[1])), rng.normal(size=(2, 3, 5, 15))
+    one, other = psamask.forward(x, psa_type, *mask), psamask.forward_by_cell(x, psa_type, *mask)
+    np.testing.assert_array_equal(one, other)
+    one, other = psamask.backward(dy, psa_type, *mask), psamask.backward_by_cell(dy, psa_type, *mask)
+    np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("psa_type", [psamask.COLLECT, psamask.DISTRIBUTE])
 def test_psamask_backward_is_the_adjoint(psa_type: int) -> None:
     rng = np.random.default_rng(1)
     x = rng.integers(-9, 9, (2, 4, 3, 8)).astype(np.float64)

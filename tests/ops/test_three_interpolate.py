@@ -18,8 +18,8 @@ import pymluops
 ROWS = facts("acceptance_shapes.json")["three_interpolate_backward"]
 ACCEPTED = [row for row in ROWS if row["status"] == SUCCESS]
 REFUSED = [row for row in ROWS if row["status"] != SUCCESS]
-#: Rows whose forward is small enough to check as well.
-SMALL = [row for row in ACCEPTED if row["id"] in {"1", "5", "8", "16", "17", "usage example"}]
+#: Rows whose forward is checked as well; the largest result has 100 MB.
+FORWARD = [row for row in ACCEPTED if row["id"] in {"1", "5", "8", "16", "17", "19", "usage example"}]
 
 both_dtypes = pytest.mark.parametrize("dtype", ["float16", "float32"])
 
@@ -68,7 +68,7 @@ def test_backward_of_the_named_shapes(raw: Raw, row: dict[str, Any], dtype: str)
 
 
 @both_dtypes
-@pytest.mark.parametrize("row", SMALL, ids=_by_id)
+@pytest.mark.parametrize("row", FORWARD, ids=_by_id)
 def test_forward_of_named_shapes(raw: Raw, row: dict[str, Any], dtype: str) -> None:
     _, indices, weights = _inputs(row, dtype)
     features = np.random.default_rng(4).normal(size=row["grad_features"]).astype(dtype)
@@ -76,9 +76,8 @@ def test_forward_of_named_shapes(raw: Raw, row: dict[str, Any], dtype: str) -> N
     out = canary(row["grad_output"], dtype)
     assert raw_forward(raw, features, indices, weights, out) == SUCCESS, raw.reason()
     assert_same_bits(out, result)
-    np.testing.assert_array_equal(
-        result, three_interpolate.forward(features, indices, weights, np.float32).astype(dtype)
-    )
+    expected = three_interpolate.forward(features, indices, weights, np.float32)
+    assert np.array_equal(result, expected.astype(dtype))
 
 
 @both_dtypes
@@ -166,6 +165,26 @@ def test_backward_carries_nan_and_inf_to_where_they_belong(dtype: str, s: dict[s
     np.testing.assert_array_equal(got, expected.astype(dtype))
 
 
+@both_dtypes
+@pytest.mark.parametrize(
+    ("batch", "channels", "features", "points"),
+    [(1, 5, 100_000, 20_000), (2, 40, 3, 5000), (1, 1, 50_000, 7), (3, 17, 1, 1000), (1, 33, 2000, 65)],
+)
+def test_unusual_proportions(dtype: str, batch: int, channels: int, features: int, points: int) -> None:
+    rng = np.random.default_rng(5)
+    indices = rng.integers(-1, features + 1, (batch, points, 3), np.int32)
+    weights = rng.integers(-4, 5, (batch, points, 3)).astype(dtype)
+    values = rng.normal(size=(batch, channels, features)).astype(dtype)
+    result = pymluops.three_interpolate_forward(values, indices, weights, validate=False)
+    expected = three_interpolate.forward(values, indices, weights, np.float32).astype(dtype)
+    np.testing.assert_array_equal(result, expected)
+    grad = rng.integers(-4, 5, (batch, channels, points)).astype(dtype)
+    result = pymluops.three_interpolate_backward(grad, indices, weights, features, validate=False)
+    expected = three_interpolate.backward(grad, indices, weights, features)
+    # The sums are whole numbers below 2**24; in half they are rounded once.
+    np.testing.assert_array_equal(result, expected.astype(np.float32).astype(dtype))
+
+
 def test_rounding_of_half_happens_once() -> None:
     # 2048 + 1 - 2048 in halves would be 0 if each sum were rounded.
     features = np.array([[[2048, 1, -2048]]], np.float16)
@@ -207,6 +226,16 @@ def test_an_index_outside_is_named(direction: str, bad: int) -> None:
     assert is_canary(out)
     function(np.ones(source, np.float32), indices, weights, *size, out=out, validate=False)
     assert not is_canary(out)
+
+
+@pytest.mark.parametrize("place", [*range(15), 4095, 4096, 4097, 12_000, 14_998, 14_999])
+@pytest.mark.parametrize("bad", [-1, 6])
+def test_one_index_outside_is_found_wherever_it_is(place: int, bad: int) -> None:
+    points = 5 if place < 15 else 5000
+    indices, weights = np.full((1, points, 3), 5, np.int32), np.ones((1, points, 3), np.float32)
+    indices.reshape(-1)[place] = bad
+    with pytest.raises(pymluops.BadParamError, match=rf"got {bad} .*{place // 3}\b.*{place % 3}"):
+        pymluops.three_interpolate_forward(np.ones((1, 2, 6), np.float32), indices, weights)
 
 
 def test_without_validation_an_index_outside_adds_nothing_not_even_nan() -> None:

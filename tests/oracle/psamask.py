@@ -1,13 +1,20 @@
-"""psamask: every position (h, w) owns a mask of h_mask x w_mask cells that is laid, centred, over the feature map."""
+"""psamask: every position (h, w) owns a mask of h_mask x w_mask cells that is laid, centred, over the feature map.
+
+Two independent writings: :func:`forward` and :func:`backward` go through positions and cells one by one, the functions
+ending in ``_by_cell`` treat all positions of one mask cell together and are quick enough for large maps.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
 COLLECT, DISTRIBUTE = 0, 1
 
 
-def _cells(height: int, width: int, h_mask: int, w_mask: int):
+def _cells(height: int, width: int, h_mask: int, w_mask: int) -> Iterator[tuple[int, ...]]:
     """Yields (h, w, mask cell, h', w') for every mask cell that lies on the map."""
     half_h, half_w = (h_mask - 1) >> 1, (w_mask - 1) >> 1
     for h in range(height):
@@ -40,4 +47,43 @@ def backward(dy: np.ndarray, psa_type: int, h_mask: int, w_mask: int) -> np.ndar
             dx[:, h, w, cell] = dy[:, h, w, h_out * width + w_out]
         else:
             dx[:, h, w, cell] = dy[:, h_out, w_out, h * width + w]
+    return dx
+
+
+def _slices(height: int, width: int, h_mask: int, w_mask: int) -> Iterator[tuple[Any, ...]]:
+    """Yields (cell, rows h, columns w, rows h', columns w') for every mask cell, as slices of equal lengths."""
+    half_h, half_w = (h_mask - 1) >> 1, (w_mask - 1) >> 1
+    for hi in range(h_mask):
+        for wi in range(w_mask):
+            down, right = hi - half_h, wi - half_w
+            rows = slice(max(0, -down), min(height, height - down))
+            columns = slice(max(0, -right), min(width, width - right))
+            if rows.start < rows.stop and columns.start < columns.stop:
+                moved = slice(rows.start + down, rows.stop + down), slice(columns.start + right, columns.stop + right)
+                yield hi * w_mask + wi, rows, columns, *moved
+
+
+def _meeting(psa_type: int, width: int, rows: slice, columns: slice, rows_: slice, columns_: slice) -> Any:
+    """Index into a map [N, H, W, H*W]: where positions rows x columns meet rows_ x columns_, one by one."""
+    h, w = np.arange(rows.start, rows.stop)[:, None], np.arange(columns.start, columns.stop)[None]
+    h_out, w_out = np.arange(rows_.start, rows_.stop)[:, None], np.arange(columns_.start, columns_.stop)[None]
+    place = (h, w, h_out * width + w_out) if psa_type == COLLECT else (h_out, w_out, h * width + w)
+    return slice(None), *place
+
+
+def forward_by_cell(x: np.ndarray, psa_type: int, h_mask: int, w_mask: int) -> np.ndarray:
+    """The result of :func:`forward`."""
+    batch, height, width, _ = x.shape
+    y = np.zeros((batch, height, width, height * width), x.dtype)
+    for cell, rows, columns, *moved in _slices(height, width, h_mask, w_mask):
+        y[_meeting(psa_type, width, rows, columns, *moved)] = x[:, rows, columns, cell]
+    return y
+
+
+def backward_by_cell(dy: np.ndarray, psa_type: int, h_mask: int, w_mask: int) -> np.ndarray:
+    """The result of :func:`backward`."""
+    batch, height, width, _ = dy.shape
+    dx = np.zeros((batch, height, width, h_mask * w_mask), dy.dtype)
+    for cell, rows, columns, *moved in _slices(height, width, h_mask, w_mask):
+        dx[:, rows, columns, cell] = dy[_meeting(psa_type, width, rows, columns, *moved)]
     return dx

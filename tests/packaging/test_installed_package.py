@@ -66,7 +66,7 @@ def test_what_is_installed() -> None:
     files = {str(file) for file in DISTRIBUTION.files or () if str(file).startswith("pymluops/")}
     assert {name for name in files if ".so" in name} == {f"pymluops/{name}" for name in COMPILED}
     assert "pymluops/_abi.py" in files
-    assert [name for name in files if name.endswith((".pyx", ".pxi", ".c", ".cpp", ".h", ".map"))] == []
+    assert [name for name in files if name.endswith((".pyx", ".pxi", ".c", ".h", ".map"))] == []
     for name in ("py.typed", "_core.pyi", "__main__.py"):
         assert (INSTALLED / name).is_file(), name
 
@@ -101,7 +101,9 @@ def test_library_stays_mapped() -> None:
 
 
 def test_import_brings_in_only_what_is_required(tmp_path: Path) -> None:
-    code = "import json, sys; before = set(sys.modules); import pymluops; print(json.dumps(sorted(set(sys.modules) - before)))"
+    code = (
+        "import json, sys; old = set(sys.modules); import pymluops; print(json.dumps(sorted(set(sys.modules) - old)))"
+    )
     imported = {name.split(".")[0] for name in json.loads(run(code, tmp_path))}
     unwanted = {"torch", "matplotlib", "PIL", "ml_dtypes", "setuptools", "distutils", "pycparser", "Cython", "mmcv"}
     assert imported & unwanted == set()

@@ -23,11 +23,6 @@ inline Range reached(std::int64_t position, std::int64_t extent, std::int64_t ma
   return Range{larger<std::int64_t>(position - center, 0), smaller(position - center + mask, extent)};
 }
 
-// Those positions on one axis whose mask reaches `target`: the same with the mask turned around.
-inline Range reaching(std::int64_t target, std::int64_t extent, std::int64_t mask, std::int64_t center) {
-  return reached(target, extent, mask, mask - 1 - center);
-}
-
 // Geometry with what every kernel needs of it.
 struct Map : PsamaskGeometry {
   explicit Map(const PsamaskGeometry &geometry)
@@ -82,6 +77,18 @@ void collect_backward(const Map &g, const PsamaskBackwardProblem &problem, std::
   sink.finish();
 }
 
+// Goes through a range in tiles of kLanes. The last tile overlaps the one before it if the range has room for a whole one.
+class Tiles {
+ public:
+  explicit Tiles(const Range &range) : at_(range.begin), last_(larger(range.end - kLanes, range.begin)), end_(range.end) {}
+  bool more() const { return at_ < end_; }
+  std::int64_t at() const { return at_; }
+  void next() { at_ = at_ == last_ ? end_ : smaller(at_ + kLanes, last_); }
+
+ private:
+  std::int64_t at_, last_, end_;
+};
+
 // The next pieces of lines of the result, side by side, until they are long enough to be written.
 class Sheet {
  public:
@@ -92,13 +99,13 @@ class Sheet {
   Sheet(float *lines, bool stream) : lines_(lines), stream_(stream) {}
   float *line(std::int64_t i) const { return lines_ + i * kStride; }
 
-  // Writes the first `width` floats of `count` lines, which are `stride` apart in memory.
-  void write(float *to, std::int64_t stride, std::int64_t count, std::int64_t width) const {
+  // Writes the first `width` floats of `count` lines from `first` on, which are `stride` apart in memory.
+  void write(std::int64_t first, float *to, std::int64_t stride, std::int64_t count, std::int64_t width) const {
     for (std::int64_t i = 0; i < count; ++i) {
       if (stream_) {
-        stream_bytes(to + i * stride, line(i), static_cast<std::size_t>(width) * sizeof(float));
+        stream_bytes(to + i * stride, line(first + i), static_cast<std::size_t>(width) * sizeof(float));
       } else {
-        copy_floats(to + i * stride, line(i), width);
+        copy_floats(to + i * stride, line(first + i), width);
       }
     }
   }
@@ -112,74 +119,105 @@ class Sheet {
   const bool stream_;
 };
 
-// Lines of the map of `distribute`: those of all targets in one row of the map.
+// Lines of the map of `distribute`. A task has all targets in some rows of the map: with several, what it reads of one position's
+// mask is long enough to make up for the distance to the next one's.
 struct DistributeForward {
-  const Map &g;
-  const PsamaskForwardProblem &problem;
+  DistributeForward(const Map &map, const PsamaskForwardProblem &of)
+      : g(map),
+        problem(of),
+        row_lines((g.width + kLanes - 1) / kLanes * kLanes),
+        rows_per_task(larger<std::int64_t>(
+            smaller(kMostLines / row_lines, g.batches * g.height / (4 * std::int64_t{thread_count()})), 1)),
+        row_tasks((g.height + rows_per_task - 1) / rows_per_task) {}
 
-  std::int64_t tasks() const { return g.batches * g.height; }
-  std::int64_t sheet_lines() const { return (g.width + kLanes - 1) / kLanes * kLanes; }
+  std::int64_t tasks() const { return g.batches * row_tasks; }
+  std::int64_t sheet_lines() const { return rows_per_task * row_lines; }
 
   // Sheets of rows of positions that fit side by side, or of parts of a row that does not.
   void run(const Sheet &sheet, std::int64_t task) const {
-    const std::int64_t batch = task / g.height, row = task % g.height;
-    float *map = problem.map + (batch * g.area + row * g.width) * g.area;
+    const std::int64_t batch = task / row_tasks, first = task % row_tasks * rows_per_task;
+    const Range targets{first, smaller(first + rows_per_task, g.height)};
     const std::int64_t rows_at_once = larger<std::int64_t>(Sheet::kWidth / g.width, 1);
     for (std::int64_t h = 0; h < g.height; h += rows_at_once) {
       const Range rows{h, smaller(h + rows_at_once, g.height)};
       for (std::int64_t w = 0; w < g.width; w += Sheet::kWidth) {
         const Range columns{w, smaller(w + Sheet::kWidth, g.width)};
-        fill(sheet, batch, row, rows, columns);
-        sheet.write(map + h * g.width + w, g.area, g.width, rows.count() * columns.count());
+        for (std::int64_t row = rows.begin; row < rows.end; ++row) {
+          fill(sheet, batch, targets, row, columns, (row - rows.begin) * columns.count());
+        }
+        for (std::int64_t row = targets.begin; row < targets.end; ++row) {
+          float *map = problem.map + (batch * g.area + row * g.width) * g.area + h * g.width + w;
+          sheet.write((row - targets.begin) * row_lines, map, g.area, g.width, rows.count() * columns.count());
+        }
       }
     }
     sheet.finish();
   }
 
-  // What the positions rows x columns give to the targets of `row`.
-  void fill(const Sheet &sheet, std::int64_t batch, std::int64_t row, const Range &rows, const Range &columns) const {
-    const Range giving = reaching(row, g.height, g.mask_h, g.up);
-    std::int64_t at = 0;
-    for (std::int64_t h = rows.begin; h < rows.end; ++h, at += columns.count()) {
-      if (h < giving.begin || h >= giving.end) {
-        for (std::int64_t i = 0; i < g.width; ++i) clear_floats(sheet.line(i) + at, columns.count());
-        continue;
-      }
-      const float *mask = problem.mask + (batch * g.height + h) * g.width * g.cells + (row - h + g.up) * g.mask_w;
-      for (std::int64_t w = columns.begin; w < columns.end; w += kLanes) {
-        ask_for(mask, w + kLanes);
-        for (std::int64_t target = 0; target < g.width; target += kLanes) {
-          turn(sheet, mask, w, target, at + w - columns.begin);
+  // What the positions (h, columns) give to the rows `targets`, at `at` of the lines of the sheet.
+  void fill(const Sheet &sheet, std::int64_t batch, const Range &targets, std::int64_t h, const Range &columns,
+            std::int64_t at) const {
+    const Range reached_rows = g.rows_reached(h);
+    const float *mask = problem.mask + (batch * g.height + h) * g.width * g.cells + (g.up - h) * g.mask_w;
+    const Range given{larger(targets.begin, reached_rows.begin), smaller(targets.end, reached_rows.end)};
+    for (std::int64_t row = targets.begin; row < targets.end; ++row) {
+      if (row >= given.begin && row < given.end) continue;
+      const std::int64_t line = (row - targets.begin) * row_lines;
+      for (std::int64_t i = 0; i < g.width; ++i) clear_floats(sheet.line(line + i) + at, columns.count());
+    }
+    for (Tiles w(columns); w.more(); w.next()) {
+      for (std::int64_t row = given.begin; row < given.end; ++row) {
+        const float *cells = mask + row * g.mask_w;
+        ask_for(cells, w.at() + kLanes);
+        const std::int64_t line = (row - targets.begin) * row_lines;
+        for (Tiles target(Range{0, g.width}); target.more(); target.next()) {
+          turn(sheet, cells, w.at(), target.at(), line + target.at(), at + w.at() - columns.begin);
         }
       }
     }
   }
 
   // Asks for what the positions from w on will give: each lies too far from the next for the hardware to foresee it. Behind the
-  // last position come those of the next row, whose masks are shifted by one row of cells.
+  // last column come the positions of the next row, whose masks are a row of cells further up.
   void ask_for(const float *mask, std::int64_t w) const {
-#if defined(__GNUC__)
-    for (std::int64_t position = w; position < w + kLanes; ++position) {
-      const float *from = mask + position * g.cells - (position >= g.width ? g.mask_w : 0);
-      const Range columns = g.columns_reached(position % g.width);
-      const float *begin = from + columns.begin - position % g.width + g.left;
-      for (std::int64_t i = 0; i < columns.count(); i += 16) __builtin_prefetch(begin + i);
+    constexpr std::int64_t kLine = kCacheLine / sizeof(float);
+    const std::uintptr_t next_row = static_cast<std::uintptr_t>(g.width * g.cells - g.mask_w) * sizeof(float);
+    const std::uintptr_t start = reinterpret_cast<std::uintptr_t>(mask) + (w < g.width ? 0 : next_row);
+    const std::int64_t first = w < g.width ? w : 0;
+    for (std::int64_t position = first; position < smaller(first + kLanes, g.width); ++position) {
+      const Range columns = g.columns_reached(position);
+      const std::int64_t from = position * g.cells + columns.begin - position + g.left;
+      for (std::int64_t i = 0; i < columns.count() + kLine - 1; i += kLine) {
+        __builtin_prefetch(reinterpret_cast<const void *>(start + static_cast<std::uintptr_t>(from + i) * sizeof(float)));
+      }
     }
-#endif
   }
 
-  // kLanes positions from w on times kLanes targets.
-  void turn(const Sheet &sheet, const float *mask, std::int64_t w, std::int64_t target, std::int64_t at) const {
+  // kLanes positions from w on times kLanes targets; `mask` points at the row of cells for their row in the first position.
+  void turn(const Sheet &sheet, const float *mask, std::int64_t w, std::int64_t target, std::int64_t line,
+            std::int64_t at) const {
     Vector square[kLanes];
-    for (std::int64_t j = 0; j < kLanes; ++j) {
-      const std::int64_t position = smaller(w + j, g.width - 1);  // what is behind the last column is not written out
-      const Range columns = g.columns_reached(position);
-      square[j] = load_window(mask + position * g.cells + target - position + g.left, columns.begin - target,
-                              columns.end - target);
+    const float *from = mask + w * g.cells + target - w + g.left;
+    if (g.columns_reached(smaller(w + kLanes, g.width) - 1).begin <= target && w + kLanes <= g.width &&
+        g.columns_reached(w).end >= target + kLanes) {
+      for (std::int64_t j = 0; j < kLanes; ++j) square[j] = load(from + j * (g.cells - 1));
+    } else {
+      for (std::int64_t j = 0; j < kLanes; ++j) {
+        const std::int64_t position = smaller(w + j, g.width - 1);  // what is behind the last column is not written out
+        const Range columns = g.columns_reached(position);
+        square[j] = load_window(from + (position - w) * (g.cells - 1), columns.begin - target, columns.end - target);
+      }
     }
     transpose(square);
-    for (std::int64_t i = 0; i < kLanes; ++i) store(sheet.line(target + i) + at, square[i]);
+    float *to = sheet.line(line) + at;
+    for (std::int64_t i = 0; i < kLanes; ++i) store(to + i * Sheet::kStride, square[i]);
   }
+
+  static constexpr std::int64_t kMostLines = 512;
+  const Map &g;
+  const PsamaskForwardProblem &problem;
+  const std::int64_t row_lines;  // of the sheet, for the targets of one row
+  const std::int64_t rows_per_task, row_tasks;
 };
 
 // Masks of all positions in one row of the map, from the map of `distribute`.
@@ -190,27 +228,46 @@ struct DistributeBackward {
   std::int64_t tasks() const { return g.batches * g.height; }
   std::int64_t sheet_lines() const { return kLanes; }
 
+  // Some neighbouring positions of row h, and where the cells of each that exist begin and end in a row of its mask.
+  struct Positions {
+    std::int64_t h, w, count;
+    Range columns[kLanes];
+    std::int64_t before[kLanes];
+    std::int64_t past[kLanes];
+  };
+
   void run(const Sheet &sheet, std::int64_t task) const {
-    for (std::int64_t w = 0; w < g.width; w += kLanes) masks(sheet, task / g.height, task % g.height, w);
+    const std::int64_t batch = task / g.height, h = task % g.height;
+    for (Tiles w(Range{0, g.width}); w.more(); w.next()) {
+      Positions positions;
+      positions.h = h;
+      positions.w = w.at();
+      positions.count = smaller<std::int64_t>(kLanes, g.width - w.at());
+      for (std::int64_t j = 0; j < positions.count; ++j) {
+        positions.columns[j] = g.columns_reached(w.at() + j);
+        positions.before[j] = positions.columns[j].begin - (w.at() + j) + g.left;
+        positions.past[j] = positions.columns[j].end - (w.at() + j) + g.left;
+      }
+      masks(sheet, positions, problem.mask + ((batch * g.height + h) * g.width + w.at()) * g.cells,
+            problem.map + batch * g.area * g.area + h * g.width + w.at());
+    }
     sheet.finish();
   }
 
-  // Masks of kLanes positions from w on: sheets of mask rows that fit side by side, or straight into rows that are wider.
-  void masks(const Sheet &sheet, std::int64_t batch, std::int64_t h, std::int64_t w) const {
-    const std::int64_t count = smaller<std::int64_t>(kLanes, g.width - w);
-    float *mask = problem.mask + ((batch * g.height + h) * g.width + w) * g.cells;
-    const float *map = problem.map + batch * g.area * g.area + h * g.width + w;
+  // Sheets of rows of cells that fit side by side, or straight into rows that are wider.
+  void masks(const Sheet &sheet, const Positions &positions, float *mask, const float *map) const {
     if (g.mask_w > Sheet::kWidth) {
-      for (std::int64_t i = 0; i < g.mask_h; ++i) wide_row(mask + i * g.mask_w, lines_of(map, h, i), w, count);
+      for (std::int64_t i = 0; i < g.mask_h; ++i) wide_row(mask + i * g.mask_w, lines_of(map, positions.h, i), positions);
       return;
     }
     const std::int64_t rows_at_once = Sheet::kWidth / g.mask_w;
     for (std::int64_t i = 0; i < g.mask_h; i += rows_at_once) {
       const std::int64_t rows = smaller(rows_at_once, g.mask_h - i);
       for (std::int64_t row = 0; row < rows; ++row) {
-        sheet_row(sheet, row * g.mask_w, lines_of(map, h, i + row), w, count);
+        ask_for(lines_of(map, positions.h, i + row + 1));
+        sheet_row(sheet.line(0) + row * g.mask_w, lines_of(map, positions.h, i + row), positions);
       }
-      sheet.write(mask + i * g.mask_w, g.cells, count, rows * g.mask_w);
+      sheet.write(0, mask + i * g.mask_w, g.cells, positions.count, rows * g.mask_w);
     }
   }
 
@@ -220,58 +277,60 @@ struct DistributeBackward {
     return row >= 0 && row < g.height ? map + row * g.width * g.area : nullptr;
   }
 
-  // Rows of `count` masks at `at` of the sheet. Whole vectors are written from left to right: what one writes too far, the next
-  // one puts right.
-  void sheet_row(const Sheet &sheet, std::int64_t at, const float *map, std::int64_t w, std::int64_t count) const {
-    for (std::int64_t j = 0; j < count; ++j) {
-      const std::int64_t before = map != nullptr ? g.columns_reached(w + j).begin - (w + j) + g.left : g.mask_w;
-      clear_floats_loosely(sheet.line(j) + at, before);
+  // Asks for what a row of targets will give: the lines lie too far apart for the hardware to foresee it.
+  void ask_for(const float *map) const {
+    for (std::int64_t target = 0; map != nullptr && target < g.width; ++target) {
+      __builtin_prefetch(map + target * g.area);
+      __builtin_prefetch(map + target * g.area + kLanes - 1);
+    }
+  }
+
+  // One row of cells of each position, in the lines from `line` on. Whole vectors are written from left to right: what one
+  // writes too far, the next one puts right.
+  void sheet_row(float *line, const float *map, const Positions &positions) const {
+    for (std::int64_t j = 0; j < positions.count; ++j) {
+      clear_floats_loosely(line + j * Sheet::kStride, map != nullptr ? positions.before[j] : g.mask_w);
     }
     if (map == nullptr) return;
-    for (std::int64_t target = 0; target < g.width; target += kLanes) {
+    for (Tiles target(Range{0, g.width}); target.more(); target.next()) {
       Vector square[kLanes];
-      load_targets(square, map, target, count);
-      for (std::int64_t j = 0; j < count; ++j) {
-        const Range columns = g.columns_reached(w + j);
-        if (target >= columns.end) continue;
-        float *to = sheet.line(j) + at + target - (w + j) + g.left;
-        if (target >= columns.begin) {
-          store(to, square[j]);
-        } else {
-          store_window(to, square[j], columns.begin - target, columns.end - target);
-        }
+      load_targets(square, map, target.at(), positions.count);
+      for (std::int64_t j = 0; j < positions.count; ++j) {
+        const Range &columns = positions.columns[j];
+        store_window(line + j * Sheet::kStride + target.at() - (positions.w + j) + g.left, square[j],
+                     columns.begin - target.at(), columns.end - target.at());
       }
     }
-    for (std::int64_t j = 0; j < count; ++j) {
-      const std::int64_t past = g.columns_reached(w + j).end - (w + j) + g.left;
-      clear_floats_loosely(sheet.line(j) + at + past, g.mask_w - past);
+    for (std::int64_t j = 0; j < positions.count; ++j) {
+      clear_floats_loosely(line + j * Sheet::kStride + positions.past[j], g.mask_w - positions.past[j]);
     }
   }
 
   // The same into masks that lie in memory.
-  void wide_row(float *mask, const float *map, std::int64_t w, std::int64_t count) const {
-    for (std::int64_t j = 0; j < count; ++j) {
-      const Range columns = map != nullptr ? g.columns_reached(w + j) : Range{w + j - g.left, w + j - g.left};
-      const std::int64_t before = columns.begin - (w + j) + g.left;
-      clear_floats(mask + j * g.cells, before);
-      clear_floats(mask + j * g.cells + before + columns.count(), g.mask_w - before - columns.count());
+  void wide_row(float *mask, const float *map, const Positions &positions) const {
+    for (std::int64_t j = 0; j < positions.count; ++j) {
+      clear_floats(mask + j * g.cells, map != nullptr ? positions.before[j] : g.mask_w);
+      if (map != nullptr) clear_floats(mask + j * g.cells + positions.past[j], g.mask_w - positions.past[j]);
     }
-    for (std::int64_t target = 0; map != nullptr && target < g.width; target += kLanes) {
+    for (Tiles target(Range{0, g.width}); map != nullptr && target.more(); target.next()) {
       Vector square[kLanes];
-      load_targets(square, map, target, count);
-      for (std::int64_t j = 0; j < count; ++j) {
-        const Range columns = g.columns_reached(w + j);
-        store_window(mask + j * g.cells + target - (w + j) + g.left, square[j], columns.begin - target,
-                     columns.end - target);
+      load_targets(square, map, target.at(), positions.count);
+      for (std::int64_t j = 0; j < positions.count; ++j) {
+        const Range &columns = positions.columns[j];
+        store_window(mask + j * g.cells + target.at() - (positions.w + j) + g.left, square[j],
+                     columns.begin - target.at(), columns.end - target.at());
       }
     }
   }
 
   // kLanes targets from `target` on, each a vector over the targets for one of `count` positions.
   void load_targets(Vector (&square)[kLanes], const float *map, std::int64_t target, std::int64_t count) const {
-    const std::int64_t targets = smaller<std::int64_t>(kLanes, g.width - target);
-    for (std::int64_t i = 0; i < kLanes; ++i) {
-      square[i] = i < targets ? load_window(map + (target + i) * g.area, 0, count) : Vector{};
+    if (target + kLanes <= g.width && count == kLanes) {
+      for (std::int64_t i = 0; i < kLanes; ++i) square[i] = load(map + (target + i) * g.area);
+    } else {
+      for (std::int64_t i = 0; i < kLanes; ++i) {
+        square[i] = target + i < g.width ? load_window(map + (target + i) * g.area, 0, count) : Vector{};
+      }
     }
     transpose(square);
   }

@@ -1,4 +1,4 @@
-"""One module a family of operators: ``build(case)`` gives its `Problem`, ``sized(operator, elements)`` parameters of a size."""
+"""One module a family of operators: ``build(case)`` gives its `Problem`, ``sized(elements)`` parameters by mode."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ def build(case: Case) -> Problem:
     return problem
 
 
-def sized(family: str, elements: int) -> Mapping[str, Any]:
-    """Return parameters with which inputs and outputs have about so many elements in all."""
+def sized(family: str, elements: int) -> Mapping[str, Mapping[str, Any]]:
+    """Return parameters with which inputs and outputs have about so many elements in all, for each mode of the family."""
     module = importlib.import_module(f"pymluops.bench.families.{family}")
-    parameters: Mapping[str, Any] = module.sized(elements)
+    parameters: Mapping[str, Mapping[str, Any]] = module.sized(elements)
     return parameters

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -89,9 +88,9 @@ def _pixels_read(boxes: Array, pool: int, shape: tuple[int, ...]) -> int:
     return count
 
 
-def sized(elements: int) -> Mapping[str, Any]:
+def sized(elements: int) -> dict[str, dict[str, Any]]:
     """Grow the map to 38 by 38 with 64 channels and a box for each pixel, then the batch."""
     side = min(38, max(2, round((elements / 768) ** 0.5)))
     channels = min(64, max(1, round(elements / (12 * side * side))))
     batch = max(1, round(elements / (12 * channels * side * side)))
-    return {"batch": batch, "size": [side, side], "channels": channels, "boxes": side * side, "pool": 10}
+    return {"": {"batch": batch, "size": [side, side], "channels": channels, "boxes": side * side, "pool": 10}}

@@ -90,15 +90,11 @@ def _canonical(pairs: Array, rank: Array) -> Array:
     return both[:, np.lexsort(both[::-1])]
 
 
-def sized(elements: int) -> Mapping[str, Any]:
+def sized(elements: int) -> dict[str, dict[str, Any]]:
     """Grow the number of rows in a space that has place for all."""
+    common = {"rows": max(4, round(elements / 62)), "batch": 4, "space": [41, 1440, 1440], "kernel": 3,
+              "padding": [1, 1, 1], "sites": "uniform"}  # fmt: skip
     return {
-        "rows": max(4, round(elements / 62)),
-        "batch": 4,
-        "space": [41, 1440, 1440],
-        "kernel": 3,
-        "stride": 1,
-        "padding": [1, 1, 1],
-        "submanifold": True,
-        "sites": "uniform",
+        "submanifold": {**common, "stride": 1, "submanifold": True},
+        "strided": {**common, "stride": 2, "submanifold": False},
     }

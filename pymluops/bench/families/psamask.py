@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -38,7 +37,7 @@ def counting(size: int, mask: int) -> int:
     return sum(min(mask, size + reach - i) - max(0, reach - i) for i in range(size))
 
 
-def sized(elements: int) -> Mapping[str, Any]:
+def sized(elements: int) -> dict[str, dict[str, Any]]:
     """Grow a square map and with it the mask that covers it: five times the side to the power of four."""
     side = max(1, round((elements / 5) ** 0.25))
-    return {"shape": [1, side, side], "mask": 2 * side - 1}
+    return {mode: {"shape": [1, side, side], "mask": 2 * side - 1, "mode": mode} for mode in ("collect", "distribute")}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -46,10 +45,11 @@ def build(case: Case) -> Problem:
     return Problem(case, inputs, {"out": (target, array.dtype)}, read, written, run, check)
 
 
-def sized(elements: int) -> Mapping[str, Any]:
+def sized(elements: int) -> dict[str, dict[str, Any]]:
     """Grow the number of points to 1024, then the channels to 64, then the batch."""
     points = min(1024, max(4, round(elements / 26)))
     features = max(3, points // 4)
     channels = min(64, max(1, round((elements - 6 * points) / (points + features))))
     one = channels * (points + features) + 6 * points
-    return {"batch": max(1, round(elements / one)), "channels": channels, "points": points, "features": features}
+    batch = max(1, round(elements / one))
+    return {"": {"batch": batch, "channels": channels, "points": points, "features": features}}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -35,6 +34,6 @@ def build(case: Case) -> Problem:
     )
 
 
-def sized(elements: int) -> Mapping[str, Any]:
+def sized(elements: int) -> dict[str, dict[str, Any]]:
     """Grow the number of positions."""
-    return {"shape": [1, 8, 64, max(1, round(elements / 1024))], "groups": 8, "largest_shift": 2}
+    return {"": {"shape": [1, 8, 64, max(1, round(elements / 1024))], "groups": 8, "largest_shift": 2}}

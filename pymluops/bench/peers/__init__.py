@@ -53,7 +53,6 @@ PEERS = (
     Peer("torch", "torch", "torch", _ALL),
     Peer("numba", "numba", "numba", _ALL),
     Peer("spconv", "spconv", "spconv", ("get_indice_pairs",)),
-    Peer("mmcv", "mmcv", "onedl-mmcv", ("psamask",)),
 )
 
 

@@ -1,88 +1,96 @@
-"""psamask with numba: every row of the result is written once, zeros and data together."""
+"""psamask with numba: every row of the result is written once, zeros and data together.
+
+The loops index flat arrays with unsigned numbers: for signed ones numba compares each index with 0, and nothing is vectorised.
+"""
 
 from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from pymluops.bench.peers import Variants
-from pymluops.bench.peers.numba_support import parallel, prange
+from pymluops.bench.peers.numba_support import inlined, parallel, prange
 from pymluops.bench.peers.psamask_views import Geometry
 from pymluops.bench.problem import Arrays, Problem
 
+u = np.uint64
 
-def _collect_forward(x: Any, y: Any, reach: int) -> None:
-    batch, height, width, mask, _ = x.shape
+
+@inlined
+def _row(target: Any, to: int, size: int, low: int, high: int, source: Any, start: int, step: int) -> None:
+    """Write a row of `size` values: zeros up to `low`, every step-th value of the source up to `high`, zeros."""
+    for i in range(low):
+        target[u(to + i)] = 0
+    if step == 1:
+        for i in range(high - low):
+            target[u(to + low + i)] = source[u(start + i)]
+    else:
+        for i in range(high - low):
+            target[u(to + low + i)] = source[u(start + i * step)]
+    for i in range(size - high):
+        target[u(to + high + i)] = 0
+
+
+@inlined
+def _zero(target: Any, to: int, size: int) -> None:
+    for i in range(size):
+        target[u(to + i)] = 0
+
+
+def _collect_forward(x: Any, y: Any, batch: int, height: int, width: int, mask: int, reach: int) -> None:
     for task in prange(batch * height * width):
-        w = task % width
-        h = task // width % height
-        n = task // width // height
+        w, h = task % width, task // width % height
         left, right = max(0, w - reach), min(width, w + mask - reach)
-        shift = reach - w
         for h2 in range(height):
-            row = h2 - h + reach
-            if row < 0 or row >= mask:
-                y[n, h, w, h2, :] = 0
-                continue
-            y[n, h, w, h2, :left] = 0
-            for w2 in range(left, right):
-                y[n, h, w, h2, w2] = x[n, h, w, row, w2 + shift]
-            y[n, h, w, h2, right:] = 0
+            row, to = h2 - h + reach, (task * height + h2) * width
+            if 0 <= row < mask:
+                _row(y, to, width, left, right, x, (task * mask + row) * mask + left - w + reach, 1)
+            else:
+                _zero(y, to, width)
 
 
-def _distribute_forward(x: Any, y: Any, reach: int) -> None:
-    batch, height, width, mask, _ = x.shape
+def _distribute_forward(x: Any, y: Any, batch: int, height: int, width: int, mask: int, reach: int) -> None:
     for task in prange(batch * height):
-        h2 = task % height
-        n = task // height
+        h2, n = task % height, task // height
         for h in range(height):
             row = h2 - h + reach
-            if row < 0 or row >= mask:
-                y[n, h2, :, h, :] = 0
-                continue
             for w2 in range(width):
-                # The mask at column w reaches w2 if w2 lies within w - reach and w + mask - reach.
-                left, right = max(0, w2 + reach - mask + 1), min(width, w2 + reach + 1)
-                y[n, h2, w2, h, :left] = 0
-                for w in range(left, right):
-                    y[n, h2, w2, h, w] = x[n, h, w, row, w2 - w + reach]
-                y[n, h2, w2, h, right:] = 0
+                to = ((task * width + w2) * height + h) * width
+                if 0 <= row < mask:
+                    # The mask at column w reaches w2 if w2 is not below w - reach and below w - reach + mask.
+                    left, right = max(0, w2 + reach - mask + 1), min(width, w2 + reach + 1)
+                    start = (((n * height + h) * width + left) * mask + row) * mask + w2 - left + reach
+                    _row(y, to, width, left, right, x, start, mask * mask - 1)
+                else:
+                    _zero(y, to, width)
 
 
-def _collect_backward(dy: Any, dx: Any, reach: int) -> None:
-    batch, height, width, mask, _ = dx.shape
+def _collect_backward(dy: Any, dx: Any, batch: int, height: int, width: int, mask: int, reach: int) -> None:
     for task in prange(batch * height * width):
-        w = task % width
-        h = task // width % height
-        n = task // width // height
+        w, h = task % width, task // width % height
         low, high = max(0, reach - w), min(mask, width + reach - w)
-        shift = w - reach
         for row in range(mask):
-            h2 = row + h - reach
-            if h2 < 0 or h2 >= height:
-                dx[n, h, w, row, :] = 0
-                continue
-            dx[n, h, w, row, :low] = 0
-            for column in range(low, high):
-                dx[n, h, w, row, column] = dy[n, h, w, h2, column + shift]
-            dx[n, h, w, row, high:] = 0
+            h2, to = row + h - reach, (task * mask + row) * mask
+            if 0 <= h2 < height:
+                _row(dx, to, mask, low, high, dy, (task * height + h2) * width + low + w - reach, 1)
+            else:
+                _zero(dx, to, mask)
 
 
-def _distribute_backward(dy: Any, dx: Any, reach: int) -> None:
-    batch, height, width, mask, _ = dx.shape
+def _distribute_backward(dy: Any, dx: Any, batch: int, height: int, width: int, mask: int, reach: int) -> None:
     for task in prange(batch * height):
-        h = task % height
-        n = task // height
+        h, n = task % height, task // height
         for row in range(mask):
             h2 = row + h - reach
             for w in range(width):
-                if h2 < 0 or h2 >= height:
-                    dx[n, h, w, row, :] = 0
-                    continue
-                low, high = max(0, reach - w), min(mask, width + reach - w)
-                dx[n, h, w, row, :low] = 0
-                for column in range(low, high):
-                    dx[n, h, w, row, column] = dy[n, h2, column + w - reach, h, w]
-                dx[n, h, w, row, high:] = 0
+                to = ((task * width + w) * mask + row) * mask
+                if 0 <= h2 < height:
+                    low, high = max(0, reach - w), min(mask, width + reach - w)
+                    first = (n * height + h2) * width + low + w - reach
+                    _row(dx, to, mask, low, high, dy, (first * height + h) * width + w, height * width)
+                else:
+                    _zero(dx, to, mask)
 
 
 _FUNCTIONS = {
@@ -96,13 +104,12 @@ _FUNCTIONS = {
 def variants(problem: Problem, outputs: Arrays, threads: int) -> Variants:
     """Return the loops for the mode and the direction."""
     geometry = Geometry(problem)
-    masks = (geometry.batch, geometry.height, geometry.width, geometry.mask, geometry.mask)
-    before, after = (masks, geometry.window_shape) if geometry.forward else (geometry.window_shape, masks)
-    source, target = geometry.source.reshape(before), outputs["out"].reshape(after)
+    source, target = geometry.source.reshape(-1), outputs["out"].reshape(-1)
     function = _FUNCTIONS[geometry.forward, geometry.collect]
+    sizes = (geometry.batch, geometry.height, geometry.width, geometry.mask, geometry.reach)
 
     def rows() -> Arrays:
-        function(source, target, geometry.reach)
+        function(source, target, *sizes)
         return outputs
 
     return {"rows": rows}

@@ -1,0 +1,83 @@
+"""How cost grows: our operators and memcpy from a thousand elements to a hundred million."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from pymluops.bench.cases import FAMILIES, Case
+from pymluops.bench.driver import run_case
+from pymluops.bench.families import sized
+from pymluops.bench.peers import Peer
+from pymluops.bench.timing import Plan
+from pymluops.bench.verdicts import contender, ratio
+
+SIZES = (10**3, 10**4, 10**5, 10**6, 10**7, 10**8)
+QUICK_SIZES = (10**3, 10**5, 10**7)
+
+#: The time of an element may grow by this much from ten million elements to the most.
+MOST_GROWTH = 1.25
+
+_OUT_OF_CACHE = 10**7
+
+
+def size_cases(sizes: Sequence[int]) -> Iterator[list[Case]]:
+    """Yield for each operator and mode its cases from small to large."""
+    for family in FAMILIES:
+        operators = [family] if family == "get_indice_pairs" else [f"{family}_forward", f"{family}_backward"]
+        dtype = "int32" if family == "get_indice_pairs" else "float32"
+        by_size = [(size, sized(family, size)) for size in sizes]
+        for operator in operators:
+            for mode in by_size[0][1]:
+                name = f"{operator}/{mode}" if mode else operator
+                yield [Case(f"{name}/{size:.0e}", family, operator, str(size), "sizes", dtype, facts[mode])
+                       for size, facts in by_size]  # fmt: skip
+
+
+def run_sizes(cases: Sequence[Case], peers: Sequence[Peer], threads: int, plan: Plan) -> list[dict[str, Any]]:
+    """Measure one operator at all sizes."""
+    found = [_measure(case, peers, threads, plan) for case in cases]
+    base = next((entry for entry in found if entry["bytes"] >= 4 * _OUT_OF_CACHE // 2), None)
+    for entry in found:
+        entry["growth"] = None
+        if base is not None and entry["bytes"] > base["bytes"]:
+            slower = entry["seconds"]["median"] / base["seconds"]["median"]
+            entry["growth"] = slower / (entry["bytes"] / base["bytes"])
+        gc.collect()
+    return found
+
+
+def _measure(case: Case, peers: Sequence[Peer], threads: int, plan: Plan) -> dict[str, Any]:
+    result = run_case(case, peers, [threads], plan)
+    ours, copied = contender(result, "pymluops", threads), contender(result, "memcpy", threads)
+    assert ours is not None and copied is not None
+    others = [c for c in result["contenders"] if c["name"] not in ("pymluops", "memcpy")]
+    return {
+        "operator": case.id.rpartition("/")[0],
+        "threads": threads,
+        "parameters": result["parameters"],
+        "elements": result["elements"],
+        "bytes": result["bytes_read"] + result["bytes_written"],
+        "seconds": ours["seconds"],
+        "memcpy_seconds": copied["seconds"],
+        "peer_seconds": {other["name"]: other["seconds"] for other in others},
+        "to_memcpy": ratio(result, "memcpy", threads),
+        "wrong": result["wrong"],
+    }
+
+
+def judge(entries: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return whether the time of the largest problems grows with the bytes."""
+    return [
+        {
+            "case": f"{entry['operator']}, {entry['elements']:.2g} elements",
+            "threads": entry["threads"],
+            "rule": "growth of the time of a byte",
+            "found": entry["growth"],
+            "limit": MOST_GROWTH,
+            "holds": entry["growth"] <= MOST_GROWTH,
+        }
+        for entry in entries
+        if entry["growth"] is not None
+    ]
