@@ -71,11 +71,11 @@ mluOpStatus_t need_dim(const char *function, const TensorArgument &tensor, int d
 
 mluOpStatus_t need_same_dim(const char *function, const TensorArgument &tensor, int dim, const TensorArgument &other,
                             int other_dim) {
-  MLUOPS_REQUIRE(tensor.desc->dims[dim] == other.desc->dims[other_dim], MLUOP_STATUS_BAD_PARAM, function,
-                 DescriptorName(tensor.name).text,
-                 Text::format("dim %d = dim %d of %s = %lld", dim, other_dim, other.name,
-                              wide(other.desc->dims[other_dim])),
-                 dim_text(tensor, dim));
+  MLUOPS_REQUIRE(
+      tensor.desc->dims[dim] == other.desc->dims[other_dim], MLUOP_STATUS_BAD_PARAM, function,
+      DescriptorName(tensor.name).text,
+      Text::format("dim %d = dim %d of %s = %lld", dim, other_dim, other.name, wide(other.desc->dims[other_dim])),
+      dim_text(tensor, dim));
   return MLUOP_STATUS_SUCCESS;
 }
 

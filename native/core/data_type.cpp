@@ -12,14 +12,22 @@ struct TypeFacts {
 };
 
 constexpr TypeFacts kTypes[] = {
-    {MLUOP_DTYPE_INVALID, 0, "invalid"},      {MLUOP_DTYPE_HALF, 2, "half"},
-    {MLUOP_DTYPE_FLOAT, 4, "float"},          {MLUOP_DTYPE_DOUBLE, 8, "double"},
-    {MLUOP_DTYPE_INT8, 1, "int8"},            {MLUOP_DTYPE_INT16, 2, "int16"},
-    {MLUOP_DTYPE_INT31, 4, "int31"},          {MLUOP_DTYPE_INT32, 4, "int32"},
-    {MLUOP_DTYPE_INT64, 8, "int64"},          {MLUOP_DTYPE_UINT8, 1, "uint8"},
-    {MLUOP_DTYPE_UINT16, 2, "uint16"},        {MLUOP_DTYPE_UINT32, 4, "uint32"},
-    {MLUOP_DTYPE_UINT64, 8, "uint64"},        {MLUOP_DTYPE_BOOL, 1, "bool"},
-    {MLUOP_DTYPE_COMPLEX_HALF, 4, "complex_half"}, {MLUOP_DTYPE_COMPLEX_FLOAT, 8, "complex_float"},
+    {MLUOP_DTYPE_INVALID, 0, "invalid"},
+    {MLUOP_DTYPE_HALF, 2, "half"},
+    {MLUOP_DTYPE_FLOAT, 4, "float"},
+    {MLUOP_DTYPE_DOUBLE, 8, "double"},
+    {MLUOP_DTYPE_INT8, 1, "int8"},
+    {MLUOP_DTYPE_INT16, 2, "int16"},
+    {MLUOP_DTYPE_INT31, 4, "int31"},
+    {MLUOP_DTYPE_INT32, 4, "int32"},
+    {MLUOP_DTYPE_INT64, 8, "int64"},
+    {MLUOP_DTYPE_UINT8, 1, "uint8"},
+    {MLUOP_DTYPE_UINT16, 2, "uint16"},
+    {MLUOP_DTYPE_UINT32, 4, "uint32"},
+    {MLUOP_DTYPE_UINT64, 8, "uint64"},
+    {MLUOP_DTYPE_BOOL, 1, "bool"},
+    {MLUOP_DTYPE_COMPLEX_HALF, 4, "complex_half"},
+    {MLUOP_DTYPE_COMPLEX_FLOAT, 8, "complex_float"},
     {MLUOP_DTYPE_BFLOAT16, 2, "bfloat16"},
 };
 

@@ -17,7 +17,9 @@ mluOpStatus_t MLUOP_WIN_API mluOpCreate(mluOpHandle_t *handle) {
   });
 }
 
-mluOpStatus_t MLUOP_WIN_API mluOpUpdateContextInformation(mluOpHandle_t handle) { return need_handle(__func__, handle); }
+mluOpStatus_t MLUOP_WIN_API mluOpUpdateContextInformation(mluOpHandle_t handle) {
+  return need_handle(__func__, handle);
+}
 
 mluOpStatus_t MLUOP_WIN_API mluOpDestroy(mluOpHandle_t handle) {
   MLUOPS_TRY(need_handle(__func__, handle));
@@ -55,8 +57,8 @@ mluOpStatus_t MLUOP_WIN_API mluOpGetAtomicsMode(mluOpHandle_t handle, mluOpAtomi
 mluOpStatus_t MLUOP_WIN_API mluOpSetQuantizeRoundMode(mluOpHandle_t handle, mluOpQuantizeRoundMode_t round_mode) {
   MLUOPS_TRY(need_handle(__func__, handle));
   const int mode = static_cast<int>(round_mode);
-  MLUOPS_REQUIRE(mode >= MLUOP_ROUND_HALF_TO_EVEN && mode <= MLUOP_ROUND_HALF_OFF_ZERO, MLUOP_STATUS_BAD_PARAM, __func__,
-                 "round_mode", "0, 1 or 2", Text::format("%d", mode));
+  MLUOPS_REQUIRE(mode >= MLUOP_ROUND_HALF_TO_EVEN && mode <= MLUOP_ROUND_HALF_OFF_ZERO, MLUOP_STATUS_BAD_PARAM,
+                 __func__, "round_mode", "0, 1 or 2", Text::format("%d", mode));
   handle->round_mode = round_mode;
   return MLUOP_STATUS_SUCCESS;
 }

@@ -30,16 +30,16 @@ const char *last_reason();
 }  // namespace mluops
 
 // Ends the calling function with the status of `expression` unless that is SUCCESS.
-#define MLUOPS_TRY(expression)                                              \
-  do {                                                                      \
-    const mluOpStatus_t mluops_try_status_ = (expression);                  \
+#define MLUOPS_TRY(expression)                                                 \
+  do {                                                                         \
+    const mluOpStatus_t mluops_try_status_ = (expression);                     \
     if (mluops_try_status_ != MLUOP_STATUS_SUCCESS) return mluops_try_status_; \
   } while (0)
 
 // Refuses unless `condition` holds; the texts are only built when it does not.
-#define MLUOPS_REQUIRE(condition, status, function, argument, expected, found)               \
-  do {                                                                                       \
-    if (!(condition)) return ::mluops::refuse(status, function, argument, expected, found);  \
+#define MLUOPS_REQUIRE(condition, status, function, argument, expected, found)              \
+  do {                                                                                      \
+    if (!(condition)) return ::mluops::refuse(status, function, argument, expected, found); \
   } while (0)
 
 #endif  // MLUOPS_CORE_REASON_H_

@@ -119,9 +119,10 @@ mluOpStatus_t MLUOP_WIN_API mluOpInitTensorSetMemberDescriptor(mluOpTensorSetDes
   return mluops::set_tensor<int>(__func__, tensorSetDesc->members[position], layout, dtype, dimNb, dimSize, nullptr);
 }
 
-mluOpStatus_t MLUOP_WIN_API mluOpInitTensorSetMemberDescriptorPositionAndScale(
-    mluOpTensorSetDescriptor_t tensorSetDesc, const int setDimNb, const int tensorIndex[], const int position,
-    const float scale) {
+mluOpStatus_t MLUOP_WIN_API mluOpInitTensorSetMemberDescriptorPositionAndScale(mluOpTensorSetDescriptor_t tensorSetDesc,
+                                                                               const int setDimNb,
+                                                                               const int tensorIndex[],
+                                                                               const int position, const float scale) {
   std::size_t member = 0;
   MLUOPS_TRY(find_member(__func__, tensorSetDesc, setDimNb, tensorIndex, &member));
   return mluOpSetTensorDescriptorPositionAndScale(tensorSetDesc->members[member], position, scale);

@@ -75,36 +75,6 @@ static inline float to_float(float value) { return value; }
 static inline void store(float *target, float value) { *target = value; }
 static inline void store(Half *target, float value) { *target = to_half(value); }
 
-// Whole rows.
-static inline void load_row(const float *source, float *row, std::int64_t count) {
-  std::memcpy(row, source, static_cast<std::size_t>(count) * sizeof *row);
-}
-
-static inline void load_row(const Half *source, float *row, std::int64_t count) {
-  std::int64_t i = 0;
-#if defined(__F16C__)
-  for (; i + 8 <= count; i += 8) {
-    _mm256_storeu_ps(row + i, _mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i *>(source + i))));
-  }
-#endif
-  for (; i < count; ++i) row[i] = to_float(source[i]);
-}
-
-static inline void store_row(float *target, const float *row, std::int64_t count) {
-  std::memcpy(target, row, static_cast<std::size_t>(count) * sizeof *row);
-}
-
-static inline void store_row(Half *target, const float *row, std::int64_t count) {
-  std::int64_t i = 0;
-#if defined(__F16C__)
-  for (; i + 8 <= count; i += 8) {
-    _mm_storeu_si128(reinterpret_cast<__m128i *>(target + i),
-                     _mm256_cvtps_ph(_mm256_loadu_ps(row + i), _MM_FROUND_TO_NEAREST_INT));
-  }
-#endif
-  for (; i < count; ++i) target[i] = to_half(row[i]);
-}
-
 }  // namespace MLUOPS_LEVEL
 }  // namespace mluops
 

@@ -33,32 +33,32 @@
 #define MLUOPS_DEFINE_LAUNCH(launch, kernel, Problem) \
   static_assert(true, "the baseline compilation defines the launch function")
 #elif defined(MLUOPS_HAVE_X86_64_LEVELS)
-#define MLUOPS_DEFINE_LAUNCH(launch, kernel, Problem)              \
-  namespace mluops {                                               \
-  namespace x86_64_v3 {                                            \
-  mluOpStatus_t kernel(const Problem &problem);                    \
-  }                                                                \
-  namespace x86_64_v4 {                                            \
-  mluOpStatus_t kernel(const Problem &problem);                    \
-  }                                                                \
-  mluOpStatus_t launch(mluOpHandle_t, const Problem &problem) {    \
-    switch (active_level()) {                                      \
-      case Level::kX86V4:                                          \
-        return x86_64_v4::kernel(problem);                         \
-      case Level::kX86V3:                                          \
-        return x86_64_v3::kernel(problem);                         \
-      case Level::kBaseline:                                       \
-        break;                                                     \
-    }                                                              \
-    return MLUOPS_LEVEL::kernel(problem);                          \
-  }                                                                \
-  }                                                                \
+#define MLUOPS_DEFINE_LAUNCH(launch, kernel, Problem)           \
+  namespace mluops {                                            \
+  namespace x86_64_v3 {                                         \
+  mluOpStatus_t kernel(const Problem &problem);                 \
+  }                                                             \
+  namespace x86_64_v4 {                                         \
+  mluOpStatus_t kernel(const Problem &problem);                 \
+  }                                                             \
+  mluOpStatus_t launch(mluOpHandle_t, const Problem &problem) { \
+    switch (active_level()) {                                   \
+      case Level::kX86V4:                                       \
+        return x86_64_v4::kernel(problem);                      \
+      case Level::kX86V3:                                       \
+        return x86_64_v3::kernel(problem);                      \
+      case Level::kBaseline:                                    \
+        break;                                                  \
+    }                                                           \
+    return MLUOPS_LEVEL::kernel(problem);                       \
+  }                                                             \
+  }                                                             \
   static_assert(true, "the macro ends with a semicolon")
 #else
-#define MLUOPS_DEFINE_LAUNCH(launch, kernel, Problem)                                                              \
-  namespace mluops {                                                                                               \
-  mluOpStatus_t launch(mluOpHandle_t, const Problem &problem) { return MLUOPS_LEVEL::kernel(problem); }            \
-  }                                                                                                                \
+#define MLUOPS_DEFINE_LAUNCH(launch, kernel, Problem)                                                   \
+  namespace mluops {                                                                                    \
+  mluOpStatus_t launch(mluOpHandle_t, const Problem &problem) { return MLUOPS_LEVEL::kernel(problem); } \
+  }                                                                                                     \
   static_assert(true, "the macro ends with a semicolon")
 #endif
 

@@ -4,7 +4,11 @@
 
 namespace mluops {
 
-enum class Level { kBaseline, kX86V3, kX86V4 };
+enum class Level {
+  kBaseline,
+  kX86V3,
+  kX86V4
+};
 
 // The level that kernels run at: the best of this CPU, or the lower one that PYMLUOPS_INSTRUCTION_LEVEL names.
 Level active_level();

@@ -15,7 +15,8 @@ static inline void stream_bytes(void *to, const void *from, std::size_t bytes) {
 #if defined(__x86_64__)
   char *target = static_cast<char *>(to);
   const char *source = static_cast<const char *>(from);
-  const std::size_t head = smaller(bytes, (kCacheLine - reinterpret_cast<std::uintptr_t>(target) % kCacheLine) % kCacheLine);
+  const std::size_t head =
+      smaller(bytes, (kCacheLine - reinterpret_cast<std::uintptr_t>(target) % kCacheLine) % kCacheLine);
   std::memcpy(target, source, head);
   std::size_t done = head;
   for (; done + kCacheLine <= bytes; done += kCacheLine) {
@@ -45,7 +46,7 @@ class DirectSink {
  public:
   explicit DirectSink(float *to) : to_(to) {}
   void values(const float *from, std::int64_t count) {
-    copy_floats(to_, from, count);
+    copy_row(to_, from, count);
     to_ += count;
   }
   void zeros(std::int64_t count) {
@@ -69,7 +70,7 @@ class StreamSink {
   void values(const float *from, std::int64_t count) {
     while (count > 0) {
       const std::int64_t now = smaller(count, kRoom - used_);
-      copy_floats(buffer_ + used_, from, now);
+      copy_row(buffer_ + used_, from, now);
       from += now;
       count -= now;
       advance(now);

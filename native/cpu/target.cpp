@@ -21,8 +21,9 @@ const TargetLimits &target_limits() {
 int MLUOP_WIN_API mluopsExtGetNumThreads(void) { return mluops::thread_count(); }
 
 mluOpStatus_t MLUOP_WIN_API mluopsExtSetNumThreads(int num_threads) {
-  MLUOPS_REQUIRE(num_threads >= 1 && num_threads <= mluops::kMaxThreads, MLUOP_STATUS_BAD_PARAM, __func__, "num_threads",
-                 mluops::Text::format("1 to %d", mluops::kMaxThreads), mluops::Text::format("%d", num_threads));
+  MLUOPS_REQUIRE(num_threads >= 1 && num_threads <= mluops::kMaxThreads, MLUOP_STATUS_BAD_PARAM, __func__,
+                 "num_threads", mluops::Text::format("1 to %d", mluops::kMaxThreads),
+                 mluops::Text::format("%d", num_threads));
   mluops::set_thread_count(num_threads);
   return MLUOP_STATUS_SUCCESS;
 }

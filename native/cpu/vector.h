@@ -36,8 +36,8 @@ static inline Vector load(const float *from) {
 
 static inline Vector load(const Half *from) {
 #if defined(__AVX512F__)
-  return reinterpret_cast<Vector>(_mm512_maskz_cvtph_ps(
-      kAllLanes, _mm256_loadu_si256(reinterpret_cast<const __m256i *>(from))));
+  return reinterpret_cast<Vector>(
+      _mm512_maskz_cvtph_ps(kAllLanes, _mm256_loadu_si256(reinterpret_cast<const __m256i *>(from))));
 #elif defined(__F16C__)
   return reinterpret_cast<Vector>(_mm256_cvtph_ps(_mm_loadu_si128(reinterpret_cast<const __m128i *>(from))));
 #else
@@ -66,11 +66,11 @@ static inline void store(Half *to, Vector vector) {
 // a * b + c, rounded once, on every level.
 static inline Vector fused_multiply_add(Vector a, Vector b, Vector c) {
 #if defined(__AVX512F__)
-  return reinterpret_cast<Vector>(_mm512_fmadd_ps(reinterpret_cast<__m512>(a), reinterpret_cast<__m512>(b),
-                                                  reinterpret_cast<__m512>(c)));
+  return reinterpret_cast<Vector>(
+      _mm512_fmadd_ps(reinterpret_cast<__m512>(a), reinterpret_cast<__m512>(b), reinterpret_cast<__m512>(c)));
 #elif defined(__FMA__)
-  return reinterpret_cast<Vector>(_mm256_fmadd_ps(reinterpret_cast<__m256>(a), reinterpret_cast<__m256>(b),
-                                                  reinterpret_cast<__m256>(c)));
+  return reinterpret_cast<Vector>(
+      _mm256_fmadd_ps(reinterpret_cast<__m256>(a), reinterpret_cast<__m256>(b), reinterpret_cast<__m256>(c)));
 #else
   Vector sum;
   for (int i = 0; i < kLanes; ++i) sum[i] = __builtin_fmaf(a[i], b[i], c[i]);
@@ -131,7 +131,8 @@ static inline Vector load_window(const float *from, std::int64_t begin, std::int
   return reinterpret_cast<Vector>(_mm512_maskz_loadu_ps(window_mask(begin, end), from));
 #else
   float values[kLanes] = {};
-  for (std::int64_t i = larger<std::int64_t>(begin, 0); i < smaller<std::int64_t>(end, kLanes); ++i) values[i] = from[i];
+  for (std::int64_t i = larger<std::int64_t>(begin, 0); i < smaller<std::int64_t>(end, kLanes); ++i)
+    values[i] = from[i];
   return load(values);
 #endif
 }
@@ -187,8 +188,29 @@ static inline void transpose(Vector (&rows)[kLanes]) {
   exchange_all<1>(rows);
 }
 
-// Copies and clears rows of floats of which most are short, without a call. The last vector may overlap the one before it.
-static inline void copy_floats(float *to, const float *from, std::int64_t count) {
+// Whole rows, converted. The last vector may overlap the one before it.
+template <typename T>
+static inline void load_row(const T *from, float *row, std::int64_t count) {
+  if (count < kLanes) {
+    for (std::int64_t i = 0; i < count; ++i) row[i] = to_float(from[i]);
+    return;
+  }
+  for (std::int64_t i = 0; i < count - kLanes; i += kLanes) store(row + i, load(from + i));
+  store(row + count - kLanes, load(from + count - kLanes));
+}
+
+template <typename T>
+static inline void store_row(T *to, const float *row, std::int64_t count) {
+  if (count < kLanes) {
+    for (std::int64_t i = 0; i < count; ++i) store(to + i, row[i]);
+    return;
+  }
+  for (std::int64_t i = 0; i < count - kLanes; i += kLanes) store(to + i, load(row + i));
+  store(to + count - kLanes, load(row + count - kLanes));
+}
+
+// Copies and clears rows of which most are short, without a call. The last vector may overlap the one before it.
+static inline void copy_row(float *to, const float *from, std::int64_t count) {
   if (count < kLanes) {
     if (count <= 0) return;
     store_window(to, load_window(from, 0, count), 0, count);
@@ -196,6 +218,15 @@ static inline void copy_floats(float *to, const float *from, std::int64_t count)
   }
   for (std::int64_t i = 0; i < count - kLanes; i += kLanes) store(to + i, load(from + i));
   store(to + count - kLanes, load(from + count - kLanes));
+}
+
+static inline void copy_row(Half *to, const Half *from, std::int64_t count) {
+  if (count < kLanes) {
+    for (std::int64_t i = 0; i < count; ++i) to[i] = from[i];
+    return;
+  }
+  for (std::int64_t i = 0; i < count - kLanes; i += kLanes) std::memcpy(to + i, from + i, kLanes * sizeof(Half));
+  std::memcpy(to + count - kLanes, from + count - kLanes, kLanes * sizeof(Half));
 }
 
 static inline void clear_floats(float *to, std::int64_t count) {

@@ -248,7 +248,7 @@ mluOpStatus_t MLUOP_WIN_API mluOpSetQueue(mluOpHandle_t handle, cnrtQueue_t queu
 mluOpStatus_t MLUOP_WIN_API mluOpGetQueue(mluOpHandle_t handle, cnrtQueue_t *queue);
 
 /* The name of the enumerator, or "MLUOP_STATUS_UNKNOWN"; never NULL, valid for ever. */
-const char * MLUOP_WIN_API mluOpGetErrorString(mluOpStatus_t status);
+const char *MLUOP_WIN_API mluOpGetErrorString(mluOpStatus_t status);
 
 /* Stores the atomics mode; the value is not examined. */
 mluOpStatus_t MLUOP_WIN_API mluOpSetAtomicsMode(mluOpHandle_t handle, mluOpAtomicsMode_t atomics_mode);
@@ -278,7 +278,8 @@ mluOpStatus_t MLUOP_WIN_API mluOpGetSizeOfDataType(mluOpDataType_t data_type, si
 mluOpStatus_t MLUOP_WIN_API mluOpCreateTensorDescriptor(mluOpTensorDescriptor_t *desc);
 
 /* Creates desc_num descriptors; group_desc[i] points to the variable that receives the i-th. All or none. */
-mluOpStatus_t MLUOP_WIN_API mluOpCreateGroupTensorDescriptors(mluOpTensorDescriptor_t *group_desc[], const int desc_num);
+mluOpStatus_t MLUOP_WIN_API mluOpCreateGroupTensorDescriptors(
+    mluOpTensorDescriptor_t *group_desc[], const int desc_num);
 
 /* Sets layout, dtype and dims with packed strides. dimNb is at most MLUOP_DIM_MAX; dimNb 0, a scalar, needs pointer
  * mode HOST set before. A refused call leaves the descriptor as it was; so do all setters below. */
@@ -286,20 +287,23 @@ mluOpStatus_t MLUOP_WIN_API mluOpSetTensorDescriptor(
     mluOpTensorDescriptor_t desc, mluOpTensorLayout_t layout, mluOpDataType_t dtype, int dimNb, const int dimSize[]);
 
 /* Says whether the data of this tensor lies in host or in device memory. */
-mluOpStatus_t MLUOP_WIN_API mluOpSetTensorDescriptorPointerMode(mluOpTensorDescriptor_t desc, mluOpPointerMode_t pointer_mode);
+mluOpStatus_t MLUOP_WIN_API mluOpSetTensorDescriptorPointerMode(
+    mluOpTensorDescriptor_t desc, mluOpPointerMode_t pointer_mode);
 
 /* Gives the pointer mode. */
-mluOpStatus_t MLUOP_WIN_API mluOpGetTensorDescriptorPointerMode(mluOpTensorDescriptor_t desc, mluOpPointerMode_t *pointer_mode);
+mluOpStatus_t MLUOP_WIN_API mluOpGetTensorDescriptorPointerMode(
+    mluOpTensorDescriptor_t desc, mluOpPointerMode_t *pointer_mode);
 
 /* The same with 64-bit dims. */
 mluOpStatus_t MLUOP_WIN_API mluOpSetTensorDescriptor_v2(
-    mluOpTensorDescriptor_t desc, mluOpTensorLayout_t layout, mluOpDataType_t dtype, int dimNb, const int64_t dimSize[]);
+    mluOpTensorDescriptor_t desc, mluOpTensorLayout_t layout, mluOpDataType_t dtype, int dimNb,
+    const int64_t dimSize[]);
 
 /* Sets a group; group_dimSize holds the dims of all of them one after another. The status of a single set is not
  * reported: a descriptor whose values are refused stays as it was. */
 mluOpStatus_t MLUOP_WIN_API mluOpSetGroupTensorDescriptors(
-    mluOpTensorDescriptor_t *group_desc[], const mluOpTensorLayout_t group_layout[], const mluOpDataType_t group_dtype[],
-    const int group_dimNb[], const int group_dimSize[], const int desc_num);
+    mluOpTensorDescriptor_t *group_desc[], const mluOpTensorLayout_t group_layout[],
+    const mluOpDataType_t group_dtype[], const int group_dimNb[], const int group_dimSize[], const int desc_num);
 
 /* Puts a descriptor back into the state of a new one. */
 mluOpStatus_t MLUOP_WIN_API mluOpResetTensorDescriptor(mluOpTensorDescriptor_t desc);
@@ -318,16 +322,19 @@ mluOpStatus_t MLUOP_WIN_API mluOpSetTensorDescriptorEx_v2(
 mluOpStatus_t MLUOP_WIN_API mluOpSetTensorDescriptorDim(mluOpTensorDescriptor_t desc, int dimNb, const int *dimSize);
 
 /* The same with 64-bit dims. */
-mluOpStatus_t MLUOP_WIN_API mluOpSetTensorDescriptorDim_v2(mluOpTensorDescriptor_t desc, int dimNb, const int64_t *dimSize);
+mluOpStatus_t MLUOP_WIN_API mluOpSetTensorDescriptorDim_v2(
+    mluOpTensorDescriptor_t desc, int dimNb, const int64_t *dimSize);
 
 /* Stores the data type used on the chip; the value is not examined. */
-mluOpStatus_t MLUOP_WIN_API mluOpSetTensorDescriptorOnchipDataType(mluOpTensorDescriptor_t desc, mluOpDataType_t onchip_dtype);
+mluOpStatus_t MLUOP_WIN_API mluOpSetTensorDescriptorOnchipDataType(
+    mluOpTensorDescriptor_t desc, mluOpDataType_t onchip_dtype);
 
 /* Stores the quantisation position. */
 mluOpStatus_t MLUOP_WIN_API mluOpSetTensorDescriptorPosition(mluOpTensorDescriptor_t desc, int position);
 
 /* Stores quantisation position and scale. */
-mluOpStatus_t MLUOP_WIN_API mluOpSetTensorDescriptorPositionAndScale(mluOpTensorDescriptor_t desc, int position, float scale);
+mluOpStatus_t MLUOP_WIN_API mluOpSetTensorDescriptorPositionAndScale(
+    mluOpTensorDescriptor_t desc, int position, float scale);
 
 /* Stores quantisation position, scale and offset. */
 mluOpStatus_t MLUOP_WIN_API mluOpSetTensorDescriptorPositionScaleAndOffset(
@@ -339,7 +346,8 @@ mluOpStatus_t MLUOP_WIN_API mluOpGetTensorDescriptor(
 
 /* The same with 64-bit dims. */
 mluOpStatus_t MLUOP_WIN_API mluOpGetTensorDescriptor_v2(
-    const mluOpTensorDescriptor_t desc, mluOpTensorLayout_t *layout, mluOpDataType_t *dtype, int *dimNb, int64_t dimSize[]);
+    const mluOpTensorDescriptor_t desc, mluOpTensorLayout_t *layout, mluOpDataType_t *dtype, int *dimNb,
+    int64_t dimSize[]);
 
 /* Reads a descriptor with its strides; here no output may be NULL. */
 mluOpStatus_t MLUOP_WIN_API mluOpGetTensorDescriptorEx(
@@ -348,8 +356,8 @@ mluOpStatus_t MLUOP_WIN_API mluOpGetTensorDescriptorEx(
 
 /* The same with 64-bit dims and strides. */
 mluOpStatus_t MLUOP_WIN_API mluOpGetTensorDescriptorEx_v2(
-    const mluOpTensorDescriptor_t desc, mluOpTensorLayout_t *layout, mluOpDataType_t *dtype, int *dimNb, int64_t dimSize[],
-    int64_t dimStride[]);
+    const mluOpTensorDescriptor_t desc, mluOpTensorLayout_t *layout, mluOpDataType_t *dtype, int *dimNb,
+    int64_t dimSize[], int64_t dimStride[]);
 
 /* Number of elements; 0 for NULL or a destroyed descriptor. */
 size_t MLUOP_WIN_API mluOpGetTensorElementNum(const mluOpTensorDescriptor_t desc);
@@ -373,7 +381,8 @@ mluOpStatus_t MLUOP_WIN_API mluOpGetTensorDescriptorPositionScaleAndOffset(
 mluOpStatus_t MLUOP_WIN_API mluOpDestroyTensorDescriptor(mluOpTensorDescriptor_t desc);
 
 /* Destroys a group. */
-mluOpStatus_t MLUOP_WIN_API mluOpDestroyGroupTensorDescriptors(mluOpTensorDescriptor_t *group_desc[], const int desc_num);
+mluOpStatus_t MLUOP_WIN_API mluOpDestroyGroupTensorDescriptors(
+    mluOpTensorDescriptor_t *group_desc[], const int desc_num);
 
 /* ---- Tensor set descriptor ---------------------------------------------------------------------------------------- */
 
@@ -395,7 +404,8 @@ mluOpStatus_t MLUOP_WIN_API mluOpInitTensorSetMemberDescriptor(
 
 /* Sets position and scale of one member. */
 mluOpStatus_t MLUOP_WIN_API mluOpInitTensorSetMemberDescriptorPositionAndScale(
-    mluOpTensorSetDescriptor_t tensorSetDesc, const int setDimNb, const int tensorIndex[], const int position, const float scale);
+    mluOpTensorSetDescriptor_t tensorSetDesc, const int setDimNb, const int tensorIndex[], const int position,
+    const float scale);
 
 /* Bytes of all members together. */
 mluOpStatus_t MLUOP_WIN_API mluOpGetTensorSetDescriptorSize(mluOpTensorSetDescriptor_t tensorSetDesc, int *sizeInBytes);
@@ -440,7 +450,8 @@ mluOpStatus_t MLUOP_WIN_API mluOpTinShiftBackward(
  * input, output [N, T, C, HW] half or float; shifts [N, G] int32, G divides C. */
 mluOpStatus_t MLUOP_WIN_API mluOpTinShiftForward(
     mluOpHandle_t handle, const mluOpTensorDescriptor_t input_desc, const void *input,
-    const mluOpTensorDescriptor_t shifts_desc, const void *shifts, const mluOpTensorDescriptor_t output_desc, void *output);
+    const mluOpTensorDescriptor_t shifts_desc, const void *shifts, const mluOpTensorDescriptor_t output_desc,
+    void *output);
 
 /* ---- Psamask ------------------------------------------------------------------------------------------------------ */
 
@@ -461,9 +472,10 @@ mluOpStatus_t MLUOP_WIN_API mluOpPsamaskBackward(
  * input [N, H, W, 4C] half or float, NHWC; boxes [N, K, 4] = x1, y1, x2, y2 of the same type;
  * output [N, K, 4, C] NHWC; argmax_idx [N, K, 4, C] int32, NHWC. */
 mluOpStatus_t MLUOP_WIN_API mluOpBorderAlignForward(
-    mluOpHandle_t handle, const mluOpTensorDescriptor_t input_desc, const void *input, const mluOpTensorDescriptor_t boxes_desc,
-    const void *boxes, const int32_t pool_size, const mluOpTensorDescriptor_t output_desc, void *output,
-    const mluOpTensorDescriptor_t argmax_idx_desc, void *argmax_idx);
+    mluOpHandle_t handle, const mluOpTensorDescriptor_t input_desc, const void *input,
+    const mluOpTensorDescriptor_t boxes_desc, const void *boxes, const int32_t pool_size,
+    const mluOpTensorDescriptor_t output_desc, void *output, const mluOpTensorDescriptor_t argmax_idx_desc,
+    void *argmax_idx);
 
 /* Gradient with respect to input: grad_output and argmax_idx [N, K, 4, C], grad_input [N, H, W, 4C]. */
 mluOpStatus_t MLUOP_WIN_API mluOpBorderAlignBackward(
@@ -501,22 +513,24 @@ mluOpStatus_t MLUOP_WIN_API mluOpSetSparseConvolutionDescriptor(
     const int transpose, const int inverse);
 
 /* Number of output rows found by the last mluOpGetIndicePairs; a NULL is NOT_INITIALIZED. */
-mluOpStatus_t MLUOP_WIN_API mluOpGetSparseConvolutionNumActOut(mluOpSparseConvolutionDescriptor_t desc, int *num_act_out);
+mluOpStatus_t MLUOP_WIN_API mluOpGetSparseConvolutionNumActOut(
+    mluOpSparseConvolutionDescriptor_t desc, int *num_act_out);
 
 /* For each filter cell the pairs (input row, output row) that a sparse convolution multiplies.
  * indices [L, 4] = batch, depth, height, width; indice_pairs [K, 2, L] filled up with -1; out_indices [rows, 4], of which the first
  * num_act_out are written; indice_num [K]; all int32. The descriptor receives num_act_out. */
 mluOpStatus_t MLUOP_WIN_API mluOpGetIndicePairs(
-    mluOpHandle_t handle, const mluOpSparseConvolutionDescriptor_t sparse_conv_desc, const mluOpTensorDescriptor_t indices_desc,
-    const void *indices, void *workspace, const size_t workspace_size, const mluOpTensorDescriptor_t indice_pairs_desc,
-    void *indice_pairs, const mluOpTensorDescriptor_t out_indices_desc, void *out_indices,
-    const mluOpTensorDescriptor_t indice_num_desc, void *indice_num);
+    mluOpHandle_t handle, const mluOpSparseConvolutionDescriptor_t sparse_conv_desc,
+    const mluOpTensorDescriptor_t indices_desc, const void *indices, void *workspace, const size_t workspace_size,
+    const mluOpTensorDescriptor_t indice_pairs_desc, void *indice_pairs, const mluOpTensorDescriptor_t out_indices_desc,
+    void *out_indices, const mluOpTensorDescriptor_t indice_num_desc, void *indice_num);
 
 /* Bytes of workspace that mluOpGetIndicePairs needs with the same arguments. */
 mluOpStatus_t MLUOP_WIN_API mluOpGetIndicePairsWorkspaceSize(
-    mluOpHandle_t handle, const mluOpSparseConvolutionDescriptor_t sparse_conv_desc, const mluOpTensorDescriptor_t indices_desc,
-    const mluOpTensorDescriptor_t indice_pairs_desc, const mluOpTensorDescriptor_t out_indices_desc,
-    const mluOpTensorDescriptor_t indice_num_desc, size_t *workspace_size);
+    mluOpHandle_t handle, const mluOpSparseConvolutionDescriptor_t sparse_conv_desc,
+    const mluOpTensorDescriptor_t indices_desc, const mluOpTensorDescriptor_t indice_pairs_desc,
+    const mluOpTensorDescriptor_t out_indices_desc, const mluOpTensorDescriptor_t indice_num_desc,
+    size_t *workspace_size);
 
 /* ---- Extensions of this project ------------------------------------------------------------------------------------ */
 

@@ -131,11 +131,11 @@ mluOpStatus_t border_align_backward(const char *function, mluOpHandle_t handle, 
 }  // namespace
 }  // namespace mluops
 
-mluOpStatus_t MLUOP_WIN_API mluOpBorderAlignForward(
-    mluOpHandle_t handle, const mluOpTensorDescriptor_t input_desc, const void *input,
-    const mluOpTensorDescriptor_t boxes_desc, const void *boxes, const int32_t pool_size,
-    const mluOpTensorDescriptor_t output_desc, void *output, const mluOpTensorDescriptor_t argmax_idx_desc,
-    void *argmax_idx) {
+mluOpStatus_t MLUOP_WIN_API mluOpBorderAlignForward(mluOpHandle_t handle, const mluOpTensorDescriptor_t input_desc,
+                                                    const void *input, const mluOpTensorDescriptor_t boxes_desc,
+                                                    const void *boxes, const int32_t pool_size,
+                                                    const mluOpTensorDescriptor_t output_desc, void *output,
+                                                    const mluOpTensorDescriptor_t argmax_idx_desc, void *argmax_idx) {
   return mluops::guarded("mluOpBorderAlignForward", [&] {
     return mluops::border_align_forward("mluOpBorderAlignForward", handle, {"input", input_desc, input},
                                         {"boxes", boxes_desc, boxes}, pool_size, {"output", output_desc, output},
@@ -143,10 +143,12 @@ mluOpStatus_t MLUOP_WIN_API mluOpBorderAlignForward(
   });
 }
 
-mluOpStatus_t MLUOP_WIN_API mluOpBorderAlignBackward(
-    mluOpHandle_t handle, const mluOpTensorDescriptor_t grad_output_desc, const void *grad_output,
-    const mluOpTensorDescriptor_t boxes_desc, const void *boxes, const mluOpTensorDescriptor_t argmax_idx_desc,
-    const void *argmax_idx, const int32_t pool_size, const mluOpTensorDescriptor_t grad_input_desc, void *grad_input) {
+mluOpStatus_t MLUOP_WIN_API mluOpBorderAlignBackward(mluOpHandle_t handle,
+                                                     const mluOpTensorDescriptor_t grad_output_desc,
+                                                     const void *grad_output, const mluOpTensorDescriptor_t boxes_desc,
+                                                     const void *boxes, const mluOpTensorDescriptor_t argmax_idx_desc,
+                                                     const void *argmax_idx, const int32_t pool_size,
+                                                     const mluOpTensorDescriptor_t grad_input_desc, void *grad_input) {
   return mluops::guarded("mluOpBorderAlignBackward", [&] {
     return mluops::border_align_backward("mluOpBorderAlignBackward", handle,
                                          {"grad_output", grad_output_desc, grad_output}, {"boxes", boxes_desc, boxes},

@@ -104,7 +104,8 @@ struct Slices {
 
   Slice slice(std::int64_t task) const {
     const std::int64_t first = task % blocks * kSliceChannels;
-    return Slice{task / blocks / kBorders, task / blocks % kBorders, first, smaller(kSliceChannels, g.channels - first)};
+    return Slice{task / blocks / kBorders, task / blocks % kBorders, first,
+                 smaller(kSliceChannels, g.channels - first)};
   }
 
   // Offset of the slice's first value in the map; pixels are `pixel` values apart there.
@@ -154,7 +155,8 @@ class Forward {
     std::int32_t *winner = problem_.argmax + slices_.in_borders(slice, box);
     float next_x = border.x, next_y = border.y;
     for (std::int64_t first = 0; first <= g.pool_size; first += Samples::kMost) {
-      const std::int32_t count = static_cast<std::int32_t>(smaller<std::int64_t>(Samples::kMost, g.pool_size + 1 - first));
+      const std::int32_t count =
+          static_cast<std::int32_t>(smaller<std::int64_t>(Samples::kMost, g.pool_size + 1 - first));
       float x[Samples::kMost], y[Samples::kMost];
       for (std::int32_t i = 0; i < count; ++i) {
         // Adding the step again and again, rounding each time, is part of the definition.
@@ -215,7 +217,8 @@ class Forward {
     if (!samples.inside[i]) return Vector{};
     Vector value = load_some(image + samples.offset[0][i], lanes) * samples.weight[0][i];
     for (int j = 1; j < 4; ++j) {
-      value = fused_multiply_add(load_some(image + samples.offset[j][i], lanes), Vector{} + samples.weight[j][i], value);
+      value =
+          fused_multiply_add(load_some(image + samples.offset[j][i], lanes), Vector{} + samples.weight[j][i], value);
     }
     return value;
   }
@@ -246,7 +249,8 @@ class Backward {
     const T *corners = static_cast<const T *>(problem_.box) + (slice.batch * g.boxes + box) * 4;
     const Border border = border_of(corners, slice.side, g.pool_size);
     for (std::int64_t first = 0; first <= g.pool_size; first += Samples::kMost) {
-      const std::int32_t count = static_cast<std::int32_t>(smaller<std::int64_t>(Samples::kMost, g.pool_size + 1 - first));
+      const std::int32_t count =
+          static_cast<std::int32_t>(smaller<std::int64_t>(Samples::kMost, g.pool_size + 1 - first));
       float x[Samples::kMost], y[Samples::kMost];
       for (std::int32_t i = 0; i < count; ++i) {
         const float steps = static_cast<float>(first + i);
@@ -276,9 +280,7 @@ class Backward {
   const Slices &slices_;
 };
 
-mluOpStatus_t out_of_memory(const char *function) {
-  return fail(MLUOP_STATUS_ALLOC_FAILED, function, "out of memory");
-}
+mluOpStatus_t out_of_memory(const char *function) { return fail(MLUOP_STATUS_ALLOC_FAILED, function, "out of memory"); }
 
 template <typename T>
 mluOpStatus_t run_forward(const BorderAlignForwardProblem &problem) {

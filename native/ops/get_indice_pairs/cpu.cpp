@@ -111,7 +111,7 @@ class Pairs {
   std::int64_t check_rows() const {
     std::int64_t bad = rows_;
     auto check = [&](std::int64_t begin, std::int64_t end) {
-      const int(&space)[kSpaceDims] = geometry_.input_space;
+      const int (&space)[kSpaceDims] = geometry_.input_space;
       for (std::int64_t l = begin; l < end; ++l) {
         const Row &r = row(l);
         if (within(r.batch, geometry_.batch) && within(r.depth, space[kDepth]) && within(r.height, space[kHeight]) &&
@@ -290,7 +290,8 @@ class Pairs {
   void find_lines() {
     std::int64_t count = 0;
     for (std::int64_t plane = 0; plane < planes_; ++plane) {
-      std::memmove(lines_ + count, lines_ + plane * rows_, static_cast<std::size_t>(link_count_[plane]) * sizeof *lines_);
+      std::memmove(lines_ + count, lines_ + plane * rows_,
+                   static_cast<std::size_t>(link_count_[plane]) * sizeof *lines_);
       count += link_count_[plane];
     }
     const std::uint64_t all_lines = line_of(geometry_.batch, 0, depth_.outputs, 0, height_.outputs);

@@ -10,7 +10,9 @@ namespace {
 // More planes at once would only take memory: this many threads share the work of one call at the most.
 constexpr std::int64_t kMostSlots = 16;
 
-std::size_t align(std::size_t bytes) { return (bytes + kWorkspaceAlignment - 1) / kWorkspaceAlignment * kWorkspaceAlignment; }
+std::size_t align(std::size_t bytes) {
+  return (bytes + kWorkspaceAlignment - 1) / kWorkspaceAlignment * kWorkspaceAlignment;
+}
 
 class Divider {
  public:

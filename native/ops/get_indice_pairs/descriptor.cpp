@@ -66,10 +66,12 @@ mluOpStatus_t MLUOP_WIN_API mluOpDestroySparseConvolutionDescriptor(mluOpSparseC
   return MLUOP_STATUS_SUCCESS;
 }
 
-mluOpStatus_t MLUOP_WIN_API mluOpSetSparseConvolutionDescriptor(
-    mluOpSparseConvolutionDescriptor_t desc, int dimNb, int batch_size, const int pad[], const int stride[],
-    const int dilation[], const int input_space[], const int filter_space[], const int output_space[], const int sub_m,
-    const int transpose, const int inverse) {
+mluOpStatus_t MLUOP_WIN_API mluOpSetSparseConvolutionDescriptor(mluOpSparseConvolutionDescriptor_t desc, int dimNb,
+                                                                int batch_size, const int pad[], const int stride[],
+                                                                const int dilation[], const int input_space[],
+                                                                const int filter_space[], const int output_space[],
+                                                                const int sub_m, const int transpose,
+                                                                const int inverse) {
   constexpr int kTensorDims = 5;  // batch, channels and space
   MLUOPS_TRY(mluops::need_sparse(MLUOP_STATUS_BAD_PARAM, __func__, desc));
   MLUOPS_TRY(need_pointer(__func__, "pad", pad));

@@ -29,8 +29,7 @@ std::int64_t saturating_product(std::int64_t factor, const int (&space)[kSpaceDi
 mluOpStatus_t check_objects(const char *function, mluOpHandle_t handle, mluOpSparseConvolutionDescriptor_t sparse,
                             const Tensors &tensors) {
   MLUOPS_TRY(need_handle(function, handle));
-  MLUOPS_REQUIRE(alive(sparse), MLUOP_STATUS_BAD_PARAM, function, "sparse_conv_desc",
-                 "a sparse convolution descriptor",
+  MLUOPS_REQUIRE(alive(sparse), MLUOP_STATUS_BAD_PARAM, function, "sparse_conv_desc", "a sparse convolution descriptor",
                  sparse == nullptr ? "NULL" : "a destroyed descriptor or something else");
   return need_descriptors(function, {tensors.indices, tensors.pairs, tensors.out_indices, tensors.counts});
 }
@@ -175,11 +174,13 @@ mluOpStatus_t get_indice_pairs(const char *function, mluOpHandle_t handle, mluOp
 }  // namespace
 }  // namespace mluops
 
-mluOpStatus_t MLUOP_WIN_API mluOpGetIndicePairs(
-    mluOpHandle_t handle, const mluOpSparseConvolutionDescriptor_t sparse_conv_desc,
-    const mluOpTensorDescriptor_t indices_desc, const void *indices, void *workspace, const size_t workspace_size,
-    const mluOpTensorDescriptor_t indice_pairs_desc, void *indice_pairs, const mluOpTensorDescriptor_t out_indices_desc,
-    void *out_indices, const mluOpTensorDescriptor_t indice_num_desc, void *indice_num) {
+mluOpStatus_t MLUOP_WIN_API mluOpGetIndicePairs(mluOpHandle_t handle,
+                                                const mluOpSparseConvolutionDescriptor_t sparse_conv_desc,
+                                                const mluOpTensorDescriptor_t indices_desc, const void *indices,
+                                                void *workspace, const size_t workspace_size,
+                                                const mluOpTensorDescriptor_t indice_pairs_desc, void *indice_pairs,
+                                                const mluOpTensorDescriptor_t out_indices_desc, void *out_indices,
+                                                const mluOpTensorDescriptor_t indice_num_desc, void *indice_num) {
   return mluops::guarded("mluOpGetIndicePairs", [&] {
     return mluops::get_indice_pairs("mluOpGetIndicePairs", handle, sparse_conv_desc,
                                     {{"indices", indices_desc, indices},
@@ -190,11 +191,13 @@ mluOpStatus_t MLUOP_WIN_API mluOpGetIndicePairs(
   });
 }
 
-mluOpStatus_t MLUOP_WIN_API mluOpGetIndicePairsWorkspaceSize(
-    mluOpHandle_t handle, const mluOpSparseConvolutionDescriptor_t sparse_conv_desc,
-    const mluOpTensorDescriptor_t indices_desc, const mluOpTensorDescriptor_t indice_pairs_desc,
-    const mluOpTensorDescriptor_t out_indices_desc, const mluOpTensorDescriptor_t indice_num_desc,
-    size_t *workspace_size) {
+mluOpStatus_t MLUOP_WIN_API mluOpGetIndicePairsWorkspaceSize(mluOpHandle_t handle,
+                                                             const mluOpSparseConvolutionDescriptor_t sparse_conv_desc,
+                                                             const mluOpTensorDescriptor_t indices_desc,
+                                                             const mluOpTensorDescriptor_t indice_pairs_desc,
+                                                             const mluOpTensorDescriptor_t out_indices_desc,
+                                                             const mluOpTensorDescriptor_t indice_num_desc,
+                                                             size_t *workspace_size) {
   constexpr const char *kFunction = "mluOpGetIndicePairsWorkspaceSize";
   return mluops::guarded(kFunction, [&] {
     const mluops::Tensors tensors = {{"indices", indices_desc, nullptr},

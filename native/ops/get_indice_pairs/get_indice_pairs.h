@@ -11,9 +11,9 @@ namespace mluops {
 
 // What a target found while computing.
 struct GetIndicePairsOutcome {
-  std::int64_t bad_row = -1;   // first row with a coordinate outside batch or space, or -1
-  std::int64_t rows_out = 0;   // rows of the output, also when out_indices has no room for them
-  bool room = true;            // whether it had
+  std::int64_t bad_row = -1;  // first row with a coordinate outside batch or space, or -1
+  std::int64_t rows_out = 0;  // rows of the output, also when out_indices has no room for them
+  bool room = true;           // whether it had
 };
 
 // Along each axis, filter cell k sends input i to output (i + pad - k * dilation) / stride where that is a whole number in
@@ -23,12 +23,12 @@ struct GetIndicePairsProblem {
   SparseGeometry geometry;
   const std::int32_t *indices;  // [rows, 4]: batch, depth, height, width
   std::int64_t rows;
-  std::int64_t volume;          // filter cells
+  std::int64_t volume;  // filter cells
   void *workspace;
-  std::int32_t *pairs;          // [volume, 2, rows]
-  std::int32_t *out_indices;    // [out_rows, 4]
+  std::int32_t *pairs;        // [volume, 2, rows]
+  std::int32_t *out_indices;  // [out_rows, 4]
   std::int64_t out_rows;
-  std::int32_t *counts;         // [volume]
+  std::int32_t *counts;  // [volume]
   GetIndicePairsOutcome *outcome;
 };
 

@@ -26,11 +26,7 @@ inline Range reached(std::int64_t position, std::int64_t extent, std::int64_t ma
 // Geometry with what every kernel needs of it.
 struct Map : PsamaskGeometry {
   explicit Map(const PsamaskGeometry &geometry)
-      : PsamaskGeometry(geometry),
-        area(height * width),
-        cells(mask_h * mask_w),
-        up(center_h()),
-        left(center_w()) {}
+      : PsamaskGeometry(geometry), area(height * width), cells(mask_h * mask_w), up(center_h()), left(center_w()) {}
 
   Range rows_reached(std::int64_t h) const { return reached(h, height, mask_h, up); }
   Range columns_reached(std::int64_t w) const { return reached(w, width, mask_w, left); }
@@ -80,7 +76,8 @@ void collect_backward(const Map &g, const PsamaskBackwardProblem &problem, std::
 // Goes through a range in tiles of kLanes. The last tile overlaps the one before it if the range has room for a whole one.
 class Tiles {
  public:
-  explicit Tiles(const Range &range) : at_(range.begin), last_(larger(range.end - kLanes, range.begin)), end_(range.end) {}
+  explicit Tiles(const Range &range)
+      : at_(range.begin), last_(larger(range.end - kLanes, range.begin)), end_(range.end) {}
   bool more() const { return at_ < end_; }
   std::int64_t at() const { return at_; }
   void next() { at_ = at_ == last_ ? end_ : smaller(at_ + kLanes, last_); }
@@ -105,7 +102,7 @@ class Sheet {
       if (stream_) {
         stream_bytes(to + i * stride, line(first + i), static_cast<std::size_t>(width) * sizeof(float));
       } else {
-        copy_floats(to + i * stride, line(first + i), width);
+        copy_row(to + i * stride, line(first + i), width);
       }
     }
   }
@@ -188,7 +185,8 @@ struct DistributeForward {
       const Range columns = g.columns_reached(position);
       const std::int64_t from = position * g.cells + columns.begin - position + g.left;
       for (std::int64_t i = 0; i < columns.count() + kLine - 1; i += kLine) {
-        __builtin_prefetch(reinterpret_cast<const void *>(start + static_cast<std::uintptr_t>(from + i) * sizeof(float)));
+        __builtin_prefetch(
+            reinterpret_cast<const void *>(start + static_cast<std::uintptr_t>(from + i) * sizeof(float)));
       }
     }
   }
@@ -257,7 +255,8 @@ struct DistributeBackward {
   // Sheets of rows of cells that fit side by side, or straight into rows that are wider.
   void masks(const Sheet &sheet, const Positions &positions, float *mask, const float *map) const {
     if (g.mask_w > Sheet::kWidth) {
-      for (std::int64_t i = 0; i < g.mask_h; ++i) wide_row(mask + i * g.mask_w, lines_of(map, positions.h, i), positions);
+      for (std::int64_t i = 0; i < g.mask_h; ++i)
+        wide_row(mask + i * g.mask_w, lines_of(map, positions.h, i), positions);
       return;
     }
     const std::int64_t rows_at_once = Sheet::kWidth / g.mask_w;

@@ -8,7 +8,10 @@
 
 namespace mluops {
 
-enum class PsaType : int { kCollect = 0, kDistribute = 1 };
+enum class PsaType : int {
+  kCollect = 0,
+  kDistribute = 1
+};
 
 // Mask cell (i, j) of position (h, w) stands for the target (h', w') = (h + i - center_h, w + j - center_w) and exists if that
 // lies on the map. `mask` is [batches, height, width, mask_h * mask_w]; `map` is [batches, height, width, height * width]:

@@ -26,10 +26,11 @@ struct Targets {
   template <typename T>
   void read(const std::int32_t *indices, const T *weights, std::int64_t count, std::int64_t sources) {
     const std::uint32_t limit = static_cast<std::uint32_t>(sources);
+    load_row(weights, weight, count * kNeighbours);
     for (std::int64_t e = 0; e < count * kNeighbours; ++e) {
       const bool valid = static_cast<std::uint32_t>(indices[e]) < limit;
       source[e] = static_cast<std::int32_t>(valid ? static_cast<std::uint32_t>(indices[e]) : limit);
-      weight[e] = valid ? to_float(weights[e]) : 0.0f;
+      weight[e] = valid ? weight[e] : 0.0f;
     }
   }
 };
@@ -163,7 +164,7 @@ class Forward {
     }
     T *rows = output(task, n);
     for (std::int64_t c = 0; c < task.channels; ++c) {
-      write(rows + c * g_.targets, results[c], static_cast<std::size_t>(count) * sizeof(T));
+      write(rows + c * g_.targets, results[c], count);
     }
   }
 
@@ -175,11 +176,11 @@ class Forward {
     return second + weight[2] * load(tile + std::int64_t{source[2]} * kLanes);
   }
 
-  void write(T *to, const T *from, std::size_t bytes) const {
+  void write(T *to, const T *from, std::int64_t count) const {
     if (stream_) {
-      stream_bytes(to, from, bytes);
+      stream_bytes(to, from, static_cast<std::size_t>(count) * sizeof(T));
     } else {
-      std::memcpy(to, from, bytes);
+      copy_row(to, from, count);
     }
   }
 
@@ -264,9 +265,7 @@ class Backward {
   const Cut &cut_;
 };
 
-mluOpStatus_t out_of_memory(const char *function) {
-  return fail(MLUOP_STATUS_ALLOC_FAILED, function, "out of memory");
-}
+mluOpStatus_t out_of_memory(const char *function) { return fail(MLUOP_STATUS_ALLOC_FAILED, function, "out of memory"); }
 
 template <typename T>
 mluOpStatus_t run_forward(const ThreeInterpolateForwardProblem &problem) {
