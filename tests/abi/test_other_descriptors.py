@@ -107,7 +107,8 @@ def test_members_belong_to_their_set(abi: RawAbi) -> None:
     assert abi.lib.mluOpDestroyTensorDescriptor(desc) == BAD_PARAM
     assert "tensor set" in abi.reason()
     slot = abi.ffi.new("mluOpTensorDescriptor_t *", desc)
-    assert abi.lib.mluOpDestroyGroupTensorDescriptors(abi.ffi.new("mluOpTensorDescriptor_t *[]", [slot]), 1) == BAD_PARAM
+    group = abi.ffi.new("mluOpTensorDescriptor_t *[]", [slot])
+    assert abi.lib.mluOpDestroyGroupTensorDescriptors(group, 1) == BAD_PARAM
     assert abi.state(desc) == NEW_STATE
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import time
 
 import numpy as np
 import pytest
@@ -219,6 +220,18 @@ def test_the_lowest_of_equal_rows_wins_in_submanifold_mode() -> None:
     assert result.indice_num[13] == 4
 
 
+@pytest.mark.parametrize("subm", [False, True])
+def test_many_equal_rows_take_no_longer_than_others(subm: bool) -> None:
+    geometry = Geometry(1, (60, 60, 60), (3, 3, 3), padding=(1, 1, 1), subm=subm)
+    indices = np.full((100_000, 4), 30, np.int32)
+    indices[:, 0] = 0
+    start = time.process_time()
+    result = call(indices, geometry)
+    # Milliseconds; time that grows with the square of the rows would be tens of seconds.
+    assert time.process_time() - start < 4
+    assert_equal(result, vectorised(indices, geometry))
+
+
 def test_every_candidate_valid_and_some_equal_loses_no_row() -> None:
     # Here the vendor's library drops the last output row.
     geometry = Geometry(1, (2, 1, 1), (2, 1, 1), padding=(1, 0, 0), given_out=(4, 1, 1))
@@ -306,14 +319,15 @@ def test_numbers_as_large_as_they_go(geometry: Geometry) -> None:
 
 @pytest.mark.parametrize("subm", [False, True])
 @pytest.mark.parametrize("padding", [(1, 0, 1), (0, 0, 2)])
-def test_many_rows_in_a_space_of_nearly_all_numbers(subm: bool, padding: Triple) -> None:
+@pytest.mark.parametrize("rows", [2, 4, 5, 12, 40, 200])
+def test_many_rows_in_a_space_of_nearly_all_numbers(subm: bool, padding: Triple, rows: int) -> None:
     # The number of a site takes 62 bits, so that it does not share a word with the number of a row.
     space = (INT_MAX, 1, INT_MAX)
     geometry = Geometry(1, space, (3, 1, 3), padding=padding, subm=subm, given_out=space)
     rng = np.random.default_rng(10)
-    indices = np.zeros((200, 4), np.int32)
+    indices = np.zeros((rows, 4), np.int32)
     for axis in (1, 3):
-        indices[:, axis] = rng.choice([0, 2**30, INT_MAX - 4], 200) + rng.integers(0, 4, 200)
+        indices[:, axis] = rng.choice([0, 2**30, INT_MAX - 4], rows) + rng.integers(0, 4, rows)
     assert_equal(call(indices, geometry), by_rule(indices, geometry))
 
 

@@ -78,6 +78,7 @@ SIZES = {
     "wide rows": (1, (2, 700), (3, 5)),
     "one column": (3, (530, 1), (7, 1)),
     "psanet": (1, (30, 30), (59, 59)),
+    "wide mask": (2, (3, 50), (4, 300)),
     # Results of 100 MB and more.
     "large map": (1, (71, 73), (5, 7)),
     "large mask": (1, (40, 40), (131, 130)),

@@ -69,6 +69,9 @@ class Pairs {
     rows_memory_[1] = part<char>(base, parts_.rows_other);
     run_ = part<SparseRun>(base, parts_.runs);
     run_line_ = part<std::uint64_t>(base, parts_.run_line);
+    run_sketch_ = part<std::uint64_t>(base, parts_.run_sketch);
+    distinct_column_ = part<std::int32_t>(base, parts_.distinct);
+    distinct_number_ = distinct_column_ + rows_;
     links_ = part<SparseLink>(base, parts_.links);
     lines_ = part<SparseRecord>(base, parts_.lines);
     lines_other_ = part<SparseRecord>(base, parts_.lines_other);
@@ -88,6 +91,7 @@ class Pairs {
     } else {
       sort_rows<SparseRecord>();
     }
+    if (sub_manifold()) sketch_runs();
     link_runs();
     if (!sub_manifold()) find_lines();
     outcome.rows_out = sub_manifold() ? rows_ : outputs_;
@@ -187,21 +191,27 @@ class Pairs {
   void find_runs(const Record *sorted) {
     const std::uint64_t width = static_cast<std::uint64_t>(geometry_.input_space[kWidth]);
     std::uint64_t line_end = 0;  // first cell behind the line of the current run
+    std::uint32_t distinct = 0;
     runs_ = 0;
     for (std::int64_t j = 0; j < rows_; ++j) {
       const std::uint64_t cell = cell_in(sorted[j]);
       const std::int64_t number = number_of(sorted[j]);
       if (cell >= line_end) {
         const Row &place = row(number);
-        const std::uint64_t line = (cell - static_cast<std::uint64_t>(place.width)) / width;
         line_end = cell - static_cast<std::uint64_t>(place.width) + width;
-        run_line_[runs_] = line;
-        run_[runs_++] = SparseRun{place.batch, place.depth, place.height, static_cast<std::uint32_t>(j)};
+        run_line_[runs_] = line_of(place.batch, place.depth, geometry_.input_space[kDepth], place.height,
+                                   geometry_.input_space[kHeight]);
+        run_[runs_++] = SparseRun{place.batch, place.depth, place.height, static_cast<std::uint32_t>(j), distinct};
       }
       row_column_[j] = static_cast<std::int32_t>(cell - (line_end - width));
       row_number_[j] = static_cast<std::int32_t>(number);
+      if (sub_manifold() && (j == 0 || cell != cell_in(sorted[j - 1]))) {
+        distinct_column_[distinct] = row_column_[j];
+        distinct_number_[distinct++] = row_number_[j];
+      }
     }
     run_[runs_].begin = static_cast<std::uint32_t>(rows_);
+    run_[runs_].begin_distinct = distinct;
   }
 
   // Links of every plane, in ascending order of runs and so of lines.
@@ -229,11 +239,29 @@ class Pairs {
     return true;
   }
 
-  std::int64_t run_first(std::int64_t run) const { return row_column_[run_[run].begin]; }
-  std::int64_t run_last(std::int64_t run) const { return row_column_[run_[run + 1].begin - 1]; }
+  // A line is cut into at most 64 stretches, none shorter than the filter reaches; a run's sketch has a bit for each of its own.
+  int stretch_bits() const {
+    const std::int64_t reach = larger<std::int64_t>(width_.pad, larger(cells_wide_ - 1 - width_.pad, std::int64_t{1}));
+    return larger(bits_for(static_cast<std::uint64_t>(reach)),
+                  bits_for(static_cast<std::uint64_t>(width_.outputs)) - 6);
+  }
+
+  void sketch_runs() {
+    const int shift = stretch_bits();
+    auto sketch = [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t run = begin; run < end; ++run) {
+        std::uint64_t bits = 0;
+        for (std::uint32_t j = run_[run].begin; j < run_[run + 1].begin; ++j) {
+          bits |= std::uint64_t{1} << (row_column_[j] >> shift);
+        }
+        run_sketch_[run] = bits;
+      }
+    };
+    parallel_for(runs_, kRowsPerPiece, sketch);
+  }
 
   // Sub-manifold mode: the planes of one depth cell. The lines that a run can meet follow one another, and ascend with the runs.
-  // Links whose columns are out of each other's reach are left out.
+  // Links whose columns are out of each other's reach, as far as the sketches tell, are left out.
   void link_to_runs(std::int64_t depth_cell, bool mirrored) {
     const std::int64_t heights = geometry_.input_space[kHeight], height_cells = geometry_.filter_space[kHeight];
     const std::int64_t first_plane = depth_cell * height_cells;
@@ -250,10 +278,10 @@ class Pairs {
       const std::int64_t start = static_cast<std::int64_t>(line_of(run_[run].batch, depth, depth_.outputs, 0, heights));
       const auto from = static_cast<std::uint64_t>(start + larger<std::int64_t>(lowest, 0));
       const auto to = static_cast<std::uint64_t>(start + smaller(highest, heights - 1));
+      const std::uint64_t near = run_sketch_[run] | run_sketch_[run] << 1 | run_sketch_[run] >> 1;
       while (candidate < runs_ && run_line_[candidate] < from) ++candidate;
       for (std::int64_t line = candidate; line < runs_ && run_line_[line] <= to; ++line) {
-        if (run_last(line) < run_first(run) + width_.pad - (cells_wide_ - 1)) continue;
-        if (run_first(line) > run_last(run) + width_.pad) continue;
+        if ((run_sketch_[line] & near) == 0) continue;
         const std::int64_t height_cell = highest - (static_cast<std::int64_t>(run_line_[line]) - start);
         add_link(first_plane + height_cell, run, line);
         if (mirrored) add_link(planes_ - 1 - (first_plane + height_cell), line, run);
@@ -306,6 +334,38 @@ class Pairs {
       merged[line].b = static_cast<std::uint32_t>(outputs_);
       outputs_ += here;
     }
+    index_columns(sorted);
+  }
+
+  // 64 columns of a line: which of them are there, and how many are before them.
+  struct Columns {
+    std::uint64_t present;
+    std::uint64_t before;
+  };
+
+  // Where lines are well filled, walking along them takes longer than looking a column up. `room` is no longer needed.
+  void index_columns(SparseRecord *room) {
+    static_assert(sizeof(Columns) == sizeof(SparseRecord), "the index has room where the links were sorted");
+    const std::int64_t words = (width_.outputs + 63) / 64;
+    if (words > planes_ * rows_ / larger<std::int64_t>(line_count_, 1) || words * line_count_ > outputs_) return;
+    column_index_ = reinterpret_cast<Columns *>(room);
+    index_words_ = words;
+    auto index = [&](std::int64_t begin, std::int64_t end) {
+      std::memset(column_index_ + begin * words, 0, static_cast<std::size_t>((end - begin) * words) * sizeof(Columns));
+      for (std::int64_t number = begin; number < end; ++number) {
+        Columns *of_line = column_index_ + number * words;
+        const Line line = line_at(static_cast<std::uint32_t>(number));
+        for (std::int64_t i = 0; i < line.count; ++i) {
+          of_line[line.columns[i] / 64].present |= std::uint64_t{1} << (line.columns[i] % 64);
+        }
+        std::uint64_t before = 0;
+        for (std::int64_t word = 0; word < words; ++word) {
+          of_line[word].before = before;
+          before += static_cast<std::uint64_t>(__builtin_popcountll(of_line[word].present));
+        }
+      }
+    };
+    parallel_for(line_count_, 256, index);
   }
 
   // One record per line: `a` the room its columns start at, `b` its first link in `sorted`.
@@ -425,8 +485,8 @@ class Pairs {
 
   Line line_at(std::uint32_t number) const {
     if (sub_manifold()) {
-      const std::uint32_t begin = run_[number].begin;
-      return Line{row_column_ + begin, row_number_ + begin, 0, run_[number + 1].begin - begin};
+      const std::uint32_t begin = run_[number].begin_distinct;
+      return Line{distinct_column_ + begin, distinct_number_ + begin, 0, run_[number + 1].begin_distinct - begin};
     }
     const std::uint32_t before = lines_[number].b;
     const std::int64_t past = number + 1 < line_count_ ? lines_[number + 1].b : outputs_;
@@ -465,10 +525,41 @@ class Pairs {
     }
   }
 
-  // Calls match(width cell, input row, output row) for all matches of a plane, in the order of the sorted rows. A row w reaches
-  // the columns between w + pad - (cells - 1) * dilation and w + pad, divided by the stride.
+  // Calls match(width cell, input row, output row) for all matches of a plane, in the order of the sorted rows.
   template <typename Match>
   void match_links(std::int64_t plane, const Match &match) const {
+    if (column_index_ != nullptr) {
+      look_up_links(plane, match);
+    } else {
+      walk_links(plane, match);
+    }
+  }
+
+  // Through the index. Every column that a row reaches is there.
+  template <typename Match>
+  void look_up_links(std::int64_t plane, const Match &match) const {
+    const SparseLink *links = links_ + plane * rows_;
+    for (std::int64_t i = 0; i < link_count_[plane]; ++i) {
+      const Columns *of_line = column_index_ + links[i].line * index_words_;
+      const std::uint64_t first_label = lines_[links[i].line].b;
+      for (std::uint32_t j = run_[links[i].run].begin; j < run_[links[i].run + 1].begin; ++j) {
+        for (std::int64_t cell = 0; cell < cells_wide_; ++cell) {
+          const std::int64_t column = width_.output(row_column_[j], cell);
+          if (column < 0) continue;
+          const Columns &columns = of_line[column / 64];
+          const std::uint64_t below = columns.present & ((std::uint64_t{1} << (column % 64)) - 1);
+          const std::uint64_t label =
+              first_label + columns.before + static_cast<std::uint64_t>(__builtin_popcountll(below));
+          match(cell, row_number_[j], static_cast<std::int32_t>(label));
+        }
+      }
+    }
+  }
+
+  // Walking along run and line together. A row w reaches
+  // the columns between w + pad - (cells - 1) * dilation and w + pad, divided by the stride.
+  template <typename Match>
+  void walk_links(std::int64_t plane, const Match &match) const {
     const SparseLink *links = links_ + plane * rows_;
     const std::int64_t reach = (cells_wide_ - 1) * width_.dilation;
     for (std::int64_t i = 0; i < link_count_[plane]; ++i) {
@@ -477,13 +568,10 @@ class Pairs {
       for (std::uint32_t j = run_[links[i].run].begin; j < run_[links[i].run + 1].begin; ++j) {
         const std::int64_t highest = row_column_[j] + width_.pad;
         while (candidate < line.count && line.columns[candidate] * width_.stride < highest - reach) ++candidate;
-        std::int64_t previous = -1;
         for (std::int64_t c = candidate; c < line.count; ++c) {
           const std::int64_t distance = highest - line.columns[c] * width_.stride;
           if (distance < 0) break;
-          // Of rows with the same place the first stands for all.
-          if (line.columns[c] == previous || (width_.dilation != 1 && distance % width_.dilation != 0)) continue;
-          previous = line.columns[c];
+          if (width_.dilation != 1 && distance % width_.dilation != 0) continue;
           match(width_.dilation == 1 ? distance : distance / width_.dilation, row_number_[j], line.label(c));
         }
       }
@@ -536,14 +624,17 @@ class Pairs {
   char *rows_memory_[2];
   bool ordered_ = false;
   std::int32_t *row_column_ = nullptr, *row_number_ = nullptr;  // of the sorted rows
+  std::int32_t *distinct_column_, *distinct_number_;
   SparseRun *run_;
-  std::uint64_t *run_line_;
+  std::uint64_t *run_line_, *run_sketch_;
   std::int64_t runs_ = 0;
   SparseLink *links_;
   std::int64_t *link_count_ = nullptr;
   std::int64_t link_total_ = 0;
   SparseRecord *lines_, *lines_other_;
   std::int64_t line_count_ = 0;
+  Columns *column_index_ = nullptr;  // [lines][index_words_], where it pays
+  std::int64_t index_words_ = 0;
   std::int32_t *columns_;
   std::int64_t outputs_ = 0;
   char *matches_;

@@ -22,7 +22,8 @@ struct SparseRun {
   std::int32_t batch;
   std::int32_t depth;
   std::int32_t height;
-  std::uint32_t begin;  // first of its sorted rows; the next run's tells the end
+  std::uint32_t begin;           // first of its sorted rows; the next run's tells the end
+  std::uint32_t begin_distinct;  // likewise among the rows that are the first of their place
 };
 
 // An input run meets an output line.
@@ -33,13 +34,16 @@ struct SparseLink {
 
 // Offsets in bytes from an aligned start. L rows, T = filter depth * height, K = T * filter width.
 struct SparseWorkspace {
-  std::size_t rows;          // L sortable rows, then sorted
-  std::size_t rows_other;    // as many, for sorting; later the columns and numbers of the sorted rows
-  std::size_t runs;          // SparseRun[L + 1]
-  std::size_t run_line;      // uint64[L]
+  std::size_t rows;        // L sortable rows, then sorted
+  std::size_t rows_other;  // as many, for sorting; later the columns and numbers of the sorted rows
+  std::size_t runs;        // SparseRun[L + 1]
+  std::size_t run_line;    // uint64[L]
+  std::size_t run_sketch;  // uint64[L], sub-manifold mode only
+  std::size_t
+      distinct;  // int32[2][L], sub-manifold mode only: columns and numbers of rows that are the first of their place
   std::size_t links;         // SparseLink[T][L]
   std::size_t lines;         // SparseRecord[T * L], default mode only
-  std::size_t lines_other;   // SparseRecord[T * L], default mode only
+  std::size_t lines_other;   // SparseRecord[T * L], default mode only; later where columns stand in their lines
   std::size_t columns;       // int32[K * L], default mode only
   std::size_t matches;       // per slot: int32[filter width][L], then uint64[filter width][(L + 63) / 64]
   std::size_t matches_size;  // bytes of one slot

@@ -1,0 +1,1 @@
+"""Tests of the benchmark: what it does, not how fast anything is."""

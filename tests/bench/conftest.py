@@ -1,0 +1,39 @@
+"""What the tests of the benchmark share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pytest
+
+import pymluops
+from pymluops.bench.cases import Case
+from pymluops.bench.threads import close_teams
+from pymluops.cli import main
+
+
+@pytest.fixture(autouse=True)
+def threads_as_before() -> Iterator[None]:
+    before = pymluops.get_num_threads()
+    yield
+    close_teams()
+    pymluops.set_num_threads(before)
+
+
+@pytest.fixture
+def bench(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str]]:
+    """Run ``pymluops bench`` in this process; gives exit code, standard output and standard error."""
+
+    def run(*arguments: object) -> tuple[int, str, str]:
+        capsys.readouterr()
+        code = main(["bench", *map(str, arguments)])
+        captured = capsys.readouterr()
+        return code, captured.out, captured.err
+
+    return run
+
+
+@pytest.fixture
+def tiny_case() -> Case:
+    facts = {"shape": [1, 4, 4, 8], "groups": 2, "largest_shift": 1}
+    return Case("tin_shift_forward/tiny/f32", "tin_shift", "tin_shift_forward", "tiny", "small", "float32", facts)
