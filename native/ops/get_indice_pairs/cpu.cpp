@@ -69,7 +69,7 @@ class Pairs {
     rows_memory_[1] = part<char>(base, parts_.rows_other);
     run_ = part<SparseRun>(base, parts_.runs);
     run_line_ = part<std::uint64_t>(base, parts_.run_line);
-    run_sketch_ = part<std::uint64_t>(base, parts_.run_sketch);
+    run_sketch_ = part<SparseSketch>(base, parts_.run_sketch);
     distinct_column_ = part<std::int32_t>(base, parts_.distinct);
     distinct_number_ = distinct_column_ + rows_;
     links_ = part<SparseLink>(base, parts_.links);
@@ -105,6 +105,7 @@ class Pairs {
 
  private:
   static constexpr std::int64_t kRowsPerPiece = 16384;
+  static constexpr std::int64_t kRowsAhead = 16;
 
   bool sub_manifold() const { return geometry_.sub_m != 0; }
   const Row &row(std::int64_t number) const { return reinterpret_cast<const Row *>(problem_.indices)[number]; }
@@ -196,6 +197,8 @@ class Pairs {
     for (std::int64_t j = 0; j < rows_; ++j) {
       const std::uint64_t cell = cell_in(sorted[j]);
       const std::int64_t number = number_of(sorted[j]);
+      // Rows are read in the order of their places, not of memory.
+      if (j + kRowsAhead < rows_) __builtin_prefetch(&row(number_of(sorted[j + kRowsAhead])));
       if (cell >= line_end) {
         const Row &place = row(number);
         line_end = cell - static_cast<std::uint64_t>(place.width) + width;
@@ -239,7 +242,7 @@ class Pairs {
     return true;
   }
 
-  // A line is cut into at most 64 stretches, none shorter than the filter reaches; a run's sketch has a bit for each of its own.
+  // Stretches are not shorter than the filter reaches, so that what a run can meet lies in its own or in the next ones.
   int stretch_bits() const {
     const std::int64_t reach = larger<std::int64_t>(width_.pad, larger(cells_wide_ - 1 - width_.pad, std::int64_t{1}));
     return larger(bits_for(static_cast<std::uint64_t>(reach)),
@@ -250,14 +253,27 @@ class Pairs {
     const int shift = stretch_bits();
     auto sketch = [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t run = begin; run < end; ++run) {
-        std::uint64_t bits = 0;
+        SparseSketch made = {0, 0};
         for (std::uint32_t j = run_[run].begin; j < run_[run + 1].begin; ++j) {
-          bits |= std::uint64_t{1} << (row_column_[j] >> shift);
+          made.stretches |= std::uint64_t{1} << (row_column_[j] >> shift);
+          made.residues |= std::uint64_t{1} << (row_column_[j] % 64);
         }
-        run_sketch_[run] = bits;
+        run_sketch_[run] = made;
       }
     };
     parallel_for(runs_, kRowsPerPiece, sketch);
+  }
+
+  // The sketch of everything that a run can meet.
+  SparseSketch reach_of(const SparseSketch &run) const {
+    SparseSketch reach;
+    reach.stretches = run.stretches | run.stretches << 1 | run.stretches >> 1;
+    reach.residues = cells_wide_ < 64 ? 0 : ~std::uint64_t{0};
+    for (std::int64_t cell = 0; cells_wide_ < 64 && cell < cells_wide_; ++cell) {
+      const std::int64_t turn = (width_.pad - cell) & 63;
+      reach.residues |= run.residues << turn | run.residues >> (-turn & 63);
+    }
+    return reach;
   }
 
   // Sub-manifold mode: the planes of one depth cell. The lines that a run can meet follow one another, and ascend with the runs.
@@ -278,10 +294,11 @@ class Pairs {
       const std::int64_t start = static_cast<std::int64_t>(line_of(run_[run].batch, depth, depth_.outputs, 0, heights));
       const auto from = static_cast<std::uint64_t>(start + larger<std::int64_t>(lowest, 0));
       const auto to = static_cast<std::uint64_t>(start + smaller(highest, heights - 1));
-      const std::uint64_t near = run_sketch_[run] | run_sketch_[run] << 1 | run_sketch_[run] >> 1;
+      const SparseSketch near = reach_of(run_sketch_[run]);
       while (candidate < runs_ && run_line_[candidate] < from) ++candidate;
       for (std::int64_t line = candidate; line < runs_ && run_line_[line] <= to; ++line) {
-        if ((run_sketch_[line] & near) == 0) continue;
+        const SparseSketch &there = run_sketch_[line];
+        if ((there.stretches & near.stretches) == 0 || (there.residues & near.residues) == 0) continue;
         const std::int64_t height_cell = highest - (static_cast<std::int64_t>(run_line_[line]) - start);
         add_link(first_plane + height_cell, run, line);
         if (mirrored) add_link(planes_ - 1 - (first_plane + height_cell), line, run);
@@ -626,7 +643,8 @@ class Pairs {
   std::int32_t *row_column_ = nullptr, *row_number_ = nullptr;  // of the sorted rows
   std::int32_t *distinct_column_, *distinct_number_;
   SparseRun *run_;
-  std::uint64_t *run_line_, *run_sketch_;
+  std::uint64_t *run_line_;
+  SparseSketch *run_sketch_;
   std::int64_t runs_ = 0;
   SparseLink *links_;
   std::int64_t *link_count_ = nullptr;

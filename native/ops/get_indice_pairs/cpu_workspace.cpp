@@ -40,7 +40,7 @@ SparseWorkspace divide_workspace(const SparseGeometry &geometry, std::int64_t ro
   parts.rows_other = divider.take(rows, sizeof(SparseRecord));
   parts.runs = divider.take(rows + 1, sizeof(SparseRun));
   parts.run_line = divider.take(rows, sizeof(std::uint64_t));
-  parts.run_sketch = divider.take(sub_m ? rows : 0, sizeof(std::uint64_t));
+  parts.run_sketch = divider.take(sub_m ? rows : 0, sizeof(SparseSketch));
   parts.distinct = divider.take(sub_m ? 2 * rows : 0, sizeof(std::int32_t));
   parts.links = divider.take(planes * rows, sizeof(SparseLink));
   parts.lines = divider.take(sub_m ? 0 : planes * rows, sizeof(SparseRecord));

@@ -26,6 +26,12 @@ struct SparseRun {
   std::uint32_t begin_distinct;  // likewise among the rows that are the first of their place
 };
 
+// Which columns a run has, roughly: a bit for each of up to 64 stretches of its line, and one for each column modulo 64.
+struct SparseSketch {
+  std::uint64_t stretches;
+  std::uint64_t residues;
+};
+
 // An input run meets an output line.
 struct SparseLink {
   std::uint32_t run;
