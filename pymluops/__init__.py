@@ -63,3 +63,12 @@ __all__ = [
     "tin_shift_forward",
     "use",
 ]
+
+
+def __getattr__(name: str) -> str:
+    # Reading the metadata of a package takes longer than importing this one, so it waits until somebody asks.
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("pymluops")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

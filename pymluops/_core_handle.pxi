@@ -16,7 +16,10 @@ _HANDLE_NAMES = _arguments.Names("Handle", "mluOpSetQueue")
 
 @cython.final
 cdef class Handle:
-    """What operators run with: a library and its queue.
+    """Handle(backend=None, queue=None)
+--
+
+    What operators run with: a library and its queue.
 
     One handle serves one thread at a time; a second thread that calls with it waits. Operators that are not given a
     handle use one that belongs to the thread.
@@ -188,7 +191,10 @@ _SPARSE_NAMES = _arguments.Names("SparseConvolutionDescriptor", "mluOpSetSparseC
 
 @cython.final
 cdef class SparseConvolutionDescriptor:
-    """Geometry of a 3-D sparse convolution, for ``mluOpGetIndicePairs`` through ``Backend.lib``.
+    """SparseConvolutionDescriptor(batch, input_space, filter_space, output_space, stride=1, padding=0, dilation=1, subm=False, *, backend=None)
+--
+
+    Geometry of a 3-D sparse convolution, for ``mluOpGetIndicePairs`` through ``Backend.lib``.
 
     `pymluops.get_indice_pairs` makes its own. Each space and each of `stride`, `padding` and `dilation` is (depth,
     height, width) or one integer for all three.

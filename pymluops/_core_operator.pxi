@@ -447,7 +447,7 @@ cdef class Operator:
         return self.problem(i, f"dtype {expected}, got {dtype_text(&call.views[i], array)}")
 
     cdef str expected_shape(self, Call *call, int i):
-        """Return the terms of a shape, with the values that were known before this tensor."""
+        """Return the terms of a shape, with the values that this tensor did not give itself."""
         cdef int axis, factor, symbol
         cdef int64_t value = 0
         cdef bint known
@@ -459,7 +459,9 @@ cdef class Operator:
             known = spec.terms[axis].factor_count > 0
             for factor in range(spec.terms[axis].factor_count):
                 symbol = spec.terms[axis].factors[factor]
-                known = known and call.values[symbol] >= 0 and call.owners[symbol] != i
+                known = known and call.values[symbol] >= 0
+                # What a product must be is worth telling even if its factors come from the same tensor.
+                known = known and (call.owners[symbol] != i or spec.terms[axis].factor_count > 1)
             texts.append(f"{names[axis]}={value}" if known else names[axis])
         return f"[{', '.join(texts)}]"
 

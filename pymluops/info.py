@@ -98,8 +98,7 @@ def _open_default() -> tuple[Backend | None, str]:
     try:
         return library.current(), ""
     except pymluops.MluOpError as error:
-        name = os.environ.get("PYMLUOPS_BACKEND")
-        return None, f"PYMLUOPS_BACKEND is {name}: {error}" if name else str(error)
+        return None, str(error)
 
 
 def _nothing_known() -> dict[str, Any]:

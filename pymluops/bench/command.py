@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from pymluops.bench.peers import Peer
 
 DESCRIPTION = """\
-Measure every operator against a memcpy of the bytes that it must move and against other ways to compute the same: NumPy,
-and PyTorch, numba and spconv where they are installed. Each result is checked before it is timed. Exit code 1: a peer's
-result is not ours, --compare found something slower, or with --strict a rule does not hold.
+Measure every operator against a memcpy of the bytes that it must move and against other ways to compute the same:
+NumPy, and PyTorch, numba and spconv where they are installed. Each result is checked before it is timed. Exit code 1: a
+peer's result is not ours, --compare found something slower, or with --strict a rule does not hold.
 """
 
 SCHEMA = 1
@@ -31,15 +31,17 @@ def register(subparsers: Any) -> None:
     text = "measure the operators against memcpy and against other packages"
     parser = subparsers.add_parser("bench", help=text, description=DESCRIPTION, allow_abbrev=False)
     what = parser.add_argument_group("what is measured")
-    what.add_argument("--filter", action="append", default=[], metavar="PATTERN", help="only cases whose id has this in it")
+    what.add_argument(
+        "--filter", action="append", default=[], metavar="PATTERN", help="only cases with this in their id"
+    )
     what.add_argument("--group", action="append", default=[], metavar="NAME", help="only limits, documents or more")
     what.add_argument("--list", action="store_true", help="list the cases and measure nothing")
-    what.add_argument("--sizes", action="store_true", help="how time grows from 1e3 to 1e8 elements, instead of the cases")
+    what.add_argument("--sizes", action="store_true", help="how time grows up to 1e8 elements, instead of the cases")
     what.add_argument("--overhead", action="store_true", help="what a call on tiny arrays costs, instead of the cases")
     what.add_argument("--memory", action="store_true", help="memory above inputs and outputs, instead of the times")
     what.add_argument("--all", action="store_true", help="the cases and the three above")
     how = parser.add_argument_group("how")
-    how.add_argument("--quick", action="store_true", help="only the cases with limits, fewer rounds, the most threads only")
+    how.add_argument("--quick", action="store_true", help="only the cases with limits, two threads, fewer rounds")
     how.add_argument("--threads", type=_counts, metavar="N,M", help="numbers of threads; 1,2 if not given")
     how.add_argument("--peers", type=_names, metavar="A,B", help="only these peers; 'none' for memcpy alone")
     how.add_argument("--seconds", type=_seconds, metavar="S", help="seconds a case; 6 if not given")
@@ -165,6 +167,7 @@ Step = tuple[str, str, Callable[[], tuple[list[dict[str, Any]], list[str]]]]
 def _steps(args: argparse.Namespace, cases: Sequence[Case]) -> list[Step]:
     """Return what is to be done: a name for people, the key of the results, and a function."""
     from dataclasses import replace
+    from functools import partial
 
     from pymluops.bench import memory, overhead, sizes, timing
     from pymluops.bench.driver import run_case
@@ -176,22 +179,28 @@ def _steps(args: argparse.Namespace, cases: Sequence[Case]) -> list[Step]:
     steps: list[Step] = []
     if args.all or not (args.sizes or args.overhead or args.memory):
         for case in cases:
-            steps.append((case.id, "cases", lambda case=case: ([run_case(case, peers, threads, plan)], [])))
+            steps.append((case.id, "cases", partial(_alone, run_case, case, peers, threads, plan)))
     if args.all or args.sizes:
         chosen = sizes.QUICK_SIZES if args.quick else sizes.SIZES
         others = peers if args.peers else []
         for several in sizes.size_cases(chosen):
             if not args.filter or any(pattern in several[0].id for pattern in args.filter):
                 name = several[0].id.rpartition("/")[0]
-                steps.append(
-                    (name, "sizes", lambda many=several: (sizes.run_sizes(many, others, threads[-1], plan), []))
-                )
+                steps.append((name, "sizes", partial(_several, sizes.run_sizes, several, others, threads[-1], plan)))
     if args.all or args.overhead:
         steps.append(("tiny calls", "overhead", lambda: overhead.run_overhead(args.quick)))
     if args.all or args.memory:
         for case in cases:
-            steps.append((case.id, "memory", lambda case=case: ([memory.run_memory(case, threads[-1])], [])))
+            steps.append((case.id, "memory", partial(_alone, memory.run_memory, case, threads[-1])))
     return steps
+
+
+def _alone(measure: Callable[..., dict[str, Any]], *arguments: Any) -> tuple[list[dict[str, Any]], list[str]]:
+    return [measure(*arguments)], []
+
+
+def _several(measure: Callable[..., list[dict[str, Any]]], *arguments: Any) -> tuple[list[dict[str, Any]], list[str]]:
+    return measure(*arguments), []
 
 
 def _judged(document: dict[str, Any], cases_judge: Callable[[Any], list[dict[str, Any]]]) -> list[dict[str, Any]]:

@@ -136,7 +136,7 @@ def _turn(rng: np.random.Generator, scene: tuple[Points, Points], driven: float)
         distance = np.where(hit & (enter < distance), enter, distance)
     seen = distance < 75.0
     reached = distance[seen] + rng.normal(0, NOISE, int(seen.sum())).astype(np.float32)
-    return rays[seen] * reached[:, None] + here
+    return np.asarray(rays[seen] * reached[:, None] + here, np.float32)
 
 
 def _ground(rays: Points, here: Points) -> Points:
@@ -144,7 +144,7 @@ def _ground(rays: Points, here: Points) -> Points:
     flat = np.where(rays[:, 0] < 0, -SENSOR_HEIGHT / rays[:, 0], np.float32(np.inf))
     reach = np.where(np.isfinite(flat), flat, 0)[:, None] * rays[:, 1:] + here[1:]
     bump = 0.15 * np.sin(0.21 * reach[:, 0] + 1) * np.cos(0.17 * reach[:, 1])
-    return (flat * (1 - bump / SENSOR_HEIGHT)).astype(np.float32)
+    return np.asarray(flat * (1 - bump / SENSOR_HEIGHT), np.float32)
 
 
 def _thinned(ids: npt.NDArray[np.int64], rows: int, seed: int) -> npt.NDArray[np.int64]:

@@ -15,7 +15,7 @@ from pymluops.bench.memcpy import Memcpy
 from pymluops.bench.peers import Peer
 from pymluops.bench.problem import Arrays, Problem, WrongResultError, spoil
 from pymluops.bench.summary import ratio, spread
-from pymluops.bench.threads import set_all_threads
+from pymluops.bench.threads import close_teams, set_all_threads
 from pymluops.bench.timing import Contender, Plan, estimate, measure
 
 OURS, MEMCPY = "pymluops", "memcpy"
@@ -30,27 +30,35 @@ _HOPELESS, _HOPEFUL = 8.0, 5.0
 
 def run_case(case: Case, peers: Sequence[Peer], threads: Sequence[int], plan: Plan) -> dict[str, Any]:
     """Measure a case and return what was found, ready for JSON."""
-    problem = build(case)
+    try:
+        return _run(build(case), [peer for peer in peers if case.family in peer.families], threads, plan)
+    finally:
+        close_teams()
+        gc.collect()  # the arrays of a case can fill much of the memory
+
+
+def _run(problem: Problem, peers: Sequence[Peer], threads: Sequence[int], plan: Plan) -> dict[str, Any]:
     expected = problem.run(problem.buffers())
     wrong: list[dict[str, str]] = []
     contenders: list[Contender] = []
-    copier = Memcpy(problem.bytes_moved)
-    ours = problem.buffers()
-    outputs = {peer.name: problem.buffers() for peer in peers if case.family in peer.families}
+    copier, ours = Memcpy(problem.bytes_moved), problem.buffers()
+    outputs = {peer.name: problem.buffers() for peer in peers}
     for count in threads:
         contenders += _tried(OURS, {"": lambda: problem.run(ours)}, count)
         contenders += _tried(MEMCPY, copier.variants(count), count)
         for peer in peers:
-            if peer.name in outputs:
-                right = _right_variants(peer, problem, expected, outputs[peer.name], count, wrong)
-                contenders += _tried(peer.name, right, count)
+            right = _right_variants(peer, problem, expected, outputs[peer.name], count, wrong)
+            contenders += _tried(peer.name, right, count)
     with OtherWork() as others:
         rounds = measure(contenders, plan)
-    elements = sum(array.size for array in (*problem.inputs.values(), *expected.values()))
-    found = _document(problem, _fastest(contenders), rounds, wrong, elements, others.cpus)
-    del problem, expected, contenders, ours, outputs, copier
-    gc.collect()
-    return found
+    return {
+        **_about(problem, expected),
+        "rounds": rounds,
+        "other_cpus": others.cpus,
+        "wrong": wrong,
+        "contenders": [_contender(contender) for contender in _fastest(contenders)],
+        "ratios": _ratios(_fastest(contenders)),
+    }
 
 
 def _tried(name: str, variants: Mapping[str, Callable[[], object]], threads: int) -> list[Contender]:
@@ -58,6 +66,7 @@ def _tried(name: str, variants: Mapping[str, Callable[[], object]], threads: int
     tried = [Contender(name, variant, threads, run, set_all_threads) for variant, run in variants.items()]
     for contender in tried:
         contender.estimate = estimate(contender)
+        contender.essential = name in (OURS, MEMCPY)
     least = min((contender.estimate for contender in tried), default=0.0)
     return [contender for contender in tried if contender.estimate <= _WORTH_MEASURING * least]
 
@@ -93,14 +102,7 @@ def _right_variants(
     return {name: run for name, run in right.items() if seconds[name] <= max(_HOPELESS * least, _HOPEFUL)}
 
 
-def _document(
-    problem: Problem,
-    contenders: Sequence[Contender],
-    rounds: int,
-    wrong: list[dict[str, str]],
-    elements: int,
-    other_cpus: float | None,
-) -> dict[str, Any]:
+def _about(problem: Problem, expected: Arrays) -> dict[str, Any]:
     case = problem.case
     return {
         "id": case.id,
@@ -112,12 +114,7 @@ def _document(
         "limits": dict(case.limits),
         "bytes_read": problem.bytes_read,
         "bytes_written": problem.bytes_written,
-        "elements": elements,
-        "rounds": rounds,
-        "other_cpus": other_cpus,
-        "wrong": wrong,
-        "contenders": [_contender(contender) for contender in contenders],
-        "ratios": _ratios(contenders),
+        "elements": sum(array.size for array in (*problem.inputs.values(), *expected.values())),
     }
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from pymluops.bench.cases import Case
 
-#: The most that may be resident above inputs and outputs, as a part of both; for get_indice_pairs as a part of its outputs.
+#: The most that may be resident above inputs and outputs, as a part of both; of get_indice_pairs, of its outputs.
 LIMIT, LIMIT_OF_PAIRS = 0.10, 3.0
 
 #: Problems with less memory than this are not judged: a few pages more or less would decide.

@@ -1,8 +1,8 @@
 """What a call costs: tiny arrays, with ``out=`` given.
 
-Next to each operator stands a custom operator of PyTorch in C++ that checks its arguments and computes the same, and a Cython
-function that takes the same kind of arguments and does nothing. Both are compiled here if there are a compiler and the
-packages; that takes a minute.
+Next to each operator stands a custom operator of PyTorch in C++ that checks its arguments and computes the same, and a
+Cython function that takes the same kind of arguments and does nothing. Both are compiled here if there are a compiler
+and the packages; that takes a minute.
 """
 
 from __future__ import annotations
@@ -135,4 +135,3 @@ def judge(entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
                      "limit": limit, "holds": ours <= limit}
                 )  # fmt: skip
     return verdicts
-

@@ -12,7 +12,8 @@ from matplotlib.figure import Figure
 
 from pymluops.bench.verdicts import best_peer, contender, max_threads
 
-_STYLE = {"font.size": 9, "axes.titlesize": 11, "savefig.dpi": 120, "axes.spines.top": False, "axes.spines.right": False}
+_STYLE: dict[Any, Any] = {"font.size": 9, "axes.titlesize": 11, "savefig.dpi": 120,
+                          "axes.spines.top": False, "axes.spines.right": False}  # fmt: skip
 _COLOURS = {"pymluops": "#1b6ca8", "numpy": "#8a8a8a", "torch": "#ee6c4d", "numba": "#3a9d5d", "spconv": "#8e5aa8"}
 
 
@@ -46,7 +47,8 @@ def _bars(cases: Sequence[Mapping[str, Any]], document: Mapping[str, Any]) -> Fi
 
     for row, case in enumerate(cases):
         threads = max_threads(case)
-        copied, ours, peer = contender(case, "memcpy", threads), contender(case, "pymluops", threads), best_peer(case, threads)
+        copied, ours = contender(case, "memcpy", threads), contender(case, "pymluops", threads)
+        peer = best_peer(case, threads)
         if copied is None or ours is None:
             continue
         unit = copied["seconds"]["median"]

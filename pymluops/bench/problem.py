@@ -26,8 +26,8 @@ class WrongResultError(Exception):
 class Problem:
     """Everything that is measured of one case.
 
-    `inputs` and `outputs` name arrays and the shapes and types of arrays. ``bytes_read`` counts the input elements that the
-    operator must read and ``bytes_written`` the output elements that it must write. ``run(buffers)`` is our call: it
+    `inputs` and `outputs` name arrays and the shapes and types of arrays. `bytes_read` counts the input elements that
+    the operator must read and `bytes_written` the output elements that it must write. ``run(buffers)`` is our call: it
     writes into the buffers and returns the results by name. An operator without ``out=`` has no outputs here.
     ``check(expected, found)`` raises `WrongResultError`.
     """

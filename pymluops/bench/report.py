@@ -10,7 +10,9 @@ from pymluops.bench.verdicts import best_peer, contender, ratio
 #: Above this, relative to the median, the quartiles of a time are far apart.
 _NOISY = 0.15
 
-_HEADER = ("case", "threads", "ms", "spread", "GB/s", "x memcpy", "limit", "best peer", "ms", "x peer", "limit", "x 1 thread")
+_HEADER = (
+    "case", "threads", "ms", "spread", "GB/s", "x memcpy", "limit", "best peer", "ms", "x peer", "limit", "x 1 thread",
+)  # fmt: skip
 
 
 def render(document: Mapping[str, Any]) -> str:
@@ -29,8 +31,9 @@ def _machine(document: Mapping[str, Any]) -> str:
     machine = document["machine"]
     caches = ", ".join(f"{name} {size}" for name, size in machine["caches"].items())
     peers = ", ".join(f"{name} {version or 'not installed'}" for name, version in machine["peers"].items())
+    library = f"pymluops {machine['pymluops']} ({machine['instruction_level']})"
     return (
-        f"pymluops {machine['pymluops']} ({machine['instruction_level']}), Python {machine['python']}, {machine['time']}\n"
+        f"{library}, Python {machine['python']}, {machine['time']}\n"
         f"{machine['cpu']['model']}, {machine['cpu']['usable']} CPUs, {caches}\npeers: {peers}"
     )
 

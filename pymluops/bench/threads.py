@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import importlib
+import importlib.util
+import itertools
+import os
 import sys
 import threading
 from collections.abc import Callable, Sequence
@@ -24,6 +28,25 @@ def set_all_threads(count: int) -> None:
         library.threadpool_limits(limits=count, user_api="blas")
 
 
+def blas_obeys(threads: int) -> bool:
+    """Whether NumPy's BLAS uses so many threads: always, if threadpoolctl can tell it, else only its default."""
+    return importlib.util.find_spec("threadpoolctl") is not None or threads == usable_cpus()
+
+
+def usable_cpus() -> int:
+    """Return the number of CPUs that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+_open_teams: list[Team] = []
+
+
+def close_teams() -> None:
+    """Let the threads of all teams end. They keep what they work on, which may be large."""
+    while _open_teams:
+        _open_teams.pop().close()
+
+
 class Team:
     """Threads that stay and do the same pieces of work together again and again; the caller does the first piece."""
 
@@ -33,8 +56,12 @@ class Team:
         self._done = [_taken_lock() for _ in pieces[1:]]
         self._stopping = False
         self._error: BaseException | None = None
-        for start, done, piece in zip(self._start, self._done, pieces[1:], strict=True):
-            threading.Thread(target=self._serve, args=(start, done, piece), daemon=True).start()
+        self._threads = [
+            threading.Thread(target=self._serve, args=(start, done, piece), daemon=True)
+            for start, done, piece in zip(self._start, self._done, pieces[1:], strict=True)
+        ]
+        for thread in self._threads:
+            thread.start()
 
     def run(self) -> None:
         """Do all pieces and return when all are done."""
@@ -53,6 +80,8 @@ class Team:
         self._stopping = True
         for lock in self._start:
             lock.release()
+        for thread in self._threads:
+            thread.join()
 
     def _serve(self, start: threading.Lock, done: threading.Lock, piece: Work) -> None:
         while True:
@@ -71,10 +100,13 @@ def together(work: Callable[[int, int], object], size: int, threads: int) -> Wor
     """Return a function that does ``work(start, stop)`` over parts of ``range(size)``, one part a thread."""
     parts = min(threads, size)
     cuts = [size * part // max(parts, 1) for part in range(parts + 1)]
-    pieces: list[Work] = [lambda start=a, stop=b: work(start, stop) for a, b in zip(cuts, cuts[1:], strict=False)]
+    pieces: list[Work] = [functools.partial(work, start, stop) for start, stop in itertools.pairwise(cuts)]
     if not pieces:
         return lambda: None
-    return pieces[0] if len(pieces) == 1 else Team(pieces).run
+    if len(pieces) == 1:
+        return pieces[0]
+    _open_teams.append(Team(pieces))
+    return _open_teams[-1].run
 
 
 def _taken_lock() -> threading.Lock:

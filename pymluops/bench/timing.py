@@ -1,14 +1,15 @@
 """Timing contenders in turn, so that what disturbs the machine disturbs all of them alike.
 
-A round times each contender once: a pause in which the threads of the one before fall asleep, a call that is not counted, which
-brings the contender's data into the cache as far as it fits, then a few counted calls one by one. Their median is the round's
-time. The contenders go in another order each round. A slow contender takes part in a few rounds only.
+A round times each contender once: a pause in which the threads of the one before fall asleep, a call that is not
+counted, which brings the contender's data into the cache as far as it fits, then a few counted calls one by one. Their
+median is the round's time. The contenders go in another order each round. A slow contender takes part in few rounds.
 """
 
 from __future__ import annotations
 
 import gc
 import math
+import random
 import statistics
 import time
 from collections.abc import Callable, Sequence
@@ -32,7 +33,10 @@ QUICK = Plan(budget=1.5, rounds=(5, 9), slow_rounds=2, turn=0.01, calls=(1, 15))
 
 @dataclass
 class Contender:
-    """One way to compute a problem with a number of threads. `estimate` is a first guess of the seconds of a call."""
+    """One way to compute a problem with a number of threads.
+
+    `estimate` is a first guess of the seconds of a call. An `essential` contender never has fewer rounds than planned.
+    """
 
     name: str
     variant: str
@@ -40,12 +44,13 @@ class Contender:
     run: Callable[[], object]
     prepare: Callable[[int], None]
     estimate: float = 0.0
+    essential: bool = False
     times: dict[int, float] = field(default_factory=dict[int, float])
     calls: int = 0
 
 
 def estimate(contender: Contender, limit: float = 0.2) -> float:
-    """Return the shortest of up to five calls, fewer when they take long. The first call only warms up if it is short."""
+    """Return the shortest of up to five calls, fewer when they take long. A short first call only warms up."""
     contender.prepare(contender.threads)
     best, spent = math.inf, 0.0
     for number in range(6):
@@ -67,9 +72,9 @@ def measure(contenders: Sequence[Contender], plan: Plan, clock: Callable[[], int
     gc.disable()
     try:
         for number in range(rounds):
-            shift = number % len(contenders)
-            order = list(range(shift, len(contenders))) + list(range(shift))
-            for index in order if number % 2 == 0 else order[::-1]:
+            order = list(range(len(contenders)))
+            random.Random(number).shuffle(order)
+            for index in order:
                 if takes_part(number, wanted[index], rounds):
                     contender = contenders[index]
                     contender.times[number] = _turn(contender, plan, clock)
@@ -95,7 +100,9 @@ def _rounds_for(contender: Contender, plan: Plan, share: float) -> int:
     cost = contender.estimate * (1 + calls_per_turn(contender.estimate, plan)) + plan.pause
     low, high = plan.rounds
     fitting = int(share / cost)
-    return min(high, fitting) if fitting >= low else max(min(low, fitting), plan.slow_rounds)
+    if fitting >= low or contender.essential:
+        return max(low, min(high, fitting))
+    return max(fitting, plan.slow_rounds)
 
 
 def _turn(contender: Contender, plan: Plan, clock: Callable[[], int]) -> float:

@@ -34,8 +34,8 @@ def case(
         ratios.append({"to": "one thread", "threads": 2, "median": times["pymluops", 2] / times["pymluops", 1]})
     return {
         "id": name, "group": "limits", "dtype": dtype, "limits": limits or {}, "bytes_read": 10**6,
-        "bytes_written": 10**6, "other_cpus": 0.0, "wrong": [], "contenders": [entry(*key, seconds) for key, seconds in times.items()],
-        "ratios": ratios,
+        "bytes_written": 10**6, "other_cpus": 0.0, "wrong": [], "ratios": ratios,
+        "contenders": [entry(*key, seconds) for key, seconds in times.items()],
     }  # fmt: skip
 
 

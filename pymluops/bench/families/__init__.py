@@ -18,7 +18,7 @@ def build(case: Case) -> Problem:
 
 
 def sized(family: str, elements: int) -> Mapping[str, Mapping[str, Any]]:
-    """Return parameters with which inputs and outputs have about so many elements in all, for each mode of the family."""
+    """Return parameters by mode of the family, with which inputs and outputs have about so many elements in all."""
     module = importlib.import_module(f"pymluops.bench.families.{family}")
     parameters: Mapping[str, Mapping[str, Any]] = module.sized(elements)
     return parameters

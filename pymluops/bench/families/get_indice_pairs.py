@@ -57,7 +57,7 @@ def output_space(facts: Mapping[str, Any]) -> tuple[int, ...]:
 
 
 def check(expected: Arrays, found: Arrays) -> None:
-    """Compare what is meant: others may number the outputs differently and list the pairs of a filter cell in any order."""
+    """Compare what is meant: others may number the outputs in another order, and list a filter cell's pairs in any."""
     for name in ("indice_num", "out_indices", "indice_pairs"):
         if expected[name].shape != found[name].shape:
             shapes = f"{list(found[name].shape)} instead of {list(expected[name].shape)}"

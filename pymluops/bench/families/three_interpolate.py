@@ -15,7 +15,7 @@ _TOLERANCE = {"float32": 2e-5, "float16": 2e-3}
 
 
 def build(case: Case) -> Problem:
-    """Make features or a gradient, and for each point three features drawn evenly with inverse-distance-like weights."""
+    """Make features or a gradient, and for each point three features drawn evenly with weights that sum to 1."""
     facts, rng = case.parameters, generator(case)
     batch, channels, points, features = (facts[name] for name in ("batch", "channels", "points", "features"))
     forward = case.operator.endswith("forward")

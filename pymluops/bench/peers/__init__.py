@@ -1,8 +1,8 @@
 """Other ways to compute what the operators compute: one module a package and a family, ``<peer>_<family>``.
 
-Such a module has ``variants(problem, outputs, threads)``. It returns ways to compute the operator as functions by name; each
-writes into `outputs` where the operator does and returns the results by name. The fastest of them stands for the peer. Each
-is written as somebody would who knows the package well and wants speed.
+Such a module has ``variants(problem, outputs, threads)``. It returns ways to compute the operator as functions by name;
+each writes into `outputs` where the operator does and returns the results by name. The fastest of them stands for the
+peer. Each is written as somebody would who knows the package well and wants speed.
 
 The modules of a package that is not installed are never imported.
 """

@@ -1,6 +1,6 @@
 """get_indice_pairs with numba: a hash table searched for half of the offsets, and a dense grid for strides.
 
-The table of the sub-manifold mode is filled by all threads at once: a thread puts in the rows whose slot lies in its part.
+The table of the sub-manifold mode is filled by all threads at once: each puts in the rows whose slot lies in its part.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def _slot(cell: Any, shift: Any) -> Any:
 
 
 def _fill_table(cells: Any, keys: Any, values: Any, shift: Any) -> None:
-    rows, mask = cells.size, u(keys.size - 1)
+    rows = cells.size
     part = keys.size // 8
     for p in prange(8):
         low, high = u(p * part), u((p + 1) * part)
@@ -60,7 +60,7 @@ def _submanifold(indices: Any, space: Any, kernel: Any, cells: Any, keys: Any, v
             found = 0
             for row in range(first, last):
                 d, h, w = indices[row, 1] - a, indices[row, 2] - b, indices[row, 3] - c
-                other = np.int32(-1)
+                other: Any = np.int32(-1)
                 if 0 <= d < depth and 0 <= h < height and 0 <= w < width:
                     cell = cells[row] - delta
                     slot = _slot(cell, shift)
@@ -100,23 +100,19 @@ def _cell_numbers(indices: Any, space: Any, cells: Any) -> None:
         cells[row] = ((np.int64(n) * depth + d) * height + h) * width + w
 
 
-def _mark(indices: Any, tables: Any, space: Any, grid: Any) -> None:
-    """Mark the output cells. Threads may mark the same cell; they write the same value."""
+def _mark(indices: Any, reached: Any, counts: Any, space: Any, grid: Any) -> None:
+    """Mark the output cells. Threads may mark the same cell; they write the same value.
+
+    `reached` has for each axis and coordinate the filter cells and outputs that go with it, `counts` how many.
+    """
     depth, height, width = space
-    kernel = tables[0].shape[0]
     for row in prange(indices.shape[0]):
         n, i, j, k = indices[row, 0], indices[row, 1], indices[row, 2], indices[row, 3]
-        for a in range(kernel):
-            d = tables[0][a, i]
-            for b in range(kernel):
-                h = tables[1][b, j]
-                if d < 0 or h < 0:
-                    continue
-                line = ((np.int64(n) * depth + d) * height + h) * width
-                for c in range(kernel):
-                    w = tables[2][c, k]
-                    if w >= 0:
-                        grid[line + w] = 1
+        for a in range(counts[0][i]):
+            for b in range(counts[1][j]):
+                line = ((np.int64(n) * depth + reached[0][i, a, 1]) * height + reached[1][j, b, 1]) * width
+                for c in range(counts[2][k]):
+                    grid[u(line + reached[2][k, c, 1])] = 1
 
 
 def _number(grid: Any, starts: Any) -> int:
@@ -147,23 +143,42 @@ def _name(grid: Any, starts: Any, space: Any, out: Any) -> None:
                 number += 1
 
 
-def _pair(indices: Any, tables: Any, space: Any, grid: Any, pairs: Any, counts: Any) -> None:
+def _pair(indices: Any, reached: Any, counts: Any, space: Any, kernel: int, grid: Any, pairs: Any, found: Any) -> None:
+    """Write the pairs, some rows a task: count each filter cell's, then write them behind those of earlier rows."""
     depth, height, width = space
-    kernel = tables[0].shape[0]
-    rows = indices.shape[0]
-    for k in prange(kernel * kernel * kernel):
-        first, second = tables[0][k // kernel // kernel], tables[1][k // kernel % kernel]
-        third = tables[2][k % kernel]
-        at = 0
-        for row in range(rows):
-            n, d = indices[row, 0], first[u(indices[row, 1])]
-            h, w = second[u(indices[row, 2])], third[u(indices[row, 3])]
-            if d >= 0 and h >= 0 and w >= 0:
-                cell = ((np.int64(n) * depth + d) * height + h) * width + w
-                pairs[k, 0, u(at)], pairs[k, 1, u(at)] = row, grid[u(cell)]
-                at += 1
-        pairs[k, 0, at:], pairs[k, 1, at:] = -1, -1
-        counts[k] = at
+    rows, chunks, volume = indices.shape[0], found.shape[0], found.shape[1]
+    for chunk in prange(chunks):
+        at = np.zeros(volume, np.int64)
+        for row in range(chunk * rows // chunks, (chunk + 1) * rows // chunks):
+            i, j, k = indices[row, 1], indices[row, 2], indices[row, 3]
+            for a in range(counts[0][i]):
+                for b in range(counts[1][j]):
+                    line = (reached[0][i, a, 0] * kernel + reached[1][j, b, 0]) * kernel
+                    for c in range(counts[2][k]):
+                        at[u(line + reached[2][k, c, 0])] += 1
+        found[chunk] = at
+    for chunk in prange(chunks):
+        at = np.zeros(volume, np.int64)
+        for before in range(chunk):
+            at += found[before]
+        for row in range(chunk * rows // chunks, (chunk + 1) * rows // chunks):
+            n, i, j, k = indices[row, 0], indices[row, 1], indices[row, 2], indices[row, 3]
+            for a in range(counts[0][i]):
+                for b in range(counts[1][j]):
+                    line = (reached[0][i, a, 0] * kernel + reached[1][j, b, 0]) * kernel
+                    first = ((np.int64(n) * depth + reached[0][i, a, 1]) * height + reached[1][j, b, 1]) * width
+                    for c in range(counts[2][k]):
+                        cell = u(line + reached[2][k, c, 0])
+                        place = u(at[cell])
+                        pairs[cell, 0, place] = row
+                        pairs[cell, 1, place] = grid[u(first + reached[2][k, c, 1])]
+                        at[cell] += 1
+    for cell in prange(volume):
+        last = 0
+        for chunk in range(chunks):
+            last += found[chunk, cell]
+        pairs[cell, 0, last:] = -1
+        pairs[cell, 1, last:] = -1
 
 
 _fill_table_parallel, _submanifold_parallel, _cells_parallel = (
@@ -186,29 +201,40 @@ def _by_hash(geometry: Geometry, threads: int) -> Arrays:
     indices, rows, volume = geometry.indices, geometry.rows, geometry.volume
     bits = max(10, int(2 * rows - 1).bit_length())  # so that no part can be full
     shift = u(64 - bits)
-    cells = np.empty(rows, np.int64)
-    keys, values = np.full(1 << bits, -1, np.int64), np.empty(1 << bits, np.int32)
+    cells = np.empty(rows, np.int32 if geometry.cells < 2**31 else np.int64)
+    keys, values = np.full(1 << bits, -1, cells.dtype), np.empty(1 << bits, np.int32)
     _cells_parallel(indices, geometry.space, cells)
     _fill_table_parallel(cells, keys, values, shift)
     partner = np.empty((volume // 2, rows), np.int32)
     counts = np.zeros((volume // 2, 4 * threads), np.int64)
     pairs = np.empty((volume, 2, rows), np.int32)
-    _submanifold_parallel(
-        indices, geometry.space, geometry.kernel, cells, keys, values, shift, partner, counts, pairs
-    )
+    _submanifold_parallel(indices, geometry.space, geometry.kernel, cells, keys, values, shift, partner, counts, pairs)
     half = counts.sum(axis=1)
     number = np.concatenate([half, [rows], half[::-1]]).astype(np.int32)
     return {"out_indices": indices.copy(), "indice_pairs": pairs, "indice_num": number}
 
 
 def _by_grid(geometry: Geometry, threads: int) -> Arrays:
-    indices, tables = geometry.indices, tuple(geometry.tables())
+    indices = geometry.indices
+    reached, counts = _reached(geometry)
     grid = np.zeros(geometry.cells, np.int32)
-    _mark_parallel(indices, tables, geometry.out_space, grid)
+    _mark_parallel(indices, reached, counts, geometry.out_space, grid)
     starts = np.zeros(4 * threads + 1, np.int64)
     out = np.empty((_number_parallel(grid, starts), 4), np.int32)
     _name_parallel(grid, starts, geometry.out_space, out)
     pairs = np.empty((geometry.volume, 2, geometry.rows), np.int32)
-    number = np.empty(geometry.volume, np.int32)
-    _pair_parallel(indices, tables, geometry.out_space, grid, pairs, number)
+    found = np.empty((4 * threads, geometry.volume), np.int64)
+    _pair_parallel(indices, reached, counts, geometry.out_space, geometry.kernel, grid, pairs, found)
+    number = found.sum(axis=0).astype(np.int32)
     return {"out_indices": out, "indice_pairs": pairs, "indice_num": number}
+
+
+def _reached(geometry: Geometry) -> tuple[Any, Any]:
+    """Return for each axis which filter cells a coordinate meets, with the outputs, [size, kernel, 2], and how many."""
+    reached, counts = [], []
+    for table in geometry.tables():
+        valid = (table >= 0).T
+        order = np.argsort(~valid, axis=1, kind="stable")
+        reached.append(np.stack([order, np.take_along_axis(table.T, order, axis=1)], axis=2))
+        counts.append(valid.sum(axis=1))
+    return tuple(reached), tuple(counts)

@@ -1,6 +1,6 @@
 """psamask with numba: every row of the result is written once, zeros and data together.
 
-The loops index flat arrays with unsigned numbers: for signed ones numba compares each index with 0, and nothing is vectorised.
+The loops index flat arrays with unsigned numbers: signed ones numba compares with 0, and then nothing is vectorised.
 """
 
 from __future__ import annotations

@@ -41,7 +41,7 @@ parallel_copy = parallel(_copy)
 
 
 def _half_conversions() -> tuple[Any, Any]:
-    """Return functions between the bits of a float16, as uint16, and float32. numba has no float16 on the CPU; LLVM has."""
+    """Return functions between the bits of a float16 and float32. numba has no float16 on the CPU, but LLVM has."""
     if numba is None:
         import numpy as np
 

@@ -22,8 +22,9 @@ def _whole(values: Any) -> Array:
 def variants(problem: Problem, outputs: Arrays, threads: int) -> Variants:
     """Return the way for the direction. Work is shared among threads of Python."""
     forward = problem.case.operator.endswith("forward")
-    ways = {"rows": _forward(problem, outputs, threads)} if forward else {"bincount": _backward(problem, outputs, threads)}
-    return ways
+    if forward:
+        return {"rows": _forward(problem, outputs, threads)}
+    return {"bincount": _backward(problem, outputs, threads)}
 
 
 def _forward(problem: Problem, outputs: Arrays, threads: int) -> Any:

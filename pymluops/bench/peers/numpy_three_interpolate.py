@@ -11,7 +11,7 @@ import numpy as np
 
 from pymluops.bench.peers import Variants
 from pymluops.bench.problem import Array, Arrays, Problem
-from pymluops.bench.threads import together
+from pymluops.bench.threads import blas_obeys, together
 
 #: Elements of a block of channels that stays in the second-level cache with its partial sums.
 _BLOCK = 1 << 16
@@ -21,7 +21,7 @@ _MOST_CELLS = 1 << 24
 
 
 def variants(problem: Problem, outputs: Arrays, threads: int) -> Variants:
-    """Return the ways that suit the direction. Batches are shared among threads of Python."""
+    """Return the ways that suit the direction. Batches are shared among threads of Python, but for BLAS's own."""
     forward = problem.case.operator.endswith("forward")
     source = problem.inputs["features" if forward else "grad_output"]
     indices, weights, out = problem.inputs["indices"], problem.inputs["weights"], outputs["out"]
@@ -31,17 +31,17 @@ def variants(problem: Problem, outputs: Arrays, threads: int) -> Variants:
         ways["take"] = lambda b: _take(source[b], indices[b], weights[b], out[b])
     else:
         ways["bincount"] = lambda b: _bincount(source[b], indices[b], weights[b], out[b])
-    if features * indices.shape[1] <= _MOST_CELLS:
+    if features * indices.shape[1] <= _MOST_CELLS and blas_obeys(threads):
         ways["dense matrix"] = lambda b: _dense(source[b], indices[b], weights[b], features, forward, out[b])
     if importlib.util.find_spec("scipy") is not None:
         ways["scipy csr"] = lambda b: _sparse(source[b], indices[b], weights[b], features, forward, out[b])
 
-    def giving(work: Callable[[int], None]) -> Callable[[], Arrays]:
+    def giving(name: str, work: Callable[[int], None]) -> Callable[[], Arrays]:
         def batches(start: int, stop: int) -> None:
             for b in range(start, stop):
                 work(b)
 
-        shared = together(batches, len(source), threads)
+        shared = together(batches, len(source), 1 if name == "dense matrix" else threads)
 
         def run() -> Arrays:
             shared()
@@ -49,7 +49,7 @@ def variants(problem: Problem, outputs: Arrays, threads: int) -> Variants:
 
         return run
 
-    return {name: giving(work) for name, work in ways.items()}
+    return {name: giving(name, work) for name, work in ways.items()}
 
 
 def _take(features: Array, indices: Array, weights: Array, out: Array) -> None:
@@ -82,8 +82,8 @@ def _dense(source: Array, indices: Array, weights: Array, features: int, forward
     """The interpolation as a matrix [points, features], for one call of BLAS."""
     points = len(indices)
     places = (np.arange(points)[:, None] * features + indices).reshape(-1)
-    matrix = np.bincount(places, weights.reshape(-1).astype(np.float32), minlength=points * features)
-    matrix = matrix.astype(np.float32).reshape(points, features)
+    sums = np.bincount(places, weights.reshape(-1).astype(np.float32), minlength=points * features)
+    matrix = sums.astype(np.float32).reshape(points, features)
     result = source.astype(np.float32, copy=False) @ (matrix.T if forward else matrix)
     out[...] = result
 

@@ -1,4 +1,4 @@
-"""psamask as a view: with a mask that covers the whole map from every position, a map row is a strided window of a mask row."""
+"""psamask as a view: if every mask covers the whole map, the map of a position is a strided window of its mask."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pymluops.bench.problem import Problem
 class Geometry:
     """Sizes of a psamask problem, and where the window of each position lies.
 
-    A position h meets rows ``low(h)`` to ``high(h)`` of the map, and row h2 of the map is row ``h2 - h + reach`` of the mask.
+    The mask at row h of positions meets the map rows of ``span(h)``; row h2 of the map is its row ``h2 - h + reach``.
     """
 
     def __init__(self, problem: Problem) -> None:

@@ -110,9 +110,7 @@ def _backward(torch: Any, problem: Problem, outputs: Arrays) -> Variants:
         place = backward_positions(torch, boxes.float(), steps, pool)
         pixels, weights = corners(torch, lambda values: values.long(), place, height, width)
         index = argmax.long()
-        of_corner = [
-            (pixels[..., c].gather(3, index), weights[..., c].gather(3, index)) for c in range(4)
-        ]
+        of_corner = [(pixels[..., c].gather(3, index), weights[..., c].gather(3, index)) for c in range(4)]
         return tuple(pair[0] for pair in of_corner), tuple(pair[1] for pair in of_corner)
 
     def target() -> Any:
