@@ -1,34 +1,11 @@
-"""What every test needs: the installed package, not the source folder beside these tests."""
+"""Settings and fixtures that the tests share."""
 
 import os
-import sys
-from pathlib import Path
+from collections.abc import Iterator
+from typing import Any
 
-ROOT = Path(__file__).resolve().parent.parent
-
-
-def _leave_the_source_tree() -> None:
-    """Take the repository root off sys.path, where `python -m pytest` puts it.
-
-    The folder pymluops/ there has no compiled modules and would hide the installed package. Programs that tests start
-    get PYTHONSAFEPATH, so that Python does not put their working folder on the path either.
-    """
-    if any((ROOT / "pymluops").glob("_core*.so")):
-        return  # built in place: the source tree is the installation
-    sys.path[:] = [entry for entry in sys.path if Path(entry or os.curdir).resolve() != ROOT]
-    os.environ["PYTHONSAFEPATH"] = "1"
-
-
-_leave_the_source_tree()
-
-
-# ---- Settings and fixtures that the tests share; they come after the path is right ----------------------------------
-
-from collections.abc import Iterator  # noqa: E402
-from typing import Any  # noqa: E402
-
-import hypothesis  # noqa: E402
-import pytest  # noqa: E402
+import hypothesis
+import pytest
 
 # Derandomised, so that a run can be repeated; HYPOTHESIS_PROFILE=explore looks for new examples.
 hypothesis.settings.register_profile("repeatable", deadline=None, derandomize=True, database=None, print_blob=True)

@@ -243,7 +243,7 @@ PYTHON_ENUMS = (
 
 
 def python_enums(header: Header) -> str:
-    """Return pymluops/enums.py."""
+    """Return src/pymluops/enums.py."""
     enums = {enum.name: enum for enum in header.enums}
     parts = [f'# {BANNER}\n"""The enums of the C ABI that Python code uses."""\n\nfrom enum import IntEnum\n']
     for name, type_name, prefix, text in PYTHON_ENUMS:
