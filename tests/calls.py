@@ -11,10 +11,10 @@ from random import Random
 from typing import Any
 
 import numpy as np
-from raw import ARRAY, NHWC, Raw, Tensor
-from support import canary
 
 import pymluops
+from raw import ARRAY, NHWC, Raw, Tensor
+from support import canary
 
 FLOATS = ("float16", "float32")
 

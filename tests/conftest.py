@@ -16,9 +16,8 @@ hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatabl
 @pytest.fixture
 def raw() -> Iterator[Any]:
     """The C functions of the CPU library."""
-    from raw import Raw
-
     import pymluops
+    from raw import Raw
 
     with Raw(pymluops.load("cpu")) as functions:
         yield functions

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from random import Random
 
 import numpy as np
+
 from calls import Call
 from support import canary
 

@@ -6,11 +6,11 @@ import dataclasses
 from typing import Any
 
 import numpy as np
+
+import pymluops
 from oracle.get_indice_pairs import Geometry, Pairs
 from raw import SUCCESS, Raw, Tensor
 from support import assert_same_bits, canary, is_canary
-
-import pymluops
 
 SMALL = Geometry(2, (4, 5, 6), (3, 3, 3), (2, 2, 2), (1, 1, 1))
 #: As many output rows as it has sites.

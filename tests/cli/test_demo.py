@@ -9,11 +9,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from cli.scan_files import ply_bytes, small_scan, vertex_records, write_bin
 from matplotlib.figure import Figure
 from PIL import Image as PillowImage
 
 import pymluops
+from cli.scan_files import ply_bytes, small_scan, vertex_records, write_bin
 from pymluops.demo import pictures_image, pictures_scan, pipeline, progress, sources
 from pymluops.demo.images import Image
 from pymluops.demo.lidar import modelled_scan

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from cli import naive
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from cli import naive
 from pymluops.demo import reference
 
 FEW = settings(max_examples=40)

@@ -15,9 +15,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from cli.scan_files import small_scan, write_bin
 
 import pymluops
+from cli.scan_files import small_scan, write_bin
 from pymluops.demo import progress
 
 VERSION = metadata.version("pymluops")

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from cli.scan_files import PLY_TYPES, ply_bytes, small_scan, vertex_records, write_bin
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
+from cli.scan_files import PLY_TYPES, ply_bytes, small_scan, vertex_records, write_bin
 from pymluops.demo.errors import InputError
 from pymluops.demo.scans import MAX_POINTS, guess_columns, read_scan
 

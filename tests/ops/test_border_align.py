@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+import pymluops
 from oracle import border_align
 from raw import ARRAY, BAD_PARAM, NHWC, NOT_SUPPORTED, SUCCESS, Descriptor, Raw, Tensor
 from support import assert_close, assert_same_bits, assert_same_values, canary, facts, is_canary
-
-import pymluops
 
 FACTS = facts("acceptance_shapes.json")
 ROWS = FACTS["border_align_backward"]

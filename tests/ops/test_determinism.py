@@ -8,10 +8,10 @@ from functools import cache
 from typing import Any
 
 import pytest
-import workload
-from support import python_output
 
 import pymluops
+import workload
+from support import python_output
 
 LEVELS = ("x86-64", "x86-64-v3", "x86-64-v4")
 

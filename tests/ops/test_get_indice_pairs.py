@@ -10,12 +10,12 @@ import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+
+import pymluops
 from oracle.get_indice_pairs import Geometry, Triple, by_rule, vectorised
 from pairs import SMALL, Outputs, assert_c_gives, assert_equal, call, unique_rows
 from raw import BAD_PARAM, SUCCESS, Raw
 from support import facts, is_canary
-
-import pymluops
 
 CASES = facts("acceptance_shapes.json")["get_indice_pairs"]
 

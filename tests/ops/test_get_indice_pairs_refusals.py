@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 import pytest
+
+import pymluops
 from oracle.get_indice_pairs import Geometry, by_rule
 from pairs import SMALL, SMALL_ROWS, Outputs, assert_equal, call, unique_rows
 from raw import BAD_PARAM, NOT_SUPPORTED, SUCCESS, Descriptor, Raw, Tensor
-
-import pymluops
 
 # ---- Python and C ----------------------------------------------------------------------------------------------------
 

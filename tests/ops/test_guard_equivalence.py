@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+
+import pymluops
 from calls import OPERATORS, Call
 from mutations import mutate
 from oracle.get_indice_pairs import Geometry
 from raw import SUCCESS, Raw, Tensor
 from support import bits, canary
-
-import pymluops
 
 #: Random calls for each operator; the seed of one that fails is in the message.
 CASES = 2500

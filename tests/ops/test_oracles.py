@@ -8,6 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+
 from oracle import border_align, get_indice_pairs, psamask, three_interpolate, tin_shift
 from oracle.get_indice_pairs import Geometry
 from support import facts

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+import pymluops
 from oracle import psamask
 from raw import ARRAY, BAD_PARAM, NHWC, SUCCESS, Descriptor, Raw, Tensor
 from support import any_bits, assert_same_bits, canary, facts, is_canary
-
-import pymluops
 
 FACTS = facts("acceptance_shapes.json")["psamask"]
 MODES = {"collect": psamask.COLLECT, "distribute": psamask.DISTRIBUTE}

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from calls import OPERATORS, Call, legal_call
-from support import canary, is_canary
 
 import pymluops
+from calls import OPERATORS, Call, legal_call
+from support import canary, is_canary
 
 every_operator = pytest.mark.parametrize("operator", OPERATORS)
 

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
+import pymluops
 from oracle import three_interpolate
 from raw import BAD_PARAM, NHWC, NOT_SUPPORTED, SUCCESS, Descriptor, Raw, Tensor
 from support import any_bits, assert_same_bits, canary, facts, is_canary, tolerance
-
-import pymluops
 
 ROWS = facts("acceptance_shapes.json")["three_interpolate_backward"]
 ACCEPTED = [row for row in ROWS if row["status"] == SUCCESS]

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+
+import pymluops
 from oracle import tin_shift
 from raw import NOT_SUPPORTED, SUCCESS, Descriptor, Raw, Tensor
 from support import any_bits, assert_same_bits, canary, facts, is_canary
-
-import pymluops
 
 FACTS = facts("acceptance_shapes.json")["tin_shift"]
 FUNCTIONS = {"forward": pymluops.tin_shift_forward, "backward": pymluops.tin_shift_backward}

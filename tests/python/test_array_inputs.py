@@ -12,11 +12,11 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
+
+import pymluops
 from dlpack import CUDA, IS_COPIED, READ_ONLY, OldProducer, Producer
 from oracle import tin_shift
 from support import assert_same_bits, canary, is_canary
-
-import pymluops
 
 SHIFTS = np.array([[1, -1]], np.int32)
 

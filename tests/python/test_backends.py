@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-import workload
-from support import TESTS, canary, is_canary, python_output, run_python
 
 import pymluops
+import workload
+from support import TESTS, canary, is_canary, python_output, run_python
 
 SOURCE = np.arange(24, dtype=np.float32).reshape(1, 3, 4, 2)
 SHIFTS = np.array([[1, -1]], np.int32)

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support import canary, is_canary
 
 import pymluops
 from pymluops import Handle, SparseConvolutionDescriptor
+from support import canary, is_canary
 
 SOURCE = np.arange(24, dtype=np.float32).reshape(1, 3, 4, 2)
 SHIFTS = np.zeros((1, 2), np.int32)

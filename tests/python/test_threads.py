@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 import pytest
-import workload
-from support import python_output, run_python
 
 import pymluops
+import workload
+from support import python_output, run_python
 
 PRINT = "import pymluops; print(pymluops.get_num_threads())"
 
