@@ -75,20 +75,30 @@ static inline T larger(T a, T b) {
   return a < b ? b : a;
 }
 
-// Memory that lives as long as its scope; `data` is NULL when there was none to be had.
+constexpr std::size_t kCacheLine = 64;
+
+// Memory that lives as long as its scope and starts at a cache line; `data` is NULL when there was none to be had.
 template <typename T>
 class Scratch {
  public:
-  explicit Scratch(std::int64_t count) : data_(static_cast<T *>(std::malloc(bytes(count)))) {}
+  explicit Scratch(std::int64_t count) : data_(static_cast<T *>(std::aligned_alloc(kCacheLine, bytes(count)))) {}
   ~Scratch() { std::free(data_); }
   Scratch(const Scratch &) = delete;
   Scratch &operator=(const Scratch &) = delete;
   T *data() const { return data_; }
 
  private:
-  static std::size_t bytes(std::int64_t count) { return static_cast<std::size_t>(count > 0 ? count : 1) * sizeof(T); }
+  static std::size_t bytes(std::int64_t count) {
+    const std::size_t wanted = static_cast<std::size_t>(count > 0 ? count : 1) * sizeof(T);
+    return (wanted + kCacheLine - 1) / kCacheLine * kCacheLine;
+  }
   T *data_;
 };
+
+// What a kernel returns when Scratch had none; it must not have written anything yet.
+static inline mluOpStatus_t out_of_memory(const char *function) {
+  return fail(MLUOP_STATUS_ALLOC_FAILED, function, "out of memory");
+}
 
 // Calls body(slot, task) for every task, where two calls that run at the same time have different slots below `slots`. For
 // kernels that need scratch memory per running task.

@@ -8,8 +8,6 @@
 namespace mluops {
 namespace MLUOPS_LEVEL {
 
-constexpr std::size_t kCacheLine = 64;
-
 // Copies past the caches, for results too large to stay in them. finish_stream() makes the copies of this thread visible.
 static inline void stream_bytes(void *to, const void *from, std::size_t bytes) {
 #if defined(__x86_64__)

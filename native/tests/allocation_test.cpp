@@ -1,6 +1,6 @@
 // What happens when there is no memory: ALLOC_FAILED with a reason, and nothing leaked or half made.
 //
-// The program replaces operator new and, by the linker's --wrap, malloc of the library's objects. The n-th allocation of
+// The program replaces operator new and, by the linker's --wrap, malloc and aligned_alloc of the library's objects. The n-th allocation of
 // a call fails, for n = 1, 2, ... until the call succeeds.
 #include <new>
 #include <string>
@@ -9,6 +9,8 @@
 
 extern "C" void *__real_malloc(std::size_t size);
 extern "C" void *__wrap_malloc(std::size_t size);
+extern "C" void *__real_aligned_alloc(std::size_t alignment, std::size_t size);
+extern "C" void *__wrap_aligned_alloc(std::size_t alignment, std::size_t size);
 
 namespace {
 
@@ -24,6 +26,10 @@ bool allowed() {
 }  // namespace
 
 void *__wrap_malloc(std::size_t size) { return allowed() ? __real_malloc(size) : nullptr; }
+
+void *__wrap_aligned_alloc(std::size_t alignment, std::size_t size) {
+  return allowed() ? __real_aligned_alloc(alignment, size) : nullptr;
+}
 
 // Not inlined, or GCC sees free() called on what a new expression returned and warns.
 #define MLUOPS_NOT_INLINED __attribute__((noinline))

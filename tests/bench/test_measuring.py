@@ -133,12 +133,16 @@ def test_a_case_gives_times_and_ratios_for_each_contender_and_number_of_threads(
 def test_growth_is_judged_against_ten_million_elements(monkeypatch: pytest.MonkeyPatch) -> None:
     seconds = {"1000": 1e-6, "10000000": 1e-2, "100000000": 0.15}
 
+    copied = {"1000": 1e-7, "10000000": 1e-3, "100000000": 0.01}
+
     def fake(case, peers, threads, plan):
         size = int(case.name)
-        time_of = {"median": seconds[case.name], "low_quartile": 0, "high_quartile": 0}
+        times = {"pymluops": seconds, "memcpy": copied}
         return {
             "parameters": {}, "elements": size, "bytes_read": 2 * size, "bytes_written": 2 * size, "wrong": [],
-            "contenders": [{"name": n, "threads": 2, "seconds": time_of} for n in ("pymluops", "memcpy")],
+            "contenders": [
+                {"name": name, "threads": 2, "seconds": {"median": times[name][case.name]}} for name in times
+            ],
             "ratios": [{"to": "memcpy", "threads": 2, "median": 1.0}],
         }  # fmt: skip
 
@@ -147,6 +151,8 @@ def test_growth_is_judged_against_ten_million_elements(monkeypatch: pytest.Monke
     entries = sizes.run_sizes(several, [], 2, Plan())
     assert [entry["growth"] for entry in entries] == [None, None, pytest.approx(1.5)]
     assert [verdict["holds"] for verdict in sizes.judge(entries)] == [False]
+    copied["100000000"] = 0.013  # memory itself is that much slower
+    assert [verdict["holds"] for verdict in sizes.judge(sizes.run_sizes(several, [], 2, Plan()))] == [True]
 
 
 def test_every_operator_has_sizes() -> None:

@@ -232,7 +232,7 @@ class Backward {
  public:
   Backward(const BorderAlignBackwardProblem &problem, const Slices &slices) : problem_(problem), slices_(slices) {}
 
-  // `sums` has room for a slice. Half values are rounded once, when the slice goes to the map.
+  // `sums` has room for a slice and a vector. Half values are rounded once, when the slice goes to the map.
   void run(float *sums, std::int64_t task) const {
     const Slice slice = slices_.slice(task);
     clear_floats(sums, slices_.area * slice.count);
@@ -260,27 +260,37 @@ class Backward {
       Samples samples;
       samples.find(x, y, count, g, slice.count);
       const std::int64_t at = slices_.in_borders(slice, box);
-      add_channels(sums, samples, first, count, problem_.argmax + at, static_cast<const T *>(problem_.grad_output) + at,
-                   slice.count);
+      add_channels(sums, samples, static_cast<std::int32_t>(first), count, problem_.argmax + at,
+                   static_cast<const T *>(problem_.grad_output) + at, slice.count);
     }
   }
 
-  // Gradients of those channels whose largest sample is one of first .. first + count.
-  static void add_channels(float *sums, const Samples &samples, std::int64_t first, std::int32_t count,
+  // Gradients of those channels whose largest sample is one of first .. first + count, a vector of channels at a time: those of
+  // them with another largest sample add 0, which changes nothing. Neither does what a last vector adds behind the channels.
+  static void add_channels(float *sums, const Samples &samples, std::int32_t first, std::int32_t count,
                            const std::int32_t *argmax, const T *gradient, std::int64_t channels) {
+    std::uint32_t chosen = 0;
     for (std::int64_t c = 0; c < channels; ++c) {
-      const std::int64_t i = argmax[c] - first;
-      if (i < 0 || i >= count || !samples.inside[i]) continue;
-      const float share = to_float(gradient[c]);
-      for (int j = 0; j < 4; ++j) sums[samples.offset[j][i] + c] += share * samples.weight[j][i];
+      const std::uint32_t i = static_cast<std::uint32_t>(argmax[c]) - static_cast<std::uint32_t>(first);
+      chosen |= i < static_cast<std::uint32_t>(count) ? std::uint32_t{1} << i % Samples::kMost : 0;
+    }
+    for (; chosen != 0; chosen &= chosen - 1) {
+      const std::int32_t i = __builtin_ctz(chosen);
+      if (!samples.inside[i]) continue;
+      for (std::int64_t c = 0; c < channels; c += kLanes) {
+        const IntVector mine = load_some(argmax + c, channels - c) == first + i;
+        const Vector share = mine ? load_some(gradient + c, channels - c) : Vector{};
+        for (int j = 0; j < 4; ++j) {
+          float *sum = sums + samples.offset[j][i] + c;
+          store(sum, load(sum) + share * samples.weight[j][i]);
+        }
+      }
     }
   }
 
   const BorderAlignBackwardProblem &problem_;
   const Slices &slices_;
 };
-
-mluOpStatus_t out_of_memory(const char *function) { return fail(MLUOP_STATUS_ALLOC_FAILED, function, "out of memory"); }
 
 template <typename T>
 mluOpStatus_t run_forward(const BorderAlignForwardProblem &problem) {
@@ -303,10 +313,11 @@ mluOpStatus_t run_backward(const BorderAlignBackwardProblem &problem) {
   const Slices slices(problem.geometry);
   const Backward<T> backward(problem, slices);
   const std::int64_t slots = useful_slots(slices.tasks());
-  const Scratch<float> sums(slots * slices.size());
+  const std::int64_t slot_size = slices.size() + kLanes;
+  const Scratch<float> sums(slots * slot_size);
   if (sums.data() == nullptr) return out_of_memory("mluOpBorderAlignBackward");
   parallel_slots(slices.tasks(), slots,
-                 [&](std::int64_t slot, std::int64_t task) { backward.run(sums.data() + slot * slices.size(), task); });
+                 [&](std::int64_t slot, std::int64_t task) { backward.run(sums.data() + slot * slot_size, task); });
   return MLUOP_STATUS_SUCCESS;
 }
 

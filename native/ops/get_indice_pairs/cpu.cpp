@@ -84,7 +84,7 @@ class Pairs {
     outcome.bad_row = check_rows();
     if (outcome.bad_row >= 0) return MLUOP_STATUS_SUCCESS;
     const Scratch<std::int64_t> link_count(planes_);
-    if (link_count.data() == nullptr) return fail(MLUOP_STATUS_ALLOC_FAILED, "mluOpGetIndicePairs", "out of memory");
+    if (link_count.data() == nullptr) return out_of_memory("mluOpGetIndicePairs");
     link_count_ = link_count.data();
     if (packable()) {
       sort_rows<std::uint64_t>();

@@ -343,7 +343,7 @@ mluOpStatus_t run_distribute(const char *function, const Distribute &distribute,
   const std::int64_t slots = useful_slots(distribute.tasks());
   const std::int64_t slot_size = distribute.sheet_lines() * Sheet::kStride;
   const Scratch<float> sheets(slots * slot_size);
-  if (sheets.data() == nullptr) return fail(MLUOP_STATUS_ALLOC_FAILED, function, "out of memory");
+  if (sheets.data() == nullptr) return out_of_memory(function);
   parallel_slots(distribute.tasks(), slots, [&](std::int64_t slot, std::int64_t task) {
     distribute.run(Sheet(sheets.data() + slot * slot_size, stream), task);
   });

@@ -265,8 +265,6 @@ class Backward {
   const Cut &cut_;
 };
 
-mluOpStatus_t out_of_memory(const char *function) { return fail(MLUOP_STATUS_ALLOC_FAILED, function, "out of memory"); }
-
 template <typename T>
 mluOpStatus_t run_forward(const ThreeInterpolateForwardProblem &problem) {
   const ThreeInterpolateGeometry &g = problem.geometry;

@@ -23,9 +23,8 @@ OURS, MEMCPY = "pymluops", "memcpy"
 #: A variant that takes longer than this many times the fastest one's first calls is not measured.
 _WORTH_MEASURING = 1.4
 
-#: A variant whose first call takes this many times the fastest one's is not called again, unless it takes few seconds:
-#: a compiler may have been at work.
-_HOPELESS, _HOPEFUL = 8.0, 5.0
+#: A variant whose first call takes this many times the fastest one's, and so many seconds, is not called again.
+_HOPELESS, _LONG = 8.0, 0.5
 
 
 def run_case(case: Case, peers: Sequence[Peer], threads: Sequence[int], plan: Plan) -> dict[str, Any]:
@@ -43,11 +42,12 @@ def _run(problem: Problem, peers: Sequence[Peer], threads: Sequence[int], plan: 
     contenders: list[Contender] = []
     copier, ours = Memcpy(problem.bytes_moved), problem.buffers()
     outputs = {peer.name: problem.buffers() for peer in peers}
+    hopeless: set[tuple[str, str]] = set()
     for count in threads:
         contenders += _tried(OURS, {"": lambda: problem.run(ours)}, count)
         contenders += _tried(MEMCPY, copier.variants(count), count)
         for peer in peers:
-            right = _right_variants(peer, problem, expected, outputs[peer.name], count, wrong)
+            right = _right_variants(peer, problem, expected, outputs[peer.name], count, wrong, hopeless)
             contenders += _tried(peer.name, right, count)
     with OtherWork() as others:
         rounds = measure(contenders, plan)
@@ -67,6 +67,8 @@ def _tried(name: str, variants: Mapping[str, Callable[[], object]], threads: int
     for contender in tried:
         contender.estimate = estimate(contender)
         contender.essential = name in (OURS, MEMCPY)
+    if name == MEMCPY:  # which is the fastest depends on how busy the machine is
+        return tried
     least = min((contender.estimate for contender in tried), default=0.0)
     return [contender for contender in tried if contender.estimate <= _WORTH_MEASURING * least]
 
@@ -82,12 +84,20 @@ def _fastest(contenders: Sequence[Contender]) -> list[Contender]:
 
 
 def _right_variants(
-    peer: Peer, problem: Problem, expected: Arrays, outputs: Arrays, threads: int, wrong: list[dict[str, str]]
+    peer: Peer,
+    problem: Problem,
+    expected: Arrays,
+    outputs: Arrays,
+    threads: int,
+    wrong: list[dict[str, str]],
+    hopeless: set[tuple[str, str]],
 ) -> dict[str, Callable[[], Arrays]]:
-    """Return the peer's variants whose result is right. The others are noted and not timed."""
+    """Return the peer's variants whose result is right. The others are noted and not timed, nor are hopeless ones."""
     set_all_threads(threads)
     right, seconds = {}, {}
     for name, run in peer.variants(problem, outputs, threads).items():
+        if (peer.name, name) in hopeless:
+            continue
         spoil(outputs)
         try:
             start = time.perf_counter()
@@ -99,7 +109,8 @@ def _right_variants(
         else:
             right[name] = run
     least = min((seconds[name] for name in right), default=0.0)
-    return {name: run for name, run in right.items() if seconds[name] <= max(_HOPELESS * least, _HOPEFUL)}
+    hopeless.update((peer.name, name) for name in right if seconds[name] > max(_HOPELESS * least, _LONG))
+    return {name: run for name, run in right.items() if (peer.name, name) not in hopeless}
 
 
 def _about(problem: Problem, expected: Arrays) -> dict[str, Any]:

@@ -14,6 +14,7 @@ from pymluops.bench.verdicts import best_peer, contender, max_threads
 
 _STYLE: dict[Any, Any] = {"font.size": 9, "axes.titlesize": 11, "savefig.dpi": 120,
                           "axes.spines.top": False, "axes.spines.right": False}  # fmt: skip
+_LABEL = {"facecolor": "white", "edgecolor": "none", "pad": 0.4}
 _COLOURS = {"pymluops": "#1b6ca8", "numpy": "#8a8a8a", "torch": "#ee6c4d", "numba": "#3a9d5d", "spconv": "#8e5aa8"}
 
 
@@ -42,7 +43,8 @@ def _bars(cases: Sequence[Mapping[str, Any]], document: Mapping[str, Any]) -> Fi
 
     def bar(place: float, value: float, name: str) -> None:
         axes.barh(place, value, 0.38, color=_COLOURS.get(name, "#444444"), label=None if name in named else name)
-        axes.text(value * 1.03, place, f"{value:.2f}" if value < 10 else f"{value:.0f}", va="center", fontsize=7)
+        text = f"{value:.2f}" if value < 10 else f"{value:.0f}"
+        axes.text(value * 1.04, place, text, va="center", fontsize=7, zorder=5, bbox=_LABEL)
         named.add(name)
 
     for row, case in enumerate(cases):

@@ -82,7 +82,7 @@ def _number(found: Mapping[str, float] | None) -> str:
 
 
 _MODES = {
-    "sizes": ("operator", "elements", "ms", "ns an element", "x memcpy", "growth"),
+    "sizes": ("operator", "elements", "ms", "ns an element", "x memcpy", "growth", "memcpy's"),
     "overhead": ("tiny call", "ours ns", "torch ns", "empty Cython call ns", "limit"),
     "memory": ("case", "threads", "inputs MB", "outputs MB", "above them MB", "part", "limit"),
 }
@@ -96,7 +96,7 @@ def _mode_row(mode: str, entry: Mapping[str, Any]) -> tuple[str, ...]:
             _milliseconds(entry["seconds"]["median"]),
             f"{1e9 * entry['seconds']['median'] / entry['elements']:.3f}",
             f"{entry['to_memcpy']['median']:.2f}",
-            f"{entry['growth']:.2f}" if entry["growth"] is not None else "",
+            *(f"{entry[name]:.2f}" if entry[name] is not None else "" for name in ("growth", "memcpy_growth")),
         )
     if mode == "overhead":
         times = (entry["nanoseconds"].get(name) for name in ("pymluops", "torch", "cython"))
