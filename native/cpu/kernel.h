@@ -117,8 +117,13 @@ static inline void parallel_slots(std::int64_t tasks, std::int64_t slots, const 
   parallel_for(slots, 1, drain);
 }
 
-// Slots worth having: one a thread, no more than tasks.
-static inline std::int64_t useful_slots(std::int64_t tasks) { return smaller<std::int64_t>(thread_count(), tasks); }
+// Slots worth having: one a thread, no more than tasks, and no second one for work that is done before it gets started.
+// `values_per_task` is about how many numbers a task reads or writes.
+static inline std::int64_t useful_slots(std::int64_t tasks, std::int64_t values_per_task) {
+  constexpr std::int64_t kValuesPerSlot = 16384;
+  const std::int64_t worth = values_per_task >= kValuesPerSlot ? tasks : tasks * values_per_task / kValuesPerSlot + 1;
+  return smaller(smaller<std::int64_t>(thread_count(), tasks), worth);
+}
 
 }  // namespace MLUOPS_LEVEL
 }  // namespace mluops

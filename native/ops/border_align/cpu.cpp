@@ -101,6 +101,10 @@ struct Slices {
 
   std::int64_t tasks() const { return g.batches * kBorders * blocks; }
   std::int64_t size() const { return area * smaller(kSliceChannels, g.channels); }
+  // About how many values a task handles.
+  std::int64_t values() const {
+    return (area + g.boxes * (g.pool_size + std::int64_t{1})) * smaller(kSliceChannels, g.channels);
+  }
 
   Slice slice(std::int64_t task) const {
     const std::int64_t first = task % blocks * kSliceChannels;
@@ -297,7 +301,7 @@ mluOpStatus_t run_forward(const BorderAlignForwardProblem &problem) {
   const BorderAlignGeometry &g = problem.geometry;
   const Slices slices(g);
   const Forward<T> forward(problem, slices);
-  const std::int64_t slots = useful_slots(slices.tasks());
+  const std::int64_t slots = useful_slots(slices.tasks(), slices.values());
   // A copy pays when its pixels are looked at more than once.
   const bool copied = g.boxes * (g.pool_size + std::int64_t{1}) >= slices.area;
   const Scratch<float> copies(copied ? slots * slices.size() : 0);
@@ -312,7 +316,7 @@ template <typename T>
 mluOpStatus_t run_backward(const BorderAlignBackwardProblem &problem) {
   const Slices slices(problem.geometry);
   const Backward<T> backward(problem, slices);
-  const std::int64_t slots = useful_slots(slices.tasks());
+  const std::int64_t slots = useful_slots(slices.tasks(), slices.values());
   const std::int64_t slot_size = slices.size() + kLanes;
   const Scratch<float> sums(slots * slot_size);
   if (sums.data() == nullptr) return out_of_memory("mluOpBorderAlignBackward");

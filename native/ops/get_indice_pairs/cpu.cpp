@@ -97,7 +97,7 @@ class Pairs {
     outcome.rows_out = sub_manifold() ? rows_ : outputs_;
     outcome.room = outcome.rows_out <= problem_.out_rows;
     if (!outcome.room) return MLUOP_STATUS_SUCCESS;
-    parallel_slots(planes_, smaller(parts_.slots, useful_slots(planes_)),
+    parallel_slots(planes_, smaller(parts_.slots, useful_slots(planes_, 2 * cells_wide_ * rows_)),
                    [this](std::int64_t slot, std::int64_t plane) { match_plane(slot, plane); });
     write_outputs();
     return MLUOP_STATUS_SUCCESS;
@@ -232,7 +232,7 @@ class Pairs {
         }
       }
     };
-    parallel_for(tasks, 1, link);
+    parallel_for(tasks, kRowsPerPiece / (runs_ * geometry_.filter_space[kHeight] + 1) + 1, link);
   }
 
   bool symmetric() const {

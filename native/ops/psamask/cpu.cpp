@@ -129,6 +129,7 @@ struct DistributeForward {
 
   std::int64_t tasks() const { return g.batches * row_tasks; }
   std::int64_t sheet_lines() const { return rows_per_task * row_lines; }
+  std::int64_t values() const { return rows_per_task * g.width * g.area; }
 
   // Sheets of rows of positions that fit side by side, or of parts of a row that does not.
   void run(const Sheet &sheet, std::int64_t task) const {
@@ -225,6 +226,7 @@ struct DistributeBackward {
 
   std::int64_t tasks() const { return g.batches * g.height; }
   std::int64_t sheet_lines() const { return kLanes; }
+  std::int64_t values() const { return g.width * g.cells; }
 
   // Some neighbouring positions of row h, and where the cells of each that exist begin and end in a row of its mask.
   struct Positions {
@@ -340,7 +342,7 @@ inline std::int64_t grain(std::int64_t floats_per_task) { return 16384 / (floats
 
 template <typename Distribute>
 mluOpStatus_t run_distribute(const char *function, const Distribute &distribute, bool stream) {
-  const std::int64_t slots = useful_slots(distribute.tasks());
+  const std::int64_t slots = useful_slots(distribute.tasks(), distribute.values());
   const std::int64_t slot_size = distribute.sheet_lines() * Sheet::kStride;
   const Scratch<float> sheets(slots * slot_size);
   if (sheets.data() == nullptr) return out_of_memory(function);

@@ -54,6 +54,8 @@ struct Cut {
         chunks((g.targets + chunk - 1) / chunk) {}
 
   std::int64_t tasks() const { return g.batches * blocks * chunks; }
+  // About how many values a task handles.
+  std::int64_t values() const { return (chunk * (kNeighbours + 1) + g.sources) * width; }
 
   Task task(std::int64_t number) const {
     const std::int64_t channel = number / chunks % blocks * width;
@@ -269,7 +271,7 @@ template <typename T>
 mluOpStatus_t run_forward(const ThreeInterpolateForwardProblem &problem) {
   const ThreeInterpolateGeometry &g = problem.geometry;
   const Cut cut(g, kLanes, wanted_chunks(g));
-  const std::int64_t slots = useful_slots(cut.tasks());
+  const std::int64_t slots = useful_slots(cut.tasks(), cut.values());
   if (!tiles_pay(g)) {
     const Cut rows(g, 1, wanted_chunks(g));
     const Forward<T> forward(problem, rows);
@@ -293,7 +295,7 @@ mluOpStatus_t run_backward(const ThreeInterpolateBackwardProblem &problem) {
   const ThreeInterpolateGeometry &g = problem.geometry;
   const bool tiled = tiles_pay(g);
   const Cut cut(g, tiled ? kLanes : 1, 1);
-  const std::int64_t slots = useful_slots(cut.tasks());
+  const std::int64_t slots = useful_slots(cut.tasks(), cut.values());
   const std::int64_t slot_size = tiled ? tile_size(g) : g.sources;
   const Scratch<float> sums(slots * slot_size);
   if (sums.data() == nullptr) return out_of_memory("mluOpThreeInterpolateBackward");

@@ -10,36 +10,36 @@ namespace {
 
 using at::Tensor;
 
-void check(const Tensor& t, at::ScalarType type, int64_t dims) {
+void check(const Tensor &t, at::ScalarType type, int64_t dims) {
   TORCH_CHECK(t.scalar_type() == type && t.dim() == dims && t.is_contiguous(), "an argument has a wrong type or shape");
 }
 
-const float* floats(const Tensor& t, int64_t dims) {
+const float *floats(const Tensor &t, int64_t dims) {
   check(t, at::kFloat, dims);
   return t.const_data_ptr<float>();
 }
 
-const int* ints(const Tensor& t, int64_t dims) {
+const int *ints(const Tensor &t, int64_t dims) {
   check(t, at::kInt, dims);
   return t.const_data_ptr<int>();
 }
 
-float* output(const Tensor& t, at::IntArrayRef shape) {
+float *output(const Tensor &t, at::IntArrayRef shape) {
   TORCH_CHECK(t.scalar_type() == at::kFloat && t.sizes() == shape && t.is_contiguous(), "the output is wrong");
   return t.mutable_data_ptr<float>();
 }
 
-void tin_shift(const Tensor& x, const Tensor& shifts, const Tensor& out) {
-  const float* in = floats(x, 4);
-  const int* shift = ints(shifts, 2);
+void tin_shift(const Tensor &x, const Tensor &shifts, const Tensor &out) {
+  const float *in = floats(x, 4);
+  const int *shift = ints(shifts, 2);
   int64_t B = x.size(0), T = x.size(1), C = x.size(2), P = x.size(3), G = shifts.size(1);
   TORCH_CHECK(shifts.size(0) == B && G > 0 && C % G == 0, "shifts are wrong");
-  float* y = output(out, x.sizes());
+  float *y = output(out, x.sizes());
   for (int64_t b = 0; b < B; ++b)
     for (int64_t t = 0; t < T; ++t)
       for (int64_t c = 0; c < C; ++c) {
         int64_t from = t - shift[b * G + c / (C / G)];
-        float* to = y + ((b * T + t) * C + c) * P;
+        float *to = y + ((b * T + t) * C + c) * P;
         if (from >= 0 && from < T)
           std::copy_n(in + ((b * T + from) * C + c) * P, P, to);
         else
@@ -47,12 +47,12 @@ void tin_shift(const Tensor& x, const Tensor& shifts, const Tensor& out) {
       }
 }
 
-void psamask(const Tensor& source, const Tensor& out, int64_t type, int64_t M, bool forward) {
-  const float* in = floats(source, 4);
+void psamask(const Tensor &source, const Tensor &out, int64_t type, int64_t M, bool forward) {
+  const float *in = floats(source, 4);
   int64_t N = source.size(0), H = source.size(1), W = source.size(2), reach = (M - 1) >> 1;
   TORCH_CHECK(M > 0 && (type == 0 || type == 1), "psa_type or mask_size is wrong");
   TORCH_CHECK(source.size(3) == (forward ? M * M : H * W), "the channels are wrong");
-  float* to = output(out, {N, H, W, forward ? H * W : M * M});
+  float *to = output(out, {N, H, W, forward ? H * W : M * M});
   std::fill_n(to, out.numel(), 0.0f);
   for (int64_t n = 0; n < N; ++n)
     for (int64_t h = 0; h < H; ++h)
@@ -69,23 +69,25 @@ void psamask(const Tensor& source, const Tensor& out, int64_t type, int64_t M, b
           }
 }
 
-void psamask_forward(const Tensor& x, int64_t type, int64_t mask, const Tensor& out) { psamask(x, out, type, mask, true); }
+void psamask_forward(const Tensor &x, int64_t type, int64_t mask, const Tensor &out) {
+  psamask(x, out, type, mask, true);
+}
 
-void psamask_backward(const Tensor& dy, int64_t type, int64_t mask, const Tensor& out) {
+void psamask_backward(const Tensor &dy, int64_t type, int64_t mask, const Tensor &out) {
   psamask(dy, out, type, mask, false);
 }
 
-void check_indices(const int* index, int64_t count, int64_t M) {
+void check_indices(const int *index, int64_t count, int64_t M) {
   for (int64_t i = 0; i < count; ++i) TORCH_CHECK(index[i] >= 0 && index[i] < M, "an index is out of range");
 }
 
-void three_interpolate_forward(const Tensor& x, const Tensor& indices, const Tensor& weights, const Tensor& out) {
+void three_interpolate_forward(const Tensor &x, const Tensor &indices, const Tensor &weights, const Tensor &out) {
   const float *in = floats(x, 3), *w = floats(weights, 3);
-  const int* index = ints(indices, 3);
+  const int *index = ints(indices, 3);
   int64_t B = x.size(0), C = x.size(1), M = x.size(2), N = indices.size(1);
   TORCH_CHECK(indices.sizes() == weights.sizes() && indices.size(0) == B && indices.size(2) == 3, "indices are wrong");
   check_indices(index, indices.numel(), M);
-  float* y = output(out, {B, C, N});
+  float *y = output(out, {B, C, N});
   for (int64_t b = 0; b < B; ++b)
     for (int64_t c = 0; c < C; ++c)
       for (int64_t n = 0; n < N; ++n) {
@@ -96,14 +98,14 @@ void three_interpolate_forward(const Tensor& x, const Tensor& indices, const Ten
       }
 }
 
-void three_interpolate_backward(const Tensor& g, const Tensor& indices, const Tensor& weights, int64_t M,
-                                const Tensor& out) {
+void three_interpolate_backward(const Tensor &g, const Tensor &indices, const Tensor &weights, int64_t M,
+                                const Tensor &out) {
   const float *in = floats(g, 3), *w = floats(weights, 3);
-  const int* index = ints(indices, 3);
+  const int *index = ints(indices, 3);
   int64_t B = g.size(0), C = g.size(1), N = g.size(2);
   TORCH_CHECK(indices.sizes() == weights.sizes() && indices.size(0) == B && indices.size(2) == 3, "indices are wrong");
   check_indices(index, indices.numel(), M);
-  float* y = output(out, {B, C, M});
+  float *y = output(out, {B, C, M});
   std::fill_n(y, out.numel(), 0.0f);
   for (int64_t b = 0; b < B; ++b)
     for (int64_t c = 0; c < C; ++c)
@@ -131,20 +133,20 @@ Sample sample(float x, float y, int64_t H, int64_t W) {
   return s;
 }
 
-Sample border_sample(const float* box, int64_t e, int64_t i, int64_t pool, int64_t H, int64_t W) {
+Sample border_sample(const float *box, int64_t e, int64_t i, int64_t pool, int64_t H, int64_t W) {
   float sx = (box[2] - box[0]) / pool, sy = (box[3] - box[1]) / pool;
   float x = e < 2 ? box[0] : box[2], y = e < 2 ? box[1] : box[3], sign = e < 2 ? 1 : -1;
   return sample(x + (e % 2 == 0 ? sign * sx * i : 0), y + (e % 2 == 1 ? sign * sy * i : 0), H, W);
 }
 
-void border_align_forward(const Tensor& x, const Tensor& boxes, int64_t pool, const Tensor& out, const Tensor& argmax) {
+void border_align_forward(const Tensor &x, const Tensor &boxes, int64_t pool, const Tensor &out, const Tensor &argmax) {
   const float *in = floats(x, 4), *box = floats(boxes, 3);
   int64_t N = x.size(0), H = x.size(1), W = x.size(2), C = x.size(3) / 4, K = boxes.size(1);
   TORCH_CHECK(x.size(3) % 4 == 0 && boxes.size(0) == N && boxes.size(2) == 4 && pool > 0, "boxes are wrong");
-  float* y = output(out, {N, K, 4, C});
+  float *y = output(out, {N, K, 4, C});
   check(argmax, at::kInt, 4);
   TORCH_CHECK(argmax.sizes() == out.sizes(), "argmax_idx is wrong");
-  int* where = argmax.mutable_data_ptr<int>();
+  int *where = argmax.mutable_data_ptr<int>();
   for (int64_t b = 0; b < N * K; ++b)
     for (int64_t e = 0; e < 4; ++e)
       for (int64_t i = 0; i <= pool; ++i) {
@@ -158,13 +160,14 @@ void border_align_forward(const Tensor& x, const Tensor& boxes, int64_t pool, co
       }
 }
 
-void border_align_backward(const Tensor& g, const Tensor& boxes, const Tensor& argmax, int64_t pool, at::IntArrayRef size,
-                           const Tensor& out) {
+void border_align_backward(const Tensor &g, const Tensor &boxes, const Tensor &argmax, int64_t pool,
+                           at::IntArrayRef size, const Tensor &out) {
   const float *in = floats(g, 4), *box = floats(boxes, 3);
-  const int* where = ints(argmax, 4);
-  TORCH_CHECK(size.size() == 2 && g.sizes() == argmax.sizes() && boxes.size(1) == g.size(1) && pool > 0, "sizes differ");
+  const int *where = ints(argmax, 4);
+  TORCH_CHECK(size.size() == 2 && g.sizes() == argmax.sizes() && boxes.size(1) == g.size(1) && pool > 0,
+              "sizes differ");
   int64_t N = g.size(0), K = g.size(1), C = g.size(3), H = size[0], W = size[1];
-  float* y = output(out, {N, H, W, 4 * C});
+  float *y = output(out, {N, H, W, 4 * C});
   std::fill_n(y, out.numel(), 0.0f);
   for (int64_t b = 0; b < N * K; ++b)
     for (int64_t e = 0; e < 4; ++e)
