@@ -127,7 +127,7 @@ def test_a_case_gives_times_and_ratios_for_each_contender_and_number_of_threads(
     assert {(r["to"], r["threads"]) for r in found["ratios"]} == {
         ("memcpy", 1), ("numpy", 1), ("memcpy", 2), ("numpy", 2), ("one thread", 2),
     }  # fmt: skip
-    assert all(c["seconds"]["median"] > 0 and len(c["rounds"]) == c["seconds"]["count"] for c in found["contenders"])
+    assert all(c["seconds"]["median"] > 0 and c["calls"] >= c["seconds"]["count"] >= 3 for c in found["contenders"])
 
 
 def test_growth_is_judged_against_ten_million_elements(monkeypatch: pytest.MonkeyPatch) -> None:

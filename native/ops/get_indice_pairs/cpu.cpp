@@ -5,15 +5,11 @@
 // lines: that gives the links. In sub-manifold mode the lines are the runs themselves; otherwise the columns of a line are the
 // union of what its links reach along the width. Last, the width cells of every link are matched by walking run and line
 // together, and each filter cell's pairs are written in the order of the input rows.
-#include "cpu/kernel.h"
-#include "ops/get_indice_pairs/cpu_workspace.h"
-#include "ops/get_indice_pairs/get_indice_pairs.h"
+#include "ops/get_indice_pairs/cpu_rows.h"
 #include "ops/get_indice_pairs/radix_sort.h"
 
 MLUOPS_BEGIN_LEVEL
 namespace {
-
-constexpr int kDepth = 0, kHeight = 1, kWidth = 2;
 
 // One axis of the convolution.
 struct Axis {
@@ -38,20 +34,6 @@ struct Axis {
   double inverse_stride;
 };
 
-struct Row {
-  std::int32_t batch, depth, height, width;
-};
-
-template <typename T>
-inline T *part(void *workspace, std::size_t offset) {
-  return reinterpret_cast<T *>(static_cast<char *>(workspace) + offset);
-}
-
-inline void *align(void *workspace) {
-  const auto address = reinterpret_cast<std::uintptr_t>(workspace);
-  return reinterpret_cast<void *>((address + kWorkspaceAlignment - 1) / kWorkspaceAlignment * kWorkspaceAlignment);
-}
-
 class Pairs {
  public:
   explicit Pairs(const GetIndicePairsProblem &problem)
@@ -65,13 +47,7 @@ class Pairs {
         rows_(problem.rows),
         parts_(divide_workspace(geometry_, rows_)) {
     void *base = align(problem.workspace);
-    rows_memory_[0] = part<char>(base, parts_.rows);
-    rows_memory_[1] = part<char>(base, parts_.rows_other);
-    run_ = part<SparseRun>(base, parts_.runs);
-    run_line_ = part<std::uint64_t>(base, parts_.run_line);
     run_sketch_ = part<SparseSketch>(base, parts_.run_sketch);
-    distinct_column_ = part<std::int32_t>(base, parts_.distinct);
-    distinct_number_ = distinct_column_ + rows_;
     links_ = part<SparseLink>(base, parts_.links);
     lines_ = part<SparseRecord>(base, parts_.lines);
     lines_other_ = part<SparseRecord>(base, parts_.lines_other);
@@ -81,16 +57,13 @@ class Pairs {
 
   mluOpStatus_t run() {
     GetIndicePairsOutcome &outcome = *problem_.outcome;
-    outcome.bad_row = check_rows();
+    RowSorter sorter(problem_, parts_, align(problem_.workspace));
+    outcome.bad_row = sorter.first_bad_row();
     if (outcome.bad_row >= 0) return MLUOP_STATUS_SUCCESS;
     const Scratch<std::int64_t> link_count(planes_);
     if (link_count.data() == nullptr) return out_of_memory("mluOpGetIndicePairs");
     link_count_ = link_count.data();
-    if (packable()) {
-      sort_rows<std::uint64_t>();
-    } else {
-      sort_rows<SparseRecord>();
-    }
+    in_ = sorter.sort();
     if (sub_manifold()) sketch_runs();
     link_runs();
     if (!sub_manifold()) find_lines();
@@ -104,119 +77,7 @@ class Pairs {
   }
 
  private:
-  static constexpr std::int64_t kRowsPerPiece = 16384;
-  static constexpr std::int64_t kRowsAhead = 16;
-
   bool sub_manifold() const { return geometry_.sub_m != 0; }
-  const Row &row(std::int64_t number) const { return reinterpret_cast<const Row *>(problem_.indices)[number]; }
-
-  static bool within(std::int32_t coordinate, int extent) { return coordinate >= 0 && coordinate < extent; }
-
-  // Returns the first row that lies outside batch or space, or -1.
-  std::int64_t check_rows() const {
-    std::int64_t bad = rows_;
-    auto check = [&](std::int64_t begin, std::int64_t end) {
-      const int (&space)[kSpaceDims] = geometry_.input_space;
-      for (std::int64_t l = begin; l < end; ++l) {
-        const Row &r = row(l);
-        if (within(r.batch, geometry_.batch) && within(r.depth, space[kDepth]) && within(r.height, space[kHeight]) &&
-            within(r.width, space[kWidth])) {
-          continue;
-        }
-        std::int64_t known = __atomic_load_n(&bad, __ATOMIC_RELAXED);
-        while (l < known && !__atomic_compare_exchange_n(&bad, &known, l, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
-        }
-        return;
-      }
-    };
-    parallel_for(rows_, kRowsPerPiece, check);
-    return bad < rows_ ? bad : -1;
-  }
-
-  static std::uint64_t line_of(std::int64_t batch, std::int64_t depth, std::int64_t depths, std::int64_t height,
-                               std::int64_t heights) {
-    return static_cast<std::uint64_t>((batch * depths + depth) * heights + height);
-  }
-
-  // Number of an input row's cell in its space.
-  std::uint64_t cell_of(const Row &r) const {
-    const std::uint64_t line =
-        line_of(r.batch, r.depth, geometry_.input_space[kDepth], r.height, geometry_.input_space[kHeight]);
-    return line * static_cast<std::uint64_t>(geometry_.input_space[kWidth]) + static_cast<std::uint64_t>(r.width);
-  }
-
-  int cell_bits() const {
-    std::uint64_t cells = static_cast<std::uint64_t>(geometry_.batch);
-    for (const int extent : geometry_.input_space) cells *= static_cast<std::uint64_t>(extent);
-    return bits_for(cells);
-  }
-
-  // Whether a row's cell and number fit into one word.
-  bool packable() const { return cell_bits() + row_bits() <= 64; }
-  int row_bits() const { return bits_for(static_cast<std::uint64_t>(rows_)); }
-
-  void make(std::int64_t number, std::uint64_t *packed) const {
-    *packed = cell_of(row(number)) << row_bits() | static_cast<std::uint64_t>(number);
-  }
-  void make(std::int64_t number, SparseRecord *record) const {
-    *record = SparseRecord{cell_of(row(number)), static_cast<std::uint32_t>(number), 0};
-  }
-  std::int64_t number_of(std::uint64_t packed) const {
-    return static_cast<std::int64_t>(packed & ((std::uint64_t{1} << row_bits()) - 1));
-  }
-  std::int64_t number_of(const SparseRecord &record) const { return record.a; }
-  std::uint64_t cell_in(std::uint64_t packed) const { return packed >> row_bits(); }
-  std::uint64_t cell_in(const SparseRecord &record) const { return record.key; }
-  int first_key_bit(std::uint64_t *) const { return row_bits(); }
-  int first_key_bit(SparseRecord *) const { return 0; }
-
-  // Sorts the rows by place, those with the same place by number, and finds their runs. Rows that arrive in ascending order,
-  // as those of an earlier convolution do, stay as they are.
-  template <typename Record>
-  void sort_rows() {
-    Record *records = reinterpret_cast<Record *>(rows_memory_[0]);
-    Record *other = reinterpret_cast<Record *>(rows_memory_[1]);
-    auto read = [&](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t l = begin; l < end; ++l) make(l, records + l);
-    };
-    parallel_for(rows_, kRowsPerPiece, read);
-    ordered_ = true;
-    for (std::int64_t l = 1; l < rows_ && ordered_; ++l) ordered_ = cell_in(records[l - 1]) <= cell_in(records[l]);
-    Record *sorted = ordered_ ? records : radix_sort(records, other, rows_, first_key_bit(records), cell_bits());
-    row_column_ = reinterpret_cast<std::int32_t *>(sorted == records ? other : records);
-    row_number_ = row_column_ + rows_;
-    find_runs(sorted);
-  }
-
-  template <typename Record>
-  void find_runs(const Record *sorted) {
-    const std::uint64_t width = static_cast<std::uint64_t>(geometry_.input_space[kWidth]);
-    std::uint64_t line_end = 0;  // first cell behind the line of the current run
-    std::uint32_t distinct = 0;
-    runs_ = 0;
-    for (std::int64_t j = 0; j < rows_; ++j) {
-      const std::uint64_t cell = cell_in(sorted[j]);
-      const std::int64_t number = number_of(sorted[j]);
-      // Rows are read in the order of their places, not of memory.
-      if (j + kRowsAhead < rows_) __builtin_prefetch(&row(number_of(sorted[j + kRowsAhead])));
-      if (cell >= line_end) {
-        const Row &place = row(number);
-        line_end = cell - static_cast<std::uint64_t>(place.width) + width;
-        run_line_[runs_] = line_of(place.batch, place.depth, geometry_.input_space[kDepth], place.height,
-                                   geometry_.input_space[kHeight]);
-        run_[runs_++] = SparseRun{place.batch, place.depth, place.height, static_cast<std::uint32_t>(j), distinct};
-      }
-      row_column_[j] = static_cast<std::int32_t>(cell - (line_end - width));
-      row_number_[j] = static_cast<std::int32_t>(number);
-      if (sub_manifold() && (j == 0 || cell != cell_in(sorted[j - 1]))) {
-        distinct_column_[distinct] = row_column_[j];
-        distinct_number_[distinct++] = row_number_[j];
-      }
-    }
-    run_[runs_].begin = static_cast<std::uint32_t>(rows_);
-    run_[runs_].begin_distinct = distinct;
-  }
-
   // Links of every plane, in ascending order of runs and so of lines.
   void link_runs() {
     const std::int64_t depth_cells = geometry_.filter_space[kDepth];
@@ -232,7 +93,7 @@ class Pairs {
         }
       }
     };
-    parallel_for(tasks, kRowsPerPiece / (runs_ * geometry_.filter_space[kHeight] + 1) + 1, link);
+    parallel_for(tasks, kRowsPerPiece / (in_.count * geometry_.filter_space[kHeight] + 1) + 1, link);
   }
 
   bool symmetric() const {
@@ -254,14 +115,14 @@ class Pairs {
     auto sketch = [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t run = begin; run < end; ++run) {
         SparseSketch made = {0, 0};
-        for (std::uint32_t j = run_[run].begin; j < run_[run + 1].begin; ++j) {
-          made.stretches |= std::uint64_t{1} << (row_column_[j] >> shift);
-          made.residues |= std::uint64_t{1} << (row_column_[j] % 64);
+        for (std::uint32_t j = in_.run[run].begin; j < in_.run[run + 1].begin; ++j) {
+          made.stretches |= std::uint64_t{1} << (in_.column[j] >> shift);
+          made.residues |= std::uint64_t{1} << (in_.column[j] % 64);
         }
         run_sketch_[run] = made;
       }
     };
-    parallel_for(runs_, kRowsPerPiece, sketch);
+    parallel_for(in_.count, kRowsPerPiece, sketch);
   }
 
   // The sketch of everything that a run can meet.
@@ -286,20 +147,21 @@ class Pairs {
       if (mirrored) link_count_[planes_ - 1 - plane] = 0;
     }
     std::int64_t candidate = 0;
-    for (std::int64_t run = 0; run < runs_; ++run) {
-      const std::int64_t depth = depth_.output(run_[run].depth, depth_cell);
+    for (std::int64_t run = 0; run < in_.count; ++run) {
+      const std::int64_t depth = depth_.output(in_.run[run].depth, depth_cell);
       if (depth < 0) continue;
-      const std::int64_t highest = run_[run].height + height_.pad;  // of height cell 0
+      const std::int64_t highest = in_.run[run].height + height_.pad;  // of height cell 0
       const std::int64_t lowest = highest - (height_cells - 1);
-      const std::int64_t start = static_cast<std::int64_t>(line_of(run_[run].batch, depth, depth_.outputs, 0, heights));
+      const std::int64_t start =
+          static_cast<std::int64_t>(line_of(in_.run[run].batch, depth, depth_.outputs, 0, heights));
       const auto from = static_cast<std::uint64_t>(start + larger<std::int64_t>(lowest, 0));
       const auto to = static_cast<std::uint64_t>(start + smaller(highest, heights - 1));
       const SparseSketch near = reach_of(run_sketch_[run]);
-      while (candidate < runs_ && run_line_[candidate] < from) ++candidate;
-      for (std::int64_t line = candidate; line < runs_ && run_line_[line] <= to; ++line) {
+      while (candidate < in_.count && in_.line[candidate] < from) ++candidate;
+      for (std::int64_t line = candidate; line < in_.count && in_.line[line] <= to; ++line) {
         const SparseSketch &there = run_sketch_[line];
         if ((there.stretches & near.stretches) == 0 || (there.residues & near.residues) == 0) continue;
-        const std::int64_t height_cell = highest - (static_cast<std::int64_t>(run_line_[line]) - start);
+        const std::int64_t height_cell = highest - (static_cast<std::int64_t>(in_.line[line]) - start);
         add_link(first_plane + height_cell, run, line);
         if (mirrored) add_link(planes_ - 1 - (first_plane + height_cell), line, run);
       }
@@ -318,13 +180,13 @@ class Pairs {
       const std::int64_t plane = depth_cell * height_cells + height_cell;
       SparseRecord *records = lines_ + plane * rows_;
       link_count_[plane] = 0;
-      for (std::int64_t run = 0; run < runs_; ++run) {
-        const std::int64_t depth = depth_.output(run_[run].depth, depth_cell);
-        const std::int64_t height = height_.output(run_[run].height, height_cell);
+      for (std::int64_t run = 0; run < in_.count; ++run) {
+        const std::int64_t depth = depth_.output(in_.run[run].depth, depth_cell);
+        const std::int64_t height = height_.output(in_.run[run].height, height_cell);
         if (depth < 0 || height < 0) continue;
         const std::int64_t place = plane * rows_ + link_count_[plane];
         records[link_count_[plane]] =
-            SparseRecord{line_of(run_[run].batch, depth, depth_.outputs, height, height_.outputs),
+            SparseRecord{line_of(in_.run[run].batch, depth, depth_.outputs, height, height_.outputs),
                          static_cast<std::uint32_t>(place), 0};
         add_link(plane, run, 0);
       }
@@ -395,7 +257,7 @@ class Pairs {
       }
       SparseLink &link = links_[sorted[i].a];
       link.line = static_cast<std::uint32_t>(line_count_ - 1);
-      room += (run_[link.run + 1].begin - run_[link.run].begin) * static_cast<std::uint32_t>(cells_wide_);
+      room += (in_.run[link.run + 1].begin - in_.run[link.run].begin) * static_cast<std::uint32_t>(cells_wide_);
     }
     link_total_ = count;
   }
@@ -423,9 +285,9 @@ class Pairs {
   void visit_columns(const SparseRecord *sorted, std::int64_t link, std::int64_t line, const Visit &visit) const {
     for (; link < link_total_ && links_[sorted[link].a].line == static_cast<std::uint32_t>(line); ++link) {
       const std::uint32_t run = links_[sorted[link].a].run;
-      for (std::uint32_t j = run_[run].begin; j < run_[run + 1].begin; ++j) {
+      for (std::uint32_t j = in_.run[run].begin; j < in_.run[run + 1].begin; ++j) {
         for (std::int64_t cell = 0; cell < cells_wide_; ++cell) {
-          const std::int64_t column = width_.output(row_column_[j], cell);
+          const std::int64_t column = width_.output(in_.column[j], cell);
           if (column >= 0) visit(column);
         }
       }
@@ -502,8 +364,9 @@ class Pairs {
 
   Line line_at(std::uint32_t number) const {
     if (sub_manifold()) {
-      const std::uint32_t begin = run_[number].begin_distinct;
-      return Line{distinct_column_ + begin, distinct_number_ + begin, 0, run_[number + 1].begin_distinct - begin};
+      const std::uint32_t begin = in_.run[number].begin_distinct;
+      return Line{in_.distinct_column + begin, in_.distinct_number + begin, 0,
+                  in_.run[number + 1].begin_distinct - begin};
     }
     const std::uint32_t before = lines_[number].b;
     const std::int64_t past = number + 1 < line_count_ ? lines_[number + 1].b : outputs_;
@@ -520,7 +383,7 @@ class Pairs {
     std::int32_t *pairs = problem_.pairs + plane * cells_wide_ * 2 * rows_;
     std::int32_t *counts = problem_.counts + plane * cells_wide_;
     std::memset(counts, 0, static_cast<std::size_t>(cells_wide_) * sizeof *counts);
-    if (ordered_) {
+    if (in_.ordered) {
       match_links(plane, [&](std::int64_t cell, std::int32_t input, std::int32_t output) {
         std::int32_t *inputs = pairs + cell * 2 * rows_;
         inputs[counts[cell]] = input;
@@ -535,7 +398,7 @@ class Pairs {
     }
     for (std::int64_t cell = 0; cell < cells_wide_; ++cell) {
       std::int32_t *inputs = pairs + cell * 2 * rows_;
-      if (!ordered_) counts[cell] = list_marked(marks + cell * words, words, values + cell * rows_, inputs);
+      if (!in_.ordered) counts[cell] = list_marked(marks + cell * words, words, values + cell * rows_, inputs);
       const std::size_t left = static_cast<std::size_t>(rows_ - counts[cell]) * sizeof(std::int32_t);
       std::memset(inputs + counts[cell], 0xff, left);
       std::memset(inputs + rows_ + counts[cell], 0xff, left);
@@ -559,15 +422,15 @@ class Pairs {
     for (std::int64_t i = 0; i < link_count_[plane]; ++i) {
       const Columns *of_line = column_index_ + links[i].line * index_words_;
       const std::uint64_t first_label = lines_[links[i].line].b;
-      for (std::uint32_t j = run_[links[i].run].begin; j < run_[links[i].run + 1].begin; ++j) {
+      for (std::uint32_t j = in_.run[links[i].run].begin; j < in_.run[links[i].run + 1].begin; ++j) {
         for (std::int64_t cell = 0; cell < cells_wide_; ++cell) {
-          const std::int64_t column = width_.output(row_column_[j], cell);
+          const std::int64_t column = width_.output(in_.column[j], cell);
           if (column < 0) continue;
           const Columns &columns = of_line[column / 64];
           const std::uint64_t below = columns.present & ((std::uint64_t{1} << (column % 64)) - 1);
           const std::uint64_t label =
               first_label + columns.before + static_cast<std::uint64_t>(__builtin_popcountll(below));
-          match(cell, row_number_[j], static_cast<std::int32_t>(label));
+          match(cell, in_.number[j], static_cast<std::int32_t>(label));
         }
       }
     }
@@ -582,14 +445,14 @@ class Pairs {
     for (std::int64_t i = 0; i < link_count_[plane]; ++i) {
       const Line line = line_at(links[i].line);
       std::int64_t candidate = 0;
-      for (std::uint32_t j = run_[links[i].run].begin; j < run_[links[i].run + 1].begin; ++j) {
-        const std::int64_t highest = row_column_[j] + width_.pad;
+      for (std::uint32_t j = in_.run[links[i].run].begin; j < in_.run[links[i].run + 1].begin; ++j) {
+        const std::int64_t highest = in_.column[j] + width_.pad;
         while (candidate < line.count && line.columns[candidate] * width_.stride < highest - reach) ++candidate;
         for (std::int64_t c = candidate; c < line.count; ++c) {
           const std::int64_t distance = highest - line.columns[c] * width_.stride;
           if (distance < 0) break;
           if (width_.dilation != 1 && distance % width_.dilation != 0) continue;
-          match(width_.dilation == 1 ? distance : distance / width_.dilation, row_number_[j], line.label(c));
+          match(width_.dilation == 1 ? distance : distance / width_.dilation, in_.number[j], line.label(c));
         }
       }
     }
@@ -638,14 +501,8 @@ class Pairs {
   const std::int64_t cells_wide_, planes_, rows_;
   const SparseWorkspace parts_;
 
-  char *rows_memory_[2];
-  bool ordered_ = false;
-  std::int32_t *row_column_ = nullptr, *row_number_ = nullptr;  // of the sorted rows
-  std::int32_t *distinct_column_, *distinct_number_;
-  SparseRun *run_;
-  std::uint64_t *run_line_;
+  InputRuns in_;
   SparseSketch *run_sketch_;
-  std::int64_t runs_ = 0;
   SparseLink *links_;
   std::int64_t *link_count_ = nullptr;
   std::int64_t link_total_ = 0;

@@ -136,7 +136,6 @@ def _contender(contender: Contender) -> dict[str, Any]:
         "threads": contender.threads,
         "seconds": spread(list(contender.times.values())),
         "calls": contender.calls,
-        "rounds": {str(number): seconds for number, seconds in sorted(contender.times.items())},
     }
 
 
