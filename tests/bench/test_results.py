@@ -17,7 +17,6 @@ def entry(name: str, threads: int, median: float, variant: str = "") -> dict:
         "threads": threads,
         "seconds": {**seconds, "count": 9},
         "calls": 9,
-        "rounds": {},
     }
 
 
