@@ -1,6 +1,7 @@
 # Compile options shared by every native target, and the instruction levels that kernels are compiled for.
 
 include(CheckCXXCompilerFlag)
+include(CheckCXXSourceCompiles)
 
 # Gives `target` the language level, warnings and code generation options of this project.
 function(mluops_compile_options target)
@@ -52,4 +53,22 @@ function(mluops_level_option level result)
     set(option -march=x86-64)
   endif()
   set(${result} ${option} PARENT_SCOPE)
+endfunction()
+
+# How BANG C kernels are compiled for the simulator: mlusim_kernel_options(target arch nram wram sram), sizes in KiB.
+function(mlusim_kernel_options target arch nram wram sram)
+  target_compile_definitions(${target} PRIVATE
+    __BANG__=1 __MLU__=1 __BANG_ARCH__=${arch} __MLU_NRAM_SIZE__=${nram} __MLU_WRAM_SIZE__=${wram} __MLU_SRAM_SIZE__=${sram})
+  target_compile_options(${target} PRIVATE
+    # The checkers see scalar accesses through the hooks of this instrumentation; its library is not linked.
+    -fsanitize=thread
+    # A finding names the line of the instruction's return address.
+    -g1 -gdwarf-4 -fno-optimize-sibling-calls -fno-tree-vectorize
+    # On the device a literal without suffix is a float.
+    $<$<CXX_COMPILER_ID:GNU>:-fsingle-precision-constant>
+    $<$<CXX_COMPILER_ID:GNU>:--param=tsan-instrument-func-entry-exit=0>
+    $<$<CXX_COMPILER_ID:Clang>:-Xclang=-cl-single-precision-constant>
+    $<$<CXX_COMPILER_ID:Clang>:-Xclang=-ffloat16-excess-precision=none>
+    $<$<CXX_COMPILER_ID:Clang>:SHELL:-mllvm -tsan-instrument-func-entry-exit=0>
+    -Wno-pedantic)
 endfunction()

@@ -4,17 +4,24 @@ find_package(Python 3.9 REQUIRED COMPONENTS Interpreter)
 set(MLUOPS_HEADER "${CMAKE_CURRENT_SOURCE_DIR}/native/include/mluops.h")
 set(MLUOPS_GENERATOR "${CMAKE_CURRENT_SOURCE_DIR}/native/abi/generate.py")
 
-# mluops_generate(--exports FILE [--cffi FILE] [--cython FILE]): a rule that makes these files with abi/generate.py.
+# What a library for a device offers below that ABI.
+set(MLUOPS_DEVICE_HEADERS
+  "${CMAKE_CURRENT_SOURCE_DIR}/native/sim/include/cnrt.h" "${CMAKE_CURRENT_SOURCE_DIR}/native/sim/include/mlusim.h")
+
+# mluops_generate([--exports FILE] [--cffi FILE] [--cython FILE] [HEADERS FILE...]): a rule that makes these files with
+# abi/generate.py from mluops.h and the headers given.
 function(mluops_generate)
-  set(outputs ${ARGN})
+  cmake_parse_arguments(PARSE_ARGV 0 generate "" "" "HEADERS")
+  set(headers "${MLUOPS_HEADER}" ${generate_HEADERS})
+  set(outputs ${generate_UNPARSED_ARGUMENTS})
   list(FILTER outputs EXCLUDE REGEX "^--")
   set(names ${outputs})
   list(TRANSFORM names REPLACE ".*/" "")
   list(JOIN names ", " names)
   add_custom_command(
     OUTPUT ${outputs}
-    COMMAND Python::Interpreter "${MLUOPS_GENERATOR}" --header "${MLUOPS_HEADER}" ${ARGN}
-    DEPENDS "${MLUOPS_HEADER}" "${MLUOPS_GENERATOR}"
-    COMMENT "Generating ${names} from mluops.h"
+    COMMAND Python::Interpreter "${MLUOPS_GENERATOR}" --header ${headers} ${generate_UNPARSED_ARGUMENTS}
+    DEPENDS ${headers} "${MLUOPS_GENERATOR}"
+    COMMENT "Generating ${names}"
     VERBATIM)
 endfunction()

@@ -5,6 +5,10 @@ include(CMakePackageConfigHelpers)
 
 install(FILES native/include/mluops.h native/include/mlu_op.h DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
 install(TARGETS mluops_cpu EXPORT mluopsTargets LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+if("sim" IN_LIST MLUOPS_TARGETS)
+  install(FILES native/sim/include/cnrt.h native/sim/include/mlusim.h DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/mlusim")
+  install(TARGETS mluops_sim EXPORT mluopsTargets LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+endif()
 
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/mluops")
 install(EXPORT mluopsTargets NAMESPACE mluops:: DESTINATION "${package_dir}")

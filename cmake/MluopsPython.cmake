@@ -9,7 +9,7 @@ set(MLUOPS_CFFI "${CMAKE_CURRENT_BINARY_DIR}/_abi.py")
 set(MLUOPS_TABLE "${CMAKE_CURRENT_BINARY_DIR}/_table.pxi")
 set(MLUOPS_PYX "${CMAKE_CURRENT_SOURCE_DIR}/src/pymluops/_core.pyx")
 set(MLUOPS_CORE_C "${CMAKE_CURRENT_BINARY_DIR}/_core.c")
-mluops_generate(--cffi "${MLUOPS_CFFI}" --cython "${MLUOPS_TABLE}")
+mluops_generate(--cffi "${MLUOPS_CFFI}" --cython "${MLUOPS_TABLE}" HEADERS ${MLUOPS_DEVICE_HEADERS})
 add_custom_command(
   OUTPUT "${MLUOPS_CORE_C}"
   COMMAND Python::Interpreter -m cython -3 --depfile --module-name pymluops._core -I "${CMAKE_CURRENT_BINARY_DIR}"
@@ -22,8 +22,17 @@ add_custom_command(
 # USE_SABI: one extension for every Python from 3.11 on.
 python_add_library(mluops_core_module MODULE WITH_SOABI USE_SABI 3.11 "${MLUOPS_CORE_C}")
 set_target_properties(mluops_core_module PROPERTIES OUTPUT_NAME _core C_VISIBILITY_PRESET hidden)
-target_include_directories(mluops_core_module PRIVATE native/include)
+target_include_directories(mluops_core_module PRIVATE native/include native/sim/include)
 
 install(TARGETS mluops_cpu LIBRARY DESTINATION pymluops)
+if("sim" IN_LIST MLUOPS_TARGETS)
+  # With what it takes to compile further kernels for it.
+  install(TARGETS mluops_sim LIBRARY DESTINATION pymluops)
+  install(DIRECTORY native/sim/include/ native/include/ DESTINATION pymluops/_sim/include FILES_MATCHING PATTERN "*.h")
+  install(FILES native/sim/rewrite.py DESTINATION pymluops/_sim)
+endif()
+if(TARGET mluops_sim)
+  install(TARGETS mluops_sim LIBRARY DESTINATION pymluops)
+endif()
 install(TARGETS mluops_core_module LIBRARY DESTINATION pymluops)
 install(FILES "${MLUOPS_CFFI}" DESTINATION pymluops)

@@ -1,15 +1,18 @@
-"""Writes what is derived from mluops.h, the only declaration of the C ABI.
+"""Writes what is derived from mluops.h, the only declaration of the C ABI, and from the headers below it.
 
-    generate.py --header mluops.h [--cffi _abi.py] [--cython _table.pxi] [--exports exports.map] [--enums enums.py]
+    generate.py --header mluops.h [cnrt.h mlusim.h]
+                [--cffi _abi.py] [--cython _table.pxi] [--exports exports.map] [--enums enums.py]
 
 --cffi     the out-of-line ABI module of cffi, behind `Backend.lib` and `Backend.ffi`
 --cython   a table of function pointers, filled by dlsym, and a call by function number; included by _core.pyx
 --exports  the linker version script that keeps the declared names and hides all others
 --enums    the Python enums; that file is checked in, because type checkers and readers want to see the members
 
-The header is plain C: typedefs and prototypes without function pointers. So a few lines of text handling read it, and
-the version script, which every build needs, costs no package. What they find is checked twice afterwards: cffi parses
-the same text with a C parser, and the C compiler compares the pointer table with the header.
+Several headers count as one. What two of them declare alike, as cnrtQueue_t, stands once in the result.
+
+The headers are plain C: typedefs and prototypes, whose parameters have types with a name. So a few lines of text
+handling read them, and the version script, which every build needs, costs no package. What they find is checked twice
+afterwards: cffi parses the same text with a C parser, and the C compiler compares the pointer table with the headers.
 """
 
 from __future__ import annotations
@@ -20,7 +23,13 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-BANNER = "Generated from native/include/mluops.h by native/abi/generate.py; do not edit."
+BANNER = "Generated from {headers} by native/abi/generate.py; do not edit."
+
+#: What stands before a prototype or its name and says nothing about the function.
+_DECORATIONS = re.compile(r"\b(MLUOP_WIN_API|MLUSIM_API)\b")
+_CONSTANT = re.compile(r"^#define\s+(\w+)\s+(\d+)\s*$", re.MULTILINE)
+#: How the names of functions begin.
+_PREFIXES = "mluOp|mluopsExt|cnrt|mlusim"
 
 
 @dataclass(frozen=True)
@@ -50,40 +59,72 @@ class Enum:
 
 @dataclass(frozen=True)
 class Header:
-    """What mluops.h declares."""
+    """What the headers declare."""
 
+    paths: tuple[Path, ...]
     text: str  # typedefs and prototypes, without comments and preprocessor lines
     constants: dict[str, int]
     enums: tuple[Enum, ...]
-    opaque: tuple[str, ...]  # names of pointer types to incomplete structures
+    opaque: tuple[str, ...]  # names of pointer types: to incomplete structures, to functions
+    structs: tuple[str, ...]  # names of complete structures
+    aliases: tuple[tuple[str, str], ...]  # other types, and their second names
     functions: tuple[Function, ...]
+
+    @property
+    def banner(self) -> str:
+        """First line of a generated file."""
+        return BANNER.format(headers=", ".join(_within_project(path) for path in self.paths))
 
 
 # ---- Reading ---------------------------------------------------------------------------------------------------------
 
 
-def read_header(path: Path) -> Header:
-    """Read mluops.h; what does not look like a typedef or a prototype is an error."""
-    source = re.sub(r"/\*.*?\*/", " ", path.read_text(encoding="utf-8"), flags=re.DOTALL)
-    source = re.sub(r"//[^\n]*", " ", source).replace("\\\n", " ")
-    constants = {name: int(value) for name, value in re.findall(r"^#define\s+(\w+)\s+(\d+)\s*$", source, re.MULTILINE)}
-    # `extern "C"` is C++ only.
-    source = re.sub(r"^#ifdef __cplusplus$.*?^#endif$", "", source, flags=re.DOTALL | re.MULTILINE)
-    source = re.sub(r"^#.*$", "", source, flags=re.MULTILINE).replace("MLUOP_WIN_API", "")
-    # No declaration of this header holds a semicolon inside.
-    declarations = [" ".join(part.split()) for part in source.split(";")]
-    if declarations.pop():
-        raise SystemExit(f"{path}: the last declaration does not end with a semicolon")
-    enums, opaque, functions = [], [], []
-    for declaration in declarations:
+def read_headers(paths: list[Path]) -> Header:
+    """Read the headers; what does not look like a typedef or a prototype is an error."""
+    constants: dict[str, int] = {}
+    declarations: dict[str, Path] = {}
+    for path in paths:
+        source = re.sub(r"/\*.*?\*/", " ", path.read_text(encoding="utf-8"), flags=re.DOTALL)
+        source = re.sub(r"//[^\n]*", " ", source).replace("\\\n", " ")
+        constants |= {name: int(value) for name, value in _CONSTANT.findall(source)}
+        for declaration in _declarations(path, source):
+            declarations.setdefault(declaration, path)
+    enums, opaque, structs, aliases, functions = [], [], [], [], []
+    for declaration, path in declarations.items():
         if match := re.fullmatch(r"typedef enum \{(.*)\} (\w+)", declaration):
             enums.append(Enum(match[2], tuple(_member(path, text) for text in match[1].split(","))))
-        elif match := re.fullmatch(r"typedef struct \w+ ?\* ?(\w+)", declaration):
-            opaque.append(match[1])
+        elif match := re.fullmatch(r"typedef struct (?:\w+ )?\{.*\} (\w+)", declaration):
+            structs.append(match[1])
+        elif match := re.fullmatch(r"typedef (?:struct \w+ ?\* ?(\w+)|\w+ ?\( ?\* ?(\w+)\) ?\([^()]*\))", declaration):
+            opaque.append(match[1] or match[2])
+        elif match := re.fullmatch(r"typedef (\w+) (\w+)", declaration):
+            aliases.append((match[1], match[2]))
         else:
             functions.append(_function(path, declaration))
     text = "".join(f"{declaration};\n" for declaration in declarations)
-    return Header(text, constants, tuple(enums), tuple(opaque), tuple(functions))
+    types = tuple(enums), tuple(opaque), tuple(structs), tuple(aliases)
+    return Header(tuple(paths), text, constants, *types, tuple(functions))
+
+
+def _within_project(path: Path) -> str:
+    project = Path(__file__).resolve().parents[2]
+    return str(path.resolve().relative_to(project)) if path.resolve().is_relative_to(project) else path.name
+
+
+def _declarations(path: Path, source: str) -> list[str]:
+    """Return the declarations of a source without comments, each as one line without its semicolon."""
+    # `extern "C"` is C++ only.
+    source = re.sub(r"^#ifdef __cplusplus$.*?^#endif$", "", source, flags=re.DOTALL | re.MULTILINE)
+    source = _DECORATIONS.sub("", re.sub(r"^#.*$", "", source, flags=re.MULTILINE))
+    found, start, depth = [], 0, 0
+    for match in re.finditer(r"[{};]", source):
+        depth += {"{": 1, "}": -1, ";": 0}[match[0]]
+        if match[0] == ";" and depth == 0:
+            found.append(" ".join(source[start : match.start()].split()))
+            start = match.end()
+    if source[start:].strip():
+        raise SystemExit(f"{path}: the last declaration does not end with a semicolon")
+    return found
 
 
 def _member(path: Path, text: str) -> tuple[str, int]:
@@ -94,7 +135,7 @@ def _member(path: Path, text: str) -> tuple[str, int]:
 
 
 def _function(path: Path, declaration: str) -> Function:
-    match = re.fullmatch(r"([\w ]+[ *]+)(mluOp\w+|mluopsExt\w+) ?\(([^()]*)\)", declaration)
+    match = re.fullmatch(rf"([\w ]+[ *]+)((?:{_PREFIXES})\w+) ?\(([^()]*)\)", declaration)
     if match is None:
         raise SystemExit(f"{path}: expected a typedef or a prototype, got `{declaration}`")
     listed = match[3].strip()
@@ -127,13 +168,13 @@ def cffi_module(header: Header, path: Path) -> None:
 def exports(header: Header) -> str:
     """Return the linker version script."""
     names = "".join(f"    {name};\n" for name in sorted(function.name for function in header.functions))
-    return f"/* {BANNER} */\n{{\n  global:\n{names}  local:\n    *;\n}};\n"
+    return f"/* {header.banner} */\n{{\n  global:\n{names}  local:\n    *;\n}};\n"
 
 
 def cython_table(header: Header) -> str:
     """Return the function pointer table, its loader and the call by number.
 
-    The bodies are C, so the compiler checks every argument against the header; Cython sees only their types.
+    The bodies are C, so the compiler checks every argument against the headers; Cython sees only their types.
     """
     pointers = "\n".join(f"      __typeof__(&{function.name}) {function.name};" for function in header.functions)
     names = "\n".join(f'      "{function.name}",' for function in header.functions)
@@ -145,7 +186,11 @@ def cython_table(header: Header) -> str:
     types = "\n".join(
         [f"    ctypedef int {enum.name}" for enum in header.enums]
         + [f"    ctypedef void *{name}" for name in header.opaque]
+        + [f"    ctypedef struct {name}:\n        pass" for name in header.structs]
+        + [f"    ctypedef {name} {alias}" for name, alias in header.aliases]
     )
+    enumerators = "\n".join(f"        {member}" for enum in header.enums for member, _ in enum.members)
+    includes = "\n".join(f'    #include "{path.name}"' for path in header.paths)
     members = "\n".join(f"        {_cython_pointer(function)}" for function in header.functions)
     listing = "\n".join(
         f'    "{function.name}": ({number}, "{function.returns}", ('
@@ -153,14 +198,14 @@ def cython_table(header: Header) -> str:
         + ")),"
         for number, function in enumerate(header.functions)
     )
-    return f'''# {BANNER}
+    return f'''# {header.banner}
 
 cdef extern from *:
     """
     #include <dlfcn.h>
-    #include "mluops.h"
+{includes}
 
-    /* One pointer for every function of the header, NULL where a library lacks it. */
+    /* One pointer for every function of the headers, NULL where a library lacks it. */
     typedef struct {{
 {pointers}
     }} FunctionTable;
@@ -198,6 +243,9 @@ cdef extern from *:
     }}
     """
 {types}
+
+    enum:
+{enumerators}
 
     ctypedef struct FunctionTable:
 {members}
@@ -245,7 +293,7 @@ PYTHON_ENUMS = (
 def python_enums(header: Header) -> str:
     """Return src/pymluops/enums.py."""
     enums = {enum.name: enum for enum in header.enums}
-    parts = [f'# {BANNER}\n"""The enums of the C ABI that Python code uses."""\n\nfrom enum import IntEnum\n']
+    parts = [f'# {header.banner}\n"""The enums of the C ABI that Python code uses."""\n\nfrom enum import IntEnum\n']
     for name, type_name, prefix, text in PYTHON_ENUMS:
         members = "".join(
             f"    {member.removeprefix(prefix)} = {value}\n" for member, value in enums[type_name].members
@@ -256,8 +304,10 @@ def python_enums(header: Header) -> str:
 
 def main(argv: list[str] | None = None) -> int:
     """Write the files asked for."""
-    parser = argparse.ArgumentParser(description="Write what is derived from mluops.h.")
-    parser.add_argument("--header", type=Path, required=True, help="mluops.h")
+    parser = argparse.ArgumentParser(description="Write what is derived from the headers of the C ABI.")
+    parser.add_argument(
+        "--header", type=Path, nargs="+", required=True, metavar="FILE", help="mluops.h, and those that count with it"
+    )
     for option, text in (
         ("--cffi", "cffi module"),
         ("--cython", "Cython pointer table"),
@@ -266,7 +316,7 @@ def main(argv: list[str] | None = None) -> int:
     ):
         parser.add_argument(option, type=Path, metavar="FILE", help=f"write the {text}")
     options = parser.parse_args(argv)
-    header = read_header(options.header)
+    header = read_headers(options.header)
     if options.cffi:
         cffi_module(header, options.cffi)
     for path, write in ((options.cython, cython_table), (options.exports, exports), (options.enums, python_enums)):

@@ -59,7 +59,10 @@ class Pairs {
     GetIndicePairsOutcome &outcome = *problem_.outcome;
     RowSorter sorter(problem_, parts_, align(problem_.workspace));
     outcome.bad_row = sorter.first_bad_row();
-    if (outcome.bad_row >= 0) return MLUOP_STATUS_SUCCESS;
+    if (outcome.bad_row >= 0) {
+      std::memcpy(outcome.bad_place, problem_.indices + outcome.bad_row * 4, sizeof outcome.bad_place);
+      return MLUOP_STATUS_SUCCESS;
+    }
     const Scratch<std::int64_t> link_count(planes_);
     if (link_count.data() == nullptr) return out_of_memory("mluOpGetIndicePairs");
     link_count_ = link_count.data();

@@ -132,11 +132,11 @@ mluOpStatus_t judge(const char *function, const GetIndicePairsProblem &problem,
   const GetIndicePairsOutcome &outcome = *problem.outcome;
   if (outcome.bad_row >= 0) {
     const SparseGeometry &g = problem.geometry;
-    const std::int32_t *row = problem.indices + outcome.bad_row * 4;
+    const std::int32_t (&place)[4] = outcome.bad_place;
     return refuse(MLUOP_STATUS_BAD_PARAM, function, "indices",
                   Text::format("rows (batch, depth, height, width) inside (%d, %d, %d, %d)", g.batch, g.input_space[0],
                                g.input_space[1], g.input_space[2]),
-                  Text::format("(%d, %d, %d, %d) in row %lld", row[0], row[1], row[2], row[3],
+                  Text::format("(%d, %d, %d, %d) in row %lld", place[0], place[1], place[2], place[3],
                                static_cast<long long>(outcome.bad_row)));
   }
   sparse->num_act_out = static_cast<int>(outcome.rows_out);

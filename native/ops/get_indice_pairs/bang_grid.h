@@ -1,0 +1,278 @@
+// A tile of the output space as a dense grid in NRAM: what filter cells lead rows to is scattered into it or gathered from it.
+#ifndef MLUOPS_OPS_GET_INDICE_PAIRS_BANG_GRID_H_
+#define MLUOPS_OPS_GET_INDICE_PAIRS_BANG_GRID_H_
+
+#include <bang.h>
+
+#include "ops/get_indice_pairs/bang_rows.h"
+#include "ops/get_indice_pairs/bang_site.h"
+
+namespace mluops {
+namespace MLUOPS_BANG_VARIANT {
+
+// NRAM of the kernels with a grid. Vectors have tile_rows elements. Offsets are bytes.
+struct TileRoom {
+  int *grid;  // [grid_sites]
+  int *iota, *constant;
+  int *reach[kSpaceDims];  // of the sorted rows that are looked at; the first becomes a mask
+  int *base, *row;         // likewise; the latter are offsets
+  int *offset, *led;       // of those that are led to outputs: into the grid, and of the row
+  int *value;
+  int *target, *number;  // of a tile's outputs: offsets into the grid, and output rows
+  SiteList sites;        // likewise
+  int *done, *ahead;     // [volume]: for each cell, the sorted rows before the tile, and those before its end
+};
+
+__mlu_func__ TileRoom make_tile_room(const SparsePlan &plan, int *room) {
+  const int rows = plan.tile_rows;
+  TileRoom tile;
+  tile.iota = take(&room, rows);
+  tile.constant = take(&room, rows);
+  for (int w = 0; w < kSpaceDims; ++w) tile.reach[w] = take(&room, rows);
+  tile.base = take(&room, rows);
+  tile.row = take(&room, rows);
+  tile.offset = take(&room, rows);
+  tile.led = take(&room, rows);
+  tile.value = take(&room, rows);
+  tile.target = take(&room, rows);
+  tile.number = take(&room, rows);
+  tile.sites.low = take(&room, rows);
+  tile.sites.high = take(&room, rows);
+  if (plan.words_out == 1) tile.sites.high = nullptr;
+  tile.grid = take(&room, plan.grid_sites);
+  tile.done = take(&room, plan.volume);
+  tile.ahead = room;
+  count_up(tile.iota, rows);
+  return tile;
+}
+
+__mlu_func__ void scatter(void *to, int *from, int *offsets, int count, mluMemcpyDirection_t direction) {
+  __scatter(to, from, reinterpret_cast<unsigned int *>(offsets), 4, direction, 4, count);
+}
+
+// ---- Filter cells -------------------------------------------------------------------------------------------------------
+
+// Bits of one word of the rows' reach.
+struct ReachBits {
+  int word;
+  unsigned int bits;
+};
+
+// A cell of the filter while the grid has the tile from some site on.
+struct TileCell {
+  ReachBits needed[kSpaceDims];  // of a row, so that the cell leads it to an output
+  int words;                     // in how many words they are
+  int shift;                     // from the base of a row to the offset of where it is led
+};
+
+__mlu_func__ TileCell tile_cell(const SparsePlan &plan, const Cell &cell, std::int64_t first_site) {
+  TileCell tile;
+  tile.words = 0;
+  int first = 0;
+  for (int a = 0; a < kSpaceDims; ++a) {
+    const int bit = first + cell.at[a];
+    first += plan.axis[a].cells;
+    if (tile.words == 0 || tile.needed[tile.words - 1].word != bit / kWordBits) {
+      tile.needed[tile.words++] = {bit / kWordBits, 0};
+    }
+    tile.needed[tile.words - 1].bits |= 1u << bit % kWordBits;
+  }
+  tile.shift = static_cast<int>(0u - 4u * (shift_of(plan, cell) + static_cast<unsigned int>(first_site)));
+  return tile;
+}
+
+// Which of the sorted rows [at, at + count) the cell leads to outputs, to room.reach[0]; their offsets in the grid to
+// room.offset and, for a kernel that asks, of the rows to room.led. Returns how many they are.
+__mlu_func__ int lead_rows(const SparsePlan &plan, const TileCell &cell, int at, int count, bool number_rows,
+                           const TileRoom &room) {
+  __sync();  // with what the vectors that are loaded now were used for
+  for (int w = 0; w < cell.words; ++w) {
+    const int *const words = plan.memory.reach + static_cast<std::int64_t>(cell.needed[w].word) * plan.rows;
+    __memcpy_async(room.reach[w], words + at, count * 4, GDRAM2NRAM);
+  }
+  __memcpy_async(room.base, plan.memory.base + at, count * 4, GDRAM2NRAM);
+  if (number_rows) __memcpy_async(room.row, plan.memory.row_bytes + at, count * 4, GDRAM2NRAM);
+  __sync();
+  int *const mask = room.reach[0];
+  for (int w = 0; w < cell.words; ++w) {
+    const int bits = static_cast<int>(cell.needed[w].bits);
+    __bang_band_scalar(room.reach[w], room.reach[w], bits, count);
+    __bang_eq_scalar(room.reach[w], room.reach[w], bits, count);
+    if (w != 0) __bang_band(mask, mask, room.reach[w], count);
+  }
+  const int led = filter(room.offset, room.base, mask, count);
+  if (led == 0) return 0;
+  __bang_add_scalar(room.offset, room.offset, cell.shift, led);
+  if (number_rows) filter(room.led, room.row, mask, count);
+  return led;
+}
+
+// Marks in the grid where the cell leads the sorted rows [begin, end).
+__mlu_func__ void mark_rows(const SparsePlan &plan, const TileCell &cell, int begin, int end, const TileRoom &room) {
+  for (int at = begin; at < end; at += plan.tile_rows) {
+    const int led = lead_rows(plan, cell, at, least(plan.tile_rows, end - at), false, room);
+    if (led != 0) scatter(room.grid, room.constant, room.offset, led, NRAM2NRAM);
+  }
+}
+
+// Keeps the output rows that the grid has where the cell leads the sorted rows [begin, end).
+__mlu_func__ void meet_rows(const SparsePlan &plan, const TileCell &cell, int *met, int begin, int end,
+                            const TileRoom &room) {
+  for (int at = begin; at < end; at += plan.tile_rows) {
+    const int led = lead_rows(plan, cell, at, least(plan.tile_rows, end - at), true, room);
+    if (led == 0) continue;
+    __gather(room.value, room.grid, reinterpret_cast<unsigned int *>(room.offset), 4, NRAM2NRAM, 4, led);
+    int *const mask = room.reach[0];
+    __bang_ge_scalar(mask, room.value, 0, led);
+    const int found = filter(room.base, room.value, mask, led);
+    if (found == 0) continue;
+    filter(room.offset, room.led, mask, led);
+    scatter(met, room.base, room.offset, found, NRAM2GDRAM);
+  }
+}
+
+// ---- Outputs of default mode --------------------------------------------------------------------------------------------
+
+// The first output site that a cell can lead a sorted row, or one behind it, to.
+__mlu_func__ std::int64_t first_output_of(const SparsePlan &plan, const RowFinder &finder, int row, const Cell &cell) {
+  return first_output(plan, input_site(plan, number_at(finder.rows, row)), cell);
+}
+
+// Where the outputs of task `task` begin: those of the tasks follow one another, and each has about as many rows to do with.
+__mlu_func__ std::int64_t first_site_of(const SparsePlan &plan, const RowFinder &finder, int task) {
+  if (task == 0) return 0;
+  if (task == taskDim) return plan.output_sites;
+  Cell middle;
+  for (int a = 0; a < kSpaceDims; ++a) middle.at[a] = plan.axis[a].cells / 2;
+  return first_output_of(plan, finder, static_cast<int>(static_cast<std::int64_t>(plan.rows) * task / taskDim), middle);
+}
+
+// The first output site that rows can be led to which are not done with.
+__mlu_func__ std::int64_t next_site(const SparsePlan &plan, const RowFinder &finder, const TileRoom &room) {
+  std::int64_t next = plan.output_sites;
+  for (int k = 0; k < plan.volume; ++k) {
+    if (room.done[k] == plan.rows) continue;
+    const std::int64_t first = first_output_of(plan, finder, room.done[k], cell_of(plan, k));
+    if (first < next) next = first;
+  }
+  return next;
+}
+
+// Finds the rows that lead into the tile from `site` on, which ends at `end` at the latest. Returns how many of its sites have to
+// be looked at: from the last row of each cell it is known what is reached last. All of a tile has the same higher word.
+__mlu_func__ int find_tile(const SparsePlan &plan, RowFinder &finder, std::int64_t site, std::int64_t end,
+                           const TileRoom &room) {
+  const std::int64_t word_end = (site | 0xffffffff) + 1;
+  if (end > word_end) end = word_end;
+  if (end - site > plan.grid_sites) end = site + plan.grid_sites;
+  const Site behind = output_site(plan, end);
+  std::int64_t last = site;
+  for (int k = 0; k < plan.volume; ++k) {
+    const Cell cell = cell_of(plan, k);
+    room.ahead[k] = rows_below(plan, finder, first_input(plan, behind, cell));
+    if (room.ahead[k] == room.done[k]) continue;
+    const std::int64_t reached = first_output_of(plan, finder, room.ahead[k] - 1, cell);
+    if (reached > last) last = reached;
+  }
+  return static_cast<int>((last < end ? last + 1 : end) - site);
+}
+
+// Lists the marked ones of the `extent` output sites from `first` on, behind `listed` others. Returns how many are listed then.
+__mlu_func__ int list_marked(const SparsePlan &plan, std::int64_t first, int extent, int *part, int listed,
+                             const TileRoom &room) {
+  for (int at = 0; at < extent; at += plan.tile_rows) {
+    const int marked = filter(room.value, room.iota, room.grid + at, least(plan.tile_rows, extent - at));
+    if (marked == 0) continue;
+    __bang_add_scalar(room.value, room.value, static_cast<int>(first + at), marked);
+    store(part + listed, room.value, marked);
+    if (plan.words_out > 1) {
+      __bang_write_value(room.value, marked, static_cast<int>(first >> 32));
+      store(part + static_cast<std::int64_t>(plan.volume) * plan.rows + listed, room.value, marked);
+    }
+    listed += marked;
+  }
+  return listed;
+}
+
+// ---- Outputs of either mode ---------------------------------------------------------------------------------------------
+
+// The outputs that a task sees to.
+struct Part {
+  SiteList sites;  // in device memory
+  int begin, end;
+  int number;  // default mode: of the output row with sites[0]
+};
+
+__mlu_func__ Part part_of(const SparsePlan &plan, int side) {
+  Part part;
+  part.number = 0;
+  if (plan.sub_manifold) {
+    const Share share = share_of(plan.rows);
+    part.sites.low = sorted_field(plan, side, 0);
+    part.sites.high = plan.words_in > 1 ? sorted_field(plan, side, 1) : nullptr;
+    part.begin = share.begin;
+    part.end = share.end;
+    return part;
+  }
+  const int *const parts = plan.memory.parts;
+  for (int task = 0; task < taskId; ++task) part.number += parts[task * 2 + 1];
+  part.sites.low = plan.memory.outputs + parts[taskId * 2];
+  part.sites.high = plan.words_out > 1 ? part.sites.low + static_cast<std::int64_t>(plan.volume) * plan.rows : nullptr;
+  part.begin = 0;
+  part.end = parts[taskId * 2 + 1];
+  return part;
+}
+
+// Loads the sites [at, at + count) of a part.
+__mlu_func__ void load_sites(const Part &part, int at, int count, const SiteList &sites) {
+  load(sites.low, part.sites.low + at, count);
+  if (sites.high != nullptr) load(sites.high, part.sites.high + at, count);
+}
+
+// Puts the output rows of the sites [at, at + count) of a part, which are in room.sites, into the grid: where sites are equal the
+// first. Returns how many, with their offsets in room.target.
+__mlu_func__ int place_outputs(const SparsePlan &plan, const Part &part, int at, int count, const TileRoom &room) {
+  const unsigned int first = static_cast<unsigned int>(room.sites.low[0]);
+  __bang_add_scalar(room.target, room.sites.low, static_cast<int>(0u - first), count);
+  __bang_mul_scalar(room.target, room.target, 4, count);
+  int placed = count;
+  if (plan.sub_manifold) {
+    int *const mask = room.reach[0];
+    load(room.value, plan.memory.first_of_site + at, count);
+    __bang_ge_scalar(mask, room.value, 0, count);
+    placed = filter(room.number, room.value, mask, count);
+    filter(room.target, room.target, mask, count);
+  } else {
+    __bang_add_scalar(room.number, room.iota, part.number + at, count);
+  }
+  if (placed != 0) scatter(room.grid, room.number, room.target, placed, NRAM2NRAM);
+  return placed;
+}
+
+// ---- Pairs --------------------------------------------------------------------------------------------------------------
+
+// A chunk of the input rows under one cell.
+struct CellChunk {
+  int cell, chunk;
+  int at, count;  // rows
+};
+
+__mlu_func__ CellChunk cell_chunk(const SparsePlan &plan, int number) {
+  CellChunk piece;
+  piece.cell = number / plan.chunks;
+  piece.chunk = number % plan.chunks;
+  piece.at = piece.chunk * plan.chunk;
+  piece.count = least(plan.chunk, plan.rows - piece.at);
+  return piece;
+}
+
+// Loads what rows have met, and marks those that have met something.
+__mlu_func__ void load_met(const SparsePlan &plan, const CellChunk &piece, int *met, int *mask) {
+  load(met, plan.memory.met + static_cast<std::int64_t>(piece.cell) * plan.rows + piece.at, piece.count);
+  __bang_ge_scalar(mask, met, 0, piece.count);
+}
+
+}  // namespace MLUOPS_BANG_VARIANT
+}  // namespace mluops
+
+#endif  // MLUOPS_OPS_GET_INDICE_PAIRS_BANG_GRID_H_

@@ -1,0 +1,136 @@
+#include "check/checks.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+#include "check/align.h"
+#include "check/init.h"
+#include "check/memory.h"
+#include "check/race.h"
+#include "check/sync.h"
+#include "machine/heap.h"
+#include "mlusim.h"
+#include "runtime/error.h"
+
+namespace mlusim {
+namespace {
+
+struct Checker {
+  const char *name;
+  std::uint32_t bit;
+  Observer &(*observer)();
+};
+
+// In the order in which they see events: an access that the first ends is never looked up in the shadows of the others.
+constexpr Checker kCheckers[] = {{"memory", MLUSIM_CHECK_MEMORY, memory_checker},
+                                 {"align", MLUSIM_CHECK_ALIGN, align_checker},
+                                 {"init", MLUSIM_CHECK_INIT, init_checker},
+                                 {"race", MLUSIM_CHECK_RACE, race_checker},
+                                 {"sync", MLUSIM_CHECK_SYNC, sync_checker}};
+
+std::uint32_t checks_of_environment() {
+  const char *text = std::getenv("PYMLUOPS_SIM_CHECK");
+  std::uint32_t mask = 0;
+  std::string unknown;
+  if (text != nullptr && !parse_checks(text, &mask, &unknown)) {
+    std::fprintf(
+        stderr,
+        "mlusim: PYMLUOPS_SIM_CHECK: '%s' is no checker; expected memory, init, race, sync, align, all or none\n",
+        unknown.c_str());
+  }
+  return mask;
+}
+
+std::atomic<std::uint32_t> &mask() {
+  static std::atomic<std::uint32_t> value{checks_of_environment()};
+  return value;
+}
+
+// Whether kernels may have written bytes that the shadow does not know of.
+std::atomic<bool> g_shadow_lags{false};
+
+constexpr std::ptrdiff_t kNear = 4096;  // how far heap_find looks
+constexpr std::ptrdiff_t kGap = 256;    // between two allocations, at least
+
+// What was written while nobody kept the shadow is not known, so all that is allocated counts as initialised.
+void catch_up() {
+  if (!g_shadow_lags.exchange(false)) return;
+  char *at = nullptr;
+  char *end = nullptr;
+  heap_extent(&at, &end);
+  while (at < end) {
+    Allocation allocation;
+    if (!heap_find(at, &allocation)) {
+      at += kNear;
+    } else if (allocation.end() <= at) {
+      at += kGap;
+    } else {
+      if (allocation.live) std::memset(init_shadow(allocation.begin), 0xff, allocation.bytes);
+      at = allocation.end();
+    }
+  }
+}
+
+}  // namespace
+
+std::uint32_t checks() { return mask(); }
+void set_checks(std::uint32_t checks) { mask() = checks; }
+
+bool parse_checks(const std::string &text, std::uint32_t *checks, std::string *unknown) {
+  *checks = 0;
+  unknown->clear();
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t comma = std::min(text.find(',', at), text.size());
+    std::string word = text.substr(at, comma - at);
+    at = comma + 1;
+    word.erase(0, word.find_first_not_of(" \t"));
+    word.erase(word.find_last_not_of(" \t") + 1);
+    std::uint32_t bits = word == "all" ? static_cast<std::uint32_t>(MLUSIM_CHECK_ALL) : 0;
+    for (const Checker &checker : kCheckers) {
+      if (word == checker.name) bits = checker.bit;
+    }
+    if (bits == 0 && !word.empty() && word != "none") *unknown = word;
+    *checks |= bits;
+  }
+  return unknown->empty();
+}
+
+void prepare_memory() {
+  heap_set_quarantine((checks() & MLUSIM_CHECK_MEMORY) != 0);
+  if ((checks() & MLUSIM_CHECK_INIT) == 0 || init_delta() != 0) return;
+  if (heap_totals().live_allocations != 0) g_shadow_lags = true;
+  ensure_init_shadow();
+}
+
+void choose_observers(Observers *observers) {
+  const std::uint32_t chosen = checks();
+  prepare_memory();
+  *observers = Observers{};
+  observers->init = (chosen & MLUSIM_CHECK_INIT) != 0 && init_delta() != 0;
+  for (const Checker &checker : kCheckers) {
+    const bool possible = checker.bit != MLUSIM_CHECK_INIT || observers->init;
+    if ((chosen & checker.bit) != 0 && possible) observers->list[observers->count++] = &checker.observer();
+  }
+  if (observers->init) {
+    catch_up();
+  } else if (init_delta() != 0) {
+    g_shadow_lags = true;
+  }
+}
+
+}  // namespace mlusim
+
+std::uint32_t mlusimGetChecks(void) { return mlusim::checks(); }
+
+int mlusimSetChecks(std::uint32_t checks) {
+  if ((checks & ~static_cast<std::uint32_t>(MLUSIM_CHECK_ALL)) != 0) {
+    mlusim::explain(cnrtErrorArgsInvalid, "mlusimSetChecks: checks: expected bits of %d, got %u", MLUSIM_CHECK_ALL,
+                    static_cast<unsigned>(checks));
+    return -1;
+  }
+  mlusim::set_checks(checks);
+  return 0;
+}

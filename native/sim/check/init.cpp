@@ -1,0 +1,256 @@
+#include "check/init.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "check/text.h"
+#include "machine/trap.h"
+
+namespace mlusim {
+namespace {
+
+// ---- The shadow -----------------------------------------------------------------------------------------------------------
+
+bool all_defined(const unsigned char *shadow, std::size_t bytes) {
+  constexpr std::uint64_t kDefined = ~std::uint64_t{0};
+  std::uint64_t all = kDefined;
+  while (bytes >= 64 && all == kDefined) {
+    std::uint64_t words[8];
+    std::memcpy(words, shadow, sizeof words);
+    for (const std::uint64_t word : words) all &= word;
+    shadow += sizeof words;
+    bytes -= sizeof words;
+  }
+  if (all != kDefined) return false;
+  for (; bytes != 0; --bytes) all &= *shadow++ | ~std::uint64_t{0xff};
+  return all == kDefined;
+}
+
+// The first run of undefined bytes of a region.
+struct Undefined {
+  const char *begin = nullptr;
+  std::size_t bytes = 0;     // without a gap, within one piece
+  std::uint64_t in_all = 0;  // of the whole region
+};
+
+void count_undefined(const char *begin, std::size_t bytes, Undefined *found) {
+  const unsigned char *shadow = init_shadow(begin);
+  if (all_defined(shadow, bytes)) return;
+  for (std::size_t i = 0; i < bytes; ++i) {
+    if (shadow[i] == 0xff) continue;
+    if (found->in_all++ == 0) found->begin = begin + i;
+    if (begin + i == found->begin + found->bytes) ++found->bytes;
+  }
+}
+
+Undefined find_undefined(const Region &region) {
+  Undefined found;
+  for_each_piece(region, [&](const char *begin, std::size_t bytes) { count_undefined(begin, bytes, &found); });
+  return found;
+}
+
+void define(const Region &region) { fill_pieces(region.moved(init_delta()), 0xff); }
+
+bool has_shadow(Space space) { return space != Space::kHost && space != Space::kCode && space != Space::kParam; }
+
+// Where what leaves a core can be seen by others.
+bool is_shared(Space space) { return space == Space::kGdram || space == Space::kSram; }
+
+// ---- Findings -------------------------------------------------------------------------------------------------------------
+
+struct Use {
+  const Core &core;
+  const char *rule;
+  const char *name;
+  const void *pc;
+};
+
+void report_use(const Use &use, const char *begin, std::size_t bytes, const std::string &what) {
+  FindingText text = {"init", use.rule};
+  text.pc = use.pc;
+  text.address = begin;
+  text.size = bytes;
+  text.message = std::string(use.name) + " " + what;
+  report(&use.core, text);
+}
+
+std::string extent_of(const Undefined &found) {
+  std::string text = "undefined bytes: " + bytes_at(found.begin, found.bytes);
+  if (found.in_all > found.bytes) text += ", and " + std::to_string(found.in_all - found.bytes) + " more";
+  return text;
+}
+
+// Reports undefined bytes of what an instruction reads. They count as defined from then on, so that one mistake is one finding.
+void examine_source(const Use &use, const Region &source, const std::string &verb) {
+  const Undefined found = find_undefined(source);
+  if (found.in_all == 0) return;
+  report_use(use, found.begin, found.bytes, verb + " " + extent_of(found));
+  define(source);
+}
+
+// ---- The observer ---------------------------------------------------------------------------------------------------------
+
+// An asynchronous copy to shared memory; its source is complete only when the copy happens.
+struct Outgoing {
+  Region target;
+  Region source;
+  Space target_space;
+  const char *name;
+  const void *pc;
+};
+
+// What the checker knows of a core and the run on it.
+struct CoreState {
+  Range nram, wram;  // the hull of what was written in this run
+  std::vector<Outgoing> outgoing[kAgents];
+  // What the running instruction reads, as told by its events.
+  std::vector<Region> sources;
+  const void *sources_pc = nullptr;
+  bool sources_complete = true;
+};
+
+void extend(Range *hull, const Range &by) {
+  if (hull->begin == hull->end) {
+    *hull = by;
+    return;
+  }
+  hull->begin = std::min(hull->begin, by.begin);
+  hull->end = std::max(hull->end, by.end);
+}
+
+void forget(Range *hull) {
+  if (hull->size() == 0) return;
+  std::memset(init_shadow(hull->begin), 0, hull->size());
+  *hull = {};
+}
+
+class InitChecker : public Observer {
+ public:
+  void launch_begin(const LaunchInfo &) override {
+    // The memories of another device lie elsewhere.
+    if (onchip_.begin == onchip_range().begin && delta_ == init_delta()) return;
+    onchip_ = onchip_range();
+    delta_ = init_delta();
+    cores_.clear();
+    srams_.clear();
+  }
+
+  void run_begin(const Core &core) override {
+    CoreState &state = state_of(core);
+    forget(&state.nram);
+    forget(&state.wram);
+    forget(&sram_of_cluster(core.cluster));
+    state.sources.clear();
+    for (std::vector<Outgoing> &copies : state.outgoing) copies.clear();
+  }
+
+  void access(const AccessEvent &event) override {
+    if (event.region.empty() || !has_shadow(event.space)) return;
+    if (event.kind != Kind::kRead) note_write(event);
+    if (event.agent == kScalar) return scalar_access(event);
+    CoreState &state = state_of(event.core);
+    if (event.kind == Kind::kRead) return read(event, &state);
+    if (is_shared(event.space)) leave(event, &state);
+    state.sources_complete = true;
+  }
+
+  void sync(const Core &core, unsigned agents, const void *) override {
+    CoreState &state = state_of(core);
+    for (const Agent agent : {kIo, kMove}) {
+      if ((agents & (1u << agent)) == 0) continue;
+      for (const Outgoing &copy : state.outgoing[agent]) arrived(core, copy);
+      state.outgoing[agent].clear();
+    }
+  }
+
+ private:
+  CoreState &state_of(const Core &core) {
+    const std::size_t place = static_cast<std::size_t>(core.place);
+    if (place >= cores_.size()) cores_.resize(place + 1);
+    return cores_[place];
+  }
+
+  Range &sram_of_cluster(int cluster) {
+    const std::size_t number = static_cast<std::size_t>(cluster);
+    if (number >= srams_.size()) srams_.resize(number + 1);
+    return srams_[number];
+  }
+
+  void note_write(const AccessEvent &event) {
+    if (event.space == Space::kNram) extend(&state_of(event.core).nram, event.region.hull());
+    if (event.space == Space::kWram) extend(&state_of(event.core).wram, event.region.hull());
+    if (event.space == Space::kSram) {
+      extend(&sram_of_cluster(locate(event.region.base).owner), event.region.hull());
+    }
+  }
+
+  // The stack is not watched: the compiler writes to it in ways that nobody sees.
+  static void scalar_access(const AccessEvent &event) {
+    if (event.kind != Kind::kWrite && event.space != Space::kLdram) {
+      const bool loads = event.kind == Kind::kRead;
+      examine_source({event.core, loads ? "scalar-load" : "atomic", event.name, event.pc}, event.region,
+                     verb_of(event.kind));
+    }
+    if (event.kind != Kind::kRead) define(event.region);
+  }
+
+  static void read(const AccessEvent &event, CoreState *state) {
+    if (event.space == Space::kLdram) define(event.region);
+    if (state->sources_complete || state->sources_pc != event.pc) {
+      state->sources.clear();
+      state->sources_pc = event.pc;
+      state->sources_complete = false;
+    }
+    state->sources.push_back(event.region);
+  }
+
+  // An instruction writes to shared memory; its reads were told before.
+  static void leave(const AccessEvent &event, CoreState *state) {
+    if (state->sources_pc != event.pc) state->sources.clear();
+    if (event.agent != kCompute) {
+      const Region source = state->sources.empty() ? Region{} : state->sources.back();
+      state->outgoing[event.agent].push_back({event.region, source, event.space, event.name, event.pc});
+      return;
+    }
+    const bool atomic = event.kind == Kind::kAtomic;
+    const Use use = {event.core, atomic ? "atomic" : "copy", event.name, event.pc};
+    const std::string verb = std::string(atomic ? "takes into " : "copies to ") + name_of(event.space);
+    for (const Region &source : state->sources) examine_source(use, source, verb);
+    if (atomic) examine_source(use, event.region, "updates");
+  }
+
+  // The copy has happened, so what was undefined in its source now is in its target.
+  static void arrived(const Core &core, const Outgoing &copy) {
+    const Undefined found = find_undefined(copy.target);
+    if (found.in_all == 0) return;
+    const Use use = {core, "copy", copy.name, copy.pc};
+    const std::string verb = std::string("copies to ") + name_of(copy.target_space) + " ";
+    const Undefined origin = find_undefined(copy.source);
+    const bool unchanged = origin.in_all == found.in_all;
+    const Undefined &shown = unchanged ? origin : found;
+    report_use(use, shown.begin, shown.bytes, verb + extent_of(shown) + (unchanged ? "" : " of the target"));
+    define(copy.target);
+  }
+
+  std::vector<CoreState> cores_;  // by place
+  std::vector<Range> srams_;      // by cluster: the hull of what was written in this job
+  Range onchip_;
+  std::ptrdiff_t delta_ = 0;
+};
+
+}  // namespace
+
+Observer &init_checker() {
+  static InitChecker checker;
+  return checker;
+}
+
+void need_initialised(const Core &core, const Region &region, const char *role, const char *name, const void *pc) {
+  if (!g_observers.init) return;
+  examine_source({core, "operand", name, pc}, region, std::string("uses as ") + role);
+}
+
+}  // namespace mlusim

@@ -1,0 +1,194 @@
+#include "check/memory.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "check/text.h"
+#include "machine/array.h"
+#include "machine/heap.h"
+#include "machine/trap.h"
+
+namespace mlusim {
+namespace {
+
+// Addresses below are null pointers with an index.
+constexpr std::uintptr_t kNullBytes = 4096;
+
+// Ranges that an earlier access was found to lie in; the latest first.
+class Recent {
+ public:
+  bool holds(const Range &access) {
+    for (int i = 0; i < kRanges; ++i) {
+      if (access.begin < ranges_[i].begin || access.end > ranges_[i].end) continue;
+      if (i != 0) std::swap(ranges_[i], ranges_[i - 1]);
+      return true;
+    }
+    return false;
+  }
+  void add(const Range &range) { ranges_[kRanges - 1] = range; }
+  void clear() { *this = Recent(); }
+
+ private:
+  static constexpr int kRanges = 4;
+  Range ranges_[kRanges];
+};
+
+struct Piece {
+  const char *begin;
+  std::size_t bytes;
+  const char *end() const { return begin + bytes; }
+};
+
+// "0 bytes behind the end of " for a piece that leaves [begin, end) or lies beside it.
+std::string distance(const Piece &piece, const char *begin, const char *end) {
+  if (piece.begin >= end) return bytes_text(static_cast<std::uint64_t>(piece.begin - end)) + " behind the end of ";
+  if (piece.end() > end) {
+    return "the last " + bytes_text(static_cast<std::uint64_t>(piece.end() - end)) + " behind the end of ";
+  }
+  if (piece.end() <= begin) {
+    return bytes_text(static_cast<std::uint64_t>(begin - piece.begin)) + " before the start of ";
+  }
+  return "the first " + bytes_text(static_cast<std::uint64_t>(begin - piece.begin)) + " before the start of ";
+}
+
+[[noreturn]] void end_launch(const AccessEvent &event, const Piece &piece, const char *rule, const std::string &what) {
+  FindingText text = {"memory", rule};
+  text.pc = event.pc;
+  text.address = piece.begin;
+  text.size = piece.bytes;
+  text.message =
+      std::string(event.name) + " " + verb_of(event.kind) + " " + bytes_at(piece.begin, piece.bytes) + ": " + what;
+  trap(std::move(text));
+}
+
+std::string name_of_allocation(const Allocation &allocation) {
+  return "allocation " + std::to_string(allocation.number) + " of " + bytes_text(allocation.bytes);
+}
+
+// ---- What is wrong with a piece that no cache knows; the range that holds it if nothing is --------------------------------
+
+Range examine_heap(const AccessEvent &event, const Piece &piece) {
+  Allocation allocation;
+  if (!heap_find(piece.begin, &allocation))
+    end_launch(event, piece, "no-allocation", "no device memory was allocated there");
+  const bool touches = piece.begin < allocation.end() && piece.end() > allocation.begin;
+  if (touches && !allocation.live) {
+    end_launch(event, piece, "use-after-free", name_of_allocation(allocation) + ", which was freed");
+  }
+  if (piece.begin >= allocation.begin && piece.end() <= allocation.end()) return {allocation.begin, allocation.end()};
+  const std::string freed = allocation.live ? "" : ", which was freed";
+  end_launch(event, piece, "out-of-bounds",
+             distance(piece, allocation.begin, allocation.end()) + name_of_allocation(allocation) + freed);
+}
+
+Range examine_array(const AccessEvent &event, const Piece &piece, const Location &location) {
+  const Array *array = array_at(piece.begin, location, true);
+  if (array == nullptr) array = array_at(piece.end(), location, true);
+  const std::string space = name_of(location.space);
+  if (array == nullptr) end_launch(event, piece, "out-of-bounds", "before every " + space + " array");
+  const Range range = range_of(*array, location.piece);
+  if (piece.begin >= range.begin && piece.end() <= range.end) return range;
+  end_launch(
+      event, piece, "out-of-bounds",
+      distance(piece, range.begin, range.end) + space + " array '" + array->name + "' of " + bytes_text(array->bytes));
+}
+
+// Whether the core can reach this piece of on-chip memory. Copies between clusters write into the SRAM of another one.
+bool reaches(const AccessEvent &event, const Location &location) {
+  const Core &core = event.core;
+  const char *begin = location.piece.begin;
+  switch (location.space) {
+    case Space::kNram:
+      return begin == core.nram.begin;
+    case Space::kWram:
+      return begin == core.wram.begin;
+    case Space::kLdram:
+      return begin == core.stack.begin;
+    case Space::kSram:
+      return begin == core.sram.begin || event.agent != kScalar;
+    default:
+      return true;
+  }
+}
+
+[[noreturn]] void explain_host(const AccessEvent &event, const Piece &piece) {
+  const std::uintptr_t value = reinterpret_cast<std::uintptr_t>(piece.begin);
+  // The arrays of a core without these memories start at null, so that their addresses are small.
+  if (event.core.is_mpu() && value >= kArrayGap && value < event.core.sram.size()) {
+    end_launch(event, piece, "wrong-space", "a place in NRAM or WRAM, which a memory core does not have");
+  }
+  if (value < kNullBytes) end_launch(event, piece, "null-pointer", "a null pointer");
+  end_launch(event, piece, "host-pointer", "that is memory of the host, which a kernel cannot reach");
+}
+
+Range examine(const AccessEvent &event, const Piece &piece) {
+  const Location location = locate(piece.begin);
+  if (location.space == Space::kHost) explain_host(event, piece);
+  if (!reaches(event, location)) {
+    end_launch(event, piece, "wrong-space", std::string("that is the ") + name_of(location.space) + " of another core");
+  }
+  if (location.space == Space::kGdram) return examine_heap(event, piece);
+  if (location.space != Space::kLdram) return examine_array(event, piece, location);
+  const Range &stack = location.piece;
+  if (piece.end() > stack.end)
+    end_launch(event, piece, "out-of-bounds", distance(piece, stack.begin, stack.end) + "the stack");
+  return stack;
+}
+
+// ---- The observer ---------------------------------------------------------------------------------------------------------
+
+class MemoryChecker : public Observer {
+ public:
+  // Arrays come and go with libraries, between launches.
+  void launch_begin(const LaunchInfo &) override {
+    onchip_.clear();
+    heap_.clear();
+  }
+
+  void access(const AccessEvent &event) override {
+    if (event.region.empty() || event.space == Space::kCode || event.space == Space::kParam) return;
+    Recent &recent = event.space == Space::kGdram ? heap() : onchip(event.core);
+    if (recent.holds(hull_of(event.region))) return;
+    for_each_piece(event.region, [&](const char *begin, std::size_t bytes) {
+      if (!recent.holds({const_cast<char *>(begin), const_cast<char *>(begin) + bytes})) {
+        recent.add(examine(event, {begin, bytes}));
+      }
+    });
+  }
+
+ private:
+  static Range hull_of(const Region &region) {
+    return region.count0 == 1 && region.count1 == 1 ? Range{region.base, region.base + region.bytes} : region.hull();
+  }
+
+  Recent &heap() {
+    const std::uint64_t version = heap_version();
+    if (version != heap_version_) {
+      heap_.clear();
+      heap_version_ = version;
+    }
+    return heap_;
+  }
+
+  Recent &onchip(const Core &core) {
+    const std::size_t place = static_cast<std::size_t>(core.place);
+    if (place >= onchip_.size()) onchip_.resize(place + 1);
+    return onchip_[place];
+  }
+
+  Recent heap_;
+  std::uint64_t heap_version_ = 0;
+  std::vector<Recent> onchip_;  // by place of the core
+};
+
+}  // namespace
+
+Observer &memory_checker() {
+  static MemoryChecker checker;
+  return checker;
+}
+
+}  // namespace mlusim

@@ -1,0 +1,65 @@
+// What the units of a core are still busy with, and whether an access gets in their way.
+//
+// Scalar and compute instructions of a core are in program order, and so are the asynchronous copies of one pipe. Between a
+// pipe and the others, or between compute and an asynchronous copy that follows, only a sync makes an order.
+#ifndef MLUSIM_CHECK_PIPES_H_
+#define MLUSIM_CHECK_PIPES_H_
+
+#include <cstdint>
+#include <vector>
+
+#include "machine/observer.h"
+
+namespace mlusim {
+
+// An access that may not have happened yet.
+struct Busy {
+  Region region;
+  Agent agent;
+  Kind kind;
+  const char *name;
+  const void *pc;
+};
+
+class Pipes {
+ public:
+  // The access of another unit that is not ordered before this one and conflicts with it; null if there is none.
+  const Busy *clash(const AccessEvent &event) const {
+    const bool direct = event.agent == kScalar || event.agent == kCompute;
+    return direct && idle() ? nullptr : look_for_clash(event);
+  }
+
+  // Remembers the access until its unit is waited for. Synchronous copies are over at once, with all compute before them.
+  void add(const AccessEvent &event);
+
+  // The agents were waited for.
+  void done(unsigned agents);
+
+  // Whether no asynchronous copy is on its way.
+  bool idle() const { return units_[kIo].list.empty() && units_[kMove].list.empty(); }
+
+ private:
+  // What one agent is busy with, and hulls of it: one on chip, one in device memory.
+  struct Unit {
+    std::vector<Busy> list;
+    Range hull[2];
+    const Busy *clash(const AccessEvent &event, const Range &hull) const;
+  };
+
+  const Busy *look_for_clash(const AccessEvent &event) const;
+  bool is_new(const AccessEvent &event);
+  bool copies(const char *name);
+
+  Unit units_[kAgents];
+  // Hashes of the accesses in units_[kCompute].list, because loops repeat them.
+  static constexpr std::size_t kRemembered = 256;
+  std::uint64_t remembered_[kRemembered] = {};
+  std::uint64_t generation_ = 1;
+  // The instruction that was last asked about, and the answer.
+  const char *known_name_ = nullptr;
+  bool known_copies_ = false;
+};
+
+}  // namespace mlusim
+
+#endif  // MLUSIM_CHECK_PIPES_H_

@@ -1,0 +1,243 @@
+#include "check/race.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "check/pipes.h"
+#include "check/places.h"
+#include "check/stamps.h"
+#include "check/text.h"
+#include "machine/model.h"
+#include "machine/trap.h"
+
+namespace mlusim {
+namespace {
+
+constexpr std::size_t kMostRuns = kMaxClusters * (kMaxCoresPerCluster + 1);  // of a job
+
+// A run of the running job.
+struct Run {
+  std::uint64_t epoch = 0;       // of what it does now
+  std::uint64_t async_over = 0;  // all its asynchronous copies up to this epoch have happened
+  bool copied = false;           // whether it issued one in this epoch
+  Known known[kMostRuns];        // of the other runs
+  Pipes pipes;
+};
+
+struct Lock {
+  int number;
+  Known known[kMostRuns];
+};
+
+void join(Known *into, const Known *from) {
+  for (std::size_t i = 0; i < kMostRuns; ++i) {
+    into[i].direct = std::max(into[i].direct, from[i].direct);
+    into[i].async = std::max(into[i].async, from[i].async);
+  }
+}
+
+std::string name_of_run(std::int64_t code) {
+  return code >= 0 ? "task " + std::to_string(code) : "the memory core of cluster " + std::to_string(-1 - code);
+}
+
+// "__memcpy reads memory at 0x...".
+std::string at(const AccessEvent &event, const void *address) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%p", address);
+  return std::string(event.name) + " " + verb_of(event.kind) + " memory at " + text;
+}
+
+const char *first_common(const Region &a, const Region &b) {
+  const char *first = nullptr;
+  for_each_piece(a, [&](const char *begin_a, std::size_t bytes_a) {
+    for_each_piece(b, [&](const char *begin_b, std::size_t bytes_b) {
+      if (begin_a >= begin_b + bytes_b || begin_b >= begin_a + bytes_a) return;
+      const char *common = std::max(begin_a, begin_b);
+      if (first == nullptr || common < first) first = common;
+    });
+  });
+  return first;
+}
+
+class RaceChecker : public Observer {
+ public:
+  void launch_begin(const LaunchInfo &) override {
+    const Range onchip = onchip_range();
+    watching_ = heap_.cover(heap_range()) && sram_.cover(onchip);
+    if (!watching_)
+      std::fprintf(stderr, "mlusim: no address space for the shadow of the race checker; it finds nothing\n");
+    owners_.clear();
+    names_.clear();
+    first_epoch_ = next_epoch_;
+    job_over_ = true;
+  }
+
+  void launch_end(const LaunchInfo &) override {
+    heap_.trim();
+    sram_.trim();
+  }
+
+  void run_begin(const Core &core) override {
+    if (job_over_) begin_job(core);
+    Run &run = run_of(core);
+    std::fill(std::begin(run.known), std::end(run.known), Known{});
+    run.pipes.done(kWaitAll);
+    names_.push_back(core.is_mpu() ? -1 - core.cluster : core.task_id);
+    renew(core, &run);
+    run.async_over = run.epoch - 1;
+  }
+
+  void run_end(const Core &) override { job_over_ = true; }
+
+  void access(const AccessEvent &event) override {
+    if (!watching_ || event.region.empty()) return;
+    const bool shared = event.space == Space::kGdram || event.space == Space::kSram;
+    if (!shared && event.space != Space::kNram && event.space != Space::kWram) return;
+    Run &run = run_of(event.core);
+    if (const Busy *busy = run.pipes.clash(event)) report_busy(event, *busy);
+    run.pipes.add(event);
+    if (shared) compare(event, &run);
+  }
+
+  void sync(const Core &core, unsigned agents, const void *) override {
+    Run &run = run_of(core);
+    run.pipes.done(agents);
+    if (!run.copied || !run.pipes.idle()) return;
+    run.async_over = run.epoch;
+    renew(core, &run);
+  }
+
+  void barrier(Wait, Core *const *cores, int count) override {
+    Known joined[kMostRuns] = {};
+    for (int i = 0; i < count; ++i) {
+      publish(*cores[i], joined);
+      join(joined, run_of(*cores[i]).known);
+    }
+    for (int i = 0; i < count; ++i) {
+      Run &run = run_of(*cores[i]);
+      std::copy(std::begin(joined), std::end(joined), std::begin(run.known));
+      renew(*cores[i], &run);
+    }
+  }
+
+  void lock_released(const Core &core, int number) override {
+    Run &run = run_of(core);
+    Lock &lock = lock_of(number);
+    publish(core, lock.known);
+    join(lock.known, run.known);
+    renew(core, &run);
+  }
+
+  void lock_taken(const Core &core, int number) override { join(run_of(core).known, lock_of(number).known); }
+
+ private:
+  // ---- Epochs -----------------------------------------------------------------------------------------------------------
+
+  Run &run_of(const Core &core) { return runs_[core.serial - job_begin_]; }
+
+  void begin_job(const Core &core) {
+    if (runs_.empty()) runs_.resize(kMostRuns);
+    job_begin_ = core.serial;
+    job_epoch_ = next_epoch_;
+    locks_.clear();
+    job_over_ = false;
+  }
+
+  // What the run does from now on is not yet known to those who know what it did so far.
+  void renew(const Core &core, Run *run) {
+    run->epoch = next_epoch_++;
+    run->copied = false;
+    owners_.push_back(core.serial);
+  }
+
+  // What is over for whoever meets the core now.
+  void publish(const Core &core, Known *known) {
+    const Run &run = run_of(core);
+    Known &own = known[core.serial - job_begin_];
+    own.direct = std::max(own.direct, run.epoch);
+    own.async = std::max(own.async, run.async_over);
+  }
+
+  Lock &lock_of(int number) {
+    for (Lock &lock : locks_) {
+      if (lock.number == number) return lock;
+    }
+    locks_.push_back({number, {}});
+    return locks_.back();
+  }
+
+  // ---- Stamps -----------------------------------------------------------------------------------------------------------
+
+  void compare(const AccessEvent &event, Run *run) {
+    const bool async = event.agent == kIo || event.agent == kMove;
+    run->copied = run->copied || async;
+    const bool sram = event.space == Space::kSram;
+    Viewpoint view;
+    // What earlier jobs left in SRAM is none of this job's concern: it was another cluster's, or before.
+    view.floor = (sram ? job_epoch_ : first_epoch_) << kStampEpochShift;
+    view.run = event.core.serial;
+    view.owners = owners_.data();
+    view.first_epoch = first_epoch_;
+    view.known = run->known;
+    view.job_begin = job_begin_;
+    const Stamp stamp = make_stamp(run->epoch, places_.number_of(event.pc), event.kind, async);
+    Clash clash;
+    StampShadow &shadow = sram ? sram_ : heap_;
+    for_each_piece(event.region,
+                   [&](const char *begin, std::size_t bytes) { shadow.touch(begin, bytes, stamp, view, &clash); });
+    if (clash.address != nullptr) report_clash(event, clash);
+  }
+
+  // ---- Findings ---------------------------------------------------------------------------------------------------------
+
+  static void report_busy(const AccessEvent &event, const Busy &busy) {
+    const bool compute = busy.agent == kCompute;
+    FindingText text = {"race", compute ? "unsynced-compute" : "copy-in-flight"};
+    text.pc = event.pc;
+    text.other_pc = busy.pc;
+    text.address = first_common(event.region, busy.region);
+    text.size = event.region.bytes;
+    text.message = at(event, text.address) + ", which " + busy.name + (compute ? " may still " : " still ") +
+                   (busy.kind == Kind::kRead ? "read" : "write") + ": no sync of this core waits for it";
+    report(&event.core, text);
+  }
+
+  void report_clash(const AccessEvent &event, const Clash &clash) const {
+    const std::uint32_t owner = owners_[epoch_of(clash.other) - first_epoch_];
+    const bool job = owner < job_begin_;
+    FindingText text = {"race", job ? "between-jobs" : "between-cores"};
+    text.pc = event.pc;
+    text.other_pc = places_.pc_of(place_number_of(clash.other));
+    text.address = clash.address;
+    text.size = event.region.bytes;
+    text.message =
+        at(event, clash.address) + ", which " + name_of_run(names_[owner]) + " " + verb_of(kind_of(clash.other)) +
+        " too: " +
+        (job ? "the two belong to different jobs, which nothing orders" : "no barrier and no lock orders the two");
+    report(&event.core, text);
+  }
+
+  bool watching_ = false;
+  StampShadow heap_, sram_;
+  Places places_;
+  std::vector<Run> runs_;              // of the job
+  std::vector<Lock> locks_;            // of the job
+  std::vector<std::uint32_t> owners_;  // runs of the launch, by epoch
+  std::vector<std::int64_t> names_;    // of the launch's runs: the task, or -1 - cluster for a memory core
+  std::uint64_t next_epoch_ = 1;
+  std::uint64_t first_epoch_ = 1;  // of the launch
+  std::uint64_t job_epoch_ = 1;
+  std::uint32_t job_begin_ = 0;  // the first run of the job
+  bool job_over_ = true;
+};
+
+}  // namespace
+
+Observer &race_checker() {
+  static RaceChecker checker;
+  return checker;
+}
+
+}  // namespace mlusim

@@ -1,0 +1,13 @@
+// Finds asynchronous copies that nobody waits for. Barriers that never complete are found by the machine itself.
+#ifndef MLUSIM_CHECK_SYNC_H_
+#define MLUSIM_CHECK_SYNC_H_
+
+#include "machine/observer.h"
+
+namespace mlusim {
+
+Observer &sync_checker();
+
+}  // namespace mlusim
+
+#endif  // MLUSIM_CHECK_SYNC_H_

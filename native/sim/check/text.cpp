@@ -1,0 +1,33 @@
+#include "check/text.h"
+
+#include <cinttypes>
+#include <cstdio>
+
+namespace mlusim {
+
+const char *verb_of(Kind kind) {
+  switch (kind) {
+    case Kind::kRead:
+      return "reads";
+    case Kind::kWrite:
+      return "writes";
+    case Kind::kAtomic:
+      return "updates";
+  }
+  return "";
+}
+
+std::string bytes_text(std::uint64_t bytes) { return std::to_string(bytes) + (bytes == 1 ? " byte" : " bytes"); }
+
+std::string bytes_at(const void *address, std::size_t bytes) {
+  char text[32];
+  std::snprintf(text, sizeof text, " at 0x%" PRIxPTR, reinterpret_cast<std::uintptr_t>(address));
+  return bytes_text(bytes) + text;
+}
+
+std::string name_of_core(const Core &core) {
+  return core.is_mpu() ? "the memory core of cluster " + std::to_string(core.cluster)
+                       : "task " + std::to_string(core.task_id);
+}
+
+}  // namespace mlusim

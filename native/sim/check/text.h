@@ -1,0 +1,25 @@
+// Words that the messages of several checkers are made of.
+#ifndef MLUSIM_CHECK_TEXT_H_
+#define MLUSIM_CHECK_TEXT_H_
+
+#include <string>
+
+#include "machine/observer.h"
+
+namespace mlusim {
+
+// "reads", "writes" or "updates".
+const char *verb_of(Kind kind);
+
+// "4 bytes at 0x7f0012345678".
+std::string bytes_at(const void *address, std::size_t bytes);
+
+// "1 byte", "2 bytes".
+std::string bytes_text(std::uint64_t bytes);
+
+// "task 3", or "the memory core of cluster 1".
+std::string name_of_core(const Core &core);
+
+}  // namespace mlusim
+
+#endif  // MLUSIM_CHECK_TEXT_H_

@@ -1,0 +1,34 @@
+// BANG C on the simulated device: what a kernel source finds declared.
+//
+// Sources are compiled once for each architecture, with __BANG_ARCH__ set. What an architecture lacks is not declared, so that
+// using it is a compile error. The functions themselves are the same for all and live in the simulator's library.
+#ifndef BANG_H_
+#define BANG_H_
+
+// Sources redefine sizeof and other words after this line, so the standard headers come first.
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <limits>
+#include <type_traits>
+#include <utility>
+
+#include "mlusim_source.h"
+
+#include "mlusim/types.h"
+
+#include "mlusim/atomic.h"
+#include "mlusim/compare.h"
+#include "mlusim/convert.h"
+#include "mlusim/copy.h"
+#include "mlusim/elementwise.h"
+#include "mlusim/layout.h"
+#include "mlusim/reduce.h"
+#include "mlusim/scalar.h"
+#include "mlusim/sync.h"
+
+#endif  // BANG_H_

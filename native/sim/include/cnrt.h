@@ -1,0 +1,473 @@
+/* The runtime of the simulated MLU, with the vendor's names and numbers (CNRT 6.14.1): devices, memory, queues, notifiers,
+ * launches.
+ *
+ * Conventions
+ *   - Any pointer may be NULL: the call then returns cnrtErrorArgsInvalid, unless its comment says otherwise. What is no living
+ *     handle gives cnrtErrorInvalidResourceHandle; mlusimGetLastError() tells more.
+ *   - What a call returns other than cnrtSuccess and cnrtErrorNotReady also becomes the calling thread's last error.
+ *   - The queue argument NULL is the default queue, and so is 2 (legacy default); 1 is a queue of the calling thread.
+ *   - Work in a queue is done in order; work in different queues in any order. After work that failed, what the queue holds is
+ *     dropped until a call that waits for the queue has returned the error: cnrtQueueSync, cnrtSyncDevice, cnrtQueueQuery, or a
+ *     synchronous copy on the default queue.
+ *   - Functions that queue work (...Async) read and write the memory later; it must live until then. Of 0 bytes nothing is
+ *     copied, set or examined.
+ *   - A host function that a queue runs must not wait: such calls return cnrtErrorOpsNotPermitted there.
+ *   - A fork waits until the kernel that runs is over. The child keeps device memory, queues and notifiers; work that was
+ *     queued is lost in it.
+ */
+#ifndef CNRT_H_
+#define CNRT_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define CNRT_MAJOR_VERSION 6
+#define CNRT_MINOR_VERSION 14
+#define CNRT_PATCH_VERSION 1
+#define CNRT_VERSION (CNRT_MAJOR_VERSION * 10000 + CNRT_MINOR_VERSION * 100 + CNRT_PATCH_VERSION)
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#pragma GCC visibility push(default)
+#endif
+
+/* What a call came to. */
+typedef enum {
+  cnrtSuccess = 0,
+  cnrtErrorNotReady = 1,
+  cnrtErrorInit = 100002,
+  cnrtErrorNoDevice = 100004,
+  cnrtErrorDeviceInvalid = 100005,
+  cnrtErrorArgsInvalid = 100006,
+  cnrtErrorSys = 100007,
+  cnrtErrorSysNoMem = 100010,
+  cnrtErrorInvalidResourceHandle = 100014,
+  cnrtErrorIllegalState = 100015,
+  cnrtErrorNotSupport = 100050,
+  cnrtErrorOpsNotPermitted = 100051,
+  cnrtErrorQueue = 100060,
+  cnrtErrorNoMem = 100100,
+  cnrtErrorAssert = 100128,
+  cnrtErrorKernelTrap = 100132,
+  cnrtErrorKernelUserTrap = 100133,
+  cnrtErrorNotFound = 100301,
+  cnrtErrorInvalidKernel = 100302,
+  cnrtErrorUnsupportedKernelVersion = 100303,
+  cnrtErrorQueueCaptureUnsupported = 100360,
+  cnrtErrorQueueCaptureInvalidated = 100361,
+  cnrtErrorQueueCaptureWrongThread = 100362,
+  cnrtErrorQueueCaptureMerged = 100363,
+  cnrtErrorQueueCaptureUnjoined = 100364,
+  cnrtErrorQueueCaptureIsolation = 100365,
+  cnrtErrorQueueCaptureUnmatched = 100366,
+  cnrtErrorTaskTopoEntityUpdateFailure = 100400,
+  cnrtErrorNoKernel = 101312,
+  cnrtErrorNoModule = 101315,
+  cnrtErrorSetOnActiveProcess = 632002,
+  cnrtErrorDevice = 632006,
+  cnrtErrorNoAttribute = 632009,
+  cnrtErrorMemcpyDirectionInvalid = 632013,
+  cnrtErrorBusy = 632014,
+  cnrtErrorCndrvFuncCall = 632015,
+  cnrtErrorCndevFuncCall = 632017,
+  cnrtErrorNoCnrtContext = 632019,
+  cnrtErrorCndrvFuncNotFound = 632020,
+  cnrtErrorInvalidSymbol = 632100,
+  cnrtErrorUnknown = 999991,
+  cnrtErrorMax = 999992
+} cnrtRet_t;
+
+#define CNRT_RET_SUCCESS cnrtSuccess
+
+/* How a launch uses the device: single cores, or unions of 1, 2, 4, 8 or 16 clusters. */
+typedef enum {
+  cnrtFuncTypeMutable = -1,
+  cnrtFuncTypeBlock = 1,
+  cnrtFuncTypeBlock0 = 1,
+  cnrtFuncTypeBlock1 = 2,
+  cnrtFuncTypeUnion1 = 4,
+  cnrtFuncTypeUnion2 = 8,
+  cnrtFuncTypeUnion4 = 16,
+  cnrtFuncTypeUnion8 = 32,
+  cnrtFuncTypeUnion16 = 64
+} cnrtFunctionType_t;
+
+typedef cnrtFunctionType_t cnrtJobType_t;
+
+/* Between which memories a copy goes. */
+typedef enum {
+  cnrtMemcpyHostToDev = 0,
+  cnrtMemcpyDevToDev = 1,
+  cnrtMemcpyDevToHost = 2,
+  cnrtMemcpyHostToHost = 3,
+  cnrtMemcpyPeerToPeer = 4,
+  cnrtMemcpyNoDirection = 5
+} cnrtMemTransDir_t;
+
+/* What memory a pointer belongs to. */
+typedef enum {
+  cnrtMemTypeUnregistered = 0,
+  cnrtMemTypeHost = 1,
+  cnrtMemTypeDevice = 2
+} cnrtMemType_t;
+
+/* What cnrtDeviceGetAttribute knows. Sizes are bytes, but for the two of the global memory: MiB. Clock rates are kHz. */
+typedef enum {
+  cnrtAttrComputeCapabilityMajor = 1,
+  cnrtAttrComputeCapabilityMinor = 2,
+  cnrtAttrFP16ComputingSupported = 4,
+  cnrtAttrBF16ComputingSupported = 7,
+  cnrtAttrQueueSize = 257,
+  cnrtAttrNotifierSize = 258,
+  cnrtAttrMaxDimX = 513,
+  cnrtAttrMaxDimY = 514,
+  cnrtAttrMaxDimZ = 515,
+  cnrtAttrMaxClusterCountPerUnionTask = 516,
+  cnrtAttrClusterCount = 517,
+  cnrtAttrMcorePerCluster = 518,
+  cnrtAttrISAVersion = 522,
+  cnrtAttrMaxL2CacheSize = 769,
+  cnrtAttrNramSizePerMcore = 770,
+  cnrtAttrWramSizePerMcore = 771,
+  cnrtAttrSramSizePerMcore = 774,
+  cnrtAttrAvailableGlobalMemorySize = 786,
+  cnrtAttrEccEnable = 1025,
+  cnrtAttrIpuClockRate = 1026,
+  cnrtAttrMemClockRate = 1027,
+  cnrtAttrGmemBusWidth = 1028,
+  cnrtAttrTotalMemSize = 1029,
+  cnrtAttrPciBusID = 1030,
+  cnrtAttrPciDeviceID = 1031,
+  cnrtAttrPciDomainID = 1032
+} cnrtDeviceAttr_t;
+
+/* How a host thread waits for the device; kept, and without effect here. */
+typedef enum {
+  cnrtDeviceScheduleSpin = 0,
+  cnrtDeviceScheduleBlock = 1,
+  cnrtDeviceScheduleYield = 2,
+  cnrtDeviceScheduleAuto = 3
+} cnrtDeviceFlags_t;
+
+/* What a notifier is used for. Without the software stamp cnrtNotifierElapsedTime, without any also cnrtNotifierDuration
+ * refuses it. */
+typedef enum {
+  CNRT_NOTIFIER_DEFAULT = 0,
+  CNRT_NOTIFIER_DISABLE_TIMING_SW = 2,
+  CNRT_NOTIFIER_DISABLE_TIMING_ALL = 4,
+  CNRT_NOTIFIER_INTERPROCESS = 8
+} cnrtNotifierFlags_t;
+
+/* Opaque handles. mluops.h declares the queue likewise. */
+typedef struct CNqueue_st *cnrtQueue_t;
+typedef struct CNnotifier_st *cnrtNotifier_t;
+
+/* What cnrtInvokeHostFunc calls. */
+typedef void (*cnrtHostFn_t)(void *arguments);
+
+/* The grid of tasks of a launch. */
+typedef struct {
+  unsigned int x;
+  unsigned int y;
+  unsigned int z;
+} cnrtDim3_t;
+
+/* What is known of a pointer. `size` and `deviceBasePointer` are those of the allocation that holds it. */
+typedef struct {
+  cnrtMemType_t type;
+  int device;
+  size_t size;
+  void *devicePointer;
+  void *hostPointer;
+  int cacheMode;
+  void *deviceBasePointer;
+} cnrtPointerAttributes_t;
+
+/* The three structures of cnrtMemcpy3D are laid out like CUDA's; the vendor's layout was not known. Positions along x and
+ * widths are bytes. */
+typedef struct {
+  size_t x;
+  size_t y;
+  size_t z;
+} cnrtPos_t;
+
+typedef struct {
+  size_t width;
+  size_t height;
+  size_t depth;
+} cnrtExtent_t;
+
+/* Memory whose rows start every `pitch` bytes and whose planes start every `ysize` rows. */
+typedef struct {
+  void *ptr;
+  size_t pitch;
+  size_t xsize;
+  size_t ysize;
+} cnrtPitchedPtr_t;
+
+typedef struct {
+  cnrtPos_t srcPos;
+  cnrtPitchedPtr_t srcPtr;
+  cnrtPos_t dstPos;
+  cnrtPitchedPtr_t dstPtr;
+  cnrtExtent_t extent;
+  cnrtMemTransDir_t dir;
+} cnrtMemcpy3dParam_t;
+
+/* Sixteen bytes that tell a device from others. */
+typedef struct {
+  char uuid[16];
+} cnrtUUID_t;
+
+/* The figures of a device; in the units of cnrtDeviceAttr_t. */
+typedef struct cnrtDeviceProp_V3 {
+  char name[256];
+  int totalMem;
+  int maxDim[3];
+  int ipuClockRate;
+  int memClockRate;
+  int totalConstMem;
+  int major;
+  int minor;
+  int ECCEnabled;
+  int pciBusID;
+  int pciDeviceID;
+  int pciDomainID;
+  int maxL2CacheSize;
+  int persistingL2CacheMaxSize;
+  int queuePrioritiesSupported;
+  int sparseComputingSupported;
+  int FP16ComputingSupported;
+  int INT4ComputingSupported;
+  int INT8ComputingSupported;
+  int BF16ComputingSupported;
+  int TF32ComputingSupported;
+  int maxQueueSize;
+  int maxNotifierSize;
+  int tinyCoreSupported;
+  int codecJPEGSupported;
+  int codecH264Supported;
+  int codecH265Supported;
+  int maxClusterCountPerUnionTask;
+  int clusterCount;
+  int McorePerCluster;
+  int maxQuadrantCount;
+  int maxUnionTypePerQuadrant;
+  int maxClusterPerUnionLimitTask;
+  int ISAVersion;
+  int isMultipleTensorProcessor;
+  int NramSizePerMcore;
+  int WramSizePerMcore;
+  int LmemSizePerMcore;
+  int SramSizePerMcore;
+  int globalMemoryNodeCount;
+  int cacheSize;
+  int GmemBusWidth;
+  int computeMode;
+  int MDRMemorySize;
+  int availableGlobalMemorySize;
+  cnrtUUID_t uuid;
+  uint64_t totalGlobalMemSize;
+  int reserved[30];
+} cnrtDeviceProp_t;
+
+/* ---- Errors and versions ------------------------------------------------------------------------------------------ */
+
+/* The name of the enumerator; for other numbers "cnrtErrorUnknown". Never NULL, valid for ever. */
+const char *cnrtGetErrorName(cnrtRet_t error);
+
+/* A sentence about the error; never NULL, valid for ever. */
+const char *cnrtGetErrorStr(cnrtRet_t error);
+
+/* The calling thread's last error, which it clears. */
+cnrtRet_t cnrtGetLastError(void);
+
+/* The calling thread's last error, which stays. */
+cnrtRet_t cnrtPeekAtLastError(void);
+
+/* The version of this interface. NULL pointers are skipped. */
+cnrtRet_t cnrtGetLibVersion(int *major, int *minor, int *patch);
+
+/* The version of the driver that would belong to it. NULL pointers are skipped. */
+cnrtRet_t cnrtDriverGetVersion(int *major, int *minor, int *patch);
+
+/* ---- Device ------------------------------------------------------------------------------------------------------- */
+
+/* How many devices there are: one. */
+cnrtRet_t cnrtGetDeviceCount(unsigned int *count);
+
+/* The device of the calling thread: 0. */
+cnrtRet_t cnrtGetDevice(int *device);
+
+/* Makes a device that of the calling thread; there is only 0. */
+cnrtRet_t cnrtSetDevice(int device);
+
+/* Waits for all queues. Returns the first error that one of them holds; all of them forget theirs. */
+cnrtRet_t cnrtSyncDevice(void);
+
+/* Waits for all queues, destroys them and all notifiers, and frees all device memory. What cnrtHostMalloc gave stays. */
+cnrtRet_t cnrtDeviceReset(void);
+
+/* The flag set last, or cnrtDeviceScheduleSpin. */
+cnrtRet_t cnrtGetDeviceFlag(unsigned int *flags);
+
+/* Keeps one of cnrtDeviceFlags_t. */
+cnrtRet_t cnrtSetDeviceFlag(unsigned int flags);
+
+/* One figure of a device; cnrtErrorNoAttribute if the number stands for none. */
+cnrtRet_t cnrtDeviceGetAttribute(int *value, cnrtDeviceAttr_t attribute, int device);
+
+/* All figures of a device. */
+cnrtRet_t cnrtGetDeviceProperties_V3(cnrtDeviceProp_t *properties, int device);
+
+/* The vendor's headers hide the version in the same way. */
+#define cnrtGetDeviceProperties cnrtGetDeviceProperties_V3
+
+/* Writes an address like 0000:01:00.0 with its final zero, if it fits into `length` bytes. */
+cnrtRet_t cnrtDeviceGetPCIBusId(char *id, int length, int device);
+
+/* The priorities a queue may have: 7 (least) to 0. NULL pointers are skipped. */
+cnrtRet_t cnrtDeviceGetQueuePriorityRange(int *least, int *greatest);
+
+/* Whether a device may touch another one's memory: there is no other, and for the same one it is 0. */
+cnrtRet_t cnrtGetPeerAccessibility(unsigned int *can, int device, int peer);
+
+/* ---- Memory ------------------------------------------------------------------------------------------------------- */
+
+/* Allocates device memory, aligned to 256 bytes. 0 bytes are refused, too many give cnrtErrorNoMem. */
+cnrtRet_t cnrtMalloc(void **pointer, size_t bytes);
+
+/* The same; constant memory is no memory of its own here. */
+cnrtRet_t cnrtMallocConstant(void **pointer, size_t bytes);
+
+/* Waits for all queues and frees device memory. NULL is harmless. */
+cnrtRet_t cnrtFree(void *pointer);
+
+/* Allocates host memory. On a card copies from and to such memory are the fast ones. */
+cnrtRet_t cnrtHostMalloc(void **pointer, size_t bytes);
+
+/* Frees what cnrtHostMalloc gave. NULL is harmless. */
+cnrtRet_t cnrtFreeHost(void *pointer);
+
+/* Device memory for the work that follows in a queue; it is there at once. */
+cnrtRet_t cnrtMemAllocAsync(void **pointer, size_t bytes, cnrtQueue_t queue);
+
+/* Frees device memory when the queue comes to it. NULL is harmless. */
+cnrtRet_t cnrtMemFreeAsync(void *pointer, cnrtQueue_t queue);
+
+/* Free and total bytes of device memory. NULL pointers are skipped. */
+cnrtRet_t cnrtMemGetInfo(size_t *free, size_t *total);
+
+/* Copies when the default queue has done its work. Each pointer must lie in the memory that the direction names;
+ * cnrtMemcpyNoDirection takes the direction from the pointers. */
+cnrtRet_t cnrtMemcpy(void *dst, void *src, size_t bytes, cnrtMemTransDir_t dir);
+
+/* Queues a copy. The memory is examined at the call and again when the copy happens. */
+cnrtRet_t cnrtMemcpyAsync(void *dst, void *src, size_t bytes, cnrtQueue_t queue, cnrtMemTransDir_t dir);
+
+/* The same, as are all versions. */
+cnrtRet_t cnrtMemcpyAsync_V2(void *dst, void *src, size_t bytes, cnrtQueue_t queue, cnrtMemTransDir_t dir);
+
+/* The same; the vendor recommends this one. */
+cnrtRet_t cnrtMemcpyAsync_V3(void *dst, void *src, size_t bytes, cnrtQueue_t queue, cnrtMemTransDir_t dir);
+
+/* Copies between devices: there is only device 0. */
+cnrtRet_t cnrtMemcpyPeer(void *dst, int dst_device, void *src, int src_device, size_t bytes);
+
+/* Queues such a copy. */
+cnrtRet_t cnrtMemcpyPeerAsync(void *dst, int dst_device, void *src, int src_device, size_t bytes, cnrtQueue_t queue);
+
+/* Copies `height` rows of `width` bytes that start every dst_pitch or src_pitch bytes, as cnrtMemcpy does. */
+cnrtRet_t cnrtMemcpy2D(void *dst, size_t dst_pitch, const void *src, size_t src_pitch, size_t width, size_t height,
+                       cnrtMemTransDir_t dir);
+
+/* Copies a box of bytes, as cnrtMemcpy does. */
+cnrtRet_t cnrtMemcpy3D(const cnrtMemcpy3dParam_t *parameters);
+
+/* Sets device bytes, when the default queue has done its work. */
+cnrtRet_t cnrtMemset(void *pointer, int value, size_t bytes);
+
+/* Queues the same. */
+cnrtRet_t cnrtMemsetAsync(void *pointer, int value, size_t bytes, cnrtQueue_t queue);
+
+/* What is known of a pointer; that it belongs to none of our memory is no error. */
+cnrtRet_t cnrtPointerGetAttributes(cnrtPointerAttributes_t *attributes, const void *pointer);
+
+/* ---- Queues ------------------------------------------------------------------------------------------------------- */
+
+/* Creates a queue of the lowest priority. */
+cnrtRet_t cnrtQueueCreate(cnrtQueue_t *queue);
+
+/* Priorities are kept, and decide which of two queues with work comes first. Flags must be 0. */
+cnrtRet_t cnrtQueueCreateWithPriority(cnrtQueue_t *queue, unsigned int flags, int priority);
+
+/* Waits for the queue's work and destroys it. An error that nobody asked for is lost. Default queues cannot be destroyed. */
+cnrtRet_t cnrtQueueDestroy(cnrtQueue_t queue);
+
+/* The queue's priority. */
+cnrtRet_t cnrtQueueGetPriority(cnrtQueue_t queue, int *priority);
+
+/* cnrtSuccess if all work is done, cnrtErrorNotReady if not, or the error that it ended with. */
+cnrtRet_t cnrtQueueQuery(cnrtQueue_t queue);
+
+/* Waits for the queue's work; returns the error that it ended with. */
+cnrtRet_t cnrtQueueSync(cnrtQueue_t queue);
+
+/* Work that follows in the queue waits for the work that stands before the notifier's latest place. `flag` must be 0 or 1. */
+cnrtRet_t cnrtQueueWaitNotifier(cnrtNotifier_t notifier, cnrtQueue_t queue, unsigned int flag);
+
+/* ---- Notifiers ---------------------------------------------------------------------------------------------------- */
+
+/* Creates a notifier with both stamps. */
+cnrtRet_t cnrtNotifierCreate(cnrtNotifier_t *notifier);
+
+/* `flags` are bits of cnrtNotifierFlags_t; there is no use between processes. */
+cnrtRet_t cnrtNotifierCreateWithFlags(cnrtNotifier_t *notifier, unsigned int flags);
+
+/* Destroys the notifier; queues that wait for it still do. */
+cnrtRet_t cnrtNotifierDestroy(cnrtNotifier_t notifier);
+
+/* Places the notifier behind the queue's work; where it was placed before is forgotten. */
+cnrtRet_t cnrtPlaceNotifier(cnrtNotifier_t notifier, cnrtQueue_t queue);
+
+/* The same; `flags` must be 0 or 1. */
+cnrtRet_t cnrtPlaceNotifierWithFlags(cnrtNotifier_t notifier, cnrtQueue_t queue, unsigned int flags);
+
+/* cnrtSuccess if the queue has come to the notifier or it was never placed, cnrtErrorNotReady if it has not, or the error of
+ * the work before it, which the queue keeps. */
+cnrtRet_t cnrtQueryNotifier(cnrtNotifier_t notifier);
+
+/* Waits until the queue has come to the notifier; answers like cnrtQueryNotifier. */
+cnrtRet_t cnrtWaitNotifier(cnrtNotifier_t notifier);
+
+/* Milliseconds between two notifiers, by the stamps of the host. Both must have been placed; cnrtErrorNotReady if one is still
+ * to come. */
+cnrtRet_t cnrtNotifierElapsedTime(cnrtNotifier_t start, cnrtNotifier_t end, float *milliseconds);
+
+/* Microseconds between two notifiers of the same queue, by the stamps of the device. */
+cnrtRet_t cnrtNotifierDuration(cnrtNotifier_t start, cnrtNotifier_t end, float *microseconds);
+
+/* ---- Launches ----------------------------------------------------------------------------------------------------- */
+
+/* Launches `kernel`, which here is a function `void (*)(void **arguments)` that calls the kernel with what the arguments point
+ * to; the vendor's compiler makes one for each kernel, here it is written by hand, in a source file of the host. How many
+ * arguments there are and of what size is not known, so they cannot be kept: the call waits until the launch is over. What the
+ * launch comes to is left in the queue as ever. `reserved` must be 0. */
+cnrtRet_t cnrtInvokeKernel(const void *kernel, cnrtDim3_t dim, cnrtFunctionType_t type, void **arguments,
+                           size_t reserved, cnrtQueue_t queue);
+
+/* Calls a function of the host, on another thread, when the queue comes to it. */
+cnrtRet_t cnrtInvokeHostFunc(cnrtQueue_t queue, cnrtHostFn_t function, void *arguments);
+
+#if defined(__GNUC__)
+#pragma GCC visibility pop
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* CNRT_H_ */

@@ -1,0 +1,116 @@
+/* What the simulated MLU offers beyond CNRT and mlu-ops: its device models, its checkers and what they found.
+ *
+ * Functions that can fail return 0 or -1; mlusimGetLastError() then says why. */
+#ifndef MLUSIM_H_
+#define MLUSIM_H_
+
+#include <stdint.h>
+
+#if defined(_WIN32)
+#define MLUSIM_API
+#else
+#define MLUSIM_API __attribute__((visibility("default")))
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* One device. Sizes in KiB where the name says so. */
+typedef struct {
+  char name[32];
+  int32_t arch;              /* __BANG_ARCH__: 220, 270, 290, 372 or 592 */
+  int32_t clusters;          /* 1 to 16 */
+  int32_t cores_per_cluster; /* 1 to 4 */
+  int32_t nram_kib;          /* of a core */
+  int32_t wram_kib;          /* of a core */
+  int32_t sram_kib;          /* of a cluster */
+  int32_t stack_kib;         /* of a core: automatic variables, and what is declared __ldram__ */
+  int64_t memory_mib;        /* GDRAM */
+  int32_t clock_mhz;
+  int32_t bandwidth_gb_s; /* GDRAM */
+} mlusimDeviceModel;
+
+/* The checkers, bits of a mask. */
+typedef enum {
+  MLUSIM_CHECK_MEMORY = 1,
+  MLUSIM_CHECK_INIT = 2,
+  MLUSIM_CHECK_RACE = 4,
+  MLUSIM_CHECK_SYNC = 8,
+  MLUSIM_CHECK_ALIGN = 16,
+  MLUSIM_CHECK_ALL = 31
+} mlusimCheck_t;
+
+/* One thing that a checker or the machine itself found in a kernel. Texts are cut to fit. */
+typedef struct {
+  char checker[16];     /* memory, init, race, sync, align; or machine: what ends any launch, checked or not */
+  char rule[32];        /* which of its rules was broken, for example out-of-bounds */
+  char kernel[128];     /* as written at the launch */
+  char file[256];       /* of the source; empty if unknown */
+  int32_t line;         /* 0 if unknown */
+  char other_file[256]; /* the other access of a race, the allocation's place: empty if there is none */
+  int32_t other_line;
+  int32_t task;    /* taskId */
+  int32_t cluster; /* clusterId */
+  int32_t core;    /* coreId: 0x80 is the memory core */
+  char space[16];  /* GDRAM, NRAM, WRAM, SRAM, LDRAM or host; empty if no address is concerned */
+  uint64_t address;
+  uint64_t size;        /* bytes */
+  char allocation[160]; /* the allocation or array that the address belongs to or lies next to */
+  char message[512];    /* one sentence */
+  uint64_t count;       /* how often it happened at this place in this launch */
+} mlusimFinding;
+
+/* ---- Devices ---- */
+
+MLUSIM_API const char *mlusimGetLastError(void);
+
+/* Copies the model number `index`, or returns -1 behind the last. */
+MLUSIM_API int mlusimGetKnownModel(int index, mlusimDeviceModel *model);
+
+/* The device of this process. Setting it is refused while device memory, queues or notifiers exist. */
+MLUSIM_API int mlusimGetDevice(mlusimDeviceModel *model);
+MLUSIM_API int mlusimSetDevice(const mlusimDeviceModel *model);
+MLUSIM_API int mlusimSetDeviceByName(const char *name);
+
+/* ---- Checkers ---- */
+
+/* Which checkers watch the launches that start from now on: bits of mlusimCheck_t. */
+MLUSIM_API uint32_t mlusimGetChecks(void);
+MLUSIM_API int mlusimSetChecks(uint32_t checks);
+
+/* Seconds that one launch may take before it is ended; 0: no limit. */
+MLUSIM_API double mlusimGetTimeLimit(void);
+MLUSIM_API int mlusimSetTimeLimit(double seconds);
+
+/* ---- What they found ---- */
+
+/* Findings of all launches since the last mlusimClearFindings(), oldest first. */
+MLUSIM_API uint64_t mlusimGetFindingCount(void);
+MLUSIM_API int mlusimGetFinding(uint64_t index, mlusimFinding *finding);
+MLUSIM_API void mlusimClearFindings(void);
+
+/* The report about the launch that failed last, for people; empty if none failed. It stays valid until the next call of this
+ * thread. */
+MLUSIM_API const char *mlusimGetReport(void);
+
+/* ---- Counters ---- */
+
+/* What the simulator did since the process started. */
+typedef struct {
+  uint64_t launches;
+  uint64_t failed_launches;
+  uint64_t tasks;
+  uint64_t live_allocations;
+  uint64_t live_bytes;
+  uint64_t live_queues;
+  uint64_t live_notifiers;
+} mlusimCounters;
+
+MLUSIM_API int mlusimGetCounters(mlusimCounters *counters);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* MLUSIM_H_ */

@@ -1,0 +1,157 @@
+// Conversions between number types, of vectors and of single values.
+//
+// The end of a name says how it rounds: _tz toward zero, _oz away from zero, _up and _dn toward the infinities, _rd and _rn to the
+// nearest with ties away from zero or to the even one, _rm to the nearest with ties upwards; without one it is toward zero. Integers
+// stand for integer * 2^position and saturate.
+#ifndef MLUSIM_CONVERT_H_
+#define MLUSIM_CONVERT_H_
+
+#include "mlusim/types.h"
+
+// form(To, From, name_<rounding>) for each rounding that the architecture has.
+#if MLUSIM_SINCE(300)
+#define MLUSIM_AND_NEWER_ROUNDINGS(form, To, From, name) \
+  ;                                                      \
+  form(To, From, name##_rn);                             \
+  form(To, From, name##_rm)
+#else
+#define MLUSIM_AND_NEWER_ROUNDINGS(form, To, From, name)
+#endif
+#define MLUSIM_OLDER_ROUNDINGS(form, To, From, name) \
+  form(To, From, name##_tz);                         \
+  form(To, From, name##_oz);                         \
+  form(To, From, name##_up);                         \
+  form(To, From, name##_dn);                         \
+  form(To, From, name##_rd)
+#define MLUSIM_ROUNDINGS(form, To, From, name) \
+  MLUSIM_OLDER_ROUNDINGS(form, To, From, name) \
+  MLUSIM_AND_NEWER_ROUNDINGS(form, To, From, name)
+
+// ---- Vectors in NRAM ----------------------------------------------------------------------------------------------------
+
+#define MLUSIM_CONVERT(To, From, name) MLUSIM_API void name(To *dst, const From *src, int src_count)
+// segnum + 1 runs of src_count elements.
+#define MLUSIM_CONVERT_RUNS(To, From, name) \
+  MLUSIM_API void name(To *dst, const From *src, int src_count, int dst_stride, int src_stride, int segnum)
+#define MLUSIM_CONVERT_FIXED(To, From, name) \
+  MLUSIM_API void name(To *dst, const From *src, int src_count, int fix_position)
+#define MLUSIM_CONVERT_FIXED_RUNS(To, From, name)                                                                 \
+  MLUSIM_API void name(To *dst, const From *src, int src_count, int fix_position, int dst_stride, int src_stride, \
+                       int segnum)
+#define MLUSIM_CONVERT_INTEGER(To, From, name) \
+  MLUSIM_API void name(To *dst, const From *src, int src_count, int dst_position, int src_position)
+
+MLUSIM_CONVERT(float, half, __bang_half2float);
+MLUSIM_CONVERT_RUNS(float, half, __bang_half2float);
+MLUSIM_ROUNDINGS(MLUSIM_CONVERT, half, float, __bang_float2half);
+MLUSIM_OLDER_ROUNDINGS(MLUSIM_CONVERT_RUNS, half, float, __bang_float2half);
+#if MLUSIM_SINCE(300)
+MLUSIM_ROUNDINGS(MLUSIM_CONVERT, bfloat16_t, float, __bang_float2bfloat16);
+MLUSIM_ROUNDINGS(MLUSIM_CONVERT, float, bfloat16_t, __bang_bfloat162float);
+#endif
+#if MLUSIM_SINCE(372)
+MLUSIM_CONVERT(float, bfloat16_t, __bang_bfloat162float);
+#endif
+
+MLUSIM_ROUNDINGS(MLUSIM_CONVERT_FIXED, int16, half, __bang_half2int16);
+MLUSIM_ROUNDINGS(MLUSIM_CONVERT_FIXED, int8, half, __bang_half2int8);
+MLUSIM_OLDER_ROUNDINGS(MLUSIM_CONVERT_FIXED_RUNS, int8, half, __bang_half2int8);
+MLUSIM_ROUNDINGS(MLUSIM_CONVERT, short, half, __bang_half2short);
+MLUSIM_OLDER_ROUNDINGS(MLUSIM_CONVERT_RUNS, short, half, __bang_half2short);
+MLUSIM_CONVERT(signed char, half, __bang_half2char_dn);
+MLUSIM_CONVERT(unsigned char, half, __bang_half2uchar_dn);
+MLUSIM_CONVERT(signed char, half, __bang_half2uchar_dn);
+// The addition is scratch memory.
+MLUSIM_API void __bang_half2uchar_dn(unsigned char *dst, const half *src, half *src_addition, int src_count);
+MLUSIM_ROUNDINGS(MLUSIM_CONVERT_FIXED, int16, float, __bang_float2int16);
+MLUSIM_ROUNDINGS(MLUSIM_CONVERT_FIXED, int8, float, __bang_float2int8);
+#if MLUSIM_SINCE(300)
+MLUSIM_ROUNDINGS(MLUSIM_CONVERT_FIXED, int, float, __bang_float2int);
+#endif
+#if MLUSIM_SINCE(372)
+MLUSIM_CONVERT_FIXED(int, float, __bang_float2int32);
+MLUSIM_CONVERT_FIXED(int, float, __bang_float2int32_tz);
+MLUSIM_CONVERT_FIXED(int, float, __bang_float2int32_rd);
+MLUSIM_CONVERT_FIXED(int, half, __bang_half2int32_tz);
+MLUSIM_CONVERT_FIXED(int, half, __bang_half2int32_rd);
+#endif
+// Both additions are scratch memory.
+MLUSIM_API void __bang_float2int(int *dst, float *dst_addition, const float *src, float *src_addition, int src_count);
+
+MLUSIM_CONVERT_FIXED(float, int16, __bang_int162float);
+MLUSIM_CONVERT_FIXED(float, int8, __bang_int82float);
+MLUSIM_CONVERT_FIXED(half, int16, __bang_int162half);
+MLUSIM_CONVERT_FIXED(half, int8, __bang_int82half);
+MLUSIM_CONVERT_FIXED_RUNS(half, int8, __bang_int82half);
+MLUSIM_CONVERT_FIXED(half, fix8, __bang_fix82half);
+MLUSIM_CONVERT_FIXED_RUNS(half, fix8, __bang_fix82half);
+MLUSIM_CONVERT(half, short, __bang_short2half);
+MLUSIM_CONVERT_RUNS(half, short, __bang_short2half);
+MLUSIM_CONVERT(half, unsigned char, __bang_uchar2half);
+MLUSIM_CONVERT_RUNS(half, unsigned char, __bang_uchar2half);
+#if MLUSIM_SINCE(300)
+MLUSIM_CONVERT_FIXED(float, int, __bang_int2float);
+#endif
+#if MLUSIM_SINCE(372)
+MLUSIM_CONVERT_FIXED(float, int, __bang_int322float);
+MLUSIM_CONVERT_FIXED(float, int, __bang_int322float_rn);
+MLUSIM_CONVERT_FIXED(float, int, __bang_int322float_rd);
+#endif
+MLUSIM_API void __bang_int2float(float *dst, float *dst_addition, const int *src, float *src_addition, int src_count);
+
+#if MLUSIM_SINCE(300)
+MLUSIM_CONVERT_INTEGER(int, signed char, __bang_char2int);
+MLUSIM_CONVERT_INTEGER(short, signed char, __bang_char2short);
+MLUSIM_CONVERT_INTEGER(int, short, __bang_short2int);
+MLUSIM_CONVERT_INTEGER(signed char, short, __bang_short2char);
+MLUSIM_CONVERT_INTEGER(signed char, int, __bang_int2char);
+MLUSIM_CONVERT_INTEGER(short, int, __bang_int2short);
+#endif
+#if MLUSIM_SINCE(372)
+MLUSIM_CONVERT_INTEGER(short, int, __bang_int322int16);
+#endif
+
+// ---- Single values ------------------------------------------------------------------------------------------------------
+
+#define MLUSIM_CONVERT_VALUE(To, From, name) MLUSIM_API To name(From a)
+#define MLUSIM_VALUE_CONVERSIONS(form, To, From, name) \
+  form(To, From, name);                                \
+  MLUSIM_ROUNDINGS(form, To, From, name)
+// form for all of them; the library defines them by the same list.
+#define MLUSIM_ALL_VALUE_CONVERSIONS(form)                               \
+  MLUSIM_VALUE_CONVERSIONS(form, half, float, __float2half);             \
+  MLUSIM_VALUE_CONVERSIONS(form, float, half, __half2float);             \
+  MLUSIM_VALUE_CONVERSIONS(form, char, float, __float2char);             \
+  MLUSIM_VALUE_CONVERSIONS(form, unsigned char, float, __float2uchar);   \
+  MLUSIM_VALUE_CONVERSIONS(form, short, float, __float2short);           \
+  MLUSIM_VALUE_CONVERSIONS(form, unsigned short, float, __float2ushort); \
+  MLUSIM_VALUE_CONVERSIONS(form, int, float, __float2int);               \
+  MLUSIM_VALUE_CONVERSIONS(form, unsigned int, float, __float2uint);     \
+  MLUSIM_VALUE_CONVERSIONS(form, char, half, __half2char);               \
+  MLUSIM_VALUE_CONVERSIONS(form, unsigned char, half, __half2uchar);     \
+  MLUSIM_VALUE_CONVERSIONS(form, short, half, __half2short);             \
+  MLUSIM_VALUE_CONVERSIONS(form, unsigned short, half, __half2ushort);   \
+  MLUSIM_VALUE_CONVERSIONS(form, int, half, __half2int);                 \
+  MLUSIM_VALUE_CONVERSIONS(form, unsigned int, half, __half2uint);       \
+  MLUSIM_VALUE_CONVERSIONS(form, float, char, __char2float);             \
+  MLUSIM_VALUE_CONVERSIONS(form, float, unsigned char, __uchar2float);   \
+  MLUSIM_VALUE_CONVERSIONS(form, float, short, __short2float);           \
+  MLUSIM_VALUE_CONVERSIONS(form, float, unsigned short, __ushort2float); \
+  MLUSIM_VALUE_CONVERSIONS(form, float, int, __int2float);               \
+  MLUSIM_VALUE_CONVERSIONS(form, float, unsigned int, __uint2float);     \
+  MLUSIM_VALUE_CONVERSIONS(form, half, char, __char2half);               \
+  MLUSIM_VALUE_CONVERSIONS(form, half, unsigned char, __uchar2half);     \
+  MLUSIM_VALUE_CONVERSIONS(form, half, short, __short2half);             \
+  MLUSIM_ROUNDINGS(form, half, unsigned short, __ushort2half);           \
+  MLUSIM_VALUE_CONVERSIONS(form, half, int, __int2half);                 \
+  MLUSIM_VALUE_CONVERSIONS(form, half, unsigned int, __uint2half)
+MLUSIM_ALL_VALUE_CONVERSIONS(MLUSIM_CONVERT_VALUE);
+#if MLUSIM_SINCE(372)
+MLUSIM_CONVERT_VALUE(int, float, __float2int32);
+MLUSIM_CONVERT_VALUE(int, float, __float2int32_up);
+MLUSIM_CONVERT_VALUE(int, float, __float2int32_rd);
+MLUSIM_CONVERT_VALUE(int, half, __half2int32);
+MLUSIM_CONVERT_VALUE(int, half, __half2int32_up);
+#endif
+
+#endif  // MLUSIM_CONVERT_H_

@@ -1,0 +1,55 @@
+// Instructions that put elements into another order.
+#ifndef MLUSIM_LAYOUT_H_
+#define MLUSIM_LAYOUT_H_
+
+#include "mlusim/types.h"
+
+#define MLUSIM_LAYOUT_TYPES(form, ...) \
+  MLUSIM_BYTES(form, __VA_ARGS__);     \
+  MLUSIM_WORDS(form, __VA_ARGS__);     \
+  MLUSIM_HALF_FLOAT(form, __VA_ARGS__)
+
+// A matrix of height rows and width columns.
+#define MLUSIM_MATRIX(T, name) MLUSIM_API void name(T *dst, const T *src, int height, int width)
+MLUSIM_LAYOUT_TYPES(MLUSIM_MATRIX, __bang_transpose);
+MLUSIM_LAYOUT_TYPES(MLUSIM_MATRIX, __bang_rotate90);
+MLUSIM_LAYOUT_TYPES(MLUSIM_MATRIX, __bang_rotate180);
+MLUSIM_LAYOUT_TYPES(MLUSIM_MATRIX, __bang_rotate270);
+MLUSIM_BYTES(MLUSIM_MATRIX, __bang_mirror);
+MLUSIM_MATRIX(short, __bang_mirror);
+MLUSIM_MATRIX(unsigned short, __bang_mirror);
+MLUSIM_MATRIX(unsigned int, __bang_mirror);
+MLUSIM_MATRIX(half, __bang_mirror);
+#if MLUSIM_SINCE(372)
+MLUSIM_MATRIX(float, __bang_mirror);
+#endif
+
+// Zeros, or another value, around an image whose channels lie together.
+#define MLUSIM_PAD(T, name) \
+  MLUSIM_API void name(T *dst, const T *src, int channel, int height, int width, int pad_height, int pad_width)
+#define MLUSIM_PAD_SIDES(T, name)                                                                             \
+  MLUSIM_API void name(T *dst, const T *src, int channel, int height, int width, int pad_top, int pad_bottom, \
+                       int pad_left, int pad_right)
+MLUSIM_LAYOUT_TYPES(MLUSIM_PAD, __bang_pad);
+MLUSIM_LAYOUT_TYPES(MLUSIM_PAD_SIDES, __bang_pad);
+#if MLUSIM_SINCE(392)
+#define MLUSIM_PAD_VALUE(T, name)                                                                               \
+  MLUSIM_API void name(T *dst, const T *src, int channel, int height, int width, int pad_height, int pad_width, \
+                       T pad_value)
+#define MLUSIM_PAD_SIDES_VALUE(T, name)                                                                       \
+  MLUSIM_API void name(T *dst, const T *src, int channel, int height, int width, int pad_top, int pad_bottom, \
+                       int pad_left, int pad_right, T pad_value)
+#define MLUSIM_PAD_VALUE_TYPES(form, ...) \
+  form(char, __VA_ARGS__);                \
+  form(short, __VA_ARGS__);               \
+  form(int, __VA_ARGS__);                 \
+  MLUSIM_REALS(form, __VA_ARGS__)
+MLUSIM_PAD_VALUE_TYPES(MLUSIM_PAD_VALUE, __bang_pad);
+MLUSIM_PAD_VALUE_TYPES(MLUSIM_PAD_SIDES_VALUE, __bang_pad);
+#endif
+
+#define MLUSIM_RESHAPE(T, name) MLUSIM_API void name(T *dst, const T *src, int n, int h, int w, int c)
+MLUSIM_LAYOUT_TYPES(MLUSIM_RESHAPE, __bang_reshape_nchw2nhwc);
+MLUSIM_LAYOUT_TYPES(MLUSIM_RESHAPE, __bang_reshape_nhwc2nchw);
+
+#endif  // MLUSIM_LAYOUT_H_

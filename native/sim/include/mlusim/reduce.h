@@ -1,0 +1,78 @@
+// Instructions that make few values out of many: counts, sums, extremes, pools, and those that keep some elements.
+#ifndef MLUSIM_REDUCE_H_
+#define MLUSIM_REDUCE_H_
+
+#include "mlusim/types.h"
+
+// ---- Counting and finding: nonzero elements -----------------------------------------------------------------------------
+
+#define MLUSIM_FIND(T, name) MLUSIM_API void name(unsigned int *dst, const T *src, int elem_count)
+MLUSIM_REALS(MLUSIM_FIND, __bang_count);
+MLUSIM_REALS(MLUSIM_FIND, __bang_findfirst1);
+MLUSIM_REALS(MLUSIM_FIND, __bang_findlast1);
+#if MLUSIM_SINCE(372)
+#define MLUSIM_FOUND(T, name) MLUSIM_API unsigned int name(const T *src, int elem_count)
+MLUSIM_HALF_FLOAT(MLUSIM_FOUND, __bang_count);
+MLUSIM_HALF_FLOAT(MLUSIM_FOUND, __bang_findfirst1);
+MLUSIM_HALF_FLOAT(MLUSIM_FOUND, __bang_findlast1);
+#endif
+
+MLUSIM_API int __bang_popcnt(const unsigned int *src, int elem_count);
+MLUSIM_API int __bang_popcnt(const unsigned short *src, int elem_count);
+MLUSIM_API int __bang_popcnt(const unsigned char *src, int elem_count);
+
+// ---- Sums and extremes --------------------------------------------------------------------------------------------------
+
+#define MLUSIM_REDUCE(T, name) MLUSIM_API void name(T *dst, const T *src, int elem_count)
+// One sum for every 128 bytes, at their start.
+MLUSIM_HALF_FLOAT(MLUSIM_REDUCE, __bang_reduce_sum);
+// The value, and behind it the place of its first occurrence.
+MLUSIM_REALS(MLUSIM_REDUCE, __bang_max);
+MLUSIM_REALS(MLUSIM_REDUCE, __bang_min);
+#if MLUSIM_SINCE(300)
+MLUSIM_REALS(MLUSIM_REDUCE, __bang_argmax);
+MLUSIM_REALS(MLUSIM_REDUCE, __bang_argmin);
+MLUSIM_REALS(MLUSIM_REDUCE, __bang_fabsmax);
+MLUSIM_REALS(MLUSIM_REDUCE, __bang_fabsmin);
+#endif
+#if MLUSIM_SINCE(392)
+#define MLUSIM_SUM(T, name) MLUSIM_API T name(const T *src, int elem_count)
+MLUSIM_REALS(MLUSIM_SUM, __bang_sum);
+#endif
+
+// ---- Keeping what a mask selects ----------------------------------------------------------------------------------------
+
+#define MLUSIM_MASKED(T, name) MLUSIM_API void name(T *dst, const T *src, const T *mask, int elem_count)
+#define MLUSIM_BIT_MASKED(T, name) MLUSIM_API void name(T *dst, const T *src, const void *bitmask, int elem_count)
+// To the front of dst.
+MLUSIM_HALF_FLOAT(MLUSIM_MASKED, __bang_collect);
+MLUSIM_HALF_FLOAT(MLUSIM_BIT_MASKED, __bang_collect_bitindex);
+// The number to dst[0], as an unsigned int, the elements to byte 128.
+MLUSIM_HALF_FLOAT(MLUSIM_MASKED, __bang_select);
+MLUSIM_HALF_FLOAT(MLUSIM_BIT_MASKED, __bang_select_bitindex);
+#if MLUSIM_SINCE(372)
+// To the front of dst; gives the number.
+#define MLUSIM_FILTER(T, name) MLUSIM_API int name(T *dst, const T *src, const T *mask, int elem_count)
+#define MLUSIM_BIT_FILTER(T, name) MLUSIM_API int name(T *dst, const T *src, const void *bitmask, int elem_count)
+MLUSIM_HALF_FLOAT(MLUSIM_FILTER, __bang_filter);
+MLUSIM_HALF_FLOAT(MLUSIM_BIT_FILTER, __bang_filter_bitindex);
+#endif
+
+// ---- Pools over an image whose channels lie together --------------------------------------------------------------------
+
+// Without strides the windows lie side by side.
+#define MLUSIM_POOL(T, name) \
+  MLUSIM_API void name(T *dst, const T *src, int channel, int height, int width, int kernel_height, int kernel_width)
+#define MLUSIM_POOL_STRIDES(T, name)                                                                                  \
+  MLUSIM_API void name(T *dst, const T *src, int channel, int height, int width, int kernel_height, int kernel_width, \
+                       int stride_width, int stride_height)
+MLUSIM_POOL(half, __bang_sumpool);
+MLUSIM_POOL(half, __bang_maxpool);
+MLUSIM_POOL(half, __bang_minpool);
+MLUSIM_POOL(half, __bang_avgpool);
+MLUSIM_REALS(MLUSIM_POOL_STRIDES, __bang_sumpool);
+MLUSIM_REALS(MLUSIM_POOL_STRIDES, __bang_maxpool);
+MLUSIM_REALS(MLUSIM_POOL_STRIDES, __bang_minpool);
+MLUSIM_REALS(MLUSIM_POOL_STRIDES, __bang_avgpool);
+
+#endif  // MLUSIM_REDUCE_H_

@@ -1,0 +1,71 @@
+// What a core's scalar unit is asked: where it is, what kind an address is, single elements, bits, and text for people.
+#ifndef MLUSIM_SCALAR_H_
+#define MLUSIM_SCALAR_H_
+
+#include <cassert>
+#include <type_traits>
+
+#include "mlusim/types.h"
+
+MLUSIM_API bool __is_ipu();
+MLUSIM_API bool __is_mpu();
+MLUSIM_API bool __is_nram(const void *ptr);
+MLUSIM_API bool __is_wram(const void *ptr);
+MLUSIM_API bool __is_sram(const void *ptr);
+#if MLUSIM_SINCE(372)
+MLUSIM_API bool __is_dram(const void *ptr);  // GDRAM or LDRAM
+#endif
+
+// ---- Single elements ----------------------------------------------------------------------------------------------------
+
+#if MLUSIM_SINCE(372)
+#define MLUSIM_LOAD(T, name) MLUSIM_API T name(const T *p)
+#define MLUSIM_STORE(T, name) MLUSIM_API void name(T *p, T value)
+MLUSIM_LOAD(int, __load_nram);
+MLUSIM_HALF_FLOAT(MLUSIM_LOAD, __load_nram);
+MLUSIM_HALF_FLOAT(MLUSIM_LOAD, __load_sram);
+MLUSIM_HALF_FLOAT(MLUSIM_LOAD, __load_gdram);
+MLUSIM_HALF_FLOAT(MLUSIM_STORE, __store_sram);
+MLUSIM_HALF_FLOAT(MLUSIM_STORE, __store_gdram);
+#endif
+
+inline unsigned char __popcnt(unsigned char value) { return static_cast<unsigned char>(__builtin_popcount(value)); }
+inline unsigned short __popcnt(unsigned short value) { return static_cast<unsigned short>(__builtin_popcount(value)); }
+inline unsigned int __popcnt(unsigned int value) { return static_cast<unsigned int>(__builtin_popcount(value)); }
+
+// ---- Text ---------------------------------------------------------------------------------------------------------------
+
+extern "C" MLUSIM_API int mlusim_printf(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+namespace mlusim {
+// What printf takes for a value.
+template <typename T>
+auto printable(T value) {
+  if constexpr (std::is_same<T, half>::value || std::is_same<T, bfloat16_t>::value || std::is_same<T, float>::value) {
+    return static_cast<double>(static_cast<float>(value));
+  } else {
+    return value;
+  }
+}
+}  // namespace mlusim
+
+// As printf; half is printed as a floating-point number.
+template <typename... Values>
+int __bang_printf(const char *format, Values... values) {
+  static_assert(sizeof...(Values) <= 16, "__bang_printf takes at most 16 values");
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wformat-nonliteral"
+#pragma GCC diagnostic ignored "-Wformat-security"
+  return mlusim_printf(format, ::mlusim::printable(values)...);
+#pragma GCC diagnostic pop
+}
+
+// The C library has functions of the same names, which end the process; assert() calls one of them. In a kernel __assert prints
+// and goes on, __assert_fail prints and ends the launch.
+#define __assert mlusim_assert
+#define __assert_fail mlusim_assert_fail
+extern "C" MLUSIM_API void mlusim_assert(const char *assertion, const char *file, int line);
+extern "C" [[noreturn]] MLUSIM_API void mlusim_assert_fail(const char *message, const char *file, unsigned int line,
+                                                           const char *function) noexcept;
+
+#endif  // MLUSIM_SCALAR_H_

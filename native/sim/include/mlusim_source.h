@@ -1,0 +1,190 @@
+// What treated BANG C sources rely on. The rewriter turns what no host compiler reads into these forms:
+//
+//   kernel<T><<<dim, type, queue>>>(a, b);
+//       ::mlusim::launch("kernel<T>", &::mlusim::unit, (dim), (type), (queue),
+//                        [=](const auto &...mlusim_each) { kernel<T>(mlusim_each...); }, a, b);
+//   __nram__ float buffer[N];             at file scope, static or not
+//       MLUSIM_ARRAY(nram, "space.", buffer, float[N]);
+//   extern __nram__ float buffer[N];      of the same translation unit
+//       MLUSIM_EXTERN_ARRAY("space.", buffer, float[N]);
+//   __nram__ float buffer[N];             in a function
+//       MLUSIM_LOCAL_ARRAY(nram, buffer, float[N]);
+//   __nram__ float buffer[N];             at file scope, in the body of a macro, so that nobody knows the namespace
+//       MLUSIM_NUMBERED_ARRAY(nram, buffer, float[N]);
+//   __nram__ float buffer[2] = {1, 2};    anywhere
+//       static constexpr float mlusim_initial_buffer[2] = {1, 2};
+//       MLUSIM_..._ARRAY_INIT(..., buffer, ::std::remove_const_t<decltype(mlusim_initial_buffer)>);
+//   __asm__ volatile("sync;");
+//       ::mlusim::asm_sync();
+//
+// An array becomes a reference, so that sizeof and deduction work as in the source; `float[N]` may be any type. At file scope
+// the pointer behind the reference is a variable that the machine sets when it changes from one core to another; code never
+// sees it change, because each core runs on its own stack. "space." names the namespace, a dot behind each.
+#ifndef MLUSIM_SOURCE_H_
+#define MLUSIM_SOURCE_H_
+
+#include <cstddef>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include "cnrt.h"
+#include "mlusim.h"
+
+// ---- Builtin variables --------------------------------------------------------------------------------------------------
+
+extern MLUSIM_API const int taskId __asm__("mlusim_taskId");
+extern MLUSIM_API const int taskIdX __asm__("mlusim_taskIdX");
+extern MLUSIM_API const int taskIdY __asm__("mlusim_taskIdY");
+extern MLUSIM_API const int taskIdZ __asm__("mlusim_taskIdZ");
+extern MLUSIM_API const int taskDim __asm__("mlusim_taskDim");
+extern MLUSIM_API const int taskDimX __asm__("mlusim_taskDimX");
+extern MLUSIM_API const int taskDimY __asm__("mlusim_taskDimY");
+extern MLUSIM_API const int taskDimZ __asm__("mlusim_taskDimZ");
+extern MLUSIM_API const int coreId __asm__("mlusim_coreId");
+extern MLUSIM_API const int coreDim __asm__("mlusim_coreDim");
+extern MLUSIM_API const int clusterId __asm__("mlusim_clusterId");
+extern MLUSIM_API const int clusterDim __asm__("mlusim_clusterDim");
+
+namespace mlusim {
+
+// ---- Arrays in the memories of a core -----------------------------------------------------------------------------------
+
+enum class ArraySpace : int {
+  nram,
+  wram,
+  sram
+};
+
+// A source file with such arrays: they have to fit into the memories together.
+struct Unit {
+  const char *file;
+};
+
+constexpr std::size_t kArrayAlignment = 128;
+
+// The array of one declaration; exists as long as the library that holds it is loaded.
+struct MLUSIM_API Array {
+  Array(ArraySpace space, const Unit *unit, const char *name, std::size_t bytes, void **storage, const void *initial);
+  ~Array();
+  Array(const Array &) = delete;
+  Array &operator=(const Array &) = delete;
+  // Where the running core has it.
+  void *here() const;
+
+  ArraySpace space;
+  const Unit *unit;
+  const char *name;
+  std::size_t bytes;
+  void **storage;                           // set at every change of the core; null for arrays of functions
+  const void *initial;                      // `bytes` bytes that each task starts with; null: nothing
+  std::size_t offset;                       // from the start of the memory
+  mutable unsigned long long *initialised;  // by core: the run that has the initial bytes
+};
+
+namespace {
+// One for each translation unit.
+const Unit unit = {__BASE_FILE__};
+}  // namespace
+
+// The type of an array whose size is known to the compiler; with another it is an error.
+template <typename Type>
+using Fixed = Type;
+
+// An array of a function is made when its library is loaded, not when the function runs for the first time: a launch knows all
+// arrays before it starts, and no kernel tests whether one was made.
+template <const Unit *where, typename Declaration>
+struct LocalArray {
+  static const Array array;
+};
+template <const Unit *where, typename Declaration>
+const Array LocalArray<where, Declaration>::array(Declaration::space(), where, Declaration::text(),
+                                                  Declaration::bytes(), nullptr, Declaration::initial());
+
+// Clang misses the definition of what is extern in an unnamed namespace: it does not read the assembly.
+#ifdef __clang__
+#define MLUSIM_DEFINED_ELSEWHERE(...)                                                           \
+  _Pragma("clang diagnostic push") _Pragma("clang diagnostic ignored \"-Wundefined-internal\"") \
+      __VA_ARGS__ _Pragma("clang diagnostic pop")
+#else
+#define MLUSIM_DEFINED_ELSEWHERE(...) __VA_ARGS__
+#endif
+
+// The pointer is defined in assembly, where the compiler cannot see that the variable `mlusim_storage` and the reference are
+// one. No other translation unit sees the symbol: each has arrays of its own, as it has kernels of its own.
+#define MLUSIM_FILE_ARRAY(memory, name, symbol, start)                                                                \
+  __asm__(".pushsection .bss\n\t.balign 8\n" symbol ":\n\t.zero 8\n\t.popsection");                                   \
+  MLUSIM_DEFINED_ELSEWHERE(extern mlusim_type_##name &name __asm__(symbol) __attribute__((visibility("hidden")));     \
+                           extern void *mlusim_storage_##name __asm__(symbol) __attribute__((visibility("hidden")));) \
+  static const ::mlusim::Array mlusim_array_##name(::mlusim::ArraySpace::memory, &::mlusim::unit, #name,              \
+                                                   sizeof(mlusim_type_##name), &mlusim_storage_##name, start)
+#define MLUSIM_ARRAY(memory, path, name, ...)              \
+  using mlusim_type_##name = ::mlusim::Fixed<__VA_ARGS__>; \
+  MLUSIM_FILE_ARRAY(memory, name, "mlusim_array." path #name, nullptr)
+#define MLUSIM_ARRAY_INIT(memory, path, name, ...)         \
+  using mlusim_type_##name = ::mlusim::Fixed<__VA_ARGS__>; \
+  MLUSIM_FILE_ARRAY(memory, name, "mlusim_array." path #name, &mlusim_initial_##name)
+#define MLUSIM_EXTERN_ARRAY(path, name, ...)               \
+  using mlusim_type_##name = ::mlusim::Fixed<__VA_ARGS__>; \
+  extern mlusim_type_##name &name __asm__("mlusim_array." path #name) __attribute__((visibility("hidden")))
+
+#define MLUSIM_WITH_NUMBER(memory, name, number, start) MLUSIM_FILE_ARRAY(memory, name, "mlusim_array." #number, start)
+#define MLUSIM_COUNTED(memory, name, number, start) MLUSIM_WITH_NUMBER(memory, name, number, start)
+#define MLUSIM_NUMBERED_ARRAY(memory, name, ...)           \
+  using mlusim_type_##name = ::mlusim::Fixed<__VA_ARGS__>; \
+  MLUSIM_COUNTED(memory, name, __COUNTER__, nullptr)
+#define MLUSIM_NUMBERED_ARRAY_INIT(memory, name, ...)      \
+  using mlusim_type_##name = ::mlusim::Fixed<__VA_ARGS__>; \
+  MLUSIM_COUNTED(memory, name, __COUNTER__, &mlusim_initial_##name)
+
+#define MLUSIM_FUNCTION_ARRAY(memory, name, start)                               \
+  struct mlusim_declaration_##name {                                             \
+    static ::mlusim::ArraySpace space() { return ::mlusim::ArraySpace::memory; } \
+    static const char *text() { return #name; }                                  \
+    static ::std::size_t bytes() { return sizeof(mlusim_type_##name); }          \
+    static const void *initial() { return start; }                               \
+  };                                                                             \
+  mlusim_type_##name &name = *static_cast<mlusim_type_##name *>(                 \
+      ::mlusim::LocalArray<&::mlusim::unit, mlusim_declaration_##name>::array.here())
+#define MLUSIM_LOCAL_ARRAY(memory, name, ...)              \
+  using mlusim_type_##name = ::mlusim::Fixed<__VA_ARGS__>; \
+  MLUSIM_FUNCTION_ARRAY(memory, name, nullptr)
+#define MLUSIM_LOCAL_ARRAY_INIT(memory, name, ...)         \
+  using mlusim_type_##name = ::mlusim::Fixed<__VA_ARGS__>; \
+  MLUSIM_FUNCTION_ARRAY(memory, name, &mlusim_initial_##name)
+
+// An alignment that the source asks for, as `alignas`.
+#define MLUSIM_ALIGNED(name, ...)                                                    \
+  struct __VA_ARGS__ mlusim_alignment_##name {};                                     \
+  static_assert(alignof(mlusim_alignment_##name) <= ::mlusim::kArrayAlignment, #name \
+                " asks for too wide an "                                             \
+                "alignment")
+
+// The name of a kernel in the body of a macro, whose parameters are no part of a string.
+#define MLUSIM_TEXT(...) #__VA_ARGS__
+
+// ---- Launches -----------------------------------------------------------------------------------------------------------
+
+// Puts a launch into a queue. `arguments` becomes the queue's, which ends it with `destroy`. What is wrong with the launch is
+// left for cnrtGetLastError().
+MLUSIM_API void enqueue_launch(const char *kernel, const Unit *unit, cnrtDim3_t dim, cnrtFunctionType_t type,
+                               cnrtQueue_t queue, void (*invoke)(const void *arguments), void *arguments,
+                               std::size_t argument_bytes, void (*destroy)(void *arguments));
+
+template <typename Call, typename... Values>
+void launch(const char *kernel, const Unit *unit, cnrtDim3_t dim, cnrtFunctionType_t type, cnrtQueue_t queue, Call call,
+            Values... values) {
+  using Arguments = std::tuple<Call, Values...>;
+  enqueue_launch(
+      kernel, unit, dim, type, queue,
+      [](const void *arguments) {
+        std::apply([](const Call &function, const Values &...each) { function(each...); },
+                   *static_cast<const Arguments *>(arguments));
+      },
+      new Arguments(call, values...), sizeof(Arguments),
+      [](void *arguments) { delete static_cast<Arguments *>(arguments); });
+}
+
+}  // namespace mlusim
+
+#endif  // MLUSIM_SOURCE_H_

@@ -1,0 +1,80 @@
+// __bang_eq, __bang_ne, __bang_lt, __bang_le, __bang_gt, __bang_ge in all forms.
+#include "mlusim/compare.h"
+
+#include "intrinsics/shadow.h"
+#include "intrinsics/vector.h"
+
+namespace mlusim {
+namespace {
+
+// Bit i of dst: element i is nonzero.
+void pack_bits(unsigned char *dst, const float *results, std::int64_t count) {
+  for (std::int64_t i = 0; i < count; i += 8) {
+    unsigned byte = 0;
+    for (std::int64_t k = 0; k < 8 && i + k < count; ++k) byte |= (results[i + k] != 0 ? 1u : 0u) << k;
+    dst[i / 8] = static_cast<unsigned char>(byte);
+  }
+}
+
+// In blocks, and the bits of a block are written when it was read: dst may start where a source does.
+void compare_bits(Binary op, Type type, void *dst, const void *src0, const void *src1, std::int64_t count) {
+  constexpr std::int64_t kBlock = 512;
+  float a[kBlock], b[kBlock];
+  for (std::int64_t first = 0; first < count; first += kBlock) {
+    const std::int64_t block = count - first < kBlock ? count - first : kBlock;
+    const std::int64_t begin = first * size_of(type);
+    const float *left = floats_of(type, static_cast<const char *>(src0) + begin, a, block);
+    const float *right = floats_of(type, static_cast<const char *>(src1) + begin, b, block);
+    run_vector({compare_loops(), op, Type::kFloat}, a, left, right, block);
+    pack_bits(static_cast<unsigned char *>(dst) + first / 8, a, block);
+  }
+}
+
+// A byte is defined where all elements are that its bits come from.
+void shadow_bits(void *dst, const void *src0, const void *src1, std::int64_t size, std::int64_t count) {
+  for (std::int64_t i = 0; i < count; i += 8) {
+    const std::int64_t bytes = (count - i < 8 ? count - i : 8) * size;
+    const bool defined = shadow_defined(static_cast<const char *>(src0) + i * size, bytes) &&
+                         shadow_defined(static_cast<const char *>(src1) + i * size, bytes);
+    shadow_set(static_cast<char *>(dst) + i / 8, 1, defined);
+  }
+}
+
+void vector_bits(const Call &call, Binary op, Type type, void *dst, const void *src0, const void *src1, int count) {
+  if (!has_vector_work(call, count)) return;
+  const std::int64_t size = size_of(type);
+  const std::int64_t bytes = count * size;
+  check_operands(call,
+                 {nram_source("src0", src0, bytes), nram_source("src1", src1, bytes),
+                  nram_target("dst", dst, (std::int64_t{count} + 7) / 8)},
+                 {count, bytes});
+  if (g_observers.init) shadow_bits(dst, src0, src1, size, count);
+  compare_bits(op, type, dst, src0, src1, count);
+}
+
+}  // namespace
+}  // namespace mlusim
+
+#define MLUSIM_DEFINE_BITS(T, name, op)                                                                             \
+  void name(T *dst, const T *src0, const T *src1, int elem_count) {                                                 \
+    mlusim::vector_bits(MLUSIM_CALL(#name), mlusim::Binary::op, mlusim::type_of<T>(), dst, src0, src1, elem_count); \
+  }
+#define MLUSIM_COMPARE(name, op)                                                 \
+  MLUSIM_REALS(MLUSIM_DEFINE_BINARY, __bang_##name, compare_loops, op);          \
+  MLUSIM_REALS(MLUSIM_DEFINE_SCALAR, __bang_##name##_scalar, compare_loops, op); \
+  MLUSIM_REALS(MLUSIM_DEFINE_CYCLE, __bang_cycle_##name, compare_loops, op);     \
+  MLUSIM_REALS(MLUSIM_DEFINE_BITS, __bang_##name##_bitindex, op)
+MLUSIM_COMPARE(eq, kEq);
+MLUSIM_COMPARE(ne, kNe);
+MLUSIM_COMPARE(lt, kLt);
+MLUSIM_COMPARE(le, kLe);
+MLUSIM_COMPARE(gt, kGt);
+MLUSIM_COMPARE(ge, kGe);
+MLUSIM_HALF_FLOAT(MLUSIM_DEFINE_SCALAR, __bang_ge_const, compare_loops, kGe);
+
+MLUSIM_DEFINE_BINARY(int, __bang_eq, compare_loops, kEq)
+MLUSIM_DEFINE_SCALAR(int, __bang_eq_scalar, compare_loops, kEq)
+MLUSIM_DEFINE_SCALAR(int, __bang_ne_scalar, compare_loops, kNe)
+MLUSIM_DEFINE_SCALAR(int, __bang_lt_scalar, compare_loops, kLt)
+MLUSIM_DEFINE_SCALAR(int, __bang_ge_scalar, compare_loops, kGe)
+MLUSIM_DEFINE_SCALAR(short, __bang_ge_scalar, compare_loops, kGe)

@@ -1,0 +1,143 @@
+// Sums, products, quotients, larger and smaller ones.
+#include "intrinsics/loops/binary.h"
+#include "intrinsics/loops/rounding.h"
+
+MLUSIM_BEGIN_LEVEL
+namespace {
+
+// Integers that may wrap are computed as unsigned ones.
+struct Add {
+  template <typename T>
+  static inline T of(T a, T b) {
+    return a + b;
+  }
+};
+
+struct Sub {
+  template <typename T>
+  static inline T of(T a, T b) {
+    return a - b;
+  }
+};
+
+struct Mul {
+  template <typename T>
+  static inline T of(T a, T b) {
+    return a * b;
+  }
+};
+
+// Division by zero gives 0 for integers: padding at the end of a vector may well be divided.
+struct Div {
+  static inline float of(float a, float b) { return a / b; }
+  static inline std::int64_t of(std::int64_t a, std::int64_t b) { return b == 0 ? 0 : a / b; }
+};
+
+struct Rem {
+  static inline float of(float a, float b) { return __builtin_fmodf(a, b); }
+  static inline std::int64_t of(std::int64_t a, std::int64_t b) { return b == 0 ? 0 : a % b; }
+};
+
+struct Max {
+  template <typename T>
+  static inline T of(T a, T b) {
+    return b > a ? b : a;
+  }
+};
+
+struct Min {
+  template <typename T>
+  static inline T of(T a, T b) {
+    return b < a ? b : a;
+  }
+};
+
+struct NanMax {
+  static inline float of(float a, float b) { return (b > a) | (b != b) ? b : a; }
+};
+
+struct NanMin {
+  static inline float of(float a, float b) { return (b < a) | (b != b) ? b : a; }
+};
+
+struct NumberMax {
+  static inline float of(float a, float b) { return (b > a) | (a != a) ? b : a; }
+};
+
+struct NumberMin {
+  static inline float of(float a, float b) { return (b < a) | (a != a) ? b : a; }
+};
+
+// The nearest sum, one place closer to zero where what it dropped has the other sign.
+struct AddTowardZero {
+  static inline float of(float a, float b) {
+    const float sum = a + b;
+    const float b_part = sum - a;
+    const float dropped = (a - (sum - b_part)) + (b - b_part);
+    const std::uint32_t bits = vec::float_to_bits(sum);
+    const bool is_finite = (bits & 0x7fffffffu) < 0x7f800000u;
+    const bool overflowed = (bits & 0x7fffffffu) == 0x7f800000u && a - a == 0 && b - b == 0;
+    const bool too_far = is_finite && dropped != 0 && (dropped < 0) != (sum < 0);
+    return overflowed || too_far ? vec::bits_to_float(bits - 1) : sum;
+  }
+  static inline half of(half a, half b) {
+    const double sum = static_cast<double>(vec::to_float(bits_of(a))) + static_cast<double>(vec::to_float(bits_of(b)));
+    const std::uint16_t bits = round_bits<Rounding::kTowardZero, Float64, Float16>(double_to_bits(sum));
+    half rounded;
+    std::memcpy(&rounded, &bits, sizeof rounded);
+    return rounded;
+  }
+  static inline vec::Half bits_of(half value) {
+    vec::Half bits;
+    std::memcpy(&bits, &value, sizeof bits);
+    return bits;
+  }
+};
+
+template <typename Op>
+constexpr void put_wrapping(BinaryLoops *loops, Binary op) {
+  put<Op, std::uint32_t>(loops, op, Type::kInt32);
+  put<Op, std::uint32_t>(loops, op, Type::kUInt32);
+}
+
+template <typename Op>
+constexpr void put_dividing(BinaryLoops *loops, Binary op) {
+  put<Op, std::int16_t, std::int64_t>(loops, op, Type::kInt16);
+  put<Op, std::uint16_t, std::int64_t>(loops, op, Type::kUInt16);
+  put<Op, std::int32_t, std::int64_t>(loops, op, Type::kInt32);
+  put<Op, std::uint32_t, std::int64_t>(loops, op, Type::kUInt32);
+}
+
+constexpr BinaryLoops make() {
+  BinaryLoops loops = {};
+  put<Add, float>(&loops, Binary::kAdd, Type::kFloat);
+  put<Sub, float>(&loops, Binary::kSub, Type::kFloat);
+  put<Mul, float>(&loops, Binary::kMul, Type::kFloat);
+  put<Div, float>(&loops, Binary::kDiv, Type::kFloat);
+  put<Max, float>(&loops, Binary::kMax, Type::kFloat);
+  put<Min, float>(&loops, Binary::kMin, Type::kFloat);
+  put<NanMax, float>(&loops, Binary::kNanMax, Type::kFloat);
+  put<NanMin, float>(&loops, Binary::kNanMin, Type::kFloat);
+  put<NumberMax, float>(&loops, Binary::kNumberMax, Type::kFloat);
+  put<NumberMin, float>(&loops, Binary::kNumberMin, Type::kFloat);
+  put<AddTowardZero, float>(&loops, Binary::kAddTowardZero, Type::kFloat);
+  put<AddTowardZero, half>(&loops, Binary::kAddTowardZero, Type::kHalf);
+  put<Rem, float>(&loops, Binary::kRem, Type::kFloat);
+  put_wrapping<Add>(&loops, Binary::kAdd);
+  put_wrapping<Sub>(&loops, Binary::kSub);
+  put_wrapping<Mul>(&loops, Binary::kMul);
+  put<Add, std::uint64_t>(&loops, Binary::kAdd, Type::kInt64);
+  put<Mul, std::uint16_t, std::uint32_t>(&loops, Binary::kMul, Type::kInt16);
+  put_dividing<Div>(&loops, Binary::kDiv);
+  put_dividing<Rem>(&loops, Binary::kRem);
+  put<Max, std::int32_t>(&loops, Binary::kMax, Type::kInt32);
+  put<Min, std::int32_t>(&loops, Binary::kMin, Type::kInt32);
+  return loops;
+}
+
+}  // namespace
+
+extern const BinaryLoops arithmetic_loops = make();
+
+MLUSIM_END_LEVEL
+MLUSIM_CHOOSE_TABLE(BinaryLoops, arithmetic_loops);

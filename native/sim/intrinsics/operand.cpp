@@ -1,0 +1,130 @@
+#include "intrinsics/operand.h"
+
+#include <utility>
+
+#include "check/align.h"
+#include "machine/lines.h"
+#include "machine/memory.h"
+#include "machine/trap.h"
+
+namespace mlusim {
+namespace {
+
+// Addresses below are null pointers with an index.
+constexpr std::uintptr_t kNullBytes = 4096;
+
+std::string size_text(std::size_t bytes) { return std::to_string(bytes) + (bytes == 1 ? " byte" : " bytes"); }
+
+// Constants and arguments can be read wherever GDRAM or the stack can.
+bool may_be_constant(const Operand &operand) {
+  return operand.kind == Kind::kRead && (operand.space == Space::kGdram || operand.space == Space::kLdram);
+}
+
+Space space_off_device(const void *address) {
+  if (is_argument(address)) return Space::kParam;
+  return in_loaded_library(address, nullptr) ? Space::kCode : Space::kHost;
+}
+
+Range own_piece(const Core &core, Space space) {
+  switch (space) {
+    case Space::kNram:
+      return core.nram;
+    case Space::kWram:
+      return core.wram;
+    case Space::kSram:
+      return in_union() ? core.sram : Range{};
+    case Space::kLdram:
+      return core.stack;
+    case Space::kGdram:
+      return heap_range();
+    default:
+      return {};
+  }
+}
+
+// Why the address is wrong for the operand, as the end of a sentence.
+const char *explain(const Core &core, const Operand &operand, const char **rule) {
+  const Location location = locate(operand.region.base);
+  *rule = "wrong-space";
+  if (core.is_mpu() && (operand.space == Space::kNram || operand.space == Space::kWram))
+    return "a memory core, which has none";
+  if (location.space != Space::kHost) {
+    if (location.space != operand.space) return name_of(location.space);
+    if (location.space == Space::kSram && !in_union()) return "SRAM, which a Block task does not have";
+    return location.space == Space::kSram ? "the SRAM of another cluster" : "the memory of another core";
+  }
+  if (reinterpret_cast<std::uintptr_t>(operand.region.base) < kNullBytes) {
+    *rule = "null-pointer";
+    return "a null pointer";
+  }
+  if (operand.kind != Kind::kRead) return "no device memory";
+  *rule = "host-pointer";
+  return "memory of the host";
+}
+
+[[noreturn]] void complain(const Call &call, const Operand &operand, const char *rule, const std::string &what) {
+  FindingText text = {"memory", rule};
+  text.pc = call.pc;
+  text.address = operand.region.base;
+  text.size = static_cast<std::uint64_t>(operand.region.hull().size());
+  text.message = std::string(call.name) + ": " + operand.role + " " + what;
+  trap(std::move(text));
+}
+
+// A place that no piece of this core's holds: which mistake it is.
+[[noreturn]] void explain_place(const Call &call, const Operand &operand, const Range &piece) {
+  const Range hull = operand.region.hull();
+  if (piece.holds(operand.region.base)) {
+    const bool behind = hull.end > piece.end;
+    const std::size_t bytes = static_cast<std::size_t>(behind ? hull.end - piece.end : piece.begin - hull.begin);
+    complain(call, operand, "out-of-bounds",
+             "reaches " + size_text(bytes) + (behind ? " behind the end of " : " before the start of ") +
+                 name_of(operand.space));
+  }
+  const char *rule = "";
+  const char *what = explain(call.core, operand, &rule);
+  complain(call, operand, rule, std::string("must lie in ") + name_of(operand.space) + ", not in " + what);
+}
+
+}  // namespace
+
+bool has_work(const Call &call, std::int64_t count) {
+  if (count > 0) return true;
+  if (count < 0) refuse(call, "negative-count", "a count of " + std::to_string(count));
+  align_check_count(call);
+  return false;
+}
+
+Space check_place(const Call &call, const Operand &operand) {
+  const Range piece = own_piece(call.core, operand.space);
+  const Region &region = operand.region;
+  const Range hull =
+      region.count0 == 1 && region.count1 == 1 ? Range{region.base, region.base + region.bytes} : region.hull();
+  if (hull.begin >= piece.begin && hull.end <= piece.end && hull.begin <= hull.end) return operand.space;
+  if (may_be_constant(operand)) {
+    const Space space = space_off_device(region.base);
+    if (space != Space::kHost) return space;
+  }
+  explain_place(call, operand, piece);
+}
+
+void tell(const Call &call, const Operand &operand) {
+  observe({call.core, kCompute, operand.kind, operand.space, operand.region, call.name, call.pc});
+}
+
+void check_operands(const Call &call, const Operand *operands, std::size_t count, const Amount &amount) {
+  for (std::size_t i = 0; i < count; ++i) check_place(call, operands[i]);
+  if (!g_observers.any()) return;
+  align_check(call, operands, count, amount);
+  for (std::size_t i = 0; i < count; ++i) tell(call, operands[i]);
+}
+
+void refuse(const Call &call, const char *rule, const std::string &message, const void *address) {
+  FindingText text = {"memory", rule};
+  text.pc = call.pc;
+  text.address = address;
+  text.message = std::string(call.name) + ": " + message;
+  trap(std::move(text));
+}
+
+}  // namespace mlusim

@@ -1,0 +1,78 @@
+// What every intrinsic begins with: who called it, whether there is work for this core, and whether its operands lie where they
+// must. Finer questions (which array, which allocation, initialised or not, raced or not) are the checkers', who are told of
+// every access.
+#ifndef MLUSIM_INTRINSICS_OPERAND_H_
+#define MLUSIM_INTRINSICS_OPERAND_H_
+
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <string>
+
+#include "machine/copy.h"
+#include "machine/core.h"
+#include "machine/launch.h"
+#include "machine/observer.h"
+
+namespace mlusim {
+
+// One call of an intrinsic by a kernel.
+struct Call {
+  Core &core;
+  const char *name;
+  const void *pc;
+  const char *rule;  // by which the align checker knows it: the name, but for forms with rules of their own
+};
+
+// To be written in the exported function itself, whose return address is the place in the kernel.
+#define MLUSIM_CALL(name) \
+  ::mlusim::Call { ::mlusim::self(name, __builtin_return_address(0)), name, __builtin_return_address(0), name }
+
+struct Operand {
+  const char *role;  // for people: "dst", "src0", "offset"
+  Kind kind;
+  Space space;  // where it has to lie
+  Region region;
+};
+
+inline Operand nram_source(const char *role, const void *base, std::int64_t bytes) {
+  return {role, Kind::kRead, Space::kNram, Region::plain(base, static_cast<std::size_t>(bytes))};
+}
+inline Operand nram_target(const char *role, const void *base, std::int64_t bytes) {
+  return {role, Kind::kWrite, Space::kNram, Region::plain(base, static_cast<std::size_t>(bytes))};
+}
+
+// How much an intrinsic works on, for the rules about multiples; `bytes` are those of what has to be a multiple.
+struct Amount {
+  std::int64_t elements;
+  std::int64_t bytes;
+};
+
+// Whether there is work for an instruction that counts `count` things: not for none, which is a matter of the align checker.
+// A negative count ends the launch.
+bool has_work(const Call &call, std::int64_t count);
+
+// The same for what only compute cores do: a memory core passes over it.
+inline bool has_vector_work(const Call &call, std::int64_t count) {
+  return !call.core.is_mpu() && has_work(call, count);
+}
+
+// Ends the launch if an operand does not lie in its space, where this core can reach it. The space that it does lie in: what
+// is read from GDRAM or the stack may be a constant or an argument as well.
+Space check_place(const Call &call, const Operand &operand);
+
+// Tells the checkers of the accesses, on the compute pipe.
+void tell(const Call &call, const Operand &operand);
+
+// Checks all operands, holds them against the align rules, tells the checkers. Sources stand before targets.
+void check_operands(const Call &call, const Operand *operands, std::size_t count, const Amount &amount);
+inline void check_operands(const Call &call, std::initializer_list<Operand> operands, const Amount &amount) {
+  check_operands(call, operands.begin(), operands.size(), amount);
+}
+
+// Ends the launch for an argument that no device would accept. `message` goes on behind the intrinsic's name.
+[[noreturn]] void refuse(const Call &call, const char *rule, const std::string &message, const void *address = nullptr);
+
+}  // namespace mlusim
+
+#endif  // MLUSIM_INTRINSICS_OPERAND_H_

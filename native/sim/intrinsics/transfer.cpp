@@ -1,0 +1,122 @@
+#include "intrinsics/transfer.h"
+
+#include <cstring>
+#include <string>
+
+#include "intrinsics/shadow.h"
+#include "machine/model.h"
+
+namespace mlusim {
+namespace {
+
+// Source and target by number of the direction.
+constexpr Direction kEnds[kDirections] = {
+    {Space::kGdram, Space::kNram},  {Space::kNram, Space::kGdram},  {Space::kLdram, Space::kNram},
+    {Space::kNram, Space::kLdram},  {Space::kGdram, Space::kWram},  {Space::kWram, Space::kGdram},
+    {Space::kLdram, Space::kWram},  {Space::kWram, Space::kLdram},  {Space::kNram, Space::kNram},
+    {Space::kNram, Space::kWram},   {Space::kWram, Space::kNram},   {Space::kGdram, Space::kSram},
+    {Space::kSram, Space::kGdram},  {Space::kLdram, Space::kSram},  {Space::kSram, Space::kLdram},
+    {Space::kSram, Space::kNram},   {Space::kNram, Space::kSram},   {Space::kSram, Space::kWram},
+    {Space::kWram, Space::kSram},   {Space::kGdram, Space::kGdram}, {Space::kGdram, Space::kLdram},
+    {Space::kLdram, Space::kGdram}, {Space::kLdram, Space::kLdram}, {Space::kSram, Space::kSram}};
+
+bool is_inner(Space space) { return space == Space::kNram || space == Space::kWram; }
+bool is_on_chip(Space space) { return is_inner(space) || space == Space::kSram; }
+
+// ---- What a pipe does when it is waited for -----------------------------------------------------------------------------
+
+void move_all(const Region &target, const Region &source, Space source_space) {
+  move_pieces(target, source);
+  if (!g_observers.init) return;
+  const Region shadow = target.moved(init_delta());
+  if (has_shadow(source_space)) {
+    move_pieces(shadow, source.moved(init_delta()));
+  } else {
+    fill_pieces(shadow, 0xff);
+  }
+}
+
+template <typename Word>
+void fill_words(char *begin, std::size_t bytes, std::uint64_t bits) {
+  const Word word = static_cast<Word>(bits);
+  for (std::size_t i = 0; i + sizeof word <= bytes; i += sizeof word) std::memcpy(begin + i, &word, sizeof word);
+}
+
+void fill_all(const Region &target, const Pattern &pattern) {
+  for_each_piece(target, [&pattern](char *begin, std::size_t bytes) {
+    switch (pattern.element) {
+      case 1:
+        std::memset(begin, static_cast<int>(pattern.bits), bytes);
+        break;
+      case 2:
+        fill_words<std::uint16_t>(begin, bytes, pattern.bits);
+        break;
+      default:
+        fill_words<std::uint32_t>(begin, bytes, pattern.bits);
+    }
+  });
+  if (g_observers.init) fill_pieces(target.moved(init_delta()), 0xff);
+}
+
+void run_move(const PendingCopy &copy) { move_all(copy.target, copy.source, copy.source_space); }
+void run_fill(const PendingCopy &copy) { fill_all(copy.target, {copy.value, copy.element}); }
+
+}  // namespace
+
+Direction ends_of(const Call &call, int direction) {
+  if (direction >= 0 && direction < kDirections) return kEnds[direction];
+  refuse(call, "bad-argument", "there is no direction " + std::to_string(direction));
+}
+
+bool carries_out(const Core &core, const Direction &direction) {
+  if (is_inner(direction.source) || is_inner(direction.target)) return !core.is_mpu();
+  const bool with_sram = direction.source == Space::kSram || direction.target == Space::kSram;
+  // A Block task has no SRAM and no memory core: it goes on to find out that the operand is none.
+  return !with_sram || core.is_mpu() || !in_union();
+}
+
+Agent agent_of(const Direction &direction) {
+  const bool inside = is_on_chip(direction.source) && is_on_chip(direction.target);
+  if (device().arch >= 300) return inside ? kMove : kIo;
+  return direction.source == Space::kNram && direction.target == Space::kNram ? kCompute : kIo;
+}
+
+void perform(const Call &call, const Transfer &transfer) {
+  if (g_observers.any()) {
+    tell(call, transfer.source);
+    tell(call, transfer.target);
+  }
+  move_all(transfer.target.region, transfer.source.region, transfer.source.space);
+}
+
+void start(const Call &call, const Transfer &transfer, Agent agent) {
+  if (agent == kCompute) return perform(call, transfer);
+  PendingCopy copy;
+  copy.target = transfer.target.region;
+  copy.source = transfer.source.region;
+  copy.target_space = transfer.target.space;
+  copy.source_space = transfer.source.space;
+  copy.name = call.name;
+  copy.pc = call.pc;
+  copy.run = run_move;
+  issue(call.core, agent, copy);
+}
+
+void perform_fill(const Call &call, const Operand &target, const Pattern &pattern) {
+  if (g_observers.any()) tell(call, target);
+  fill_all(target.region, pattern);
+}
+
+void start_fill(const Call &call, const Operand &target, const Pattern &pattern, Agent agent) {
+  PendingCopy copy;
+  copy.target = target.region;
+  copy.target_space = target.space;
+  copy.name = call.name;
+  copy.pc = call.pc;
+  copy.run = run_fill;
+  copy.value = pattern.bits;
+  copy.element = pattern.element;
+  issue(call.core, agent, copy);
+}
+
+}  // namespace mlusim

@@ -1,0 +1,89 @@
+// Elementwise vector instructions as a whole: checks, loop, shadow. The exported functions only name their parts.
+#ifndef MLUSIM_INTRINSICS_VECTOR_H_
+#define MLUSIM_INTRINSICS_VECTOR_H_
+
+#include "intrinsics/loops.h"
+#include "intrinsics/operand.h"
+
+namespace mlusim {
+
+constexpr std::int64_t size_of(Type type) {
+  switch (type) {
+    case Type::kInt8:
+    case Type::kUInt8:
+      return 1;
+    case Type::kFloat:
+    case Type::kInt32:
+    case Type::kUInt32:
+      return 4;
+    case Type::kInt64:
+      return 8;
+    default:
+      return 2;
+  }
+}
+
+// An operation on elements of one type.
+struct BinaryWork {
+  const BinaryLoops &loops;
+  Binary op;
+  Type type;
+};
+
+// Without checks; dst may start where a source does. The second operand of the latter is one value.
+void run_vector(const BinaryWork &work, void *dst, const void *src0, const void *src1, std::int64_t count);
+void run_scalar(const BinaryWork &work, void *dst, const void *src0, const void *value, std::int64_t count);
+void run_unary(Unary op, Type type, void *dst, const void *src, std::int64_t count);
+
+// Real numbers as floats: where they are if they are floats, else in the buffer. And back, rounded.
+const float *floats_of(Type type, const void *from, float *buffer, std::int64_t count);
+void round_floats(Type type, const float *from, void *to, std::int64_t count);
+
+void vector_binary(const Call &call, const BinaryWork &work, void *dst, const void *src0, const void *src1, int count);
+void vector_scalar(const Call &call, const BinaryWork &work, void *dst, const void *src, const void *value, int count);
+void vector_cycle(const Call &call, const BinaryWork &work, void *dst, const void *src, const void *seg, int src_count,
+                  int seg_count);
+void vector_unary(const Call &call, Unary op, Type type, void *dst, const void *src, int count);
+
+// For an operand that is overwritten as scratch memory: here it keeps its bytes, but they count as undefined.
+void spoil(const Call &call, const char *role, void *scratch, std::int64_t bytes);
+
+// A vector operand that is repeated along one of `whole` elements.
+class Repeated {
+ public:
+  Repeated(const void *base, std::int64_t count, std::int64_t whole, std::int64_t element);
+  // The operand's elements for those from `first` on of the longer one, `*count` of them at most and at least one.
+  const void *at(std::int64_t first, std::int64_t *count) const;
+
+ private:
+  static constexpr std::int64_t kBytes = 2048;
+  const char *base_;
+  std::int64_t count_, element_;
+  std::int64_t length_ = 0;  // elements in the buffer; 0: the operand is used where it is
+  char buffer_[2 * kBytes];
+};
+
+// The definitions of the exported functions. `loops` is the function that gives the table.
+#define MLUSIM_DEFINE_BINARY(T, name, table, op)                                                                   \
+  void name(T *dst, const T *src0, const T *src1, int elem_count) {                                                \
+    ::mlusim::vector_binary(MLUSIM_CALL(#name), {::mlusim::table(), ::mlusim::Binary::op, ::mlusim::type_of<T>()}, \
+                            dst, src0, src1, elem_count);                                                          \
+  }
+#define MLUSIM_DEFINE_SCALAR(T, name, table, op)                                                                   \
+  void name(T *dst, const T *src, T value, int elem_count) {                                                       \
+    ::mlusim::vector_scalar(MLUSIM_CALL(#name), {::mlusim::table(), ::mlusim::Binary::op, ::mlusim::type_of<T>()}, \
+                            dst, src, &value, elem_count);                                                         \
+  }
+#define MLUSIM_DEFINE_CYCLE(T, name, table, op)                                                                        \
+  void name(T *dst, const T *src, const T *seg, int src_elem_count, int seg_elem_count) {                              \
+    ::mlusim::vector_cycle(MLUSIM_CALL(#name), {::mlusim::table(), ::mlusim::Binary::op, ::mlusim::type_of<T>()}, dst, \
+                           src, seg, src_elem_count, seg_elem_count);                                                  \
+  }
+#define MLUSIM_DEFINE_UNARY(T, name, op)                                                                           \
+  void name(T *dst, const T *src, int elem_count) {                                                                \
+    ::mlusim::vector_unary(MLUSIM_CALL(#name), ::mlusim::Unary::op, ::mlusim::type_of<T>(), dst, src, elem_count); \
+  }
+
+}  // namespace mlusim
+
+#endif  // MLUSIM_INTRINSICS_VECTOR_H_

@@ -1,0 +1,146 @@
+#include "machine/array.h"
+
+#include <algorithm>
+#include <cstring>
+#include <mutex>
+#include <vector>
+
+#include "machine/model.h"
+
+namespace mlusim {
+namespace {
+
+constexpr int kSpaces = 3;
+constexpr int kMostCores = kMaxClusters * kMaxCoresPerCluster;
+
+// Arrays are made while libraries are loaded, on any thread; the machine reads them on its own.
+struct Registry {
+  std::mutex mutex;
+  std::vector<Array *> by_offset[kSpaces];  // ascending
+  std::vector<Array *> bound;               // those with a pointer to set
+};
+
+Registry &registry() {
+  static Registry *const instance = new Registry;  // lives as long as any library that is unloaded at exit
+  return *instance;
+}
+
+int index_of(ArraySpace space) { return static_cast<int>(space); }
+
+std::size_t room_of(const Array &array) {
+  return (array.bytes + kArrayGap + kArrayAlignment - 1) / kArrayAlignment * kArrayAlignment;
+}
+
+// Gives the array the first place in its memory that is large enough; the other end of the list if there is none between.
+void place(std::vector<Array *> &arrays, Array *array) {
+  std::size_t offset = kArrayGap;
+  auto at = arrays.begin();
+  for (; at != arrays.end() && (*at)->offset < offset + room_of(*array); ++at) offset = (*at)->offset + room_of(**at);
+  array->offset = offset;
+  arrays.insert(at, array);
+}
+
+const Range &piece_for(const Core &core, ArraySpace space) {
+  return space == ArraySpace::sram ? core.sram : space == ArraySpace::wram ? core.wram : core.nram;
+}
+
+bool space_index(Space space, int *index) {
+  if (space == Space::kNram) return *index = index_of(ArraySpace::nram), true;
+  if (space == Space::kWram) return *index = index_of(ArraySpace::wram), true;
+  if (space == Space::kSram) return *index = index_of(ArraySpace::sram), true;
+  return false;
+}
+
+// The initial bytes of an array, at the first use in each run of a core. Two runs never have the same number.
+void initialise(const Array &array, const Core &core) {
+  if (core.is_mpu() && array.space != ArraySpace::sram) return;
+  const int owner = array.space == ArraySpace::sram ? core.cluster : core.number;
+  unsigned long long &done = array.initialised[owner];
+  if (done == core.run_number) return;
+  done = core.run_number;
+  char *begin = range_of(array, piece_for(core, array.space)).begin;
+  std::memcpy(begin, array.initial, array.bytes);
+  if (g_init_delta != 0) std::memset(init_shadow(begin), 0xff, array.bytes);
+}
+
+}  // namespace
+
+Array::Array(ArraySpace space_of_array, const Unit *unit_of_array, const char *name_of_array, std::size_t size,
+             void **pointer, const void *initial_bytes)
+    : space(space_of_array),
+      unit(unit_of_array),
+      name(name_of_array),
+      bytes(size),
+      storage(pointer),
+      initial(initial_bytes),
+      offset(0),
+      initialised(initial_bytes == nullptr ? nullptr : new unsigned long long[kMostCores]()) {
+  Registry &all = registry();
+  const std::lock_guard<std::mutex> lock(all.mutex);
+  place(all.by_offset[index_of(space)], this);
+  if (storage != nullptr) all.bound.push_back(this);
+}
+
+Array::~Array() {
+  Registry &all = registry();
+  const std::lock_guard<std::mutex> lock(all.mutex);
+  for (std::vector<Array *> *list : {&all.by_offset[index_of(space)], &all.bound}) {
+    list->erase(std::remove(list->begin(), list->end(), this), list->end());
+  }
+  delete[] initialised;
+}
+
+void *Array::here() const {
+  const Core *core = current_core();
+  if (core == nullptr) return nullptr;
+  if (initial != nullptr) initialise(*this, *core);
+  return range_of(*this, piece_for(*core, space)).begin;
+}
+
+Range range_of(const Array &array, const Range &piece) {
+  return {piece.begin + array.offset, piece.begin + array.offset + array.bytes};
+}
+
+void bind_arrays(const Core &core) {
+  Registry &all = registry();
+  const std::lock_guard<std::mutex> lock(all.mutex);
+  for (const Array *array : all.bound) {
+    *array->storage = range_of(*array, piece_for(core, array->space)).begin;
+    if (array->initial != nullptr) initialise(*array, core);
+  }
+}
+
+const Array *array_at(const void *address, const Location &location, bool near) {
+  int index = 0;
+  if (!space_index(location.space, &index)) return nullptr;
+  const std::size_t offset = static_cast<std::size_t>(static_cast<const char *>(address) - location.piece.begin);
+  Registry &all = registry();
+  const std::lock_guard<std::mutex> lock(all.mutex);
+  const std::vector<Array *> &arrays = all.by_offset[index];
+  auto behind = std::upper_bound(arrays.begin(), arrays.end(), offset,
+                                 [](std::size_t value, const Array *array) { return value < array->offset; });
+  if (behind == arrays.begin()) return nullptr;
+  const Array *array = *(behind - 1);
+  return near || offset < array->offset + array->bytes ? array : nullptr;
+}
+
+bool unit_fits(const Unit *unit, std::string *reason) {
+  const mlusimDeviceModel &model = device();
+  const std::int64_t kib[kSpaces] = {model.nram_kib, model.wram_kib, model.sram_kib};
+  static constexpr const char *kNames[kSpaces] = {"NRAM", "WRAM", "SRAM"};
+  Registry &all = registry();
+  const std::lock_guard<std::mutex> lock(all.mutex);
+  for (int space = 0; space < kSpaces; ++space) {
+    std::size_t used = 0;
+    for (const Array *array : all.by_offset[space]) {
+      if (array->unit == unit) used += array->bytes;
+    }
+    if (used <= static_cast<std::size_t>(kib[space]) * kKiB) continue;
+    *reason = std::string("the ") + kNames[space] + " arrays of " + unit->file + " take " + std::to_string(used) +
+              " bytes, the device has " + std::to_string(kib[space] * kKiB);
+    return false;
+  }
+  return true;
+}
+
+}  // namespace mlusim

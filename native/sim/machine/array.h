@@ -1,0 +1,29 @@
+// The arrays that kernels declare in the memories of a core: where each lies, and which one an address belongs to.
+#ifndef MLUSIM_MACHINE_ARRAY_H_
+#define MLUSIM_MACHINE_ARRAY_H_
+
+#include <string>
+
+#include "machine/core.h"
+#include "mlusim_source.h"
+
+namespace mlusim {
+
+// Room behind every array that belongs to nobody, so that running out of one array does not mean running into the next.
+constexpr std::size_t kArrayGap = 1024;
+
+// Points the references of file-scope arrays at the memories of `core`.
+void bind_arrays(const Core &core);
+
+// The array whose bytes hold the address, in any core's memory; null in a gap. With `near`, the one that lies closest before it.
+const Array *array_at(const void *address, const Location &location, bool near = false);
+
+// Where `array` lies in the piece of memory that holds it for one core.
+Range range_of(const Array &array, const Range &piece);
+
+// Whether the arrays of the file fit together into the memories of the device; else a sentence in `*reason`.
+bool unit_fits(const Unit *unit, std::string *reason);
+
+}  // namespace mlusim
+
+#endif  // MLUSIM_MACHINE_ARRAY_H_

@@ -1,0 +1,250 @@
+// The checked longjmp of hardened builds takes a jump from one stack to another for an error.
+#undef _FORTIFY_SOURCE
+
+#include "machine/fiber.h"
+
+#include <setjmp.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <ucontext.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include "machine/array.h"
+#include "machine/heap.h"
+#include "machine/model.h"
+#include "mlusim_source.h"
+
+// The storage of the builtin variables; kernels see them as constants.
+extern "C" {
+MLUSIM_API int mlusim_taskId = 0;
+MLUSIM_API int mlusim_taskIdX = 0;
+MLUSIM_API int mlusim_taskIdY = 0;
+MLUSIM_API int mlusim_taskIdZ = 0;
+MLUSIM_API int mlusim_coreId = 0;
+MLUSIM_API int mlusim_clusterId = 0;
+}
+
+namespace mlusim {
+namespace {
+
+ucontext_t g_scheduler;
+sigjmp_buf g_way_out;
+Core *g_core = nullptr;
+void (*g_run)(Core &) = nullptr;
+bool g_trapped = false;
+Crash g_crash;
+timer_t g_timer;
+pid_t g_timer_thread = 0;
+std::atomic<int> g_expired{0};
+
+constexpr int kFaults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
+constexpr int kMostSignals = 65;
+struct sigaction g_previous[kMostSignals];
+
+bool on_stack_of(const Core &core, const void *frame) { return core.stack.holds(frame); }
+
+void fiber_main() {
+  for (;;) {
+    Core &core = *g_core;
+    g_run(core);
+    yield_to_scheduler(core);
+  }
+}
+
+void start_fiber(Core &core) {
+  getcontext(&core.context);
+  core.context.uc_stack.ss_sp = core.stack.begin;
+  core.context.uc_stack.ss_size = core.stack.size();
+  core.context.uc_link = nullptr;
+  makecontext(&core.context, fiber_main, 0);
+  core.started = true;
+}
+
+void set_builtins(const Core &core) {
+  mlusim_taskId = core.task_id;
+  mlusim_taskIdX = core.task_x;
+  mlusim_taskIdY = core.task_y;
+  mlusim_taskIdZ = core.task_z;
+  mlusim_coreId = core.core_id;
+  mlusim_clusterId = core.cluster;
+}
+
+const void *program_counter(const ucontext_t &context) {
+#if defined(__x86_64__)
+  const auto pc = static_cast<std::uintptr_t>(context.uc_mcontext.gregs[REG_RIP]);
+#elif defined(__aarch64__)
+  const auto pc = static_cast<std::uintptr_t>(context.uc_mcontext.pc);
+#else
+#error "the simulator knows the registers of x86-64 and aarch64"
+#endif
+  return reinterpret_cast<const void *>(pc + 1);  // like a return address: behind the instruction
+}
+
+const void *stack_pointer(const ucontext_t &context) {
+#if defined(__x86_64__)
+  return reinterpret_cast<const void *>(context.uc_mcontext.gregs[REG_RSP]);
+#else
+  return reinterpret_cast<const void *>(context.uc_mcontext.sp);
+#endif
+}
+
+// A core that runs out of its stack is below it by less than this.
+constexpr std::ptrdiff_t kStackReach = 1 << 20;
+
+bool from_core(const ucontext_t &context) {
+  if (g_core == nullptr || syscall(SYS_gettid) != g_timer_thread) return false;
+  const char *sp = static_cast<const char *>(stack_pointer(context));
+  return sp >= g_core->stack.begin - kStackReach && sp <= g_core->stack.end;
+}
+
+void explain_host_fault(const void *address) {
+  const Location location = locate(address);
+  if (location.space == Space::kHost) return;
+  char text[256];
+  const int length = std::snprintf(text, sizeof text,
+                                   "mlusim: host code touched device memory at %p (%s); copy it with cnrtMemcpy, or wait "
+                                   "for the kernel that should have touched it\n",
+                                   address, name_of(location.space));
+  if (length > 0 && write(STDERR_FILENO, text, static_cast<std::size_t>(length)) < 0) return;
+}
+
+void hand_on(int signal, siginfo_t *info, void *context) {
+  const struct sigaction &previous = g_previous[signal];
+  if ((previous.sa_flags & SA_SIGINFO) != 0) {
+    previous.sa_sigaction(signal, info, context);
+  } else if (previous.sa_handler != SIG_DFL && previous.sa_handler != SIG_IGN) {
+    previous.sa_handler(signal);
+  } else {
+    sigaction(signal, &previous, nullptr);  // the fault happens again and has its usual end
+  }
+}
+
+void handle_fault(int signal, siginfo_t *info, void *context) {
+  const auto &state = *static_cast<const ucontext_t *>(context);
+  if (!from_core(state)) {
+    explain_host_fault(info->si_addr);
+    hand_on(signal, info, context);
+    return;
+  }
+  g_crash = {signal, info->si_addr, program_counter(state), false};
+  siglongjmp(g_way_out, 1);
+}
+
+// The first time, code that the simulator sees will notice. A second time means that the kernel runs in registers only, where
+// it can be left at any point.
+void handle_timer(int, siginfo_t *, void *context) {
+  const int saved = errno;
+  const auto &state = *static_cast<const ucontext_t *>(context);
+  if (g_expired.fetch_add(1) != 0 && from_core(state)) {
+    g_crash = {SIGALRM, nullptr, program_counter(state), true};
+    errno = saved;
+    siglongjmp(g_way_out, 1);
+  }
+  errno = saved;
+}
+
+void install(int signal, void (*handler)(int, siginfo_t *, void *)) {
+  struct sigaction present = {};
+  sigaction(signal, nullptr, &present);
+  if ((present.sa_flags & SA_SIGINFO) != 0 && present.sa_sigaction == handler) return;
+  g_previous[signal] = present;
+  struct sigaction action = {};
+  action.sa_sigaction = handler;
+  action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;
+  sigemptyset(&action.sa_mask);
+  sigaction(signal, &action, nullptr);
+}
+
+// A stack for handlers of this thread: a core's own may be what ran out.
+void ensure_handler_stack() {
+  static char *memory = nullptr;
+  constexpr std::size_t kBytes = 64 * 1024;
+  if (memory == nullptr) memory = new char[kBytes];
+  stack_t stack = {};
+  stack.ss_sp = memory;
+  stack.ss_size = kBytes;
+  sigaltstack(&stack, nullptr);
+}
+
+int timer_signal() { return SIGRTMIN + 9; }
+
+void set_timer(double seconds) {
+  struct itimerspec when = {};
+  when.it_value.tv_sec = static_cast<time_t>(seconds);
+  when.it_value.tv_nsec = static_cast<long>((seconds - static_cast<double>(when.it_value.tv_sec)) * 1e9);
+  when.it_interval = when.it_value;
+  timer_settime(g_timer, 0, &when, nullptr);
+}
+
+}  // namespace
+
+Core *current_core() {
+  Core *core = g_core;
+  return core != nullptr && on_stack_of(*core, __builtin_frame_address(0)) ? core : nullptr;
+}
+
+Stop resume(Core &core, void (*run)(Core &core)) {
+  g_run = run;
+  g_trapped = false;
+  if (!core.started) start_fiber(core);
+  set_builtins(core);
+  bind_arrays(core);
+  g_core = &core;
+  const bool crashed = sigsetjmp(g_way_out, 1) != 0;
+  if (!crashed) swapcontext(&g_scheduler, &core.context);
+  g_core = nullptr;
+  return crashed ? Stop::kCrashed : g_trapped ? Stop::kTrapped : Stop::kYielded;
+}
+
+void yield_to_scheduler(Core &core) { swapcontext(&core.context, &g_scheduler); }
+
+void leave_for_good() {
+  g_trapped = true;
+  setcontext(&g_scheduler);
+  __builtin_unreachable();
+}
+
+void drop_fiber(Core &core) { core.started = false; }
+
+const Crash &last_crash() { return g_crash; }
+
+void ensure_fault_handlers() {
+  const pid_t thread = static_cast<pid_t>(syscall(SYS_gettid));
+  if (g_timer_thread != thread) {  // the first launch, or the first after a fork
+    g_timer_thread = thread;
+    ensure_handler_stack();
+    struct sigevent event = {};
+    event.sigev_notify = SIGEV_THREAD_ID;
+    event.sigev_signo = timer_signal();
+#ifdef sigev_notify_thread_id
+    event.sigev_notify_thread_id = thread;
+#else
+    event._sigev_un._tid = thread;
+#endif
+    timer_create(CLOCK_MONOTONIC, &event, &g_timer);
+    sigset_t timer;
+    sigemptyset(&timer);
+    sigaddset(&timer, timer_signal());
+    pthread_sigmask(SIG_UNBLOCK, &timer, nullptr);
+  }
+  for (const int signal : kFaults) install(signal, handle_fault);
+}
+
+void start_time_limit(double seconds) {
+  g_expired = 0;
+  if (seconds <= 0) return;
+  install(timer_signal(), handle_timer);
+  set_timer(seconds);
+}
+
+void stop_time_limit() { set_timer(0); }
+
+bool time_limit_expired() { return g_expired.load(std::memory_order_relaxed) != 0; }
+
+}  // namespace mlusim

@@ -1,0 +1,360 @@
+#include "machine/heap.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <iterator>
+#include <map>
+#include <mutex>
+#include <set>
+#include <utility>
+
+#include "machine/memory.h"
+#include "machine/model.h"
+#include "runtime/fork.h"
+
+namespace mlusim {
+namespace {
+
+constexpr std::size_t kUnit = 256;  // alignment, and the gap behind each allocation
+constexpr std::size_t kMiB = std::size_t{1} << 20;
+constexpr std::size_t kGrowth = 16 * kMiB;  // by which the extent grows at least
+constexpr std::ptrdiff_t kNear = 4096;      // how far heap_find looks
+constexpr std::size_t kLarge = kMiB / 4;    // from here on pages are given back to the system
+
+// Freed blocks rest before they are merged into free space. Without quarantine they can be taken out again while they rest, and
+// then have their pages still: that is what makes a loop of allocations cheap. With it they rest for as long as possible.
+constexpr std::size_t kMostResting = 16384;
+constexpr std::size_t kMostRestingBytes = 512 * kMiB;  // these are in use for nothing,
+constexpr std::size_t kMostQuarantine = 4096 * kMiB;   // and these are addresses only
+
+enum class State : std::uint8_t {
+  kLive,
+  kResting,  // freed, and still known
+  kFree
+};
+
+// A piece of the heap: an allocation with the gap behind it, or free space. Blocks follow one another without holes.
+struct Block {
+  std::size_t span = 0;
+  std::size_t bytes = 0;  // of the allocation
+  State state = State::kFree;
+  std::uint64_t number = 0;  // of the allocation
+  std::uint64_t freed = 0;   // counts what is freed; the key in `resting`
+};
+
+using Blocks = std::map<char *, Block>;
+
+std::size_t round_up(std::size_t value, std::size_t unit) { return (value + unit - 1) / unit * unit; }
+
+char *round_up(char *address, std::size_t unit) {
+  const std::uintptr_t value = reinterpret_cast<std::uintptr_t>(address);
+  return address + (round_up(value, unit) - value);
+}
+
+std::size_t page_size() {
+  static const std::size_t size = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  return size;
+}
+
+// Gives the pages that lie within [begin, begin + bytes) back to the system; they read as zero then. Returns them.
+Range drop_pages(char *begin, std::size_t bytes) {
+  char *first = round_up(begin, page_size());
+  char *last = round_up(begin + bytes + 1, page_size()) - page_size();
+  if (first >= last || madvise(first, static_cast<std::size_t>(last - first), MADV_DONTNEED) != 0)
+    return {begin, begin};
+  return {first, last};
+}
+
+void clear_shadow(char *begin, std::size_t bytes) {
+  if (g_init_delta == 0) return;
+  char *shadow = begin + g_init_delta;
+  const Range dropped = bytes < kLarge ? Range{shadow, shadow} : drop_pages(shadow, bytes);
+  std::memset(shadow, 0, static_cast<std::size_t>(dropped.begin - shadow));
+  std::memset(dropped.end, 0, static_cast<std::size_t>(shadow + bytes - dropped.end));
+}
+
+// Whoever holds the mutex of memory.cpp asks for these, so they are no part of what the heap's own mutex guards.
+std::atomic<char *> g_extent_begin{nullptr}, g_extent_end{nullptr};
+std::atomic<std::uint64_t> g_version{1};
+
+class Heap {
+ public:
+  // Finds a place for `bytes` and makes it a living block; null if there is none.
+  char *allocate(std::size_t bytes) {
+    if (bytes > limit()) return nullptr;
+    const std::size_t room = round_up(bytes, kUnit);
+    if (room > limit() - used_) return nullptr;
+    const std::size_t span = room + kUnit;
+    Blocks::iterator block = find_place(span);
+    if (block == blocks_.end()) return nullptr;
+    block->second.state = State::kLive;
+    block->second.bytes = bytes;
+    block->second.number = ++allocations_;
+    used_ += room;
+    ++live_;
+    live_bytes_ += bytes;
+    return block->first;
+  }
+
+  Freed free(char *begin) {
+    const Blocks::iterator block = blocks_.find(begin);
+    if (block == blocks_.end() || block->second.state == State::kFree) return Freed::kUnknown;
+    if (block->second.state == State::kResting) return Freed::kTwice;
+    used_ -= round_up(block->second.bytes, kUnit);
+    --live_;
+    live_bytes_ -= block->second.bytes;
+    rest(block);
+    const std::size_t most = quarantine_ ? kMostQuarantine : kMostRestingBytes;
+    while (resting_.size() > kMostResting || resting_bytes_ > most) release_oldest();
+    return Freed::kDone;
+  }
+
+  void set_quarantine(bool on) {
+    if (on == quarantine_) return;
+    quarantine_ = on;
+    // What was to be taken out again soon now stays, and the other way round.
+    for (const auto &entry : resting_) {
+      const Block &block = blocks_[entry.second];
+      if (on) reusable_.erase({block.span, block.freed});
+      if (!on) reusable_.emplace(std::make_pair(block.span, block.freed), entry.second);
+    }
+  }
+
+  // The block that holds the address or, if that is nobody's, the nearest allocation.
+  Blocks::const_iterator nearest(char *address) const {
+    Blocks::const_iterator best = blocks_.end();
+    std::ptrdiff_t distance = kNear + 1;
+    const auto look_at = [&](Blocks::const_iterator block) {
+      if (block->second.state == State::kFree) return;
+      char *begin = block->first;
+      char *end = begin + block->second.bytes;
+      const std::ptrdiff_t away = address < begin ? begin - address : address < end ? 0 : address - end + 1;
+      if (away < distance) {
+        distance = away;
+        best = block;
+      }
+    };
+    // Free blocks do not lie side by side, so two in each direction hold an allocation if there is one.
+    Blocks::const_iterator next = blocks_.upper_bound(address);
+    Blocks::const_iterator before = next;
+    for (int i = 0; i < 2 && next != blocks_.end(); ++i) look_at(next++);
+    for (int i = 0; i < 2 && before != blocks_.begin(); ++i) look_at(--before);
+    return best;
+  }
+
+  Blocks::const_iterator none() const { return blocks_.end(); }
+
+  bool holds(char *address, std::size_t bytes) const {
+    Blocks::const_iterator block = blocks_.upper_bound(address);
+    if (block == blocks_.begin()) return false;
+    --block;
+    const std::size_t offset = static_cast<std::size_t>(address - block->first);
+    return block->second.state == State::kLive && offset <= block->second.bytes &&
+           bytes <= block->second.bytes - offset;
+  }
+
+  HeapTotals totals() const { return {live_, live_bytes_, limit() - used_}; }
+
+  void reset() {
+    if (g_extent_begin != nullptr) {
+      const std::size_t bytes = static_cast<std::size_t>(g_extent_end - g_extent_begin);
+      drop_pages(g_extent_begin, bytes);
+      if (g_init_delta != 0) drop_pages(g_extent_begin + g_init_delta, bytes);
+    }
+    blocks_.clear();
+    free_.clear();
+    resting_.clear();
+    reusable_.clear();
+    top_ = nullptr;
+    used_ = live_ = live_bytes_ = resting_bytes_ = 0;
+    g_extent_begin = g_extent_end = nullptr;
+  }
+
+ private:
+  static std::size_t limit() { return static_cast<std::size_t>(device().memory_mib) * kMiB; }
+
+  // A block of at least `span` bytes that belongs to nobody: one of the same size that was freed lately, the smallest free one
+  // that is large enough, a new one, or what the oldest of the resting ones make room for.
+  Blocks::iterator find_place(std::size_t span) {
+    const auto youngest = reusable_.lower_bound({span + 1, 0});
+    if (youngest != reusable_.begin() && std::prev(youngest)->first.first == span) {
+      const Blocks::iterator block = blocks_.find(std::prev(youngest)->second);
+      wake(block);
+      return block;
+    }
+    for (;;) {
+      const auto fitting = free_.lower_bound({span, nullptr});
+      if (fitting != free_.end()) return take(blocks_.find(fitting->second), span);
+      const Blocks::iterator block = extend(span);
+      if (block != blocks_.end() || resting_.empty()) return block;
+      release_oldest();
+    }
+  }
+
+  Blocks::iterator take(Blocks::iterator block, std::size_t span) {
+    free_.erase({block->second.span, block->first});
+    const std::size_t left = block->second.span - span;
+    if (left >= 2 * kUnit) {
+      add_free(block->first + span, left);
+      block->second.span = span;
+    }
+    return block;
+  }
+
+  // Puts a block behind the last one.
+  Blocks::iterator extend(std::size_t span) {
+    const Range range = heap_range();
+    if (top_ == nullptr) top_ = round_up(range.begin, kUnit) + kUnit;
+    if (top_ > range.end || span > static_cast<std::size_t>(range.end - top_)) return blocks_.end();
+    Block block;
+    block.span = span;
+    const Blocks::iterator place = blocks_.emplace_hint(blocks_.end(), top_, block);
+    top_ += span;
+    return place;
+  }
+
+  void add_free(char *begin, std::size_t span) {
+    Block block;
+    block.span = span;
+    blocks_[begin] = block;
+    free_.emplace(span, begin);
+  }
+
+  void rest(Blocks::iterator block) {
+    block->second.state = State::kResting;
+    block->second.freed = ++frees_;
+    resting_.emplace(block->second.freed, block->first);
+    resting_bytes_ += block->second.span;
+    if (!quarantine_) {
+      reusable_.emplace(std::make_pair(block->second.span, block->second.freed), block->first);
+    } else if (block->second.span >= kLarge) {
+      drop_pages(block->first, block->second.bytes);
+    }
+  }
+
+  void wake(Blocks::iterator block) {
+    resting_.erase(block->second.freed);
+    resting_bytes_ -= block->second.span;
+    reusable_.erase({block->second.span, block->second.freed});
+  }
+
+  // Makes the block that has rested longest free space, one with the free space on both sides.
+  void release_oldest() {
+    Blocks::iterator block = blocks_.find(resting_.begin()->second);
+    wake(block);
+    if (block->second.span >= kLarge) drop_pages(block->first, block->second.bytes);
+    char *begin = block->first;
+    std::size_t span = block->second.span;
+    const Blocks::iterator next = std::next(block);
+    if (next != blocks_.end() && next->second.state == State::kFree) {
+      span += next->second.span;
+      free_.erase({next->second.span, next->first});
+      blocks_.erase(next);
+    }
+    if (block != blocks_.begin() && std::prev(block)->second.state == State::kFree) {
+      const Blocks::iterator previous = std::prev(block);
+      begin = previous->first;
+      span += previous->second.span;
+      free_.erase({previous->second.span, previous->first});
+      blocks_.erase(previous);
+    }
+    blocks_.erase(block);
+    add_free(begin, span);
+  }
+
+  Blocks blocks_;
+  std::set<std::pair<std::size_t, char *>> free_;                     // by span
+  std::map<std::uint64_t, char *> resting_;                           // by age
+  std::map<std::pair<std::size_t, std::uint64_t>, char *> reusable_;  // resting ones by span and age; no quarantine
+  char *top_ = nullptr;                                               // end of the last block
+  bool quarantine_ = false;
+  std::size_t used_ = 0;  // of the device's memory
+  std::size_t resting_bytes_ = 0;
+  std::uint64_t live_ = 0, live_bytes_ = 0, allocations_ = 0, frees_ = 0;
+};
+
+ForkMutex g_mutex;
+
+Heap &heap() {
+  static Heap *const instance = new Heap;  // never destroyed: the device's thread outlives static objects
+  return *instance;
+}
+
+// Makes the extent reach to `end`; returns the range that it grew by.
+Range extend_to(char *end) {
+  const Range range = heap_range();
+  char *old_end = g_extent_end;
+  if (g_extent_begin == nullptr) {
+    g_extent_begin = old_end = range.begin;
+  }
+  if (end <= old_end) return {old_end, old_end};
+  const std::size_t room = static_cast<std::size_t>(range.end - old_end);
+  char *new_end = old_end + std::min(room, round_up(static_cast<std::size_t>(end - old_end), kGrowth));
+  g_extent_end = new_end;
+  // Large pages, if the system has any to give: closing and opening the heap takes a time for each page.
+  madvise(old_end, static_cast<std::size_t>(new_end - old_end), MADV_HUGEPAGE);
+  return {old_end, new_end};
+}
+
+}  // namespace
+
+void *heap_allocate(std::size_t bytes) {
+  if (bytes == 0 || !ensure_memory()) return nullptr;
+  const std::lock_guard<ForkMutex> lock(g_mutex);
+  char *begin = heap().allocate(bytes);
+  if (begin == nullptr) return nullptr;
+  clear_shadow(begin, bytes);
+  const Range grown = extend_to(begin + bytes);
+  if (grown.size() != 0) heap_grown(grown.begin, grown.end);
+  ++g_version;
+  return begin;
+}
+
+Freed heap_free(void *begin) {
+  const std::lock_guard<ForkMutex> lock(g_mutex);
+  const Freed result = heap().free(static_cast<char *>(begin));
+  if (result == Freed::kDone) ++g_version;
+  return result;
+}
+
+void heap_set_quarantine(bool on) {
+  const std::lock_guard<ForkMutex> lock(g_mutex);
+  heap().set_quarantine(on);
+}
+
+bool heap_find(const void *address, Allocation *allocation) {
+  const std::lock_guard<ForkMutex> lock(g_mutex);
+  const Blocks::const_iterator block = heap().nearest(static_cast<char *>(const_cast<void *>(address)));
+  if (block == heap().none()) return false;
+  *allocation = {block->first, block->second.bytes, block->second.state == State::kLive, block->second.number};
+  return true;
+}
+
+bool heap_holds(const void *address, std::size_t bytes) {
+  const std::lock_guard<ForkMutex> lock(g_mutex);
+  return heap().holds(static_cast<char *>(const_cast<void *>(address)), bytes);
+}
+
+std::uint64_t heap_version() { return g_version; }
+
+HeapTotals heap_totals() {
+  const std::lock_guard<ForkMutex> lock(g_mutex);
+  return heap().totals();
+}
+
+void heap_reset() {
+  const std::lock_guard<ForkMutex> lock(g_mutex);
+  heap().reset();
+  ++g_version;
+}
+
+void heap_extent(char **begin, char **end) {
+  *begin = g_extent_begin;
+  *end = g_extent_end;
+}
+
+}  // namespace mlusim

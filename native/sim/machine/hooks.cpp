@@ -1,0 +1,175 @@
+// Scalar accesses of kernels. Kernels are compiled with -fsanitize=thread, whose library is not there: these functions take its
+// place. Host code of the same files comes here too and is let go.
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <utility>
+
+#include "machine/fiber.h"
+#include "machine/launch.h"
+#include "machine/lines.h"
+#include "machine/observer.h"
+#include "machine/trap.h"
+#include "mlusim.h"
+
+namespace mlusim {
+namespace {
+
+// How often a core may poll memory before another one gets its turn.
+constexpr unsigned kPollsPerTurn = 64;
+
+// Library segments, asked for once per page: constants, tables, static variables.
+bool is_library_address(const void *address) {
+  constexpr int kPages = 256;
+  static std::uintptr_t known[kPages];
+  const std::uintptr_t page = reinterpret_cast<std::uintptr_t>(address) >> 12;
+  std::uintptr_t &slot = known[page % kPages];
+  if (page != 0 && slot == page) return true;
+  if (!in_loaded_library(address, nullptr)) return false;
+  slot = page;
+  return true;
+}
+
+[[noreturn]] void expire(const void *pc) {
+  FindingText text = {"machine", "time-limit"};
+  text.pc = pc;
+  text.message = "the launch took longer than " + std::to_string(time_limit()) + " seconds";
+  trap(std::move(text));
+}
+
+Space space_of(const void *address) {
+  const Space space = locate(address).space;
+  if (space != Space::kHost) return space;
+  if (is_argument(address)) return Space::kParam;
+  return is_library_address(address) ? Space::kCode : Space::kHost;
+}
+
+void touch(const Core &core, const void *address, std::size_t bytes, Kind kind, const void *pc) {
+  if (time_limit_expired()) expire(pc);
+  if (!g_observers.any() || core.stack.holds(address)) return;
+  const Space space = space_of(address);
+  if (space == Space::kParam || space == Space::kCode) return;
+  static constexpr const char *kNames[] = {"scalar load", "scalar store", "scalar atomic"};
+  const Region region = Region::plain(address, bytes);
+  observe({core, kScalar, kind, space, region, kNames[static_cast<int>(kind)], pc});
+}
+
+inline void scalar(const void *address, std::size_t bytes, Kind kind, const void *pc) {
+  if (!g_observers.any() && !time_limit_expired()) return;
+  Core *core = current_core();
+  if (core == nullptr || bytes == 0) return;
+  core->intrinsic_pc = pc;  // checkers run on the core's stack, which may end here
+  touch(*core, address, bytes, kind, pc);
+}
+
+// A core that polls what another one has to write must let it.
+void poll() {
+  static unsigned polls = 0;
+  Core *core = current_core();
+  if (core != nullptr && ++polls % kPollsPerTurn == 0) yield_core(*core);
+}
+
+}  // namespace
+}  // namespace mlusim
+
+#define MLUSIM_HOOK extern "C" MLUSIM_API void
+#define MLUSIM_PC __builtin_return_address(0)
+#define MLUSIM_READ mlusim::Kind::kRead
+#define MLUSIM_WRITE mlusim::Kind::kWrite
+
+MLUSIM_HOOK __tsan_init(void) {}
+MLUSIM_HOOK __tsan_func_entry(void *) {}
+MLUSIM_HOOK __tsan_func_exit(void) {}
+
+#define MLUSIM_HOOKS(bytes)                                                                                           \
+  MLUSIM_HOOK __tsan_read##bytes(void *address) { mlusim::scalar(address, bytes, MLUSIM_READ, MLUSIM_PC); }           \
+  MLUSIM_HOOK __tsan_write##bytes(void *address) { mlusim::scalar(address, bytes, MLUSIM_WRITE, MLUSIM_PC); }         \
+  MLUSIM_HOOK __tsan_unaligned_read##bytes(void *address) { mlusim::scalar(address, bytes, MLUSIM_READ, MLUSIM_PC); } \
+  MLUSIM_HOOK __tsan_unaligned_write##bytes(void *address) {                                                          \
+    mlusim::scalar(address, bytes, MLUSIM_WRITE, MLUSIM_PC);                                                          \
+  }                                                                                                                   \
+  MLUSIM_HOOK __tsan_volatile_read##bytes(void *address) {                                                            \
+    mlusim::scalar(address, bytes, MLUSIM_READ, MLUSIM_PC);                                                           \
+    mlusim::poll();                                                                                                   \
+  }                                                                                                                   \
+  MLUSIM_HOOK __tsan_volatile_write##bytes(void *address) { mlusim::scalar(address, bytes, MLUSIM_WRITE, MLUSIM_PC); }
+MLUSIM_HOOKS(1)
+MLUSIM_HOOKS(2)
+MLUSIM_HOOKS(4)
+MLUSIM_HOOKS(8)
+MLUSIM_HOOKS(16)
+
+MLUSIM_HOOK __tsan_read_range(void *address, std::size_t bytes) {
+  mlusim::scalar(address, bytes, MLUSIM_READ, MLUSIM_PC);
+}
+MLUSIM_HOOK __tsan_write_range(void *address, std::size_t bytes) {
+  mlusim::scalar(address, bytes, MLUSIM_WRITE, MLUSIM_PC);
+}
+MLUSIM_HOOK __tsan_vptr_update(void **, void *) {}
+MLUSIM_HOOK __tsan_vptr_read(void **) {}
+
+extern "C" MLUSIM_API void *__tsan_memcpy(void *target, const void *source, std::size_t bytes) {
+  mlusim::scalar(source, bytes, MLUSIM_READ, MLUSIM_PC);
+  mlusim::scalar(target, bytes, MLUSIM_WRITE, MLUSIM_PC);
+  return std::memcpy(target, source, bytes);
+}
+extern "C" MLUSIM_API void *__tsan_memmove(void *target, const void *source, std::size_t bytes) {
+  mlusim::scalar(source, bytes, MLUSIM_READ, MLUSIM_PC);
+  mlusim::scalar(target, bytes, MLUSIM_WRITE, MLUSIM_PC);
+  return std::memmove(target, source, bytes);
+}
+extern "C" MLUSIM_API void *__tsan_memset(void *target, int value, std::size_t bytes) {
+  mlusim::scalar(target, bytes, MLUSIM_WRITE, MLUSIM_PC);
+  return std::memset(target, value, bytes);
+}
+
+// ---- Atomics of the language: guards of static variables, and what a kernel takes from <atomic> --------------------------
+
+#define MLUSIM_ATOMIC(address, bytes) mlusim::scalar(const_cast<const void *>(static_cast<const volatile void *>(address)), bytes, mlusim::Kind::kAtomic, MLUSIM_PC)
+#define MLUSIM_ATOMIC_FETCH(bits, type, name)                                                                \
+  extern "C" MLUSIM_API type __tsan_atomic##bits##_fetch_##name(volatile type *address, type value, int) {   \
+    MLUSIM_ATOMIC(address, sizeof(type));                                                                    \
+    return __atomic_fetch_##name(address, value, __ATOMIC_SEQ_CST);                                          \
+  }
+#define MLUSIM_ATOMICS(bits, type)                                                                                \
+  extern "C" MLUSIM_API type __tsan_atomic##bits##_load(const volatile type *address, int) {                      \
+    MLUSIM_ATOMIC(address, sizeof(type));                                                                         \
+    mlusim::poll();                                                                                               \
+    return __atomic_load_n(address, __ATOMIC_SEQ_CST);                                                            \
+  }                                                                                                               \
+  MLUSIM_HOOK __tsan_atomic##bits##_store(volatile type *address, type value, int) {                              \
+    MLUSIM_ATOMIC(address, sizeof(type));                                                                         \
+    __atomic_store_n(address, value, __ATOMIC_SEQ_CST);                                                           \
+  }                                                                                                               \
+  extern "C" MLUSIM_API type __tsan_atomic##bits##_exchange(volatile type *address, type value, int) {            \
+    MLUSIM_ATOMIC(address, sizeof(type));                                                                         \
+    return __atomic_exchange_n(address, value, __ATOMIC_SEQ_CST);                                                 \
+  }                                                                                                               \
+  extern "C" MLUSIM_API int __tsan_atomic##bits##_compare_exchange_strong(volatile type *address, type *expected, \
+                                                                          type value, int, int) {                 \
+    MLUSIM_ATOMIC(address, sizeof(type));                                                                         \
+    return __atomic_compare_exchange_n(address, expected, value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);      \
+  }                                                                                                               \
+  extern "C" MLUSIM_API int __tsan_atomic##bits##_compare_exchange_weak(volatile type *address, type *expected,   \
+                                                                        type value, int, int) {                   \
+    MLUSIM_ATOMIC(address, sizeof(type));                                                                         \
+    return __atomic_compare_exchange_n(address, expected, value, true, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);       \
+  }                                                                                                               \
+  extern "C" MLUSIM_API type __tsan_atomic##bits##_compare_exchange_val(volatile type *address, type expected,    \
+                                                                        type value, int, int) {                   \
+    MLUSIM_ATOMIC(address, sizeof(type));                                                                         \
+    __atomic_compare_exchange_n(address, &expected, value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);            \
+    return expected;                                                                                              \
+  }                                                                                                               \
+  MLUSIM_ATOMIC_FETCH(bits, type, add)                                                                            \
+  MLUSIM_ATOMIC_FETCH(bits, type, sub)                                                                            \
+  MLUSIM_ATOMIC_FETCH(bits, type, and)                                                                            \
+  MLUSIM_ATOMIC_FETCH(bits, type, or)                                                                             \
+  MLUSIM_ATOMIC_FETCH(bits, type, xor)
+MLUSIM_ATOMICS(8, std::uint8_t)
+MLUSIM_ATOMICS(16, std::uint16_t)
+MLUSIM_ATOMICS(32, std::uint32_t)
+MLUSIM_ATOMICS(64, std::uint64_t)
+
+MLUSIM_HOOK __tsan_atomic_thread_fence(int) {}
+MLUSIM_HOOK __tsan_atomic_signal_fence(int) {}

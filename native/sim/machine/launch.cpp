@@ -1,0 +1,463 @@
+#include "machine/launch.h"
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <deque>
+#include <utility>
+
+#include "check/checks.h"
+#include "machine/array.h"
+#include "machine/fiber.h"
+#include "machine/model.h"
+#include "machine/observer.h"
+#include "machine/trap.h"
+
+extern "C" {
+MLUSIM_API int mlusim_taskDim = 0;
+MLUSIM_API int mlusim_taskDimX = 0;
+MLUSIM_API int mlusim_taskDimY = 0;
+MLUSIM_API int mlusim_taskDimZ = 0;
+MLUSIM_API int mlusim_coreDim = 0;
+MLUSIM_API int mlusim_clusterDim = 0;
+}
+
+namespace mlusim {
+
+Observers g_observers;
+
+namespace {
+
+constexpr double kUsualTimeLimit = 600.0;
+
+// The launch that runs, and the job of it that does.
+struct Machine {
+  std::deque<Core> cores;  // by place
+  const Launch *launch = nullptr;
+  std::vector<Core *> members;  // of the job
+  int clusters = 0;             // of a job; 0 for Block
+  std::uint32_t serial = 0;
+  bool ended = false;  // by a trap
+  std::vector<std::pair<int, const Core *>> locks;  // held
+};
+
+Machine g_machine;
+unsigned long long g_run_number = 0;
+std::atomic<std::uint64_t> g_launches{0}, g_failed_launches{0}, g_tasks{0};
+std::atomic<double> g_time_limit{kUsualTimeLimit};
+
+int clusters_of(cnrtFunctionType_t type) { return static_cast<int>(type) / 4; }
+
+// ---- Cores --------------------------------------------------------------------------------------------------------------
+
+void make_cores() {
+  const mlusimDeviceModel &model = device();
+  const int per_cluster = model.cores_per_cluster;
+  for (int place = 0; place < model.clusters * (per_cluster + 1); ++place) {
+    Core &core = g_machine.cores.emplace_back();
+    const int within = place % (per_cluster + 1);
+    core.place = place;
+    core.cluster = place / (per_cluster + 1);
+    core.core_id = within == per_cluster ? kMpuCoreId : within;
+    core.number = core.is_mpu() ? -1 : core.cluster * per_cluster + within;
+    core.stack = stack_of(place);
+    core.sram = sram_of(core.cluster);
+    if (core.is_mpu()) continue;
+    core.nram = nram_of(core.number);
+    core.wram = wram_of(core.number);
+  }
+}
+
+// The cores of another device, or of another reservation, are of no use.
+void renew_cores() {
+  const mlusimDeviceModel &model = device();
+  const std::size_t places = static_cast<std::size_t>(model.clusters) * static_cast<std::size_t>(model.cores_per_cluster + 1);
+  const bool same = g_machine.cores.size() == places && g_machine.cores[0].stack.begin == stack_of(0).begin &&
+                    g_machine.cores[0].stack.end == stack_of(0).end;
+  if (same) return;
+  g_machine.cores.clear();
+  make_cores();
+}
+
+void begin_run(Core &core, int x, int y, int z) {
+  const cnrtDim3_t &dim = g_machine.launch->dim;
+  core.task_x = x;
+  core.task_y = y;
+  core.task_z = z;
+  core.task_id = (z * static_cast<int>(dim.y) + y) * static_cast<int>(dim.x) + x;
+  core.serial = g_machine.serial++;
+  core.run_number = ++g_run_number;
+  core.finished = false;
+  core.intrinsic_pc = nullptr;
+  core.wait = Wait::kNothing;
+  for (std::vector<PendingCopy> &copies : core.pending) copies.clear();
+  g_machine.members.push_back(&core);
+  for (Observer *observer : g_observers) observer->run_begin(core);
+}
+
+// What a fiber does with one run.
+void run_core(Core &core) {
+  g_machine.launch->invoke(g_machine.launch->arguments);
+  for (Observer *observer : g_observers) observer->run_end(core);
+  for (const Agent agent : {kIo, kMove}) {
+    for (const PendingCopy &copy : core.pending[agent]) copy.run(copy);
+    core.pending[agent].clear();
+  }
+  core.finished = true;
+}
+
+// ---- Barriers -----------------------------------------------------------------------------------------------------------
+
+bool is_member(const Core &core, Wait kind) {
+  switch (kind) {
+    case Wait::kClusterCores:
+    case Wait::kAllCores:
+      return !core.is_mpu();
+    case Wait::kAllMpus:
+      return core.is_mpu();
+    default:
+      return true;
+  }
+}
+
+bool same_group(const Core &a, const Core &b, Wait kind) {
+  return (kind != Wait::kClusterCores && kind != Wait::kCluster) || a.cluster == b.cluster;
+}
+
+// Those who pass the barrier together with `core`.
+std::vector<Core *> group_of(const Core &core, Wait kind) {
+  std::vector<Core *> group;
+  for (Core *member : g_machine.members) {
+    if (is_member(*member, kind) && same_group(*member, core, kind)) group.push_back(member);
+  }
+  return group;
+}
+
+bool all_wait(const std::vector<Core *> &group, Wait kind) {
+  for (const Core *member : group) {
+    if (member->wait != kind) return false;
+  }
+  return true;
+}
+
+void set_wait(Core &core, Wait kind, const char *name, const void *pc) {
+  core.wait = kind;
+  core.wait_name = name;
+  core.wait_pc = pc;
+}
+
+// ---- The end of a launch ------------------------------------------------------------------------------------------------
+
+std::string place_text(const Core &core) {
+  const std::string task = "task " + std::to_string(core.task_id);
+  return core.is_mpu() ? "the memory core of cluster " + std::to_string(core.cluster) : task;
+}
+
+// Nobody can go on: who waits for what.
+void report_deadlock() {
+  const Core *first = nullptr;
+  std::string waiting;
+  std::string ended;
+  for (const Core *core : g_machine.members) {
+    if (core->finished) {
+      ended += (ended.empty() ? "" : ", ") + place_text(*core);
+      continue;
+    }
+    if (first == nullptr) first = core;
+    waiting += (waiting.empty() ? "" : ", ") + place_text(*core) + " at " + core->wait_name + " (" +
+               place_of(core->wait_pc) + ")";
+  }
+  FindingText text = {"sync", "deadlock"};
+  text.pc = first->wait_pc;
+  text.message = "no core can go on: waiting are " + waiting;
+  if (!ended.empty()) text.message += "; ended have " + ended;
+  for (const Core *core : g_machine.members) {
+    if (!core->finished && core->wait_pc != first->wait_pc) text.other_pc = core->wait_pc;
+  }
+  report(first, text);
+}
+
+void report_crash(const Core &core) {
+  const Crash &crash = last_crash();
+  const char *address = static_cast<const char *>(crash.address);
+  FindingText text = {"machine", "crash"};
+  text.pc = has_line(crash.pc) ? crash.pc : core.intrinsic_pc;
+  if (crash.expired) {
+    text.rule = "time-limit";
+    text.message = "the launch took longer than " + std::to_string(time_limit()) + " seconds";
+  } else if (crash.signal == SIGFPE) {
+    text.rule = "division-by-zero";
+    text.message = "an integer division by zero or an overflow of one";
+  } else if (crash.signal == SIGILL) {
+    text.rule = "illegal-instruction";
+    text.message = "an instruction that the host does not have, or code that cannot be reached";
+  } else if (address >= core.stack.begin - core.stack.size() && address < core.stack.begin) {
+    text.rule = "stack-overflow";
+    text.message = "the core ran out of its stack of " + std::to_string(core.stack.size()) + " bytes";
+  } else {
+    text.rule = reinterpret_cast<std::uintptr_t>(address) < 4096 ? "null-dereference" : "invalid-address";
+    text.message = "an access to an address that holds no memory";
+    text.address = address;
+    text.size = 1;
+  }
+  report(&core, text);
+}
+
+// Ends the launch: fibers in the middle of a run are never resumed.
+void end_launch() {
+  g_machine.ended = true;
+  for (Core *core : g_machine.members) {
+    if (!core->finished) drop_fiber(*core);
+    for (std::vector<PendingCopy> &copies : core->pending) copies.clear();
+  }
+}
+
+// ---- Jobs ---------------------------------------------------------------------------------------------------------------
+
+void run_until_it_waits(Core &core) {
+  switch (resume(core, run_core)) {
+    case Stop::kYielded:
+      return;
+    case Stop::kCrashed:
+      report_crash(core);
+      break;
+    case Stop::kTrapped:
+      break;
+  }
+  end_launch();
+}
+
+// Lets the members take turns until all have finished.
+void run_members() {
+  for (;;) {
+    bool any_left = false;
+    bool any_ran = false;
+    for (Core *core : g_machine.members) {
+      if (core->finished) continue;
+      any_left = true;
+      if (core->wait != Wait::kNothing) continue;
+      any_ran = true;
+      run_until_it_waits(*core);
+      if (g_machine.ended) return;
+    }
+    if (!any_left) return;
+    if (!any_ran) {
+      report_deadlock();
+      end_launch();
+      return;
+    }
+  }
+}
+
+// One job: all cores of `clusters` clusters from task (x, y, z) on, or one task for Block.
+void run_job(int x, int y, int z) {
+  const int per_cluster = device().cores_per_cluster;
+  g_machine.members.clear();
+  g_machine.locks.clear();
+  if (g_machine.clusters == 0) {
+    begin_run(g_machine.cores[0], x, y, z);
+    ++g_tasks;
+  }
+  for (int cluster = 0; cluster < g_machine.clusters; ++cluster) {
+    const int first_x = x + cluster * per_cluster;
+    const std::size_t place = static_cast<std::size_t>(cluster * (per_cluster + 1));
+    for (int core = 0; core < per_cluster; ++core) {
+      begin_run(g_machine.cores[place + static_cast<std::size_t>(core)], first_x + core, y, z);
+      ++g_tasks;
+    }
+    begin_run(g_machine.cores[place + static_cast<std::size_t>(per_cluster)], first_x, y, z);
+  }
+  run_members();
+}
+
+void run_jobs(const Launch &launch) {
+  const int width = g_machine.clusters == 0 ? 1 : g_machine.clusters * device().cores_per_cluster;
+  for (int z = 0; z < static_cast<int>(launch.dim.z); ++z) {
+    for (int y = 0; y < static_cast<int>(launch.dim.y); ++y) {
+      for (int x = 0; x < static_cast<int>(launch.dim.x); x += width) {
+        run_job(x, y, z);
+        if (g_machine.ended) return;
+      }
+    }
+  }
+}
+
+LaunchInfo info_of(const Launch &launch) {
+  const std::uint64_t tasks = std::uint64_t{launch.dim.x} * launch.dim.y * launch.dim.z;
+  const unsigned per_cluster = static_cast<unsigned>(device().cores_per_cluster);
+  const std::uint64_t mpus = g_machine.clusters == 0 ? 0 : tasks / per_cluster;
+  return {launch.kernel.c_str(), launch.dim.x, launch.dim.y, launch.dim.z, launch.type, g_machine.clusters, tasks + mpus};
+}
+
+void begin_launch(const Launch &launch) {
+  renew_cores();
+  ensure_fault_handlers();
+  g_machine.launch = &launch;
+  g_machine.clusters = clusters_of(launch.type);
+  g_machine.serial = 0;
+  g_machine.ended = false;
+  mlusim_taskDimX = static_cast<int>(launch.dim.x);
+  mlusim_taskDimY = static_cast<int>(launch.dim.y);
+  mlusim_taskDimZ = static_cast<int>(launch.dim.z);
+  mlusim_taskDim = mlusim_taskDimX * mlusim_taskDimY * mlusim_taskDimZ;
+  mlusim_coreDim = device().cores_per_cluster;
+  mlusim_clusterDim = g_machine.clusters;
+  begin_findings(launch.kernel);
+  choose_observers(&g_observers);
+}
+
+}  // namespace
+
+cnrtRet_t check_launch(const Launch &launch, std::string *reason) {
+  const mlusimDeviceModel &model = device();
+  const int type = static_cast<int>(launch.type);
+  const unsigned width = static_cast<unsigned>(clusters_of(launch.type) * model.cores_per_cluster);
+  const auto refuse = [reason, &launch](cnrtRet_t error, const std::string &text) {
+    *reason = "launch of " + launch.kernel + ": " + text;
+    return error;
+  };
+  if (type != 1 && (type < 4 || type > 64 || (type & (type - 1)) != 0)) {
+    return refuse(cnrtErrorArgsInvalid, "expected function type 1 (Block) or 4, 8, 16, 32, 64 (Union1 to Union16), got " +
+                                            std::to_string(type));
+  }
+  if (launch.dim.x == 0 || launch.dim.y == 0 || launch.dim.z == 0) {
+    return refuse(cnrtErrorArgsInvalid, "expected a dim of at least 1 task on each axis");
+  }
+  if (std::uint64_t{launch.dim.x} * launch.dim.y > 0x7fffffff / launch.dim.z) {
+    return refuse(cnrtErrorArgsInvalid, "expected fewer than 2^31 tasks");
+  }
+  if (clusters_of(launch.type) > model.clusters) {
+    return refuse(cnrtErrorArgsInvalid, "Union" + std::to_string(clusters_of(launch.type)) + " needs as many clusters, " +
+                                            model.name + " has " + std::to_string(model.clusters));
+  }
+  if (width != 0 && launch.dim.x % width != 0) {
+    return refuse(cnrtErrorArgsInvalid, "expected dim.x to be a multiple of " + std::to_string(width) +
+                                            ", the cores of a job, got " + std::to_string(launch.dim.x));
+  }
+  std::string unfit;
+  if (launch.unit != nullptr && !unit_fits(launch.unit, &unfit)) return refuse(cnrtErrorInvalidKernel, unfit);
+  return cnrtSuccess;
+}
+
+cnrtRet_t run_launch(const Launch &launch) {
+  if (!ensure_memory()) return cnrtErrorNoMem;
+  begin_launch(launch);
+  const LaunchInfo info = info_of(launch);
+  for (Observer *observer : g_observers) observer->launch_begin(info);
+  start_time_limit(time_limit());
+  run_jobs(launch);
+  stop_time_limit();
+  for (Observer *observer : g_observers) observer->launch_end(info);
+  g_observers.count = 0;
+  g_observers.init = false;
+  g_machine.launch = nullptr;
+  ++g_launches;
+  if (end_findings() == 0) return cnrtSuccess;
+  ++g_failed_launches;
+  return cnrtErrorKernelTrap;
+}
+
+// ---- For intrinsics -----------------------------------------------------------------------------------------------------
+
+Core &self(const char *intrinsic, const void *pc) {
+  Core *core = current_core();
+  if (core == nullptr) {
+    std::fprintf(stderr, "mlusim: %s was called outside a kernel\n", intrinsic);
+    std::abort();
+  }
+  core->intrinsic = intrinsic;
+  core->intrinsic_pc = pc;
+  if (time_limit_expired()) {
+    FindingText text = {"machine", "time-limit"};
+    text.pc = pc;
+    text.message = "the launch took longer than " + std::to_string(time_limit()) + " seconds";
+    trap(std::move(text));
+  }
+  return *core;
+}
+
+void trap(FindingText &&text) {
+  report(current_core(), text);
+  std::string().swap(text.message);
+  leave_for_good();
+}
+
+bool in_union() { return g_machine.clusters != 0; }
+
+bool is_argument(const void *address) {
+  const Launch *launch = g_machine.launch;
+  const char *begin = launch == nullptr ? nullptr : static_cast<const char *>(launch->arguments);
+  return begin != nullptr && Range{const_cast<char *>(begin), const_cast<char *>(begin) + launch->argument_bytes}.holds(address);
+}
+
+void issue(Core &core, Agent agent, const PendingCopy &copy) {
+  core.pending[agent].push_back(copy);
+  if (!g_observers.any()) return;
+  if (!copy.source.empty()) observe({core, agent, Kind::kRead, copy.source_space, copy.source, copy.name, copy.pc});
+  observe({core, agent, Kind::kWrite, copy.target_space, copy.target, copy.name, copy.pc});
+}
+
+void wait_for(Core &core, unsigned agents, const void *pc) {
+  for (const Agent agent : {kIo, kMove}) {
+    if ((agents & (1u << agent)) == 0) continue;
+    for (const PendingCopy &copy : core.pending[agent]) copy.run(copy);
+    core.pending[agent].clear();
+  }
+  for (Observer *observer : g_observers) observer->sync(core, agents, pc);
+}
+
+void wait_at_barrier(Core &core, Wait kind, const char *name, const void *pc) {
+  if (in_union() && !is_member(core, kind)) return;
+  wait_for(core, kWaitAll, pc);
+  if (!in_union()) return;
+  set_wait(core, kind, name, pc);
+  const std::vector<Core *> group = group_of(core, kind);
+  if (!all_wait(group, kind)) {
+    yield_to_scheduler(core);
+    return;
+  }
+  for (Observer *observer : g_observers) observer->barrier(kind, group.data(), static_cast<int>(group.size()));
+  for (Core *member : group) member->wait = Wait::kNothing;
+}
+
+void take_lock(Core &core, int lock, const void *pc) {
+  const auto held = [lock] {
+    for (const auto &entry : g_machine.locks) {
+      if (entry.first == lock) return true;
+    }
+    return false;
+  };
+  while (held()) {
+    set_wait(core, Wait::kLock, "__bang_lock", pc);
+    core.wait_lock = lock;
+    yield_to_scheduler(core);
+  }
+  g_machine.locks.emplace_back(lock, &core);
+  for (Observer *observer : g_observers) observer->lock_taken(core, lock);
+}
+
+void release_lock(Core &core, int lock, const void *pc) {
+  for (auto entry = g_machine.locks.begin(); entry != g_machine.locks.end(); ++entry) {
+    if (entry->first != lock || entry->second != &core) continue;
+    g_machine.locks.erase(entry);
+    for (Observer *observer : g_observers) observer->lock_released(core, lock);
+    for (Core *member : g_machine.members) {
+      if (member->wait == Wait::kLock && member->wait_lock == lock) member->wait = Wait::kNothing;
+    }
+    return;
+  }
+  FindingText text = {"sync", "unlock-without-lock"};
+  text.pc = pc;
+  text.message = "__bang_unlock of lock " + std::to_string(lock) + ", which this core does not hold";
+  report(&core, text);
+}
+
+void yield_core(Core &core) { yield_to_scheduler(core); }
+
+double time_limit() { return g_time_limit; }
+void set_time_limit(double seconds) { g_time_limit = seconds; }
+std::uint64_t launch_count() { return g_launches; }
+std::uint64_t failed_launch_count() { return g_failed_launches; }
+std::uint64_t task_count() { return g_tasks; }
+
+}  // namespace mlusim

@@ -1,0 +1,71 @@
+// Runs one kernel launch, from the first task to the last.
+#ifndef MLUSIM_MACHINE_LAUNCH_H_
+#define MLUSIM_MACHINE_LAUNCH_H_
+
+#include <string>
+
+#include "cnrt.h"
+#include "machine/core.h"
+#include "machine/memory.h"
+#include "mlusim_source.h"
+
+namespace mlusim {
+
+// One launch as it waits in a queue.
+struct Launch {
+  std::string kernel;  // as written in the source
+  cnrtDim3_t dim = {1, 1, 1};
+  cnrtFunctionType_t type = cnrtFuncTypeBlock;
+  // Calls the kernel with the arguments that lie at `arguments`; once on each core.
+  void (*invoke)(const void *arguments) = nullptr;
+  const Unit *unit = nullptr;  // the file that the launch stands in; null if unknown
+  const void *arguments = nullptr;
+  std::size_t argument_bytes = 0;
+};
+
+// Whether the device can run such a launch; cnrtSuccess or the error of the launch call. `*reason` is a sentence.
+cnrtRet_t check_launch(const Launch &launch, std::string *reason);
+
+// Runs it to its end on this thread, which must be the device's. cnrtSuccess, or the error that ends the launch; its findings
+// and report are kept then.
+cnrtRet_t run_launch(const Launch &launch);
+
+// ---- For intrinsics -----------------------------------------------------------------------------------------------------
+
+// The running core, at an intrinsic that was called from `pc`; ends the process with a sentence if called outside a kernel (a
+// device function called by the host).
+Core &self(const char *intrinsic, const void *pc);
+
+// Waits, on this core, for the agents: their pending copies happen now.
+void wait_for(Core &core, unsigned agents, const void *pc);
+
+// Waits, on this core, until all members of the barrier have arrived. In a Block task, or where the core is no member, the
+// former is wait_for(kWaitAll) and the latter nothing.
+void wait_at_barrier(Core &core, Wait kind, const char *name, const void *pc);
+
+void take_lock(Core &core, int lock, const void *pc);
+void release_lock(Core &core, int lock, const void *pc);
+
+// Lets other cores run: for kernels that poll memory.
+void yield_core(Core &core);
+
+// Whether the running launch is a Union one: it has SRAM and memory cores.
+bool in_union();
+
+// Queues an asynchronous copy and tells the observers of its accesses.
+void issue(Core &core, Agent agent, const PendingCopy &copy);
+
+// Whether the address is among the arguments of the running launch.
+bool is_argument(const void *address);
+
+// ---- For the extension functions ----------------------------------------------------------------------------------------
+
+double time_limit();
+void set_time_limit(double seconds);
+std::uint64_t launch_count();
+std::uint64_t failed_launch_count();
+std::uint64_t task_count();
+
+}  // namespace mlusim
+
+#endif  // MLUSIM_MACHINE_LAUNCH_H_

@@ -1,0 +1,76 @@
+// What happens in the machine, as its observers see it. Every checker is one.
+//
+// All events come from the one thread that runs kernels, in the order in which the simulator executes them: cores take turns,
+// so the order between cores says nothing about a real device; syncs and barriers do.
+#ifndef MLUSIM_MACHINE_OBSERVER_H_
+#define MLUSIM_MACHINE_OBSERVER_H_
+
+#include <cstdint>
+
+#include "machine/copy.h"
+#include "machine/core.h"
+
+namespace mlusim {
+
+enum class Kind : std::uint8_t {
+  kRead,
+  kWrite,
+  kAtomic,  // reads and writes; never races with another one
+};
+
+// One instruction or scalar access touches some bytes.
+struct AccessEvent {
+  const Core &core;
+  Agent agent;
+  Kind kind;
+  Space space;
+  const Region &region;
+  const char *name;  // of the intrinsic, or "scalar load" and the like
+  const void *pc;
+};
+
+struct LaunchInfo {
+  const char *kernel;
+  unsigned dim_x, dim_y, dim_z;
+  int type;           // cnrtFunctionType_t
+  int clusters;       // of one job; 0 for Block
+  std::uint64_t runs;  // tasks and runs of memory cores in all
+};
+
+class Observer {
+ public:
+  virtual ~Observer() = default;
+  virtual void launch_begin(const LaunchInfo &) {}
+  virtual void launch_end(const LaunchInfo &) {}
+  // `core` starts or ends a run: a task, or the memory core's pass through the kernel.
+  virtual void run_begin(const Core &) {}
+  virtual void run_end(const Core &) {}
+  virtual void access(const AccessEvent &) {}
+  // An asynchronous copy enters its pipe: its accesses follow as events of the agent.
+  // The core waits for the agents in `agents` (bits of AgentMask); their copies are done when this is called.
+  virtual void sync(const Core &, unsigned /*agents*/, const void * /*pc*/) {}
+  // `count` cores pass a barrier together; each of them was drained before.
+  virtual void barrier(Wait, Core *const * /*cores*/, int /*count*/) {}
+  // A lock passes from one core to another.
+  virtual void lock_released(const Core &, int /*lock*/) {}
+  virtual void lock_taken(const Core &, int /*lock*/) {}
+};
+
+// The checkers that watch the running launch; empty between launches and when all are off.
+struct Observers {
+  Observer *const *begin() const { return list; }
+  Observer *const *end() const { return list + count; }
+  bool any() const { return count != 0; }
+  Observer *list[8] = {};
+  int count = 0;
+  bool init = false;  // whether shadows of initialised bytes are kept
+};
+extern Observers g_observers;
+
+inline void observe(const AccessEvent &event) {
+  for (Observer *observer : g_observers) observer->access(event);
+}
+
+}  // namespace mlusim
+
+#endif  // MLUSIM_MACHINE_OBSERVER_H_

@@ -1,0 +1,226 @@
+#include "machine/trap.h"
+
+#include <algorithm>
+#include <cinttypes>
+#include <cstdio>
+#include <cstring>
+#include <mutex>
+
+#include "machine/array.h"
+#include "machine/heap.h"
+#include "machine/lines.h"
+#include "machine/model.h"
+
+namespace mlusim {
+namespace {
+
+// Kept of the findings of all launches; a kernel that fails in a loop of launches must not fill the memory.
+constexpr std::size_t kMostKept = 10000;
+constexpr std::size_t kMostOfLaunch = 100;
+
+struct Log {
+  std::mutex mutex;
+  std::vector<mlusimFinding> findings;
+  std::string report;
+};
+
+Log &finding_log() {
+  static Log *const instance = new Log;
+  return *instance;
+}
+
+// Of the running launch, on the device's thread.
+std::vector<mlusimFinding> g_found;
+std::string g_kernel;
+
+template <std::size_t n>
+void put(char (&target)[n], const std::string &text) {
+  const std::size_t length = std::min(text.size(), n - 1);
+  std::memcpy(target, text.data(), length);
+  std::memset(target + length, 0, n - length);
+}
+
+void put_place(const void *pc, char (&file)[256], std::int32_t *line) {
+  SourceLine place;
+  if (pc == nullptr || !find_line(pc, &place)) return;
+  put(file, place.file);
+  *line = place.line;
+}
+
+mlusimFinding make(const Core *core, const std::string &kernel, const FindingText &text) {
+  mlusimFinding finding = {};
+  put(finding.checker, text.checker);
+  put(finding.rule, text.rule);
+  put(finding.kernel, kernel);
+  put_place(text.pc, finding.file, &finding.line);
+  put_place(text.other_pc, finding.other_file, &finding.other_line);
+  finding.task = core != nullptr ? core->task_id : -1;
+  finding.cluster = core != nullptr ? core->cluster : -1;
+  finding.core = core != nullptr ? core->core_id : -1;
+  if (text.address != nullptr || text.size != 0) {
+    put(finding.space, name_of(locate(text.address).space));
+    finding.address = reinterpret_cast<std::uintptr_t>(text.address);
+    finding.size = text.size;
+    put(finding.allocation, describe_allocation(text.address));
+  }
+  put(finding.message, text.message);
+  finding.count = 1;
+  return finding;
+}
+
+bool same_place(const mlusimFinding &a, const mlusimFinding &b) {
+  return std::strcmp(a.checker, b.checker) == 0 && std::strcmp(a.rule, b.rule) == 0 && a.line == b.line &&
+         std::strcmp(a.file, b.file) == 0 && (a.line != 0 || std::strcmp(a.message, b.message) == 0);
+}
+
+std::string core_text(const mlusimFinding &finding) {
+  if (finding.task < 0) return "";
+  const std::string core = finding.core == kMpuCoreId ? "memory core" : "core " + std::to_string(finding.core);
+  return "task " + std::to_string(finding.task) + ", cluster " + std::to_string(finding.cluster) + ", " + core;
+}
+
+std::string lines_of(const mlusimFinding &finding) {
+  std::string text = std::string("  ") + finding.checker + "/" + finding.rule + ": ";
+  if (finding.line != 0) text += std::string(finding.file) + ":" + std::to_string(finding.line) + ": ";
+  text += finding.message;
+  const std::string core = core_text(finding);
+  if (!core.empty()) text += "\n    by " + core;
+  if (finding.count > 1) text += " and " + std::to_string(finding.count - 1) + " more times";
+  if (finding.other_line != 0) {
+    text += std::string("\n    the other access: ") + finding.other_file + ":" + std::to_string(finding.other_line);
+  }
+  if (finding.space[0] != '\0') {
+    char address[80];
+    std::snprintf(address, sizeof address, "\n    %s address 0x%" PRIx64 ", %" PRIu64 " bytes", finding.space,
+                  finding.address, finding.size);
+    text += address;
+  }
+  if (finding.allocation[0] != '\0') text += std::string("\n    ") + finding.allocation;
+  return text;
+}
+
+std::string report_of(const std::string &kernel, const std::vector<mlusimFinding> &findings) {
+  std::string text = "kernel " + kernel + " on " + device().name + ": " + std::to_string(findings.size()) +
+                     (findings.size() == 1 ? " finding" : " findings");
+  for (const mlusimFinding &finding : findings) text += "\n" + lines_of(finding);
+  return text;
+}
+
+void keep(const std::vector<mlusimFinding> &findings, const std::string &report) {
+  Log &all = finding_log();
+  const std::lock_guard<std::mutex> lock(all.mutex);
+  for (const mlusimFinding &finding : findings) {
+    if (all.findings.size() < kMostKept) all.findings.push_back(finding);
+  }
+  all.report = report;
+}
+
+std::string describe_array(const Array &array, const Location &location, const void *address) {
+  const Range range = range_of(array, location.piece);
+  const char *at = static_cast<const char *>(address);
+  std::string text = std::string(name_of(location.space)) + " array '" + array.name + "' of " +
+                     std::to_string(array.bytes) + " bytes, ";
+  if (range.holds(at)) return text + "offset " + std::to_string(at - range.begin);
+  return text + std::to_string(at - range.end) + " bytes behind its end";
+}
+
+std::string describe_heap(const void *address) {
+  Allocation allocation;
+  if (!heap_find(address, &allocation)) return "no allocation near it";
+  const char *at = static_cast<const char *>(address);
+  std::string text = (allocation.live ? "allocation " : "freed allocation ") + std::to_string(allocation.number) + " of " +
+                     std::to_string(allocation.bytes) + " bytes, ";
+  if (at < allocation.begin) return text + std::to_string(allocation.begin - at) + " bytes before its start";
+  if (at >= allocation.end()) return text + std::to_string(at - allocation.end()) + " bytes behind its end";
+  return text + "offset " + std::to_string(at - allocation.begin);
+}
+
+}  // namespace
+
+std::string place_of(const void *pc) {
+  SourceLine place;
+  if (pc != nullptr && find_line(pc, &place)) return place.file + ":" + std::to_string(place.line);
+  char text[32];
+  std::snprintf(text, sizeof text, "%p", pc);
+  return text;
+}
+
+bool has_line(const void *pc) {
+  SourceLine place;
+  return pc != nullptr && find_line(pc, &place);
+}
+
+std::string describe_allocation(const void *address) {
+  const Location location = locate(address);
+  switch (location.space) {
+    case Space::kGdram:
+      return describe_heap(address);
+    case Space::kNram:
+    case Space::kWram:
+    case Space::kSram: {
+      const Array *array = array_at(address, location, true);
+      return array != nullptr ? describe_array(*array, location, address) : "before every array";
+    }
+    case Space::kLdram:
+      return "stack of a core";
+    default:
+      return "";
+  }
+}
+
+void report(const Core *core, const FindingText &text) {
+  const mlusimFinding finding = make(core, g_kernel, text);
+  for (mlusimFinding &known : g_found) {
+    if (same_place(known, finding)) {
+      ++known.count;
+      return;
+    }
+  }
+  if (g_found.size() < kMostOfLaunch) g_found.push_back(finding);
+}
+
+void begin_findings(const std::string &kernel) {
+  g_found.clear();
+  g_kernel = kernel;
+}
+
+std::size_t end_findings() {
+  if (!g_found.empty()) keep(g_found, report_of(g_kernel, g_found));
+  return g_found.size();
+}
+
+void report_from_host(const FindingText &text) {
+  const std::vector<mlusimFinding> findings = {make(nullptr, "", text)};
+  keep(findings, "host code on " + std::string(device().name) + ": 1 finding\n" + lines_of(findings[0]));
+}
+
+}  // namespace mlusim
+
+// ---- Extension functions ------------------------------------------------------------------------------------------------
+
+using mlusim::finding_log;
+
+std::uint64_t mlusimGetFindingCount(void) {
+  const std::lock_guard<std::mutex> lock(finding_log().mutex);
+  return finding_log().findings.size();
+}
+
+int mlusimGetFinding(std::uint64_t index, mlusimFinding *finding) {
+  const std::lock_guard<std::mutex> lock(finding_log().mutex);
+  if (finding == nullptr || index >= finding_log().findings.size()) return -1;
+  *finding = finding_log().findings[index];
+  return 0;
+}
+
+void mlusimClearFindings(void) {
+  const std::lock_guard<std::mutex> lock(finding_log().mutex);
+  finding_log().findings.clear();
+  finding_log().report.clear();
+}
+
+const char *mlusimGetReport(void) {
+  static thread_local std::string text;
+  const std::lock_guard<std::mutex> lock(finding_log().mutex);
+  text = finding_log().report;
+  return text.c_str();
+}

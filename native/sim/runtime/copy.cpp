@@ -1,0 +1,297 @@
+// Copies and sets: one path for one, two and three dimensions, at once and in a queue.
+#include <cstdint>
+#include <cstdio>
+#include <functional>
+#include <string>
+#include <utility>
+
+#include "machine/copy.h"
+#include "machine/heap.h"
+#include "machine/memory.h"
+#include "runtime/error.h"
+#include "runtime/memory.h"
+#include "runtime/queue.h"
+
+namespace mlusim {
+namespace {
+
+// One side of a copy: the box of bytes, and how far it reaches from its start.
+struct Side {
+  const char *name;
+  Region region;
+  std::size_t reach = 0;
+
+  const void *begin() const { return region.base; }
+};
+
+struct Transfer {
+  const char *function;
+  Side target;
+  Side source;
+  bool to_device = false;
+  bool from_device = false;
+};
+
+const char *name_of_direction(cnrtMemTransDir_t dir) {
+  constexpr const char *kNames[] = {"cnrtMemcpyHostToDev",  "cnrtMemcpyDevToDev",   "cnrtMemcpyDevToHost",
+                                    "cnrtMemcpyHostToHost", "cnrtMemcpyPeerToPeer", "cnrtMemcpyNoDirection"};
+  return kNames[static_cast<int>(dir)];
+}
+
+bool is_direction(cnrtMemTransDir_t dir) {
+  const int number = static_cast<int>(dir);
+  return number >= cnrtMemcpyHostToDev && number <= cnrtMemcpyNoDirection;
+}
+
+bool writes_device(cnrtMemTransDir_t dir) {
+  return dir == cnrtMemcpyHostToDev || dir == cnrtMemcpyDevToDev || dir == cnrtMemcpyPeerToPeer;
+}
+
+bool reads_device(cnrtMemTransDir_t dir) {
+  return dir == cnrtMemcpyDevToHost || dir == cnrtMemcpyDevToDev || dir == cnrtMemcpyPeerToPeer;
+}
+
+// ---- Boxes --------------------------------------------------------------------------------------------------------------
+
+struct Box {
+  const void *base;
+  std::size_t pitch, rows;  // from row to row in bytes, and from plane to plane in rows
+  std::size_t x, y, z;
+  cnrtExtent_t extent;
+};
+
+bool multiply(std::size_t a, std::size_t b, std::size_t *product) { return !__builtin_mul_overflow(a, b, product); }
+bool add(std::size_t a, std::size_t b, std::size_t *sum) { return !__builtin_add_overflow(a, b, sum); }
+
+// Fills the side in; false if the box is not one: rows or planes that overlap, or that reach beyond all addresses.
+bool make_side(const Box &box, Side *side) {
+  const cnrtExtent_t &extent = box.extent;
+  if ((extent.height > 1 || extent.depth > 1) && box.pitch < extent.width) return false;
+  if (extent.depth > 1 && box.rows < extent.height) return false;
+  std::size_t plane = 0, offset = 0, row = 0, last_plane = 0, last_row = 0, reach = 0, end = 0;
+  const bool fits = multiply(box.pitch, box.rows, &plane) && multiply(plane, box.z, &offset) &&
+                    multiply(box.pitch, box.y, &row) && add(offset, row, &offset) && add(offset, box.x, &offset) &&
+                    multiply(plane, extent.depth - 1, &last_plane) &&
+                    multiply(box.pitch, extent.height - 1, &last_row) && add(last_plane, last_row, &reach) &&
+                    add(reach, extent.width, &reach) && add(offset, reach, &end) && end <= PTRDIFF_MAX;
+  if (!fits) return false;
+  side->region = Region::plain(static_cast<const char *>(box.base) + offset, extent.width);
+  side->region.stride0 = static_cast<std::int64_t>(box.pitch);
+  side->region.count0 = static_cast<std::int64_t>(extent.height);
+  side->region.stride1 = static_cast<std::int64_t>(plane);
+  side->region.count1 = static_cast<std::int64_t>(extent.depth);
+  side->reach = reach;
+  return true;
+}
+
+Side plain_side(const char *name, const void *pointer, std::size_t bytes) {
+  return {name, Region::plain(pointer, bytes), bytes};
+}
+
+// ---- Checks -------------------------------------------------------------------------------------------------------------
+
+const char *rule_of(const void *address, bool device) {
+  Allocation allocation;
+  if (device != of_device(address)) return device ? "host-pointer" : "device-pointer";
+  if (!heap_find(address, &allocation)) return "no-allocation";
+  return allocation.live ? "out-of-bounds" : "use-after-free";
+}
+
+// Whether the bytes are all in one living allocation, or all out of the device's reach.
+cnrtRet_t check_side(const char *function, const Side &side, bool device) {
+  const char *begin = static_cast<const char *>(side.begin());
+  const std::uintptr_t last = reinterpret_cast<std::uintptr_t>(begin) + (side.reach - 1);
+  const bool wraps = last < reinterpret_cast<std::uintptr_t>(begin);
+  const bool good =
+      device ? heap_holds(begin, side.reach)
+             : !wraps && (last < reinterpret_cast<std::uintptr_t>(onchip_range().begin) || begin >= heap_range().end);
+  if (good) return cnrtSuccess;
+  char address[40];
+  std::snprintf(address, sizeof address, "%p", side.begin());
+  return blame_host(function, rule_of(begin, device), begin, side.reach,
+                    std::string(side.name) + ": expected " + std::to_string(side.reach) + " bytes of " +
+                        (device ? "device" : "host") + " memory at " + address + ", got " + describe(begin));
+}
+
+cnrtRet_t check_sides(const Transfer &transfer) {
+  const cnrtRet_t error = check_side(transfer.function, transfer.target, transfer.to_device);
+  return error != cnrtSuccess ? error : check_side(transfer.function, transfer.source, transfer.from_device);
+}
+
+// Settles between which memories the transfer goes, and whether it may.
+cnrtRet_t check(Transfer *transfer, cnrtMemTransDir_t dir) {
+  const char *function = transfer->function;
+  if (!is_direction(dir)) {
+    return explain(cnrtErrorMemcpyDirectionInvalid, "%s: dir: expected 0 to 5, got %d", function,
+                   static_cast<int>(dir));
+  }
+  for (const Side *side : {&transfer->target, &transfer->source}) {
+    if (side->begin() == nullptr) return refuse_null(function, side->name);
+  }
+  if (!prepare_device_memory()) return explain(cnrtErrorSysNoMem, "%s: no addresses for device memory", function);
+  const bool target = of_device(transfer->target.begin());
+  const bool source = of_device(transfer->source.begin());
+  const bool given = dir != cnrtMemcpyNoDirection;
+  transfer->to_device = given ? writes_device(dir) : target;
+  transfer->from_device = given ? reads_device(dir) : source;
+  if (target != transfer->to_device && source != transfer->from_device) {
+    return explain(cnrtErrorMemcpyDirectionInvalid, "%s: dir: expected what goes from %s to %s memory, got %s",
+                   function, source ? "device" : "host", target ? "device" : "host", name_of_direction(dir));
+  }
+  return check_sides(*transfer);
+}
+
+// ---- Work, on the device's thread ---------------------------------------------------------------------------------------
+
+cnrtRet_t copy(const Transfer &transfer) {
+  const cnrtRet_t error = check_sides(transfer);  // memory may have been freed since
+  if (error != cnrtSuccess) return error;
+  const Region &target = transfer.target.region;
+  const Region &source = transfer.source.region;
+  move_pieces(target, source);
+  if (!transfer.to_device || init_delta() == 0) return cnrtSuccess;
+  if (transfer.from_device) {
+    move_pieces(target.moved(init_delta()), source.moved(init_delta()));
+  } else {
+    fill_pieces(target.moved(init_delta()), 0xff);  // what the host gives counts as written
+  }
+  return cnrtSuccess;
+}
+
+cnrtRet_t set(const char *function, const Side &target, int value) {
+  const cnrtRet_t error = check_side(function, target, true);
+  if (error != cnrtSuccess) return error;
+  fill_pieces(target.region, static_cast<unsigned char>(value));
+  if (init_delta() != 0) fill_pieces(target.region.moved(init_delta()), 0xff);
+  return cnrtSuccess;
+}
+
+// ---- Calls --------------------------------------------------------------------------------------------------------------
+
+enum class When {
+  kNow,    // the call waits
+  kLater,  // in the queue's time
+};
+
+cnrtRet_t submit(const char *function, cnrtQueue_t handle, When when, std::function<cnrtRet_t()> work) {
+  const QueueRef queue = queue_of(function, handle);
+  if (queue == nullptr) return cnrtErrorInvalidResourceHandle;
+  Task task;
+  task.work = std::move(work);
+  return when == When::kNow ? do_in_queue(queue, std::move(task)) : enqueue(queue, std::move(task));
+}
+
+cnrtRet_t submit(Transfer transfer, cnrtMemTransDir_t dir, cnrtQueue_t queue, When when) {
+  const cnrtRet_t error = check(&transfer, dir);
+  if (error != cnrtSuccess) return error;
+  return submit(transfer.function, queue, when, [transfer] { return copy(transfer); });
+}
+
+cnrtRet_t copy_bytes(const char *function, void *dst, const void *src, std::size_t bytes, cnrtMemTransDir_t dir,
+                     cnrtQueue_t queue, When when) {
+  if (bytes == 0) return cnrtSuccess;
+  return submit({function, plain_side("dst", dst, bytes), plain_side("src", src, bytes)}, dir, queue, when);
+}
+
+cnrtRet_t copy_peer(const char *function, void *dst, int dst_device, const void *src, int src_device, std::size_t bytes,
+                    cnrtQueue_t queue, When when) {
+  if (dst_device != 0 || src_device != 0) {
+    return explain(cnrtErrorDeviceInvalid, "%s: expected device 0, got %d", function,
+                   dst_device != 0 ? dst_device : src_device);
+  }
+  return copy_bytes(function, dst, src, bytes, cnrtMemcpyPeerToPeer, queue, when);
+}
+
+cnrtRet_t copy_boxes(const char *function, const Box &target, const Box &source, cnrtMemTransDir_t dir) {
+  const cnrtExtent_t &extent = target.extent;
+  if (extent.width == 0 || extent.height == 0 || extent.depth == 0) return cnrtSuccess;
+  Transfer transfer = {function, {"dst", {}}, {"src", {}}};
+  if (target.base == nullptr || source.base == nullptr) {
+    return refuse_null(function, target.base == nullptr ? "dst" : "src");
+  }
+  for (const auto &entry : {std::make_pair(&target, &transfer.target), std::make_pair(&source, &transfer.source)}) {
+    if (make_side(*entry.first, entry.second)) continue;
+    return explain(cnrtErrorArgsInvalid,
+                   "%s: %s: expected rows and planes that do not overlap, got pitch %zu for rows of "
+                   "%zu bytes, and planes of %zu rows for %zu",
+                   function, entry.second->name, entry.first->pitch, extent.width, entry.first->rows, extent.height);
+  }
+  return submit(transfer, dir, nullptr, When::kNow);
+}
+
+cnrtRet_t set_bytes(const char *function, void *pointer, int value, std::size_t bytes, cnrtQueue_t queue, When when) {
+  if (bytes == 0) return cnrtSuccess;
+  if (pointer == nullptr) return refuse_null(function, "pointer");
+  if (!prepare_device_memory()) return explain(cnrtErrorSysNoMem, "%s: no addresses for device memory", function);
+  const Side target = plain_side("pointer", pointer, bytes);
+  const cnrtRet_t error = check_side(function, target, true);
+  if (error != cnrtSuccess) return error;
+  return submit(function, queue, when, [function, target, value] { return set(function, target, value); });
+}
+
+}  // namespace
+}  // namespace mlusim
+
+using namespace mlusim;
+
+cnrtRet_t cnrtMemcpy(void *dst, void *src, size_t bytes, cnrtMemTransDir_t dir) {
+  return guarded(__func__,
+                 [&](const char *function) { return copy_bytes(function, dst, src, bytes, dir, nullptr, When::kNow); });
+}
+
+cnrtRet_t cnrtMemcpyAsync(void *dst, void *src, size_t bytes, cnrtQueue_t queue, cnrtMemTransDir_t dir) {
+  return guarded(__func__,
+                 [&](const char *function) { return copy_bytes(function, dst, src, bytes, dir, queue, When::kLater); });
+}
+
+cnrtRet_t cnrtMemcpyAsync_V2(void *dst, void *src, size_t bytes, cnrtQueue_t queue, cnrtMemTransDir_t dir) {
+  return guarded(__func__,
+                 [&](const char *function) { return copy_bytes(function, dst, src, bytes, dir, queue, When::kLater); });
+}
+
+cnrtRet_t cnrtMemcpyAsync_V3(void *dst, void *src, size_t bytes, cnrtQueue_t queue, cnrtMemTransDir_t dir) {
+  return guarded(__func__,
+                 [&](const char *function) { return copy_bytes(function, dst, src, bytes, dir, queue, When::kLater); });
+}
+
+cnrtRet_t cnrtMemcpyPeer(void *dst, int dst_device, void *src, int src_device, size_t bytes) {
+  return guarded(__func__, [&](const char *function) {
+    return copy_peer(function, dst, dst_device, src, src_device, bytes, nullptr, When::kNow);
+  });
+}
+
+cnrtRet_t cnrtMemcpyPeerAsync(void *dst, int dst_device, void *src, int src_device, size_t bytes, cnrtQueue_t queue) {
+  return guarded(__func__, [&](const char *function) {
+    return copy_peer(function, dst, dst_device, src, src_device, bytes, queue, When::kLater);
+  });
+}
+
+cnrtRet_t cnrtMemcpy2D(void *dst, size_t dst_pitch, const void *src, size_t src_pitch, size_t width, size_t height,
+                       cnrtMemTransDir_t dir) {
+  return guarded(__func__, [&](const char *function) {
+    const cnrtExtent_t extent = {width, height, 1};
+    return copy_boxes(function, {dst, dst_pitch, height, 0, 0, 0, extent}, {src, src_pitch, height, 0, 0, 0, extent},
+                      dir);
+  });
+}
+
+cnrtRet_t cnrtMemcpy3D(const cnrtMemcpy3dParam_t *parameters) {
+  return guarded(__func__, [&](const char *function) {
+    if (parameters == nullptr) return refuse_null(function, "parameters");
+    const auto box = [parameters](const cnrtPitchedPtr_t &memory, const cnrtPos_t &position) -> Box {
+      return {memory.ptr, memory.pitch, memory.ysize, position.x, position.y, position.z, parameters->extent};
+    };
+    return copy_boxes(function, box(parameters->dstPtr, parameters->dstPos),
+                      box(parameters->srcPtr, parameters->srcPos), parameters->dir);
+  });
+}
+
+cnrtRet_t cnrtMemset(void *pointer, int value, size_t bytes) {
+  return guarded(__func__,
+                 [&](const char *function) { return set_bytes(function, pointer, value, bytes, nullptr, When::kNow); });
+}
+
+cnrtRet_t cnrtMemsetAsync(void *pointer, int value, size_t bytes, cnrtQueue_t queue) {
+  return guarded(__func__,
+                 [&](const char *function) { return set_bytes(function, pointer, value, bytes, queue, When::kLater); });
+}

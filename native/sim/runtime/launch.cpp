@@ -1,0 +1,139 @@
+#include "machine/launch.h"
+
+#include <cxxabi.h>
+#include <dlfcn.h>
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "runtime/error.h"
+#include "runtime/queue.h"
+
+namespace mlusim {
+namespace {
+
+// A launch in a queue; ends its arguments with itself.
+struct QueuedLaunch {
+  Launch launch;
+  void (*destroy)(void *arguments) = nullptr;
+
+  QueuedLaunch() = default;
+  QueuedLaunch(const QueuedLaunch &) = delete;
+  QueuedLaunch &operator=(const QueuedLaunch &) = delete;
+  ~QueuedLaunch() {
+    if (destroy != nullptr) destroy(const_cast<void *>(launch.arguments));
+  }
+};
+
+cnrtRet_t run(const Launch &launch) {
+  const cnrtRet_t error = run_launch(launch);
+  if (error == cnrtSuccess) return error;
+  return explain(error, "kernel %s failed; mlusimGetReport() tells why", launch.kernel.c_str());
+}
+
+cnrtRet_t check(const Launch &launch) {
+  std::string reason;
+  const cnrtRet_t error = check_launch(launch, &reason);
+  return error == cnrtSuccess ? error : explain(error, "%s", reason.c_str());
+}
+
+cnrtRet_t put_into_queue(const char *function, std::shared_ptr<QueuedLaunch> entry, cnrtQueue_t handle) {
+  const QueueRef queue = queue_of(function, handle);
+  if (queue == nullptr) return cnrtErrorInvalidResourceHandle;
+  const cnrtRet_t error = check(entry->launch);
+  if (error != cnrtSuccess) return error;
+  Task task;
+  task.work = [entry = std::move(entry)] { return run(entry->launch); };
+  return enqueue(queue, std::move(task));
+}
+
+// ---- cnrtInvokeKernel ---------------------------------------------------------------------------------------------------
+
+using Wrapper = void (*)(void **arguments);
+
+struct WrapperCall {
+  Wrapper wrapper;
+  void **arguments;
+};
+
+void call_wrapper(const void *call) {
+  const auto *entry = static_cast<const WrapperCall *>(call);
+  entry->wrapper(entry->arguments);
+}
+
+// The name that the linker knows; else the address.
+std::string name_of_function(const void *address) {
+  Dl_info info = {};
+  if (dladdr(address, &info) == 0 || info.dli_sname == nullptr || info.dli_saddr != address) {
+    char text[40];
+    std::snprintf(text, sizeof text, "(function at %p)", address);
+    return text;
+  }
+  const std::unique_ptr<char, void (*)(void *)> readable(abi::__cxa_demangle(info.dli_sname, nullptr, nullptr, nullptr),
+                                                         std::free);
+  return readable != nullptr ? readable.get() : info.dli_sname;
+}
+
+cnrtRet_t invoke(const char *function, const void *kernel, cnrtDim3_t dim, cnrtFunctionType_t type, void **arguments,
+                 std::size_t reserved, cnrtQueue_t handle) {
+  if (kernel == nullptr) return refuse_null(function, "kernel");
+  if (reserved != 0) return explain(cnrtErrorArgsInvalid, "%s: reserved: expected 0, got %zu", function, reserved);
+  if (on_device_thread()) {
+    return explain(cnrtErrorOpsNotPermitted, "%s: a function that a queue runs must not wait", function);
+  }
+  const QueueRef queue = queue_of(function, handle);
+  if (queue == nullptr) return cnrtErrorInvalidResourceHandle;
+  const WrapperCall call = {reinterpret_cast<Wrapper>(reinterpret_cast<std::uintptr_t>(kernel)), arguments};
+  Launch launch;
+  launch.kernel = name_of_function(kernel);
+  launch.dim = dim;
+  launch.type = type;
+  launch.invoke = call_wrapper;
+  launch.arguments = &call;
+  launch.argument_bytes = sizeof call;
+  const cnrtRet_t error = check(launch);
+  if (error != cnrtSuccess) return error;
+  Task task;
+  task.work = [&launch] { return run(launch); };
+  std::uint64_t ticket = 0;
+  const cnrtRet_t queued = enqueue(queue, std::move(task), &ticket);
+  return queued == cnrtSuccess ? wait_for_ticket(queue, ticket) : queued;
+}
+
+}  // namespace
+
+void enqueue_launch(const char *kernel, const Unit *unit, cnrtDim3_t dim, cnrtFunctionType_t type, cnrtQueue_t queue,
+                    void (*invoke)(const void *arguments), void *arguments, std::size_t argument_bytes,
+                    void (*destroy)(void *arguments)) {
+  guarded("launch", [&](const char *function) {
+    std::shared_ptr<QueuedLaunch> entry;
+    try {
+      entry = std::make_shared<QueuedLaunch>();
+      entry->launch.kernel = kernel;
+    } catch (...) {
+      destroy(arguments);
+      throw;
+    }
+    entry->launch.dim = dim;
+    entry->launch.type = type;
+    entry->launch.invoke = invoke;
+    entry->launch.unit = unit;
+    entry->launch.arguments = arguments;
+    entry->launch.argument_bytes = argument_bytes;
+    entry->destroy = destroy;
+    return put_into_queue(function, std::move(entry), queue);
+  });
+}
+
+}  // namespace mlusim
+
+cnrtRet_t cnrtInvokeKernel(const void *kernel, cnrtDim3_t dim, cnrtFunctionType_t type, void **arguments,
+                           size_t reserved, cnrtQueue_t queue) {
+  return mlusim::guarded(__func__, [&](const char *function) {
+    return mlusim::invoke(function, kernel, dim, type, arguments, reserved, queue);
+  });
+}

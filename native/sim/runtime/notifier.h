@@ -1,0 +1,14 @@
+// The notifiers behind the handles of the C interface.
+#ifndef MLUSIM_RUNTIME_NOTIFIER_H_
+#define MLUSIM_RUNTIME_NOTIFIER_H_
+
+#include <cstdint>
+
+namespace mlusim {
+
+std::uint64_t notifier_count();
+void destroy_all_notifiers();
+
+}  // namespace mlusim
+
+#endif  // MLUSIM_RUNTIME_NOTIFIER_H_

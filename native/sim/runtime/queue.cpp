@@ -1,0 +1,143 @@
+#include "runtime/queue.h"
+
+#include <utility>
+
+#include "runtime/error.h"
+#include "runtime/handles.h"
+
+namespace mlusim {
+namespace {
+
+constexpr std::uintptr_t kQueueOfThread = 1;
+constexpr std::uintptr_t kLegacyDefault = 2;
+
+// Never destroyed, as the device's thread is not.
+Handles<Queue, cnrtQueue_t> &g_queues = *new Handles<Queue, cnrtQueue_t>('q');
+
+const QueueRef &default_queue() {
+  static const QueueRef *const queue = new QueueRef(std::make_shared<Queue>(kLeastPriority));
+  return *queue;
+}
+
+// Ends with its thread. What it holds then is still done; errors of it interest nobody any more.
+struct ThreadQueue {
+  QueueRef queue;
+  ~ThreadQueue() {
+    if (queue != nullptr) abandon(queue);
+  }
+};
+
+const QueueRef &queue_of_thread() {
+  thread_local ThreadQueue mine;
+  if (mine.queue == nullptr) mine.queue = std::make_shared<Queue>(kLeastPriority);
+  return mine.queue;
+}
+
+cnrtRet_t create(const char *function, cnrtQueue_t *queue, unsigned int flags, int priority) {
+  if (queue == nullptr) return refuse_null(function, "queue");
+  if (flags != 0) return explain(cnrtErrorArgsInvalid, "%s: flags: expected 0, got %u", function, flags);
+  if (priority < kGreatestPriority || priority > kLeastPriority) {
+    return explain(cnrtErrorArgsInvalid, "%s: priority: expected 0 to 7, got %d", function, priority);
+  }
+  *queue = g_queues.add(std::make_shared<Queue>(priority));
+  return cnrtSuccess;
+}
+
+cnrtRet_t destroy(const char *function, cnrtQueue_t handle) {
+  if (reinterpret_cast<std::uintptr_t>(handle) <= kLegacyDefault) {
+    return explain(cnrtErrorInvalidResourceHandle, "%s: queue: default queues cannot be destroyed", function);
+  }
+  if (on_device_thread()) {
+    return explain(cnrtErrorOpsNotPermitted, "%s: a function that a queue runs must not wait", function);
+  }
+  const QueueRef queue = g_queues.remove(handle);
+  if (queue == nullptr) return explain(cnrtErrorInvalidResourceHandle, "%s: queue: no living queue", function);
+  wait_for_queue(queue);  // fails only when the process ends; nothing runs then
+  abandon(queue);
+  return cnrtSuccess;
+}
+
+}  // namespace
+
+QueueRef queue_of(const char *function, cnrtQueue_t handle) {
+  const auto number = reinterpret_cast<std::uintptr_t>(handle);
+  if (number == 0 || number == kLegacyDefault) return default_queue();
+  if (number == kQueueOfThread) return queue_of_thread();
+  QueueRef queue = g_queues.find(handle);
+  if (queue == nullptr) explain(cnrtErrorInvalidResourceHandle, "%s: queue: no living queue", function);
+  return queue;
+}
+
+cnrtRet_t do_in_queue(const QueueRef &queue, Task &&task) {
+  if (on_device_thread()) return explain(cnrtErrorOpsNotPermitted, "a function that a queue runs must not wait");
+  std::uint64_t ticket = 0;
+  cnrtRet_t error = enqueue(queue, std::move(task), &ticket);
+  if (error == cnrtSuccess) error = wait_for_ticket(queue, ticket);
+  return error == cnrtSuccess ? take_error(queue) : error;
+}
+
+std::uint64_t queue_count() { return g_queues.count(); }
+
+void destroy_all_queues() {
+  for (const auto &entry : g_queues.remove_all()) abandon(entry.second);
+}
+
+}  // namespace mlusim
+
+using namespace mlusim;
+
+cnrtRet_t cnrtQueueCreate(cnrtQueue_t *queue) {
+  return guarded(__func__, [&](const char *function) { return create(function, queue, 0, kLeastPriority); });
+}
+
+cnrtRet_t cnrtQueueCreateWithPriority(cnrtQueue_t *queue, unsigned int flags, int priority) {
+  return guarded(__func__, [&](const char *function) { return create(function, queue, flags, priority); });
+}
+
+cnrtRet_t cnrtQueueDestroy(cnrtQueue_t queue) {
+  return guarded(__func__, [&](const char *function) { return destroy(function, queue); });
+}
+
+cnrtRet_t cnrtQueueGetPriority(cnrtQueue_t queue, int *priority) {
+  return guarded(__func__, [&](const char *function) {
+    const QueueRef found = queue_of(function, queue);
+    if (found == nullptr) return cnrtErrorInvalidResourceHandle;
+    if (priority == nullptr) return refuse_null(function, "priority");
+    *priority = found->priority();
+    return cnrtSuccess;
+  });
+}
+
+// Of the two numbers for work that is not done, the vendor's documents name cnrtErrorBusy, which is deprecated, while programs
+// compare with cnrtErrorNotReady.
+cnrtRet_t cnrtQueueQuery(cnrtQueue_t queue) {
+  return guarded(__func__, [&](const char *function) {
+    const QueueRef found = queue_of(function, queue);
+    if (found == nullptr) return cnrtErrorInvalidResourceHandle;
+    return is_done(found) ? take_error(found) : cnrtErrorNotReady;
+  });
+}
+
+cnrtRet_t cnrtQueueSync(cnrtQueue_t queue) {
+  return guarded(__func__, [&](const char *function) {
+    const QueueRef found = queue_of(function, queue);
+    if (found == nullptr) return cnrtErrorInvalidResourceHandle;
+    const cnrtRet_t error = wait_for_queue(found);
+    return error == cnrtSuccess ? take_error(found) : error;
+  });
+}
+
+cnrtRet_t cnrtInvokeHostFunc(cnrtQueue_t queue, cnrtHostFn_t called, void *arguments) {
+  return guarded(__func__, [&](const char *function) {
+    const QueueRef found = queue_of(function, queue);
+    if (found == nullptr) return cnrtErrorInvalidResourceHandle;
+    if (called == nullptr) return refuse_null(function, "function");
+    Task task;
+    task.on_device = false;
+    task.work = [called, arguments] {
+      called(arguments);
+      return cnrtSuccess;
+    };
+    return enqueue(found, std::move(task));
+  });
+}

@@ -1,0 +1,20 @@
+// The queues behind the handles of the C interface.
+#ifndef MLUSIM_RUNTIME_QUEUE_H_
+#define MLUSIM_RUNTIME_QUEUE_H_
+
+#include "runtime/scheduler.h"
+
+namespace mlusim {
+
+// The queue of a handle or of one of the numbers that stand for default queues; null, with a sentence, if there is none.
+QueueRef queue_of(const char *function, cnrtQueue_t handle);
+
+// Puts work into the queue, waits for it, and returns the error that the queue holds then.
+cnrtRet_t do_in_queue(const QueueRef &queue, Task &&task);
+
+std::uint64_t queue_count();
+void destroy_all_queues();
+
+}  // namespace mlusim
+
+#endif  // MLUSIM_RUNTIME_QUEUE_H_
