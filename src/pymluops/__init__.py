@@ -1,6 +1,8 @@
 """Cambricon mlu-ops operators for Python: on the CPU, and on any library with the mlu-ops C ABI."""
 
-from pymluops._core import Handle, SparseConvolutionDescriptor
+from typing import TYPE_CHECKING, Any
+
+from pymluops._core import DeviceArray, Handle, Queue, SparseConvolutionDescriptor
 from pymluops.descriptors import TensorDescriptor
 from pymluops.enums import DataType, Layout, Status
 from pymluops.errors import (
@@ -29,6 +31,9 @@ from pymluops.ops import (
 )
 from pymluops.threads import get_num_threads, set_num_threads
 
+if TYPE_CHECKING:
+    from pymluops import sim as sim
+
 __all__ = [
     "AllocFailedError",
     "ArchMismatchError",
@@ -36,6 +41,7 @@ __all__ = [
     "BackendInfo",
     "BadParamError",
     "DataType",
+    "DeviceArray",
     "ExecutionFailedError",
     "Handle",
     "IndicePairs",
@@ -45,6 +51,7 @@ __all__ = [
     "NotInitializedError",
     "NotSupportedError",
     "NumericalOverflowError",
+    "Queue",
     "SparseConvolutionDescriptor",
     "Status",
     "TensorDescriptor",
@@ -65,10 +72,15 @@ __all__ = [
 ]
 
 
-def __getattr__(name: str) -> str:
+def __getattr__(name: str) -> Any:
     # Reading the metadata of a package takes longer than importing this one, so it waits until somebody asks.
     if name == "__version__":
         from importlib.metadata import version
 
         return version("pymluops")
+    # Only who asks for the simulator needs its module.
+    if name == "sim":
+        from importlib import import_module
+
+        return import_module("pymluops.sim")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -3,11 +3,14 @@
 
 Parts, each a file that is included below:
 
-- `_table.pxi`, generated from mluops.h: one pointer for every C function, and the call of one by its number
+- `_table.pxi`, generated from the headers: one pointer for every C function, and the call of one by its number
 - `_core_array.pxi`: reading arrays through the buffer protocol and DLPack
 - `_core_backend.pxi`: `Backend`, status -> exception, the default
+- `_core_queue.pxi`: `Queue`, and what the runtime of a device answers
+- `_core_device_array.pxi`: `DeviceArray`
 - `_core_handle.pxi`: `Handle`, `SparseConvolutionDescriptor`
 - `_core_call.pxi`: the state of one call, and its steps that need no Python
+- `_core_staging.pxi`: such steps for arrays in host memory that a device is to work on
 - `_core_operator.pxi`: `Operator`, which checks the arguments of one C function against its schema and calls it
 """
 
@@ -16,6 +19,7 @@ from cpython.buffer cimport Py_buffer, PyBUF_FULL_RO, PyBuffer_Release, PyObject
 from cpython.dict cimport PyDict_GetItemWithError
 from cpython.long cimport PyLong_AsLongLongAndOverflow, PyLong_CheckExact
 from cpython.object cimport PyObject
+from cpython.ref cimport Py_DECREF, Py_INCREF
 from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_IsValid, PyCapsule_SetName
 from cpython.pythread cimport (
     NOWAIT_LOCK,
@@ -45,10 +49,18 @@ cdef enum:
     MAX_TENSORS = 6  # of one operator, for which a handle keeps descriptors
 
 cdef int SUCCESS = 0
+cdef int ALLOC_FAILED = 2
+cdef int EXECUTION_FAILED = 6
+
+cdef class DeviceArray
+cdef class QueueState
 
 include "_table.pxi"
 include "_core_array.pxi"
 include "_core_backend.pxi"
+include "_core_queue.pxi"
+include "_core_device_array.pxi"
 include "_core_handle.pxi"
 include "_core_call.pxi"
+include "_core_staging.pxi"
 include "_core_operator.pxi"

@@ -1,4 +1,4 @@
-# Reading arrays: the buffer protocol first, then DLPack. Included by _core.pyx.
+# Reading arrays: our own, the buffer protocol, then DLPack. Included by _core.pyx.
 
 cdef extern from *:
     """
@@ -121,6 +121,8 @@ cdef str acquire(View *view, object array):
     cdef str problem = None
     view.source = SOURCE_NONE
     view.dtype = 0
+    if type(array) is DeviceArray:
+        return acquire_device_array(view, <DeviceArray>array)
     if PyObject_CheckBuffer(array):
         try:
             PyObject_GetBuffer(array, &view.buffer, PyBUF_FULL_RO)
@@ -300,5 +302,15 @@ def leading_dim(array):
     cdef str problem = acquire(&view, array)
     try:
         return view.shape[0] if problem is None and view.ndim > 0 else 0
+    finally:
+        release(&view)
+
+
+def in_device_memory(array):
+    """Tell whether an array lies in the memory of a device; False if it cannot be read, which its user will refuse."""
+    cdef View view
+    cdef str problem = acquire(&view, array)
+    try:
+        return problem is None and view.device == DL_EXTENSION
     finally:
         release(&view)

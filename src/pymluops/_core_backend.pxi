@@ -37,6 +37,8 @@ cdef class Backend:
         The file, all links followed.
     kind : str
         What it computes on: ``"cpu"``, ``"sim"``, ``"mlu"`` or, if it does not tell, ``"unknown"``.
+    on_device : bool
+        Whether it computes in device memory, so that it has a `Queue` and a `DeviceArray`.
     """
 
     # Never freed, so that a handle can be destroyed at any later time.
@@ -45,7 +47,8 @@ cdef class Backend:
     cdef readonly str name
     cdef readonly str path
     cdef readonly str kind
-    cdef bint on_device  # takes arrays in device memory
+    cdef readonly bint on_device
+    cdef object default_queue  # a QueueState, from its first use on
     cdef object raw
     cdef object __weakref__
 
@@ -68,7 +71,7 @@ cdef class Backend:
         self.path = os.path.realpath(file if text == NULL else os.fsdecode(text))
         self.name = os.path.basename(self.path) if name is None else name
         self.kind = self.find_kind()
-        self.on_device = self.kind == "mlu"
+        self.on_device = self.kind == "sim" or self.kind == "mlu"
 
     cdef str find_kind(self):
         if self.table.mluopsExtGetLibraryKind != NULL:
@@ -101,12 +104,15 @@ cdef class Backend:
 
     @property
     def ffi(self):
-        """The cffi object that knows all types of the ABI."""
+        """The cffi object that knows all types of these functions."""
         return self.open_raw()[0]
 
     @property
     def lib(self):
-        """The cffi library object with every C function; asking for one that the library lacks is an `ffi.error`."""
+        """The cffi library object with every C function, of mlu-ops and, on a device, of CNRT and the simulator.
+
+        Asking for one that the library lacks is an `ffi.error`.
+        """
         return self.open_raw()[1]
 
     cdef tuple open_raw(self):
@@ -118,7 +124,7 @@ cdef class Backend:
         return self.raw
 
     def exports(self, str function not None):
-        """Tell whether the library has a function of the ABI."""
+        """Tell whether the library has a function; `lib` lists all that it may have."""
         return function in _FUNCTIONS and table_function(self.table, <int>_FUNCTIONS[function][0]) != NULL
 
     def __repr__(self):
@@ -150,6 +156,8 @@ cdef object failure(Backend backend, str function, int status):
         if backend.table.mluOpGetErrorString != NULL:
             name = f"{text_of(backend.table.mluOpGetErrorString(status))} ({status})"
         detail = f"{function}: {name} from {os.path.basename(backend.path)}"
+    if status == EXECUTION_FAILED:
+        return execution_failure(backend, function, detail)
     return errors.error_from_status(status, function, detail)
 
 

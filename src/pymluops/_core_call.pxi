@@ -68,6 +68,12 @@ cdef struct Call:
     void *workspace
     size_t workspace_size
     int failed  # number of the C function that was refused; -1: memory ran out
+    # On a device only, but for `resident` and `arrays`.
+    bint resident[MAX_TENSORS]  # lies in device memory
+    PyObject *arrays[MAX_TENSORS]  # the DeviceArray, held by this call; NULL: none
+    char *host[MAX_TENSORS]  # where an array lies whose view points to its place on the device
+    int runtime_status  # of the CNRT function that failed
+    size_t wanted  # bytes that the device had no room for
 
 
 cdef object np_empty = np.empty

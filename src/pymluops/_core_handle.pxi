@@ -15,6 +15,7 @@ _HANDLE_NAMES = _arguments.Names("Handle", "mluOpSetQueue")
 
 
 @cython.final
+@cython.no_gc_clear
 cdef class Handle:
     """Handle(backend=None, queue=None)
 --
@@ -28,8 +29,9 @@ cdef class Handle:
     ----------
     backend : Backend, str or os.PathLike, optional
         The library, or what `pymluops.load` takes; the default backend if not given.
-    queue : int, optional
-        Address of a ``cnrtQueue_t``, which must outlive the handle; the default queue if not given.
+    queue : Queue or int, optional
+        Where operators are put on a device: a `Queue`, or the address of a ``cnrtQueue_t``, which must outlive the
+        handle; the default queue if not given.
 
     Raises
     ------
@@ -57,16 +59,22 @@ cdef class Handle:
     # Held during a call: a second thread that uses the same handle waits.
     cdef PyThread_type_lock lock
     cdef Slot slots[MAX_TENSORS]
+    cdef bint on_device
+    cdef QueueState state  # of its queue; None where there is no device
     cdef readonly Backend backend
     cdef object __weakref__
 
     def __cinit__(self, backend=None, queue=None):
         cdef int status
         cdef void *pointer = NULL
-        if queue is not None:
+        if isinstance(queue, Queue):
+            backend = (<Queue>queue).backend if backend is None else backend
+        elif queue is not None:
             pointer = <void *><uintptr_t>_arguments.integer(_HANDLE_NAMES, "queue", queue, 0, 2**64 - 1)
         self.backend = as_backend(backend)
         self.table = self.backend.table
+        if isinstance(queue, Queue):
+            pointer = queue_argument(self.backend, "Handle", queue).queue
         self.lock = PyThread_allocate_lock()
         if self.lock == NULL:
             raise errors.AllocFailedError("out of memory")
@@ -79,6 +87,21 @@ cdef class Handle:
             if self.table.mluOpSetQueue == NULL:
                 raise missing(self.backend, "mluOpSetQueue", "Handle")
             check(self.backend, "mluOpSetQueue", self.table.mluOpSetQueue(self.handle, pointer))
+        if self.backend.on_device:
+            self.take_queue(queue, pointer)
+
+    cdef int take_queue(self, object queue, void *pointer) except -1:
+        cdef QueueState state
+        require_device(self.backend, "Handle")
+        if isinstance(queue, Queue):
+            state = (<Queue>queue).opened("Handle")
+        elif pointer == NULL:
+            state = default_queue(self.backend)
+        else:
+            state = new_queue_state(self.backend, pointer)
+        state.users += 1
+        self.state, self.on_device = state, True
+        return 0
 
     def __dealloc__(self):
         self.destroy()
@@ -95,11 +118,28 @@ cdef class Handle:
         if self.alive and self.table.mluOpDestroy != NULL:
             self.table.mluOpDestroy(self.handle)
         self.alive = False
+        if self.state is not None:
+            self.state.release()
+            self.state = None
 
     cdef void acquire_lock(self) noexcept:
         if not PyThread_acquire_lock(self.lock, NOWAIT_LOCK):
             with nogil:
                 PyThread_acquire_lock(self.lock, WAIT_LOCK)
+
+    def sync(self):
+        """Wait until everything in its queue is done; where there is no device, a call is done when it returns.
+
+        Raises
+        ------
+        ExecutionFailedError
+            If something in the queue failed; see `Queue.sync`.
+        """
+        self.ensure_open()
+        if self.state is not None:
+            error = self.state.settle()
+            if error is not None:
+                raise error
 
     def close(self):
         """Destroy the handle; a second call does nothing. A call that another thread runs with it is waited for."""

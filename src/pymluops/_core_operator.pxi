@@ -138,14 +138,16 @@ cdef class Operator:
             raise _arguments.refusal(self, "handle", "a Handle or None", _arguments.shown(handle))
         if not h.alive:
             raise errors.NotInitializedError(f"{self.name}: handle: is closed", function=self.function)
+        if h.on_device and not h.state.open:
+            raise errors.NotInitializedError(f"{self.name}: handle: its queue is closed", function=self.function)
         if table_function(h.table, self.plan.number) == NULL:
             raise missing(h.backend, self.function, self.name)
         return h
 
     def __call__(self, handle, tuple tensors not None, tuple scalars not None=(), bint validate=False,
-                 SparseConvolutionDescriptor sparse=None):
+                 SparseConvolutionDescriptor sparse=None, bint device_results=False):
         # Returns the outputs: one object, or a tuple of several. `tensors` and `scalars` are in the order of the
-        # schema; an output may be None.
+        # schema; an output may be None. New outputs are where all inputs are, or on the device if `device_results`.
         cdef Call call
         cdef Handle h = self.resolve(handle)
         cdef int i
@@ -153,16 +155,19 @@ cdef class Operator:
             raise TypeError(f"{self.name}: expected {self.tensor_count} arrays and {self.scalar_count} integers")
         for i in range(self.tensor_count):
             call.views[i].source = SOURCE_NONE
+            call.arrays[i] = NULL
         for i in range(self.symbol_count):
             call.values[i] = -1
         try:
-            return self.run(h, &call, tensors, scalars, validate, sparse)
+            return self.run(h, &call, tensors, scalars, validate, sparse, device_results)
         finally:
             for i in range(self.tensor_count):
                 release(&call.views[i])
+                if call.arrays[i] != NULL:
+                    let_go(&call.arrays[i])
 
     cdef object run(self, Handle handle, Call *call, tuple tensors, tuple scalars, bint validate,
-                    SparseConvolutionDescriptor sparse):
+                    SparseConvolutionDescriptor sparse, bint device_results):
         cdef int i
         cdef object array, result = None
         cdef list results = None
@@ -171,7 +176,7 @@ cdef class Operator:
             array = tensors[i]
             if self.specs[i].output:
                 if array is None:
-                    array = self.allocate(call, i)
+                    array = self.allocate(handle, call, i, device_results)
                 if self.output_count == 1:
                     result = array
                 elif results is None:
@@ -180,7 +185,7 @@ cdef class Operator:
                     results.append(array)
             self.read_array(handle, call, i, array)
         self.check_memory(call)
-        if validate and not handle.backend.on_device:
+        if validate:
             self.check_contents(call)
         self.execute(handle, call, sparse)
         return result if self.output_count == 1 else tuple(results)
@@ -204,7 +209,7 @@ cdef class Operator:
             call.owners[spec.symbol] = -1
         return 0
 
-    cdef object allocate(self, Call *call, int i):
+    cdef object allocate(self, Handle handle, Call *call, int i, bint device_results):
         """Make the output that the caller did not bring."""
         cdef TensorSpec *spec = &self.specs[i]
         cdef int64_t dims[MAX_DIMS]
@@ -217,6 +222,11 @@ cdef class Operator:
         if count >= COUNT_LIMIT and self.too_large is not None:
             raise self.size_error(i, f"{count} in shape {list(shape)}")
         dtype = call.views[spec.like].dtype if spec.like >= 0 else first_bit(spec.dtypes)
+        if handle.on_device and (device_results or self.inputs_resident(call)):
+            try:
+                return DeviceArray(shape, DataType(dtype), handle.backend)
+            except errors.AllocFailedError as error:
+                raise self.memory_error(f"{self.tensors[i].name}: {error.detail}") from None
         if numpy_dtypes[dtype] is None:
             raise self.problem(i, f"an array, because NumPy has no {dtypes.data_type_name(dtype)}, got None")
         try:
@@ -224,23 +234,31 @@ cdef class Operator:
         except (MemoryError, ValueError):
             raise self.memory_error(f"{self.tensors[i].name} of shape {list(shape)}") from None
 
+    cdef bint inputs_resident(self, Call *call) noexcept:
+        cdef int i
+        for i in range(self.tensor_count - self.output_count):
+            if not call.resident[i]:
+                return False
+        return True
+
     # -- Checks --------------------------------------------------------------------------------------------------------
 
     cdef int read_array(self, Handle handle, Call *call, int i, object array) except -1:
         """Look at an array and refuse what the schema does not allow."""
         cdef TensorSpec *spec = &self.specs[i]
         cdef View *view = &call.views[i]
-        cdef str problem = acquire(view, array)
+        cdef str problem
         cdef int k
+        if type(array) is DeviceArray and not (<DeviceArray>array).alive:
+            raise errors.NotInitializedError(f"{self.name}: {self.tensors[i].name}: is closed", function=self.function)
+        problem = acquire(view, array)
         if problem is None and view.foreign_order:
             problem = f"native byte order, got {array_text(array)}"
         if problem is not None:
             raise self.unreadable(call, i, array, problem)
+        call.resident[i] = False
         if view.device != DL_CPU:
-            self.check_device(handle, view, i)
-        elif handle.backend.on_device:
-            raise self.problem(i, f"an array in the memory of the device, because the backend is "
-                                  f"{handle.backend.name}, got one in host memory")
+            self.check_device(handle, call, i, array)
         if not self.allows(call, i, view.dtype):
             raise self.dtype_error(call, i, array)
         if not self.match_shape(call, i):
@@ -285,14 +303,26 @@ cdef class Operator:
                 call.owners[unknown] = i
         return True
 
-    cdef int check_device(self, Handle handle, View *view, int i) except -1:
-        if handle.backend.on_device:
-            if view.device == DL_EXTENSION:
-                return 0
-            raise self.problem(i, f"an array in the memory of the device, got DLPack device type {view.device}")
+    cdef int check_device(self, Handle handle, Call *call, int i, object array) except -1:
+        """Refuse the memory of another device."""
+        cdef View *view = &call.views[i]
+        cdef bint ours = False
         if view.device == DL_CUDA_HOST or view.device == DL_ROCM_HOST:
             return 0
-        raise self.problem(i, f"an array in host memory, got DLPack device type {view.device}")
+        if type(array) is DeviceArray:
+            ours = handle.on_device and (<DeviceArray>array).backend is handle.backend
+        elif view.device == DL_EXTENSION:  # a tensor of torch_mlu
+            ours = handle.on_device and handle.backend.kind == "mlu"
+        if not ours:
+            place = f" or on {handle.backend.name}" if handle.on_device else ""
+            raise self.problem(i, f"an array in host memory{place}, because the backend is {handle.backend.name}, got "
+                                  f"{device_text(view, array)}")
+        call.resident[i] = True
+        if type(array) is DeviceArray:
+            (<DeviceArray>array).users += 1
+            Py_INCREF(array)
+            call.arrays[i] = <PyObject *>array
+        return 0
 
     cdef int check_memory(self, Call *call) except -1:
         """Refuse unaligned data and overlap; where a tensor is empty, nobody looks at the data."""
@@ -314,14 +344,16 @@ cdef class Operator:
             view = &call.views[i]
             for k in range(self.tensor_count):
                 other = &call.views[k]
-                if k != i and view.data < other.data + other.count * other.itemsize and (
+                if k == i or call.resident[k] != call.resident[i]:
+                    continue
+                if view.data < other.data + other.count * other.itemsize and (
                     other.data < view.data + view.count * view.itemsize
                 ):
                     raise self.problem(i, f"memory of its own, got an array that overlaps {self.tensors[k].name}")
         return 0
 
     cdef int check_contents(self, Call *call) except -1:
-        """Refuse values outside their range."""
+        """Refuse values outside their range; the host cannot look at those that lie on the device."""
         cdef int i, column
         cdef int64_t found
         cdef int64_t limits[MAX_COLUMNS]
@@ -329,7 +361,7 @@ cdef class Operator:
         cdef View *view
         for i in range(self.tensor_count):
             spec, view = &self.specs[i], &call.views[i]
-            if spec.column_count == 0 or view.count == 0:
+            if spec.column_count == 0 or view.count == 0 or call.resident[i]:
                 continue
             for column in range(spec.column_count):
                 limits[column] = call.values[spec.columns[column]]
@@ -359,6 +391,9 @@ cdef class Operator:
         try:
             if not handle.alive:  # another thread closed it while this one waited
                 raise errors.NotInitializedError(f"{self.name}: handle: is closed", function=self.function)
+            if handle.on_device:
+                self.execute_on_device(handle, call)
+                return 0
             with nogil:
                 status = self.run_c(handle, call)
                 free(call.workspace)
@@ -372,6 +407,50 @@ cdef class Operator:
                 sparse.users -= 1
         return 0
 
+    cdef int execute_on_device(self, Handle handle, Call *call) except -1:
+        """Put the call into the handle's queue; wait for it if anything has to come back or be freed."""
+        cdef QueueState queue = handle.state
+        cdef bint waiting = self.workspace is not None
+        cdef int i, status
+        cdef int64_t number
+        for i in range(self.tensor_count):
+            waiting = waiting or not call.resident[i]
+        if waiting:  # what failed before shall not pass for this call
+            queue.wait(queue.issued)
+        for i in range(self.tensor_count):
+            if call.arrays[i] != NULL:
+                (<DeviceArray>call.arrays[i]).before(queue, self.specs[i].output)
+        number = queue.issue()
+        for i in range(self.tensor_count):
+            if call.arrays[i] != NULL:
+                (<DeviceArray>call.arrays[i]).after(queue, number, self.specs[i].output)
+        with nogil:
+            status = self.run_on_device(handle, call, queue.queue, waiting)
+        if waiting:
+            queue.finish(number)
+        if call.runtime_status != 0:
+            error = device_failure(handle.backend, function_name(call.failed), call.runtime_status)
+            if isinstance(error, errors.AllocFailedError):
+                error = self.memory_error(f"{call.wanted} bytes on {handle.backend.name} ({error.detail})")
+            raise error
+        if status != SUCCESS:
+            raise failure(handle.backend, function_name(call.failed), status)
+        return 0
+
+    cdef int run_on_device(self, Handle handle, Call *call, cnrtQueue_t queue, bint waiting) noexcept nogil:
+        """Make the call, with device memory for what lies in host memory; look at `call.runtime_status` first."""
+        cdef int status = SUCCESS
+        cdef FunctionTable *table = handle.table
+        call.runtime_status = 0
+        if stage(table, call, self.specs, self.tensor_count):
+            status = self.run_c(handle, call)
+            # Also after a failure: what it had begun works on memory that is freed below.
+            if waiting and not runtime_failed(call, NUMBER_SYNC, table.cnrtQueueSync(queue)) and status == SUCCESS:
+                bring_back(table, call, self.specs, self.tensor_count)
+        if waiting:
+            free_staged(table, call, self.tensor_count)
+        return status
+
     cdef int run_c(self, Handle handle, Call *call) noexcept nogil:
         cdef int i, status
         for i in range(self.tensor_count):
@@ -383,11 +462,20 @@ cdef class Operator:
             if status != SUCCESS:
                 return status
             if call.workspace_size != 0:
-                call.workspace = allocate_workspace(call.workspace_size)
-                if call.workspace == NULL:
-                    call.failed = -1
-                    return <int>2
+                status = self.take_workspace(handle, call)
+                if status != SUCCESS:
+                    return status
         return self.invoke(handle, call, &self.plan)
+
+    cdef int take_workspace(self, Handle handle, Call *call) noexcept nogil:
+        if not handle.on_device:
+            call.workspace = allocate_workspace(call.workspace_size)
+            call.failed = -1
+            return <int>ALLOC_FAILED if call.workspace == NULL else SUCCESS
+        if runtime_failed(call, NUMBER_MALLOC, handle.table.cnrtMalloc(&call.workspace, call.workspace_size)):
+            call.workspace, call.wanted = NULL, call.workspace_size
+            return ALLOC_FAILED
+        return SUCCESS
 
     cdef int invoke(self, Handle handle, Call *call, Plan *plan) noexcept nogil:
         cdef Argument arguments[MAX_PARAMETERS]

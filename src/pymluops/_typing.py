@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
+    from pymluops._core import DeviceArray
+
 
 class SupportsDLPack(Protocol):
     """An array that offers itself through DLPack: NumPy, PyTorch, JAX and others."""
@@ -14,5 +16,8 @@ class SupportsDLPack(Protocol):
     def __dlpack__(self, *args: Any, **kwargs: Any) -> Any: ...
 
 
+#: An array in host memory, or one of another package.
+HostArray: TypeAlias = "SupportsDLPack | Buffer"
+
 #: Anything an operator takes as an array.
-Array: TypeAlias = "SupportsDLPack | Buffer"
+Array: TypeAlias = "HostArray | DeviceArray"

@@ -7,9 +7,12 @@ expected.
 
 from __future__ import annotations
 
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from pymluops.enums import Status
+
+if TYPE_CHECKING:
+    from pymluops.sim import Finding
 
 __all__ = [
     "AllocFailedError",
@@ -88,9 +91,33 @@ class ArchMismatchError(MluOpError):
 
 
 class ExecutionFailedError(MluOpError):
-    """The operator was started and failed."""
+    """The operator was started and failed.
+
+    On the simulated MLU the message is the report about the kernel, which has many lines.
+
+    Parameters
+    ----------
+    detail, function, status
+        As for `MluOpError`.
+    findings : tuple of Finding
+        What the simulator found.
+
+    Attributes
+    ----------
+    findings : tuple of Finding
+        Empty on anything but the simulator; see `pymluops.sim`.
+    """
 
     _STATUS = Status.EXECUTION_FAILED
+
+    def __init__(
+        self, detail: str = "", *, function: str = "", status: int | None = None, findings: tuple[Finding, ...] = ()
+    ) -> None:
+        super().__init__(detail, function=function, status=status)
+        self.findings = findings
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _restore_findings, (type(self), self.detail, self.function, int(self.status), self.findings)
 
 
 class NotSupportedError(MluOpError, NotImplementedError):
@@ -135,3 +162,9 @@ def _as_status(status: int) -> Status | int:
 
 def _restore(error: type[MluOpError], detail: str, function: str, status: int) -> MluOpError:
     return error(detail, function=function, status=status)
+
+
+def _restore_findings(
+    error: type[ExecutionFailedError], detail: str, function: str, status: int, findings: tuple[Finding, ...]
+) -> ExecutionFailedError:
+    return error(detail, function=function, status=status, findings=findings)

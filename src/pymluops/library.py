@@ -70,7 +70,8 @@ def load(name_or_path: str | os.PathLike[str] | Backend) -> Backend:
     Raises
     ------
     NotInitializedError
-        If the library is not there, cannot be loaded or is not an mlu-ops library.
+        If the library is not there, cannot be loaded or is not an mlu-ops library; for the simulator also if
+        ``PYMLUOPS_SIM_DEVICE`` or ``PYMLUOPS_SIM_CHECK`` cannot be followed, see `pymluops.sim`.
     BadParamError
         If `name_or_path` is neither a name nor a path.
 
@@ -230,6 +231,8 @@ def _open(file: str, name: str | None) -> Backend:
             return _loaded[real]
         try:
             backend = Backend(real, name)
+            if backend.kind == "sim":
+                _prepare_simulator(backend)
         except NotInitializedError as error:
             if file == _VENDOR_FILE:
                 raise NotInitializedError(_not_found(error)) from None
@@ -239,6 +242,12 @@ def _open(file: str, name: str | None) -> Backend:
         _loaded[real] = backend
     _warn_of_version(backend)
     return backend
+
+
+def _prepare_simulator(backend: Backend) -> None:
+    from pymluops import sim  # which needs this module
+
+    sim.read_environment(backend)
 
 
 def _not_found(error: NotInitializedError) -> str:

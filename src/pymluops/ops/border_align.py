@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from pymluops._core import Handle
-    from pymluops._typing import Array
+    from pymluops._core import DeviceArray, Handle
+    from pymluops._typing import Array, HostArray
 
 __all__ = ["border_align_backward", "border_align_forward"]
 
@@ -51,8 +51,18 @@ _BACKWARD = Operator(
 
 @overload
 def border_align_forward(
-    input: Array,
-    boxes: Array,
+    input: DeviceArray,
+    boxes: DeviceArray,
+    pool_size: int,
+    *,
+    out: None = None,
+    argmax_idx: None = None,
+    handle: Handle | None = None,
+) -> tuple[DeviceArray, DeviceArray]: ...
+@overload
+def border_align_forward(
+    input: HostArray,
+    boxes: HostArray,
     pool_size: int,
     *,
     out: None = None,
@@ -61,11 +71,17 @@ def border_align_forward(
 ) -> tuple[NDArray[Any], NDArray[Any]]: ...
 @overload
 def border_align_forward(
-    input: Array, boxes: Array, pool_size: int, *, out: _Out, argmax_idx: None = None, handle: Handle | None = None
+    input: HostArray,
+    boxes: HostArray,
+    pool_size: int,
+    *,
+    out: _Out,
+    argmax_idx: None = None,
+    handle: Handle | None = None,
 ) -> tuple[_Out, NDArray[Any]]: ...
 @overload
 def border_align_forward(
-    input: Array, boxes: Array, pool_size: int, *, out: Any = None, argmax_idx: Any, handle: Handle | None = None
+    input: Array, boxes: Array, pool_size: int, *, out: Any = None, argmax_idx: Any = None, handle: Handle | None = None
 ) -> tuple[Any, Any]: ...
 def border_align_forward(
     input: Array, boxes: Array, pool_size: int, *, out: Any = None, argmax_idx: Any = None, handle: Handle | None = None
@@ -84,9 +100,9 @@ def border_align_forward(
         x1, y1, x2, y2 in pixels of the feature map. The vendor's library also wants K = H*W.
     pool_size : int
         Number of steps along a border, > 0.
-    out : array, optional
+    out : array or DeviceArray, optional
         Where to write the maxima, shape [N, K, 4, C], like `input`.
-    argmax_idx : array, optional
+    argmax_idx : array or DeviceArray, optional
         Where to write which sample it was, shape [N, K, 4, C], int32.
     handle : Handle, optional
         The handle to run with; the thread's own for the default backend if not given.
@@ -94,7 +110,7 @@ def border_align_forward(
     Returns
     -------
     output : array, shape [N, K, 4, C]
-        `out`, or a new NumPy array like `input`.
+        `out`, or a new NumPy array like `input`; a `DeviceArray` if all inputs are.
     argmax_idx : array, shape [N, K, 4, C], int32
         Number of the first largest sample, 0 to `pool_size`. The backward direction needs it.
 
@@ -126,9 +142,20 @@ def border_align_forward(
 
 @overload
 def border_align_backward(
-    grad_output: Array,
-    boxes: Array,
-    argmax_idx: Array,
+    grad_output: DeviceArray,
+    boxes: DeviceArray,
+    argmax_idx: DeviceArray,
+    pool_size: int,
+    feature_size: Sequence[int],
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> DeviceArray: ...
+@overload
+def border_align_backward(
+    grad_output: HostArray,
+    boxes: HostArray,
+    argmax_idx: HostArray,
     pool_size: int,
     feature_size: Sequence[int],
     *,
@@ -146,6 +173,17 @@ def border_align_backward(
     out: _Out,
     handle: Handle | None = None,
 ) -> _Out: ...
+@overload
+def border_align_backward(
+    grad_output: Array,
+    boxes: Array,
+    argmax_idx: Array,
+    pool_size: int,
+    feature_size: Sequence[int],
+    *,
+    out: Any = None,
+    handle: Handle | None = None,
+) -> Any: ...
 def border_align_backward(
     grad_output: Array,
     boxes: Array,
@@ -172,15 +210,15 @@ def border_align_backward(
         As in the forward direction, > 0.
     feature_size : (int, int)
         H and W of the feature map, in pixels.
-    out : array, optional
+    out : array or DeviceArray, optional
         Where to write, shape [N, H, W, 4*C], like `grad_output`; it must not overlap an input.
     handle : Handle, optional
         The handle to run with; the thread's own for the default backend if not given.
 
     Returns
     -------
-    array
-        `out`, or a new NumPy array of shape [N, H, W, 4*C].
+    array or DeviceArray
+        `out`, or a new NumPy array of shape [N, H, W, 4*C]; a `DeviceArray` if all inputs are.
 
     Raises
     ------

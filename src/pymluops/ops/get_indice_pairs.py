@@ -3,22 +3,31 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pymluops._arguments import INT32_MAX, flag, integer, integers, refusal
-from pymluops._core import Operator, SparseConvolutionDescriptor, leading_dim
+from pymluops._core import (
+    DeviceArray,
+    Handle,
+    Operator,
+    SparseConvolutionDescriptor,
+    in_device_memory,
+    leading_dim,
+    leading_rows,
+)
 from pymluops.ops._schema import INT32, Scalar, Tensor
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pymluops._core import Handle
-    from pymluops._typing import Array
+    from pymluops._typing import Array, HostArray
 
 __all__ = ["IndicePairs", "get_indice_pairs"]
+
+_Result = TypeVar("_Result")
 
 _PAIRS = Operator(
     "mluOpGetIndicePairs",
@@ -44,8 +53,8 @@ _PAIRS = Operator(
 _MOST_ROWS = 2**29 - 1
 
 
-class IndicePairs(NamedTuple):
-    """What `get_indice_pairs` returns.
+class IndicePairs(NamedTuple, Generic[_Result]):
+    """What `get_indice_pairs` returns: NumPy arrays, or `DeviceArray`s.
 
     Attributes
     ----------
@@ -58,9 +67,9 @@ class IndicePairs(NamedTuple):
         Number of pairs of each filter cell.
     """
 
-    out_indices: NDArray[np.int32]
-    indice_pairs: NDArray[np.int32]
-    indice_num: NDArray[np.int32]
+    out_indices: _Result
+    indice_pairs: _Result
+    indice_num: _Result
 
 
 class _Geometry(NamedTuple):
@@ -74,6 +83,36 @@ class _Geometry(NamedTuple):
     subm: bool
 
 
+@overload
+def get_indice_pairs(
+    indices: DeviceArray,
+    *,
+    batch_size: int,
+    spatial_shape: Sequence[int],
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] = 1,
+    padding: int | Sequence[int] = 0,
+    dilation: int | Sequence[int] = 1,
+    subm: bool = False,
+    out_spatial_shape: Sequence[int] | None = None,
+    validate: bool = True,
+    handle: Handle | None = None,
+) -> IndicePairs[DeviceArray]: ...
+@overload
+def get_indice_pairs(
+    indices: HostArray,
+    *,
+    batch_size: int,
+    spatial_shape: Sequence[int],
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] = 1,
+    padding: int | Sequence[int] = 0,
+    dilation: int | Sequence[int] = 1,
+    subm: bool = False,
+    out_spatial_shape: Sequence[int] | None = None,
+    validate: bool = True,
+    handle: Handle | None = None,
+) -> IndicePairs[NDArray[np.int32]]: ...
 def get_indice_pairs(
     indices: Array,
     *,
@@ -87,7 +126,7 @@ def get_indice_pairs(
     out_spatial_shape: Sequence[int] | None = None,
     validate: bool = True,
     handle: Handle | None = None,
-) -> IndicePairs:
+) -> IndicePairs[Any]:
     """Find which input rows meet which output rows under each cell of a sparse 3-D convolution's filter.
 
     Along each axis, filter cell k sends input place i to output place ``(i + padding - k*dilation) / stride`` where
@@ -113,14 +152,16 @@ def get_indice_pairs(
         Output space; by default the input space in sub-manifold mode, else
         ``(i + 2*padding - dilation*(kernel_size - 1) - 1) // stride + 1`` for each axis.
     validate : bool
-        Refuse a row outside batch or space before the call and name it. The CPU library refuses it in any case.
+        Refuse a row outside batch or space before the call and name it. The CPU library refuses it in any case. Rows
+        in device memory are not looked at before the call.
     handle : Handle, optional
         The handle to run with; the thread's own for the default backend if not given.
 
     Returns
     -------
     IndicePairs
-        A named tuple ``(out_indices, indice_pairs, indice_num)`` of new NumPy arrays.
+        A named tuple ``(out_indices, indice_pairs, indice_num)`` of new NumPy arrays; of `DeviceArray`s if `indices`
+        lies on the device. The call waits for the device in any case, since the number of rows has to be known.
 
     Raises
     ------
@@ -159,16 +200,30 @@ def get_indice_pairs(
     if not geometry.subm:
         rows = min(volume * length, geometry.batch * math.prod(geometry.output_space), _MOST_ROWS)
     handle = _PAIRS.resolve(handle)
+    on_device = handle.backend.on_device
     with SparseConvolutionDescriptor(*geometry, backend=handle.backend) as sparse:
         scalars = (geometry.batch, *geometry.input_space, volume, rows)
-        found: Any = _PAIRS(handle, (indices, None, None, None), scalars, validate, sparse)
+        found: Any = _PAIRS(handle, (indices, None, None, None), scalars, validate, sparse, on_device)
         used = length if geometry.subm else sparse.num_act_out
+    if on_device:
+        return _from_device(handle, IndicePairs(*found), used, in_device_memory(indices))
     out_indices, indice_pairs, indice_num = found
     if length == 0:  # the library writes nothing then
         indice_num.fill(0)
     if used < rows:  # let the spare rows go
         out_indices = out_indices[:used].copy()
     return IndicePairs(out_indices, indice_pairs, indice_num)
+
+
+def _from_device(handle: Handle, found: IndicePairs[DeviceArray], used: int, stay: bool) -> IndicePairs[Any]:
+    """Let the spare rows go, which the library did not write; bring the results to the host unless they stay."""
+    out_indices, indice_pairs, indice_num = found
+    if indice_pairs.size == 0:  # the library writes nothing then
+        indice_num.copy_from(np.zeros(indice_num.shape, np.int32))
+    if used < out_indices.shape[0]:
+        out_indices = leading_rows(handle, out_indices, used)
+    results = IndicePairs(out_indices, indice_pairs, indice_num)
+    return results if stay else IndicePairs(*(array.to_host() for array in results))
 
 
 def _geometry(

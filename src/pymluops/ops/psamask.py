@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from pymluops._core import Handle
-    from pymluops._typing import Array
+    from pymluops._core import DeviceArray, Handle
+    from pymluops._typing import Array, HostArray
 
 __all__ = ["psamask_backward", "psamask_forward"]
 
@@ -52,7 +52,16 @@ _BACKWARD = Operator(
 
 @overload
 def psamask_forward(
-    x: Array, psa_type: str | int, mask_size: int | Sequence[int], *, out: None = None, handle: Handle | None = None
+    x: DeviceArray,
+    psa_type: str | int,
+    mask_size: int | Sequence[int],
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> DeviceArray: ...
+@overload
+def psamask_forward(
+    x: HostArray, psa_type: str | int, mask_size: int | Sequence[int], *, out: None = None, handle: Handle | None = None
 ) -> NDArray[Any]: ...
 @overload
 def psamask_forward(
@@ -79,15 +88,16 @@ def psamask_forward(
         Which way attention flows.
     mask_size : int or (int, int)
         Height and width of a mask, in positions; each > 0. It may be even, or larger than the map.
-    out : array, optional
+    out : array or DeviceArray, optional
         Where to write, shape [N, H, W, H*W], float32; it must not overlap `x`.
     handle : Handle, optional
         The handle to run with; the thread's own for the default backend if not given.
 
     Returns
     -------
-    array
-        `out`, or a new NumPy array of shape [N, H, W, H*W]. The values are copied bit by bit.
+    array or DeviceArray
+        `out`, or a new NumPy array of shape [N, H, W, H*W]; a `DeviceArray` if all inputs are. The
+        values are copied bit by bit.
 
     Raises
     ------
@@ -111,7 +121,21 @@ def psamask_forward(
 
 @overload
 def psamask_backward(
-    dy: Array, psa_type: str | int, mask_size: int | Sequence[int], *, out: None = None, handle: Handle | None = None
+    dy: DeviceArray,
+    psa_type: str | int,
+    mask_size: int | Sequence[int],
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> DeviceArray: ...
+@overload
+def psamask_backward(
+    dy: HostArray,
+    psa_type: str | int,
+    mask_size: int | Sequence[int],
+    *,
+    out: None = None,
+    handle: Handle | None = None,
 ) -> NDArray[Any]: ...
 @overload
 def psamask_backward(
@@ -135,15 +159,15 @@ def psamask_backward(
         As in the forward direction.
     mask_size : int or (int, int)
         As in the forward direction.
-    out : array, optional
+    out : array or DeviceArray, optional
         Where to write, shape [N, H, W, h_mask*w_mask], float32; it must not overlap `dy`.
     handle : Handle, optional
         The handle to run with; the thread's own for the default backend if not given.
 
     Returns
     -------
-    array
-        `out`, or a new NumPy array of shape [N, H, W, h_mask*w_mask].
+    array or DeviceArray
+        `out`, or a new NumPy array of shape [N, H, W, h_mask*w_mask]; a `DeviceArray` if all inputs are.
 
     Raises
     ------

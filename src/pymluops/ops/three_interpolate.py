@@ -10,8 +10,8 @@ from pymluops.ops._schema import FLOATS, INT32, Scalar, Tensor
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from pymluops._core import Handle
-    from pymluops._typing import Array
+    from pymluops._core import DeviceArray, Handle
+    from pymluops._typing import Array, HostArray
 
 __all__ = ["three_interpolate_backward", "three_interpolate_forward"]
 
@@ -44,9 +44,19 @@ _BACKWARD = Operator(
 
 @overload
 def three_interpolate_forward(
-    features: Array,
-    indices: Array,
-    weights: Array,
+    features: DeviceArray,
+    indices: DeviceArray,
+    weights: DeviceArray,
+    *,
+    out: None = None,
+    validate: bool = True,
+    handle: Handle | None = None,
+) -> DeviceArray: ...
+@overload
+def three_interpolate_forward(
+    features: HostArray,
+    indices: HostArray,
+    weights: HostArray,
     *,
     out: None = None,
     validate: bool = True,
@@ -56,6 +66,16 @@ def three_interpolate_forward(
 def three_interpolate_forward(
     features: Array, indices: Array, weights: Array, *, out: _Out, validate: bool = True, handle: Handle | None = None
 ) -> _Out: ...
+@overload
+def three_interpolate_forward(
+    features: Array,
+    indices: Array,
+    weights: Array,
+    *,
+    out: Any = None,
+    validate: bool = True,
+    handle: Handle | None = None,
+) -> Any: ...
 def three_interpolate_forward(
     features: Array,
     indices: Array,
@@ -79,7 +99,7 @@ def three_interpolate_forward(
         For each of N points the numbers of its three neighbours, 0 to M-1.
     weights : array, shape [B, N, 3], like `features`
         Their weights.
-    out : array, optional
+    out : array or DeviceArray, optional
         Where to write, shape [B, C, N], like `features`; it must not overlap an input.
     validate : bool
         Refuse indices outside 0 to M-1. If False, such an index adds 0. Indices in device memory are not looked at.
@@ -88,8 +108,8 @@ def three_interpolate_forward(
 
     Returns
     -------
-    array
-        `out`, or a new NumPy array of shape [B, C, N].
+    array or DeviceArray
+        `out`, or a new NumPy array of shape [B, C, N]; a `DeviceArray` if all inputs are.
 
     Raises
     ------
@@ -116,9 +136,20 @@ def three_interpolate_forward(
 
 @overload
 def three_interpolate_backward(
-    grad_output: Array,
-    indices: Array,
-    weights: Array,
+    grad_output: DeviceArray,
+    indices: DeviceArray,
+    weights: DeviceArray,
+    num_features: int,
+    *,
+    out: None = None,
+    validate: bool = True,
+    handle: Handle | None = None,
+) -> DeviceArray: ...
+@overload
+def three_interpolate_backward(
+    grad_output: HostArray,
+    indices: HostArray,
+    weights: HostArray,
     num_features: int,
     *,
     out: None = None,
@@ -136,6 +167,17 @@ def three_interpolate_backward(
     validate: bool = True,
     handle: Handle | None = None,
 ) -> _Out: ...
+@overload
+def three_interpolate_backward(
+    grad_output: Array,
+    indices: Array,
+    weights: Array,
+    num_features: int,
+    *,
+    out: Any = None,
+    validate: bool = True,
+    handle: Handle | None = None,
+) -> Any: ...
 def three_interpolate_backward(
     grad_output: Array,
     indices: Array,
@@ -162,7 +204,7 @@ def three_interpolate_backward(
         As in the forward direction.
     num_features : int
         M, the number of points that carry features, > 0.
-    out : array, optional
+    out : array or DeviceArray, optional
         Where to write, shape [B, C, M], like `grad_output`; it must not overlap an input.
     validate : bool
         Refuse indices outside 0 to M-1. If False, such an index adds nothing. Indices in device memory are not looked
@@ -172,8 +214,9 @@ def three_interpolate_backward(
 
     Returns
     -------
-    array
-        `out`, or a new NumPy array of shape [B, C, M]. A point that no index names gets 0.
+    array or DeviceArray
+        `out`, or a new NumPy array of shape [B, C, M]; a `DeviceArray` if all inputs are. A point that no
+        index names gets 0.
 
     Raises
     ------

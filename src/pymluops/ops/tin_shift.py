@@ -10,8 +10,8 @@ from pymluops.ops._schema import FLOATS, INT32, Tensor
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from pymluops._core import Handle
-    from pymluops._typing import Array
+    from pymluops._core import DeviceArray, Handle
+    from pymluops._typing import Array, HostArray
 
 __all__ = ["tin_shift_backward", "tin_shift_forward"]
 
@@ -41,10 +41,16 @@ _BACKWARD = Operator(
 
 @overload
 def tin_shift_forward(
-    input: Array, shifts: Array, *, out: None = None, handle: Handle | None = None
+    input: DeviceArray, shifts: DeviceArray, *, out: None = None, handle: Handle | None = None
+) -> DeviceArray: ...
+@overload
+def tin_shift_forward(
+    input: HostArray, shifts: HostArray, *, out: None = None, handle: Handle | None = None
 ) -> NDArray[Any]: ...
 @overload
 def tin_shift_forward(input: Array, shifts: Array, *, out: _Out, handle: Handle | None = None) -> _Out: ...
+@overload
+def tin_shift_forward(input: Array, shifts: Array, *, out: Any = None, handle: Handle | None = None) -> Any: ...
 def tin_shift_forward(input: Array, shifts: Array, *, out: Any = None, handle: Handle | None = None) -> Any:
     """Shift groups of channels along time.
 
@@ -58,15 +64,16 @@ def tin_shift_forward(input: Array, shifts: Array, *, out: Any = None, handle: H
         A clip: T time steps, C channels, HW positions.
     shifts : array, shape [B, G], int32
         Time steps that each of the G groups of channels moves; positive is towards later. G divides C.
-    out : array, optional
+    out : array or DeviceArray, optional
         Where to write, like `input`; it must not overlap `input` or `shifts`.
     handle : Handle, optional
         The handle to run with; the thread's own for the default backend if not given.
 
     Returns
     -------
-    array
-        `out`, or a new NumPy array like `input`. The values are copied bit by bit.
+    array or DeviceArray
+        `out`, or a new NumPy array like `input`; a `DeviceArray` if all inputs are. The
+        values are copied bit by bit.
 
     Raises
     ------
@@ -91,10 +98,16 @@ def tin_shift_forward(input: Array, shifts: Array, *, out: Any = None, handle: H
 
 @overload
 def tin_shift_backward(
-    grad_output: Array, shifts: Array, *, out: None = None, handle: Handle | None = None
+    grad_output: DeviceArray, shifts: DeviceArray, *, out: None = None, handle: Handle | None = None
+) -> DeviceArray: ...
+@overload
+def tin_shift_backward(
+    grad_output: HostArray, shifts: HostArray, *, out: None = None, handle: Handle | None = None
 ) -> NDArray[Any]: ...
 @overload
 def tin_shift_backward(grad_output: Array, shifts: Array, *, out: _Out, handle: Handle | None = None) -> _Out: ...
+@overload
+def tin_shift_backward(grad_output: Array, shifts: Array, *, out: Any = None, handle: Handle | None = None) -> Any: ...
 def tin_shift_backward(grad_output: Array, shifts: Array, *, out: Any = None, handle: Handle | None = None) -> Any:
     """Shift the gradient as the mlu-ops library does: with the same sign as the forward direction.
 
@@ -107,15 +120,15 @@ def tin_shift_backward(grad_output: Array, shifts: Array, *, out: Any = None, ha
         Gradient with respect to the output of the forward direction.
     shifts : array, shape [B, G], int32
         The shifts of the forward direction.
-    out : array, optional
+    out : array or DeviceArray, optional
         Where to write, like `grad_output`; it must not overlap an input.
     handle : Handle, optional
         The handle to run with; the thread's own for the default backend if not given.
 
     Returns
     -------
-    array
-        `out`, or a new NumPy array like `grad_output`.
+    array or DeviceArray
+        `out`, or a new NumPy array like `grad_output`; a `DeviceArray` if all inputs are.
 
     Raises
     ------
