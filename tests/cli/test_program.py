@@ -52,7 +52,6 @@ def scan_file(tmp_path: Path) -> Path:
         (["demo", "--threads", "0"], "pymluops demo: argument --threads: expected a number from 1 to 1024, got '0'"),
         (["demo", "--backend", "gpu"], "pymluops demo: --backend gpu: "),
         (["demo", "--backend", "/no/such.so"], "pymluops demo: --backend /no/such.so: "),
-        (["demo", "--backend", "sim"], "pymluops demo: --backend sim: libmluops_sim.so is not in this installation"),
         (["demo", "two\nlines"], "pymluops: unrecognized arguments: two\\nlines"),
         (["info", "--scan", "x"], "pymluops: unrecognized arguments: --scan x"),
     ],
@@ -100,9 +99,9 @@ def test_missing_packages_are_named(program, tmp_path: Path, scan_file: Path, mo
 
 
 def test_an_unusable_default_backend(process, scan_file: Path) -> None:
-    environment = {**os.environ, "PYMLUOPS_BACKEND": "sim"}
+    environment = {**os.environ, "PYMLUOPS_BACKEND": "mlu", "PYMLUOPS_MLU_LIBRARY": "/none.so"}
     process("demo", "--scan", scan_file, env=environment).refused(
-        "pymluops demo: PYMLUOPS_BACKEND is sim: libmluops_sim"
+        "pymluops demo: PYMLUOPS_BACKEND is mlu: PYMLUOPS_MLU_LIBRARY is /none.so"
     )
 
 
@@ -125,7 +124,8 @@ def test_info(program) -> None:
         "threads",
         "default   cpu",
         "cpu       available: ABI 1.11.1, library ",
-        "sim       not available",
+        "sim       available: ABI 1.11.1, library ",
+        "mlu       ",
     ):
         assert word in answer.out
 

@@ -129,6 +129,21 @@ def test_raw_library_has_every_declared_function() -> None:
     assert backend.ffi.string(backend.lib.mluopsExtGetLibraryKind()) == b"cpu"
 
 
+def test_raw_layer_knows_the_runtime_of_a_device() -> None:
+    backend = pymluops.load("cpu")
+    assert not backend.on_device
+    assert backend.exports("mluOpCreate")
+    for function in ("cnrtMalloc", "cnrtQueueSync", "mlusimGetFinding", "mluOpNone"):
+        assert not backend.exports(function)
+        with pytest.raises((AttributeError, backend.ffi.error), match=function):
+            getattr(backend.lib, function)
+    codes = backend.ffi.typeof("cnrtRet_t").relements
+    assert (codes["cnrtSuccess"], codes["cnrtErrorNoMem"], codes["cnrtErrorBusy"]) == (0, 100100, 632014)
+    assert backend.lib.cnrtMemcpyDevToHost == 2
+    assert backend.ffi.sizeof("cnrtDim3_t") == 12
+    assert backend.ffi.typeof("cnrtHostFn_t").kind == "function"
+
+
 def test_a_copy_serves_side_by_side(copied: Path) -> None:
     backend, cpu = pymluops.load(str(copied)), pymluops.load("cpu")
     assert backend.path == str(copied)

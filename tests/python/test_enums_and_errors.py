@@ -82,6 +82,17 @@ def test_errors_can_be_pickled() -> None:
     assert (again.status, again.function, again.detail) == (error.status, error.function, error.detail)
 
 
+def test_a_failed_execution_has_findings() -> None:
+    error = pymluops.ExecutionFailedError("two\nlines", function="cnrtQueueSync")
+    assert error.findings == ()
+    found = pymluops.ExecutionFailedError("report", findings=("one", "two"))  # type: ignore[arg-type]
+    for one in (error, found):
+        again = pickle.loads(pickle.dumps(one))
+        assert type(again) is pymluops.ExecutionFailedError
+        assert (str(again), again.findings, again.function) == (str(one), one.findings, one.function)
+        assert again.status is pymluops.Status.EXECUTION_FAILED
+
+
 def test_an_error_of_the_library_has_its_reason() -> None:
     # Python hands a Set to C as it is here, so the refusal is the library's.
     backend = pymluops.load("cpu")
@@ -98,7 +109,8 @@ def test_public_names() -> None:
         "backends", "load", "use", "get_num_threads", "set_num_threads", "tin_shift_forward", "tin_shift_backward",
         "psamask_forward", "psamask_backward", "border_align_forward", "border_align_backward",
         "three_interpolate_forward",
-        "three_interpolate_backward", "get_indice_pairs", "IndicePairs", "Backend", "BackendInfo",
+        "three_interpolate_backward", "get_indice_pairs", "IndicePairs", "Backend", "BackendInfo", "DeviceArray",
+        "Queue",
     }  # fmt: skip
     assert names <= set(pymluops.__all__)
     assert names <= set(dir(pymluops))

@@ -80,6 +80,31 @@ def test_a_queue_is_set_on_the_handle() -> None:
         assert int(backend.ffi.cast("uintptr_t", queue[0])) == 0x1000
 
 
+@pytest.mark.parametrize("queue", [-1, 2**64, 1.5, "queue", True], ids=repr)
+def test_queues_that_are_refused(queue: Any) -> None:
+    with pytest.raises(pymluops.BadParamError, match="Handle: queue"):
+        Handle("cpu", queue=queue)
+
+
+def test_on_the_cpu_there_is_nothing_to_wait_for() -> None:
+    handle = Handle("cpu")
+    handle.sync()
+    handle.close()
+    with pytest.raises(pymluops.NotInitializedError, match="closed"):
+        handle.sync()
+
+
+def test_the_cpu_has_neither_queues_nor_device_memory() -> None:
+    for name, make in {
+        "Queue": lambda: pymluops.Queue("cpu"),
+        "DeviceArray": lambda: pymluops.DeviceArray((1,), "float32", "cpu"),
+    }.items():
+        with pytest.raises(pymluops.NotSupportedError, match=f"{name}: backend: expected .* got cpu"):
+            make()
+    with pytest.raises(pymluops.NotSupportedError, match="got cpu"):
+        pymluops.DeviceArray.from_host(SOURCE, "cpu")
+
+
 def test_handles_are_freed_in_any_order() -> None:
     handles = [Handle() for _ in range(50)]
     for handle in handles[::2]:

@@ -1,0 +1,1 @@
+"""Tests of BANG C kernels on the simulated device."""

@@ -1,0 +1,30 @@
+"""Fixtures for tests that compile and run BANG C."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+import pytest
+
+from kernels.workshop import Device, Workshop
+
+
+@pytest.fixture(scope="session")
+def workshop(request: pytest.FixtureRequest) -> Workshop:
+    """Compiles sources; what did not change since an earlier session is not compiled again."""
+    return Workshop(request.config.cache.mkdir("workshop"))
+
+
+@pytest.fixture(scope="session")
+def device(workshop: Workshop) -> Iterator[Callable[[int], Device]]:
+    """``device(arch)``: a process with the model of that architecture, started when first used."""
+    devices: dict[int, Device] = {}
+
+    def of(arch: int = 372) -> Device:
+        if arch not in devices:
+            devices[arch] = Device(workshop.simulator, arch)
+        return devices[arch]
+
+    yield of
+    for used in devices.values():
+        used.close()

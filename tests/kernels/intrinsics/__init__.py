@@ -1,0 +1,1 @@
+"""Tests of the BANG C intrinsics, each by itself."""

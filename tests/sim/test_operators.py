@@ -1,0 +1,108 @@
+"""Every shape that the design documents name, and random ones: device, CPU and oracle agree, and no checker finds anything."""
+
+from __future__ import annotations
+
+import dataclasses
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import pymluops
+from calls import OPERATORS
+from devices import MODELS, SPARSE_MODELS, on_both, watched
+from oracle.get_indice_pairs import Geometry, vectorised
+from pairs import call as call_pairs
+from pymluops.bench.cases import Case, load_cases, select
+from pymluops.bench.families import build
+from pymluops.bench.problem import Arrays
+from support import assert_close, assert_same_values, canary
+from workload import results
+
+CASES = select(load_cases(), [], ("limits", "documents"))
+#: Operators that add: in an order that the device may choose.
+SUMS = ("border_align_backward", "three_interpolate_forward", "three_interpolate_backward")
+
+every_model = pytest.mark.parametrize("model", MODELS)
+
+
+def outputs_of(case: Case) -> tuple[Any, Arrays]:
+    """The problem and what the CPU makes of it."""
+    problem = build(case)
+    with pymluops.use("cpu"):
+        return problem, {name: np.copy(array) for name, array in problem.run(problem.buffers()).items()}
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.id)
+def test_shapes_of_the_design_documents(case: Case) -> None:
+    problem, expected = outputs_of(case)
+    models = SPARSE_MODELS if case.family == "get_indice_pairs" else MODELS
+    for model in models:
+        buffers = problem.buffers()
+        with watched(model):
+            found = problem.run(buffers)
+        problem.check(expected, found)
+
+
+@every_model
+def test_the_same_workload_as_on_the_cpu(model: str) -> None:
+    found, expected = on_both(model, lambda: results(pairs=model in SPARSE_MODELS))
+    assert found.keys() == expected.keys()
+    for name, value in expected.items():
+        if name.startswith(SUMS):
+            assert_close(found[name], value)
+        else:
+            assert_same_values(found[name], value)
+
+
+@every_model
+@pytest.mark.parametrize("operator", OPERATORS)
+@settings(max_examples=25)
+@given(seed=st.integers(0, 2**32 - 1))
+def test_random_calls(model: str, operator: str, seed: int) -> None:
+    call = OPERATORS[operator].legal(Random(seed))
+    expected = {name: canary(call.arrays[name].shape, call.arrays[name].dtype) for name in call.outputs}
+    found = {name: value.copy() for name, value in expected.items()}
+    with pymluops.use("cpu"):
+        dataclasses.replace(call, arrays={**call.arrays, **expected}).python()
+    with watched(model):
+        dataclasses.replace(call, arrays={**call.arrays, **found}).python()
+    for name, value in expected.items():
+        if operator in SUMS and value.size:
+            assert_close(found[name], value)
+        else:
+            assert_same_values(found[name], value)
+
+
+@pytest.mark.parametrize("model", SPARSE_MODELS)
+@settings(max_examples=60)
+@given(seed=st.integers(0, 2**32 - 1))
+def test_random_sparse_convolutions(model: str, seed: int) -> None:
+    rng = Random(seed)
+    indices, geometry = random_sparse(rng)
+    with watched(model):
+        found = call_pairs(indices, geometry)
+    for one, other in zip(found, vectorised(indices, geometry), strict=True):
+        np.testing.assert_array_equal(one, other)
+
+
+def random_sparse(rng: Random) -> Any:
+    """Rows, some of them repeated, and a geometry that takes them."""
+    def triple(low: int, high: int) -> tuple[int, int, int]:
+        return (rng.randint(low, high), rng.randint(low, high), rng.randint(low, high))
+
+    batch, space, kernel, subm = rng.randint(1, 3), triple(1, 9), triple(1, 4), rng.random() < 0.5
+    if subm:
+        geometry = Geometry(batch, space, kernel, padding=triple(0, 3), subm=True)
+    else:
+        strides = triple(1, 3)
+        dilation = tuple(1 if s != 1 else rng.randint(1, 2) for s in strides)
+        geometry = Geometry(batch, space, kernel, strides, triple(0, 3), dilation, given_out=triple(1, 9))
+    places = batch * int(np.prod(space))
+    count = rng.randint(1, min(places, 200))
+    numbers = np.random.default_rng(rng.getrandbits(32)).choice(places, count, replace=rng.random() < 0.3)
+    rows = np.stack(np.unravel_index(numbers, (batch, *space)), axis=1).astype(np.int32)
+    return np.ascontiguousarray(rows), geometry

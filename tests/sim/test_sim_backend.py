@@ -1,0 +1,630 @@
+"""The operators on the simulated device: values, places of the arrays, errors; and the module pymluops.sim."""
+
+from __future__ import annotations
+
+import dataclasses
+import gc
+import itertools
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import hypothesis
+import numpy as np
+import pytest
+from hypothesis import strategies as st
+
+import pymluops
+import workload
+from calls import OPERATORS, Call, legal_call
+from dlpack import CUDA, Producer
+from oracle.get_indice_pairs import Geometry
+from pairs import SMALL, assert_equal, unique_rows
+from pairs import call as call_pairs
+from pymluops import DeviceArray, Handle, sim
+from support import assert_close, assert_same_bits, assert_same_values, canary, is_canary, python_output, run_python
+
+CHECKERS = ("memory", "init", "race", "sync", "align")
+FRAMES = np.arange(24, dtype=np.float32).reshape(1, 3, 4, 2)
+SHIFTS = np.array([[1, -1]], np.int32)
+#: Operators whose float results are sums, which the device may round or order in its own way.
+SUMS = ("border_align_forward", "border_align_backward", "three_interpolate_forward", "three_interpolate_backward")
+
+
+@pytest.fixture(scope="module")
+def handle() -> Any:
+    with Handle("sim") as handle:
+        yield handle
+
+
+@pytest.fixture(autouse=True)
+def nothing_leaks() -> Any:
+    """Every test gives back what it took on the device, and leaves device and checkers as they were."""
+    pymluops.load("sim")
+    gc.collect()
+    before, device, checks = sim.counters(), sim.device(), sim.checks()
+    yield
+    gc.collect()
+    after = sim.counters()
+    assert (after.live_allocations, after.live_queues) == (before.live_allocations, before.live_queues)
+    assert (sim.device(), sim.checks()) == (device, checks)
+
+
+@contextmanager
+def init_checker() -> Iterator[None]:
+    """Let the init checker watch. Its first launch takes what exists for written; inputs are to be made after that."""
+    with sim.checking("init"), Handle("sim") as handle:
+        pymluops.tin_shift_forward(FRAMES, SHIFTS, handle=handle)
+        yield
+
+
+def on_device(array: np.ndarray) -> DeviceArray:
+    return DeviceArray.from_host(array, "sim")
+
+
+def expected(call: Call) -> dict[str, np.ndarray]:
+    """What the CPU library writes."""
+    outputs = {name: canary(call.arrays[name].shape, call.arrays[name].dtype) for name in call.outputs}
+    dataclasses.replace(call, arrays={**call.arrays, **outputs}).python()
+    return outputs
+
+
+def assert_agree(call: Call, found: dict[str, np.ndarray], wanted: dict[str, np.ndarray]) -> None:
+    for name, value in wanted.items():
+        if call.operator in SUMS and value.size and value.dtype.kind == "f":
+            assert_close(found[name], value)
+        else:
+            assert_same_values(found[name], value)
+
+
+# ---- values ----------------------------------------------------------------------------------------------------------
+
+
+def test_all_operators_agree_with_the_cpu(handle: Handle) -> None:
+    wanted = workload.results()
+    for name, found in workload.results(handle).items():
+        if name.startswith(SUMS) and found.dtype.kind == "f":
+            assert_close(found, wanted[name])
+        else:
+            assert_same_bits(found, wanted[name])
+
+
+@pytest.mark.parametrize("operator", OPERATORS)
+@hypothesis.given(seed=st.integers(0, 2**32 - 1))
+@hypothesis.settings(max_examples=60)
+def test_random_calls_agree_with_the_cpu(operator: str, seed: int) -> None:
+    call = OPERATORS[operator].legal(Random(seed))
+    try:
+        wanted = expected(call)
+    except pymluops.BadParamError:
+        hypothesis.reject()
+    with Handle("sim") as handle, sim.checking("all"):
+        call.python(handle=handle)
+    assert_agree(call, call.arrays, wanted)
+
+
+@hypothesis.given(seed=st.integers(0, 2**32 - 1), subm=st.booleans())
+@hypothesis.settings(max_examples=60)
+def test_random_pairs_agree_with_the_cpu(seed: int, subm: bool) -> None:
+    rng = np.random.default_rng(seed)
+    space = tuple(int(n) for n in rng.integers(1, 7, 3))
+    kernel = tuple(int(n) for n in rng.integers(1, 4, 3))
+    stride = (1, 1, 1) if subm else tuple(int(n) for n in rng.integers(1, 3, 3))
+    geometry = Geometry(2, space, kernel, stride, tuple(k // 2 for k in kernel), subm=subm)
+    rows = unique_rows(rng, geometry, int(rng.integers(0, 2 * int(np.prod(space)) + 1)))
+    wanted = call_pairs(rows, geometry)
+    with Handle("sim") as handle, sim.checking("all"):
+        assert_equal(call_pairs(rows, geometry, handle=handle), wanted)
+        found = call_pairs(on_device(rows), geometry, handle=handle)
+        assert all(isinstance(array, DeviceArray) for array in found)
+        assert_equal([array.to_host() for array in found], wanted)
+
+
+# ---- places ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("operator", OPERATORS)
+def test_results_are_where_the_inputs_are(operator: str, handle: Handle) -> None:
+    call = legal_call(operator, 5)
+    wanted = expected(call)
+    inputs = [name for name in call.arrays if name not in call.outputs]
+    nothing = {"out": None, **({"argmax_idx": None} if len(call.outputs) == 2 else {})}
+    for places in itertools.product((False, True), repeat=len(inputs)):
+        arrays: dict[str, Any] = dict(call.arrays)
+        arrays.update({name: on_device(arrays[name]) for name, there in zip(inputs, places) if there})
+        found = dataclasses.replace(call, arrays=_with_shapes(call, arrays)).python(handle=handle, **nothing)
+        found = found if isinstance(found, tuple) else (found,)
+        assert {type(array) for array in found} == {DeviceArray if all(places) else np.ndarray}
+        assert_agree(call, dict(zip(call.outputs, map(_host, found))), wanted)
+
+
+def _with_shapes(call: Call, arrays: dict[str, Any]) -> dict[str, Any]:
+    """Outputs stay arrays: some calls read sizes from them."""
+    return {**arrays, **{name: call.arrays[name] for name in call.outputs}}
+
+
+def _host(array: Any) -> np.ndarray:
+    return array.to_host() if isinstance(array, DeviceArray) else array
+
+
+@pytest.mark.parametrize("operator", OPERATORS)
+@pytest.mark.parametrize("inputs_there", [False, True])
+def test_outputs_on_the_device_are_filled(operator: str, inputs_there: bool, handle: Handle) -> None:
+    call = legal_call(operator, 6)
+    wanted = expected(call)
+    arrays: dict[str, Any] = dict(call.arrays)
+    for name in arrays:
+        if inputs_there or name in call.outputs:
+            arrays[name] = on_device(arrays[name])
+    found = dataclasses.replace(call, arrays=arrays).python(handle=handle)
+    assert found is arrays[call.outputs[0]] or found == tuple(arrays[name] for name in call.outputs)
+    assert_agree(call, {name: arrays[name].to_host() for name in call.outputs}, wanted)
+
+
+@pytest.mark.parametrize("operator", OPERATORS)
+def test_host_outputs_of_device_inputs_are_filled(operator: str, handle: Handle) -> None:
+    call = legal_call(operator, 7)
+    wanted = expected(call)
+    arrays: dict[str, Any] = {
+        name: value if name in call.outputs else on_device(value) for name, value in call.arrays.items()
+    }
+    dataclasses.replace(call, arrays=arrays).python(handle=handle)
+    assert_agree(call, call.arrays, wanted)
+
+
+def test_pairs_on_the_device(handle: Handle) -> None:
+    rng = np.random.default_rng(8)
+    for subm in (False, True):
+        geometry = dataclasses.replace(SMALL, stride=(1, 1, 1), subm=True) if subm else SMALL
+        for count in (0, 1, 57):
+            rows = unique_rows(rng, geometry, count)
+            wanted = call_pairs(rows, geometry)
+            assert_equal(call_pairs(rows, geometry, handle=handle), wanted)
+            found = call_pairs(on_device(rows), geometry, handle=handle)
+            assert found.out_indices.shape == wanted.out_indices.shape
+            assert_equal([array.to_host() for array in found], wanted)
+
+
+# ---- what is refused -------------------------------------------------------------------------------------------------
+
+
+def test_arrays_of_another_place_are_refused(handle: Handle) -> None:
+    frames, shifts = on_device(FRAMES), on_device(SHIFTS)
+    with (
+        Handle("cpu") as cpu,
+        pytest.raises(pymluops.BadParamError, match=r"input.*backend is cpu.*DeviceArray on sim"),
+    ):
+        pymluops.tin_shift_forward(frames, shifts, handle=cpu)
+    with Handle("cpu") as cpu, pytest.raises(pymluops.BadParamError, match=r"out.*DeviceArray on sim"):
+        pymluops.tin_shift_forward(FRAMES, SHIFTS, out=on_device(FRAMES), handle=cpu)
+    for device in (CUDA, 12):
+        with pytest.raises(pymluops.BadParamError, match=rf"input.*or on sim.*device type {device}"):
+            pymluops.tin_shift_forward(Producer(FRAMES, device=device), shifts, handle=handle)
+
+
+@pytest.mark.parametrize("there", [False, True])
+def test_arrays_are_checked_like_those_of_the_cpu(handle: Handle, there: bool) -> None:
+    place = on_device if there else np.asarray
+    out = canary(FRAMES.shape, "float32")
+    wrong = {
+        "dtype float32 or float16, got float64": (FRAMES.astype("float64"), SHIFTS),
+        "dtype int32, got int64": (FRAMES, SHIFTS.astype("int64")),
+        r"shape \[B, T, C, HW\], got \[3, 4, 2\]": (FRAMES[0], SHIFTS),
+        r"shape \[B=1, G\], got \[2, 1\]": (FRAMES, SHIFTS.reshape(2, 1)),
+        r"G divides C=4, got \[1, 3\]": (FRAMES, np.zeros((1, 3), np.int32)),
+    }
+    before = sim.counters().launches
+    for text, (frames, shifts) in wrong.items():
+        with pytest.raises(pymluops.BadParamError, match=text):
+            pymluops.tin_shift_forward(place(frames), place(shifts), out=out, handle=handle)
+    assert is_canary(out)
+    assert sim.counters().launches == before
+
+
+def test_overlap_is_refused_in_both_places(handle: Handle) -> None:
+    frames, shifts = on_device(FRAMES), on_device(SHIFTS)
+    with pytest.raises(pymluops.BadParamError, match=r"out.*overlaps input"):
+        pymluops.tin_shift_forward(frames, shifts, out=frames, handle=handle)
+    with pytest.raises(pymluops.BadParamError, match=r"out.*overlaps input"):
+        pymluops.tin_shift_forward(FRAMES, shifts, out=FRAMES, handle=handle)
+    assert_same_bits(frames.to_host(), FRAMES)
+
+
+def test_contents_are_checked_on_the_host_only(handle: Handle) -> None:
+    features, weights = np.ones((1, 2, 3), np.float32), np.ones((1, 1, 3), np.float32)
+    indices = np.array([[[0, 3, 1]]], np.int32)
+    with pytest.raises(pymluops.BadParamError, match=r"indices.*got 3 at batch 0, position 0, neighbour 1"):
+        pymluops.three_interpolate_forward(features, indices, weights, handle=handle)
+    # Where the host does not look, the kernel lets such an index add nothing.
+    found = pymluops.three_interpolate_forward(features, on_device(indices), weights, handle=handle)
+    assert found.tolist() == [[[2.0], [2.0]]]
+    rows = np.array([[0, 0, 0, 9]], np.int32)
+    with pytest.raises(pymluops.BadParamError, match="width"):
+        call_pairs(rows, SMALL, handle=handle)
+
+
+def test_no_room_on_the_device_is_told(handle: Handle) -> None:
+    model = dataclasses.replace(sim.device(), name="small", memory_mib=1)
+    before = sim.device()
+    sim.set_device(model)
+    try:
+        frames, out = np.zeros((1, 8, 8, 2048), np.float32), canary((1, 8, 8, 2048), "float32")
+        with pytest.raises(pymluops.AllocFailedError, match=r"tin_shift_forward: no memory.*on sim"):
+            pymluops.tin_shift_forward(np.zeros((1, 8, 8, 8192), np.float32), SHIFTS, handle=handle)
+        pymluops.tin_shift_forward(frames[..., :64].copy(), SHIFTS, handle=handle)
+        with on_device(frames) as there, on_device(SHIFTS) as shifts:
+            with pytest.raises(MemoryError, match="out"):
+                pymluops.tin_shift_forward(there, shifts, handle=handle)
+            with pytest.raises(MemoryError):
+                pymluops.tin_shift_forward(there, shifts, out=out, handle=handle)
+        assert is_canary(out)
+    finally:
+        sim.set_device(before)
+
+
+def test_nothing_is_written_when_the_kernel_fails(handle: Handle) -> None:
+    out = canary(FRAMES.shape, "float32")
+    with init_checker():
+        unwritten = DeviceArray(FRAMES.shape, "float32", "sim")
+        with pytest.raises(pymluops.ExecutionFailedError) as caught:
+            pymluops.tin_shift_forward(unwritten, SHIFTS, out=out, handle=handle)
+    assert is_canary(out)
+    assert caught.value.findings
+    assert str(caught.value) == sim.report()
+
+
+# ---- a library with the vendor's names alone -------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def vendor(tmp_path_factory: pytest.TempPathFactory) -> pymluops.Backend:
+    """The simulator without what the vendor's library has not: those names in its symbol table are spoilt."""
+    content = Path(pymluops.load("sim").path).read_bytes()
+    names = [
+        f"\0{name}\0".encode() for name in dir(pymluops.load("sim").lib) if name.startswith(("mluopsExt", "mlusim"))
+    ]
+    for name in names:
+        assert content.count(name) >= 1, name
+        content = content.replace(name, name[:-2] + b"_\0")
+    path = tmp_path_factory.mktemp("vendor") / "libmluops.so"
+    path.write_bytes(content)
+    return pymluops.load(path)
+
+
+def test_a_library_with_cnrt_is_for_a_device(vendor: pymluops.Backend) -> None:
+    assert vendor.kind == "mlu"
+    assert vendor.on_device
+    assert not vendor.exports("mlusimGetReport")
+    assert vendor.exports("cnrtMalloc")
+
+
+def test_the_vendors_names_are_enough(vendor: pymluops.Backend) -> None:
+    wanted = pymluops.tin_shift_forward(FRAMES, SHIFTS)
+    with pymluops.Queue(vendor) as queue, Handle(queue=queue) as handle:
+        assert_same_bits(pymluops.tin_shift_forward(FRAMES, SHIFTS, handle=handle), wanted)
+        frames, shifts = DeviceArray.from_host(FRAMES, vendor), DeviceArray.from_host(SHIFTS, queue=queue)
+        result = pymluops.tin_shift_forward(frames, shifts, handle=handle)
+        assert isinstance(result, DeviceArray)
+        assert_same_bits(result.to_host(), wanted)
+        with pytest.raises(pymluops.BadParamError, match="DeviceArray on sim"):
+            pymluops.tin_shift_forward(on_device(FRAMES), shifts, handle=handle)
+        rows = unique_rows(np.random.default_rng(1), SMALL, 40)
+        assert_equal(call_pairs(rows, SMALL, handle=handle), call_pairs(rows, SMALL))
+    with pytest.raises(pymluops.AllocFailedError):
+        DeviceArray((2**62,), "int8", vendor)
+
+
+def test_without_the_simulator_the_runtime_tells_what_failed(vendor: pymluops.Backend) -> None:
+    host = np.zeros(24, np.float32)
+    with Handle(vendor) as handle:
+        _raw_tin_shift(vendor, handle, host.ctypes.data)
+        with pytest.raises(pymluops.ExecutionFailedError, match=r"cnrtQueueSync: .*100132") as caught:
+            handle.sync()
+    assert caught.value.findings == ()
+
+
+def _raw_tin_shift(backend: pymluops.Backend, handle: Handle, address: int) -> None:
+    """Call the C function with an input at any address."""
+    bound = [pymluops.TensorDescriptor.of(array).bind(backend) for array in (FRAMES, SHIFTS)]
+    shifts, out = DeviceArray.from_host(SHIFTS, backend), DeviceArray(FRAMES.shape, "float32", backend)
+    pointers = [backend.ffi.cast("void *", number) for number in (address, shifts.address, out.address)]
+    status = backend.lib.mluOpTinShiftForward(
+        handle.cdata, bound[0], pointers[0], bound[1], pointers[1], bound[0], pointers[2]
+    )
+    assert status == 0
+
+
+# ---- choosing the backend --------------------------------------------------------------------------------------------
+
+
+def test_it_is_found_by_name() -> None:
+    backend = pymluops.load("sim")
+    assert (backend.name, backend.kind, backend.on_device) == ("sim", "sim", True)
+    assert not pymluops.load("cpu").on_device
+    info = pymluops.backends()["sim"]
+    assert info.available
+    assert info.path == backend.path
+    with pymluops.use("sim"):
+        assert_same_bits(pymluops.tin_shift_forward(FRAMES, SHIFTS), pymluops.tin_shift_forward(FRAMES, SHIFTS))
+
+
+def test_the_environment_chooses_it() -> None:
+    code = (
+        "import pymluops, numpy as np; print(pymluops.Handle().backend.name);"
+        "print(pymluops.psamask_forward(np.ones((1, 1, 1, 1), 'f4'), 0, 1).item())"
+    )
+    assert python_output(code, PYMLUOPS_BACKEND="sim").split() == ["sim", "1.0"]
+
+
+def test_the_raw_layer_knows_the_runtime() -> None:
+    backend = pymluops.load("sim")
+    ffi, lib = backend.ffi, backend.lib
+    count = ffi.new("unsigned int *")
+    assert lib.cnrtGetDeviceCount(count) == 0
+    assert count[0] == 1
+    properties = ffi.new("cnrtDeviceProp_t *")
+    assert lib.cnrtGetDeviceProperties_V3(properties, 0) == 0
+    assert ffi.string(properties.name).decode() == sim.device().name
+    assert lib.cnrtMemcpyDevToHost == 2
+    assert all(
+        backend.exports(name)
+        for name in dir(lib)
+        if name.startswith(("cnrtM", "cnrtQ", "mlusimG")) and callable(getattr(lib, name))
+    )
+
+
+def test_structures_and_classes_have_the_same_fields() -> None:
+    ffi = pymluops.load("sim").ffi
+    for name, kind in (("mlusimDeviceModel", sim.DeviceModel), ("mlusimFinding", sim.Finding)):
+        assert [field for field, _ in ffi.typeof(name).fields] == [field.name for field in dataclasses.fields(kind)]
+    assert [field for field, _ in ffi.typeof("mlusimCounters").fields] == list(sim.Counters._fields)
+
+
+PROGRAM = "import sys; from pymluops.cli import main; sys.exit(main(sys.argv[1:]))"
+
+
+def test_the_demo_runs_on_it() -> None:
+    done = run_python(PROGRAM, "demo", "--backend", "sim", "--json")
+    found = json.loads(done.stdout)
+    assert (found["backend"]["name"], found["backend"]["threads"]) == ("sim", None)
+    assert [row["operator"] for row in found["rows"] if not row["check"]["ok"]] == []
+    assert (done.returncode, found["ok"]) == (0, True)
+
+
+def test_the_program_knows_it() -> None:
+    found = json.loads(python_output(PROGRAM, "info", "--json", PYMLUOPS_BACKEND="sim"))
+    assert found["default_backend"] == "sim"
+    assert found["backends"]["sim"]["available"]
+    assert found["backends"]["sim"]["threads"] is None
+
+
+# ---- pymluops.sim ----------------------------------------------------------------------------------------------------
+
+
+def test_known_devices() -> None:
+    models = {model.name: model for model in sim.devices()}
+    assert list(models) == ["MLU270", "MLU290", "MLU370-X8", "MLU590"]
+    assert [model.arch for model in models.values()] == [270, 290, 372, 592]
+    assert all(isinstance(model, sim.DeviceModel) for model in models.values())
+
+
+@pytest.fixture
+def device_as_before() -> Any:
+    before = sim.device()
+    yield before
+    sim.set_device(before)
+
+
+@pytest.mark.usefixtures("device_as_before")
+def test_a_device_is_chosen_by_name() -> None:
+    for name in ("MLU270", "mlu590"):
+        sim.set_device(name)
+        assert sim.device().name == name.upper()
+        with pymluops.use("sim"):
+            moved = pymluops.tin_shift_forward(FRAMES, SHIFTS)
+        assert_same_bits(moved, pymluops.tin_shift_forward(FRAMES, SHIFTS))
+
+
+def test_a_device_is_described(device_as_before: sim.DeviceModel, tmp_path: Path) -> None:
+    model = dataclasses.replace(device_as_before, name="mine", clusters=1, cores_per_cluster=2)
+    sim.set_device(model)
+    assert sim.device() == model
+    path = tmp_path / "card.toml"
+    path.write_text('name = "half a card"\nbase = "MLU370-X8"\nclusters = 2\n')
+    sim.set_device(path)
+    base = next(known for known in sim.devices() if known.name == "MLU370-X8")
+    assert sim.device() == dataclasses.replace(base, name="half a card", clusters=2)
+    whole = "".join(f"{key} = {json.dumps(value)}\n" for key, value in dataclasses.asdict(model).items())
+    path.write_text(whole)
+    sim.set_device(str(path))
+    assert sim.device() == model
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("clusters = 0", "clusters: expected 1 to 16, got 0"),
+        ("clusters = 17", "clusters: expected 1 to 16, got 17"),
+        ("arch = 100", "arch: expected .*got 100"),
+        ('clusters = "4"', r"clusters: expected an integer .*got '4' \(str\)"),
+        ("clusters = true", r"clusters: expected an integer .*got True \(bool\)"),
+        ("clusters = 2.0", r"clusters: expected an integer .*got 2.0 \(float\)"),
+        ("memory_mib = 9999999999", "memory_mib: expected an integer .*got 9999999999"),
+        ("sram_mib = 4", "sram_mib: expected only base, name, "),
+        ('base = "MLU100"', r"base: expected one of MLU270, .*got 'MLU100' \(str\)"),
+        ("base = 370", "base: expected one of"),
+        ('name = ""', "name: expected a text"),
+        (f'name = "{"n" * 32}"', "name: expected a text"),
+        ("name = 3", "name: expected a text"),
+        ("clusters", "Expected '=' after a key"),
+    ],
+)
+@pytest.mark.usefixtures("device_as_before")
+def test_descriptions_that_are_refused(text: str, message: str, tmp_path: Path) -> None:
+    before = sim.device()
+    path = tmp_path / "card.toml"
+    path.write_text(("" if text.startswith("base") else 'base = "MLU370-X8"\n') + text)
+    with pytest.raises(pymluops.BadParamError, match=rf"card\.toml: .*{message}"):
+        sim.set_device(path)
+    assert sim.device() == before
+
+
+def test_descriptions_that_cannot_be_read(tmp_path: Path) -> None:
+    with pytest.raises(pymluops.BadParamError, match=r"none\.toml: No such file"):
+        sim.set_device(tmp_path / "none.toml")
+    binary = tmp_path / "binary.toml"
+    binary.write_bytes(b"\xff\xfe")
+    with pytest.raises(pymluops.BadParamError, match=r"binary\.toml: "):
+        sim.set_device(str(binary))
+    lacking = tmp_path / "lacking.toml"
+    lacking.write_text("clusters = 2")
+    with pytest.raises(pymluops.BadParamError, match=r"lacking\.toml: name: expected a value"):
+        sim.set_device(lacking)
+
+
+@pytest.mark.parametrize("device", ["MLU999", "", 370, None, ("MLU270",)], ids=repr)
+def test_devices_that_do_not_exist_are_refused(device: Any) -> None:
+    with pytest.raises(pymluops.BadParamError, match="set_device: device: expected one of MLU270"):
+        sim.set_device(device)
+
+
+def test_the_device_does_not_change_under_its_memory() -> None:
+    with DeviceArray((1,), "int8", "sim"), pytest.raises(pymluops.BadParamError, match="memory is still allocated"):
+        sim.set_device("MLU590")
+    with pymluops.Queue("sim"), pytest.raises(pymluops.BadParamError, match="queues"):
+        sim.set_device("MLU590")
+
+
+def test_checkers_are_chosen() -> None:
+    before = sim.checks()
+    try:
+        for chosen, names in (
+            ("memory,init", ("memory", "init")), ("all", CHECKERS), ("none", ()), (None, ()), ("", ()), ([], ()),
+            (["sync", "race"], ("race", "sync")), (" align , memory", ("memory", "align")), (("all", "init"), CHECKERS),
+        ):  # fmt: skip
+            sim.set_checks(chosen)  # type: ignore[arg-type]
+            assert sim.checks() == names
+    finally:
+        sim.set_checks(before)
+
+
+def test_checkers_are_chosen_for_a_block() -> None:
+    before = sim.checks()
+    with sim.checking("memory"):
+        assert sim.checks() == ("memory",)
+        with sim.checking():
+            assert sim.checks() == CHECKERS
+        with pytest.raises(ZeroDivisionError), sim.checking(None):
+            assert 1 / len(sim.checks())
+        assert sim.checks() == ("memory",)
+    assert sim.checks() == before
+
+
+@pytest.mark.parametrize("checks", ["speed", "memory,speed", "none,memory", ["memory", 3]], ids=str)
+def test_checkers_that_do_not_exist_are_refused(checks: Any) -> None:
+    before = sim.checks()
+    with pytest.raises(pymluops.BadParamError, match="set_checks: checks: expected names out of memory, init, race"):
+        sim.set_checks(checks)
+    assert sim.checks() == before
+
+
+def test_the_time_limit_is_set() -> None:
+    before = sim.time_limit()
+    try:
+        sim.set_time_limit(2.5)
+        assert sim.time_limit() == 2.5
+        for seconds in (-1, float("nan"), float("inf")):
+            with pytest.raises(pymluops.BadParamError, match="seconds"):
+                sim.set_time_limit(seconds)
+        assert sim.time_limit() == 2.5
+    finally:
+        sim.set_time_limit(before)
+
+
+def test_findings_are_data(handle: Handle) -> None:
+    sim.clear_findings()
+    assert sim.findings() == []
+    with init_checker(), DeviceArray(FRAMES.shape, "float32", "sim") as unwritten:
+        for number in (1, 2):
+            with pytest.raises(pymluops.ExecutionFailedError) as caught:
+                pymluops.tin_shift_forward(unwritten, SHIFTS, handle=handle)
+            found = sim.findings()
+            assert len(found) > (number - 1)
+            assert tuple(found[-len(caught.value.findings) :]) == caught.value.findings
+    first = found[0]
+    assert isinstance(first, sim.Finding)
+    assert first.checker == "init"
+    assert first.kernel in sim.report()
+    assert first.message in sim.report()
+    assert f"{first.file}:{first.line}: init: {first.rule}: " in str(first)
+    with init_checker(), DeviceArray(FRAMES.shape, "float32", "sim") as unwritten:
+        sim.clear_findings()
+        assert sim.findings() == []
+        with pytest.raises(pymluops.ExecutionFailedError) as caught:
+            pymluops.tin_shift_forward(unwritten, SHIFTS, handle=handle)
+        assert tuple(sim.findings()) == caught.value.findings
+    sim.clear_findings()
+
+
+def test_what_the_host_does_wrong_is_found_too() -> None:
+    backend = pymluops.load("sim")
+    with sim.checking("memory"), DeviceArray((4,), "float32", "sim") as array:
+        start = len(sim.findings())
+        target, host = backend.ffi.cast("void *", array.address), backend.ffi.new("char[64]")
+        assert backend.lib.cnrtMemcpy(target, host, 64, backend.lib.cnrtMemcpyHostToDev) != 0
+        (finding,) = sim.findings()[start:]
+        assert (finding.checker, finding.kernel) == ("memory", "")
+        assert finding.rule in str(finding)
+
+
+def test_launches_are_counted(handle: Handle) -> None:
+    before = sim.counters()
+    pymluops.tin_shift_forward(FRAMES, SHIFTS, handle=handle)
+    after = sim.counters()
+    assert after.launches > before.launches
+    assert after.tasks > before.tasks
+    assert after.failed_launches == before.failed_launches
+
+
+PRINT_STATE = "import pymluops; pymluops.load('sim'); from pymluops import sim; print(sim.device().name, sim.checks())"
+
+
+def test_the_environment_sets_device_and_checkers(tmp_path: Path) -> None:
+    path = tmp_path / "card.toml"
+    path.write_text('name = "from a file"\nbase = "MLU270"')
+    clean = {"PYMLUOPS_SIM_DEVICE": "", "PYMLUOPS_SIM_CHECK": ""}
+    assert python_output(PRINT_STATE, **clean).startswith("MLU370-X8")
+    found = python_output(PRINT_STATE, **clean | {"PYMLUOPS_SIM_DEVICE": "MLU590", "PYMLUOPS_SIM_CHECK": "init,race"})
+    assert found == "MLU590 ('init', 'race')"
+    found = python_output(PRINT_STATE, **clean | {"PYMLUOPS_SIM_DEVICE": str(path), "PYMLUOPS_SIM_CHECK": "all"})
+    assert found == f"from a file {CHECKERS}"
+    assert python_output(PRINT_STATE, **clean | {"PYMLUOPS_SIM_CHECK": "none"}).endswith("()")
+
+
+@pytest.mark.parametrize(("variable", "value"), [("PYMLUOPS_SIM_DEVICE", "MLU999"), ("PYMLUOPS_SIM_CHECK", "speed")])
+def test_an_environment_that_cannot_be_followed_is_told(variable: str, value: str) -> None:
+    code = "import pymluops; print(pymluops.backends()['sim'].reason); pymluops.load('sim')"
+    done = run_python(code, **{variable: value})
+    assert done.returncode != 0
+    assert done.stdout.startswith(f"{variable} is {value}: ")
+    assert f"NotInitializedError: {variable} is {value}: " in done.stderr.splitlines()[-1]
+
+
+def test_the_module_is_there_without_an_import() -> None:
+    code = "import sys, pymluops; print('pymluops.sim' in sys.modules); print(pymluops.sim.__name__)"
+    assert python_output(code).split() == ["False", "pymluops.sim"]
+
+
+def test_a_copy_of_the_simulator_is_meant_when_it_is_the_default(tmp_path: Path) -> None:
+    path = tmp_path / "libanother.so"
+    path.write_bytes(Path(pymluops.load("sim").path).read_bytes())
+    code = (
+        "import sys, pymluops; sim = pymluops.sim\n"
+        "with pymluops.use(sys.argv[1]): sim.set_device('MLU590'); print(sim.device().name)\n"
+        "print(sim.device().name)"
+    )
+    assert python_output(code, os.fspath(path), PYMLUOPS_SIM_DEVICE="").split() == ["MLU590", "MLU370-X8"]
