@@ -64,6 +64,8 @@ function(mlusim_kernel_options target arch nram wram sram)
     -fsanitize=thread
     # A finding names the line of the instruction's return address.
     -g1 -gdwarf-4 -fno-optimize-sibling-calls -fno-tree-vectorize
+    # Files are named as in the repository, whoever compiled them and where.
+    "-ffile-prefix-map=${PROJECT_BINARY_DIR}/=" "-ffile-prefix-map=${PROJECT_SOURCE_DIR}/="
     # On the device a literal without suffix is a float.
     $<$<CXX_COMPILER_ID:GNU>:-fsingle-precision-constant>
     $<$<CXX_COMPILER_ID:GNU>:--param=tsan-instrument-func-entry-exit=0>

@@ -857,10 +857,7 @@ class Treatment:
     def inline(self, i: int, level: Level) -> None:
         """Drop what says inline a second time."""
         head = self._tokens[level.start : self._end_of_head(i)]
-        if self._tokens[i].text in INLINE:
-            others = head
-        else:
-            others = head[: i - level.start]
+        others = head if self._tokens[i].text in INLINE else head[: i - level.start]
         if any(token.text in INLINE_ATTRIBUTES for token in others):
             self._text.delete(self._tokens[i])
 

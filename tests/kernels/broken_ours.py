@@ -28,7 +28,7 @@ FAMILIES = ("tin_shift", "psamask", "border_align", "three_interpolate", "get_in
 
 @dataclass(frozen=True)
 class Variant:
-    """A change of a kernel, the call that shows it, and the finding: what, and where, by the start of the text there."""
+    """A change of a kernel, a call that shows it, and the finding: what, and where, by the start of the text there."""
 
     name: str
     file: str

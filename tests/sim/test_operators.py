@@ -23,6 +23,8 @@ from support import assert_close, assert_same_values, canary
 from workload import results
 
 CASES = select(load_cases(), [], ("limits", "documents"))
+#: No part of such a mask fits into NRAM, which the vendor's library refuses.
+TOO_LARGE = "59x59-mask117"
 #: Operators that add: in an order that the device may choose.
 SUMS = ("border_align_backward", "three_interpolate_forward", "three_interpolate_backward")
 
@@ -43,6 +45,10 @@ def test_shapes_of_the_design_documents(case: Case) -> None:
     for model in models:
         buffers = problem.buffers()
         with watched(model):
+            if TOO_LARGE in case.id:
+                with pytest.raises(pymluops.NotSupportedError):
+                    problem.run(buffers)
+                continue
             found = problem.run(buffers)
         problem.check(expected, found)
 

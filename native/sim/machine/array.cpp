@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "machine/model.h"
+#include "runtime/fork.h"
 
 namespace mlusim {
 namespace {
@@ -15,7 +16,7 @@ constexpr int kMostCores = kMaxClusters * kMaxCoresPerCluster;
 
 // Arrays are made while libraries are loaded, on any thread; the machine reads them on its own.
 struct Registry {
-  std::mutex mutex;
+  ForkMutex mutex;
   std::vector<Array *> by_offset[kSpaces];  // ascending
   std::vector<Array *> bound;               // those with a pointer to set
 };
@@ -76,14 +77,14 @@ Array::Array(ArraySpace space_of_array, const Unit *unit_of_array, const char *n
       offset(0),
       initialised(initial_bytes == nullptr ? nullptr : new unsigned long long[kMostCores]()) {
   Registry &all = registry();
-  const std::lock_guard<std::mutex> lock(all.mutex);
+  const std::lock_guard<ForkMutex> lock(all.mutex);
   place(all.by_offset[index_of(space)], this);
   if (storage != nullptr) all.bound.push_back(this);
 }
 
 Array::~Array() {
   Registry &all = registry();
-  const std::lock_guard<std::mutex> lock(all.mutex);
+  const std::lock_guard<ForkMutex> lock(all.mutex);
   for (std::vector<Array *> *list : {&all.by_offset[index_of(space)], &all.bound}) {
     list->erase(std::remove(list->begin(), list->end(), this), list->end());
   }
@@ -103,7 +104,7 @@ Range range_of(const Array &array, const Range &piece) {
 
 void bind_arrays(const Core &core) {
   Registry &all = registry();
-  const std::lock_guard<std::mutex> lock(all.mutex);
+  const std::lock_guard<ForkMutex> lock(all.mutex);
   for (const Array *array : all.bound) {
     *array->storage = range_of(*array, piece_for(core, array->space)).begin;
     if (array->initial != nullptr) initialise(*array, core);
@@ -115,7 +116,7 @@ const Array *array_at(const void *address, const Location &location, bool near) 
   if (!space_index(location.space, &index)) return nullptr;
   const std::size_t offset = static_cast<std::size_t>(static_cast<const char *>(address) - location.piece.begin);
   Registry &all = registry();
-  const std::lock_guard<std::mutex> lock(all.mutex);
+  const std::lock_guard<ForkMutex> lock(all.mutex);
   const std::vector<Array *> &arrays = all.by_offset[index];
   auto behind = std::upper_bound(arrays.begin(), arrays.end(), offset,
                                  [](std::size_t value, const Array *array) { return value < array->offset; });
@@ -129,7 +130,7 @@ bool unit_fits(const Unit *unit, std::string *reason) {
   const std::int64_t kib[kSpaces] = {model.nram_kib, model.wram_kib, model.sram_kib};
   static constexpr const char *kNames[kSpaces] = {"NRAM", "WRAM", "SRAM"};
   Registry &all = registry();
-  const std::lock_guard<std::mutex> lock(all.mutex);
+  const std::lock_guard<ForkMutex> lock(all.mutex);
   for (int space = 0; space < kSpaces; ++space) {
     std::size_t used = 0;
     for (const Array *array : all.by_offset[space]) {

@@ -10,6 +10,7 @@
 
 #include "machine/elf_file.h"
 #include "machine/line_table.h"
+#include "runtime/fork.h"
 
 namespace mlusim {
 namespace {
@@ -74,7 +75,7 @@ struct FileIdentity {
 
 // Decoded when something in the library is looked for; empty if the file has no lines.
 struct Tables {
-  std::mutex mutex;
+  ForkMutex mutex;
   std::map<FileIdentity, LineTable> by_file;
 };
 
@@ -113,7 +114,7 @@ bool find_line(const void *pc, SourceLine *line) {
   Library library;
   if (!find_library(address, &library)) return false;
   Tables &all = tables();
-  const std::lock_guard<std::mutex> lock(all.mutex);
+  const std::lock_guard<ForkMutex> lock(all.mutex);
   const LineTable *table = table_of(library, &all);
   return table != nullptr && table->find(reinterpret_cast<std::uintptr_t>(address) - library.base, line);
 }

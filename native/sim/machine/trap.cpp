@@ -10,6 +10,7 @@
 #include "machine/heap.h"
 #include "machine/lines.h"
 #include "machine/model.h"
+#include "runtime/fork.h"
 
 namespace mlusim {
 namespace {
@@ -19,7 +20,7 @@ constexpr std::size_t kMostKept = 10000;
 constexpr std::size_t kMostOfLaunch = 100;
 
 struct Log {
-  std::mutex mutex;
+  ForkMutex mutex;
   std::vector<mlusimFinding> findings;
   std::string report;
 };
@@ -108,7 +109,7 @@ std::string report_of(const std::string &kernel, const std::vector<mlusimFinding
 
 void keep(const std::vector<mlusimFinding> &findings, const std::string &report) {
   Log &all = finding_log();
-  const std::lock_guard<std::mutex> lock(all.mutex);
+  const std::lock_guard<ForkMutex> lock(all.mutex);
   for (const mlusimFinding &finding : findings) {
     if (all.findings.size() < kMostKept) all.findings.push_back(finding);
   }
@@ -128,8 +129,8 @@ std::string describe_heap(const void *address) {
   Allocation allocation;
   if (!heap_find(address, &allocation)) return "no allocation near it";
   const char *at = static_cast<const char *>(address);
-  std::string text = (allocation.live ? "allocation " : "freed allocation ") + std::to_string(allocation.number) + " of " +
-                     std::to_string(allocation.bytes) + " bytes, ";
+  std::string text = (allocation.live ? "allocation " : "freed allocation ") + std::to_string(allocation.number) +
+                     " of " + std::to_string(allocation.bytes) + " bytes, ";
   if (at < allocation.begin) return text + std::to_string(allocation.begin - at) + " bytes before its start";
   if (at >= allocation.end()) return text + std::to_string(at - allocation.end()) + " bytes behind its end";
   return text + "offset " + std::to_string(at - allocation.begin);
@@ -201,26 +202,26 @@ void report_from_host(const FindingText &text) {
 using mlusim::finding_log;
 
 std::uint64_t mlusimGetFindingCount(void) {
-  const std::lock_guard<std::mutex> lock(finding_log().mutex);
+  const std::lock_guard<ForkMutex> lock(finding_log().mutex);
   return finding_log().findings.size();
 }
 
 int mlusimGetFinding(std::uint64_t index, mlusimFinding *finding) {
-  const std::lock_guard<std::mutex> lock(finding_log().mutex);
+  const std::lock_guard<ForkMutex> lock(finding_log().mutex);
   if (finding == nullptr || index >= finding_log().findings.size()) return -1;
   *finding = finding_log().findings[index];
   return 0;
 }
 
 void mlusimClearFindings(void) {
-  const std::lock_guard<std::mutex> lock(finding_log().mutex);
+  const std::lock_guard<ForkMutex> lock(finding_log().mutex);
   finding_log().findings.clear();
   finding_log().report.clear();
 }
 
 const char *mlusimGetReport(void) {
   static thread_local std::string text;
-  const std::lock_guard<std::mutex> lock(finding_log().mutex);
+  const std::lock_guard<ForkMutex> lock(finding_log().mutex);
   text = finding_log().report;
   return text.c_str();
 }

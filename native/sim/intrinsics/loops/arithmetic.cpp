@@ -53,19 +53,19 @@ struct Min {
 };
 
 struct NanMax {
-  static inline float of(float a, float b) { return (b > a) | (b != b) ? b : a; }
+  static inline float of(float a, float b) { return ((b > a) | (b != b)) ? b : a; }
 };
 
 struct NanMin {
-  static inline float of(float a, float b) { return (b < a) | (b != b) ? b : a; }
+  static inline float of(float a, float b) { return ((b < a) | (b != b)) ? b : a; }
 };
 
 struct NumberMax {
-  static inline float of(float a, float b) { return (b > a) | (a != a) ? b : a; }
+  static inline float of(float a, float b) { return ((b > a) | (a != a)) ? b : a; }
 };
 
 struct NumberMin {
-  static inline float of(float a, float b) { return (b < a) | (a != a) ? b : a; }
+  static inline float of(float a, float b) { return ((b < a) | (a != a)) ? b : a; }
 };
 
 // The nearest sum, one place closer to zero where what it dropped has the other sign.
