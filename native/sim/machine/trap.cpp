@@ -202,26 +202,26 @@ void report_from_host(const FindingText &text) {
 using mlusim::finding_log;
 
 std::uint64_t mlusimGetFindingCount(void) {
-  const std::lock_guard<ForkMutex> lock(finding_log().mutex);
+  const std::lock_guard<mlusim::ForkMutex> lock(finding_log().mutex);
   return finding_log().findings.size();
 }
 
 int mlusimGetFinding(std::uint64_t index, mlusimFinding *finding) {
-  const std::lock_guard<ForkMutex> lock(finding_log().mutex);
+  const std::lock_guard<mlusim::ForkMutex> lock(finding_log().mutex);
   if (finding == nullptr || index >= finding_log().findings.size()) return -1;
   *finding = finding_log().findings[index];
   return 0;
 }
 
 void mlusimClearFindings(void) {
-  const std::lock_guard<ForkMutex> lock(finding_log().mutex);
+  const std::lock_guard<mlusim::ForkMutex> lock(finding_log().mutex);
   finding_log().findings.clear();
   finding_log().report.clear();
 }
 
 const char *mlusimGetReport(void) {
   static thread_local std::string text;
-  const std::lock_guard<ForkMutex> lock(finding_log().mutex);
+  const std::lock_guard<mlusim::ForkMutex> lock(finding_log().mutex);
   text = finding_log().report;
   return text.c_str();
 }

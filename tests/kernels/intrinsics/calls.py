@@ -52,11 +52,13 @@ class Done:
 class Calls:
     """Statements compiled for one architecture and run one at a time.
 
-    In a statement ``D(T)`` is dst, ``A(T)``, ``B(T)``, ``C(T)`` are the sources as pointers to T, all in NRAM, ``M(T)`` points into
-    GDRAM, ``N(i)`` is one of the numbers given, and ``RETURN(x)`` keeps a result.
+    In a statement ``D(T)`` is dst, ``A(T)``, ``B(T)``, ``C(T)`` are the sources as pointers to T, all in NRAM, ``M(T)``
+    points into GDRAM, ``N(i)`` is one of the numbers given, and ``RETURN(x)`` keeps a result.
     """
 
-    def __init__(self, workshop: Workshop, device: Callable[[int], Device], arch: int, statements: Iterable[str]) -> None:
+    def __init__(
+        self, workshop: Workshop, device: Callable[[int], Device], arch: int, statements: Iterable[str]
+    ) -> None:
         self._numbers = {statement: number for number, statement in enumerate(dict.fromkeys(statements))}
         cases = " ".join(f"case {number}: {statement}; break;" for statement, number in self._numbers.items())
         source = HERE / "vector.mlu"
@@ -81,8 +83,9 @@ class Calls:
     ) -> Done:
         """Run a statement; what the simulator finds has to be `expected`, pairs of checker and rule.
 
-        dst gives the shape and type of the result, and its first contents if `keep`. `alias` puts it over a source, counted from
-        1. `loaded` says how many bytes of each source are written before, `out` which bytes of dst go back: begin and number.
+        dst gives the shape and type of the result, and its first contents if `keep`. `alias` puts it over a source,
+        counted from 1. `loaded` says how many bytes of each source are written before, `out` which bytes of dst go back:
+        begin and number.
         """
         given = [bytes_of(source) for source in sources] + [NOTHING] * (SOURCES - len(sources))
         sizes = [source.nbytes for source in given]

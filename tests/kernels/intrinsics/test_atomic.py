@@ -82,7 +82,9 @@ FORMS = ("vector", "value", "one")
 def statements(arch: int) -> list[str]:
     found = [fetch_call(op, ctype, form) for op, ctype in fetching(arch) for form in FORMS]
     found += [reduce_call(op, ctype, form) for op, ctype in reducing(arch) for form in FORMS]
-    found += [cas_call(ctype) for ctype in swapping(arch)] + [reduce_cas_call(ctype) for ctype in swapping_in_place(arch)]
+    found += [cas_call(ctype) for ctype in swapping(arch)] + [
+        reduce_cas_call(ctype) for ctype in swapping_in_place(arch)
+    ]
     return found + ([SEGMENTS] if arch >= 592 else [])
 
 
@@ -157,4 +159,3 @@ def test_segments(atomic: Callable[[int], Calls]) -> None:
     expected = memory.copy()
     expected[:, :, :count] += source
     assert_same(done.memory, expected)
-

@@ -1,4 +1,4 @@
-"""What intrinsics demand of their operands: where they lie and end, alignment, overlap, and what becomes of undefined bytes."""
+"""What intrinsics demand of their operands: place, end, alignment, overlap; and what becomes of undefined bytes."""
 
 from __future__ import annotations
 
@@ -45,6 +45,25 @@ def distinct(group: Sequence[elementwise.Intrinsic]) -> list[elementwise.Intrins
     return list({one.name: one for one in reversed(group) if ARCH in one.archs()}.values())
 
 
+def array(words: str) -> np.ndarray:
+    """``unsigned int 8``: so many elements of a type."""
+    ctype, count = words.rsplit(" ", 1)
+    return ones(ctype, int(count))
+
+
+def case(statement: str, operands: str, numbers: tuple[int, ...]) -> Sample:
+    """A call on ones: ``float 8, float 4 -> float 8 | int 3`` has two sources, dst and memory."""
+    given, _, memory = operands.partition(" | ")
+    sources, _, dst = given.partition(" -> ")
+    return Sample(
+        statement,
+        tuple(array(source) for source in sources.split(", ")),
+        array(dst),
+        numbers,
+        array(memory or "char 0"),
+    )
+
+
 COUNT = 128
 ELEMENTWISE = [
     *(
@@ -52,7 +71,9 @@ ELEMENTWISE = [
         for one in distinct(elementwise.BINARY)
     ),
     *(
-        Sample(elementwise.scalar_call(one), (ones(one.ctype, COUNT), ones(one.ctype, 1)), ones(one.ctype, COUNT), (COUNT,))
+        Sample(
+            elementwise.scalar_call(one), (ones(one.ctype, COUNT), ones(one.ctype, 1)), ones(one.ctype, COUNT), (COUNT,)
+        )
         for one in distinct(elementwise.SCALAR)
     ),
     *(
@@ -61,7 +82,9 @@ ELEMENTWISE = [
     ),
     Sample(elementwise.RELUN.format(T="half"), (ones("half", COUNT), ones("half", 1)), ones("half", COUNT), (COUNT,)),
     Sample(elementwise.SRL, (ones("unsigned int", COUNT),), ones("unsigned int", COUNT), (COUNT, 1)),
-    Sample(conversions.plain("__bang_half2float", "float", "half"), (ones("half", COUNT),), ones("float", COUNT), (COUNT,)),
+    Sample(
+        conversions.plain("__bang_half2float", "float", "half"), (ones("half", COUNT),), ones("float", COUNT), (COUNT,)
+    ),
     *(
         Sample(conversions.fixed(name, to, source), (ones(source, COUNT),), ones(to, COUNT), (COUNT, 0))
         for name, to, source, _ in [*conversions.TO_FIXED, *conversions.FROM_FIXED]
@@ -78,7 +101,9 @@ FUSED = Sample(
 
 
 def in_order_of_numbers(samples: list[Sample]) -> list[object]:
-    return [pytest.param(sample, id=sample.statement.split("(")[0] + f"-{number}") for number, sample in enumerate(samples)]
+    return [
+        pytest.param(sample, id=sample.statement.split("(")[0] + f"-{number}") for number, sample in enumerate(samples)
+    ]
 
 
 @pytest.fixture(scope="session")
@@ -116,25 +141,31 @@ def test_one_element_too_many(sample: Sample, calls_of: Callable[[int], Calls]) 
 
 EXTENTS = [
     # What the operands of other shapes end with: the number of rows, of bits, of segments.
-    (Sample(layouts.turn_call("__bang_transpose", "int"), (ones("int", 12),), ones("int", 12), (3, 4)), (3, 5)),
-    (Sample(layouts.pad_sides_call("int"), (ones("int", 6),), ones("int", 20), (1, 2, 3, 1, 1, 1, 1)), (1, 2, 4, 1, 1, 0, 1)),
-    (Sample(layouts.pad_sides_call("int"), (ones("int", 6),), ones("int", 20), (1, 2, 3, 1, 1, 1, 1)), (1, 2, 3, 1, 1, 1, 2)),
-    (Sample(layouts.reshape_call("__bang_reshape_nchw2nhwc", "int"), (ones("int", 16),), ones("int", 16), (1, 2, 4, 2)), (1, 2, 4, 4)),
-    (Sample(reductions.pool_call("sumpool", "float", True), (ones("float", 12),), ones("float", 2), (1, 4, 3, 2, 3, 1, 2)), (1, 5, 3, 2, 3, 1, 2)),
-    (Sample(reductions.pool_call("sumpool", "float", True), (ones("float", 12),), ones("float", 2), (1, 4, 3, 2, 3, 1, 2)), (1, 4, 3, 2, 3, 1, 1)),
-    (Sample(reductions.search_call("count", "float"), (ones("float", 9),), ones("unsigned int", 1), (9,)), (10,)),
-    (Sample(reductions.returned_call("findfirst1", "float"), (ones("float", 9),), ones("char", 0), (9,)), (10,)),
-    (Sample(reductions.keep_call("filter", "float", False), (ones("float", 9),) * 2, ones("float", 9), (9,)), (10,)),
-    (Sample(reductions.keep_call("filter", "float", True), (ones("float", 24), ones("unsigned char", 2)), ones("float", 24), (16,)), (17,)),
-    (Sample(reductions.reduce_call("__bang_argmax", "float"), (ones("float", 9),), ones("char", 12), (9,)), (10,)),
-    (Sample(reductions.reduce_call("__bang_reduce_sum", "float"), (ones("float", 40),), ones("float", 40), (40,)), (41,)),
-    (Sample(elementwise.cycle_call(elementwise.CYCLE[1]), (ones("float", 8), ones("float", 4)), ones("float", 8), (8, 4)), (8, 8)),
-    (Sample(elementwise.LUT["int"], (ones("unsigned int", 8), ones("int", 4)), ones("int", 8), (8, 4)), (8, 5)),
-    (Sample(elementwise.binary_call(elementwise.PACKED[1]), (ones("float", 24),) * 2, ones("char", 2), (16,)), (17,)),
-    (Sample(atomics.fetch_call("add", "int", "vector"), (ones("int", 8),), ones("int", 8), (8,), ones("int", 16)), (9,)),
-    (Sample(atomics.reduce_call("add", "int", "vector"), (ones("int", 8),), ones("int", 0), (8,), ones("int", 16)), (9,)),
-    (Sample(atomics.reduce_call("add", "int", "value"), (ones("int", 1),), ones("int", 0), (8,), ones("int", 8)), (9,)),
-]  # fmt: skip
+    (case(layouts.turn_call("__bang_transpose", "int"), "int 12 -> int 12", (3, 4)), (3, 5)),
+    (case(layouts.pad_sides_call("int"), "int 6 -> int 20", (1, 2, 3, 1, 1, 1, 1)), (1, 2, 4, 1, 1, 0, 1)),
+    (case(layouts.pad_sides_call("int"), "int 6 -> int 20", (1, 2, 3, 1, 1, 1, 1)), (1, 2, 3, 1, 1, 1, 2)),
+    (case(layouts.reshape_call("__bang_reshape_nchw2nhwc", "int"), "int 16 -> int 16", (1, 2, 4, 2)), (1, 2, 4, 4)),
+    (
+        case(reductions.pool_call("sumpool", "float", True), "float 12 -> float 2", (1, 4, 3, 2, 3, 1, 2)),
+        (1, 5, 3, 2, 3, 1, 2),
+    ),
+    (
+        case(reductions.pool_call("sumpool", "float", True), "float 12 -> float 2", (1, 4, 3, 2, 3, 1, 2)),
+        (1, 4, 3, 2, 3, 1, 1),
+    ),
+    (case(reductions.search_call("count", "float"), "float 9 -> unsigned int 1", (9,)), (10,)),
+    (case(reductions.returned_call("findfirst1", "float"), "float 9 -> char 0", (9,)), (10,)),
+    (case(reductions.keep_call("filter", "float", False), "float 9, float 9 -> float 9", (9,)), (10,)),
+    (case(reductions.keep_call("filter", "float", True), "float 24, unsigned char 2 -> float 24", (16,)), (17,)),
+    (case(reductions.reduce_call("__bang_argmax", "float"), "float 9 -> char 12", (9,)), (10,)),
+    (case(reductions.reduce_call("__bang_reduce_sum", "float"), "float 40 -> float 40", (40,)), (41,)),
+    (case(elementwise.cycle_call(elementwise.CYCLE[1]), "float 8, float 4 -> float 8", (8, 4)), (8, 8)),
+    (case(elementwise.LUT["int"], "unsigned int 8, int 4 -> int 8", (8, 4)), (8, 5)),
+    (case(elementwise.binary_call(elementwise.PACKED[1]), "float 24, float 24 -> char 2", (16,)), (17,)),
+    (case(atomics.fetch_call("add", "int", "vector"), "int 8 -> int 8 | int 16", (8,)), (9,)),
+    (case(atomics.reduce_call("add", "int", "vector"), "int 8 -> int 0 | int 16", (8,)), (9,)),
+    (case(atomics.reduce_call("add", "int", "value"), "int 1 -> int 0 | int 8", (8,)), (9,)),
+]
 
 
 @pytest.mark.parametrize(("sample", "beyond"), EXTENTS)
@@ -208,7 +239,7 @@ MAY_BE_EMPTY = {
 
 def test_a_repeated_operand_that_does_not_fit(calls_of: Callable[[int], Calls]) -> None:
     one = elementwise.CYCLE[1]
-    sample = Sample(elementwise.cycle_call(one), (ones("float", 7), ones("float", 3)), ones("float", 7), (7, 3))
+    sample = case(elementwise.cycle_call(one), "float 7, float 3 -> float 7", (7, 3))
     sample.run(calls_of(ARCH), expected=[("align", "size")])
     replace(FUSED, numbers=(COUNT, 100)).run(calls_of(ARCH), expected=[("align", "size")])
 
@@ -226,9 +257,9 @@ OLD += [
     if 270 in one.archs() and one.ctype == "float"
 ]
 OLD += [
-    Sample(layouts.turn_call("__bang_transpose", "float"), (ones("float", 512),), ones("float", 512), (64, 8)),
-    Sample(reductions.pool_call("maxpool", "float", True), (ones("float", 128),), ones("float", 32), (32, 2, 2, 2, 2, 2, 2)),
-    Sample(conversions.plain("__bang_float2half_rd", "half", "float"), (ones("float", 128),), ones("half", 128), (128,)),
+    case(layouts.turn_call("__bang_transpose", "float"), "float 512 -> float 512", (64, 8)),
+    case(reductions.pool_call("maxpool", "float", True), "float 128 -> float 32", (32, 2, 2, 2, 2, 2, 2)),
+    case(conversions.plain("__bang_float2half_rd", "half", "float"), "float 128 -> half 128", (128,)),
 ]
 
 
@@ -264,14 +295,17 @@ def test_partial_overlap(statement: str, calls_of: Callable[[int], Calls]) -> No
 @pytest.mark.parametrize(
     ("sample", "archs"),
     [
-        (Sample(layouts.turn_call("__bang_transpose", "float"), (ones("float", 1024),), ones("float", 1024), (32, 32)), (270, 372, 592)),
-        (Sample(layouts.turn_call("__bang_mirror", "half"), (ones("half", 1024),), ones("half", 1024), (16, 64)), (270, 372, 592)),
-        (Sample("__bang_floor(D(float), A(float), N(0))", (ones("float", 32),), ones("float", 32), (32,)), (372, 592)),
-        (Sample(conversions.plain("__bang_half2float", "float", "half"), (ones("half", 128),), ones("float", 64), (64,)), (270, 372, 592)),
-        (Sample(reductions.pool_call("maxpool", "float", True), (ones("float", 128),), ones("float", 32), (32, 2, 2, 2, 2, 2, 2)), (270, 372, 592)),
-        (Sample(reductions.pool_call("sumpool", "float", True), (ones("float", 128),), ones("float", 32), (32, 2, 2, 2, 2, 2, 2)), (270,)),
+        (case(layouts.turn_call("__bang_transpose", "float"), "float 1024 -> float 1024", (32, 32)), (270, 372, 592)),
+        (case(layouts.turn_call("__bang_mirror", "half"), "half 1024 -> half 1024", (16, 64)), (270, 372, 592)),
+        (case("__bang_floor(D(float), A(float), N(0))", "float 32 -> float 32", (32,)), (372, 592)),
+        (case(conversions.plain("__bang_half2float", "float", "half"), "half 128 -> float 64", (64,)), (270, 372, 592)),
+        (
+            case(reductions.pool_call("maxpool", "float", True), "float 128 -> float 32", (32, 2, 2, 2, 2, 2, 2)),
+            (270, 372, 592),
+        ),
+        (case(reductions.pool_call("sumpool", "float", True), "float 128 -> float 32", (32, 2, 2, 2, 2, 2, 2)), (270,)),
     ],
-)  # fmt: skip
+)
 def test_whole_overlap(sample: Sample, archs: tuple[int, ...], calls_of: Callable[[int], Calls]) -> None:
     """Working kernels for newer devices put the sums of a pool over its source."""
     for arch in (270, 372, 592):
@@ -308,16 +342,16 @@ def test_undefined_elements_stay_where_they_are(sample: Sample, calls_of: Callab
 
 MOVED = [
     # Which element of dst the last one of the source becomes.
-    (Sample(layouts.turn_call("__bang_transpose", "int"), (ones("int", 12),), ones("int", 12), (3, 4)), 11),
-    (Sample(layouts.turn_call("__bang_rotate180", "int"), (ones("int", 12),), ones("int", 12), (3, 4)), 0),
-    (Sample(layouts.turn_call("__bang_mirror", "half"), (ones("half", 12),), ones("half", 12), (3, 4)), 8),
-    (Sample(layouts.pad_sides_call("int"), (ones("int", 6),), ones("int", 20), (1, 2, 3, 1, 1, 1, 1)), 13),
-    (Sample(layouts.reshape_call("__bang_reshape_nhwc2nchw", "int"), (ones("int", 16),), ones("int", 16), (1, 2, 4, 2)), 15),
-    (Sample(reductions.pool_call("avgpool", "float", True), (ones("float", 12),), ones("float", 2), (1, 4, 3, 2, 3, 1, 2)), 1),
-    (Sample(elementwise.cycle_call(elementwise.CYCLE[1]), (ones("float", 8), ones("float", 4)), ones("float", 8), (8, 4)), 7),
+    (case(layouts.turn_call("__bang_transpose", "int"), "int 12 -> int 12", (3, 4)), 11),
+    (case(layouts.turn_call("__bang_rotate180", "int"), "int 12 -> int 12", (3, 4)), 0),
+    (case(layouts.turn_call("__bang_mirror", "half"), "half 12 -> half 12", (3, 4)), 8),
+    (case(layouts.pad_sides_call("int"), "int 6 -> int 20", (1, 2, 3, 1, 1, 1, 1)), 13),
+    (case(layouts.reshape_call("__bang_reshape_nhwc2nchw", "int"), "int 16 -> int 16", (1, 2, 4, 2)), 15),
+    (case(reductions.pool_call("avgpool", "float", True), "float 12 -> float 2", (1, 4, 3, 2, 3, 1, 2)), 1),
+    (case(elementwise.cycle_call(elementwise.CYCLE[1]), "float 8, float 4 -> float 8", (8, 4)), 7),
     (Sample(elementwise.LUT["int"], (np.arange(8, dtype=np.uint32) % 4, ones("int", 4)), ones("int", 8), (8, 4)), 7),
-    (Sample(reductions.reduce_call("__bang_reduce_sum", "float"), (ones("float", 40),), ones("float", 40), (40,)), 32),
-]  # fmt: skip
+    (case(reductions.reduce_call("__bang_reduce_sum", "float"), "float 40 -> float 40", (40,)), 32),
+]
 
 
 @pytest.mark.parametrize(("sample", "place"), MOVED)
@@ -351,12 +385,12 @@ def test_scratch_memory_is_undefined(statement: str, spoiled: int, calls_of: Cal
 
 
 DECIDING = [
-    (Sample(reductions.keep_call("filter", "float", False), (ones("float", 8),) * 2, ones("float", 8), (8,)), 1),
-    (Sample(reductions.keep_call("collect", "float", True), (ones("float", 1024), ones("unsigned char", 128)), ones("float", 1024), (1024,)), 1),
-    (Sample(reductions.returned_call("count", "float"), (ones("float", 8),), ones("char", 0), (8,)), 0),
-    (Sample(reductions.returned_call("findlast1", "half"), (ones("half", 8),), ones("char", 0), (8,)), 0),
-    (Sample("RETURN(__bang_popcnt(A(unsigned int), N(0)))", (ones("unsigned int", 8),), ones("char", 0), (8,)), 0),
-]  # fmt: skip
+    (case(reductions.keep_call("filter", "float", False), "float 8, float 8 -> float 8", (8,)), 1),
+    (case(reductions.keep_call("collect", "float", True), "float 1024, unsigned char 128 -> float 1024", (1024,)), 1),
+    (case(reductions.returned_call("count", "float"), "float 8 -> char 0", (8,)), 0),
+    (case(reductions.returned_call("findlast1", "half"), "half 8 -> char 0", (8,)), 0),
+    (case("RETURN(__bang_popcnt(A(unsigned int), N(0)))", "unsigned int 8 -> char 0", (8,)), 0),
+]
 
 
 @pytest.mark.parametrize(("sample", "operand"), DECIDING)
@@ -367,5 +401,5 @@ def test_undefined_elements_must_not_decide(sample: Sample, operand: int, calls_
 
 
 def test_atomics_take_no_undefined_operand(calls_of: Callable[[int], Calls]) -> None:
-    sample = Sample(atomics.reduce_call("add", "int", "vector"), (ones("int", 8),), ones("int", 0), (8,), ones("int", 8))
+    sample = case(atomics.reduce_call("add", "int", "vector"), "int 8 -> int 0 | int 8", (8,))
     sample.run(calls_of(ARCH), loaded=[28, 0, 0], expected=[("init", "atomic")])
