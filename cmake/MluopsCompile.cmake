@@ -64,6 +64,9 @@ function(mlusim_kernel_options target arch nram wram sram)
     -fsanitize=thread
     # A finding names the line of the instruction's return address.
     -g1 -gdwarf-4 -fno-optimize-sibling-calls -fno-tree-vectorize
+    # Nor may two calls share one instruction.
+    $<$<CXX_COMPILER_ID:GNU>:-fno-ipa-icf> $<$<CXX_COMPILER_ID:GNU>:-fno-crossjumping>
+    $<$<CXX_COMPILER_ID:GNU>:-fno-tree-tail-merge>
     # Files are named as in the repository, whoever compiled them and where.
     "-ffile-prefix-map=${PROJECT_BINARY_DIR}/=" "-ffile-prefix-map=${PROJECT_SOURCE_DIR}/="
     # On the device a literal without suffix is a float.

@@ -311,6 +311,29 @@ TEST(a_whole_block_is_compared_with_its_cells) {
   }
 }
 
+TEST(a_reader_of_a_whole_block_does_not_hide_a_writer) {
+  Scene scene(mlusim::race_checker());
+  char *memory = scene.allocate(4096);
+  scene.begin_union();
+  scene.store(scene.core(0), memory + 100, 1);
+  scene.load(scene.core(0), memory, 2, 1024);
+  CHECK_EQ(scene.found(), "");
+  scene.load(scene.core(1), memory + 100, 3);
+  CHECK_EQ(scene.found(), "between-cores");
+}
+
+TEST(blocks_are_not_mixed_up_between_launches) {
+  char *memory = static_cast<char *>(mlusim::heap_allocate(4096));
+  for (const int other : {512, 256, 0, 1024}) {
+    Scene scene(mlusim::race_checker());
+    scene.begin_union();
+    scene.store(scene.core(0), memory + other, 1);
+    scene.store(scene.core(1), memory + (other == 0 ? 512 : 0), 2);
+    CHECK_EQ(scene.found(), "");
+  }
+  mlusim::heap_free(memory);
+}
+
 TEST(a_lock_hands_on_what_was_known) {
   Scene scene(mlusim::race_checker());
   char *memory = scene.allocate(4096);
@@ -358,6 +381,19 @@ TEST(a_lock_does_not_wait_for_copies) {
   scene.lock(first);
   scene.load(first, memory + 16, 3);
   CHECK_EQ(scene.found(), "between-cores");
+}
+
+TEST(a_copy_that_outlasts_a_lock) {
+  Scene scene(mlusim::race_checker());
+  char *memory = scene.allocate(4096);
+  scene.begin_union();
+  Core &first = scene.core(0);
+  scene.lock(first);
+  scene.copy(first, memory, first.nram.begin + 1024, 256, 1, mlusim::kIo);
+  scene.unlock(first);
+  scene.barrier({0, 1});
+  scene.store(scene.core(1), memory, 2);
+  CHECK_EQ(scene.found(), "");
 }
 
 TEST(jobs_are_not_ordered) {
@@ -537,6 +573,8 @@ TEST(memory_of_a_run_starts_undefined) {
   scene.load(second, nram, 4);
   CHECK_EQ(scene.found(), "scalar-load");
   CHECK_EQ(scene.last().size, std::uint64_t{4});
+  scene.load(second, nram + 4, 5);  // what was found in the run before is found again
+  CHECK_EQ(scene.found(), "scalar-load");
 }
 
 TEST(sram_of_a_job_starts_undefined) {

@@ -423,9 +423,9 @@ def take_failure(backend: Backend) -> tuple[str, tuple[Finding, ...]]:
         start = 0
     found = _findings_from(backend, start)
     _reported[backend.path] = start + len(found)
-    # What the host did wrong belongs to no launch, and the report is about another one.
-    text = _report(backend) if any(finding.kernel for finding in found) else "\n".join(map(str, found))
-    return text, tuple(found)
+    # The report is about a launch; what the host did wrong belongs to none.
+    of_launches = tuple(finding for finding in found if finding.kernel)
+    return (_report(backend), of_launches) if of_launches else ("\n".join(map(str, found)), tuple(found))
 
 
 def _findings_from(backend: Backend, start: int) -> list[Finding]:

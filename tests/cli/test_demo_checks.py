@@ -63,6 +63,13 @@ def test_sums() -> None:
     assert "got [4] float32" in checks.check_sum(VALUES.reshape(4), one_sum()).text()
 
 
+def test_a_device_may_add_in_half() -> None:
+    expected = one_sum()
+    off = (VALUES + 2.0**-11 * expected.magnitude).astype(np.float16)
+    assert checks.check_atomic_sum(off, expected).ok
+    assert not checks.check_atomic_sum((VALUES + expected.magnitude).astype(np.float16), expected).ok
+
+
 def test_a_sum_of_nothing_has_to_be_zero() -> None:
     empty = Sum(np.zeros(3), np.zeros(3), np.zeros(3, int))
     assert checks.check_sum(np.zeros(3, np.float32), empty).exact

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 
 import pytest
@@ -11,8 +12,9 @@ from kernels.workshop import Device, Workshop
 
 @pytest.fixture(scope="session")
 def workshop(request: pytest.FixtureRequest) -> Workshop:
-    """Compiles sources; what did not change since an earlier session is not compiled again."""
-    return Workshop(request.config.cache.mkdir("workshop"))
+    """Compiles sources with MLUOPS_TEST_COMPILER or g++; what did not change since an earlier session, not again."""
+    assert request.config.cache is not None
+    return Workshop(request.config.cache.mkdir("workshop"), os.environ.get("MLUOPS_TEST_COMPILER", "g++"))
 
 
 @pytest.fixture(scope="session")

@@ -21,7 +21,7 @@ import pymluops
 ROOT = Path(__file__).resolve().parents[2]
 INSTALLED = importlib.resources.files("pymluops")
 DISTRIBUTION = importlib.metadata.distribution("pymluops")
-COMPILED = ("_core.abi3.so", "libmluops_cpu.so")
+COMPILED = ("_core.abi3.so", "libmluops_cpu.so", "libmluops_sim.so")
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +66,10 @@ def test_what_is_installed() -> None:
     files = {str(file) for file in DISTRIBUTION.files or () if str(file).startswith("pymluops/")}
     assert {name for name in files if ".so" in name} == {f"pymluops/{name}" for name in COMPILED}
     assert "pymluops/_abi.py" in files
-    assert [name for name in files if name.endswith((".pyx", ".pxi", ".c", ".h", ".map"))] == []
+    kept = ("pymluops/_sim/include/",)  # what kernels for the simulator are compiled with
+    assert [name for name in files if name.endswith((".pyx", ".pxi", ".c", ".h", ".map")) and not name.startswith(kept)] == []
+    assert {f"pymluops/_sim/include/{name}" for name in ("bang.h", "mlu.h", "cnrt.h", "mlusim.h", "mlu_op.h")} <= files
+    assert "pymluops/_sim/rewrite.py" in files
     for name in ("py.typed", "_core.pyi", "__main__.py"):
         assert (INSTALLED / name).is_file(), name
 

@@ -83,12 +83,17 @@ std::string extent_of(const Undefined &found) {
   return text;
 }
 
-// Reports undefined bytes of what an instruction reads. They count as defined from then on, so that one mistake is one finding.
-void examine_source(const Use &use, const Region &source, const std::string &verb) {
+// On-chip bytes that count as defined since they were reported, although nobody wrote to them: until the next run begins.
+std::vector<Region> g_excused;
+
+// Reports undefined bytes of what an instruction reads; `verb` and `object` tell what it does. They count as defined from then
+// on, so that one mistake is one finding.
+void examine_source(const Use &use, const Region &source, const char *verb, const char *object = "") {
   const Undefined found = find_undefined(source);
   if (found.in_all == 0) return;
-  report_use(use, found.begin, found.bytes, verb + " " + extent_of(found));
+  report_use(use, found.begin, found.bytes, std::string(verb) + object + " " + extent_of(found));
   define(source);
+  if (locate(source.base).space != Space::kGdram) g_excused.push_back(source);
 }
 
 // ---- The observer ---------------------------------------------------------------------------------------------------------
@@ -136,9 +141,12 @@ class InitChecker : public Observer {
     delta_ = init_delta();
     cores_.clear();
     srams_.clear();
+    g_excused.clear();
   }
 
   void run_begin(const Core &core) override {
+    for (const Region &region : g_excused) fill_pieces(region.moved(init_delta()), 0);
+    g_excused.clear();
     CoreState &state = state_of(core);
     forget(&state.nram);
     forget(&state.wram);
@@ -217,8 +225,8 @@ class InitChecker : public Observer {
     }
     const bool atomic = event.kind == Kind::kAtomic;
     const Use use = {event.core, atomic ? "atomic" : "copy", event.name, event.pc};
-    const std::string verb = std::string(atomic ? "takes into " : "copies to ") + name_of(event.space);
-    for (const Region &source : state->sources) examine_source(use, source, verb);
+    const char *verb = atomic ? "takes into " : "copies to ";
+    for (const Region &source : state->sources) examine_source(use, source, verb, name_of(event.space));
     if (atomic) examine_source(use, event.region, "updates");
   }
 
@@ -244,13 +252,13 @@ class InitChecker : public Observer {
 }  // namespace
 
 Observer &init_checker() {
-  static InitChecker checker;
-  return checker;
+  static InitChecker *const checker = new InitChecker;  // never destroyed: the device's thread outlives static objects
+  return *checker;
 }
 
 void need_initialised(const Core &core, const Region &region, const char *role, const char *name, const void *pc) {
   if (!g_observers.init) return;
-  examine_source({core, "operand", name, pc}, region, std::string("uses as ") + role);
+  examine_source({core, "operand", name, pc}, region, "uses as ", role);
 }
 
 }  // namespace mlusim

@@ -187,8 +187,9 @@ class MemoryChecker : public Observer {
 }  // namespace
 
 Observer &memory_checker() {
-  static MemoryChecker checker;
-  return checker;
+  static MemoryChecker *const checker =
+      new MemoryChecker;  // never destroyed: the device's thread outlives static objects
+  return *checker;
 }
 
 }  // namespace mlusim

@@ -48,16 +48,12 @@ class Pipes {
 
   const Busy *look_for_clash(const AccessEvent &event) const;
   bool is_new(const AccessEvent &event);
-  bool copies(const char *name);
 
   Unit units_[kAgents];
   // Hashes of the accesses in units_[kCompute].list, because loops repeat them.
   static constexpr std::size_t kRemembered = 256;
   std::uint64_t remembered_[kRemembered] = {};
   std::uint64_t generation_ = 1;
-  // The instruction that was last asked about, and the answer.
-  const char *known_name_ = nullptr;
-  bool known_copies_ = false;
 };
 
 }  // namespace mlusim

@@ -21,7 +21,7 @@ constexpr std::size_t kMostRuns = kMaxClusters * (kMaxCoresPerCluster + 1);  // 
 struct Run {
   std::uint64_t epoch = 0;       // of what it does now
   std::uint64_t async_over = 0;  // all its asynchronous copies up to this epoch have happened
-  bool copied = false;           // whether it issued one in this epoch
+  bool copied = false;           // whether it issued one since then
   Known known[kMostRuns];        // of the other runs
   Pipes pipes;
 };
@@ -49,7 +49,10 @@ std::string at(const AccessEvent &event, const void *address) {
   return std::string(event.name) + " " + verb_of(event.kind) + " memory at " + text;
 }
 
+// The lowest address that both hold, if it is not too much to look for.
 const char *first_common(const Region &a, const Region &b) {
+  constexpr std::int64_t kMostPairs = 1000000;
+  if (a.pieces() > kMostPairs / b.pieces()) return a.base;
   const char *first = nullptr;
   for_each_piece(a, [&](const char *begin_a, std::size_t bytes_a) {
     for_each_piece(b, [&](const char *begin_b, std::size_t bytes_b) {
@@ -64,10 +67,13 @@ const char *first_common(const Region &a, const Region &b) {
 class RaceChecker : public Observer {
  public:
   void launch_begin(const LaunchInfo &) override {
-    const Range onchip = onchip_range();
-    watching_ = heap_.cover(heap_range()) && sram_.cover(onchip);
-    if (!watching_)
+    const int last = device().clusters - 1;
+    const Range sram = {sram_of(0).begin, sram_of(last).end};
+    watching_ = heap_.begin_launch(heap_range()) && sram_.begin_launch(sram);
+    if (!watching_ && !complained_) {
       std::fprintf(stderr, "mlusim: no address space for the shadow of the race checker; it finds nothing\n");
+      complained_ = true;
+    }
     owners_.clear();
     names_.clear();
     first_epoch_ = next_epoch_;
@@ -75,8 +81,8 @@ class RaceChecker : public Observer {
   }
 
   void launch_end(const LaunchInfo &) override {
-    heap_.trim();
-    sram_.trim();
+    heap_.end_launch();
+    sram_.end_launch();
   }
 
   void run_begin(const Core &core) override {
@@ -84,6 +90,7 @@ class RaceChecker : public Observer {
     Run &run = run_of(core);
     std::fill(std::begin(run.known), std::end(run.known), Known{});
     run.pipes.done(kWaitAll);
+    run.copied = false;
     names_.push_back(core.is_mpu() ? -1 - core.cluster : core.task_id);
     renew(core, &run);
     run.async_over = run.epoch - 1;
@@ -106,6 +113,7 @@ class RaceChecker : public Observer {
     run.pipes.done(agents);
     if (!run.copied || !run.pipes.idle()) return;
     run.async_over = run.epoch;
+    run.copied = false;
     renew(core, &run);
   }
 
@@ -148,7 +156,6 @@ class RaceChecker : public Observer {
   // What the run does from now on is not yet known to those who know what it did so far.
   void renew(const Core &core, Run *run) {
     run->epoch = next_epoch_++;
-    run->copied = false;
     owners_.push_back(core.serial);
   }
 
@@ -220,6 +227,7 @@ class RaceChecker : public Observer {
   }
 
   bool watching_ = false;
+  bool complained_ = false;
   StampShadow heap_, sram_;
   Places places_;
   std::vector<Run> runs_;              // of the job
@@ -236,8 +244,8 @@ class RaceChecker : public Observer {
 }  // namespace
 
 Observer &race_checker() {
-  static RaceChecker checker;
-  return checker;
+  static RaceChecker *const checker = new RaceChecker;  // never destroyed: the device's thread outlives static objects
+  return *checker;
 }
 
 }  // namespace mlusim

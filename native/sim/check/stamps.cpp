@@ -10,13 +10,6 @@ namespace {
 
 // No stamp: epochs start higher.
 constexpr Stamp kSplit = 1;
-// Split blocks whose stamps may stay mapped from one launch to the next: a quarter of a GiB.
-constexpr std::size_t kMostSplit = std::size_t{1} << 18;
-
-void *map(std::size_t bytes) {
-  void *memory = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  return memory == MAP_FAILED ? nullptr : memory;
-}
 
 bool conflict(Stamp a, Stamp b) {
   return (a & b & kStampBytes) != 0 && ((a | b) & kStampWrites) != 0 && (a & b & kStampAtomic) == 0;
@@ -44,73 +37,78 @@ void note_clash(const char *address, Stamp stamp, Stamp other, Clash *clash) {
 
 }  // namespace
 
-StampShadow::~StampShadow() { unmap(); }
+// ---- Memory ---------------------------------------------------------------------------------------------------------------
 
-void StampShadow::unmap() {
-  if (headers_ != nullptr) munmap(headers_, count_ * sizeof(Cell));
-  if (blocks_ != nullptr) munmap(blocks_, count_ * sizeof(Block));
-  headers_ = nullptr;
-  blocks_ = nullptr;
-  memory_ = {};
-}
-
-bool StampShadow::cover(const Range &memory) {
-  if (headers_ != nullptr && memory_.begin == memory.begin && memory_.end == memory.end) return true;
-  unmap();
-  count_ = (memory.size() + kBlockBytes - 1) / kBlockBytes;
-  headers_ = static_cast<Cell *>(map(count_ * sizeof(Cell)));
-  blocks_ = static_cast<Block *>(map(count_ * sizeof(Block)));
-  split_count_ = 0;
-  if (headers_ == nullptr || blocks_ == nullptr) {
-    unmap();
-    return false;
+std::uint64_t StampShadow::Parts::take() {
+  if (!free_.empty()) {
+    const std::uint64_t number = free_.back();
+    free_.pop_back();
+    return number;
   }
-  memory_ = memory;
-  return true;
+  if (next_ == chunks_.size() * kChunk) chunks_.emplace_back(new Unit[kChunk * count_]);
+  return next_++;
 }
 
-void StampShadow::trim() {
-  if (split_count_ < kMostSplit) return;
-  madvise(blocks_, count_ * sizeof(Block), MADV_DONTNEED);
-  madvise(headers_, count_ * sizeof(Cell), MADV_DONTNEED);
-  split_count_ = 0;
+void StampShadow::Parts::reset(std::size_t count) {
+  free_.clear();
+  next_ = 0;
+  count_ = count;
 }
 
-void StampShadow::compare_cell(const Cell &cell, Stamp stamp, const Viewpoint &view, const char *address,
-                               Clash *clash) {
-  for (const Stamp other : cell.slot) {
-    if (other < view.floor || !conflict(stamp, other)) continue;
-    if (view.relation(other) == Viewpoint::Relation::kUnordered) note_clash(address, stamp, other, clash);
-  }
+void StampShadow::Parts::trim() {
+  if (chunks_.size() > kMostKeptChunks) chunks_.resize(kMostKeptChunks);
 }
+
+StampShadow::~StampShadow() {
+  if (units_ != nullptr) munmap(units_, count_ * sizeof(Unit));
+}
+
+bool StampShadow::begin_launch(const Range &memory) {
+  ++launch_;
+  for (int level = 1; level < kLevels; ++level) parts_[level].reset(parts_of(level));
+  if (units_ != nullptr && memory_.begin == memory.begin && memory_.end == memory.end) return true;
+  if (units_ != nullptr) munmap(units_, count_ * sizeof(Unit));
+  count_ = memory.size() / kUnitBytes[kLevels - 1] + 1;
+  void *units =
+      mmap(nullptr, count_ * sizeof(Unit), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  units_ = units == MAP_FAILED ? nullptr : static_cast<Unit *>(units);
+  memory_ = units_ == nullptr ? Range{} : memory;
+  return units_ != nullptr;
+}
+
+void StampShadow::end_launch() {
+  for (int level = 1; level < kLevels; ++level) parts_[level].trim();
+}
+
+// ---- One unit -------------------------------------------------------------------------------------------------------------
 
 // Whether `old` need not be kept beside `stamp`; says so if the two conflict.
-bool StampShadow::may_go(Stamp old, Stamp stamp, const Viewpoint &view, const char *address, Clash *clash) {
-  if (old < view.floor) return true;
-  switch (view.relation(old)) {
+bool StampShadow::may_go(Stamp old, Stamp stamp, const char *address, const Access &access) {
+  if (old < access.view.floor) return true;
+  switch (access.view.relation(old)) {
     case Viewpoint::Relation::kOwn:
       return same_kind(stamp, old) || replaces(stamp, old);
     case Viewpoint::Relation::kBefore:
       return replaces(stamp, old);
     case Viewpoint::Relation::kUnordered:
-      if (conflict(stamp, old)) note_clash(address, stamp, old, clash);
+      if (conflict(stamp, old)) note_clash(address, stamp, old, access.clash);
       return false;
   }
   return false;
 }
 
-void StampShadow::touch_cell(Cell *cell, Stamp stamp, const Viewpoint &view, const char *address, Clash *clash) {
-  Stamp *slot = cell->slot;
+void StampShadow::touch_unit(Unit *unit, Stamp stamp, const char *address, const Access &access) {
+  Stamp *slot = unit->slot;
+  const Stamp floor = access.view.floor;
   if (repeats(stamp, slot[0])) return;
-  if (std::max(slot[1], std::max(slot[2], slot[3])) < view.floor &&
-      (slot[0] < view.floor || same_kind(stamp, slot[0]))) {
-    slot[0] = slot[0] < view.floor ? stamp : slot[0] | (stamp & kStampBytes);
+  if (std::max(slot[1], std::max(slot[2], slot[3])) < floor && (slot[0] < floor || same_kind(stamp, slot[0]))) {
+    slot[0] = slot[0] < floor ? stamp : slot[0] | (stamp & kStampBytes);
     return;
   }
   Stamp merged = stamp;
   int place = -1;
   for (int i = 0; i < kSlots; ++i) {
-    if (!may_go(slot[i], stamp, view, address, clash)) continue;
+    if (!may_go(slot[i], stamp, address, access)) continue;
     if (same_kind(stamp, slot[i])) merged |= slot[i] & kStampBytes;
     slot[i] = 0;
     place = i;
@@ -120,66 +118,89 @@ void StampShadow::touch_cell(Cell *cell, Stamp stamp, const Viewpoint &view, con
   slot[place] = merged;
 }
 
-void StampShadow::split(std::size_t number) {
-  Cell &header = headers_[number];
-  std::fill(std::begin(blocks_[number].cells), std::end(blocks_[number].cells), header);
-  header = {};
-  header.slot[0] = kSplit;
-  ++split_count_;
+// ---- Units of units -------------------------------------------------------------------------------------------------------
+
+// What an earlier launch split is one unit again.
+bool StampShadow::is_split(Unit *unit) const {
+  if (unit->slot[0] != kSplit) return false;
+  if (unit->slot[2] == launch_) return true;
+  *unit = {};
+  return false;
 }
 
-void StampShadow::touch_block(std::size_t number, Stamp stamp, const Viewpoint &view, Clash *clash) {
-  Cell &header = headers_[number];
-  const char *address = memory_.begin + number * kBlockBytes;
-  if (header.slot[0] != kSplit) {
-    touch_cell(&header, stamp, view, address, clash);
+void StampShadow::split(Unit *unit, int level) {
+  const std::uint64_t number = parts_[level].take();
+  std::fill_n(parts_[level].at(number), parts_of(level), *unit);
+  *unit = {{kSplit, number, launch_, 0}};
+}
+
+// Compares an access to all bytes with the stamps that they have.
+void StampShadow::compare(Unit *unit, int level, const char *address, const Access &access) {
+  if (level > 0 && is_split(unit)) {
+    Unit *part = parts(*unit, level);
+    for (std::size_t i = 0; i < parts_of(level); ++i) {
+      compare(part + i, level - 1, address + i * kUnitBytes[level - 1], access);
+    }
     return;
   }
-  Block &block = blocks_[number];
-  if (kind_of(stamp) != Kind::kWrite) {
-    const Stamp *stamps = &block.cells[0].slot[0];
-    if (*std::max_element(stamps, stamps + kCells * kSlots) >= view.floor) {
-      for (std::size_t i = 0; i < kCells; ++i)
-        touch_cell(&block.cells[i], stamp, view, address + i * kCellBytes, clash);
-      return;
-    }
-  } else {
-    for (std::size_t i = 0; i < kCells; ++i) compare_cell(block.cells[i], stamp, view, address + i * kCellBytes, clash);
+  const Stamp stamp = access.stamp | kStampBytes;
+  for (const Stamp other : unit->slot) {
+    if (other < access.view.floor || !conflict(stamp, other)) continue;
+    if (access.view.relation(other) == Viewpoint::Relation::kUnordered) note_clash(address, stamp, other, access.clash);
   }
-  header = {{stamp, 0, 0, 0}};
 }
 
-void StampShadow::touch_part(std::size_t number, std::size_t begin, std::size_t end, Stamp stamp, const Viewpoint &view,
-                             Clash *clash) {
-  Cell &header = headers_[number];
-  if (header.slot[0] != kSplit) {
-    if (repeats(stamp, header.slot[0])) return;
-    split(number);
+void StampShadow::drop(Unit *unit, int level) {
+  if (level == 0 || !is_split(unit)) return;
+  Unit *part = parts(*unit, level);
+  for (std::size_t i = 0; i < parts_of(level); ++i) drop(part + i, level - 1);
+  parts_[level].give_back(unit->slot[1]);
+}
+
+// A write to all bytes of a split unit makes it one again.
+bool StampShadow::merge(Unit *unit, int level, const char *address, const Access &access) {
+  if (kind_of(access.stamp) != Kind::kWrite) return false;
+  compare(unit, level, address, access);
+  drop(unit, level);
+  *unit = {{access.stamp | kStampBytes, 0, 0, 0}};
+  return true;
+}
+
+// The access touches the bytes from `begin` to `end` of the unit.
+void StampShadow::touch_part(Unit *unit, int level, const char *address, std::size_t begin, std::size_t end,
+                             const Access &access) {
+  if (level == 0) return touch_unit(unit, access.stamp | bytes_mask(begin, end), address, access);
+  const bool whole = end - begin == kUnitBytes[level];
+  if (!is_split(unit)) {
+    if (whole) return touch_unit(unit, access.stamp | kStampBytes, address, access);
+    if (repeats(access.stamp, unit->slot[0])) return;
+    split(unit, level);
+  } else if (whole && merge(unit, level, address, access)) {
+    return;
   }
-  Cell *cells = blocks_[number].cells;
-  const char *address = memory_.begin + number * kBlockBytes;
+  const std::size_t size = kUnitBytes[level - 1];
+  Unit *part = parts(*unit, level);
   for (std::size_t at = begin; at < end;) {
-    const std::size_t cell = at / kCellBytes;
-    const std::size_t cell_begin = cell * kCellBytes;
-    const std::size_t stop = std::min(end, cell_begin + kCellBytes);
-    touch_cell(&cells[cell], stamp | bytes_mask(at - cell_begin, stop - cell_begin), view, address + cell_begin, clash);
+    const std::size_t number = at / size;
+    const std::size_t first = number * size;
+    const std::size_t stop = std::min(end, first + size);
+    touch_part(part + number, level - 1, address + first, at - first, stop - first, access);
     at = stop;
   }
 }
 
 void StampShadow::touch(const char *begin, std::size_t bytes, Stamp stamp, const Viewpoint &view, Clash *clash) {
+  if (begin < memory_.begin || bytes > memory_.size()) return;
+  const Access access = {stamp, view, clash};
+  constexpr int kTop = kLevels - 1;
+  constexpr std::size_t kSize = kUnitBytes[kTop];
   std::size_t at = static_cast<std::size_t>(begin - memory_.begin);
-  const std::size_t end = at + bytes;
-  if (begin < memory_.begin || end > memory_.size()) return;
+  const std::size_t end = std::min(at + bytes, memory_.size());
   while (at < end) {
-    const std::size_t number = at / kBlockBytes;
-    const std::size_t first = number * kBlockBytes;
-    const std::size_t stop = std::min(end, first + kBlockBytes);
-    if (stop - at == kBlockBytes) {
-      touch_block(number, stamp | kStampBytes, view, clash);
-    } else {
-      touch_part(number, at - first, stop - first, stamp, view, clash);
-    }
+    const std::size_t number = at / kSize;
+    const std::size_t first = number * kSize;
+    const std::size_t stop = std::min(end, first + kSize);
+    touch_part(&units_[number], kTop, memory_.begin + first, at - first, stop - first, access);
     at = stop;
   }
 }

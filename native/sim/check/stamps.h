@@ -1,12 +1,14 @@
-// Who touched which bytes of shared memory last: stamps for every 8 bytes, kept in a shadow that is mapped as it is used.
+// Who touched which bytes of shared memory last: stamps for every 8 bytes.
 //
-// Most accesses are those of copies, whole blocks at a time. So a block of 256 bytes has one set of stamps while all of it was
-// treated alike, and one for each 8 bytes of it (a cell) from the first access on that touches only a part.
+// Most accesses are those of copies, many bytes at a time. So 256 bytes share one set of stamps as long as all of them are treated
+// alike. From the first access on that touches only a part there is one for each 64 of them, and likewise for 8 of those.
 #ifndef MLUSIM_CHECK_STAMPS_H_
 #define MLUSIM_CHECK_STAMPS_H_
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <vector>
 
 #include "machine/memory.h"
 #include "machine/observer.h"
@@ -82,42 +84,66 @@ class StampShadow {
   StampShadow(const StampShadow &) = delete;
   StampShadow &operator=(const StampShadow &) = delete;
 
-  // Keeps stamps for `memory` from now on. False if the system refuses.
-  bool cover(const Range &memory);
+  // Starts a launch, with stamps for `memory`: those from before are of the past. False if the system refuses.
+  bool begin_launch(const Range &memory);
+
+  // Gives back what no launch of usual size needs.
+  void end_launch();
 
   // Stamps bytes and compares with the stamps that they have.
   void touch(const char *begin, std::size_t bytes, Stamp stamp, const Viewpoint &view, Clash *clash);
 
-  // Between launches all stamps are of the past: gives memory back if there is much of it.
-  void trim();
-
  private:
   static constexpr int kSlots = 4;
-  static constexpr std::size_t kCellBytes = 8;
-  static constexpr std::size_t kCells = 32;
-  static constexpr std::size_t kBlockBytes = kCellBytes * kCells;
+  static constexpr int kLevels = 3;
+  static constexpr std::size_t kUnitBytes[kLevels] = {8, 64, 256};
+  static constexpr std::size_t parts_of(int level) { return kUnitBytes[level] / kUnitBytes[level - 1]; }
 
-  struct Cell {
+  // The stamps of a unit; or, if the first one is kSplit, the number of what its parts have, and the launch that split it.
+  struct Unit {
     Stamp slot[kSlots];
   };
-  struct Block {
-    Cell cells[kCells];
+
+  // The units that a larger one was split into, for all of one level: memory that every launch uses again.
+  class Parts {
+   public:
+    Unit *at(std::uint64_t number) { return &chunks_[number / kChunk][number % kChunk * count_]; }
+    std::uint64_t take();
+    void give_back(std::uint64_t number) { free_.push_back(number); }
+    void reset(std::size_t count);
+    void trim();
+
+   private:
+    static constexpr std::size_t kChunk = 4096;
+    static constexpr std::size_t kMostKeptChunks = 256;
+    std::vector<std::unique_ptr<Unit[]>> chunks_;
+    std::vector<std::uint64_t> free_;
+    std::uint64_t next_ = 0;
+    std::size_t count_ = 0;  // of units in one
   };
 
-  static bool may_go(Stamp old, Stamp stamp, const Viewpoint &view, const char *address, Clash *clash);
-  static void touch_cell(Cell *cell, Stamp stamp, const Viewpoint &view, const char *address, Clash *clash);
-  static void compare_cell(const Cell &cell, Stamp stamp, const Viewpoint &view, const char *address, Clash *clash);
-  void touch_block(std::size_t number, Stamp stamp, const Viewpoint &view, Clash *clash);
-  void touch_part(std::size_t number, std::size_t begin, std::size_t end, Stamp stamp, const Viewpoint &view,
-                  Clash *clash);
-  void split(std::size_t number);
-  void unmap();
+  // One access, on its way down to the units that it touches.
+  struct Access {
+    Stamp stamp;
+    const Viewpoint &view;
+    Clash *clash;
+  };
+
+  static bool may_go(Stamp old, Stamp stamp, const char *address, const Access &access);
+  static void touch_unit(Unit *unit, Stamp stamp, const char *address, const Access &access);
+  void touch_part(Unit *unit, int level, const char *address, std::size_t begin, std::size_t end, const Access &access);
+  void split(Unit *unit, int level);
+  bool merge(Unit *unit, int level, const char *address, const Access &access);
+  void compare(Unit *unit, int level, const char *address, const Access &access);
+  void drop(Unit *unit, int level);
+  bool is_split(Unit *unit) const;
+  Unit *parts(const Unit &unit, int level) { return parts_[level].at(unit.slot[1]); }
 
   Range memory_;
-  Cell *headers_ = nullptr;  // by block; the first stamp is kSplit where the cells hold the stamps
-  Block *blocks_ = nullptr;
+  Unit *units_ = nullptr;  // of the highest level
   std::size_t count_ = 0;
-  std::size_t split_count_ = 0;  // since the last trim
+  Parts parts_[kLevels];  // of a unit of this level
+  std::uint64_t launch_ = 0;
 };
 
 }  // namespace mlusim

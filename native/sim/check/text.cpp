@@ -25,9 +25,4 @@ std::string bytes_at(const void *address, std::size_t bytes) {
   return bytes_text(bytes) + text;
 }
 
-std::string name_of_core(const Core &core) {
-  return core.is_mpu() ? "the memory core of cluster " + std::to_string(core.cluster)
-                       : "task " + std::to_string(core.task_id);
-}
-
 }  // namespace mlusim

@@ -17,9 +17,6 @@ std::string bytes_at(const void *address, std::size_t bytes);
 // "1 byte", "2 bytes".
 std::string bytes_text(std::uint64_t bytes);
 
-// "task 3", or "the memory core of cluster 1".
-std::string name_of_core(const Core &core);
-
 }  // namespace mlusim
 
 #endif  // MLUSIM_CHECK_TEXT_H_

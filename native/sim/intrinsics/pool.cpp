@@ -50,6 +50,9 @@ Binary operation_of(Pool pool) {
   }
 }
 
+// From here on a vector loop is worth its call.
+constexpr std::int64_t kFewChannels = 8;
+
 float combined(Pool pool, float a, float b) {
   if (pool == Pool::kMax) return b > a ? b : a;
   if (pool == Pool::kMin) return b < a ? b : a;
@@ -58,11 +61,10 @@ float combined(Pool pool, float a, float b) {
 
 // Adds a row of a window to the result of its channels.
 void pool_row(Pool pool, float *result, const float *values, std::int64_t places, std::int64_t channels) {
-  constexpr std::int64_t kFew = 8;
   const BinaryWork work = {arithmetic_loops(), operation_of(pool), Type::kFloat};
   for (std::int64_t j = 0; j < places; ++j) {
     const float *place = values + j * channels;
-    if (channels > kFew) {
+    if (channels > kFewChannels) {
       run_vector(work, result, result, place, channels);
     } else {
       for (std::int64_t c = 0; c < channels; ++c) result[c] = combined(pool, result[c], place[c]);
@@ -107,17 +109,32 @@ void run_pool(Pool pool, Type type, const Windows &w, char *dst, const char *src
   });
 }
 
-// A result is defined where its whole window is.
+// A result is defined where its whole window is. Channel by channel of a window, or all channels of a place at once.
+void shadow_window(const Windows &w, std::int64_t size, char *dst, const char *first) {
+  for (std::int64_t c = 0; c < w.channel; ++c) {
+    bool defined = true;
+    for (std::int64_t i = 0; i < w.kernel_height * w.kernel_width && defined; ++i) {
+      const std::int64_t place = (i / w.kernel_width * w.width + i % w.kernel_width) * w.channel;
+      defined = shadow_defined(first + (place + c) * size, size);
+    }
+    shadow_set(dst + c * size, size, defined);
+  }
+}
+
+void shadow_wide_window(const Windows &w, std::int64_t size, char *dst, const char *first) {
+  const std::size_t element = static_cast<std::size_t>(size);
+  for (std::int64_t i = 0; i < w.kernel_height * w.kernel_width; ++i) {
+    const std::int64_t place = (i / w.kernel_width * w.width + i % w.kernel_width) * w.channel;
+    const ShadowSource source = {first + place * size, element, w.channel};
+    const ShadowSource before = {dst, element, w.channel};
+    shadow_elements(dst, element, w.channel, source, i == 0 ? ShadowSource{} : before);
+  }
+}
+
 void shadow_pool(const Windows &w, std::int64_t size, char *dst, const char *src) {
   for_each_window(w, [&](std::int64_t row, std::int64_t column, std::int64_t at) {
-    for (std::int64_t c = 0; c < w.channel; ++c) {
-      bool defined = true;
-      for (std::int64_t i = 0; i < w.kernel_height * w.kernel_width && defined; ++i) {
-        const std::int64_t from = source_of(w, row, column, i / w.kernel_width, i % w.kernel_width) + c;
-        defined = shadow_defined(src + from * size, size);
-      }
-      shadow_set(dst + (at + c) * size, size, defined);
-    }
+    const char *first = src + source_of(w, row, column, 0, 0) * size;
+    (w.channel > kFewChannels ? shadow_wide_window : shadow_window)(w, size, dst + at * size, first);
   });
 }
 

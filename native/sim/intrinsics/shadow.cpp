@@ -82,10 +82,9 @@ void shadow_set(void *dst, std::int64_t bytes, bool defined) {
 bool shadow_defined(const void *address, std::int64_t bytes) {
   if (!g_observers.init) return true;
   const unsigned char *shadow = init_shadow(address);
-  for (std::int64_t i = 0; i < bytes; ++i) {
-    if (shadow[i] != 0xff) return false;
-  }
-  return true;
+  unsigned char all = 0xff;
+  for (std::int64_t i = 0; i < bytes; ++i) all = static_cast<unsigned char>(all & shadow[i]);
+  return all == 0xff;
 }
 
 }  // namespace mlusim

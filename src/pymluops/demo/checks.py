@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from pymluops.demo.arrays import Array
 from pymluops.demo.reference import Borders, Sum
@@ -54,14 +55,19 @@ def check_all_exact(actual: tuple[Array, ...], expected: tuple[Array, ...], name
     return Check(ok=True, exact=True)
 
 
-def check_sum(actual: Array, expected: Sum) -> Check:
+def check_atomic_sum(actual: Array, expected: Sum) -> Check:
+    """Every sum may be off by the rounding that adding its terms in its own type can cost: so do the atomics of a device."""
+    return check_sum(actual, expected, actual.dtype)
+
+
+def check_sum(actual: Array, expected: Sum, adds_in: npt.DTypeLike = np.float32) -> Check:
     """Every sum may be off by the rounding that adding its terms in float32 can cost, plus the rounding to its type."""
     if actual.shape != expected.value.shape:
         return failed(f"got {_form(actual)}, expected {list(expected.value.shape)}")
     if np.array_equal(actual, expected.value.astype(actual.dtype)):
         return Check(ok=True, exact=True)
-    single = np.finfo(np.float32).eps / 2
-    limit = (expected.terms + 2) * single * expected.magnitude
+    each = float(np.finfo(adds_in).eps) / 2
+    limit = (expected.terms + 2) * each * expected.magnitude
     if actual.dtype == np.float16:
         half = np.finfo(np.float16)
         limit += np.maximum(half.eps / 2 * np.abs(expected.value), float(half.smallest_subnormal) / 2)

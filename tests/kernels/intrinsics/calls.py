@@ -84,8 +84,8 @@ class Calls:
         """Run a statement; what the simulator finds has to be `expected`, pairs of checker and rule.
 
         dst gives the shape and type of the result, and its first contents if `keep`. `alias` puts it over a source,
-        counted from 1. `loaded` says how many bytes of each source are written before, `out` which bytes of dst go back:
-        begin and number.
+        counted from 1. `loaded` says how many bytes of each source are written before, `out` which bytes of dst go
+        back: begin and number.
         """
         given = [bytes_of(source) for source in sources] + [NOTHING] * (SOURCES - len(sources))
         sizes = [source.nbytes for source in given]

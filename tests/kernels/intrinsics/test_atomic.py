@@ -13,7 +13,7 @@ from kernels.intrinsics.calls import DTYPES, HALF_FLOAT, REALS, WORDS, Calls, as
 
 Operation = Callable[[np.ndarray, np.ndarray], np.ndarray]
 
-EXAMPLES = 10
+EXAMPLES = 4
 SEEDS = st.integers(0, 2**32 - 1)
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 

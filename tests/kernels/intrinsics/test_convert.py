@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from kernels.intrinsics.calls import DTYPES, Calls, assert_same, values
 
-EXAMPLES = 10
+EXAMPLES = 6
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 
 OLDER = ("tz", "oz", "up", "dn", "rd")

@@ -15,7 +15,7 @@ from kernels.intrinsics.calls import DTYPES, values
 from kernels.workshop import KERNEL_TRAP, SUCCESS, Device, Outcome, Workshop
 
 SOURCE = Path(__file__).with_name("copies.mlu")
-EXAMPLES = 25
+EXAMPLES = 15
 SEEDS = st.integers(0, 2**32 - 1)
 ARCHS = (270, 372, 592)
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from kernels.intrinsics.calls import DTYPES, HALF_FLOAT, WORDS, Calls, assert_same, values
 
-EXAMPLES = 10
+EXAMPLES = 6
 LAYOUT_TYPES = ("char", "signed char", "unsigned char", *WORDS, *HALF_FLOAT)
 
 TURNS: dict[str, Callable[[np.ndarray], np.ndarray]] = {

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from kernels.intrinsics.calls import DTYPES, HALF_FLOAT, REALS, Calls, assert_same, values
 
-EXAMPLES = 12
+EXAMPLES = 6
 ARCHS = (270, 372, 592)
 LINE = 128
 SEEDS = st.integers(0, 2**32 - 1)
