@@ -23,16 +23,16 @@
   namespace arch_592 {                 \
   signature;                           \
   }
-#define MLUOPS_BANG_CHOOSE(call)  \
-  switch (current_arch()) {       \
-    case 270:                     \
-      return arch_270::call;      \
-    case 290:                     \
-      return arch_290::call;      \
-    case 592:                     \
-      return arch_592::call;      \
-    default:                      \
-      return arch_372::call;      \
+#define MLUOPS_BANG_CHOOSE(call) \
+  switch (current_arch()) {      \
+    case 270:                    \
+      return arch_270::call;     \
+    case 290:                    \
+      return arch_290::call;     \
+    case 592:                    \
+      return arch_592::call;     \
+    default:                     \
+      return arch_372::call;     \
   }
 #else
 #define MLUOPS_BANG_DECLARE(signature) \
@@ -42,11 +42,9 @@
 #define MLUOPS_BANG_CHOOSE(call) return mlu::call;
 #endif
 
-#define MLUOPS_BANG_LAUNCH(launch, Problem)                                        \
-  MLUOPS_BANG_DECLARE(mluOpStatus_t launch(mluOpHandle_t, const Problem &))        \
-  mluOpStatus_t launch(mluOpHandle_t handle, const Problem &problem) {             \
-    MLUOPS_BANG_CHOOSE(launch(handle, problem))                                    \
-  }
+#define MLUOPS_BANG_LAUNCH(launch, Problem)                                 \
+  MLUOPS_BANG_DECLARE(mluOpStatus_t launch(mluOpHandle_t, const Problem &)) \
+  mluOpStatus_t launch(mluOpHandle_t handle, const Problem &problem) { MLUOPS_BANG_CHOOSE(launch(handle, problem)) }
 
 namespace mluops {
 

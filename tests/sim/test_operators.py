@@ -1,4 +1,4 @@
-"""Every shape that the design documents name, and random ones: device, CPU and oracle agree, and no checker finds anything."""
+"""Every shape that the design documents name, and random ones: device, CPU and oracle agree, no checker finds anything."""
 
 from __future__ import annotations
 
@@ -102,6 +102,7 @@ def test_random_sparse_convolutions(model: str, seed: int) -> None:
 
 def random_sparse(rng: Random) -> Any:
     """Rows, some of them repeated, and a geometry that takes them."""
+
     def triple(low: int, high: int) -> tuple[int, int, int]:
         return (rng.randint(low, high), rng.randint(low, high), rng.randint(low, high))
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import pymluops
+from devices import MODELS, SPARSE_MODELS, on_both, watched
 from oracle.get_indice_pairs import Geometry, vectorised
 from pairs import call as call_pairs
-from devices import MODELS, SPARSE_MODELS, on_both, watched
 from support import assert_close, assert_same_bits, facts
 
 MOVES = facts("partition_tin_shift_psamask.json")

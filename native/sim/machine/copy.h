@@ -70,10 +70,10 @@ void fill_pieces(const Region &target, unsigned char value);
 // A copy, gather, scatter or fill that an asynchronous instruction issued and that happens when it is waited for.
 struct PendingCopy {
   Region target;
-  Region source;                          // empty for a fill
+  Region source;  // empty for a fill
   Space target_space = Space::kHost, source_space = Space::kHost;
-  const char *name = "";                  // of the instruction
-  const void *pc = nullptr;               // where it was issued
+  const char *name = "";     // of the instruction
+  const void *pc = nullptr;  // where it was issued
   // What happens; null: move_pieces. A fill takes the pattern from `value`, whose element has `element` bytes.
   void (*run)(const PendingCopy &copy) = nullptr;
   std::uint64_t value = 0;

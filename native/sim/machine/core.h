@@ -44,7 +44,8 @@ enum class Wait : std::uint8_t {
 
 struct Core {
   // Where the core is; the same for every launch.
-  int place = 0;    // number among all cores and memory cores: cluster * (cores_per_cluster + 1) + core, the memory core last
+  int place =
+      0;  // number among all cores and memory cores: cluster * (cores_per_cluster + 1) + core, the memory core last
   int number = -1;  // number among the compute cores; -1 for a memory core
   int core_id = 0;  // coreId: kMpuCoreId for a memory core
   int cluster = 0;  // clusterId

@@ -125,11 +125,13 @@ extern "C" MLUSIM_API void *__tsan_memset(void *target, int value, std::size_t b
 
 // ---- Atomics of the language: guards of static variables, and what a kernel takes from <atomic> --------------------------
 
-#define MLUSIM_ATOMIC(address, bytes) mlusim::scalar(const_cast<const void *>(static_cast<const volatile void *>(address)), bytes, mlusim::Kind::kAtomic, MLUSIM_PC)
-#define MLUSIM_ATOMIC_FETCH(bits, type, name)                                                                \
-  extern "C" MLUSIM_API type __tsan_atomic##bits##_fetch_##name(volatile type *address, type value, int) {   \
-    MLUSIM_ATOMIC(address, sizeof(type));                                                                    \
-    return __atomic_fetch_##name(address, value, __ATOMIC_SEQ_CST);                                          \
+#define MLUSIM_ATOMIC(address, bytes)                                                                                 \
+  mlusim::scalar(const_cast<const void *>(static_cast<const volatile void *>(address)), bytes, mlusim::Kind::kAtomic, \
+                 MLUSIM_PC)
+#define MLUSIM_ATOMIC_FETCH(bits, type, name)                                                              \
+  extern "C" MLUSIM_API type __tsan_atomic##bits##_fetch_##name(volatile type *address, type value, int) { \
+    MLUSIM_ATOMIC(address, sizeof(type));                                                                  \
+    return __atomic_fetch_##name(address, value, __ATOMIC_SEQ_CST);                                        \
   }
 #define MLUSIM_ATOMICS(bits, type)                                                                                \
   extern "C" MLUSIM_API type __tsan_atomic##bits##_load(const volatile type *address, int) {                      \

@@ -37,7 +37,7 @@ struct Machine {
   std::vector<Core *> members;  // of the job
   int clusters = 0;             // of a job; 0 for Block
   std::uint32_t serial = 0;
-  bool ended = false;  // by a trap
+  bool ended = false;                               // by a trap
   std::vector<std::pair<int, const Core *>> locks;  // held
 };
 
@@ -71,7 +71,8 @@ void make_cores() {
 // The cores of another device, or of another reservation, are of no use.
 void renew_cores() {
   const mlusimDeviceModel &model = device();
-  const std::size_t places = static_cast<std::size_t>(model.clusters) * static_cast<std::size_t>(model.cores_per_cluster + 1);
+  const std::size_t places =
+      static_cast<std::size_t>(model.clusters) * static_cast<std::size_t>(model.cores_per_cluster + 1);
   const bool same = g_machine.cores.size() == places && g_machine.cores[0].stack.begin == stack_of(0).begin &&
                     g_machine.cores[0].stack.end == stack_of(0).end;
   if (same) return;
@@ -286,7 +287,8 @@ LaunchInfo info_of(const Launch &launch) {
   const std::uint64_t tasks = std::uint64_t{launch.dim.x} * launch.dim.y * launch.dim.z;
   const unsigned per_cluster = static_cast<unsigned>(device().cores_per_cluster);
   const std::uint64_t mpus = g_machine.clusters == 0 ? 0 : tasks / per_cluster;
-  return {launch.kernel.c_str(), launch.dim.x, launch.dim.y, launch.dim.z, launch.type, g_machine.clusters, tasks + mpus};
+  return {launch.kernel.c_str(), launch.dim.x,       launch.dim.y, launch.dim.z,
+          launch.type,           g_machine.clusters, tasks + mpus};
 }
 
 void begin_launch(const Launch &launch) {
@@ -317,8 +319,9 @@ cnrtRet_t check_launch(const Launch &launch, std::string *reason) {
     return error;
   };
   if (type != 1 && (type < 4 || type > 64 || (type & (type - 1)) != 0)) {
-    return refuse(cnrtErrorArgsInvalid, "expected function type 1 (Block) or 4, 8, 16, 32, 64 (Union1 to Union16), got " +
-                                            std::to_string(type));
+    return refuse(
+        cnrtErrorArgsInvalid,
+        "expected function type 1 (Block) or 4, 8, 16, 32, 64 (Union1 to Union16), got " + std::to_string(type));
   }
   if (launch.dim.x == 0 || launch.dim.y == 0 || launch.dim.z == 0) {
     return refuse(cnrtErrorArgsInvalid, "expected a dim of at least 1 task on each axis");
@@ -327,8 +330,9 @@ cnrtRet_t check_launch(const Launch &launch, std::string *reason) {
     return refuse(cnrtErrorArgsInvalid, "expected fewer than 2^31 tasks");
   }
   if (clusters_of(launch.type) > model.clusters) {
-    return refuse(cnrtErrorArgsInvalid, "Union" + std::to_string(clusters_of(launch.type)) + " needs as many clusters, " +
-                                            model.name + " has " + std::to_string(model.clusters));
+    return refuse(cnrtErrorArgsInvalid, "Union" + std::to_string(clusters_of(launch.type)) +
+                                            " needs as many clusters, " + model.name + " has " +
+                                            std::to_string(model.clusters));
   }
   if (width != 0 && launch.dim.x % width != 0) {
     return refuse(cnrtErrorArgsInvalid, "expected dim.x to be a multiple of " + std::to_string(width) +
@@ -387,7 +391,8 @@ bool in_union() { return g_machine.clusters != 0; }
 bool is_argument(const void *address) {
   const Launch *launch = g_machine.launch;
   const char *begin = launch == nullptr ? nullptr : static_cast<const char *>(launch->arguments);
-  return begin != nullptr && Range{const_cast<char *>(begin), const_cast<char *>(begin) + launch->argument_bytes}.holds(address);
+  return begin != nullptr &&
+         Range{const_cast<char *>(begin), const_cast<char *>(begin) + launch->argument_bytes}.holds(address);
 }
 
 void issue(Core &core, Agent agent, const PendingCopy &copy) {

@@ -152,9 +152,7 @@ Range sram_of(int cluster) { return piece(g_reservation.layout.sram, cluster, kM
 Range stack_of(int place) { return piece(g_reservation.layout.stack, place, g_reservation.layout.stack_span); }
 Range heap_range() { return piece(g_reservation.layout.heap, 0, g_reservation.layout.heap_bytes); }
 
-Range onchip_range() {
-  return {g_reservation.begin, g_reservation.begin + g_reservation.layout.heap};
-}
+Range onchip_range() { return {g_reservation.begin, g_reservation.begin + g_reservation.layout.heap}; }
 
 Location locate(const void *address) {
   Location location;

@@ -32,8 +32,8 @@ struct AccessEvent {
 struct LaunchInfo {
   const char *kernel;
   unsigned dim_x, dim_y, dim_z;
-  int type;           // cnrtFunctionType_t
-  int clusters;       // of one job; 0 for Block
+  int type;            // cnrtFunctionType_t
+  int clusters;        // of one job; 0 for Block
   std::uint64_t runs;  // tasks and runs of memory cores in all
 };
 

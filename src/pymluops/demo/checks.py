@@ -56,7 +56,7 @@ def check_all_exact(actual: tuple[Array, ...], expected: tuple[Array, ...], name
 
 
 def check_atomic_sum(actual: Array, expected: Sum) -> Check:
-    """Every sum may be off by the rounding that adding its terms in its own type can cost: so do the atomics of a device."""
+    """Every sum may be off by what adding its terms in its own type can cost, as a device's atomics do."""
     return check_sum(actual, expected, actual.dtype)
 
 
