@@ -88,7 +88,7 @@ def test_broken_kernel(case: Case, arch: int, workshop: Workshop, device: Callab
     found = {(finding.checker, finding.rule, finding.line) for finding in outcome.findings}
     assert found == case.findings, outcome.report
     for finding in outcome.findings:
-        assert finding.file == str(case.source)
+        assert str(case.source).endswith(finding.file)  # clang leaves the working folder out
         assert finding.kernel == case.function.removesuffix("_run")
         assert f"{finding.file}:{finding.line}" in outcome.report
         assert finding.message in outcome.report

@@ -1,4 +1,4 @@
-"""Every shape that the design documents name, and random ones: device, CPU and oracle agree, no checker finds anything."""
+"""Every shape that the design documents name, and random ones: device, CPU and oracle agree, nothing is found."""
 
 from __future__ import annotations
 
