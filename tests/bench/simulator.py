@@ -1,7 +1,7 @@
 """The simulated MLU against the CPU library: how many times as long each case of the design documents takes.
 
 Both get NumPy arrays: the simulator's time holds the way to the device and back. Exit code 1 if a limit is passed: 60
-times without checkers, 400 times with all of them, 200 microseconds for a launch of an empty kernel and the wait for it.
+times without checkers, 400 times with all of them, 200 microseconds for a launch of an empty kernel and for its end.
 """
 
 from __future__ import annotations

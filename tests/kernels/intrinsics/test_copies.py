@@ -272,6 +272,7 @@ def test_asynchronous_fill(run: Run) -> None:
         (8, 270, "align/size"),
         (9, 372, "memory/wrong-space"),
         (10, 372, "memory/bad-argument"),
+        (11, 372, "memory/unsupported-direction"),
     ],
 )
 def test_mistakes(number: int, arch: int, rule: str, run: Run) -> None:
