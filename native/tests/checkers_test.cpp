@@ -16,6 +16,7 @@
 #include "harness.h"
 #include "machine/core.h"
 #include "machine/heap.h"
+#include "machine/launch.h"
 #include "machine/memory.h"
 #include "machine/model.h"
 #include "machine/observer.h"
@@ -663,6 +664,44 @@ TEST(the_stack_counts_as_defined) {
   scene.load(core, core.stack.begin + 64, 1);
   scene.copy(core, memory, core.stack.begin + 128, 64, 2);
   CHECK_EQ(scene.found(), "");
+}
+
+// ---- Memory -------------------------------------------------------------------------------------------------------------
+
+namespace {
+
+char *g_memory = nullptr;
+
+void load_scalar(const Core &core, const char *address) {
+  mlusim::observe(
+      {core, mlusim::kScalar, Kind::kRead, Space::kGdram, Region::plain(address, 4), "scalar load", place(1)});
+}
+
+// A kernel whose memory is freed while it runs: what was right before is an error then.
+void freed_meanwhile(const void *) {
+  const Core &core = mlusim::self("kernel", place(1));
+  load_scalar(core, g_memory);
+  mlusim::heap_free(g_memory);
+  load_scalar(core, g_memory);
+}
+
+}  // namespace
+
+TEST(what_was_found_right_is_asked_again_when_memory_is_freed) {
+  const std::uint32_t before = mlusimGetChecks();
+  mlusimSetChecks(MLUSIM_CHECK_MEMORY);
+  mlusim::prepare_memory();
+  g_memory = static_cast<char *>(mlusim::heap_allocate(64));
+  mlusim::Launch launch;
+  launch.kernel = "freed_meanwhile";
+  launch.invoke = freed_meanwhile;
+  mlusimClearFindings();
+  CHECK_EQ(mlusim::run_launch(launch), cnrtErrorKernelTrap);
+  mlusimFinding finding = {};
+  CHECK_EQ(mlusimGetFindingCount(), std::uint64_t{1});
+  CHECK_EQ(mlusimGetFinding(0, &finding), 0);
+  CHECK_EQ(std::string(finding.rule), "use-after-free");
+  mlusimSetChecks(before);
 }
 
 // ---- Sync ---------------------------------------------------------------------------------------------------------------

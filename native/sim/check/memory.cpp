@@ -54,13 +54,14 @@ std::string distance(const Piece &piece, const char *begin, const char *end) {
   return "the first " + bytes_text(static_cast<std::uint64_t>(begin - piece.begin)) + " before the start of ";
 }
 
-[[noreturn]] void end_launch(const AccessEvent &event, const Piece &piece, const char *rule, const std::string &what) {
+// Nobody unwinds the stack of what ends here, so no text may be left on it: `what` is taken over.
+[[noreturn]] void end_launch(const AccessEvent &event, const Piece &piece, const char *rule, std::string &&what) {
   FindingText text = {"memory", rule};
   text.pc = event.pc;
   text.address = piece.begin;
   text.size = piece.bytes;
-  text.message =
-      std::string(event.name) + " " + verb_of(event.kind) + " " + bytes_at(piece.begin, piece.bytes) + ": " + what;
+  what.insert(0, std::string(event.name) + " " + verb_of(event.kind) + " " + bytes_at(piece.begin, piece.bytes) + ": ");
+  text.message = std::move(what);
   trap(std::move(text));
 }
 
@@ -79,7 +80,7 @@ Range examine_heap(const AccessEvent &event, const Piece &piece) {
     end_launch(event, piece, "use-after-free", name_of_allocation(allocation) + ", which was freed");
   }
   if (piece.begin >= allocation.begin && piece.end() <= allocation.end()) return {allocation.begin, allocation.end()};
-  const std::string freed = allocation.live ? "" : ", which was freed";
+  const char *freed = allocation.live ? "" : ", which was freed";
   end_launch(event, piece, "out-of-bounds",
              distance(piece, allocation.begin, allocation.end()) + name_of_allocation(allocation) + freed);
 }
@@ -87,8 +88,8 @@ Range examine_heap(const AccessEvent &event, const Piece &piece) {
 Range examine_array(const AccessEvent &event, const Piece &piece, const Location &location) {
   const Array *array = array_at(piece.begin, location, true);
   if (array == nullptr) array = array_at(piece.end(), location, true);
-  const std::string space = name_of(location.space);
-  if (array == nullptr) end_launch(event, piece, "out-of-bounds", "before every " + space + " array");
+  const char *space = name_of(location.space);
+  if (array == nullptr) end_launch(event, piece, "out-of-bounds", std::string("before every ") + space + " array");
   const Range range = range_of(*array, location.piece);
   if (piece.begin >= range.begin && piece.end() <= range.end) return range;
   end_launch(

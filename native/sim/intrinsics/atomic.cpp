@@ -42,9 +42,9 @@ T changed(Atomic op, T old, T value) {
     case Atomic::kXor:
       return static_cast<T>(old ^ value);
     case Atomic::kInc:
-      return old >= value ? static_cast<T>(0) : static_cast<T>(old + 1);
+      return old >= value ? static_cast<T>(0) : static_cast<T>(static_cast<Unsigned>(old) + 1u);
     case Atomic::kDec:
-      return old == 0 || old > value ? value : static_cast<T>(old - 1);
+      return old == 0 || old > value ? value : static_cast<T>(static_cast<Unsigned>(old) - 1u);
     case Atomic::kExch:
       return value;
   }
