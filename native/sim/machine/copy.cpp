@@ -58,6 +58,16 @@ void move_pieces(const Region &target, const Region &source) {
   if (same_shape && target.bytes == 2) return move_words<std::uint16_t>(target, source);
   if (same_shape && target.bytes == 4) return move_words<std::uint32_t>(target, source);
   if (same_shape && target.bytes == 8) return move_words<std::uint64_t>(target, source);
+  if (same_shape) {
+    for (std::int64_t i = 0; i < target.count1; ++i) {
+      char *to = target.base + i * target.stride1;
+      const char *from = source.base + i * source.stride1;
+      for (std::int64_t k = 0; k < target.count0; ++k) {
+        std::memmove(to + k * target.stride0, from + k * source.stride0, target.bytes);
+      }
+    }
+    return;
+  }
   const std::int64_t pieces = target.pieces();
   for (std::int64_t i = 0; i < pieces; ++i) std::memmove(target.piece(i), source.piece(i), target.bytes);
 }

@@ -29,7 +29,9 @@ constexpr std::size_t kLarge = kMiB / 4;    // from here on pages are given back
 // then have their pages still: that is what makes a loop of allocations cheap. With it they rest for as long as possible.
 constexpr std::size_t kMostResting = 16384;
 constexpr std::size_t kMostRestingBytes = 512 * kMiB;  // these are in use for nothing,
-constexpr std::size_t kMostQuarantine = 4096 * kMiB;   // and these are addresses only
+constexpr std::size_t kMostQuarantine = 256 * kMiB;    // and these rest so that uses after free are seen
+constexpr std::size_t kHuge =
+    16 * kMiB;  // resting blocks of this size keep no pages; fresh ones cost others too much time
 
 enum class State : std::uint8_t {
   kLive,
@@ -231,7 +233,7 @@ class Heap {
     resting_bytes_ += block->second.span;
     if (!quarantine_) {
       reusable_.emplace(std::make_pair(block->second.span, block->second.freed), block->first);
-    } else if (block->second.span >= kLarge) {
+    } else if (block->second.span >= kHuge) {
       drop_pages(block->first, block->second.bytes);
     }
   }
@@ -246,7 +248,7 @@ class Heap {
   void release_oldest() {
     Blocks::iterator block = blocks_.find(resting_.begin()->second);
     wake(block);
-    if (block->second.span >= kLarge) drop_pages(block->first, block->second.bytes);
+    if (block->second.span >= (quarantine_ ? kHuge : kLarge)) drop_pages(block->first, block->second.bytes);
     char *begin = block->first;
     std::size_t span = block->second.span;
     const Blocks::iterator next = std::next(block);
