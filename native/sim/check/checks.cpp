@@ -44,20 +44,23 @@ std::uint32_t checks_of_environment() {
   return mask;
 }
 
+void watch(std::uint32_t checks) { watch_shadow((checks & MLUSIM_CHECK_INIT) != 0); }
+
 std::atomic<std::uint32_t> &mask() {
-  static std::atomic<std::uint32_t> value{checks_of_environment()};
+  static std::atomic<std::uint32_t> value{[] {
+    const std::uint32_t checks = checks_of_environment();
+    watch(checks);
+    return checks;
+  }()};
   return value;
 }
-
-// Whether kernels may have written bytes that the shadow does not know of.
-std::atomic<bool> g_shadow_lags{false};
 
 constexpr std::ptrdiff_t kNear = 4096;  // how far heap_find looks
 constexpr std::ptrdiff_t kGap = 256;    // between two allocations, at least
 
 // What was written while nobody kept the shadow is not known, so all that is allocated counts as initialised.
 void catch_up() {
-  if (!g_shadow_lags.exchange(false)) return;
+  if (!catch_up_with_shadow()) return;
   char *at = nullptr;
   char *end = nullptr;
   heap_extent(&at, &end);
@@ -77,7 +80,10 @@ void catch_up() {
 }  // namespace
 
 std::uint32_t checks() { return mask(); }
-void set_checks(std::uint32_t checks) { mask() = checks; }
+void set_checks(std::uint32_t checks) {
+  mask() = checks;
+  watch(checks);
+}
 
 bool parse_checks(const std::string &text, std::uint32_t *checks, std::string *unknown) {
   *checks = 0;
@@ -100,9 +106,12 @@ bool parse_checks(const std::string &text, std::uint32_t *checks, std::string *u
 
 void prepare_memory() {
   heap_set_quarantine((checks() & MLUSIM_CHECK_MEMORY) != 0);
-  if ((checks() & MLUSIM_CHECK_INIT) == 0 || init_delta() != 0) return;
-  if (heap_totals().live_allocations != 0) g_shadow_lags = true;
-  ensure_init_shadow();
+  if ((checks() & MLUSIM_CHECK_INIT) == 0) return;
+  if (init_delta() == 0) {
+    if (heap_totals().live_allocations != 0) shadow_lags();
+    if (!ensure_init_shadow()) return;
+  }
+  catch_up();
 }
 
 void choose_observers(Observers *observers) {
@@ -117,7 +126,7 @@ void choose_observers(Observers *observers) {
   if (observers->init) {
     catch_up();
   } else if (init_delta() != 0) {
-    g_shadow_lags = true;
+    shadow_lags();
   }
 }
 

@@ -20,8 +20,8 @@ bool parse_checks(const std::string &text, std::uint32_t *checks, std::string *u
 // For the launch that starts now, on the device's thread; device memory is there.
 void choose_observers(Observers *observers);
 
-// To be called whenever device memory is about to be given out: the shadow of initialised bytes starts with it, and freed places
-// rest if uses of them are to be found.
+// To be called whenever device memory is about to be given out: the shadow of initialised bytes starts with it, or takes for written
+// what was allocated while nobody kept it; and freed places rest if uses of them are to be found.
 void prepare_memory();
 
 }  // namespace mlusim

@@ -61,7 +61,7 @@ void initialise(const Array &array, const Core &core) {
   done = core.run_number;
   char *begin = range_of(array, piece_for(core, array.space)).begin;
   std::memcpy(begin, array.initial, array.bytes);
-  if (g_init_delta != 0) std::memset(init_shadow(begin), 0xff, array.bytes);
+  if (keep_shadow()) std::memset(init_shadow(begin), 0xff, array.bytes);
 }
 
 }  // namespace

@@ -72,7 +72,7 @@ Range drop_pages(char *begin, std::size_t bytes) {
 }
 
 void clear_shadow(char *begin, std::size_t bytes) {
-  if (g_init_delta == 0) return;
+  if (!keep_shadow()) return;
   char *shadow = begin + g_init_delta;
   const Range dropped = bytes < kLarge ? Range{shadow, shadow} : drop_pages(shadow, bytes);
   std::memset(shadow, 0, static_cast<std::size_t>(dropped.begin - shadow));

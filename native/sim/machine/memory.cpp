@@ -3,6 +3,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <mutex>
 
 #include "machine/heap.h"
@@ -37,6 +38,9 @@ struct Reservation {
 
 Reservation g_reservation;
 ForkMutex g_mutex;
+
+std::atomic<bool> g_shadow_watched{false};
+std::atomic<bool> g_shadow_lags{false};  // bytes may have been written that the shadow does not know of
 
 // Of the heap's protection; never held together with g_mutex.
 ForkMutex g_heap_mutex;
@@ -191,6 +195,18 @@ bool ensure_init_shadow() {
   g_init_delta = static_cast<char *>(shadow) - g_reservation.begin;
   return true;
 }
+
+void watch_shadow(bool watched) { g_shadow_watched = watched; }
+
+bool keep_shadow() {
+  if (g_init_delta == 0) return false;
+  if (g_shadow_watched) return true;
+  g_shadow_lags = true;
+  return false;
+}
+
+void shadow_lags() { g_shadow_lags = true; }
+bool catch_up_with_shadow() { return g_shadow_lags.exchange(false); }
 
 void open_heap() {
   const std::lock_guard<ForkMutex> lock(g_heap_mutex);

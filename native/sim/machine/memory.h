@@ -55,6 +55,12 @@ Location locate(const void *address);
 // Shadow of initialised bytes: 0xff where a byte was written, 0 where it was not. Null delta until a checker asks for it.
 bool ensure_init_shadow();
 
+// Only while the shadow is watched does anybody keep it; keep_shadow() tells, and remembers that it lags if not.
+void watch_shadow(bool watched);
+bool keep_shadow();
+void shadow_lags();
+bool catch_up_with_shadow();  // whether it lagged since the last call
+
 extern std::ptrdiff_t g_init_delta;
 inline std::ptrdiff_t init_delta() { return g_init_delta; }
 inline unsigned char *init_shadow(const void *address) {

@@ -149,7 +149,7 @@ cnrtRet_t copy(const Transfer &transfer) {
   const Region &target = transfer.target.region;
   const Region &source = transfer.source.region;
   move_pieces(target, source);
-  if (!transfer.to_device || init_delta() == 0) return cnrtSuccess;
+  if (!transfer.to_device || !keep_shadow()) return cnrtSuccess;
   if (transfer.from_device) {
     move_pieces(target.moved(init_delta()), source.moved(init_delta()));
   } else {
@@ -162,7 +162,7 @@ cnrtRet_t set(const char *function, const Side &target, int value) {
   const cnrtRet_t error = check_side(function, target, true);
   if (error != cnrtSuccess) return error;
   fill_pieces(target.region, static_cast<unsigned char>(value));
-  if (init_delta() != 0) fill_pieces(target.region.moved(init_delta()), 0xff);
+  if (keep_shadow()) fill_pieces(target.region.moved(init_delta()), 0xff);
   return cnrtSuccess;
 }
 

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "runtime/error.h"
+#include "runtime/memory.h"
 #include "runtime/queue.h"
 
 namespace mlusim {
@@ -46,6 +47,8 @@ cnrtRet_t put_into_queue(const char *function, std::shared_ptr<QueuedLaunch> ent
   if (queue == nullptr) return cnrtErrorInvalidResourceHandle;
   const cnrtRet_t error = check(entry->launch);
   if (error != cnrtSuccess) return error;
+  // The checkers may have been chosen anew since the last call that had to do with device memory.
+  if (!prepare_device_memory()) return explain(cnrtErrorSysNoMem, "%s: no addresses for device memory", function);
   Task task;
   task.work = [entry = std::move(entry)] { return run(entry->launch); };
   return enqueue(queue, std::move(task));
