@@ -131,13 +131,26 @@ def geometries(draw: st.DrawFn) -> Geometry:
     return geometry
 
 
-@settings(max_examples=400)
-@given(geometry=geometries(), rows=st.integers(0, 40), seed=st.integers(0, 2**32 - 1))
-def test_follows_the_rule(geometry: Geometry, rows: int, seed: int) -> None:
+#: Around the sites, so that the library takes each of its ways: a grid with all words, one with those in use, sorting.
+EMPTY_ROOM = [(0, 0, 0), (2, 60, 120), (0, 1500, 0)]
+
+
+@settings(max_examples=600)
+@given(
+    geometry=geometries(),
+    rows=st.integers(0, 40),
+    room=st.sampled_from(EMPTY_ROOM),
+    seed=st.integers(0, 2**32 - 1),
+)
+def test_follows_the_rule(geometry: Geometry, rows: int, room: Triple, seed: int) -> None:
     rng = np.random.default_rng(seed)
     sites = (geometry.batch, *geometry.space)
     # Drawn with replacement: repeated rows are part of the rule.
-    indices = rng.integers(0, sites, (min(rows, int(np.prod(sites))), 4)).astype(np.int32)
+    indices = rng.integers(0, sites, (min(rows, int(np.prod(sites))), 4))
+    space, out = (tuple(np.add(size, room).tolist()) for size in (geometry.space, geometry.out))
+    geometry = dataclasses.replace(geometry, space=space, given_out=None if geometry.subm else out)
+    indices[:, 1:] += rng.integers(0, np.add(room, 1))
+    indices = indices.astype(np.int32)
     assert_equal(call(indices, geometry), by_rule(indices, geometry))
 
 

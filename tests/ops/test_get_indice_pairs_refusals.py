@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 import re
 from typing import Any
 
@@ -199,11 +200,11 @@ def test_workspace_grows_with_the_candidates_and_not_with_the_space(raw: Raw) ->
         assert status == SUCCESS, raw.reason()
         return size
 
-    small = Geometry(4, (41, 100, 100), (3, 3, 3), padding=(1, 1, 1), subm=True)
-    large = dataclasses.replace(small, space=(41, 1440, 1440))
-    for rows in (1000, 100_000):
-        assert need(large, rows) <= need(small, rows) + 4096
-        assert need(large, rows) <= 27 * rows * 64 + 65536
+    base = Geometry(4, (41, 100, 100), (3, 3, 3), padding=(1, 1, 1))
+    for subm, size in itertools.product((True, False), (100, 1440, 100_000, 2**27)):
+        geometry = dataclasses.replace(base, space=(41, size, size), subm=subm)
+        for rows in (1000, 100_000):
+            assert need(geometry, rows) <= 27 * rows * 64 + 65536
 
 
 @pytest.mark.parametrize("changes", [{"dims": 4}, {"dims": 3}, {"transpose": 1}, {"inverse": 1}], ids=str)

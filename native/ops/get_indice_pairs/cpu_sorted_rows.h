@@ -1,37 +1,12 @@
 // The input rows of GetIndicePairs on the CPU, sorted by place and cut into runs.
-#ifndef MLUOPS_OPS_GET_INDICE_PAIRS_CPU_ROWS_H_
-#define MLUOPS_OPS_GET_INDICE_PAIRS_CPU_ROWS_H_
+#ifndef MLUOPS_OPS_GET_INDICE_PAIRS_CPU_SORTED_ROWS_H_
+#define MLUOPS_OPS_GET_INDICE_PAIRS_CPU_SORTED_ROWS_H_
 
-#include "cpu/kernel.h"
-#include "ops/get_indice_pairs/cpu_workspace.h"
-#include "ops/get_indice_pairs/get_indice_pairs.h"
+#include "ops/get_indice_pairs/cpu_rows.h"
 #include "ops/get_indice_pairs/radix_sort.h"
 
 namespace mluops {
 namespace MLUOPS_LEVEL {
-
-constexpr int kDepth = 0, kHeight = 1, kWidth = 2;
-constexpr std::int64_t kRowsPerPiece = 16384;
-
-struct Row {
-  std::int32_t batch, depth, height, width;
-};
-
-template <typename T>
-static inline T *part(void *workspace, std::size_t offset) {
-  return reinterpret_cast<T *>(static_cast<char *>(workspace) + offset);
-}
-
-static inline void *align(void *workspace) {
-  const auto address = reinterpret_cast<std::uintptr_t>(workspace);
-  return reinterpret_cast<void *>((address + kWorkspaceAlignment - 1) / kWorkspaceAlignment * kWorkspaceAlignment);
-}
-
-// Number of a line of cells: those that differ only in width.
-static inline std::uint64_t line_of(std::int64_t batch, std::int64_t depth, std::int64_t depths, std::int64_t height,
-                                    std::int64_t heights) {
-  return static_cast<std::uint64_t>((batch * depths + depth) * heights + height);
-}
 
 // Sorted rows and their runs. A run has the rows of one line.
 struct InputRuns {
@@ -48,7 +23,7 @@ struct InputRuns {
 class RowSorter {
  public:
   // `base` is the aligned start of the workspace.
-  RowSorter(const GetIndicePairsProblem &problem, const SparseWorkspace &parts, void *base)
+  RowSorter(const GetIndicePairsProblem &problem, const SortedWorkspace &parts, void *base)
       : problem_(problem), geometry_(problem.geometry), rows_(problem.rows) {
     memory_[0] = part<char>(base, parts.rows);
     memory_[1] = part<char>(base, parts.rows_other);
@@ -56,27 +31,6 @@ class RowSorter {
     in_.line = part<std::uint64_t>(base, parts.run_line);
     in_.distinct_column = part<std::int32_t>(base, parts.distinct);
     in_.distinct_number = in_.distinct_column + rows_;
-  }
-
-  // The first row that lies outside batch or space, or -1.
-  std::int64_t first_bad_row() const {
-    std::int64_t bad = rows_;
-    auto check = [&](std::int64_t begin, std::int64_t end) {
-      const int (&space)[kSpaceDims] = geometry_.input_space;
-      for (std::int64_t l = begin; l < end; ++l) {
-        const Row &r = row(l);
-        if (within(r.batch, geometry_.batch) && within(r.depth, space[kDepth]) && within(r.height, space[kHeight]) &&
-            within(r.width, space[kWidth])) {
-          continue;
-        }
-        std::int64_t known = __atomic_load_n(&bad, __ATOMIC_RELAXED);
-        while (l < known && !__atomic_compare_exchange_n(&bad, &known, l, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
-        }
-        return;
-      }
-    };
-    parallel_for(rows_, kRowsPerPiece, check);
-    return bad < rows_ ? bad : -1;
   }
 
   // Sorts the rows by place, those with the same place by number, and finds their runs. Rows that arrive in ascending order,
@@ -94,9 +48,7 @@ class RowSorter {
   static constexpr std::int64_t kRowsAhead = 16;
 
   bool sub_manifold() const { return geometry_.sub_m != 0; }
-  const Row &row(std::int64_t number) const { return reinterpret_cast<const Row *>(problem_.indices)[number]; }
-
-  static bool within(std::int32_t coordinate, int extent) { return coordinate >= 0 && coordinate < extent; }
+  const Row &row(std::int64_t number) const { return row_of(problem_, number); }
 
   // Number of an input row's cell in its space.
   std::uint64_t cell_of(const Row &r) const {
@@ -187,4 +139,4 @@ class RowSorter {
 }  // namespace MLUOPS_LEVEL
 }  // namespace mluops
 
-#endif  // MLUOPS_OPS_GET_INDICE_PAIRS_CPU_ROWS_H_
+#endif  // MLUOPS_OPS_GET_INDICE_PAIRS_CPU_SORTED_ROWS_H_

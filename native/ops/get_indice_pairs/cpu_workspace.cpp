@@ -10,6 +10,8 @@ namespace {
 // More planes at once would only take memory: this many threads share the work of one call at the most.
 constexpr std::int64_t kMostSlots = 16;
 
+constexpr std::size_t kBytesPerCoordinate = 32;
+
 std::size_t align(std::size_t bytes) {
   return (bytes + kWorkspaceAlignment - 1) / kWorkspaceAlignment * kWorkspaceAlignment;
 }
@@ -27,14 +29,89 @@ class Divider {
   std::size_t used_ = 0;
 };
 
+std::int64_t groups_of(std::int64_t count) { return (count - 1) / 64 + 1; }
+
+// Words of the grid: in default mode the cells of the output space, one behind another; in sub-manifold mode bricks.
+std::int64_t grid_words(const SparseGeometry &geometry) {
+  std::int64_t product = geometry.batch;
+  if (geometry.sub_m == 0) {
+    for (const int extent : geometry.output_space) product *= extent;
+    return groups_of(product);
+  }
+  const BrickShape shape = brick_shape(geometry);
+  for (int axis = 0; axis < kSpaceDims; ++axis) product *= shape.bricks(geometry, axis);
+  return product;
+}
+
+std::int64_t volume_of(const SparseGeometry &geometry) {
+  std::int64_t volume = 1;
+  for (const int extent : geometry.filter_space) volume *= extent;
+  return volume;
+}
+
+std::int64_t coordinates(const SparseGeometry &geometry) {
+  std::int64_t sum = 0;
+  for (const int extent : geometry.input_space) sum += extent;
+  return sum;
+}
+
+// Few enough words that clearing and counting all of them costs less than looking for those that matter.
+bool dense_grid_pays(std::int64_t words, std::int64_t rows) { return words <= std::max<std::int64_t>(2 * rows, 256); }
+
 }  // namespace
 
-SparseWorkspace divide_workspace(const SparseGeometry &geometry, std::int64_t rows) {
+// Cubes of 4 x 4 x 4, where the space is that large; what an axis has no use for goes to the others.
+BrickShape brick_shape(const SparseGeometry &geometry) {
+  BrickShape shape = {{0, 0, 0}};
+  for (int bits = 6, axis = kSpaceDims - 1, refused = 0; bits > 0 && refused < kSpaceDims;
+       axis = (axis + kSpaceDims - 1) % kSpaceDims) {
+    if ((std::int64_t{1} << shape.shift[axis]) < geometry.input_space[axis]) {
+      ++shape.shift[axis];
+      --bits;
+      refused = 0;
+    } else {
+      ++refused;
+    }
+  }
+  return shape;
+}
+
+bool grid_pays(const SparseGeometry &geometry, std::int64_t rows) {
+  constexpr std::int64_t kMostFilterCells = 1 << 20;  // they are counted for each chunk, in 32 bits
+  if (volume_of(geometry) > kMostFilterCells || coordinates(geometry) > 2 * rows + 1024) return false;
+  const std::int64_t words = grid_words(geometry);
+  return dense_grid_pays(words, rows) || groups_of(words) <= 4 * rows;
+}
+
+GridWorkspace divide_for_grid(const SparseGeometry &geometry, std::int64_t rows) {
+  constexpr std::int64_t kMostChunks = 32, kRowsPerChunk = 4096;
+  const std::int64_t volume = volume_of(geometry);
+  const bool sub_m = geometry.sub_m != 0;
+  GridWorkspace parts;
+  Divider divider;
+  parts.word_count = grid_words(geometry);
+  parts.dense = dense_grid_pays(parts.word_count, rows);
+  parts.groups = parts.dense ? 0 : groups_of(parts.word_count);
+  const std::int64_t most_words =
+      parts.dense ? parts.word_count : std::min(parts.word_count, sub_m ? rows : volume * rows);
+  parts.axes = divider.take(coordinates(geometry), kBytesPerCoordinate);
+  parts.words = divider.take(most_words, sizeof(SparseWord));
+  parts.group_bits = divider.take(parts.groups + 1, sizeof(std::uint64_t));
+  parts.group_before = divider.take(parts.groups, sizeof(std::uint32_t));
+  parts.slots = divider.take(sub_m ? rows : 0, sizeof(std::uint64_t));
+  parts.numbers = divider.take(sub_m ? rows : 0, sizeof(std::int32_t));
+  parts.chunks = std::clamp<std::int64_t>(rows / kRowsPerChunk, 1, kMostChunks);
+  parts.ends = divider.take(parts.chunks * volume, sizeof(std::int32_t));
+  parts.total = divider.used() + kWorkspaceAlignment;
+  return parts;
+}
+
+SortedWorkspace divide_for_sorting(const SparseGeometry &geometry, std::int64_t rows) {
   const std::int64_t planes = std::int64_t{geometry.filter_space[0]} * geometry.filter_space[1];
   const std::int64_t width = geometry.filter_space[2];
   const bool sub_m = geometry.sub_m != 0;
   const std::int64_t words = (rows + 63) / 64;
-  SparseWorkspace parts;
+  SortedWorkspace parts;
   Divider divider;
   parts.rows = divider.take(rows, sizeof(SparseRecord));
   parts.rows_other = divider.take(rows, sizeof(SparseRecord));
@@ -55,7 +132,7 @@ SparseWorkspace divide_workspace(const SparseGeometry &geometry, std::int64_t ro
 }
 
 std::size_t workspace_get_indice_pairs(const SparseGeometry &geometry, std::int64_t rows) {
-  return divide_workspace(geometry, rows).total;
+  return grid_pays(geometry, rows) ? divide_for_grid(geometry, rows).total : divide_for_sorting(geometry, rows).total;
 }
 
 }  // namespace mluops

@@ -38,8 +38,8 @@ struct SparseLink {
   std::uint32_t line;
 };
 
-// Offsets in bytes from an aligned start. L rows, T = filter depth * height, K = T * filter width.
-struct SparseWorkspace {
+// Where SortedPairs has its parts: offsets in bytes from an aligned start. L rows, T = filter depth * height, K = T * filter width.
+struct SortedWorkspace {
   std::size_t rows;        // L sortable rows, then sorted
   std::size_t rows_other;  // as many, for sorting; later the columns and numbers of the sorted rows
   std::size_t runs;        // SparseRun[L + 1]
@@ -59,7 +59,44 @@ struct SparseWorkspace {
 
 constexpr std::size_t kWorkspaceAlignment = 64;
 
-SparseWorkspace divide_workspace(const SparseGeometry &geometry, std::int64_t rows);
+// 64 cells that follow one another.
+struct SparseWord {
+  std::uint64_t marks;   // a bit for each
+  std::uint64_t before;  // marked cells before them
+};
+
+// The grid of SubManifoldGrid consists of bricks of 64 cells, with 2^shift of them along each axis.
+struct BrickShape {
+  int shift[kSpaceDims];
+
+  std::int64_t bricks(const SparseGeometry &geometry, int axis) const {
+    return ((std::int64_t{geometry.input_space[axis]} - 1) >> shift[axis]) + 1;
+  }
+};
+
+BrickShape brick_shape(const SparseGeometry &geometry);
+
+// Where DefaultGrid and SubManifoldGrid have their parts.
+struct GridWorkspace {
+  std::int64_t word_count;   // of 64 cells each, that the grid has
+  std::size_t axes;          // GridAxis::Entry or BrickReach[coordinates on all axes of the input space]
+  bool dense;                // all words are there, and no groups
+  std::int64_t groups;       // of 64 words, 0 if dense
+  std::size_t words;         // SparseWord[all, or as many as there may be with marks]
+  std::size_t group_bits;    // uint64[groups + 1]; what the last one holds does not matter
+  std::size_t group_before;  // uint32[groups]
+  std::size_t slots;         // uint64[L], sub-manifold mode only
+  std::size_t numbers;       // int32[L], sub-manifold mode only
+  std::int64_t chunks;       // of the input rows
+  std::size_t ends;          // int32[chunks][K]
+  std::size_t total;         // bytes in all, with room to align the start
+};
+
+// Whether a grid is the better way. Like the size of the workspace, this depends on geometry and number of rows only.
+bool grid_pays(const SparseGeometry &geometry, std::int64_t rows);
+
+SortedWorkspace divide_for_sorting(const SparseGeometry &geometry, std::int64_t rows);
+GridWorkspace divide_for_grid(const SparseGeometry &geometry, std::int64_t rows);
 
 }  // namespace mluops
 

@@ -210,8 +210,8 @@ def get_indice_pairs(
     out_indices, indice_pairs, indice_num = found
     if length == 0:  # the library writes nothing then
         indice_num.fill(0)
-    if used < rows:  # let the spare rows go
-        out_indices = out_indices[:used].copy()
+    if used < rows:  # let the spare rows go; nobody else has seen the array
+        out_indices.resize((used, 4), refcheck=False)
     return IndicePairs(out_indices, indice_pairs, indice_num)
 
 

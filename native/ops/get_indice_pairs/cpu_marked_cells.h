@@ -1,0 +1,196 @@
+// Cells of a space that are marked, and how many marked ones come before each: the number of an output row, or the place of an
+// input row among all in ascending order.
+//
+// 64 cells with numbers that follow one another are a word with a bit for each. In a small space every word is there. In a large one only
+// words with a mark are, behind a bit per word that tells which: what most searches want to know is that there is nothing, and
+// those bits stay in a near cache.
+#ifndef MLUOPS_OPS_GET_INDICE_PAIRS_CPU_MARKED_CELLS_H_
+#define MLUOPS_OPS_GET_INDICE_PAIRS_CPU_MARKED_CELLS_H_
+
+#include "ops/get_indice_pairs/cpu_rows.h"
+
+namespace mluops {
+namespace MLUOPS_LEVEL {
+
+class MarkedCells {
+ public:
+  MarkedCells(void *base, const GridWorkspace &parts)
+      : dense_(parts.dense),
+        shared_(thread_count() > 1),
+        word_count_(parts.dense ? parts.word_count : 0),
+        group_count_(parts.groups),
+        words_(part<SparseWord>(base, parts.words)),
+        groups_(part<std::uint64_t>(base, parts.group_bits)),
+        words_before_(part<std::uint32_t>(base, parts.group_before)) {}
+
+  // ---- Marking ----
+
+  // Whether marking takes two rounds: announce() for all cells, number_words(), then mark() for all cells. Otherwise announce()
+  // does it.
+  bool in_two_rounds() const { return !dense_; }
+
+  void clear() {
+    if (dense_) {
+      clear_all(words_, word_count_);
+    } else {
+      clear_all(groups_, group_count_);
+    }
+  }
+
+  void announce(std::uint64_t cell) {
+    if (dense_) {
+      set_bit(&words_[cell / kCellsPerWord].marks, cell % kCellsPerWord);
+    } else {
+      const std::uint64_t word = cell / kCellsPerWord;
+      set_bit(groups_ + word / kCellsPerWord, word % kCellsPerWord);
+    }
+  }
+
+  void number_words() {
+    std::uint32_t before = 0;
+    for (std::int64_t group = 0; group < group_count_; ++group) {
+      words_before_[group] = before;
+      before += static_cast<std::uint32_t>(__builtin_popcountll(groups_[group]));
+    }
+    word_count_ = before;
+    clear_all(words_, word_count_);
+  }
+
+  void mark(std::uint64_t cell) { set_bit(&words_[place_of(cell / kCellsPerWord)].marks, cell % kCellsPerWord); }
+
+  // Counts the marked cells; from now on they have ranks.
+  std::int64_t rank() {
+    std::uint64_t before = 0;
+    for (std::int64_t place = 0; place < word_count_; ++place) {
+      words_[place].before = before;
+      before += static_cast<std::uint64_t>(__builtin_popcountll(words_[place].marks));
+    }
+    return static_cast<std::int64_t>(before);
+  }
+
+  // ---- Slots: where the words are, the mark of a cell lies at a fixed bit of them all ----
+
+  std::uint64_t slot_of(std::uint64_t cell) const {
+    return place_of(cell / kCellsPerWord) * kCellsPerWord + cell % kCellsPerWord;
+  }
+
+  // The first slot of a share of them.
+  std::uint64_t slot_share(std::int64_t share, std::int64_t shares) const {
+    return static_cast<std::uint64_t>(word_count_ * share / shares) * kCellsPerWord;
+  }
+
+  // No other thread may mark in the same word.
+  void mark_slot(std::uint64_t slot) { words_[slot / kCellsPerWord].marks |= std::uint64_t{1} << slot % kCellsPerWord; }
+
+  void ask_for_slot(std::uint64_t slot) const { __builtin_prefetch(words_ + slot / kCellsPerWord); }
+
+  const SparseWord &word_at(std::uint64_t slot) const { return words_[slot / kCellsPerWord]; }
+
+  static std::uint64_t rank_in(const SparseWord &word, std::uint64_t cell) {
+    return word.before + bits_below(word.marks, cell % kCellsPerWord);
+  }
+
+  std::uint64_t rank_at(std::uint64_t slot) const { return rank_in(word_at(slot), slot); }
+
+  // ---- Searching ----
+
+  // The rank of a marked cell.
+  std::uint64_t rank_of(std::uint64_t cell) const { return rank_at(slot_of(cell)); }
+
+  // Whether word `number` may have marks.
+  bool may_have(std::uint64_t number) const { return dense_ || has_word(number) != 0; }
+
+  // The same of word `number`, in bit 0, and of the next one, in bit 1.
+  std::uint64_t may_have_two(std::uint64_t number) const {
+    if (dense_) return 3;
+    const std::uint64_t group = number / kCellsPerWord, bit = number % kCellsPerWord;
+    std::uint64_t bits = groups_[group] >> bit;
+    if (bit == kCellsPerWord - 1) bits |= groups_[group + 1] << 1;
+    return bits & 3;
+  }
+
+  // The word, which must be one that may have marks.
+  const SparseWord &word(std::uint64_t number) const { return words_[place_of(number)]; }
+
+  // Calls visit(cell, rank) for all marked cells. Pieces run at the same time, each in ascending order with its own `visit`.
+  template <typename Visit>
+  void for_all(const Visit &visit) const {
+    constexpr std::int64_t kGrain = 512;
+    auto visit_words = [&](std::int64_t begin, std::int64_t end) {
+      Visit own = visit;
+      for (std::int64_t number = begin; number < end; ++number) visit_word(number, number, own);
+    };
+    auto visit_groups = [&](std::int64_t begin, std::int64_t end) {
+      Visit own = visit;
+      for (std::int64_t group = begin; group < end; ++group) {
+        std::int64_t place = words_before_[group];
+        for (std::uint64_t left = groups_[group]; left != 0; left &= left - 1) {
+          visit_word(place++, group * kCellsPerWord + __builtin_ctzll(left), own);
+        }
+      }
+    };
+    if (dense_) {
+      parallel_for(word_count_, kGrain, visit_words);
+    } else {
+      parallel_for(group_count_, kGrain, visit_groups);
+    }
+  }
+
+ private:
+  static constexpr std::int64_t kCellsPerWord = 64;
+
+  static std::uint64_t bits_below(std::uint64_t bits, std::uint64_t bit) {
+    return static_cast<std::uint64_t>(__builtin_popcountll(bits & ((std::uint64_t{1} << bit) - 1)));
+  }
+
+  std::uint64_t has_word(std::uint64_t number) const {
+    return groups_[number / kCellsPerWord] >> number % kCellsPerWord & 1;
+  }
+
+  // Where word `number` is, if it is there at all.
+  std::uint64_t place_of(std::uint64_t number) const {
+    if (dense_) return number;
+    const std::uint64_t group = number / kCellsPerWord;
+    return words_before_[group] + bits_below(groups_[group], number % kCellsPerWord);
+  }
+
+  // Many cells are marked more than once: looking first is cheaper than a write that others wait for.
+  void set_bit(std::uint64_t *word, std::uint64_t bit) const {
+    const std::uint64_t mask = std::uint64_t{1} << bit;
+    if ((__atomic_load_n(word, __ATOMIC_RELAXED) & mask) != 0) return;
+    if (shared_) {
+      __atomic_fetch_or(word, mask, __ATOMIC_RELAXED);
+    } else {
+      *word |= mask;
+    }
+  }
+
+  template <typename T>
+  static void clear_all(T *values, std::int64_t count) {
+    constexpr std::int64_t kGrain = 65536 / sizeof(T);
+    auto clear = [&](std::int64_t begin, std::int64_t end) {
+      std::memset(values + begin, 0, static_cast<std::size_t>(end - begin) * sizeof(T));
+    };
+    parallel_for(count, kGrain, clear);
+  }
+
+  template <typename Visit>
+  void visit_word(std::int64_t place, std::int64_t number, Visit &visit) const {
+    std::uint64_t rank = words_[place].before;
+    for (std::uint64_t left = words_[place].marks; left != 0; left &= left - 1) {
+      visit(static_cast<std::uint64_t>(number * kCellsPerWord + __builtin_ctzll(left)), rank++);
+    }
+  }
+
+  const bool dense_;
+  const bool shared_;  // several threads may mark at the same time
+  std::int64_t word_count_, group_count_;
+  SparseWord *const words_;            // all, or those with a mark
+  std::uint64_t *const groups_;        // unless dense: a bit for each word that has a mark
+  std::uint32_t *const words_before_;  // unless dense: words with a mark before a group
+};
+
+}  // namespace MLUOPS_LEVEL
+}  // namespace mluops
+
+#endif  // MLUOPS_OPS_GET_INDICE_PAIRS_CPU_MARKED_CELLS_H_

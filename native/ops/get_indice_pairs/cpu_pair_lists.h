@@ -1,0 +1,103 @@
+// The lists of pairs that GetIndicePairs writes on the CPU when it works with a grid.
+//
+// Rows are gone through in chunks, in their order, so each filter cell's pairs come out in that order too. A chunk has a stretch of
+// every list for itself.
+#ifndef MLUOPS_OPS_GET_INDICE_PAIRS_CPU_PAIR_LISTS_H_
+#define MLUOPS_OPS_GET_INDICE_PAIRS_CPU_PAIR_LISTS_H_
+
+#include "ops/get_indice_pairs/cpu_rows.h"
+
+namespace mluops {
+namespace MLUOPS_LEVEL {
+
+// The result's lists of pairs, [filter cells][2][rows], and how far each chunk of rows has got in each.
+class PairLists {
+ public:
+  PairLists(const GetIndicePairsProblem &problem, std::int64_t chunks, std::int32_t *ends)
+      : pairs_(problem.pairs),
+        counts_(problem.counts),
+        rows_(problem.rows),
+        volume_(problem.volume),
+        chunks_(chunks),
+        ends_(ends) {}
+
+  std::int64_t chunks() const { return chunks_; }
+  std::int64_t volume() const { return volume_; }
+  std::int64_t chunk_begin(std::int64_t chunk) const { return chunk * rows_ / chunks_; }
+  std::int32_t *ends_of(std::int64_t chunk) const { return ends_ + chunk * volume_; }
+
+  // Calls body(chunk, first row, row behind the last) for every chunk; several at the same time.
+  template <typename Body>
+  void for_chunks(const Body &body) const {
+    auto run = [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t chunk = begin; chunk < end; ++chunk) body(chunk, chunk_begin(chunk), chunk_begin(chunk + 1));
+    };
+    parallel_for(chunks_, 1, run);
+  }
+
+  // The pair of a row and an output under filter cell k; `ends` are those of the row's chunk.
+  void add(std::int32_t *ends, std::int64_t k, std::int32_t row, std::int32_t output) const {
+    const std::int32_t at = ends[k]++;
+    std::int32_t *inputs = pairs_ + k * 2 * rows_;
+    inputs[at] = row;
+    inputs[rows_ + at] = output;
+  }
+
+  // Given how many pairs every chunk will have, makes the stretches follow one another.
+  void join_stretches() const {
+    for (std::int64_t k = 0; k < volume_; ++k) {
+      std::int32_t before = 0;
+      for (std::int64_t chunk = 0; chunk < chunks_; ++chunk) {
+        const std::int32_t here = ends_of(chunk)[k];
+        ends_of(chunk)[k] = before;
+        before += here;
+      }
+    }
+  }
+
+  // Where it is not known how many there will be: the stretches start where they would if every row had met something.
+  void start_stretch(std::int64_t chunk) const {
+    for (std::int64_t k = 0; k < volume_; ++k) ends_of(chunk)[k] = static_cast<std::int32_t>(chunk_begin(chunk));
+  }
+
+  // Counts the pairs and writes what comes behind them. Stretches that do not follow one another are pushed together.
+  void finish(bool joined) const {
+    auto finish = [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t k = begin; k < end; ++k) {
+        const std::int64_t count = joined ? ends_of(chunks_ - 1)[k] : push_together(k);
+        counts_[k] = static_cast<std::int32_t>(count);
+        std::int32_t *inputs = pairs_ + k * 2 * rows_;
+        const std::size_t left = static_cast<std::size_t>(rows_ - count) * sizeof *inputs;
+        std::memset(inputs + count, 0xff, left);
+        std::memset(inputs + rows_ + count, 0xff, left);
+      }
+    };
+    parallel_for(volume_, kRowsPerPiece / (2 * rows_) + 1, finish);
+  }
+
+ private:
+  std::int64_t push_together(std::int64_t k) const {
+    std::int32_t *inputs = pairs_ + k * 2 * rows_;
+    std::int64_t count = 0;
+    for (std::int64_t chunk = 0; chunk < chunks_; ++chunk) {
+      const std::int64_t begin = chunk_begin(chunk), here = ends_of(chunk)[k] - begin;
+      if (begin != count) {
+        const std::size_t bytes = static_cast<std::size_t>(here) * sizeof *inputs;
+        std::memmove(inputs + count, inputs + begin, bytes);
+        std::memmove(inputs + rows_ + count, inputs + rows_ + begin, bytes);
+      }
+      count += here;
+    }
+    return count;
+  }
+
+  std::int32_t *const pairs_;
+  std::int32_t *const counts_;
+  const std::int64_t rows_, volume_, chunks_;
+  std::int32_t *const ends_;  // [chunks][volume]
+};
+
+}  // namespace MLUOPS_LEVEL
+}  // namespace mluops
+
+#endif  // MLUOPS_OPS_GET_INDICE_PAIRS_CPU_PAIR_LISTS_H_
