@@ -38,7 +38,7 @@ import os
 
 import numpy as np
 
-from pymluops import _arguments, dtypes, errors
+from pymluops import _arguments, _results, dtypes, errors
 from pymluops.enums import DataType, Layout, Status
 
 cdef extern from "Python.h":

@@ -229,8 +229,9 @@ cdef class Operator:
                 raise self.memory_error(f"{self.tensors[i].name}: {error.detail}") from None
         if numpy_dtypes[dtype] is None:
             raise self.problem(i, f"an array, because NumPy has no {dtypes.data_type_name(dtype)}, got None")
+        new = np_empty if self.tensors[i].own_memory or count < LEAST_KEPT else _results.new_array
         try:
-            return np_empty(shape, numpy_dtypes[dtype])
+            return new(shape, numpy_dtypes[dtype])
         except (MemoryError, ValueError):
             raise self.memory_error(f"{self.tensors[i].name} of shape {list(shape)}") from None
 

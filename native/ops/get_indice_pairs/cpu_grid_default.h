@@ -2,13 +2,12 @@
 // grid with a bit for each, and what a row meets is looked up there.
 //
 // What a row reaches depends on its place alone, so the pairs are counted while the outputs are marked, and later written where they
-// belong. Along each axis a row reaches now one output and now two, as the stride has it: no branch could foresee that, so what a
-// row may reach is put on a list, and where there is nothing the next one takes its place.
+// belong.
 #ifndef MLUOPS_OPS_GET_INDICE_PAIRS_CPU_GRID_DEFAULT_H_
 #define MLUOPS_OPS_GET_INDICE_PAIRS_CPU_GRID_DEFAULT_H_
 
-#include "ops/get_indice_pairs/cpu_grid_axes.h"
 #include "ops/get_indice_pairs/cpu_marked_cells.h"
+#include "ops/get_indice_pairs/cpu_meetings.h"
 #include "ops/get_indice_pairs/cpu_pair_lists.h"
 
 namespace mluops {
@@ -51,6 +50,7 @@ class DefaultGrid {
       : problem_(problem),
         axes_(problem.geometry, part<GridAxis::Entry>(align(problem.workspace), parts.axes)),
         cells_(align(problem.workspace), parts),
+        most_sheets_(parts.most_sheets),
         lists_(problem, parts.chunks, part<std::int32_t>(align(problem.workspace), parts.ends)) {}
 
   mluOpStatus_t run() {
@@ -71,30 +71,42 @@ class DefaultGrid {
   }
 
  private:
-  struct Meeting {
-    std::uint64_t cell;
-    std::int32_t row;
-    std::int32_t filter_cell;
-  };
-
   // Marks the outputs, counts every chunk's pairs, and returns how many outputs there are.
   std::int64_t mark() {
+    if (cells_.in_two_rounds()) {
+      mark_in_two_rounds();
+    } else {
+      mark_on_sheets();
+    }
+    return cells_.rank();
+  }
+
+  void mark_in_two_rounds() {
     cells_.clear();
     lists_.for_chunks([this](std::int64_t chunk, std::int64_t begin, std::int64_t end) {
-      std::int32_t *counts = lists_.ends_of(chunk);
-      std::memset(counts, 0, static_cast<std::size_t>(lists_.volume()) * sizeof *counts);
+      std::int32_t *counts = lists_.clear_counts(chunk);
       for_meetings(begin, end, [&](const Meeting &m) {
         ++counts[m.filter_cell];
         cells_.announce(m.cell);
       });
     });
-    if (cells_.in_two_rounds()) {
-      cells_.number_words();
-      lists_.for_chunks([this](std::int64_t, std::int64_t begin, std::int64_t end) {
-        for_meetings(begin, end, [&](const Meeting &m) { cells_.mark(m.cell); });
+    cells_.number_words();
+    lists_.for_chunks([this](std::int64_t, std::int64_t begin, std::int64_t end) {
+      for_meetings(begin, end, [&](const Meeting &m) { cells_.mark(m.cell); });
+    });
+  }
+
+  void mark_on_sheets() {
+    const std::int64_t sheets = smaller(smaller<std::int64_t>(thread_count(), most_sheets_), lists_.chunks());
+    cells_.clear_sheets(sheets);
+    parallel_slots(lists_.chunks(), sheets, [this](std::int64_t sheet, std::int64_t chunk) {
+      std::int32_t *counts = lists_.clear_counts(chunk);
+      for_meetings(lists_.chunk_begin(chunk), lists_.chunk_begin(chunk + 1), [&](const Meeting &m) {
+        ++counts[m.filter_cell];
+        cells_.mark_on_sheet(sheet, m.cell);
       });
-    }
-    return cells_.rank();
+    });
+    cells_.collect_sheets(sheets);
   }
 
   // Calls visit(meeting) for everything that rows begin .. end reach, in the order of the rows.
@@ -110,49 +122,14 @@ class DefaultGrid {
     }
   }
 
-  // For coordinates with up to kMost filter cells each.
   template <int kMost, typename Visit>
   void for_listed(std::int64_t begin, std::int64_t end, const Visit &visit) const {
-    constexpr std::int64_t kRoom = 512, kMostPerRow = kMost * kMost * kMost;
-    const GridAxes axes = axes_;
-    Meeting list[kRoom];
-    std::int64_t count = 0;
+    MeetingList<kMost> list(axes_);
     for (std::int64_t l = begin; l < end; ++l) {
-      count = list_row<kMost>(axes, row_of(problem_, l), static_cast<std::int32_t>(l), list, count);
-      if (count < kRoom - kMostPerRow) continue;
-      for (std::int64_t i = 0; i < count; ++i) visit(list[i]);
-      count = 0;
+      list.add(row_of(problem_, l), static_cast<std::int32_t>(l));
+      if (!list.has_room()) list.visit(visit);
     }
-    for (std::int64_t i = 0; i < count; ++i) visit(list[i]);
-  }
-
-  // Puts what a row meets behind the first `count` meetings of a list, which has room for one more than the row may meet.
-  template <int kMost>
-  static std::int64_t list_row(const GridAxes &axes, const Row &row, std::int32_t number, Meeting *list,
-                               std::int64_t count) {
-    const GridAxis::Entry depth = axes.depth(row), height = axes.height(row), width = axes.width(row);
-    std::uint64_t deep = axes.batch(row) + depth.output + height.output + width.output;
-    std::int64_t plane = std::int64_t{depth.filter_cell} + height.filter_cell + width.filter_cell;
-    for (int d = 0; d < kMost; ++d) {
-      std::uint64_t line = deep;
-      std::int64_t first = plane;
-      for (int h = 0; h < kMost; ++h) {
-        const bool met = (d < depth.count) & (h < height.count);
-        std::uint64_t cell = line;
-        std::int64_t filter_cell = first;
-        for (int w = 0; w < kMost; ++w) {
-          list[count] = Meeting{cell, number, static_cast<std::int32_t>(filter_cell)};
-          count += met & (w < width.count);
-          cell -= axes[kWidth].output_step;
-          filter_cell += axes[kWidth].filter_step;
-        }
-        line -= axes[kHeight].output_step;
-        first += axes[kHeight].filter_step;
-      }
-      deep -= axes[kDepth].output_step;
-      plane += axes[kDepth].filter_step;
-    }
-    return count;
+    list.visit(visit);
   }
 
   template <typename Visit>
@@ -178,6 +155,7 @@ class DefaultGrid {
   const GetIndicePairsProblem &problem_;
   const GridAxes axes_;
   MarkedCells cells_;
+  const std::int64_t most_sheets_;
   const PairLists lists_;
 };
 

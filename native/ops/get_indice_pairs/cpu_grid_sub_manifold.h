@@ -213,22 +213,25 @@ class SubManifoldGrid {
       const std::uint64_t own = bricks_.cell_at(row) / 64, own_cells = cells_of_own_brick(l);
       const std::uint64_t first = bricks_.batch(row) + depth.brick + height.brick + width.brick;
       const std::int32_t first_k = depth.filter_cell + height.filter_cell + width.filter_cell;
+      const std::int32_t number = static_cast<std::int32_t>(l);
       const std::uint64_t both = (std::uint64_t{1} << width.count) - 1;
-      for (std::int32_t i = 0; i < 4; ++i) {
-        const std::int32_t d = i / 2, h = i % 2;
+      auto look_along = [&](const bool d, const bool h) __attribute__((always_inline)) {
         const bool reached = (d < depth.count) & (h < height.count);
-        const std::uint64_t line = reached ? first + (d != 0 ? deep_step : 0) + (h != 0 ? high_step : 0) : first;
+        const std::uint64_t line = reached ? first + (d ? deep_step : 0) + (h ? high_step : 0) : first;
         std::uint64_t bits = reached ? both & cells.may_have_two(line) : 0;
         if (own_cells == 0 && own - line < 2) bits &= ~(std::uint64_t{1} << (own - line));
-        for (; bits != 0; bits &= bits - 1) {
-          const std::uint64_t w = static_cast<std::uint64_t>(__builtin_ctzll(bits));
-          const std::uint64_t reach = (d == 0 ? depth.first_cells : depth.last_cells) &
-                                      (h == 0 ? height.first_cells : height.last_cells) &
-                                      (w == 0 ? width.first_cells : width.last_cells);
-          search.look(line + w, line + w == own ? reach & own_cells : reach, static_cast<std::int32_t>(l),
-                      first_k - d * k_deep - h * k_high - static_cast<std::int32_t>(w) * k_wide);
-        }
-      }
+        if (bits == 0) return;
+        const std::uint64_t reach =
+            (d ? depth.last_cells : depth.first_cells) & (h ? height.last_cells : height.first_cells);
+        const std::int32_t k = first_k - (d ? k_deep : 0) - (h ? k_high : 0);
+        const std::uint64_t near = reach & width.first_cells, far = reach & width.last_cells;
+        if ((bits & 1) != 0) search.look(line, line == own ? near & own_cells : near, number, k);
+        if ((bits & 2) != 0) search.look(line + 1, line + 1 == own ? far & own_cells : far, number, k - k_wide);
+      };
+      look_along(false, false);
+      look_along(false, true);
+      look_along(true, false);
+      look_along(true, true);
     }
     search.finish();
   }

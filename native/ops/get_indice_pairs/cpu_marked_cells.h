@@ -20,13 +20,14 @@ class MarkedCells {
         word_count_(parts.dense ? parts.word_count : 0),
         group_count_(parts.groups),
         words_(part<SparseWord>(base, parts.words)),
+        sheets_(part<std::uint64_t>(base, parts.sheets)),
         groups_(part<std::uint64_t>(base, parts.group_bits)),
         words_before_(part<std::uint32_t>(base, parts.group_before)) {}
 
   // ---- Marking ----
 
-  // Whether marking takes two rounds: announce() for all cells, number_words(), then mark() for all cells. Otherwise announce()
-  // does it.
+  // Whether marking takes two rounds: announce() for all cells, number_words(), then mark() for all cells. Otherwise there is
+  // nothing to announce.
   bool in_two_rounds() const { return !dense_; }
 
   void clear() {
@@ -38,12 +39,8 @@ class MarkedCells {
   }
 
   void announce(std::uint64_t cell) {
-    if (dense_) {
-      set_bit(&words_[cell / kCellsPerWord].marks, cell % kCellsPerWord);
-    } else {
-      const std::uint64_t word = cell / kCellsPerWord;
-      set_bit(groups_ + word / kCellsPerWord, word % kCellsPerWord);
-    }
+    const std::uint64_t word = cell / kCellsPerWord;
+    set_bit(groups_ + word / kCellsPerWord, word % kCellsPerWord);
   }
 
   void number_words() {
@@ -57,6 +54,22 @@ class MarkedCells {
   }
 
   void mark(std::uint64_t cell) { set_bit(&words_[place_of(cell / kCellsPerWord)].marks, cell % kCellsPerWord); }
+
+  // A grid with all words may be marked on sheets, each of one thread alone: marks that all see at once wait for one another.
+  void clear_sheets(std::int64_t count) { clear_all(sheets_, count * word_count_); }
+
+  void mark_on_sheet(std::int64_t sheet, std::uint64_t cell) {
+    sheets_[sheet * word_count_ + static_cast<std::int64_t>(cell / kCellsPerWord)] |= std::uint64_t{1}
+                                                                                      << cell % kCellsPerWord;
+  }
+
+  void collect_sheets(std::int64_t count) {
+    for (std::int64_t place = 0; place < word_count_; ++place) {
+      std::uint64_t marks = 0;
+      for (std::int64_t sheet = 0; sheet < count; ++sheet) marks |= sheets_[sheet * word_count_ + place];
+      words_[place].marks = marks;
+    }
+  }
 
   // Counts the marked cells; from now on they have ranks.
   std::int64_t rank() {
@@ -186,6 +199,7 @@ class MarkedCells {
   const bool shared_;  // several threads may mark at the same time
   std::int64_t word_count_, group_count_;
   SparseWord *const words_;            // all, or those with a mark
+  std::uint64_t *const sheets_;        // if dense: marks, [sheets][words]
   std::uint64_t *const groups_;        // unless dense: a bit for each word that has a mark
   std::uint32_t *const words_before_;  // unless dense: words with a mark before a group
 };

@@ -43,6 +43,12 @@ class PairLists {
     inputs[rows_ + at] = output;
   }
 
+  std::int32_t *clear_counts(std::int64_t chunk) const {
+    std::int32_t *counts = ends_of(chunk);
+    std::memset(counts, 0, static_cast<std::size_t>(volume_) * sizeof *counts);
+    return counts;
+  }
+
   // Given how many pairs every chunk will have, makes the stretches follow one another.
   void join_stretches() const {
     for (std::int64_t k = 0; k < volume_; ++k) {

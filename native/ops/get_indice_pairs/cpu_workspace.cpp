@@ -7,7 +7,7 @@
 namespace mluops {
 namespace {
 
-// More planes at once would only take memory: this many threads share the work of one call at the most.
+// More at once would only take memory: this many threads share the work of one call at the most.
 constexpr std::int64_t kMostSlots = 16;
 
 constexpr std::size_t kBytesPerCoordinate = 32;
@@ -96,6 +96,8 @@ GridWorkspace divide_for_grid(const SparseGeometry &geometry, std::int64_t rows)
       parts.dense ? parts.word_count : std::min(parts.word_count, sub_m ? rows : volume * rows);
   parts.axes = divider.take(coordinates(geometry), kBytesPerCoordinate);
   parts.words = divider.take(most_words, sizeof(SparseWord));
+  parts.most_sheets = parts.dense && !sub_m ? kMostSlots : 0;
+  parts.sheets = divider.take(parts.most_sheets * parts.word_count, sizeof(std::uint64_t));
   parts.group_bits = divider.take(parts.groups + 1, sizeof(std::uint64_t));
   parts.group_before = divider.take(parts.groups, sizeof(std::uint32_t));
   parts.slots = divider.take(sub_m ? rows : 0, sizeof(std::uint64_t));

@@ -83,6 +83,8 @@ struct GridWorkspace {
   bool dense;                // all words are there, and no groups
   std::int64_t groups;       // of 64 words, 0 if dense
   std::size_t words;         // SparseWord[all, or as many as there may be with marks]
+  std::int64_t most_sheets;  // default mode only: if dense, as many threads can mark at the same time
+  std::size_t sheets;        // uint64[most_sheets][words]
   std::size_t group_bits;    // uint64[groups + 1]; what the last one holds does not matter
   std::size_t group_before;  // uint32[groups]
   std::size_t slots;         // uint64[L], sub-manifold mode only

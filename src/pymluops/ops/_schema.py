@@ -30,6 +30,8 @@ class Tensor:
         Its terms.
     output : bool
         Written by the operator; made by it if the caller gives None.
+    own_memory : bool
+        When made, it owns its memory, so that it can be resized.
     layout : Layout
         What its descriptor says.
     positive : str
@@ -48,6 +50,7 @@ class Tensor:
     dtype: tuple[DataType, ...] | str
     shape: str
     output: bool = False
+    own_memory: bool = False
     layout: Layout = Layout.ARRAY
     positive: str = ""
     divides: tuple[str, str] | None = None

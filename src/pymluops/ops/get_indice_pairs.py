@@ -34,7 +34,7 @@ _PAIRS = Operator(
     "get_indice_pairs",
     (
         Tensor("indices", INT32, "L 4", within=("batch", "depth", "height", "width"), axes=("row",)),
-        Tensor("out_indices", INT32, "rows 4", output=True),
+        Tensor("out_indices", INT32, "rows 4", output=True, own_memory=True),
         Tensor("indice_pairs", INT32, "K 2 L", output=True),
         Tensor("indice_num", INT32, "K", output=True),
     ),
