@@ -63,6 +63,9 @@ static inline void store(Half *to, Vector vector) {
 #endif
 }
 
+// The value in every lane. Subtracting 0 changes nothing, so that nothing is left of it; adding 0 would turn -0 around.
+static inline Vector all_lanes(float value) { return value - Vector{}; }
+
 // a * b + c, rounded once, on every level.
 static inline Vector fused_multiply_add(Vector a, Vector b, Vector c) {
 #if defined(__AVX512F__)

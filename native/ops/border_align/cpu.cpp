@@ -38,50 +38,74 @@ inline Border border_of(const T *box, std::int64_t side, std::int32_t pool_size)
   }
 }
 
-// The four neighbours of up to kMost samples: their offsets in a slice, and their weights.
-struct Samples {
+// What belongs to the next box or pixel lies kilobytes further on, where no hardware prefetcher looks: it is asked for so many boxes
+// or pixels ahead, behind the last one in vain. kWrite is 1 for what will be written.
+constexpr std::int64_t kBoxesAhead = 2, kPixelsAhead = 6;
+
+template <int kWrite, typename V>
+inline void ask_for(const V *values, std::int64_t offset, std::int64_t count) {
+  const std::uintptr_t start = reinterpret_cast<std::uintptr_t>(values) + static_cast<std::uintptr_t>(offset) * sizeof(V);
+  for (std::size_t i = 0; i < static_cast<std::size_t>(count) * sizeof(V); i += kCacheLine) {
+    __builtin_prefetch(reinterpret_cast<const void *>(start + i), kWrite);
+  }
+}
+
+// Where up to kMost samples of a border lie.
+struct Line {
   static constexpr std::int32_t kMost = 32;
+  float x[kMost];
+  float y[kMost];
+};
+
+// The four neighbours of the samples: their offsets in a slice, and their weights.
+struct Samples {
+  static constexpr std::int32_t kMost = Line::kMost;
   std::int32_t inside[kMost];
   std::int32_t offset[4][kMost];
   float weight[4][kMost];
 
   // `pixel` is the number of values from one pixel of the slice to the next.
-  void find(const float *x, const float *y, std::int32_t count, const BorderAlignGeometry &g, std::int64_t pixel) {
-    const std::int32_t height = static_cast<std::int32_t>(g.height), width = static_cast<std::int32_t>(g.width);
+  void find(const Line &line, std::int32_t count, const BorderAlignGeometry &g, std::int64_t pixel) {
     const std::int32_t right = static_cast<std::int32_t>(pixel), down = static_cast<std::int32_t>(pixel * g.width);
-    const float bottom_edge = static_cast<float>(height), right_edge = static_cast<float>(width);
-    for (std::int32_t i = 0; i < count; ++i) {
+    for (std::int32_t i = 0; i < count; i += kLanes) {
+      const Vector across = load(line.x + i), along = load(line.y + i);
       // A NaN fails every comparison and is outside.
-      const bool in = (y[i] >= -1.0f) & (y[i] <= bottom_edge) & (x[i] >= -1.0f) & (x[i] <= right_edge);
-      const Split column(in & (x[i] > 0.0f) ? x[i] : 0.0f, width), row(in & (y[i] > 0.0f) ? y[i] : 0.0f, height);
-      inside[i] = in;
-      offset[0][i] = row.low * down + column.low * right;
-      offset[1][i] = row.low * down + column.high * right;
-      offset[2][i] = row.high * down + column.low * right;
-      offset[3][i] = row.high * down + column.high * right;
-      const float hx = 1.0f - column.fraction, hy = 1.0f - row.fraction;
-      weight[0][i] = hy * hx;
-      weight[1][i] = hy * column.fraction;
-      weight[2][i] = row.fraction * hx;
-      weight[3][i] = row.fraction * column.fraction;
+      const IntVector in = (along >= -1.0f) & (along <= static_cast<float>(g.height)) & (across >= -1.0f) &
+                           (across <= static_cast<float>(g.width));
+      const Split column(in & (across > 0.0f) ? across : Vector{}, static_cast<std::int32_t>(g.width));
+      const Split row(in & (along > 0.0f) ? along : Vector{}, static_cast<std::int32_t>(g.height));
+      store(inside + i, in);
+      store(offset[0] + i, row.low * down + column.low * right);
+      store(offset[1] + i, row.low * down + column.high * right);
+      store(offset[2] + i, row.high * down + column.low * right);
+      store(offset[3] + i, row.high * down + column.high * right);
+      const Vector hx = 1.0f - column.fraction, hy = 1.0f - row.fraction;
+      store(weight[0] + i, hy * hx);
+      store(weight[1] + i, hy * column.fraction);
+      store(weight[2] + i, row.fraction * hx);
+      store(weight[3] + i, row.fraction * column.fraction);
     }
   }
 
  private:
-  // The pixels on either side of a coordinate >= 0, and the weight of the upper one.
+  // The pixels on either side of coordinates >= 0, and the weights of the upper ones.
   struct Split {
-    Split(float coordinate, std::int32_t extent) {
-      const std::int32_t whole = static_cast<std::int32_t>(coordinate);
-      const bool last = whole >= extent - 1;
-      low = last ? extent - 1 : whole;
-      high = last ? extent - 1 : whole + 1;
-      fraction = last ? 0.0f : coordinate - static_cast<float>(whole);
+    Split(Vector coordinate, std::int32_t extent) {
+      const IntVector whole = __builtin_convertvector(coordinate, IntVector);
+      const IntVector last = whole >= extent - 1;
+      low = last ? IntVector{} + (extent - 1) : whole;
+      high = last ? low : whole + 1;
+      fraction = last ? Vector{} : coordinate - __builtin_convertvector(whole, Vector);
     }
-    std::int32_t low;
-    std::int32_t high;
-    float fraction;
+    IntVector low;
+    IntVector high;
+    Vector fraction;
   };
 };
+static_assert(Samples::kMost % kLanes == 0, "samples are found in whole vectors");
+
+// Some boxes, whose samples are found together: each has to wait for what it adds up, all of them hardly do.
+constexpr std::int64_t kGroup = 8;
 
 // Channels first .. first + count of one side in one batch.
 struct Slice {
@@ -137,43 +161,60 @@ class Forward {
     const Slice slice = slices_.slice(task);
     const T *map = static_cast<const T *>(problem_.input) + slices_.in_map(slice);
     for (std::int64_t p = 0; copy != nullptr && p < slices_.area; ++p) {
+      ask_for<0>(map, (p + kPixelsAhead) * slices_.pixel, slice.count);
       load_row(map + p * slices_.pixel, copy + p * slice.count, slice.count);
     }
-    for (std::int64_t box = 0; box < g.boxes; ++box) {
+    for (std::int64_t box = 0; box < g.boxes; box += kGroup) {
+      const std::int64_t boxes = smaller(kGroup, g.boxes - box);
       if (copy != nullptr) {
-        pool(copy, slice.count, slice, box);
+        pool(copy, slice.count, slice, box, boxes);
       } else {
-        pool(map, slices_.pixel, slice, box);
+        pool(map, slices_.pixel, slice, box, boxes);
       }
     }
   }
 
  private:
-  // One border of one box. The first largest sample wins; NaN is greater than nothing.
+  // One border of a group of boxes. The first largest sample wins; NaN is greater than nothing.
   template <typename Pixel>
-  void pool(const Pixel *image, std::int64_t pixel, const Slice &slice, std::int64_t box) const {
+  void pool(const Pixel *image, std::int64_t pixel, const Slice &slice, std::int64_t box, std::int64_t boxes) const {
     const BorderAlignGeometry &g = problem_.geometry;
-    const T *corners = static_cast<const T *>(problem_.box) + (slice.batch * g.boxes + box) * 4;
-    const Border border = border_of(corners, slice.side, g.pool_size);
-    float best[kSliceChannels];
-    std::int32_t *winner = problem_.argmax + slices_.in_borders(slice, box);
-    float next_x = border.x, next_y = border.y;
+    Border border[kGroup];
+    for (std::int64_t b = 0; b < boxes; ++b) {
+      const T *corners = static_cast<const T *>(problem_.box) + (slice.batch * g.boxes + box + b) * 4;
+      border[b] = border_of(corners, slice.side, g.pool_size);
+    }
+    float best[kGroup][kSliceChannels];
     for (std::int64_t first = 0; first <= g.pool_size; first += Samples::kMost) {
       const std::int32_t count =
           static_cast<std::int32_t>(smaller<std::int64_t>(Samples::kMost, g.pool_size + 1 - first));
-      float x[Samples::kMost], y[Samples::kMost];
-      for (std::int32_t i = 0; i < count; ++i) {
-        // Adding the step again and again, rounding each time, is part of the definition.
-        x[i] = next_x;
-        y[i] = next_y;
-        next_x += border.step_x;
-        next_y += border.step_y;
+      Line line[kGroup];
+      for (std::int64_t b = 0; b < boxes; ++b) walk(&border[b], count, &line[b]);
+      Samples samples[kGroup];
+      for (std::int64_t b = 0; b < boxes; ++b) samples[b].find(line[b], count, g, pixel);
+      for (std::int64_t b = 0; b < boxes; ++b) {
+        const std::int64_t next = slices_.in_borders(slice, box + b + kBoxesAhead);
+        ask_for<1>(problem_.argmax, next, slice.count);
+        ask_for<1>(static_cast<T *>(problem_.output), next, slice.count);
+        pool_channels(image, samples[b], static_cast<std::int32_t>(first), count, slice.count, best[b],
+                      problem_.argmax + slices_.in_borders(slice, box + b));
       }
-      Samples samples;
-      samples.find(x, y, count, g, pixel);
-      pool_channels(image, samples, static_cast<std::int32_t>(first), count, slice.count, best, winner);
     }
-    store_row(static_cast<T *>(problem_.output) + slices_.in_borders(slice, box), best, slice.count);
+    for (std::int64_t b = 0; b < boxes; ++b) {
+      store_row(static_cast<T *>(problem_.output) + slices_.in_borders(slice, box + b), best[b], slice.count);
+    }
+  }
+
+  // The next samples of a border, which then starts behind them. Adding the step again and again, rounding each time, is part of
+  // the definition.
+  static void walk(Border *border, std::int32_t count, Line *line) {
+    *line = Line{};
+    for (std::int32_t i = 0; i < count; ++i) {
+      line->x[i] = border->x;
+      line->y[i] = border->y;
+      border->x += border->step_x;
+      border->y += border->step_y;
+    }
   }
 
   template <typename Pixel>
@@ -195,16 +236,16 @@ class Forward {
   static void pool_vectors(const Pixel *image, const Samples &samples, std::int32_t first, std::int32_t count,
                            std::int64_t some, float *best, std::int32_t *winner) {
     const std::int64_t lanes = kWhole ? kLanes : some;
-    Vector largest[kVectors] = {};
-    IntVector number[kVectors] = {};
-    for (int v = 0; first != 0 && v < kVectors; ++v) {
-      largest[v] = load_some(best + v * kLanes, lanes);
-      number[v] = load_some(winner + v * kLanes, lanes);
+    Vector largest[kVectors];
+    IntVector number[kVectors];
+    for (int v = 0; v < kVectors; ++v) {
+      largest[v] = first == 0 ? sample<kWhole>(image + v * kLanes, samples, 0, lanes) : load_some(best + v * kLanes, lanes);
+      number[v] = first == 0 ? IntVector{} : load_some(winner + v * kLanes, lanes);
     }
-    for (std::int32_t i = 0; i < count; ++i) {
+    for (std::int32_t i = first == 0; i < count; ++i) {
       for (int v = 0; v < kVectors; ++v) {
         const Vector value = sample<kWhole>(image + v * kLanes, samples, i, lanes);
-        const IntVector greater = first + i == 0 ? IntVector{} - 1 : value > largest[v];
+        const IntVector greater = value > largest[v];
         largest[v] = greater ? value : largest[v];
         number[v] = greater ? IntVector{} + (first + i) : number[v];
       }
@@ -221,8 +262,7 @@ class Forward {
     if (!samples.inside[i]) return Vector{};
     Vector value = load_some(image + samples.offset[0][i], lanes) * samples.weight[0][i];
     for (int j = 1; j < 4; ++j) {
-      value =
-          fused_multiply_add(load_some(image + samples.offset[j][i], lanes), Vector{} + samples.weight[j][i], value);
+      value = fused_multiply_add(load_some(image + samples.offset[j][i], lanes), all_lanes(samples.weight[j][i]), value);
     }
     return value;
   }
@@ -236,58 +276,63 @@ class Backward {
  public:
   Backward(const BorderAlignBackwardProblem &problem, const Slices &slices) : problem_(problem), slices_(slices) {}
 
-  // `sums` has room for a slice and a vector. Half values are rounded once, when the slice goes to the map.
+  // `sums` has room for a slice. Half values are rounded once, when the slice goes to the map.
   void run(float *sums, std::int64_t task) const {
     const Slice slice = slices_.slice(task);
     clear_floats(sums, slices_.area * slice.count);
-    for (std::int64_t box = 0; box < problem_.geometry.boxes; ++box) add_box(sums, slice, box);
+    const std::int64_t boxes = problem_.geometry.boxes;
+    for (std::int64_t box = 0; box < boxes; box += kGroup) add_boxes(sums, slice, box, smaller(kGroup, boxes - box));
     T *map = static_cast<T *>(problem_.grad_input) + slices_.in_map(slice);
     for (std::int64_t p = 0; p < slices_.area; ++p) {
+      ask_for<1>(map, (p + kPixelsAhead) * slices_.pixel, slice.count);
       store_row(map + p * slices_.pixel, sums + p * slice.count, slice.count);
     }
   }
 
  private:
-  void add_box(float *sums, const Slice &slice, std::int64_t box) const {
+  void add_boxes(float *sums, const Slice &slice, std::int64_t box, std::int64_t boxes) const {
     const BorderAlignGeometry &g = problem_.geometry;
-    const T *corners = static_cast<const T *>(problem_.box) + (slice.batch * g.boxes + box) * 4;
-    const Border border = border_of(corners, slice.side, g.pool_size);
     for (std::int64_t first = 0; first <= g.pool_size; first += Samples::kMost) {
       const std::int32_t count =
           static_cast<std::int32_t>(smaller<std::int64_t>(Samples::kMost, g.pool_size + 1 - first));
-      float x[Samples::kMost], y[Samples::kMost];
-      for (std::int32_t i = 0; i < count; ++i) {
-        const float steps = static_cast<float>(first + i);
-        x[i] = border.x + border.step_x * steps;
-        y[i] = border.y + border.step_y * steps;
+      Line line[kGroup];
+      for (std::int64_t b = 0; b < boxes; ++b) {
+        const T *corners = static_cast<const T *>(problem_.box) + (slice.batch * g.boxes + box + b) * 4;
+        place(border_of(corners, slice.side, g.pool_size), first, count, &line[b]);
       }
-      Samples samples;
-      samples.find(x, y, count, g, slice.count);
-      const std::int64_t at = slices_.in_borders(slice, box);
-      add_channels(sums, samples, static_cast<std::int32_t>(first), count, problem_.argmax + at,
-                   static_cast<const T *>(problem_.grad_output) + at, slice.count);
+      Samples samples[kGroup];
+      for (std::int64_t b = 0; b < boxes; ++b) samples[b].find(line[b], count, g, slice.count);
+      for (std::int64_t b = 0; b < boxes; ++b) {
+        const std::int64_t at = slices_.in_borders(slice, box + b);
+        const std::int64_t next = slices_.in_borders(slice, box + b + kBoxesAhead);
+        ask_for<0>(problem_.argmax, next, slice.count);
+        ask_for<0>(static_cast<const T *>(problem_.grad_output), next, slice.count);
+        add_channels(sums, samples[b], static_cast<std::int32_t>(first), count, problem_.argmax + at,
+                     static_cast<const T *>(problem_.grad_output) + at, slice.count);
+      }
     }
   }
 
-  // Gradients of those channels whose largest sample is one of first .. first + count, a vector of channels at a time: those of
-  // them with another largest sample add 0, which changes nothing. Neither does what a last vector adds behind the channels.
+  // Samples first .. first + count of a border.
+  static void place(const Border &border, std::int64_t first, std::int32_t count, Line *line) {
+    *line = Line{};
+    for (std::int32_t i = 0; i < count; ++i) {
+      const float steps = static_cast<float>(first + i);
+      line->x[i] = border.x + border.step_x * steps;
+      line->y[i] = border.y + border.step_y * steps;
+    }
+  }
+
+  // Gradients of those channels whose largest sample is one of first .. first + count.
   static void add_channels(float *sums, const Samples &samples, std::int32_t first, std::int32_t count,
                            const std::int32_t *argmax, const T *gradient, std::int64_t channels) {
-    std::uint32_t chosen = 0;
     for (std::int64_t c = 0; c < channels; ++c) {
       const std::uint32_t i = static_cast<std::uint32_t>(argmax[c]) - static_cast<std::uint32_t>(first);
-      chosen |= i < static_cast<std::uint32_t>(count) ? std::uint32_t{1} << i % Samples::kMost : 0;
-    }
-    for (; chosen != 0; chosen &= chosen - 1) {
-      const std::int32_t i = __builtin_ctz(chosen);
-      if (!samples.inside[i]) continue;
-      for (std::int64_t c = 0; c < channels; c += kLanes) {
-        const IntVector mine = load_some(argmax + c, channels - c) == first + i;
-        const Vector share = mine ? load_some(gradient + c, channels - c) : Vector{};
-        for (int j = 0; j < 4; ++j) {
-          float *sum = sums + samples.offset[j][i] + c;
-          store(sum, load(sum) + share * samples.weight[j][i]);
-        }
+      if (i >= static_cast<std::uint32_t>(count) || !samples.inside[i]) continue;
+      const float share = to_float(gradient[c]);
+      for (int j = 0; j < 4; ++j) {
+        float *sum = sums + samples.offset[j][i] + c;
+        *sum += share * samples.weight[j][i];
       }
     }
   }
@@ -317,7 +362,7 @@ mluOpStatus_t run_backward(const BorderAlignBackwardProblem &problem) {
   const Slices slices(problem.geometry);
   const Backward<T> backward(problem, slices);
   const std::int64_t slots = useful_slots(slices.tasks(), slices.values());
-  const std::int64_t slot_size = slices.size() + kLanes;
+  const std::int64_t slot_size = slices.size();
   const Scratch<float> sums(slots * slot_size);
   if (sums.data() == nullptr) return out_of_memory("mluOpBorderAlignBackward");
   parallel_slots(slices.tasks(), slots,
