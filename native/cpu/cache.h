@@ -5,8 +5,11 @@
 
 namespace mluops {
 
-// Results of at least this many bytes do not stay in the last cache and are better written past it.
-std::int64_t streaming_bytes();
+// Size of the last cache, which one CPU shares with some others.
+std::int64_t last_cache_bytes();
+
+// Results of at least this many bytes are better written past the caches. Twice as many as fit: of those between, a part stays.
+inline std::int64_t streaming_bytes() { return 2 * last_cache_bytes(); }
 
 }  // namespace mluops
 

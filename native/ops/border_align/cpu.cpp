@@ -44,7 +44,8 @@ constexpr std::int64_t kBoxesAhead = 2, kPixelsAhead = 6;
 
 template <int kWrite, typename V>
 inline void ask_for(const V *values, std::int64_t offset, std::int64_t count) {
-  const std::uintptr_t start = reinterpret_cast<std::uintptr_t>(values) + static_cast<std::uintptr_t>(offset) * sizeof(V);
+  const std::uintptr_t start =
+      reinterpret_cast<std::uintptr_t>(values) + static_cast<std::uintptr_t>(offset) * sizeof(V);
   for (std::size_t i = 0; i < static_cast<std::size_t>(count) * sizeof(V); i += kCacheLine) {
     __builtin_prefetch(reinterpret_cast<const void *>(start + i), kWrite);
   }
@@ -239,7 +240,8 @@ class Forward {
     Vector largest[kVectors];
     IntVector number[kVectors];
     for (int v = 0; v < kVectors; ++v) {
-      largest[v] = first == 0 ? sample<kWhole>(image + v * kLanes, samples, 0, lanes) : load_some(best + v * kLanes, lanes);
+      largest[v] =
+          first == 0 ? sample<kWhole>(image + v * kLanes, samples, 0, lanes) : load_some(best + v * kLanes, lanes);
       number[v] = first == 0 ? IntVector{} : load_some(winner + v * kLanes, lanes);
     }
     for (std::int32_t i = first == 0; i < count; ++i) {
@@ -262,7 +264,8 @@ class Forward {
     if (!samples.inside[i]) return Vector{};
     Vector value = load_some(image + samples.offset[0][i], lanes) * samples.weight[0][i];
     for (int j = 1; j < 4; ++j) {
-      value = fused_multiply_add(load_some(image + samples.offset[j][i], lanes), all_lanes(samples.weight[j][i]), value);
+      value =
+          fused_multiply_add(load_some(image + samples.offset[j][i], lanes), all_lanes(samples.weight[j][i]), value);
     }
     return value;
   }

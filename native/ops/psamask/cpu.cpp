@@ -10,6 +10,8 @@
 MLUOPS_BEGIN_LEVEL
 namespace {
 
+constexpr std::int64_t kFloatsPerLine = kCacheLine / sizeof(float);
+
 // Half-open range of indices.
 struct Range {
   std::int64_t begin;
@@ -86,23 +88,41 @@ class Tiles {
   std::int64_t at_, last_, end_;
 };
 
-// The next pieces of lines of the result, side by side, until they are long enough to be written.
+// The next pieces of lines of the result, side by side, until they are long enough to be written. Of those that go past the caches,
+// whole cache lines are written: what is left stays where it is in its cache line, and the next piece follows it.
 class Sheet {
  public:
   static constexpr std::int64_t kWidth = 256;
-  // Whole vectors are stored, so a line has room for more than it is wide.
-  static constexpr std::int64_t kStride = kWidth + 2 * kLanes;
+  // A line has room for what was left before it, and whole vectors are stored.
+  static constexpr std::int64_t kStride = kWidth + kFloatsPerLine + 2 * kLanes;
 
-  Sheet(float *lines, bool stream) : lines_(lines), stream_(stream) {}
-  float *line(std::int64_t i) const { return lines_ + i * kStride; }
+  // Floats of memory that so many lines take.
+  static std::int64_t size(std::int64_t lines) { return lines * (kStride + 1); }
 
-  // Writes the first `width` floats of `count` lines from `first` on, which are `stride` apart in memory.
-  void write(std::int64_t first, float *to, std::int64_t stride, std::int64_t count, std::int64_t width) const {
-    for (std::int64_t i = 0; i < count; ++i) {
+  Sheet(float *memory, std::int64_t lines, bool stream)
+      : left_(reinterpret_cast<std::int32_t *>(memory + lines * kStride)), lines_(memory), stream_(stream) {
+    for (std::int64_t i = 0; i < lines; ++i) left_[i] = 0;
+  }
+
+  // `count` lines from `first` on start at `to`, `stride` apart in memory.
+  void start(std::int64_t first, const float *to, std::int64_t stride, std::int64_t count) const {
+    for (std::int64_t i = first; i < first + count; ++i, to += stride) {
+      const std::uintptr_t before = reinterpret_cast<std::uintptr_t>(to) / sizeof(float) % kFloatsPerLine;
+      if (stream_) left_[i] = static_cast<std::int32_t>(before);
+    }
+  }
+
+  // Where the next piece of a line goes.
+  float *line(std::int64_t i) const { return lines_ + i * kStride + left_[i]; }
+
+  // Writes the next `width` floats of each of these lines to memory; `is_first` and `is_last` are about these pieces.
+  void write(std::int64_t first, float *to, std::int64_t stride, std::int64_t count, std::int64_t width, bool is_first,
+             bool is_last) const {
+    for (std::int64_t i = first; i < first + count; ++i, to += stride) {
       if (stream_) {
-        stream_bytes(to + i * stride, line(first + i), static_cast<std::size_t>(width) * sizeof(float));
+        write_past_caches(i, to, width, is_first, is_last);
       } else {
-        copy_row(to + i * stride, line(first + i), width);
+        copy_row(to, line(i), width);
       }
     }
   }
@@ -112,6 +132,19 @@ class Sheet {
   }
 
  private:
+  void write_past_caches(std::int64_t i, float *to, std::int64_t width, bool is_first, bool is_last) const {
+    float *from = lines_ + i * kStride;
+    const std::int64_t before = left_[i], end = before + width;
+    const std::int64_t whole = is_last ? end : end / kFloatsPerLine * kFloatsPerLine;
+    const std::int64_t begin = is_first ? before : 0;  // nothing before a line's first piece is ours
+    if (whole > begin) {
+      stream_bytes(to - before + begin, from + begin, static_cast<std::size_t>(whole - begin) * sizeof(float));
+      copy_row(from, from + whole, kFloatsPerLine);
+    }
+    left_[i] = static_cast<std::int32_t>(whole > begin ? end - whole : end);
+  }
+
+  std::int32_t *const left_;
   float *const lines_;
   const bool stream_;
 };
@@ -136,6 +169,10 @@ struct DistributeForward {
     const std::int64_t batch = task / row_tasks, first = task % row_tasks * rows_per_task;
     const Range targets{first, smaller(first + rows_per_task, g.height)};
     const std::int64_t rows_at_once = larger<std::int64_t>(Sheet::kWidth / g.width, 1);
+    for (std::int64_t row = targets.begin; row < targets.end; ++row) {
+      sheet.start((row - targets.begin) * row_lines, problem.map + (batch * g.area + row * g.width) * g.area, g.area,
+                  g.width);
+    }
     for (std::int64_t h = 0; h < g.height; h += rows_at_once) {
       const Range rows{h, smaller(h + rows_at_once, g.height)};
       for (std::int64_t w = 0; w < g.width; w += Sheet::kWidth) {
@@ -145,7 +182,8 @@ struct DistributeForward {
         }
         for (std::int64_t row = targets.begin; row < targets.end; ++row) {
           float *map = problem.map + (batch * g.area + row * g.width) * g.area + h * g.width + w;
-          sheet.write((row - targets.begin) * row_lines, map, g.area, g.width, rows.count() * columns.count());
+          sheet.write((row - targets.begin) * row_lines, map, g.area, g.width, rows.count() * columns.count(),
+                      h == 0 && w == 0, rows.end == g.height && columns.end == g.width);
         }
       }
     }
@@ -208,8 +246,7 @@ struct DistributeForward {
       }
     }
     transpose(square);
-    float *to = sheet.line(line) + at;
-    for (std::int64_t i = 0; i < kLanes; ++i) store(to + i * Sheet::kStride, square[i]);
+    for (std::int64_t i = 0; i < kLanes; ++i) store(sheet.line(line + i) + at, square[i]);
   }
 
   static constexpr std::int64_t kMostLines = 512;
@@ -262,13 +299,14 @@ struct DistributeBackward {
       return;
     }
     const std::int64_t rows_at_once = Sheet::kWidth / g.mask_w;
+    sheet.start(0, mask, g.cells, positions.count);
     for (std::int64_t i = 0; i < g.mask_h; i += rows_at_once) {
       const std::int64_t rows = smaller(rows_at_once, g.mask_h - i);
       for (std::int64_t row = 0; row < rows; ++row) {
         ask_for(lines_of(map, positions.h, i + row + 1));
-        sheet_row(sheet.line(0) + row * g.mask_w, lines_of(map, positions.h, i + row), positions);
+        sheet_row(sheet, row * g.mask_w, lines_of(map, positions.h, i + row), positions);
       }
-      sheet.write(0, mask + i * g.mask_w, g.cells, positions.count, rows * g.mask_w);
+      sheet.write(0, mask + i * g.mask_w, g.cells, positions.count, rows * g.mask_w, i == 0, i + rows == g.mask_h);
     }
   }
 
@@ -286,11 +324,11 @@ struct DistributeBackward {
     }
   }
 
-  // One row of cells of each position, in the lines from `line` on. Whole vectors are written from left to right: what one
-  // writes too far, the next one puts right.
-  void sheet_row(float *line, const float *map, const Positions &positions) const {
+  // One row of cells of each position, at `at` of its line. Whole vectors are written from left to right: what one writes too far,
+  // the next one puts right.
+  void sheet_row(const Sheet &sheet, std::int64_t at, const float *map, const Positions &positions) const {
     for (std::int64_t j = 0; j < positions.count; ++j) {
-      clear_floats_loosely(line + j * Sheet::kStride, map != nullptr ? positions.before[j] : g.mask_w);
+      clear_floats_loosely(sheet.line(j) + at, map != nullptr ? positions.before[j] : g.mask_w);
     }
     if (map == nullptr) return;
     for (Tiles target(Range{0, g.width}); target.more(); target.next()) {
@@ -298,12 +336,12 @@ struct DistributeBackward {
       load_targets(square, map, target.at(), positions.count);
       for (std::int64_t j = 0; j < positions.count; ++j) {
         const Range &columns = positions.columns[j];
-        store_window(line + j * Sheet::kStride + target.at() - (positions.w + j) + g.left, square[j],
+        store_window(sheet.line(j) + at + target.at() - (positions.w + j) + g.left, square[j],
                      columns.begin - target.at(), columns.end - target.at());
       }
     }
     for (std::int64_t j = 0; j < positions.count; ++j) {
-      clear_floats_loosely(line + j * Sheet::kStride + positions.past[j], g.mask_w - positions.past[j]);
+      clear_floats_loosely(sheet.line(j) + at + positions.past[j], g.mask_w - positions.past[j]);
     }
   }
 
@@ -343,27 +381,29 @@ inline std::int64_t grain(std::int64_t floats_per_task) { return 16384 / (floats
 template <typename Distribute>
 mluOpStatus_t run_distribute(const char *function, const Distribute &distribute, bool stream) {
   const std::int64_t slots = useful_slots(distribute.tasks(), distribute.values());
-  const std::int64_t slot_size = distribute.sheet_lines() * Sheet::kStride;
+  const std::int64_t slot_size = Sheet::size(distribute.sheet_lines());
   const Scratch<float> sheets(slots * slot_size);
   if (sheets.data() == nullptr) return out_of_memory(function);
   parallel_slots(distribute.tasks(), slots, [&](std::int64_t slot, std::int64_t task) {
-    distribute.run(Sheet(sheets.data() + slot * slot_size, stream), task);
+    distribute.run(Sheet(sheets.data() + slot * slot_size, distribute.sheet_lines(), stream), task);
   });
   return MLUOP_STATUS_SUCCESS;
 }
 
-inline bool streams(std::int64_t floats) {
-  return floats * static_cast<std::int64_t>(sizeof(float)) >= streaming_bytes();
+inline bool streams(std::int64_t floats, std::int64_t least_bytes) {
+  return floats * static_cast<std::int64_t>(sizeof(float)) >= least_bytes;
 }
 
 }  // namespace
 
 mluOpStatus_t psamask_forward(const PsamaskForwardProblem &problem) {
   const Map g(problem.geometry);
-  const bool stream = streams(g.batches * g.area * g.area);
+  const std::int64_t floats = g.batches * g.area * g.area;
   if (g.type == PsaType::kDistribute) {
-    return run_distribute("mluOpPsamaskForward", DistributeForward{g, problem}, stream);
+    // Its pieces of lines lie far apart, so that a cache has to fetch each line that it is to hold.
+    return run_distribute("mluOpPsamaskForward", DistributeForward{g, problem}, streams(floats, last_cache_bytes()));
   }
+  const bool stream = streams(floats, streaming_bytes());
   auto collect = [&](std::int64_t begin, std::int64_t end) {
     if (stream) {
       collect_forward<StreamSink>(g, problem, begin, end);
@@ -377,10 +417,11 @@ mluOpStatus_t psamask_forward(const PsamaskForwardProblem &problem) {
 
 mluOpStatus_t psamask_backward(const PsamaskBackwardProblem &problem) {
   const Map g(problem.geometry);
-  const bool stream = streams(g.batches * g.area * g.cells);
+  const std::int64_t floats = g.batches * g.area * g.cells;
   if (g.type == PsaType::kDistribute) {
-    return run_distribute("mluOpPsamaskBackward", DistributeBackward{g, problem}, stream);
+    return run_distribute("mluOpPsamaskBackward", DistributeBackward{g, problem}, streams(floats, last_cache_bytes()));
   }
+  const bool stream = streams(floats, streaming_bytes());
   auto collect = [&](std::int64_t begin, std::int64_t end) {
     if (stream) {
       collect_backward<StreamSink>(g, problem, begin, end);

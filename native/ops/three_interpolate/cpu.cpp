@@ -14,23 +14,24 @@
 MLUOPS_BEGIN_LEVEL
 namespace {
 
-constexpr std::int64_t kTargetTile = 64;
+constexpr std::int64_t kTargetTile = 256;
 static_assert(kTargetTile % kLanes == 0, "a tile of targets is whole squares");
 
 // Up to kTargetTile targets: for each of them and each neighbour the source and its weight. An index that names no source stands for source M, an
 // extra one whose values do not count, with weight 0.
 struct Targets {
-  std::int32_t source[kTargetTile * kNeighbours];
+  std::int32_t source[kTargetTile * kNeighbours];  // whole vectors
   float weight[kTargetTile * kNeighbours];
 
   template <typename T>
   void read(const std::int32_t *indices, const T *weights, std::int64_t count, std::int64_t sources) {
-    const std::uint32_t limit = static_cast<std::uint32_t>(sources);
-    load_row(weights, weight, count * kNeighbours);
-    for (std::int64_t e = 0; e < count * kNeighbours; ++e) {
-      const bool valid = static_cast<std::uint32_t>(indices[e]) < limit;
-      source[e] = static_cast<std::int32_t>(valid ? static_cast<std::uint32_t>(indices[e]) : limit);
-      weight[e] = valid ? weight[e] : 0.0f;
+    const std::int32_t limit = static_cast<std::int32_t>(sources);
+    for (std::int64_t e = 0; e < count * kNeighbours; e += kLanes) {
+      const std::int64_t left = count * kNeighbours - e;
+      const IntVector index = load_some(indices + e, left);
+      const IntVector valid = (index >= 0) & (index < limit);
+      store(source + e, valid ? index : IntVector{} + limit);
+      store(weight + e, valid ? load_some(weights + e, left) : Vector{});
     }
   }
 };
@@ -68,6 +69,13 @@ struct Cut {
   std::int64_t width, blocks, chunk, chunks;
 };
 
+// Where a tile of targets ends of which the one in memory at `first` is number n: at the end of a cache line, so that lines are
+// read and written as a whole.
+template <typename T>
+inline std::int64_t end_of_tile(const T *first, std::int64_t n) {
+  return n + kTargetTile - static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(first) % kCacheLine / sizeof(T));
+}
+
 // Enough tasks for the threads, none so short that its tile is not worth it.
 inline std::int64_t wanted_chunks(const ThreeInterpolateGeometry &g) {
   const std::int64_t blocks = g.batches * ((g.channels + kLanes - 1) / kLanes);
@@ -95,6 +103,20 @@ inline void load_square(const T *rows, std::int64_t stride, std::int64_t channel
   transpose(square);
 }
 
+// Asks for what lies `further` on in some rows, too many for the hardware to foresee each of them. kWrite is 1 for what will be
+// written.
+template <int kWrite, typename T>
+inline void ask_for(const T *rows, std::int64_t stride, std::int64_t count, std::int64_t further) {
+  const std::uintptr_t start =
+      reinterpret_cast<std::uintptr_t>(rows) + static_cast<std::uintptr_t>(further) * sizeof(T);
+  for (std::int64_t i = 0; i < count; ++i) {
+    __builtin_prefetch(reinterpret_cast<const void *>(start + static_cast<std::uintptr_t>(i * stride) * sizeof(T)),
+                       kWrite);
+  }
+}
+
+constexpr std::int64_t kTargetsAhead = 128, kSourcesAhead = 64;
+
 template <typename T>
 class Forward {
  public:
@@ -107,8 +129,9 @@ class Forward {
   void tiled(float *tile, std::int64_t number) const {
     const Task task = cut_.task(number);
     fill(tile, task);
-    for (std::int64_t n = task.begin; n < task.end; n += kTargetTile) {
-      sum_targets(tile, task, n, smaller(kTargetTile, task.end - n));
+    for (std::int64_t n = task.begin, end; n < task.end; n = end) {
+      end = smaller(end_of_tile(output(task, n), n), task.end);
+      sum_targets(tile, task, n, end - n);
     }
     if (stream_) finish_stream();
   }
@@ -145,6 +168,7 @@ class Forward {
     Vector square[kLanes];
     for (std::int64_t m = 0; m < g_.sources; m += kLanes) {
       const std::int64_t count = smaller<std::int64_t>(kLanes, g_.sources - m);
+      ask_for<0>(rows, g_.sources, task.channels, m + kSourcesAhead);
       load_square(rows + m, g_.sources, task.channels, count, square);
       for (std::int64_t i = 0; i < count; ++i) store(tile + (m + i) * kLanes, square[i]);
     }
@@ -155,8 +179,10 @@ class Forward {
     const std::int64_t first = (task.batch * g_.targets + n) * kNeighbours;
     Targets targets;
     targets.read(problem_.indices + first, static_cast<const T *>(problem_.weights) + first, count, g_.sources);
+    T *rows = output(task, n);
     T results[kLanes][kTargetTile];
     for (std::int64_t start = 0; start < count; start += kLanes) {
+      if (!stream_) ask_for<1>(rows, g_.targets, task.channels, start);
       Vector square[kLanes];
       for (std::int64_t i = 0; i < kLanes; ++i) {
         square[i] = start + i < count ? sum(tile, targets, start + i) : Vector{};
@@ -164,9 +190,14 @@ class Forward {
       transpose(square);
       for (int c = 0; c < kLanes; ++c) store(&results[c][start], square[c]);
     }
-    T *rows = output(task, n);
-    for (std::int64_t c = 0; c < task.channels; ++c) {
-      write(rows + c * g_.targets, results[c], count);
+    for (std::int64_t c = 0; c < task.channels; ++c) write(rows + c * g_.targets, results[c], count);
+  }
+
+  void write(T *to, const T *from, std::int64_t count) const {
+    if (stream_) {
+      stream_bytes(to, from, static_cast<std::size_t>(count) * sizeof(T));
+    } else {
+      copy_row(to, from, count);
     }
   }
 
@@ -176,14 +207,6 @@ class Forward {
     const Vector first = weight[0] * load(tile + std::int64_t{source[0]} * kLanes);
     const Vector second = first + weight[1] * load(tile + std::int64_t{source[1]} * kLanes);
     return second + weight[2] * load(tile + std::int64_t{source[2]} * kLanes);
-  }
-
-  void write(T *to, const T *from, std::int64_t count) const {
-    if (stream_) {
-      stream_bytes(to, from, static_cast<std::size_t>(count) * sizeof(T));
-    } else {
-      copy_row(to, from, count);
-    }
   }
 
   const ThreeInterpolateForwardProblem &problem_;
@@ -201,8 +224,9 @@ class Backward {
   void tiled(float *tile, std::int64_t number) const {
     const Task task = cut_.task(number);
     clear_floats(tile, tile_size(g_));
-    for (std::int64_t n = 0; n < g_.targets; n += kTargetTile) {
-      add_targets(tile, task, n, smaller(kTargetTile, g_.targets - n));
+    for (std::int64_t n = 0, end; n < g_.targets; n = end) {
+      end = smaller(end_of_tile(gradients(task) + n, n), g_.targets);
+      add_targets(tile, task, n, end - n);
     }
     empty(tile, task);
   }
@@ -240,6 +264,7 @@ class Backward {
     const T *rows = gradients(task) + n;
     for (std::int64_t start = 0; start < count; start += kLanes) {
       const std::int64_t here = smaller<std::int64_t>(kLanes, count - start);
+      ask_for<0>(rows, g_.targets, task.channels, start + kTargetsAhead);
       Vector square[kLanes];
       load_square(rows + start, g_.targets, task.channels, here, square);
       for (std::int64_t j = 0; j < here; ++j) {
