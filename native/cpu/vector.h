@@ -81,44 +81,6 @@ static inline Vector fused_multiply_add(Vector a, Vector b, Vector c) {
 #endif
 }
 
-// The first `count` values, the others 0.
-template <typename T>
-static inline Vector load_some(const T *from, std::int64_t count) {
-  if (count >= kLanes) return load(from);
-  float values[kLanes] = {};
-  for (std::int64_t i = 0; i < count; ++i) values[i] = to_float(from[i]);
-  return load(values);
-}
-
-static inline IntVector load_some(const std::int32_t *from, std::int64_t count) {
-  IntVector vector = {};
-  if (count >= kLanes) {
-    std::memcpy(&vector, from, sizeof vector);
-  } else {
-    for (std::int64_t i = 0; i < count; ++i) vector[i] = from[i];
-  }
-  return vector;
-}
-
-static inline void store_some(std::int32_t *to, IntVector vector, std::int64_t count) {
-  if (count >= kLanes) {
-    store(to, vector);
-    return;
-  }
-  for (std::int64_t i = 0; i < count; ++i) to[i] = vector[i];
-}
-
-template <typename T>
-static inline void store_some(T *to, Vector vector, std::int64_t count) {
-  if (count >= kLanes) {
-    store(to, vector);
-    return;
-  }
-  float values[kLanes];
-  store(values, vector);
-  for (std::int64_t i = 0; i < count; ++i) store(to + i, values[i]);
-}
-
 #if defined(__AVX512F__)
 static inline __mmask16 window_mask(std::int64_t begin, std::int64_t end) {
   const std::uint32_t below_end = end >= kLanes ? 0xffffu : end <= 0 ? 0u : (1u << end) - 1;
@@ -126,6 +88,84 @@ static inline __mmask16 window_mask(std::int64_t begin, std::int64_t end) {
   return static_cast<__mmask16>(below_end & ~below_begin);
 }
 #endif
+
+// The first `count` values, the others 0.
+static inline Vector load_some(const float *from, std::int64_t count) {
+  if (count >= kLanes) return load(from);
+#if defined(__AVX512F__)
+  return reinterpret_cast<Vector>(_mm512_maskz_loadu_ps(window_mask(0, count), from));
+#else
+  float values[kLanes] = {};
+  for (std::int64_t i = 0; i < count; ++i) values[i] = from[i];
+  return load(values);
+#endif
+}
+
+static inline Vector load_some(const Half *from, std::int64_t count) {
+  if (count >= kLanes) return load(from);
+#if defined(__AVX512BW__) && defined(__AVX512VL__)
+  return reinterpret_cast<Vector>(
+      _mm512_maskz_cvtph_ps(kAllLanes, _mm256_maskz_loadu_epi16(window_mask(0, count), from)));
+#else
+  float values[kLanes] = {};
+  for (std::int64_t i = 0; i < count; ++i) values[i] = to_float(from[i]);
+  return load(values);
+#endif
+}
+
+static inline IntVector load_some(const std::int32_t *from, std::int64_t count) {
+  IntVector vector = {};
+  if (count >= kLanes) {
+    std::memcpy(&vector, from, sizeof vector);
+    return vector;
+  }
+#if defined(__AVX512F__)
+  return reinterpret_cast<IntVector>(_mm512_maskz_loadu_epi32(window_mask(0, count), from));
+#else
+  for (std::int64_t i = 0; i < count; ++i) vector[i] = from[i];
+  return vector;
+#endif
+}
+
+static inline void store_some(std::int32_t *to, IntVector vector, std::int64_t count) {
+  if (count >= kLanes) {
+    store(to, vector);
+    return;
+  }
+#if defined(__AVX512F__)
+  _mm512_mask_storeu_epi32(to, window_mask(0, count), reinterpret_cast<__m512i>(vector));
+#else
+  for (std::int64_t i = 0; i < count; ++i) to[i] = vector[i];
+#endif
+}
+
+static inline void store_some(float *to, Vector vector, std::int64_t count) {
+  if (count >= kLanes) {
+    store(to, vector);
+    return;
+  }
+#if defined(__AVX512F__)
+  _mm512_mask_storeu_ps(to, window_mask(0, count), reinterpret_cast<__m512>(vector));
+#else
+  for (std::int64_t i = 0; i < count; ++i) to[i] = vector[i];
+#endif
+}
+
+static inline void store_some(Half *to, Vector vector, std::int64_t count) {
+  if (count >= kLanes) {
+    store(to, vector);
+    return;
+  }
+#if defined(__AVX512BW__) && defined(__AVX512VL__)
+  _mm256_mask_storeu_epi16(
+      to, window_mask(0, count),
+      _mm512_maskz_cvtps_ph(kAllLanes, reinterpret_cast<__m512>(vector), _MM_FROUND_TO_NEAREST_INT));
+#else
+  float values[kLanes];
+  store(values, vector);
+  for (std::int64_t i = 0; i < count; ++i) store(to + i, values[i]);
+#endif
+}
 
 // Lanes begin .. end of `from`, the others 0; only those are read.
 static inline Vector load_window(const float *from, std::int64_t begin, std::int64_t end) {
