@@ -206,9 +206,9 @@ def test_spaces_long_in_one_direction(geometry: Geometry, subm: bool) -> None:
         assert_equal(call(np.ascontiguousarray(rows), geometry), vectorised(rows, geometry))
 
 
-@pytest.mark.parametrize("stride", [7, 13, 14, 15, 26, 28, 30])
+@pytest.mark.parametrize("stride", [7, 13, 14, 15, 26, 28, 30, 49, 98, 103])
 def test_strides_are_divided_exactly(stride: int) -> None:
-    # A float32 reciprocal loses multiples of these strides; exact integers do not.
+    # A reciprocal, of float32 or of float64, loses multiples of these strides; exact integers do not.
     geometry = Geometry(1, (1, 1, 5000), (1, 1, 1), (1, 1, stride))
     indices = np.zeros((5000, 4), np.int32)
     indices[:, 3] = np.arange(5000)
