@@ -1,6 +1,7 @@
 #include "cpu/pool.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 
 #include <algorithm>
@@ -19,8 +20,8 @@ struct Job {
   void *context;
   std::int64_t count;
   std::int64_t piece;
-  int helpers_wanted;  // guarded by the pool's mutex
-  int helpers_inside;  // guarded by the pool's mutex
+  int helpers_wanted;               // guarded by the pool's mutex
+  std::atomic<int> helpers_inside;  // changed under the pool's mutex
   std::atomic<std::int64_t> next{0};
   Job *following = nullptr;
 
@@ -36,6 +37,29 @@ struct Job {
 
 thread_local bool inside_job = false;
 
+int current_processor() {
+#if defined(__linux__)
+  return sched_getcpu();
+#else
+  return -1;
+#endif
+}
+
+// Linux may wake a helper on its caller's processor, most of all in a virtual machine whose other processors are halted, and leave
+// it there for milliseconds: it would run when the caller has done all the work. So it leaves, if it may run anywhere else.
+void leave_processor(int processor) {
+#if defined(__linux__)
+  if (processor < 0 || processor >= CPU_SETSIZE || sched_getcpu() != processor) return;
+  cpu_set_t usual;
+  if (sched_getaffinity(0, sizeof usual, &usual) != 0 || CPU_COUNT(&usual) < 2) return;
+  cpu_set_t others = usual;
+  CPU_CLR(static_cast<std::size_t>(processor), &others);
+  if (sched_setaffinity(0, sizeof others, &others) == 0) sched_setaffinity(0, sizeof usual, &usual);
+#else
+  (void)processor;
+#endif
+}
+
 class Pool {
  public:
   void run(Job *job) {
@@ -43,9 +67,12 @@ class Pool {
     job->following = jobs_;
     jobs_ = job;
     start_workers(job->helpers_wanted);
+    processor_.store(current_processor(), std::memory_order_relaxed);
     pending_.store(true, std::memory_order_release);
-    pthread_cond_broadcast(&work_);
+    const bool woken = sleeping_ != 0;
+    if (woken) pthread_cond_broadcast(&work_);
     pthread_mutex_unlock(&mutex_);
+    if (woken) sched_yield();  // whoever was woken up on this very processor gets the chance to leave it
 
     inside_job = true;
     job->work();
@@ -53,13 +80,18 @@ class Pool {
 
     pthread_mutex_lock(&mutex_);
     remove(job);
+    pthread_mutex_unlock(&mutex_);
+    // The last helper is at its last piece: to sleep and to be woken would take longer.
+    spin(kRoundsForHelpers, [job] { return job->helpers_inside.load(std::memory_order_acquire) == 0; });
+    pthread_mutex_lock(&mutex_);
     while (job->helpers_inside > 0) pthread_cond_wait(&done_, &mutex_);
     pthread_mutex_unlock(&mutex_);
   }
 
  private:
-  // Spinning this many rounds before sleeping covers the gap between the calls of a loop over small operators.
-  static constexpr int kSpinRounds = 4000;
+  // Rounds of spinning before sleeping, each of about a microsecond: so many cover the gap between the calls of a loop over small
+  // operators, or the end of a piece.
+  static constexpr int kRoundsForWork = 200, kRoundsForHelpers = 50;
 
   static void *worker(void *pool) {
     inside_job = true;
@@ -74,26 +106,42 @@ class Pool {
       if (job == nullptr) {
         pending_.store(false, std::memory_order_relaxed);
         pthread_mutex_unlock(&mutex_);
-        spin();
+        leave_processor(processor_.load(std::memory_order_relaxed));
+        const bool found = spin(kRoundsForWork, [this] { return pending_.load(std::memory_order_acquire); });
         pthread_mutex_lock(&mutex_);
-        while (find_job() == nullptr) pthread_cond_wait(&work_, &mutex_);
+        // Who comes too late for the work that it was woken for does not go back to sleep at once: the next is likely to follow.
+        if (!found && !pending_.load(std::memory_order_relaxed)) {
+          ++sleeping_;
+          pthread_cond_wait(&work_, &mutex_);
+          --sleeping_;
+        }
         continue;
       }
       --job->helpers_wanted;
       ++job->helpers_inside;
       pthread_mutex_unlock(&mutex_);
+      leave_processor(processor_.load(std::memory_order_relaxed));
       job->work();
       pthread_mutex_lock(&mutex_);
       if (--job->helpers_inside == 0) pthread_cond_broadcast(&done_);
     }
   }
 
-  void spin() const {
-    for (int i = 0; i < kSpinRounds && !pending_.load(std::memory_order_acquire); ++i) {
+  // Virtual machines take the processor away from who does nothing but pause, so every round ends with an offer to let others run.
+  // Returns whether the condition came true.
+  template <typename Condition>
+  static bool spin(int rounds, const Condition &condition) {
+    constexpr int kLooksPerRound = 16;
+    for (int i = 0; i < rounds; ++i) {
+      for (int look = 0; look < kLooksPerRound; ++look) {
+        if (condition()) return true;
 #if defined(__x86_64__)
-      __builtin_ia32_pause();
+        __builtin_ia32_pause();
 #endif
+      }
+      sched_yield();
     }
+    return false;
   }
 
   Job *find_job() const {
@@ -128,8 +176,10 @@ class Pool {
   pthread_cond_t work_ = PTHREAD_COND_INITIALIZER;
   pthread_cond_t done_ = PTHREAD_COND_INITIALIZER;
   std::atomic<bool> pending_{false};
+  std::atomic<int> processor_{-1};  // where the last caller ran, -1 if that is not known
   Job *jobs_ = nullptr;
   int workers_ = 0;
+  int sleeping_ = 0;  // workers that wait for work_
 };
 
 // The pool lives in static memory and is never destroyed: workers sleep in it when the process ends.

@@ -23,6 +23,12 @@ def set_all_threads(count: int) -> None:
     for name in ("torch", "numba"):
         if name in sys.modules:
             sys.modules[name].set_num_threads(count)
+    _limit_blas(count)
+
+
+@functools.lru_cache(maxsize=1)
+def _limit_blas(count: int) -> None:
+    """Tell NumPy's BLAS, if that is news: telling wakes its threads, which then spin for a while."""
     if importlib.util.find_spec("threadpoolctl") is not None:
         library: Any = importlib.import_module("threadpoolctl")
         library.threadpool_limits(limits=count, user_api="blas")

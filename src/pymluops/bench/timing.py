@@ -1,8 +1,9 @@
 """Timing contenders in turn, so that what disturbs the machine disturbs all of them alike.
 
-A round times each contender once: a pause in which the threads of the one before fall asleep, a call that is not
-counted, which brings the contender's data into the cache as far as it fits, then a few counted calls one by one. Their
-median is the round's time. The contenders go in another order each round. A slow contender takes part in few rounds.
+A round times each contender once: a pause in which the threads of the one before fall asleep (those of BLAS and OpenMP
+spin for up to 25 milliseconds), a call that is not counted, which brings the contender's data into the cache as far as
+it fits, then a few counted calls one by one. Their median is the round's time. The contenders go in another order each
+round. A slow contender takes part in few rounds.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ class Plan:
     slow_rounds: int = 3
     turn: float = 0.02
     calls: tuple[int, int] = (1, 40)
-    pause: float = 0.002
+    pause: float = 0.03
 
 
 QUICK = Plan(budget=1.5, rounds=(5, 9), slow_rounds=2, turn=0.01, calls=(1, 15))

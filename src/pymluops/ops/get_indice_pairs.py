@@ -172,6 +172,11 @@ def get_indice_pairs(
     AllocFailedError
         If memory does not suffice for the results.
 
+    Notes
+    -----
+    Results of 4 to 64 MiB use the memory of earlier ones that nobody has any more; up to 128 MiB stay with the process
+    for that, or as many as the environment variable ``PYMLUOPS_KEEP_MIB`` says. This holds for all operators.
+
     References
     ----------
     Yan, Mao, Li: SECOND: Sparsely Embedded Convolutional Detection. Sensors 2018, 18(10), 3337.
