@@ -29,6 +29,14 @@ _MOST_BYTES = 64 << 20
 _DEFAULT_MIB = 128
 
 
+def _references(blocks: list[NDArray[np.uint8]], number: int) -> int:
+    return sys.getrefcount(blocks[number])
+
+
+#: What that gives for a block that nothing but the list refers to. Interpreters differ in what they count for a call.
+_LIST_ALONE = _references([np.empty(1, np.uint8)], 0)
+
+
 class Blocks:
     """Blocks of memory that arrays were made of, the one used last at the end.
 
@@ -71,7 +79,7 @@ class Blocks:
         return block[:size].view(dtype).reshape(shape)
 
     def _take(self, size: int) -> NDArray[np.uint8]:
-        free = [i for i in range(len(self._blocks)) if self._is_free(i)]
+        free = [i for i in range(len(self._blocks)) if _references(self._blocks, i) == _LIST_ALONE]
         fitting = [i for i in free if size <= self._blocks[i].size <= 2 * size]
         if fitting:
             block = self._blocks.pop(min(fitting, key=lambda i: self._blocks[i].size))
@@ -80,10 +88,6 @@ class Blocks:
             block = np.empty(size, np.uint8)
         self._blocks.append(block)
         return block
-
-    def _is_free(self, number: int) -> bool:
-        # The list, and the argument of getrefcount().
-        return sys.getrefcount(self._blocks[number]) == 2
 
     def _make_room(self, size: int, free: list[int]) -> None:
         """Forget blocks, free ones first, until one more of `size` bytes may be kept."""
