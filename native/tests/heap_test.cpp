@@ -248,6 +248,7 @@ TEST(the_extent_holds_all_and_forgets_with_a_reset) {
 TEST(new_allocations_are_not_initialised) {
   const Fresh heap(64);
   CHECK(ensure_init_shadow());
+  watch_shadow(true);
   for (const std::size_t bytes : {std::size_t{1}, std::size_t{5000}, 300 * 1024 + std::size_t{123}, 5 * kMiB}) {
     char *begin = allocate(bytes);
     std::memset(init_shadow(begin), 0xff, bytes);
@@ -256,6 +257,24 @@ TEST(new_allocations_are_not_initialised) {
     const unsigned char *shadow = init_shadow(begin);
     CHECK_EQ(std::count(shadow, shadow + bytes, 0), static_cast<std::ptrdiff_t>(bytes));
   }
+  CHECK(!catch_up_with_shadow());
+  watch_shadow(false);
+}
+
+TEST(a_shadow_that_nobody_watches_is_left_alone_and_lags) {
+  const Fresh heap(64);
+  CHECK(!keep_shadow());
+  CHECK(!catch_up_with_shadow());  // there is none yet
+  CHECK(ensure_init_shadow());
+  char *begin = allocate(5000);
+  std::memset(init_shadow(begin), 0xff, 5000);
+  catch_up_with_shadow();
+  heap_free(begin);
+  CHECK_EQ(static_cast<void *>(allocate(5000)), static_cast<void *>(begin));
+  const unsigned char *shadow = init_shadow(begin);
+  CHECK_EQ(std::count(shadow, shadow + 5000, 0xff), 5000);
+  CHECK(catch_up_with_shadow());
+  CHECK(!catch_up_with_shadow());
 }
 
 TEST(large_freed_memory_goes_back_to_the_system) {
