@@ -89,17 +89,34 @@ static inline __mmask16 window_mask(std::int64_t begin, std::int64_t end) {
 }
 #endif
 
-// The first `count` values, the others 0.
-static inline Vector load_some(const float *from, std::int64_t count) {
-  if (count >= kLanes) return load(from);
+// Lanes begin .. end of `from`, the others 0; only those are read.
+static inline Vector load_window(const float *from, std::int64_t begin, std::int64_t end) {
+  if (begin <= 0 && end >= kLanes) return load(from);
 #if defined(__AVX512F__)
-  return reinterpret_cast<Vector>(_mm512_maskz_loadu_ps(window_mask(0, count), from));
+  return reinterpret_cast<Vector>(_mm512_maskz_loadu_ps(window_mask(begin, end), from));
 #else
   float values[kLanes] = {};
-  for (std::int64_t i = 0; i < count; ++i) values[i] = from[i];
+  for (std::int64_t i = larger<std::int64_t>(begin, 0); i < smaller<std::int64_t>(end, kLanes); ++i)
+    values[i] = from[i];
   return load(values);
 #endif
 }
+
+// Writes lanes begin .. end and nothing else.
+static inline void store_window(float *to, Vector vector, std::int64_t begin, std::int64_t end) {
+  if (begin <= 0 && end >= kLanes) {
+    store(to, vector);
+    return;
+  }
+#if defined(__AVX512F__)
+  _mm512_mask_storeu_ps(to, window_mask(begin, end), reinterpret_cast<__m512>(vector));
+#else
+  for (std::int64_t i = larger<std::int64_t>(begin, 0); i < smaller<std::int64_t>(end, kLanes); ++i) to[i] = vector[i];
+#endif
+}
+
+// The first `count` values, the others 0.
+static inline Vector load_some(const float *from, std::int64_t count) { return load_window(from, 0, count); }
 
 static inline Vector load_some(const Half *from, std::int64_t count) {
   if (count >= kLanes) return load(from);
@@ -139,17 +156,7 @@ static inline void store_some(std::int32_t *to, IntVector vector, std::int64_t c
 #endif
 }
 
-static inline void store_some(float *to, Vector vector, std::int64_t count) {
-  if (count >= kLanes) {
-    store(to, vector);
-    return;
-  }
-#if defined(__AVX512F__)
-  _mm512_mask_storeu_ps(to, window_mask(0, count), reinterpret_cast<__m512>(vector));
-#else
-  for (std::int64_t i = 0; i < count; ++i) to[i] = vector[i];
-#endif
-}
+static inline void store_some(float *to, Vector vector, std::int64_t count) { store_window(to, vector, 0, count); }
 
 static inline void store_some(Half *to, Vector vector, std::int64_t count) {
   if (count >= kLanes) {
@@ -164,32 +171,6 @@ static inline void store_some(Half *to, Vector vector, std::int64_t count) {
   float values[kLanes];
   store(values, vector);
   for (std::int64_t i = 0; i < count; ++i) store(to + i, values[i]);
-#endif
-}
-
-// Lanes begin .. end of `from`, the others 0; only those are read.
-static inline Vector load_window(const float *from, std::int64_t begin, std::int64_t end) {
-  if (begin <= 0 && end >= kLanes) return load(from);
-#if defined(__AVX512F__)
-  return reinterpret_cast<Vector>(_mm512_maskz_loadu_ps(window_mask(begin, end), from));
-#else
-  float values[kLanes] = {};
-  for (std::int64_t i = larger<std::int64_t>(begin, 0); i < smaller<std::int64_t>(end, kLanes); ++i)
-    values[i] = from[i];
-  return load(values);
-#endif
-}
-
-// Writes lanes begin .. end and nothing else.
-static inline void store_window(float *to, Vector vector, std::int64_t begin, std::int64_t end) {
-  if (begin <= 0 && end >= kLanes) {
-    store(to, vector);
-    return;
-  }
-#if defined(__AVX512F__)
-  _mm512_mask_storeu_ps(to, window_mask(begin, end), reinterpret_cast<__m512>(vector));
-#else
-  for (std::int64_t i = larger<std::int64_t>(begin, 0); i < smaller<std::int64_t>(end, kLanes); ++i) to[i] = vector[i];
 #endif
 }
 
@@ -250,6 +231,17 @@ static inline void store_row(T *to, const float *row, std::int64_t count) {
   }
   for (std::int64_t i = 0; i < count - kLanes; i += kLanes) store(to + i, load(row + i));
   store(to + count - kLanes, load(row + count - kLanes));
+}
+
+// Asks for `count` values from `offset` on, which may lie behind the last one. For what lies further off than a hardware prefetcher
+// looks. kWrite is 1 for what will be written.
+template <int kWrite, typename T>
+static inline void ask_for(const T *values, std::int64_t offset, std::int64_t count) {
+  const std::uintptr_t start =
+      reinterpret_cast<std::uintptr_t>(values) + static_cast<std::uintptr_t>(offset) * sizeof(T);
+  for (std::size_t i = 0; i < static_cast<std::size_t>(count) * sizeof(T); i += kCacheLine) {
+    __builtin_prefetch(reinterpret_cast<const void *>(start + i), kWrite);
+  }
 }
 
 // Copies and clears rows of which most are short, without a call. The last vector may overlap the one before it.

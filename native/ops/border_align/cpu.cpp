@@ -39,17 +39,8 @@ inline Border border_of(const T *box, std::int64_t side, std::int32_t pool_size)
 }
 
 // What belongs to the next box or pixel lies kilobytes further on, where no hardware prefetcher looks: it is asked for so many boxes
-// or pixels ahead, behind the last one in vain. kWrite is 1 for what will be written.
+// or pixels ahead, behind the last one in vain.
 constexpr std::int64_t kBoxesAhead = 2, kPixelsAhead = 6;
-
-template <int kWrite, typename V>
-inline void ask_for(const V *values, std::int64_t offset, std::int64_t count) {
-  const std::uintptr_t start =
-      reinterpret_cast<std::uintptr_t>(values) + static_cast<std::uintptr_t>(offset) * sizeof(V);
-  for (std::size_t i = 0; i < static_cast<std::size_t>(count) * sizeof(V); i += kCacheLine) {
-    __builtin_prefetch(reinterpret_cast<const void *>(start + i), kWrite);
-  }
-}
 
 // Where up to kMost samples of a border lie.
 struct Line {

@@ -103,16 +103,10 @@ inline void load_square(const T *rows, std::int64_t stride, std::int64_t channel
   transpose(square);
 }
 
-// Asks for what lies `further` on in some rows, too many for the hardware to foresee each of them. kWrite is 1 for what will be
-// written.
+// Asks for what lies `further` on in some rows, too many for the hardware to foresee each of them.
 template <int kWrite, typename T>
-inline void ask_for(const T *rows, std::int64_t stride, std::int64_t count, std::int64_t further) {
-  const std::uintptr_t start =
-      reinterpret_cast<std::uintptr_t>(rows) + static_cast<std::uintptr_t>(further) * sizeof(T);
-  for (std::int64_t i = 0; i < count; ++i) {
-    __builtin_prefetch(reinterpret_cast<const void *>(start + static_cast<std::uintptr_t>(i * stride) * sizeof(T)),
-                       kWrite);
-  }
+inline void ask_for_rows(const T *rows, std::int64_t stride, std::int64_t count, std::int64_t further) {
+  for (std::int64_t i = 0; i < count; ++i) ask_for<kWrite>(rows, i * stride + further, 1);
 }
 
 constexpr std::int64_t kTargetsAhead = 128, kSourcesAhead = 64;
@@ -168,7 +162,7 @@ class Forward {
     Vector square[kLanes];
     for (std::int64_t m = 0; m < g_.sources; m += kLanes) {
       const std::int64_t count = smaller<std::int64_t>(kLanes, g_.sources - m);
-      ask_for<0>(rows, g_.sources, task.channels, m + kSourcesAhead);
+      ask_for_rows<0>(rows, g_.sources, task.channels, m + kSourcesAhead);
       load_square(rows + m, g_.sources, task.channels, count, square);
       for (std::int64_t i = 0; i < count; ++i) store(tile + (m + i) * kLanes, square[i]);
     }
@@ -182,7 +176,7 @@ class Forward {
     T *rows = output(task, n);
     T results[kLanes][kTargetTile];
     for (std::int64_t start = 0; start < count; start += kLanes) {
-      if (!stream_) ask_for<1>(rows, g_.targets, task.channels, start);
+      if (!stream_) ask_for_rows<1>(rows, g_.targets, task.channels, start);
       Vector square[kLanes];
       for (std::int64_t i = 0; i < kLanes; ++i) {
         square[i] = start + i < count ? sum(tile, targets, start + i) : Vector{};
@@ -264,7 +258,7 @@ class Backward {
     const T *rows = gradients(task) + n;
     for (std::int64_t start = 0; start < count; start += kLanes) {
       const std::int64_t here = smaller<std::int64_t>(kLanes, count - start);
-      ask_for<0>(rows, g_.targets, task.channels, start + kTargetsAhead);
+      ask_for_rows<0>(rows, g_.targets, task.channels, start + kTargetsAhead);
       Vector square[kLanes];
       load_square(rows + start, g_.targets, task.channels, here, square);
       for (std::int64_t j = 0; j < here; ++j) {
