@@ -81,6 +81,18 @@ static inline Vector fused_multiply_add(Vector a, Vector b, Vector c) {
 #endif
 }
 
+// a > b ? a : b, so b where one of them is a NaN.
+static inline Vector larger_lanes(Vector a, Vector b) {
+#if defined(__AVX512F__)
+  return reinterpret_cast<Vector>(
+      _mm512_maskz_max_ps(kAllLanes, reinterpret_cast<__m512>(a), reinterpret_cast<__m512>(b)));
+#elif defined(__AVX2__)
+  return reinterpret_cast<Vector>(_mm256_max_ps(reinterpret_cast<__m256>(a), reinterpret_cast<__m256>(b)));
+#else
+  return a > b ? a : b;
+#endif
+}
+
 #if defined(__AVX512F__)
 static inline __mmask16 window_mask(std::int64_t begin, std::int64_t end) {
   const std::uint32_t below_end = end >= kLanes ? 0xffffu : end <= 0 ? 0u : (1u << end) - 1;
@@ -234,13 +246,13 @@ static inline void store_row(T *to, const float *row, std::int64_t count) {
 }
 
 // Asks for `count` values from `offset` on, which may lie behind the last one. For what lies further off than a hardware prefetcher
-// looks. kWrite is 1 for what will be written.
-template <int kWrite, typename T>
+// looks. kWrite is 1 for what will be written; kCache is 3 to bring them into the first cache, 2 for the second.
+template <int kWrite, int kCache = 3, typename T>
 static inline void ask_for(const T *values, std::int64_t offset, std::int64_t count) {
   const std::uintptr_t start =
       reinterpret_cast<std::uintptr_t>(values) + static_cast<std::uintptr_t>(offset) * sizeof(T);
   for (std::size_t i = 0; i < static_cast<std::size_t>(count) * sizeof(T); i += kCacheLine) {
-    __builtin_prefetch(reinterpret_cast<const void *>(start + i), kWrite);
+    __builtin_prefetch(reinterpret_cast<const void *>(start + i), kWrite, kCache);
   }
 }
 

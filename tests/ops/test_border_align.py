@@ -194,6 +194,24 @@ def test_many_channels_and_many_samples(dtype: str, channels: int, pool: int) ->
         assert_close(got, border_align.backward(grad, boxes, chosen, pool, (9, 11), np.float32))
 
 
+@both_dtypes
+@pytest.mark.parametrize(
+    ("size", "count", "channels", "pool"), [((2, 2), 200, 33, 3), ((3, 130), 110, 70, 40), ((250, 2), 60, 40, 9)]
+)
+def test_many_boxes_between_the_same_lines(
+    dtype: str, size: tuple[int, int], count: int, channels: int, pool: int
+) -> None:
+    features, grad, boxes = _data((1, count, 4, channels), (1, *size, 4 * channels), dtype)
+    output, argmax = pymluops.border_align_forward(features, boxes, pool)
+    expected = border_align.forward(features, boxes, pool)
+    assert_same_bits(argmax, expected[1])
+    assert_same_bits(output, expected[0])
+    got = pymluops.border_align_backward(grad, boxes, argmax, pool, size)
+    exact = border_align.backward(grad, boxes, argmax, pool, size)
+    # Up to 4 * count numbers near 1 add up.
+    np.testing.assert_allclose(got, exact, rtol=tolerance_of(dtype), atol=count * tolerance_of(dtype) / 4)
+
+
 def test_forward_adds_the_step_again_and_again() -> None:
     # Ten times 0.1 is not 1 in float32: the last point falls just past the rim, where multiplication would stay on it.
     boxes = np.array([[[0, 0, 1, 0]]], np.float32)

@@ -1,0 +1,205 @@
+// BorderAlign backward. The four corners of a place between pixels are kept side by side, for each channel: then a gradient is one
+// addition of four numbers to one address, where in the map it would be four. All borders between two lines of pixels add into the places
+// between them, which fit into the first cache; then these are added to the sums of the two lines. A line is written when no more can come.
+//
+// A task owns its part of the map, so there are no atomics and one order of additions: by lines, by groups of boxes, boxes ascending.
+#ifndef MLUOPS_OPS_BORDER_ALIGN_CPU_BACKWARD_H_
+#define MLUOPS_OPS_BORDER_ALIGN_CPU_BACKWARD_H_
+
+#include "ops/border_align/cpu_borders.h"
+
+namespace mluops {
+namespace MLUOPS_LEVEL {
+
+typedef float Corners __attribute__((vector_size(4 * sizeof(float))));
+
+static inline void add_corners(float *to, Corners shares) {
+  Corners sums;
+  std::memcpy(&sums, to, sizeof sums);
+  sums += shares;
+  std::memcpy(to, &sums, sizeof sums);
+}
+
+// Values 0, 2, 4, ... and 1, 3, 5, ... of two vectors.
+template <int... kLane>
+static inline void unzip(Vector &a, Vector &b, Lanes<kLane...>) {
+  const Vector even = __builtin_shufflevector(a, b, (2 * kLane)...),
+               odd = __builtin_shufflevector(a, b, (2 * kLane + 1)...);
+  a = even;
+  b = odd;
+}
+
+template <typename T>
+class Backward {
+ public:
+  static constexpr std::int64_t kMostWidth = 32;  // channels of a block; a multiple of the lanes of every level
+
+  // What a border adds for each of its samples, and where among the places; the one behind them stands for all others. Nobody reads what
+  // is added nowhere.
+  struct Shares {
+    static constexpr std::int32_t kNowhere = -4 * static_cast<std::int32_t>(kMostWidth);
+    Corners weight[Samples::kMost + 1];
+    std::int32_t place[Samples::kMost + 1];
+  };
+
+  // What a running task needs: the places of a block, the sums of two lines, sorted boxes, and the shares of a group.
+  struct Room {
+    float *places;
+    float *sums;
+    std::int32_t *boxes;
+    Shares *shares;
+  };
+  static std::int64_t places_size(const Parts &parts) { return (parts.longest + 1) * kMostWidth * 4; }
+  static std::int64_t sums_size(const Parts &parts) {
+    return 2 * parts.longest * padded(smaller(parts.width, parts.g.channels));
+  }
+
+  Backward(const BorderAlignBackwardProblem &problem, const Parts &parts) : problem_(problem), parts_(parts) {}
+
+  // Half values are rounded once, when a line goes to the map.
+  void run(const Room &room, std::int64_t task) const {
+    const Part part = parts_.part(task);
+    const Side side(problem_.geometry, part.side);
+    const SortedBoxes boxes(boxes_of(part), problem_.geometry.boxes, side, room.boxes);
+    const std::int64_t line_size = side.length * padded(part.count);
+    clear_floats(room.places, places_size(parts_));
+    clear_floats(room.sums, 2 * line_size);
+    for (std::int64_t line = 0; line < side.lines; ++line) {
+      float *low = room.sums + line % 2 * line_size;
+      float *high = line + 1 < side.lines ? room.sums + (line + 1) % 2 * line_size : low;
+      const std::int64_t end = boxes.end(line);
+      for (std::int64_t first = boxes.begin(line); first < end; first += Group::kMost) {
+        add_group(room, Group{part, side, boxes, first, smaller(Group::kMost, end - first)}, low, high);
+      }
+      write_line(part, side, line, low);
+      clear_floats(low, line_size);
+    }
+  }
+
+ private:
+  // Channels of a block whose places fit into the first cache, or else are at least whole vectors.
+  static std::int64_t width(std::int64_t length) {
+    constexpr std::int64_t kBytes = 24 << 10;
+    return length * kMostWidth * static_cast<std::int64_t>(sizeof(Corners)) <= kBytes ? kMostWidth : kMostWidth / 2;
+  }
+
+  // Nowhere lies before it.
+  static float *first_place(const Room &room) { return room.places + kMostWidth * 4; }
+
+  const T *boxes_of(const Part &part) const {
+    return static_cast<const T *>(problem_.box) + part.batch * problem_.geometry.boxes * 4;
+  }
+
+  void add_group(const Room &room, const Group &group, float *low, float *high) const {
+    const std::int32_t all = problem_.geometry.pool_size + 1;
+    const std::int64_t block = width(group.side.length);
+    for (std::int32_t first = 0; first < all; first += Samples::kMost) {
+      const std::int32_t samples = smaller(Samples::kMost, all - first);
+      find(room.shares, group, first, samples);
+      for (std::int64_t c = 0; c < group.part.count; c += block) {
+        const std::int64_t channels = smaller(block, group.part.count - c);
+        add_block(room, group, first, samples, c, channels);
+        collect(first_place(room), group.side.length, channels, low + c, high + c, padded(group.part.count));
+      }
+    }
+  }
+
+  // Samples first .. first + count of the borders of a group.
+  void find(Shares *shares, const Group &group, std::int32_t first, std::int32_t count) const {
+    const std::int32_t next_place = static_cast<std::int32_t>(width(group.side.length)) * 4;
+    for (std::int64_t b = 0; b < group.count; ++b) {
+      const T *box = boxes_of(group.part) + group.boxes[group.first + b] * 4;
+      float start, step;
+      group.side.walk_of(box, problem_.geometry.pool_size, &start, &step);
+      float along[Samples::kMost];
+      for (std::int32_t i = 0; i < Samples::kMost; ++i) along[i] = start + step * static_cast<float>(first + i);
+      Samples samples;
+      samples.find(along, count, group.side.length, Lines(group.side.line_of(box), group.side.lines).fraction);
+      for (std::int32_t i = 0; i < count; ++i) {
+        shares[b].place[i] = (samples.inside >> i & 1) != 0 ? samples.low[i] * next_place : Shares::kNowhere;
+        shares[b].weight[i] =
+            Corners{samples.weight[0][i], samples.weight[1][i], samples.weight[2][i], samples.weight[3][i]};
+      }
+      shares[b].place[count] = Shares::kNowhere;
+      shares[b].weight[count] = Corners{};
+    }
+  }
+
+  // Gradients of some channels of a group whose largest sample is one of first .. first + count.
+  void add_block(const Room &room, const Group &group, std::int32_t first, std::int32_t count, std::int64_t c,
+                 std::int64_t channels) const {
+    const T *gradients = static_cast<const T *>(problem_.grad_output);
+    for (std::int64_t b = 0; b < group.count; ++b) {
+      const std::int64_t next = smaller(group.first + b + Group::kMost, problem_.geometry.boxes - 1);
+      const std::int64_t asked = parts_.in_borders(group.part, group.boxes[next]) + c;
+      ask_for<0, 2>(problem_.argmax, asked, channels);
+      ask_for<0, 2>(gradients, asked, channels);
+      const std::int64_t at = parts_.in_borders(group.part, group.boxes[group.first + b]) + c;
+      float converted[kMostWidth];
+      add_border(first_place(room), room.shares[b], first, count, problem_.argmax + at,
+                 floats(gradients + at, converted, channels), channels);
+    }
+  }
+
+  static const float *floats(const float *from, float *, std::int64_t) { return from; }
+  static const float *floats(const Half *from, float *converted, std::int64_t count) {
+    load_row(from, converted, count);
+    return converted;
+  }
+
+  static void add_border(float *places, const Shares &shares, std::int32_t first, std::int32_t count,
+                         const std::int32_t *argmax, const float *gradient, std::int64_t channels) {
+    const std::uint32_t begin = static_cast<std::uint32_t>(first), others = static_cast<std::uint32_t>(count);
+    for (std::int64_t i = 0; i < channels; ++i) {
+      const std::uint32_t sample = smaller(static_cast<std::uint32_t>(argmax[i]) - begin, others);
+      add_corners(places + shares.place[sample] + i * 4, gradient[i] * shares.weight[sample]);
+    }
+  }
+
+  // Adds the places of a block to the sums of its lines, in which pixels are `next` values apart, and clears them.
+  static void collect(float *places, std::int64_t length, std::int64_t channels, float *low, float *high,
+                      std::int64_t next) {
+    const std::int64_t step = width(length) * 4;
+    for (std::int64_t c = 0; c < channels; c += kLanes) {
+      Vector low_before = {}, high_before = {};  // what the place before adds to a pixel
+      for (std::int64_t p = 0; p < length; ++p) {
+        float *from = places + p * step + c * 4;
+        Vector corner[4];
+        for (int j = 0; j < 4; ++j) {
+          corner[j] = load(from + j * kLanes);
+          store(from + j * kLanes, Vector{});
+        }
+        unzip(corner[0], corner[1], AllLanes());
+        unzip(corner[2], corner[3], AllLanes());
+        unzip(corner[0], corner[2], AllLanes());
+        unzip(corner[1], corner[3], AllLanes());
+        add(low + p * next + c, corner[Samples::kLowLow] + low_before);
+        add(high + p * next + c, corner[Samples::kHighLow] + high_before);
+        low_before = corner[Samples::kLowHigh];
+        high_before = corner[Samples::kHighHigh];
+      }
+      // Both pixels of the last place are the last one.
+      add(low + (length - 1) * next + c, low_before);
+      add(high + (length - 1) * next + c, high_before);
+    }
+  }
+
+  static void add(float *to, Vector value) { store(to, load(to) + value); }
+
+  void write_line(const Part &part, const Side &side, std::int64_t line, const float *sums) const {
+    T *map = static_cast<T *>(problem_.grad_input) + parts_.in_map(part) + line * side.next_line * parts_.pixel;
+    const std::int64_t step = side.next_pixel * parts_.pixel;
+    for (std::int64_t p = 0; p < side.length; ++p) {
+      ask_for<1>(map, (p + kPixelsAhead) * step, part.count);
+      store_row(map + p * step, sums + p * padded(part.count), part.count);
+    }
+  }
+
+  const BorderAlignBackwardProblem &problem_;
+  const Parts &parts_;
+};
+
+}  // namespace MLUOPS_LEVEL
+}  // namespace mluops
+
+#endif  // MLUOPS_OPS_BORDER_ALIGN_CPU_BACKWARD_H_

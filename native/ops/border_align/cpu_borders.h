@@ -1,0 +1,207 @@
+// Where the borders of boxes lie on the map, and between which lines of pixels.
+//
+// A border is parallel to an axis, so all of its samples lie between the same two lines of pixels: rows for the top and the bottom,
+// columns for the left and the right. Borders are gone through line by line, and what they look at stays in the first cache.
+#ifndef MLUOPS_OPS_BORDER_ALIGN_CPU_BORDERS_H_
+#define MLUOPS_OPS_BORDER_ALIGN_CPU_BORDERS_H_
+
+#include "cpu/vector.h"
+#include "ops/border_align/border_align.h"
+
+namespace mluops {
+namespace MLUOPS_LEVEL {
+
+// What belongs to the next box or pixel lies kilobytes further on, where no hardware prefetcher looks: it is asked for so many boxes
+// or pixels ahead, behind the last one in vain.
+constexpr std::int64_t kBoxesAhead = 2, kPixelsAhead = 6;
+
+// One side of the boxes, seen along its borders: `lines` of `length` pixels, their distances counted in pixels of the map.
+struct Side {
+  Side(const BorderAlignGeometry &g, std::int64_t number)
+      : across(number == 1 || number == 3 ? 0 : 1),
+        far(number >= 2),
+        lines(across == 1 ? g.height : g.width),
+        length(across == 1 ? g.width : g.height),
+        next_line(across == 1 ? g.width : 1),
+        next_pixel(across == 1 ? 1 : g.width) {}
+
+  // The coordinate that all samples of a border share.
+  template <typename T>
+  float line_of(const T *box) const {
+    return to_float(box[far ? across + 2 : across]);
+  }
+
+  // The coordinate of the first sample, and how far it is to the next one.
+  template <typename T>
+  void walk_of(const T *box, std::int32_t pool_size, float *start, float *step) const {
+    const float low = to_float(box[1 - across]), high = to_float(box[3 - across]);
+    const float part = (high - low) / static_cast<float>(pool_size);
+    *start = far ? high : low;
+    *step = far ? -part : part;
+  }
+
+  const int across;  // 0 if the shared coordinate is x, 1 if it is y
+  const bool far;    // the border starts at the second corner of the box, and runs back
+  const std::int64_t lines, length, next_line, next_pixel;
+};
+
+// The two lines of pixels a border lies between; outside the map there are none.
+struct Lines {
+  Lines(float coordinate, std::int64_t extent)
+      : inside(coordinate >= -1.0f && coordinate <= static_cast<float>(extent)) {  // a NaN is outside
+    const float place = inside && coordinate > 0.0f ? coordinate : 0.0f;
+    low = static_cast<std::int64_t>(place);
+    high = low + 1;
+    if (low >= extent - 1) low = high = extent - 1;
+    fraction = low == high ? 0.0f : place - static_cast<float>(low);
+  }
+  bool inside;
+  std::int64_t low;
+  std::int64_t high;
+  float fraction;  // weight of the high one
+};
+
+// The boxes of a batch in the order of the lower lines of one side, those outside the map at the end; boxes of a line ascend.
+class SortedBoxes {
+ public:
+  // Values that `memory` has room for.
+  static std::int64_t size(const BorderAlignGeometry &g) { return g.boxes + larger(g.height, g.width) + 2; }
+
+  template <typename T>
+  SortedBoxes(const T *boxes, std::int64_t count, const Side &side, std::int32_t *memory)
+      : order_(memory), ends_(memory + count) {
+    for (std::int64_t line = 0; line <= side.lines + 1; ++line) ends_[line] = 0;
+    for (std::int64_t box = 0; box < count; ++box) ++ends_[bucket(boxes + box * 4, side) + 1];
+    for (std::int64_t line = 1; line <= side.lines + 1; ++line) ends_[line] += ends_[line - 1];
+    // Filling moves the beginning of each line to its end.
+    for (std::int64_t box = 0; box < count; ++box) {
+      order_[ends_[bucket(boxes + box * 4, side)]++] = static_cast<std::int32_t>(box);
+    }
+  }
+
+  // Boxes begin(line) .. end(line) have this lower line; the line behind the last one stands for outside.
+  std::int64_t begin(std::int64_t line) const { return line == 0 ? 0 : ends_[line - 1]; }
+  std::int64_t end(std::int64_t line) const { return ends_[line]; }
+  std::int64_t operator[](std::int64_t place) const { return order_[place]; }
+
+ private:
+  template <typename T>
+  static std::int64_t bucket(const T *box, const Side &side) {
+    const Lines at(side.line_of(box), side.lines);
+    return at.inside ? at.low : side.lines;
+  }
+
+  std::int32_t *const order_;
+  std::int32_t *const ends_;
+};
+
+// Some samples of a border: the pixels on either side in a line, and the weights of their four corners.
+struct Samples {
+  static constexpr std::int32_t kMost = 16;
+  enum Corner {
+    kLowLow,
+    kLowHigh,
+    kHighLow,
+    kHighHigh
+  };  // line, then pixel in it
+  std::int32_t low[kMost];
+  std::int32_t high[kMost];
+  float weight[4][kMost];
+  std::uint32_t inside;  // a bit for each
+
+  // Of the first `count` coordinates, `length` being that of a line and `fraction` the weight of the high line.
+  void find(const float (&along)[kMost], std::int32_t count, std::int64_t length, float fraction) {
+    std::int32_t in[kMost];
+    for (std::int32_t i = 0; i < count; i += kLanes) {
+      const Vector at = load(along + i);
+      // A NaN fails every comparison and is outside.
+      const IntVector within = (at >= -1.0f) & (at <= static_cast<float>(length));
+      const Vector place = within & (at > 0.0f) ? at : Vector{};
+      const IntVector whole = __builtin_convertvector(place, IntVector);
+      const std::int32_t end = static_cast<std::int32_t>(length) - 1;
+      const IntVector last = whole >= end;
+      const Vector right = last ? Vector{} : place - __builtin_convertvector(whole, Vector), left = 1.0f - right;
+      store(low + i, last ? IntVector{} + end : whole);
+      store(high + i, last ? IntVector{} + end : whole + 1);
+      store(weight[kLowLow] + i, (1.0f - fraction) * left);
+      store(weight[kLowHigh] + i, (1.0f - fraction) * right);
+      store(weight[kHighLow] + i, fraction * left);
+      store(weight[kHighHigh] + i, fraction * right);
+      store(in + i, within);
+    }
+    inside = 0;
+    for (std::int32_t i = 0; i < count; ++i) inside |= static_cast<std::uint32_t>(in[i] & 1) << i;
+  }
+};
+static_assert(Samples::kMost % kLanes == 0, "samples are found in whole vectors");
+
+// Channels first .. first + count of one side in one batch.
+struct Part {
+  std::int64_t batch;
+  std::int64_t side;
+  std::int64_t first;
+  std::int64_t count;
+};
+
+// Up to kMost boxes whose borders lie between the same lines: their samples are found together, and then used for block after block of
+// channels.
+struct Group {
+  static constexpr std::int64_t kMost = 48;
+  const Part &part;
+  const Side &side;
+  const SortedBoxes &boxes;
+  std::int64_t first;  // among the sorted boxes
+  std::int64_t count;
+};
+
+// Channels in whole vectors.
+static inline std::int64_t padded(std::int64_t channels) { return (channels + kLanes - 1) / kLanes * kLanes; }
+
+// Cuts the map into parts. `line_values` is how many values a task keeps for a channel of a pixel of a line.
+struct Parts {
+  Parts(const BorderAlignGeometry &geometry, std::int64_t line_values)
+      : g(geometry),
+        longest(larger(g.height, g.width)),
+        width(width_of(line_values)),
+        per_side((g.channels + width - 1) / width),
+        pixel(g.channels * kBorders) {}
+
+  std::int64_t tasks() const { return g.batches * kBorders * per_side; }
+  // About how many values a task handles.
+  std::int64_t values() const {
+    return (g.height * g.width + g.boxes * (g.pool_size + std::int64_t{1})) * smaller(width, g.channels);
+  }
+
+  Part part(std::int64_t task) const {
+    const std::int64_t first = task % per_side * width;
+    return Part{task / per_side / kBorders, task / per_side % kBorders, first, smaller(width, g.channels - first)};
+  }
+
+  // Offset of the part's first value in the map; pixels are `pixel` values apart there.
+  std::int64_t in_map(const Part &part) const {
+    return part.batch * g.height * g.width * pixel + part.side * g.channels + part.first;
+  }
+
+  // Offset of the part's first channel of a box in tensors like the output.
+  std::int64_t in_borders(const Part &part, std::int64_t box) const {
+    return ((part.batch * g.boxes + box) * kBorders + part.side) * g.channels + part.first;
+  }
+
+  const BorderAlignGeometry &g;
+  const std::int64_t longest, width, per_side, pixel;
+
+ private:
+  // Enough parts for all threads, and lines that fit into the second cache.
+  std::int64_t width_of(std::int64_t line_values) const {
+    constexpr std::int64_t kUnit = 64, kLineBytes = 256 << 10;
+    const std::int64_t wanted = (4 * thread_count() + g.batches * kBorders - 1) / (g.batches * kBorders);
+    const std::int64_t fitting = kLineBytes / (line_values * longest * static_cast<std::int64_t>(sizeof(float)));
+    const std::int64_t most = smaller((g.channels + wanted - 1) / wanted, fitting);
+    return larger((most + kUnit - 1) / kUnit, std::int64_t{1}) * kUnit;
+  }
+};
+
+}  // namespace MLUOPS_LEVEL
+}  // namespace mluops
+
+#endif  // MLUOPS_OPS_BORDER_ALIGN_CPU_BORDERS_H_

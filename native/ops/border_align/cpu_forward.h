@@ -1,0 +1,275 @@
+// BorderAlign forward. A task copies the two lines of pixels that some borders lie between to where they fill the first cache: in
+// the map itself pixels are often apart by a power of two and compete for the same few lines of it. All borders between these lines are
+// done before the next line is copied, some channels at a time.
+#ifndef MLUOPS_OPS_BORDER_ALIGN_CPU_FORWARD_H_
+#define MLUOPS_OPS_BORDER_ALIGN_CPU_FORWARD_H_
+
+#include "ops/border_align/cpu_borders.h"
+
+namespace mluops {
+namespace MLUOPS_LEVEL {
+
+// Two neighbouring lines of pixels: the even ones in the first half, the odd ones in the second. A line consists of blocks of
+// `width` channels, in which pixels follow one another; the last block may be narrower.
+struct LinePair {
+  static std::int64_t size(const Parts &parts) {
+    return 2 * parts.longest * padded(smaller(parts.width, parts.g.channels));
+  }
+
+  // Lines of a block that both fit into the first cache beside what else is needed, or else are at least whole cache lines.
+  static int vectors(std::int64_t length) {
+    constexpr std::int64_t kBytes = 24 << 10;
+    return 2 * length * 4 * kLanes * static_cast<std::int64_t>(sizeof(float)) <= kBytes ? 4 : 2;
+  }
+
+  LinePair(float *memory, const Side &of, std::int64_t of_channels)
+      : memory_(memory), side_(of), channels_(of_channels), width_(vectors(of.length) * kLanes) {}
+
+  // `map` is the part's first value.
+  template <typename T>
+  void hold(const T *map, std::int64_t pixel, std::int64_t number) {
+    if (held_[number % 2] == number) return;
+    held_[number % 2] = number;
+    const T *from = map + number * side_.next_line * pixel;
+    const std::int64_t step = side_.next_pixel * pixel;
+    for (std::int64_t p = 0; p < side_.length; ++p) {
+      ask_for<0, 2>(from, (p + kPixelsAhead) * step, channels_);
+      for (std::int64_t c = 0; c < channels_; c += width_) {
+        const std::int64_t count = smaller(width_, channels_ - c);
+        load_row(from + p * step + c, line(number, c) + p * padded(count), count);
+      }
+    }
+  }
+
+  // The first pixel of a line in the block that starts at channel c.
+  float *line(std::int64_t number, std::int64_t c) const {
+    return memory_ + (number % 2 * padded(channels_) + c) * side_.length;
+  }
+  std::int64_t width() const { return width_; }
+
+ private:
+  float *const memory_;
+  const Side &side_;
+  const std::int64_t channels_, width_;
+  std::int64_t held_[2] = {-1, -1};
+};
+
+template <typename T>
+class Forward {
+ public:
+  // What a running task needs: lines of pixels, sorted boxes, and for a group its samples and the largest of them so far.
+  struct Room {
+    float *lines;
+    std::int32_t *boxes;
+    Samples *samples;
+    float *largest;
+  };
+  static std::int64_t largest_size(const Parts &parts) { return Group::kMost * padded(parts.width); }
+
+  Forward(const BorderAlignForwardProblem &problem, const Parts &parts) : problem_(problem), parts_(parts) {}
+
+  void run(const Room &room, std::int64_t task) const {
+    const BorderAlignGeometry &g = problem_.geometry;
+    const Part part = parts_.part(task);
+    const Side side(g, part.side);
+    const SortedBoxes boxes(boxes_of(part), g.boxes, side, room.boxes);
+    const T *map = static_cast<const T *>(problem_.input) + parts_.in_map(part);
+    LinePair pair(room.lines, side, part.count);
+    for (std::int64_t line = 0; line < side.lines; ++line) {
+      const std::int64_t begin = boxes.begin(line), end = boxes.end(line);
+      if (begin == end) continue;
+      // A copy pays when its pixels are looked at more than once.
+      const bool copied = (end - begin) * (g.pool_size + std::int64_t{1}) >= side.length;
+      const std::int64_t high = smaller(line + 1, side.lines - 1);
+      for (std::int64_t row = line; copied && row <= high; ++row) pair.hold(map, parts_.pixel, row);
+      for (std::int64_t first = begin; first < end; first += Group::kMost) {
+        const Group group{part, side, boxes, first, smaller(Group::kMost, end - first)};
+        if (copied) {
+          pool_copied(room, group, pair, line, high);
+        } else {
+          pool_group(room, group, map + line * side.next_line * parts_.pixel,
+                     map + high * side.next_line * parts_.pixel, side.next_pixel * parts_.pixel);
+        }
+      }
+    }
+    for (std::int64_t place = boxes.begin(side.lines); place < boxes.end(side.lines); ++place) {
+      clear(part, boxes[place]);
+    }
+  }
+
+ private:
+  // The pixels that a block looks at: the first ones of the two lines, and how many values lie from one to the next.
+  template <typename Pixel>
+  struct Pixels {
+    const Pixel *low;
+    const Pixel *high;
+    std::int64_t step;
+  };
+
+  const T *boxes_of(const Part &part) const {
+    return static_cast<const T *>(problem_.box) + part.batch * problem_.geometry.boxes * 4;
+  }
+
+  // All samples of a border outside the map are 0, and the first of them wins.
+  void clear(const Part &part, std::int64_t box) const {
+    const std::int64_t at = parts_.in_borders(part, box);
+    std::memset(static_cast<T *>(problem_.output) + at, 0, static_cast<std::size_t>(part.count) * sizeof(T));
+    std::memset(problem_.argmax + at, 0, static_cast<std::size_t>(part.count) * sizeof(std::int32_t));
+  }
+
+  // Calls use(samples, first, count) for all samples of a group's borders, some of each border at a time.
+  template <typename Use>
+  void find(const Room &room, const Group &group, const Use &use) const {
+    const std::int32_t all = problem_.geometry.pool_size + 1;
+    float at[Group::kMost], step[Group::kMost], fraction[Group::kMost];
+    for (std::int64_t b = 0; b < group.count; ++b) {
+      const T *box = boxes_of(group.part) + group.boxes[group.first + b] * 4;
+      group.side.walk_of(box, problem_.geometry.pool_size, &at[b], &step[b]);
+      fraction[b] = Lines(group.side.line_of(box), group.side.lines).fraction;
+    }
+    for (std::int32_t first = 0; first < all; first += Samples::kMost) {
+      const std::int32_t count = smaller(Samples::kMost, all - first);
+      float along[Group::kMost][Samples::kMost] = {};
+      // Adding the step again and again, rounding each time, is part of the definition.
+      for (std::int64_t b = 0; b < group.count; ++b) {
+        for (std::int32_t i = 0; i < count; ++i) {
+          along[b][i] = at[b];
+          at[b] += step[b];
+        }
+      }
+      for (std::int64_t b = 0; b < group.count; ++b) {
+        room.samples[b].find(along[b], count, group.side.length, fraction[b]);
+      }
+      use(first, count);
+    }
+  }
+
+  void pool_copied(const Room &room, const Group &group, const LinePair &pair, std::int64_t low,
+                   std::int64_t high) const {
+    find(room, group, [&](std::int32_t first, std::int32_t samples) {
+      for (std::int64_t c = 0; c < group.part.count; c += pair.width()) {
+        const std::int64_t channels = smaller(pair.width(), group.part.count - c);
+        const Pixels<float> pixels{pair.line(low, c), pair.line(high, c), padded(channels)};
+        if (channels == 4 * kLanes) {
+          pool_block<4, true>(room, group, pixels, first, samples, c, channels);
+        } else if (channels == 2 * kLanes) {
+          pool_block<2, true>(room, group, pixels, first, samples, c, channels);
+        } else {
+          pool_narrow(room, group, pixels, first, samples, c, channels);
+        }
+      }
+    });
+  }
+
+  void pool_group(const Room &room, const Group &group, const T *low, const T *high, std::int64_t step) const {
+    find(room, group, [&](std::int32_t first, std::int32_t samples) {
+      pool_narrow(room, group, Pixels<T>{low, high, step}, first, samples, 0, group.part.count);
+    });
+  }
+
+  template <typename Pixel>
+  void pool_narrow(const Room &room, const Group &group, const Pixels<Pixel> &pixels, std::int32_t first,
+                   std::int32_t samples, std::int64_t c, std::int64_t channels) const {
+    for (std::int64_t v = 0; v < channels; v += kLanes) {
+      const Pixels<Pixel> from{pixels.low + v, pixels.high + v, pixels.step};
+      pool_block<1, false>(room, group, from, first, samples, c + v, smaller<std::int64_t>(kLanes, channels - v));
+    }
+  }
+
+  // Some samples of all borders of a group for the channels from c on.
+  template <int kVectors, bool kWhole, typename Pixel>
+  void pool_block(const Room &room, const Group &group, const Pixels<Pixel> &pixels, std::int32_t first,
+                  std::int32_t count, std::int64_t c, std::int64_t channels) const {
+    const bool last = first + count > problem_.geometry.pool_size;
+    const std::int64_t pitch = padded(parts_.width);
+    T *output = static_cast<T *>(problem_.output);
+    for (std::int64_t b = 0; b < group.count; ++b) {
+      const std::int64_t next = smaller(b + kBoxesAhead, group.count - 1);
+      const std::int64_t asked = parts_.in_borders(group.part, group.boxes[group.first + next]) + c;
+      ask_for<1>(problem_.argmax, asked, channels);
+      ask_for<1>(output, asked, channels);
+      const std::int64_t at = parts_.in_borders(group.part, group.boxes[group.first + b]) + c;
+      float *largest = room.largest + b * pitch + c;
+      Best<kVectors> best;
+      if (first > 0) best.load(largest, problem_.argmax + at, channels);
+      best.template take<kWhole>(pixels, room.samples[b], group.side.across == 1, first, count, channels);
+      best.store_numbers(problem_.argmax + at, channels);
+      if (last) {
+        best.store_values(output + at, channels);
+      } else {
+        best.store_values(largest, channels);
+      }
+    }
+  }
+
+  // The largest samples so far of some vectors of channels, and their numbers. The first largest one wins; a NaN is greater than
+  // nothing.
+  template <int kVectors>
+  struct Best {
+    Vector value[kVectors];
+    IntVector number[kVectors] = {};
+
+    void load(const float *values, const std::int32_t *numbers, std::int64_t channels) {
+      for (int v = 0; v < kVectors; ++v) {
+        value[v] = load_some(values + v * kLanes, channels - v * kLanes);
+        number[v] = load_some(numbers + v * kLanes, channels - v * kLanes);
+      }
+    }
+
+    void store_numbers(std::int32_t *numbers, std::int64_t channels) const {
+      for (int v = 0; v < kVectors; ++v) store_some(numbers + v * kLanes, number[v], channels - v * kLanes);
+    }
+
+    template <typename Value>
+    void store_values(Value *values, std::int64_t channels) const {
+      for (int v = 0; v < kVectors; ++v) store_some(values + v * kLanes, value[v], channels - v * kLanes);
+    }
+
+    // Corners are summed up in the order of rows, then columns, whichever of them the lines are.
+    template <bool kWhole, typename Pixel>
+    void take(const Pixels<Pixel> &pixels, const Samples &samples, bool rows, std::int32_t first, std::int32_t count,
+              std::int64_t channels) {
+      const float *weight[4] = {samples.weight[Samples::kLowLow], samples.weight[Samples::kLowHigh],
+                                samples.weight[Samples::kHighLow], samples.weight[Samples::kHighHigh]};
+      if (!rows) {
+        weight[1] = samples.weight[Samples::kHighLow];
+        weight[2] = samples.weight[Samples::kLowHigh];
+      }
+      for (std::int32_t i = 0; i < count; ++i) {
+        const std::int64_t low = samples.low[i] * pixels.step, high = samples.high[i] * pixels.step;
+        const Pixel *corner[4] = {pixels.low + low, rows ? pixels.low + high : pixels.high + low,
+                                  rows ? pixels.high + low : pixels.low + high, pixels.high + high};
+        Vector sample[kVectors] = {};
+        if ((samples.inside >> i & 1) != 0) {
+          for (int v = 0; v < kVectors; ++v) {
+            const std::int64_t lanes = kWhole ? kLanes : channels;
+            sample[v] = load_some(corner[0] + v * kLanes, lanes) * weight[0][i];
+            for (int j = 1; j < 4; ++j) {
+              sample[v] =
+                  fused_multiply_add(load_some(corner[j] + v * kLanes, lanes), all_lanes(weight[j][i]), sample[v]);
+            }
+          }
+        }
+        compare(sample, first + i);
+      }
+    }
+
+   private:
+    void compare(const Vector (&sample)[kVectors], std::int32_t i) {
+      const IntVector present = IntVector{} + i;
+      for (int v = 0; v < kVectors; ++v) {
+        const IntVector greater = i == 0 ? IntVector{} - 1 : sample[v] > value[v];
+        number[v] = greater ? present : number[v];
+        value[v] = i == 0 ? sample[v] : larger_lanes(sample[v], value[v]);
+      }
+    }
+  };
+
+  const BorderAlignForwardProblem &problem_;
+  const Parts &parts_;
+};
+
+}  // namespace MLUOPS_LEVEL
+}  // namespace mluops
+
+#endif  // MLUOPS_OPS_BORDER_ALIGN_CPU_FORWARD_H_
