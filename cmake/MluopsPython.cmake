@@ -3,7 +3,7 @@
 if(CMAKE_VERSION VERSION_LESS 3.26)
   message(FATAL_ERROR "MLUOPS_BUILD_PYTHON needs CMake 3.26 or newer (stable Python ABI), found ${CMAKE_VERSION}")
 endif()
-find_package(Python 3.11 REQUIRED COMPONENTS Interpreter Development.SABIModule)
+find_package(Python 3.11 REQUIRED COMPONENTS Interpreter Development.SABIModule NumPy)
 
 set(MLUOPS_CFFI "${CMAKE_CURRENT_BINARY_DIR}/_abi.py")
 set(MLUOPS_TABLE "${CMAKE_CURRENT_BINARY_DIR}/_table.pxi")
@@ -22,7 +22,7 @@ add_custom_command(
 # USE_SABI: one extension for every Python from 3.11 on.
 python_add_library(mluops_core_module MODULE WITH_SOABI USE_SABI 3.11 "${MLUOPS_CORE_C}")
 set_target_properties(mluops_core_module PROPERTIES OUTPUT_NAME _core C_VISIBILITY_PRESET hidden)
-target_include_directories(mluops_core_module PRIVATE native/include native/sim/include)
+target_include_directories(mluops_core_module PRIVATE native/include native/sim/include ${Python_NumPy_INCLUDE_DIRS})
 
 install(TARGETS mluops_cpu LIBRARY DESTINATION pymluops)
 if("sim" IN_LIST MLUOPS_TARGETS)

@@ -4,6 +4,7 @@
 Parts, each a file that is included below:
 
 - `_table.pxi`, generated from the headers: one pointer for every C function, and the call of one by its number
+- `_core_integers.pxi`: reading integers
 - `_core_array.pxi`: reading arrays through the buffer protocol and DLPack
 - `_core_backend.pxi`: `Backend`, status -> exception, the default
 - `_core_queue.pxi`: `Queue`, and what the runtime of a device answers
@@ -56,6 +57,7 @@ cdef class DeviceArray
 cdef class QueueState
 
 include "_table.pxi"
+include "_core_integers.pxi"
 include "_core_array.pxi"
 include "_core_backend.pxi"
 include "_core_queue.pxi"

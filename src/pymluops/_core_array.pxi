@@ -1,4 +1,4 @@
-# Reading arrays: our own, the buffer protocol, then DLPack. Included by _core.pyx.
+# Reading arrays: our own, NumPy's, the buffer protocol, then DLPack. Included by _core.pyx.
 
 cdef extern from *:
     """
@@ -40,7 +40,37 @@ cdef extern from *:
         uint64_t flags
         DLTensor dl_tensor
 
+cdef extern from *:
+    """
+    /* No function of NumPy is called, only fields of an array are read: so there is nothing to import. */
+    #define NPY_NO_DEPRECATED_API NPY_2_0_API_VERSION
+    #define NPY_TARGET_VERSION NPY_1_25_API_VERSION
+    #define NO_IMPORT_ARRAY
+    #include <numpy/ndarraytypes.h>
+
+    static PyArrayObject *as_ndarray(PyObject *array) { return (PyArrayObject *)array; }
+
+    static int64_t ndarray_dim(PyArrayObject *array, int axis) { return (int64_t)PyArray_DIMS(array)[axis]; }
+
+    /* Whether its values lie packed, where they belong and in the byte order of this machine. */
+    static int ndarray_behaves(PyArrayObject *array) {
+      return PyArray_CHKFLAGS(array, NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_ALIGNED) &&
+             PyArray_ISNBO(PyArray_DESCR(array)->byteorder);
+    }
+    """
+    ctypedef struct PyArrayObject:
+        pass
+    PyArrayObject *as_ndarray(object array)
+    bint ndarray_behaves(PyArrayObject *array) noexcept
+    int64_t ndarray_dim(PyArrayObject *array, int axis) noexcept
+    char *PyArray_BYTES(PyArrayObject *array) noexcept
+    int PyArray_NDIM(PyArrayObject *array) noexcept
+    int PyArray_TYPE(PyArrayObject *array) noexcept
+    bint PyArray_CHKFLAGS(PyArrayObject *array, int flags) noexcept
+    int NPY_ARRAY_WRITEABLE
+
 cdef enum:
+    NUMPY_TYPES = 24  # those that NumPy brings itself
     DL_CPU = 1
     DL_CUDA_HOST = 3
     DL_ROCM_HOST = 11
@@ -71,6 +101,7 @@ cdef struct View:
     bint foreign_order  # not the byte order of this machine
     Source source
     void *managed
+    int64_t dims[MAX_DIMS]  # where `shape` points for an ndarray, whose own dims may be changed
     Py_buffer buffer
 
 cdef int CODE_INT = dtypes.DL_INT
@@ -85,6 +116,19 @@ memset(data_types, 0, sizeof(data_types))
 for _row in dtypes.TABLE:
     if _row.dlpack_code >= 0:
         data_types[<int>_row.dlpack_code][<int>_row.itemsize] = _row.data_type
+
+
+# By number of NumPy: the DataType, and the size of an element.
+cdef int numpy_data_types[NUMPY_TYPES]
+cdef int64_t numpy_itemsizes[NUMPY_TYPES]
+memset(numpy_data_types, 0, sizeof(numpy_data_types))
+for _code in np.typecodes["AllInteger"] + np.typecodes["AllFloat"] + "?":
+    _dtype = np.dtype(_code)
+    for _row in dtypes.TABLE:
+        if _row.name == _dtype.name and 0 <= _dtype.num < NUMPY_TYPES:
+            numpy_data_types[<int>_dtype.num] = _row.data_type
+            numpy_itemsizes[<int>_dtype.num] = _dtype.itemsize
+cdef object ndarray = np.ndarray
 
 
 cdef int data_type_of(int code, int64_t itemsize) noexcept:
@@ -121,6 +165,8 @@ cdef str acquire(View *view, object array):
     cdef str problem = None
     view.source = SOURCE_NONE
     view.dtype = 0
+    if type(array) is ndarray and acquire_ndarray(view, array):
+        return None
     if type(array) is DeviceArray:
         return acquire_device_array(view, <DeviceArray>array)
     if PyObject_CheckBuffer(array):
@@ -143,6 +189,31 @@ cdef str acquire(View *view, object array):
     except Exception as error:
         return problem or f"an array that can be read, got {array_text(array)} ({one_line(error)})"
     return read_capsule(view, capsule)
+
+
+cdef bint acquire_ndarray(View *view, object array) noexcept:
+    """Fill `view` without the buffer protocol, for which NumPy writes a text about each array; False if it takes that."""
+    cdef PyArrayObject *fields = as_ndarray(array)
+    cdef int axis, number = PyArray_TYPE(fields)
+    if not (0 <= number < NUMPY_TYPES) or numpy_data_types[number] == 0 or PyArray_NDIM(fields) > MAX_DIMS:
+        return False
+    if not ndarray_behaves(fields):
+        return False
+    view.data = PyArray_BYTES(fields)
+    view.ndim = PyArray_NDIM(fields)
+    view.count = 1
+    for axis in range(view.ndim):
+        view.dims[axis] = ndarray_dim(fields, axis)
+        view.count = saturated_product(view.count, view.dims[axis])
+    view.shape = view.dims
+    view.strides = NULL
+    view.dtype = numpy_data_types[number]
+    view.itemsize = view.stride_unit = numpy_itemsizes[number]
+    view.device = DL_CPU
+    view.packed = True
+    view.readonly = not PyArray_CHKFLAGS(fields, NPY_ARRAY_WRITEABLE)
+    view.copied = view.foreign_order = False
+    return True
 
 
 cdef str read_buffer(View *view):

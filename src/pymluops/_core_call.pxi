@@ -38,6 +38,7 @@ cdef struct TensorSpec:
 cdef struct ScalarSpec:
     int symbol
     int64_t minimum
+    int64_t maximum
 
 # Where a C argument comes from.
 cdef enum StepKind:

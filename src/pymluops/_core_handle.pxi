@@ -279,13 +279,13 @@ cdef class SparseConvolutionDescriptor:
 
     def __cinit__(self, batch, input_space, filter_space, output_space, stride=1, padding=0, dilation=1, subm=False, *,
                   backend=None):
-        self.batch = _arguments.integer(_SPARSE_NAMES, "batch", batch, 1)
-        self.input_space = _arguments.integers(_SPARSE_NAMES, "input_space", input_space, 3, 1)
-        self.filter_space = _arguments.integers(_SPARSE_NAMES, "filter_space", filter_space, 3, 1)
-        self.output_space = _arguments.integers(_SPARSE_NAMES, "output_space", output_space, 3, 1)
-        self.stride = _arguments.integers(_SPARSE_NAMES, "stride", stride, 3, 1)
-        self.padding = _arguments.integers(_SPARSE_NAMES, "padding", padding, 3, 0)
-        self.dilation = _arguments.integers(_SPARSE_NAMES, "dilation", dilation, 3, 1)
+        self.batch = integer(_SPARSE_NAMES, "batch", batch, 1)
+        self.input_space = integers(_SPARSE_NAMES, "input_space", input_space, 3, 1)
+        self.filter_space = integers(_SPARSE_NAMES, "filter_space", filter_space, 3, 1)
+        self.output_space = integers(_SPARSE_NAMES, "output_space", output_space, 3, 1)
+        self.stride = integers(_SPARSE_NAMES, "stride", stride, 3, 1)
+        self.padding = integers(_SPARSE_NAMES, "padding", padding, 3, 0)
+        self.dilation = integers(_SPARSE_NAMES, "dilation", dilation, 3, 1)
         self.subm = _arguments.flag(_SPARSE_NAMES, "subm", subm)
         self.backend = as_backend(backend)
         self.table = self.backend.table

@@ -49,7 +49,7 @@ cdef class Operator:
         self.tensor_count, self.scalar_count = len(tensors), len(scalars)
         for i in range(self.scalar_count):
             self.scalar_specs[i].symbol = self.symbol(scalars[i].symbol or scalars[i].name)
-            self.scalar_specs[i].minimum = scalars[i].minimum
+            self.scalar_specs[i].minimum, self.scalar_specs[i].maximum = scalars[i].minimum, scalars[i].maximum
         for i in range(self.tensor_count):
             self.read_tensor(&self.specs[i], tensors[i])
             self.output_count += self.specs[i].output
@@ -203,8 +203,8 @@ cdef class Operator:
                     number = -1
             else:
                 number = -1
-            if not spec.minimum <= number <= INT32_MAX:
-                number = _arguments.integer(self, self.scalars[i].name, value, spec.minimum)
+            if not spec.minimum <= number <= spec.maximum:
+                number = _arguments.integer(self, self.scalars[i].name, value, spec.minimum, spec.maximum)
             call.values[spec.symbol] = number
             call.owners[spec.symbol] = -1
         return 0

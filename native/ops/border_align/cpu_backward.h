@@ -35,24 +35,26 @@ class Backward {
   static constexpr std::int64_t kMostWidth = 32;  // channels of a block; a multiple of the lanes of every level
 
   // What a border adds for each of its samples, and where among the places; the one behind them stands for all others. Nobody reads what
-  // is added nowhere.
+  // is added to the place before the first one.
   struct Shares {
-    static constexpr std::int32_t kNowhere = -4 * static_cast<std::int32_t>(kMostWidth);
     Corners weight[Samples::kMost + 1];
     std::int32_t place[Samples::kMost + 1];
   };
 
+  typedef BorderAlignBackwardProblem Problem;
+
   // What a running task needs: the places of a block, the sums of two lines, sorted boxes, and the shares of a group.
   struct Room {
+    Room(const Parts &parts, Dealer &memory)
+        : places(memory.deal<float>(places_size(smaller(parts.longest, kMostPlaces), kMostWidth))),
+          sums(memory.deal<float>(2 * (parts.longest * smaller(parts.width, parts.g.channels) + kLanes))),
+          boxes(memory.deal<std::int32_t>(SortedBoxes::size(parts.g))),
+          shares(memory.deal<Shares>(Group::most(parts.g))) {}
     float *places;
     float *sums;
     std::int32_t *boxes;
     Shares *shares;
   };
-  static std::int64_t places_size(const Parts &parts) { return (parts.longest + 1) * kMostWidth * 4; }
-  static std::int64_t sums_size(const Parts &parts) {
-    return 2 * parts.longest * padded(smaller(parts.width, parts.g.channels));
-  }
 
   Backward(const BorderAlignBackwardProblem &problem, const Parts &parts) : problem_(problem), parts_(parts) {}
 
@@ -61,8 +63,8 @@ class Backward {
     const Part part = parts_.part(task);
     const Side side(problem_.geometry, part.side);
     const SortedBoxes boxes(boxes_of(part), problem_.geometry.boxes, side, room.boxes);
-    const std::int64_t line_size = side.length * padded(part.count);
-    clear_floats(room.places, places_size(parts_));
+    const std::int64_t line_size = side.length * part.count + kLanes;
+    clear_floats(room.places, places_size(smaller(side.length, kMostPlaces), block_width(side, part)));
     clear_floats(room.sums, 2 * line_size);
     for (std::int64_t line = 0; line < side.lines; ++line) {
       float *low = room.sums + line % 2 * line_size;
@@ -77,14 +79,18 @@ class Backward {
   }
 
  private:
-  // Channels of a block whose places fit into the first cache, or else are at least whole vectors.
-  static std::int64_t width(std::int64_t length) {
-    constexpr std::int64_t kBytes = 24 << 10;
-    return length * kMostWidth * static_cast<std::int64_t>(sizeof(Corners)) <= kBytes ? kMostWidth : kMostWidth / 2;
-  }
+  // Of longer lines a part is done at a time.
+  static constexpr std::int64_t kMostPlaces = 512;
 
-  // Nowhere lies before it.
-  static float *first_place(const Room &room) { return room.places + kMostWidth * 4; }
+  static std::int64_t places_size(std::int64_t places, std::int64_t width) { return (places + 1) * width * 4; }
+
+  // Channels of a block whose places fit into the first cache, or else are at least whole vectors.
+  static std::int64_t block_width(const Side &side, const Part &part) {
+    constexpr std::int64_t kBytes = 24 << 10;
+    const bool fits = side.length * kMostWidth * static_cast<std::int64_t>(sizeof(Corners)) <= kBytes;
+    const std::int64_t padded = (part.count + kLanes - 1) / kLanes * kLanes;
+    return smaller(fits ? kMostWidth : kMostWidth / 2, padded);
+  }
 
   const T *boxes_of(const Part &part) const {
     return static_cast<const T *>(problem_.box) + part.batch * problem_.geometry.boxes * 4;
@@ -92,21 +98,38 @@ class Backward {
 
   void add_group(const Room &room, const Group &group, float *low, float *high) const {
     const std::int32_t all = problem_.geometry.pool_size + 1;
-    const std::int64_t block = width(group.side.length);
     for (std::int32_t first = 0; first < all; first += Samples::kMost) {
-      const std::int32_t samples = smaller(Samples::kMost, all - first);
-      find(room.shares, group, first, samples);
-      for (std::int64_t c = 0; c < group.part.count; c += block) {
-        const std::int64_t channels = smaller(block, group.part.count - c);
-        add_block(room, group, first, samples, c, channels);
-        collect(first_place(room), group.side.length, channels, low + c, high + c, padded(group.part.count));
+      for (std::int64_t begin = 0; begin < group.side.length; begin += kMostPlaces) {
+        const Stretch stretch{begin, smaller(kMostPlaces, group.side.length - begin),
+                              block_width(group.side, group.part)};
+        add_stretch(room, group, first, smaller(Samples::kMost, all - first), stretch, low, high);
       }
     }
   }
 
+  // Some places in a line, and how many channels are done at a time.
+  struct Stretch {
+    std::int64_t first;
+    std::int64_t count;
+    std::int64_t width;
+  };
+
+  void add_stretch(const Room &room, const Group &group, std::int32_t first, std::int32_t samples,
+                   const Stretch &stretch, float *low, float *high) const {
+    find(room.shares, group, first, samples, stretch);
+    float *places = room.places + stretch.width * 4;  // before it is the one for what does not count
+    for (std::int64_t c = 0; c < group.part.count; c += stretch.width) {
+      const std::int64_t channels = smaller(stretch.width, group.part.count - c);
+      add_block(places, room.shares, group, first, samples, c, channels);
+      const std::int64_t at = stretch.first * group.part.count + c;
+      const bool more = stretch.first + stretch.count < group.side.length;
+      collect(places, stretch, more, channels, low + at, high + at, group.part.count);
+    }
+  }
+
   // Samples first .. first + count of the borders of a group.
-  void find(Shares *shares, const Group &group, std::int32_t first, std::int32_t count) const {
-    const std::int32_t next_place = static_cast<std::int32_t>(width(group.side.length)) * 4;
+  void find(Shares *shares, const Group &group, std::int32_t first, std::int32_t count, const Stretch &stretch) const {
+    const std::int32_t next_place = static_cast<std::int32_t>(stretch.width) * 4;
     for (std::int64_t b = 0; b < group.count; ++b) {
       const T *box = boxes_of(group.part) + group.boxes[group.first + b] * 4;
       float start, step;
@@ -116,18 +139,20 @@ class Backward {
       Samples samples;
       samples.find(along, count, group.side.length, Lines(group.side.line_of(box), group.side.lines).fraction);
       for (std::int32_t i = 0; i < count; ++i) {
-        shares[b].place[i] = (samples.inside >> i & 1) != 0 ? samples.low[i] * next_place : Shares::kNowhere;
+        const std::int64_t place = samples.low[i] - stretch.first;
+        const bool here = (samples.inside >> i & 1) != 0 && place >= 0 && place < stretch.count;
+        shares[b].place[i] = here ? static_cast<std::int32_t>(place) * next_place : -next_place;
         shares[b].weight[i] =
             Corners{samples.weight[0][i], samples.weight[1][i], samples.weight[2][i], samples.weight[3][i]};
       }
-      shares[b].place[count] = Shares::kNowhere;
+      shares[b].place[count] = -next_place;
       shares[b].weight[count] = Corners{};
     }
   }
 
   // Gradients of some channels of a group whose largest sample is one of first .. first + count.
-  void add_block(const Room &room, const Group &group, std::int32_t first, std::int32_t count, std::int64_t c,
-                 std::int64_t channels) const {
+  void add_block(float *places, const Shares *shares, const Group &group, std::int32_t first, std::int32_t count,
+                 std::int64_t c, std::int64_t channels) const {
     const T *gradients = static_cast<const T *>(problem_.grad_output);
     for (std::int64_t b = 0; b < group.count; ++b) {
       const std::int64_t next = smaller(group.first + b + Group::kMost, problem_.geometry.boxes - 1);
@@ -136,8 +161,8 @@ class Backward {
       ask_for<0, 2>(gradients, asked, channels);
       const std::int64_t at = parts_.in_borders(group.part, group.boxes[group.first + b]) + c;
       float converted[kMostWidth];
-      add_border(first_place(room), room.shares[b], first, count, problem_.argmax + at,
-                 floats(gradients + at, converted, channels), channels);
+      add_border(places, shares[b], first, count, problem_.argmax + at, floats(gradients + at, converted, channels),
+                 channels);
     }
   }
 
@@ -156,13 +181,14 @@ class Backward {
     }
   }
 
-  // Adds the places of a block to the sums of its lines, in which pixels are `next` values apart, and clears them.
-  static void collect(float *places, std::int64_t length, std::int64_t channels, float *low, float *high,
+  // Adds the places of a block to the sums of its lines, in which pixels are `next` values apart, and clears them. Behind the places
+  // there are `more` pixels or none. Lanes without a channel add 0 to what follows.
+  static void collect(float *places, const Stretch &stretch, bool more, std::int64_t channels, float *low, float *high,
                       std::int64_t next) {
-    const std::int64_t step = width(length) * 4;
+    const std::int64_t step = stretch.width * 4;
     for (std::int64_t c = 0; c < channels; c += kLanes) {
       Vector low_before = {}, high_before = {};  // what the place before adds to a pixel
-      for (std::int64_t p = 0; p < length; ++p) {
+      for (std::int64_t p = 0; p < stretch.count; ++p) {
         float *from = places + p * step + c * 4;
         Vector corner[4];
         for (int j = 0; j < 4; ++j) {
@@ -178,9 +204,10 @@ class Backward {
         low_before = corner[Samples::kLowHigh];
         high_before = corner[Samples::kHighHigh];
       }
-      // Both pixels of the last place are the last one.
-      add(low + (length - 1) * next + c, low_before);
-      add(high + (length - 1) * next + c, high_before);
+      // Both pixels of a line's last place are the last one.
+      const std::int64_t behind = more ? stretch.count : stretch.count - 1;
+      add(low + behind * next + c, low_before);
+      add(high + behind * next + c, high_before);
     }
   }
 
@@ -191,7 +218,7 @@ class Backward {
     const std::int64_t step = side.next_pixel * parts_.pixel;
     for (std::int64_t p = 0; p < side.length; ++p) {
       ask_for<1>(map, (p + kPixelsAhead) * step, part.count);
-      store_row(map + p * step, sums + p * padded(part.count), part.count);
+      store_row(map + p * step, sums + p * part.count, part.count);
     }
   }
 

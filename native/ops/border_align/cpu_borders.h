@@ -147,6 +147,7 @@ struct Part {
 // channels.
 struct Group {
   static constexpr std::int64_t kMost = 48;
+  static std::int64_t most(const BorderAlignGeometry &g) { return smaller(kMost, g.boxes); }
   const Part &part;
   const Side &side;
   const SortedBoxes &boxes;
@@ -154,8 +155,24 @@ struct Group {
   std::int64_t count;
 };
 
-// Channels in whole vectors.
-static inline std::int64_t padded(std::int64_t channels) { return (channels + kLanes - 1) / kLanes * kLanes; }
+// Deals out one piece of memory, each part at the start of a cache line. Without memory it only counts.
+class Dealer {
+ public:
+  explicit Dealer(char *memory) : memory_(memory) {}
+
+  template <typename Value>
+  Value *deal(std::int64_t count) {
+    char *start = memory_ == nullptr ? nullptr : memory_ + used_;
+    used_ += (count * static_cast<std::int64_t>(sizeof(Value)) + kLine - 1) / kLine * kLine;
+    return reinterpret_cast<Value *>(start);
+  }
+  std::int64_t used() const { return used_; }
+
+ private:
+  static constexpr std::int64_t kLine = kCacheLine;
+  char *memory_;
+  std::int64_t used_ = 0;
+};
 
 // Cuts the map into parts. `line_values` is how many values a task keeps for a channel of a pixel of a line.
 struct Parts {

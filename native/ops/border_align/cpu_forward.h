@@ -12,9 +12,7 @@ namespace MLUOPS_LEVEL {
 // Two neighbouring lines of pixels: the even ones in the first half, the odd ones in the second. A line consists of blocks of
 // `width` channels, in which pixels follow one another; the last block may be narrower.
 struct LinePair {
-  static std::int64_t size(const Parts &parts) {
-    return 2 * parts.longest * padded(smaller(parts.width, parts.g.channels));
-  }
+  static std::int64_t size(const Parts &parts) { return 2 * parts.longest * smaller(parts.width, parts.g.channels); }
 
   // Lines of a block that both fit into the first cache beside what else is needed, or else are at least whole cache lines.
   static int vectors(std::int64_t length) {
@@ -36,14 +34,14 @@ struct LinePair {
       ask_for<0, 2>(from, (p + kPixelsAhead) * step, channels_);
       for (std::int64_t c = 0; c < channels_; c += width_) {
         const std::int64_t count = smaller(width_, channels_ - c);
-        load_row(from + p * step + c, line(number, c) + p * padded(count), count);
+        load_row(from + p * step + c, line(number, c) + p * count, count);
       }
     }
   }
 
   // The first pixel of a line in the block that starts at channel c.
   float *line(std::int64_t number, std::int64_t c) const {
-    return memory_ + (number % 2 * padded(channels_) + c) * side_.length;
+    return memory_ + (number % 2 * channels_ + c) * side_.length;
   }
   std::int64_t width() const { return width_; }
 
@@ -57,14 +55,21 @@ struct LinePair {
 template <typename T>
 class Forward {
  public:
-  // What a running task needs: lines of pixels, sorted boxes, and for a group its samples and the largest of them so far.
+  typedef BorderAlignForwardProblem Problem;
+
+  // What a running task needs: lines of pixels, sorted boxes, and for a group its samples and, if not all are found at once, the largest
+  // of them so far.
   struct Room {
+    Room(const Parts &parts, Dealer &memory)
+        : lines(memory.deal<float>(LinePair::size(parts))),
+          boxes(memory.deal<std::int32_t>(SortedBoxes::size(parts.g))),
+          samples(memory.deal<Samples>(Group::most(parts.g))),
+          largest(memory.deal<float>(parts.g.pool_size < Samples::kMost ? 0 : Group::most(parts.g) * parts.width)) {}
     float *lines;
     std::int32_t *boxes;
     Samples *samples;
     float *largest;
   };
-  static std::int64_t largest_size(const Parts &parts) { return Group::kMost * padded(parts.width); }
 
   Forward(const BorderAlignForwardProblem &problem, const Parts &parts) : problem_(problem), parts_(parts) {}
 
@@ -129,9 +134,10 @@ class Forward {
     }
     for (std::int32_t first = 0; first < all; first += Samples::kMost) {
       const std::int32_t count = smaller(Samples::kMost, all - first);
-      float along[Group::kMost][Samples::kMost] = {};
+      float along[Group::kMost][Samples::kMost];
       // Adding the step again and again, rounding each time, is part of the definition.
       for (std::int64_t b = 0; b < group.count; ++b) {
+        clear_floats(along[b], Samples::kMost);
         for (std::int32_t i = 0; i < count; ++i) {
           along[b][i] = at[b];
           at[b] += step[b];
@@ -149,7 +155,7 @@ class Forward {
     find(room, group, [&](std::int32_t first, std::int32_t samples) {
       for (std::int64_t c = 0; c < group.part.count; c += pair.width()) {
         const std::int64_t channels = smaller(pair.width(), group.part.count - c);
-        const Pixels<float> pixels{pair.line(low, c), pair.line(high, c), padded(channels)};
+        const Pixels<float> pixels{pair.line(low, c), pair.line(high, c), channels};
         if (channels == 4 * kLanes) {
           pool_block<4, true>(room, group, pixels, first, samples, c, channels);
         } else if (channels == 2 * kLanes) {
@@ -181,7 +187,6 @@ class Forward {
   void pool_block(const Room &room, const Group &group, const Pixels<Pixel> &pixels, std::int32_t first,
                   std::int32_t count, std::int64_t c, std::int64_t channels) const {
     const bool last = first + count > problem_.geometry.pool_size;
-    const std::int64_t pitch = padded(parts_.width);
     T *output = static_cast<T *>(problem_.output);
     for (std::int64_t b = 0; b < group.count; ++b) {
       const std::int64_t next = smaller(b + kBoxesAhead, group.count - 1);
@@ -189,7 +194,7 @@ class Forward {
       ask_for<1>(problem_.argmax, asked, channels);
       ask_for<1>(output, asked, channels);
       const std::int64_t at = parts_.in_borders(group.part, group.boxes[group.first + b]) + c;
-      float *largest = room.largest + b * pitch + c;
+      float *largest = room.largest + b * parts_.width + c;
       Best<kVectors> best;
       if (first > 0) best.load(largest, problem_.argmax + at, channels);
       best.template take<kWhole>(pixels, room.samples[b], group.side.across == 1, first, count, channels);

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from pymluops._arguments import INT32_MAX
 from pymluops.enums import DataType, Layout
 
 FLOATS = (DataType.FLOAT, DataType.HALF)
@@ -67,12 +68,13 @@ class Scalar:
     ----------
     name : str
         Name of the Python argument.
-    minimum : int
-        Smallest value allowed; the largest is that of an int32.
+    minimum, maximum : int
+        Smallest and largest value allowed; the C functions take int32.
     symbol : str
         Name of the symbol, if it is another.
     """
 
     name: str
     minimum: int = 1
+    maximum: int = INT32_MAX
     symbol: str = ""

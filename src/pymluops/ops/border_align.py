@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
-from pymluops._arguments import integers
-from pymluops._core import Operator
+from pymluops._core import Operator, integers
 from pymluops.enums import Layout
 from pymluops.ops._schema import FLOATS, INT32, Scalar, Tensor
 

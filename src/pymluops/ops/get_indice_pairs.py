@@ -8,13 +8,15 @@ from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from pymluops._arguments import INT32_MAX, flag, integer, integers, refusal
+from pymluops._arguments import INT32_MAX, flag, refusal
 from pymluops._core import (
     DeviceArray,
     Handle,
     Operator,
     SparseConvolutionDescriptor,
     in_device_memory,
+    integer,
+    integers,
     leading_dim,
     leading_rows,
 )
