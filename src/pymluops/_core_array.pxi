@@ -52,9 +52,9 @@ cdef extern from *:
 
     static int64_t ndarray_dim(PyArrayObject *array, int axis) { return (int64_t)PyArray_DIMS(array)[axis]; }
 
-    /* Whether its values lie packed, where they belong and in the byte order of this machine. */
+    /* Whether its values lie packed and in the byte order of this machine. */
     static int ndarray_behaves(PyArrayObject *array) {
-      return PyArray_CHKFLAGS(array, NPY_ARRAY_C_CONTIGUOUS | NPY_ARRAY_ALIGNED) &&
+      return PyArray_CHKFLAGS(array, NPY_ARRAY_C_CONTIGUOUS) &&
              PyArray_ISNBO(PyArray_DESCR(array)->byteorder);
     }
     """
