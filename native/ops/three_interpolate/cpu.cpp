@@ -26,8 +26,9 @@ struct Targets {
   template <typename T>
   void read(const std::int32_t *indices, const T *weights, std::int64_t count, std::int64_t sources) {
     const std::int32_t limit = static_cast<std::int32_t>(sources);
-    for (std::int64_t e = 0; e < count * kNeighbours; e += kLanes) {
-      const std::int64_t left = count * kNeighbours - e;
+    const std::int64_t whole = (count + kLanes - 1) / kLanes * kLanes;
+    for (std::int64_t e = 0; e < whole * kNeighbours; e += kLanes) {
+      const std::int64_t left = larger<std::int64_t>(count * kNeighbours - e, 0);
       const IntVector index = load_some(indices + e, left);
       const IntVector valid = (index >= 0) & (index < limit);
       store(source + e, valid ? index : IntVector{} + limit);
@@ -99,14 +100,18 @@ inline bool tiles_pay(const ThreeInterpolateGeometry &g) {
 template <typename T>
 inline void load_square(const T *rows, std::int64_t stride, std::int64_t channels, std::int64_t count,
                         Vector (&square)[kLanes]) {
-  for (int c = 0; c < kLanes; ++c) square[c] = c < channels ? load_some(rows + c * stride, count) : Vector{};
+  if (channels == kLanes && count == kLanes) {
+    for (int c = 0; c < kLanes; ++c) square[c] = load(rows + c * stride);
+  } else {
+    for (int c = 0; c < kLanes; ++c) square[c] = c < channels ? load_some(rows + c * stride, count) : Vector{};
+  }
   transpose(square);
 }
 
 // Asks for what lies `further` on in some rows, too many for the hardware to foresee each of them.
 template <int kWrite, typename T>
 inline void ask_for_rows(const T *rows, std::int64_t stride, std::int64_t count, std::int64_t further) {
-  for (std::int64_t i = 0; i < count; ++i) ask_for<kWrite>(rows, i * stride + further, 1);
+  for (std::int64_t i = 0; i < count; ++i) ask_for<kWrite, 2>(rows, i * stride + further, 1);
 }
 
 constexpr std::int64_t kTargetsAhead = 128, kSourcesAhead = 64;
@@ -178,9 +183,8 @@ class Forward {
     for (std::int64_t start = 0; start < count; start += kLanes) {
       if (!stream_) ask_for_rows<1>(rows, g_.targets, task.channels, start);
       Vector square[kLanes];
-      for (std::int64_t i = 0; i < kLanes; ++i) {
-        square[i] = start + i < count ? sum(tile, targets, start + i) : Vector{};
-      }
+#pragma GCC unroll 16
+      for (std::int64_t i = 0; i < kLanes; ++i) square[i] = sum(tile, targets, start + i);
       transpose(square);
       for (int c = 0; c < kLanes; ++c) store(&results[c][start], square[c]);
     }
