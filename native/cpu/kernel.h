@@ -104,17 +104,12 @@ static inline mluOpStatus_t out_of_memory(const char *function) {
 // kernels that need scratch memory per running task.
 template <typename Body>
 static inline void parallel_slots(std::int64_t tasks, std::int64_t slots, const Body &body) {
-  std::int64_t next = 0;
-  auto drain = [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t slot = begin; slot < end; ++slot) {
-      for (;;) {
-        const std::int64_t task = __atomic_fetch_add(&next, 1, __ATOMIC_RELAXED);
-        if (task >= tasks) break;
-        body(slot, task);
-      }
-    }
-  };
-  parallel_for(slots, 1, drain);
+  run_in_slots(
+      tasks, slots,
+      [](void *context, int slot, std::int64_t begin, std::int64_t end) {
+        for (std::int64_t task = begin; task < end; ++task) (*static_cast<const Body *>(context))(slot, task);
+      },
+      const_cast<Body *>(&body));
 }
 
 // Slots worth having: one a thread, no more than tasks, and no second one for work that is done before it gets started.

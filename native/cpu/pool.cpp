@@ -15,24 +15,70 @@ namespace mluops {
 namespace {
 
 // One parallel_for in flight. It lives on the stack of its caller, who leaves only when no helper is inside any more.
-struct Job {
-  RangeFunction function;
-  void *context;
-  std::int64_t count;
-  std::int64_t piece;
-  int helpers_wanted;               // guarded by the pool's mutex
-  std::atomic<int> helpers_inside;  // changed under the pool's mutex
-  std::atomic<std::int64_t> next{0};
-  Job *following = nullptr;
-
-  bool exhausted() const { return next.load(std::memory_order_relaxed) >= count; }
-  void work() {
-    for (;;) {
-      const std::int64_t begin = next.fetch_add(piece, std::memory_order_relaxed);
-      if (begin >= count) return;
-      function(context, begin, std::min(begin + piece, count));
+//
+// The indices are cut into parts, one for each slot as long as there are few. Whoever has a slot begins with its part, and then
+// helps with the others.
+class Job {
+ public:
+  Job(std::int64_t count, std::int64_t piece, int slots, RangeFunction function, void *context)
+      : helpers_wanted(slots - 1),
+        function_(function),
+        context_(context),
+        piece_(piece),
+        slots_(slots),
+        part_count_(std::min(slots, kMostParts)) {
+    for (int i = 0; i < part_count_; ++i) {
+      parts_[i].next.store(begin_of(i, count), std::memory_order_relaxed);
+      parts_[i].end = begin_of(i + 1, count);
     }
   }
+
+  bool exhausted() const { return exhausted_.load(std::memory_order_relaxed); }
+
+  // A slot that nobody has; that of the worker's own number if there is one. To be called under the pool's mutex.
+  int take_slot(int worker) {
+    if (worker >= slots_ || taken(worker)) {
+      for (worker = 1; taken(worker);) ++worker;
+    }
+    taken_[worker / 64] |= std::uint64_t{1} << worker % 64;
+    return worker;
+  }
+
+  void work(int slot) {
+    for (int i = 0; i < part_count_; ++i) {
+      Part &part = parts_[(slot + i) % part_count_];
+      for (;;) {
+        const std::int64_t begin = part.next.fetch_add(piece_, std::memory_order_relaxed);
+        if (begin >= part.end) break;
+        function_(context_, slot, begin, std::min(begin + piece_, part.end));
+      }
+    }
+    exhausted_.store(true, std::memory_order_relaxed);
+  }
+
+  int helpers_wanted;                  // guarded by the pool's mutex
+  std::atomic<int> helpers_inside{0};  // changed under the pool's mutex
+  Job *following = nullptr;
+
+ private:
+  static constexpr int kMostParts = 64;
+  struct alignas(64) Part {
+    std::atomic<std::int64_t> next;
+    std::int64_t end;
+  };
+
+  std::int64_t begin_of(int part, std::int64_t count) const {
+    return count / part_count_ * part + std::min<std::int64_t>(part, count % part_count_);
+  }
+  bool taken(int slot) const { return (taken_[slot / 64] >> slot % 64 & 1) != 0; }
+
+  const RangeFunction function_;
+  void *const context_;
+  const std::int64_t piece_;
+  const int slots_, part_count_;
+  std::atomic<bool> exhausted_{false};
+  std::uint64_t taken_[kMaxThreads / 64] = {};  // guarded by the pool's mutex
+  Part parts_[kMostParts];                      // only the first ones have values
 };
 
 thread_local bool inside_job = false;
@@ -75,7 +121,7 @@ class Pool {
     if (woken) sched_yield();  // whoever was woken up on this very processor gets the chance to leave it
 
     inside_job = true;
-    job->work();
+    job->work(0);
     inside_job = false;
 
     pthread_mutex_lock(&mutex_);
@@ -101,6 +147,7 @@ class Pool {
 
   void serve() {
     pthread_mutex_lock(&mutex_);
+    const int number = ++numbered_;
     for (;;) {
       Job *job = find_job();
       if (job == nullptr) {
@@ -119,9 +166,10 @@ class Pool {
       }
       --job->helpers_wanted;
       ++job->helpers_inside;
+      const int slot = job->take_slot(number);
       pthread_mutex_unlock(&mutex_);
       leave_processor(processor_.load(std::memory_order_relaxed));
-      job->work();
+      job->work(slot);
       pthread_mutex_lock(&mutex_);
       if (--job->helpers_inside == 0) pthread_cond_broadcast(&done_);
     }
@@ -179,6 +227,7 @@ class Pool {
   std::atomic<int> processor_{-1};  // where the last caller ran, -1 if that is not known
   Job *jobs_ = nullptr;
   int workers_ = 0;
+  int numbered_ = 0;  // workers that have begun
   int sleeping_ = 0;  // workers that wait for work_
 };
 
@@ -226,25 +275,33 @@ int thread_count() {
 
 void set_thread_count(int count) { threads.store(count, std::memory_order_relaxed); }
 
+namespace {
+
+void run_job(std::int64_t count, std::int64_t piece, int slots, RangeFunction function, void *context) {
+  if (slots <= 1) {
+    function(context, 0, 0, count);
+    return;
+  }
+  Job job(count, piece, slots, function, context);
+  pool().run(&job);
+}
+
+}  // namespace
+
 void run_parallel(std::int64_t count, std::int64_t grain, RangeFunction function, void *context) {
   if (count <= 0) return;
   grain = std::max<std::int64_t>(grain, 1);
   const std::int64_t most = (count + grain - 1) / grain;
-  const int parts = inside_job ? 1 : static_cast<int>(std::min<std::int64_t>(thread_count(), most));
-  if (parts <= 1) {
-    function(context, 0, count);
-    return;
-  }
+  const int slots = inside_job ? 1 : static_cast<int>(std::min<std::int64_t>(thread_count(), most));
   // Several pieces a thread even out unequal work and unequal threads.
   constexpr std::int64_t kPiecesPerThread = 8;
-  Job job;
-  job.function = function;
-  job.context = context;
-  job.count = count;
-  job.piece = std::max(grain, count / (parts * kPiecesPerThread));
-  job.helpers_wanted = parts - 1;
-  job.helpers_inside = 0;
-  pool().run(&job);
+  run_job(count, std::max(grain, count / (slots * kPiecesPerThread)), slots, function, context);
+}
+
+void run_in_slots(std::int64_t count, std::int64_t slots, RangeFunction function, void *context) {
+  if (count <= 0) return;
+  const std::int64_t most = std::min<std::int64_t>(std::min(slots, count), kMaxThreads);
+  run_job(count, 1, inside_job ? 1 : static_cast<int>(most), function, context);
 }
 
 }  // namespace mluops

@@ -46,8 +46,10 @@ void collect_forward(const Map &g, const PsamaskForwardProblem &problem, std::in
     const Range rows = g.rows_reached(h), columns = g.columns_reached(w);
     sink.zeros(rows.begin * g.width);
     for (std::int64_t row = rows.begin; row < rows.end; ++row) {
+      const float *run = mask + (row - h + g.up) * g.mask_w + columns.begin - w + g.left;
+      ask_for<0, 2>(run, g.cells - 1, columns.count());  // about what the next position has there
       sink.zeros(columns.begin);
-      sink.values(mask + (row - h + g.up) * g.mask_w + columns.begin - w + g.left, columns.count());
+      sink.values(run, columns.count());
       sink.zeros(g.width - columns.end);
     }
     sink.zeros((g.height - rows.end) * g.width);
@@ -89,7 +91,8 @@ class Tiles {
 };
 
 // The next pieces of lines of the result, side by side, until they are long enough to be written. Of those that go past the caches,
-// whole cache lines are written: what is left stays where it is in its cache line, and the next piece follows it.
+// whole cache lines are written: what is left stays where it is in its cache line, and the next piece follows it. Of a result that
+// stays in the caches a sheet may also be a view.
 class Sheet {
  public:
   static constexpr std::int64_t kWidth = 256;
@@ -100,9 +103,15 @@ class Sheet {
   static std::int64_t size(std::int64_t lines) { return lines * (kStride + 1); }
 
   Sheet(float *memory, std::int64_t lines, bool stream)
-      : left_(reinterpret_cast<std::int32_t *>(memory + lines * kStride)), lines_(memory), stream_(stream) {
+      : left_(reinterpret_cast<std::int32_t *>(memory + lines * kStride)),
+        lines_(memory),
+        stride_(kStride),
+        stream_(stream) {
     for (std::int64_t i = 0; i < lines; ++i) left_[i] = 0;
   }
+
+  // A view of lines that start at `lines`, `stride` apart.
+  static Sheet view(float *lines, std::int64_t stride) { return Sheet(lines, stride); }
 
   // `count` lines from `first` on start at `to`, `stride` apart in memory.
   void start(std::int64_t first, const float *to, std::int64_t stride, std::int64_t count) const {
@@ -113,12 +122,12 @@ class Sheet {
   }
 
   // Where the next piece of a line goes.
-  float *line(std::int64_t i) const { return lines_ + i * kStride + left_[i]; }
+  float *line(std::int64_t i) const { return lines_ + i * stride_ + (left_ == nullptr ? 0 : left_[i]); }
 
   // Writes the next `width` floats of each of these lines to memory; `is_first` and `is_last` are about these pieces.
   void write(std::int64_t first, float *to, std::int64_t stride, std::int64_t count, std::int64_t width, bool is_first,
              bool is_last) const {
-    for (std::int64_t i = first; i < first + count; ++i, to += stride) {
+    for (std::int64_t i = first; left_ != nullptr && i < first + count; ++i, to += stride) {
       if (stream_) {
         write_past_caches(i, to, width, is_first, is_last);
       } else {
@@ -132,6 +141,8 @@ class Sheet {
   }
 
  private:
+  Sheet(float *lines, std::int64_t stride) : left_(nullptr), lines_(lines), stride_(stride), stream_(false) {}
+
   void write_past_caches(std::int64_t i, float *to, std::int64_t width, bool is_first, bool is_last) const {
     float *from = lines_ + i * kStride;
     const std::int64_t before = left_[i], end = before + width;
@@ -146,16 +157,18 @@ class Sheet {
 
   std::int32_t *const left_;
   float *const lines_;
+  const std::int64_t stride_;
   const bool stream_;
 };
 
 // Lines of the map of `distribute`. A task has all targets in some rows of the map: with several, what it reads of one position's
 // mask is long enough to make up for the distance to the next one's.
 struct DistributeForward {
-  DistributeForward(const Map &map, const PsamaskForwardProblem &of)
+  DistributeForward(const Map &map, const PsamaskForwardProblem &of, bool past_caches)
       : g(map),
         problem(of),
-        row_lines((g.width + kLanes - 1) / kLanes * kLanes),
+        direct(!past_caches && g.width >= kLanes),
+        row_lines(direct ? g.width : (g.width + kLanes - 1) / kLanes * kLanes),
         rows_per_task(larger<std::int64_t>(
             smaller(kMostLines / row_lines, g.batches * g.height / (4 * std::int64_t{thread_count()})), 1)),
         row_tasks((g.height + rows_per_task - 1) / rows_per_task) {}
@@ -168,6 +181,11 @@ struct DistributeForward {
   void run(const Sheet &sheet, std::int64_t task) const {
     const std::int64_t batch = task / row_tasks, first = task % row_tasks * rows_per_task;
     const Range targets{first, smaller(first + rows_per_task, g.height)};
+    if (direct) {
+      const Sheet view = Sheet::view(problem.map + (batch * g.area + targets.begin * g.width) * g.area, g.area);
+      for (std::int64_t h = 0; h < g.height; ++h) fill(view, batch, targets, h, Range{0, g.width}, h * g.width);
+      return;
+    }
     const std::int64_t rows_at_once = larger<std::int64_t>(Sheet::kWidth / g.width, 1);
     for (std::int64_t row = targets.begin; row < targets.end; ++row) {
       sheet.start((row - targets.begin) * row_lines, problem.map + (batch * g.area + row * g.width) * g.area, g.area,
@@ -252,6 +270,7 @@ struct DistributeForward {
   static constexpr std::int64_t kMostLines = 512;
   const Map &g;
   const PsamaskForwardProblem &problem;
+  const bool direct;             // squares are whole, and are written straight into the result
   const std::int64_t row_lines;  // of the sheet, for the targets of one row
   const std::int64_t rows_per_task, row_tasks;
 };
@@ -260,6 +279,7 @@ struct DistributeForward {
 struct DistributeBackward {
   const Map &g;
   const PsamaskBackwardProblem &problem;
+  const bool direct;  // rows are written straight into the result
 
   std::int64_t tasks() const { return g.batches * g.height; }
   std::int64_t sheet_lines() const { return kLanes; }
@@ -298,13 +318,22 @@ struct DistributeBackward {
         wide_row(mask + i * g.mask_w, lines_of(map, positions.h, i), positions);
       return;
     }
+    if (direct) {
+      for (std::int64_t i = 0; i < g.mask_h; ++i) {
+        ask_for(lines_of(map, positions.h, i + 1));
+        // What is written too far in a row, the next row puts right.
+        const bool loosely = (g.mask_h - i - 1) * g.mask_w >= kLanes;
+        sheet_row(Sheet::view(mask + i * g.mask_w, g.cells), 0, lines_of(map, positions.h, i), positions, loosely);
+      }
+      return;
+    }
     const std::int64_t rows_at_once = Sheet::kWidth / g.mask_w;
     sheet.start(0, mask, g.cells, positions.count);
     for (std::int64_t i = 0; i < g.mask_h; i += rows_at_once) {
       const std::int64_t rows = smaller(rows_at_once, g.mask_h - i);
       for (std::int64_t row = 0; row < rows; ++row) {
         ask_for(lines_of(map, positions.h, i + row + 1));
-        sheet_row(sheet, row * g.mask_w, lines_of(map, positions.h, i + row), positions);
+        sheet_row(sheet, row * g.mask_w, lines_of(map, positions.h, i + row), positions, true);
       }
       sheet.write(0, mask + i * g.mask_w, g.cells, positions.count, rows * g.mask_w, i == 0, i + rows == g.mask_h);
     }
@@ -326,9 +355,10 @@ struct DistributeBackward {
 
   // One row of cells of each position, at `at` of its line. Whole vectors are written from left to right: what one writes too far,
   // the next one puts right.
-  void sheet_row(const Sheet &sheet, std::int64_t at, const float *map, const Positions &positions) const {
+  void sheet_row(const Sheet &sheet, std::int64_t at, const float *map, const Positions &positions,
+                 bool loosely) const {
     for (std::int64_t j = 0; j < positions.count; ++j) {
-      clear_floats_loosely(sheet.line(j) + at, map != nullptr ? positions.before[j] : g.mask_w);
+      clear(sheet.line(j) + at, map != nullptr ? positions.before[j] : g.mask_w, loosely);
     }
     if (map == nullptr) return;
     for (Tiles target(Range{0, g.width}); target.more(); target.next()) {
@@ -341,7 +371,15 @@ struct DistributeBackward {
       }
     }
     for (std::int64_t j = 0; j < positions.count; ++j) {
-      clear_floats_loosely(sheet.line(j) + at + positions.past[j], g.mask_w - positions.past[j]);
+      clear(sheet.line(j) + at + positions.past[j], g.mask_w - positions.past[j], loosely);
+    }
+  }
+
+  static void clear(float *to, std::int64_t count, bool loosely) {
+    if (loosely) {
+      clear_floats_loosely(to, count);
+    } else {
+      clear_floats(to, count);
     }
   }
 
@@ -401,7 +439,8 @@ mluOpStatus_t psamask_forward(const PsamaskForwardProblem &problem) {
   const std::int64_t floats = g.batches * g.area * g.area;
   if (g.type == PsaType::kDistribute) {
     // Its pieces of lines lie far apart, so that a cache has to fetch each line that it is to hold.
-    return run_distribute("mluOpPsamaskForward", DistributeForward{g, problem}, streams(floats, last_cache_bytes()));
+    const bool stream = streams(floats, last_cache_bytes());
+    return run_distribute("mluOpPsamaskForward", DistributeForward(g, problem, stream), stream);
   }
   const bool stream = streams(floats, streaming_bytes());
   auto collect = [&](std::int64_t begin, std::int64_t end) {
@@ -419,7 +458,8 @@ mluOpStatus_t psamask_backward(const PsamaskBackwardProblem &problem) {
   const Map g(problem.geometry);
   const std::int64_t floats = g.batches * g.area * g.cells;
   if (g.type == PsaType::kDistribute) {
-    return run_distribute("mluOpPsamaskBackward", DistributeBackward{g, problem}, streams(floats, last_cache_bytes()));
+    const bool stream = streams(floats, last_cache_bytes());
+    return run_distribute("mluOpPsamaskBackward", DistributeBackward{g, problem, !stream}, stream);
   }
   const bool stream = streams(floats, streaming_bytes());
   auto collect = [&](std::int64_t begin, std::int64_t end) {
