@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <chrono>
 #include <thread>
 
@@ -131,6 +132,48 @@ TEST(no_more_threads_than_asked_for) {
   };
   for (int round = 0; round < 20; ++round) mluops::parallel_for(64, 1, body);
   CHECK(most <= 2);
+}
+
+// Who is in each slot, how often each index was visited, and where each slot began.
+struct Visits {
+  explicit Visits(std::int64_t count) : indices(static_cast<std::size_t>(count)) {}
+  static void visit(void *context, int slot, std::int64_t begin, std::int64_t end) {
+    Visits &visits = *static_cast<Visits *>(context);
+    const std::size_t here = static_cast<std::size_t>(slot);
+    CHECK(here < visits.busy.size() && !visits.busy[here].exchange(true));
+    if (visits.first[here] < 0) visits.first[here] = begin;
+    for (std::int64_t i = begin; i < end; ++i) ++visits.indices[static_cast<std::size_t>(i)];
+    std::this_thread::sleep_for(std::chrono::microseconds(50));  // time enough for others to join
+    visits.busy[here] = false;
+  }
+
+  std::array<std::atomic<bool>, 100> busy{};
+  std::vector<std::int64_t> first = std::vector<std::int64_t>(100, -1);
+  Counters indices;
+};
+
+TEST(slots_are_not_shared) {
+  for (const int slots : {1, 2, 7, 64, 65, 100}) {
+    const std::int64_t count = 240;
+    Visits visits(count);
+    mluops::run_in_slots(count, slots, Visits::visit, &visits);
+    for (const auto &visited : visits.indices) CHECK_EQ(visited.load(), 1);
+    for (std::size_t slot = static_cast<std::size_t>(slots); slot < visits.first.size(); ++slot) {
+      CHECK_EQ(visits.first[slot], std::int64_t{-1});
+    }
+  }
+}
+
+TEST(a_slot_begins_where_it_began_before) {
+  for (int round = 0; round < 5; ++round) {
+    Visits visits(240);
+    mluops::run_in_slots(240, 3, Visits::visit, &visits);
+    CHECK_EQ(visits.first[0], std::int64_t{0});
+    for (const std::size_t slot : {1u, 2u}) {
+      // A helper may be too late for the first index of its part, or for anything.
+      CHECK(visits.first[slot] == -1 || visits.first[slot] >= static_cast<std::int64_t>(slot) * 80);
+    }
+  }
 }
 
 TEST(many_callers_at_once) {
