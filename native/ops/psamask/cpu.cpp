@@ -47,7 +47,7 @@ void collect_forward(const Map &g, const PsamaskForwardProblem &problem, std::in
     sink.zeros(rows.begin * g.width);
     for (std::int64_t row = rows.begin; row < rows.end; ++row) {
       const float *run = mask + (row - h + g.up) * g.mask_w + columns.begin - w + g.left;
-      ask_for<0, 2>(run, g.cells - 1, columns.count());  // about what the next position has there
+      ask_for<0, 2>(run, 3 * (g.cells - 1), columns.count());  // about what a later position has there
       sink.zeros(columns.begin);
       sink.values(run, columns.count());
       sink.zeros(g.width - columns.end);
@@ -219,31 +219,34 @@ struct DistributeForward {
       const std::int64_t line = (row - targets.begin) * row_lines;
       for (std::int64_t i = 0; i < g.width; ++i) clear_floats(sheet.line(line + i) + at, columns.count());
     }
+    // What is asked for at once is no more than what a square takes: more of it would have to wait.
+    const std::int64_t squares = (g.width + kLanes - 1) / kLanes, share = (kLanes + squares - 1) / squares;
     for (Tiles w(columns); w.more(); w.next()) {
       for (std::int64_t row = given.begin; row < given.end; ++row) {
         const float *cells = mask + row * g.mask_w;
-        ask_for(cells, w.at() + kLanes);
         const std::int64_t line = (row - targets.begin) * row_lines;
-        for (Tiles target(Range{0, g.width}); target.more(); target.next()) {
+        std::int64_t asked = w.at() + kLanes;
+        for (Tiles target(Range{0, g.width}); target.more(); target.next(), asked += share) {
+          ask_for(cells, asked, share);
           turn(sheet, cells, w.at(), target.at(), line + target.at(), at + w.at() - columns.begin);
         }
       }
     }
   }
 
-  // Asks for what the positions from w on will give: each lies too far from the next for the hardware to foresee it. Behind the
+  // Asks for what `count` positions from w on will give: each lies too far from the next for the hardware to foresee it. Behind the
   // last column come the positions of the next row, whose masks are a row of cells further up.
-  void ask_for(const float *mask, std::int64_t w) const {
+  void ask_for(const float *mask, std::int64_t w, std::int64_t count) const {
     constexpr std::int64_t kLine = kCacheLine / sizeof(float);
     const std::uintptr_t next_row = static_cast<std::uintptr_t>(g.width * g.cells - g.mask_w) * sizeof(float);
     const std::uintptr_t start = reinterpret_cast<std::uintptr_t>(mask) + (w < g.width ? 0 : next_row);
-    const std::int64_t first = w < g.width ? w : 0;
-    for (std::int64_t position = first; position < smaller(first + kLanes, g.width); ++position) {
+    const std::int64_t first = w < g.width ? w : w - g.width;
+    for (std::int64_t position = first; position < smaller(first + count, g.width); ++position) {
       const Range columns = g.columns_reached(position);
       const std::int64_t from = position * g.cells + columns.begin - position + g.left;
       for (std::int64_t i = 0; i < columns.count() + kLine - 1; i += kLine) {
         __builtin_prefetch(
-            reinterpret_cast<const void *>(start + static_cast<std::uintptr_t>(from + i) * sizeof(float)));
+            reinterpret_cast<const void *>(start + static_cast<std::uintptr_t>(from + i) * sizeof(float)), 0, 2);
       }
     }
   }
@@ -348,8 +351,8 @@ struct DistributeBackward {
   // Asks for what a row of targets will give: the lines lie too far apart for the hardware to foresee it.
   void ask_for(const float *map) const {
     for (std::int64_t target = 0; map != nullptr && target < g.width; ++target) {
-      __builtin_prefetch(map + target * g.area);
-      __builtin_prefetch(map + target * g.area + kLanes - 1);
+      __builtin_prefetch(map + target * g.area, 0, 2);
+      __builtin_prefetch(map + target * g.area + kLanes - 1, 0, 2);
     }
   }
 
