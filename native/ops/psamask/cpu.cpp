@@ -162,15 +162,18 @@ class Sheet {
 };
 
 // Lines of the map of `distribute`. A task has all targets in some rows of the map: with several, what it reads of one position's
-// mask is long enough to make up for the distance to the next one's.
+// mask is long enough to make up for the distance to the next one's. Where the result stays in the caches, so that pieces of its lines
+// cost little, a task has a row of positions instead, and reads their masks as they lie.
 struct DistributeForward {
   DistributeForward(const Map &map, const PsamaskForwardProblem &of, bool past_caches)
       : g(map),
         problem(of),
         direct(!past_caches && g.width >= kLanes),
         row_lines(direct ? g.width : (g.width + kLanes - 1) / kLanes * kLanes),
-        rows_per_task(larger<std::int64_t>(
-            smaller(kMostLines / row_lines, g.batches * g.height / (4 * std::int64_t{thread_count()})), 1)),
+        rows_per_task(direct ? 1
+                             : larger<std::int64_t>(smaller(kMostLines / row_lines,
+                                                            g.batches * g.height / (2 * std::int64_t{thread_count()})),
+                                                    1)),
         row_tasks((g.height + rows_per_task - 1) / rows_per_task) {}
 
   std::int64_t tasks() const { return g.batches * row_tasks; }
@@ -180,12 +183,12 @@ struct DistributeForward {
   // Sheets of rows of positions that fit side by side, or of parts of a row that does not.
   void run(const Sheet &sheet, std::int64_t task) const {
     const std::int64_t batch = task / row_tasks, first = task % row_tasks * rows_per_task;
-    const Range targets{first, smaller(first + rows_per_task, g.height)};
     if (direct) {
-      const Sheet view = Sheet::view(problem.map + (batch * g.area + targets.begin * g.width) * g.area, g.area);
-      for (std::int64_t h = 0; h < g.height; ++h) fill(view, batch, targets, h, Range{0, g.width}, h * g.width);
+      const Sheet view = Sheet::view(problem.map + batch * g.area * g.area, g.area);
+      fill(view, batch, Range{0, g.height}, first, Range{0, g.width}, first * g.width);
       return;
     }
+    const Range targets{first, smaller(first + rows_per_task, g.height)};
     const std::int64_t rows_at_once = larger<std::int64_t>(Sheet::kWidth / g.width, 1);
     for (std::int64_t row = targets.begin; row < targets.end; ++row) {
       sheet.start((row - targets.begin) * row_lines, problem.map + (batch * g.area + row * g.width) * g.area, g.area,
