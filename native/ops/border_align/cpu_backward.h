@@ -159,6 +159,12 @@ class Backward {
       const std::int64_t asked = parts_.in_borders(group.part, group.boxes[next]) + c;
       ask_for<0, 2>(problem_.argmax, asked, channels);
       ask_for<0, 2>(gradients, asked, channels);
+      if (sizeof(T) < sizeof(float)) {  // converting waits for them, where using them would not
+        const std::int64_t soon = smaller(b + kBoxesAhead, group.count - 1);
+        const std::int64_t near = parts_.in_borders(group.part, group.boxes[group.first + soon]) + c;
+        ask_for<0>(problem_.argmax, near, channels);
+        ask_for<0>(gradients, near, channels);
+      }
       const std::int64_t at = parts_.in_borders(group.part, group.boxes[group.first + b]) + c;
       float converted[kMostWidth];
       add_border(places, shares[b], first, count, problem_.argmax + at, floats(gradients + at, converted, channels),
