@@ -167,7 +167,9 @@ class Forward {
     Vector square[kLanes];
     for (std::int64_t m = 0; m < g_.sources; m += kLanes) {
       const std::int64_t count = smaller<std::int64_t>(kLanes, g_.sources - m);
-      ask_for_rows<0>(rows, g_.sources, task.channels, m + kSourcesAhead);
+      // Behind the end of these rows come the next task's, to which the sums leave time to arrive.
+      const std::int64_t next = m + kSourcesAhead < g_.sources ? 0 : (task.channels - 1) * g_.sources;
+      ask_for_rows<0>(rows, g_.sources, task.channels, m + kSourcesAhead + next);
       load_square(rows + m, g_.sources, task.channels, count, square);
       for (std::int64_t i = 0; i < count; ++i) store(tile + (m + i) * kLanes, square[i]);
     }
