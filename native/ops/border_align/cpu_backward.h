@@ -97,12 +97,13 @@ class Backward {
   }
 
   void add_group(const Room &room, const Group &group, float *low, float *high) const {
-    const std::int32_t all = problem_.geometry.pool_size + 1;
-    for (std::int32_t first = 0; first < all; first += Samples::kMost) {
+    const std::int64_t all = problem_.geometry.pool_size + std::int64_t{1};
+    for (std::int64_t first = 0; first < all; first += Samples::kMost) {
+      const std::int32_t count = static_cast<std::int32_t>(smaller<std::int64_t>(Samples::kMost, all - first));
       for (std::int64_t begin = 0; begin < group.side.length; begin += kMostPlaces) {
         const Stretch stretch{begin, smaller(kMostPlaces, group.side.length - begin),
                               block_width(group.side, group.part)};
-        add_stretch(room, group, first, smaller(Samples::kMost, all - first), stretch, low, high);
+        add_stretch(room, group, static_cast<std::int32_t>(first), count, stretch, low, high);
       }
     }
   }

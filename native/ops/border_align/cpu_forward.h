@@ -125,15 +125,15 @@ class Forward {
   // Calls use(samples, first, count) for all samples of a group's borders, some of each border at a time.
   template <typename Use>
   void find(const Room &room, const Group &group, const Use &use) const {
-    const std::int32_t all = problem_.geometry.pool_size + 1;
+    const std::int64_t all = problem_.geometry.pool_size + std::int64_t{1};
     float at[Group::kMost], step[Group::kMost], fraction[Group::kMost];
     for (std::int64_t b = 0; b < group.count; ++b) {
       const T *box = boxes_of(group.part) + group.boxes[group.first + b] * 4;
       group.side.walk_of(box, problem_.geometry.pool_size, &at[b], &step[b]);
       fraction[b] = Lines(group.side.line_of(box), group.side.lines).fraction;
     }
-    for (std::int32_t first = 0; first < all; first += Samples::kMost) {
-      const std::int32_t count = smaller(Samples::kMost, all - first);
+    for (std::int64_t first = 0; first < all; first += Samples::kMost) {
+      const std::int32_t count = static_cast<std::int32_t>(smaller<std::int64_t>(Samples::kMost, all - first));
       float along[Group::kMost][Samples::kMost];
       // Adding the step again and again, rounding each time, is part of the definition.
       for (std::int64_t b = 0; b < group.count; ++b) {
@@ -146,7 +146,7 @@ class Forward {
       for (std::int64_t b = 0; b < group.count; ++b) {
         room.samples[b].find(along[b], count, group.side.length, fraction[b]);
       }
-      use(first, count);
+      use(static_cast<std::int32_t>(first), count);
     }
   }
 
@@ -186,7 +186,7 @@ class Forward {
   template <int kVectors, bool kWhole, typename Pixel>
   void pool_block(const Room &room, const Group &group, const Pixels<Pixel> &pixels, std::int32_t first,
                   std::int32_t count, std::int64_t c, std::int64_t channels) const {
-    const bool last = first + count > problem_.geometry.pool_size;
+    const bool last = first > problem_.geometry.pool_size - count;
     T *output = static_cast<T *>(problem_.output);
     for (std::int64_t b = 0; b < group.count; ++b) {
       const std::int64_t next = smaller(b + kBoxesAhead, group.count - 1);
