@@ -211,7 +211,7 @@ class Forward {
   // nothing.
   template <int kVectors>
   struct Best {
-    Vector value[kVectors];
+    Vector value[kVectors] = {};
     IntVector number[kVectors] = {};
 
     void load(const float *values, const std::int32_t *numbers, std::int64_t channels) {
