@@ -95,6 +95,25 @@ class Scratch {
   T *data_;
 };
 
+// Deals out one piece of memory, each part at the start of a cache line. Without memory it only counts.
+class Dealer {
+ public:
+  explicit Dealer(char *memory) : memory_(memory) {}
+
+  template <typename Value>
+  Value *deal(std::int64_t count) {
+    char *start = memory_ == nullptr ? nullptr : memory_ + used_;
+    used_ += (count * static_cast<std::int64_t>(sizeof(Value)) + kLine - 1) / kLine * kLine;
+    return reinterpret_cast<Value *>(start);
+  }
+  std::int64_t used() const { return used_; }
+
+ private:
+  static constexpr std::int64_t kLine = kCacheLine;
+  char *memory_;
+  std::int64_t used_ = 0;
+};
+
 // What a kernel returns when Scratch had none; it must not have written anything yet.
 static inline mluOpStatus_t out_of_memory(const char *function) {
   return fail(MLUOP_STATUS_ALLOC_FAILED, function, "out of memory");

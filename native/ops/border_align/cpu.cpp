@@ -7,8 +7,7 @@ namespace {
 
 template <typename Kernel>
 mluOpStatus_t run(const char *function, const typename Kernel::Problem &problem) {
-  constexpr std::int64_t kLinesHeld = 2;
-  const Parts parts(problem.geometry, kLinesHeld);
+  const Parts parts(problem.geometry);
   const std::int64_t slots = useful_slots(parts.tasks(), parts.values());
   Dealer counter(nullptr);
   const typename Kernel::Room counted(parts, counter);

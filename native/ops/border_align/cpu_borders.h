@@ -155,31 +155,12 @@ struct Group {
   std::int64_t count;
 };
 
-// Deals out one piece of memory, each part at the start of a cache line. Without memory it only counts.
-class Dealer {
- public:
-  explicit Dealer(char *memory) : memory_(memory) {}
-
-  template <typename Value>
-  Value *deal(std::int64_t count) {
-    char *start = memory_ == nullptr ? nullptr : memory_ + used_;
-    used_ += (count * static_cast<std::int64_t>(sizeof(Value)) + kLine - 1) / kLine * kLine;
-    return reinterpret_cast<Value *>(start);
-  }
-  std::int64_t used() const { return used_; }
-
- private:
-  static constexpr std::int64_t kLine = kCacheLine;
-  char *memory_;
-  std::int64_t used_ = 0;
-};
-
-// Cuts the map into parts. `line_values` is how many values a task keeps for a channel of a pixel of a line.
+// Cuts the map into parts.
 struct Parts {
-  Parts(const BorderAlignGeometry &geometry, std::int64_t line_values)
+  explicit Parts(const BorderAlignGeometry &geometry)
       : g(geometry),
         longest(larger(g.height, g.width)),
-        width(width_of(line_values)),
+        width(fitting_width()),
         per_side((g.channels + width - 1) / width),
         pixel(g.channels * kBorders) {}
 
@@ -208,11 +189,11 @@ struct Parts {
   const std::int64_t longest, width, per_side, pixel;
 
  private:
-  // Enough parts for all threads, and lines that fit into the second cache.
-  std::int64_t width_of(std::int64_t line_values) const {
-    constexpr std::int64_t kUnit = 64, kLineBytes = 256 << 10;
+  // Enough parts for all threads, and the two lines that a task holds fit into the second cache.
+  std::int64_t fitting_width() const {
+    constexpr std::int64_t kUnit = 64, kLinesHeld = 2, kBytes = 256 << 10;
     const std::int64_t wanted = (4 * thread_count() + g.batches * kBorders - 1) / (g.batches * kBorders);
-    const std::int64_t fitting = kLineBytes / (line_values * longest * static_cast<std::int64_t>(sizeof(float)));
+    const std::int64_t fitting = kBytes / (kLinesHeld * longest * static_cast<std::int64_t>(sizeof(float)));
     const std::int64_t most = smaller((g.channels + wanted - 1) / wanted, fitting);
     return larger((most + kUnit - 1) / kUnit, std::int64_t{1}) * kUnit;
   }

@@ -122,7 +122,7 @@ class Forward {
     std::memset(problem_.argmax + at, 0, static_cast<std::size_t>(part.count) * sizeof(std::int32_t));
   }
 
-  // Calls use(samples, first, count) for all samples of a group's borders, some of each border at a time.
+  // Finds all samples of a group's borders, some of each border at a time, and calls use(first, count) for them.
   template <typename Use>
   void find(const Room &room, const Group &group, const Use &use) const {
     const std::int64_t all = problem_.geometry.pool_size + std::int64_t{1};

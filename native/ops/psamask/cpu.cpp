@@ -243,7 +243,7 @@ struct DistributeForward {
     constexpr std::int64_t kLine = kCacheLine / sizeof(float);
     const std::uintptr_t next_row = static_cast<std::uintptr_t>(g.width * g.cells - g.mask_w) * sizeof(float);
     const std::uintptr_t start = reinterpret_cast<std::uintptr_t>(mask) + (w < g.width ? 0 : next_row);
-    const std::int64_t first = w < g.width ? w : w - g.width;
+    const std::int64_t first = w < g.width ? w : w - larger<std::int64_t>(g.width, kLanes);
     for (std::int64_t position = first; position < smaller(first + count, g.width); ++position) {
       const Range columns = g.columns_reached(position);
       const std::int64_t from = position * g.cells + columns.begin - position + g.left;
