@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -182,3 +183,10 @@ def test_other_layouts_are_refused_in_c(raw: Raw) -> None:
     assert _status(raw, "forward", 0, Tensor(x, ARRAY), 3, 3, Tensor(y, NHWC)) == BAD_PARAM
     assert _status(raw, "forward", 0, Tensor(x, NHWC), 3, 3, Tensor(y, ARRAY)) == BAD_PARAM
     assert is_canary(y)
+
+
+@pytest.mark.parametrize("function", [pymluops.psamask_forward, pymluops.psamask_backward])
+@pytest.mark.parametrize("psa_type", [-1, 2, 2**40, True, None])
+def test_a_number_that_is_no_type_is_refused_before_the_call(function: Callable[..., Any], psa_type: object) -> None:
+    with pytest.raises(pymluops.BadParamError, match="psa_type: expected an integer from 0 to 1, got"):
+        function(np.zeros((1, 1, 1, 1), np.float32), psa_type, 1)
