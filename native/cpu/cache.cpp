@@ -8,10 +8,10 @@
 namespace mluops {
 namespace {
 
-// The last cache that the first CPU can use, 0 if the system does not say. It is asked before the C library, whose figure for AMD
+// A cache that the first CPU can use, 0 if the system does not say. It is asked before the C library, whose figure for the last one of AMD
 // CPUs in virtual machines counts caches of many others.
-long last_cache_of_system() {
-  std::FILE *file = std::fopen("/sys/devices/system/cpu/cpu0/cache/index3/size", "re");
+long cache_of_system(const char *path) {
+  std::FILE *file = std::fopen(path, "re");
   if (file == nullptr) return 0;
   long kib = 0;
   char unit = '\0';
@@ -20,23 +20,30 @@ long last_cache_of_system() {
   return read == 2 && unit == 'K' && kib > 0 ? kib * 1024 : 0;
 }
 
-long last_cache_of_library() {
 #if defined(_SC_LEVEL3_CACHE_SIZE)
-  return sysconf(_SC_LEVEL3_CACHE_SIZE);
+constexpr int kFirstCache = _SC_LEVEL1_DCACHE_SIZE, kLastCache = _SC_LEVEL3_CACHE_SIZE;
 #else
-  return 0;
+constexpr int kFirstCache = -1, kLastCache = -1;
 #endif
+
+// What the system says, or else the C library, or else what is usual; what is beyond `most` nobody has for himself.
+std::int64_t cache_bytes(const char *path, int name, long usual, long most) {
+  long bytes = cache_of_system(path);
+  if (bytes <= 0 && name >= 0) bytes = sysconf(name);
+  return bytes > 0 ? std::min(bytes, most) : usual;
 }
 
 }  // namespace
 
+std::int64_t first_cache_bytes() {
+  static const std::int64_t bytes =
+      cache_bytes("/sys/devices/system/cpu/cpu0/cache/index0/size", kFirstCache, 32L << 10, 128L << 10);
+  return bytes;
+}
+
 std::int64_t last_cache_bytes() {
-  static const std::int64_t bytes = [] {
-    constexpr long kUsual = 32L << 20, kMost = 128L << 20;
-    long last_cache = last_cache_of_system();
-    if (last_cache <= 0) last_cache = last_cache_of_library();
-    return static_cast<std::int64_t>(last_cache > 0 ? std::min(last_cache, kMost) : kUsual);
-  }();
+  static const std::int64_t bytes =
+      cache_bytes("/sys/devices/system/cpu/cpu0/cache/index3/size", kLastCache, 32L << 20, 128L << 20);
   return bytes;
 }
 

@@ -246,9 +246,10 @@ static inline void store_row(T *to, const float *row, std::int64_t count) {
 }
 
 // Asks for `count` values from `offset` on, which may lie behind the last one. For what lies further off than a hardware prefetcher
-// looks. kWrite is 1 for what will be written; kCache is 3 to bring them into the first cache, 2 for the second.
+// looks. kWrite is 1 for what will be written; kCache is 3 to bring them into the first cache, 2 for the second. GCC takes functions that
+// only ask for one without any effect and leaves calls of them out: each of them must be inline by force.
 template <int kWrite, int kCache = 3, typename T>
-static inline void ask_for(const T *values, std::int64_t offset, std::int64_t count) {
+[[gnu::always_inline]] static inline void ask_for(const T *values, std::int64_t offset, std::int64_t count) {
   const std::uintptr_t start =
       reinterpret_cast<std::uintptr_t>(values) + static_cast<std::uintptr_t>(offset) * sizeof(T);
   for (std::size_t i = 0; i < static_cast<std::size_t>(count) * sizeof(T); i += kCacheLine) {

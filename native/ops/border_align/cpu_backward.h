@@ -11,6 +11,7 @@
 namespace mluops {
 namespace MLUOPS_LEVEL {
 
+typedef std::uint32_t UnsignedVector __attribute__((vector_size(kLanes * sizeof(std::uint32_t))));
 typedef float Corners __attribute__((vector_size(4 * sizeof(float))));
 
 static inline void add_corners(float *to, Corners shares) {
@@ -32,13 +33,19 @@ static inline void unzip(Vector &a, Vector &b, Lanes<kLane...>) {
 template <typename T>
 class Backward {
  public:
-  static constexpr std::int64_t kMostWidth = 32;  // channels of a block; a multiple of the lanes of every level
+  // Channels of a block at most and at least; multiples of the lanes of every level.
+  static constexpr std::int64_t kMostWidth = 64, kLeastWidth = 16;
 
-  // What a border adds for each of its samples, and where among the places; the one behind them stands for all others. Nobody reads what
-  // is added to the place before the first one.
+  // What a border adds for a gradient of one of its samples, and where among the places. Nobody reads what is added to the place before
+  // the first one.
+  struct Share {
+    Corners weight;
+    std::int32_t place;
+  };
+
+  // Those of some samples of a border; the one behind them stands for all others.
   struct Shares {
-    Corners weight[Samples::kMost + 1];
-    std::int32_t place[Samples::kMost + 1];
+    Share of[Samples::kMost + 1];
   };
 
   typedef BorderAlignBackwardProblem Problem;
@@ -46,7 +53,7 @@ class Backward {
   // What a running task needs: the places of a block, the sums of two lines, sorted boxes, and the shares of a group.
   struct Room {
     Room(const Parts &parts, Dealer &memory)
-        : places(memory.deal<float>(places_size(smaller(parts.longest, kMostPlaces), kMostWidth))),
+        : places(memory.deal<float>(larger(most_places(parts.g.height), most_places(parts.g.width)))),
           sums(memory.deal<float>(2 * (parts.longest * smaller(parts.width, parts.g.channels) + kLanes))),
           boxes(memory.deal<std::int32_t>(SortedBoxes::size(parts.g))),
           shares(memory.deal<Shares>(Group::most(parts.g))) {}
@@ -64,7 +71,7 @@ class Backward {
     const Side side(problem_.geometry, part.side);
     const SortedBoxes boxes(boxes_of(part), problem_.geometry.boxes, side, room.boxes);
     const std::int64_t line_size = side.length * part.count + kLanes;
-    clear_floats(room.places, places_size(smaller(side.length, kMostPlaces), block_width(side, part)));
+    clear_floats(room.places, places_size(side.length, block_width(side, part)));
     clear_floats(room.sums, 2 * line_size);
     for (std::int64_t line = 0; line < side.lines; ++line) {
       float *low = room.sums + line % 2 * line_size;
@@ -82,14 +89,24 @@ class Backward {
   // Of longer lines a part is done at a time.
   static constexpr std::int64_t kMostPlaces = 512;
 
-  static std::int64_t places_size(std::int64_t places, std::int64_t width) { return (places + 1) * width * 4; }
+  // Of the places of a line and the one before them, for so many channels at a time.
+  static std::int64_t places_size(std::int64_t length, std::int64_t width) {
+    return (smaller(length, kMostPlaces) + 1) * width * 4;
+  }
+  static std::int64_t most_places(std::int64_t length) { return places_size(length, fitting_width(length)); }
 
-  // Channels of a block whose places fit into the first cache, or else are at least whole vectors.
+  // Channels of a block whose places fit into the first cache, or else are few.
+  static std::int64_t fitting_width(std::int64_t length) {
+    std::int64_t width = kMostWidth;
+    while (width > kLeastWidth && length * width * static_cast<std::int64_t>(sizeof(Corners)) > first_cache_room()) {
+      width /= 2;
+    }
+    return width;
+  }
+
   static std::int64_t block_width(const Side &side, const Part &part) {
-    constexpr std::int64_t kBytes = 24 << 10;
-    const bool fits = side.length * kMostWidth * static_cast<std::int64_t>(sizeof(Corners)) <= kBytes;
     const std::int64_t padded = (part.count + kLanes - 1) / kLanes * kLanes;
-    return smaller(fits ? kMostWidth : kMostWidth / 2, padded);
+    return smaller(fitting_width(side.length), padded);
   }
 
   const T *boxes_of(const Part &part) const {
@@ -142,12 +159,11 @@ class Backward {
       for (std::int32_t i = 0; i < count; ++i) {
         const std::int64_t place = samples.low[i] - stretch.first;
         const bool here = (samples.inside >> i & 1) != 0 && place >= 0 && place < stretch.count;
-        shares[b].place[i] = here ? static_cast<std::int32_t>(place) * next_place : -next_place;
-        shares[b].weight[i] =
-            Corners{samples.weight[0][i], samples.weight[1][i], samples.weight[2][i], samples.weight[3][i]};
+        shares[b].of[i] =
+            Share{Corners{samples.weight[0][i], samples.weight[1][i], samples.weight[2][i], samples.weight[3][i]},
+                  here ? static_cast<std::int32_t>(place) * next_place : -next_place};
       }
-      shares[b].place[count] = -next_place;
-      shares[b].weight[count] = Corners{};
+      shares[b].of[count] = Share{Corners{}, -next_place};
     }
   }
 
@@ -155,22 +171,25 @@ class Backward {
   void add_block(float *places, const Shares *shares, const Group &group, std::int32_t first, std::int32_t count,
                  std::int64_t c, std::int64_t channels) const {
     const T *gradients = static_cast<const T *>(problem_.grad_output);
+    constexpr std::int64_t kFarAhead = 16;
     for (std::int64_t b = 0; b < group.count; ++b) {
-      const std::int64_t next = smaller(group.first + b + Group::kMost, problem_.geometry.boxes - 1);
-      const std::int64_t asked = parts_.in_borders(group.part, group.boxes[next]) + c;
-      ask_for<0, 2>(problem_.argmax, asked, channels);
-      ask_for<0, 2>(gradients, asked, channels);
-      if (sizeof(T) < sizeof(float)) {  // converting waits for them, where using them would not
-        const std::int64_t soon = smaller(b + kBoxesAhead, group.count - 1);
-        const std::int64_t near = parts_.in_borders(group.part, group.boxes[group.first + soon]) + c;
-        ask_for<0>(problem_.argmax, near, channels);
-        ask_for<0>(gradients, near, channels);
-      }
+      ask_for_border<2>(group, b + kFarAhead, gradients, c, channels);
+      ask_for_border<3>(group, b + kBoxesAhead, gradients, c, channels);
       const std::int64_t at = parts_.in_borders(group.part, group.boxes[group.first + b]) + c;
       float converted[kMostWidth];
       add_border(places, shares[b], first, count, problem_.argmax + at, floats(gradients + at, converted, channels),
                  channels);
     }
+  }
+
+  // To the cache line of the last channel, wherever in a line the first one lies.
+  template <int kCache>
+  [[gnu::always_inline]] void ask_for_border(const Group &group, std::int64_t number, const T *gradients,
+                                             std::int64_t c, std::int64_t channels) const {
+    const std::int64_t box = group.boxes[smaller(group.first + number, problem_.geometry.boxes - 1)];
+    const std::int64_t at = parts_.in_borders(group.part, box) + c;
+    ask_for<0, kCache>(problem_.argmax, at, channels + kLanes - 1);
+    ask_for<0, kCache>(gradients, at, channels + kLanes - 1);
   }
 
   static const float *floats(const float *from, float *, std::int64_t) { return from; }
@@ -181,10 +200,19 @@ class Backward {
 
   static void add_border(float *places, const Shares &shares, std::int32_t first, std::int32_t count,
                          const std::int32_t *argmax, const float *gradient, std::int64_t channels) {
-    const std::uint32_t begin = static_cast<std::uint32_t>(first), others = static_cast<std::uint32_t>(count);
+    // Where the share of each channel lies, in bytes.
+    std::int32_t at[kMostWidth];
+    constexpr std::uint32_t kSize = sizeof(Share);
+    for (std::int64_t i = 0; i < channels; i += kLanes) {
+      const UnsignedVector sample = reinterpret_cast<UnsignedVector>(load_some(argmax + i, channels - i) - first);
+      const UnsignedVector others = UnsignedVector{} + static_cast<std::uint32_t>(count);
+      store(at + i, reinterpret_cast<IntVector>((sample < others ? sample : others) * kSize));
+    }
+    const char *own = reinterpret_cast<const char *>(shares.of);
+#pragma GCC unroll 4
     for (std::int64_t i = 0; i < channels; ++i) {
-      const std::uint32_t sample = smaller(static_cast<std::uint32_t>(argmax[i]) - begin, others);
-      add_corners(places + shares.place[sample] + i * 4, gradient[i] * shares.weight[sample]);
+      const Share &share = *reinterpret_cast<const Share *>(own + at[i]);
+      add_corners(places + share.place + i * 4, gradient[i] * share.weight);
     }
   }
 

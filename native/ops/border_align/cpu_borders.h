@@ -5,6 +5,7 @@
 #ifndef MLUOPS_OPS_BORDER_ALIGN_CPU_BORDERS_H_
 #define MLUOPS_OPS_BORDER_ALIGN_CPU_BORDERS_H_
 
+#include "cpu/cache.h"
 #include "cpu/vector.h"
 #include "ops/border_align/border_align.h"
 
@@ -14,6 +15,9 @@ namespace MLUOPS_LEVEL {
 // What belongs to the next box or pixel lies kilobytes further on, where no hardware prefetcher looks: it is asked for so many boxes
 // or pixels ahead, behind the last one in vain.
 constexpr std::int64_t kBoxesAhead = 2, kPixelsAhead = 6;
+
+// What of the first cache is left for pixels beside boxes, results and gradients.
+static inline std::int64_t first_cache_room() { return first_cache_bytes() / 6 * 5; }
 
 // One side of the boxes, seen along its borders: `lines` of `length` pixels, their distances counted in pixels of the map.
 struct Side {

@@ -9,19 +9,20 @@
 namespace mluops {
 namespace MLUOPS_LEVEL {
 
+// Vectors of a block of channels at most: with their largest samples, the numbers of those, and four weights they fill the registers.
+#if defined(__AVX512F__)
+constexpr int kBlockVectors = 8;
+#else
+constexpr int kBlockVectors = 4;
+#endif
+
 // Two neighbouring lines of pixels: the even ones in the first half, the odd ones in the second. A line consists of blocks of
 // `width` channels, in which pixels follow one another; the last block may be narrower.
 struct LinePair {
   static std::int64_t size(const Parts &parts) { return 2 * parts.longest * smaller(parts.width, parts.g.channels); }
 
-  // Lines of a block that both fit into the first cache beside what else is needed, or else are at least whole cache lines.
-  static int vectors(std::int64_t length) {
-    constexpr std::int64_t kBytes = 24 << 10;
-    return 2 * length * 4 * kLanes * static_cast<std::int64_t>(sizeof(float)) <= kBytes ? 4 : 2;
-  }
-
   LinePair(float *memory, const Side &of, std::int64_t of_channels)
-      : memory_(memory), side_(of), channels_(of_channels), width_(vectors(of.length) * kLanes) {}
+      : memory_(memory), side_(of), channels_(of_channels), width_(fitting_width(of.length)) {}
 
   // `map` is the part's first value.
   template <typename T>
@@ -46,10 +47,42 @@ struct LinePair {
   std::int64_t width() const { return width_; }
 
  private:
+  // Blocks of which both lines fit into the first cache beside what else is needed, or else are at least whole cache lines.
+  static std::int64_t fitting_width(std::int64_t length) {
+    std::int64_t vectors = kBlockVectors;
+    while (vectors > 2 && 2 * length * vectors * static_cast<std::int64_t>(sizeof(Vector)) > first_cache_room()) {
+      vectors /= 2;
+    }
+    return vectors * kLanes;
+  }
+
   float *const memory_;
   const Side &side_;
   const std::int64_t channels_, width_;
   std::int64_t held_[2] = {-1, -1};
+};
+
+// The line that will be copied next: its pixels are asked for one at a time, while borders between the lines before it are worked on.
+template <typename T>
+class LineAhead {
+ public:
+  LineAhead(const T *map, std::int64_t pixel, const Side &side, std::int64_t number, std::int64_t channels)
+      : map_(map),
+        first_(number * side.next_line * pixel),
+        step_(side.next_pixel * pixel),
+        channels_(channels),
+        left_(number < side.lines ? side.length : 0) {}
+
+  void ask_for_a_pixel() {
+    if (left_ == 0) return;
+    --left_;
+    ask_for<0, 2>(map_, first_ + left_ * step_, channels_);
+  }
+
+ private:
+  const T *const map_;
+  const std::int64_t first_, step_, channels_;
+  std::int64_t left_;
 };
 
 template <typename T>
@@ -87,13 +120,14 @@ class Forward {
       const bool copied = (end - begin) * (g.pool_size + std::int64_t{1}) >= side.length;
       const std::int64_t high = smaller(line + 1, side.lines - 1);
       for (std::int64_t row = line; copied && row <= high; ++row) pair.hold(map, parts_.pixel, row);
+      LineAhead<T> ahead(map, parts_.pixel, side, high + 1, part.count);
       for (std::int64_t first = begin; first < end; first += Group::kMost) {
         const Group group{part, side, boxes, first, smaller(Group::kMost, end - first)};
         if (copied) {
-          pool_copied(room, group, pair, line, high);
+          pool_copied(room, group, pair, line, high, ahead);
         } else {
           pool_group(room, group, map + line * side.next_line * parts_.pixel,
-                     map + high * side.next_line * parts_.pixel, side.next_pixel * parts_.pixel);
+                     map + high * side.next_line * parts_.pixel, side.next_pixel * parts_.pixel, ahead);
         }
       }
     }
@@ -150,42 +184,43 @@ class Forward {
     }
   }
 
-  void pool_copied(const Room &room, const Group &group, const LinePair &pair, std::int64_t low,
-                   std::int64_t high) const {
+  void pool_copied(const Room &room, const Group &group, const LinePair &pair, std::int64_t low, std::int64_t high,
+                   LineAhead<T> &ahead) const {
     find(room, group, [&](std::int32_t first, std::int32_t samples) {
       for (std::int64_t c = 0; c < group.part.count; c += pair.width()) {
         const std::int64_t channels = smaller(pair.width(), group.part.count - c);
         const Pixels<float> pixels{pair.line(low, c), pair.line(high, c), channels};
-        if (channels == 4 * kLanes) {
-          pool_block<4, true>(room, group, pixels, first, samples, c, channels);
-        } else if (channels == 2 * kLanes) {
-          pool_block<2, true>(room, group, pixels, first, samples, c, channels);
-        } else {
-          pool_narrow(room, group, pixels, first, samples, c, channels);
-        }
+        pool_pieces<kBlockVectors>(room, group, pixels, first, samples, c, c + channels, ahead);
       }
     });
   }
 
-  void pool_group(const Room &room, const Group &group, const T *low, const T *high, std::int64_t step) const {
+  void pool_group(const Room &room, const Group &group, const T *low, const T *high, std::int64_t step,
+                  LineAhead<T> &ahead) const {
     find(room, group, [&](std::int32_t first, std::int32_t samples) {
-      pool_narrow(room, group, Pixels<T>{low, high, step}, first, samples, 0, group.part.count);
+      pool_pieces<1>(room, group, Pixels<T>{low, high, step}, first, samples, 0, group.part.count, ahead);
     });
   }
 
-  template <typename Pixel>
-  void pool_narrow(const Room &room, const Group &group, const Pixels<Pixel> &pixels, std::int32_t first,
-                   std::int32_t samples, std::int64_t c, std::int64_t channels) const {
-    for (std::int64_t v = 0; v < channels; v += kLanes) {
-      const Pixels<Pixel> from{pixels.low + v, pixels.high + v, pixels.step};
-      pool_block<1, false>(room, group, from, first, samples, c + v, smaller<std::int64_t>(kLanes, channels - v));
+  // Channels c .. end, the first of which `pixels` starts with: as many vectors at a time as there are left, at most kVectors.
+  template <int kVectors, typename Pixel>
+  void pool_pieces(const Room &room, const Group &group, Pixels<Pixel> pixels, std::int32_t first, std::int32_t samples,
+                   std::int64_t c, std::int64_t end, LineAhead<T> &ahead) const {
+    constexpr std::int64_t kWidth = kVectors * kLanes;
+    for (; end - c >= kWidth; c += kWidth, pixels.low += kWidth, pixels.high += kWidth) {
+      pool_block<kVectors, true>(room, group, pixels, first, samples, c, kWidth, ahead);
+    }
+    if constexpr (kVectors > 1) {
+      pool_pieces<kVectors / 2>(room, group, pixels, first, samples, c, end, ahead);
+    } else if (c < end) {
+      pool_block<1, false>(room, group, pixels, first, samples, c, end - c, ahead);
     }
   }
 
   // Some samples of all borders of a group for the channels from c on.
   template <int kVectors, bool kWhole, typename Pixel>
   void pool_block(const Room &room, const Group &group, const Pixels<Pixel> &pixels, std::int32_t first,
-                  std::int32_t count, std::int64_t c, std::int64_t channels) const {
+                  std::int32_t count, std::int64_t c, std::int64_t channels, LineAhead<T> &ahead) const {
     const bool last = first > problem_.geometry.pool_size - count;
     T *output = static_cast<T *>(problem_.output);
     for (std::int64_t b = 0; b < group.count; ++b) {
@@ -193,6 +228,7 @@ class Forward {
       const std::int64_t asked = parts_.in_borders(group.part, group.boxes[group.first + next]) + c;
       ask_for<1>(problem_.argmax, asked, channels);
       ask_for<1>(output, asked, channels);
+      ahead.ask_for_a_pixel();
       const std::int64_t at = parts_.in_borders(group.part, group.boxes[group.first + b]) + c;
       float *largest = room.largest + b * parts_.width + c;
       Best<kVectors> best;
@@ -230,44 +266,73 @@ class Forward {
       for (int v = 0; v < kVectors; ++v) store_some(values + v * kLanes, value[v], channels - v * kLanes);
     }
 
-    // Corners are summed up in the order of rows, then columns, whichever of them the lines are.
     template <bool kWhole, typename Pixel>
     void take(const Pixels<Pixel> &pixels, const Samples &samples, bool rows, std::int32_t first, std::int32_t count,
               std::int64_t channels) {
-      const float *weight[4] = {samples.weight[Samples::kLowLow], samples.weight[Samples::kLowHigh],
-                                samples.weight[Samples::kHighLow], samples.weight[Samples::kHighHigh]};
-      if (!rows) {
-        weight[1] = samples.weight[Samples::kHighLow];
-        weight[2] = samples.weight[Samples::kLowHigh];
+      const Corners<Pixel> corners(pixels, samples, rows);
+      const std::int64_t lanes = kWhole ? kLanes : channels;
+      std::int32_t i = 0;
+      IntVector present = IntVector{} + first;
+      if (first == 0) {  // the first sample is the largest so far, even a NaN
+        corners.sum(i, lanes, value);
+        for (int v = 0; v < kVectors; ++v) number[v] = IntVector{};
+        ++i;
+        present += 1;
       }
-      for (std::int32_t i = 0; i < count; ++i) {
-        const std::int64_t low = samples.low[i] * pixels.step, high = samples.high[i] * pixels.step;
-        const Pixel *corner[4] = {pixels.low + low, rows ? pixels.low + high : pixels.high + low,
-                                  rows ? pixels.high + low : pixels.low + high, pixels.high + high};
-        Vector sample[kVectors] = {};
-        if ((samples.inside >> i & 1) != 0) {
-          for (int v = 0; v < kVectors; ++v) {
-            const std::int64_t lanes = kWhole ? kLanes : channels;
-            sample[v] = load_some(corner[0] + v * kLanes, lanes) * weight[0][i];
-            for (int j = 1; j < 4; ++j) {
-              sample[v] =
-                  fused_multiply_add(load_some(corner[j] + v * kLanes, lanes), all_lanes(weight[j][i]), sample[v]);
-            }
-          }
+      for (; i < count; ++i, present += 1) {
+        Vector sample[kVectors];
+        corners.sum(i, lanes, sample);
+        for (int v = 0; v < kVectors; ++v) {
+          number[v] = sample[v] > value[v] ? present : number[v];
+          value[v] = larger_lanes(sample[v], value[v]);
         }
-        compare(sample, first + i);
       }
     }
 
    private:
-    void compare(const Vector (&sample)[kVectors], std::int32_t i) {
-      const IntVector present = IntVector{} + i;
-      for (int v = 0; v < kVectors; ++v) {
-        const IntVector greater = i == 0 ? IntVector{} - 1 : sample[v] > value[v];
-        number[v] = greater ? present : number[v];
-        value[v] = i == 0 ? sample[v] : larger_lanes(sample[v], value[v]);
+    // The corners of samples in the order in which they are summed up: of rows, then columns, whichever of them the lines are.
+    template <typename Pixel>
+    struct Corners {
+      Corners(const Pixels<Pixel> &pixels, const Samples &of, bool rows)
+          : samples(of),
+            low(pixels.low),
+            high(pixels.high),
+            second(rows ? low : high),
+            third(rows ? high : low),
+            step(pixels.step),
+            second_at(rows ? of.high : of.low),
+            third_at(rows ? of.low : of.high),
+            second_weight(of.weight[rows ? Samples::kLowHigh : Samples::kHighLow]),
+            third_weight(of.weight[rows ? Samples::kHighLow : Samples::kLowHigh]) {}
+
+      // Sample i of the first `lanes` lanes; one outside the map is 0.
+      void sum(std::int32_t i, std::int64_t lanes, Vector (&sample)[kVectors]) const {
+        if ((samples.inside >> i & 1) == 0) {
+          for (int v = 0; v < kVectors; ++v) sample[v] = Vector{};
+          return;
+        }
+        const Pixel *from = low + samples.low[i] * step;
+        for (int v = 0; v < kVectors; ++v) {
+          sample[v] = load_some(from + v * kLanes, lanes) * samples.weight[Samples::kLowLow][i];
+        }
+        add(second + second_at[i] * step, second_weight[i], lanes, sample);
+        add(third + third_at[i] * step, third_weight[i], lanes, sample);
+        add(high + samples.high[i] * step, samples.weight[Samples::kHighHigh][i], lanes, sample);
       }
-    }
+
+      static void add(const Pixel *from, float weight, std::int64_t lanes, Vector (&sample)[kVectors]) {
+        const Vector factor = all_lanes(weight);
+        for (int v = 0; v < kVectors; ++v) {
+          sample[v] = fused_multiply_add(load_some(from + v * kLanes, lanes), factor, sample[v]);
+        }
+      }
+
+      const Samples &samples;
+      const Pixel *low, *high, *second, *third;
+      std::int64_t step;
+      const std::int32_t *second_at, *third_at;
+      const float *second_weight, *third_weight;
+    };
   };
 
   const BorderAlignForwardProblem &problem_;

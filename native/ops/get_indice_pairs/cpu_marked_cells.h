@@ -95,7 +95,9 @@ class MarkedCells {
   // No other thread may mark in the same word.
   void mark_slot(std::uint64_t slot) { words_[slot / kCellsPerWord].marks |= std::uint64_t{1} << slot % kCellsPerWord; }
 
-  void ask_for_slot(std::uint64_t slot) const { __builtin_prefetch(words_ + slot / kCellsPerWord); }
+  [[gnu::always_inline]] void ask_for_slot(std::uint64_t slot) const {
+    __builtin_prefetch(words_ + slot / kCellsPerWord);
+  }
 
   const SparseWord &word_at(std::uint64_t slot) const { return words_[slot / kCellsPerWord]; }
 

@@ -47,7 +47,7 @@ void collect_forward(const Map &g, const PsamaskForwardProblem &problem, std::in
     sink.zeros(rows.begin * g.width);
     for (std::int64_t row = rows.begin; row < rows.end; ++row) {
       const float *run = mask + (row - h + g.up) * g.mask_w + columns.begin - w + g.left;
-      ask_for<0, 2>(run, 3 * (g.cells - 1), columns.count());  // about what a later position has there
+      ask_for<0, 2>(run, 3 * (g.cells - 1), columns.count() + kLanes - 1);  // about what a later position has there
       sink.zeros(columns.begin);
       sink.values(run, columns.count());
       sink.zeros(g.width - columns.end);
@@ -161,6 +161,11 @@ class Sheet {
   const bool stream_;
 };
 
+// Whether so many floats take at least that many bytes.
+inline bool takes(std::int64_t floats, std::int64_t bytes) {
+  return floats * static_cast<std::int64_t>(sizeof(float)) >= bytes;
+}
+
 // Lines of the map of `distribute`. A task has all targets in some rows of the map: with several, what it reads of one position's
 // mask is long enough to make up for the distance to the next one's. Where the result stays in the caches, so that pieces of its lines
 // cost little, a task has a row of positions instead, and reads their masks as they lie.
@@ -169,6 +174,7 @@ struct DistributeForward {
       : g(map),
         problem(of),
         direct(!past_caches && g.width >= kLanes),
+        from_memory(takes(g.batches * g.area * g.cells, last_cache_bytes() / 2)),
         row_lines(direct ? g.width : (g.width + kLanes - 1) / kLanes * kLanes),
         rows_per_task(direct ? 1
                              : larger<std::int64_t>(smaller(kMostLines / row_lines,
@@ -223,7 +229,8 @@ struct DistributeForward {
       for (std::int64_t i = 0; i < g.width; ++i) clear_floats(sheet.line(line + i) + at, columns.count());
     }
     // What is asked for at once is no more than what a square takes: more of it would have to wait.
-    const std::int64_t squares = (g.width + kLanes - 1) / kLanes, share = (kLanes + squares - 1) / squares;
+    const std::int64_t squares = (g.width + kLanes - 1) / kLanes;
+    const std::int64_t share = from_memory ? (kLanes + squares - 1) / squares : 0;
     for (Tiles w(columns); w.more(); w.next()) {
       for (std::int64_t row = given.begin; row < given.end; ++row) {
         const float *cells = mask + row * g.mask_w;
@@ -239,7 +246,7 @@ struct DistributeForward {
 
   // Asks for what `count` positions from w on will give: each lies too far from the next for the hardware to foresee it. Behind the
   // last column come the positions of the next row, whose masks are a row of cells further up.
-  void ask_for(const float *mask, std::int64_t w, std::int64_t count) const {
+  [[gnu::always_inline]] void ask_for(const float *mask, std::int64_t w, std::int64_t count) const {
     constexpr std::int64_t kLine = kCacheLine / sizeof(float);
     const std::uintptr_t next_row = static_cast<std::uintptr_t>(g.width * g.cells - g.mask_w) * sizeof(float);
     const std::uintptr_t start = reinterpret_cast<std::uintptr_t>(mask) + (w < g.width ? 0 : next_row);
@@ -277,6 +284,7 @@ struct DistributeForward {
   const Map &g;
   const PsamaskForwardProblem &problem;
   const bool direct;             // squares are whole, and are written straight into the result
+  const bool from_memory;        // the masks are too many to be in a cache
   const std::int64_t row_lines;  // of the sheet, for the targets of one row
   const std::int64_t rows_per_task, row_tasks;
 };
@@ -352,7 +360,7 @@ struct DistributeBackward {
   }
 
   // Asks for what a row of targets will give: the lines lie too far apart for the hardware to foresee it.
-  void ask_for(const float *map) const {
+  [[gnu::always_inline]] void ask_for(const float *map) const {
     for (std::int64_t target = 0; map != nullptr && target < g.width; ++target) {
       __builtin_prefetch(map + target * g.area, 0, 2);
       __builtin_prefetch(map + target * g.area + kLanes - 1, 0, 2);
@@ -434,10 +442,6 @@ mluOpStatus_t run_distribute(const char *function, const Distribute &distribute,
   return MLUOP_STATUS_SUCCESS;
 }
 
-inline bool streams(std::int64_t floats, std::int64_t least_bytes) {
-  return floats * static_cast<std::int64_t>(sizeof(float)) >= least_bytes;
-}
-
 }  // namespace
 
 mluOpStatus_t psamask_forward(const PsamaskForwardProblem &problem) {
@@ -445,10 +449,10 @@ mluOpStatus_t psamask_forward(const PsamaskForwardProblem &problem) {
   const std::int64_t floats = g.batches * g.area * g.area;
   if (g.type == PsaType::kDistribute) {
     // Its pieces of lines lie far apart, so that a cache has to fetch each line that it is to hold.
-    const bool stream = streams(floats, last_cache_bytes());
+    const bool stream = takes(floats, last_cache_bytes());
     return run_distribute("mluOpPsamaskForward", DistributeForward(g, problem, stream), stream);
   }
-  const bool stream = streams(floats, streaming_bytes());
+  const bool stream = takes(floats, streaming_bytes());
   auto collect = [&](std::int64_t begin, std::int64_t end) {
     if (stream) {
       collect_forward<StreamSink>(g, problem, begin, end);
@@ -464,10 +468,10 @@ mluOpStatus_t psamask_backward(const PsamaskBackwardProblem &problem) {
   const Map g(problem.geometry);
   const std::int64_t floats = g.batches * g.area * g.cells;
   if (g.type == PsaType::kDistribute) {
-    const bool stream = streams(floats, last_cache_bytes());
+    const bool stream = takes(floats, last_cache_bytes());
     return run_distribute("mluOpPsamaskBackward", DistributeBackward{g, problem, !stream}, stream);
   }
-  const bool stream = streams(floats, streaming_bytes());
+  const bool stream = takes(floats, streaming_bytes());
   auto collect = [&](std::int64_t begin, std::int64_t end) {
     if (stream) {
       collect_backward<StreamSink>(g, problem, begin, end);

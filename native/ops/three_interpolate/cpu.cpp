@@ -110,7 +110,8 @@ inline void load_square(const T *rows, std::int64_t stride, std::int64_t channel
 
 // Asks for what lies `further` on in some rows, too many for the hardware to foresee each of them.
 template <int kWrite, typename T>
-inline void ask_for_rows(const T *rows, std::int64_t stride, std::int64_t count, std::int64_t further) {
+[[gnu::always_inline]] inline void ask_for_rows(const T *rows, std::int64_t stride, std::int64_t count,
+                                                std::int64_t further) {
   for (std::int64_t i = 0; i < count; ++i) ask_for<kWrite, 2>(rows, i * stride + further, 1);
 }
 
