@@ -197,31 +197,59 @@ typedef Lanes<0, 1, 2, 3, 4, 5, 6, 7> AllLanes;
 typedef Lanes<0, 1, 2, 3> AllLanes;
 #endif
 
-// Exchanges the blocks of kDistance lanes that lie off the diagonal of the two rows.
-template <int kDistance, int... kLane>
-static inline void exchange(Vector &upper, Vector &lower, Lanes<kLane...>) {
-  const Vector a = upper, b = lower;
-  upper = __builtin_shufflevector(a, b, ((kLane & kDistance) != 0 ? kLanes + kLane - kDistance : kLane)...);
-  lower = __builtin_shufflevector(a, b, ((kLane & kDistance) != 0 ? kLanes + kLane : kLane + kDistance)...);
+// Lane k of a vector made of vectors a and b is lane `source(k)` of the two, one behind the other.
+template <typename Source, int... kLane>
+static inline Vector pick(Vector a, Vector b, Lanes<kLane...>) {
+  return __builtin_shufflevector(a, b, Source::of(kLane)...);
 }
 
-template <int kDistance>
-static inline void exchange_all(Vector (&rows)[kLanes]) {
-  for (int i = 0; i < kLanes; ++i) {
-    if ((i & kDistance) == 0) exchange<kDistance>(rows[i], rows[i + kDistance], AllLanes());
+// In each four lanes: the low or high two of a and of b by turns, kRun lanes of each at a time.
+template <int kRun, int kHigh>
+struct Interleaved {
+  static constexpr int of(int k) {
+    return (k % 4 / kRun % 2 != 0 ? kLanes : 0) + k / 4 * 4 + 2 * kHigh + (kRun == 1 ? k % 4 / 2 : k % 2);
   }
+};
+
+// Fours kFirst and kFirst + kStep of a, then of b; if there are two fours only, number kFirst of each.
+template <int kFirst, int kStep>
+struct Fours {
+  static constexpr int kHalf = kLanes / 2;
+  static constexpr int of(int k) { return (k >= kHalf ? kLanes : 0) + (kFirst + k % kHalf / 4 * kStep) * 4 + k % 4; }
+};
+
+template <typename Upper, typename Lower>
+static inline void combine(Vector &a, Vector &b) {
+  const Vector upper = pick<Upper>(a, b, AllLanes());
+  b = pick<Lower>(a, b, AllLanes());
+  a = upper;
 }
 
-// Turns a square of values: rows become columns.
+// Turns a square of values: rows become columns. First the squares of 4 x 4 in each four lanes are turned, which does not move anything
+// from four to four and costs half, then those squares change places.
 static inline void transpose(Vector (&rows)[kLanes]) {
+  for (int i = 0; i < kLanes; i += 4) {
+    combine<Interleaved<1, 0>, Interleaved<1, 1>>(rows[i], rows[i + 1]);
+    combine<Interleaved<1, 0>, Interleaved<1, 1>>(rows[i + 2], rows[i + 3]);
+    combine<Interleaved<2, 0>, Interleaved<2, 1>>(rows[i], rows[i + 2]);
+    combine<Interleaved<2, 0>, Interleaved<2, 1>>(rows[i + 1], rows[i + 3]);
+    const Vector second = rows[i + 2];
+    rows[i + 2] = rows[i + 1];
+    rows[i + 1] = second;
+  }
 #if defined(__AVX512F__)
-  exchange_all<8>(rows);
+  for (int i = 0; i < 4; ++i) {
+    combine<Fours<0, 1>, Fours<2, 1>>(rows[i], rows[i + 4]);
+    combine<Fours<0, 1>, Fours<2, 1>>(rows[i + 8], rows[i + 12]);
+    combine<Fours<0, 2>, Fours<1, 2>>(rows[i], rows[i + 8]);
+    combine<Fours<0, 2>, Fours<1, 2>>(rows[i + 4], rows[i + 12]);
+    const Vector second = rows[i + 8];
+    rows[i + 8] = rows[i + 4];
+    rows[i + 4] = second;
+  }
+#elif defined(__AVX2__)
+  for (int i = 0; i < 4; ++i) combine<Fours<0, 1>, Fours<1, 1>>(rows[i], rows[i + 4]);
 #endif
-#if defined(__AVX2__)
-  exchange_all<4>(rows);
-#endif
-  exchange_all<2>(rows);
-  exchange_all<1>(rows);
 }
 
 // Whole rows, converted. The last vector may overlap the one before it.

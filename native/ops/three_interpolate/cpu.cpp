@@ -17,8 +17,8 @@ namespace {
 constexpr std::int64_t kTargetTile = 256;
 static_assert(kTargetTile % kLanes == 0, "a tile of targets is whole squares");
 
-// Up to kTargetTile targets: for each of them and each neighbour the source and its weight. An index that names no source stands for source M, an
-// extra one whose values do not count, with weight 0.
+// Up to kTargetTile targets: for each of them and each neighbour where in a tile its source begins, and its weight. An index that names no
+// source stands for source M, an extra one whose values do not count, with weight 0.
 struct Targets {
   std::int32_t source[kTargetTile * kNeighbours];  // whole vectors
   float weight[kTargetTile * kNeighbours];
@@ -31,7 +31,7 @@ struct Targets {
       const std::int64_t left = larger<std::int64_t>(count * kNeighbours - e, 0);
       const IntVector index = load_some(indices + e, left);
       const IntVector valid = (index >= 0) & (index < limit);
-      store(source + e, valid ? index : IntVector{} + limit);
+      store(source + e, (valid ? index : IntVector{} + limit) * kLanes);
       store(weight + e, valid ? load_some(weights + e, left) : Vector{});
     }
   }
@@ -93,7 +93,8 @@ inline bool tiles_pay(const ThreeInterpolateGeometry &g) {
   const std::int64_t tensors = g.batches * (g.channels * (g.sources + g.targets) + 6 * g.targets) * element;
   const std::int64_t tile = tile_size(g) * static_cast<std::int64_t>(sizeof(float));
   const bool few_targets = g.targets * 2 * kNeighbours < g.sources;
-  return g.channels * 4 >= kLanes && !few_targets && tile <= larger(kFreeBytes, tensors / 32);
+  const bool counted = tile_size(g) <= INT32_MAX;  // Targets count places in a tile in 32 bits
+  return g.channels * 4 >= kLanes && !few_targets && counted && tile <= larger(kFreeBytes, tensors / 32);
 }
 
 // Row-wise [channels][length] to vectors [length][lanes]; missing channels are 0.
@@ -205,9 +206,9 @@ class Forward {
   static Vector sum(const float *tile, const Targets &targets, std::int64_t target) {
     const std::int32_t *source = targets.source + target * kNeighbours;
     const float *weight = targets.weight + target * kNeighbours;
-    const Vector first = weight[0] * load(tile + std::int64_t{source[0]} * kLanes);
-    const Vector second = first + weight[1] * load(tile + std::int64_t{source[1]} * kLanes);
-    return second + weight[2] * load(tile + std::int64_t{source[2]} * kLanes);
+    const Vector first = weight[0] * load(tile + source[0]);
+    const Vector second = first + weight[1] * load(tile + source[1]);
+    return second + weight[2] * load(tile + source[2]);
   }
 
   const ThreeInterpolateForwardProblem &problem_;
@@ -270,7 +271,7 @@ class Backward {
       load_square(rows + start, g_.targets, task.channels, here, square);
       for (std::int64_t j = 0; j < here; ++j) {
         for (int i = 0; i < kNeighbours; ++i) {
-          float *sum = tile + std::int64_t{targets.source[(start + j) * kNeighbours + i]} * kLanes;
+          float *sum = tile + targets.source[(start + j) * kNeighbours + i];
           store(sum, load(sum) + targets.weight[(start + j) * kNeighbours + i] * square[j]);
         }
       }
