@@ -25,6 +25,11 @@ inline Range reached(std::int64_t position, std::int64_t extent, std::int64_t ma
   return Range{larger<std::int64_t>(position - center, 0), smaller(position - center + mask, extent)};
 }
 
+// Whether so many floats take at least that many bytes.
+inline bool takes(std::int64_t floats, std::int64_t bytes) {
+  return floats * static_cast<std::int64_t>(sizeof(float)) >= bytes;
+}
+
 // Geometry with what every kernel needs of it.
 struct Map : PsamaskGeometry {
   explicit Map(const PsamaskGeometry &geometry)
@@ -33,6 +38,9 @@ struct Map : PsamaskGeometry {
   Range rows_reached(std::int64_t h) const { return reached(h, height, mask_h, up); }
   Range columns_reached(std::int64_t w) const { return reached(w, width, mask_w, left); }
 
+  // Whether the masks are too many to be read from a cache. Only then it pays to ask for them ahead.
+  bool masks_in_memory() const { return takes(batches * area * cells, last_cache_bytes() / 2); }
+
   std::int64_t area, cells, up, left;
 };
 
@@ -40,6 +48,7 @@ struct Map : PsamaskGeometry {
 template <typename Sink>
 void collect_forward(const Map &g, const PsamaskForwardProblem &problem, std::int64_t begin, std::int64_t end) {
   Sink sink(problem.map + begin * g.area);
+  const bool asks = g.masks_in_memory();
   for (std::int64_t position = begin; position < end; ++position) {
     const std::int64_t h = position / g.width % g.height, w = position % g.width;
     const float *mask = problem.mask + position * g.cells;
@@ -47,7 +56,8 @@ void collect_forward(const Map &g, const PsamaskForwardProblem &problem, std::in
     sink.zeros(rows.begin * g.width);
     for (std::int64_t row = rows.begin; row < rows.end; ++row) {
       const float *run = mask + (row - h + g.up) * g.mask_w + columns.begin - w + g.left;
-      ask_for<0, 2>(run, 3 * (g.cells - 1), columns.count() + kLanes - 1);  // about what a later position has there
+      // About what a later position has there.
+      if (asks) ask_for<0, 2>(run, 3 * (g.cells - 1), columns.count() + kLanes - 1);
       sink.zeros(columns.begin);
       sink.values(run, columns.count());
       sink.zeros(g.width - columns.end);
@@ -161,11 +171,6 @@ class Sheet {
   const bool stream_;
 };
 
-// Whether so many floats take at least that many bytes.
-inline bool takes(std::int64_t floats, std::int64_t bytes) {
-  return floats * static_cast<std::int64_t>(sizeof(float)) >= bytes;
-}
-
 // Lines of the map of `distribute`. A task has all targets in some rows of the map: with several, what it reads of one position's
 // mask is long enough to make up for the distance to the next one's. Where the result stays in the caches, so that pieces of its lines
 // cost little, a task has a row of positions instead, and reads their masks as they lie.
@@ -174,7 +179,6 @@ struct DistributeForward {
       : g(map),
         problem(of),
         direct(!past_caches && g.width >= kLanes),
-        from_memory(takes(g.batches * g.area * g.cells, last_cache_bytes() / 2)),
         row_lines(direct ? g.width : (g.width + kLanes - 1) / kLanes * kLanes),
         rows_per_task(direct ? 1
                              : larger<std::int64_t>(smaller(kMostLines / row_lines,
@@ -230,7 +234,7 @@ struct DistributeForward {
     }
     // What is asked for at once is no more than what a square takes: more of it would have to wait.
     const std::int64_t squares = (g.width + kLanes - 1) / kLanes;
-    const std::int64_t share = from_memory ? (kLanes + squares - 1) / squares : 0;
+    const std::int64_t share = g.masks_in_memory() ? (kLanes + squares - 1) / squares : 0;
     for (Tiles w(columns); w.more(); w.next()) {
       for (std::int64_t row = given.begin; row < given.end; ++row) {
         const float *cells = mask + row * g.mask_w;
@@ -284,7 +288,6 @@ struct DistributeForward {
   const Map &g;
   const PsamaskForwardProblem &problem;
   const bool direct;             // squares are whole, and are written straight into the result
-  const bool from_memory;        // the masks are too many to be in a cache
   const std::int64_t row_lines;  // of the sheet, for the targets of one row
   const std::int64_t rows_per_task, row_tasks;
 };
