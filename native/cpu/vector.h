@@ -27,6 +27,7 @@ constexpr __mmask16 kAllLanes = 0xffff;
 
 typedef float Vector __attribute__((vector_size(kLanes * sizeof(float))));
 typedef std::int32_t IntVector __attribute__((vector_size(kLanes * sizeof(std::int32_t))));
+typedef std::uint32_t UnsignedVector __attribute__((vector_size(kLanes * sizeof(std::uint32_t))));
 
 static inline Vector load(const float *from) {
   Vector vector;

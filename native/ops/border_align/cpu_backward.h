@@ -11,7 +11,6 @@
 namespace mluops {
 namespace MLUOPS_LEVEL {
 
-typedef std::uint32_t UnsignedVector __attribute__((vector_size(kLanes * sizeof(std::uint32_t))));
 typedef float Corners __attribute__((vector_size(4 * sizeof(float))));
 
 static inline void add_corners(float *to, Corners shares) {

@@ -126,14 +126,17 @@ class SubManifoldGrid {
   // For every row, where in the grid its mark is.
   void find_slots() {
     cells_.clear();
-    if (cells_.in_two_rounds()) {
-      lists_.for_chunks([this](std::int64_t, std::int64_t begin, std::int64_t end) {
-        for (std::int64_t l = begin; l < end; ++l) cells_.announce(bricks_.cell_at(row_of(problem_, l)));
-      });
-      cells_.number_words();
-    }
+    const bool announced = cells_.in_two_rounds();
+    lists_.for_chunks([&](std::int64_t, std::int64_t begin, std::int64_t end) {
+      for (std::int64_t l = begin; l < end; ++l) {
+        slots_[l] = bricks_.cell_at(row_of(problem_, l));
+        if (announced) cells_.announce(slots_[l]);
+      }
+    });
+    if (!announced) return;  // cells are slots
+    cells_.number_words();
     lists_.for_chunks([this](std::int64_t, std::int64_t begin, std::int64_t end) {
-      for (std::int64_t l = begin; l < end; ++l) slots_[l] = cells_.slot_of(bricks_.cell_at(row_of(problem_, l)));
+      for (std::int64_t l = begin; l < end; ++l) slots_[l] = cells_.slot_of(slots_[l]);
     });
   }
 
@@ -210,7 +213,7 @@ class SubManifoldGrid {
       const Row row = row_of(problem_, l);
       const BrickReach &depth = bricks_.reach(kDepth, row.depth), &height = bricks_.reach(kHeight, row.height);
       const BrickReach &width = bricks_.reach(kWidth, row.width);
-      const std::uint64_t own = bricks_.cell_at(row) / 64, own_cells = cells_of_own_brick(l);
+      const std::uint64_t own_cells = cells_of_own_brick(l);
       const std::uint64_t first = bricks_.batch(row) + depth.brick + height.brick + width.brick;
       const std::int32_t first_k = depth.filter_cell + height.filter_cell + width.filter_cell;
       const std::int32_t number = static_cast<std::int32_t>(l);
@@ -219,14 +222,15 @@ class SubManifoldGrid {
         const bool reached = (d < depth.count) & (h < height.count);
         const std::uint64_t line = reached ? first + (d ? deep_step : 0) + (h ? high_step : 0) : first;
         std::uint64_t bits = reached ? both & cells.may_have_two(line) : 0;
-        if (own_cells == 0 && own - line < 2) bits &= ~(std::uint64_t{1} << (own - line));
+        const std::uint64_t own = (depth.own == d) & (height.own == h) ? std::uint64_t{1} << width.own : 0;
+        if (own_cells == 0) bits &= ~own;
         if (bits == 0) return;
         const std::uint64_t reach =
             (d ? depth.last_cells : depth.first_cells) & (h ? height.last_cells : height.first_cells);
         const std::int32_t k = first_k - (d ? k_deep : 0) - (h ? k_high : 0);
         const std::uint64_t near = reach & width.first_cells, far = reach & width.last_cells;
-        if ((bits & 1) != 0) search.look(line, line == own ? near & own_cells : near, number, k);
-        if ((bits & 2) != 0) search.look(line + 1, line + 1 == own ? far & own_cells : far, number, k - k_wide);
+        if ((bits & 1) != 0) search.look(line, (own & 1) != 0 ? near & own_cells : near, number, k);
+        if ((bits & 2) != 0) search.look(line + 1, (own & 2) != 0 ? far & own_cells : far, number, k - k_wide);
       };
       look_along(false, false);
       look_along(false, true);
@@ -243,7 +247,7 @@ class SubManifoldGrid {
       const Row &row = row_of(problem_, l);
       const BrickReach &depth = bricks_.reach(kDepth, row.depth), &height = bricks_.reach(kHeight, row.height);
       const BrickReach &width = bricks_.reach(kWidth, row.width);
-      const std::uint64_t own = bricks_.cell_at(row) / 64, own_cells = cells_of_own_brick(l);
+      const std::uint64_t own_cells = cells_of_own_brick(l);
       const std::uint64_t first = bricks_.batch(row) + depth.brick + height.brick + width.brick;
       const std::int32_t first_k = depth.filter_cell + height.filter_cell + width.filter_cell;
       for (std::int32_t d = 0; d < depth.count; ++d) {
@@ -253,7 +257,7 @@ class SubManifoldGrid {
                                         static_cast<std::uint64_t>(h) * bricks_.brick_step(kHeight) +
                                         static_cast<std::uint64_t>(w);
             std::uint64_t reach = cells_in(depth, d) & cells_in(height, h) & cells_in(width, w);
-            if (brick == own) reach &= own_cells;
+            if (d == depth.own && h == height.own && w == width.own) reach &= own_cells;
             if (reach == 0 || !cells_.may_have(brick)) continue;
             search.look(brick, reach, static_cast<std::int32_t>(l),
                         first_k - d * bricks_.filter_step(kDepth) - h * bricks_.filter_step(kHeight) -

@@ -31,7 +31,9 @@ struct Targets {
       const std::int64_t left = larger<std::int64_t>(count * kNeighbours - e, 0);
       const IntVector index = load_some(indices + e, left);
       const IntVector valid = (index >= 0) & (index < limit);
-      store(source + e, (valid ? index : IntVector{} + limit) * kLanes);
+      // Unsigned, because compilers multiply before they choose, and an index may be anything.
+      const UnsignedVector chosen = reinterpret_cast<UnsignedVector>(valid ? index : IntVector{} + limit);
+      store(source + e, reinterpret_cast<IntVector>(chosen * kLanes));
       store(weight + e, valid ? load_some(weights + e, left) : Vector{});
     }
   }
