@@ -269,11 +269,12 @@ class Forward {
     template <bool kWhole, typename Pixel>
     void take(const Pixels<Pixel> &pixels, const Samples &samples, bool rows, std::int32_t first, std::int32_t count,
               std::int64_t channels) {
-      const Corners<Pixel> corners(pixels, samples, rows);
+      const CornerSums<Pixel> corners(pixels, samples, rows);
       const std::int64_t lanes = kWhole ? kLanes : channels;
       std::int32_t i = 0;
-      IntVector present = IntVector{} + first;
-      if (first == 0) {  // the first sample is the largest so far, even a NaN
+      IntVector present =
+          IntVector{} + first;  // counts in lanes: a number would have to be moved to them for each sample
+      if (first == 0) {         // the first sample is the largest so far, even a NaN
         corners.sum(i, lanes, value);
         for (int v = 0; v < kVectors; ++v) number[v] = IntVector{};
         ++i;
@@ -292,8 +293,8 @@ class Forward {
    private:
     // The corners of samples in the order in which they are summed up: of rows, then columns, whichever of them the lines are.
     template <typename Pixel>
-    struct Corners {
-      Corners(const Pixels<Pixel> &pixels, const Samples &of, bool rows)
+    struct CornerSums {
+      CornerSums(const Pixels<Pixel> &pixels, const Samples &of, bool rows)
           : samples(of),
             low(pixels.low),
             high(pixels.high),
