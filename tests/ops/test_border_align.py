@@ -197,7 +197,13 @@ def test_many_channels_and_many_samples(dtype: str, channels: int, pool: int) ->
 @both_dtypes
 @pytest.mark.parametrize(
     ("size", "count", "channels", "pool"),
-    [((2, 2), 200, 33, 3), ((3, 130), 110, 70, 40), ((250, 2), 60, 40, 9), ((2, 1100), 70, 3, 20)],
+    [
+        ((2, 2), 200, 33, 3),
+        ((3, 130), 110, 70, 40),
+        ((60, 3), 60, 150, 10),
+        ((250, 2), 60, 40, 9),
+        ((2, 1100), 70, 3, 20),
+    ],
 )
 def test_many_boxes_between_the_same_lines(
     dtype: str, size: tuple[int, int], count: int, channels: int, pool: int
