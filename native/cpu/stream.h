@@ -20,6 +20,11 @@ static inline void stream_bytes(void *to, const void *from, std::size_t bytes) {
   for (; done + kCacheLine <= bytes; done += kCacheLine) {
 #if defined(__AVX512F__)
     _mm512_stream_si512(reinterpret_cast<__m512i *>(target + done), _mm512_loadu_si512(source + done));
+#elif defined(__AVX2__)
+    for (std::size_t i = 0; i < kCacheLine; i += sizeof(__m256i)) {
+      const __m256i value = _mm256_loadu_si256(reinterpret_cast<const __m256i *>(source + done + i));
+      _mm256_stream_si256(reinterpret_cast<__m256i *>(target + done + i), value);
+    }
 #else
     for (std::size_t i = 0; i < kCacheLine; i += sizeof(__m128i)) {
       const __m128i value = _mm_loadu_si128(reinterpret_cast<const __m128i *>(source + done + i));

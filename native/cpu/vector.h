@@ -94,11 +94,38 @@ static inline Vector larger_lanes(Vector a, Vector b) {
 #endif
 }
 
+// Copies and clears less than a vector: in two halves of one that overlap each other, or in two quarters, and so on. Nothing if `count`
+// is not positive.
+template <int kPiece = kLanes / 2, typename T>
+static inline void copy_short(T *to, const T *from, std::int64_t count) {
+  if constexpr (kPiece > 0) {
+    if (count < kPiece) return copy_short<kPiece / 2>(to, from, count);
+    std::memcpy(to, from, kPiece * sizeof(T));
+    std::memcpy(to + count - kPiece, from + count - kPiece, kPiece * sizeof(T));
+  }
+}
+
+template <int kPiece = kLanes / 2>
+static inline void clear_short(float *to, std::int64_t count) {
+  if constexpr (kPiece > 0) {
+    if (count < kPiece) return clear_short<kPiece / 2>(to, count);
+    std::memset(to, 0, kPiece * sizeof(float));
+    std::memset(to + count - kPiece, 0, kPiece * sizeof(float));
+  }
+}
+
 #if defined(__AVX512F__)
 static inline __mmask16 window_mask(std::int64_t begin, std::int64_t end) {
   const std::uint32_t below_end = end >= kLanes ? 0xffffu : end <= 0 ? 0u : (1u << end) - 1;
   const std::uint32_t below_begin = begin <= 0 ? 0u : begin >= kLanes ? 0xffffu : (1u << begin) - 1;
   return static_cast<__mmask16>(below_end & ~below_begin);
+}
+#elif defined(__AVX2__)
+static inline __m256i window_mask(std::int64_t begin, std::int64_t end) {
+  const IntVector lane = {0, 1, 2, 3, 4, 5, 6, 7};
+  const IntVector below_end = lane < static_cast<std::int32_t>(smaller<std::int64_t>(end, kLanes));
+  const IntVector below_begin = lane < static_cast<std::int32_t>(larger<std::int64_t>(begin, 0));
+  return reinterpret_cast<__m256i>(below_end & ~below_begin);
 }
 #endif
 
@@ -107,6 +134,8 @@ static inline Vector load_window(const float *from, std::int64_t begin, std::int
   if (begin <= 0 && end >= kLanes) return load(from);
 #if defined(__AVX512F__)
   return reinterpret_cast<Vector>(_mm512_maskz_loadu_ps(window_mask(begin, end), from));
+#elif defined(__AVX2__)
+  return reinterpret_cast<Vector>(_mm256_maskload_ps(from, window_mask(begin, end)));
 #else
   float values[kLanes] = {};
   for (std::int64_t i = larger<std::int64_t>(begin, 0); i < smaller<std::int64_t>(end, kLanes); ++i)
@@ -115,7 +144,7 @@ static inline Vector load_window(const float *from, std::int64_t begin, std::int
 #endif
 }
 
-// Writes lanes begin .. end and nothing else.
+// Writes lanes begin .. end and nothing else. Masked stores of AVX2 are slow on many CPUs.
 static inline void store_window(float *to, Vector vector, std::int64_t begin, std::int64_t end) {
   if (begin <= 0 && end >= kLanes) {
     store(to, vector);
@@ -124,7 +153,10 @@ static inline void store_window(float *to, Vector vector, std::int64_t begin, st
 #if defined(__AVX512F__)
   _mm512_mask_storeu_ps(to, window_mask(begin, end), reinterpret_cast<__m512>(vector));
 #else
-  for (std::int64_t i = larger<std::int64_t>(begin, 0); i < smaller<std::int64_t>(end, kLanes); ++i) to[i] = vector[i];
+  float values[kLanes];
+  store(values, vector);
+  const std::int64_t first = larger<std::int64_t>(begin, 0);
+  if (first < end) copy_short(to + first, values + first, smaller<std::int64_t>(end, kLanes) - first);
 #endif
 }
 
@@ -137,8 +169,8 @@ static inline Vector load_some(const Half *from, std::int64_t count) {
   return reinterpret_cast<Vector>(
       _mm512_maskz_cvtph_ps(kAllLanes, _mm256_maskz_loadu_epi16(window_mask(0, count), from)));
 #else
-  float values[kLanes] = {};
-  for (std::int64_t i = 0; i < count; ++i) values[i] = to_float(from[i]);
+  Half values[kLanes] = {};
+  copy_short(values, from, count);
   return load(values);
 #endif
 }
@@ -151,6 +183,8 @@ static inline IntVector load_some(const std::int32_t *from, std::int64_t count) 
   }
 #if defined(__AVX512F__)
   return reinterpret_cast<IntVector>(_mm512_maskz_loadu_epi32(window_mask(0, count), from));
+#elif defined(__AVX2__)
+  return reinterpret_cast<IntVector>(_mm256_maskload_epi32(from, window_mask(0, count)));
 #else
   for (std::int64_t i = 0; i < count; ++i) vector[i] = from[i];
   return vector;
@@ -165,7 +199,9 @@ static inline void store_some(std::int32_t *to, IntVector vector, std::int64_t c
 #if defined(__AVX512F__)
   _mm512_mask_storeu_epi32(to, window_mask(0, count), reinterpret_cast<__m512i>(vector));
 #else
-  for (std::int64_t i = 0; i < count; ++i) to[i] = vector[i];
+  std::int32_t values[kLanes];
+  store(values, vector);
+  copy_short(to, values, count);
 #endif
 }
 
@@ -181,9 +217,9 @@ static inline void store_some(Half *to, Vector vector, std::int64_t count) {
       to, window_mask(0, count),
       _mm512_maskz_cvtps_ph(kAllLanes, reinterpret_cast<__m512>(vector), _MM_FROUND_TO_NEAREST_INT));
 #else
-  float values[kLanes];
+  Half values[kLanes];
   store(values, vector);
-  for (std::int64_t i = 0; i < count; ++i) store(to + i, values[i]);
+  copy_short(to, values, count);
 #endif
 }
 
@@ -226,18 +262,21 @@ static inline void combine(Vector &a, Vector &b) {
   a = upper;
 }
 
+// In each four lanes, the squares of 4 x 4 values of four vectors are turned.
+static inline void transpose_fours(Vector &a, Vector &b, Vector &c, Vector &d) {
+  combine<Interleaved<1, 0>, Interleaved<1, 1>>(a, b);
+  combine<Interleaved<1, 0>, Interleaved<1, 1>>(c, d);
+  combine<Interleaved<2, 0>, Interleaved<2, 1>>(a, c);
+  combine<Interleaved<2, 0>, Interleaved<2, 1>>(b, d);
+  const Vector second = c;
+  c = b;
+  b = second;
+}
+
 // Turns a square of values: rows become columns. First the squares of 4 x 4 in each four lanes are turned, which does not move anything
 // from four to four and costs half, then those squares change places.
 static inline void transpose(Vector (&rows)[kLanes]) {
-  for (int i = 0; i < kLanes; i += 4) {
-    combine<Interleaved<1, 0>, Interleaved<1, 1>>(rows[i], rows[i + 1]);
-    combine<Interleaved<1, 0>, Interleaved<1, 1>>(rows[i + 2], rows[i + 3]);
-    combine<Interleaved<2, 0>, Interleaved<2, 1>>(rows[i], rows[i + 2]);
-    combine<Interleaved<2, 0>, Interleaved<2, 1>>(rows[i + 1], rows[i + 3]);
-    const Vector second = rows[i + 2];
-    rows[i + 2] = rows[i + 1];
-    rows[i + 1] = second;
-  }
+  for (int i = 0; i < kLanes; i += 4) transpose_fours(rows[i], rows[i + 1], rows[i + 2], rows[i + 3]);
 #if defined(__AVX512F__)
   for (int i = 0; i < 4; ++i) {
     combine<Fours<0, 1>, Fours<2, 1>>(rows[i], rows[i + 4]);
@@ -289,8 +328,12 @@ template <int kWrite, int kCache = 3, typename T>
 // Copies and clears rows of which most are short, without a call. The last vector may overlap the one before it.
 static inline void copy_row(float *to, const float *from, std::int64_t count) {
   if (count < kLanes) {
+#if defined(__AVX512F__)
     if (count <= 0) return;
     store_window(to, load_window(from, 0, count), 0, count);
+#else
+    copy_short(to, from, count);
+#endif
     return;
   }
   for (std::int64_t i = 0; i < count - kLanes; i += kLanes) store(to + i, load(from + i));
@@ -298,18 +341,20 @@ static inline void copy_row(float *to, const float *from, std::int64_t count) {
 }
 
 static inline void copy_row(Half *to, const Half *from, std::int64_t count) {
-  if (count < kLanes) {
-    for (std::int64_t i = 0; i < count; ++i) to[i] = from[i];
-    return;
-  }
-  for (std::int64_t i = 0; i < count - kLanes; i += kLanes) std::memcpy(to + i, from + i, kLanes * sizeof(Half));
-  std::memcpy(to + count - kLanes, from + count - kLanes, kLanes * sizeof(Half));
+  constexpr std::int64_t kHalves = 2 * kLanes;  // of a whole vector
+  if (count < kHalves) return copy_short<kHalves / 2>(to, from, count);
+  for (std::int64_t i = 0; i < count - kHalves; i += kHalves) std::memcpy(to + i, from + i, kHalves * sizeof(Half));
+  std::memcpy(to + count - kHalves, from + count - kHalves, kHalves * sizeof(Half));
 }
 
 static inline void clear_floats(float *to, std::int64_t count) {
   if (count < kLanes) {
     if (count <= 0) return;
+#if defined(__AVX512F__)
     store_window(to, Vector{}, 0, count);
+#else
+    clear_short(to, count);
+#endif
     return;
   }
   for (std::int64_t i = 0; i < count - kLanes; i += kLanes) store(to + i, Vector{});

@@ -20,6 +20,7 @@ static inline void add_corners(float *to, Corners shares) {
   std::memcpy(to, &sums, sizeof sums);
 }
 
+#if defined(__AVX512F__)
 // Values 0, 2, 4, ... and 1, 3, 5, ... of two vectors.
 template <int... kLane>
 static inline void unzip(Vector &a, Vector &b, Lanes<kLane...>) {
@@ -27,6 +28,27 @@ static inline void unzip(Vector &a, Vector &b, Lanes<kLane...>) {
                odd = __builtin_shufflevector(a, b, (2 * kLane + 1)...);
   a = even;
   b = odd;
+}
+#endif
+
+// From the four corners of every channel, one behind the other, to a vector of all channels for each corner.
+static inline void part_corners(Vector (&corner)[4]) {
+#if defined(__AVX512F__)
+  unzip(corner[0], corner[1], AllLanes());
+  unzip(corner[2], corner[3], AllLanes());
+  unzip(corner[0], corner[2], AllLanes());
+  unzip(corner[1], corner[3], AllLanes());
+#elif defined(__AVX2__)
+  // First to where turning each four lanes brings the channels into their order.
+  combine<Fours<0, 1>, Fours<1, 1>>(corner[0], corner[2]);
+  combine<Fours<0, 1>, Fours<1, 1>>(corner[1], corner[3]);
+  transpose_fours(corner[0], corner[2], corner[1], corner[3]);
+  const Vector third = corner[1];
+  corner[1] = corner[2];
+  corner[2] = third;
+#else
+  transpose_fours(corner[0], corner[1], corner[2], corner[3]);
+#endif
 }
 
 template <typename T>
@@ -156,8 +178,8 @@ class Backward {
       Samples samples;
       samples.find(along, count, group.side.length, Lines(group.side.line_of(box), group.side.lines).fraction);
       for (std::int32_t i = 0; i < count; ++i) {
-        const std::int64_t place = samples.low[i] - stretch.first;
-        const bool here = (samples.inside >> i & 1) != 0 && place >= 0 && place < stretch.count;
+        const std::int64_t place = samples.low[i] - stretch.first;  // behind the line if outside the map
+        const bool here = place >= 0 && place < stretch.count;
         shares[b].of[i] =
             Share{Corners{samples.weight[0][i], samples.weight[1][i], samples.weight[2][i], samples.weight[3][i]},
                   here ? static_cast<std::int32_t>(place) * next_place : -next_place};
@@ -229,10 +251,7 @@ class Backward {
           corner[j] = load(from + j * kLanes);
           store(from + j * kLanes, Vector{});
         }
-        unzip(corner[0], corner[1], AllLanes());
-        unzip(corner[2], corner[3], AllLanes());
-        unzip(corner[0], corner[2], AllLanes());
-        unzip(corner[1], corner[3], AllLanes());
+        part_corners(corner);
         add(low + p * next + c, corner[Samples::kLowLow] + low_before);
         add(high + p * next + c, corner[Samples::kHighLow] + high_before);
         low_before = corner[Samples::kLowHigh];

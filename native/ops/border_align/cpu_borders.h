@@ -99,7 +99,7 @@ class SortedBoxes {
   std::int32_t *const ends_;
 };
 
-// Some samples of a border: the pixels on either side in a line, and the weights of their four corners.
+// Some samples of a border: between which pixels of a line they lie, and the weights of their four corners.
 struct Samples {
   static constexpr std::int32_t kMost = 16;
   enum Corner {
@@ -108,14 +108,14 @@ struct Samples {
     kHighLow,
     kHighHigh
   };  // line, then pixel in it
-  std::int32_t low[kMost];
-  std::int32_t high[kMost];
+  std::int32_t low[kMost];  // the other pixel is the next one, or the same if it is the last
   float weight[4][kMost];
-  std::uint32_t inside;  // a bit for each
+
+  // What a sample outside the map has for a pixel, beside weights of 0. Behind the last pixel there is room for a copy of it.
+  static std::int32_t outside(std::int64_t length) { return static_cast<std::int32_t>(length) + 1; }
 
   // Of the first `count` coordinates, `length` being that of a line and `fraction` the weight of the high line.
   void find(const float (&along)[kMost], std::int32_t count, std::int64_t length, float fraction) {
-    std::int32_t in[kMost];
     for (std::int32_t i = 0; i < count; i += kLanes) {
       const Vector at = load(along + i);
       // A NaN fails every comparison and is outside.
@@ -124,17 +124,14 @@ struct Samples {
       const IntVector whole = __builtin_convertvector(place, IntVector);
       const std::int32_t end = static_cast<std::int32_t>(length) - 1;
       const IntVector last = whole >= end;
-      const Vector right = last ? Vector{} : place - __builtin_convertvector(whole, Vector), left = 1.0f - right;
-      store(low + i, last ? IntVector{} + end : whole);
-      store(high + i, last ? IntVector{} + end : whole + 1);
+      const Vector right = last ? Vector{} : place - __builtin_convertvector(whole, Vector);
+      const Vector left = within ? 1.0f - right : Vector{};
+      store(low + i, within ? (last ? IntVector{} + end : whole) : IntVector{} + outside(length));
       store(weight[kLowLow] + i, (1.0f - fraction) * left);
       store(weight[kLowHigh] + i, (1.0f - fraction) * right);
       store(weight[kHighLow] + i, fraction * left);
       store(weight[kHighHigh] + i, fraction * right);
-      store(in + i, within);
     }
-    inside = 0;
-    for (std::int32_t i = 0; i < count; ++i) inside |= static_cast<std::uint32_t>(in[i] & 1) << i;
   }
 };
 static_assert(Samples::kMost % kLanes == 0, "samples are found in whole vectors");

@@ -16,33 +16,43 @@ constexpr int kBlockVectors = 8;
 constexpr int kBlockVectors = 4;
 #endif
 
-// Two neighbouring lines of pixels: the even ones in the first half, the odd ones in the second. A line consists of blocks of
-// `width` channels, in which pixels follow one another; the last block may be narrower.
+// Two neighbouring lines of pixels: the even ones in the first half, the odd ones in the second. A line consists of blocks of `width`
+// channels, in which pixels follow one another; only the first channels of the last block may count. Behind the pixels of a block
+// its last one is found again, then two of zeros, so that every sample lies between two pixels, even one outside the map.
 struct LinePair {
-  static std::int64_t size(const Parts &parts) { return 2 * parts.longest * smaller(parts.width, parts.g.channels); }
+  static constexpr std::int64_t kBehind = 3;
+
+  static std::int64_t size(const Parts &parts) {
+    constexpr std::int64_t kMostWidth = std::int64_t{kBlockVectors} * kLanes;
+    const std::int64_t channels = smaller(parts.width, parts.g.channels);
+    return 2 * (parts.longest + kBehind) * ((channels + kMostWidth - 1) / kMostWidth * kMostWidth);
+  }
 
   LinePair(float *memory, const Side &of, std::int64_t of_channels)
-      : memory_(memory), side_(of), channels_(of_channels), width_(fitting_width(of.length)) {}
+      : memory_(memory),
+        side_(of),
+        channels_(of_channels),
+        width_(fitting_width(of.length)),
+        padded_((of_channels + width_ - 1) / width_ * width_) {}
 
   // `map` is the part's first value.
   template <typename T>
   void hold(const T *map, std::int64_t pixel, std::int64_t number) {
     if (held_[number % 2] == number) return;
+    if (held_[number % 2] < 0) clear_behind(number);
     held_[number % 2] = number;
     const T *from = map + number * side_.next_line * pixel;
     const std::int64_t step = side_.next_pixel * pixel;
     for (std::int64_t p = 0; p < side_.length; ++p) {
       ask_for<0, 2>(from, (p + kPixelsAhead) * step, channels_);
-      for (std::int64_t c = 0; c < channels_; c += width_) {
-        const std::int64_t count = smaller(width_, channels_ - c);
-        load_row(from + p * step + c, line(number, c) + p * count, count);
-      }
+      copy_pixel(from + p * step, number, p);
     }
+    copy_pixel(from + (side_.length - 1) * step, number, side_.length);
   }
 
   // The first pixel of a line in the block that starts at channel c.
   float *line(std::int64_t number, std::int64_t c) const {
-    return memory_ + (number % 2 * channels_ + c) * side_.length;
+    return memory_ + (number % 2 * padded_ + c) * (side_.length + kBehind);
   }
   std::int64_t width() const { return width_; }
 
@@ -56,9 +66,22 @@ struct LinePair {
     return vectors * kLanes;
   }
 
+  template <typename T>
+  void copy_pixel(const T *from, std::int64_t number, std::int64_t p) const {
+    for (std::int64_t c = 0; c < channels_; c += width_) {
+      load_row(from + c, line(number, c) + p * width_, smaller(width_, channels_ - c));
+    }
+  }
+
+  void clear_behind(std::int64_t number) const {
+    for (std::int64_t c = 0; c < channels_; c += width_) {
+      clear_floats(line(number, c) + (side_.length + 1) * width_, 2 * width_);
+    }
+  }
+
   float *const memory_;
   const Side &side_;
-  const std::int64_t channels_, width_;
+  const std::int64_t channels_, width_, padded_;
   std::int64_t held_[2] = {-1, -1};
 };
 
@@ -83,6 +106,136 @@ class LineAhead {
   const T *const map_;
   const std::int64_t first_, step_, channels_;
   std::int64_t left_;
+};
+
+// The corners of samples are summed up in the order of rows, then columns, whichever of them the lines are.
+
+// Some channels of two copied lines, the first of them at the first pixels. The next pixel is always there.
+struct CopiedChannels {
+  const float *low;
+  const float *high;
+  std::int64_t step;  // from one pixel to the next
+
+  CopiedChannels from(std::int64_t channel) const { return {low + channel, high + channel, step}; }
+
+  // Of the samples of one border.
+  struct Sums {
+    Sums(const CopiedChannels &pixels, const Samples &of, const Side &side, std::int64_t)
+        : samples(of),
+          step(pixels.step),
+          first(pixels.low),
+          second(side.across == 1 ? pixels.low + step : pixels.high),
+          third(side.across == 1 ? pixels.high : pixels.low + step),
+          fourth(pixels.high + step),
+          second_weight(of.weight[side.across == 1 ? Samples::kLowHigh : Samples::kHighLow]),
+          third_weight(of.weight[side.across == 1 ? Samples::kHighLow : Samples::kLowHigh]) {}
+
+    template <int kVectors>
+    void find(std::int32_t i, Vector (&sample)[kVectors]) const {
+      const std::int64_t at = samples.low[i] * step;
+      for (int v = 0; v < kVectors; ++v) {
+        sample[v] = load(first + at + v * kLanes) * samples.weight[Samples::kLowLow][i];
+      }
+      add(second + at, second_weight[i], sample);
+      add(third + at, third_weight[i], sample);
+      add(fourth + at, samples.weight[Samples::kHighHigh][i], sample);
+    }
+
+    template <int kVectors>
+    static void add(const float *from, float weight, Vector (&sample)[kVectors]) {
+      const Vector factor = all_lanes(weight);
+      for (int v = 0; v < kVectors; ++v) {
+        sample[v] = fused_multiply_add(load(from + v * kLanes), factor, sample[v]);
+      }
+    }
+
+    const Samples &samples;
+    const std::int64_t step;
+    const float *const first, *const second, *const third, *const fourth;
+    const float *const second_weight, *const third_weight;
+  };
+};
+
+// The same of two lines that lie in the map.
+template <typename T>
+struct MapChannels {
+  const T *low;
+  const T *high;
+  std::int64_t step;
+
+  MapChannels from(std::int64_t channel) const { return {low + channel, high + channel, step}; }
+
+  struct Sums {
+    Sums(const MapChannels &of_map, const Samples &of, const Side &side, std::int64_t channels)
+        : pixels(of_map), samples(of), rows(side.across == 1), length(side.length), lanes(channels) {}
+
+    void find(std::int32_t i, Vector (&sample)[1]) const {
+      if (samples.low[i] == Samples::outside(length)) {
+        sample[0] = Vector{};
+        return;
+      }
+      const std::int64_t low = samples.low[i], high = smaller(low + 1, length - 1);
+      sample[0] = load_some(pixels.low + low * pixels.step, lanes) * samples.weight[Samples::kLowLow][i];
+      const T *one = pixels.low + high * pixels.step, *other = pixels.high + low * pixels.step;
+      const float one_weight = samples.weight[Samples::kLowHigh][i], other_weight = samples.weight[Samples::kHighLow][i];
+      add(rows ? one : other, rows ? one_weight : other_weight, sample);
+      add(rows ? other : one, rows ? other_weight : one_weight, sample);
+      add(pixels.high + high * pixels.step, samples.weight[Samples::kHighHigh][i], sample);
+    }
+
+    void add(const T *from, float weight, Vector (&sample)[1]) const {
+      sample[0] = fused_multiply_add(load_some(from, lanes), all_lanes(weight), sample[0]);
+    }
+
+    const MapChannels &pixels;
+    const Samples &samples;
+    const bool rows;
+    const std::int64_t length, lanes;
+  };
+};
+
+// The largest samples so far of some vectors of channels, and their numbers. The first largest one wins; a NaN is greater than nothing.
+template <int kVectors>
+struct Best {
+  Vector value[kVectors];
+  IntVector number[kVectors];
+
+  void load(const float *values, const std::int32_t *numbers, std::int64_t channels) {
+    for (int v = 0; v < kVectors; ++v) {
+      value[v] = load_some(values + v * kLanes, channels - v * kLanes);
+      number[v] = load_some(numbers + v * kLanes, channels - v * kLanes);
+    }
+  }
+
+  void store_numbers(std::int32_t *numbers, std::int64_t channels) const {
+    for (int v = 0; v < kVectors; ++v) store_some(numbers + v * kLanes, number[v], channels - v * kLanes);
+  }
+
+  template <typename Value>
+  void store_values(Value *values, std::int64_t channels) const {
+    for (int v = 0; v < kVectors; ++v) store_some(values + v * kLanes, value[v], channels - v * kLanes);
+  }
+
+  // Samples first .. first + count of a border; the very first one is the largest so far, even a NaN.
+  template <typename Sums>
+  void take(const Sums &sums, std::int32_t first, std::int32_t count) {
+    // Counts in lanes: a number would have to be moved to them for each sample.
+    IntVector present = IntVector{} + first;
+    std::int32_t i = 0;
+    if (first == 0) {
+      sums.find(i++, value);
+      for (int v = 0; v < kVectors; ++v) number[v] = IntVector{};
+      present += 1;
+    }
+    for (; i < count; ++i, present += 1) {
+      Vector sample[kVectors];
+      sums.find(i, sample);
+      for (int v = 0; v < kVectors; ++v) {
+        number[v] = sample[v] > value[v] ? present : number[v];
+        value[v] = larger_lanes(sample[v], value[v]);
+      }
+    }
+  }
 };
 
 template <typename T>
@@ -126,8 +279,9 @@ class Forward {
         if (copied) {
           pool_copied(room, group, pair, line, high, ahead);
         } else {
-          pool_group(room, group, map + line * side.next_line * parts_.pixel,
-                     map + high * side.next_line * parts_.pixel, side.next_pixel * parts_.pixel, ahead);
+          const std::int64_t next_line = side.next_line * parts_.pixel;
+          const MapChannels<T> pixels{map + line * next_line, map + high * next_line, side.next_pixel * parts_.pixel};
+          pool_group(room, group, pixels, ahead);
         }
       }
     }
@@ -137,14 +291,6 @@ class Forward {
   }
 
  private:
-  // The pixels that a block looks at: the first ones of the two lines, and how many values lie from one to the next.
-  template <typename Pixel>
-  struct Pixels {
-    const Pixel *low;
-    const Pixel *high;
-    std::int64_t step;
-  };
-
   const T *boxes_of(const Part &part) const {
     return static_cast<const T *>(problem_.box) + part.batch * problem_.geometry.boxes * 4;
   }
@@ -188,26 +334,25 @@ class Forward {
                    LineAhead<T> &ahead) const {
     find(room, group, [&](std::int32_t first, std::int32_t samples) {
       for (std::int64_t c = 0; c < group.part.count; c += pair.width()) {
-        const std::int64_t channels = smaller(pair.width(), group.part.count - c);
-        const Pixels<float> pixels{pair.line(low, c), pair.line(high, c), channels};
-        pool_pieces<kBlockVectors>(room, group, pixels, first, samples, c, c + channels, ahead);
+        const CopiedChannels pixels{pair.line(low, c), pair.line(high, c), pair.width()};
+        const std::int64_t end = smaller(c + pair.width(), group.part.count);
+        pool_pieces<kBlockVectors>(room, group, pixels, first, samples, c, end, ahead);
       }
     });
   }
 
-  void pool_group(const Room &room, const Group &group, const T *low, const T *high, std::int64_t step,
-                  LineAhead<T> &ahead) const {
+  void pool_group(const Room &room, const Group &group, const MapChannels<T> &pixels, LineAhead<T> &ahead) const {
     find(room, group, [&](std::int32_t first, std::int32_t samples) {
-      pool_pieces<1>(room, group, Pixels<T>{low, high, step}, first, samples, 0, group.part.count, ahead);
+      pool_pieces<1>(room, group, pixels, first, samples, 0, group.part.count, ahead);
     });
   }
 
   // Channels c .. end, the first of which `pixels` starts with: as many vectors at a time as there are left, at most kVectors.
-  template <int kVectors, typename Pixel>
-  void pool_pieces(const Room &room, const Group &group, Pixels<Pixel> pixels, std::int32_t first, std::int32_t samples,
+  template <int kVectors, typename Pixels>
+  void pool_pieces(const Room &room, const Group &group, Pixels pixels, std::int32_t first, std::int32_t samples,
                    std::int64_t c, std::int64_t end, LineAhead<T> &ahead) const {
     constexpr std::int64_t kWidth = kVectors * kLanes;
-    for (; end - c >= kWidth; c += kWidth, pixels.low += kWidth, pixels.high += kWidth) {
+    for (; end - c >= kWidth; c += kWidth, pixels = pixels.from(kWidth)) {
       pool_block<kVectors, true>(room, group, pixels, first, samples, c, kWidth, ahead);
     }
     if constexpr (kVectors > 1) {
@@ -218,9 +363,10 @@ class Forward {
   }
 
   // Some samples of all borders of a group for the channels from c on.
-  template <int kVectors, bool kWhole, typename Pixel>
-  void pool_block(const Room &room, const Group &group, const Pixels<Pixel> &pixels, std::int32_t first,
-                  std::int32_t count, std::int64_t c, std::int64_t channels, LineAhead<T> &ahead) const {
+  template <int kVectors, bool kWhole, typename Pixels>
+  void pool_block(const Room &room, const Group &group, const Pixels &pixels, std::int32_t first, std::int32_t count,
+                  std::int64_t c, std::int64_t some_channels, LineAhead<T> &ahead) const {
+    const std::int64_t channels = kWhole ? kVectors * kLanes : some_channels;
     const bool last = first > problem_.geometry.pool_size - count;
     T *output = static_cast<T *>(problem_.output);
     for (std::int64_t b = 0; b < group.count; ++b) {
@@ -233,7 +379,7 @@ class Forward {
       float *largest = room.largest + b * parts_.width + c;
       Best<kVectors> best;
       if (first > 0) best.load(largest, problem_.argmax + at, channels);
-      best.template take<kWhole>(pixels, room.samples[b], group.side.across == 1, first, count, channels);
+      best.take(typename Pixels::Sums(pixels, room.samples[b], group.side, channels), first, count);
       best.store_numbers(problem_.argmax + at, channels);
       if (last) {
         best.store_values(output + at, channels);
@@ -242,99 +388,6 @@ class Forward {
       }
     }
   }
-
-  // The largest samples so far of some vectors of channels, and their numbers. The first largest one wins; a NaN is greater than
-  // nothing.
-  template <int kVectors>
-  struct Best {
-    Vector value[kVectors] = {};
-    IntVector number[kVectors] = {};
-
-    void load(const float *values, const std::int32_t *numbers, std::int64_t channels) {
-      for (int v = 0; v < kVectors; ++v) {
-        value[v] = load_some(values + v * kLanes, channels - v * kLanes);
-        number[v] = load_some(numbers + v * kLanes, channels - v * kLanes);
-      }
-    }
-
-    void store_numbers(std::int32_t *numbers, std::int64_t channels) const {
-      for (int v = 0; v < kVectors; ++v) store_some(numbers + v * kLanes, number[v], channels - v * kLanes);
-    }
-
-    template <typename Value>
-    void store_values(Value *values, std::int64_t channels) const {
-      for (int v = 0; v < kVectors; ++v) store_some(values + v * kLanes, value[v], channels - v * kLanes);
-    }
-
-    template <bool kWhole, typename Pixel>
-    void take(const Pixels<Pixel> &pixels, const Samples &samples, bool rows, std::int32_t first, std::int32_t count,
-              std::int64_t channels) {
-      const CornerSums<Pixel> corners(pixels, samples, rows);
-      const std::int64_t lanes = kWhole ? kLanes : channels;
-      std::int32_t i = 0;
-      IntVector present =
-          IntVector{} + first;  // counts in lanes: a number would have to be moved to them for each sample
-      if (first == 0) {         // the first sample is the largest so far, even a NaN
-        corners.sum(i, lanes, value);
-        for (int v = 0; v < kVectors; ++v) number[v] = IntVector{};
-        ++i;
-        present += 1;
-      }
-      for (; i < count; ++i, present += 1) {
-        Vector sample[kVectors];
-        corners.sum(i, lanes, sample);
-        for (int v = 0; v < kVectors; ++v) {
-          number[v] = sample[v] > value[v] ? present : number[v];
-          value[v] = larger_lanes(sample[v], value[v]);
-        }
-      }
-    }
-
-   private:
-    // The corners of samples in the order in which they are summed up: of rows, then columns, whichever of them the lines are.
-    template <typename Pixel>
-    struct CornerSums {
-      CornerSums(const Pixels<Pixel> &pixels, const Samples &of, bool rows)
-          : samples(of),
-            low(pixels.low),
-            high(pixels.high),
-            second(rows ? low : high),
-            third(rows ? high : low),
-            step(pixels.step),
-            second_at(rows ? of.high : of.low),
-            third_at(rows ? of.low : of.high),
-            second_weight(of.weight[rows ? Samples::kLowHigh : Samples::kHighLow]),
-            third_weight(of.weight[rows ? Samples::kHighLow : Samples::kLowHigh]) {}
-
-      // Sample i of the first `lanes` lanes; one outside the map is 0.
-      void sum(std::int32_t i, std::int64_t lanes, Vector (&sample)[kVectors]) const {
-        if ((samples.inside >> i & 1) == 0) {
-          for (int v = 0; v < kVectors; ++v) sample[v] = Vector{};
-          return;
-        }
-        const Pixel *from = low + samples.low[i] * step;
-        for (int v = 0; v < kVectors; ++v) {
-          sample[v] = load_some(from + v * kLanes, lanes) * samples.weight[Samples::kLowLow][i];
-        }
-        add(second + second_at[i] * step, second_weight[i], lanes, sample);
-        add(third + third_at[i] * step, third_weight[i], lanes, sample);
-        add(high + samples.high[i] * step, samples.weight[Samples::kHighHigh][i], lanes, sample);
-      }
-
-      static void add(const Pixel *from, float weight, std::int64_t lanes, Vector (&sample)[kVectors]) {
-        const Vector factor = all_lanes(weight);
-        for (int v = 0; v < kVectors; ++v) {
-          sample[v] = fused_multiply_add(load_some(from + v * kLanes, lanes), factor, sample[v]);
-        }
-      }
-
-      const Samples &samples;
-      const Pixel *low, *high, *second, *third;
-      std::int64_t step;
-      const std::int32_t *second_at, *third_at;
-      const float *second_weight, *third_weight;
-    };
-  };
 
   const BorderAlignForwardProblem &problem_;
   const Parts &parts_;
