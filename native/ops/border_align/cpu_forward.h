@@ -177,7 +177,8 @@ struct MapChannels {
       const std::int64_t low = samples.low[i], high = smaller(low + 1, length - 1);
       sample[0] = load_some(pixels.low + low * pixels.step, lanes) * samples.weight[Samples::kLowLow][i];
       const T *one = pixels.low + high * pixels.step, *other = pixels.high + low * pixels.step;
-      const float one_weight = samples.weight[Samples::kLowHigh][i], other_weight = samples.weight[Samples::kHighLow][i];
+      const float one_weight = samples.weight[Samples::kLowHigh][i],
+                  other_weight = samples.weight[Samples::kHighLow][i];
       add(rows ? one : other, rows ? one_weight : other_weight, sample);
       add(rows ? other : one, rows ? other_weight : one_weight, sample);
       add(pixels.high + high * pixels.step, samples.weight[Samples::kHighHigh][i], sample);

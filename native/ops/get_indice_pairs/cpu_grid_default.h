@@ -60,13 +60,12 @@ class DefaultGrid {
     if (!outcome.room) return MLUOP_STATUS_SUCCESS;
     cells_.for_all(OutputWriter(problem_.geometry, problem_.out_indices));
     lists_.join_stretches();
-    lists_.for_chunks([this](std::int64_t chunk, std::int64_t begin, std::int64_t end) {
+    lists_.for_joined_chunks([this](std::int64_t chunk, std::int64_t begin, std::int64_t end) {
       std::int32_t *ends = lists_.ends_of(chunk);
       for_meetings(begin, end, [&](const Meeting &m) {
         lists_.add(ends, m.filter_cell, m.row, static_cast<std::int32_t>(cells_.rank_of(m.cell)));
       });
     });
-    lists_.finish(true);
     return MLUOP_STATUS_SUCCESS;
   }
 

@@ -113,7 +113,7 @@ class SubManifoldGrid {
         match(chunk, begin, end);
       }
     });
-    lists_.finish(false);
+    lists_.finish();
     return MLUOP_STATUS_SUCCESS;
   }
 

@@ -1,11 +1,10 @@
 // What rows of GetIndicePairs meet in default mode on the CPU: output cells, each through one filter cell.
 //
-// Along each axis a row reaches now one output and now two, as the stride has it: no branch could foresee that. So everything
-// that a row may reach is put on a list, and where there is nothing the next one takes its place.
+// Along each axis a row reaches now one output and now two, as the stride has it: no branch could foresee that. So what a row meets is
+// put on a list whose end moves by a number that is looked up, and whole vectors of it are written, whatever is behind the end.
 #ifndef MLUOPS_OPS_GET_INDICE_PAIRS_CPU_MEETINGS_H_
 #define MLUOPS_OPS_GET_INDICE_PAIRS_CPU_MEETINGS_H_
 
-#include "cpu/vector.h"
 #include "ops/get_indice_pairs/cpu_grid_axes.h"
 
 namespace mluops {
@@ -22,15 +21,8 @@ template <int kMost>
 class MeetingList {
  public:
   explicit MeetingList(const GridAxes &axes) : axes_(axes) {
-    for (int i = 0; i < kPerRow; ++i) {
-      const int at[kSpaceDims] = {i / kMost / kMost, i / kMost % kMost, i % kMost};
-      std::int64_t further = 0;
-      for (int axis = 0; axis < kSpaceDims; ++axis) {
-        below_[i] += static_cast<std::uint64_t>(at[axis]) * axes[axis].output_step;
-        further += at[axis] * axes[axis].filter_step;
-        for (int count = at[axis] + 1; count <= kMost; ++count) bits_[axis][count] |= 1 << i;
-      }
-      further_[i] = static_cast<std::int32_t>(further);
+    for (int counts = 0; counts < kKinds; ++counts) {
+      kinds_[counts] = kind(counts / kSizes / kSizes, counts / kSizes % kSizes, counts % kSizes);
     }
   }
 
@@ -41,28 +33,15 @@ class MeetingList {
     const GridAxis::Entry depth = axes_.depth(row), height = axes_.height(row), width = axes_.width(row);
     const std::uint64_t cell = axes_.batch(row) + depth.output + height.output + width.output;
     const std::int32_t filter_cell = depth.filter_cell + height.filter_cell + width.filter_cell;
-    const int met = bits_[kDepth][depth.count] & bits_[kHeight][height.count] & bits_[kWidth][width.count];
-#if defined(__AVX512VL__)
-    for (int i = 0; i < kPerRow; i += 8) {
-      const __mmask8 some = static_cast<__mmask8>(met >> i);
-      const __m512i cells =
-          _mm512_sub_epi64(_mm512_set1_epi64(static_cast<long long>(cell)), _mm512_loadu_si512(below_ + i));
-      const __m256i filter_cells = _mm256_add_epi32(
-          _mm256_set1_epi32(filter_cell), _mm256_loadu_si256(reinterpret_cast<const __m256i *>(further_ + i)));
-      _mm512_storeu_si512(cell_ + count_, _mm512_maskz_compress_epi64(some, cells));
-      _mm256_storeu_si256(reinterpret_cast<__m256i *>(filter_cell_ + count_),
-                          _mm256_maskz_compress_epi32(some, filter_cells));
-      _mm256_storeu_si256(reinterpret_cast<__m256i *>(row_ + count_), _mm256_set1_epi32(number));
-      count_ += __builtin_popcount(some);
-    }
-#else
-    for (int i = 0; i < kPerRow; ++i) {
-      cell_[count_] = cell - below_[i];
-      filter_cell_[count_] = filter_cell + further_[i];
-      row_[count_] = number;
-      count_ += met >> i & 1;
-    }
-#endif
+    const Kind &met = kinds_[(depth.count * kSizes + height.count) * kSizes + width.count];
+    std::int64_t i = 0;
+    do {  // eight at a time, whatever number is left
+      for (int j = 0; j < kStep; ++j) cell_[count_ + i + j] = cell - met.below[i + j];
+      for (int j = 0; j < kStep; ++j) filter_cell_[count_ + i + j] = filter_cell + met.further[i + j];
+      for (int j = 0; j < kStep; ++j) row_[count_ + i + j] = number;
+      i += kStep;
+    } while (i < met.count);
+    count_ += met.count;
   }
 
   // Calls visit(meeting) for all, in the order of the rows, and clears the list.
@@ -73,18 +52,40 @@ class MeetingList {
   }
 
  private:
-  static constexpr int kPerRow = kMost * kMost * kMost;
-  static constexpr int kRoomPerRow = (kPerRow + 7) / 8 * 8;  // what is written for a row at the most
+  static constexpr int kPerRow = kMost * kMost * kMost, kStep = 8;
+  static constexpr int kRoomPerRow = (kPerRow + kStep - 1) / kStep * kStep;  // what is written for a row at the most
+  static constexpr int kSizes = kMost + 1, kKinds = kSizes * kSizes * kSizes;
   static constexpr std::int64_t kRoom = 512;
 
-  const GridAxes axes_;
-  std::int64_t count_ = 0;
-  // Of the i-th that a row may meet: how far its cell is below that of the first, and its filter cell behind that of the first.
-  std::uint64_t below_[kRoomPerRow] = {};
-  std::int32_t further_[kRoomPerRow] = {};
-  // A bit for each that is met if a coordinate is sent to so many outputs.
-  int bits_[kSpaceDims][kMost + 1] = {};
+  // What a row meets depends on the numbers of outputs that its coordinates are sent to.
+  struct Kind {
+    // How far the cell of each is below that of the first, and its filter cell behind that of the first.
+    std::uint64_t below[kRoomPerRow];
+    std::int32_t further[kRoomPerRow];
+    std::int64_t count;
+  };
 
+  Kind kind(int depths, int heights, int widths) const {
+    Kind kind = {};
+    for (int d = 0; d < depths; ++d) {
+      for (int h = 0; h < heights; ++h) {
+        for (int w = 0; w < widths; ++w, ++kind.count) {
+          const int at[kSpaceDims] = {d, h, w};
+          std::int64_t further = 0;
+          for (int axis = 0; axis < kSpaceDims; ++axis) {
+            kind.below[kind.count] += static_cast<std::uint64_t>(at[axis]) * axes_[axis].output_step;
+            further += at[axis] * axes_[axis].filter_step;
+          }
+          kind.further[kind.count] = static_cast<std::int32_t>(further);
+        }
+      }
+    }
+    return kind;
+  }
+
+  const GridAxes axes_;
+  Kind kinds_[kKinds];
+  std::int64_t count_ = 0;
   std::uint64_t cell_[kRoom];
   std::int32_t row_[kRoom];
   std::int32_t filter_cell_[kRoom];

@@ -5,6 +5,7 @@
 #ifndef MLUOPS_OPS_GET_INDICE_PAIRS_CPU_PAIR_LISTS_H_
 #define MLUOPS_OPS_GET_INDICE_PAIRS_CPU_PAIR_LISTS_H_
 
+#include "cpu/vector.h"
 #include "ops/get_indice_pairs/cpu_rows.h"
 
 namespace mluops {
@@ -35,12 +36,15 @@ class PairLists {
     parallel_for(chunks_, 1, run);
   }
 
-  // The pair of a row and an output under filter cell k; `ends` are those of the row's chunk.
+  // The pair of a row and an output under filter cell k; `ends` are those of the row's chunk. There are more lists than the hardware
+  // foresees writes to.
   void add(std::int32_t *ends, std::int64_t k, std::int32_t row, std::int32_t output) const {
     const std::int32_t at = ends[k]++;
     std::int32_t *inputs = pairs_ + k * 2 * rows_;
     inputs[at] = row;
     inputs[rows_ + at] = output;
+    ask_for<1>(inputs, at + kAhead, 1);
+    ask_for<1>(inputs, rows_ + at + kAhead, 1);
   }
 
   std::int32_t *clear_counts(std::int64_t chunk) const {
@@ -58,7 +62,25 @@ class PairLists {
         ends_of(chunk)[k] = before;
         before += here;
       }
+      counts_[k] = before;
     }
+  }
+
+  // Calls body(chunk, first row, row behind the last) for every chunk and writes what comes behind the pairs: while one thread waits
+  // for what it looks up, another may write.
+  template <typename Body>
+  void for_joined_chunks(const Body &body) const {
+    auto run = [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t i = begin; i < end; ++i) {
+        const std::int64_t chunk = i - volume_;
+        if (chunk < 0) {
+          fill_behind(i);
+        } else {
+          body(chunk, chunk_begin(chunk), chunk_begin(chunk + 1));
+        }
+      }
+    };
+    parallel_for(chunks_ + volume_, 1, run);
   }
 
   // Where it is not known how many there will be: the stretches start where they would if every row had met something.
@@ -66,22 +88,27 @@ class PairLists {
     for (std::int64_t k = 0; k < volume_; ++k) ends_of(chunk)[k] = static_cast<std::int32_t>(chunk_begin(chunk));
   }
 
-  // Counts the pairs and writes what comes behind them. Stretches that do not follow one another are pushed together.
-  void finish(bool joined) const {
+  // Pushes stretches together that do not follow one another, counts the pairs and writes what comes behind them.
+  void finish() const {
     auto finish = [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t k = begin; k < end; ++k) {
-        const std::int64_t count = joined ? ends_of(chunks_ - 1)[k] : push_together(k);
-        counts_[k] = static_cast<std::int32_t>(count);
-        std::int32_t *inputs = pairs_ + k * 2 * rows_;
-        const std::size_t left = static_cast<std::size_t>(rows_ - count) * sizeof *inputs;
-        std::memset(inputs + count, 0xff, left);
-        std::memset(inputs + rows_ + count, 0xff, left);
+        counts_[k] = static_cast<std::int32_t>(push_together(k));
+        fill_behind(k);
       }
     };
     parallel_for(volume_, kRowsPerPiece / (2 * rows_) + 1, finish);
   }
 
  private:
+  static constexpr std::int64_t kAhead = 2 * kCacheLine / sizeof(std::int32_t);
+
+  void fill_behind(std::int64_t k) const {
+    std::int32_t *inputs = pairs_ + k * 2 * rows_ + counts_[k];
+    const std::size_t left = static_cast<std::size_t>(rows_ - counts_[k]) * sizeof *inputs;
+    std::memset(inputs, 0xff, left);
+    std::memset(inputs + rows_, 0xff, left);
+  }
+
   std::int64_t push_together(std::int64_t k) const {
     std::int32_t *inputs = pairs_ + k * 2 * rows_;
     std::int64_t count = 0;
