@@ -10,10 +10,9 @@ namespace MLUOPS_LEVEL {
 
 // What the filter reaches from a coordinate on one axis: the first of `count` bricks that follow one another.
 struct BrickReach {
-  std::uint64_t first_cells;  // those cells of a brick that are within reach, if it is the first
-  std::uint64_t last_cells;   // likewise if it is the last of several, else none
-  std::uint64_t brick;        // what the first brick contributes to the number of a brick
-  std::int32_t filter_cell;   // what its lowest cell contributes to the number of the filter cell
+  std::uint64_t cells[2];    // those cells of a brick within reach if it is the first, and if it is the last of several
+  std::uint64_t brick;       // what the first brick contributes to the number of a brick
+  std::int32_t filter_cell;  // what its lowest cell contributes to the number of the filter cell
   std::int16_t count;
   std::int16_t own;  // which of them the coordinate itself lies in; `count` if in none
 };
@@ -96,12 +95,12 @@ class Bricks {
     const Along &along = axes_[axis];
     const std::int64_t high = smaller<std::int64_t>(coordinate + g.pad[axis], g.input_space[axis] - 1);
     const std::int64_t low = larger<std::int64_t>(coordinate + g.pad[axis] - (g.filter_space[axis] - 1), 0);
-    if (low > high) return BrickReach{0, 0, 0, 0, 0, 0};
+    if (low > high) return BrickReach{};
     const std::int64_t first = low >> along.shift, last = high >> along.shift, size = std::int64_t{1} << along.shift;
     const std::int64_t above = coordinate + g.pad[axis] - first * size, count = last - first + 1;
     const std::int64_t own = (coordinate >> along.shift) - first;
-    return BrickReach{cells_between(low - first * size, high - first * size),
-                      first == last ? 0 : cells_between(0, high - last * size),
+    return BrickReach{{cells_between(low - first * size, high - first * size),
+                       first == last ? 0 : cells_between(0, high - last * size)},
                       static_cast<std::uint64_t>(first) * along.scale,
                       static_cast<std::int32_t>(above) * along.filter_scale,
                       static_cast<std::int16_t>(count),

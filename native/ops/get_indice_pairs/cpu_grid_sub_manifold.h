@@ -45,24 +45,45 @@ class SubManifoldSearch {
 
   static constexpr std::int64_t kRoom = 128, kFoundRoom = 256;
 
+  // No branch could foresee in which bricks there is something, nor how much: those without anything are left out by not moving on, and
+  // the cells of all others are gone through in one loop.
   void visit_bricks() {
     const SparseWord *words[kRoom];
     for (std::int64_t i = 0; i < look_count_; ++i) {
       words[i] = &cells_.word(looks_[i].brick);
       __builtin_prefetch(words[i]);
     }
+    std::uint64_t hits[kRoom + 1];
+    std::int32_t hit_looks[kRoom + 1];
+    std::int64_t hit_count = 0, cell_count = 0;
     for (std::int64_t i = 0; i < look_count_; ++i) {
-      const Look &look = looks_[i];
-      const SparseWord &word = *words[i];
-      for (std::uint64_t left = word.marks & look.cells; left != 0; left &= left - 1) {
-        const std::uint64_t inner = static_cast<std::uint64_t>(__builtin_ctzll(left));
-        const std::uint64_t rank = MarkedCells::rank_in(word, inner);
-        __builtin_prefetch(numbers_ + rank);
-        found_[found_count_++] = Found{rank, look.row, look.filter_cell - bricks_.inner_filter_cell(inner)};
-      }
-      if (found_count_ > kFoundRoom - 64) add_pairs();
+      const std::uint64_t hit = words[i]->marks & looks_[i].cells;
+      hits[hit_count] = hit;
+      hit_looks[hit_count] = static_cast<std::int32_t>(i);
+      hit_count += hit != 0;
+      cell_count += __builtin_popcountll(hit);
     }
+    hits[hit_count] = 0;
+    hit_looks[hit_count] = 0;
     look_count_ = 0;
+    std::uint64_t left = hits[0];
+    for (std::int64_t at = 0; cell_count > 0;) {
+      const std::int64_t now = smaller(cell_count, kFoundRoom - found_count_);
+      for (std::int64_t i = 0; i < now; ++i) {
+        const std::int64_t number = hit_looks[at];
+        const Look &look = looks_[number];
+        const std::uint64_t inner = static_cast<std::uint64_t>(__builtin_ctzll(left));
+        const std::uint64_t rank = MarkedCells::rank_in(*words[number], inner);
+        __builtin_prefetch(numbers_ + rank);
+        found_[found_count_ + i] = Found{rank, look.row, look.filter_cell - bricks_.inner_filter_cell(inner)};
+        left &= left - 1;
+        at += left == 0;
+        left = left == 0 ? hits[at] : left;
+      }
+      found_count_ += now;
+      cell_count -= now;
+      if (found_count_ == kFoundRoom) add_pairs();
+    }
   }
 
   void add_pairs() {
@@ -206,9 +227,17 @@ class SubManifoldGrid {
   void match_pairs(std::int64_t chunk, std::int64_t begin, std::int64_t end) const {
     const MarkedCells cells = cells_;
     SubManifoldSearch search(cells, bricks_, numbers_, lists_, chunk);
-    const std::uint64_t deep_step = bricks_.brick_step(kDepth), high_step = bricks_.brick_step(kHeight);
-    const std::int32_t k_deep = bricks_.filter_step(kDepth), k_high = bricks_.filter_step(kHeight);
-    const std::int32_t k_wide = bricks_.filter_step(kWidth);
+    // Of brick 4 d + 2 h + w.
+    std::uint64_t further[8];
+    std::int32_t k_less[8];
+    for (int i = 0; i < 8; ++i) {
+      further[i] = (i & 4 ? bricks_.brick_step(kDepth) : 0) + (i & 2 ? bricks_.brick_step(kHeight) : 0) + (i & 1);
+      k_less[i] = (i & 4 ? bricks_.filter_step(kDepth) : 0) + (i & 2 ? bricks_.filter_step(kHeight) : 0) +
+                  (i & 1 ? bricks_.filter_step(kWidth) : 0);
+    }
+    // A bit for each brick, by the number of bricks that are reached on an axis, and by the one of them that the row lies in.
+    static constexpr std::uint8_t kReached[kSpaceDims][3] = {{0, 0x0f, 0xff}, {0, 0x33, 0xff}, {0, 0x55, 0xff}};
+    static constexpr std::uint8_t kOwn[kSpaceDims][3] = {{0x0f, 0xf0, 0}, {0x33, 0xcc, 0}, {0x55, 0xaa, 0}};
     for (std::int64_t l = begin; l < end; ++l) {
       const Row row = row_of(problem_, l);
       const BrickReach &depth = bricks_.reach(kDepth, row.depth), &height = bricks_.reach(kHeight, row.height);
@@ -216,26 +245,19 @@ class SubManifoldGrid {
       const std::uint64_t own_cells = cells_of_own_brick(l);
       const std::uint64_t first = bricks_.batch(row) + depth.brick + height.brick + width.brick;
       const std::int32_t first_k = depth.filter_cell + height.filter_cell + width.filter_cell;
-      const std::int32_t number = static_cast<std::int32_t>(l);
-      const std::uint64_t both = (std::uint64_t{1} << width.count) - 1;
-      auto look_along = [&](const bool d, const bool h) __attribute__((always_inline)) {
-        const bool reached = (d < depth.count) & (h < height.count);
-        const std::uint64_t line = reached ? first + (d ? deep_step : 0) + (h ? high_step : 0) : first;
-        std::uint64_t bits = reached ? both & cells.may_have_two(line) : 0;
-        const std::uint64_t own = (depth.own == d) & (height.own == h) ? std::uint64_t{1} << width.own : 0;
-        if (own_cells == 0) bits &= ~own;
-        if (bits == 0) return;
-        const std::uint64_t reach =
-            (d ? depth.last_cells : depth.first_cells) & (h ? height.last_cells : height.first_cells);
-        const std::int32_t k = first_k - (d ? k_deep : 0) - (h ? k_high : 0);
-        const std::uint64_t near = reach & width.first_cells, far = reach & width.last_cells;
-        if ((bits & 1) != 0) search.look(line, (own & 1) != 0 ? near & own_cells : near, number, k);
-        if ((bits & 2) != 0) search.look(line + 1, (own & 2) != 0 ? far & own_cells : far, number, k - k_wide);
-      };
-      look_along(false, false);
-      look_along(false, true);
-      look_along(true, false);
-      look_along(true, true);
+      // Where only one is reached, the same line again is within the grid.
+      const std::uint64_t deep = depth.count == 2 ? further[4] : 0, high = height.count == 2 ? further[2] : 0;
+      std::uint64_t left = cells.may_have_two(first) | cells.may_have_two(first + high) << 2 |
+                           cells.may_have_two(first + deep) << 4 | cells.may_have_two(first + deep + high) << 6;
+      left &= kReached[kDepth][depth.count] & kReached[kHeight][height.count] & kReached[kWidth][width.count];
+      const std::uint64_t own = kOwn[kDepth][depth.own] & kOwn[kHeight][height.own] & kOwn[kWidth][width.own];
+      if (own_cells == 0) left &= ~own;
+      for (; left != 0; left &= left - 1) {
+        const int i = __builtin_ctzll(left);
+        const std::uint64_t reach = depth.cells[i >> 2] & height.cells[i >> 1 & 1] & width.cells[i & 1];
+        search.look(first + further[i], (own >> i & 1) != 0 ? reach & own_cells : reach, static_cast<std::int32_t>(l),
+                    first_k - k_less[i]);
+      }
     }
     search.finish();
   }
@@ -271,7 +293,7 @@ class SubManifoldGrid {
 
   // What a row reaches along one axis, in its i-th brick of those.
   static std::uint64_t cells_in(const BrickReach &reach, std::int32_t i) {
-    return i == 0 ? reach.first_cells : i + 1 == reach.count ? reach.last_cells : ~std::uint64_t{0};
+    return i == 0 ? reach.cells[0] : i + 1 == reach.count ? reach.cells[1] : ~std::uint64_t{0};
   }
 
   const GetIndicePairsProblem &problem_;
