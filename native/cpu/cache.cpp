@@ -21,9 +21,10 @@ long cache_of_system(const char *path) {
 }
 
 #if defined(_SC_LEVEL3_CACHE_SIZE)
-constexpr int kFirstCache = _SC_LEVEL1_DCACHE_SIZE, kLastCache = _SC_LEVEL3_CACHE_SIZE;
+constexpr int kFirstCache = _SC_LEVEL1_DCACHE_SIZE, kSecondCache = _SC_LEVEL2_CACHE_SIZE;
+constexpr int kLastCache = _SC_LEVEL3_CACHE_SIZE;
 #else
-constexpr int kFirstCache = -1, kLastCache = -1;
+constexpr int kFirstCache = -1, kSecondCache = -1, kLastCache = -1;
 #endif
 
 // What the system says, or else the C library, or else what is usual; what is beyond `most` nobody has for himself.
@@ -38,6 +39,12 @@ std::int64_t cache_bytes(const char *path, int name, long usual, long most) {
 std::int64_t first_cache_bytes() {
   static const std::int64_t bytes =
       cache_bytes("/sys/devices/system/cpu/cpu0/cache/index0/size", kFirstCache, 32L << 10, 128L << 10);
+  return bytes;
+}
+
+std::int64_t second_cache_bytes() {
+  static const std::int64_t bytes =
+      cache_bytes("/sys/devices/system/cpu/cpu0/cache/index2/size", kSecondCache, 512L << 10, 4L << 20);
   return bytes;
 }
 

@@ -8,6 +8,9 @@ namespace mluops {
 // Size of a CPU's first cache for data.
 std::int64_t first_cache_bytes();
 
+// Size of its second one.
+std::int64_t second_cache_bytes();
+
 // Size of the last cache, which one CPU shares with some others.
 std::int64_t last_cache_bytes();
 

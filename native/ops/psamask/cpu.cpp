@@ -87,14 +87,15 @@ void collect_backward(const Map &g, const PsamaskBackwardProblem &problem, std::
   sink.finish();
 }
 
-// Goes through a range in tiles of kLanes. The last tile overlaps the one before it if the range has room for a whole one.
+// Goes through a range in tiles of kSize. The last tile overlaps the one before it if the range has room for a whole one.
+template <std::int64_t kSize = kLanes>
 class Tiles {
  public:
   explicit Tiles(const Range &range)
-      : at_(range.begin), last_(larger(range.end - kLanes, range.begin)), end_(range.end) {}
+      : at_(range.begin), last_(larger(range.end - kSize, range.begin)), end_(range.end) {}
   bool more() const { return at_ < end_; }
   std::int64_t at() const { return at_; }
-  void next() { at_ = at_ == last_ ? end_ : smaller(at_ + kLanes, last_); }
+  void next() { at_ = at_ == last_ ? end_ : smaller(at_ + kSize, last_); }
 
  private:
   std::int64_t at_, last_, end_;
@@ -181,13 +182,13 @@ struct DistributeForward {
         direct(!past_caches && g.width >= kLanes),
         row_lines(direct ? g.width : (g.width + kLanes - 1) / kLanes * kLanes),
         rows_per_task(direct ? 1
-                             : larger<std::int64_t>(smaller(kMostLines / row_lines,
+                             : larger<std::int64_t>(smaller(most_lines() / row_lines,
                                                             g.batches * g.height / (2 * std::int64_t{thread_count()})),
                                                     1)),
         row_tasks((g.height + rows_per_task - 1) / rows_per_task) {}
 
   std::int64_t tasks() const { return g.batches * row_tasks; }
-  std::int64_t sheet_lines() const { return rows_per_task * row_lines; }
+  std::int64_t sheet_lines() const { return direct ? 0 : rows_per_task * row_lines; }
   std::int64_t values() const { return rows_per_task * g.width * g.area; }
 
   // Sheets of rows of positions that fit side by side, or of parts of a row that does not.
@@ -235,12 +236,12 @@ struct DistributeForward {
     // What is asked for at once is no more than what a square takes: more of it would have to wait.
     const std::int64_t squares = (g.width + kLanes - 1) / kLanes;
     const std::int64_t share = g.masks_in_memory() ? (kLanes + squares - 1) / squares : 0;
-    for (Tiles w(columns); w.more(); w.next()) {
+    for (Tiles<> w(columns); w.more(); w.next()) {
       for (std::int64_t row = given.begin; row < given.end; ++row) {
         const float *cells = mask + row * g.mask_w;
         const std::int64_t line = (row - targets.begin) * row_lines;
         std::int64_t asked = w.at() + kLanes;
-        for (Tiles target(Range{0, g.width}); target.more(); target.next(), asked += share) {
+        for (Tiles<> target(Range{0, g.width}); target.more(); target.next(), asked += share) {
           ask_for(cells, asked, share);
           turn(sheet, cells, w.at(), target.at(), line + target.at(), at + w.at() - columns.begin);
         }
@@ -284,7 +285,11 @@ struct DistributeForward {
     for (std::int64_t i = 0; i < kLanes; ++i) store(sheet.line(line + i) + at, square[i]);
   }
 
-  static constexpr std::int64_t kMostLines = 512;
+  // Of a sheet that leaves the rest of the second cache to the masks.
+  static std::int64_t most_lines() {
+    return second_cache_bytes() * 2 / 5 / (Sheet::kStride * static_cast<std::int64_t>(sizeof(float)));
+  }
+
   const Map &g;
   const PsamaskForwardProblem &problem;
   const bool direct;             // squares are whole, and are written straight into the result
@@ -299,24 +304,27 @@ struct DistributeBackward {
   const bool direct;  // rows are written straight into the result
 
   std::int64_t tasks() const { return g.batches * g.height; }
-  std::int64_t sheet_lines() const { return kLanes; }
+  std::int64_t sheet_lines() const { return direct || g.mask_w > Sheet::kWidth ? 0 : smaller(kPositions, g.width); }
   std::int64_t values() const { return g.width * g.cells; }
+
+  // What so many positions read of a line of the map is long enough to make up for the distance to the next line.
+  static constexpr std::int64_t kPositions = 64;
 
   // Some neighbouring positions of row h, and where the cells of each that exist begin and end in a row of its mask.
   struct Positions {
     std::int64_t h, w, count;
-    Range columns[kLanes];
-    std::int64_t before[kLanes];
-    std::int64_t past[kLanes];
+    Range columns[kPositions];
+    std::int64_t before[kPositions];
+    std::int64_t past[kPositions];
   };
 
   void run(const Sheet &sheet, std::int64_t task) const {
     const std::int64_t batch = task / g.height, h = task % g.height;
-    for (Tiles w(Range{0, g.width}); w.more(); w.next()) {
+    for (Tiles<kPositions> w(Range{0, g.width}); w.more(); w.next()) {
       Positions positions;
       positions.h = h;
       positions.w = w.at();
-      positions.count = smaller<std::int64_t>(kLanes, g.width - w.at());
+      positions.count = smaller(kPositions, g.width - w.at());
       for (std::int64_t j = 0; j < positions.count; ++j) {
         positions.columns[j] = g.columns_reached(w.at() + j);
         positions.before[j] = positions.columns[j].begin - (w.at() + j) + g.left;
@@ -337,10 +345,9 @@ struct DistributeBackward {
     }
     if (direct) {
       for (std::int64_t i = 0; i < g.mask_h; ++i) {
-        ask_for(lines_of(map, positions.h, i + 1));
         // What is written too far in a row, the next row puts right.
         const bool loosely = (g.mask_h - i - 1) * g.mask_w >= kLanes;
-        sheet_row(Sheet::view(mask + i * g.mask_w, g.cells), 0, lines_of(map, positions.h, i), positions, loosely);
+        sheet_row(Sheet::view(mask + i * g.mask_w, g.cells), 0, map, i, positions, loosely);
       }
       return;
     }
@@ -349,8 +356,7 @@ struct DistributeBackward {
     for (std::int64_t i = 0; i < g.mask_h; i += rows_at_once) {
       const std::int64_t rows = smaller(rows_at_once, g.mask_h - i);
       for (std::int64_t row = 0; row < rows; ++row) {
-        ask_for(lines_of(map, positions.h, i + row + 1));
-        sheet_row(sheet, row * g.mask_w, lines_of(map, positions.h, i + row), positions, true);
+        sheet_row(sheet, row * g.mask_w, map, i + row, positions, true);
       }
       sheet.write(0, mask + i * g.mask_w, g.cells, positions.count, rows * g.mask_w, i == 0, i + rows == g.mask_h);
     }
@@ -362,33 +368,37 @@ struct DistributeBackward {
     return row >= 0 && row < g.height ? map + row * g.width * g.area : nullptr;
   }
 
-  // Asks for what a row of targets will give: the lines lie too far apart for the hardware to foresee it.
-  [[gnu::always_inline]] void ask_for(const float *map) const {
-    for (std::int64_t target = 0; map != nullptr && target < g.width; ++target) {
-      __builtin_prefetch(map + target * g.area, 0, 2);
-      __builtin_prefetch(map + target * g.area + kLanes - 1, 0, 2);
-    }
-  }
-
-  // One row of cells of each position, at `at` of its line. Whole vectors are written from left to right: what one writes too far,
-  // the next one puts right.
-  void sheet_row(const Sheet &sheet, std::int64_t at, const float *map, const Positions &positions,
+  // Row i of the cells of each position, at `at` of its line. Whole vectors are written from left to right: what one writes too far,
+  // the next one puts right. What the next row will give is asked for piece by piece: its lines lie too far apart for the hardware to
+  // foresee them, and many requests at once have to wait.
+  void sheet_row(const Sheet &sheet, std::int64_t at, const float *map, std::int64_t i, const Positions &positions,
                  bool loosely) const {
+    const float *lines = lines_of(map, positions.h, i), *next = lines_of(map, positions.h, i + 1);
     for (std::int64_t j = 0; j < positions.count; ++j) {
-      clear(sheet.line(j) + at, map != nullptr ? positions.before[j] : g.mask_w, loosely);
+      clear(sheet.line(j) + at, lines != nullptr ? positions.before[j] : g.mask_w, loosely);
     }
-    if (map == nullptr) return;
-    for (Tiles target(Range{0, g.width}); target.more(); target.next()) {
-      Vector square[kLanes];
-      load_targets(square, map, target.at(), positions.count);
-      for (std::int64_t j = 0; j < positions.count; ++j) {
+    if (lines == nullptr) {
+      for (Tiles<> target(Range{0, g.width}); target.more(); target.next()) ask_for(next, target.at(), positions.count);
+      return;
+    }
+    for (Tiles<> target(Range{0, g.width}); target.more(); target.next()) {
+      ask_for(next, target.at(), positions.count);
+      for_squares(lines, target.at(), positions.count, [&](std::int64_t j, Vector values) {
         const Range &columns = positions.columns[j];
-        store_window(sheet.line(j) + at + target.at() - (positions.w + j) + g.left, square[j],
-                     columns.begin - target.at(), columns.end - target.at());
-      }
+        store_window(sheet.line(j) + at + target.at() - (positions.w + j) + g.left, values, columns.begin - target.at(),
+                     columns.end - target.at());
+      });
     }
     for (std::int64_t j = 0; j < positions.count; ++j) {
       clear(sheet.line(j) + at + positions.past[j], g.mask_w - positions.past[j], loosely);
+    }
+  }
+
+  // Asks for what kLanes targets will give to so many positions; `lines` is NULL where there are none.
+  [[gnu::always_inline]] void ask_for(const float *lines, std::int64_t target, std::int64_t count) const {
+    if (lines == nullptr) return;
+    for (std::int64_t i = target; i < smaller(target + kLanes, g.width); ++i) {
+      mluops::MLUOPS_LEVEL::ask_for<0, 2>(lines, i * g.area, count + kFloatsPerLine - 1);
     }
   }
 
@@ -406,14 +416,23 @@ struct DistributeBackward {
       clear_floats(mask + j * g.cells, map != nullptr ? positions.before[j] : g.mask_w);
       if (map != nullptr) clear_floats(mask + j * g.cells + positions.past[j], g.mask_w - positions.past[j]);
     }
-    for (Tiles target(Range{0, g.width}); map != nullptr && target.more(); target.next()) {
-      Vector square[kLanes];
-      load_targets(square, map, target.at(), positions.count);
-      for (std::int64_t j = 0; j < positions.count; ++j) {
+    for (Tiles<> target(Range{0, g.width}); map != nullptr && target.more(); target.next()) {
+      for_squares(map, target.at(), positions.count, [&](std::int64_t j, Vector values) {
         const Range &columns = positions.columns[j];
-        store_window(mask + j * g.cells + target.at() - (positions.w + j) + g.left, square[j],
-                     columns.begin - target.at(), columns.end - target.at());
-      }
+        store_window(mask + j * g.cells + target.at() - (positions.w + j) + g.left, values, columns.begin - target.at(),
+                     columns.end - target.at());
+      });
+    }
+  }
+
+  // Calls use(j, values) for `count` positions, with what they give to kLanes targets from `target` on.
+  template <typename Use>
+  void for_squares(const float *map, std::int64_t target, std::int64_t count, const Use &use) const {
+    for (std::int64_t first = 0; first < count; first += kLanes) {
+      const std::int64_t here = smaller<std::int64_t>(kLanes, count - first);
+      Vector square[kLanes];
+      load_targets(square, map + first, target, here);
+      for (std::int64_t j = 0; j < here; ++j) use(first + j, square[j]);
     }
   }
 
