@@ -17,17 +17,21 @@ namespace {
 constexpr std::int64_t kTargetTile = 256;
 static_assert(kTargetTile % kLanes == 0, "a tile of targets is whole squares");
 
-// Up to kTargetTile targets: for each of them and each neighbour where in a tile its source begins, and its weight. An index that names no
-// source stands for source M, an extra one whose values do not count, with weight 0.
+// Some targets: for each of them and each neighbour where in a tile its source begins, and its weight. An index that names no source
+// stands for source M, an extra one whose values do not count, with weight 0.
 struct Targets {
-  std::int32_t source[kTargetTile * kNeighbours];  // whole vectors
-  float weight[kTargetTile * kNeighbours];
+  std::int32_t *source;  // whole vectors
+  float *weight;
+
+  // Values that as many targets take, and another square of them: where a square begins at any of them, it ends behind the last one.
+  static std::int64_t size(std::int64_t count) { return (count + 2 * kLanes - 1) / kLanes * kLanes * kNeighbours; }
+
+  Targets from(std::int64_t target) const { return {source + target * kNeighbours, weight + target * kNeighbours}; }
 
   template <typename T>
-  void read(const std::int32_t *indices, const T *weights, std::int64_t count, std::int64_t sources) {
+  void read(const std::int32_t *indices, const T *weights, std::int64_t count, std::int64_t sources) const {
     const std::int32_t limit = static_cast<std::int32_t>(sources);
-    const std::int64_t whole = (count + kLanes - 1) / kLanes * kLanes;
-    for (std::int64_t e = 0; e < whole * kNeighbours; e += kLanes) {
+    for (std::int64_t e = 0; e < size(count); e += kLanes) {
       const std::int64_t left = larger<std::int64_t>(count * kNeighbours - e, 0);
       const IntVector index = load_some(indices + e, left);
       const IntVector valid = (index >= 0) & (index < limit);
@@ -87,17 +91,62 @@ inline std::int64_t wanted_chunks(const ThreeInterpolateGeometry &g) {
 
 inline std::int64_t tile_size(const ThreeInterpolateGeometry &g) { return (g.sources + 1) * kLanes; }
 
+inline std::int64_t tensor_bytes(const ThreeInterpolateGeometry &g) {
+  return g.batches * (g.channels * (g.sources + g.targets) + 6 * g.targets) * (g.half ? 2 : 4);
+}
+
 // Whether tiles pay: enough channels and targets, and little memory against that of the tensors. The number of threads has no
 // say, so that it cannot show in the results.
 inline bool tiles_pay(const ThreeInterpolateGeometry &g) {
   constexpr std::int64_t kFreeBytes = 2 << 20;
-  const std::int64_t element = g.half ? 2 : 4;
-  const std::int64_t tensors = g.batches * (g.channels * (g.sources + g.targets) + 6 * g.targets) * element;
   const std::int64_t tile = tile_size(g) * static_cast<std::int64_t>(sizeof(float));
   const bool few_targets = g.targets * 2 * kNeighbours < g.sources;
   const bool counted = tile_size(g) <= INT32_MAX;  // Targets count places in a tile in 32 bits
-  return g.channels * 4 >= kLanes && !few_targets && counted && tile <= larger(kFreeBytes, tensors / 32);
+  return g.channels * 4 >= kLanes && !few_targets && counted && tile <= larger(kFreeBytes, tensor_bytes(g) / 32);
 }
+
+// What a running task needs: a tile, and targets. Where memory allows it, all targets of a batch are kept for the next task, since
+// making them ready again for each block of channels would take up to a fifth of the time.
+struct Room {
+  static bool keeps_targets(const Cut &cut, std::int64_t slots) {
+    const std::int64_t bytes = slots * Targets::size(cut.g.targets) * 2 * static_cast<std::int64_t>(sizeof(float));
+    return cut.blocks > 1 && cut.chunks == 1 && bytes <= tensor_bytes(cut.g) / 32;
+  }
+
+  Room(const ThreeInterpolateGeometry &g, bool keeps_targets, Dealer &memory)
+      : keeps(keeps_targets),
+        tile(memory.deal<float>(tile_size(g))),
+        targets(deal_targets(keeps ? g.targets : kTargetTile, memory)),
+        batch(memory.deal<std::int64_t>(1)) {}
+
+  static Targets deal_targets(std::int64_t count, Dealer &memory) {
+    std::int32_t *source = memory.deal<std::int32_t>(Targets::size(count));
+    return Targets{source, memory.deal<float>(Targets::size(count))};
+  }
+
+  // `count` targets of a task from number n on.
+  template <typename T, typename Problem>
+  Targets ready(const Problem &problem, const Task &task, std::int64_t n, std::int64_t count) const {
+    const ThreeInterpolateGeometry &g = problem.geometry;
+    const std::int64_t first = task.batch * g.targets;
+    const std::int32_t *indices = problem.indices + first * kNeighbours;
+    const T *weights = static_cast<const T *>(problem.weights) + first * kNeighbours;
+    if (!keeps) {
+      targets.read(indices + n * kNeighbours, weights + n * kNeighbours, count, g.sources);
+      return targets;
+    }
+    if (*batch != task.batch) {
+      targets.read(indices, weights, g.targets, g.sources);
+      *batch = task.batch;
+    }
+    return targets.from(n);
+  }
+
+  const bool keeps;
+  float *const tile;
+  const Targets targets;
+  std::int64_t *const batch;  // whose targets are kept, -1 at first
+};
 
 // Row-wise [channels][length] to vectors [length][lanes]; missing channels are 0.
 template <typename T>
@@ -111,10 +160,14 @@ inline void load_square(const T *rows, std::int64_t stride, std::int64_t channel
   transpose(square);
 }
 
-// Asks for what lies `further` on in some rows, too many for the hardware to foresee each of them.
+// Asks for what lies `further` on in some rows, too many for the hardware to foresee each of them. To be called wherever a square begins,
+// `at` in the rows; squares share cache lines.
 template <int kWrite, typename T>
-[[gnu::always_inline]] inline void ask_for_rows(const T *rows, std::int64_t stride, std::int64_t count,
-                                                std::int64_t further) {
+[[gnu::always_inline]] inline void ask_for_rows(const T *rows, std::int64_t stride, std::int64_t count, std::int64_t at,
+                                                std::int64_t ahead) {
+  constexpr std::int64_t kValuesPerLine = kCacheLine / sizeof(T);
+  const std::int64_t further = at + ahead;
+  if (at % kValuesPerLine != 0) return;
   for (std::int64_t i = 0; i < count; ++i) ask_for<kWrite, 2>(rows, i * stride + further, 1);
 }
 
@@ -129,12 +182,12 @@ class Forward {
         cut_(cut),
         stream_(g_.batches * g_.channels * g_.targets * static_cast<std::int64_t>(sizeof(T)) >= streaming_bytes()) {}
 
-  void tiled(float *tile, std::int64_t number) const {
+  void tiled(const Room &room, std::int64_t number) const {
     const Task task = cut_.task(number);
-    fill(tile, task);
+    fill(room.tile, task);
     for (std::int64_t n = task.begin, end; n < task.end; n = end) {
       end = smaller(end_of_tile(output(task, n), n), task.end);
-      sum_targets(tile, task, n, end - n);
+      sum_targets(room.tile, room.ready<T>(problem_, task, n, end - n), task, n, end - n);
     }
     if (stream_) finish_stream();
   }
@@ -173,21 +226,19 @@ class Forward {
       const std::int64_t count = smaller<std::int64_t>(kLanes, g_.sources - m);
       // Behind the end of these rows come the next task's, to which the sums leave time to arrive.
       const std::int64_t next = m + kSourcesAhead < g_.sources ? 0 : (task.channels - 1) * g_.sources;
-      ask_for_rows<0>(rows, g_.sources, task.channels, m + kSourcesAhead + next);
+      ask_for_rows<0>(rows, g_.sources, task.channels, m, kSourcesAhead + next);
       load_square(rows + m, g_.sources, task.channels, count, square);
       for (std::int64_t i = 0; i < count; ++i) store(tile + (m + i) * kLanes, square[i]);
     }
     store(tile + g_.sources * kLanes, Vector{});
   }
 
-  void sum_targets(const float *tile, const Task &task, std::int64_t n, std::int64_t count) const {
-    const std::int64_t first = (task.batch * g_.targets + n) * kNeighbours;
-    Targets targets;
-    targets.read(problem_.indices + first, static_cast<const T *>(problem_.weights) + first, count, g_.sources);
+  void sum_targets(const float *tile, const Targets &targets, const Task &task, std::int64_t n,
+                   std::int64_t count) const {
     T *rows = output(task, n);
     T results[kLanes][kTargetTile];
     for (std::int64_t start = 0; start < count; start += kLanes) {
-      if (!stream_) ask_for_rows<1>(rows, g_.targets, task.channels, start);
+      if (!stream_) ask_for_rows<1>(rows, g_.targets, task.channels, start, 0);
       Vector square[kLanes];
 #pragma GCC unroll 16
       for (std::int64_t i = 0; i < kLanes; ++i) square[i] = sum(tile, targets, start + i);
@@ -225,14 +276,14 @@ class Backward {
   Backward(const ThreeInterpolateBackwardProblem &problem, const Cut &cut)
       : problem_(problem), g_(problem.geometry), cut_(cut) {}
 
-  void tiled(float *tile, std::int64_t number) const {
+  void tiled(const Room &room, std::int64_t number) const {
     const Task task = cut_.task(number);
-    clear_floats(tile, tile_size(g_));
+    clear_floats(room.tile, tile_size(g_));
     for (std::int64_t n = 0, end; n < g_.targets; n = end) {
       end = smaller(end_of_tile(gradients(task) + n, n), g_.targets);
-      add_targets(tile, task, n, end - n);
+      add_targets(room.tile, room.ready<T>(problem_, task, n, end - n), task, n, end - n);
     }
-    empty(tile, task);
+    empty(room.tile, task);
   }
 
   // One channel, summed up in `sums` of M floats.
@@ -261,14 +312,11 @@ class Backward {
     return static_cast<T *>(problem_.grad_features) + (task.batch * g_.channels + task.channel) * g_.sources;
   }
 
-  void add_targets(float *tile, const Task &task, std::int64_t n, std::int64_t count) const {
-    const std::int64_t first = (task.batch * g_.targets + n) * kNeighbours;
-    Targets targets;
-    targets.read(problem_.indices + first, static_cast<const T *>(problem_.weights) + first, count, g_.sources);
+  void add_targets(float *tile, const Targets &targets, const Task &task, std::int64_t n, std::int64_t count) const {
     const T *rows = gradients(task) + n;
     for (std::int64_t start = 0; start < count; start += kLanes) {
       const std::int64_t here = smaller<std::int64_t>(kLanes, count - start);
-      ask_for_rows<0>(rows, g_.targets, task.channels, start + kTargetsAhead);
+      ask_for_rows<0>(rows, g_.targets, task.channels, start, kTargetsAhead);
       Vector square[kLanes];
       load_square(rows + start, g_.targets, task.channels, here, square);
       for (std::int64_t j = 0; j < here; ++j) {
@@ -296,46 +344,53 @@ class Backward {
   const Cut &cut_;
 };
 
+// Runs kernel.tiled() for all tasks of a cut.
+template <typename Kernel>
+mluOpStatus_t run_tiled(const char *function, const Kernel &kernel, const Cut &cut) {
+  const std::int64_t slots = useful_slots(cut.tasks(), cut.values());
+  const bool keeps = Room::keeps_targets(cut, slots);
+  Dealer counter(nullptr);
+  const Room counted(cut.g, keeps, counter);
+  const Scratch<char> memory(slots * counter.used());
+  if (memory.data() == nullptr) return out_of_memory(function);
+  auto room_of = [&](std::int64_t slot) {
+    Dealer dealer(memory.data() + slot * counter.used());
+    return Room(cut.g, keeps, dealer);
+  };
+  for (std::int64_t slot = 0; slot < slots; ++slot) *room_of(slot).batch = -1;
+  parallel_slots(cut.tasks(), slots,
+                 [&](std::int64_t slot, std::int64_t number) { kernel.tiled(room_of(slot), number); });
+  return MLUOP_STATUS_SUCCESS;
+}
+
 template <typename T>
 mluOpStatus_t run_forward(const ThreeInterpolateForwardProblem &problem) {
   const ThreeInterpolateGeometry &g = problem.geometry;
-  const Cut cut(g, kLanes, wanted_chunks(g));
-  const std::int64_t slots = useful_slots(cut.tasks(), cut.values());
-  if (!tiles_pay(g)) {
-    const Cut rows(g, 1, wanted_chunks(g));
-    const Forward<T> forward(problem, rows);
-    auto sum = [&](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t number = begin; number < end; ++number) forward.plain(number);
-    };
-    parallel_for(rows.tasks(), 4096 / rows.chunk + 1, sum);
-    return MLUOP_STATUS_SUCCESS;
+  if (tiles_pay(g)) {
+    const Cut cut(g, kLanes, wanted_chunks(g));
+    return run_tiled("mluOpThreeInterpolateForward", Forward<T>(problem, cut), cut);
   }
-  const Scratch<float> tiles(slots * tile_size(g));
-  if (tiles.data() == nullptr) return out_of_memory("mluOpThreeInterpolateForward");
-  const Forward<T> forward(problem, cut);
-  parallel_slots(cut.tasks(), slots, [&](std::int64_t slot, std::int64_t number) {
-    forward.tiled(tiles.data() + slot * tile_size(g), number);
-  });
+  const Cut rows(g, 1, wanted_chunks(g));
+  const Forward<T> forward(problem, rows);
+  auto sum = [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t number = begin; number < end; ++number) forward.plain(number);
+  };
+  parallel_for(rows.tasks(), 4096 / rows.chunk + 1, sum);
   return MLUOP_STATUS_SUCCESS;
 }
 
 template <typename T>
 mluOpStatus_t run_backward(const ThreeInterpolateBackwardProblem &problem) {
+  constexpr const char *kFunction = "mluOpThreeInterpolateBackward";
   const ThreeInterpolateGeometry &g = problem.geometry;
-  const bool tiled = tiles_pay(g);
-  const Cut cut(g, tiled ? kLanes : 1, 1);
-  const std::int64_t slots = useful_slots(cut.tasks(), cut.values());
-  const std::int64_t slot_size = tiled ? tile_size(g) : g.sources;
-  const Scratch<float> sums(slots * slot_size);
-  if (sums.data() == nullptr) return out_of_memory("mluOpThreeInterpolateBackward");
+  const Cut cut(g, tiles_pay(g) ? kLanes : 1, 1);
   const Backward<T> backward(problem, cut);
+  if (tiles_pay(g)) return run_tiled(kFunction, backward, cut);
+  const std::int64_t slots = useful_slots(cut.tasks(), cut.values());
+  const Scratch<float> sums(slots * g.sources);
+  if (sums.data() == nullptr) return out_of_memory(kFunction);
   parallel_slots(cut.tasks(), slots, [&](std::int64_t slot, std::int64_t number) {
-    float *own = sums.data() + slot * slot_size;
-    if (tiled) {
-      backward.tiled(own, number);
-    } else {
-      backward.plain(own, number);
-    }
+    backward.plain(sums.data() + slot * g.sources, number);
   });
   return MLUOP_STATUS_SUCCESS;
 }
