@@ -79,6 +79,7 @@ cdef struct Call:
 
 cdef object np_empty = np.empty
 cdef int64_t LEAST_KEPT = _results.LEAST_BYTES // 16  # elements; no type is larger
+cdef size_t LEAST_KEPT_WORKSPACE = _results.LEAST_BYTES
 # By DataType; None for a type that NumPy does not have.
 cdef list numpy_dtypes = [None] * 32
 for _row in dtypes.TABLE:

@@ -395,9 +395,7 @@ cdef class Operator:
             if handle.on_device:
                 self.execute_on_device(handle, call)
                 return 0
-            with nogil:
-                status = self.run_c(handle, call)
-                free(call.workspace)
+            status = self.run_on_host(handle, call)
             if status != SUCCESS:
                 if call.failed < 0:
                     raise self.memory_error(f"a workspace of {call.workspace_size} bytes")
@@ -407,6 +405,31 @@ cdef class Operator:
             if sparse is not None:
                 sparse.users -= 1
         return 0
+
+    cdef int run_on_host(self, Handle handle, Call *call) except -1:
+        cdef int status
+        cdef size_t address
+        with nogil:
+            status = self.prepare(handle, call)
+            if status == SUCCESS and call.workspace_size < LEAST_KEPT_WORKSPACE:
+                status = self.take_workspace(handle, call)
+                if status == SUCCESS:
+                    status = self.invoke(handle, call, &self.plan)
+                free(call.workspace)
+                return status
+        if status != SUCCESS:
+            return status
+        # The system would have to clear the pages of a large one anew for every call.
+        try:
+            block = _results.new_array((call.workspace_size + WORKSPACE_ALIGNMENT,), np.uint8)
+        except MemoryError:
+            call.failed = -1
+            return <int>ALLOC_FAILED
+        address = block.ctypes.data
+        call.workspace = <void *>((address + WORKSPACE_ALIGNMENT - 1) // WORKSPACE_ALIGNMENT * WORKSPACE_ALIGNMENT)
+        with nogil:
+            status = self.invoke(handle, call, &self.plan)
+        return status
 
     cdef int execute_on_device(self, Handle handle, Call *call) except -1:
         """Put the call into the handle's queue; wait for it if anything has to come back or be freed."""
@@ -453,22 +476,23 @@ cdef class Operator:
         return status
 
     cdef int run_c(self, Handle handle, Call *call) noexcept nogil:
+        cdef int status = self.prepare(handle, call)
+        if status == SUCCESS:
+            status = self.take_workspace(handle, call)
+        return self.invoke(handle, call, &self.plan) if status == SUCCESS else status
+
+    cdef int prepare(self, Handle handle, Call *call) noexcept nogil:
+        """Set the descriptors and ask for the size of the workspace, 0 if there is none."""
         cdef int i, status
         for i in range(self.tensor_count):
             status = set_descriptor(handle.table, &handle.slots[i], &call.views[i], self.specs[i].layout, &call.failed)
             if status != SUCCESS:
                 return status
-        if self.workspace is not None:
-            status = self.invoke(handle, call, &self.workspace_plan)
-            if status != SUCCESS:
-                return status
-            if call.workspace_size != 0:
-                status = self.take_workspace(handle, call)
-                if status != SUCCESS:
-                    return status
-        return self.invoke(handle, call, &self.plan)
+        return SUCCESS if self.workspace is None else self.invoke(handle, call, &self.workspace_plan)
 
     cdef int take_workspace(self, Handle handle, Call *call) noexcept nogil:
+        if call.workspace_size == 0:
+            return SUCCESS
         if not handle.on_device:
             call.workspace = allocate_workspace(call.workspace_size)
             call.failed = -1

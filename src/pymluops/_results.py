@@ -1,4 +1,4 @@
-"""Memory of large results that nobody has any more, for the next ones.
+"""Memory of large results and workspaces that nobody has any more, for the next ones.
 
 The system clears each page that it gives out, which takes longer than many an operator takes to write its result there.
 The C library keeps blocks of up to 32 MiB for the next call by itself; this does it for somewhat larger ones, which are

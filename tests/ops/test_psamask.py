@@ -83,6 +83,7 @@ SIZES = {
     # Results of 100 MB and more.
     "large map": (1, (71, 73), (5, 7)),
     "large mask": (1, (40, 40), (131, 130)),
+    "many wide masks": (260, (2, 70), (3, 250)),
 }
 
 

@@ -168,7 +168,14 @@ def test_backward_carries_nan_and_inf_to_where_they_belong(dtype: str, s: dict[s
 @both_dtypes
 @pytest.mark.parametrize(
     ("batch", "channels", "features", "points"),
-    [(1, 5, 100_000, 20_000), (2, 40, 3, 5000), (1, 1, 50_000, 7), (3, 17, 1, 1000), (1, 33, 2000, 65)],
+    [
+        (1, 5, 100_000, 20_000),
+        (2, 40, 3, 5000),
+        (1, 1, 50_000, 7),
+        (3, 17, 1, 1000),
+        (1, 33, 2000, 65),
+        (4, 200, 60, 100),
+    ],
 )
 def test_unusual_proportions(dtype: str, batch: int, channels: int, features: int, points: int) -> None:
     rng = np.random.default_rng(5)

@@ -113,3 +113,42 @@ def test_the_environment_says_how_much(text: str, kept: bool) -> None:
         [sys.executable, "-c", code], env={"PYMLUOPS_KEEP_MIB": text}, capture_output=True, text=True, check=True
     )
     assert found.stdout.strip() == str(kept)
+
+
+def many_rows() -> dict[str, object]:
+    """Return arguments of get_indice_pairs that give small results and need a large workspace."""
+    rows = np.zeros((600_000, 4), np.int32)
+    rows[:, 2], rows[:, 3] = np.divmod(np.arange(600_000), 1000)
+    return {
+        "indices": rows, "batch_size": 1, "spatial_shape": (1, 600, 1000),
+        "kernel_size": 1, "stride": 1, "padding": 0, "subm": True,
+    }  # fmt: skip
+
+
+def test_a_large_workspace_is_used_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    blocks, workspaces = Blocks(64 * MIB), []
+
+    def new_array(shape: tuple[int, ...], dtype: type) -> np.ndarray:
+        if len(shape) > 1:  # a result
+            return np.empty(shape, dtype)
+        array = blocks.array(shape, dtype)
+        workspaces.append(place(array))
+        return array
+
+    monkeypatch.setattr(pymluops._results, "new_array", new_array)
+    for _ in range(3):
+        result = pymluops.get_indice_pairs(**many_rows())
+        assert np.array_equal(result.indice_pairs[0, 0], np.arange(600_000))
+    assert len(workspaces) == 3
+    assert len(set(workspaces)) == 1
+
+
+def test_a_workspace_that_cannot_be_had_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    def none_left(shape: tuple[int, ...], dtype: type) -> np.ndarray:
+        if len(shape) == 1:
+            raise MemoryError
+        return np.empty(shape, dtype)
+
+    monkeypatch.setattr(pymluops._results, "new_array", none_left)
+    with pytest.raises(pymluops.AllocFailedError, match=r"get_indice_pairs: no memory for a workspace of [0-9]+ bytes"):
+        pymluops.get_indice_pairs(**many_rows())

@@ -176,8 +176,9 @@ def get_indice_pairs(
 
     Notes
     -----
-    Results of 4 to 64 MiB use the memory of earlier ones that nobody has any more; up to 128 MiB stay with the process
-    for that, or as many as the environment variable ``PYMLUOPS_KEEP_MIB`` says. This holds for all operators.
+    Results and workspaces of 4 to 64 MiB use the memory of earlier ones that nobody has any more; up to 128 MiB stay
+    with the process for that, or as many as the environment variable ``PYMLUOPS_KEEP_MIB`` says. This holds for all
+    operators.
 
     References
     ----------
