@@ -111,7 +111,7 @@ struct Samples {
   std::int32_t low[kMost];  // the other pixel is the next one, or the same if it is the last
   float weight[4][kMost];
 
-  // What a sample outside the map has for a pixel, beside weights of 0. Behind the last pixel there is room for a copy of it.
+  // What a sample outside the map has for a pixel: where zeros are kept. Before them there is room for a copy of the last pixel.
   static std::int32_t outside(std::int64_t length) { return static_cast<std::int32_t>(length) + 1; }
 
   // Of the first `count` coordinates, `length` being that of a line and `fraction` the weight of the high line.
@@ -125,7 +125,7 @@ struct Samples {
       const std::int32_t end = static_cast<std::int32_t>(length) - 1;
       const IntVector last = whole >= end;
       const Vector right = last ? Vector{} : place - __builtin_convertvector(whole, Vector);
-      const Vector left = within ? 1.0f - right : Vector{};
+      const Vector left = 1.0f - right;
       store(low + i, within ? (last ? IntVector{} + end : whole) : IntVector{} + outside(length));
       store(weight[kLowLow] + i, (1.0f - fraction) * left);
       store(weight[kLowHigh] + i, (1.0f - fraction) * right);

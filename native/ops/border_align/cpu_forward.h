@@ -32,7 +32,7 @@ struct LinePair {
       : memory_(memory),
         side_(of),
         channels_(of_channels),
-        width_(fitting_width(of.length)),
+        width_(smaller(fitting_width(of.length), (of_channels + kLanes - 1) / kLanes * kLanes)),
         padded_((of_channels + width_ - 1) / width_ * width_) {}
 
   // `map` is the part's first value.
