@@ -217,17 +217,18 @@ struct Best {
     for (int v = 0; v < kVectors; ++v) store_some(values + v * kLanes, value[v], channels - v * kLanes);
   }
 
-  // Samples first .. first + count of a border; the very first one is the largest so far, even a NaN.
+  // The very first sample of a border is the largest so far, even a NaN.
   template <typename Sums>
-  void take(const Sums &sums, std::int32_t first, std::int32_t count) {
+  void begin(const Sums &sums) {
+    sums.find(0, value);
+    for (int v = 0; v < kVectors; ++v) number[v] = IntVector{};
+  }
+
+  // Samples i .. count of those from number `first` on.
+  template <typename Sums>
+  void take(const Sums &sums, std::int32_t first, std::int32_t i, std::int32_t count) {
     // Counts in lanes: a number would have to be moved to them for each sample.
-    IntVector present = IntVector{} + first;
-    std::int32_t i = 0;
-    if (first == 0) {
-      sums.find(i++, value);
-      for (int v = 0; v < kVectors; ++v) number[v] = IntVector{};
-      present += 1;
-    }
+    IntVector present = IntVector{} + (first + i);
     for (; i < count; ++i, present += 1) {
       Vector sample[kVectors];
       sums.find(i, sample);
@@ -379,8 +380,13 @@ class Forward {
       const std::int64_t at = parts_.in_borders(group.part, group.boxes[group.first + b]) + c;
       float *largest = room.largest + b * parts_.width + c;
       Best<kVectors> best;
-      if (first > 0) best.load(largest, problem_.argmax + at, channels);
-      best.take(typename Pixels::Sums(pixels, room.samples[b], group.side, channels), first, count);
+      const typename Pixels::Sums sums(pixels, room.samples[b], group.side, channels);
+      if (first == 0) {
+        best.begin(sums);
+      } else {
+        best.load(largest, problem_.argmax + at, channels);
+      }
+      best.take(sums, first, first == 0 ? 1 : 0, count);
       best.store_numbers(problem_.argmax + at, channels);
       if (last) {
         best.store_values(output + at, channels);
