@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 
 namespace mluops {
 namespace {
@@ -34,6 +35,17 @@ std::int64_t cache_bytes(const char *path, int name, long usual, long most) {
   return bytes > 0 ? std::min(bytes, most) : usual;
 }
 
+std::int64_t chosen_streaming_bytes() {
+  const char *text = std::getenv("PYMLUOPS_STREAM_MIB");
+  if (text != nullptr) {
+    char *end = nullptr;
+    const long mib = std::strtol(text, &end, 10);
+    constexpr long kMost = 1L << 40;
+    if (end != text && *end == '\0' && mib >= 0) return std::min<std::int64_t>(mib, kMost) << 20;
+  }
+  return last_cache_bytes();
+}
+
 }  // namespace
 
 std::int64_t first_cache_bytes() {
@@ -51,6 +63,11 @@ std::int64_t second_cache_bytes() {
 std::int64_t last_cache_bytes() {
   static const std::int64_t bytes =
       cache_bytes("/sys/devices/system/cpu/cpu0/cache/index3/size", kLastCache, 32L << 20, 128L << 20);
+  return bytes;
+}
+
+std::int64_t streaming_bytes() {
+  static const std::int64_t bytes = chosen_streaming_bytes();
   return bytes;
 }
 

@@ -8,34 +8,89 @@
 namespace mluops {
 namespace MLUOPS_LEVEL {
 
+// What goes past the caches at once; a cache line is one of them or several.
+#if defined(__AVX512F__)
+typedef __m512i StreamVector;
+static inline StreamVector load_to_stream(const char *from) { return _mm512_loadu_si512(from); }
+static inline StreamVector bytes_to_stream(int byte) { return _mm512_set1_epi32(byte * 0x01010101); }
+static inline void stream(char *to, StreamVector vector) {
+  _mm512_stream_si512(reinterpret_cast<__m512i *>(to), vector);
+}
+#elif defined(__AVX2__)
+typedef __m256i StreamVector;
+static inline StreamVector load_to_stream(const char *from) {
+  return _mm256_loadu_si256(reinterpret_cast<const __m256i *>(from));
+}
+static inline StreamVector bytes_to_stream(int byte) { return _mm256_set1_epi8(static_cast<char>(byte)); }
+static inline void stream(char *to, StreamVector vector) {
+  _mm256_stream_si256(reinterpret_cast<__m256i *>(to), vector);
+}
+#elif defined(__x86_64__)
+typedef __m128i StreamVector;
+static inline StreamVector load_to_stream(const char *from) {
+  return _mm_loadu_si128(reinterpret_cast<const __m128i *>(from));
+}
+static inline StreamVector bytes_to_stream(int byte) { return _mm_set1_epi8(static_cast<char>(byte)); }
+static inline void stream(char *to, StreamVector vector) { _mm_stream_si128(reinterpret_cast<__m128i *>(to), vector); }
+#else
+struct StreamVector {
+  char bytes[16];
+};
+static inline StreamVector load_to_stream(const char *from) {
+  StreamVector vector;
+  std::memcpy(vector.bytes, from, sizeof vector.bytes);
+  return vector;
+}
+static inline StreamVector bytes_to_stream(int byte) {
+  StreamVector vector;
+  std::memset(vector.bytes, byte, sizeof vector.bytes);
+  return vector;
+}
+static inline void stream(char *to, StreamVector vector) { std::memcpy(to, vector.bytes, sizeof vector.bytes); }
+#endif
+
+// A cache line.
+static inline void stream_line(char *to, const char *from) {
+  for (std::size_t i = 0; i < kCacheLine; i += sizeof(StreamVector)) stream(to + i, load_to_stream(from + i));
+}
+
+// Whole cache lines, from `to` on, which is where one begins; returns how many bytes that were. Not inline, because what is around it
+// would leave no registers for the loop.
+[[gnu::noinline]] static std::size_t stream_lines(char *to, const char *from, std::size_t bytes) {
+  const std::size_t whole = bytes / kCacheLine * kCacheLine;
+  for (const char *const end = from + whole; from != end; from += kCacheLine, to += kCacheLine) stream_line(to, from);
+  return whole;
+}
+
+static inline std::size_t stream_lines_of(char *to, int byte, std::size_t bytes) {
+  const std::size_t whole = bytes / kCacheLine * kCacheLine;
+  const StreamVector vector = bytes_to_stream(byte);
+  for (const char *const end = to + whole; to != end; to += sizeof vector) stream(to, vector);
+  return whole;
+}
+
+// How many of `bytes` lie before the first cache line that begins among them.
+static inline std::size_t bytes_before_line(const void *to, std::size_t bytes) {
+  return smaller(bytes, (kCacheLine - reinterpret_cast<std::uintptr_t>(to) % kCacheLine) % kCacheLine);
+}
+
 // Copies past the caches, for results too large to stay in them. finish_stream() makes the copies of this thread visible.
 static inline void stream_bytes(void *to, const void *from, std::size_t bytes) {
-#if defined(__x86_64__)
   char *target = static_cast<char *>(to);
   const char *source = static_cast<const char *>(from);
-  const std::size_t head =
-      smaller(bytes, (kCacheLine - reinterpret_cast<std::uintptr_t>(target) % kCacheLine) % kCacheLine);
-  std::memcpy(target, source, head);
-  std::size_t done = head;
-  for (; done + kCacheLine <= bytes; done += kCacheLine) {
-#if defined(__AVX512F__)
-    _mm512_stream_si512(reinterpret_cast<__m512i *>(target + done), _mm512_loadu_si512(source + done));
-#elif defined(__AVX2__)
-    for (std::size_t i = 0; i < kCacheLine; i += sizeof(__m256i)) {
-      const __m256i value = _mm256_loadu_si256(reinterpret_cast<const __m256i *>(source + done + i));
-      _mm256_stream_si256(reinterpret_cast<__m256i *>(target + done + i), value);
-    }
-#else
-    for (std::size_t i = 0; i < kCacheLine; i += sizeof(__m128i)) {
-      const __m128i value = _mm_loadu_si128(reinterpret_cast<const __m128i *>(source + done + i));
-      _mm_stream_si128(reinterpret_cast<__m128i *>(target + done + i), value);
-    }
-#endif
-  }
-  std::memcpy(target + done, source + done, bytes - done);
-#else
-  std::memcpy(to, from, bytes);
-#endif
+  const std::size_t head = bytes_before_line(target, bytes);
+  if (head != 0) std::memcpy(target, source, head);  // a call even for nothing, and most pieces are whole lines
+  const std::size_t done = head + stream_lines(target + head, source + head, bytes - head);
+  if (done != bytes) std::memcpy(target + done, source + done, bytes - done);
+}
+
+// The same of a byte.
+static inline void stream_byte(void *to, int byte, std::size_t bytes) {
+  char *target = static_cast<char *>(to);
+  const std::size_t head = bytes_before_line(target, bytes);
+  if (head != 0) std::memset(target, byte, head);
+  const std::size_t done = head + stream_lines_of(target + head, byte, bytes - head);
+  if (done != bytes) std::memset(target + done, byte, bytes - done);
 }
 
 static inline void finish_stream() {
@@ -62,56 +117,84 @@ class DirectSink {
   float *to_;
 };
 
-// The same past the caches. The buffer stands for a stretch of memory that starts at a cache line.
+// The same past the caches, in whole cache lines: what begins and ends a run waits for the rest of its line.
 class StreamSink {
  public:
   explicit StreamSink(float *to)
-      : skipped_(static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(to) % kCacheLine / sizeof(float))),
-        used_(skipped_),
-        base_(to - skipped_) {}
+      : used_(static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(to) % kCacheLine / sizeof(float))),
+        skipped_(used_),
+        to_(to - used_) {}
 
   void values(const float *from, std::int64_t count) {
-    while (count > 0) {
-      const std::int64_t now = smaller(count, kRoom - used_);
-      copy_row(buffer_ + used_, from, now);
-      from += now;
-      count -= now;
-      advance(now);
+    if (count < kLine) {
+      copy_row(line() + used_, from, count);
+      advance(count);
+      return;
     }
+    // The run's first and last values are copied as whole lines, the latter to end where they belong.
+    copy_row(line() + used_, from, kLine);
+    const std::int64_t head = kLine - used_;
+    flush();
+    to_ += stream_floats(from + head, count - head);
+    used_ = (count - head) % kLine;
+    copy_row(line() + used_ - kLine, from + count - kLine, kLine);
   }
 
   void zeros(std::int64_t count) {
-    while (count > 0) {
-      const std::int64_t now = smaller(count, kRoom - used_);
-      clear_floats(buffer_ + used_, now);
-      count -= now;
-      advance(now);
+    if (count == 0) return;
+    clear_floats(line() + used_, kLine);
+    if (used_ + count < kLine) {
+      used_ += count;
+      return;
     }
+    const std::int64_t left = count - (kLine - used_);
+    flush();
+    const std::size_t bytes = static_cast<std::size_t>(left) * sizeof(float);
+    to_ += stream_lines_of(reinterpret_cast<char *>(to_), 0, bytes) / sizeof(float);
+    used_ = left % kLine;
+    clear_floats(line(), kLine);
   }
 
   void finish() {
-    flush();
+    copy_row(to_ + skipped_, line() + skipped_, used_ - skipped_);
     finish_stream();
   }
 
  private:
-  static constexpr std::int64_t kRoom = 2048;
+  static constexpr std::int64_t kLine = kCacheLine / sizeof(float);
+
+  float *line() { return buffer_ + kLine; }
+
+  std::int64_t stream_floats(const float *from, std::int64_t count) const {
+    const std::size_t bytes = static_cast<std::size_t>(count) * sizeof(float);
+    const std::size_t done = stream_lines(reinterpret_cast<char *>(to_), reinterpret_cast<const char *>(from), bytes);
+    return static_cast<std::int64_t>(done / sizeof(float));
+  }
 
   void advance(std::int64_t count) {
     used_ += count;
-    if (used_ == kRoom) flush();
+    if (used_ < kLine) return;
+    used_ -= kLine;
+    flush();
+    copy_row(line(), line() + kLine, kLine);
   }
 
+  // Writes the line, without the floats at its start that are not ours.
   void flush() {
-    stream_bytes(base_ + skipped_, buffer_ + skipped_, static_cast<std::size_t>(used_ - skipped_) * sizeof(float));
-    base_ += used_;
-    skipped_ = used_ = 0;
+    if (skipped_ == 0) {
+      stream_line(reinterpret_cast<char *>(to_), reinterpret_cast<const char *>(line()));
+    } else {
+      copy_row(to_ + skipped_, line() + skipped_, kLine - skipped_);
+      skipped_ = 0;
+    }
+    to_ += kLine;
   }
 
-  std::int64_t skipped_;  // floats at the start of the buffer that are not ours
   std::int64_t used_;
-  float *base_;
-  alignas(kCacheLine) float buffer_[kRoom];
+  std::int64_t skipped_;
+  float *to_;  // where the line will be written
+  // Before and behind the line there is room for what a copy of a whole one takes beside it.
+  alignas(kCacheLine) float buffer_[3 * kLine];
 };
 
 }  // namespace MLUOPS_LEVEL

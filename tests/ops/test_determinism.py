@@ -59,6 +59,13 @@ def test_any_instruction_level_gives_the_same_bits(level: str) -> None:
     assert workload.differing(found["digests"], _one_thread()) == []
 
 
+@pytest.mark.parametrize("level", LEVELS)
+def test_results_past_the_caches_are_the_same_bits(level: str) -> None:
+    for mib in ("0", "1000000"):
+        found = _child(PYMLUOPS_INSTRUCTION_LEVEL=level, PYMLUOPS_STREAM_MIB=mib, PYMLUOPS_NUM_THREADS="2")
+        assert workload.differing(found["digests"], _one_thread()) == []
+
+
 def test_another_process_gives_the_same_bits() -> None:
     assert workload.differing(_child(PYMLUOPS_NUM_THREADS="3")["digests"], _one_thread()) == []
 

@@ -5,6 +5,7 @@
 #ifndef MLUOPS_OPS_GET_INDICE_PAIRS_CPU_PAIR_LISTS_H_
 #define MLUOPS_OPS_GET_INDICE_PAIRS_CPU_PAIR_LISTS_H_
 
+#include "cpu/stream.h"
 #include "cpu/vector.h"
 #include "ops/get_indice_pairs/cpu_rows.h"
 
@@ -20,6 +21,7 @@ class PairLists {
         rows_(problem.rows),
         volume_(problem.volume),
         chunks_(chunks),
+        past_caches_(2 * volume_ * rows_ * static_cast<std::int64_t>(sizeof(std::int32_t)) >= streaming_bytes() / 8),
         ends_(ends) {}
 
   std::int64_t chunks() const { return chunks_; }
@@ -105,8 +107,14 @@ class PairLists {
   void fill_behind(std::int64_t k) const {
     std::int32_t *inputs = pairs_ + k * 2 * rows_ + counts_[k];
     const std::size_t left = static_cast<std::size_t>(rows_ - counts_[k]) * sizeof *inputs;
-    std::memset(inputs, 0xff, left);
-    std::memset(inputs + rows_, 0xff, left);
+    if (past_caches_) {
+      stream_byte(inputs, 0xff, left);
+      stream_byte(inputs + rows_, 0xff, left);
+      finish_stream();
+    } else {
+      std::memset(inputs, 0xff, left);
+      std::memset(inputs + rows_, 0xff, left);
+    }
   }
 
   std::int64_t push_together(std::int64_t k) const {
@@ -127,6 +135,7 @@ class PairLists {
   std::int32_t *const pairs_;
   std::int32_t *const counts_;
   const std::int64_t rows_, volume_, chunks_;
+  const bool past_caches_;
   std::int32_t *const ends_;  // [chunks][volume]
 };
 

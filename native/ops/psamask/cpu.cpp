@@ -468,13 +468,10 @@ mluOpStatus_t run_distribute(const char *function, const Distribute &distribute,
 
 mluOpStatus_t psamask_forward(const PsamaskForwardProblem &problem) {
   const Map g(problem.geometry);
-  const std::int64_t floats = g.batches * g.area * g.area;
+  const bool stream = takes(g.batches * g.area * g.area, streaming_bytes());
   if (g.type == PsaType::kDistribute) {
-    // Its pieces of lines lie far apart, so that a cache has to fetch each line that it is to hold.
-    const bool stream = takes(floats, last_cache_bytes());
     return run_distribute("mluOpPsamaskForward", DistributeForward(g, problem, stream), stream);
   }
-  const bool stream = takes(floats, streaming_bytes());
   auto collect = [&](std::int64_t begin, std::int64_t end) {
     if (stream) {
       collect_forward<StreamSink>(g, problem, begin, end);
@@ -488,12 +485,10 @@ mluOpStatus_t psamask_forward(const PsamaskForwardProblem &problem) {
 
 mluOpStatus_t psamask_backward(const PsamaskBackwardProblem &problem) {
   const Map g(problem.geometry);
-  const std::int64_t floats = g.batches * g.area * g.cells;
+  const bool stream = takes(g.batches * g.area * g.cells, streaming_bytes());
   if (g.type == PsaType::kDistribute) {
-    const bool stream = takes(floats, last_cache_bytes());
     return run_distribute("mluOpPsamaskBackward", DistributeBackward{g, problem, !stream}, stream);
   }
-  const bool stream = takes(floats, streaming_bytes());
   auto collect = [&](std::int64_t begin, std::int64_t end) {
     if (stream) {
       collect_backward<StreamSink>(g, problem, begin, end);

@@ -1,6 +1,6 @@
 // TinShift on the CPU: copies of contiguous blocks. For a fixed batch, time and group the channels of the group lie one behind
 // another, so a block is (channels / groups) * pixels elements, taken whole from another time or cleared.
-#include "cpu/kernel.h"
+#include "cpu/stream.h"
 #include "ops/tin_shift/tin_shift.h"
 
 MLUOPS_BEGIN_LEVEL
@@ -10,6 +10,7 @@ struct Blocks {
   const TinShiftProblem &problem;
   std::size_t block_bytes;
   std::size_t time_bytes;  // from one time to the next
+  bool past_caches;  // where a C library's memcpy goes is guessed by the size of a block, not by that of the tensor
 
   // Blocks are counted in the order of the output: batch, time, group.
   void operator()(std::int64_t begin, std::int64_t end) const {
@@ -27,6 +28,7 @@ struct Blocks {
       move(block, run, time, shift);
       block += run;
     }
+    if (past_caches) finish_stream();
   }
 
   void move(std::int64_t block, std::int64_t run, std::int64_t time, std::int64_t shift) const {
@@ -35,11 +37,27 @@ struct Blocks {
     char *target = static_cast<char *>(problem.output) + offset;
     const std::int64_t source_time = time - shift;
     if (source_time < 0 || source_time >= problem.times) {
-      std::memset(target, 0, bytes);
-      return;
+      clear(target, bytes);
+    } else {
+      const char *source = static_cast<const char *>(problem.input) + offset;
+      copy(target, source - shift * static_cast<std::int64_t>(time_bytes), bytes);
     }
-    const char *source = static_cast<const char *>(problem.input) + offset;
-    std::memcpy(target, source - shift * static_cast<std::int64_t>(time_bytes), bytes);
+  }
+
+  void clear(char *target, std::size_t bytes) const {
+    if (past_caches) {
+      stream_byte(target, 0, bytes);
+    } else {
+      std::memset(target, 0, bytes);
+    }
+  }
+
+  void copy(char *target, const char *source, std::size_t bytes) const {
+    if (past_caches) {
+      stream_bytes(target, source, bytes);
+    } else {
+      std::memcpy(target, source, bytes);
+    }
   }
 };
 
@@ -47,11 +65,13 @@ struct Blocks {
 
 mluOpStatus_t tin_shift(const TinShiftProblem &problem) {
   const std::size_t pixels = static_cast<std::size_t>(problem.pixels) * problem.element_size;
-  Blocks blocks{problem, static_cast<std::size_t>(problem.channels / problem.groups) * pixels,
-                static_cast<std::size_t>(problem.channels) * pixels};
+  const std::size_t time = static_cast<std::size_t>(problem.channels) * pixels;
+  const std::int64_t times = problem.batches * problem.times;
+  Blocks blocks{problem, static_cast<std::size_t>(problem.channels / problem.groups) * pixels, time,
+                times * static_cast<std::int64_t>(time) >= streaming_bytes()};
   constexpr std::size_t kBytesPerPiece = 64 * 1024;
   const std::int64_t grain = static_cast<std::int64_t>(kBytesPerPiece / blocks.block_bytes) + 1;
-  parallel_for(problem.batches * problem.times * problem.groups, grain, blocks);
+  parallel_for(times * problem.groups, grain, blocks);
   return MLUOP_STATUS_SUCCESS;
 }
 
