@@ -21,7 +21,7 @@ class PairLists {
         rows_(problem.rows),
         volume_(problem.volume),
         chunks_(chunks),
-        past_caches_(2 * volume_ * rows_ * static_cast<std::int64_t>(sizeof(std::int32_t)) >= streaming_bytes() / 8),
+        past_caches_(2 * volume_ * rows_ * static_cast<std::int64_t>(sizeof(std::int32_t)) >= streaming_bytes() / 4),
         ends_(ends) {}
 
   std::int64_t chunks() const { return chunks_; }
