@@ -171,7 +171,7 @@ template <int kWrite, typename T>
   for (std::int64_t i = 0; i < count; ++i) ask_for<kWrite, 2>(rows, i * stride + further, 1);
 }
 
-constexpr std::int64_t kTargetsAhead = 128, kSourcesAhead = 64;
+constexpr std::int64_t kTargetsAhead = 256, kSourcesAhead = 64;
 
 template <typename T>
 class Forward {
@@ -316,7 +316,9 @@ class Backward {
     const T *rows = gradients(task) + n;
     for (std::int64_t start = 0; start < count; start += kLanes) {
       const std::int64_t here = smaller<std::int64_t>(kLanes, count - start);
-      ask_for_rows<0>(rows, g_.targets, task.channels, start, kTargetsAhead);
+      // Behind the end of these rows come the next task's.
+      const std::int64_t next = n + start + kTargetsAhead < g_.targets ? 0 : (task.channels - 1) * g_.targets;
+      ask_for_rows<0>(rows, g_.targets, task.channels, start, kTargetsAhead + next);
       Vector square[kLanes];
       load_square(rows + start, g_.targets, task.channels, here, square);
       for (std::int64_t j = 0; j < here; ++j) {
