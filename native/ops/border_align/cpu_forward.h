@@ -374,8 +374,9 @@ class Forward {
     for (std::int64_t b = 0; b < group.count; ++b) {
       const std::int64_t next = smaller(b + kBoxesAhead, group.count - 1);
       const std::int64_t asked = parts_.in_borders(group.part, group.boxes[group.first + next]) + c;
-      ask_for<1>(problem_.argmax, asked, channels);
-      ask_for<1>(output, asked, channels);
+      // To the cache line of the last channel, wherever in a line the first one lies.
+      ask_for<1>(problem_.argmax, asked, channels + kLanes - 1);
+      ask_for<1>(output, asked, channels + kLanes - 1);
       ahead.ask_for_a_pixel();
       const std::int64_t at = parts_.in_borders(group.part, group.boxes[group.first + b]) + c;
       float *largest = room.largest + b * parts_.width + c;
