@@ -57,16 +57,11 @@ class Backward {
   // Channels of a block at most and at least; multiples of the lanes of every level.
   static constexpr std::int64_t kMostWidth = 64, kLeastWidth = 16;
 
-  // What a border adds for a gradient of one of its samples, and where among the places. Nobody reads what is added to the place before
-  // the first one.
-  struct Share {
-    Corners weight;
-    std::int32_t place;
-  };
-
-  // Those of some samples of a border; the one behind them stands for all others.
+  // What a border adds for a gradient of each of its samples, and where among the places. The one behind them stands for all others: nobody
+  // reads what is added to the place before the first one.
   struct Shares {
-    Share of[Samples::kMost + 1];
+    Corners weight[Samples::kMost + 1];
+    std::int32_t place[Samples::kMost + 1];
   };
 
   typedef BorderAlignBackwardProblem Problem;
@@ -180,11 +175,12 @@ class Backward {
       for (std::int32_t i = 0; i < count; ++i) {
         const std::int64_t place = samples.low[i] - stretch.first;  // behind the line if outside the map
         const bool here = place >= 0 && place < stretch.count;
-        shares[b].of[i] =
-            Share{Corners{samples.weight[0][i], samples.weight[1][i], samples.weight[2][i], samples.weight[3][i]},
-                  here ? static_cast<std::int32_t>(place) * next_place : -next_place};
+        shares[b].weight[i] =
+            Corners{samples.weight[0][i], samples.weight[1][i], samples.weight[2][i], samples.weight[3][i]};
+        shares[b].place[i] = here ? static_cast<std::int32_t>(place) * next_place : -next_place;
       }
-      shares[b].of[count] = Share{Corners{}, -next_place};
+      shares[b].weight[count] = Corners{};
+      shares[b].place[count] = -next_place;
     }
   }
 
@@ -221,19 +217,16 @@ class Backward {
 
   static void add_border(float *places, const Shares &shares, std::int32_t first, std::int32_t count,
                          const std::int32_t *argmax, const float *gradient, std::int64_t channels) {
-    // Where the share of each channel lies, in bytes.
-    std::int32_t at[kMostWidth];
-    constexpr std::uint32_t kSize = sizeof(Share);
+    std::int32_t sample[kMostWidth];
     for (std::int64_t i = 0; i < channels; i += kLanes) {
-      const UnsignedVector sample = reinterpret_cast<UnsignedVector>(load_some(argmax + i, channels - i) - first);
+      const UnsignedVector number = reinterpret_cast<UnsignedVector>(load_some(argmax + i, channels - i) - first);
       const UnsignedVector others = UnsignedVector{} + static_cast<std::uint32_t>(count);
-      store(at + i, reinterpret_cast<IntVector>((sample < others ? sample : others) * kSize));
+      store(sample + i, reinterpret_cast<IntVector>(number < others ? number : others));
     }
-    const char *own = reinterpret_cast<const char *>(shares.of);
 #pragma GCC unroll 4
     for (std::int64_t i = 0; i < channels; ++i) {
-      const Share &share = *reinterpret_cast<const Share *>(own + at[i]);
-      add_corners(places + share.place + i * 4, gradient[i] * share.weight);
+      const std::int32_t own = sample[i];
+      add_corners(places + shares.place[own] + i * 4, gradient[i] * shares.weight[own]);
     }
   }
 
