@@ -14,9 +14,13 @@ Level best_level() {
   const bool v3 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2") &&
                   __builtin_cpu_supports("fma") && __builtin_cpu_supports("f16c") && __builtin_cpu_supports("lzcnt") &&
                   __builtin_cpu_supports("movbe");
+#if defined(MLUOPS_EMULATE_AVX512)
+  const bool v4 = v3;
+#else
   const bool v4 = v3 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
                   __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("avx512dq") &&
                   __builtin_cpu_supports("avx512vl");
+#endif
   if (v4) return Level::kX86V4;
   if (v3) return Level::kX86V3;
 #endif

@@ -12,7 +12,7 @@ namespace MLUOPS_LEVEL {
 #if defined(__AVX512F__)
 typedef __m512i StreamVector;
 static inline StreamVector load_to_stream(const char *from) { return _mm512_loadu_si512(from); }
-static inline StreamVector bytes_to_stream(int byte) { return _mm512_set1_epi32(byte * 0x01010101); }
+static inline StreamVector bytes_to_stream(int byte) { return _mm512_set1_epi8(static_cast<char>(byte)); }
 static inline void stream(char *to, StreamVector vector) {
   _mm512_stream_si512(reinterpret_cast<__m512i *>(to), vector);
 }

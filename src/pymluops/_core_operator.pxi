@@ -407,6 +407,7 @@ cdef class Operator:
         return 0
 
     cdef int run_on_host(self, Handle handle, Call *call) except -1:
+        """Take the workspace that the library asks for and call the operator."""
         cdef int status
         cdef size_t address
         with nogil:
