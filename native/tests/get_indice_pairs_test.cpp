@@ -195,6 +195,11 @@ TEST(enough_rows_for_many_threads) {
   const Geometry same{2, kOnes, kOnes, kOnes, {31, 33, 35}, {3, 3, 3}, {31, 33, 35}, 1};
   compare(down, random_rows(down, 5003, random, true));
   compare(same, random_rows(same, 5003, random, true));
+  // A grid with all words, and one with those that have marks, large enough to be numbered by several threads.
+  for (const Three &space : {Three{63, 66, 70}, Three{130, 200, 180}}) {
+    Geometry large{2, kOnes, kOnes, kOnes, space, {3, 3, 3}, space, 0};
+    for (large.sub_m = 0; large.sub_m < 2; ++large.sub_m) compare(large, random_rows(large, 5003, random, true));
+  }
 }
 
 TEST(workspace_at_any_address) {

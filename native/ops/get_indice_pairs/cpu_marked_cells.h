@@ -44,12 +44,9 @@ class MarkedCells {
   }
 
   void number_words() {
-    std::uint32_t before = 0;
-    for (std::int64_t group = 0; group < group_count_; ++group) {
-      words_before_[group] = before;
-      before += static_cast<std::uint32_t>(__builtin_popcountll(groups_[group]));
-    }
-    word_count_ = before;
+    word_count_ = add_up(
+        group_count_, [this](std::int64_t group) { return groups_[group]; },
+        [this](std::int64_t group, std::int64_t before) { words_before_[group] = static_cast<std::uint32_t>(before); });
     clear_all(words_, word_count_);
   }
 
@@ -64,21 +61,21 @@ class MarkedCells {
   }
 
   void collect_sheets(std::int64_t count) {
-    for (std::int64_t place = 0; place < word_count_; ++place) {
-      std::uint64_t marks = 0;
-      for (std::int64_t sheet = 0; sheet < count; ++sheet) marks |= sheets_[sheet * word_count_ + place];
-      words_[place].marks = marks;
-    }
+    auto collect = [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t place = begin; place < end; ++place) {
+        std::uint64_t marks = 0;
+        for (std::int64_t sheet = 0; sheet < count; ++sheet) marks |= sheets_[sheet * word_count_ + place];
+        words_[place].marks = marks;
+      }
+    };
+    parallel_for(word_count_, kWordsPerPiece, collect);
   }
 
   // Counts the marked cells; from now on they have ranks.
   std::int64_t rank() {
-    std::uint64_t before = 0;
-    for (std::int64_t place = 0; place < word_count_; ++place) {
-      words_[place].before = before;
-      before += static_cast<std::uint64_t>(__builtin_popcountll(words_[place].marks));
-    }
-    return static_cast<std::int64_t>(before);
+    return add_up(
+        word_count_, [this](std::int64_t place) { return words_[place].marks; },
+        [this](std::int64_t place, std::int64_t before) { words_[place].before = static_cast<std::uint64_t>(before); });
   }
 
   // ---- Slots: where the words are, the mark of a cell lies at a fixed bit of them all ----
@@ -152,7 +149,39 @@ class MarkedCells {
   }
 
  private:
-  static constexpr std::int64_t kCellsPerWord = 64;
+  static constexpr std::int64_t kCellsPerWord = 64, kWordsPerPiece = 1024;
+
+  // Calls keep(i, bits before those of i) for all i below `count`, and returns how many bits there are. With several threads bits are
+  // counted first, share by share.
+  template <typename Bits, typename Keep>
+  static std::int64_t add_up(std::int64_t count, const Bits &bits, const Keep &keep) {
+    constexpr std::int64_t kMostShares = 32;
+    const std::int64_t wanted = smaller<std::int64_t>(thread_count(), count / kWordsPerPiece);
+    const std::int64_t shares = larger<std::int64_t>(smaller(wanted, kMostShares), 1);
+    std::int64_t before[kMostShares + 1] = {};  // each share
+    auto first_of = [&](std::int64_t share) { return count * share / shares; };
+    auto count_bits = [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t share = begin; share < end; ++share) {
+        std::int64_t here = 0;
+        for (std::int64_t i = first_of(share); i < first_of(share + 1); ++i) here += __builtin_popcountll(bits(i));
+        before[share + 1] = here;
+      }
+    };
+    auto number = [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t share = begin; share < end; ++share) {
+        std::int64_t so_far = before[share];
+        for (std::int64_t i = first_of(share); i < first_of(share + 1); ++i) {
+          keep(i, so_far);
+          so_far += __builtin_popcountll(bits(i));
+        }
+        if (share == shares - 1) before[shares] = so_far;
+      }
+    };
+    if (shares > 1) parallel_for(shares, 1, count_bits);
+    for (std::int64_t share = 1; share < shares; ++share) before[share] += before[share - 1];
+    parallel_for(shares, 1, number);
+    return before[shares];
+  }
 
   static std::uint64_t bits_below(std::uint64_t bits, std::uint64_t bit) {
     return static_cast<std::uint64_t>(__builtin_popcountll(bits & ((std::uint64_t{1} << bit) - 1)));
