@@ -135,7 +135,7 @@ class PairLists {
   std::int32_t *const pairs_;
   std::int32_t *const counts_;
   const std::int64_t rows_, volume_, chunks_;
-  const bool past_caches_;
+  const bool past_caches_;    // where what is behind the pairs goes, of smaller results too, because nobody reads it
   std::int32_t *const ends_;  // [chunks][volume]
 };
 
