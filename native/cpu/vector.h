@@ -313,16 +313,27 @@ static inline void store_row(T *to, const float *row, std::int64_t count) {
   store(to + count - kLanes, load(row + count - kLanes));
 }
 
-// Asks for `count` values from `offset` on, which may lie behind the last one. For what lies further off than a hardware prefetcher
-// looks. kWrite is 1 for what will be written; kCache is 3 to bring them into the first cache, 2 for the second. GCC takes functions that
-// only ask for one without any effect and leaves calls of them out: each of them must be inline by force.
+// Asks for the cache line of the value at `offset`, which may lie behind the last one. For what lies further off than a hardware
+// prefetcher looks. kWrite is 1 for what will be written; kCache is 3 to bring it into the first cache, 2 for the second. GCC takes
+// functions that only ask for one without any effect and leaves calls of them out: each of them must be inline by force.
 template <int kWrite, int kCache = 3, typename T>
+[[gnu::always_inline]] static inline void ask_for_value(const T *values, std::int64_t offset) {
+  const std::uintptr_t start = reinterpret_cast<std::uintptr_t>(values);
+  __builtin_prefetch(reinterpret_cast<const void *>(start + static_cast<std::uintptr_t>(offset) * sizeof(T)), kWrite,
+                     kCache);
+}
+
+// The same for `count` values from `offset` on, to the cache line of the last one. Of several lines at a time, some perhaps twice: a loop
+// that ends where they do is guessed wrong too often.
+template <int kWrite, int kCache = 3, int kLines = 4, typename T>
 [[gnu::always_inline]] static inline void ask_for(const T *values, std::int64_t offset, std::int64_t count) {
-  const std::uintptr_t start =
-      reinterpret_cast<std::uintptr_t>(values) + static_cast<std::uintptr_t>(offset) * sizeof(T);
-  for (std::size_t i = 0; i < static_cast<std::size_t>(count) * sizeof(T); i += kCacheLine) {
-    __builtin_prefetch(reinterpret_cast<const void *>(start + i), kWrite, kCache);
+  constexpr std::int64_t kValues = kCacheLine / sizeof(T);
+  for (std::int64_t i = 0; i < count; i += kLines * kValues) {
+    for (std::int64_t j = i; j < i + kLines * kValues; j += kValues) {
+      ask_for_value<kWrite, kCache>(values, offset + smaller(j, count - 1));
+    }
   }
+  ask_for_value<kWrite, kCache>(values, offset + count - 1);
 }
 
 // Copies and clears rows of which most are short, without a call. The last vector may overlap the one before it.

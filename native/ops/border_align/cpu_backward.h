@@ -199,14 +199,13 @@ class Backward {
     }
   }
 
-  // To the cache line of the last channel, wherever in a line the first one lies.
   template <int kCache>
   [[gnu::always_inline]] void ask_for_border(const Group &group, std::int64_t number, const T *gradients,
                                              std::int64_t c, std::int64_t channels) const {
     const std::int64_t box = group.boxes[smaller(group.first + number, problem_.geometry.boxes - 1)];
     const std::int64_t at = parts_.in_borders(group.part, box) + c;
-    ask_for<0, kCache>(problem_.argmax, at, channels + kLanes - 1);
-    ask_for<0, kCache>(gradients, at, channels + kLanes - 1);
+    ask_for<0, kCache, 2>(problem_.argmax, at, channels);
+    ask_for<0, kCache, 2>(gradients, at, channels);
   }
 
   static const float *floats(const float *from, float *, std::int64_t) { return from; }
@@ -263,7 +262,7 @@ class Backward {
     T *map = static_cast<T *>(problem_.grad_input) + parts_.in_map(part) + line * side.next_line * parts_.pixel;
     const std::int64_t step = side.next_pixel * parts_.pixel;
     for (std::int64_t p = 0; p < side.length; ++p) {
-      ask_for<1>(map, (p + kPixelsAhead) * step, part.count);
+      ask_for<1, 3, 2>(map, (p + kPixelsAhead) * step, part.count);
       store_row(map + p * step, sums + p * part.count, part.count);
     }
   }

@@ -44,7 +44,7 @@ struct LinePair {
     const T *from = map + number * side_.next_line * pixel;
     const std::int64_t step = side_.next_pixel * pixel;
     for (std::int64_t p = 0; p < side_.length; ++p) {
-      ask_for<0, 2>(from, (p + kPixelsAhead) * step, channels_);
+      ask_for<0, 2, 2>(from, (p + kPixelsAhead) * step, channels_);
       copy_pixel(from + p * step, number, p);
     }
     copy_pixel(from + (side_.length - 1) * step, number, side_.length);
@@ -99,7 +99,7 @@ class LineAhead {
   void ask_for_a_pixel() {
     if (left_ == 0) return;
     --left_;
-    ask_for<0, 2>(map_, first_ + left_ * step_, channels_);
+    ask_for<0, 2, 2>(map_, first_ + left_ * step_, channels_);
   }
 
  private:
@@ -374,9 +374,8 @@ class Forward {
     for (std::int64_t b = 0; b < group.count; ++b) {
       const std::int64_t next = smaller(b + kBoxesAhead, group.count - 1);
       const std::int64_t asked = parts_.in_borders(group.part, group.boxes[group.first + next]) + c;
-      // To the cache line of the last channel, wherever in a line the first one lies.
-      ask_for<1>(problem_.argmax, asked, channels + kLanes - 1);
-      ask_for<1>(output, asked, channels + kLanes - 1);
+      ask_for<1, 3, 2>(problem_.argmax, asked, channels);
+      ask_for<1, 3, 2>(output, asked, channels);
       ahead.ask_for_a_pixel();
       const std::int64_t at = parts_.in_borders(group.part, group.boxes[group.first + b]) + c;
       float *largest = room.largest + b * parts_.width + c;

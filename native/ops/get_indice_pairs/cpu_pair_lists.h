@@ -45,8 +45,8 @@ class PairLists {
     std::int32_t *inputs = pairs_ + k * 2 * rows_;
     inputs[at] = row;
     inputs[rows_ + at] = output;
-    ask_for<1>(inputs, at + kAhead, 1);
-    ask_for<1>(inputs, rows_ + at + kAhead, 1);
+    ask_for_value<1>(inputs, at + kAhead);
+    ask_for_value<1>(inputs, rows_ + at + kAhead);
   }
 
   std::int32_t *clear_counts(std::int64_t chunk) const {

@@ -41,14 +41,15 @@ struct Map : PsamaskGeometry {
   // Whether the masks are too many to be read from a cache. Only then it pays to ask for them ahead.
   bool masks_in_memory() const { return takes(batches * area * cells, last_cache_bytes() / 2); }
 
+  bool map_in_memory() const { return takes(batches * area * area, last_cache_bytes() / 2); }
+
   std::int64_t area, cells, up, left;
 };
 
-// Lines of the map of `collect`, each from the mask of one position.
-template <typename Sink>
+// Lines of the map of `collect`, each from the mask of one position. kAsks: for the masks, which lie in memory.
+template <typename Sink, bool kAsks>
 void collect_forward(const Map &g, const PsamaskForwardProblem &problem, std::int64_t begin, std::int64_t end) {
   Sink sink(problem.map + begin * g.area);
-  const bool asks = g.masks_in_memory();
   for (std::int64_t position = begin; position < end; ++position) {
     const std::int64_t h = position / g.width % g.height, w = position % g.width;
     const float *mask = problem.mask + position * g.cells;
@@ -57,7 +58,7 @@ void collect_forward(const Map &g, const PsamaskForwardProblem &problem, std::in
     for (std::int64_t row = rows.begin; row < rows.end; ++row) {
       const float *run = mask + (row - h + g.up) * g.mask_w + columns.begin - w + g.left;
       // About what a later position has there.
-      if (asks) ask_for<0, 2>(run, 3 * (g.cells - 1), columns.count() + kLanes - 1);
+      if (kAsks) ask_for<0, 2>(run, 3 * (g.cells - 1), columns.count());
       sink.zeros(columns.begin);
       sink.values(run, columns.count());
       sink.zeros(g.width - columns.end);
@@ -102,49 +103,60 @@ class Tiles {
 };
 
 // The next pieces of lines of the result, side by side, until they are long enough to be written. Of those that go past the caches,
-// whole cache lines are written: what is left stays where it is in its cache line, and the next piece follows it. Of a result that
-// stays in the caches a sheet may also be a view.
+// whole cache lines are written: what is left of a piece stays in front of the next one. Of a result that stays in the caches a sheet
+// may also be a view.
 class Sheet {
  public:
-  static constexpr std::int64_t kWidth = 256;
-  // A line has room for what was left before it, and whole vectors are stored.
-  static constexpr std::int64_t kStride = kWidth + kFloatsPerLine + 2 * kLanes;
+  // Floats of memory that `lines` with pieces of `width` take.
+  static std::int64_t size(std::int64_t lines, std::int64_t width) { return lines * (stride_of(width) + 2); }
 
-  // Floats of memory that so many lines take.
-  static std::int64_t size(std::int64_t lines) { return lines * (kStride + 1); }
-
-  Sheet(float *memory, std::int64_t lines, bool stream)
-      : left_(reinterpret_cast<std::int32_t *>(memory + lines * kStride)),
-        lines_(memory),
-        stride_(kStride),
-        stream_(stream) {
-    for (std::int64_t i = 0; i < lines; ++i) left_[i] = 0;
-  }
+  Sheet(float *memory, std::int64_t lines, std::int64_t width, bool stream)
+      : left_(reinterpret_cast<std::int32_t *>(memory + lines * stride_of(width))),
+        skipped_(left_ + lines),
+        lines_(memory + kFloatsPerLine),
+        stride_(stride_of(width)),
+        stream_(stream) {}
 
   // A view of lines that start at `lines`, `stride` apart.
   static Sheet view(float *lines, std::int64_t stride) { return Sheet(lines, stride); }
 
   // `count` lines from `first` on start at `to`, `stride` apart in memory.
   void start(std::int64_t first, const float *to, std::int64_t stride, std::int64_t count) const {
-    for (std::int64_t i = first; i < first + count; ++i, to += stride) {
-      const std::uintptr_t before = reinterpret_cast<std::uintptr_t>(to) / sizeof(float) % kFloatsPerLine;
-      if (stream_) left_[i] = static_cast<std::int32_t>(before);
+    for (std::int64_t i = first; stream_ && i < first + count; ++i, to += stride) {
+      left_[i] = static_cast<std::int32_t>(reinterpret_cast<std::uintptr_t>(to) / sizeof(float) % kFloatsPerLine);
+      skipped_[i] = left_[i];
     }
   }
 
   // Where the next piece of a line goes.
-  float *line(std::int64_t i) const { return lines_ + i * stride_ + (left_ == nullptr ? 0 : left_[i]); }
+  float *line(std::int64_t i) const { return lines_ + i * stride_; }
+  std::int64_t stride() const { return stride_; }
 
-  // Writes the next `width` floats of each of these lines to memory; `is_first` and `is_last` are about these pieces.
-  void write(std::int64_t first, float *to, std::int64_t stride, std::int64_t count, std::int64_t width, bool is_first,
-             bool is_last) const {
-    for (std::int64_t i = first; left_ != nullptr && i < first + count; ++i, to += stride) {
-      if (stream_) {
-        write_past_caches(i, to, width, is_first, is_last);
-      } else {
-        copy_row(to, line(i), width);
-      }
+  // Writes the next `width` floats of a line to memory. Not of a view.
+  void write(std::int64_t i, float *to, std::int64_t width, bool is_last) const {
+    if (stream_) {
+      write_past_caches(i, to, width, is_last);
+    } else {
+      copy_row(to, line(i), width);
     }
+  }
+
+  // Writes zeros, however many they are.
+  void write_zeros(std::int64_t i, float *to, std::int64_t count, bool is_last) const {
+    constexpr std::int64_t kMost = kFloatsPerLine;
+    if (!stream_) {
+      clear_floats(to, count);
+      return;
+    }
+    // Up to the end of a cache line, with what is left in front of them; if they go on behind it, nothing is left or skipped.
+    const std::int64_t head = smaller((kMost - left_[i]) % kMost, count);
+    clear_floats(line(i), kMost);
+    if (head > 0) write_past_caches(i, to, head, is_last && head == count);
+    if (head == count) return;
+    const std::int64_t all = count - head, whole = is_last ? all : all / kMost * kMost;
+    stream_byte(to + head, 0, static_cast<std::size_t>(whole) * sizeof(float));
+    clear_floats(line(i) - kMost, kMost);
+    left_[i] = static_cast<std::int32_t>(all - whole);
   }
 
   void finish() const {
@@ -152,79 +164,248 @@ class Sheet {
   }
 
  private:
-  Sheet(float *lines, std::int64_t stride) : left_(nullptr), lines_(lines), stride_(stride), stream_(false) {}
+  Sheet(float *lines, std::int64_t stride)
+      : left_(nullptr), skipped_(nullptr), lines_(lines), stride_(stride), stream_(false) {}
 
-  void write_past_caches(std::int64_t i, float *to, std::int64_t width, bool is_first, bool is_last) const {
-    float *from = lines_ + i * kStride;
-    const std::int64_t before = left_[i], end = before + width;
-    const std::int64_t whole = is_last ? end : end / kFloatsPerLine * kFloatsPerLine;
-    const std::int64_t begin = is_first ? before : 0;  // nothing before a line's first piece is ours
-    if (whole > begin) {
-      stream_bytes(to - before + begin, from + begin, static_cast<std::size_t>(whole - begin) * sizeof(float));
-      copy_row(from, from + whole, kFloatsPerLine);
+  // A line has room for what is left in front of it, and whole vectors are stored.
+  static std::int64_t stride_of(std::int64_t width) { return kFloatsPerLine + width + 2 * kLanes; }
+
+  [[gnu::always_inline]] void write_past_caches(std::int64_t i, float *to, std::int64_t width, bool is_last) const {
+    float *const piece = line(i);
+    const std::int64_t left = left_[i], skipped = skipped_[i], all = left + width;
+    const std::int64_t whole = is_last ? all : all / kFloatsPerLine * kFloatsPerLine;
+    const float *from = piece - left;
+    to -= left;
+    if (skipped == 0 && !is_last) {
+      for (const float *const end = from + whole; from != end; from += kFloatsPerLine, to += kFloatsPerLine) {
+        stream_line(reinterpret_cast<char *>(to), reinterpret_cast<const char *>(from));
+      }
+    } else if (whole > 0) {
+      stream_bytes(to + skipped, from + skipped, static_cast<std::size_t>(whole - skipped) * sizeof(float));
+      skipped_[i] = 0;
     }
-    left_[i] = static_cast<std::int32_t>(whole > begin ? end - whole : end);
+    copy_row(piece - kFloatsPerLine, piece + width - kFloatsPerLine, kFloatsPerLine);
+    left_[i] = static_cast<std::int32_t>(all - whole);
   }
 
-  std::int32_t *const left_;
-  float *const lines_;
-  const std::int64_t stride_;
-  const bool stream_;
+  std::int32_t *left_;     // floats of each line that wait in front of its piece
+  std::int32_t *skipped_;  // the first of them that are not ours, but before the line in memory
+  float *lines_;
+  std::int64_t stride_;
+  bool stream_;
 };
 
-// Lines of the map of `distribute`. A task has all targets in some rows of the map: with several, what it reads of one position's
-// mask is long enough to make up for the distance to the next one's. Where the result stays in the caches, so that pieces of its lines
-// cost little, a task has a row of positions instead, and reads their masks as they lie.
+// How many squares side by side have room for so many values.
+inline std::int64_t squares(std::int64_t count) { return (count + kLanes - 1) / kLanes; }
+
+// Half-open ranges of rows and of columns of the map.
+struct Block {
+  Range rows;
+  Range columns;
+};
+
+// Asks for what will be read soon, run by run: each lies too far from the next for the hardware to foresee it. Requests are dealt out to
+// the steps of the work that goes on meanwhile, since many at once have to wait.
+template <typename Runs>
+class Ahead {
+ public:
+  explicit Ahead(const Runs &runs) : runs_(runs) {}
+
+  std::int64_t left() const { return runs_.left(); }
+
+  // `requests` of those that are left belong to the next `steps`.
+  void deal(std::int64_t requests, std::int64_t steps) {
+    requests_ = requests;
+    steps_ = steps;
+    due_ = 0;
+  }
+
+  [[gnu::always_inline]] void step() {
+    for (due_ += requests_; due_ >= steps_; due_ -= steps_) runs_.ask();
+  }
+
+ private:
+  Runs runs_;
+  std::int64_t requests_ = 0, steps_ = 1, due_ = 0;
+};
+
+// What the positions of a block, which all reach some rows of targets, give to them; of one position, all of it is a run.
+class GivenRuns {
+ public:
+  GivenRuns(const Map &g, const float *masks, std::int64_t batch, const Range &targets, const Block &block)
+      : g_(&g),
+        masks_(masks),
+        targets_(targets),
+        columns_(block.columns),
+        batch_(batch),
+        h_(block.rows.begin),
+        w_(block.columns.begin),
+        left_(block.rows.count() * block.columns.count()) {}
+
+  std::int64_t left() const { return left_; }
+
+  [[gnu::always_inline]] void ask() {
+    const Range rows = g_->rows_reached(h_), columns = g_->columns_reached(w_);
+    const Range given{larger(targets_.begin, rows.begin), smaller(targets_.end, rows.end)};
+    const std::int64_t mask = ((batch_ * g_->height + h_) * g_->width + w_) * g_->cells;
+    const std::int64_t first = (given.begin - h_ + g_->up) * g_->mask_w + columns.begin - w_ + g_->left;
+    ask_for<0, 2>(masks_, mask + first, (given.count() - 1) * g_->mask_w + columns.count());
+    --left_;
+    if (++w_ < columns_.end) return;
+    w_ = columns_.begin;
+    ++h_;
+  }
+
+ private:
+  const Map *g_;
+  const float *masks_;
+  Range targets_, columns_;
+  std::int64_t batch_, h_, w_, left_;
+};
+
+// Lines of the map of `distribute`. A task has the targets in a row of the map, or in several that are short, and goes through the
+// positions in blocks that are small enough for their sheet to stay in the near caches. Where the result stays in the caches, so that
+// pieces of its lines cost little, a task has a row of positions instead, and reads their masks as they lie.
 struct DistributeForward {
   DistributeForward(const Map &map, const PsamaskForwardProblem &of, bool past_caches)
       : g(map),
         problem(of),
         direct(!past_caches && g.width >= kLanes),
-        row_lines(direct ? g.width : (g.width + kLanes - 1) / kLanes * kLanes),
-        rows_per_task(direct ? 1
-                             : larger<std::int64_t>(smaller(most_lines() / row_lines,
-                                                            g.batches * g.height / (2 * std::int64_t{thread_count()})),
-                                                    1)),
-        row_tasks((g.height + rows_per_task - 1) / rows_per_task) {}
+        asks(g.masks_in_memory()),
+        row_lines(direct ? g.width : squares(g.width) * kLanes),
+        target_rows(direct ? 1 : rows_of(kTargets)),
+        position_rows(rows_of(kSheetWidth + g.width / 2)),
+        position_columns(part_of(g.width, kSheetWidth)),
+        row_tasks((g.height + target_rows - 1) / target_rows) {}
 
   std::int64_t tasks() const { return g.batches * row_tasks; }
-  std::int64_t sheet_lines() const { return direct ? 0 : rows_per_task * row_lines; }
-  std::int64_t values() const { return rows_per_task * g.width * g.area; }
+  std::int64_t sheet_lines() const { return direct ? 0 : target_rows * row_lines; }
+  std::int64_t sheet_width() const { return position_rows * position_columns; }
+  std::int64_t values() const { return target_rows * g.width * g.area; }
 
-  // Sheets of rows of positions that fit side by side, or of parts of a row that does not.
   void run(const Sheet &sheet, std::int64_t task) const {
-    const std::int64_t batch = task / row_tasks, first = task % row_tasks * rows_per_task;
+    const std::int64_t batch = task / row_tasks;
+    const Range targets = targets_of(task);
     if (direct) {
       const Sheet view = Sheet::view(problem.map + batch * g.area * g.area, g.area);
-      fill(view, batch, Range{0, g.height}, first, Range{0, g.width}, first * g.width);
+      Ahead<GivenRuns> nothing(GivenRuns(g, problem.mask, batch, targets, Block{}));
+      fill(view, batch, Range{0, g.height}, task % g.height, Range{0, g.width}, task % g.height * g.width, nothing);
       return;
     }
-    const Range targets{first, smaller(first + rows_per_task, g.height)};
-    const std::int64_t rows_at_once = larger<std::int64_t>(Sheet::kWidth / g.width, 1);
-    for (std::int64_t row = targets.begin; row < targets.end; ++row) {
-      sheet.start((row - targets.begin) * row_lines, problem.map + (batch * g.area + row * g.width) * g.area, g.area,
-                  g.width);
-    }
-    for (std::int64_t h = 0; h < g.height; h += rows_at_once) {
-      const Range rows{h, smaller(h + rows_at_once, g.height)};
-      for (std::int64_t w = 0; w < g.width; w += Sheet::kWidth) {
-        const Range columns{w, smaller(w + Sheet::kWidth, g.width)};
-        for (std::int64_t row = rows.begin; row < rows.end; ++row) {
-          fill(sheet, batch, targets, row, columns, (row - rows.begin) * columns.count());
-        }
-        for (std::int64_t row = targets.begin; row < targets.end; ++row) {
-          float *map = problem.map + (batch * g.area + row * g.width) * g.area + h * g.width + w;
-          sheet.write((row - targets.begin) * row_lines, map, g.area, g.width, rows.count() * columns.count(),
-                      h == 0 && w == 0, rows.end == g.height && columns.end == g.width);
-        }
+    const Range reaching = reaching_rows(targets);
+    start(sheet, batch, targets, reaching.begin * g.width);
+    for (Block block = first_block(reaching), next; block.rows.begin < reaching.end; block = next) {
+      next = block_after(block, reaching);
+      Ahead<GivenRuns> ahead(runs_of(task, targets, next.rows.begin < reaching.end ? &next : nullptr));
+      if (asks) ahead.deal(ahead.left() / 2, steps(targets, block));
+      for (std::int64_t h = block.rows.begin; h < block.rows.end; ++h) {
+        fill(sheet, batch, targets, h, block.columns, (h - block.rows.begin) * g.width, ahead);
       }
+      if (asks) ahead.deal(ahead.left(), targets.count() * g.width);
+      write(sheet, batch, targets, block, ahead);
+    }
+    finish(sheet, batch, targets, (g.height - reaching.end) * g.width);
+  }
+
+ private:
+  // About how many positions a block has.
+  static constexpr std::int64_t kSheetWidth = 192;
+
+  // What several short rows of targets read of one mask is long enough to make up for the distance to the next one.
+  static constexpr std::int64_t kTargets = 64;
+
+  std::int64_t rows_of(std::int64_t values) const {
+    return smaller(larger<std::int64_t>(values / g.width, 1), g.height);
+  }
+
+  // How long parts of a whole are that is to be cut into as few as can be, all about as long.
+  static std::int64_t part_of(std::int64_t whole, std::int64_t most) {
+    const std::int64_t parts = (whole + most - 1) / most;
+    return (whole + parts - 1) / parts;
+  }
+
+  Range targets_of(std::int64_t task) const {
+    const std::int64_t first = task % row_tasks * target_rows;
+    return Range{first, smaller(first + target_rows, g.height)};
+  }
+
+  // The line of the first target in a row.
+  float *line_of(std::int64_t batch, std::int64_t row) const {
+    return problem.map + (batch * g.area + row * g.width) * g.area;
+  }
+
+  // Those rows of positions that reach one of the targets.
+  Range reaching_rows(const Range &targets) const {
+    return Range{larger<std::int64_t>(targets.begin + g.up - g.mask_h + 1, 0), smaller(targets.end + g.up, g.height)};
+  }
+
+  // Rows of positions that fit into a sheet side by side, or a part of one that does not.
+  Block first_block(const Range &rows) const {
+    return Block{{rows.begin, smaller(rows.begin + position_rows, rows.end)}, {0, position_columns}};
+  }
+
+  // The one after that, whose rows begin where `rows` end if there is none.
+  Block block_after(const Block &block, const Range &rows) const {
+    if (block.columns.end == g.width) return first_block(Range{block.rows.end, rows.end});
+    return Block{block.rows, {block.columns.end, smaller(block.columns.end + position_columns, g.width)}};
+  }
+
+  // What will be read next: for the next block, or for the first one of the next task, which the same thread is likely to get.
+  GivenRuns runs_of(std::int64_t task, const Range &targets, const Block *next) const {
+    if (next != nullptr) return GivenRuns(g, problem.mask, task / row_tasks, targets, *next);
+    const std::int64_t then = smaller(task + 1, tasks() - 1);
+    const Range then_targets = targets_of(then);
+    return GivenRuns(g, problem.mask, then / row_tasks, then_targets, first_block(reaching_rows(then_targets)));
+  }
+
+  // At most so many squares have what a block gives to some rows of targets.
+  std::int64_t steps(const Range &targets, const Block &block) const {
+    return targets.count() * squares(g.width) * block.rows.count() * squares(block.columns.count());
+  }
+
+  // Begins the lines of some targets, with zeros from positions that do not reach them.
+  void start(const Sheet &sheet, std::int64_t batch, const Range &targets, std::int64_t zeros) const {
+    for (std::int64_t row = targets.begin; row < targets.end; ++row) {
+      const std::int64_t line = (row - targets.begin) * row_lines;
+      float *map = line_of(batch, row);
+      sheet.start(line, map, g.area, g.width);
+      for (std::int64_t i = 0; zeros > 0 && i < g.width; ++i)
+        sheet.write_zeros(line + i, map + i * g.area, zeros, false);
+    }
+  }
+
+  // Writes what a block gives to some targets.
+  void write(const Sheet &sheet, std::int64_t batch, const Range &targets, const Block &block,
+             Ahead<GivenRuns> &ahead) const {
+    const std::int64_t at = block.rows.begin * g.width + block.columns.begin;
+    const std::int64_t width = block.rows.count() * block.columns.count();
+    for (std::int64_t row = targets.begin; row < targets.end; ++row) {
+      const std::int64_t line = (row - targets.begin) * row_lines;
+      float *map = line_of(batch, row) + at;
+      for (std::int64_t i = 0; i < g.width; ++i) {
+        ahead.step();
+        sheet.write(line + i, map + i * g.area, width, at + width == g.area);
+      }
+    }
+  }
+
+  // Ends the lines of some targets, with zeros from positions that do not reach them.
+  void finish(const Sheet &sheet, std::int64_t batch, const Range &targets, std::int64_t zeros) const {
+    for (std::int64_t row = targets.begin; zeros > 0 && row < targets.end; ++row) {
+      const std::int64_t line = (row - targets.begin) * row_lines;
+      float *map = line_of(batch, row) + g.area - zeros;
+      for (std::int64_t i = 0; i < g.width; ++i) sheet.write_zeros(line + i, map + i * g.area, zeros, true);
     }
     sheet.finish();
   }
 
   // What the positions (h, columns) give to the rows `targets`, at `at` of the lines of the sheet.
-  void fill(const Sheet &sheet, std::int64_t batch, const Range &targets, std::int64_t h, const Range &columns,
-            std::int64_t at) const {
+  void fill(const Sheet &shared, std::int64_t batch, const Range &targets, std::int64_t h, const Range &columns,
+            std::int64_t at, Ahead<GivenRuns> &shared_ahead) const {
+    // Copies, because stores of vectors might change anything that has an address.
+    const Sheet sheet = shared;
+    const Map g = this->g;
+    Ahead<GivenRuns> ahead = shared_ahead;
     const Range reached_rows = g.rows_reached(h);
     const float *mask = problem.mask + (batch * g.height + h) * g.width * g.cells + (g.up - h) * g.mask_w;
     const Range given{larger(targets.begin, reached_rows.begin), smaller(targets.end, reached_rows.end)};
@@ -233,68 +414,63 @@ struct DistributeForward {
       const std::int64_t line = (row - targets.begin) * row_lines;
       for (std::int64_t i = 0; i < g.width; ++i) clear_floats(sheet.line(line + i) + at, columns.count());
     }
-    // What is asked for at once is no more than what a square takes: more of it would have to wait.
-    const std::int64_t squares = (g.width + kLanes - 1) / kLanes;
-    const std::int64_t share = g.masks_in_memory() ? (kLanes + squares - 1) / squares : 0;
     for (Tiles<> w(columns); w.more(); w.next()) {
+      // Targets that all of these positions reach, none if there are not enough positions.
+      const Range all{g.columns_reached(smaller(w.at() + kLanes, g.width) - 1).begin,
+                      w.at() + kLanes <= g.width ? g.columns_reached(w.at()).end : 0};
+      const std::int64_t across = at + w.at() - columns.begin;
       for (std::int64_t row = given.begin; row < given.end; ++row) {
-        const float *cells = mask + row * g.mask_w;
+        const float *cells = mask + row * g.mask_w + w.at() * (g.cells - 1) + g.left;
         const std::int64_t line = (row - targets.begin) * row_lines;
-        std::int64_t asked = w.at() + kLanes;
-        for (Tiles<> target(Range{0, g.width}); target.more(); target.next(), asked += share) {
-          ask_for(cells, asked, share);
-          turn(sheet, cells, w.at(), target.at(), line + target.at(), at + w.at() - columns.begin);
+        for (Tiles<> target(Range{0, g.width}); target.more(); target.next()) {
+          ahead.step();
+          Vector square[kLanes];
+          if (target.at() >= all.begin && target.at() + kLanes <= all.end) {
+            for (std::int64_t j = 0; j < kLanes; ++j) square[j] = load(cells + target.at() + j * (g.cells - 1));
+          } else {
+            load_edge(square, cells + target.at(), w.at(), target.at());
+          }
+          transpose(square);
+          float *to = sheet.line(line + target.at()) + across;
+          for (std::int64_t i = 0; i < kLanes; ++i) store(to + i * sheet.stride(), square[i]);
         }
       }
     }
+    shared_ahead = ahead;
   }
 
-  // Asks for what `count` positions from w on will give: each lies too far from the next for the hardware to foresee it. Behind the
-  // last column come the positions of the next row, whose masks are a row of cells further up.
-  [[gnu::always_inline]] void ask_for(const float *mask, std::int64_t w, std::int64_t count) const {
-    constexpr std::int64_t kLine = kCacheLine / sizeof(float);
-    const std::uintptr_t next_row = static_cast<std::uintptr_t>(g.width * g.cells - g.mask_w) * sizeof(float);
-    const std::uintptr_t start = reinterpret_cast<std::uintptr_t>(mask) + (w < g.width ? 0 : next_row);
-    const std::int64_t first = w < g.width ? w : w - larger<std::int64_t>(g.width, kLanes);
-    for (std::int64_t position = first; position < smaller(first + count, g.width); ++position) {
+  // A square of which not all values are there: `cells` is what position w has for a target.
+  [[gnu::always_inline]] void load_edge(Vector (&square)[kLanes], const float *cells, std::int64_t w,
+                                        std::int64_t target) const {
+    for (std::int64_t j = 0; j < kLanes; ++j) {
+      const std::int64_t position = smaller(w + j, g.width - 1);  // what is behind the last column is not written out
       const Range columns = g.columns_reached(position);
-      const std::int64_t from = position * g.cells + columns.begin - position + g.left;
-      for (std::int64_t i = 0; i < columns.count() + kLine - 1; i += kLine) {
-        __builtin_prefetch(
-            reinterpret_cast<const void *>(start + static_cast<std::uintptr_t>(from + i) * sizeof(float)), 0, 2);
-      }
+      square[j] = load_window(cells + (position - w) * (g.cells - 1), columns.begin - target, columns.end - target);
     }
-  }
-
-  // kLanes positions from w on times kLanes targets; `mask` points at the row of cells for their row in the first position.
-  void turn(const Sheet &sheet, const float *mask, std::int64_t w, std::int64_t target, std::int64_t line,
-            std::int64_t at) const {
-    Vector square[kLanes];
-    const float *from = mask + w * g.cells + target - w + g.left;
-    if (g.columns_reached(smaller(w + kLanes, g.width) - 1).begin <= target && w + kLanes <= g.width &&
-        g.columns_reached(w).end >= target + kLanes) {
-      for (std::int64_t j = 0; j < kLanes; ++j) square[j] = load(from + j * (g.cells - 1));
-    } else {
-      for (std::int64_t j = 0; j < kLanes; ++j) {
-        const std::int64_t position = smaller(w + j, g.width - 1);  // what is behind the last column is not written out
-        const Range columns = g.columns_reached(position);
-        square[j] = load_window(from + (position - w) * (g.cells - 1), columns.begin - target, columns.end - target);
-      }
-    }
-    transpose(square);
-    for (std::int64_t i = 0; i < kLanes; ++i) store(sheet.line(line + i) + at, square[i]);
-  }
-
-  // Of a sheet that leaves the rest of the second cache to the masks.
-  static std::int64_t most_lines() {
-    return second_cache_bytes() * 2 / 5 / (Sheet::kStride * static_cast<std::int64_t>(sizeof(float)));
   }
 
   const Map &g;
   const PsamaskForwardProblem &problem;
-  const bool direct;             // squares are whole, and are written straight into the result
-  const std::int64_t row_lines;  // of the sheet, for the targets of one row
-  const std::int64_t rows_per_task, row_tasks;
+  const bool direct;  // squares are whole, and are written straight into the result
+  const bool asks;
+  const std::int64_t row_lines;                        // of the sheet, for the targets of one row
+  const std::int64_t target_rows;                      // of a task
+  const std::int64_t position_rows, position_columns;  // of a block
+  const std::int64_t row_tasks;
+};
+
+// The same part of lines of the map that lie one behind another.
+struct LineRuns {
+  const float *map;
+  std::int64_t from, stride, count, lines;
+
+  std::int64_t left() const { return lines; }
+
+  [[gnu::always_inline]] void ask() {
+    ask_for<0, 2>(map, from, count);
+    from += stride;
+    --lines;
+  }
 };
 
 // Masks of all positions in one row of the map, from the map of `distribute`.
@@ -302,9 +478,13 @@ struct DistributeBackward {
   const Map &g;
   const PsamaskBackwardProblem &problem;
   const bool direct;  // rows are written straight into the result
+  const bool asks;
+
+  static constexpr std::int64_t kSheetWidth = 256;
 
   std::int64_t tasks() const { return g.batches * g.height; }
-  std::int64_t sheet_lines() const { return direct || g.mask_w > Sheet::kWidth ? 0 : smaller(kPositions, g.width); }
+  std::int64_t sheet_lines() const { return direct || g.mask_w > kSheetWidth ? 0 : smaller(kPositions, g.width); }
+  std::int64_t sheet_width() const { return kSheetWidth; }
   std::int64_t values() const { return g.width * g.cells; }
 
   // What so many positions read of a line of the map is long enough to make up for the distance to the next line.
@@ -338,27 +518,33 @@ struct DistributeBackward {
 
   // Sheets of rows of cells that fit side by side, or straight into rows that are wider.
   void masks(const Sheet &sheet, const Positions &positions, float *mask, const float *map) const {
-    if (g.mask_w > Sheet::kWidth) {
+    if (g.mask_w > kSheetWidth) {
       for (std::int64_t i = 0; i < g.mask_h; ++i)
         wide_row(mask + i * g.mask_w, lines_of(map, positions.h, i), positions);
       return;
     }
-    if (direct) {
-      for (std::int64_t i = 0; i < g.mask_h; ++i) {
+    const std::int64_t rows_at_once = direct ? 1 : kSheetWidth / g.mask_w;
+    if (!direct) sheet.start(0, mask, g.cells, positions.count);
+    for (Range rows{0, rows_at_once}; rows.begin < g.mask_h; rows = Range{rows.end, rows.end + rows_at_once}) {
+      rows.end = smaller(rows.end, g.mask_h);
+      Ahead<LineRuns> ahead(lines_of(map, positions, Range{rows.end, rows.end + rows_at_once}));
+      const std::int64_t steps =
+          lines_of(map, positions, rows).left() / g.width * squares(g.width) * squares(positions.count);
+      if (asks && steps > 0) ahead.deal(direct ? ahead.left() : ahead.left() / 2, steps);
+      if (direct) {
         // What is written too far in a row, the next row puts right.
-        const bool loosely = (g.mask_h - i - 1) * g.mask_w >= kLanes;
-        sheet_row(Sheet::view(mask + i * g.mask_w, g.cells), 0, map, i, positions, loosely);
+        const bool loosely = (g.mask_h - rows.end) * g.mask_w >= kLanes;
+        sheet_row(Sheet::view(mask + rows.begin * g.mask_w, g.cells), 0, map, rows.begin, positions, loosely, ahead);
+        continue;
       }
-      return;
-    }
-    const std::int64_t rows_at_once = Sheet::kWidth / g.mask_w;
-    sheet.start(0, mask, g.cells, positions.count);
-    for (std::int64_t i = 0; i < g.mask_h; i += rows_at_once) {
-      const std::int64_t rows = smaller(rows_at_once, g.mask_h - i);
-      for (std::int64_t row = 0; row < rows; ++row) {
-        sheet_row(sheet, row * g.mask_w, map, i + row, positions, true);
+      for (std::int64_t i = rows.begin; i < rows.end; ++i) {
+        sheet_row(sheet, (i - rows.begin) * g.mask_w, map, i, positions, true, ahead);
       }
-      sheet.write(0, mask + i * g.mask_w, g.cells, positions.count, rows * g.mask_w, i == 0, i + rows == g.mask_h);
+      if (asks) ahead.deal(ahead.left(), positions.count);
+      for (std::int64_t j = 0; j < positions.count; ++j) {
+        ahead.step();
+        sheet.write(j, mask + j * g.cells + rows.begin * g.mask_w, rows.count() * g.mask_w, rows.end == g.mask_h);
+      }
     }
   }
 
@@ -368,37 +554,47 @@ struct DistributeBackward {
     return row >= 0 && row < g.height ? map + row * g.width * g.area : nullptr;
   }
 
+  // Those lines of the map that some rows of the masks at these positions are made of.
+  LineRuns lines_of(const float *map, const Positions &positions, const Range &rows) const {
+    const std::int64_t begin = larger<std::int64_t>(rows.begin + positions.h - g.up, 0);
+    const std::int64_t end = smaller(rows.end + positions.h - g.up, g.height);
+    return LineRuns{map, begin * g.width * g.area, g.area, positions.count,
+                    larger<std::int64_t>(end - begin, 0) * g.width};
+  }
+
   // Row i of the cells of each position, at `at` of its line. Whole vectors are written from left to right: what one writes too far,
-  // the next one puts right. What the next row will give is asked for piece by piece: its lines lie too far apart for the hardware to
-  // foresee them, and many requests at once have to wait.
-  void sheet_row(const Sheet &sheet, std::int64_t at, const float *map, std::int64_t i, const Positions &positions,
-                 bool loosely) const {
-    const float *lines = lines_of(map, positions.h, i), *next = lines_of(map, positions.h, i + 1);
+  // the next one puts right.
+  void sheet_row(const Sheet &shared, std::int64_t at, const float *map, std::int64_t i, const Positions &positions,
+                 bool loosely, Ahead<LineRuns> &shared_ahead) const {
+    const Sheet sheet = shared;  // stores of vectors might change anything that has an address
+    const float *lines = lines_of(map, positions.h, i);
     for (std::int64_t j = 0; j < positions.count; ++j) {
       clear(sheet.line(j) + at, lines != nullptr ? positions.before[j] : g.mask_w, loosely);
     }
-    if (lines == nullptr) {
-      for (Tiles<> target(Range{0, g.width}); target.more(); target.next()) ask_for(next, target.at(), positions.count);
-      return;
-    }
+    if (lines == nullptr) return;
+    Ahead<LineRuns> ahead = shared_ahead;
     for (Tiles<> target(Range{0, g.width}); target.more(); target.next()) {
-      ask_for(next, target.at(), positions.count);
-      for_squares(lines, target.at(), positions.count, [&](std::int64_t j, Vector values) {
-        const Range &columns = positions.columns[j];
-        store_window(sheet.line(j) + at + target.at() - (positions.w + j) + g.left, values, columns.begin - target.at(),
-                     columns.end - target.at());
-      });
+      for (std::int64_t first = 0; first < positions.count; first += kLanes) {
+        ahead.step();
+        const std::int64_t here = smaller<std::int64_t>(kLanes, positions.count - first);
+        Vector square[kLanes];
+        load_targets(square, lines + first, target.at(), here);
+        float *to = sheet.line(first) + at + target.at() - (positions.w + first) + g.left;
+        if (here == kLanes && positions.columns[first + kLanes - 1].begin <= target.at() &&
+            positions.columns[first].end >= target.at() + kLanes) {
+          for (std::int64_t j = 0; j < kLanes; ++j) store(to + j * (sheet.stride() - 1), square[j]);
+          continue;
+        }
+        for (std::int64_t j = 0; j < here; ++j) {
+          const Range &columns = positions.columns[first + j];
+          store_window(to + j * (sheet.stride() - 1), square[j], columns.begin - target.at(),
+                       columns.end - target.at());
+        }
+      }
     }
+    shared_ahead = ahead;
     for (std::int64_t j = 0; j < positions.count; ++j) {
       clear(sheet.line(j) + at + positions.past[j], g.mask_w - positions.past[j], loosely);
-    }
-  }
-
-  // Asks for what kLanes targets will give to so many positions; `lines` is NULL where there are none.
-  [[gnu::always_inline]] void ask_for(const float *lines, std::int64_t target, std::int64_t count) const {
-    if (lines == nullptr) return;
-    for (std::int64_t i = target; i < smaller(target + kLanes, g.width); ++i) {
-      mluops::MLUOPS_LEVEL::ask_for<0, 2>(lines, i * g.area, count + kFloatsPerLine - 1);
     }
   }
 
@@ -455,11 +651,12 @@ inline std::int64_t grain(std::int64_t floats_per_task) { return 16384 / (floats
 template <typename Distribute>
 mluOpStatus_t run_distribute(const char *function, const Distribute &distribute, bool stream) {
   const std::int64_t slots = useful_slots(distribute.tasks(), distribute.values());
-  const std::int64_t slot_size = Sheet::size(distribute.sheet_lines());
+  const std::int64_t slot_size = Sheet::size(distribute.sheet_lines(), distribute.sheet_width());
   const Scratch<float> sheets(slots * slot_size);
   if (sheets.data() == nullptr) return out_of_memory(function);
   parallel_slots(distribute.tasks(), slots, [&](std::int64_t slot, std::int64_t task) {
-    distribute.run(Sheet(sheets.data() + slot * slot_size, distribute.sheet_lines(), stream), task);
+    const Sheet sheet(sheets.data() + slot * slot_size, distribute.sheet_lines(), distribute.sheet_width(), stream);
+    distribute.run(sheet, task);
   });
   return MLUOP_STATUS_SUCCESS;
 }
@@ -472,11 +669,14 @@ mluOpStatus_t psamask_forward(const PsamaskForwardProblem &problem) {
   if (g.type == PsaType::kDistribute) {
     return run_distribute("mluOpPsamaskForward", DistributeForward(g, problem, stream), stream);
   }
+  const bool asks = g.masks_in_memory();
   auto collect = [&](std::int64_t begin, std::int64_t end) {
     if (stream) {
-      collect_forward<StreamSink>(g, problem, begin, end);
+      collect_forward<StreamSink, true>(g, problem, begin, end);
+    } else if (asks) {
+      collect_forward<DirectSink, true>(g, problem, begin, end);
     } else {
-      collect_forward<DirectSink>(g, problem, begin, end);
+      collect_forward<DirectSink, false>(g, problem, begin, end);
     }
   };
   parallel_for(g.batches * g.area, grain(g.area), collect);
@@ -487,7 +687,7 @@ mluOpStatus_t psamask_backward(const PsamaskBackwardProblem &problem) {
   const Map g(problem.geometry);
   const bool stream = takes(g.batches * g.area * g.cells, streaming_bytes());
   if (g.type == PsaType::kDistribute) {
-    return run_distribute("mluOpPsamaskBackward", DistributeBackward{g, problem, !stream}, stream);
+    return run_distribute("mluOpPsamaskBackward", DistributeBackward{g, problem, !stream, g.map_in_memory()}, stream);
   }
   auto collect = [&](std::int64_t begin, std::int64_t end) {
     if (stream) {

@@ -168,7 +168,7 @@ template <int kWrite, typename T>
   constexpr std::int64_t kValuesPerLine = kCacheLine / sizeof(T);
   const std::int64_t further = at + ahead;
   if (at % kValuesPerLine != 0) return;
-  for (std::int64_t i = 0; i < count; ++i) ask_for<kWrite, 2>(rows, i * stride + further, 1);
+  for (std::int64_t i = 0; i < count; ++i) ask_for_value<kWrite, 2>(rows, i * stride + further);
 }
 
 constexpr std::int64_t kTargetsAhead = 256, kSourcesAhead = 64;
