@@ -114,6 +114,30 @@ static inline void clear_short(float *to, std::int64_t count) {
   }
 }
 
+template <int... kLane>
+struct Lanes {};
+
+#if defined(__AVX512F__)
+typedef Lanes<0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15> AllLanes;
+#elif defined(__AVX2__)
+typedef Lanes<0, 1, 2, 3, 4, 5, 6, 7> AllLanes;
+#else
+typedef Lanes<0, 1, 2, 3> AllLanes;
+#endif
+
+template <int... kLane>
+static inline IntVector lane_numbers(Lanes<kLane...>) {
+  return IntVector{kLane...};
+}
+
+// All bits of lanes begin .. end, none of the others.
+static inline UnsignedVector window_bits(std::int64_t begin, std::int64_t end) {
+  const IntVector lane = lane_numbers(AllLanes());
+  const IntVector below_end = lane < static_cast<std::int32_t>(smaller<std::int64_t>(end, kLanes));
+  const IntVector below_begin = lane < static_cast<std::int32_t>(larger<std::int64_t>(begin, 0));
+  return reinterpret_cast<UnsignedVector>(below_end & ~below_begin);
+}
+
 #if defined(__AVX512F__)
 static inline __mmask16 window_mask(std::int64_t begin, std::int64_t end) {
   const std::uint32_t below_end = end >= kLanes ? 0xffffu : end <= 0 ? 0u : (1u << end) - 1;
@@ -122,12 +146,13 @@ static inline __mmask16 window_mask(std::int64_t begin, std::int64_t end) {
 }
 #elif defined(__AVX2__)
 static inline __m256i window_mask(std::int64_t begin, std::int64_t end) {
-  const IntVector lane = {0, 1, 2, 3, 4, 5, 6, 7};
-  const IntVector below_end = lane < static_cast<std::int32_t>(smaller<std::int64_t>(end, kLanes));
-  const IntVector below_begin = lane < static_cast<std::int32_t>(larger<std::int64_t>(begin, 0));
-  return reinterpret_cast<__m256i>(below_end & ~below_begin);
+  return reinterpret_cast<__m256i>(window_bits(begin, end));
 }
 #endif
+
+static inline Vector masked(Vector vector, UnsignedVector bits) {
+  return reinterpret_cast<Vector>(reinterpret_cast<UnsignedVector>(vector) & bits);
+}
 
 // Lanes begin .. end of `from`, the others 0; only those are read.
 static inline Vector load_window(const float *from, std::int64_t begin, std::int64_t end) {
@@ -223,17 +248,6 @@ static inline void store_some(Half *to, Vector vector, std::int64_t count) {
 #endif
 }
 
-template <int... kLane>
-struct Lanes {};
-
-#if defined(__AVX512F__)
-typedef Lanes<0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15> AllLanes;
-#elif defined(__AVX2__)
-typedef Lanes<0, 1, 2, 3, 4, 5, 6, 7> AllLanes;
-#else
-typedef Lanes<0, 1, 2, 3> AllLanes;
-#endif
-
 // Lane k of a vector made of vectors a and b is lane `source(k)` of the two, one behind the other.
 template <typename Source, int... kLane>
 static inline Vector pick(Vector a, Vector b, Lanes<kLane...>) {
@@ -292,6 +306,22 @@ static inline void transpose(Vector (&rows)[kLanes]) {
 #endif
 }
 
+// A square of values whose rows lie `stride` apart in memory. From row to row: GCC keeps the distance of each from the first otherwise,
+// in more registers than there are.
+static inline void load_square(Vector (&rows)[kLanes], const float *from, std::int64_t stride) {
+  for (Vector &row : rows) {
+    row = load(from);
+    from += stride;
+  }
+}
+
+static inline void store_square(float *to, std::int64_t stride, const Vector (&rows)[kLanes]) {
+  for (const Vector &row : rows) {
+    store(to, row);
+    to += stride;
+  }
+}
+
 // Whole rows, converted. The last vector may overlap the one before it.
 template <typename T>
 static inline void load_row(const T *from, float *row, std::int64_t count) {
@@ -329,8 +359,9 @@ template <int kWrite, int kCache = 3, int kLines = 4, typename T>
 [[gnu::always_inline]] static inline void ask_for(const T *values, std::int64_t offset, std::int64_t count) {
   constexpr std::int64_t kValues = kCacheLine / sizeof(T);
   for (std::int64_t i = 0; i < count; i += kLines * kValues) {
-    for (std::int64_t j = i; j < i + kLines * kValues; j += kValues) {
-      ask_for_value<kWrite, kCache>(values, offset + smaller(j, count - 1));
+#pragma GCC unroll 8
+    for (int line = 0; line < kLines; ++line) {
+      ask_for_value<kWrite, kCache>(values, offset + smaller(i + line * kValues, count - 1));
     }
   }
   ask_for_value<kWrite, kCache>(values, offset + count - 1);

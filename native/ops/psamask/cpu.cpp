@@ -17,6 +17,7 @@ struct Range {
   std::int64_t begin;
   std::int64_t end;
   std::int64_t count() const { return end - begin; }
+  Range moved(std::int64_t by) const { return Range{begin + by, end + by}; }
 };
 
 // Those targets on one axis that the mask of `position` reaches. The centre is a cell of the mask, so the position itself is
@@ -24,6 +25,9 @@ struct Range {
 inline Range reached(std::int64_t position, std::int64_t extent, std::int64_t mask, std::int64_t center) {
   return Range{larger<std::int64_t>(position - center, 0), smaller(position - center + mask, extent)};
 }
+
+// How many squares side by side have room for so many values.
+inline std::int64_t squares(std::int64_t count) { return (count + kLanes - 1) / kLanes; }
 
 // Whether so many floats take at least that many bytes.
 inline bool takes(std::int64_t floats, std::int64_t bytes) {
@@ -46,46 +50,123 @@ struct Map : PsamaskGeometry {
   std::int64_t area, cells, up, left;
 };
 
-// Lines of the map of `collect`, each from the mask of one position. kAsks: for the masks, which lie in memory.
-template <typename Sink, bool kAsks>
-void collect_forward(const Map &g, const PsamaskForwardProblem &problem, std::int64_t begin, std::int64_t end) {
-  Sink sink(problem.map + begin * g.area);
-  for (std::int64_t position = begin; position < end; ++position) {
+// A line of the result of `collect` in rows: a window of values and zeros around it.
+struct Line {
+  std::int64_t height, width;
+  Range rows, columns;  // of the window
+  const float *values;  // of its first row
+  std::int64_t stride;  // from row to row of them
+};
+
+// Lines of the map, each from the mask of one position.
+struct CollectForward {
+  const Map &g;
+  const PsamaskForwardProblem &problem;
+
+  std::int64_t line_size() const { return g.area; }
+  float *result() const { return problem.map; }
+  const float *values() const { return problem.mask; }
+  std::int64_t values_count() const { return g.batches * g.area * g.cells; }
+
+  // How far what a later position has there lies from what a position has.
+  std::int64_t ahead() const { return 3 * (g.cells - 1); }
+
+  Line line(std::int64_t position) const {
     const std::int64_t h = position / g.width % g.height, w = position % g.width;
-    const float *mask = problem.mask + position * g.cells;
     const Range rows = g.rows_reached(h), columns = g.columns_reached(w);
-    sink.zeros(rows.begin * g.width);
-    for (std::int64_t row = rows.begin; row < rows.end; ++row) {
-      const float *run = mask + (row - h + g.up) * g.mask_w + columns.begin - w + g.left;
-      // About what a later position has there.
-      if (kAsks) ask_for<0, 2>(run, 3 * (g.cells - 1), columns.count());
-      sink.zeros(columns.begin);
-      sink.values(run, columns.count());
-      sink.zeros(g.width - columns.end);
-    }
-    sink.zeros((g.height - rows.end) * g.width);
+    const float *mask = problem.mask + position * g.cells;
+    const float *values = mask + (rows.begin - h + g.up) * g.mask_w + columns.begin - w + g.left;
+    return Line{g.height, g.width, rows, columns, values, g.mask_w};
   }
+};
+
+// Masks, each from the line of the map of one position.
+struct CollectBackward {
+  const Map &g;
+  const PsamaskBackwardProblem &problem;
+
+  std::int64_t line_size() const { return g.cells; }
+  float *result() const { return problem.mask; }
+  const float *values() const { return problem.map; }
+  std::int64_t values_count() const { return g.batches * g.area * g.area; }
+  std::int64_t ahead() const { return 3 * g.area; }
+
+  Line line(std::int64_t position) const {
+    const std::int64_t h = position / g.width % g.height, w = position % g.width;
+    const Range rows = g.rows_reached(h), columns = g.columns_reached(w);
+    const float *values = problem.map + position * g.area + rows.begin * g.width + columns.begin;
+    return Line{g.mask_h, g.mask_w, rows.moved(g.up - h), columns.moved(g.left - w), values, g.width};
+  }
+};
+
+// Rows that are few vectors long, values and zeros together: in straight code, so that many of them are on their way at once. What is
+// read beside the window exists, and becomes zeros. The last vector of a row may overlap the one before it.
+template <int kVectors, bool kAsks>
+void write_short_rows(const Line &line, std::int64_t ahead, float *to) {
+  const std::int64_t last = line.width - kLanes;
+  UnsignedVector inside[kVectors];
+  for (int v = 0; v < kVectors; ++v) {
+    const std::int64_t at = v < kVectors - 1 ? v * kLanes : last;
+    inside[v] = window_bits(line.columns.begin - at, line.columns.end - at);
+  }
+  const float *from = line.values - line.columns.begin;
+  for (std::int64_t row = line.rows.begin; row < line.rows.end; ++row, from += line.stride, to += line.width) {
+    if (kAsks) ask_for<0, 2>(from + line.columns.begin, ahead, line.columns.count());
+#pragma GCC unroll 8
+    for (int v = 0; v < kVectors - 1; ++v) store(to + v * kLanes, masked(load(from + v * kLanes), inside[v]));
+    store(to + last, masked(load(from + last), inside[kVectors - 1]));
+  }
+}
+
+constexpr int kShortRow = 8;  // vectors
+
+template <bool kAsks, int kVectors = kShortRow>
+void write_rows_of(std::int64_t vectors, const Line &line, std::int64_t ahead, float *to) {
+  if constexpr (kVectors > 0) {
+    if (vectors < kVectors) return write_rows_of<kAsks, kVectors - 1>(vectors, line, ahead, to);
+    write_short_rows<kVectors, kAsks>(line, ahead, to);
+  }
+}
+
+template <typename Sink, bool kAsks>
+[[gnu::always_inline]] inline void write_line(const Line &line, std::int64_t ahead, Sink *sink) {
+  sink->zeros(line.rows.begin * line.width);
+  const float *run = line.values;
+  for (std::int64_t row = line.rows.begin; row < line.rows.end; ++row, run += line.stride) {
+    if (kAsks) ask_for<0, 2>(run, ahead, line.columns.count());
+    sink->zeros(line.columns.begin);
+    sink->values(run, line.columns.count());
+    sink->zeros(line.width - line.columns.end);
+  }
+  sink->zeros((line.height - line.rows.end) * line.width);
+}
+
+// Lines past the caches.
+template <bool kAsks, typename Collect>
+[[gnu::flatten]] void collect_past_caches(const Collect &collect, std::int64_t begin, std::int64_t end) {
+  StreamSink sink(collect.result() + begin * collect.line_size());
+  for (std::int64_t i = begin; i < end; ++i) write_line<StreamSink, kAsks>(collect.line(i), collect.ahead(), &sink);
   sink.finish();
 }
 
-// Masks of positions, each from its line of the map of `collect`.
-template <typename Sink>
-void collect_backward(const Map &g, const PsamaskBackwardProblem &problem, std::int64_t begin, std::int64_t end) {
-  Sink sink(problem.mask + begin * g.cells);
-  for (std::int64_t position = begin; position < end; ++position) {
-    const std::int64_t h = position / g.width % g.height, w = position % g.width;
-    const float *map = problem.map + position * g.area;
-    const Range rows = g.rows_reached(h), columns = g.columns_reached(w);
-    const std::int64_t before = columns.begin - w + g.left;
-    sink.zeros((rows.begin - h + g.up) * g.mask_w);
-    for (std::int64_t row = rows.begin; row < rows.end; ++row) {
-      sink.zeros(before);
-      sink.values(map + row * g.width + columns.begin, columns.count());
-      sink.zeros(g.mask_w - before - columns.count());
+// Lines that stay in the caches.
+template <bool kAsks, typename Collect>
+void collect_into_caches(const Collect &collect, std::int64_t begin, std::int64_t end) {
+  const float *const values = collect.values(), *const values_end = values + collect.values_count();
+  for (std::int64_t i = begin; i < end; ++i) {
+    const Line line = collect.line(i);
+    float *const to = collect.result() + i * collect.line_size();
+    const float *const first = line.values - line.columns.begin;
+    const float *const behind = first + (line.rows.count() - 1) * line.stride + line.width;
+    if (line.width < kLanes || line.width > kShortRow * kLanes || first < values || behind > values_end) {
+      DirectSink sink(to);
+      write_line<DirectSink, kAsks>(line, collect.ahead(), &sink);
+      continue;
     }
-    sink.zeros((g.mask_h - (rows.end - h + g.up)) * g.mask_w);
+    clear_floats(to, line.rows.begin * line.width);
+    write_rows_of<kAsks>(squares(line.width), line, collect.ahead(), to + line.rows.begin * line.width);
+    clear_floats(to + line.rows.end * line.width, (line.height - line.rows.end) * line.width);
   }
-  sink.finish();
 }
 
 // Goes through a range in tiles of kSize. The last tile overlaps the one before it if the range has room for a whole one.
@@ -195,9 +276,6 @@ class Sheet {
   bool stream_;
 };
 
-// How many squares side by side have room for so many values.
-inline std::int64_t squares(std::int64_t count) { return (count + kLanes - 1) / kLanes; }
-
 // Half-open ranges of rows and of columns of the map.
 struct Block {
   Range rows;
@@ -229,6 +307,11 @@ class Ahead {
   std::int64_t requests_ = 0, steps_ = 1, due_ = 0;
 };
 
+// Where all comes from the caches.
+struct NothingAhead {
+  void step() const {}
+};
+
 // What the positions of a block, which all reach some rows of targets, give to them; of one position, all of it is a run.
 class GivenRuns {
  public:
@@ -239,28 +322,46 @@ class GivenRuns {
         columns_(block.columns),
         batch_(batch),
         h_(block.rows.begin),
-        w_(block.columns.begin),
-        left_(block.rows.count() * block.columns.count()) {}
+        left_(block.rows.count() * block.columns.count()) {
+    begin_row();
+  }
 
   std::int64_t left() const { return left_; }
 
   [[gnu::always_inline]] void ask() {
-    const Range rows = g_->rows_reached(h_), columns = g_->columns_reached(w_);
-    const Range given{larger(targets_.begin, rows.begin), smaller(targets_.end, rows.end)};
-    const std::int64_t mask = ((batch_ * g_->height + h_) * g_->width + w_) * g_->cells;
-    const std::int64_t first = (given.begin - h_ + g_->up) * g_->mask_w + columns.begin - w_ + g_->left;
-    ask_for<0, 2>(masks_, mask + first, (given.count() - 1) * g_->mask_w + columns.count());
+    const std::int64_t first = larger<std::int64_t>(first_, 0);
+    ask_for<0, 2>(masks_, at_ + first, rest_ + smaller(first_ + mask_w_, width_) - first);
     --left_;
-    if (++w_ < columns_.end) return;
-    w_ = columns_.begin;
+    at_ += step_;
+    if (++first_ < last_) return;
     ++h_;
+    begin_row();
   }
 
  private:
+  // Not inline, because what asks is in the middle of other work.
+  [[gnu::noinline]] void begin_row() {
+    const Range rows = g_->rows_reached(h_);
+    const Range given{larger(targets_.begin, rows.begin), smaller(targets_.end, rows.end)};
+    first_ = columns_.begin - g_->left;
+    last_ = columns_.end - g_->left;
+    width_ = g_->width;
+    mask_w_ = g_->mask_w;
+    step_ = g_->cells - 1;
+    at_ = ((batch_ * g_->height + h_) * width_ + columns_.begin) * g_->cells + (given.begin - h_ + g_->up) * mask_w_ -
+          first_;
+    rest_ = (given.count() - 1) * mask_w_;
+  }
+
   const Map *g_;
   const float *masks_;
   Range targets_, columns_;
-  std::int64_t batch_, h_, w_, left_;
+  std::int64_t batch_, h_, left_;
+  // The first column that a mask reaches if the map goes on to the left, for the next position and behind the last one.
+  std::int64_t first_, last_;
+  std::int64_t width_, mask_w_, step_;
+  std::int64_t at_;    // where the next position's mask has the map's first column
+  std::int64_t rest_;  // from its first reached row to its last
 };
 
 // Lines of the map of `distribute`. A task has the targets in a row of the map, or in several that are short, and goes through the
@@ -287,9 +388,7 @@ struct DistributeForward {
     const std::int64_t batch = task / row_tasks;
     const Range targets = targets_of(task);
     if (direct) {
-      const Sheet view = Sheet::view(problem.map + batch * g.area * g.area, g.area);
-      Ahead<GivenRuns> nothing(GivenRuns(g, problem.mask, batch, targets, Block{}));
-      fill(view, batch, Range{0, g.height}, task % g.height, Range{0, g.width}, task % g.height * g.width, nothing);
+      straight(batch, targets);
       return;
     }
     const Range reaching = reaching_rows(targets);
@@ -363,6 +462,18 @@ struct DistributeForward {
     return targets.count() * squares(g.width) * block.rows.count() * squares(block.columns.count());
   }
 
+  // The same without a sheet.
+  void straight(std::int64_t batch, const Range &targets) const {
+    const Range reaching = reaching_rows(targets);
+    const Sheet view = Sheet::view(line_of(batch, targets.begin), g.area);
+    NothingAhead nothing;
+    start(view, batch, targets, reaching.begin * g.width);
+    for (std::int64_t h = reaching.begin; h < reaching.end; ++h) {
+      fill(view, batch, targets, h, Range{0, g.width}, h * g.width, nothing);
+    }
+    finish(view, batch, targets, (g.height - reaching.end) * g.width);
+  }
+
   // Begins the lines of some targets, with zeros from positions that do not reach them.
   void start(const Sheet &sheet, std::int64_t batch, const Range &targets, std::int64_t zeros) const {
     for (std::int64_t row = targets.begin; row < targets.end; ++row) {
@@ -400,12 +511,13 @@ struct DistributeForward {
   }
 
   // What the positions (h, columns) give to the rows `targets`, at `at` of the lines of the sheet.
+  template <typename Requests>
   void fill(const Sheet &shared, std::int64_t batch, const Range &targets, std::int64_t h, const Range &columns,
-            std::int64_t at, Ahead<GivenRuns> &shared_ahead) const {
+            std::int64_t at, Requests &shared_ahead) const {
     // Copies, because stores of vectors might change anything that has an address.
     const Sheet sheet = shared;
     const Map g = this->g;
-    Ahead<GivenRuns> ahead = shared_ahead;
+    Requests ahead = shared_ahead;
     const Range reached_rows = g.rows_reached(h);
     const float *mask = problem.mask + (batch * g.height + h) * g.width * g.cells + (g.up - h) * g.mask_w;
     const Range given{larger(targets.begin, reached_rows.begin), smaller(targets.end, reached_rows.end)};
@@ -426,13 +538,12 @@ struct DistributeForward {
           ahead.step();
           Vector square[kLanes];
           if (target.at() >= all.begin && target.at() + kLanes <= all.end) {
-            for (std::int64_t j = 0; j < kLanes; ++j) square[j] = load(cells + target.at() + j * (g.cells - 1));
+            load_square(square, cells + target.at(), g.cells - 1);
           } else {
             load_edge(square, cells + target.at(), w.at(), target.at());
           }
           transpose(square);
-          float *to = sheet.line(line + target.at()) + across;
-          for (std::int64_t i = 0; i < kLanes; ++i) store(to + i * sheet.stride(), square[i]);
+          store_square(sheet.line(line + target.at()) + across, sheet.stride(), square);
         }
       }
     }
@@ -635,7 +746,7 @@ struct DistributeBackward {
   // kLanes targets from `target` on, each a vector over the targets for one of `count` positions.
   void load_targets(Vector (&square)[kLanes], const float *map, std::int64_t target, std::int64_t count) const {
     if (target + kLanes <= g.width && count == kLanes) {
-      for (std::int64_t i = 0; i < kLanes; ++i) square[i] = load(map + (target + i) * g.area);
+      load_square(square, map + target * g.area, g.area);
     } else {
       for (std::int64_t i = 0; i < kLanes; ++i) {
         square[i] = target + i < g.width ? load_window(map + (target + i) * g.area, 0, count) : Vector{};
@@ -669,14 +780,15 @@ mluOpStatus_t psamask_forward(const PsamaskForwardProblem &problem) {
   if (g.type == PsaType::kDistribute) {
     return run_distribute("mluOpPsamaskForward", DistributeForward(g, problem, stream), stream);
   }
+  const CollectForward lines{g, problem};
   const bool asks = g.masks_in_memory();
   auto collect = [&](std::int64_t begin, std::int64_t end) {
     if (stream) {
-      collect_forward<StreamSink, true>(g, problem, begin, end);
+      collect_past_caches<true>(lines, begin, end);
     } else if (asks) {
-      collect_forward<DirectSink, true>(g, problem, begin, end);
+      collect_into_caches<true>(lines, begin, end);
     } else {
-      collect_forward<DirectSink, false>(g, problem, begin, end);
+      collect_into_caches<false>(lines, begin, end);
     }
   };
   parallel_for(g.batches * g.area, grain(g.area), collect);
@@ -689,11 +801,12 @@ mluOpStatus_t psamask_backward(const PsamaskBackwardProblem &problem) {
   if (g.type == PsaType::kDistribute) {
     return run_distribute("mluOpPsamaskBackward", DistributeBackward{g, problem, !stream, g.map_in_memory()}, stream);
   }
+  const CollectBackward lines{g, problem};
   auto collect = [&](std::int64_t begin, std::int64_t end) {
     if (stream) {
-      collect_backward<StreamSink>(g, problem, begin, end);
+      collect_past_caches<false>(lines, begin, end);
     } else {
-      collect_backward<DirectSink>(g, problem, begin, end);
+      collect_into_caches<false>(lines, begin, end);
     }
   };
   parallel_for(g.batches * g.area, grain(g.cells), collect);
