@@ -3,6 +3,8 @@
 //
 // Collect moves runs that stay contiguous. Distribute is its transpose between positions and targets: squares of it are turned in
 // registers, and put together in a small sheet so that lines of the result are written in long pieces.
+#include <iterator>
+
 #include "cpu/stream.h"
 #include "cpu/vector.h"
 #include "ops/psamask/psamask.h"
@@ -50,6 +52,20 @@ struct Map : PsamaskGeometry {
   std::int64_t area, cells, up, left;
 };
 
+// Goes through positions one by one, over all batches.
+struct Position {
+  Position(const Map &g, std::int64_t index) : index(index), h(index / g.width % g.height), w(index % g.width) {}
+
+  void next(const Map &g) {
+    ++index;
+    if (++w < g.width) return;
+    w = 0;
+    if (++h == g.height) h = 0;
+  }
+
+  std::int64_t index, h, w;
+};
+
 // A line of the result of `collect` in rows: a window of values and zeros around it.
 struct Line {
   std::int64_t height, width;
@@ -64,6 +80,7 @@ struct CollectForward {
   const PsamaskForwardProblem &problem;
 
   std::int64_t line_size() const { return g.area; }
+  std::int64_t line_width() const { return g.width; }
   float *result() const { return problem.map; }
   const float *values() const { return problem.mask; }
   std::int64_t values_count() const { return g.batches * g.area * g.cells; }
@@ -71,11 +88,10 @@ struct CollectForward {
   // How far what a later position has there lies from what a position has.
   std::int64_t ahead() const { return 3 * (g.cells - 1); }
 
-  Line line(std::int64_t position) const {
-    const std::int64_t h = position / g.width % g.height, w = position % g.width;
-    const Range rows = g.rows_reached(h), columns = g.columns_reached(w);
-    const float *mask = problem.mask + position * g.cells;
-    const float *values = mask + (rows.begin - h + g.up) * g.mask_w + columns.begin - w + g.left;
+  Line line(const Position &at) const {
+    const Range rows = g.rows_reached(at.h), columns = g.columns_reached(at.w);
+    const float *mask = problem.mask + at.index * g.cells;
+    const float *values = mask + (rows.begin - at.h + g.up) * g.mask_w + columns.begin - at.w + g.left;
     return Line{g.height, g.width, rows, columns, values, g.mask_w};
   }
 };
@@ -86,23 +102,23 @@ struct CollectBackward {
   const PsamaskBackwardProblem &problem;
 
   std::int64_t line_size() const { return g.cells; }
+  std::int64_t line_width() const { return g.mask_w; }
   float *result() const { return problem.mask; }
   const float *values() const { return problem.map; }
   std::int64_t values_count() const { return g.batches * g.area * g.area; }
   std::int64_t ahead() const { return 3 * g.area; }
 
-  Line line(std::int64_t position) const {
-    const std::int64_t h = position / g.width % g.height, w = position % g.width;
-    const Range rows = g.rows_reached(h), columns = g.columns_reached(w);
-    const float *values = problem.map + position * g.area + rows.begin * g.width + columns.begin;
-    return Line{g.mask_h, g.mask_w, rows.moved(g.up - h), columns.moved(g.left - w), values, g.width};
+  Line line(const Position &at) const {
+    const Range rows = g.rows_reached(at.h), columns = g.columns_reached(at.w);
+    const float *values = problem.map + at.index * g.area + rows.begin * g.width + columns.begin;
+    return Line{g.mask_h, g.mask_w, rows.moved(g.up - at.h), columns.moved(g.left - at.w), values, g.width};
   }
 };
 
 // Rows that are few vectors long, values and zeros together: in straight code, so that many of them are on their way at once. What is
 // read beside the window exists, and becomes zeros. The last vector of a row may overlap the one before it.
 template <int kVectors, bool kAsks>
-void write_short_rows(const Line &line, std::int64_t ahead, float *to) {
+void write_short_rows(const Line line, std::int64_t ahead, float *to) {
   const std::int64_t last = line.width - kLanes;
   UnsignedVector inside[kVectors];
   for (int v = 0; v < kVectors; ++v) {
@@ -120,13 +136,23 @@ void write_short_rows(const Line &line, std::int64_t ahead, float *to) {
 
 constexpr int kShortRow = 8;  // vectors
 
-template <bool kAsks, int kVectors = kShortRow>
-void write_rows_of(std::int64_t vectors, const Line &line, std::int64_t ahead, float *to) {
-  if constexpr (kVectors > 0) {
-    if (vectors < kVectors) return write_rows_of<kAsks, kVectors - 1>(vectors, line, ahead, to);
-    write_short_rows<kVectors, kAsks>(line, ahead, to);
+// Zeros for `count` rows that are kVectors long and begin `stride` apart, in straight code as well.
+template <int kVectors>
+void clear_rows(float *to, std::int64_t stride, std::int64_t count, std::int64_t width) {
+  for (std::int64_t i = 0; i < count; ++i, to += stride) {
+#pragma GCC unroll 16
+    for (int v = 0; v < kVectors - 1; ++v) store(to + v * kLanes, Vector{});
+    store(to + width - kLanes, Vector{});
   }
 }
+
+typedef void ClearRows(float *, std::int64_t, std::int64_t, std::int64_t);
+
+// For rows of 1, 2 and more vectors.
+constexpr ClearRows *kClearRows[] = {clear_rows<1>,  clear_rows<2>,  clear_rows<3>,  clear_rows<4>,
+                                     clear_rows<5>,  clear_rows<6>,  clear_rows<7>,  clear_rows<8>,
+                                     clear_rows<9>,  clear_rows<10>, clear_rows<11>, clear_rows<12>,
+                                     clear_rows<13>, clear_rows<14>, clear_rows<15>, clear_rows<16>};
 
 template <typename Sink, bool kAsks>
 [[gnu::always_inline]] inline void write_line(const Line &line, std::int64_t ahead, Sink *sink) {
@@ -145,28 +171,42 @@ template <typename Sink, bool kAsks>
 template <bool kAsks, typename Collect>
 [[gnu::flatten]] void collect_past_caches(const Collect &collect, std::int64_t begin, std::int64_t end) {
   StreamSink sink(collect.result() + begin * collect.line_size());
-  for (std::int64_t i = begin; i < end; ++i) write_line<StreamSink, kAsks>(collect.line(i), collect.ahead(), &sink);
+  for (Position at(collect.g, begin); at.index < end; at.next(collect.g)) {
+    write_line<StreamSink, kAsks>(collect.line(at), collect.ahead(), &sink);
+  }
   sink.finish();
 }
 
-// Lines that stay in the caches.
-template <bool kAsks, typename Collect>
-void collect_into_caches(const Collect &collect, std::int64_t begin, std::int64_t end) {
+// Lines that stay in the caches. Their rows are kVectors long; of any length if that is 0.
+template <int kVectors, bool kAsks, typename Collect>
+[[gnu::flatten]] void write_lines(const Collect &collect, std::int64_t begin, std::int64_t end) {
   const float *const values = collect.values(), *const values_end = values + collect.values_count();
-  for (std::int64_t i = begin; i < end; ++i) {
-    const Line line = collect.line(i);
-    float *const to = collect.result() + i * collect.line_size();
+  for (Position at(collect.g, begin); at.index < end; at.next(collect.g)) {
+    const Line line = collect.line(at);
+    float *const to = collect.result() + at.index * collect.line_size();
     const float *const first = line.values - line.columns.begin;
     const float *const behind = first + (line.rows.count() - 1) * line.stride + line.width;
-    if (line.width < kLanes || line.width > kShortRow * kLanes || first < values || behind > values_end) {
-      DirectSink sink(to);
-      write_line<DirectSink, kAsks>(line, collect.ahead(), &sink);
-      continue;
+    if constexpr (kVectors > 0) {
+      if (first >= values && behind <= values_end) {
+        clear_floats(to, line.rows.begin * line.width);
+        write_short_rows<kVectors, kAsks>(line, collect.ahead(), to + line.rows.begin * line.width);
+        clear_floats(to + line.rows.end * line.width, (line.height - line.rows.end) * line.width);
+        continue;
+      }
     }
-    clear_floats(to, line.rows.begin * line.width);
-    write_rows_of<kAsks>(squares(line.width), line, collect.ahead(), to + line.rows.begin * line.width);
-    clear_floats(to + line.rows.end * line.width, (line.height - line.rows.end) * line.width);
+    DirectSink sink(to);
+    write_line<DirectSink, kAsks>(line, collect.ahead(), &sink);
   }
+}
+
+template <bool kAsks, int kVectors = kShortRow, typename Collect>
+void collect_into_caches(const Collect &collect, std::int64_t begin, std::int64_t end) {
+  const std::int64_t vectors = collect.line_width() < kLanes ? 0 : squares(collect.line_width());
+  if constexpr (kVectors > 0) {
+    if (vectors < kVectors) return collect_into_caches<kAsks, kVectors - 1>(collect, begin, end);
+    if (vectors == kVectors) return write_lines<kVectors, kAsks>(collect, begin, end);
+  }
+  write_lines<0, kAsks>(collect, begin, end);
 }
 
 // Goes through a range in tiles of kSize. The last tile overlaps the one before it if the range has room for a whole one.
@@ -586,10 +626,19 @@ struct LineRuns {
 
 // Masks of all positions in one row of the map, from the map of `distribute`.
 struct DistributeBackward {
+  DistributeBackward(const Map &map, const PsamaskBackwardProblem &of, bool past_caches)
+      : g(map), problem(of), direct(!past_caches), asks(g.map_in_memory()), clears(clears_of(g.mask_w)) {}
+
   const Map &g;
   const PsamaskBackwardProblem &problem;
   const bool direct;  // rows are written straight into the result
   const bool asks;
+  ClearRows *const clears;  // for rows of cells, NULL if they are too short or too long
+
+  static ClearRows *clears_of(std::int64_t width) {
+    const bool fits = width >= kLanes && squares(width) <= static_cast<std::int64_t>(std::size(kClearRows));
+    return fits ? kClearRows[squares(width) - 1] : nullptr;
+  }
 
   static constexpr std::int64_t kSheetWidth = 256;
 
@@ -673,14 +722,15 @@ struct DistributeBackward {
                     larger<std::int64_t>(end - begin, 0) * g.width};
   }
 
-  // Row i of the cells of each position, at `at` of its line. Whole vectors are written from left to right: what one writes too far,
-  // the next one puts right.
+  // Row i of the cells of each position, at `at` of its line: zeros first, and over them what is given.
   void sheet_row(const Sheet &shared, std::int64_t at, const float *map, std::int64_t i, const Positions &positions,
                  bool loosely, Ahead<LineRuns> &shared_ahead) const {
     const Sheet sheet = shared;  // stores of vectors might change anything that has an address
     const float *lines = lines_of(map, positions.h, i);
-    for (std::int64_t j = 0; j < positions.count; ++j) {
-      clear(sheet.line(j) + at, lines != nullptr ? positions.before[j] : g.mask_w, loosely);
+    if (clears != nullptr) {
+      clears(sheet.line(0) + at, sheet.stride(), positions.count, g.mask_w);
+    } else {
+      for (std::int64_t j = 0; j < positions.count; ++j) clear(sheet.line(j) + at, g.mask_w, loosely);
     }
     if (lines == nullptr) return;
     Ahead<LineRuns> ahead = shared_ahead;
@@ -693,20 +743,19 @@ struct DistributeBackward {
         float *to = sheet.line(first) + at + target.at() - (positions.w + first) + g.left;
         if (here == kLanes && positions.columns[first + kLanes - 1].begin <= target.at() &&
             positions.columns[first].end >= target.at() + kLanes) {
-          for (std::int64_t j = 0; j < kLanes; ++j) store(to + j * (sheet.stride() - 1), square[j]);
+          store_square(to, sheet.stride() - 1, square);
           continue;
         }
+        Vector edge
+            [kLanes];  // a copy: what is taken by number lies in memory, and the others would have to go there as well
+        for (std::int64_t j = 0; j < kLanes; ++j) edge[j] = square[j];
         for (std::int64_t j = 0; j < here; ++j) {
           const Range &columns = positions.columns[first + j];
-          store_window(to + j * (sheet.stride() - 1), square[j], columns.begin - target.at(),
-                       columns.end - target.at());
+          store_window(to + j * (sheet.stride() - 1), edge[j], columns.begin - target.at(), columns.end - target.at());
         }
       }
     }
     shared_ahead = ahead;
-    for (std::int64_t j = 0; j < positions.count; ++j) {
-      clear(sheet.line(j) + at + positions.past[j], g.mask_w - positions.past[j], loosely);
-    }
   }
 
   static void clear(float *to, std::int64_t count, bool loosely) {
@@ -799,7 +848,7 @@ mluOpStatus_t psamask_backward(const PsamaskBackwardProblem &problem) {
   const Map g(problem.geometry);
   const bool stream = takes(g.batches * g.area * g.cells, streaming_bytes());
   if (g.type == PsaType::kDistribute) {
-    return run_distribute("mluOpPsamaskBackward", DistributeBackward{g, problem, !stream, g.map_in_memory()}, stream);
+    return run_distribute("mluOpPsamaskBackward", DistributeBackward(g, problem, stream), stream);
   }
   const CollectBackward lines{g, problem};
   auto collect = [&](std::int64_t begin, std::int64_t end) {
