@@ -189,6 +189,28 @@ TEST(default_mode) {
   }
 }
 
+// Rows are put together by the filter cells that send them to outputs. With strides of 5 there are too many such sets, and too many cells
+// in one with a filter of 11; 10 along two axes are the most. Cells of a set lie less or more than 64 outputs apart.
+TEST(kinds_of_rows) {
+  std::mt19937 random(16);
+  const Geometry geometries[] = {
+      {2, kNone, {5, 5, 5}, kOnes, {25, 30, 20}, {5, 5, 5}, {5, 6, 4}, 0},
+      {2, {2, 2, 2}, {5, 5, 5}, kOnes, {17, 18, 19}, {6, 7, 8}, {4, 4, 4}, 0},
+      {2, {2, 1, 0}, {4, 4, 4}, kOnes, {17, 18, 19}, {5, 6, 4}, {5, 4, 4}, 0},
+      {1, {5, 0, 5}, kOnes, kOnes, {6, 4, 70}, {11, 1, 11}, {6, 4, 70}, 0},
+      {1, {5, 1, 5}, kOnes, kOnes, {9, 7, 30}, {10, 2, 10}, {10, 8, 31}, 0},
+      {1, {0, 0, 40}, kOnes, {1, 1, 20}, {3, 3, 200}, {1, 3, 4}, {3, 1, 220}, 0},
+      {1, {0, 0, 40}, kOnes, {1, 1, 30}, {3, 3, 200}, {1, 3, 4}, {3, 1, 190}, 0},
+      {2, kOnes, {2, 2, 2}, kOnes, {9, 21, 199}, {3, 3, 3}, {5, 11, 100}, 0},
+  };
+  for (const Geometry &g : geometries) {
+    for (const std::size_t count : {std::size_t{1}, std::size_t{64}, std::size_t{700}}) {
+      compare(g, random_rows(g, count, random, true));
+      compare(g, random_rows(g, count, random, false));
+    }
+  }
+}
+
 TEST(enough_rows_for_many_threads) {
   std::mt19937 random(12);
   const Geometry down{2, kOnes, {2, 2, 2}, kOnes, {31, 33, 35}, {3, 3, 3}, {16, 17, 18}, 0};

@@ -9,41 +9,58 @@ namespace MLUOPS_LEVEL {
 
 // One axis of the grid. What a coordinate contributes to the numbers of output and filter cells is looked up: to find it anew for
 // every row would take longer than all the rest.
+//
+// Filter cells that lie strides apart are a group: a coordinate is sent to outputs by cells of one group, by all of them unless some
+// outputs lie outside the space.
 struct GridAxis {
-  // What the filter sends a coordinate to: for each of `count` filter cells, an output.
+  static constexpr int kKindBit = 32;
+
   struct Entry {
-    std::uint64_t output;      // number that the first of them contributes to that of the output cell
-    std::int32_t filter_cell;  // likewise to that of the filter cell
-    std::int32_t count;
+    // What the first cell of its group contributes to the number of the output cell, in the space or not.
+    std::uint64_t output;
+    // What its group contributes to the kind of a row, above kKindBit; below a bit for each cell of its group, at `first_bit`: whether
+    // its output lies in the space.
+    std::uint64_t kind_and_reached;
   };
 
+  // How many cells a group has.
+  std::int64_t in_group(std::int64_t group) const { return (filter_cells - group + stride - 1) / stride; }
+
+  // Cell i of a group: its bit, and how far its output lies below that of the first one, and itself behind the first one.
+  std::uint32_t bit(std::int64_t i) const { return std::uint32_t{1} << (first_bit + i); }
+  std::uint32_t bits(std::int64_t count) const { return ((std::uint32_t{1} << count) - 1) << first_bit; }
+  std::uint64_t below(std::int64_t i) const { return static_cast<std::uint64_t>(i) * output_step; }
+  std::int64_t further(std::int64_t i) const { return i * stride * filter_scale; }
+
   const Entry *entries;
-  std::uint64_t output_step;  // from one output to the next, downwards
-  std::int64_t filter_step;   // from one filter cell to the next, upwards
-  std::int32_t most;          // no coordinate has a higher count
+  std::uint64_t output_step;  // from one output of a group to the next, downwards
+  std::int64_t filter_scale;  // from one filter cell of the axis to the next
+  std::int64_t filter_cells, stride, groups;
+  std::int64_t kind_scale;  // from one group to the next
+  int first_bit;
 };
 
 // The filter and the output space.
 class GridAxes {
  public:
-  // `entries` has room for one per coordinate on each axis.
+  // `entries` has room for one per coordinate on each axis, and is NULL if a group has more than kMostInGroup cells.
   GridAxes(const SparseGeometry &g, GridAxis::Entry *entries) {
-    std::uint64_t output_scale = 1;
-    std::int32_t filter_scale = 1;
+    std::int64_t output_scale = 1, filter_scale = 1, kind_scale = 1;
     for (int axis = kWidth; axis >= kDepth; --axis) {
       const Axis along(g, axis);
-      axes_[axis] = GridAxis{entries, static_cast<std::uint64_t>(along.dilation) * output_scale,
-                             along.stride * filter_scale, static_cast<std::int32_t>(along.most_senders())};
-      for (std::int64_t i = 0; i < g.input_space[axis]; ++i) {
-        const Reach reach = along.reach(i);
-        *entries++ = GridAxis::Entry{static_cast<std::uint64_t>(reach.output) * output_scale,
-                                     static_cast<std::int32_t>(reach.cell) * filter_scale,
-                                     static_cast<std::int32_t>(reach.count)};
+      const std::int64_t cells = g.filter_space[axis], groups = smaller(along.stride, cells);
+      axes_[axis] = GridAxis{entries,      static_cast<std::uint64_t>(along.dilation * output_scale),
+                             filter_scale, cells,
+                             along.stride, groups,
+                             kind_scale,   axis * static_cast<int>(kMostInGroup)};
+      for (std::int64_t i = 0; entries != nullptr && i < g.input_space[axis]; ++i) {
+        *entries++ = entry(axes_[axis], along.reach(i), output_scale);
       }
-      output_scale *= static_cast<std::uint64_t>(along.outputs);
-      filter_scale *= g.filter_space[axis];
+      output_scale *= along.outputs;
+      filter_scale *= cells;
+      kind_scale *= groups;
     }
-    batch_scale_ = output_scale;
+    batch_scale_ = static_cast<std::uint64_t>(output_scale);
   }
 
   const GridAxis &operator[](int axis) const { return axes_[axis]; }
@@ -55,6 +72,15 @@ class GridAxes {
   std::uint64_t batch(const Row &row) const { return static_cast<std::uint64_t>(row.batch) * batch_scale_; }
 
  private:
+  static GridAxis::Entry entry(const GridAxis &axis, const Reach &reach, std::int64_t output_scale) {
+    if (reach.count == 0) return GridAxis::Entry{0, 0};
+    const std::int64_t group = reach.cell % axis.stride, skipped = reach.cell / axis.stride;
+    const std::uint64_t output = static_cast<std::uint64_t>(reach.output * output_scale) +
+                                 static_cast<std::uint64_t>(skipped) * axis.output_step;
+    const std::uint64_t bits = (((std::uint64_t{1} << reach.count) - 1) << skipped) << axis.first_bit;
+    return GridAxis::Entry{output, static_cast<std::uint64_t>(group * axis.kind_scale) << GridAxis::kKindBit | bits};
+  }
+
   GridAxis axes_[kSpaceDims];
   std::uint64_t batch_scale_;
 };

@@ -48,9 +48,13 @@ class DefaultGrid {
  public:
   DefaultGrid(const GetIndicePairsProblem &problem, const GridWorkspace &parts)
       : problem_(problem),
-        axes_(problem.geometry, part<GridAxis::Entry>(align(problem.workspace), parts.axes)),
+        along_{Axis(problem.geometry, kDepth), Axis(problem.geometry, kHeight), Axis(problem.geometry, kWidth)},
+        axes_(problem.geometry,
+              parts.kinds > 0 ? part<GridAxis::Entry>(align(problem.workspace), parts.axes) : nullptr),
         cells_(align(problem.workspace), parts),
-        most_sheets_(parts.most_sheets),
+        parts_(parts),
+        blocks_(part<RowBlock>(align(problem.workspace), parts.blocks)),
+        block_counts_(part<std::int64_t>(align(problem.workspace), parts.block_counts)),
         lists_(problem, parts.chunks, part<std::int32_t>(align(problem.workspace), parts.ends)) {}
 
   mluOpStatus_t run() {
@@ -62,8 +66,11 @@ class DefaultGrid {
     lists_.join_stretches();
     lists_.for_joined_chunks([this](std::int64_t chunk, std::int64_t begin, std::int64_t end) {
       std::int32_t *ends = lists_.ends_of(chunk);
-      for_meetings(begin, end, [&](const Meeting &m) {
-        lists_.add(ends, m.filter_cell, m.row, static_cast<std::int32_t>(cells_.rank_of(m.cell)));
+      for_meetings(chunk, begin, end, [&](const MeetingRun &run) {
+        for (std::int64_t t = 0; t < run.times; ++t) {
+          lists_.add_run(ends, run.filter_cell(t), run.rows, run.count,
+                         [&](std::int64_t i) { return static_cast<std::int32_t>(cells_.rank_of(run.cell(i, t))); });
+        }
       });
     });
     return MLUOP_STATUS_SUCCESS;
@@ -84,77 +91,110 @@ class DefaultGrid {
     cells_.clear();
     lists_.for_chunks([this](std::int64_t chunk, std::int64_t begin, std::int64_t end) {
       std::int32_t *counts = lists_.clear_counts(chunk);
-      for_meetings(begin, end, [&](const Meeting &m) {
-        ++counts[m.filter_cell];
-        cells_.announce(m.cell);
+      sort_rows(chunk, begin, end);
+      for_meetings(chunk, begin, end, [&](const MeetingRun &run) {
+        count(run, counts);
+        for (std::int64_t t = 0; t < run.times; ++t) {
+          for (std::int64_t i = 0; i < run.count; ++i) cells_.announce(run.cell(i, t));
+        }
       });
     });
     cells_.number_words();
-    lists_.for_chunks([this](std::int64_t, std::int64_t begin, std::int64_t end) {
-      for_meetings(begin, end, [&](const Meeting &m) { cells_.mark(m.cell); });
+    lists_.for_chunks([this](std::int64_t chunk, std::int64_t begin, std::int64_t end) {
+      for_meetings(chunk, begin, end, [&](const MeetingRun &run) {
+        for (std::int64_t t = 0; t < run.times; ++t) {
+          for (std::int64_t i = 0; i < run.count; ++i) cells_.mark(run.cell(i, t));
+        }
+      });
     });
   }
 
   void mark_on_sheets() {
-    const std::int64_t sheets = smaller(smaller<std::int64_t>(thread_count(), most_sheets_), lists_.chunks());
+    const std::int64_t sheets = smaller(smaller<std::int64_t>(thread_count(), parts_.most_sheets), lists_.chunks());
     cells_.clear_sheets(sheets);
     parallel_slots(lists_.chunks(), sheets, [this](std::int64_t sheet, std::int64_t chunk) {
       std::int32_t *counts = lists_.clear_counts(chunk);
-      for_meetings(lists_.chunk_begin(chunk), lists_.chunk_begin(chunk + 1), [&](const Meeting &m) {
-        ++counts[m.filter_cell];
-        cells_.mark_on_sheet(sheet, m.cell);
+      std::uint64_t *marks = cells_.sheet(sheet);
+      const std::int64_t begin = lists_.chunk_begin(chunk), end = lists_.chunk_begin(chunk + 1);
+      sort_rows(chunk, begin, end);
+      for_meetings(chunk, begin, end, [&](const MeetingRun &run) {
+        count(run, counts);
+        mark_on_sheet(run, marks);
       });
     });
     cells_.collect_sheets(sheets);
   }
 
-  // Calls visit(meeting) for everything that rows begin .. end reach, in the order of the rows.
+  static void count(const MeetingRun &run, std::int32_t *counts) {
+    for (std::int64_t t = 0; t < run.times; ++t) counts[run.filter_cell(t)] += static_cast<std::int32_t>(run.count);
+  }
+
+  // A row's cells in a line are marked together if they are near enough to one another.
+  static void mark_on_sheet(const MeetingRun &run, std::uint64_t *sheet) {
+    const std::int64_t last = run.times - 1;
+    const std::uint64_t span = static_cast<std::uint64_t>(last) * run.output_step;
+    if (span < 64) {
+      std::uint64_t marks = 0;
+      for (std::int64_t t = 0; t <= last; ++t)
+        marks |= std::uint64_t{1} << static_cast<std::uint64_t>(t) * run.output_step;
+      for (std::int64_t i = 0; i < run.count; ++i) MarkedCells::mark_on_sheet(sheet, run.cell(i, last), marks, span);
+      return;
+    }
+    for (std::int64_t t = 0; t <= last; ++t) {
+      for (std::int64_t i = 0; i < run.count; ++i) MarkedCells::mark_on_sheet(sheet, run.cell(i, t), 1, 0);
+    }
+  }
+
+  // Puts the rows of a chunk into blocks, if they are not too many kinds.
+  void sort_rows(std::int64_t chunk, std::int64_t begin, std::int64_t end) const {
+    if (parts_.kinds == 0) return;
+    RowBlocks sorter(axes_, parts_.kinds, blocks_of(chunk));
+    for (std::int64_t l = begin; l < end; ++l) sorter.add(row_of(problem_, l), static_cast<std::int32_t>(l));
+    block_counts_[chunk] = sorter.count();
+  }
+
+  RowBlock *blocks_of(std::int64_t chunk) const { return blocks_ + chunk * parts_.most_blocks; }
+
+  // Calls visit(run) for everything that the rows of a chunk reach: begin .. end. What one filter cell sends somewhere comes in the
+  // order of the rows.
   template <typename Visit>
-  void for_meetings(std::int64_t begin, std::int64_t end, const Visit &visit) const {
-    switch (larger(larger(axes_[kDepth].most, axes_[kHeight].most), axes_[kWidth].most)) {
-      case 2:
-        return for_listed<2>(begin, end, visit);
-      case 3:
-        return for_listed<3>(begin, end, visit);
-      default:
-        for (std::int64_t l = begin; l < end; ++l) for_row(l, visit);
+  void for_meetings(std::int64_t chunk, std::int64_t begin, std::int64_t end, const Visit &visit) const {
+    if (parts_.kinds == 0) {
+      for (std::int64_t l = begin; l < end; ++l) for_row(l, visit);
+    }
+    for (std::int64_t i = 0; parts_.kinds > 0 && i < block_counts_[chunk]; ++i) {
+      for_runs(axes_, blocks_of(chunk)[i], visit);
     }
   }
 
-  template <int kMost, typename Visit>
-  void for_listed(std::int64_t begin, std::int64_t end, const Visit &visit) const {
-    MeetingList<kMost> list(axes_);
-    for (std::int64_t l = begin; l < end; ++l) {
-      list.add(row_of(problem_, l), static_cast<std::int32_t>(l));
-      if (!list.has_room()) list.visit(visit);
-    }
-    list.visit(visit);
-  }
-
+  // The same for one row, for filters with many more cells than strides, or with many kinds of rows.
   template <typename Visit>
   void for_row(std::int64_t number, const Visit &visit) const {
     const Row &row = row_of(problem_, number);
-    const GridAxis::Entry depth = axes_.depth(row), height = axes_.height(row), width = axes_.width(row);
-    const std::uint64_t first = axes_.batch(row) + depth.output + height.output + width.output;
-    const std::int64_t first_cell = std::int64_t{depth.filter_cell} + height.filter_cell + width.filter_cell;
-    for (std::int32_t d = 0; d < depth.count; ++d) {
-      for (std::int32_t h = 0; h < height.count; ++h) {
-        const std::uint64_t line = first - static_cast<std::uint64_t>(d) * axes_[kDepth].output_step -
-                                   static_cast<std::uint64_t>(h) * axes_[kHeight].output_step;
-        const std::int64_t plane = first_cell + d * axes_[kDepth].filter_step + h * axes_[kHeight].filter_step;
-        for (std::int32_t w = 0; w < width.count; ++w) {
-          visit(Meeting{line - static_cast<std::uint64_t>(w) * axes_[kWidth].output_step,
-                        static_cast<std::int32_t>(number),
-                        static_cast<std::int32_t>(plane + w * axes_[kWidth].filter_step)});
-        }
+    const Reach depth = along_[kDepth].reach(row.depth), height = along_[kHeight].reach(row.height),
+                width = along_[kWidth].reach(row.width);
+    const auto number32 = static_cast<std::int32_t>(number);
+    for (std::int64_t d = 0; d < depth.count; ++d) {
+      const std::int64_t plane = row.batch * along_[kDepth].outputs + depth.output - d * along_[kDepth].dilation;
+      const std::int64_t filter_plane = (depth.cell + d * along_[kDepth].stride) * axes_[kDepth].filter_scale;
+      for (std::int64_t h = 0; h < height.count; ++h) {
+        const std::int64_t line = plane * along_[kHeight].outputs + height.output - h * along_[kHeight].dilation;
+        const std::int64_t filter_line =
+            filter_plane + (height.cell + h * along_[kHeight].stride) * axes_[kHeight].filter_scale;
+        const auto cell = static_cast<std::uint64_t>(line * along_[kWidth].outputs + width.output);
+        visit(MeetingRun{&number32, &cell, 1, filter_line + width.cell, along_[kWidth].stride, 0,
+                         static_cast<std::uint64_t>(along_[kWidth].dilation), width.count});
       }
     }
   }
 
   const GetIndicePairsProblem &problem_;
+  const Axis along_[kSpaceDims];
   const GridAxes axes_;
   MarkedCells cells_;
-  const std::int64_t most_sheets_;
+  const GridWorkspace parts_;
+  RowBlock *const blocks_;  // [chunks][most_blocks]
+  std::int64_t *const block_counts_;
   const PairLists lists_;
 };
 

@@ -55,9 +55,14 @@ class MarkedCells {
   // A grid with all words may be marked on sheets, each of one thread alone: marks that all see at once wait for one another.
   void clear_sheets(std::int64_t count) { clear_all(sheets_, count * word_count_); }
 
-  void mark_on_sheet(std::int64_t sheet, std::uint64_t cell) {
-    sheets_[sheet * word_count_ + static_cast<std::int64_t>(cell / kCellsPerWord)] |= std::uint64_t{1}
-                                                                                      << cell % kCellsPerWord;
+  std::uint64_t *sheet(std::int64_t number) const { return sheets_ + number * word_count_; }
+
+  // Marks cells from `cell` on: those that have a bit in `marks`, of which bit `span` is the highest.
+  static void mark_on_sheet(std::uint64_t *sheet, std::uint64_t cell, std::uint64_t marks, std::uint64_t span) {
+    const std::uint64_t bit = cell % kCellsPerWord;
+    std::uint64_t *const word = sheet + cell / kCellsPerWord;
+    word[0] |= marks << bit;
+    if (bit + span >= kCellsPerWord) word[1] |= marks >> (kCellsPerWord - bit);
   }
 
   void collect_sheets(std::int64_t count) {

@@ -49,6 +49,18 @@ class PairLists {
     ask_for_value<1>(inputs, rows_ + at + kAhead);
   }
 
+  // The pairs of `count` rows, under one filter cell; output(i) is that of rows[i]. For the next ones as many lines are asked for.
+  template <typename Output>
+  void add_run(std::int32_t *ends, std::int64_t k, const std::int32_t *rows, std::int64_t count,
+               const Output &output) const {
+    std::int32_t *const inputs = pairs_ + k * 2 * rows_ + ends[k], *const outputs = inputs + rows_;
+    ends[k] += static_cast<std::int32_t>(count);
+    for (std::int64_t i = 0; i < count; ++i) inputs[i] = rows[i];
+    for (std::int64_t i = 0; i < count; ++i) outputs[i] = output(i);
+    ask_for<1>(inputs, count, count);
+    ask_for<1>(outputs, count, count);
+  }
+
   std::int32_t *clear_counts(std::int64_t chunk) const {
     std::int32_t *counts = ends_of(chunk);
     std::memset(counts, 0, static_cast<std::size_t>(volume_) * sizeof *counts);

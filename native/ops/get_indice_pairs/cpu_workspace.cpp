@@ -55,6 +55,18 @@ std::int64_t coordinates(const SparseGeometry &geometry) {
   return sum;
 }
 
+// By how many sets of filter cells rows are sent to outputs: one group of each axis. 0 if they are too many or too large to put rows
+// together that belong to the same one.
+std::int64_t kinds_of_rows(const SparseGeometry &geometry) {
+  std::int64_t kinds = 1;
+  for (int axis = 0; axis < kSpaceDims; ++axis) {
+    const std::int64_t cells = geometry.filter_space[axis], stride = geometry.stride[axis];
+    if ((cells + stride - 1) / stride > kMostInGroup) return 0;
+    kinds *= std::min(cells, stride);
+  }
+  return kinds <= kMostKinds ? kinds : 0;
+}
+
 // Few enough words that clearing and counting all of them costs less than looking for those that matter.
 bool dense_grid_pays(std::int64_t words, std::int64_t rows) { return words <= std::max<std::int64_t>(2 * rows, 256); }
 
@@ -104,6 +116,10 @@ GridWorkspace divide_for_grid(const SparseGeometry &geometry, std::int64_t rows)
   parts.numbers = divider.take(sub_m ? rows : 0, sizeof(std::int32_t));
   parts.chunks = std::clamp<std::int64_t>(rows / kRowsPerChunk, 1, kMostChunks);
   parts.ends = divider.take(parts.chunks * volume, sizeof(std::int32_t));
+  parts.kinds = sub_m ? 0 : kinds_of_rows(geometry);
+  parts.most_blocks = parts.kinds > 0 ? (rows / parts.chunks + 1) / RowBlock::kRoom + parts.kinds : 0;
+  parts.blocks = divider.take(parts.chunks * parts.most_blocks, sizeof(RowBlock));
+  parts.block_counts = divider.take(parts.kinds > 0 ? parts.chunks : 0, sizeof(std::int64_t));
   parts.total = divider.used() + kWorkspaceAlignment;
   return parts;
 }

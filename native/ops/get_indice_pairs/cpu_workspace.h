@@ -59,6 +59,17 @@ struct SortedWorkspace {
 
 constexpr std::size_t kWorkspaceAlignment = 64;
 
+// Input rows of one kind, which the same filter cells send to outputs.
+struct RowBlock {
+  static constexpr std::int64_t kRoom = 64;
+
+  std::uint64_t cells[kRoom];    // of the output space, that the first of those filter cells sends them to
+  std::int32_t rows[kRoom];      // their numbers
+  std::uint32_t reached[kRoom];  // bits of those filter cells that send them into the output space
+  std::int32_t count;
+  std::int32_t kind;
+};
+
 // 64 cells that follow one another.
 struct SparseWord {
   std::uint64_t marks;   // a bit for each
@@ -90,9 +101,16 @@ struct GridWorkspace {
   std::size_t slots;         // uint64[L], sub-manifold mode only
   std::size_t numbers;       // int32[L], sub-manifold mode only
   std::int64_t chunks;       // of the input rows
+  std::int64_t kinds;        // default mode only: of rows, 0 if they are not put into blocks by kind
+  std::int64_t most_blocks;  // of a chunk
+  std::size_t blocks;        // RowBlock[chunks][most_blocks]
+  std::size_t block_counts;  // int64[chunks]
   std::size_t ends;          // int32[chunks][K]
   std::size_t total;         // bytes in all, with room to align the start
 };
+
+// Filter cells of an axis that lie strides apart are a group: a coordinate is sent to outputs by those of one group only.
+constexpr std::int64_t kMostInGroup = 10, kMostKinds = 64;  // if rows are put into blocks by kind
 
 // Whether a grid is the better way. Like the size of the workspace, this depends on geometry and number of rows only.
 bool grid_pays(const SparseGeometry &geometry, std::int64_t rows);
