@@ -2,6 +2,8 @@
 #ifndef MLUOPS_OPS_GET_INDICE_PAIRS_CPU_ROWS_H_
 #define MLUOPS_OPS_GET_INDICE_PAIRS_CPU_ROWS_H_
 
+#include <cstring>
+
 #include "cpu/kernel.h"
 #include "ops/get_indice_pairs/cpu_workspace.h"
 #include "ops/get_indice_pairs/get_indice_pairs.h"
@@ -32,33 +34,64 @@ static inline std::uint64_t line_of(std::int64_t batch, std::int64_t depth, std:
   return static_cast<std::uint64_t>((batch * depths + depth) * heights + height);
 }
 
-static inline bool within(std::int32_t coordinate, int extent) { return coordinate >= 0 && coordinate < extent; }
-
 static inline const Row &row_of(const GetIndicePairsProblem &problem, std::int64_t number) {
   return reinterpret_cast<const Row *>(problem.indices)[number];
 }
 
+// Whether a row lies outside batch or space, for many rows at once: a negative number is a large one without its sign.
+class RowCheck {
+ public:
+  explicit RowCheck(const GetIndicePairsProblem &problem)
+      : rows_(reinterpret_cast<const char *>(problem.indices)), extents_{} {
+    const SparseGeometry &g = problem.geometry;
+    const int extents[] = {g.batch, g.input_space[kDepth], g.input_space[kHeight], g.input_space[kWidth]};
+    std::memcpy(&extents_, extents, sizeof extents_);
+  }
+
+  // Of rows begin .. end, the first that does, or `end`.
+  std::int64_t first_bad(std::int64_t begin, std::int64_t end) const {
+    for (std::int64_t first = begin; first < end; first += kTogether) {
+      const std::int64_t last = smaller(first + kTogether, end);
+      Numbers bad = {};
+      for (std::int64_t l = first; l < last; ++l) bad |= is_bad(l);
+      for (std::int64_t l = first; any(bad) && l < last; ++l) {
+        if (any(is_bad(l))) return l;
+      }
+    }
+    return end;
+  }
+
+ private:
+  static constexpr std::int64_t kTogether = 256;
+  typedef std::uint32_t Numbers __attribute__((vector_size(sizeof(Row))));
+
+  // All bits of the numbers that are.
+  Numbers is_bad(std::int64_t row) const {
+    Numbers numbers;
+    std::memcpy(&numbers, rows_ + row * static_cast<std::int64_t>(sizeof(Row)), sizeof numbers);
+    return reinterpret_cast<Numbers>(numbers >= extents_);
+  }
+
+  static bool any(Numbers bits) { return (bits[0] | bits[1] | bits[2] | bits[3]) != 0; }
+
+  const char *rows_;
+  Numbers extents_;
+};
+
 // The first row that lies outside batch or space, or -1.
 static inline std::int64_t first_bad_row(const GetIndicePairsProblem &problem) {
-  const SparseGeometry &g = problem.geometry;
-  const std::int64_t rows = problem.rows;
-  std::int64_t bad = rows;
+  const RowCheck rows(problem);
+  std::int64_t bad = problem.rows;
   auto check = [&](std::int64_t begin, std::int64_t end) {
-    const int (&space)[kSpaceDims] = g.input_space;
-    for (std::int64_t l = begin; l < end; ++l) {
-      const Row &r = row_of(problem, l);
-      if (within(r.batch, g.batch) && within(r.depth, space[kDepth]) && within(r.height, space[kHeight]) &&
-          within(r.width, space[kWidth])) {
-        continue;
-      }
-      std::int64_t known = __atomic_load_n(&bad, __ATOMIC_RELAXED);
-      while (l < known && !__atomic_compare_exchange_n(&bad, &known, l, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
-      }
-      return;
+    const std::int64_t found = rows.first_bad(begin, end);
+    if (found == end) return;
+    std::int64_t known = __atomic_load_n(&bad, __ATOMIC_RELAXED);
+    while (found < known &&
+           !__atomic_compare_exchange_n(&bad, &known, found, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)) {
     }
   };
-  parallel_for(rows, kRowsPerPiece, check);
-  return bad < rows ? bad : -1;
+  parallel_for(problem.rows, kRowsPerPiece, check);
+  return bad < problem.rows ? bad : -1;
 }
 
 // What an input is sent to along one axis, by `count` filter cells. The first of them sends it the furthest; each next one lies a
