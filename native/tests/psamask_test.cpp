@@ -75,7 +75,12 @@ TEST(maps_of_many_blocks_of_positions) {
     const int mask_h = 1 + static_cast<int>(width % 5), mask_w = 1 + static_cast<int>(width * 7 % 23);
     for (const int psa_type : {kCollect, kDistribute}) compare({1, 19, width, mask_h, mask_w}, psa_type, 0, random);
   }
-  for (const Shape &shape : {Shape{1, 26, 19, 51, 37}, {1, 2, 301, 3, 9}, {1, 3, 205, 2, 411}, {1, 75, 3, 7, 5}}) {
+  for (const Shape &shape : {Shape{1, 26, 19, 51, 37},
+                             {1, 2, 301, 3, 9},
+                             {1, 3, 205, 2, 411},
+                             {1, 75, 3, 7, 5},
+                             {1, 9, 70, 5, 139},
+                             {1, 3, 80, 4, 256}}) {
     for (const int psa_type : {kCollect, kDistribute}) compare(shape, psa_type, 1, random);
   }
 }

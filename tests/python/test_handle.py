@@ -45,7 +45,9 @@ def test_a_with_block_that_raises_closes_too() -> None:
         pymluops.tin_shift_forward(SOURCE, SHIFTS, handle=handle)
 
 
-@pytest.mark.parametrize("handle", [0, "cpu", object(), SHIFTS, Handle], ids=repr)
+@pytest.mark.parametrize(
+    "handle", [0, "cpu", object(), SHIFTS, Handle], ids=["int", "name", "object", "array", "class"]
+)
 def test_what_is_no_handle_is_refused(handle: Any) -> None:
     out = canary(SOURCE.shape, "float32")
     with pytest.raises((pymluops.BadParamError, TypeError), match="handle"):

@@ -140,7 +140,7 @@ constexpr int kShortRow = 8;  // vectors
 template <int kVectors>
 void clear_rows(float *to, std::int64_t stride, std::int64_t count, std::int64_t width) {
   for (std::int64_t i = 0; i < count; ++i, to += stride) {
-#pragma GCC unroll 16
+#pragma GCC unroll 32
     for (int v = 0; v < kVectors - 1; ++v) store(to + v * kLanes, Vector{});
     store(to + width - kLanes, Vector{});
   }
@@ -149,10 +149,10 @@ void clear_rows(float *to, std::int64_t stride, std::int64_t count, std::int64_t
 typedef void ClearRows(float *, std::int64_t, std::int64_t, std::int64_t);
 
 // For rows of 1, 2 and more vectors.
-constexpr ClearRows *kClearRows[] = {clear_rows<1>,  clear_rows<2>,  clear_rows<3>,  clear_rows<4>,
-                                     clear_rows<5>,  clear_rows<6>,  clear_rows<7>,  clear_rows<8>,
-                                     clear_rows<9>,  clear_rows<10>, clear_rows<11>, clear_rows<12>,
-                                     clear_rows<13>, clear_rows<14>, clear_rows<15>, clear_rows<16>};
+constexpr ClearRows *kClearRows[] = {clear_rows<1>,  clear_rows<2>,  clear_rows<3>,  clear_rows<4>,  clear_rows<5>,
+                                     clear_rows<6>,  clear_rows<7>,  clear_rows<8>,  clear_rows<9>,  clear_rows<10>,
+                                     clear_rows<11>, clear_rows<12>, clear_rows<13>, clear_rows<14>, clear_rows<15>,
+                                     clear_rows<16>, clear_rows<17>, clear_rows<18>, clear_rows<19>, clear_rows<20>};
 
 template <typename Sink, bool kAsks>
 [[gnu::always_inline]] inline void write_line(const Line &line, std::int64_t ahead, Sink *sink) {
@@ -644,7 +644,10 @@ struct DistributeBackward {
 
   std::int64_t tasks() const { return g.batches * g.height; }
   std::int64_t sheet_lines() const { return direct || g.mask_w > kSheetWidth ? 0 : smaller(kPositions, g.width); }
-  std::int64_t sheet_width() const { return kSheetWidth; }
+
+  // Room for two rows of cells at least: of shorter pieces, more is what two cache lines share.
+  std::int64_t sheet_width() const { return larger(kSheetWidth, 2 * g.mask_w); }
+
   std::int64_t values() const { return g.width * g.cells; }
 
   // What so many positions read of a line of the map is long enough to make up for the distance to the next line.
@@ -683,7 +686,7 @@ struct DistributeBackward {
         wide_row(mask + i * g.mask_w, lines_of(map, positions.h, i), positions);
       return;
     }
-    const std::int64_t rows_at_once = direct ? 1 : kSheetWidth / g.mask_w;
+    const std::int64_t rows_at_once = direct ? 1 : sheet_width() / g.mask_w;
     if (!direct) sheet.start(0, mask, g.cells, positions.count);
     for (Range rows{0, rows_at_once}; rows.begin < g.mask_h; rows = Range{rows.end, rows.end + rows_at_once}) {
       rows.end = smaller(rows.end, g.mask_h);
