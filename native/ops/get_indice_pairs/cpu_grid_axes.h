@@ -49,10 +49,11 @@ class GridAxes {
     for (int axis = kWidth; axis >= kDepth; --axis) {
       const Axis along(g, axis);
       const std::int64_t cells = g.filter_space[axis], groups = smaller(along.stride, cells);
-      axes_[axis] = GridAxis{entries,      static_cast<std::uint64_t>(along.dilation * output_scale),
-                             filter_scale, cells,
-                             along.stride, groups,
-                             kind_scale,   axis * static_cast<int>(kMostInGroup)};
+      axes_[axis] =
+          GridAxis{entries,      static_cast<std::uint64_t>(along.dilation) * static_cast<std::uint64_t>(output_scale),
+                   filter_scale, cells,
+                   along.stride, groups,
+                   kind_scale,   axis * static_cast<int>(kMostInGroup)};
       for (std::int64_t i = 0; entries != nullptr && i < g.input_space[axis]; ++i) {
         *entries++ = entry(axes_[axis], along.reach(i), output_scale);
       }

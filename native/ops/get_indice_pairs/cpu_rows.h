@@ -140,9 +140,6 @@ struct Axis {
     return Reach{first + skipped * stride, quotient - skipped * dilation, larger<std::int64_t>(count, 0)};
   }
 
-  // More filter cells than these send no input anywhere.
-  std::int64_t most_senders() const { return cells_per_stride + (cells_beyond != 0); }
-
   std::int64_t in_dilations(std::int64_t distance) const { return dilation == 1 ? distance : distance / dilation; }
 
   std::int64_t pad, stride, dilation, outputs;

@@ -406,7 +406,7 @@ class GivenRuns {
 
 // Lines of the map of `distribute`. A task has the targets in a row of the map, or in several that are short, and goes through the
 // positions in blocks that are small enough for their sheet to stay in the near caches. Where the result stays in the caches, so that
-// pieces of its lines cost little, a task has a row of positions instead, and reads their masks as they lie.
+// pieces of its lines cost little, a task has one row of targets, and squares are written where they belong.
 struct DistributeForward {
   DistributeForward(const Map &map, const PsamaskForwardProblem &of, bool past_caches)
       : g(map),
