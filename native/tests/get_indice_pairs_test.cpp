@@ -272,6 +272,20 @@ TEST(refusals_leave_outputs_alone) {
   CHECK_EQ(outside.run(), MLUOP_STATUS_BAD_PARAM);
   CHECK_EQ(outside.sparse.rows(), 0);
   untouched(outside);
+  // Rows are checked many at a time: each coordinate, first and last values, at the ends of what goes together.
+  const Geometry wide{2, kOnes, kOnes, kOnes, {5, 6, 70}, {3, 3, 3}, {5, 6, 70}, 0};
+  const Site inside{1, 4, 5, 69};
+  for (const std::size_t place : {std::size_t{0}, std::size_t{255}, std::size_t{256}, std::size_t{299}}) {
+    for (std::size_t axis = 0; axis < inside.size(); ++axis) {
+      for (const int coordinate : {inside[axis] + 1, -1, INT32_MIN}) {
+        std::vector<Site> rows(300, inside);
+        rows[place][axis] = coordinate;
+        Call bad(wide, rows, 300);
+        CHECK_EQ(bad.run(), MLUOP_STATUS_BAD_PARAM);
+        untouched(bad);
+      }
+    }
+  }
   Call short_workspace(g, {{0, 1, 1, 1}}, 60);
   --short_workspace.size;
   CHECK_EQ(short_workspace.run(), MLUOP_STATUS_BAD_PARAM);
