@@ -14,8 +14,16 @@
 MLUOPS_BEGIN_LEVEL
 namespace {
 
-constexpr std::int64_t kTargetTile = 256;
-static_assert(kTargetTile % kLanes == 0, "a tile of targets is whole squares");
+// Values of a cache line.
+template <typename T>
+constexpr std::int64_t kPerLine = kCacheLine / static_cast<std::int64_t>(sizeof(T));
+
+// Targets that are summed up before they are written. Results of fewer, which lie kilobytes apart, are slow to write; those of more are
+// in the way in the first cache.
+template <typename T>
+constexpr std::int64_t kTargetTile = 8 * kPerLine<T>;
+constexpr std::int64_t kMostTile = kTargetTile<Half>;
+static_assert(kTargetTile<float> % kLanes == 0, "a tile of targets is whole squares");
 
 // Some targets: for each of them and each neighbour where in a tile its source begins, and its weight. An index that names no source
 // stands for source M, an extra one whose values do not count, with weight 0.
@@ -58,7 +66,7 @@ struct Cut {
       : g(geometry),
         width(channels_per_task),
         blocks((g.channels + width - 1) / width),
-        chunk((g.targets / larger<std::int64_t>(chunks_wanted, 1) / kTargetTile + 1) * kTargetTile),
+        chunk((g.targets / larger<std::int64_t>(chunks_wanted, 1) / kMostTile + 1) * kMostTile),
         chunks((g.targets + chunk - 1) / chunk) {}
 
   std::int64_t tasks() const { return g.batches * blocks * chunks; }
@@ -80,7 +88,8 @@ struct Cut {
 // read and written as a whole.
 template <typename T>
 inline std::int64_t end_of_tile(const T *first, std::int64_t n) {
-  return n + kTargetTile - static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(first) % kCacheLine / sizeof(T));
+  return n + kTargetTile<T> -
+         static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(first) % kCacheLine / sizeof(T));
 }
 
 // Enough tasks for the threads, none so short that its tile is not worth it.
@@ -89,7 +98,8 @@ inline std::int64_t wanted_chunks(const ThreeInterpolateGeometry &g) {
   return smaller<std::int64_t>(4 * thread_count() / blocks, g.targets / (4 * g.sources + 1024)) + 1;
 }
 
-inline std::int64_t tile_size(const ThreeInterpolateGeometry &g) { return (g.sources + 1) * kLanes; }
+// A source more than there are, and as many as a square has that begins at the last one.
+inline std::int64_t tile_size(const ThreeInterpolateGeometry &g) { return (g.sources + kLanes) * kLanes; }
 
 inline std::int64_t tensor_bytes(const ThreeInterpolateGeometry &g) {
   return g.batches * (g.channels * (g.sources + g.targets) + 6 * g.targets) * (g.half ? 2 : 4);
@@ -116,7 +126,7 @@ struct Room {
   Room(const ThreeInterpolateGeometry &g, bool keeps_targets, Dealer &memory)
       : keeps(keeps_targets),
         tile(memory.deal<float>(tile_size(g))),
-        targets(deal_targets(keeps ? g.targets : kTargetTile, memory)),
+        targets(deal_targets(keeps ? g.targets : kMostTile, memory)),
         batch(memory.deal<std::int64_t>(1)) {}
 
   static Targets deal_targets(std::int64_t count, Dealer &memory) {
@@ -150,7 +160,7 @@ struct Room {
 
 // Row-wise [channels][length] to vectors [length][lanes]; missing channels are 0.
 template <typename T>
-inline void load_square(const T *rows, std::int64_t stride, std::int64_t channels, std::int64_t count,
+inline void load_turned(const T *rows, std::int64_t stride, std::int64_t channels, std::int64_t count,
                         Vector (&square)[kLanes]) {
   if (channels == kLanes && count == kLanes) {
     for (int c = 0; c < kLanes; ++c) square[c] = load(rows + c * stride);
@@ -180,14 +190,20 @@ class Forward {
       : problem_(problem),
         g_(problem.geometry),
         cut_(cut),
-        stream_(g_.batches * g_.channels * g_.targets * static_cast<std::int64_t>(sizeof(T)) >= streaming_bytes()) {}
+        stream_(g_.batches * g_.channels * g_.targets * static_cast<std::int64_t>(sizeof(T)) >= streaming_bytes()),
+        whole_tiles_(stream_ && g_.targets % kPerLine<T> == 0) {}
 
   void tiled(const Room &room, std::int64_t number) const {
     const Task task = cut_.task(number);
     fill(room.tile, task);
     for (std::int64_t n = task.begin, end; n < task.end; n = end) {
       end = smaller(end_of_tile(output(task, n), n), task.end);
-      sum_targets(room.tile, room.ready<T>(problem_, task, n, end - n), task, n, end - n);
+      const Targets targets = room.ready<T>(problem_, task, n, end - n);
+      if (whole_tiles_ && end - n == kTargetTile<T>) {
+        sum_targets<true>(room.tile, targets, task, n, end - n);
+      } else {
+        sum_targets<false>(room.tile, targets, task, n, end - n);
+      }
     }
     if (stream_) finish_stream();
   }
@@ -227,32 +243,39 @@ class Forward {
       // Behind the end of these rows come the next task's, to which the sums leave time to arrive.
       const std::int64_t next = m + kSourcesAhead < g_.sources ? 0 : (task.channels - 1) * g_.sources;
       ask_for_rows<0>(rows, g_.sources, task.channels, m, kSourcesAhead + next);
-      load_square(rows + m, g_.sources, task.channels, count, square);
-      for (std::int64_t i = 0; i < count; ++i) store(tile + (m + i) * kLanes, square[i]);
+      load_turned(rows + m, g_.sources, task.channels, count, square);
+      store_square(tile + m * kLanes, kLanes, square);
     }
     store(tile + g_.sources * kLanes, Vector{});
   }
 
+  // A whole tile begins at a cache line in every row, and is written past the caches: straight code, no branch for what is in a line.
+  template <bool kWhole>
   void sum_targets(const float *tile, const Targets &targets, const Task &task, std::int64_t n,
-                   std::int64_t count) const {
+                   std::int64_t some) const {
+    const std::int64_t count = kWhole ? kTargetTile<T> : some;
     T *rows = output(task, n);
-    T results[kLanes][kTargetTile];
+    T results[kLanes][kTargetTile<T>];
     for (std::int64_t start = 0; start < count; start += kLanes) {
-      if (!stream_) ask_for_rows<1>(rows, g_.targets, task.channels, start, 0);
+      if (!kWhole && !stream_) ask_for_rows<1>(rows, g_.targets, task.channels, start, 0);
+      const Targets these = targets.from(start);
       Vector square[kLanes];
 #pragma GCC unroll 16
-      for (std::int64_t i = 0; i < kLanes; ++i) square[i] = sum(tile, targets, start + i);
+      for (std::int64_t i = 0; i < kLanes; ++i) square[i] = sum(tile, these, i);
       transpose(square);
       for (int c = 0; c < kLanes; ++c) store(&results[c][start], square[c]);
     }
-    for (std::int64_t c = 0; c < task.channels; ++c) write(rows + c * g_.targets, results[c], count);
-  }
-
-  void write(T *to, const T *from, std::int64_t count) const {
-    if (stream_) {
-      stream_bytes(to, from, static_cast<std::size_t>(count) * sizeof(T));
-    } else {
-      copy_row(to, from, count);
+    for (std::int64_t c = 0; c < task.channels; ++c) {
+      T *const to = rows + c * g_.targets;
+      if (kWhole) {
+        for (std::int64_t at = 0; at < count; at += kPerLine<T>) {
+          stream_line(reinterpret_cast<char *>(to + at), reinterpret_cast<const char *>(results[c] + at));
+        }
+      } else if (stream_) {
+        stream_bytes(to, results[c], static_cast<std::size_t>(count) * sizeof(T));
+      } else {
+        copy_row(to, results[c], count);
+      }
     }
   }
 
@@ -268,6 +291,7 @@ class Forward {
   const ThreeInterpolateGeometry &g_;
   const Cut &cut_;
   const bool stream_;
+  const bool whole_tiles_;  // a tile that begins at a cache line in one row does in all
 };
 
 template <typename T>
@@ -320,13 +344,22 @@ class Backward {
       const std::int64_t next = n + start + kTargetsAhead < g_.targets ? 0 : (task.channels - 1) * g_.targets;
       ask_for_rows<0>(rows, g_.targets, task.channels, start, kTargetsAhead + next);
       Vector square[kLanes];
-      load_square(rows + start, g_.targets, task.channels, here, square);
-      for (std::int64_t j = 0; j < here; ++j) {
-        for (int i = 0; i < kNeighbours; ++i) {
-          float *sum = tile + targets.source[(start + j) * kNeighbours + i];
-          store(sum, load(sum) + targets.weight[(start + j) * kNeighbours + i] * square[j]);
-        }
+      load_turned(rows + start, g_.targets, task.channels, here, square);
+      const Targets these = targets.from(start);
+      if (here == kLanes) {
+#pragma GCC unroll 16
+        for (std::int64_t j = 0; j < kLanes; ++j) add(tile, these, j, square[j]);
+      } else {
+        for (std::int64_t j = 0; j < here; ++j) add(tile, these, j, square[j]);
       }
+    }
+  }
+
+  [[gnu::always_inline]] static void add(float *tile, const Targets &targets, std::int64_t target, Vector share) {
+#pragma GCC unroll 3
+    for (std::int64_t e = target * kNeighbours; e < (target + 1) * kNeighbours; ++e) {
+      float *sum = tile + targets.source[e];
+      store(sum, load(sum) + targets.weight[e] * share);
     }
   }
 
@@ -335,9 +368,15 @@ class Backward {
     for (std::int64_t m = 0; m < g_.sources; m += kLanes) {
       const std::int64_t count = smaller<std::int64_t>(kLanes, g_.sources - m);
       Vector square[kLanes];
-      for (std::int64_t i = 0; i < kLanes; ++i) square[i] = i < count ? load(tile + (m + i) * kLanes) : Vector{};
+      load_square(square, tile + m * kLanes, kLanes);
       transpose(square);
-      for (std::int64_t c = 0; c < task.channels; ++c) store_some(rows + c * g_.sources + m, square[c], count);
+      T *to = rows + m;
+      if (count == kLanes && task.channels == kLanes) {
+#pragma GCC unroll 16
+        for (int c = 0; c < kLanes; ++c, to += g_.sources) store(to, square[c]);
+      } else {
+        for (std::int64_t c = 0; c < task.channels; ++c, to += g_.sources) store_some(to, square[c], count);
+      }
     }
   }
 
