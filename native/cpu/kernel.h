@@ -77,12 +77,17 @@ static inline T larger(T a, T b) {
 
 constexpr std::size_t kCacheLine = 64;
 
-// Memory that lives as long as its scope and starts at a cache line; `data` is NULL when there was none to be had.
+// Memory that lives as long as its scope and starts at a cache line; `data` is NULL when there was none to be had. A little of it is
+// there already: what a call on tiny arrays takes is not worth asking for.
 template <typename T>
 class Scratch {
  public:
-  explicit Scratch(std::int64_t count) : data_(static_cast<T *>(std::aligned_alloc(kCacheLine, bytes(count)))) {}
-  ~Scratch() { std::free(data_); }
+  explicit Scratch(std::int64_t count)
+      : data_(bytes(count) <= sizeof near_ ? reinterpret_cast<T *>(near_)
+                                           : static_cast<T *>(std::aligned_alloc(kCacheLine, bytes(count)))) {}
+  ~Scratch() {
+    if (data_ != reinterpret_cast<T *>(near_)) std::free(data_);
+  }
   Scratch(const Scratch &) = delete;
   Scratch &operator=(const Scratch &) = delete;
   T *data() const { return data_; }
@@ -92,6 +97,13 @@ class Scratch {
     const std::size_t wanted = static_cast<std::size_t>(count > 0 ? count : 1) * sizeof(T);
     return (wanted + kCacheLine - 1) / kCacheLine * kCacheLine;
   }
+
+#if defined(__SANITIZE_ADDRESS__)
+  static constexpr std::size_t kNearBytes = kCacheLine;  // so that nearly all of it is watched to the byte
+#else
+  static constexpr std::size_t kNearBytes = 8192;
+#endif
+  alignas(kCacheLine) char near_[kNearBytes];
   T *data_;
 };
 

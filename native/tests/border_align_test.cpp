@@ -157,9 +157,9 @@ void compare(const Shape &s, int shift, std::mt19937 &random, double tolerance) 
 
 TEST(odd_sizes) {
   std::mt19937 random(5);
-  const Shape shapes[] = {{1, 1, 1, 1, 1, 1},    {1, 3, 4, 12, 1, 1},  {2, 5, 3, 7, 2, 4},   {1, 7, 11, 13, 3, 10},
-                          {3, 2, 1, 5, 5, 2},    {1, 1, 9, 4, 17, 3},  {2, 13, 6, 31, 7, 8}, {1, 8, 8, 3, 65, 5},
-                          {1, 17, 5, 2, 127, 7}, {1, 4, 4, 101, 1, 33}};
+  const Shape shapes[] = {{1, 1, 1, 1, 1, 1},    {1, 3, 4, 12, 1, 1},   {2, 5, 3, 7, 2, 4},   {1, 7, 11, 13, 3, 10},
+                          {3, 2, 1, 5, 5, 2},    {1, 1, 9, 4, 17, 3},   {2, 13, 6, 31, 7, 8}, {1, 8, 8, 3, 65, 5},
+                          {1, 17, 5, 2, 127, 7}, {1, 4, 4, 101, 1, 33}, {1, 3, 3, 1, 20, 1},  {1, 20, 20, 1, 3, 2}};
   for (const Shape &shape : shapes) {
     for (const int shift : {0, 1}) {
       compare<float>(shape, shift, random, 1e-6);
@@ -197,6 +197,33 @@ TEST(strange_boxes_touch_nothing_outside) {
     CHECK_EQ(mluOpBorderAlignBackward(handle, output.desc, output.data, boxes.desc, boxes.data, argmax.desc,
                                       argmax.data, pool_size, result.desc, result.data),
              MLUOP_STATUS_SUCCESS);
+  }
+}
+
+TEST(a_few_borders_give_what_they_give_among_many) {
+  const Handle handle;
+  constexpr std::int64_t kBoxes = 64, kChannels = 5;
+  Tensor<float> input({1, 4, 7, 4 * kChannels}, MLUOP_LAYOUT_NHWC), boxes({1, kBoxes, 4}), box({1, 1, 4});
+  Tensor<float> outputs({1, kBoxes, 4, kChannels}, MLUOP_LAYOUT_NHWC), output({1, 1, 4, kChannels}, MLUOP_LAYOUT_NHWC);
+  Tensor<std::int32_t> numbers({1, kBoxes, 4, kChannels}, MLUOP_LAYOUT_NHWC),
+      number({1, 1, 4, kChannels}, MLUOP_LAYOUT_NHWC);
+  std::mt19937 random(8);
+  input.fill_uniform(random, -1, 1);
+  boxes.fill_uniform(random, -2, 9);
+  input.data[3] = NAN;
+  for (std::int64_t i = 0; i < 8; ++i) boxes.data[i] = i % 3 == 0 ? NAN : INFINITY;
+  for (const std::int32_t pool_size : {1, 7, 15, 16}) {
+    CHECK_EQ(mluOpBorderAlignForward(handle, input.desc, input.data, boxes.desc, boxes.data, pool_size, outputs.desc,
+                                     outputs.data, numbers.desc, numbers.data),
+             MLUOP_STATUS_SUCCESS);
+    for (std::int64_t i = 0; i < kBoxes; ++i) {
+      std::memcpy(box.data, boxes.data + i * 4, 4 * sizeof(float));
+      CHECK_EQ(mluOpBorderAlignForward(handle, input.desc, input.data, box.desc, box.data, pool_size, output.desc,
+                                       output.data, number.desc, number.data),
+               MLUOP_STATUS_SUCCESS);
+      CHECK(std::memcmp(output.data, outputs.data + i * output.count, output.count * sizeof(float)) == 0);
+      CHECK(std::memcmp(number.data, numbers.data + i * number.count, number.count * sizeof(std::int32_t)) == 0);
+    }
   }
 }
 

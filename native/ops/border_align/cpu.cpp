@@ -5,15 +5,25 @@
 MLUOPS_BEGIN_LEVEL
 namespace {
 
+// Sides with few borders that a thread does at a time at least.
+constexpr std::int64_t kFewGrain = 64;
+
 template <typename Kernel>
 mluOpStatus_t run(const char *function, const typename Kernel::Problem &problem) {
   const Parts parts(problem.geometry);
+  const Kernel kernel(problem, parts);
+  if (Kernel::are_few(problem.geometry)) {
+    auto run_few = [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t number = begin; number < end; ++number) kernel.run_few(number);
+    };
+    parallel_for(problem.geometry.batches * kBorders, kFewGrain, run_few);
+    return MLUOP_STATUS_SUCCESS;
+  }
   const std::int64_t slots = useful_slots(parts.tasks(), parts.values());
   Dealer counter(nullptr);
   const typename Kernel::Room counted(parts, counter);
   const Scratch<char> memory(slots * counter.used());
   if (memory.data() == nullptr) return out_of_memory(function);
-  const Kernel kernel(problem, parts);
   parallel_slots(parts.tasks(), slots, [&](std::int64_t slot, std::int64_t task) {
     Dealer dealer(memory.data() + slot * counter.used());
     kernel.run(typename Kernel::Room(parts, dealer), task);

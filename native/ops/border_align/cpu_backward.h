@@ -101,7 +101,56 @@ class Backward {
     }
   }
 
+  static bool are_few(const BorderAlignGeometry &g) {
+    return MLUOPS_LEVEL::are_few(g) && g.height * g.width * g.channels <= kFewSums;
+  }
+
+  // A side with few borders, on a map that is small as well.
+  void run_few(std::int64_t number) const {
+    const BorderAlignGeometry &g = problem_.geometry;
+    const Part part = parts_.whole_side(number);
+    const Side side(g, part.side);
+    float sums[kFewSums];  // by lines, pixels and channels
+    clear_floats(sums, g.height * g.width * g.channels);
+    for (std::int64_t box = 0; box < g.boxes; ++box) {
+      const T *corners = boxes_of(part) + box * 4;
+      const Lines lines(side.line_of(corners), side.lines);
+      if (!lines.inside) continue;
+      float start, step, along[Samples::kMost] = {};
+      side.walk_of(corners, g.pool_size, &start, &step);
+      for (std::int32_t i = 0; i <= g.pool_size; ++i) along[i] = start + step * static_cast<float>(i);
+      Samples samples;
+      samples.find(along, g.pool_size + 1, side.length, lines.fraction);
+      add_border(part, side, box, samples, sums + lines.low * side.length * g.channels,
+                 sums + lines.high * side.length * g.channels);
+    }
+    for (std::int64_t line = 0; line < side.lines; ++line) {
+      write_line(part, side, line, sums + line * side.length * g.channels);
+    }
+  }
+
  private:
+  // What a map has at most for few borders to be added straight to sums.
+  static constexpr std::int64_t kFewSums = 512;
+
+  // Adds the gradients of one border to two lines of sums.
+  void add_border(const Part &part, const Side &side, std::int64_t box, const Samples &samples, float *low,
+                  float *high) const {
+    const std::int64_t at = parts_.in_borders(part, box);
+    const std::int32_t outside = Samples::outside(side.length), last = static_cast<std::int32_t>(side.length) - 1;
+    for (std::int64_t c = 0; c < part.count; ++c) {
+      const std::int32_t sample = problem_.argmax[at + c];
+      if (sample < 0 || sample > problem_.geometry.pool_size || samples.low[sample] == outside) continue;
+      const float gradient = to_float(static_cast<const T *>(problem_.grad_output)[at + c]);
+      const std::int64_t left = samples.low[sample] * part.count + c;
+      const std::int64_t right = smaller(samples.low[sample] + 1, last) * part.count + c;
+      low[left] += gradient * samples.weight[Samples::kLowLow][sample];
+      low[right] += gradient * samples.weight[Samples::kLowHigh][sample];
+      high[left] += gradient * samples.weight[Samples::kHighLow][sample];
+      high[right] += gradient * samples.weight[Samples::kHighHigh][sample];
+    }
+  }
+
   // Of longer lines a part is done at a time.
   static constexpr std::int64_t kMostPlaces = 512;
 

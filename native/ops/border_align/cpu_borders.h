@@ -156,6 +156,13 @@ struct Group {
   std::int64_t count;
 };
 
+// Whether the borders of a side of a batch are so few that they are done one after another, straight from and to the map: sorting them and
+// holding lines would take longer.
+static inline bool are_few(const BorderAlignGeometry &g) {
+  constexpr std::int64_t kFewSums = 96;
+  return g.pool_size < Samples::kMost && g.boxes * (g.pool_size + std::int64_t{1}) * g.channels <= kFewSums;
+}
+
 // Cuts the map into parts.
 struct Parts {
   explicit Parts(const BorderAlignGeometry &geometry)
@@ -175,6 +182,9 @@ struct Parts {
     const std::int64_t first = task % per_side * width;
     return Part{task / per_side / kBorders, task / per_side % kBorders, first, smaller(width, g.channels - first)};
   }
+
+  // All channels of a side.
+  Part whole_side(std::int64_t number) const { return Part{number / kBorders, number % kBorders, 0, g.channels}; }
 
   // Offset of the part's first value in the map; pixels are `pixel` values apart there.
   std::int64_t in_map(const Part &part) const {

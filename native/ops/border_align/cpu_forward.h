@@ -292,6 +292,29 @@ class Forward {
     }
   }
 
+  static bool are_few(const BorderAlignGeometry &g) { return MLUOPS_LEVEL::are_few(g); }
+
+  // A side of which few borders are to be pooled.
+  void run_few(std::int64_t number) const {
+    const BorderAlignGeometry &g = problem_.geometry;
+    const Part part = parts_.whole_side(number);
+    const Side side(g, part.side);
+    for (std::int64_t box = 0; box < g.boxes; ++box) {
+      const T *corners = boxes_of(part) + box * 4;
+      const Lines lines(side.line_of(corners), side.lines);
+      if (!lines.inside) {
+        clear(part, box);
+        continue;
+      }
+      float at, step, along[Samples::kMost] = {};
+      side.walk_of(corners, g.pool_size, &at, &step);
+      for (std::int32_t i = 0; i <= g.pool_size; ++i, at += step) along[i] = at;
+      Samples samples;
+      samples.find(along, g.pool_size + 1, side.length, lines.fraction);
+      pool_border(part, side, box, lines, samples);
+    }
+  }
+
  private:
   const T *boxes_of(const Part &part) const {
     return static_cast<const T *>(problem_.box) + part.batch * problem_.geometry.boxes * 4;
@@ -302,6 +325,24 @@ class Forward {
     const std::int64_t at = parts_.in_borders(part, box);
     std::memset(static_cast<T *>(problem_.output) + at, 0, static_cast<std::size_t>(part.count) * sizeof(T));
     std::memset(problem_.argmax + at, 0, static_cast<std::size_t>(part.count) * sizeof(std::int32_t));
+  }
+
+  // All channels of one border, straight from the map.
+  void pool_border(const Part &part, const Side &side, std::int64_t box, const Lines &lines,
+                   const Samples &samples) const {
+    const T *map = static_cast<const T *>(problem_.input) + parts_.in_map(part);
+    const std::int64_t next_line = side.next_line * parts_.pixel, at = parts_.in_borders(part, box);
+    const MapChannels<T> all{map + lines.low * next_line, map + lines.high * next_line, side.next_pixel * parts_.pixel};
+    for (std::int64_t c = 0; c < part.count; c += kLanes) {
+      const std::int64_t channels = part.count - c;
+      const MapChannels<T> pixels = all.from(c);
+      const typename MapChannels<T>::Sums sums(pixels, samples, side, channels);
+      Best<1> best;
+      best.begin(sums);
+      best.take(sums, 0, 1, problem_.geometry.pool_size + 1);
+      best.store_numbers(problem_.argmax + at + c, channels);
+      best.store_values(static_cast<T *>(problem_.output) + at + c, channels);
+    }
   }
 
   // Finds all samples of a group's borders, some of each border at a time, and calls use(first, count) for them.

@@ -126,7 +126,7 @@ struct Room {
   Room(const ThreeInterpolateGeometry &g, bool keeps_targets, Dealer &memory)
       : keeps(keeps_targets),
         tile(memory.deal<float>(tile_size(g))),
-        targets(deal_targets(keeps ? g.targets : kMostTile, memory)),
+        targets(deal_targets(keeps ? g.targets : smaller(kMostTile, g.targets), memory)),
         batch(memory.deal<std::int64_t>(1)) {}
 
   static Targets deal_targets(std::int64_t count, Dealer &memory) {
