@@ -48,6 +48,7 @@ cdef class Backend:
     cdef readonly str path
     cdef readonly str kind
     cdef readonly bint on_device
+    cdef bint is_cpu
     cdef object default_queue  # a QueueState, from its first use on
     cdef object raw
     cdef object __weakref__
@@ -72,6 +73,7 @@ cdef class Backend:
         self.name = os.path.basename(self.path) if name is None else name
         self.kind = self.find_kind()
         self.on_device = self.kind == "sim" or self.kind == "mlu"
+        self.is_cpu = self.kind == "cpu"
 
     cdef str find_kind(self):
         if self.table.mluopsExtGetLibraryKind != NULL:

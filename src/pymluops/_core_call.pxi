@@ -34,6 +34,7 @@ cdef struct TensorSpec:
     int dividend
     int column_count  # 0: contents are not looked at
     int columns[MAX_COLUMNS]
+    bint library_looks
 
 cdef struct ScalarSpec:
     int symbol

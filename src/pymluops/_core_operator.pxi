@@ -84,6 +84,7 @@ cdef class Operator:
             spec.positive[i] = self.symbol(positive[i])
         for i in range(spec.column_count):
             spec.columns[i] = self.symbol(tensor.within[i])
+        spec.library_looks = tensor.library_looks
         spec.divisor = spec.dividend = -1
         if tensor.divides:
             spec.divisor, spec.dividend = self.symbol(tensor.divides[0]), self.symbol(tensor.divides[1])
@@ -186,8 +187,8 @@ cdef class Operator:
             self.read_array(handle, call, i, array)
         self.check_memory(call)
         if validate:
-            self.check_contents(call)
-        self.execute(handle, call, sparse)
+            self.check_contents(call, handle.backend.is_cpu)
+        self.execute(handle, call, validate, sparse)
         return result if self.output_count == 1 else tuple(results)
 
     cdef int read_scalars(self, Call *call, tuple scalars) except -1:
@@ -353,8 +354,11 @@ cdef class Operator:
                     raise self.problem(i, f"memory of its own, got an array that overlaps {self.tensors[k].name}")
         return 0
 
-    cdef int check_contents(self, Call *call) except -1:
-        """Refuse values outside their range; the host cannot look at those that lie on the device."""
+    cdef int check_contents(self, Call *call, bint library_looks) except -1:
+        """Refuse values outside their range, but for those that the library looks at itself.
+
+        The host cannot look at those that lie on the device.
+        """
         cdef int i, column
         cdef int64_t found
         cdef int64_t limits[MAX_COLUMNS]
@@ -362,7 +366,7 @@ cdef class Operator:
         cdef View *view
         for i in range(self.tensor_count):
             spec, view = &self.specs[i], &call.views[i]
-            if spec.column_count == 0 or view.count == 0 or call.resident[i]:
+            if spec.column_count == 0 or view.count == 0 or call.resident[i] or (library_looks and spec.library_looks):
                 continue
             for column in range(spec.column_count):
                 limits[column] = call.values[spec.columns[column]]
@@ -374,7 +378,7 @@ cdef class Operator:
 
     # -- The C call ----------------------------------------------------------------------------------------------------
 
-    cdef int execute(self, Handle handle, Call *call, SparseConvolutionDescriptor sparse) except -1:
+    cdef int execute(self, Handle handle, Call *call, bint validate, SparseConvolutionDescriptor sparse) except -1:
         cdef int status
         cdef FunctionTable *table = handle.table
         if table.mluOpCreateTensorDescriptor == NULL:
@@ -397,6 +401,8 @@ cdef class Operator:
                 return 0
             status = self.run_on_host(handle, call)
             if status != SUCCESS:
+                if validate:
+                    self.check_contents(call, False)
                 if call.failed < 0:
                     raise self.memory_error(f"a workspace of {call.workspace_size} bytes")
                 raise failure(handle.backend, function_name(call.failed), status)

@@ -43,6 +43,9 @@ class Tensor:
         Symbols: every value v must satisfy 0 <= v < symbol. One symbol for all, or one for each column.
     axes : tuple of str
         What the axes are called when such a value is reported.
+    library_looks : bool
+        The CPU library looks at all values itself before it writes anything, and refuses the same ones. They are looked
+        at here only to name one that it refused.
     parameter : str
         Name of the C parameter, if it is another.
     """
@@ -57,6 +60,7 @@ class Tensor:
     divides: tuple[str, str] | None = None
     within: tuple[str, ...] = ()
     axes: tuple[str, ...] = ()
+    library_looks: bool = False
     parameter: str = ""
 
 

@@ -35,7 +35,9 @@ _PAIRS = Operator(
     "mluOpGetIndicePairs",
     "get_indice_pairs",
     (
-        Tensor("indices", INT32, "L 4", within=("batch", "depth", "height", "width"), axes=("row",)),
+        Tensor(
+            "indices", INT32, "L 4", within=("batch", "depth", "height", "width"), axes=("row",), library_looks=True
+        ),
         Tensor("out_indices", INT32, "rows 4", output=True, own_memory=True),
         Tensor("indice_pairs", INT32, "K 2 L", output=True),
         Tensor("indice_num", INT32, "K", output=True),
