@@ -34,6 +34,9 @@ def test_a_row_outside_is_refused_and_named(raw: Raw, row: list[int], subm: bool
     with pytest.raises(pymluops.BadParamError, match="indices") as caught:
         call(indices, geometry, validate=validate)
     assert "17" in re.findall(r"-?\d+", str(caught.value))
+    places = zip(("batch", "depth", "height", "width"), row, (2, 4, 5, 6), strict=True)
+    wrong = next(name for name, value, size in places if not 0 <= value < size)
+    assert (f"get_indice_pairs: indices: expected 0 <= {wrong} <" in str(caught.value)) == validate
 
 
 @pytest.mark.parametrize("validate", [True, False])

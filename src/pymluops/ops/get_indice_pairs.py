@@ -156,8 +156,8 @@ def get_indice_pairs(
         Output space; by default the input space in sub-manifold mode, else
         ``(i + 2*padding - dilation*(kernel_size - 1) - 1) // stride + 1`` for each axis.
     validate : bool
-        Refuse a row outside batch or space before the call and name it. The CPU library refuses it in any case. Rows
-        in device memory are not looked at before the call.
+        Refuse a row outside batch or space and name its coordinate. The CPU library refuses it in any case. Rows in
+        device memory are not looked at before the call.
     handle : Handle, optional
         The handle to run with; the thread's own for the default backend if not given.
 
