@@ -103,7 +103,7 @@ class Scratch {
 #else
   static constexpr std::size_t kNearBytes = 8192;
 #endif
-  alignas(kCacheLine) char near_[kNearBytes];
+  alignas(kCacheLine) mutable unsigned char near_[kNearBytes];  // the memory of a constant Scratch is written as well
   T *data_;
 };
 

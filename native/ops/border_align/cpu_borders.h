@@ -159,8 +159,8 @@ struct Group {
 // Whether the borders of a side of a batch are so few that they are done one after another, straight from and to the map: sorting them and
 // holding lines would take longer.
 static inline bool are_few(const BorderAlignGeometry &g) {
-  constexpr std::int64_t kFewSums = 96;
-  return g.pool_size < Samples::kMost && g.boxes * (g.pool_size + std::int64_t{1}) * g.channels <= kFewSums;
+  constexpr std::int64_t kFewSamples = 96;
+  return g.pool_size < Samples::kMost && g.boxes * (g.pool_size + std::int64_t{1}) * g.channels <= kFewSamples;
 }
 
 // Cuts the map into parts.
