@@ -7,6 +7,7 @@
 #ifndef MLUOPS_OPS_GET_INDICE_PAIRS_CPU_GRID_SUB_MANIFOLD_H_
 #define MLUOPS_OPS_GET_INDICE_PAIRS_CPU_GRID_SUB_MANIFOLD_H_
 
+#include "cpu/stream.h"
 #include "ops/get_indice_pairs/cpu_bricks.h"
 #include "ops/get_indice_pairs/cpu_marked_cells.h"
 #include "ops/get_indice_pairs/cpu_pair_lists.h"
@@ -191,8 +192,8 @@ class SubManifoldGrid {
 
   void copy_outputs() const {
     auto copy = [this](std::int64_t begin, std::int64_t end) {
-      std::memcpy(problem_.out_indices + begin * 4, problem_.indices + begin * 4,
-                  static_cast<std::size_t>(end - begin) * sizeof(Row));
+      keep_bytes(problem_.out_indices + begin * 4, problem_.indices + begin * 4,
+                 static_cast<std::size_t>(end - begin) * sizeof(Row));
     };
     parallel_for(rows_, kRowsPerPiece, copy);
   }

@@ -8,6 +8,7 @@
 #ifndef MLUOPS_OPS_GET_INDICE_PAIRS_CPU_SORTED_H_
 #define MLUOPS_OPS_GET_INDICE_PAIRS_CPU_SORTED_H_
 
+#include "cpu/stream.h"
 #include "ops/get_indice_pairs/cpu_sorted_rows.h"
 #include "ops/get_indice_pairs/radix_sort.h"
 
@@ -452,7 +453,7 @@ class SortedPairs {
 
   void write_outputs() {
     if (sub_manifold()) {
-      std::memcpy(problem_.out_indices, problem_.indices, static_cast<std::size_t>(rows_) * sizeof(Row));
+      keep_bytes(problem_.out_indices, problem_.indices, static_cast<std::size_t>(rows_) * sizeof(Row));
       return;
     }
     auto write = [this](std::int64_t begin, std::int64_t end) {

@@ -350,7 +350,10 @@ class Backward {
 #pragma GCC unroll 16
         for (std::int64_t j = 0; j < kLanes; ++j) add(tile, these, j, square[j]);
       } else {
-        for (std::int64_t j = 0; j < here; ++j) add(tile, these, j, square[j]);
+        Vector rest[kLanes];  // taken by a variable, so that these are in memory, and the square is not
+#pragma GCC unroll 16
+        for (std::int64_t j = 0; j < kLanes; ++j) rest[j] = square[j];
+        for (std::int64_t j = 0; j < here; ++j) add(tile, these, j, rest[j]);
       }
     }
   }

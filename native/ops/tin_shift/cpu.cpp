@@ -56,7 +56,7 @@ struct Blocks {
     if (past_caches) {
       stream_bytes(target, source, bytes);
     } else {
-      std::memcpy(target, source, bytes);
+      keep_bytes(target, source, bytes);
     }
   }
 };
