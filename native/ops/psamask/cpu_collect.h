@@ -1,0 +1,155 @@
+// Collect: lines of the result whose runs stay contiguous, zeros and data together, in the order of memory.
+#ifndef MLUOPS_OPS_PSAMASK_CPU_COLLECT_H_
+#define MLUOPS_OPS_PSAMASK_CPU_COLLECT_H_
+
+#include "cpu/stream.h"
+#include "ops/psamask/cpu_map.h"
+
+namespace mluops {
+namespace MLUOPS_LEVEL {
+namespace {
+
+// Goes through positions one by one, over all batches.
+struct Position {
+  Position(const Map &g, std::int64_t index) : index(index), h(index / g.width % g.height), w(index % g.width) {}
+
+  void next(const Map &g) {
+    ++index;
+    if (++w < g.width) return;
+    w = 0;
+    if (++h == g.height) h = 0;
+  }
+
+  std::int64_t index, h, w;
+};
+
+// A line of the result of `collect` in rows: a window of values and zeros around it.
+struct Line {
+  std::int64_t height, width;
+  Range rows, columns;  // of the window
+  const float *values;  // of its first row
+  std::int64_t stride;  // from row to row of them
+};
+
+// Lines of the map, each from the mask of one position.
+struct CollectForward {
+  const Map &g;
+  const PsamaskForwardProblem &problem;
+
+  std::int64_t line_size() const { return g.area; }
+  std::int64_t line_width() const { return g.width; }
+  float *result() const { return problem.map; }
+  const float *values() const { return problem.mask; }
+  std::int64_t values_count() const { return g.batches * g.area * g.cells; }
+
+  // How far what a later position has there lies from what a position has.
+  std::int64_t ahead() const { return 3 * (g.cells - 1); }
+
+  Line line(const Position &at) const {
+    const Range rows = g.rows_reached(at.h), columns = g.columns_reached(at.w);
+    const float *mask = problem.mask + at.index * g.cells;
+    const float *values = mask + (rows.begin - at.h + g.up) * g.mask_w + columns.begin - at.w + g.left;
+    return Line{g.height, g.width, rows, columns, values, g.mask_w};
+  }
+};
+
+// Masks, each from the line of the map of one position.
+struct CollectBackward {
+  const Map &g;
+  const PsamaskBackwardProblem &problem;
+
+  std::int64_t line_size() const { return g.cells; }
+  std::int64_t line_width() const { return g.mask_w; }
+  float *result() const { return problem.mask; }
+  const float *values() const { return problem.map; }
+  std::int64_t values_count() const { return g.batches * g.area * g.area; }
+  std::int64_t ahead() const { return 3 * g.area; }
+
+  Line line(const Position &at) const {
+    const Range rows = g.rows_reached(at.h), columns = g.columns_reached(at.w);
+    const float *values = problem.map + at.index * g.area + rows.begin * g.width + columns.begin;
+    return Line{g.mask_h, g.mask_w, rows.moved(g.up - at.h), columns.moved(g.left - at.w), values, g.width};
+  }
+};
+
+// Rows that are few vectors long, values and zeros together: in straight code, so that many of them are on their way at once. What is
+// read beside the window exists, and becomes zeros. The last vector of a row may overlap the one before it.
+template <int kVectors, bool kAsks>
+void write_short_rows(const Line line, std::int64_t ahead, float *to) {
+  const std::int64_t last = line.width - kLanes;
+  UnsignedVector inside[kVectors];
+  for (int v = 0; v < kVectors; ++v) {
+    const std::int64_t at = v < kVectors - 1 ? v * kLanes : last;
+    inside[v] = window_bits(line.columns.begin - at, line.columns.end - at);
+  }
+  const float *from = line.values - line.columns.begin;
+  for (std::int64_t row = line.rows.begin; row < line.rows.end; ++row, from += line.stride, to += line.width) {
+    if (kAsks) ask_for<0, 2>(from + line.columns.begin, ahead, line.columns.count());
+#pragma GCC unroll 8
+    for (int v = 0; v < kVectors - 1; ++v) store(to + v * kLanes, masked(load(from + v * kLanes), inside[v]));
+    store(to + last, masked(load(from + last), inside[kVectors - 1]));
+  }
+}
+
+constexpr int kShortRow = 8;  // vectors
+
+template <typename Sink, bool kAsks>
+[[gnu::always_inline]] inline void write_line(const Line &line, std::int64_t ahead, Sink *sink) {
+  sink->zeros(line.rows.begin * line.width);
+  const float *run = line.values;
+  for (std::int64_t row = line.rows.begin; row < line.rows.end; ++row, run += line.stride) {
+    if (kAsks) ask_for<0, 2>(run, ahead, line.columns.count());
+    sink->zeros(line.columns.begin);
+    sink->values(run, line.columns.count());
+    sink->zeros(line.width - line.columns.end);
+  }
+  sink->zeros((line.height - line.rows.end) * line.width);
+}
+
+// Lines past the caches.
+template <bool kAsks, typename Collect>
+[[gnu::flatten]] void collect_past_caches(const Collect &collect, std::int64_t begin, std::int64_t end) {
+  StreamSink sink(collect.result() + begin * collect.line_size());
+  for (Position at(collect.g, begin); at.index < end; at.next(collect.g)) {
+    write_line<StreamSink, kAsks>(collect.line(at), collect.ahead(), &sink);
+  }
+  sink.finish();
+}
+
+// Lines that stay in the caches. Their rows are kVectors long; of any length if that is 0.
+template <int kVectors, bool kAsks, typename Collect>
+[[gnu::flatten]] void write_lines(const Collect &collect, std::int64_t begin, std::int64_t end) {
+  const float *const values = collect.values(), *const values_end = values + collect.values_count();
+  for (Position at(collect.g, begin); at.index < end; at.next(collect.g)) {
+    const Line line = collect.line(at);
+    float *const to = collect.result() + at.index * collect.line_size();
+    const float *const first = line.values - line.columns.begin;
+    const float *const behind = first + (line.rows.count() - 1) * line.stride + line.width;
+    if constexpr (kVectors > 0) {
+      if (first >= values && behind <= values_end) {
+        clear_floats(to, line.rows.begin * line.width);
+        write_short_rows<kVectors, kAsks>(line, collect.ahead(), to + line.rows.begin * line.width);
+        clear_floats(to + line.rows.end * line.width, (line.height - line.rows.end) * line.width);
+        continue;
+      }
+    }
+    DirectSink sink(to);
+    write_line<DirectSink, kAsks>(line, collect.ahead(), &sink);
+  }
+}
+
+template <bool kAsks, int kVectors = kShortRow, typename Collect>
+void collect_into_caches(const Collect &collect, std::int64_t begin, std::int64_t end) {
+  const std::int64_t vectors = collect.line_width() < kLanes ? 0 : squares(collect.line_width());
+  if constexpr (kVectors > 0) {
+    if (vectors < kVectors) return collect_into_caches<kAsks, kVectors - 1>(collect, begin, end);
+    if (vectors == kVectors) return write_lines<kVectors, kAsks>(collect, begin, end);
+  }
+  write_lines<0, kAsks>(collect, begin, end);
+}
+
+}  // namespace
+}  // namespace MLUOPS_LEVEL
+}  // namespace mluops
+
+#endif  // MLUOPS_OPS_PSAMASK_CPU_COLLECT_H_

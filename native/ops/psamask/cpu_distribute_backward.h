@@ -1,0 +1,235 @@
+// Distribute, backward: the masks from the map.
+#ifndef MLUOPS_OPS_PSAMASK_CPU_DISTRIBUTE_BACKWARD_H_
+#define MLUOPS_OPS_PSAMASK_CPU_DISTRIBUTE_BACKWARD_H_
+
+#include <iterator>
+
+#include "ops/psamask/cpu_ahead.h"
+#include "ops/psamask/cpu_map.h"
+#include "ops/psamask/cpu_sheet.h"
+
+namespace mluops {
+namespace MLUOPS_LEVEL {
+namespace {
+
+// Zeros for `count` rows that are kVectors long and begin `stride` apart, in straight code.
+template <int kVectors>
+void clear_rows(float *to, std::int64_t stride, std::int64_t count, std::int64_t width) {
+  for (std::int64_t i = 0; i < count; ++i, to += stride) {
+#pragma GCC unroll 32
+    for (int v = 0; v < kVectors - 1; ++v) store(to + v * kLanes, Vector{});
+    store(to + width - kLanes, Vector{});
+  }
+}
+
+typedef void ClearRows(float *, std::int64_t, std::int64_t, std::int64_t);
+
+// For rows of 1, 2 and more vectors.
+constexpr ClearRows *kClearRows[] = {clear_rows<1>,  clear_rows<2>,  clear_rows<3>,  clear_rows<4>,  clear_rows<5>,
+                                     clear_rows<6>,  clear_rows<7>,  clear_rows<8>,  clear_rows<9>,  clear_rows<10>,
+                                     clear_rows<11>, clear_rows<12>, clear_rows<13>, clear_rows<14>, clear_rows<15>,
+                                     clear_rows<16>, clear_rows<17>, clear_rows<18>, clear_rows<19>, clear_rows<20>};
+
+// The same part of lines of the map that lie one behind another.
+struct LineRuns {
+  const float *map;
+  std::int64_t from, stride, count, lines;
+
+  std::int64_t left() const { return lines; }
+
+  [[gnu::always_inline]] void ask() {
+    ask_for<0, 2>(map, from, count);
+    from += stride;
+    --lines;
+  }
+};
+
+// Masks of all positions in one row of the map, from the map of `distribute`.
+struct DistributeBackward {
+  DistributeBackward(const Map &map, const PsamaskBackwardProblem &of, bool past_caches)
+      : g(map), problem(of), direct(!past_caches), asks(g.map_in_memory()), clears(clears_of(g.mask_w)) {}
+
+  const Map &g;
+  const PsamaskBackwardProblem &problem;
+  const bool direct;  // rows are written straight into the result
+  const bool asks;
+  ClearRows *const clears;  // for rows of cells, NULL if they are too short or too long
+
+  static ClearRows *clears_of(std::int64_t width) {
+    const bool fits = width >= kLanes && squares(width) <= static_cast<std::int64_t>(std::size(kClearRows));
+    return fits ? kClearRows[squares(width) - 1] : nullptr;
+  }
+
+  static constexpr std::int64_t kSheetWidth = 256;
+
+  std::int64_t tasks() const { return g.batches * g.height; }
+  std::int64_t sheet_lines() const { return direct || g.mask_w > kSheetWidth ? 0 : smaller(kPositions, g.width); }
+
+  // Room for two rows of cells at least: of shorter pieces, more is what two cache lines share.
+  std::int64_t sheet_width() const { return larger(kSheetWidth, 2 * g.mask_w); }
+
+  std::int64_t values() const { return g.width * g.cells; }
+
+  // What so many positions read of a line of the map is long enough to make up for the distance to the next line.
+  static constexpr std::int64_t kPositions = 64;
+
+  // Some neighbouring positions of row h, and where the cells of each that exist begin and end in a row of its mask.
+  struct Positions {
+    std::int64_t h, w, count;
+    Range columns[kPositions];
+    std::int64_t before[kPositions];
+    std::int64_t past[kPositions];
+  };
+
+  void run(const Sheet &sheet, std::int64_t task) const {
+    const std::int64_t batch = task / g.height, h = task % g.height;
+    for (Tiles<kPositions> w(Range{0, g.width}); w.more(); w.next()) {
+      Positions positions;
+      positions.h = h;
+      positions.w = w.at();
+      positions.count = smaller(kPositions, g.width - w.at());
+      for (std::int64_t j = 0; j < positions.count; ++j) {
+        positions.columns[j] = g.columns_reached(w.at() + j);
+        positions.before[j] = positions.columns[j].begin - (w.at() + j) + g.left;
+        positions.past[j] = positions.columns[j].end - (w.at() + j) + g.left;
+      }
+      masks(sheet, positions, problem.mask + ((batch * g.height + h) * g.width + w.at()) * g.cells,
+            problem.map + batch * g.area * g.area + h * g.width + w.at());
+    }
+    sheet.finish();
+  }
+
+  // Sheets of rows of cells that fit side by side, or straight into rows that are wider.
+  void masks(const Sheet &sheet, const Positions &positions, float *mask, const float *map) const {
+    if (g.mask_w > kSheetWidth) {
+      for (std::int64_t i = 0; i < g.mask_h; ++i)
+        wide_row(mask + i * g.mask_w, lines_of(map, positions.h, i), positions);
+      return;
+    }
+    const std::int64_t rows_at_once = direct ? 1 : sheet_width() / g.mask_w;
+    if (!direct) sheet.start(0, mask, g.cells, positions.count);
+    for (Range rows{0, rows_at_once}; rows.begin < g.mask_h; rows = Range{rows.end, rows.end + rows_at_once}) {
+      rows.end = smaller(rows.end, g.mask_h);
+      Ahead<LineRuns> ahead(lines_of(map, positions, Range{rows.end, rows.end + rows_at_once}));
+      const std::int64_t steps =
+          lines_of(map, positions, rows).left() / g.width * squares(g.width) * squares(positions.count);
+      if (asks && steps > 0) ahead.deal(direct ? ahead.left() : ahead.left() / 2, steps);
+      if (direct) {
+        // What is written too far in a row, the next row puts right.
+        const bool loosely = (g.mask_h - rows.end) * g.mask_w >= kLanes;
+        sheet_row(Sheet::view(mask + rows.begin * g.mask_w, g.cells), 0, map, rows.begin, positions, loosely, ahead);
+        continue;
+      }
+      for (std::int64_t i = rows.begin; i < rows.end; ++i) {
+        sheet_row(sheet, (i - rows.begin) * g.mask_w, map, i, positions, true, ahead);
+      }
+      if (asks) ahead.deal(ahead.left(), positions.count);
+      for (std::int64_t j = 0; j < positions.count; ++j) {
+        ahead.step();
+        sheet.write(j, mask + j * g.cells + rows.begin * g.mask_w, rows.count() * g.mask_w, rows.end == g.mask_h);
+      }
+    }
+  }
+
+  // Lines of the row of targets that row i of the masks at height h stands for, NULL if it lies outside the map.
+  const float *lines_of(const float *map, std::int64_t h, std::int64_t i) const {
+    const std::int64_t row = h + i - g.up;
+    return row >= 0 && row < g.height ? map + row * g.width * g.area : nullptr;
+  }
+
+  // Those lines of the map that some rows of the masks at these positions are made of.
+  LineRuns lines_of(const float *map, const Positions &positions, const Range &rows) const {
+    const std::int64_t begin = larger<std::int64_t>(rows.begin + positions.h - g.up, 0);
+    const std::int64_t end = smaller(rows.end + positions.h - g.up, g.height);
+    return LineRuns{map, begin * g.width * g.area, g.area, positions.count,
+                    larger<std::int64_t>(end - begin, 0) * g.width};
+  }
+
+  // Row i of the cells of each position, at `at` of its line: zeros first, and over them what is given.
+  void sheet_row(const Sheet &shared, std::int64_t at, const float *map, std::int64_t i, const Positions &positions,
+                 bool loosely, Ahead<LineRuns> &shared_ahead) const {
+    const Sheet sheet = shared;  // stores of vectors might change anything that has an address
+    const float *lines = lines_of(map, positions.h, i);
+    if (clears != nullptr) {
+      clears(sheet.line(0) + at, sheet.stride(), positions.count, g.mask_w);
+    } else {
+      for (std::int64_t j = 0; j < positions.count; ++j) clear(sheet.line(j) + at, g.mask_w, loosely);
+    }
+    if (lines == nullptr) return;
+    Ahead<LineRuns> ahead = shared_ahead;
+    for (Tiles<> target(Range{0, g.width}); target.more(); target.next()) {
+      for (std::int64_t first = 0; first < positions.count; first += kLanes) {
+        ahead.step();
+        const std::int64_t here = smaller<std::int64_t>(kLanes, positions.count - first);
+        Vector square[kLanes];
+        load_targets(square, lines + first, target.at(), here);
+        float *to = sheet.line(first) + at + target.at() - (positions.w + first) + g.left;
+        if (here == kLanes && positions.columns[first + kLanes - 1].begin <= target.at() &&
+            positions.columns[first].end >= target.at() + kLanes) {
+          store_square(to, sheet.stride() - 1, square);
+          continue;
+        }
+        Vector edge
+            [kLanes];  // a copy: what is taken by number lies in memory, and the others would have to go there as well
+        for (std::int64_t j = 0; j < kLanes; ++j) edge[j] = square[j];
+        for (std::int64_t j = 0; j < here; ++j) {
+          const Range &columns = positions.columns[first + j];
+          store_window(to + j * (sheet.stride() - 1), edge[j], columns.begin - target.at(), columns.end - target.at());
+        }
+      }
+    }
+    shared_ahead = ahead;
+  }
+
+  static void clear(float *to, std::int64_t count, bool loosely) {
+    if (loosely) {
+      clear_floats_loosely(to, count);
+    } else {
+      clear_floats(to, count);
+    }
+  }
+
+  // The same into masks that lie in memory.
+  void wide_row(float *mask, const float *map, const Positions &positions) const {
+    for (std::int64_t j = 0; j < positions.count; ++j) {
+      clear_floats(mask + j * g.cells, map != nullptr ? positions.before[j] : g.mask_w);
+      if (map != nullptr) clear_floats(mask + j * g.cells + positions.past[j], g.mask_w - positions.past[j]);
+    }
+    for (Tiles<> target(Range{0, g.width}); map != nullptr && target.more(); target.next()) {
+      for_squares(map, target.at(), positions.count, [&](std::int64_t j, Vector values) {
+        const Range &columns = positions.columns[j];
+        store_window(mask + j * g.cells + target.at() - (positions.w + j) + g.left, values, columns.begin - target.at(),
+                     columns.end - target.at());
+      });
+    }
+  }
+
+  // Calls use(j, values) for `count` positions, with what they give to kLanes targets from `target` on.
+  template <typename Use>
+  void for_squares(const float *map, std::int64_t target, std::int64_t count, const Use &use) const {
+    for (std::int64_t first = 0; first < count; first += kLanes) {
+      const std::int64_t here = smaller<std::int64_t>(kLanes, count - first);
+      Vector square[kLanes];
+      load_targets(square, map + first, target, here);
+      for (std::int64_t j = 0; j < here; ++j) use(first + j, square[j]);
+    }
+  }
+
+  // kLanes targets from `target` on, each a vector over the targets for one of `count` positions.
+  void load_targets(Vector (&square)[kLanes], const float *map, std::int64_t target, std::int64_t count) const {
+    if (target + kLanes <= g.width && count == kLanes) {
+      load_square(square, map + target * g.area, g.area);
+    } else {
+      for (std::int64_t i = 0; i < kLanes; ++i) {
+        square[i] = target + i < g.width ? load_window(map + (target + i) * g.area, 0, count) : Vector{};
+      }
+    }
+    transpose(square);
+  }
+};
+
+}  // namespace
+}  // namespace MLUOPS_LEVEL
+}  // namespace mluops
+
+#endif  // MLUOPS_OPS_PSAMASK_CPU_DISTRIBUTE_BACKWARD_H_

@@ -1,0 +1,281 @@
+// Distribute, forward: the map from the masks.
+#ifndef MLUOPS_OPS_PSAMASK_CPU_DISTRIBUTE_FORWARD_H_
+#define MLUOPS_OPS_PSAMASK_CPU_DISTRIBUTE_FORWARD_H_
+
+#include "ops/psamask/cpu_ahead.h"
+#include "ops/psamask/cpu_map.h"
+#include "ops/psamask/cpu_sheet.h"
+
+namespace mluops {
+namespace MLUOPS_LEVEL {
+namespace {
+
+// Half-open ranges of rows and of columns of the map.
+struct Block {
+  Range rows;
+  Range columns;
+};
+
+// What the positions of a block, which all reach some rows of targets, give to them; of one position, all of it is a run.
+class GivenRuns {
+ public:
+  GivenRuns(const Map &g, const float *masks, std::int64_t batch, const Range &targets, const Block &block)
+      : g_(&g),
+        masks_(masks),
+        targets_(targets),
+        columns_(block.columns),
+        batch_(batch),
+        h_(block.rows.begin),
+        left_(block.rows.count() * block.columns.count()) {
+    begin_row();
+  }
+
+  std::int64_t left() const { return left_; }
+
+  [[gnu::always_inline]] void ask() {
+    const std::int64_t first = larger<std::int64_t>(first_, 0);
+    ask_for<0, 2>(masks_, at_ + first, rest_ + smaller(first_ + mask_w_, width_) - first);
+    --left_;
+    at_ += step_;
+    if (++first_ < last_) return;
+    ++h_;
+    begin_row();
+  }
+
+ private:
+  // Not inline, because what asks is in the middle of other work.
+  [[gnu::noinline]] void begin_row() {
+    const Range rows = g_->rows_reached(h_);
+    const Range given{larger(targets_.begin, rows.begin), smaller(targets_.end, rows.end)};
+    first_ = columns_.begin - g_->left;
+    last_ = columns_.end - g_->left;
+    width_ = g_->width;
+    mask_w_ = g_->mask_w;
+    step_ = g_->cells - 1;
+    at_ = ((batch_ * g_->height + h_) * width_ + columns_.begin) * g_->cells + (given.begin - h_ + g_->up) * mask_w_ -
+          first_;
+    rest_ = (given.count() - 1) * mask_w_;
+  }
+
+  const Map *g_;
+  const float *masks_;
+  Range targets_, columns_;
+  std::int64_t batch_, h_, left_;
+  // The first column that a mask reaches if the map goes on to the left, for the next position and behind the last one.
+  std::int64_t first_, last_;
+  std::int64_t width_, mask_w_, step_;
+  std::int64_t at_;    // where the next position's mask has the map's first column
+  std::int64_t rest_;  // from its first reached row to its last
+};
+
+// Lines of the map of `distribute`. A task has the targets in a row of the map, or in several that are short, and goes through the
+// positions in blocks that are small enough for their sheet to stay in the near caches. Where the result stays in the caches, so that
+// pieces of its lines cost little, a task has one row of targets, and squares are written where they belong.
+struct DistributeForward {
+  DistributeForward(const Map &map, const PsamaskForwardProblem &of, bool past_caches)
+      : g(map),
+        problem(of),
+        direct(!past_caches && g.width >= kLanes),
+        asks(g.masks_in_memory()),
+        row_lines(direct ? g.width : squares(g.width) * kLanes),
+        target_rows(direct ? 1 : rows_of(kTargets)),
+        position_rows(rows_of(kSheetWidth + g.width / 2)),
+        position_columns(part_of(g.width, kSheetWidth)),
+        row_tasks((g.height + target_rows - 1) / target_rows) {}
+
+  std::int64_t tasks() const { return g.batches * row_tasks; }
+  std::int64_t sheet_lines() const { return direct ? 0 : target_rows * row_lines; }
+  std::int64_t sheet_width() const { return position_rows * position_columns; }
+  std::int64_t values() const { return target_rows * g.width * g.area; }
+
+  void run(const Sheet &sheet, std::int64_t task) const {
+    const std::int64_t batch = task / row_tasks;
+    const Range targets = targets_of(task);
+    if (direct) {
+      straight(batch, targets);
+      return;
+    }
+    const Range reaching = reaching_rows(targets);
+    start(sheet, batch, targets, reaching.begin * g.width);
+    for (Block block = first_block(reaching), next; block.rows.begin < reaching.end; block = next) {
+      next = block_after(block, reaching);
+      Ahead<GivenRuns> ahead(runs_of(task, targets, next.rows.begin < reaching.end ? &next : nullptr));
+      if (asks) ahead.deal(ahead.left() / 2, steps(targets, block));
+      for (std::int64_t h = block.rows.begin; h < block.rows.end; ++h) {
+        fill(sheet, batch, targets, h, block.columns, (h - block.rows.begin) * g.width, ahead);
+      }
+      if (asks) ahead.deal(ahead.left(), targets.count() * g.width);
+      write(sheet, batch, targets, block, ahead);
+    }
+    finish(sheet, batch, targets, (g.height - reaching.end) * g.width);
+  }
+
+ private:
+  // About how many positions a block has.
+  static constexpr std::int64_t kSheetWidth = 192;
+
+  // What several short rows of targets read of one mask is long enough to make up for the distance to the next one.
+  static constexpr std::int64_t kTargets = 64;
+
+  std::int64_t rows_of(std::int64_t values) const {
+    return smaller(larger<std::int64_t>(values / g.width, 1), g.height);
+  }
+
+  // How long parts of a whole are that is to be cut into as few as can be, all about as long.
+  static std::int64_t part_of(std::int64_t whole, std::int64_t most) {
+    const std::int64_t parts = (whole + most - 1) / most;
+    return (whole + parts - 1) / parts;
+  }
+
+  Range targets_of(std::int64_t task) const {
+    const std::int64_t first = task % row_tasks * target_rows;
+    return Range{first, smaller(first + target_rows, g.height)};
+  }
+
+  // The line of the first target in a row.
+  float *line_of(std::int64_t batch, std::int64_t row) const {
+    return problem.map + (batch * g.area + row * g.width) * g.area;
+  }
+
+  // Those rows of positions that reach one of the targets.
+  Range reaching_rows(const Range &targets) const {
+    return Range{larger<std::int64_t>(targets.begin + g.up - g.mask_h + 1, 0), smaller(targets.end + g.up, g.height)};
+  }
+
+  // Rows of positions that fit into a sheet side by side, or a part of one that does not.
+  Block first_block(const Range &rows) const {
+    return Block{{rows.begin, smaller(rows.begin + position_rows, rows.end)}, {0, position_columns}};
+  }
+
+  // The one after that, whose rows begin where `rows` end if there is none.
+  Block block_after(const Block &block, const Range &rows) const {
+    if (block.columns.end == g.width) return first_block(Range{block.rows.end, rows.end});
+    return Block{block.rows, {block.columns.end, smaller(block.columns.end + position_columns, g.width)}};
+  }
+
+  // What will be read next: for the next block, or for the first one of the next task, which the same thread is likely to get.
+  GivenRuns runs_of(std::int64_t task, const Range &targets, const Block *next) const {
+    if (next != nullptr) return GivenRuns(g, problem.mask, task / row_tasks, targets, *next);
+    const std::int64_t then = smaller(task + 1, tasks() - 1);
+    const Range then_targets = targets_of(then);
+    return GivenRuns(g, problem.mask, then / row_tasks, then_targets, first_block(reaching_rows(then_targets)));
+  }
+
+  // At most so many squares have what a block gives to some rows of targets.
+  std::int64_t steps(const Range &targets, const Block &block) const {
+    return targets.count() * squares(g.width) * block.rows.count() * squares(block.columns.count());
+  }
+
+  // The same without a sheet.
+  void straight(std::int64_t batch, const Range &targets) const {
+    const Range reaching = reaching_rows(targets);
+    const Sheet view = Sheet::view(line_of(batch, targets.begin), g.area);
+    NothingAhead nothing;
+    start(view, batch, targets, reaching.begin * g.width);
+    for (std::int64_t h = reaching.begin; h < reaching.end; ++h) {
+      fill(view, batch, targets, h, Range{0, g.width}, h * g.width, nothing);
+    }
+    finish(view, batch, targets, (g.height - reaching.end) * g.width);
+  }
+
+  // Begins the lines of some targets, with zeros from positions that do not reach them.
+  void start(const Sheet &sheet, std::int64_t batch, const Range &targets, std::int64_t zeros) const {
+    for (std::int64_t row = targets.begin; row < targets.end; ++row) {
+      const std::int64_t line = (row - targets.begin) * row_lines;
+      float *map = line_of(batch, row);
+      sheet.start(line, map, g.area, g.width);
+      for (std::int64_t i = 0; zeros > 0 && i < g.width; ++i)
+        sheet.write_zeros(line + i, map + i * g.area, zeros, false);
+    }
+  }
+
+  // Writes what a block gives to some targets.
+  void write(const Sheet &sheet, std::int64_t batch, const Range &targets, const Block &block,
+             Ahead<GivenRuns> &ahead) const {
+    const std::int64_t at = block.rows.begin * g.width + block.columns.begin;
+    const std::int64_t width = block.rows.count() * block.columns.count();
+    for (std::int64_t row = targets.begin; row < targets.end; ++row) {
+      const std::int64_t line = (row - targets.begin) * row_lines;
+      float *map = line_of(batch, row) + at;
+      for (std::int64_t i = 0; i < g.width; ++i) {
+        ahead.step();
+        sheet.write(line + i, map + i * g.area, width, at + width == g.area);
+      }
+    }
+  }
+
+  // Ends the lines of some targets, with zeros from positions that do not reach them.
+  void finish(const Sheet &sheet, std::int64_t batch, const Range &targets, std::int64_t zeros) const {
+    for (std::int64_t row = targets.begin; zeros > 0 && row < targets.end; ++row) {
+      const std::int64_t line = (row - targets.begin) * row_lines;
+      float *map = line_of(batch, row) + g.area - zeros;
+      for (std::int64_t i = 0; i < g.width; ++i) sheet.write_zeros(line + i, map + i * g.area, zeros, true);
+    }
+    sheet.finish();
+  }
+
+  // What the positions (h, columns) give to the rows `targets`, at `at` of the lines of the sheet.
+  template <typename Requests>
+  void fill(const Sheet &shared, std::int64_t batch, const Range &targets, std::int64_t h, const Range &columns,
+            std::int64_t at, Requests &shared_ahead) const {
+    // Copies, because stores of vectors might change anything that has an address.
+    const Sheet sheet = shared;
+    const Map g = this->g;
+    Requests ahead = shared_ahead;
+    const Range reached_rows = g.rows_reached(h);
+    const float *mask = problem.mask + (batch * g.height + h) * g.width * g.cells + (g.up - h) * g.mask_w;
+    const Range given{larger(targets.begin, reached_rows.begin), smaller(targets.end, reached_rows.end)};
+    for (std::int64_t row = targets.begin; row < targets.end; ++row) {
+      if (row >= given.begin && row < given.end) continue;
+      const std::int64_t line = (row - targets.begin) * row_lines;
+      for (std::int64_t i = 0; i < g.width; ++i) clear_floats(sheet.line(line + i) + at, columns.count());
+    }
+    for (Tiles<> w(columns); w.more(); w.next()) {
+      // Targets that all of these positions reach, none if there are not enough positions.
+      const Range all{g.columns_reached(smaller(w.at() + kLanes, g.width) - 1).begin,
+                      w.at() + kLanes <= g.width ? g.columns_reached(w.at()).end : 0};
+      const std::int64_t across = at + w.at() - columns.begin;
+      for (std::int64_t row = given.begin; row < given.end; ++row) {
+        const float *cells = mask + row * g.mask_w + w.at() * (g.cells - 1) + g.left;
+        const std::int64_t line = (row - targets.begin) * row_lines;
+        for (Tiles<> target(Range{0, g.width}); target.more(); target.next()) {
+          ahead.step();
+          Vector square[kLanes];
+          if (target.at() >= all.begin && target.at() + kLanes <= all.end) {
+            load_square(square, cells + target.at(), g.cells - 1);
+          } else {
+            load_edge(square, cells + target.at(), w.at(), target.at());
+          }
+          transpose(square);
+          store_square(sheet.line(line + target.at()) + across, sheet.stride(), square);
+        }
+      }
+    }
+    shared_ahead = ahead;
+  }
+
+  // A square of which not all values are there: `cells` is what position w has for a target.
+  [[gnu::always_inline]] void load_edge(Vector (&square)[kLanes], const float *cells, std::int64_t w,
+                                        std::int64_t target) const {
+    for (std::int64_t j = 0; j < kLanes; ++j) {
+      const std::int64_t position = smaller(w + j, g.width - 1);  // what is behind the last column is not written out
+      const Range columns = g.columns_reached(position);
+      square[j] = load_window(cells + (position - w) * (g.cells - 1), columns.begin - target, columns.end - target);
+    }
+  }
+
+  const Map &g;
+  const PsamaskForwardProblem &problem;
+  const bool direct;  // squares are whole, and are written straight into the result
+  const bool asks;
+  const std::int64_t row_lines;                        // of the sheet, for the targets of one row
+  const std::int64_t target_rows;                      // of a task
+  const std::int64_t position_rows, position_columns;  // of a block
+  const std::int64_t row_tasks;
+};
+
+}  // namespace
+}  // namespace MLUOPS_LEVEL
+}  // namespace mluops
+
+#endif  // MLUOPS_OPS_PSAMASK_CPU_DISTRIBUTE_FORWARD_H_

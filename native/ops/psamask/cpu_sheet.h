@@ -1,0 +1,109 @@
+// The sheet in which distribute puts lines of its result together.
+#ifndef MLUOPS_OPS_PSAMASK_CPU_SHEET_H_
+#define MLUOPS_OPS_PSAMASK_CPU_SHEET_H_
+
+#include "cpu/stream.h"
+#include "ops/psamask/cpu_map.h"
+
+namespace mluops {
+namespace MLUOPS_LEVEL {
+namespace {
+
+// The next pieces of lines of the result, side by side, until they are long enough to be written. Of those that go past the caches,
+// whole cache lines are written: what is left of a piece stays in front of the next one. Of a result that stays in the caches a sheet
+// may also be a view.
+class Sheet {
+ public:
+  // Floats of memory that `lines` with pieces of `width` take.
+  static std::int64_t size(std::int64_t lines, std::int64_t width) { return lines * (stride_of(width) + 2); }
+
+  Sheet(float *memory, std::int64_t lines, std::int64_t width, bool stream)
+      : left_(reinterpret_cast<std::int32_t *>(memory + lines * stride_of(width))),
+        skipped_(left_ + lines),
+        lines_(memory + kFloatsPerLine),
+        stride_(stride_of(width)),
+        stream_(stream) {}
+
+  // A view of lines that start at `lines`, `stride` apart.
+  static Sheet view(float *lines, std::int64_t stride) { return Sheet(lines, stride); }
+
+  // `count` lines from `first` on start at `to`, `stride` apart in memory.
+  void start(std::int64_t first, const float *to, std::int64_t stride, std::int64_t count) const {
+    for (std::int64_t i = first; stream_ && i < first + count; ++i, to += stride) {
+      left_[i] = static_cast<std::int32_t>(reinterpret_cast<std::uintptr_t>(to) / sizeof(float) % kFloatsPerLine);
+      skipped_[i] = left_[i];
+    }
+  }
+
+  // Where the next piece of a line goes.
+  float *line(std::int64_t i) const { return lines_ + i * stride_; }
+  std::int64_t stride() const { return stride_; }
+
+  // Writes the next `width` floats of a line to memory. Not of a view.
+  void write(std::int64_t i, float *to, std::int64_t width, bool is_last) const {
+    if (stream_) {
+      write_past_caches(i, to, width, is_last);
+    } else {
+      copy_row(to, line(i), width);
+    }
+  }
+
+  // Writes zeros, however many they are.
+  void write_zeros(std::int64_t i, float *to, std::int64_t count, bool is_last) const {
+    constexpr std::int64_t kMost = kFloatsPerLine;
+    if (!stream_) {
+      clear_floats(to, count);
+      return;
+    }
+    // Up to the end of a cache line, with what is left in front of them; if they go on behind it, nothing is left or skipped.
+    const std::int64_t head = smaller((kMost - left_[i]) % kMost, count);
+    clear_floats(line(i), kMost);
+    if (head > 0) write_past_caches(i, to, head, is_last && head == count);
+    if (head == count) return;
+    const std::int64_t all = count - head, whole = is_last ? all : all / kMost * kMost;
+    stream_byte(to + head, 0, static_cast<std::size_t>(whole) * sizeof(float));
+    clear_floats(line(i) - kMost, kMost);
+    left_[i] = static_cast<std::int32_t>(all - whole);
+  }
+
+  void finish() const {
+    if (stream_) finish_stream();
+  }
+
+ private:
+  Sheet(float *lines, std::int64_t stride)
+      : left_(nullptr), skipped_(nullptr), lines_(lines), stride_(stride), stream_(false) {}
+
+  // A line has room for what is left in front of it, and whole vectors are stored.
+  static std::int64_t stride_of(std::int64_t width) { return kFloatsPerLine + width + 2 * kLanes; }
+
+  [[gnu::always_inline]] void write_past_caches(std::int64_t i, float *to, std::int64_t width, bool is_last) const {
+    float *const piece = line(i);
+    const std::int64_t left = left_[i], skipped = skipped_[i], all = left + width;
+    const std::int64_t whole = is_last ? all : all / kFloatsPerLine * kFloatsPerLine;
+    const float *from = piece - left;
+    to -= left;
+    if (skipped == 0 && !is_last) {
+      for (const float *const end = from + whole; from != end; from += kFloatsPerLine, to += kFloatsPerLine) {
+        stream_line(reinterpret_cast<char *>(to), reinterpret_cast<const char *>(from));
+      }
+    } else if (whole > 0) {
+      stream_bytes(to + skipped, from + skipped, static_cast<std::size_t>(whole - skipped) * sizeof(float));
+      skipped_[i] = 0;
+    }
+    copy_row(piece - kFloatsPerLine, piece + width - kFloatsPerLine, kFloatsPerLine);
+    left_[i] = static_cast<std::int32_t>(all - whole);
+  }
+
+  std::int32_t *left_;     // floats of each line that wait in front of its piece
+  std::int32_t *skipped_;  // the first of them that are not ours, but before the line in memory
+  float *lines_;
+  std::int64_t stride_;
+  bool stream_;
+};
+
+}  // namespace
+}  // namespace MLUOPS_LEVEL
+}  // namespace mluops
+
+#endif  // MLUOPS_OPS_PSAMASK_CPU_SHEET_H_
