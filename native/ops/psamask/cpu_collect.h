@@ -42,8 +42,13 @@ struct CollectForward {
   const float *values() const { return problem.mask; }
   std::int64_t values_count() const { return g.batches * g.area * g.cells; }
 
-  // How far what a later position has there lies from what a position has.
-  std::int64_t ahead() const { return 3 * (g.cells - 1); }
+  // How far what a later position has there lies from what a position has: so many positions later that some 200 cache lines lie between,
+  // as those that were asked for too early are in the way of others.
+  std::int64_t ahead() const {
+    constexpr std::int64_t kLines = 200, kMostPositions = 3;
+    const std::int64_t lines = smaller(g.height, g.mask_h) * (smaller(g.width, g.mask_w) / kFloatsPerLine + 1);
+    return smaller((kLines - 1) / lines + 1, kMostPositions) * (g.cells - 1);
+  }
 
   Line line(const Position &at) const {
     const Range rows = g.rows_reached(at.h), columns = g.columns_reached(at.w);
@@ -110,8 +115,9 @@ template <typename Sink, bool kAsks>
 template <bool kAsks, typename Collect>
 [[gnu::flatten]] void collect_past_caches(const Collect &collect, std::int64_t begin, std::int64_t end) {
   StreamSink sink(collect.result() + begin * collect.line_size());
+  const std::int64_t ahead = collect.ahead();
   for (Position at(collect.g, begin); at.index < end; at.next(collect.g)) {
-    write_line<StreamSink, kAsks>(collect.line(at), collect.ahead(), &sink);
+    write_line<StreamSink, kAsks>(collect.line(at), ahead, &sink);
   }
   sink.finish();
 }
@@ -120,6 +126,7 @@ template <bool kAsks, typename Collect>
 template <int kVectors, bool kAsks, typename Collect>
 [[gnu::flatten]] void write_lines(const Collect &collect, std::int64_t begin, std::int64_t end) {
   const float *const values = collect.values(), *const values_end = values + collect.values_count();
+  const std::int64_t ahead = collect.ahead();
   for (Position at(collect.g, begin); at.index < end; at.next(collect.g)) {
     const Line line = collect.line(at);
     float *const to = collect.result() + at.index * collect.line_size();
@@ -128,13 +135,13 @@ template <int kVectors, bool kAsks, typename Collect>
     if constexpr (kVectors > 0) {
       if (first >= values && behind <= values_end) {
         clear_floats(to, line.rows.begin * line.width);
-        write_short_rows<kVectors, kAsks>(line, collect.ahead(), to + line.rows.begin * line.width);
+        write_short_rows<kVectors, kAsks>(line, ahead, to + line.rows.begin * line.width);
         clear_floats(to + line.rows.end * line.width, (line.height - line.rows.end) * line.width);
         continue;
       }
     }
     DirectSink sink(to);
-    write_line<DirectSink, kAsks>(line, collect.ahead(), &sink);
+    write_line<DirectSink, kAsks>(line, ahead, &sink);
   }
 }
 
