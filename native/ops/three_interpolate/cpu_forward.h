@@ -1,0 +1,130 @@
+// Forward: the sum of three sources for each target.
+#ifndef MLUOPS_OPS_THREE_INTERPOLATE_CPU_FORWARD_H_
+#define MLUOPS_OPS_THREE_INTERPOLATE_CPU_FORWARD_H_
+
+#include "cpu/stream.h"
+#include "ops/three_interpolate/cpu_tiles.h"
+
+namespace mluops {
+namespace MLUOPS_LEVEL {
+namespace {
+
+// So far on in their rows features are asked for.
+constexpr std::int64_t kSourcesAhead = 64;
+
+template <typename T>
+class Forward {
+ public:
+  Forward(const ThreeInterpolateForwardProblem &problem, const Cut &cut)
+      : problem_(problem),
+        g_(problem.geometry),
+        cut_(cut),
+        stream_(g_.batches * g_.channels * g_.targets * static_cast<std::int64_t>(sizeof(T)) >= streaming_bytes()),
+        whole_tiles_(stream_ && g_.targets % kPerLine<T> == 0) {}
+
+  void tiled(const Room &room, std::int64_t number) const {
+    const Task task = cut_.task(number);
+    fill(room.tile, task);
+    for (std::int64_t n = task.begin, end; n < task.end; n = end) {
+      end = smaller(end_of_tile(output(task, n), n), task.end);
+      const Targets targets = room.ready<T>(problem_, task, n, end - n);
+      if (whole_tiles_ && end - n == kTargetTile<T>) {
+        sum_targets<true>(room.tile, targets, task, n, end - n);
+      } else {
+        sum_targets<false>(room.tile, targets, task, n, end - n);
+      }
+    }
+    if (stream_) finish_stream();
+  }
+
+  // One channel, straight from its features.
+  void plain(std::int64_t number) const {
+    const Task task = cut_.task(number);
+    const T *source = features(task);
+    T *target = output(task, task.begin);
+    const std::int64_t first = (task.batch * g_.targets + task.begin) * kNeighbours;
+    const std::int32_t *index = problem_.indices + first;
+    const T *weight = static_cast<const T *>(problem_.weights) + first;
+    for (std::int64_t n = 0; n < task.end - task.begin; ++n, index += kNeighbours, weight += kNeighbours) {
+      float term[kNeighbours];
+      for (int i = 0; i < kNeighbours; ++i) {
+        const bool valid = index[i] >= 0 && index[i] < g_.sources;
+        term[i] = valid ? to_float(weight[i]) * to_float(source[index[i]]) : 0.0f;
+      }
+      store(target + n, term[0] + term[1] + term[2]);
+    }
+  }
+
+ private:
+  const T *features(const Task &task) const {
+    return static_cast<const T *>(problem_.features) + (task.batch * g_.channels + task.channel) * g_.sources;
+  }
+
+  T *output(const Task &task, std::int64_t target) const {
+    return static_cast<T *>(problem_.output) + (task.batch * g_.channels + task.channel) * g_.targets + target;
+  }
+
+  void fill(float *tile, const Task &task) const {
+    const T *rows = features(task);
+    Vector square[kLanes];
+    for (std::int64_t m = 0; m < g_.sources; m += kLanes) {
+      const std::int64_t count = smaller<std::int64_t>(kLanes, g_.sources - m);
+      // Behind the end of these rows come the next task's, to which the sums leave time to arrive.
+      const std::int64_t next = m + kSourcesAhead < g_.sources ? 0 : (task.channels - 1) * g_.sources;
+      ask_for_rows<0>(rows, g_.sources, task.channels, m, kSourcesAhead + next);
+      load_turned(rows + m, g_.sources, task.channels, count, square);
+      store_square(tile + m * kLanes, kLanes, square);
+    }
+    store(tile + g_.sources * kLanes, Vector{});
+  }
+
+  // A whole tile begins at a cache line in every row, and is written past the caches: straight code, no branch for what is in a line.
+  template <bool kWhole>
+  void sum_targets(const float *tile, const Targets &targets, const Task &task, std::int64_t n,
+                   std::int64_t some) const {
+    const std::int64_t count = kWhole ? kTargetTile<T> : some;
+    T *rows = output(task, n);
+    T results[kLanes][kTargetTile<T>];
+    for (std::int64_t start = 0; start < count; start += kLanes) {
+      if (!kWhole && !stream_) ask_for_rows<1>(rows, g_.targets, task.channels, start, 0);
+      const Targets these = targets.from(start);
+      Vector square[kLanes];
+#pragma GCC unroll 16
+      for (std::int64_t i = 0; i < kLanes; ++i) square[i] = sum(tile, these, i);
+      transpose(square);
+      for (int c = 0; c < kLanes; ++c) store(&results[c][start], square[c]);
+    }
+    for (std::int64_t c = 0; c < task.channels; ++c) {
+      T *const to = rows + c * g_.targets;
+      if (kWhole) {
+        for (std::int64_t at = 0; at < count; at += kPerLine<T>) {
+          stream_line(reinterpret_cast<char *>(to + at), reinterpret_cast<const char *>(results[c] + at));
+        }
+      } else if (stream_) {
+        stream_bytes(to, results[c], static_cast<std::size_t>(count) * sizeof(T));
+      } else {
+        copy_row(to, results[c], count);
+      }
+    }
+  }
+
+  static Vector sum(const float *tile, const Targets &targets, std::int64_t target) {
+    const std::int32_t *source = targets.source + target * kNeighbours;
+    const float *weight = targets.weight + target * kNeighbours;
+    const Vector first = weight[0] * load(tile + source[0]);
+    const Vector second = first + weight[1] * load(tile + source[1]);
+    return second + weight[2] * load(tile + source[2]);
+  }
+
+  const ThreeInterpolateForwardProblem &problem_;
+  const ThreeInterpolateGeometry &g_;
+  const Cut &cut_;
+  const bool stream_;
+  const bool whole_tiles_;  // a tile that begins at a cache line in one row does in all
+};
+
+}  // namespace
+}  // namespace MLUOPS_LEVEL
+}  // namespace mluops
+
+#endif  // MLUOPS_OPS_THREE_INTERPOLATE_CPU_FORWARD_H_

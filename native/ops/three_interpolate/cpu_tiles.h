@@ -1,0 +1,185 @@
+// What forward and backward share: targets made ready, the work cut into tasks, their memory, and turning rows into tiles.
+//
+// This and what is built on it is in an unnamed namespace: one file per level has it, and GCC takes functions in there that it would
+// call otherwise.
+#ifndef MLUOPS_OPS_THREE_INTERPOLATE_CPU_TILES_H_
+#define MLUOPS_OPS_THREE_INTERPOLATE_CPU_TILES_H_
+
+#include "cpu/vector.h"
+#include "ops/three_interpolate/three_interpolate.h"
+
+namespace mluops {
+namespace MLUOPS_LEVEL {
+namespace {
+
+// Values of a cache line.
+template <typename T>
+constexpr std::int64_t kPerLine = kCacheLine / static_cast<std::int64_t>(sizeof(T));
+
+// Targets that are summed up before they are written. Results of fewer, which lie kilobytes apart, are slow to write; those of more are
+// in the way in the first cache.
+template <typename T>
+constexpr std::int64_t kTargetTile = 8 * kPerLine<T>;
+constexpr std::int64_t kMostTile = kTargetTile<Half>;
+static_assert(kTargetTile<float> % kLanes == 0, "a tile of targets is whole squares");
+
+// Some targets: for each of them and each neighbour where in a tile its source begins, and its weight. An index that names no source
+// stands for source M, an extra one whose values do not count, with weight 0.
+struct Targets {
+  std::int32_t *source;  // whole vectors
+  float *weight;
+
+  // Values that as many targets take, and another square of them: where a square begins at any of them, it ends behind the last one.
+  static std::int64_t size(std::int64_t count) { return (count + 2 * kLanes - 1) / kLanes * kLanes * kNeighbours; }
+
+  Targets from(std::int64_t target) const { return {source + target * kNeighbours, weight + target * kNeighbours}; }
+
+  template <typename T>
+  void read(const std::int32_t *indices, const T *weights, std::int64_t count, std::int64_t sources) const {
+    const std::int32_t limit = static_cast<std::int32_t>(sources);
+    for (std::int64_t e = 0; e < size(count); e += kLanes) {
+      const std::int64_t left = larger<std::int64_t>(count * kNeighbours - e, 0);
+      const IntVector index = load_some(indices + e, left);
+      const IntVector valid = (index >= 0) & (index < limit);
+      // Unsigned, because compilers multiply before they choose, and an index may be anything.
+      const UnsignedVector chosen = reinterpret_cast<UnsignedVector>(valid ? index : IntVector{} + limit);
+      store(source + e, reinterpret_cast<IntVector>(chosen * kLanes));
+      store(weight + e, valid ? load_some(weights + e, left) : Vector{});
+    }
+  }
+};
+
+// A task: some channels of one batch, in forward also a range of targets.
+struct Task {
+  std::int64_t batch;
+  std::int64_t channel;
+  std::int64_t channels;
+  std::int64_t begin;
+  std::int64_t end;
+};
+
+// Cuts the work into tasks. `chunks` > 1 cuts the targets of a channel block too.
+struct Cut {
+  Cut(const ThreeInterpolateGeometry &geometry, std::int64_t channels_per_task, std::int64_t chunks_wanted)
+      : g(geometry),
+        width(channels_per_task),
+        blocks((g.channels + width - 1) / width),
+        chunk((g.targets / larger<std::int64_t>(chunks_wanted, 1) / kMostTile + 1) * kMostTile),
+        chunks((g.targets + chunk - 1) / chunk) {}
+
+  std::int64_t tasks() const { return g.batches * blocks * chunks; }
+  // About how many values a task handles.
+  std::int64_t values() const { return (chunk * (kNeighbours + 1) + g.sources) * width; }
+
+  Task task(std::int64_t number) const {
+    const std::int64_t channel = number / chunks % blocks * width;
+    const std::int64_t begin = number % chunks * chunk;
+    return Task{number / chunks / blocks, channel, smaller(width, g.channels - channel), begin,
+                smaller(begin + chunk, g.targets)};
+  }
+
+  const ThreeInterpolateGeometry &g;
+  std::int64_t width, blocks, chunk, chunks;
+};
+
+// Where a tile of targets ends of which the one in memory at `first` is number n: at the end of a cache line, so that lines are
+// read and written as a whole.
+template <typename T>
+inline std::int64_t end_of_tile(const T *first, std::int64_t n) {
+  return n + kTargetTile<T> -
+         static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(first) % kCacheLine / sizeof(T));
+}
+
+// Enough tasks for the threads, none so short that its tile is not worth it.
+inline std::int64_t wanted_chunks(const ThreeInterpolateGeometry &g) {
+  const std::int64_t blocks = g.batches * ((g.channels + kLanes - 1) / kLanes);
+  return smaller<std::int64_t>(4 * thread_count() / blocks, g.targets / (4 * g.sources + 1024)) + 1;
+}
+
+// A source more than there are, and as many as a square has that begins at the last one.
+inline std::int64_t tile_size(const ThreeInterpolateGeometry &g) { return (g.sources + kLanes) * kLanes; }
+
+inline std::int64_t tensor_bytes(const ThreeInterpolateGeometry &g) {
+  return g.batches * (g.channels * (g.sources + g.targets) + 6 * g.targets) * (g.half ? 2 : 4);
+}
+
+// Whether tiles pay: enough channels and targets, and little memory against that of the tensors. The number of threads has no
+// say, so that it cannot show in the results.
+inline bool tiles_pay(const ThreeInterpolateGeometry &g) {
+  constexpr std::int64_t kFreeBytes = 2 << 20;
+  const std::int64_t tile = tile_size(g) * static_cast<std::int64_t>(sizeof(float));
+  const bool few_targets = g.targets * 2 * kNeighbours < g.sources;
+  const bool counted = tile_size(g) <= INT32_MAX;  // Targets count places in a tile in 32 bits
+  return g.channels * 4 >= kLanes && !few_targets && counted && tile <= larger(kFreeBytes, tensor_bytes(g) / 32);
+}
+
+// What a running task needs: a tile, and targets. Where memory allows it, all targets of a batch are kept for the next task, since
+// making them ready again for each block of channels would take up to a fifth of the time.
+struct Room {
+  static bool keeps_targets(const Cut &cut, std::int64_t slots) {
+    const std::int64_t bytes = slots * Targets::size(cut.g.targets) * 2 * static_cast<std::int64_t>(sizeof(float));
+    return cut.blocks > 1 && cut.chunks == 1 && bytes <= tensor_bytes(cut.g) / 32;
+  }
+
+  Room(const ThreeInterpolateGeometry &g, bool keeps_targets, Dealer &memory)
+      : keeps(keeps_targets),
+        tile(memory.deal<float>(tile_size(g))),
+        targets(deal_targets(keeps ? g.targets : smaller(kMostTile, g.targets), memory)),
+        batch(memory.deal<std::int64_t>(1)) {}
+
+  static Targets deal_targets(std::int64_t count, Dealer &memory) {
+    std::int32_t *source = memory.deal<std::int32_t>(Targets::size(count));
+    return Targets{source, memory.deal<float>(Targets::size(count))};
+  }
+
+  // `count` targets of a task from number n on.
+  template <typename T, typename Problem>
+  Targets ready(const Problem &problem, const Task &task, std::int64_t n, std::int64_t count) const {
+    const ThreeInterpolateGeometry &g = problem.geometry;
+    const std::int64_t first = task.batch * g.targets;
+    const std::int32_t *indices = problem.indices + first * kNeighbours;
+    const T *weights = static_cast<const T *>(problem.weights) + first * kNeighbours;
+    if (!keeps) {
+      targets.read(indices + n * kNeighbours, weights + n * kNeighbours, count, g.sources);
+      return targets;
+    }
+    if (*batch != task.batch) {
+      targets.read(indices, weights, g.targets, g.sources);
+      *batch = task.batch;
+    }
+    return targets.from(n);
+  }
+
+  const bool keeps;
+  float *const tile;
+  const Targets targets;
+  std::int64_t *const batch;  // whose targets are kept, -1 at first
+};
+
+// Row-wise [channels][length] to vectors [length][lanes]; missing channels are 0.
+template <typename T>
+inline void load_turned(const T *rows, std::int64_t stride, std::int64_t channels, std::int64_t count,
+                        Vector (&square)[kLanes]) {
+  if (channels == kLanes && count == kLanes) {
+    for (int c = 0; c < kLanes; ++c) square[c] = load(rows + c * stride);
+  } else {
+    for (int c = 0; c < kLanes; ++c) square[c] = c < channels ? load_some(rows + c * stride, count) : Vector{};
+  }
+  transpose(square);
+}
+
+// Asks for what lies `further` on in some rows, too many for the hardware to foresee each of them. To be called wherever a square begins,
+// `at` in the rows; squares share cache lines.
+template <int kWrite, typename T>
+[[gnu::always_inline]] inline void ask_for_rows(const T *rows, std::int64_t stride, std::int64_t count, std::int64_t at,
+                                                std::int64_t ahead) {
+  const std::int64_t further = at + ahead;
+  if (at % kPerLine<T> != 0) return;
+  for (std::int64_t i = 0; i < count; ++i) ask_for_value<kWrite, 2>(rows, i * stride + further);
+}
+
+}  // namespace
+}  // namespace MLUOPS_LEVEL
+}  // namespace mluops
+
+#endif  // MLUOPS_OPS_THREE_INTERPOLATE_CPU_TILES_H_
