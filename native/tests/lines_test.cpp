@@ -154,7 +154,7 @@ Writer unit(const Layout &layout, const Writer &code) {
 }
 
 LineSections sections_with(const Writer &line) {
-  return {line.bytes, strings_of({"/work", "sub", "/abs"}), strings_of({"a.mlu", "b.mlu", "c.mlu", "/whole/d.mlu"})};
+  return {line.bytes, strings_of({"/build", "sub", "/abs"}), strings_of({"a.mlu", "b.mlu", "c.mlu", "/whole/d.mlu"})};
 }
 
 const std::vector<AddressRange> kCode = {{0x1000, 0x2000}, {0x8000, 0x9000}};

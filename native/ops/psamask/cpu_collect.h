@@ -68,7 +68,6 @@ struct CollectBackward {
   float *result() const { return problem.mask; }
   const float *values() const { return problem.map; }
   std::int64_t values_count() const { return g.batches * g.area * g.area; }
-  std::int64_t ahead() const { return 3 * g.area; }
 
   Line line(const Position &at) const {
     const Range rows = g.rows_reached(at.h), columns = g.columns_reached(at.w);
@@ -98,6 +97,16 @@ void write_short_rows(const Line line, std::int64_t ahead, float *to) {
 
 constexpr int kShortRow = 8;  // vectors
 
+// Where a collection asks for nothing it does not say how far ahead.
+template <bool kAsks, typename Collect>
+std::int64_t ahead_of(const Collect &collect) {
+  if constexpr (kAsks) {
+    return collect.ahead();
+  } else {
+    return 0;
+  }
+}
+
 template <typename Sink, bool kAsks>
 [[gnu::always_inline]] inline void write_line(const Line &line, std::int64_t ahead, Sink *sink) {
   sink->zeros(line.rows.begin * line.width);
@@ -115,7 +124,7 @@ template <typename Sink, bool kAsks>
 template <bool kAsks, typename Collect>
 [[gnu::flatten]] void collect_past_caches(const Collect &collect, std::int64_t begin, std::int64_t end) {
   StreamSink sink(collect.result() + begin * collect.line_size());
-  const std::int64_t ahead = collect.ahead();
+  const std::int64_t ahead = ahead_of<kAsks>(collect);
   for (Position at(collect.g, begin); at.index < end; at.next(collect.g)) {
     write_line<StreamSink, kAsks>(collect.line(at), ahead, &sink);
   }
@@ -126,7 +135,7 @@ template <bool kAsks, typename Collect>
 template <int kVectors, bool kAsks, typename Collect>
 [[gnu::flatten]] void write_lines(const Collect &collect, std::int64_t begin, std::int64_t end) {
   const float *const values = collect.values(), *const values_end = values + collect.values_count();
-  const std::int64_t ahead = collect.ahead();
+  const std::int64_t ahead = ahead_of<kAsks>(collect);
   for (Position at(collect.g, begin); at.index < end; at.next(collect.g)) {
     const Line line = collect.line(at);
     float *const to = collect.result() + at.index * collect.line_size();

@@ -169,8 +169,8 @@ struct DistributeBackward {
           store_square(to, sheet.stride() - 1, square);
           continue;
         }
-        Vector edge
-            [kLanes];  // a copy: what is taken by number lies in memory, and the others would have to go there as well
+        // A copy: what is taken by number lies in memory, and the others would have to go there as well.
+        Vector edge[kLanes];
         for (std::int64_t j = 0; j < kLanes; ++j) edge[j] = square[j];
         for (std::int64_t j = 0; j < here; ++j) {
           const Range &columns = positions.columns[first + j];

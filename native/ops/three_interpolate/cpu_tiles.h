@@ -168,14 +168,13 @@ inline void load_turned(const T *rows, std::int64_t stride, std::int64_t channel
   transpose(square);
 }
 
-// Asks for what lies `further` on in some rows, too many for the hardware to foresee each of them. To be called wherever a square begins,
+// Asks for what lies `ahead` in some rows, too many for the hardware to foresee each of them. To be called wherever a square begins,
 // `at` in the rows; squares share cache lines.
 template <int kWrite, typename T>
 [[gnu::always_inline]] inline void ask_for_rows(const T *rows, std::int64_t stride, std::int64_t count, std::int64_t at,
                                                 std::int64_t ahead) {
-  const std::int64_t further = at + ahead;
   if (at % kPerLine<T> != 0) return;
-  for (std::int64_t i = 0; i < count; ++i) ask_for_value<kWrite, 2>(rows, i * stride + further);
+  for (std::int64_t i = 0; i < count; ++i) ask_for_value<kWrite, 2>(rows, i * stride + at + ahead);
 }
 
 }  // namespace
