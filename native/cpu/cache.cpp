@@ -43,7 +43,7 @@ std::int64_t chosen_streaming_bytes() {
     constexpr long kMost = 1L << 40;
     if (end != text && *end == '\0' && mib >= 0) return std::min<std::int64_t>(mib, kMost) << 20;
   }
-  return last_cache_bytes() / 2 + 1;
+  return last_cache_bytes() / 2;
 }
 
 }  // namespace
