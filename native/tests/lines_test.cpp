@@ -101,6 +101,19 @@ struct Layout {
   int instruction_bytes = 1;
 };
 
+// The strings of version 5, each found by where it begins.
+using Texts = std::vector<const char *>;
+const Texts kDirectories = {"/build", "sub", "/abs"};
+const Texts kFiles = {"a.mlu", "b.mlu", "c.mlu", "/whole/d.mlu"};
+
+Writer strings_of(const Texts &texts, std::size_t count) {
+  Writer writer;
+  for (std::size_t i = 0; i < count; ++i) writer.string(texts[i]);
+  return writer;
+}
+
+std::uint64_t begin_of(const Texts &texts, std::size_t index) { return strings_of(texts, index).bytes.size(); }
+
 Writer lists_of(const Layout &layout) {
   Writer lists;
   if (layout.version < 5) {
@@ -119,22 +132,17 @@ Writer lists_of(const Layout &layout) {
   }
   const int offset = layout.wide ? 8 : 4;
   // Directories by .debug_line_str; files by .debug_str, with a checksum and a block to step over.
-  lists.byte(1).byte(1).byte(0x1f).byte(3).number(0, offset).number(6, offset).number(10, offset);
+  lists.byte(1).byte(1).byte(0x1f).byte(kDirectories.size());
+  for (std::size_t i = 0; i < kDirectories.size(); ++i) lists.number(begin_of(kDirectories, i), offset);
   lists.byte(4).byte(1).byte(0x0e).byte(2).byte(0x0b).byte(5).byte(0x1e).byte(0x3f).byte(0x09).byte(5);
   const struct {
-    int name, directory;
-  } files[] = {{0, 0}, {0, 0}, {6, 1}, {12, 2}, {18, 1}};
+    std::size_t name, directory;
+  } files[] = {{0, 0}, {0, 0}, {1, 1}, {2, 2}, {3, 1}};
   for (const auto &file : files) {
-    lists.number(static_cast<std::uint64_t>(file.name), offset).byte(static_cast<std::uint64_t>(file.directory));
+    lists.number(begin_of(kFiles, file.name), offset).byte(file.directory);
     lists.number(0, 8).number(0, 8).byte(3).number(0, 3);
   }
   return lists;
-}
-
-Bytes strings_of(std::initializer_list<const char *> texts) {
-  Writer writer;
-  for (const char *text : texts) writer.string(text);
-  return writer.bytes;
 }
 
 Writer unit(const Layout &layout, const Writer &code) {
@@ -154,7 +162,7 @@ Writer unit(const Layout &layout, const Writer &code) {
 }
 
 LineSections sections_with(const Writer &line) {
-  return {line.bytes, strings_of({"/build", "sub", "/abs"}), strings_of({"a.mlu", "b.mlu", "c.mlu", "/whole/d.mlu"})};
+  return {line.bytes, strings_of(kDirectories, kDirectories.size()).bytes, strings_of(kFiles, kFiles.size()).bytes};
 }
 
 const std::vector<AddressRange> kCode = {{0x1000, 0x2000}, {0x8000, 0x9000}};
