@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -128,6 +129,18 @@ def test_a_case_gives_times_and_ratios_for_each_contender_and_number_of_threads(
         ("memcpy", 1), ("numpy", 1), ("memcpy", 2), ("numpy", 2), ("one thread", 2),
     }  # fmt: skip
     assert all(c["seconds"]["median"] > 0 and c["calls"] >= c["seconds"]["count"] >= 3 for c in found["contenders"])
+
+
+def test_a_float16_case_is_measured_in_float32_too(tiny_case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
+    half, built = replace(tiny_case, id="tin_shift_forward/tiny/f16", dtype="float16"), []
+    build = driver.build
+    monkeypatch.setattr(driver, "build", lambda case: built.append(build(case)) or built[-1])
+    found = driver.run_case(half, [], [1, 2], Plan(budget=0.05, rounds=(3, 3), pause=0.0))
+    assert sorted(r["threads"] for r in found["ratios"] if r["to"] == "float32") == [1, 2]
+    halves, singles = built
+    assert found["bytes_read"] == halves.bytes_read
+    assert singles.case == replace(half, dtype="float32")
+    assert singles.bytes_moved > halves.bytes_moved
 
 
 def test_growth_is_judged_against_ten_million_elements(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -73,10 +73,18 @@ def test_two_threads_must_help_unless_memory_is_the_limit() -> None:
 
 
 def test_float16_must_not_be_slower_than_float32() -> None:
-    single = case("op/shape/f32", {("pymluops", 2): 1.0, ("memcpy", 2): 1.0})
-    for seconds, outcome in ((1.01, held), (1.2, missed)):
-        half = case("op/shape/f16", {("pymluops", 2): seconds, ("memcpy", 2): 1.0}, dtype="float16")
-        assert "float16 against float32" in outcome(single, half)
+    rule = "float16 against float32"
+    times = {("pymluops", 1): 2.0, ("memcpy", 1): 1.0, ("float32", 1): 1.0,
+             ("pymluops", 2): 1.01, ("memcpy", 2): 0.7, ("float32", 2): 1.0}  # fmt: skip
+    assert rule in held(case("x/f16", times, dtype="float16"))
+    assert rule in missed(case("x/f16", {**times, ("pymluops", 2): 1.2}, dtype="float16"))
+    assert rule not in held(case("x/f32", {key: times[key] for key in times if key[0] != "float32"}))
+
+
+def test_ours_in_float32_is_no_peer() -> None:
+    half = case("x/f16", {("pymluops", 2): 1.0, ("memcpy", 2): 0.7, ("float32", 2): 0.1, ("numpy", 2): 3.0})
+    assert [peer["name"] for peer in verdicts.all_peers(half, 2)] == ["numpy"]
+    assert "not slower than numpy" in held(half)
 
 
 MACHINE = {

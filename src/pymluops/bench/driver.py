@@ -6,6 +6,7 @@ import gc
 import statistics
 import time
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from pymluops.bench.cases import Case
@@ -19,6 +20,9 @@ from pymluops.bench.threads import close_teams, set_all_threads
 from pymluops.bench.timing import Contender, Plan, estimate, measure
 
 OURS, MEMCPY = "pymluops", "memcpy"
+
+#: Ours on the same numbers as float32, which a float16 case is compared with.
+SINGLE = "float32"
 
 #: A variant that takes longer than this many times the fastest one's first calls is not measured.
 _WORTH_MEASURING = 1.4
@@ -40,11 +44,12 @@ def _run(problem: Problem, peers: Sequence[Peer], threads: Sequence[int], plan: 
     expected = problem.run(problem.buffers())
     wrong: list[dict[str, str]] = []
     contenders: list[Contender] = []
-    copier, ours = Memcpy(problem.bytes_moved), problem.buffers()
+    copier, ours, single = Memcpy(problem.bytes_moved), problem.buffers(), _in_float32(problem.case)
     outputs = {peer.name: problem.buffers() for peer in peers}
     hopeless: set[tuple[str, str]] = set()
     for count in threads:
         contenders += _tried(OURS, {"": lambda: problem.run(ours)}, count)
+        contenders += _tried(SINGLE, single, count)
         contenders += _tried(MEMCPY, copier.variants(count), count)
         for peer in peers:
             right = _right_variants(peer, problem, expected, outputs[peer.name], count, wrong, hopeless)
@@ -61,12 +66,21 @@ def _run(problem: Problem, peers: Sequence[Peer], threads: Sequence[int], plan: 
     }
 
 
+def _in_float32(case: Case) -> dict[str, Callable[[], object]]:
+    """Return our call for a float16 case on arrays of float32, as a contender's only variant."""
+    if case.dtype != "float16":
+        return {}
+    problem = build(replace(case, dtype="float32"))
+    buffers = problem.buffers()
+    return {"": lambda: problem.run(buffers)}
+
+
 def _tried(name: str, variants: Mapping[str, Callable[[], object]], threads: int) -> list[Contender]:
     """Try the variants and return those that may turn out to be the fastest."""
     tried = [Contender(name, variant, threads, run, set_all_threads) for variant, run in variants.items()]
     for contender in tried:
         contender.estimate = estimate(contender)
-        contender.essential = name in (OURS, MEMCPY)
+        contender.essential = name in (OURS, MEMCPY, SINGLE)
     if name == MEMCPY:  # which is the fastest depends on how busy the machine is
         return tried
     least = min((contender.estimate for contender in tried), default=0.0)
@@ -140,7 +154,7 @@ def _contender(contender: Contender) -> dict[str, Any]:
 
 
 def _ratios(contenders: Sequence[Contender]) -> list[dict[str, Any]]:
-    """Compare ours with memcpy, with every peer, and with ours on one thread, at each number of threads."""
+    """Compare ours with memcpy, every peer, ours in float32 and ours on one thread, at each number of threads."""
     ours = {contender.threads: contender for contender in contenders if contender.name == OURS}
     found: list[dict[str, Any]] = []
     for contender in contenders:

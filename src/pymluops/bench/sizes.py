@@ -10,7 +10,7 @@ from pymluops.bench.driver import run_case
 from pymluops.bench.families import sized
 from pymluops.bench.peers import Peer
 from pymluops.bench.timing import Plan
-from pymluops.bench.verdicts import contender, ratio
+from pymluops.bench.verdicts import all_peers, contender, ratio
 
 SIZES = (10**3, 10**4, 10**5, 10**6, 10**7, 10**8)
 QUICK_SIZES = (10**3, 10**5, 10**7)
@@ -56,7 +56,6 @@ def _measure(case: Case, peers: Sequence[Peer], threads: int, plan: Plan) -> dic
     ours, copied = contender(result, "pymluops", threads), contender(result, "memcpy", threads)
     if ours is None or copied is None:
         raise AssertionError("every case measures both")
-    others = [c for c in result["contenders"] if c["name"] not in ("pymluops", "memcpy")]
     return {
         "operator": case.id.rpartition("/")[0],
         "threads": threads,
@@ -65,7 +64,7 @@ def _measure(case: Case, peers: Sequence[Peer], threads: int, plan: Plan) -> dic
         "bytes": result["bytes_read"] + result["bytes_written"],
         "seconds": ours["seconds"],
         "memcpy_seconds": copied["seconds"],
-        "peer_seconds": {other["name"]: other["seconds"] for other in others},
+        "peer_seconds": {peer["name"]: peer["seconds"] for peer in all_peers(result, threads)},
         "to_memcpy": ratio(result, "memcpy", threads),
         "wrong": result["wrong"],
     }

@@ -17,6 +17,9 @@ SPEED_UP = 1.6
 #: Calls shorter than this, in seconds, are not worth waking a thread for.
 SHORT = 1e-4
 
+#: Ours, the yardstick, and ours in float32.
+_NOT_PEERS = ("pymluops", "memcpy", "float32")
+
 
 def judge(cases: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """Return one entry for each rule that applies to a case: what was found, what is allowed, whether it holds."""
@@ -26,7 +29,8 @@ def judge(cases: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
         verdicts += _limits(case, threads)
         verdicts += _fastest(case, threads)
         verdicts += _speed_up(case)
-    return verdicts + _float16(cases)
+        verdicts += _float16(case, threads)
+    return verdicts
 
 
 def max_threads(case: Mapping[str, Any]) -> int:
@@ -45,10 +49,14 @@ def ratio(case: Mapping[str, Any], to: str, threads: int) -> Mapping[str, Any] |
     return next((r for r in case["ratios"] if r["to"] == to and r["threads"] == threads), None)
 
 
+def all_peers(case: Mapping[str, Any], threads: int) -> list[Mapping[str, Any]]:
+    """Return the measurements of all contenders that are neither ours nor a memcpy."""
+    return [c for c in case["contenders"] if c["name"] not in _NOT_PEERS and c["threads"] == threads]
+
+
 def best_peer(case: Mapping[str, Any], threads: int) -> Mapping[str, Any] | None:
     """Return the measurement of the fastest peer."""
-    peers = (c for c in case["contenders"] if c["name"] not in ("pymluops", "memcpy") and c["threads"] == threads)
-    return min(peers, key=lambda c: float(c["seconds"]["median"]), default=None)
+    return min(all_peers(case, threads), key=lambda c: float(c["seconds"]["median"]), default=None)
 
 
 def _entry(case: Mapping[str, Any], threads: int, rule: str, found: float, limit: float, holds: bool) -> dict[str, Any]:
@@ -93,17 +101,6 @@ def _speed_up(case: Mapping[str, Any]) -> list[dict[str, Any]]:
     return [_entry(case, 2, "two threads against one", found, SPEED_UP, holds)]
 
 
-def _float16(cases: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """float16 must not be slower than float32 of the same shape."""
-    verdicts = []
-    by_id = {case["id"]: case for case in cases}
-    for case in cases:
-        single = by_id.get(case["id"].removesuffix("f16") + "f32")
-        if case["dtype"] != "float16" or single is None:
-            continue
-        threads = max_threads(case)
-        half, full = contender(case, "pymluops", threads), contender(single, "pymluops", threads)
-        if half is not None and full is not None:
-            found = half["seconds"]["median"] / full["seconds"]["median"]
-            verdicts.append(_entry(case, threads, "float16 against float32", found, TOLERANCE, found <= TOLERANCE))
-    return verdicts
+def _float16(case: Mapping[str, Any], threads: int) -> list[dict[str, Any]]:
+    """float16 must not be slower than float32 of the same shape, which was measured in the same rounds."""
+    return _at_most(case, threads, "float16 against float32", "float32", TOLERANCE)
