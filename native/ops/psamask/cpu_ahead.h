@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "cpu/kernel.h"
+#include "cpu/vector.h"
 
 namespace mluops {
 namespace MLUOPS_LEVEL {
@@ -30,14 +31,30 @@ class Ahead {
     for (due_ += requests_; due_ >= steps_; due_ -= steps_) runs_.ask();
   }
 
+  // A step in which a square is turned, wherever it lies.
+  [[gnu::always_inline]] void turning(const float *, std::int64_t) { step(); }
+
  private:
   Runs runs_;
   std::int64_t requests_ = 0, steps_ = 1, due_ = 0;
 };
 
-// Where all comes from the caches.
-struct NothingAhead {
-  void step() const {}
+// Asks for a later square while one is turned; it lies `ahead` values behind, perhaps where nothing is.
+class SquaresAhead {
+ public:
+  explicit SquaresAhead(std::int64_t ahead) : ahead_(ahead) {}
+
+  [[gnu::always_inline]] void turning(const float *square, std::int64_t stride) const {
+    const auto place = reinterpret_cast<std::uintptr_t>(square) + static_cast<std::uintptr_t>(ahead_) * sizeof(float);
+    const float *then = reinterpret_cast<const float *>(place);
+    for (int row = 0; row < kLanes; ++row, then += stride) {
+      ask_for_value<0, 2>(then, 0);
+      ask_for_value<0, 2>(then, kLanes - 1);
+    }
+  }
+
+ private:
+  std::int64_t ahead_;
 };
 
 }  // namespace

@@ -92,7 +92,7 @@ struct DistributeForward {
     const std::int64_t batch = task / row_tasks;
     const Range targets = targets_of(task);
     if (direct) {
-      straight(batch, targets);
+      straight(task);
       return;
     }
     const Range reaching = reaching_rows(targets);
@@ -116,6 +116,9 @@ struct DistributeForward {
 
   // What several short rows of targets read of one mask is long enough to make up for the distance to the next one.
   static constexpr std::int64_t kTargets = 64;
+
+  // Without a sheet, what is asked for lies so many rows of positions further on.
+  static constexpr std::int64_t kRowsAhead = 2;
 
   std::int64_t rows_of(std::int64_t values) const {
     return smaller(larger<std::int64_t>(values / g.width, 1), g.height);
@@ -167,15 +170,30 @@ struct DistributeForward {
   }
 
   // The same without a sheet.
-  void straight(std::int64_t batch, const Range &targets) const {
-    const Range reaching = reaching_rows(targets);
+  void straight(std::int64_t task) const {
+    const std::int64_t batch = task / row_tasks;
+    const Range targets = targets_of(task), reaching = reaching_rows(targets);
     const Sheet view = Sheet::view(line_of(batch, targets.begin), g.area);
-    NothingAhead nothing;
+    // From row to row of positions, and from behind the last one to the next task's first.
+    const std::int64_t step = g.width * g.cells - g.mask_w;
+    const std::int64_t jump = first_place(smaller(task + 1, tasks() - 1)) - place(batch, reaching.end, targets.begin);
     start(view, batch, targets, reaching.begin * g.width);
     for (std::int64_t h = reaching.begin; h < reaching.end; ++h) {
-      fill(view, batch, targets, h, Range{0, g.width}, h * g.width, nothing);
+      SquaresAhead ahead(kRowsAhead * step + (h + kRowsAhead < reaching.end ? 0 : jump));
+      fill(view, batch, targets, h, Range{0, g.width}, h * g.width, ahead);
     }
     finish(view, batch, targets, (g.height - reaching.end) * g.width);
+  }
+
+  // Where in the masks the first position in row h has the targets in row `row`, if its centre were its first column.
+  std::int64_t place(std::int64_t batch, std::int64_t h, std::int64_t row) const {
+    return (batch * g.height + h) * g.width * g.cells + (row - h + g.up) * g.mask_w;
+  }
+
+  // The same of the first row of positions that reach a task's targets.
+  std::int64_t first_place(std::int64_t task) const {
+    const Range targets = targets_of(task);
+    return place(task / row_tasks, reaching_rows(targets).begin, targets.begin);
   }
 
   // Begins the lines of some targets, with zeros from positions that do not reach them.
@@ -223,7 +241,7 @@ struct DistributeForward {
     const Map g = this->g;
     Requests ahead = shared_ahead;
     const Range reached_rows = g.rows_reached(h);
-    const float *mask = problem.mask + (batch * g.height + h) * g.width * g.cells + (g.up - h) * g.mask_w;
+    const float *mask = problem.mask + place(batch, h, 0);
     const Range given{larger(targets.begin, reached_rows.begin), smaller(targets.end, reached_rows.end)};
     for (std::int64_t row = targets.begin; row < targets.end; ++row) {
       if (row >= given.begin && row < given.end) continue;
@@ -239,13 +257,13 @@ struct DistributeForward {
         const float *cells = mask + row * g.mask_w + w.at() * (g.cells - 1) + g.left;
         const std::int64_t line = (row - targets.begin) * row_lines;
         for (Tiles<> target(Range{0, g.width}); target.more(); target.next()) {
-          ahead.step();
           Vector square[kLanes];
           if (target.at() >= all.begin && target.at() + kLanes <= all.end) {
             load_square(square, cells + target.at(), g.cells - 1);
           } else {
             load_edge(square, cells + target.at(), w.at(), target.at());
           }
+          ahead.turning(cells + target.at(), g.cells - 1);
           transpose(square);
           store_square(sheet.line(line + target.at()) + across, sheet.stride(), square);
         }
