@@ -47,12 +47,16 @@ struct LineRuns {
 // Masks of all positions in one row of the map, from the map of `distribute`.
 struct DistributeBackward {
   DistributeBackward(const Map &map, const PsamaskBackwardProblem &of, bool past_caches)
-      : g(map), problem(of), direct(!past_caches), asks(g.map_in_memory()), clears(clears_of(g.mask_w)) {}
+      : g(map),
+        problem(of),
+        direct(!past_caches),
+        asks(past_caches || g.map_in_memory()),
+        clears(clears_of(g.mask_w)) {}
 
   const Map &g;
   const PsamaskBackwardProblem &problem;
-  const bool direct;  // rows are written straight into the result
-  const bool asks;
+  const bool direct;        // rows are written straight into the result
+  const bool asks;          // for a map that the last cache has too, unless the result stays there as well
   ClearRows *const clears;  // for rows of cells, NULL if they are too short or too long
 
   static ClearRows *clears_of(std::int64_t width) {
