@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import Counter
 from dataclasses import replace
 
 import numpy as np
@@ -12,7 +13,8 @@ import pytest
 from pymluops.bench import driver, memory, sizes, summary, timing
 from pymluops.bench.cases import Case, load_cases
 from pymluops.bench.memcpy import Memcpy
-from pymluops.bench.peers import installed_peers
+from pymluops.bench.peers import Peer, Variants, installed_peers
+from pymluops.bench.problem import Arrays, Problem
 from pymluops.bench.threads import close_teams, together
 from pymluops.bench.timing import Contender, Plan, measure
 
@@ -132,15 +134,47 @@ def test_a_case_gives_times_and_ratios_for_each_contender_and_number_of_threads(
 
 
 def test_a_float16_case_is_measured_in_float32_too(tiny_case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
-    half, built = replace(tiny_case, id="tin_shift_forward/tiny/f16", dtype="float16"), []
+    half, calls = replace(tiny_case, id="tin_shift_forward/tiny/f16", dtype="float16"), Counter()
     build = driver.build
-    monkeypatch.setattr(driver, "build", lambda case: built.append(build(case)) or built[-1])
+
+    def counting(case: Case) -> Problem:
+        problem = build(case)
+
+        def run(buffers: Arrays) -> Arrays:
+            calls[str(buffers["out"].dtype)] += 1
+            return problem.run(buffers)
+
+        return replace(problem, run=run)
+
+    monkeypatch.setattr(driver, "build", counting)
     found = driver.run_case(half, [], [1, 2], Plan(budget=0.05, rounds=(3, 3), pause=0.0))
     assert sorted(r["threads"] for r in found["ratios"] if r["to"] == "float32") == [1, 2]
-    halves, singles = built
-    assert found["bytes_read"] == halves.bytes_read
-    assert singles.case == replace(half, dtype="float32")
-    assert singles.bytes_moved > halves.bytes_moved
+    assert found["bytes_read"] == build(half).bytes_read
+    for name, dtype in (("pymluops", "float16"), ("float32", "float32")):
+        assert calls[dtype] > sum(c["calls"] for c in found["contenders"] if c["name"] == name) > 0
+
+
+def test_all_contenders_write_into_the_same_arrays(tiny_case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
+    build, ours, theirs = driver.build, set(), set()
+
+    def noting(case: Case) -> Problem:
+        problem = build(case)
+
+        def run(buffers: Arrays) -> Arrays:
+            ours.add(buffers["out"].ctypes.data)
+            return problem.run(buffers)
+
+        return replace(problem, run=run)
+
+    def variants(peer: Peer, problem: Problem, outputs: Arrays, threads: int) -> Variants:
+        theirs.add(outputs["out"].ctypes.data)
+        return {"": lambda: build(tiny_case).run(outputs)}
+
+    monkeypatch.setattr(driver, "build", noting)
+    monkeypatch.setattr(Peer, "variants", variants)
+    driver.run_case(tiny_case, installed_peers(("numpy",)), [1, 2], Plan(budget=0.05, rounds=(3, 3), pause=0.0))
+    assert len(theirs) == 1
+    assert theirs < ours  # which have written elsewhere once, for what is expected
 
 
 def test_growth_is_judged_against_ten_million_elements(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -89,12 +89,9 @@ struct DistributeForward {
   std::int64_t values() const { return target_rows * g.width * g.area; }
 
   void run(const Sheet &sheet, std::int64_t task) const {
+    if (direct) return straight(task);
     const std::int64_t batch = task / row_tasks;
     const Range targets = targets_of(task);
-    if (direct) {
-      straight(task);
-      return;
-    }
     const Range reaching = reaching_rows(targets);
     start(sheet, batch, targets, reaching.begin * g.width);
     for (Block block = first_block(reaching), next; block.rows.begin < reaching.end; block = next) {
@@ -185,12 +182,12 @@ struct DistributeForward {
     finish(view, batch, targets, (g.height - reaching.end) * g.width);
   }
 
-  // Where in the masks the first position in row h has the targets in row `row`, if its centre were its first column.
+  // Where in the masks the row of cells begins that the first position of row h has for the targets in row `row`.
   std::int64_t place(std::int64_t batch, std::int64_t h, std::int64_t row) const {
     return (batch * g.height + h) * g.width * g.cells + (row - h + g.up) * g.mask_w;
   }
 
-  // The same of the first row of positions that reach a task's targets.
+  // The same for the first row of positions that reach a task's targets.
   std::int64_t first_place(std::int64_t task) const {
     const Range targets = targets_of(task);
     return place(task / row_tasks, reaching_rows(targets).begin, targets.begin);
@@ -284,8 +281,8 @@ struct DistributeForward {
 
   const Map &g;
   const PsamaskForwardProblem &problem;
-  const bool direct;  // squares are whole, and are written straight into the result
-  const bool asks;
+  const bool direct;                                   // squares are whole, and are written straight into the result
+  const bool asks;                                     // for masks in memory, where there is a sheet
   const std::int64_t row_lines;                        // of the sheet, for the targets of one row
   const std::int64_t target_rows;                      // of a task
   const std::int64_t position_rows, position_columns;  // of a block
