@@ -22,8 +22,12 @@ function(mluops_compile_options target)
     target_compile_options(${target} PRIVATE -fno-gnu-unique)
   endif()
   if(MLUOPS_SANITIZE)
-    # enum: a C caller may pass any number as an enumerator, and the checks must be able to look at it.
-    set(sanitize -fsanitize=address,undefined -fno-sanitize=enum -fno-sanitize-recover=all -fno-omit-frame-pointer)
+    if(MLUOPS_SANITIZE STREQUAL "thread")
+      set(sanitize -fsanitize=thread -fno-omit-frame-pointer)
+    else()
+      # enum: a C caller may pass any number as an enumerator, and the checks must be able to look at it.
+      set(sanitize -fsanitize=address,undefined -fno-sanitize=enum -fno-sanitize-recover=all -fno-omit-frame-pointer)
+    endif()
     target_compile_options(${target} PRIVATE ${sanitize})
     target_link_options(${target} PRIVATE ${sanitize})
   endif()
@@ -60,6 +64,8 @@ function(mlusim_kernel_options target arch nram wram sram)
   target_compile_definitions(${target} PRIVATE
     __BANG__=1 __MLU__=1 __BANG_ARCH__=${arch} __MLU_NRAM_SIZE__=${nram} __MLU_WRAM_SIZE__=${wram} __MLU_SRAM_SIZE__=${sram})
   target_compile_options(${target} PRIVATE
+    # No other sanitizer goes with the next one.
+    -fno-sanitize=all
     # The checkers see scalar accesses through the hooks of this instrumentation; its library is not linked.
     -fsanitize=thread
     # A finding names the line of the instruction's return address.

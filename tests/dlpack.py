@@ -55,6 +55,7 @@ class Producer:
         self, array: np.ndarray, *, versioned: bool = True, flags: int = 0, device: int = CPU, lanes: int = 1,
         offset: int = 0, packed: bool = False, shape: Sequence[int] | None = None, code: int | None = None,
         bits: int | None = None, major: int = 1, null: bool = False, no_deleter: bool = False,
+        ndim: int | None = None, no_shape: bool = False, strides: Sequence[int] | None = None,
     ) -> None:  # fmt: skip
         self.array, self.versioned, self.flags, self.device = array, versioned, flags, device
         self.lanes, self.offset, self.packed, self.major = lanes, offset, packed, major
@@ -62,6 +63,7 @@ class Producer:
         self.code = CODES[array.dtype.kind] if code is None else code
         self.bits = 8 * array.itemsize if bits is None else bits
         self.null, self.no_deleter = null, no_deleter
+        self.ndim, self.no_shape, self.strides = ndim, no_shape, strides
         self.deleted = 0
         self.requested: list[dict[str, Any]] = []
         self.capsules: list[Any] = []
@@ -80,13 +82,15 @@ class Producer:
         managed = _Versioned(major=self.major, minor=0, flags=self.flags) if versioned else _Managed()
         tensor, ndim = managed.tensor, len(self.shape)
         shape = (ctypes.c_int64 * max(ndim, 1))(*self.shape)
-        steps = [stride // self.array.itemsize for stride in self.array.strides]
+        steps = self.strides or [stride // self.array.itemsize for stride in self.array.strides]
         strides = (ctypes.c_int64 * max(ndim, 1))(*steps[:ndim])
         deleter = _Deleter() if self.no_deleter else _Deleter(self._delete)
         tensor.data = None if self.null else self.array.ctypes.data - self.offset
-        tensor.device_type, tensor.ndim, tensor.byte_offset = self.device, ndim, self.offset
+        tensor.device_type, tensor.byte_offset = self.device, self.offset
+        tensor.ndim = ndim if self.ndim is None else self.ndim
         tensor.code, tensor.bits, tensor.lanes = self.code, self.bits, self.lanes
-        tensor.shape = ctypes.cast(shape, ctypes.POINTER(ctypes.c_int64))
+        if not self.no_shape:
+            tensor.shape = ctypes.cast(shape, ctypes.POINTER(ctypes.c_int64))
         if not self.packed:
             tensor.strides = ctypes.cast(strides, ctypes.POINTER(ctypes.c_int64))
         managed.deleter = deleter

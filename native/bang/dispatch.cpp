@@ -10,6 +10,7 @@
 #include "ops/tin_shift/tin_shift.h"
 
 #ifdef MLUOPS_BANG_ARCHS
+#include "sim/runtime/device_use.h"  // so that the variant and its policy see the same device until the launch
 #define MLUOPS_BANG_DECLARE(signature) \
   namespace arch_270 {                 \
   signature;                           \
@@ -24,6 +25,7 @@
   signature;                           \
   }
 #define MLUOPS_BANG_CHOOSE(call) \
+  const mlusim::DeviceUse use;   \
   switch (current_arch()) {      \
     case 270:                    \
       return arch_270::call;     \

@@ -5,6 +5,7 @@
 
 #include "bang/policy.h"
 #include "core/reason.h"
+#include "cpu/level.h"
 
 namespace mluops {
 namespace {
@@ -23,6 +24,8 @@ const TargetLimits &target_limits() {
   if (read_card("mluOpCreate", &card) != MLUOP_STATUS_SUCCESS) return kWithout;
   return card.arch >= kFirstArchWithSparse ? kWith : kWithout;
 }
+
+mluOpStatus_t check_environment(const char *function) { return check_level_variable(function); }
 
 }  // namespace mluops
 
@@ -44,3 +47,8 @@ const char *MLUOP_WIN_API mluopsExtGetInstructionLevel(void) {
   std::snprintf(level, sizeof level, "mtp_%d", card.arch);
   return level;
 }
+
+size_t MLUOP_WIN_API mluopsExtGetStreamingBytes(void) { return 0; }
+
+// Operators only put their kernels into the queue.
+mluOpStatus_t MLUOP_WIN_API mluopsExtSetInterruptCheck(mluopsExtInterruptCheck) { return MLUOP_STATUS_SUCCESS; }

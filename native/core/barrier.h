@@ -14,7 +14,7 @@ mluOpStatus_t guarded(const char *function, const Body &body) noexcept {
   try {
     return body();
   } catch (const std::bad_alloc &) {
-    return fail(MLUOP_STATUS_ALLOC_FAILED, function, "out of memory");
+    return out_of_memory(function);
   } catch (const std::exception &error) {
     return fail(MLUOP_STATUS_INTERNAL_ERROR, function, error.what());
   } catch (...) {

@@ -3,17 +3,22 @@
 #include "core/barrier.h"
 #include "core/check.h"
 #include "core/reason.h"
+#include "core/target.h"
 
 using mluops::guarded;
 using mluops::need_handle;
 using mluops::need_pointer;
 using mluops::Text;
 
+namespace {
+const mluops::Pool<mluOpContext>::AtLoad g_pool_at_load;
+}  // namespace
+
 mluOpStatus_t MLUOP_WIN_API mluOpCreate(mluOpHandle_t *handle) {
   return guarded(__func__, [&] {
     MLUOPS_TRY(need_pointer("mluOpCreate", "handle", handle));
-    *handle = mluops::Pool<mluOpContext>::create();
-    return MLUOP_STATUS_SUCCESS;
+    MLUOPS_TRY(mluops::check_environment("mluOpCreate"));
+    return mluops::Pool<mluOpContext>::create("mluOpCreate", handle);
   });
 }
 

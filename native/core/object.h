@@ -10,8 +10,11 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <mutex>
 #include <new>
+
+#include "core/reason.h"
 
 namespace mluops {
 
@@ -34,11 +37,21 @@ inline bool alive(const T *object) {
 template <typename T>
 class Pool {
  public:
+  // NULL if there is no memory.
   static T *create() {
     Slot *slot = instance().take();
+    if (slot == nullptr) return nullptr;
     T *object = new (slot) T();
     object->header.magic.store(T::kMagic, std::memory_order_release);
     return object;
+  }
+
+  // For functions that create one; `object` stays as it was if there is no memory.
+  static mluOpStatus_t create(const char *function, T **object) {
+    T *const made = create();
+    if (made == nullptr) return out_of_memory(function);
+    *object = made;
+    return MLUOP_STATUS_SUCCESS;
   }
 
   // False if `object` is not a living T; of two threads that destroy the same one, exactly one succeeds.
@@ -50,6 +63,12 @@ class Pool {
     instance().give(reinterpret_cast<Slot *>(object));
     return true;
   }
+
+  // An object of this type at namespace scope makes the pool when the library is loaded, not in the first call: the child of a
+  // fork that comes during its making would wait for ever for a thread that it does not have.
+  struct AtLoad {
+    AtLoad() { instance(); }
+  };
 
  private:
   // A free slot keeps the dead object's header in place and links behind it.
@@ -64,8 +83,9 @@ class Pool {
   // Never destroyed: descriptors may outlive static destruction. A fork waits until no thread is inside, so that the child finds
   // the pool whole and unlocked.
   static Pool &instance() {
+    alignas(Pool) static unsigned char memory[sizeof(Pool)];
     static Pool *pool = [] {
-      Pool *made = new Pool();
+      Pool *made = new (memory) Pool();
       pthread_atfork(lock_for_fork, unlock_after_fork, unlock_after_fork);
       return made;
     }();
@@ -78,6 +98,7 @@ class Pool {
     std::lock_guard<std::mutex> lock(mutex_);
     if (free_ == nullptr) grow();
     Slot *slot = free_;
+    if (slot == nullptr) return nullptr;
     free_ = slot->next;
     return slot;
   }
@@ -93,7 +114,8 @@ class Pool {
       Slab *previous;
       alignas(Slot) unsigned char slots[kSlotsPerSlab * sizeof(Slot)];
     };
-    Slab *slab = new Slab;
+    Slab *slab = static_cast<Slab *>(std::malloc(sizeof(Slab)));
+    if (slab == nullptr) return;
     slab->previous = static_cast<Slab *>(slabs_);
     slabs_ = slab;  // keeps every slab reachable
     for (std::size_t i = kSlotsPerSlab; i-- > 0;) {

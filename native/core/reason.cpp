@@ -1,13 +1,64 @@
 #include "core/reason.h"
 
+#include <pthread.h>
+
+#include <atomic>
 #include <cstdarg>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 
 namespace mluops {
 namespace {
 
-thread_local char reason[768] = "";
+// The last reasons of the threads. To tell that there is no memory must take none. Where a library is loaded at run time, the memory of
+// large thread-local variables is allocated when a thread first uses them, and the process ended if there is none: so a thread has
+// nothing but a pointer, in the memory that every thread has from its start.
+constexpr std::size_t kRoom = 768;
+
+thread_local char *reason __attribute__((tls_model("initial-exec"))) = nullptr;
+
+// For threads that need a reason for the first time when there is no memory.
+struct Reserve {
+  std::atomic<bool> taken;
+  char text[kRoom];
+};
+Reserve reserves[32];
+
+void give_back(void *text) {
+  for (Reserve &reserve : reserves) {
+    if (text == reserve.text) return reserve.taken.store(false, std::memory_order_release);
+  }
+  std::free(text);
+}
+
+char *take_reserve() {
+  for (Reserve &reserve : reserves) {
+    if (!reserve.taken.exchange(true, std::memory_order_acquire)) return reserve.text;
+  }
+  return nullptr;
+}
+
+// With the key of this name a thread that ends gives its room back.
+pthread_key_t owned_text;
+pthread_once_t key_is_made = PTHREAD_ONCE_INIT;
+bool has_key = false;
+
+// The thread's room; NULL if there is none.
+char *room() {
+  if (reason != nullptr) return reason;
+  pthread_once(&key_is_made, [] { has_key = pthread_key_create(&owned_text, give_back) == 0; });
+  char *made = static_cast<char *>(std::malloc(kRoom));
+  if (made == nullptr) made = take_reserve();
+  if (made == nullptr) return nullptr;
+  if (!has_key || pthread_setspecific(owned_text, made) != 0) {
+    give_back(made);
+    return nullptr;
+  }
+  made[0] = '\0';
+  reason = made;
+  return made;
+}
 
 }  // namespace
 
@@ -24,16 +75,19 @@ Text Text::format(const char *pattern, ...) {
 
 mluOpStatus_t refuse(mluOpStatus_t status, const char *function, const char *argument, const Text &expected,
                      const Text &found) {
-  std::snprintf(reason, sizeof reason, "%s: %s: expected %s, got %s", function, argument, expected.c_str(),
-                found.c_str());
+  if (char *const text = room()) {
+    std::snprintf(text, kRoom, "%s: %s: expected %s, got %s", function, argument, expected.c_str(), found.c_str());
+  }
   return status;
 }
 
 mluOpStatus_t fail(mluOpStatus_t status, const char *function, const Text &sentence) {
-  std::snprintf(reason, sizeof reason, "%s: %s", function, sentence.c_str());
+  if (char *const text = room()) std::snprintf(text, kRoom, "%s: %s", function, sentence.c_str());
   return status;
 }
 
-const char *last_reason() { return reason; }
+mluOpStatus_t out_of_memory(const char *function) { return fail(MLUOP_STATUS_ALLOC_FAILED, function, "out of memory"); }
+
+const char *last_reason() { return reason != nullptr ? reason : ""; }
 
 }  // namespace mluops

@@ -25,6 +25,9 @@ mluOpStatus_t refuse(mluOpStatus_t status, const char *function, const char *arg
 // Stores a free sentence, for failures that no argument is to blame for.
 mluOpStatus_t fail(mluOpStatus_t status, const char *function, const Text &sentence);
 
+// What every function says that finds no memory.
+mluOpStatus_t out_of_memory(const char *function);
+
 const char *last_reason();
 
 }  // namespace mluops

@@ -1,8 +1,8 @@
 // The sequence data descriptor.
 #include <cstring>
 #include <utility>
-#include <vector>
 
+#include "core/array.h"
 #include "core/barrier.h"
 #include "core/check.h"
 
@@ -12,9 +12,9 @@ namespace {
 struct SeqDataValues {
   mluOpSeqDataLayout_t layout = MLUOP_SEQDATA_TNC;
   mluOpDataType_t dtype = MLUOP_DTYPE_FLOAT;
-  std::vector<std::int64_t> dims;
-  std::vector<int> lengths;
-  std::vector<unsigned char> padding;  // one element of dtype, or empty
+  mluops::Array<std::int64_t> dims;
+  mluops::Array<int> lengths;
+  mluops::Array<unsigned char> padding;  // one element of dtype, or empty
 };
 
 }  // namespace
@@ -36,6 +36,8 @@ using mluops::Text;
 using SeqDataPool = mluops::Pool<mluOpSeqDataStruct>;
 
 namespace {
+
+const mluops::Pool<mluOpSeqDataStruct>::AtLoad g_pool_at_load;
 
 mluOpStatus_t need_seq_data(const char *function, mluOpSeqDataDescriptor_t desc) {
   MLUOPS_REQUIRE(mluops::alive(desc), MLUOP_STATUS_BAD_PARAM, function, "seq_data_desc", "a sequence data descriptor",
@@ -67,8 +69,7 @@ mluOpStatus_t MLUOP_WIN_API mluOpCreateSeqDataDescriptor(mluOpSeqDataDescriptor_
   constexpr const char *kFunction = "mluOpCreateSeqDataDescriptor";
   return guarded(kFunction, [&] {
     MLUOPS_TRY(need_pointer(kFunction, "seq_data_desc", seq_data_desc));
-    *seq_data_desc = SeqDataPool::create();
-    return MLUOP_STATUS_SUCCESS;
+    return SeqDataPool::create(kFunction, seq_data_desc);
   });
 }
 
@@ -88,11 +89,11 @@ mluOpStatus_t MLUOP_WIN_API mluOpSetSeqDataDescriptor_v2(mluOpSeqDataDescriptor_
     SeqDataValues values;
     values.layout = layout;
     values.dtype = dtype;
-    values.dims.assign(dimSize, dimSize + dimNb);
-    if (seqLengthArraySize > 0) values.lengths.assign(seqLengthArray, seqLengthArray + seqLengthArraySize);
-    if (paddingFill != nullptr) {
-      const auto *bytes = static_cast<const unsigned char *>(paddingFill);
-      values.padding.assign(bytes, bytes + mluops::size_of(dtype));
+    const auto *padding = static_cast<const unsigned char *>(paddingFill);
+    if (!values.dims.copy(dimSize, static_cast<std::size_t>(dimNb)) ||
+        !values.lengths.copy(seqLengthArray, static_cast<std::size_t>(seqLengthArraySize)) ||
+        !values.padding.copy(padding, padding == nullptr ? 0 : mluops::size_of(dtype))) {
+      return mluops::out_of_memory(kFunction);
     }
     seq_data_desc->values = std::move(values);
     return MLUOP_STATUS_SUCCESS;
@@ -115,8 +116,8 @@ mluOpStatus_t MLUOP_WIN_API mluOpGetSeqDataDescriptor_v2(const mluOpSeqDataDescr
   for (std::size_t i = 0; seqLengthArray != nullptr && i < values.lengths.size(); ++i) {
     seqLengthArray[i] = values.lengths[i];
   }
-  if (paddingFill != nullptr && !values.padding.empty()) {
-    std::memcpy(paddingFill, values.padding.data(), values.padding.size());
+  if (paddingFill != nullptr && values.padding.size() > 0) {
+    std::memcpy(paddingFill, values.padding.begin(), values.padding.size());
   }
   return MLUOP_STATUS_SUCCESS;
 }

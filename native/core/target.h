@@ -4,6 +4,8 @@
 
 #include <cstdint>
 
+#include "mluops.h"
+
 namespace mluops {
 
 struct TargetLimits {
@@ -13,6 +15,9 @@ struct TargetLimits {
 };
 
 const TargetLimits &target_limits();
+
+// NOT_INITIALIZED if a variable of the environment that the target reads is set to what it cannot be.
+mluOpStatus_t check_environment(const char *function);
 
 }  // namespace mluops
 

@@ -29,6 +29,8 @@ bool mluOpTensorStruct::packed() const {
 namespace mluops {
 namespace {
 
+const mluops::Pool<mluOpTensorStruct>::AtLoad g_pool_at_load;
+
 // Element count of `dims`; false if it, or the number of bytes, does not fit into 63 bits.
 template <typename Int>
 bool count_elements(int rank, const Int *dims, mluOpDataType_t dtype, std::int64_t *count) {
@@ -149,8 +151,7 @@ using mluops::Text;
 mluOpStatus_t MLUOP_WIN_API mluOpCreateTensorDescriptor(mluOpTensorDescriptor_t *desc) {
   return mluops::guarded(__func__, [&] {
     MLUOPS_TRY(need_pointer("mluOpCreateTensorDescriptor", "desc", desc));
-    *desc = mluops::Pool<mluOpTensorStruct>::create();
-    return MLUOP_STATUS_SUCCESS;
+    return mluops::Pool<mluOpTensorStruct>::create("mluOpCreateTensorDescriptor", desc);
   });
 }
 

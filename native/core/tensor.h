@@ -14,7 +14,8 @@ struct mluOpTensorStruct {
   mluOpDataType_t onchip_dtype = MLUOP_DTYPE_INVALID;
   mluOpTensorLayout_t layout = MLUOP_LAYOUT_ARRAY;
   mluOpPointerMode_t pointer_mode = MLUOP_POINTER_MODE_DEVICE;
-  bool in_set = false;  // a member of a tensor set, which alone may destroy it
+  bool in_set = false;   // a member of a tensor set, which alone may destroy it
+  bool leaving = false;  // during the destruction of a group: was named already
   int rank = 0;
   int position = 0;
   float scale = 1.0f;

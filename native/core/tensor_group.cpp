@@ -22,6 +22,20 @@ mluOpStatus_t need_slots(const char *function, mluOpTensorDescriptor_t *group[],
   return MLUOP_STATUS_SUCCESS;
 }
 
+// Marks the descriptors, and returns the position of the first that the group names a second time, with no mark left then; -1 if
+// there is none.
+int mark_for_destruction(mluOpTensorDescriptor_t *group[], int count) {
+  for (int i = 0; i < count; ++i) {
+    if (!(*group[i])->leaving) {
+      (*group[i])->leaving = true;
+      continue;
+    }
+    for (int k = 0; k < i; ++k) (*group[k])->leaving = false;
+    return i;
+  }
+  return -1;
+}
+
 }  // namespace
 
 mluOpStatus_t MLUOP_WIN_API mluOpCreateGroupTensorDescriptors(mluOpTensorDescriptor_t *group_desc[],
@@ -30,15 +44,14 @@ mluOpStatus_t MLUOP_WIN_API mluOpCreateGroupTensorDescriptors(mluOpTensorDescrip
   return mluops::guarded(kFunction, [&] {
     MLUOPS_TRY(need_group(kFunction, group_desc, desc_num));
     MLUOPS_TRY(need_slots(kFunction, group_desc, desc_num));
-    int created = 0;
-    try {
-      for (; created < desc_num; ++created) *group_desc[created] = mluops::Pool<mluOpTensorStruct>::create();
-    } catch (...) {
+    for (int created = 0; created < desc_num; ++created) {
+      const mluOpStatus_t status = mluops::Pool<mluOpTensorStruct>::create(kFunction, group_desc[created]);
+      if (status == MLUOP_STATUS_SUCCESS) continue;
       while (created-- > 0) {
         mluops::Pool<mluOpTensorStruct>::destroy(*group_desc[created]);
         *group_desc[created] = nullptr;
       }
-      throw;
+      return status;
     }
     return MLUOP_STATUS_SUCCESS;
   });
@@ -72,9 +85,9 @@ mluOpStatus_t MLUOP_WIN_API mluOpDestroyGroupTensorDescriptors(mluOpTensorDescri
     MLUOPS_REQUIRE(!(*group_desc[i])->in_set, MLUOP_STATUS_BAD_PARAM, __func__, "group_desc",
                    "descriptors of the caller's own", Text::format("a member of a tensor set at position %d", i));
   }
-  for (int i = 0; i < desc_num; ++i) {
-    MLUOPS_REQUIRE(mluops::Pool<mluOpTensorStruct>::destroy(*group_desc[i]), MLUOP_STATUS_BAD_PARAM, __func__,
-                   "group_desc", "each descriptor once", Text::format("a second time at position %d", i));
-  }
+  const int repeated = mark_for_destruction(group_desc, desc_num);
+  MLUOPS_REQUIRE(repeated < 0, MLUOP_STATUS_BAD_PARAM, __func__, "group_desc", "each descriptor once",
+                 Text::format("a second time at position %d", repeated));
+  for (int i = 0; i < desc_num; ++i) mluops::Pool<mluOpTensorStruct>::destroy(*group_desc[i]);
   return MLUOP_STATUS_SUCCESS;
 }

@@ -1,8 +1,8 @@
 // The tensor set descriptor: an array of tensor descriptors addressed by a multi-dimensional index.
 #include <limits>
 #include <memory>
-#include <vector>
 
+#include "core/array.h"
 #include "core/barrier.h"
 #include "core/check.h"
 #include "core/tensor.h"
@@ -11,13 +11,13 @@ struct mluOpTensorSetStruct {
   static constexpr std::uint32_t kMagic = 0x4d4c5553u;  // "MLUS"
 
   mluops::ObjectHeader header;
-  std::vector<int> dims;
-  std::vector<mluOpTensorDescriptor_t> members;
+  mluops::Array<int> dims;
+  mluops::Array<mluOpTensorDescriptor_t> members;
 
   void release() {
     for (mluOpTensorDescriptor_t member : members) mluops::Pool<mluOpTensorStruct>::destroy(member);
-    std::vector<int>().swap(dims);
-    std::vector<mluOpTensorDescriptor_t>().swap(members);
+    dims = {};
+    members = {};
   }
 };
 
@@ -27,6 +27,8 @@ using mluops::Text;
 using SetPool = mluops::Pool<mluOpTensorSetStruct>;
 
 namespace {
+
+const mluops::Pool<mluOpTensorSetStruct>::AtLoad g_pool_at_load;
 
 mluOpStatus_t need_set(const char *function, mluOpTensorSetDescriptor_t set) {
   MLUOPS_REQUIRE(mluops::alive(set), MLUOP_STATUS_BAD_PARAM, function, "tensorSetDesc", "a tensor set descriptor",
@@ -82,11 +84,13 @@ mluOpStatus_t MLUOP_WIN_API mluOpCreateTensorSetDescriptor(mluOpTensorSetDescrip
       void operator()(mluOpTensorSetDescriptor_t set) const { SetPool::destroy(set); }
     };
     std::unique_ptr<mluOpTensorSetStruct, Destroy> set(SetPool::create());
-    set->dims.assign(setDimSize, setDimSize + setDimNb);
-    set->members.reserve(static_cast<std::size_t>(count));
-    for (std::int64_t i = 0; i < count; ++i) {
-      set->members.push_back(mluops::Pool<mluOpTensorStruct>::create());
-      set->members.back()->in_set = true;
+    if (set == nullptr || !set->dims.copy(setDimSize, static_cast<std::size_t>(setDimNb)) ||
+        !set->members.make(static_cast<std::size_t>(count))) {
+      return mluops::out_of_memory(kFunction);
+    }
+    for (mluOpTensorDescriptor_t &member : set->members) {
+      MLUOPS_TRY(mluops::Pool<mluOpTensorStruct>::create(kFunction, &member));
+      member->in_set = true;
     }
     *tensorSetDesc = set.release();
     return MLUOP_STATUS_SUCCESS;

@@ -4,7 +4,8 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
+
+#include "cpu/settings.h"
 
 namespace mluops {
 namespace {
@@ -35,17 +36,6 @@ std::int64_t cache_bytes(const char *path, int name, long usual, long most) {
   return bytes > 0 ? std::min(bytes, most) : usual;
 }
 
-std::int64_t chosen_streaming_bytes() {
-  const char *text = std::getenv("PYMLUOPS_STREAM_MIB");
-  if (text != nullptr) {
-    char *end = nullptr;
-    const long mib = std::strtol(text, &end, 10);
-    constexpr long kMost = 1L << 40;
-    if (end != text && *end == '\0' && mib >= 0) return std::min<std::int64_t>(mib, kMost) << 20;
-  }
-  return last_cache_bytes() / 2;
-}
-
 }  // namespace
 
 std::int64_t first_cache_bytes() {
@@ -67,8 +57,10 @@ std::int64_t last_cache_bytes() {
 }
 
 std::int64_t streaming_bytes() {
-  static const std::int64_t bytes = chosen_streaming_bytes();
-  return bytes;
+  // Virtual machines may report the last cache of a whole server, of which a few CPUs have little.
+  constexpr std::int64_t kMost = 32 << 20;
+  const std::int64_t chosen = settings().streaming_bytes;
+  return chosen >= 0 ? chosen : std::min(last_cache_bytes() / 2, kMost);
 }
 
 }  // namespace mluops

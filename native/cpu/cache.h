@@ -15,7 +15,7 @@ std::int64_t second_cache_bytes();
 std::int64_t last_cache_bytes();
 
 // Results of at least this many bytes are better written past the caches: half of the last cache, of which inputs and other programs have
-// their part too, or as many MiB as the environment variable PYMLUOPS_STREAM_MIB says.
+// their part too, but no more than 32 MiB; or as many MiB as the environment variable PYMLUOPS_STREAM_MIB says.
 std::int64_t streaming_bytes();
 
 }  // namespace mluops

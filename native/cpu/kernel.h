@@ -12,6 +12,7 @@
 #include <cstring>
 
 #include "core/reason.h"
+#include "cpu/call.h"
 #include "cpu/level.h"
 #include "cpu/pool.h"
 
@@ -28,37 +29,41 @@
   }
 
 // Defines `launch`, the function that entry code calls, as a choice between the levels' `kernel`. It takes effect in the
-// compilation for the baseline only.
+// compilation for the baseline only. `function` is the one of the ABI that a message names; it may be a member of `problem`.
 #if !defined(MLUOPS_LEVEL_IS_BASELINE)
-#define MLUOPS_DEFINE_LAUNCH(launch, kernel, Problem) \
+#define MLUOPS_DEFINE_LAUNCH(launch, kernel, Problem, function) \
   static_assert(true, "the baseline compilation defines the launch function")
 #elif defined(MLUOPS_HAVE_X86_64_LEVELS)
-#define MLUOPS_DEFINE_LAUNCH(launch, kernel, Problem)           \
-  namespace mluops {                                            \
-  namespace x86_64_v3 {                                         \
-  mluOpStatus_t kernel(const Problem &problem);                 \
-  }                                                             \
-  namespace x86_64_v4 {                                         \
-  mluOpStatus_t kernel(const Problem &problem);                 \
-  }                                                             \
-  mluOpStatus_t launch(mluOpHandle_t, const Problem &problem) { \
-    switch (active_level()) {                                   \
-      case Level::kX86V4:                                       \
-        return x86_64_v4::kernel(problem);                      \
-      case Level::kX86V3:                                       \
-        return x86_64_v3::kernel(problem);                      \
-      case Level::kBaseline:                                    \
-        break;                                                  \
-    }                                                           \
-    return MLUOPS_LEVEL::kernel(problem);                       \
-  }                                                             \
-  }                                                             \
+#define MLUOPS_DEFINE_LAUNCH(launch, kernel, Problem, function)   \
+  namespace mluops {                                              \
+  namespace x86_64_v3 {                                           \
+  mluOpStatus_t kernel(const Problem &problem);                   \
+  }                                                               \
+  namespace x86_64_v4 {                                           \
+  mluOpStatus_t kernel(const Problem &problem);                   \
+  }                                                               \
+  mluOpStatus_t launch(mluOpHandle_t, const Problem &problem) {   \
+    const Call call;                                              \
+    switch (active_level()) {                                     \
+      case Level::kX86V4:                                         \
+        return call.status(x86_64_v4::kernel(problem), function); \
+      case Level::kX86V3:                                         \
+        return call.status(x86_64_v3::kernel(problem), function); \
+      case Level::kBaseline:                                      \
+        break;                                                    \
+    }                                                             \
+    return call.status(MLUOPS_LEVEL::kernel(problem), function);  \
+  }                                                               \
+  }                                                               \
   static_assert(true, "the macro ends with a semicolon")
 #else
-#define MLUOPS_DEFINE_LAUNCH(launch, kernel, Problem)                                                   \
-  namespace mluops {                                                                                    \
-  mluOpStatus_t launch(mluOpHandle_t, const Problem &problem) { return MLUOPS_LEVEL::kernel(problem); } \
-  }                                                                                                     \
+#define MLUOPS_DEFINE_LAUNCH(launch, kernel, Problem, function)  \
+  namespace mluops {                                             \
+  mluOpStatus_t launch(mluOpHandle_t, const Problem &problem) {  \
+    const Call call;                                             \
+    return call.status(MLUOPS_LEVEL::kernel(problem), function); \
+  }                                                              \
+  }                                                              \
   static_assert(true, "the macro ends with a semicolon")
 #endif
 
@@ -77,7 +82,8 @@ static inline T larger(T a, T b) {
 
 constexpr std::size_t kCacheLine = 64;
 
-// Memory that lives as long as its scope and starts at a cache line; `data` is NULL when there was none to be had. A little of it is
+// Memory that lives as long as its scope and starts at a cache line; `data` is NULL when there was none to be had: a kernel then returns
+// out_of_memory(), and must not have written anything yet. A little of it is
 // there already: what a call on tiny arrays takes is not worth asking for.
 template <typename T>
 class Scratch {
@@ -126,11 +132,6 @@ class Dealer {
   std::int64_t used_ = 0;
 };
 
-// What a kernel returns when Scratch had none; it must not have written anything yet.
-static inline mluOpStatus_t out_of_memory(const char *function) {
-  return fail(MLUOP_STATUS_ALLOC_FAILED, function, "out of memory");
-}
-
 // Calls body(slot, task) for every task, where two calls that run at the same time have different slots below `slots`. For
 // kernels that need scratch memory per running task.
 template <typename Body>
@@ -142,6 +143,35 @@ static inline void parallel_slots(std::int64_t tasks, std::int64_t slots, const 
       },
       const_cast<Body *>(&body));
 }
+
+// For loops whose rounds are too short to ask interrupted() every time: asks once for about so many values.
+class Patience {
+ public:
+  // Whether to leave the loop; `values` were worked on since the last time.
+  [[gnu::always_inline]] bool ends(std::int64_t values) {
+    left_ -= values;
+    if (__builtin_expect(left_ > 0, 1)) return false;
+    left_ = kValues;
+    return interrupted();
+  }
+
+ private:
+  static constexpr std::int64_t kValues = 1 << 17;
+  std::int64_t left_ = kValues;
+};
+
+// Calls body(first, behind the last) for stretches of begin .. end, until the call is interrupted: for loops over much in which each
+// round takes a few nanoseconds.
+template <typename Body>
+[[gnu::always_inline]] static inline void for_stretches(std::int64_t begin, std::int64_t end, const Body &body) {
+  constexpr std::int64_t kStretch = 1 << 16;
+  for (std::int64_t first = begin; first < end && (first == begin || !interrupted()); first += kStretch) {
+    body(first, smaller(first + kStretch, end));
+  }
+}
+
+// The number at `place`, which is used after it was checked. An input may change while it is read: so it is read once.
+static inline std::int32_t read_once(const std::int32_t *place) { return __atomic_load_n(place, __ATOMIC_RELAXED); }
 
 // Slots worth having: one a thread, no more than tasks, and no second one for work that is done before it gets started.
 // `values_per_task` is about how many numbers a task reads or writes.

@@ -6,8 +6,6 @@
 namespace mluops {
 namespace {
 
-constexpr Level kLevels[] = {Level::kBaseline, Level::kX86V3, Level::kX86V4};
-
 Level best_level() {
 #if defined(MLUOPS_HAVE_X86_64_LEVELS)
   __builtin_cpu_init();
@@ -29,10 +27,11 @@ Level best_level() {
 
 Level choose_level() {
   const Level best = best_level();
-  const char *wanted = std::getenv("PYMLUOPS_INSTRUCTION_LEVEL");
+  const char *wanted = std::getenv(kLevelVariable);
   if (wanted == nullptr) return best;
-  for (const Level level : kLevels) {
-    if (std::strcmp(wanted, name_of(level)) == 0) return level < best ? level : best;
+  for (const char *const &name : kLevelNames) {
+    const Level level = static_cast<Level>(&name - kLevelNames);
+    if (std::strcmp(wanted, name) == 0) return level < best ? level : best;
   }
   return best;
 }
@@ -43,20 +42,6 @@ const Level chosen = choose_level();
 
 Level active_level() { return chosen; }
 
-const char *name_of(Level level) {
-  switch (level) {
-    case Level::kX86V4:
-      return "x86-64-v4";
-    case Level::kX86V3:
-      return "x86-64-v3";
-    case Level::kBaseline:
-      break;
-  }
-#if defined(__x86_64__)
-  return "x86-64";
-#else
-  return "portable";
-#endif
-}
+const char *name_of(Level level) { return kLevelNames[static_cast<int>(level)]; }
 
 }  // namespace mluops

@@ -1,15 +1,16 @@
 #include "cpu/pool.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <time.h>
 
 #include <algorithm>
 #include <atomic>
-#include <cstdlib>
 #include <new>
 
-#include "cpu/cpu_count.h"
+#include "cpu/call.h"
 
 namespace mluops {
 namespace {
@@ -21,7 +22,8 @@ namespace {
 class Job {
  public:
   Job(std::int64_t count, std::int64_t piece, int slots, RangeFunction function, void *context)
-      : helpers_wanted(slots - 1),
+      : call(thread_state().call),
+        helpers_wanted(slots - 1),
         function_(function),
         context_(context),
         piece_(piece),
@@ -50,12 +52,14 @@ class Job {
       for (;;) {
         const std::int64_t begin = part.next.fetch_add(piece_, std::memory_order_relaxed);
         if (begin >= part.end) break;
+        if (interrupted()) return exhausted_.store(true, std::memory_order_relaxed);
         function_(context_, slot, begin, std::min(begin + piece_, part.end));
       }
     }
     exhausted_.store(true, std::memory_order_relaxed);
   }
 
+  Call *const call;                    // NULL outside of one
   int helpers_wanted;                  // guarded by the pool's mutex
   std::atomic<int> helpers_inside{0};  // changed under the pool's mutex
   Job *following = nullptr;
@@ -80,8 +84,6 @@ class Job {
   std::uint64_t taken_[kMaxThreads / 64] = {};  // guarded by the pool's mutex
   Part parts_[kMostParts];                      // only the first ones have values
 };
-
-thread_local bool inside_job = false;
 
 int current_processor() {
 #if defined(__linux__)
@@ -108,7 +110,16 @@ void leave_processor(int processor) {
 
 class Pool {
  public:
+  Pool() {
+    pthread_condattr_t attributes;
+    pthread_condattr_init(&attributes);
+    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    pthread_cond_init(&done_, &attributes);
+    pthread_condattr_destroy(&attributes);
+  }
+
   void run(Job *job) {
+    const int forks = forks_.load(std::memory_order_relaxed);
     pthread_mutex_lock(&mutex_);
     job->following = jobs_;
     jobs_ = job;
@@ -120,9 +131,11 @@ class Pool {
     pthread_mutex_unlock(&mutex_);
     if (woken) sched_yield();  // whoever was woken up on this very processor gets the chance to leave it
 
-    inside_job = true;
+    thread_state().inside_job = true;
     job->work(0);
-    inside_job = false;
+    thread_state().inside_job = false;
+    // The interrupt check forked, and this is the child: it has no helpers, nor anything else of the job.
+    if (forks != forks_.load(std::memory_order_relaxed)) return;
 
     pthread_mutex_lock(&mutex_);
     remove(job);
@@ -130,17 +143,39 @@ class Pool {
     // The last helper is at its last piece: to sleep and to be woken would take longer.
     spin(kRoundsForHelpers, [job] { return job->helpers_inside.load(std::memory_order_acquire) == 0; });
     pthread_mutex_lock(&mutex_);
-    while (job->helpers_inside > 0) pthread_cond_wait(&done_, &mutex_);
+    while (job->helpers_inside > 0) {
+      if (!interruptible()) {
+        pthread_cond_wait(&done_, &mutex_);
+      } else if (!wait_for_helpers()) {
+        pthread_mutex_unlock(&mutex_);
+        interrupted();
+        if (forks != forks_.load(std::memory_order_relaxed)) return;
+        pthread_mutex_lock(&mutex_);
+      }
+    }
     pthread_mutex_unlock(&mutex_);
   }
+
+  // In the child of a fork.
+  static void count_fork() { forks_.fetch_add(1, std::memory_order_relaxed); }
 
  private:
   // Rounds of spinning before sleeping, each of about a microsecond: so many cover the gap between the calls of a loop over small
   // operators, or the end of a piece.
   static constexpr int kRoundsForWork = 200, kRoundsForHelpers = 50;
 
+  // Until a helper leaves, or false when the interrupt check is due.
+  bool wait_for_helpers() {
+    timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_nsec += kInterruptMilliseconds * 1000000;
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    return pthread_cond_timedwait(&done_, &mutex_, &until) == 0;
+  }
+
   static void *worker(void *pool) {
-    inside_job = true;
+    thread_state().inside_job = true;
     static_cast<Pool *>(pool)->serve();
     return nullptr;
   }
@@ -169,7 +204,9 @@ class Pool {
       const int slot = job->take_slot(number);
       pthread_mutex_unlock(&mutex_);
       leave_processor(processor_.load(std::memory_order_relaxed));
+      thread_state().call = job->call;
       job->work(slot);
+      thread_state().call = nullptr;
       pthread_mutex_lock(&mutex_);
       if (--job->helpers_inside == 0) pthread_cond_broadcast(&done_);
     }
@@ -214,31 +251,49 @@ class Pool {
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    pthread_t thread;
-    while (workers_ < wanted && pthread_create(&thread, &attributes, worker, this) == 0) ++workers_;
+    pthread_attr_setstacksize(&attributes, kStackBytes);
+    while (workers_ < wanted && start_worker(&attributes)) ++workers_;
     pthread_attr_destroy(&attributes);
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
   }
 
+  // Kernels need some ten KiB, sanitizers several times that. What all threads of a process have from their start lies there too: where
+  // it takes more than that, stacks have the usual size.
+  static constexpr std::size_t kStackBytes = 1 << 20;
+
+  bool start_worker(pthread_attr_t *attributes) {
+    pthread_t thread;
+    int error = pthread_create(&thread, attributes, worker, this);
+    if (error == EINVAL && pthread_attr_destroy(attributes) == 0 && pthread_attr_init(attributes) == 0) {
+      pthread_attr_setdetachstate(attributes, PTHREAD_CREATE_DETACHED);
+      error = pthread_create(&thread, attributes, worker, this);
+    }
+    return error == 0;
+  }
+
   pthread_mutex_t mutex_ = PTHREAD_MUTEX_INITIALIZER;
   pthread_cond_t work_ = PTHREAD_COND_INITIALIZER;
-  pthread_cond_t done_ = PTHREAD_COND_INITIALIZER;
+  pthread_cond_t done_;
   std::atomic<bool> pending_{false};
   std::atomic<int> processor_{-1};  // where the last caller ran, -1 if that is not known
   Job *jobs_ = nullptr;
   int workers_ = 0;
-  int numbered_ = 0;  // workers that have begun
-  int sleeping_ = 0;  // workers that wait for work_
+  int numbered_ = 0;               // workers that have begun
+  int sleeping_ = 0;               // workers that wait for work_
+  static std::atomic<int> forks_;  // whose child this process is, counted from where the pool was first used
 };
+
+std::atomic<int> Pool::forks_{0};
 
 // The pool lives in static memory and is never destroyed: workers sleep in it when the process ends.
 alignas(Pool) unsigned char pool_memory[sizeof(Pool)];
-std::atomic<int> threads{0};
 
 // The child of a fork has none of the workers, and locks may be held by threads that it does not have: start afresh.
 void start_afresh() {
   new (pool_memory) Pool;
-  inside_job = false;
+  Pool::count_fork();
+  Call::end_all();
+  thread_state().inside_job = false;
 }
 
 Pool &pool() {
@@ -251,35 +306,11 @@ Pool &pool() {
   return *reinterpret_cast<Pool *>(pool_memory);
 }
 
-int initial_thread_count() {
-  const char *text = std::getenv("PYMLUOPS_NUM_THREADS");
-  if (text != nullptr) {
-    char *end = nullptr;
-    const long value = std::strtol(text, &end, 10);
-    if (end != text && *end == '\0' && value >= 1 && value <= kMaxThreads) return static_cast<int>(value);
-  }
-  return std::min(usable_cpus(), kMaxThreads);
-}
-
-}  // namespace
-
-int thread_count() {
-  int count = threads.load(std::memory_order_relaxed);
-  if (count == 0) {
-    int unset = 0;
-    count = initial_thread_count();
-    if (!threads.compare_exchange_strong(unset, count)) count = unset;
-  }
-  return count;
-}
-
-void set_thread_count(int count) { threads.store(count, std::memory_order_relaxed); }
-
-namespace {
-
 void run_job(std::int64_t count, std::int64_t piece, int slots, RangeFunction function, void *context) {
   if (slots <= 1) {
-    function(context, 0, 0, count);
+    for (std::int64_t begin = 0; begin < count && (begin == 0 || !interrupted()); begin += piece) {
+      function(context, 0, begin, std::min(begin + piece, count));
+    }
     return;
   }
   Job job(count, piece, slots, function, context);
@@ -288,20 +319,27 @@ void run_job(std::int64_t count, std::int64_t piece, int slots, RangeFunction fu
 
 }  // namespace
 
+void prepare_pool() { pool(); }
+
 void run_parallel(std::int64_t count, std::int64_t grain, RangeFunction function, void *context) {
   if (count <= 0) return;
   grain = std::max<std::int64_t>(grain, 1);
-  const std::int64_t most = (count + grain - 1) / grain;
-  const int slots = inside_job ? 1 : static_cast<int>(std::min<std::int64_t>(thread_count(), most));
-  // Several pieces a thread even out unequal work and unequal threads.
-  constexpr std::int64_t kPiecesPerThread = 8;
-  run_job(count, std::max(grain, count / (slots * kPiecesPerThread)), slots, function, context);
+  const std::int64_t most = (count - 1) / grain + 1;
+  const int slots = thread_state().inside_job ? 1 : static_cast<int>(std::min<std::int64_t>(thread_count(), most));
+  // Several pieces a thread even out unequal work and unequal threads. Longer ones than so many grains would keep an interrupt waiting.
+  constexpr std::int64_t kPiecesPerThread = 8, kMostGrains = 64;
+  const std::int64_t longest = grain > count / kMostGrains ? count : grain * kMostGrains;
+  const std::int64_t wanted = slots > 1 ? count / (slots * kPiecesPerThread) : count;
+  run_job(count, std::max(grain, std::min(wanted, longest)), slots, function, context);
 }
 
 void run_in_slots(std::int64_t count, std::int64_t slots, RangeFunction function, void *context) {
   if (count <= 0) return;
   const std::int64_t most = std::min<std::int64_t>(std::min(slots, count), kMaxThreads);
-  run_job(count, 1, inside_job ? 1 : static_cast<int>(most), function, context);
+  const int used = thread_state().inside_job ? 1 : static_cast<int>(most);
+  // One thread alone takes several indices at a time, since what it shares with nobody it need not cut.
+  constexpr std::int64_t kAlone = 16;
+  run_job(count, used > 1 ? 1 : kAlone, used, function, context);
 }
 
 }  // namespace mluops

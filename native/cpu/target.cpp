@@ -4,8 +4,10 @@
 #include <limits>
 
 #include "core/reason.h"
+#include "cpu/cache.h"
 #include "cpu/level.h"
 #include "cpu/pool.h"
+#include "cpu/settings.h"
 
 namespace mluops {
 
@@ -16,9 +18,11 @@ const TargetLimits &target_limits() {
   return kLimits;
 }
 
+mluOpStatus_t check_environment(const char *function) { return check_settings(function); }
+
 }  // namespace mluops
 
-int MLUOP_WIN_API mluopsExtGetNumThreads(void) { return mluops::thread_count(); }
+int MLUOP_WIN_API mluopsExtGetNumThreads(void) { return mluops::chosen_thread_count(); }
 
 mluOpStatus_t MLUOP_WIN_API mluopsExtSetNumThreads(int num_threads) {
   MLUOPS_REQUIRE(num_threads >= 1 && num_threads <= mluops::kMaxThreads, MLUOP_STATUS_BAD_PARAM, __func__,
@@ -31,3 +35,10 @@ mluOpStatus_t MLUOP_WIN_API mluopsExtSetNumThreads(int num_threads) {
 const char *MLUOP_WIN_API mluopsExtGetLibraryKind(void) { return "cpu"; }
 
 const char *MLUOP_WIN_API mluopsExtGetInstructionLevel(void) { return mluops::name_of(mluops::active_level()); }
+
+size_t MLUOP_WIN_API mluopsExtGetStreamingBytes(void) { return static_cast<size_t>(mluops::streaming_bytes()); }
+
+mluOpStatus_t MLUOP_WIN_API mluopsExtSetInterruptCheck(mluopsExtInterruptCheck check) {
+  mluops::set_interrupt_check(check);
+  return MLUOP_STATUS_SUCCESS;
+}

@@ -403,7 +403,28 @@ static inline void clear_floats(float *to, std::int64_t count) {
   store(to + count - kLanes, Vector{});
 }
 
-// The same where up to kLanes - 1 floats behind the row may be overwritten.
+// A vector that is used after it was checked, and not read again from where it came: an input may change meanwhile.
+static inline IntVector read_vector_once(IntVector value) {
+#if defined(MLUOPS_TESTS_EMULATED_AVX512_H_)
+  asm("" : "+m"(value));  // no register holds it
+#elif defined(__AVX512F__)
+  asm("" : "+v"(value));
+#elif defined(__x86_64__)
+  asm("" : "+x"(value));
+#elif defined(__aarch64__)
+  asm("" : "+w"(value));
+#else
+  asm("" : "+m"(value));
+#endif
+  return value;
+}
+
+// However many they are: until the call is interrupted.
+static inline void clear_many_floats(float *to, std::int64_t count) {
+  for_stretches(0, count, [&](std::int64_t begin, std::int64_t end) { clear_floats(to + begin, end - begin); });
+}
+
+// As clear_floats, where up to kLanes - 1 floats behind the row may be overwritten.
 static inline void clear_floats_loosely(float *to, std::int64_t count) {
   for (std::int64_t i = 0; i < count; i += kLanes) store(to + i, Vector{});
 }

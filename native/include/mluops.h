@@ -232,7 +232,8 @@ typedef struct mluOpFFTStruct *mluOpFFTPlan_t;
 
 /* ---- Handle and status -------------------------------------------------------------------------------------------- */
 
-/* Creates a handle. On a device library the handle belongs to the device that is current on the calling thread. */
+/* Creates a handle. On a device library the handle belongs to the device that is current on the calling thread.
+ * NOT_INITIALIZED if an environment variable that the library reads has a value that it cannot have. */
 mluOpStatus_t MLUOP_WIN_API mluOpCreate(mluOpHandle_t *handle);
 
 /* Reads the limits of the device context again, after they were changed from outside. */
@@ -544,6 +545,19 @@ int MLUOP_WIN_API mluopsExtGetNumThreads(void);
 
 /* Sets it; num_threads is 1 to 1024. */
 mluOpStatus_t MLUOP_WIN_API mluopsExtSetNumThreads(int num_threads);
+
+/* Says whether the call that is running on its thread is to end: not 0 if so. */
+typedef int (*mluopsExtInterruptCheck)(void);
+
+/* Sets the interrupt check of the process; NULL, as at first, is none. A call of an operator that takes long calls it about every
+ * 50 milliseconds, on the thread that made the call and holding no lock. If it returns anything but 0, the call ends soon with
+ * EXECUTION_FAILED; its outputs then hold anything. The check may call functions of this library. Operators of a device library
+ * only enqueue their work: there the check is not called. */
+mluOpStatus_t MLUOP_WIN_API mluopsExtSetInterruptCheck(mluopsExtInterruptCheck check);
+
+/* Results of at least this many bytes are written past the caches: half of the last cache or 32 MiB, whichever is less, or what the
+ * environment variable PYMLUOPS_STREAM_MIB says. 0 on a device library. */
+size_t MLUOP_WIN_API mluopsExtGetStreamingBytes(void);
 
 /* Which target this library computes on, for example "cpu". */
 const char *MLUOP_WIN_API mluopsExtGetLibraryKind(void);

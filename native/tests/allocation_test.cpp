@@ -1,12 +1,23 @@
 // What happens when there is no memory: ALLOC_FAILED with a reason, and nothing leaked or half made.
 //
-// The program replaces operator new and, by the linker's --wrap, malloc and aligned_alloc of the library's objects. The n-th allocation of
-// a call fails, for n = 1, 2, ... until the call succeeds.
+// The program replaces operator new and, by the linker's --wrap, malloc, calloc, aligned_alloc and pthread_create of the library's
+// objects. The n-th allocation of a call fails, for n = 1, 2, ... until a call needs no more than that.
+#include <pthread.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
 #include <new>
 #include <string>
+#include <thread>
 
-#include "objects.h"
+#include "problems.h"
 
+extern "C" void *__real_calloc(std::size_t count, std::size_t size);
+extern "C" void *__wrap_calloc(std::size_t count, std::size_t size);
+using Start = void *(*)(void *);
+extern "C" int __real_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, Start start, void *argument);
+extern "C" int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, Start start, void *argument);
 extern "C" void *__real_malloc(std::size_t size);
 extern "C" void *__wrap_malloc(std::size_t size);
 extern "C" void *__real_aligned_alloc(std::size_t alignment, std::size_t size);
@@ -14,13 +25,16 @@ extern "C" void *__wrap_aligned_alloc(std::size_t alignment, std::size_t size);
 
 namespace {
 
-thread_local long allocations_left = -1;  // negative: no limit
+thread_local long allocations_left = -1;  // before the one that fails; negative: none fails
+thread_local bool refused = false;
+thread_local bool all_others_too = false;  // whether those after it fail, too
 
 bool allowed() {
   if (allocations_left < 0) return true;
-  if (allocations_left == 0) return false;
-  --allocations_left;
-  return true;
+  if (allocations_left-- > 0) return true;
+  if (all_others_too) allocations_left = 0;
+  refused = true;
+  return false;
 }
 
 }  // namespace
@@ -29,6 +43,12 @@ void *__wrap_malloc(std::size_t size) { return allowed() ? __real_malloc(size) :
 
 void *__wrap_aligned_alloc(std::size_t alignment, std::size_t size) {
   return allowed() ? __real_aligned_alloc(alignment, size) : nullptr;
+}
+
+void *__wrap_calloc(std::size_t count, std::size_t size) { return allowed() ? __real_calloc(count, size) : nullptr; }
+
+int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, Start start, void *argument) {
+  return allowed() ? __real_pthread_create(thread, attributes, start, argument) : EAGAIN;
 }
 
 // Not inlined, or GCC sees free() called on what a new expression returned and warns.
@@ -44,6 +64,7 @@ MLUOPS_NOT_INLINED void operator delete(void *memory) noexcept { std::free(memor
 MLUOPS_NOT_INLINED void operator delete(void *memory, std::size_t) noexcept { std::free(memory); }
 
 using namespace objects;
+using namespace problems;
 
 namespace {
 
@@ -52,6 +73,7 @@ template <typename Call, typename AfterFailure>
 int until_it_succeeds(const char *function, const Call &call, const AfterFailure &after_failure) {
   for (int failed = 0; failed < 1000; ++failed) {
     allocations_left = failed;
+    all_others_too = true;
     const mluOpStatus_t status = call();
     allocations_left = -1;
     if (status == MLUOP_STATUS_SUCCESS) return failed;
@@ -134,37 +156,86 @@ TEST(sequence_data_keeps_its_values) {
   CHECK_EQ(mluOpDestroySeqDataDescriptor(desc), MLUOP_STATUS_SUCCESS);
 }
 
+// Threads that cannot be started are not missed; everything else is refused before anything is written.
 TEST(operators) {
   const Handle handle;
-  std::mt19937 random(14);
-  Tensor<float> dense({2, 5, 31}), points({2, 5, 67}), weights({2, 67, 3});
-  Tensor<std::int32_t> indices({2, 67, 3});
-  weights.fill_uniform(random, 0, 1);
-  indices.fill_integers(random, 0, 30);
-  points.fill_uniform(random, -1, 1);
-  const std::vector<float> before = dense.copy();
-  until_it_succeeds(
-      "mluOpThreeInterpolateBackward",
-      [&] {
-        return mluOpThreeInterpolateBackward(handle, points.desc, points.data, indices.desc, indices.data, weights.desc,
-                                             weights.data, dense.desc, dense.data);
-      },
-      [&] { CHECK(dense.same_bits(before)); });
+  CHECK_EQ(mluopsExtSetNumThreads(3), MLUOP_STATUS_SUCCESS);
+  int failed = 0;
+  for (const ProblemPointer &problem : every_way(400)) {
+    CHECK_EQ(problem->call(handle), MLUOP_STATUS_SUCCESS);
+    const std::vector<char> wanted = problem->results();
+    refused = true;
+    for (int n = 0; refused && n < 100; ++n) {
+      problem->scrub();
+      const std::vector<char> before = problem->results();
+      refused = all_others_too = false;
+      allocations_left = n;
+      const mluOpStatus_t status = problem->call(handle);
+      allocations_left = -1;
+      CHECK(problem->intact());
+      CHECK(problem->results() == (status == MLUOP_STATUS_SUCCESS ? wanted : before));
+      if (status == MLUOP_STATUS_SUCCESS) continue;
+      ++failed;
+      CHECK_EQ(status, MLUOP_STATUS_ALLOC_FAILED);
+      CHECK_EQ(std::string(mluopsExtGetLastReason()), problem->function + ": out of memory");
+    }
+    CHECK(!refused);
+  }
+  CHECK(failed > 5);
+}
 
-  constexpr mluOpTensorLayout_t kNhwc = MLUOP_LAYOUT_NHWC;
-  Tensor<Half> gradient({1, 33, 4, 5}, kNhwc), boxes({1, 33, 4}), image({1, 9, 7, 20}, kNhwc);
-  Tensor<std::int32_t> argmax({1, 33, 4, 5}, kNhwc);
-  gradient.fill_uniform(random, -1, 1);
-  boxes.fill_uniform(random, 0, 7);
-  argmax.fill_integers(random, 0, 3);
-  const std::vector<Half> image_before = image.copy();
-  until_it_succeeds(
-      "mluOpBorderAlignBackward",
-      [&] {
-        return mluOpBorderAlignBackward(handle, gradient.desc, gradient.data, boxes.desc, boxes.data, argmax.desc,
-                                        argmax.data, 3, image.desc, image.data);
-      },
-      [&] { CHECK(image.same_bits(image_before)); });
+namespace {
+
+// Runs `work` in a child, which has no worker yet, and returns how it ended.
+template <typename Work>
+int in_child(const Work &work) {
+  std::fflush(nullptr);
+  const pid_t child = fork();
+  if (child == 0) _exit(work());
+  int status = -1;
+  CHECK(child > 0 && waitpid(child, &status, 0) == child);
+  return status;
+}
+
+}  // namespace
+
+TEST(threads_that_cannot_be_started_are_not_missed) {
+  const Handle handle;
+  const ProblemPointer problem = get_indice_pairs(sparse_ways(40000)[1]);
+  CHECK_EQ(mluopsExtSetNumThreads(5), MLUOP_STATUS_SUCCESS);
+  CHECK_EQ(problem->call(handle), MLUOP_STATUS_SUCCESS);
+  const std::vector<char> wanted = problem->results();
+  for (int started = 0; started < 5; ++started) {
+    problem->scrub();
+    const int ended = in_child([&] {
+      all_others_too = true;
+      refused = false;
+      allocations_left = started;
+      const mluOpStatus_t status = problem->call(handle);
+      allocations_left = -1;
+      if (status != MLUOP_STATUS_SUCCESS || refused != (started < 4)) return 1;
+      return problem->results() == wanted ? 0 : 2;
+    });
+    CHECK_EQ(ended, 0);
+  }
+}
+
+// The thread's first reason, too, needs room.
+TEST(a_thread_without_memory_can_tell_so) {
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 20; ++i) {
+    threads.emplace_back([] {
+      all_others_too = true;
+      allocations_left = 0;
+      int major = 0;
+      CHECK_EQ(mluOpCreateTensorDescriptor(nullptr), MLUOP_STATUS_BAD_PARAM);
+      mluOpGetLibVersion(&major, nullptr, nullptr);
+      allocations_left = -1;
+      CHECK_EQ(major, MLUOP_MAJOR);
+      CHECK(std::string(mluopsExtGetLastReason()).rfind("mluOpCreateTensorDescriptor: desc: expected ", 0) == 0);
+    });
+  }
+  for (std::thread &thread : threads) thread.join();
 }
 
 int main(int count, char **arguments) { return harness::run_all(count, arguments); }

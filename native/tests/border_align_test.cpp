@@ -200,6 +200,29 @@ TEST(strange_boxes_touch_nothing_outside) {
   }
 }
 
+// Only numbers of samples count, whatever else stands there, in the first sixteen samples and in later ones.
+TEST(numbers_of_no_sample_add_nothing) {
+  const Handle handle;
+  constexpr std::int32_t kNumbers[] = {INT32_MIN, INT32_MIN + 1, INT32_MIN + 15, -1, INT32_MAX, INT32_MAX - 15};
+  for (const std::int64_t count : {1, 40}) {
+    Tensor<float> gradient({1, count, 4, 3}, MLUOP_LAYOUT_NHWC), boxes({1, count, 4});
+    Tensor<float> result({1, 5, 6, 12}, MLUOP_LAYOUT_NHWC);
+    Tensor<std::int32_t> argmax({1, count, 4, 3}, MLUOP_LAYOUT_NHWC);
+    std::mt19937 random(9);
+    gradient.fill_uniform(random, 1, 2);
+    boxes.fill_uniform(random, 0, 4);
+    for (const std::int32_t pool_size : {3, 40, 2147}) {
+      for (const std::int32_t number : kNumbers) {
+        for (std::int64_t i = 0; i < argmax.count; ++i) argmax.data[i] = number;
+        CHECK_EQ(mluOpBorderAlignBackward(handle, gradient.desc, gradient.data, boxes.desc, boxes.data, argmax.desc,
+                                          argmax.data, pool_size, result.desc, result.data),
+                 MLUOP_STATUS_SUCCESS);
+        for (std::int64_t i = 0; i < result.count; ++i) CHECK_EQ(result[i], 0.0);
+      }
+    }
+  }
+}
+
 TEST(a_few_borders_give_what_they_give_among_many) {
   const Handle handle;
   constexpr std::int64_t kBoxes = 64, kChannels = 5;

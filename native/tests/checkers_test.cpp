@@ -690,7 +690,7 @@ void freed_meanwhile(const void *) {
 TEST(what_was_found_right_is_asked_again_when_memory_is_freed) {
   const std::uint32_t before = mlusimGetChecks();
   mlusimSetChecks(MLUSIM_CHECK_MEMORY);
-  mlusim::prepare_memory();
+  mlusim::prepare_memory(mlusim::checks());
   g_memory = static_cast<char *>(mlusim::heap_allocate(64));
   mlusim::Launch launch;
   launch.kernel = "freed_meanwhile";

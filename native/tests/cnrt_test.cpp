@@ -21,142 +21,7 @@
 #include "machine/memory.h"
 #include "mlusim.h"
 #include "mlusim_source.h"
-
-namespace {
-
-using Bytes = std::vector<unsigned char>;
-
-constexpr cnrtDim3_t kOne = {1, 1, 1};
-
-const std::string sentence() { return mlusimGetLastError(); }
-
-bool says(const char *part) { return sentence().find(part) != std::string::npos; }
-
-template <typename Enum>
-Enum number(int value) {
-  Enum result;
-  std::memcpy(&result, &value, sizeof result);
-  return result;
-}
-
-mlusimCounters counters() {
-  mlusimCounters result;
-  CHECK_EQ(mlusimGetCounters(&result), 0);
-  return result;
-}
-
-// Device memory that lives as long as this.
-template <typename T>
-struct Device {
-  explicit Device(std::size_t elements) : count(elements) {
-    void *pointer = nullptr;
-    CHECK_EQ(cnrtMalloc(&pointer, elements * sizeof(T)), cnrtSuccess);
-    data = static_cast<T *>(pointer);
-  }
-  Device(const Device &) = delete;
-  Device &operator=(const Device &) = delete;
-  ~Device() { CHECK_EQ(cnrtFree(data), cnrtSuccess); }
-
-  void set(const std::vector<T> &values) {
-    CHECK_EQ(cnrtMemcpy(data, const_cast<T *>(values.data()), values.size() * sizeof(T), cnrtMemcpyHostToDev),
-             cnrtSuccess);
-  }
-  std::vector<T> get() const {
-    std::vector<T> values(count);
-    CHECK_EQ(cnrtMemcpy(values.data(), data, count * sizeof(T), cnrtMemcpyDevToHost), cnrtSuccess);
-    return values;
-  }
-
-  std::size_t count;
-  T *data = nullptr;
-};
-
-struct OwnedQueue {
-  explicit OwnedQueue(int priority = 7) { CHECK_EQ(cnrtQueueCreateWithPriority(&handle, 0, priority), cnrtSuccess); }
-  OwnedQueue(const OwnedQueue &) = delete;
-  OwnedQueue &operator=(const OwnedQueue &) = delete;
-  ~OwnedQueue() { CHECK_EQ(cnrtQueueDestroy(handle), cnrtSuccess); }
-  operator cnrtQueue_t() const { return handle; }
-  cnrtQueue_t handle = nullptr;
-};
-
-struct OwnedNotifier {
-  explicit OwnedNotifier(unsigned flags = 0) { CHECK_EQ(cnrtNotifierCreateWithFlags(&handle, flags), cnrtSuccess); }
-  OwnedNotifier(const OwnedNotifier &) = delete;
-  OwnedNotifier &operator=(const OwnedNotifier &) = delete;
-  ~OwnedNotifier() { CHECK_EQ(cnrtNotifierDestroy(handle), cnrtSuccess); }
-  operator cnrtNotifier_t() const { return handle; }
-  cnrtNotifier_t handle = nullptr;
-};
-
-template <typename Call, typename... Values>
-void launch(cnrtQueue_t queue, Call call, Values... values) {
-  mlusim::launch("test_kernel", &mlusim::unit, kOne, cnrtFuncTypeBlock, queue, call, values...);
-}
-
-// A kernel that the device has to end.
-void launch_crash(cnrtQueue_t queue) {
-  launch(queue, [] {
-    const volatile std::uintptr_t nowhere = 64;
-    *reinterpret_cast<volatile int *>(nowhere) = 1;
-  });
-}
-
-// A function that a queue calls.
-void call_from(cnrtQueue_t queue, std::function<void()> function) {
-  auto *copy = new std::function<void()>(std::move(function));
-  const cnrtRet_t error = cnrtInvokeHostFunc(
-      queue,
-      [](void *argument) {
-        const std::unique_ptr<std::function<void()>> called(static_cast<std::function<void()> *>(argument));
-        (*called)();
-      },
-      copy);
-  CHECK_EQ(error, cnrtSuccess);
-}
-
-// Stops the queue until it is opened.
-class Gate {
- public:
-  explicit Gate(cnrtQueue_t queue) {
-    call_from(queue, [open = open_] {
-      while (!*open) std::this_thread::yield();
-    });
-  }
-  Gate(const Gate &) = delete;
-  Gate &operator=(const Gate &) = delete;
-  ~Gate() { *open_ = true; }
-  void open() { *open_ = true; }
-
- private:
-  std::shared_ptr<std::atomic<bool>> open_ = std::make_shared<std::atomic<bool>>(false);
-};
-
-Bytes random_bytes(std::size_t count, unsigned seed) {
-  std::mt19937 random(seed);
-  Bytes bytes(count);
-  for (unsigned char &byte : bytes) byte = static_cast<unsigned char>(random());
-  return bytes;
-}
-
-void sleep_ms(int milliseconds) { std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds)); }
-
-// Runs `body` in the child of a fork and returns how it ended, as waitpid() tells it.
-int status_of_child(const std::function<void()> &body) {
-  std::fflush(stdout);
-  const pid_t child = fork();
-  if (child == 0) {
-    alarm(60);
-    harness::failures = 0;
-    body();
-    _exit(harness::failures == 0 ? 0 : 1);
-  }
-  int status = -1;
-  CHECK_EQ(waitpid(child, &status, 0), child);
-  return status;
-}
-
-}  // namespace
+#include "sim_runtime.h"
 
 // ---- Errors, versions, device -------------------------------------------------------------------------------------------
 
@@ -549,6 +414,11 @@ TEST(boxes) {
   CHECK_EQ(with([](auto &b) { b.dstPtr.ptr = nullptr; }), cnrtErrorArgsInvalid);
   CHECK_EQ(with([](auto &b) { b.dir = cnrtMemcpyHostToDev; }), cnrtErrorMemcpyDirectionInvalid);
   CHECK_EQ(with([](auto &b) { b.extent.depth = 0; }), cnrtSuccess);
+  const auto leaves_the_device = [](auto &b) {
+    b.dir = cnrtMemcpyNoDirection;
+    b.srcPos.z = std::size_t{1} << 38;
+  };
+  CHECK_EQ(with(leaves_the_device), cnrtErrorArgsInvalid);
 }
 
 TEST(what_is_copied_or_set_is_initialised) {
@@ -666,13 +536,12 @@ TEST(priorities_decide_who_is_first) {
   CHECK_EQ(priority, 0);
   std::string order;
   {
-    const Gate gate(stopper);
+    const BusyDevice busy(stopper);
     for (int i = 0; i < 3; ++i) {
-      call_from(low, [&order] { order += 'l'; });
-      call_from(high, [&order] { order += 'h'; });
+      launch(low, [](std::string *text) { *text += 'l'; }, &order);
+      launch(high, [](std::string *text) { *text += 'h'; }, &order);
     }
   }
-  CHECK_EQ(cnrtSyncDevice(), cnrtSuccess);
   CHECK_EQ(order, "hhhlll");
   cnrtQueue_t queue = nullptr;
   for (const int bad : {-1, 8, INT_MIN, INT_MAX}) {
@@ -685,11 +554,10 @@ TEST(queues_of_one_priority_take_turns) {
   const OwnedQueue stopper, first, second;
   std::string order;
   {
-    const Gate gate(stopper);
-    for (int i = 0; i < 3; ++i) call_from(first, [&order] { order += '1'; });
-    for (int i = 0; i < 3; ++i) call_from(second, [&order] { order += '2'; });
+    const BusyDevice busy(stopper);
+    for (int i = 0; i < 3; ++i) launch(first, [](std::string *text) { *text += '1'; }, &order);
+    for (int i = 0; i < 3; ++i) launch(second, [](std::string *text) { *text += '2'; }, &order);
   }
-  CHECK_EQ(cnrtSyncDevice(), cnrtSuccess);
   CHECK_EQ(order, "121212");
 }
 
@@ -833,7 +701,6 @@ TEST(a_queue_that_waits_does_not_stop_others) {
   CHECK_EQ(cnrtQueueWaitNotifier(notifier, waiting, 0), cnrtSuccess);  // never placed: nothing to wait for
   call_from(waiting, [&order] { order += 'a'; });
   CHECK_EQ(cnrtQueueSync(waiting), cnrtSuccess);
-  // The device's thread may not be stopped here, so `first` waits for a place that a function of `free` is before.
   const OwnedNotifier start;
   std::atomic<bool> open{false};
   call_from(free, [&open] {
@@ -849,8 +716,8 @@ TEST(a_queue_that_waits_does_not_stop_others) {
   CHECK_EQ(cnrtNotifierDestroy(notifier), cnrtSuccess);  // what waits for it still does
   const OwnedQueue last(0);
   call_from(last, [&order] { order += 'x'; });
-  open = true;
   CHECK_EQ(cnrtQueueSync(last), cnrtSuccess);
+  open = true;
   CHECK_EQ(cnrtSyncDevice(), cnrtSuccess);
   CHECK_EQ(order, "axbc");
 }
@@ -1165,6 +1032,20 @@ TEST(time_limit_of_launches) {
   CHECK_EQ(cnrtQueueSync(nullptr), cnrtErrorKernelTrap);
   CHECK(std::strstr(mlusimGetReport(), "time-limit") != nullptr);
   CHECK_EQ(mlusimSetTimeLimit(usual), 0);
+}
+
+TEST(the_next_launch_works_wherever_the_time_limit_ended_one) {
+  const double usual = mlusimGetTimeLimit();
+  CHECK_EQ(mlusimSetTimeLimit(0.005), 0);
+  for (int i = 0; i < 100; ++i) {
+    // Tasks that do nothing: mostly the limit comes while a core begins or ends one.
+    CHECK_EQ(cnrtInvokeKernel(reinterpret_cast<void *>(+[](void **) {}), {4000, 4000, 16}, cnrtFuncTypeBlock, nullptr,
+                              0, nullptr),
+             cnrtSuccess);
+    CHECK_EQ(cnrtQueueSync(nullptr), cnrtErrorKernelTrap);
+  }
+  CHECK_EQ(mlusimSetTimeLimit(usual), 0);
+  mlusimClearFindings();
 }
 
 // ---- Threads, forks, the end --------------------------------------------------------------------------------------------

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import operator
-import reprlib
 from collections.abc import Iterable
 from typing import NamedTuple, Protocol, cast
 
+from pymluops._shown import shown
 from pymluops.errors import BadParamError
+
+__all__ = ["INT32_MAX", "Caller", "Names", "as_numbers", "flag", "integer", "integers", "refusal", "shown"]
 
 INT32_MAX = 2**31 - 1
 
@@ -31,13 +33,6 @@ class Names(NamedTuple):
 def refusal(caller: Caller, argument: str, expected: str, got: str) -> BadParamError:
     """Return the error for a refused argument, worded the same everywhere."""
     return BadParamError(f"{caller.name}: {argument}: expected {expected}, got {got}", function=caller.function)
-
-
-def shown(value: object) -> str:
-    """Return a short text for a value of any type."""
-    if isinstance(value, int) and not isinstance(value, bool):
-        return str(value)
-    return f"{reprlib.repr(value)} ({type(value).__name__})"
 
 
 def _index(value: object) -> int | None:

@@ -1,7 +1,7 @@
 """Types of the compiled module; the documentation is in its sources."""
 
-from collections.abc import Sequence
-from types import TracebackType
+from collections.abc import Callable, Sequence
+from types import ModuleType, TracebackType
 from typing import Any, Self, TypeVar, final, overload
 
 from numpy.typing import NDArray
@@ -11,6 +11,7 @@ from pymluops._typing import Array
 from pymluops.enums import DataType
 from pymluops.errors import MluOpError
 from pymluops.ops._schema import Scalar, Tensor
+from pymluops.sim import Finding
 
 _Out = TypeVar("_Out")
 
@@ -193,3 +194,5 @@ def in_device_memory(array: Any) -> bool: ...
 def leading_rows(handle: Handle, array: DeviceArray, rows: int) -> DeviceArray: ...
 def get_default_backend() -> Backend | None: ...
 def set_default_backend(backend: Backend | None) -> None: ...
+def register_finder(module: ModuleType) -> None: ...
+def register_simulator(failure: Callable[[Backend], tuple[str, tuple[Finding, ...]]]) -> None: ...

@@ -7,6 +7,9 @@ Parts, each a file that is included below:
 - `_core_integers.pxi`: reading integers
 - `_core_array.pxi`: reading arrays through the buffer protocol and DLPack
 - `_core_backend.pxi`: `Backend`, status -> exception, the default
+- `_core_lock.pxi`: locks that outlive a fork
+- `_core_interrupt.pxi`: signals during a long C call
+- `_core_queue_state.pxi`: how far the work of a queue has come
 - `_core_queue.pxi`: `Queue`, and what the runtime of a device answers
 - `_core_device_array.pxi`: `DeviceArray`
 - `_core_handle.pxi`: `Handle`, `SparseConvolutionDescriptor`
@@ -17,29 +20,30 @@ Parts, each a file that is included below:
 
 cimport cython
 from cpython.buffer cimport Py_buffer, PyBUF_FULL_RO, PyBuffer_Release, PyObject_CheckBuffer, PyObject_GetBuffer
-from cpython.dict cimport PyDict_GetItemWithError
+from cpython.dict cimport PyDict_GetItemWithError, PyDict_Next
 from cpython.long cimport PyLong_AsLongLongAndOverflow, PyLong_CheckExact
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF, Py_INCREF
 from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_IsValid, PyCapsule_SetName
 from cpython.pythread cimport (
     NOWAIT_LOCK,
-    WAIT_LOCK,
     PyThread_acquire_lock,
     PyThread_allocate_lock,
     PyThread_free_lock,
     PyThread_release_lock,
     PyThread_type_lock,
 )
+from libc.signal cimport SIGINT
 from libc.stdint cimport INT32_MAX, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t, uintptr_t
 from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy, memset
 
 import os
+import threading
 
 import numpy as np
 
-from pymluops import _arguments, _results, dtypes, errors
+from pymluops import _arguments, _hints, _results, _shown, dtypes, errors
 from pymluops.enums import DataType, Layout, Status
 
 cdef extern from "Python.h":
@@ -53,13 +57,17 @@ cdef int SUCCESS = 0
 cdef int ALLOC_FAILED = 2
 cdef int EXECUTION_FAILED = 6
 
+cdef class Backend
 cdef class DeviceArray
 cdef class QueueState
 
 include "_table.pxi"
 include "_core_integers.pxi"
 include "_core_array.pxi"
+include "_core_lock.pxi"
 include "_core_backend.pxi"
+include "_core_interrupt.pxi"
+include "_core_queue_state.pxi"
 include "_core_queue.pxi"
 include "_core_device_array.pxi"
 include "_core_handle.pxi"

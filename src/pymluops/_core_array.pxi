@@ -71,6 +71,8 @@ cdef extern from *:
 
 cdef enum:
     NUMPY_TYPES = 24  # those that NumPy brings itself
+    MOST_TEXT = 200  # characters of a foreign text in a message
+    MOST_EXPORTED_DIMS = 64  # that any array package has
     DL_CPU = 1
     DL_CUDA_HOST = 3
     DL_ROCM_HOST = 11
@@ -99,6 +101,7 @@ cdef struct View:
     bint readonly
     bint copied  # the producer gave a copy: what is written to it is lost
     bint foreign_order  # not the byte order of this machine
+    bint no_memory  # reading it failed for that reason
     Source source
     void *managed
     int64_t dims[MAX_DIMS]  # where `shape` points for an ndarray, whose own dims may be changed
@@ -165,6 +168,7 @@ cdef str acquire(View *view, object array):
     cdef str problem = None
     view.source = SOURCE_NONE
     view.dtype = 0
+    view.no_memory = False
     if type(array) is ndarray and acquire_ndarray(view, array):
         return None
     if type(array) is DeviceArray:
@@ -173,12 +177,14 @@ cdef str acquire(View *view, object array):
         try:
             PyObject_GetBuffer(array, &view.buffer, PyBUF_FULL_RO)
         except Exception as error:
-            problem = f"an array that can be read, got {array_text(array)} ({one_line(error)})"
+            problem = unreadable_text(view, array, error)
         else:
             view.source = SOURCE_BUFFER
             return read_buffer(view)
     capsule = None
     export = getattr(type(array), "__dlpack__", None)
+    if view.no_memory:
+        return problem
     if export is None:
         return problem or f"an array (buffer protocol or DLPack), got {_arguments.shown(array)}"
     try:
@@ -187,8 +193,13 @@ cdef str acquire(View *view, object array):
         except TypeError:  # a producer from before DLPack 1.0
             capsule = export(array)
     except Exception as error:
-        return problem or f"an array that can be read, got {array_text(array)} ({one_line(error)})"
+        return problem or unreadable_text(view, array, error)
     return read_capsule(view, capsule)
+
+
+cdef str unreadable_text(View *view, object array, object error):
+    view.no_memory = isinstance(error, MemoryError)
+    return f"an array that can be read, got {array_text(array)} ({one_line(error)})"
 
 
 cdef bint acquire_ndarray(View *view, object array) noexcept:
@@ -257,6 +268,12 @@ cdef str read_capsule(View *view, object capsule):
         tensor = &(<DLManagedTensor *>view.managed).dl_tensor
     else:
         return f"an array whose __dlpack__ returns an unused capsule, got {_arguments.shown(capsule)}"
+    if not 0 <= tensor.ndim <= MOST_EXPORTED_DIMS:
+        return f"an array of at most {MOST_EXPORTED_DIMS} dims, got one of {tensor.ndim}"
+    if tensor.ndim > 0 and tensor.shape == NULL:
+        return f"an array with a shape, got {tensor.ndim} dims and no shape"
+    if tensor.data != NULL and tensor.byte_offset > <uint64_t>-1 - <uintptr_t>tensor.data:
+        return f"an array in the address space, got byte_offset {tensor.byte_offset}"
     view.data = <char *>tensor.data
     if view.data != NULL:
         view.data += tensor.byte_offset
@@ -280,8 +297,15 @@ cdef extern from *:
       int64_t product;
       return __builtin_mul_overflow(a, b, &product) ? INT64_MAX : product;
     }
+
+    /* Whether a stride, counted in units of some bytes, is that many bytes. */
+    static int stride_is(int64_t stride, int64_t unit, int64_t bytes) {
+      int64_t product;
+      return !__builtin_mul_overflow(stride, unit, &product) && product == bytes;
+    }
     """
     int64_t saturated_product(int64_t a, int64_t b) noexcept nogil
+    bint stride_is(int64_t stride, int64_t unit, int64_t bytes) noexcept nogil
 
 
 cdef str measure(View *view):
@@ -293,7 +317,7 @@ cdef str measure(View *view):
         if view.shape[axis] < 0:
             return f"an array without negative dims, got shape {shape_text(view)}"
         if view.shape[axis] != 1:
-            if view.strides != NULL and view.strides[axis] * view.stride_unit != expected:
+            if view.strides != NULL and not stride_is(view.strides[axis], view.stride_unit, expected):
                 view.packed = False
             expected = saturated_product(expected, view.shape[axis])
         count = saturated_product(count, view.shape[axis])
@@ -324,19 +348,33 @@ cdef str shape_text(const View *view):
     return str([view.shape[axis] for axis in range(view.ndim)])
 
 
+cdef object dtype_of(object array):
+    """Return the attribute dtype; None if there is none, or none that can be read."""
+    try:
+        return getattr(array, "dtype", None)
+    except Exception:
+        return None
+
+
 cdef str dtype_text(const View *view, object array):
     if view.dtype != 0:
         return dtypes.data_type_name(view.dtype)
-    return str(getattr(array, "dtype", "elements of another type"))
+    dtype = dtype_of(array)
+    return "elements of another type" if dtype is None else one_line(dtype)
 
 
 cdef str array_text(object array):
-    dtype = getattr(array, "dtype", None)
-    return type(array).__name__ if dtype is None else f"{type(array).__name__} of {dtype}"
+    dtype = dtype_of(array)
+    return type(array).__name__ if dtype is None else f"{type(array).__name__} of {one_line(dtype)}"
 
 
-cdef str one_line(object error):
-    return " ".join(str(error).split()) or type(error).__name__
+cdef str one_line(object thing):
+    """Return the text of a foreign object as one line of limited length; its type if it has none."""
+    try:
+        text = " ".join(str(thing).split())
+    except Exception:
+        text = ""
+    return _shown.shortened(_shown.one_line(text), MOST_TEXT) or type(thing).__name__
 
 
 # ---- For Python code -------------------------------------------------------------------------------------------------
@@ -356,11 +394,13 @@ def describe(array):
             problem = f"an element type of the ABI, got {dtype_text(&view, array)}"
         if problem is None and view.strides != NULL:
             for axis in range(view.ndim):
-                if view.strides[axis] * view.stride_unit % view.itemsize != 0:
-                    problem = f"strides of whole elements, got {view.strides[axis] * view.stride_unit} bytes"
-                strides.append(view.strides[axis] * view.stride_unit // view.itemsize)
+                bytes_between = <object>view.strides[axis] * view.stride_unit  # may take more than 64 bits
+                if bytes_between % view.itemsize != 0:
+                    problem = f"strides of whole elements, got {bytes_between} bytes"
+                strides.append(bytes_between // view.itemsize)
         if problem is not None:
-            raise errors.BadParamError(f"TensorDescriptor.of: array: expected {problem}")
+            kind = errors.AllocFailedError if view.no_memory else errors.BadParamError
+            raise kind(f"TensorDescriptor.of: array: expected {problem}")
         shape = tuple([view.shape[axis] for axis in range(view.ndim)])
         return shape, None if view.strides == NULL else tuple(strides), DataType(view.dtype)
     finally:

@@ -50,6 +50,7 @@ cdef class Backend:
     cdef readonly bint on_device
     cdef bint is_cpu
     cdef object default_queue  # a QueueState, from its first use on
+    cdef list left  # what could not be freed where it was dropped: addresses, and a QueueState each
     cdef object raw
     cdef object __weakref__
 
@@ -74,6 +75,35 @@ cdef class Backend:
         self.kind = self.find_kind()
         self.on_device = self.kind == "sim" or self.kind == "mlu"
         self.is_cpu = self.kind == "cpu"
+
+    cdef int leave(self, thing) except -1:
+        """Take over what was dropped in a function that a queue runs, which must not wait; see `tidy`."""
+        if self.left is None:
+            self.left = []
+        self.left.append(thing)
+        return 0
+
+    cdef int tidy(self) except -1:
+        """Free what was left, on a thread that may wait."""
+        cdef void *data
+        if not self.left:
+            return 0
+        left, self.left = self.left, None
+        for thing in left:
+            if isinstance(thing, QueueState):
+                (<QueueState>thing).release()
+                continue
+            data = <void *><uintptr_t>thing
+            with nogil:
+                self.table.cnrtFree(data)
+        return 0
+
+    cdef void allow_interrupts(self) noexcept:
+        """Let signals interrupt long calls; see `check_interrupt`. Code that uses `lib` may have set another check."""
+        if self.table.mluopsExtSetInterruptCheck != NULL:
+            self.table.mluopsExtSetInterruptCheck(<void *>check_interrupt)
+        if self.table.mlusimSetInterruptCheck != NULL:
+            self.table.mlusimSetInterruptCheck(<void *>check_interrupt)
 
     cdef str find_kind(self):
         if self.table.mluopsExtGetLibraryKind != NULL:
@@ -119,10 +149,7 @@ cdef class Backend:
 
     cdef tuple open_raw(self):
         if self.raw is None:
-            from pymluops._abi import ffi
-
-            # By path, which messages of cffi then name; the loader gives back the library that is there already.
-            self.raw = (ffi, ffi.dlopen(self.path, ffi.RTLD_NOW | ffi.RTLD_LOCAL))
+            self.raw = finder.open_raw(self.path)
         return self.raw
 
     def exports(self, str function not None):
@@ -133,9 +160,7 @@ cdef class Backend:
         return f"<pymluops.Backend {self.name}: {self.path}>"
 
     def __reduce__(self):
-        from pymluops import library
-
-        return library.load, (self.name if self.name in library.NAMES else self.path,)
+        return finder.load, (self.name if self.name in finder.NAMES else self.path,)
 
 
 cdef str text_of(const char *text):
@@ -172,6 +197,13 @@ def check(Backend backend not None, str function not None, int status):
 # ---- The default -----------------------------------------------------------------------------------------------------
 
 cdef Backend default_backend = None
+cdef object finder = None  # the module pymluops.library, which needs this one
+
+
+def register_finder(module):
+    """Take the module that finds libraries: an import inside a call would hang in the child of a fork."""
+    global finder
+    finder = module
 
 
 def get_default_backend():
@@ -191,6 +223,4 @@ cdef Backend as_backend(object backend):
         return backend
     if backend is None and default_backend is not None:
         return default_backend
-    from pymluops import library
-
-    return library.current() if backend is None else library.load(backend)
+    return finder.current() if backend is None else finder.load(backend)

@@ -110,7 +110,7 @@ cdef int first_bit(uint32_t bits) noexcept nogil:
 
 
 cdef str strides_text(const View *view):
-    return str([view.strides[axis] * view.stride_unit for axis in range(view.ndim)]) + " bytes"
+    return str([<object>view.strides[axis] * view.stride_unit for axis in range(view.ndim)]) + " bytes"
 
 
 cdef str function_name(int number):

@@ -1,7 +1,7 @@
 # Arrays in the memory of a device. Included by _core.pyx.
 
 cdef enum:
-    MOST_READERS = 16  # before those that are done are forgotten
+    MOST_QUEUES = 16  # before those that are done are forgotten
 
 _DEVICE_ARRAY_NAMES = _arguments.Names("DeviceArray", "cnrtMalloc")
 
@@ -62,10 +62,9 @@ cdef class DeviceArray:
     cdef int data_type
     cdef bint alive
     cdef int users  # calls that run with it now; the last one frees what was closed meanwhile
-    # The latest work that writes it, and for every queue the latest that reads it since.
-    cdef QueueState writer
-    cdef int64_t written
-    cdef dict readers
+    # By queue, the latest work that writes it, and the latest that uses it at all: what may not be over yet.
+    cdef dict writers
+    cdef dict queues
     cdef readonly Backend backend
     cdef object __weakref__
 
@@ -78,7 +77,8 @@ cdef class DeviceArray:
         bytes_needed = saturated_product(self.count, self.itemsize)
         self.backend = as_backend(backend)
         require_device(self.backend, "DeviceArray")
-        self.table, self.readers = self.backend.table, {}
+        self.backend.tidy()
+        self.table, self.writers, self.queues = self.backend.table, {}, {}
         if bytes_needed != 0:
             with nogil:
                 status = self.table.cnrtMalloc(<void **>&self.data, bytes_needed)
@@ -113,15 +113,22 @@ cdef class DeviceArray:
     cdef void free_memory(self):
         """Free it when no queue works on it any more."""
         cdef void *data = self.data
+        cdef Py_ssize_t position = 0
+        cdef int status
+        cdef PyObject *queue
+        cdef PyObject *number
         if data == NULL:
             return
         self.data = NULL
-        if self.writer is not None:
-            self.writer.wait_quietly(self.written)
-        for queue, number in list(self.readers.items()):
-            (<QueueState>queue).wait_quietly(number)
+        # Without an iterator, which may be the one thing that there is no memory for. Nothing changes the dict any more.
+        while PyDict_Next(self.queues, &position, &queue, &number):
+            (<QueueState>queue).wait_quietly(<object>number)
+        begin_wait(self.backend)  # the runtime may wait for kernels that use other arrays
         with nogil:
-            self.table.cnrtFree(data)
+            status = self.table.cnrtFree(data)
+        end_wait_quietly()
+        if status == cnrtErrorOpsNotPermitted:
+            self.backend.leave(<uintptr_t>data)
 
     cdef void release(self):
         self.users -= 1
@@ -131,26 +138,24 @@ cdef class DeviceArray:
     # -- Work on it ----------------------------------------------------------------------------------------------------
 
     cdef int before(self, QueueState queue, bint writing) except -1:
-        """Wait for other queues (None: for all) that write it, or work on it at all if it is to be written."""
-        if self.writer is not None and self.writer is not queue:
-            self.writer.wait(self.written)
-        if writing:
-            for reader, number in list(self.readers.items()):
-                if reader is not queue:
-                    (<QueueState>reader).wait(number)
+        """Wait for other queues (None: for all) that write it, or work on it at all if it is to be written.
+
+        Only for work that is there now: what other threads start meanwhile is theirs to put in order.
+        """
+        for other, number in list((self.queues if writing else self.writers).items()):
+            if other is not queue:
+                (<QueueState>other).wait(number)
         return 0
 
     cdef int after(self, QueueState queue, int64_t number, bint writing) except -1:
         """Note that a queue works on it from now on."""
         if writing:
-            self.writer, self.written = queue, number
-            self.readers.clear()
-            return 0
-        self.readers[queue] = number
-        if len(self.readers) > MOST_READERS:
-            self.readers = {
-                reader: last for reader, last in self.readers.items() if (<QueueState>reader).finished < last
-            }
+            self.writers = unfinished(self.writers)
+            self.writers[queue] = number
+            self.queues = unfinished(self.queues)
+        self.queues[queue] = number
+        if len(self.queues) > MOST_QUEUES:
+            self.queues = unfinished(self.queues)
         return 0
 
     cdef int copy(self, void *host, HostMemory memory, bint to_host, QueueState queue) except -1:
@@ -159,22 +164,28 @@ cdef class DeviceArray:
         cdef void *target = host if to_host else self.data
         cdef void *source = self.data if to_host else host
         cdef size_t size = self.count * self.itemsize
+        cdef Entry entry
         cdef int64_t number
         cdef int status
         self.before(queue, not to_host)
         if size == 0:
             return 0
         if queue is None:
+            begin_wait(self.backend)
             with nogil:
                 status = self.table.cnrtMemcpy(target, source, size, direction)
+            end_wait()
             if status != 0:
                 raise device_failure(self.backend, "cnrtMemcpy", status)
             return 0
-        number = queue.issue()
-        queue.keep(number, memory)
-        self.after(queue, number, not to_host)
-        with nogil:
-            status = self.table.cnrtMemcpyAsync(target, source, size, queue.queue, direction)
+        number = queue.issue(&entry)
+        try:
+            queue.keep(number, memory)
+            self.after(queue, number, not to_host)
+            with nogil:
+                status = self.table.cnrtMemcpyAsync(target, source, size, queue.queue, direction)
+        finally:
+            queue.entered(&entry)
         if status != 0:
             raise device_failure(self.backend, "cnrtMemcpyAsync", status)
         return 0
@@ -288,9 +299,10 @@ cdef class DeviceArray:
 
     cdef int transfer(self, str caller, HostMemory memory, bint to_host, object queue) except -1:
         cdef QueueState state = None if queue is None else queue_argument(self.backend, caller, queue)
+        self.ensure_open(caller)  # reading the other array may have run code that closed this one
         self.users += 1
         if state is not None:
-            state.users += 1
+            state.enter()
         try:
             self.copy(memory.view.data, memory, to_host, state)
         finally:
@@ -367,21 +379,33 @@ cdef class DeviceArray:
         return f"<pymluops.DeviceArray {list(self.shape)} {self.dtype_name()} on {self.backend.name}{closed}>"
 
 
+cdef dict unfinished(dict works):
+    """Return those of the works, by queue, that are not over or whose error nobody has seen."""
+    return {
+        queue: number for queue, number in works.items()
+        if (<QueueState>queue).finished < number or (<QueueState>queue).error is not None
+    }
+
+
 def leading_rows(Handle handle not None, DeviceArray array not None, int64_t rows):
     """Return a copy of the first rows, made in the handle's queue."""
     cdef DeviceArray result = DeviceArray((rows, *array.shape[1:]), array.dtype, array.backend)
     cdef QueueState queue = handle.state
     cdef size_t size = result.count * result.itemsize
+    cdef Entry entry
     cdef int64_t number
     cdef int status
     if size == 0:
         return result
     array.before(queue, False)
-    number = queue.issue()
-    array.after(queue, number, False)
-    result.after(queue, number, True)
-    with nogil:
-        status = array.table.cnrtMemcpyAsync(result.data, array.data, size, queue.queue, cnrtMemcpyDevToDev)
+    number = queue.issue(&entry)
+    try:
+        array.after(queue, number, False)
+        result.after(queue, number, True)
+        with nogil:
+            status = array.table.cnrtMemcpyAsync(result.data, array.data, size, queue.queue, cnrtMemcpyDevToDev)
+    finally:
+        queue.entered(&entry)
     if status != 0:
         raise device_failure(array.backend, "cnrtMemcpyAsync", status)
     return result
@@ -395,6 +419,7 @@ cdef class HostMemory:
     """An array in host memory, which stays there as long as this object lives."""
 
     cdef View view
+    cdef object array  # the view of a NumPy array does not keep it
 
     def __cinit__(self):
         self.view.source = SOURCE_NONE
@@ -413,6 +438,7 @@ cdef HostMemory host_memory(str caller, str argument, object array, bint writing
         # A type of ml_dtypes: neither the buffer protocol nor DLPack of NumPy can carry it.
         named = dtypes.as_data_type(array.dtype)
         array = array.view(f"u{array.itemsize}")
+    memory.array = array
     problem = acquire(view, array)
     if problem is None and view.device != DL_CPU and view.device != DL_CUDA_HOST and view.device != DL_ROCM_HOST:
         problem = f"an array in host memory, got {device_text(view, array)}"
@@ -423,7 +449,8 @@ cdef HostMemory host_memory(str caller, str argument, object array, bint writing
     if problem is None and writing and (view.readonly or view.copied):
         problem = "a writable array, got " + ("a read-only one" if view.readonly else "a copy")
     if problem is not None:
-        raise errors.BadParamError(f"{caller}: {argument}: expected {problem}")
+        kind = errors.AllocFailedError if view.no_memory else errors.BadParamError
+        raise kind(f"{caller}: {argument}: expected {problem}")
     if named:
         view.dtype = named
     return memory

@@ -56,8 +56,7 @@ cdef class Handle:
     cdef FunctionTable *table
     cdef mluOpHandle_t handle
     cdef bint alive
-    # Held during a call: a second thread that uses the same handle waits.
-    cdef PyThread_type_lock lock
+    cdef Lock lock  # held during a call: a second thread that uses the same handle waits
     cdef Slot slots[MAX_TENSORS]
     cdef bint on_device
     cdef QueueState state  # of its queue; None where there is no device
@@ -75,9 +74,7 @@ cdef class Handle:
         self.table = self.backend.table
         if isinstance(queue, Queue):
             pointer = queue_argument(self.backend, "Handle", queue).queue
-        self.lock = PyThread_allocate_lock()
-        if self.lock == NULL:
-            raise errors.AllocFailedError("out of memory")
+        make_lock(&self.lock)
         with nogil:
             status = self.table.mluOpCreate(&self.handle)
         if status != SUCCESS:
@@ -93,39 +90,41 @@ cdef class Handle:
     cdef int take_queue(self, object queue, void *pointer) except -1:
         cdef QueueState state
         require_device(self.backend, "Handle")
-        if isinstance(queue, Queue):
-            state = (<Queue>queue).opened("Handle")
-        elif pointer == NULL:
-            state = default_queue(self.backend)
-        else:
+        if queue is not None and pointer != NULL and not isinstance(queue, Queue):
             state = new_queue_state(self.backend, pointer)
-        state.users += 1
+        else:
+            state = (<Queue>queue).opened("Handle") if isinstance(queue, Queue) else default_queue(self.backend)
+            state.enter()
         self.state, self.on_device = state, True
         return 0
 
     def __dealloc__(self):
         self.destroy()
-        if self.lock != NULL:
-            PyThread_free_lock(self.lock)
+        free_lock(&self.lock)
 
     cdef void destroy(self) noexcept:
+        cdef QueueState state = self.state
+        cdef bint alive = self.alive
         cdef int i
+        self.alive, self.state = False, None
         for i in range(MAX_TENSORS):
             if self.slots[i].descriptor != NULL and self.table.mluOpDestroyTensorDescriptor != NULL:
                 self.table.mluOpDestroyTensorDescriptor(self.slots[i].descriptor)
             self.slots[i].descriptor = NULL
             self.slots[i].dtype = 0
-        if self.alive and self.table.mluOpDestroy != NULL:
+        if alive and self.table.mluOpDestroy != NULL:
             self.table.mluOpDestroy(self.handle)
-        self.alive = False
-        if self.state is not None:
-            self.state.release()
-            self.state = None
+        if state is not None:
+            state.release()
 
-    cdef void acquire_lock(self) noexcept:
-        if not PyThread_acquire_lock(self.lock, NOWAIT_LOCK):
-            with nogil:
-                PyThread_acquire_lock(self.lock, WAIT_LOCK)
+    cdef int acquire(self, str caller, str function="") except -1:
+        """Wait until no other thread uses the handle; `give_back` of the lock ends that."""
+        if holds(&self.lock):
+            raise errors.BadParamError(
+                f"{caller}: handle: expected one that this thread does not use, got that of the call during which a "
+                "signal handler runs", function=function
+            )
+        return take(&self.lock)
 
     def sync(self):
         """Wait until everything in its queue is done; where there is no device, a call is done when it returns.
@@ -135,17 +134,21 @@ cdef class Handle:
         ExecutionFailedError
             If something in the queue failed; see `Queue.sync`.
         """
+        cdef QueueState state
         self.ensure_open()
-        if self.state is not None:
-            error = self.state.settle()
+        state = self.state
+        if state is not None:
+            error = state.settle(state.issued)
             if error is not None:
                 raise error
 
     def close(self):
         """Destroy the handle; a second call does nothing. A call that another thread runs with it is waited for."""
-        self.acquire_lock()
-        self.destroy()
-        PyThread_release_lock(self.lock)
+        self.acquire("Handle.close")
+        try:
+            self.destroy()
+        finally:
+            give_back(&self.lock)
 
     @property
     def closed(self):
@@ -217,7 +220,8 @@ cdef Handle default_handle():
         return Handle(backend)
     found = PyDict_GetItemWithError(<object>handles, backend)
     if found != NULL and (<Handle>found).alive:
-        return <Handle>found
+        # A signal handler runs during a call of its thread.
+        return Handle(backend) if holds(&(<Handle>found).lock) else <Handle>found
     handle = Handle(backend)
     (<dict>handles)[backend] = handle
     return handle

@@ -276,7 +276,7 @@ cdef class Operator:
             raise self.size_error(i, f"{view.count} in shape {shape_text(view)}")
         if not view.packed:
             raise self.problem(i, f"a C-contiguous array, got strides {strides_text(view)} for shape "
-                                  f"{shape_text(view)}")
+                                  f"{shape_text(view)}{self.hint(call, i, array, 'contiguous')}")
         if spec.output and (view.readonly or view.copied):
             raise self.problem(i, "a writable array, got " + ("a read-only one" if view.readonly else "a copy"))
         return 0
@@ -318,7 +318,7 @@ cdef class Operator:
         if not ours:
             place = f" or on {handle.backend.name}" if handle.on_device else ""
             raise self.problem(i, f"an array in host memory{place}, because the backend is {handle.backend.name}, got "
-                                  f"{device_text(view, array)}")
+                                  f"{device_text(view, array)}{self.hint(call, i, array, 'host')}")
         call.resident[i] = True
         if type(array) is DeviceArray:
             (<DeviceArray>array).users += 1
@@ -392,14 +392,18 @@ cdef class Operator:
             sparse.ensure_open()
             call.sparse = sparse.descriptor
             sparse.users += 1
-        handle.acquire_lock()
+        handle.acquire(self.name, self.function)
         try:
             if not handle.alive:  # another thread closed it while this one waited
                 raise errors.NotInitializedError(f"{self.name}: handle: is closed", function=self.function)
             if handle.on_device:
                 self.execute_on_device(handle, call)
                 return 0
-            status = self.run_on_host(handle, call)
+            begin_wait(handle.backend)
+            try:
+                status = self.run_on_host(handle, call)
+            finally:
+                end_wait()
             if status != SUCCESS:
                 if validate:
                     self.check_contents(call, False)
@@ -407,7 +411,7 @@ cdef class Operator:
                     raise self.memory_error(f"a workspace of {call.workspace_size} bytes")
                 raise failure(handle.backend, function_name(call.failed), status)
         finally:
-            PyThread_release_lock(handle.lock)
+            give_back(&handle.lock)
             if sparse is not None:
                 sparse.users -= 1
         return 0
@@ -441,6 +445,7 @@ cdef class Operator:
     cdef int execute_on_device(self, Handle handle, Call *call) except -1:
         """Put the call into the handle's queue; wait for it if anything has to come back or be freed."""
         cdef QueueState queue = handle.state
+        cdef Entry entry
         cdef bint waiting = self.workspace is not None
         cdef int i, status
         cdef int64_t number
@@ -451,14 +456,19 @@ cdef class Operator:
         for i in range(self.tensor_count):
             if call.arrays[i] != NULL:
                 (<DeviceArray>call.arrays[i]).before(queue, self.specs[i].output)
-        number = queue.issue()
-        for i in range(self.tensor_count):
-            if call.arrays[i] != NULL:
-                (<DeviceArray>call.arrays[i]).after(queue, number, self.specs[i].output)
-        with nogil:
-            status = self.run_on_device(handle, call, queue.queue, waiting)
+        number = queue.issue(&entry)
+        begin_wait(handle.backend)
+        try:
+            for i in range(self.tensor_count):
+                if call.arrays[i] != NULL:
+                    (<DeviceArray>call.arrays[i]).after(queue, number, self.specs[i].output)
+            with nogil:
+                status = self.run_on_device(handle, call, queue.queue, waiting)
+        finally:
+            queue.entered(&entry)
+            end_wait()
         if waiting:
-            queue.finish(number)
+            queue.finish(min(number, queue.reached()))
         if call.runtime_status != 0:
             error = device_failure(handle.backend, function_name(call.failed), call.runtime_status)
             if isinstance(error, errors.AllocFailedError):
@@ -541,14 +551,27 @@ cdef class Operator:
 
     cdef object unreadable(self, Call *call, int i, object array, str text):
         """Return the error for an array that could not be read; if its type is to blame, that is the thing to say."""
-        given = getattr(array, "dtype", None)
+        if call.views[i].no_memory:
+            return errors.AllocFailedError(
+                f"{self.name}: {self.tensors[i].name}: expected {text}", function=self.function
+            )
+        given = dtype_of(array)
         if given is not None and call.views[i].source == SOURCE_NONE:
             try:
                 if not self.allows(call, i, dtypes.as_data_type(given)):
                     return self.dtype_error(call, i, array)
             except errors.BadParamError:
                 return self.dtype_error(call, i, array)
-        return self.problem(i, text)
+        return self.problem(i, text + self.hint(call, i, array, "array"))
+
+    cdef str hint(self, Call *call, int i, object array, str problem):
+        """Return what would have worked, for the end of a message; an output must be the caller's own memory."""
+        cdef TensorSpec *spec = &self.specs[i]
+        if spec.output:
+            return ""
+        taken = (call.views[spec.like].dtype,) if spec.like >= 0 else self.tensors[i].dtype
+        names = tuple([dtypes.data_type_name(data_type) for data_type in taken])
+        return _hints.hint(array, self.tensors[i].name, problem, names)
 
     cdef object size_error(self, int i, str got):
         text = f"{self.name}: {self.tensors[i].name}: expected fewer than {COUNT_LIMIT} elements, got {got}"
@@ -564,7 +587,8 @@ cdef class Operator:
             expected = f"{like} like {self.tensors[spec.like].name}"
         else:
             expected = " or ".join([dtypes.data_type_name(data_type) for data_type in self.tensors[i].dtype])
-        return self.problem(i, f"dtype {expected}, got {dtype_text(&call.views[i], array)}")
+        got = dtype_text(&call.views[i], array) + self.hint(call, i, array, "dtype")
+        return self.problem(i, f"dtype {expected}, got {got}")
 
     cdef str expected_shape(self, Call *call, int i):
         """Return the terms of a shape, with the values that this tensor did not give itself."""

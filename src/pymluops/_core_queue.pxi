@@ -42,135 +42,25 @@ cdef object device_failure(Backend backend, str function, int status):
     return execution_failure(backend, function, text)
 
 
+cdef object simulator_failure = None
+
+
+def register_simulator(failure):
+    """Take the function that tells what the simulator found; called by `pymluops.sim`, which needs this module."""
+    global simulator_failure
+    simulator_failure = failure
+
+
 cdef object execution_failure(Backend backend, str function, str text):
     """Return the error for a kernel that failed: the simulator tells more than `text`."""
-    if backend.table.mlusimGetReport != NULL:
-        from pymluops import sim
-
-        report, findings = sim.take_failure(backend)
+    if simulator_failure is not None and backend.table.mlusimGetReport != NULL:
+        report, findings = simulator_failure(backend)
         if findings:
             return errors.ExecutionFailedError(report or text, function=function, findings=findings)
     return errors.ExecutionFailedError(text, function=function)
 
 
 # ---- Queues ----------------------------------------------------------------------------------------------------------
-
-
-@cython.final
-@cython.no_gc_clear
-cdef class QueueState:
-    """A ``cnrtQueue_t`` and how far its work has come.
-
-    Work that this package queues is numbered, from 1. Who needs the end of some work keeps this object and the number;
-    a queue that is gone has finished all of its work.
-    """
-
-    cdef Backend backend
-    cdef FunctionTable *table
-    cdef cnrtQueue_t queue
-    cdef bint owned  # by this object, which destroys it
-    cdef bint open  # for new work
-    cdef int users  # the Queue, handles, and waits under way: the last one to go destroys it
-    cdef int64_t issued  # number of the latest work
-    cdef int64_t finished  # all work up to this number is over
-    cdef list kept  # (number, object): what must live as long as the work
-    cdef object error  # that a wait found and nobody has seen,
-    cdef int64_t suspect  # of work from this number on
-
-    cdef int64_t issue(self) noexcept:
-        self.issued += 1
-        return self.issued
-
-    cdef void keep(self, int64_t number, object thing):
-        self.kept.append((number, thing))
-
-    cdef void finish(self, int64_t number):
-        if number > self.finished:
-            self.finished = number
-            self.kept = [entry for entry in self.kept if entry[0] > number]
-
-    cdef object settle(self):
-        """Wait for all work; return the error that it ended with, or None."""
-        self.users += 1  # nobody may destroy the queue meanwhile
-        error = self.sync()
-        self.release()
-        if self.error is not None:
-            error, self.error = self.error, error
-        return error
-
-    cdef object sync(self):
-        cdef int64_t number = self.issued
-        cdef int status
-        with nogil:
-            status = self.table.cnrtQueueSync(self.queue)
-        if status == 0:
-            self.finish(number)
-            return None
-        self.suspect = self.finished + 1
-        self.finish(number)
-        return device_failure(self.backend, "cnrtQueueSync", status)
-
-    cdef int wait(self, int64_t number) except -1:
-        """Wait until the work of this number is over, and raise the error that it may have ended with."""
-        error = None
-        if number > self.finished:
-            error = self.settle()
-        elif self.error is not None and number >= self.suspect:
-            error, self.error = self.error, None
-        if error is not None:
-            raise error
-        return 0
-
-    cdef void wait_quietly(self, int64_t number):
-        """Wait in a destructor: whoever waits next sees the error."""
-        if number > self.finished:
-            self.error = self.settle()
-
-    cdef bint query(self) except -1:
-        """Tell whether all work is over; raise its error."""
-        cdef int64_t number = self.issued
-        cdef int status
-        with nogil:
-            status = self.table.cnrtQueueQuery(self.queue)
-        if status == cnrtErrorNotReady or status == cnrtErrorBusy:
-            return False
-        self.finish(number)
-        if status != 0:
-            raise device_failure(self.backend, "cnrtQueueQuery", status)
-        if self.error is not None:
-            error, self.error = self.error, None
-            raise error
-        return True
-
-    cdef void release(self):
-        self.users -= 1
-        if self.users == 0:
-            self.end()
-
-    cdef void end(self):
-        """Wait for work that is left and give the queue up; an error that nobody asked for is lost."""
-        self.open = False
-        with nogil:
-            if self.issued > self.finished:
-                self.table.cnrtQueueSync(self.queue)
-            if self.owned:
-                self.table.cnrtQueueDestroy(self.queue)
-        self.owned = False
-        self.finish(self.issued)
-
-
-cdef QueueState new_queue_state(Backend backend, void *queue):
-    cdef QueueState state = QueueState.__new__(QueueState)
-    state.backend, state.table, state.queue, state.open, state.kept = backend, backend.table, queue, True, []
-    return state
-
-
-cdef QueueState default_queue(Backend backend):
-    """Return the state of a library's default queue, one for all."""
-    if backend.default_queue is None:
-        backend.default_queue = new_queue_state(backend, NULL)
-        (<QueueState>backend.default_queue).users = 1  # the library itself
-    return <QueueState>backend.default_queue
 
 
 @cython.final
@@ -213,22 +103,27 @@ cdef class Queue:
     cdef object __weakref__
 
     def __cinit__(self, backend=None):
+        cdef QueueState state
         cdef cnrtQueue_t queue = NULL
         cdef FunctionTable *table
         cdef int status
         self.backend = as_backend(backend)
         require_device(self.backend, "Queue")
+        self.backend.tidy()
         table = self.backend.table
+        state = new_queue_state(self.backend, NULL)  # needs memory, so it comes first
         with nogil:
             status = table.cnrtQueueCreate(&queue)
         if status != 0:
             raise device_failure(self.backend, "cnrtQueueCreate", status)
-        self.state = new_queue_state(self.backend, queue)
-        self.state.owned, self.state.users = True, 1
+        state.queue, state.owned = queue, True
+        self.state = state
 
     def __dealloc__(self):
-        if self.state is not None:
-            self.state.release()
+        cdef QueueState state = self.state
+        self.state = None
+        if state is not None:
+            state.release()
 
     cdef QueueState opened(self, str caller="Queue"):
         if self.state is None:
@@ -244,7 +139,8 @@ cdef class Queue:
             If something in it failed: the message is the simulator's report or what the runtime says. What stood behind
             it was dropped; the arrays concerned hold anything. The queue can be used again.
         """
-        error = self.opened().settle()
+        cdef QueueState state = self.opened()
+        error = state.settle(state.issued)
         if error is not None:
             raise error
 
@@ -273,8 +169,10 @@ cdef class Queue:
             return
         self.state = None
         state.open = False
-        error = state.settle()
-        state.release()
+        try:
+            error = state.settle(state.issued)
+        finally:
+            state.release()
         if error is not None:
             raise error
 

@@ -8,12 +8,14 @@ what networks on voxels and on whole maps have.
 from __future__ import annotations
 
 import math
-import os
 import sys
 import threading
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+from pymluops import _environment
+from pymluops.errors import NotInitializedError
 
 if TYPE_CHECKING:
     from numpy.typing import DTypeLike, NDArray
@@ -103,9 +105,12 @@ class Blocks:
 
 
 def _most_bytes() -> int:
-    """Read ``PYMLUOPS_KEEP_MIB``; what is no number of MiB does not count."""
-    text = os.environ.get("PYMLUOPS_KEEP_MIB", "")
-    return (int(text) if text.isascii() and text.isdigit() else _DEFAULT_MIB) << 20
+    """Return what ``PYMLUOPS_KEEP_MIB`` says, or the default if that is no number, which loading a library refuses."""
+    try:
+        mib = _environment.integer("PYMLUOPS_KEEP_MIB")
+    except NotInitializedError:
+        mib = None
+    return (_DEFAULT_MIB if mib is None else mib) << 20
 
 
 new_array = Blocks(_most_bytes()).array

@@ -16,6 +16,9 @@ from collections.abc import Sequence
 from importlib import metadata
 from typing import NoReturn
 
+from pymluops._shown import one_line
+from pymluops.errors import NotInitializedError
+
 COMMANDS = ("pymluops.info", "pymluops.demo.command", "pymluops.bench.command")
 
 EXIT_FAILED = 1
@@ -62,6 +65,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         if sys.stdout is not None:
             sys.stdout.flush()
     except KeyboardInterrupt:
+        _print_error("interrupted")
         return EXIT_INTERRUPTED
     except BrokenPipeError:  # the reader has gone, and does not want to know more
         _forget_output()
@@ -86,6 +90,9 @@ def _run(arguments: list[str]) -> int:
     except CommandError as error:
         _print_error(f"pymluops {args.command}: {error}")
         return error.exit_code
+    except NotInitializedError as error:  # the environment names what cannot be used
+        _print_error(f"pymluops {args.command}: {error.detail}")
+        return EXIT_USAGE
 
 
 def _forget_output() -> None:
@@ -96,11 +103,6 @@ def _forget_output() -> None:
 def _print_error(message: str) -> None:
     if sys.stderr is not None:
         print(one_line(message), file=sys.stderr)
-
-
-def one_line(text: str) -> str:
-    """Return `text` with control characters (a newline in a file name, say) written as escapes."""
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
 
 
 def _make_output_printable() -> None:

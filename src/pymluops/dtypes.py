@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from pymluops._shown import shown
 from pymluops.enums import DataType
 from pymluops.errors import BadParamError
 
@@ -79,7 +80,7 @@ def as_data_type(dtype: Any) -> DataType:
     elif dtype is not None:  # NumPy takes None for float64
         found = _BY_NAME.get(_dtype_name(dtype))
     if found is None:
-        raise BadParamError(f"dtype: expected a DataType or one of {', '.join(_BY_NAME)}, got {dtype!r}")
+        raise BadParamError(f"dtype: expected a DataType or one of {', '.join(_BY_NAME)}, got {shown(dtype)}")
     return found
 
 
@@ -92,6 +93,6 @@ def _dtype_name(dtype: Any) -> str:
 
     try:
         given = np.dtype(dtype)
-    except TypeError:
+    except Exception:  # NumPy shows what it refuses, and an object may do anything when it is asked for its text
         return ""
     return given.name if given.isnative else ""

@@ -10,7 +10,9 @@ from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pymluops import _environment
 from pymluops.cli import CommandError
+from pymluops.errors import NotInitializedError
 
 if TYPE_CHECKING:
     from pymluops import Backend
@@ -55,6 +57,7 @@ def collect() -> dict[str, Any]:
         "platform": f"{platform.system()} {platform.machine()}",
         "cpu": cpu(),
         "threads": backends["cpu"]["threads"],
+        "environment_problem": _environment_problem(),
         "default_backend": default,
         "default_backend_problem": default_problem,
         "backends": backends,
@@ -73,7 +76,14 @@ def describe_backend(backend: Backend) -> dict[str, Any]:
         "library_version": backend.library_version,
         "instruction_level": backend.instruction_level,
         "threads": pymluops.get_num_threads() if backend.kind == "cpu" else None,
+        "streaming_bytes": _streaming_bytes(backend),
     }
+
+
+def _streaming_bytes(backend: Backend) -> int | None:
+    if backend.kind != "cpu" or not backend.exports("mluopsExtGetStreamingBytes"):
+        return None
+    return int(backend.lib.mluopsExtGetStreamingBytes())
 
 
 def default_backend() -> Backend:
@@ -84,10 +94,19 @@ def default_backend() -> Backend:
     return backend
 
 
+def _environment_problem() -> str | None:
+    """Return what is wrong with the environment variables, all of which every library needs to be right."""
+    try:
+        _environment.check()
+    except NotInitializedError as error:
+        return error.detail
+    return None
+
+
 def _default_backend() -> tuple[str, str | None]:
     backend, problem = _open_default()
     if backend is None:
-        return os.environ.get("PYMLUOPS_BACKEND") or "cpu", problem
+        return _environment.text("PYMLUOPS_BACKEND") or "cpu", problem
     return backend.name, None
 
 
@@ -102,7 +121,7 @@ def _open_default() -> tuple[Backend | None, str]:
 
 
 def _nothing_known() -> dict[str, Any]:
-    keys = ("name", "kind", "path", "abi_version", "library_version", "instruction_level", "threads")
+    keys = ("name", "kind", "path", "abi_version", "library_version", "instruction_level", "threads", "streaming_bytes")
     return dict.fromkeys(keys)
 
 
@@ -131,15 +150,25 @@ def render(found: dict[str, Any]) -> str:
         f"CPU       {processor['model']}, {processor['usable']} usable",
         f"          {' '.join(processor['features']) or 'instruction sets unknown'}",
         f"threads   {found['threads'] if found['threads'] is not None else 'unknown'}",
-        f"default   {found['default_backend_problem'] or found['default_backend']}",
-        "",
+        f"default   {_reason(found, found['default_backend_problem']) or found['default_backend']}",
     ]
+    if found["environment_problem"]:
+        lines.append(f"problem   {found['environment_problem']}")
+    lines.append("")
     for name, backend in found["backends"].items():
         if not backend["available"]:
-            lines.append(f"{name:<8}  not available: {backend['reason']}")
+            lines.append(f"{name:<8}  not available: {_reason(found, backend['reason'])}")
             continue
         details = [f"ABI {backend['abi_version']}"] if backend["abi_version"] else []
         details += [f"library {backend['library_version']}"] if backend["library_version"] else []
         details += [backend["instruction_level"]] if backend["instruction_level"] else []
+        if backend["streaming_bytes"] is not None:
+            details.append(f"results from {backend['streaming_bytes'] / 2**20:g} MiB on past the caches")
         lines += [f"{name:<8}  available: {', '.join(details)}", f"          {backend['path']}"]
     return "\n".join(lines)
+
+
+def _reason(found: dict[str, Any], reason: str | None) -> str | None:
+    """Return the reason, or a reference where it is the problem that has a line of its own."""
+    problem = found["environment_problem"]
+    return "see the problem" if problem and reason and problem in reason else reason

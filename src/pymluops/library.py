@@ -13,13 +13,15 @@
 from __future__ import annotations
 
 import os
+import sys
 import threading
 import warnings
 from types import TracebackType
-from typing import NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
+from pymluops import _environment
 from pymluops._arguments import shown
-from pymluops._core import Backend, get_default_backend, set_default_backend
+from pymluops._core import Backend, get_default_backend, register_finder, set_default_backend
 from pymluops.errors import BadParamError, MluOpError, NotInitializedError
 
 __all__ = ["Backend", "BackendInfo", "backends", "current", "load", "use"]
@@ -33,13 +35,14 @@ _loaded: dict[str, Backend] = {}
 _lock = threading.RLock()
 
 
-def _renew_lock() -> None:
-    """Another thread may have held the lock at a fork; the child does not have that thread."""
-    global _lock
-    _lock = threading.RLock()
-
-
-os.register_at_fork(after_in_child=_renew_lock)
+# A fork waits for a library that another thread is opening: the child would have half of it, and locks of imports that
+# nobody releases.
+os.register_at_fork(
+    before=_lock.acquire,
+    after_in_parent=_lock.release,
+    after_in_child=_lock.release,
+)
+register_finder(sys.modules[__name__])
 
 
 class BackendInfo(NamedTuple):
@@ -71,7 +74,8 @@ def load(name_or_path: str | os.PathLike[str] | Backend) -> Backend:
     ------
     NotInitializedError
         If the library is not there, cannot be loaded or is not an mlu-ops library; for the simulator also if
-        ``PYMLUOPS_SIM_DEVICE`` or ``PYMLUOPS_SIM_CHECK`` cannot be followed, see `pymluops.sim`.
+        ``PYMLUOPS_SIM_DEVICE`` or ``PYMLUOPS_SIM_CHECK`` cannot be followed, see `pymluops.sim`. Every library needs
+        an environment that can be followed: a variable with a value that it cannot have is named.
     BadParamError
         If `name_or_path` is neither a name nor a path.
 
@@ -89,7 +93,7 @@ def load(name_or_path: str | os.PathLike[str] | Backend) -> Backend:
     if path is None:
         raise BadParamError(f"load: name_or_path: expected 'cpu', 'sim', 'mlu' or a path, got {shown(name_or_path)}")
     if not os.path.isfile(path):
-        raise NotInitializedError(f"{path}: there is no such file")
+        raise NotInitializedError(f"{_environment.text_shown(path)}: there is no such file")
     real = os.path.realpath(path)
     return _open(real, _name_of(real))
 
@@ -166,13 +170,13 @@ def current() -> Backend:
 
 
 def _first_default() -> Backend:
-    variable = os.environ.get("PYMLUOPS_BACKEND")
+    variable = _environment.text("PYMLUOPS_BACKEND")
     try:
         return load(variable or "cpu")
     except MluOpError as error:
         if not variable:
             raise
-        raise type(error)(f"PYMLUOPS_BACKEND is {variable}: {error.detail}") from None
+        raise type(error)(f"PYMLUOPS_BACKEND is {_environment.text_shown(variable)}: {error.detail}") from None
 
 
 # ---- Finding ---------------------------------------------------------------------------------------------------------
@@ -185,18 +189,19 @@ def _find(name: str) -> str:
         if not os.path.isfile(path):
             raise NotInitializedError(f"{os.path.basename(path)} is not in this installation")
         return path
-    variable = os.environ.get("PYMLUOPS_MLU_LIBRARY")
+    variable = _environment.text("PYMLUOPS_MLU_LIBRARY")
     if variable:
         if not os.path.isfile(variable):
-            raise NotInitializedError(f"PYMLUOPS_MLU_LIBRARY is {variable}, and there is no such file")
+            raise NotInitializedError(
+                f"PYMLUOPS_MLU_LIBRARY is {_environment.text_shown(variable)}, and there is no such file"
+            )
         return variable
     return _vendor_path() or _VENDOR_FILE
 
 
 def _packaged(name: str) -> str:
-    import importlib.resources
-
-    return str(importlib.resources.files("pymluops") / f"libmluops_{name}.so")
+    # Beside the compiled module; in an editable installation the Python files lie elsewhere.
+    return os.path.join(os.path.dirname(cast(str, sys.modules[Backend.__module__].__file__)), f"libmluops_{name}.so")
 
 
 def _vendor_path() -> str | None:
@@ -217,7 +222,7 @@ def _name_of(real: str) -> str | None:
     for name in ("cpu", "sim"):
         if real == os.path.realpath(_packaged(name)):
             return name
-    vendor = os.environ.get("PYMLUOPS_MLU_LIBRARY") or _vendor_path()
+    vendor = _environment.text("PYMLUOPS_MLU_LIBRARY") or _vendor_path()
     return "mlu" if vendor and real == os.path.realpath(vendor) else None
 
 
@@ -229,6 +234,7 @@ def _open(file: str, name: str | None) -> Backend:
         real = os.path.realpath(file) if os.sep in file else file
         if real in _loaded:
             return _loaded[real]
+        _environment.check()
         try:
             backend = Backend(real, name)
             if backend.kind == "sim":
@@ -242,6 +248,15 @@ def _open(file: str, name: str | None) -> Backend:
         _loaded[real] = backend
     _warn_of_version(backend)
     return backend
+
+
+def open_raw(path: str) -> tuple[Any, Any]:
+    """Return the cffi object with all types of the headers, and the library at `path` as cffi sees it."""
+    with _lock:
+        from pymluops._abi import ffi  # takes longer than everything else at import
+
+        # By path, which messages of cffi then name; the loader gives back the library that is there already.
+        return ffi, ffi.dlopen(path, ffi.RTLD_NOW | ffi.RTLD_LOCAL)
 
 
 def _prepare_simulator(backend: Backend) -> None:

@@ -15,14 +15,16 @@ from __future__ import annotations
 
 import dataclasses
 import os
+import stat
+import tomllib
 from collections.abc import Generator, Iterable
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias, TypeVar, cast
 
-from pymluops import library
-from pymluops._arguments import shown
-from pymluops._core import Backend, get_default_backend
+from pymluops import _environment, library
+from pymluops._core import Backend, get_default_backend, register_simulator
+from pymluops._shown import one_line, shortened, shown
 from pymluops.errors import BadParamError, MluOpError, NotInitializedError
 
 __all__ = [
@@ -49,6 +51,7 @@ Checks: TypeAlias = "str | Iterable[str] | None"
 _T = TypeVar("_T")
 
 _CHECK_PREFIX = "MLUSIM_CHECK_"
+_MOST_FILE_BYTES = 1 << 20
 #: By path of the library: how many of its findings were given out with exceptions.
 _reported: dict[str, int] = {}
 
@@ -186,7 +189,7 @@ def set_device(device: str | os.PathLike[str] | DeviceModel) -> None:
     ----------
     device : str, os.PathLike or DeviceModel
         The name of one of `devices`, the path of a ``.toml`` file, or the figures. The file has the fields of
-        `DeviceModel` as keys; those that are missing are taken from the model that its key ``base`` names::
+        `DeviceModel` as keys, and at most 1 MiB; what is missing is taken from the model that its key ``base`` names::
 
             name = "half a card"
             base = "MLU370-X8"
@@ -195,7 +198,8 @@ def set_device(device: str | os.PathLike[str] | DeviceModel) -> None:
     Raises
     ------
     BadParamError
-        If there is no such device, a figure is out of range, or device memory, queues or notifiers exist.
+        If there is no such device, a figure is out of range, device memory, queues or notifiers exist, or another
+        thread is using the device.
 
     Examples
     --------
@@ -224,7 +228,7 @@ def _as_model(backend: Backend, device: object) -> tuple[DeviceModel, str]:
         return device, "set_device"
     if isinstance(device, os.PathLike) or (isinstance(device, str) and (device.endswith(".toml") or os.sep in device)):
         path = Path(os.fsdecode(cast("os.PathLike[str]", device)))
-        return _read_toml(backend, path), str(path)
+        return _read_toml(backend, path), shortened(one_line(str(path)))
     known = {model.name.lower(): model for model in _known_models(backend)}
     if isinstance(device, str) and device.lower() in known:
         return known[device.lower()], "set_device"
@@ -236,28 +240,42 @@ def _as_model(backend: Backend, device: object) -> tuple[DeviceModel, str]:
 
 def _read_toml(backend: Backend, path: Path) -> DeviceModel:
     """Read a description of a device."""
-    import tomllib
-
+    origin = shortened(one_line(str(path)))
     try:
-        given = tomllib.loads(path.read_text(encoding="utf-8"))
+        given = tomllib.loads(_read_small_file(path).decode("utf-8"))
+    except RecursionError:
+        raise BadParamError(f"{origin}: expected TOML, got what is nested too deeply") from None
     except (OSError, ValueError) as error:  # ValueError: what TOML and UTF-8 say
-        raise BadParamError(f"{path}: {getattr(error, 'strerror', None) or error}") from None
+        raise BadParamError(
+            f"{origin}: {shortened(one_line(str(getattr(error, 'strerror', None) or error)))}"
+        ) from None
     figures: dict[str, Any] = {}
     if "base" in given:
         base = given.pop("base")
         models = {model.name: model for model in _known_models(backend)}
-        if base not in models:
-            raise BadParamError(f"{path}: base: expected one of {', '.join(models)}, got {shown(base)}")
+        if not isinstance(base, str) or base not in models:
+            raise BadParamError(f"{origin}: base: expected one of {', '.join(models)}, got {shown(base)}")
         figures = dataclasses.asdict(models[base])
     fields = [field.name for field in dataclasses.fields(DeviceModel)]
     for key in given:
         if key not in fields:
-            raise BadParamError(f"{path}: {key}: expected only base, {', '.join(fields)}")
+            raise BadParamError(f"{origin}: {shortened(one_line(key))}: expected only base, {', '.join(fields)}")
     figures |= given
     for key in fields:
         if key not in figures:
-            raise BadParamError(f'{path}: {key}: expected a value, or base = "..." to take it from, got none')
+            raise BadParamError(f'{origin}: {key}: expected a value, or base = "..." to take it from, got none')
     return DeviceModel(**figures)
+
+
+def _read_small_file(path: Path) -> bytes:
+    """Return the contents of a regular file; others, such as pipes and devices, may never end."""
+    if not stat.S_ISREG(path.stat().st_mode):
+        raise ValueError("expected a regular file, got something else")
+    with path.open("rb") as file:
+        contents = file.read(_MOST_FILE_BYTES + 1)
+    if len(contents) > _MOST_FILE_BYTES:
+        raise ValueError(f"expected at most {_MOST_FILE_BYTES} bytes, got more")
+    return contents
 
 
 def _check_types(model: DeviceModel, origin: str) -> None:
@@ -265,7 +283,7 @@ def _check_types(model: DeviceModel, origin: str) -> None:
     for field in dataclasses.fields(model):
         value = getattr(model, field.name)
         if field.name == "name":
-            if not isinstance(value, str) or not 1 <= len(value.encode()) <= 31:
+            if not isinstance(value, str) or not value.isprintable() or not 1 <= len(value.encode()) <= 31:
                 raise BadParamError(f"{origin}: name: expected a text of 1 to 31 characters, got {shown(value)}")
         elif isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < 2**31:
             raise BadParamError(
@@ -428,6 +446,9 @@ def take_failure(backend: Backend) -> tuple[str, tuple[Finding, ...]]:
     return (_report(backend), of_launches) if of_launches else ("\n".join(map(str, found)), tuple(found))
 
 
+register_simulator(take_failure)
+
+
 def _findings_from(backend: Backend, start: int) -> list[Finding]:
     described = backend.ffi.new("mlusimFinding *")
     found: list[Finding] = []
@@ -446,13 +467,13 @@ def _report(backend: Backend) -> str:
 def read_environment(backend: Backend) -> None:
     """Do what the environment says about a simulator that was loaded just now."""
     for variable, follow in (("PYMLUOPS_SIM_DEVICE", _set_device), ("PYMLUOPS_SIM_CHECK", _set_checks)):
-        value = os.environ.get(variable)
-        if not value:
+        value = _environment.text(variable)
+        if value is None:
             continue
         try:
             follow(backend, value)
         except MluOpError as error:
-            raise NotInitializedError(f"{variable} is {value}: {error.detail}") from None
+            raise NotInitializedError(f"{variable} is {_environment.text_shown(value)}: {error.detail}") from None
 
 
 def _simulator() -> Backend:

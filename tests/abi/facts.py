@@ -44,6 +44,8 @@ EXTENSIONS: dict[str, tuple[str, list[str]]] = {
     "mluopsExtGetLastReason": ("const char *", []),
     "mluopsExtGetNumThreads": ("int", []),
     "mluopsExtSetNumThreads": ("mluOpStatus_t", ["int"]),
+    "mluopsExtSetInterruptCheck": ("mluOpStatus_t", ["mluopsExtInterruptCheck"]),
+    "mluopsExtGetStreamingBytes": ("size_t", []),
     "mluopsExtGetLibraryKind": ("const char *", []),
     "mluopsExtGetLibraryVersion": ("const char *", []),
     "mluopsExtGetInstructionLevel": ("const char *", []),
@@ -114,6 +116,8 @@ def _add_typedef(found: Declarations, node: c_ast.Typedef) -> None:
     elif isinstance(inner, c_ast.PtrDecl) and isinstance(inner.type.type, c_ast.Struct):
         assert inner.type.type.decls is None, f"{node.name} is not opaque"
         found.handles[node.name] = inner.type.type.name
+    elif isinstance(inner, c_ast.PtrDecl) and isinstance(inner.type, c_ast.FuncDecl):
+        assert node.name.startswith("mluopsExt"), f"{node.name} is not of this project"
     else:
         raise AssertionError(f"unexpected typedef {node.name}")
 

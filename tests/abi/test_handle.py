@@ -9,6 +9,7 @@ import pytest
 
 from abi.facts import BAD_PARAM, ENUMS, SUCCESS
 from abi.raw import UNTOUCHED, RawAbi
+from support import python_output
 
 
 def test_new_handle(abi: RawAbi) -> None:
@@ -97,6 +98,19 @@ def test_library_facts(abi: RawAbi) -> None:
     assert abi.ffi.string(abi.lib.mluopsExtGetLibraryVersion()).decode() == version("pymluops")
     level = abi.ffi.string(abi.lib.mluopsExtGetInstructionLevel()).decode()
     assert re.fullmatch(r"[a-z0-9_-]+", level)
+
+
+def test_streaming_bytes(abi: RawAbi) -> None:
+    assert 1 << 20 <= abi.lib.mluopsExtGetStreamingBytes() <= 32 << 20
+    code = "import pymluops; print(pymluops.load('{}').lib.mluopsExtGetStreamingBytes())"
+    assert python_output(code.format("cpu"), PYMLUOPS_STREAM_MIB="77") == str(77 << 20)
+    assert python_output(code.format("sim")) == "0"
+
+
+def test_an_interrupt_check_is_set_and_removed(abi: RawAbi) -> None:
+    check = abi.ffi.callback("int(void)", lambda: 0)
+    assert abi.lib.mluopsExtSetInterruptCheck(check) == SUCCESS
+    assert abi.lib.mluopsExtSetInterruptCheck(abi.ffi.NULL) == SUCCESS
 
 
 def test_thread_number(abi: RawAbi) -> None:

@@ -406,3 +406,15 @@ def test_group_create_is_all_or_none(abi: RawAbi) -> None:
     group[2] = abi.null
     assert abi.lib.mluOpCreateGroupTensorDescriptors(group, 3) == BAD_PARAM
     assert all(desc == abi.null for desc in storage)
+
+
+def test_group_destroy_refuses_a_descriptor_named_twice_and_destroys_none(abi: RawAbi) -> None:
+    storage, group = _group(abi, 3)
+    assert abi.lib.mluOpCreateGroupTensorDescriptors(group, 3) == SUCCESS
+    group[2] = storage
+    for _ in range(2):
+        assert abi.lib.mluOpDestroyGroupTensorDescriptors(group, 3) == BAD_PARAM
+        assert "position 2" in abi.ffi.string(abi.lib.mluopsExtGetLastReason()).decode()
+        assert all(abi.state(desc) == NEW_STATE for desc in storage)
+    group[2] = storage + 2
+    assert abi.lib.mluOpDestroyGroupTensorDescriptors(group, 3) == SUCCESS

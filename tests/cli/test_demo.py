@@ -17,7 +17,7 @@ from cli.scan_files import ply_bytes, small_scan, vertex_records, write_bin
 from pymluops.demo import pictures_image, pictures_scan, pipeline, progress, sources
 from pymluops.demo.images import Image
 from pymluops.demo.lidar import modelled_scan
-from pymluops.demo.range_view import range_view
+from pymluops.demo.range_view import View, range_view
 from pymluops.demo.scans import read_scan
 
 FAMILIES = {
@@ -111,15 +111,68 @@ def test_without_files(program) -> None:
     assert "image    grace_hopper.jpg of the package matplotlib" in answer.out
 
 
-def test_the_scan_is_the_picture_where_there_is_no_photograph(
-    program, scan_file: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_scan_is_the_picture_where_there_is_no_photograph(program, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sources, "PHOTOGRAPHS", (("matplotlib", "no/such.jpg"), ("no_such_package", "a.jpg")))
-    answer = program("demo", "--scan", scan_file, "--json")
+    answer = program("demo", "--json")
     assert answer.code == 0
     image = json.loads(answer.out)["image"]
     assert image["from_scan"] is True
-    assert image["source"] == "range view of scan.bin"
+    assert image["source"] == "range view of synthetic street scan (a model, not a measurement)"
+
+
+def test_a_scan_of_the_users_own_is_the_picture_too(program, scan_file: Path, tmp_path: Path) -> None:
+    answer = program("demo", "--scan", scan_file, "--plot", tmp_path / "plots", "--json")
+    assert answer.code == 0
+    document = json.loads(answer.out)
+    assert document["image"]["source"] == "range view of scan.bin"
+    assert [Path(picture).stem for picture in document["pictures"]] == list(PICTURES)
+
+
+def test_with_a_picture_alone_the_synthetic_scan_is_not_drawn(program, image_file: Path, tmp_path: Path) -> None:
+    answer = program("demo", "--image", image_file, "--plot", tmp_path / "plots", "--json")
+    assert answer.code == 0
+    document = json.loads(answer.out)
+    assert document["scan"]["synthetic"] is True
+    assert [Path(picture).stem for picture in document["pictures"]] == ["psamask", "border_align", "tin_shift"]
+
+
+def test_the_view_of_a_scan_can_be_chosen(program, scan_file: Path) -> None:
+    chosen = ["--heading", "90", "--fov", "200", "--elevation", "-30", "60", "--eye", "4", "-1", "1.5"]
+    document = json.loads(program("demo", "--scan", scan_file, *chosen, "--json").out)
+    assert (document["ok"], document["image"]["width"], document["image"]["height"]) == (True, 576, 260)
+    assert json.loads(program("demo", "--fov", "50", "--json").out)["image"]["from_scan"] is True
+
+
+def test_a_view_shows_points_where_they_are() -> None:
+    ring = np.deg2rad(np.arange(0, 360, 0.5))
+    xyz = np.stack([10 * np.cos(ring), 10 * np.sin(ring), np.full(len(ring), 10.0)], axis=1)  # 45 degrees up
+    scan = replace(modelled_scan(), xyz=xyz, extras=np.ones((len(ring), 0), np.float32), names=("x", "y", "z"))
+    view = View(heading=90, fov=90, elevation=(0, 90), eye=(0, 0, 0))
+    lit = range_view(scan, view).pixels.max(axis=2) > 0
+    rows = np.flatnonzero(lit.any(axis=1))
+    assert abs(rows.mean() - lit.shape[0] / 2) < 3  # the middle between level and straight up
+    assert lit[lit.shape[0] // 2].all()
+    half = replace(scan, xyz=xyz[xyz[:, 0] > 0], extras=scan.extras[xyz[:, 0] > 0])  # the right half, looking along y
+    columns = np.flatnonzero((range_view(half, view).pixels.max(axis=2) > 0).any(axis=0))
+    assert columns.min() > 144 - 10
+    assert columns.max() == 287
+
+
+@pytest.mark.parametrize(("side", "labels"), [("top", "xy"), ("front", "yz"), ("side", "xz")])
+def test_the_side_a_scan_is_drawn_from(tmp_path: Path, side: str, labels: str) -> None:
+    table = small_scan(200) * [4, 1, 1, 1]
+    scan = read_scan(write_bin(tmp_path / "scan.bin", table), 4)
+    sparse = pipeline.run_sparse(pipeline.Recorder(progress.Progress(1, "")), scan)
+    seen = pictures_scan.SIDES[side]
+    for figure in (
+        pictures_scan.site_figure(sparse, seen), pictures_scan.interpolation_figure(sparse, sparse.interpolated, seen)
+    ):  # fmt: skip
+        ax = figure.axes[0]
+        assert (ax.get_xlabel(), ax.get_ylabel()) == (f"{labels[0]} (m)", f"{labels[1]} (m)")
+        low, high = ax.get_xlim()
+        values = scan.xyz[:, "xyz".index(labels[0])]
+        assert low <= values.min() + 1 and high >= values.max() - 1 and high - low < 2 * np.ptp(values) + 1
+        draw(tmp_path, figure)
 
 
 def test_the_modelled_scan_is_the_same_every_time() -> None:

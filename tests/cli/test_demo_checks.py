@@ -76,6 +76,13 @@ def test_a_sum_of_nothing_has_to_be_zero() -> None:
     assert not checks.check_sum(np.full(3, 1e-30, np.float32), empty).ok
 
 
+def test_products_below_the_normal_numbers_are_rounded_to_the_smallest_one() -> None:
+    tiny = float(np.finfo(np.float32).smallest_subnormal)
+    value = np.array([3.4 * tiny])
+    assert checks.check_sum(np.array([5 * tiny], np.float32), Sum(value, value, np.array([3]))).ok
+    assert not checks.check_sum(np.array([9 * tiny], np.float32), Sum(value, value, np.array([3]))).ok
+
+
 def test_half_sums_may_be_rounded_once() -> None:
     value = np.array([1 + 2**-11 + 2**-30])
     expected = Sum(value, value, np.array([3]))

@@ -14,7 +14,8 @@ from hypothesis.extra import numpy as hnp
 from PIL import Image as PillowImage
 
 from pymluops.demo.errors import InputError, MissingPackageError
-from pymluops.demo.images import MAX_SIDE, read_image
+from pymluops.demo.images import read_image
+from pymluops.demo.picture_size import MAX_SIDE
 
 SAME_FOLDER = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40)
 SIZES = st.tuples(st.integers(32, 40), st.integers(32, 40))
@@ -189,3 +190,58 @@ def test_any_bytes_are_read_or_refused(tmp_path: Path, content: bytes, start: by
         with pytest.raises(InputError) as caught:
             read_image(path)
         assert "\n" not in str(caught.value)
+
+
+# ---- Broken and unusual values ---------------------------------------------------------------------------------------
+
+
+def test_values_near_the_largest_float_are_stretched(tmp_path: Path) -> None:
+    ramp = np.linspace(-1, 1, 32 * 32).reshape(32, 32)
+    np.save(tmp_path / "loud.npy", ramp * 1.7e308)
+    np.testing.assert_allclose(read_image(tmp_path / "loud.npy").pixels[:, :, 0], (ramp + 1) / 2, atol=1e-6)
+
+
+def test_long_doubles_beyond_float64_are_refused(tmp_path: Path) -> None:
+    np.save(tmp_path / "long.npy", np.full((40, 40), np.longdouble("1e4000")))
+    with pytest.raises(InputError, match="1,600 of 1,600 values are NaN or infinite"):
+        read_image(tmp_path / "long.npy")
+
+
+def test_samples_that_are_no_numbers_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "nan.ppm").write_bytes(ppm(RGB, "P3").replace(b"0 0", b"nan 0"))
+    with pytest.raises(InputError, match="holds samples outside 0 to 255"):
+        read_image(tmp_path / "nan.ppm")
+
+
+def test_a_thin_picture_is_brought_down(tmp_path: Path) -> None:
+    np.save(tmp_path / "thin.npy", np.zeros((32, 200_000)))
+    assert read_image(tmp_path / "thin.npy").pixels.shape == (32, MAX_SIDE, 3)
+
+
+@pytest.mark.parametrize("compression", ["raw", "tiff_lzw", "tiff_adobe_deflate", "jpeg", "group4"])
+def test_broken_tiffs_are_read_or_refused_and_nothing_else_is_printed(
+    tmp_path: Path, compression: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    picture = PillowImage.open(io.BytesIO(png()))
+    picture = picture.convert("1") if compression == "group4" else picture
+    buffer = io.BytesIO()
+    picture.save(buffer, "tiff", compression=None if compression == "raw" else compression)
+    rng = np.random.default_rng(0)
+    for i in range(12):
+        broken = np.frombuffer(buffer.getvalue(), np.uint8).copy()
+        broken[rng.integers(8, len(broken), 10)] = rng.integers(0, 256, 10)
+        path = tmp_path / f"{i}.{'tif' if i % 2 else 'jpg'}"
+        path.write_bytes(broken.tobytes()[: len(broken) - 30 * (i % 3)])
+        try:
+            assert np.isfinite(read_image(path).pixels).all()
+        except InputError as error:
+            assert "\n" not in str(error)
+    assert capfd.readouterr().err == ""
+
+
+@pytest.mark.parametrize("suffix", ["npy", "ppm"])
+def test_a_tiff_under_another_name_is_refused(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"picture.{suffix}"
+    PillowImage.new("RGB", (40, 40)).save(path, "tiff")
+    with pytest.raises(InputError, match=r"is not a (\.npy file|PPM or PGM picture)"):
+        read_image(path)

@@ -18,6 +18,7 @@ import pytest
 
 import pymluops
 from cli.scan_files import small_scan, write_bin
+from pymluops._whole_file import whole_file
 from pymluops.demo import progress
 
 VERSION = metadata.version("pymluops")
@@ -52,6 +53,17 @@ def scan_file(tmp_path: Path) -> Path:
         (["demo", "--threads", "0"], "pymluops demo: argument --threads: expected a number from 1 to 1024, got '0'"),
         (["demo", "--backend", "gpu"], "pymluops demo: --backend gpu: "),
         (["demo", "--backend", "/no/such.so"], "pymluops demo: --backend /no/such.so: "),
+        (["demo", "--fov", "0"], "pymluops demo: argument --fov: expected a number from 1 to 360, got '0'"),
+        (["demo", "--fov", "nan"], "pymluops demo: argument --fov: expected a number from 1 to 360, got 'nan'"),
+        (["demo", "--heading", "north"], "pymluops demo: argument --heading: expected a number from -360 to 360"),
+        (["demo", "--eye", "0", "1"], "pymluops demo: argument --eye: expected 3 arguments"),
+        (["demo", "--eye", "0", "1", "1e9"], "pymluops demo: argument --eye: expected a number from -1e+08 to 1e+08"),
+        (["demo", "--elevation", "5", "-5"], "pymluops demo: --elevation: expected -90 <= LOW < HIGH <= 90, got 5 -5"),
+        (["demo", "--elevation", "-95", "5"], "pymluops demo: --elevation: expected -90 <= LOW"),
+        (["demo", "--fov", "9", "--image", "x"], "pymluops demo: --fov is for the scan as a picture, which --image"),
+        (["demo", "--view", "back", "--plot", "x"], "pymluops demo: argument --view: invalid choice: 'back'"),
+        (["demo", "--view", "top"], "pymluops demo: --view needs --plot"),
+        (["demo", "--heading", "180", "--fov", "1", "--elevation", "80", "90"], "pymluops demo: --heading, --fov, "),
         (["demo", "two\nlines"], "pymluops: unrecognized arguments: two\\nlines"),
         (["info", "--scan", "x"], "pymluops: unrecognized arguments: --scan x"),
     ],
@@ -74,7 +86,7 @@ def test_bad_files_are_one_line(program, tmp_path: Path, scan_file: Path) -> Non
     program("demo", "--scan", scan_file, "--image", odd).refused("odd.bin: is not a picture")
     program("demo", "--scan", scan_file, "--image", tmp_path / "gone.png").refused("gone.png: No such file")
     np.save(tmp_path / "nan.npy", np.full((3, 3), np.nan))
-    program("demo", "--scan", tmp_path / "nan.npy").refused("nan.npy: 3 of 3 points hold NaN or infinite values")
+    program("demo", "--scan", tmp_path / "nan.npy").refused("nan.npy: has NaN or infinite values in every")
 
 
 def test_a_plot_folder_that_cannot_be(program, tmp_path: Path, scan_file: Path) -> None:
@@ -124,6 +136,7 @@ def test_info(program) -> None:
         "threads",
         "default   cpu",
         "cpu       available: ABI 1.11.1, library ",
+        " MiB on past the caches",
         "sim       available: ABI 1.11.1, library ",
         "mlu       ",
     ):
@@ -133,8 +146,8 @@ def test_info(program) -> None:
 def test_info_as_json(program) -> None:
     document = json.loads(program("info", "--json").out)
     assert set(document) == {
-        "version", "python", "numpy", "platform", "cpu", "threads", "default_backend", "default_backend_problem",
-        "backends",
+        "version", "python", "numpy", "platform", "cpu", "threads", "environment_problem", "default_backend",
+        "default_backend_problem", "backends",
     }  # fmt: skip
     assert document["numpy"] == np.__version__
     assert document["threads"] == pymluops.get_num_threads()
@@ -146,9 +159,12 @@ def test_info_as_json(program) -> None:
         told = document["backends"][name]
         assert set(told) == {
             "available", "reason", "name", "kind", "path", "abi_version", "library_version", "instruction_level",
-            "threads",
+            "threads", "streaming_bytes",
         }  # fmt: skip
         assert (told["available"], told["path"], told["reason"]) == (info.available, info.path, info.reason)
+    streaming = int(pymluops.load("cpu").lib.mluopsExtGetStreamingBytes())
+    assert document["backends"]["cpu"]["streaming_bytes"] == streaming
+    assert document["backends"]["sim"]["streaming_bytes"] is None
     assert document["backends"]["cpu"]["instruction_level"] == pymluops.load("cpu").instruction_level
 
 
@@ -158,12 +174,29 @@ def test_info_with_an_unusable_default(process) -> None:
     assert "default   PYMLUOPS_BACKEND is /no/such.so: " in answer.out
 
 
+def test_info_tells_a_problem_of_the_environment_in_one_line(process) -> None:
+    answer = process("info", env={**os.environ, "PYMLUOPS_STREAM_MIB": "9" * 5000})
+    assert (answer.code, answer.err) == (0, "")
+    told = [line for line in answer.out.splitlines() if "PYMLUOPS_STREAM_MIB" in line]
+    assert len(told) == 1
+    assert told[0].startswith("problem   PYMLUOPS_STREAM_MIB: expected an integer from 0 to 1099511627776, got '9999")
+    assert len(told[0]) < 200
+    assert "cpu       not available: see the problem" in answer.out
+
+
+@pytest.mark.parametrize("arguments", [["demo"], ["demo", "--threads", "1"], ["demo", "--backend", "sim"]])
+def test_a_problem_of_the_environment_is_one_line(process, arguments: list[str]) -> None:
+    answer = process(*arguments, env={**os.environ, "PYMLUOPS_NUM_THREADS": "many"})
+    answer.refused("PYMLUOPS_NUM_THREADS: expected an integer from 1 to 1024, got 'many'")
+
+
 # ---- Behaviour as a process ------------------------------------------------------------------------------------------
 
 # Starts the demo with one step replaced; the real step is of no matter here.
 STUB = """
 import os, signal, sys, time
 from pymluops.demo import pipeline
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a parent may have it ignored, as nohup does
 def stub(scan, image, progress):
     {body}
 pipeline.run_demo = stub
@@ -179,7 +212,65 @@ def run_stub(body: str, **options: object) -> subprocess.CompletedProcess[str]:
 
 def test_interruption(tmp_path: Path) -> None:
     done = run_stub("os.kill(os.getpid(), signal.SIGINT); time.sleep(30)", cwd=tmp_path)
-    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "interrupted\n")
+
+
+RUN = """
+import signal, sys
+from pymluops.cli import main
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a parent may have it ignored, as nohup does
+print("go", flush=True)
+sys.exit(main(sys.argv[1:]))
+"""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "seconds"),
+    [
+        (["demo"], 0.1),
+        (["demo", "--plot", "plots"], 0.7),
+        (["demo", "--backend", "sim"], 1.5),
+        (["bench", "--output", "out.json"], 1.5),
+    ],
+)
+def test_a_signal_interrupts_without_a_trace(tmp_path: Path, arguments: list[str], seconds: float) -> None:
+    child = subprocess.Popen(
+        [sys.executable, "-c", RUN, *arguments],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=tmp_path,
+    )  # fmt: skip
+    assert child.stdout is not None
+    assert child.stdout.readline() == "go\n"
+    time.sleep(seconds)
+    child.send_signal(signal.SIGINT)
+    out, err = child.communicate(timeout=60)
+    assert (child.returncode, out, err) == (130, "", "interrupted\n")
+    for path in tmp_path.rglob("*.*"):
+        assert not path.name.startswith(".")
+        if path.suffix == ".json":
+            json.loads(path.read_text())
+
+
+def _write_and_fail(path: Path) -> None:
+    with whole_file(path) as file:
+        file.write_text("half of")
+        path.parent.read_text()
+
+
+def test_files_are_there_as_a_whole_or_not_at_all(tmp_path: Path) -> None:
+    path, link = tmp_path / "out.txt", tmp_path / "link.txt"
+    link.symlink_to(path)
+    for name in (path, link):
+        with whole_file(name) as file:
+            file.write_text(f"by {name.name}")
+            assert file != path
+    assert (path.read_text(), link.is_symlink()) == ("by link.txt", True)
+    with pytest.raises(IsADirectoryError):
+        _write_and_fail(path)
+    assert path.read_text() == "by link.txt"
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["link.txt", "out.txt"]
+    with whole_file(Path("/dev/null")) as file:
+        file.write_text("nothing")
+    assert not Path("/dev/null").is_file()
 
 
 @pytest.mark.parametrize("arguments", [["info"], ["info", "--json"], ["--help"]])
@@ -292,4 +383,4 @@ def test_progress_of_the_program_on_a_terminal(tmp_path: Path) -> None:
     os.close(parent)
     assert done.returncode == 130
     assert b"demo [3/20] slow" in text
-    assert text.endswith(b"\r")
+    assert text.endswith(b"\rinterrupted\r\n")

@@ -13,7 +13,8 @@ from hypothesis.extra import numpy as hnp
 
 from cli.scan_files import PLY_TYPES, ply_bytes, small_scan, vertex_records, write_bin
 from pymluops.demo.errors import InputError
-from pymluops.demo.scans import MAX_POINTS, guess_columns, read_scan
+from pymluops.demo.records import MAX_POINTS
+from pymluops.demo.scans import guess_columns, read_scan
 
 SAME_FOLDER = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
 COORDINATE = st.floats(-1000, 1000, width=32)
@@ -124,12 +125,12 @@ def test_columns_are_guessed(columns: int) -> None:
     table = small_scan(600, columns)
     if columns == 6:
         table[:, 3:] *= 255
-    assert guess_columns(table.tobytes()) == columns
+    assert guess_columns(table.tobytes(), table.nbytes) == columns
 
 
 def test_four_columns_are_guessed_where_nothing_tells() -> None:
-    assert guess_columns(np.zeros(240, np.float32).tobytes()) == 4
-    assert guess_columns(bytes(17)) == 4
+    assert guess_columns(bytes(960), 960) == 4
+    assert guess_columns(bytes(17), 17) == 4
 
 
 def test_a_guess_is_reported(tmp_path: Path) -> None:
@@ -141,8 +142,59 @@ def test_a_large_scan_is_thinned_out(tmp_path: Path) -> None:
     table = np.tile(small_scan(1000), (MAX_POINTS // 1000 * 2 + 3, 1))
     scan = read_scan(write_bin(tmp_path / "big.bin", table), 4)
     assert len(scan.xyz) <= MAX_POINTS
-    assert scan.notes == (f"every 3. point of {len(table):,}",)
+    assert scan.notes == (f"1 in 3 of {len(table):,} points",)
     np.testing.assert_array_equal(scan.xyz, table[::3, :3])
+
+
+ROWS = small_scan(10)
+ROWS[[3, 7], [1, 3]] = np.nan, np.inf
+
+
+@pytest.mark.parametrize("suffix", ["bin", "npy", "ply", "text.ply"])
+def test_points_that_are_not_finite_are_dropped_and_counted(tmp_path: Path, suffix: str) -> None:
+    path = tmp_path / f"scan.{suffix}"
+    records = vertex_records(ROWS, ("f4",) * 4, ("x", "y", "z", "intensity"))
+    content = {
+        "bin": ROWS.tobytes(),
+        "npy": npy_bytes(ROWS),
+        "ply": ply_bytes(records, "binary_little_endian"),
+        "text.ply": ply_bytes(records, "ascii"),
+    }
+    path.write_bytes(content[suffix])
+    scan = read_scan(path)
+    kept = np.delete(ROWS, [3, 7], axis=0)
+    np.testing.assert_array_equal(scan.xyz, kept[:, :3])
+    np.testing.assert_allclose(scan.extras[:, 0], kept[:, 3] / kept[:, 3].max(), rtol=1e-6)
+    assert scan.notes == ("2 with NaN or infinite values dropped",)
+
+
+def test_the_report_says_how_many_points_were_dropped(program, tmp_path: Path) -> None:
+    path = write_bin(tmp_path / "scan.bin", nan_in(small_scan(), 3))
+    answer = program("demo", "--scan", path)
+    assert answer.code == 0
+    assert answer.out.splitlines()[1].endswith(": 399 points, 4 columns, 1 with NaN or infinite values dropped")
+
+
+NAMES = ("z", "xy", "y", "yz", "x", "xyz")
+
+
+@pytest.mark.parametrize("suffix", ["npy", "ply"])
+def test_columns_whose_names_are_made_of_x_y_z_are_kept(tmp_path: Path, suffix: str) -> None:
+    records = vertex_records(small_scan(9, 6), ("f4",) * 6, NAMES)
+    path = tmp_path / f"scan.{suffix}"
+    path.write_bytes(npy_bytes(records) if suffix == "npy" else ply_bytes(records, "binary_big_endian"))
+    scan = read_scan(path)
+    assert scan.names == ("x", "y", "z", "xy", "yz", "xyz")
+    np.testing.assert_array_equal(scan.xyz, np.stack([records[name] for name in "xyz"], axis=1))
+    np.testing.assert_allclose(scan.extras[:, 0], records["xy"] / records["xy"].max(), rtol=1e-6)
+
+
+def test_fortran_order_and_the_first_of_many_columns(tmp_path: Path) -> None:
+    table = small_scan(50, 70)
+    np.save(tmp_path / "scan.npy", np.asfortranarray(table))
+    scan = read_scan(tmp_path / "scan.npy")
+    assert_holds(scan, table[:, :64])
+    assert scan.notes == ("the first 64 columns of 70",)
 
 
 # ---- What is refused -------------------------------------------------------------------------------------------------
@@ -173,11 +225,7 @@ REFUSED = {
     "empty.bin": (b"", "is empty"),
     "odd.bin": (bytes(17), "17 bytes is not a whole number of 4-column float32 rows"),
     "odd.pcd.bin": (bytes(16), "16 bytes is not a whole number of 5-column float32 rows"),
-    "nan.bin": (
-        nan_in(small_scan(10), 3).tobytes(),
-        "1 of 10 points hold NaN or infinite values, the first is point 3",
-    ),
-    "inf.bin": (nan_in(small_scan(10), 0, np.inf).tobytes(), "1 of 10 points hold NaN or infinite"),
+    "nan.bin": (np.full((10, 4), np.nan, "<f4").tobytes(), "has NaN or infinite values in every one of 10 points"),
     "huge.bin": (nan_in(small_scan(10), 2, 1e30).tobytes(), "x, y, z reach 1e+30; coordinates in metres are expected"),
     "scan.las": (b"LASF", "unknown scan format '.las'; known: .bin, .npy, .ply"),
     "noname": (b"1", "unknown scan format"),
@@ -197,7 +245,9 @@ REFUSED = {
     "complex.npy": (npy_bytes(np.zeros((4, 3), complex)), "holds complex128 values"),
     "fields.npy": (npy_bytes(np.zeros(3, [("x", "f4"), ("y", "f4")])), "has fields x, y; expected"),
     "field.npy": (npy_bytes(np.zeros(3, [("x", "f4"), ("y", "S2"), ("z", "f4")])), "field y holds |S2 values"),
-    "nan.npy": (npy_bytes(nan_in(small_scan(10), 9)), "the first is point 9"),
+    "nan.npy": (npy_bytes(small_scan(10) * np.inf), "has NaN or infinite values in every one of 10 points"),
+    "long-double.npy": (npy_bytes(np.full((4, 3), np.longdouble("1e4000"))), "infinite values in every one of 4"),
+    "big-integers.npy": (npy_bytes(np.full((4, 3), 2**62)), "x, y, z reach 4.61e+18"),
     "text.ply": (b"solid cube", "is not a PLY file"),
     "headless.ply": (b"ply\nformat ascii 1.0\n", "is truncated: the PLY header has no end_header line"),
     "format.ply": (PLY.replace(b"little", b"middle"), "cannot be understood: 'format binary_middle_endian 1.0'"),
@@ -215,11 +265,47 @@ REFUSED = {
     "cut-text.ply": (TEXT_PLY[: TEXT_PLY.rstrip().rfind(b"\n") + 1], "is truncated: 5 of 6 vertices are there"),
     "word.ply": (TEXT_PLY.rstrip().rsplit(b" ", 1)[0] + b" zero\n", "is not a number"),
     "short-row.ply": (TEXT_PLY.rstrip().rsplit(b" ", 1)[0] + b"\n", "has vertex lines with other than 3 values"),
-    "nan.ply": (TEXT_PLY.rstrip().rsplit(b" ", 1)[0] + b" nan\n", "the first is point 5"),
     "liar.ply": (
         ply_bytes(XYZ, "binary_big_endian", b"\x7f\xff\xff\xff", "element face 1\nproperty list int int v\n"),
         "has a list of impossible length in its face element",
     ),
+    "digits.ply": (PLY.replace(b"vertex 6", b"vertex " + b"9" * 5000), "has a count of 5,000 digits for its vertex"),
+    "long-line.ply": (
+        PLY.replace(b"comment", b"comme" + b"n" * 100_000),
+        "header line that cannot be understood: 'comme",
+    ),
+    "endless.ply": (
+        PLY[: PLY.index(b"element")] + b"comment " + b"x" * (1 << 20),
+        "without an end_header line in the first 1,048,576",
+    ),
+    "endless-row.ply": (TEXT_PLY[:-1] + bytes(3 << 20), "has a line of more than 1,048,576 bytes"),
+    "many.ply": (
+        ply_bytes(XYZ, "binary_big_endian", b"\x00" * 99, "element face 1000000000000\nproperty list uchar int v\n"),
+        "is truncated inside its face element",
+    ),
+    "lists.ply": (
+        ply_bytes(XYZ, "binary_big_endian", bytes(3_000_001), "element face 3000001\nproperty list uchar int v\n"),
+        "has more than 3,000,000 lists in its face element",
+    ),
+    "overrun.ply": (
+        ply_bytes(XYZ[:0], "binary_big_endian", b"", "element e 10\nproperty float q\n"),
+        "is truncated inside its e element",
+    ),
+    "wide.ply": (
+        ply_bytes(XYZ, "binary_big_endian", b"", "").replace(
+            b"property",
+            b"property double a\n" + b"".join(b"property double a%d\n" % i for i in range(9000)) + b"property",
+            1,
+        )
+        + bytes(8 * 9001 * 6),
+        "has records of more than 65,536 bytes",
+    ),
+    "negative.npy": (npy_bytes(np.zeros((9, 3))).replace(b"(9, 3), ", b"(-9, 3),"), "it has an impossible shape"),
+    "digits.npy": (
+        npy_bytes(np.zeros((9, 3))).replace(b"(9, 3), }", b"(%s, 3), }" % (b"9" * 40)),
+        "not a readable .npy",
+    ),
+    "brackets.npy": (b"\x93NUMPY\x01\x00\x10\x27" + b"(" * 10_000, "is not a readable .npy array"),
     "cut-list.ply": (
         ply_bytes(XYZ[:0], "binary_big_endian", b"\x00", "element face 3\nproperty list int int v\n"),
         "is truncated inside its face element",
@@ -238,6 +324,17 @@ def test_refused_files_are_named_with_the_problem(tmp_path: Path, name: str) -> 
     assert message.startswith(f"{path}: ")
     assert problem in message
     assert "\n" not in message
+    assert len(message) < len(str(path)) + 300
+
+
+def test_headers_may_hold_any_letters(tmp_path: Path) -> None:
+    header = (
+        "comment caf\u00e9 \u2028 \x0b\n".encode() + b"property uchar a\xe9\nproperty uchar a\xe8\nproperty float x"
+    )
+    content = PLY.replace(b"comment written by a test\n", b"").replace(b"property float x", header)
+    content = content[: content.index(b"end_header\n") + 11] + bytes(14 * len(XYZ))
+    (tmp_path / "letters.ply").write_bytes(content)
+    assert len(read_scan(tmp_path / "letters.ply").names) == 5
 
 
 def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
@@ -254,11 +351,11 @@ def test_what_is_no_file_is_refused(tmp_path: Path) -> None:
 
 
 def test_an_unreadable_file_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(self: Path) -> bytes:
+    def refuse(self: Path, mode: str) -> None:
         raise PermissionError(13, "Permission denied")
 
     path = write_bin(tmp_path / "scan.bin", small_scan(4))
-    monkeypatch.setattr(Path, "read_bytes", refuse)
+    monkeypatch.setattr(Path, "open", refuse)
     with pytest.raises(InputError, match=r"scan\.bin: Permission denied"):
         read_scan(path)
 

@@ -220,7 +220,12 @@ REFUSED = {
     "device": {"device": CUDA}, "lanes": {"lanes": 2}, "code": {"code": 1}, "bfloat": {"code": 4, "bits": 16},
     "opaque": {"code": 3}, "float8": {"code": 10, "bits": 8}, "half a byte": {"bits": 4}, "no bits": {"bits": 0},
     "negative size": {"shape": (1, 3, 4, -2)}, "rank": {"shape": (1, 3, 8)}, "null": {"null": True},
-    "version 2": {"major": 2},
+    "version 2": {"major": 2}, "negative rank": {"ndim": -1}, "rank 9": {"ndim": 9, "shape": (1,) * 9, "packed": True},
+    "rank 65": {"ndim": 65},
+    "a million dims": {"ndim": 10**6}, "largest rank": {"ndim": 2**31 - 1},
+    "no shape": {"no_shape": True},
+    "huge strides": {"strides": (2**62, 2**62, 2**62, 2**62)}, "least strides": {"strides": (-(2**63),) * 4},
+    "zero strides": {"strides": (0, 0, 0, 0)},
 }  # fmt: skip
 
 
@@ -231,6 +236,8 @@ def test_dlpack_tensors_that_are_refused(options: dict[str, Any]) -> None:
         call(values, out=out)
     assert is_canary(out)
     assert values.consumed, "a refused capsule must be deleted once too"
+    with pytest.raises(pymluops.BadParamError, match="array"):
+        pymluops.TensorDescriptor.of(Producer(source(), **(options | {"ndim": -1})))
 
 
 def test_strided_dlpack_tensors_are_refused() -> None:
@@ -280,6 +287,54 @@ def test_capsules_that_are_none_are_refused() -> None:
         with pytest.raises((pymluops.BadParamError, BufferError, ValueError, TypeError)):
             call(Strange(result))
     assert used.deleted == 1
+
+
+class Raising:
+    """An array whose export raises."""
+
+    def __init__(self, error: BaseException) -> None:
+        self.error = error
+
+    def __dlpack__(self, **_: Any) -> Any:
+        raise self.error
+
+
+def test_memory_that_ends_in_an_export_is_no_bad_argument() -> None:
+    with pytest.raises(pymluops.AllocFailedError, match=r"tin_shift_forward: input: .*Raising"):
+        call(Raising(MemoryError("no room")))
+    pymluops.load("sim")
+    with pytest.raises(pymluops.AllocFailedError, match=r"from_host: array: .*Raising"):
+        pymluops.DeviceArray.from_host(Raising(MemoryError()), "sim")
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), SystemExit(3), GeneratorExit()], ids=repr)
+def test_what_is_no_error_passes_through_an_export(error: BaseException) -> None:
+    with pytest.raises(type(error)):
+        call(Raising(error))
+
+
+def test_texts_of_foreign_errors_are_short_lines_that_can_be_printed() -> None:
+    class SilentError(Exception):
+        def __str__(self) -> str:
+            raise ValueError
+
+    for error in (RuntimeError("long " * 1000), RuntimeError("two\nlines \ud800"), SilentError()):
+        with pytest.raises(pymluops.BadParamError) as caught:
+            call(Raising(error))
+        text = str(caught.value)
+        assert len(text) < 400
+        assert "\n" not in text
+        assert text.encode()
+
+
+def test_a_dtype_that_cannot_be_read_does_not_hide_the_refusal() -> None:
+    class Strange(Raising):
+        @property
+        def dtype(self) -> Any:
+            raise RuntimeError
+
+    with pytest.raises(pymluops.BadParamError, match=r"input: expected .*not today"):
+        call(Strange(ValueError("not today")))
 
 
 def test_numpy_reads_the_hand_made_producer_too() -> None:

@@ -15,6 +15,7 @@ import workload
 from support import python_output, run_python
 
 PRINT = "import pymluops; print(pymluops.get_num_threads())"
+DEFAULT = f"import os; os.environ.pop('PYMLUOPS_NUM_THREADS', None); {PRINT}"
 
 
 @pytest.fixture(autouse=True)
@@ -40,13 +41,13 @@ def test_numbers_that_are_refused(number: Any) -> None:
 
 
 def test_the_default_is_what_this_process_may_use() -> None:
-    default = int(python_output(PRINT, PYMLUOPS_NUM_THREADS=""))
+    default = int(python_output(DEFAULT))
     assert 1 <= default <= len(os.sched_getaffinity(0))
 
 
 def test_affinity_is_respected() -> None:
-    one = f"import os; os.sched_setaffinity(0, {{{min(os.sched_getaffinity(0))}}}); {PRINT}"
-    assert python_output(one, PYMLUOPS_NUM_THREADS="") == "1"
+    one = f"import os; os.sched_setaffinity(0, {{{min(os.sched_getaffinity(0))}}}); {DEFAULT}"
+    assert python_output(one) == "1"
 
 
 def test_the_environment_sets_the_number() -> None:
@@ -55,10 +56,19 @@ def test_the_environment_sets_the_number() -> None:
 
 
 @pytest.mark.parametrize("nonsense", ["0", "-3", "many", "3.5", "99999999999999999999", " "])
-def test_nonsense_in_the_environment_does_not_crash(nonsense: str) -> None:
+def test_nonsense_in_the_environment_is_refused(nonsense: str) -> None:
     done = run_python(PRINT, PYMLUOPS_NUM_THREADS=nonsense)
-    assert done.returncode == 0, done.stderr
-    assert 1 <= int(done.stdout) <= 1024
+    assert done.returncode == 1
+    assert f"PYMLUOPS_NUM_THREADS: expected an integer from 1 to 1024, got {nonsense!r}" in done.stderr
+
+
+@pytest.mark.parametrize("nonsense", ["0", "-3", "many", "3.5", "99999999999999999999", " "])
+def test_the_library_itself_passes_over_nonsense_in_the_environment(nonsense: str) -> None:
+    code = (
+        "import os, pymluops; library = pymluops.load('cpu').lib\n"
+        f"os.environ['PYMLUOPS_NUM_THREADS'] = {nonsense!r}; print(library.mluopsExtGetNumThreads())"
+    )
+    assert 1 <= int(python_output(code, PYMLUOPS_NUM_THREADS="")) <= 1024
 
 
 def test_python_threads_with_handles_of_their_own_get_equal_results() -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import gc
 import pickle
 import threading
+import time
+import weakref
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -46,12 +48,15 @@ def held(queue: Queue) -> Iterator[threading.Event]:
         go.wait(60)
 
     assert backend.lib.cnrtInvokeHostFunc(backend.ffi.cast("cnrtQueue_t", queue.address), wait, backend.ffi.NULL) == 0
+    alive = weakref.ref(queue)
+    del queue  # the block may drop it
     try:
         yield go
     finally:
         go.set()
-        if not queue.closed:
-            queue.sync()
+        left = alive()
+        if left is not None and not left.closed:
+            left.sync()
 
 
 @contextmanager
@@ -191,6 +196,15 @@ def test_a_queue_that_is_none_is_told() -> None:
         handle.sync()
 
 
+def test_an_operator_on_a_queue_that_is_gone_says_its_name() -> None:
+    frames, shifts = device(FRAMES), device(SHIFTS)
+    with Handle("sim", queue=0x1000) as handle:
+        for operator in (pymluops.tin_shift_forward, pymluops.tin_shift_backward):
+            with pytest.raises(pymluops.MluOpError) as caught:
+                operator(frames, shifts, handle=handle)
+            assert str(caught.value).startswith(f"mluOp{operator.__name__.title().replace('_', '')}: ")
+
+
 # ---- asynchronous work -----------------------------------------------------------------------------------------------
 
 
@@ -231,6 +245,46 @@ def test_host_memory_of_a_copy_is_kept() -> None:
             queue.sync()
         room.extend(b"more")
     assert room[:96] == np.arange(24, dtype=np.float32).tobytes()
+
+
+def test_numpy_arrays_of_a_queued_copy_are_kept() -> None:
+    # Large enough to be given back to the system when they are freed.
+    size = 1 << 22
+    array = DeviceArray((size,), "float32", "sim")
+    with Queue("sim") as queue:
+        source, target = np.ones(size, np.float32), np.zeros(size, np.float32)
+        alive = [weakref.ref(source), weakref.ref(target)]
+        with held(queue) as go:
+            other = DeviceArray.from_host(source, queue=queue)
+            array.copy_from(source, queue)
+            other.to_host(target, queue)
+            del source, target
+            gc.collect()
+            assert all(reference() is not None for reference in alive)
+            go.set()
+            queue.sync()
+        assert all(reference() is None for reference in alive), "kept for longer than the copies"
+        assert array.to_host().min() == 1
+
+
+def test_work_that_another_thread_is_about_to_queue_is_not_taken_for_done() -> None:
+    # While one thread is between the number of its copy and the queue, another one waits for the queue.
+    array = DeviceArray((1 << 18,), "float32", "sim")
+    with Queue("sim") as queue, ThreadPoolExecutor(2) as threads:
+        stop = threading.Event()
+
+        def wait() -> None:
+            while not stop.is_set():
+                queue.sync()
+
+        waiting = threads.submit(wait)
+        for number in range(300):
+            array.copy_from(np.full(1 << 18, number, np.float32), queue)  # nobody else holds this source
+            if number % 10 == 0:
+                found = array.to_host()
+                assert found[0] == found[-1] == number
+        stop.set()
+        waiting.result()
 
 
 def test_waiting_lets_other_threads_run() -> None:
@@ -285,13 +339,31 @@ def test_two_queues_may_read_at_the_same_time() -> None:
 
 def test_an_array_that_is_dropped_lives_until_its_queue_is_done() -> None:
     with Queue("sim") as queue, Handle(queue=queue) as handle, held(queue) as go:
-        result = pymluops.tin_shift_forward(device(FRAMES), device(SHIFTS), handle=_set_soon(handle, go))
+        frames, shifts = device(FRAMES), device(SHIFTS)
+        result = pymluops.tin_shift_forward(frames, shifts, handle=handle)
+        assert not queue.done
+        threading.Timer(0.05, go.set).start()
+        del frames, shifts
+        assert go.is_set(), "freed while the queue had to read them"
         assert_same_bits(result.to_host(), MOVED)
 
 
-def _set_soon(handle: Handle, go: threading.Event) -> Handle:
-    threading.Timer(0.05, go.set).start()
-    return handle
+def test_nothing_waits_for_a_queue_that_a_function_holds() -> None:
+    with Queue("sim") as first, Queue("sim") as second, Handle(queue=second) as handle, held(first) as go:
+        waiting = device(np.zeros_like(FRAMES))
+        waiting.copy_from(FRAMES, first)
+        frames, shifts = device(FRAMES), device(SHIFTS)
+        result = pymluops.tin_shift_forward(frames, shifts, handle=handle)
+        assert_same_bits(result.to_host(), MOVED)
+        assert_same_bits(pymluops.tin_shift_forward(FRAMES, SHIFTS, handle=handle), MOVED)
+        with pymluops.use("sim"):
+            assert_same_bits(pymluops.tin_shift_forward(FRAMES, SHIFTS), MOVED)
+        for array in (frames, shifts, result):
+            array.close()
+        second.sync()
+        assert not first.done
+        go.set()
+        assert_same_bits(waiting.to_host(), FRAMES)
 
 
 def test_closing_waits_for_the_work() -> None:
@@ -302,6 +374,62 @@ def test_closing_waits_for_the_work() -> None:
         threading.Timer(0.05, go.set).start()
         queue.close()
         assert_same_bits(out, FRAMES)
+
+
+def test_a_queue_that_ends_is_waited_for_by_those_who_need_its_work() -> None:
+    before = sim.counters().live_queues
+    frames, shifts = device(FRAMES), device(SHIFTS)
+    queue = Queue("sim")
+    handle = Handle(queue=queue)
+    with held(queue) as go, ThreadPoolExecutor(3) as threads:
+        result = pymluops.tin_shift_forward(frames, shifts, handle=handle)
+        last = [queue, handle]
+        del queue, handle
+        ending = threads.submit(last.clear)
+        readers = [threads.submit(result.to_host) for _ in range(2)]
+        time.sleep(0.05)
+        assert not ending.done()
+        assert not any(reader.done() for reader in readers)
+        go.set()
+        assert ending.result() is None
+        for reader in readers:
+            assert_same_bits(reader.result(), MOVED)
+    assert sim.counters().live_queues == before
+
+
+def test_an_array_that_is_closed_waits_for_all_queues_that_used_it() -> None:
+    frames, shifts = device(FRAMES), device(SHIFTS)
+    with Queue("sim") as first, Queue("sim") as second, Handle(queue=first) as one, Handle(queue=second) as two:
+        with held(second) as go:
+            kept = [pymluops.tin_shift_forward(frames, shifts, handle=handle) for handle in (two, one)]
+            threading.Timer(0.05, go.set).start()
+            frames.close()
+            assert go.is_set()
+        assert_same_bits(kept[0].to_host(), MOVED)
+
+
+def test_what_a_function_of_a_queue_drops_is_freed_later() -> None:
+    before = sim.counters()
+    backend, done = pymluops.load("sim"), threading.Event()
+    dropped: list[Any] = [device(FRAMES), Queue("sim")]
+    out = np.zeros_like(FRAMES)
+
+    @backend.ffi.callback("cnrtHostFn_t")
+    def drop(_: Any) -> None:
+        dropped.clear()
+        done.set()
+
+    with Queue("sim") as queue, held(dropped[1]) as go:
+        dropped[0].to_host(out, dropped[1])  # cannot be done yet
+        address = backend.ffi.cast("cnrtQueue_t", queue.address)
+        assert backend.lib.cnrtInvokeHostFunc(address, drop, backend.ffi.NULL) == 0
+        assert done.wait(60)
+        assert not out.any()
+        go.set()
+    device(FRAMES).close()
+    after = sim.counters()
+    assert_same_bits(out, FRAMES)
+    assert (after.live_allocations, after.live_queues) == (before.live_allocations, before.live_queues)
 
 
 # ---- errors ----------------------------------------------------------------------------------------------------------

@@ -614,6 +614,50 @@ def test_an_environment_that_cannot_be_followed_is_told(variable: str, value: st
     assert f"NotInitializedError: {variable} is {value}: " in done.stderr.splitlines()[-1]
 
 
+@pytest.mark.parametrize("variable", ["PYMLUOPS_SIM_DEVICE", "PYMLUOPS_SIM_CHECK"])
+@pytest.mark.parametrize("value", ["x" * 5000, "/" + "x" * 5000, "a\nb/c.toml", "\udcff/", "none,none"], ids=ascii)
+def test_an_environment_that_makes_no_sense_is_told_in_a_line(variable: str, value: str) -> None:
+    code = "import pymluops\ntry: pymluops.load('sim')\nexcept pymluops.NotInitializedError as error: print(error)"
+    done = run_python(code, **{variable: value})
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith(f"{variable} is ")
+    assert done.stdout.count("\n") == 1
+    assert len(done.stdout) < 600
+
+
+@pytest.mark.parametrize("path", ["/dev/zero", "/dev/stdin", "/proc", "pipe.toml", "large.toml"])
+def test_what_is_no_small_regular_file_is_not_read(path: str, tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.toml")
+    (tmp_path / "large.toml").write_bytes(b"#" * (1 << 20) + b"\n")
+    code = (
+        "import sys, pymluops\ntry: pymluops.sim.set_device(sys.argv[1])\n"
+        "except pymluops.BadParamError as error: print(error)"
+    )
+    path = path if path.startswith("/") else os.fspath(tmp_path / path)
+    told = python_output(code, path)
+    assert told.endswith(("expected a regular file, got something else", "expected at most 1048576 bytes, got more"))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "base = [1]",
+        "base = {a = 1}",
+        "x = " + "[" * 5000,
+        'base = "MLU590"\nclusters = 0x' + "f" * 9000,
+        "a" * 9000 + " = 1",
+    ],
+    ids=["list", "table", "deep", "huge", "long key"],
+)
+def test_a_file_that_makes_no_sense_is_told_in_a_line(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "device.toml"
+    path.write_text(text)
+    with pytest.raises(pymluops.BadParamError) as caught:
+        sim.set_device(path)
+    assert "device.toml: " in str(caught.value)
+    assert len(str(caught.value)) < 600
+
+
 def test_the_module_is_there_without_an_import() -> None:
     code = "import sys, pymluops; print('pymluops.sim' in sys.modules); print(pymluops.sim.__name__)"
     assert python_output(code).split() == ["False", "pymluops.sim"]

@@ -44,5 +44,7 @@ mluOpStatus_t border_align_backward(const BorderAlignBackwardProblem &problem) {
 }
 
 MLUOPS_END_LEVEL
-MLUOPS_DEFINE_LAUNCH(launch_border_align_forward, border_align_forward, BorderAlignForwardProblem);
-MLUOPS_DEFINE_LAUNCH(launch_border_align_backward, border_align_backward, BorderAlignBackwardProblem);
+MLUOPS_DEFINE_LAUNCH(launch_border_align_forward, border_align_forward, BorderAlignForwardProblem,
+                     "mluOpBorderAlignForward");
+MLUOPS_DEFINE_LAUNCH(launch_border_align_backward, border_align_backward, BorderAlignBackwardProblem,
+                     "mluOpBorderAlignBackward");

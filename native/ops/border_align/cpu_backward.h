@@ -87,17 +87,22 @@ class Backward {
     const Side side(problem_.geometry, part.side);
     const SortedBoxes boxes(boxes_of(part), problem_.geometry.boxes, side, room.boxes);
     const std::int64_t line_size = side.length * part.count + kLanes;
+    if (!boxes.complete()) return;
     clear_floats(room.places, places_size(side.length, block_width(side, part)));
-    clear_floats(room.sums, 2 * line_size);
-    for (std::int64_t line = 0; line < side.lines; ++line) {
+    clear_many_floats(room.sums, 2 * line_size);
+    Patience patience;
+    for (std::int64_t line = 0; line < side.lines && !patience.ends(line_size); ++line) {
       float *low = room.sums + line % 2 * line_size;
       float *high = line + 1 < side.lines ? room.sums + (line + 1) % 2 * line_size : low;
       const std::int64_t end = boxes.end(line);
       for (std::int64_t first = boxes.begin(line); first < end; first += Group::kMost) {
+        if (patience.ends(Group::kMost * part.count *
+                          smaller<std::int64_t>(problem_.geometry.pool_size, Samples::kMost)))
+          return;
         add_group(room, Group{part, side, boxes, first, smaller(Group::kMost, end - first)}, low, high);
       }
       write_line(part, side, line, low);
-      clear_floats(low, line_size);
+      clear_many_floats(low, line_size);
     }
   }
 
@@ -139,7 +144,7 @@ class Backward {
     const std::int64_t at = parts_.in_borders(part, box);
     const std::int32_t outside = Samples::outside(side.length), last = static_cast<std::int32_t>(side.length) - 1;
     for (std::int64_t c = 0; c < part.count; ++c) {
-      const std::int32_t sample = problem_.argmax[at + c];
+      const std::int32_t sample = read_once(problem_.argmax + at + c);
       if (sample < 0 || sample > problem_.geometry.pool_size || samples.low[sample] == outside) continue;
       const float gradient = to_float(static_cast<const T *>(problem_.grad_output)[at + c]);
       const std::int64_t left = samples.low[sample] * part.count + c;
@@ -180,9 +185,11 @@ class Backward {
 
   void add_group(const Room &room, const Group &group, float *low, float *high) const {
     const std::int64_t all = problem_.geometry.pool_size + std::int64_t{1};
+    Patience patience;
     for (std::int64_t first = 0; first < all; first += Samples::kMost) {
       const std::int32_t count = static_cast<std::int32_t>(smaller<std::int64_t>(Samples::kMost, all - first));
       for (std::int64_t begin = 0; begin < group.side.length; begin += kMostPlaces) {
+        if (patience.ends(group.count * group.part.count * Samples::kMost)) return;
         const Stretch stretch{begin, smaller(kMostPlaces, group.side.length - begin),
                               block_width(group.side, group.part)};
         add_stretch(room, group, static_cast<std::int32_t>(first), count, stretch, low, high);
@@ -267,7 +274,9 @@ class Backward {
                          const std::int32_t *argmax, const float *gradient, std::int64_t channels) {
     std::int32_t sample[kMostWidth];
     for (std::int64_t i = 0; i < channels; i += kLanes) {
-      const UnsignedVector number = reinterpret_cast<UnsignedVector>(load_some(argmax + i, channels - i) - first);
+      // Unsigned, because a number may be anything, and the difference then too much for a signed one.
+      const IntVector read = read_vector_once(load_some(argmax + i, channels - i));
+      const UnsignedVector number = reinterpret_cast<UnsignedVector>(read) - static_cast<std::uint32_t>(first);
       const UnsignedVector others = UnsignedVector{} + static_cast<std::uint32_t>(count);
       store(sample + i, reinterpret_cast<IntVector>(number < others ? number : others));
     }
@@ -310,7 +319,8 @@ class Backward {
   void write_line(const Part &part, const Side &side, std::int64_t line, const float *sums) const {
     T *map = static_cast<T *>(problem_.grad_input) + parts_.in_map(part) + line * side.next_line * parts_.pixel;
     const std::int64_t step = side.next_pixel * parts_.pixel;
-    for (std::int64_t p = 0; p < side.length; ++p) {
+    Patience patience;
+    for (std::int64_t p = 0; p < side.length && !patience.ends(part.count); ++p) {
       ask_for<1, 3, 2>(map, (p + kPixelsAhead) * step, part.count);
       store_row(map + p * step, sums + p * part.count, part.count);
     }

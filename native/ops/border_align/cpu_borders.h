@@ -32,7 +32,9 @@ struct Side {
   // The coordinate that all samples of a border share.
   template <typename T>
   float line_of(const T *box) const {
-    return to_float(box[far ? across + 2 : across]);
+    T coordinate;  // read once, since it is checked and then used
+    __atomic_load(box + (far ? across + 2 : across), &coordinate, __ATOMIC_RELAXED);
+    return to_float(coordinate);
   }
 
   // The coordinate of the first sample, and how far it is to the next one.
@@ -69,19 +71,35 @@ struct Lines {
 class SortedBoxes {
  public:
   // Values that `memory` has room for.
-  static std::int64_t size(const BorderAlignGeometry &g) { return g.boxes + larger(g.height, g.width) + 2; }
+  static std::int64_t size(const BorderAlignGeometry &g) { return 2 * g.boxes + larger(g.height, g.width) + 2; }
 
   template <typename T>
   SortedBoxes(const T *boxes, std::int64_t count, const Side &side, std::int32_t *memory)
-      : order_(memory), ends_(memory + count) {
-    for (std::int64_t line = 0; line <= side.lines + 1; ++line) ends_[line] = 0;
-    for (std::int64_t box = 0; box < count; ++box) ++ends_[bucket(boxes + box * 4, side) + 1];
+      : order_(memory), ends_(memory + 2 * count) {
+    const bool many = count + side.lines > kMany;
+    // Of each box its line is kept: found again it might be another one, if the boxes change meanwhile.
+    std::int32_t *const lines = memory + count;
+    for_stretches(0, side.lines + 2, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t line = begin; line < end; ++line) ends_[line] = 0;
+    });
+    if (many && interrupted()) return;
+    for_stretches(0, count, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t box = begin; box < end; ++box) {
+        lines[box] = static_cast<std::int32_t>(bucket(boxes + box * 4, side));
+        ++ends_[lines[box] + 1];
+      }
+    });
+    if (many && interrupted()) return;
     for (std::int64_t line = 1; line <= side.lines + 1; ++line) ends_[line] += ends_[line - 1];
     // Filling moves the beginning of each line to its end.
-    for (std::int64_t box = 0; box < count; ++box) {
-      order_[ends_[bucket(boxes + box * 4, side)]++] = static_cast<std::int32_t>(box);
-    }
+    for_stretches(0, count, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t box = begin; box < end; ++box) order_[ends_[lines[box]]++] = static_cast<std::int32_t>(box);
+    });
+    complete_ = !many || !interrupted();
   }
+
+  // Unless the call was interrupted meanwhile. Then they must not be used.
+  bool complete() const { return complete_; }
 
   // Boxes begin(line) .. end(line) have this lower line; the line behind the last one stands for outside.
   std::int64_t begin(std::int64_t line) const { return line == 0 ? 0 : ends_[line - 1]; }
@@ -89,12 +107,16 @@ class SortedBoxes {
   std::int64_t operator[](std::int64_t place) const { return order_[place]; }
 
  private:
+  // Fewer are sorted without asking whether the call is interrupted.
+  static constexpr std::int64_t kMany = 1 << 15;
+
   template <typename T>
   static std::int64_t bucket(const T *box, const Side &side) {
     const Lines at(side.line_of(box), side.lines);
     return at.inside ? at.low : side.lines;
   }
 
+  bool complete_ = false;
   std::int32_t *const order_;
   std::int32_t *const ends_;
 };

@@ -43,7 +43,8 @@ struct LinePair {
     held_[number % 2] = number;
     const T *from = map + number * side_.next_line * pixel;
     const std::int64_t step = side_.next_pixel * pixel;
-    for (std::int64_t p = 0; p < side_.length; ++p) {
+    Patience patience;
+    for (std::int64_t p = 0; p < side_.length && !patience.ends(channels_); ++p) {
       ask_for<0, 2, 2>(from, (p + kPixelsAhead) * step, channels_);
       copy_pixel(from + p * step, number, p);
     }
@@ -268,15 +269,19 @@ class Forward {
     const SortedBoxes boxes(boxes_of(part), g.boxes, side, room.boxes);
     const T *map = static_cast<const T *>(problem_.input) + parts_.in_map(part);
     LinePair pair(room.lines, side, part.count);
-    for (std::int64_t line = 0; line < side.lines; ++line) {
+    if (!boxes.complete()) return;
+    Patience patience;
+    for (std::int64_t line = 0; line < side.lines && !patience.ends(16); ++line) {
       const std::int64_t begin = boxes.begin(line), end = boxes.end(line);
       if (begin == end) continue;
       // A copy pays when its pixels are looked at more than once.
       const bool copied = (end - begin) * (g.pool_size + std::int64_t{1}) >= side.length;
       const std::int64_t high = smaller(line + 1, side.lines - 1);
       for (std::int64_t row = line; copied && row <= high; ++row) pair.hold(map, parts_.pixel, row);
+      if (patience.ends(copied ? side.length * part.count : 0)) return;
       LineAhead<T> ahead(map, parts_.pixel, side, high + 1, part.count);
       for (std::int64_t first = begin; first < end; first += Group::kMost) {
+        if (patience.ends(Group::kMost * part.count * smaller<std::int64_t>(g.pool_size, Samples::kMost))) return;
         const Group group{part, side, boxes, first, smaller(Group::kMost, end - first)};
         if (copied) {
           pool_copied(room, group, pair, line, high, ahead);
@@ -287,7 +292,8 @@ class Forward {
         }
       }
     }
-    for (std::int64_t place = boxes.begin(side.lines); place < boxes.end(side.lines); ++place) {
+    for (std::int64_t place = boxes.begin(side.lines); place < boxes.end(side.lines) && !patience.ends(part.count);
+         ++place) {
       clear(part, boxes[place]);
     }
   }
@@ -355,7 +361,9 @@ class Forward {
       group.side.walk_of(box, problem_.geometry.pool_size, &at[b], &step[b]);
       fraction[b] = Lines(group.side.line_of(box), group.side.lines).fraction;
     }
-    for (std::int64_t first = 0; first < all; first += Samples::kMost) {
+    Patience patience;
+    for (std::int64_t first = 0; first < all && !patience.ends(group.count * group.part.count * Samples::kMost);
+         first += Samples::kMost) {
       const std::int32_t count = static_cast<std::int32_t>(smaller<std::int64_t>(Samples::kMost, all - first));
       float along[Group::kMost][Samples::kMost];
       // Adding the step again and again, rounding each time, is part of the definition.

@@ -8,6 +8,7 @@ MLUOPS_BEGIN_LEVEL
 mluOpStatus_t get_indice_pairs(const GetIndicePairsProblem &problem) {
   GetIndicePairsOutcome &outcome = *problem.outcome;
   outcome.bad_row = first_bad_row(problem);
+  if (interrupted()) return MLUOP_STATUS_SUCCESS;
   if (outcome.bad_row >= 0) {
     std::memcpy(outcome.bad_place, problem.indices + outcome.bad_row * 4, sizeof outcome.bad_place);
     return MLUOP_STATUS_SUCCESS;
@@ -19,4 +20,4 @@ mluOpStatus_t get_indice_pairs(const GetIndicePairsProblem &problem) {
 }
 
 MLUOPS_END_LEVEL
-MLUOPS_DEFINE_LAUNCH(launch_get_indice_pairs, get_indice_pairs, GetIndicePairsProblem);
+MLUOPS_DEFINE_LAUNCH(launch_get_indice_pairs, get_indice_pairs, GetIndicePairsProblem, "mluOpGetIndicePairs");

@@ -19,7 +19,7 @@ struct BrickReach {
 
 class Bricks {
  public:
-  // `entries` has room for one per coordinate on each axis.
+  // `entries` has room for one per coordinate on each axis. Incomplete if the call is interrupted meanwhile.
   Bricks(const SparseGeometry &g, const BrickShape &shape, BrickReach *entries) {
     std::uint64_t scale = 1;
     std::int32_t filter_scale = 1;
@@ -29,7 +29,10 @@ class Bricks {
       const std::int32_t size = 1 << shape.shift[axis];
       most_ = larger(most_, smaller((g.filter_space[axis] - 2) / size + 2, (g.input_space[axis] - 1) / size + 1));
       find_cells_below(axis);
-      for (std::int64_t i = 0; i < g.input_space[axis]; ++i) *entries++ = reach(g, axis, i);
+      for_stretches(0, g.input_space[axis], [&](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t i = begin; i < end; ++i) entries[i] = reach(g, axis, i);
+      });
+      entries += g.input_space[axis];
       bit += shape.shift[axis];
       scale *= static_cast<std::uint64_t>(shape.bricks(g, axis));
       filter_scale *= g.filter_space[axis];

@@ -44,6 +44,7 @@ struct GridAxis {
 class GridAxes {
  public:
   // `entries` has room for one per coordinate on each axis, and is NULL if a group has more than kMostInGroup cells.
+  // Incomplete if the call is interrupted meanwhile.
   GridAxes(const SparseGeometry &g, GridAxis::Entry *entries) {
     std::int64_t output_scale = 1, filter_scale = 1, kind_scale = 1;
     for (int axis = kWidth; axis >= kDepth; --axis) {
@@ -54,8 +55,11 @@ class GridAxes {
                    filter_scale, cells,
                    along.stride, groups,
                    kind_scale,   axis * static_cast<int>(kMostInGroup)};
-      for (std::int64_t i = 0; entries != nullptr && i < g.input_space[axis]; ++i) {
-        *entries++ = entry(axes_[axis], along.reach(i), output_scale);
+      if (entries != nullptr) {
+        for_stretches(0, g.input_space[axis], [&](std::int64_t begin, std::int64_t end) {
+          for (std::int64_t i = begin; i < end; ++i) entries[i] = entry(axes_[axis], along.reach(i), output_scale);
+        });
+        entries += g.input_space[axis];
       }
       output_scale *= along.outputs;
       filter_scale *= cells;

@@ -53,16 +53,20 @@ class DefaultGrid {
               parts.kinds > 0 ? part<GridAxis::Entry>(align(problem.workspace), parts.axes) : nullptr),
         cells_(align(problem.workspace), parts),
         parts_(parts),
+        rows_(problem),
+        copies_(part<Row>(align(problem.workspace), parts.rows)),
         blocks_(part<RowBlock>(align(problem.workspace), parts.blocks)),
         block_counts_(part<std::int64_t>(align(problem.workspace), parts.block_counts)),
         lists_(problem, parts.chunks, part<std::int32_t>(align(problem.workspace), parts.ends)) {}
 
   mluOpStatus_t run() {
     GetIndicePairsOutcome &outcome = *problem_.outcome;
-    outcome.rows_out = mark();
+    if (interrupted() || !mark()) return MLUOP_STATUS_SUCCESS;
+    outcome.rows_out = cells_.rank();
     outcome.room = outcome.rows_out <= problem_.out_rows;
-    if (!outcome.room) return MLUOP_STATUS_SUCCESS;
+    if (interrupted() || !outcome.room) return MLUOP_STATUS_SUCCESS;
     cells_.for_all(OutputWriter(problem_.geometry, problem_.out_indices));
+    if (interrupted()) return MLUOP_STATUS_SUCCESS;
     lists_.join_stretches();
     lists_.for_joined_chunks([this](std::int64_t chunk, std::int64_t begin, std::int64_t end) {
       std::int32_t *ends = lists_.ends_of(chunk);
@@ -77,18 +81,12 @@ class DefaultGrid {
   }
 
  private:
-  // Marks the outputs, counts every chunk's pairs, and returns how many outputs there are.
-  std::int64_t mark() {
-    if (cells_.in_two_rounds()) {
-      mark_in_two_rounds();
-    } else {
-      mark_on_sheets();
-    }
-    return cells_.rank();
-  }
+  // Marks the outputs and counts every chunk's pairs; returns false if the call is interrupted.
+  bool mark() { return (cells_.in_two_rounds() ? mark_in_two_rounds() : mark_on_sheets()) && !interrupted(); }
 
-  void mark_in_two_rounds() {
+  bool mark_in_two_rounds() {
     cells_.clear();
+    if (interrupted()) return false;
     lists_.for_chunks([this](std::int64_t chunk, std::int64_t begin, std::int64_t end) {
       std::int32_t *counts = lists_.clear_counts(chunk);
       sort_rows(chunk, begin, end);
@@ -99,7 +97,9 @@ class DefaultGrid {
         }
       });
     });
+    if (interrupted()) return false;
     cells_.number_words();
+    if (interrupted()) return false;
     lists_.for_chunks([this](std::int64_t chunk, std::int64_t begin, std::int64_t end) {
       for_meetings(chunk, begin, end, [&](const MeetingRun &run) {
         for (std::int64_t t = 0; t < run.times; ++t) {
@@ -107,11 +107,13 @@ class DefaultGrid {
         }
       });
     });
+    return true;
   }
 
-  void mark_on_sheets() {
+  bool mark_on_sheets() {
     const std::int64_t sheets = smaller(smaller<std::int64_t>(thread_count(), parts_.most_sheets), lists_.chunks());
     cells_.clear_sheets(sheets);
+    if (interrupted()) return false;
     parallel_slots(lists_.chunks(), sheets, [this](std::int64_t sheet, std::int64_t chunk) {
       std::int32_t *counts = lists_.clear_counts(chunk);
       std::uint64_t *marks = cells_.sheet(sheet);
@@ -122,7 +124,9 @@ class DefaultGrid {
         mark_on_sheet(run, marks);
       });
     });
+    if (interrupted()) return false;
     cells_.collect_sheets(sheets);
+    return true;
   }
 
   static void count(const MeetingRun &run, std::int32_t *counts) {
@@ -145,11 +149,14 @@ class DefaultGrid {
     }
   }
 
-  // Puts the rows of a chunk into blocks, if they are not too many kinds.
+  // Reads the rows of a chunk, for the only time: into blocks, or one by one if they are too many kinds.
   void sort_rows(std::int64_t chunk, std::int64_t begin, std::int64_t end) const {
-    if (parts_.kinds == 0) return;
+    if (parts_.kinds == 0) {
+      for (std::int64_t l = begin; l < end; ++l) copies_[l] = rows_[l];
+      return;
+    }
     RowBlocks sorter(axes_, parts_.kinds, blocks_of(chunk));
-    for (std::int64_t l = begin; l < end; ++l) sorter.add(row_of(problem_, l), static_cast<std::int32_t>(l));
+    for (std::int64_t l = begin; l < end; ++l) sorter.add(rows_[l], static_cast<std::int32_t>(l));
     block_counts_[chunk] = sorter.count();
   }
 
@@ -159,10 +166,13 @@ class DefaultGrid {
   // order of the rows.
   template <typename Visit>
   void for_meetings(std::int64_t chunk, std::int64_t begin, std::int64_t end, const Visit &visit) const {
+    Patience patience;
+    const std::int64_t volume = lists_.volume();
     if (parts_.kinds == 0) {
-      for (std::int64_t l = begin; l < end; ++l) for_row(l, visit);
+      for (std::int64_t l = begin; l < end && !patience.ends(volume); ++l) for_row(l, visit);
     }
-    for (std::int64_t i = 0; parts_.kinds > 0 && i < block_counts_[chunk]; ++i) {
+    for (std::int64_t i = 0; parts_.kinds > 0 && i < block_counts_[chunk] && !patience.ends(volume * RowBlock::kRoom);
+         ++i) {
       for_runs(axes_, blocks_of(chunk)[i], visit);
     }
   }
@@ -170,7 +180,7 @@ class DefaultGrid {
   // The same for one row, for filters with many more cells than strides, or with many kinds of rows.
   template <typename Visit>
   void for_row(std::int64_t number, const Visit &visit) const {
-    const Row &row = row_of(problem_, number);
+    const Row &row = copies_[number];
     const Reach depth = along_[kDepth].reach(row.depth), height = along_[kHeight].reach(row.height),
                 width = along_[kWidth].reach(row.width);
     const auto number32 = static_cast<std::int32_t>(number);
@@ -193,6 +203,8 @@ class DefaultGrid {
   const GridAxes axes_;
   MarkedCells cells_;
   const GridWorkspace parts_;
+  const InputRows rows_;
+  Row *const copies_;       // of the rows, if they are not put into blocks
   RowBlock *const blocks_;  // [chunks][most_blocks]
   std::int64_t *const block_counts_;
   const PairLists lists_;

@@ -7,7 +7,6 @@
 #ifndef MLUOPS_OPS_GET_INDICE_PAIRS_CPU_GRID_SUB_MANIFOLD_H_
 #define MLUOPS_OPS_GET_INDICE_PAIRS_CPU_GRID_SUB_MANIFOLD_H_
 
-#include "cpu/stream.h"
 #include "ops/get_indice_pairs/cpu_bricks.h"
 #include "ops/get_indice_pairs/cpu_marked_cells.h"
 #include "ops/get_indice_pairs/cpu_pair_lists.h"
@@ -111,6 +110,8 @@ class SubManifoldGrid {
         bricks_(problem.geometry, brick_shape(problem.geometry),
                 part<BrickReach>(align(problem.workspace), parts.axes)),
         rows_(problem.rows),
+        input_(problem),
+        places_(reinterpret_cast<Row *>(problem.out_indices)),
         cells_(align(problem.workspace), parts),
         slots_(part<std::uint64_t>(align(problem.workspace), parts.slots)),
         numbers_(part<std::int32_t>(align(problem.workspace), parts.numbers)),
@@ -120,12 +121,13 @@ class SubManifoldGrid {
     GetIndicePairsOutcome &outcome = *problem_.outcome;
     outcome.rows_out = rows_;
     outcome.room = outcome.rows_out <= problem_.out_rows;
-    if (!outcome.room) return MLUOP_STATUS_SUCCESS;
-    find_slots();
+    if (interrupted() || !outcome.room || !find_slots()) return MLUOP_STATUS_SUCCESS;
     mark_slots();
+    if (interrupted()) return MLUOP_STATUS_SUCCESS;
     distinct_ = cells_.rank() == rows_;
+    if (interrupted()) return MLUOP_STATUS_SUCCESS;
     number_rows();
-    copy_outputs();
+    if (interrupted()) return MLUOP_STATUS_SUCCESS;
     lists_.for_chunks([this](std::int64_t chunk, std::int64_t begin, std::int64_t end) {
       lists_.start_stretch(chunk);
       if (distinct_) pair_with_themselves(chunk, begin, end);
@@ -135,6 +137,7 @@ class SubManifoldGrid {
         match(chunk, begin, end);
       }
     });
+    if (interrupted()) return MLUOP_STATUS_SUCCESS;
     lists_.finish();
     return MLUOP_STATUS_SUCCESS;
   }
@@ -145,21 +148,27 @@ class SubManifoldGrid {
   // Set in the slot of a row that has its brick to itself.
   static constexpr std::uint64_t kAlone = std::uint64_t{1} << 63;
 
-  // For every row, where in the grid its mark is.
-  void find_slots() {
+  // Reads the rows, for the only time, and writes them as outputs; finds for every row where in the grid its mark is. Returns false if
+  // the call is interrupted.
+  bool find_slots() {
     cells_.clear();
+    if (interrupted()) return false;
     const bool announced = cells_.in_two_rounds();
     lists_.for_chunks([&](std::int64_t, std::int64_t begin, std::int64_t end) {
       for (std::int64_t l = begin; l < end; ++l) {
-        slots_[l] = bricks_.cell_at(row_of(problem_, l));
+        const Row row = input_[l];
+        places_[l] = row;
+        slots_[l] = bricks_.cell_at(row);
         if (announced) cells_.announce(slots_[l]);
       }
     });
-    if (!announced) return;  // cells are slots
+    if (!announced || interrupted()) return !interrupted();  // cells are slots
     cells_.number_words();
+    if (interrupted()) return false;
     lists_.for_chunks([this](std::int64_t, std::int64_t begin, std::int64_t end) {
       for (std::int64_t l = begin; l < end; ++l) slots_[l] = cells_.slot_of(slots_[l]);
     });
+    return !interrupted();
   }
 
   // Each thread marks in a part of the grid that is its own: marks that others see at once would wait for one another.
@@ -167,9 +176,11 @@ class SubManifoldGrid {
     const std::int64_t shares = smaller<std::int64_t>(thread_count(), rows_ / kRowsPerPiece + 1);
     auto mark = [&](std::int64_t begin, std::int64_t end) {
       const std::uint64_t low = cells_.slot_share(begin, shares), high = cells_.slot_share(end, shares);
-      for (std::int64_t l = 0; l < rows_; ++l) {
-        if (slots_[l] >= low && slots_[l] < high) cells_.mark_slot(slots_[l]);
-      }
+      for_stretches(0, rows_, [&](std::int64_t first, std::int64_t last) {
+        for (std::int64_t l = first; l < last; ++l) {
+          if (slots_[l] >= low && slots_[l] < high) cells_.mark_slot(slots_[l]);
+        }
+      });
     };
     parallel_for(shares, 1, mark);
   }
@@ -177,7 +188,11 @@ class SubManifoldGrid {
   // Which row is at which place, the first of those that share one.
   void number_rows() {
     if (!distinct_) {
-      for (std::int64_t l = rows_ - 1; l >= 0; --l) numbers_[cells_.rank_at(slots_[l])] = static_cast<std::int32_t>(l);
+      for_stretches(0, rows_, [this](std::int64_t begin, std::int64_t end) {
+        for (std::int64_t l = rows_ - 1 - begin; l >= rows_ - end; --l) {
+          numbers_[cells_.rank_at(slots_[l])] = static_cast<std::int32_t>(l);
+        }
+      });
       return;
     }
     lists_.for_chunks([this](std::int64_t, std::int64_t begin, std::int64_t end) {
@@ -188,14 +203,6 @@ class SubManifoldGrid {
         slots_[l] |= (word.marks & (word.marks - 1)) == 0 ? kAlone : 0;
       }
     });
-  }
-
-  void copy_outputs() const {
-    auto copy = [this](std::int64_t begin, std::int64_t end) {
-      keep_bytes(problem_.out_indices + begin * 4, problem_.indices + begin * 4,
-                 static_cast<std::size_t>(end - begin) * sizeof(Row));
-    };
-    parallel_for(rows_, kRowsPerPiece, copy);
   }
 
   // The filter cell that sends every row to its own place, or -1.
@@ -239,8 +246,9 @@ class SubManifoldGrid {
     // A bit for each brick, by the number of bricks that are reached on an axis, and by the one of them that the row lies in.
     static constexpr std::uint8_t kReached[kSpaceDims][3] = {{0, 0x0f, 0xff}, {0, 0x33, 0xff}, {0, 0x55, 0xff}};
     static constexpr std::uint8_t kOwn[kSpaceDims][3] = {{0x0f, 0xf0, 0}, {0x33, 0xcc, 0}, {0x55, 0xaa, 0}};
-    for (std::int64_t l = begin; l < end; ++l) {
-      const Row row = row_of(problem_, l);
+    Patience patience;
+    for (std::int64_t l = begin; l < end && !patience.ends(64); ++l) {
+      const Row row = places_[l];
       const BrickReach &depth = bricks_.reach(kDepth, row.depth), &height = bricks_.reach(kHeight, row.height);
       const BrickReach &width = bricks_.reach(kWidth, row.width);
       const std::uint64_t own_cells = cells_of_own_brick(l);
@@ -266,8 +274,9 @@ class SubManifoldGrid {
   // Lists the pairs of a chunk, whatever number of bricks the rows reach.
   void match(std::int64_t chunk, std::int64_t begin, std::int64_t end) const {
     SubManifoldSearch search(cells_, bricks_, numbers_, lists_, chunk);
-    for (std::int64_t l = begin; l < end; ++l) {
-      const Row &row = row_of(problem_, l);
+    Patience patience;
+    for (std::int64_t l = begin; l < end && !patience.ends(lists_.volume()); ++l) {
+      const Row row = places_[l];
       const BrickReach &depth = bricks_.reach(kDepth, row.depth), &height = bricks_.reach(kHeight, row.height);
       const BrickReach &width = bricks_.reach(kWidth, row.width);
       const std::uint64_t own_cells = cells_of_own_brick(l);
@@ -300,6 +309,8 @@ class SubManifoldGrid {
   const GetIndicePairsProblem &problem_;
   const Bricks bricks_;
   const std::int64_t rows_;
+  const InputRows input_;
+  Row *const places_;  // of the rows; they are the outputs
   MarkedCells cells_;
   std::uint64_t *const slots_;
   std::int32_t *const numbers_;  // of the row at each marked cell

@@ -168,17 +168,21 @@ class MarkedCells {
     auto count_bits = [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t share = begin; share < end; ++share) {
         std::int64_t here = 0;
-        for (std::int64_t i = first_of(share); i < first_of(share + 1); ++i) here += __builtin_popcountll(bits(i));
+        for_stretches(first_of(share), first_of(share + 1), [&](std::int64_t first, std::int64_t last) {
+          for (std::int64_t i = first; i < last; ++i) here += __builtin_popcountll(bits(i));
+        });
         before[share + 1] = here;
       }
     };
     auto number = [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t share = begin; share < end; ++share) {
         std::int64_t so_far = before[share];
-        for (std::int64_t i = first_of(share); i < first_of(share + 1); ++i) {
-          keep(i, so_far);
-          so_far += __builtin_popcountll(bits(i));
-        }
+        for_stretches(first_of(share), first_of(share + 1), [&](std::int64_t first, std::int64_t last) {
+          for (std::int64_t i = first; i < last; ++i) {
+            keep(i, so_far);
+            so_far += __builtin_popcountll(bits(i));
+          }
+        });
         if (share == shares - 1) before[shares] = so_far;
       }
     };

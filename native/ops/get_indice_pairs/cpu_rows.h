@@ -34,9 +34,31 @@ static inline std::uint64_t line_of(std::int64_t batch, std::int64_t depth, std:
   return static_cast<std::uint64_t>((batch * depths + depth) * heights + height);
 }
 
-static inline const Row &row_of(const GetIndicePairsProblem &problem, std::int64_t number) {
-  return reinterpret_cast<const Row *>(problem.indices)[number];
-}
+// The input rows. They were checked, but may change as long as they are read: what is found at a place is read once, and brought
+// into the space, so that it is as good as any row. A result is wrong then, but nothing strays.
+class InputRows {
+ public:
+  explicit InputRows(const GetIndicePairsProblem &problem)
+      : indices_(problem.indices),
+        last_{problem.geometry.batch - 1, problem.geometry.input_space[kDepth] - 1,
+              problem.geometry.input_space[kHeight] - 1, problem.geometry.input_space[kWidth] - 1} {}
+
+  Row operator[](std::int64_t number) const {
+    const std::int32_t *row = indices_ + number * 4;
+    return Row{inside(row, last_.batch), inside(row + 1, last_.depth), inside(row + 2, last_.height),
+               inside(row + 3, last_.width)};
+  }
+
+ private:
+  // A negative number is a large one without its sign.
+  static std::int32_t inside(const std::int32_t *place, std::int32_t last) {
+    return static_cast<std::int32_t>(
+        smaller(static_cast<std::uint32_t>(read_once(place)), static_cast<std::uint32_t>(last)));
+  }
+
+  const std::int32_t *const indices_;
+  const Row last_;
+};
 
 // Whether a row lies outside batch or space, for many rows at once: a negative number is a large one without its sign.
 class RowCheck {

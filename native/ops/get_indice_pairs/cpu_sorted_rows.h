@@ -20,11 +20,35 @@ struct InputRuns {
   std::int64_t count = 0;
 };
 
+// Divides by the same number again and again, in a third of the time that a division takes.
+class Divisor {
+ public:
+  struct Result {
+    std::uint64_t quotient, rest;
+  };
+
+  explicit Divisor(int by) : value(static_cast<std::uint64_t>(by)), inverse_(~std::uint64_t{0} / value) {}
+
+  // The product is the quotient or one less.
+  Result divide(std::uint64_t number) const {
+    __extension__ typedef unsigned __int128 Wide;
+    const auto quotient = static_cast<std::uint64_t>(static_cast<Wide>(number) * inverse_ >> 64);
+    const std::uint64_t rest = number - quotient * value;
+    const bool less = rest >= value;
+    return Result{quotient + less, less ? rest - value : rest};
+  }
+
+  const std::uint64_t value;
+
+ private:
+  const std::uint64_t inverse_;
+};
+
 class RowSorter {
  public:
   // `base` is the aligned start of the workspace.
   RowSorter(const GetIndicePairsProblem &problem, const SortedWorkspace &parts, void *base)
-      : problem_(problem), geometry_(problem.geometry), rows_(problem.rows) {
+      : input_(problem), geometry_(problem.geometry), rows_(problem.rows) {
     memory_[0] = part<char>(base, parts.rows);
     memory_[1] = part<char>(base, parts.rows_other);
     in_.run = part<SparseRun>(base, parts.runs);
@@ -34,7 +58,7 @@ class RowSorter {
   }
 
   // Sorts the rows by place, those with the same place by number, and finds their runs. Rows that arrive in ascending order,
-  // as those of an earlier convolution do, stay as they are.
+  // as those of an earlier convolution do, stay as they are. What is returned is incomplete if the call is interrupted.
   InputRuns sort() {
     if (packable()) {
       sort_as<std::uint64_t>();
@@ -45,10 +69,7 @@ class RowSorter {
   }
 
  private:
-  static constexpr std::int64_t kRowsAhead = 16;
-
   bool sub_manifold() const { return geometry_.sub_m != 0; }
-  const Row &row(std::int64_t number) const { return row_of(problem_, number); }
 
   // Number of an input row's cell in its space.
   std::uint64_t cell_of(const Row &r) const {
@@ -68,10 +89,10 @@ class RowSorter {
   int row_bits() const { return bits_for(static_cast<std::uint64_t>(rows_)); }
 
   void make(std::int64_t number, std::uint64_t *packed) const {
-    *packed = cell_of(row(number)) << row_bits() | static_cast<std::uint64_t>(number);
+    *packed = cell_of(input_[number]) << row_bits() | static_cast<std::uint64_t>(number);
   }
   void make(std::int64_t number, SparseRecord *record) const {
-    *record = SparseRecord{cell_of(row(number)), static_cast<std::uint32_t>(number), 0};
+    *record = SparseRecord{cell_of(input_[number]), static_cast<std::uint32_t>(number), 0};
   }
   std::int64_t number_of(std::uint64_t packed) const {
     return static_cast<std::int64_t>(packed & ((std::uint64_t{1} << row_bits()) - 1));
@@ -90,35 +111,40 @@ class RowSorter {
       for (std::int64_t l = begin; l < end; ++l) make(l, records + l);
     };
     parallel_for(rows_, kRowsPerPiece, read);
+    if (interrupted()) return;
     in_.ordered = true;
-    for (std::int64_t l = 1; l < rows_ && in_.ordered; ++l)
-      in_.ordered = cell_in(records[l - 1]) <= cell_in(records[l]);
+    for_stretches(1, rows_, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t l = begin; l < end && in_.ordered; ++l) {
+        in_.ordered = cell_in(records[l - 1]) <= cell_in(records[l]);
+      }
+    });
     Record *sorted = in_.ordered ? records : radix_sort(records, other, rows_, first_key_bit(records), cell_bits());
     in_.column = reinterpret_cast<std::int32_t *>(sorted == records ? other : records);
     in_.number = in_.column + rows_;
-    find_runs(sorted);
+    if (!interrupted()) find_runs(sorted);
   }
 
   template <typename Record>
   void find_runs(const Record *sorted) {
-    const std::uint64_t width = static_cast<std::uint64_t>(geometry_.input_space[kWidth]);
+    const Divisor width(geometry_.input_space[kWidth]), height(geometry_.input_space[kHeight]),
+        depth(geometry_.input_space[kDepth]);
     std::uint64_t line_end = 0;  // first cell behind the line of the current run
     std::uint32_t distinct = 0;
     in_.count = 0;
-    for (std::int64_t j = 0; j < rows_; ++j) {
+    Patience patience;
+    for (std::int64_t j = 0; j < rows_ && !patience.ends(16); ++j) {
       const std::uint64_t cell = cell_in(sorted[j]);
       const std::int64_t number = number_of(sorted[j]);
-      // Rows are read in the order of their places, not of memory.
-      if (j + kRowsAhead < rows_) __builtin_prefetch(&row(number_of(sorted[j + kRowsAhead])));
       if (cell >= line_end) {
-        const Row &place = row(number);
-        line_end = cell - static_cast<std::uint64_t>(place.width) + width;
-        in_.line[in_.count] = line_of(place.batch, place.depth, geometry_.input_space[kDepth], place.height,
-                                      geometry_.input_space[kHeight]);
+        const Divisor::Result line = width.divide(cell), plane = height.divide(line.quotient);
+        const Divisor::Result batch = depth.divide(plane.quotient);
+        line_end = cell - line.rest + width.value;
+        in_.line[in_.count] = line.quotient;
         in_.run[in_.count++] =
-            SparseRun{place.batch, place.depth, place.height, static_cast<std::uint32_t>(j), distinct};
+            SparseRun{static_cast<std::int32_t>(batch.quotient), static_cast<std::int32_t>(batch.rest),
+                      static_cast<std::int32_t>(plane.rest), static_cast<std::uint32_t>(j), distinct};
       }
-      in_.column[j] = static_cast<std::int32_t>(cell - (line_end - width));
+      in_.column[j] = static_cast<std::int32_t>(cell - (line_end - width.value));
       in_.number[j] = static_cast<std::int32_t>(number);
       if (sub_manifold() && (j == 0 || cell != cell_in(sorted[j - 1]))) {
         in_.distinct_column[distinct] = in_.column[j];
@@ -129,7 +155,7 @@ class RowSorter {
     in_.run[in_.count].begin_distinct = distinct;
   }
 
-  const GetIndicePairsProblem &problem_;
+  const InputRows input_;
   const SparseGeometry &geometry_;
   const std::int64_t rows_;
   char *memory_[2];

@@ -118,6 +118,7 @@ GridWorkspace divide_for_grid(const SparseGeometry &geometry, std::int64_t rows)
   parts.ends = divider.take(parts.chunks * volume, sizeof(std::int32_t));
   parts.kinds = sub_m ? 0 : kinds_of_rows(geometry);
   parts.most_blocks = parts.kinds > 0 ? (rows / parts.chunks + 1) / RowBlock::kRoom + parts.kinds : 0;
+  parts.rows = divider.take(sub_m || parts.kinds > 0 ? 0 : 4 * rows, sizeof(std::int32_t));
   parts.blocks = divider.take(parts.chunks * parts.most_blocks, sizeof(RowBlock));
   parts.block_counts = divider.take(parts.kinds > 0 ? parts.chunks : 0, sizeof(std::int64_t));
   parts.total = divider.used() + kWorkspaceAlignment;

@@ -103,6 +103,7 @@ struct GridWorkspace {
   std::int64_t chunks;       // of the input rows
   std::int64_t kinds;        // default mode only: of rows, 0 if they are not put into blocks by kind
   std::int64_t most_blocks;  // of a chunk
+  std::size_t rows;          // int32[L][4], default mode only: of the input, if they are not put into blocks
   std::size_t blocks;        // RowBlock[chunks][most_blocks]
   std::size_t block_counts;  // int64[chunks]
   std::size_t ends;          // int32[chunks][K]

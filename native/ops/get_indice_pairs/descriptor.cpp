@@ -6,6 +6,8 @@
 namespace mluops {
 namespace {
 
+const mluops::Pool<mluOpSparseConvolutionStruct>::AtLoad g_pool_at_load;
+
 using DescriptorPool = Pool<mluOpSparseConvolutionStruct>;
 
 // The status of a bad descriptor differs between the functions.
@@ -52,8 +54,7 @@ mluOpStatus_t MLUOP_WIN_API mluOpCreateSparseConvolutionDescriptor(mluOpSparseCo
   constexpr const char *kFunction = "mluOpCreateSparseConvolutionDescriptor";
   return mluops::guarded(kFunction, [&] {
     MLUOPS_REQUIRE(desc != nullptr, MLUOP_STATUS_NOT_INITIALIZED, kFunction, "desc", "a pointer", "NULL");
-    *desc = mluops::DescriptorPool::create();
-    return MLUOP_STATUS_SUCCESS;
+    return mluops::DescriptorPool::create(kFunction, desc);
   });
 }
 

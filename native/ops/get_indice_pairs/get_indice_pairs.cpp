@@ -149,15 +149,16 @@ mluOpStatus_t judge(const char *function, const GetIndicePairsProblem &problem,
 mluOpStatus_t get_indice_pairs(const char *function, mluOpHandle_t handle, mluOpSparseConvolutionDescriptor_t sparse,
                                const Tensors &tensors, void *workspace, std::size_t workspace_size) {
   MLUOPS_TRY(check_objects(function, handle, sparse, tensors));
-  MLUOPS_TRY(check_geometry(function, sparse->geometry, tensors));
+  const SparseGeometry geometry = sparse->geometry;
+  MLUOPS_TRY(check_geometry(function, geometry, tensors));
   if (any_empty(tensors)) {
     sparse->num_act_out = 0;
     return MLUOP_STATUS_SUCCESS;
   }
-  MLUOPS_TRY(check_memory(function, sparse->geometry, tensors, workspace, workspace_size));
+  MLUOPS_TRY(check_memory(function, geometry, tensors, workspace, workspace_size));
   GetIndicePairsOutcome outcome;
   GetIndicePairsProblem problem;
-  problem.geometry = sparse->geometry;
+  problem.geometry = geometry;
   problem.indices = static_cast<const std::int32_t *>(tensors.indices.data);
   problem.rows = tensors.indices.desc->dims[0];
   problem.volume = tensors.counts.desc->dims[0];

@@ -68,5 +68,5 @@ mluOpStatus_t psamask_backward(const PsamaskBackwardProblem &problem) {
 }
 
 MLUOPS_END_LEVEL
-MLUOPS_DEFINE_LAUNCH(launch_psamask_forward, psamask_forward, PsamaskForwardProblem);
-MLUOPS_DEFINE_LAUNCH(launch_psamask_backward, psamask_backward, PsamaskBackwardProblem);
+MLUOPS_DEFINE_LAUNCH(launch_psamask_forward, psamask_forward, PsamaskForwardProblem, "mluOpPsamaskForward");
+MLUOPS_DEFINE_LAUNCH(launch_psamask_backward, psamask_backward, PsamaskBackwardProblem, "mluOpPsamaskBackward");

@@ -107,17 +107,25 @@ std::int64_t ahead_of(const Collect &collect) {
   }
 }
 
+// A mask may be much larger than the map, with nothing but zeros around what it reaches.
+template <typename Sink>
+[[gnu::always_inline]] inline void write_zeros(std::int64_t count, Sink *sink) {
+  constexpr std::int64_t kMost = 1 << 20;
+  for (; count > kMost && !interrupted(); count -= kMost) sink->zeros(kMost);
+  if (count <= kMost) sink->zeros(count);
+}
+
 template <typename Sink, bool kAsks>
 [[gnu::always_inline]] inline void write_line(const Line &line, std::int64_t ahead, Sink *sink) {
-  sink->zeros(line.rows.begin * line.width);
+  write_zeros(line.rows.begin * line.width, sink);
   const float *run = line.values;
   for (std::int64_t row = line.rows.begin; row < line.rows.end; ++row, run += line.stride) {
     if (kAsks) ask_for<0, 2>(run, ahead, line.columns.count());
-    sink->zeros(line.columns.begin);
+    write_zeros(line.columns.begin, sink);
     sink->values(run, line.columns.count());
-    sink->zeros(line.width - line.columns.end);
+    write_zeros(line.width - line.columns.end, sink);
   }
-  sink->zeros((line.height - line.rows.end) * line.width);
+  write_zeros((line.height - line.rows.end) * line.width, sink);
 }
 
 // Lines past the caches.
@@ -125,7 +133,8 @@ template <bool kAsks, typename Collect>
 [[gnu::flatten]] void collect_past_caches(const Collect &collect, std::int64_t begin, std::int64_t end) {
   StreamSink sink(collect.result() + begin * collect.line_size());
   const std::int64_t ahead = ahead_of<kAsks>(collect);
-  for (Position at(collect.g, begin); at.index < end; at.next(collect.g)) {
+  Patience patience;
+  for (Position at(collect.g, begin); at.index < end && !patience.ends(collect.line_size()); at.next(collect.g)) {
     write_line<StreamSink, kAsks>(collect.line(at), ahead, &sink);
   }
   sink.finish();
@@ -136,16 +145,17 @@ template <int kVectors, bool kAsks, typename Collect>
 [[gnu::flatten]] void write_lines(const Collect &collect, std::int64_t begin, std::int64_t end) {
   const float *const values = collect.values(), *const values_end = values + collect.values_count();
   const std::int64_t ahead = ahead_of<kAsks>(collect);
-  for (Position at(collect.g, begin); at.index < end; at.next(collect.g)) {
+  Patience patience;
+  for (Position at(collect.g, begin); at.index < end && !patience.ends(collect.line_size()); at.next(collect.g)) {
     const Line line = collect.line(at);
     float *const to = collect.result() + at.index * collect.line_size();
     const float *const first = line.values - line.columns.begin;
     const float *const behind = first + (line.rows.count() - 1) * line.stride + line.width;
     if constexpr (kVectors > 0) {
       if (first >= values && behind <= values_end) {
-        clear_floats(to, line.rows.begin * line.width);
+        clear_many_floats(to, line.rows.begin * line.width);
         write_short_rows<kVectors, kAsks>(line, ahead, to + line.rows.begin * line.width);
-        clear_floats(to + line.rows.end * line.width, (line.height - line.rows.end) * line.width);
+        clear_many_floats(to + line.rows.end * line.width, (line.height - line.rows.end) * line.width);
         continue;
       }
     }

@@ -88,6 +88,7 @@ struct DistributeBackward {
   void run(const Sheet &sheet, std::int64_t task) const {
     const std::int64_t batch = task / g.height, h = task % g.height;
     for (Tiles<kPositions> w(Range{0, g.width}); w.more(); w.next()) {
+      if (w.at() > 0 && interrupted()) return;
       Positions positions;
       positions.h = h;
       positions.w = w.at();
@@ -105,8 +106,10 @@ struct DistributeBackward {
 
   // Sheets of rows of cells that fit side by side, or straight into rows that are wider.
   void masks(const Sheet &sheet, const Positions &positions, float *mask, const float *map) const {
+    Patience patience;
+    const std::int64_t work = positions.count * larger(g.mask_w, g.width);
     if (g.mask_w > kSheetWidth) {
-      for (std::int64_t i = 0; i < g.mask_h; ++i)
+      for (std::int64_t i = 0; i < g.mask_h && !patience.ends(work); ++i)
         wide_row(mask + i * g.mask_w, lines_of(map, positions.h, i), positions);
       return;
     }
@@ -114,6 +117,7 @@ struct DistributeBackward {
     if (!direct) sheet.start(0, mask, g.cells, positions.count);
     for (Range rows{0, rows_at_once}; rows.begin < g.mask_h; rows = Range{rows.end, rows.end + rows_at_once}) {
       rows.end = smaller(rows.end, g.mask_h);
+      if (patience.ends(rows.count() * work)) return;
       Ahead<LineRuns> ahead(lines_of(map, positions, Range{rows.end, rows.end + rows_at_once}));
       const std::int64_t steps =
           lines_of(map, positions, rows).left() / g.width * squares(g.width) * squares(positions.count);
@@ -195,11 +199,13 @@ struct DistributeBackward {
 
   // The same into masks that lie in memory.
   void wide_row(float *mask, const float *map, const Positions &positions) const {
-    for (std::int64_t j = 0; j < positions.count; ++j) {
-      clear_floats(mask + j * g.cells, map != nullptr ? positions.before[j] : g.mask_w);
-      if (map != nullptr) clear_floats(mask + j * g.cells + positions.past[j], g.mask_w - positions.past[j]);
+    Patience patience;
+    for (std::int64_t j = 0; j < positions.count && !patience.ends(g.mask_w); ++j) {
+      clear_many_floats(mask + j * g.cells, map != nullptr ? positions.before[j] : g.mask_w);
+      if (map != nullptr) clear_many_floats(mask + j * g.cells + positions.past[j], g.mask_w - positions.past[j]);
     }
     for (Tiles<> target(Range{0, g.width}); map != nullptr && target.more(); target.next()) {
+      if (patience.ends(positions.count * kLanes)) return;
       for_squares(map, target.at(), positions.count, [&](std::int64_t j, Vector values) {
         const Range &columns = positions.columns[j];
         store_window(mask + j * g.cells + target.at() - (positions.w + j) + g.left, values, columns.begin - target.at(),

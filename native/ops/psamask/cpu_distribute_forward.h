@@ -94,7 +94,9 @@ struct DistributeForward {
     const Range targets = targets_of(task);
     const Range reaching = reaching_rows(targets);
     start(sheet, batch, targets, reaching.begin * g.width);
+    Patience patience;
     for (Block block = first_block(reaching), next; block.rows.begin < reaching.end; block = next) {
+      if (patience.ends(targets.count() * g.width * sheet_width())) return;
       next = block_after(block, reaching);
       Ahead<GivenRuns> ahead(runs_of(task, targets, next.rows.begin < reaching.end ? &next : nullptr));
       if (asks) ahead.deal(ahead.left() / 2, steps(targets, block));
@@ -175,7 +177,8 @@ struct DistributeForward {
     const std::int64_t step = g.width * g.cells - g.mask_w;
     const std::int64_t jump = first_place(smaller(task + 1, tasks() - 1)) - place(batch, reaching.end, targets.begin);
     start(view, batch, targets, reaching.begin * g.width);
-    for (std::int64_t h = reaching.begin; h < reaching.end; ++h) {
+    Patience patience;
+    for (std::int64_t h = reaching.begin; h < reaching.end && !patience.ends(g.width * g.width); ++h) {
       SquaresAhead ahead(kRowsAhead * step + (h + kRowsAhead < reaching.end ? 0 : jump));
       fill(view, batch, targets, h, Range{0, g.width}, h * g.width, ahead);
     }
@@ -199,7 +202,8 @@ struct DistributeForward {
       const std::int64_t line = (row - targets.begin) * row_lines;
       float *map = line_of(batch, row);
       sheet.start(line, map, g.area, g.width);
-      for (std::int64_t i = 0; zeros > 0 && i < g.width; ++i)
+      Patience patience;
+      for (std::int64_t i = 0; zeros > 0 && i < g.width && !patience.ends(zeros); ++i)
         sheet.write_zeros(line + i, map + i * g.area, zeros, false);
     }
   }
@@ -224,7 +228,10 @@ struct DistributeForward {
     for (std::int64_t row = targets.begin; zeros > 0 && row < targets.end; ++row) {
       const std::int64_t line = (row - targets.begin) * row_lines;
       float *map = line_of(batch, row) + g.area - zeros;
-      for (std::int64_t i = 0; i < g.width; ++i) sheet.write_zeros(line + i, map + i * g.area, zeros, true);
+      Patience patience;
+      for (std::int64_t i = 0; i < g.width && !patience.ends(zeros); ++i) {
+        sheet.write_zeros(line + i, map + i * g.area, zeros, true);
+      }
     }
     sheet.finish();
   }
@@ -245,7 +252,8 @@ struct DistributeForward {
       const std::int64_t line = (row - targets.begin) * row_lines;
       for (std::int64_t i = 0; i < g.width; ++i) clear_floats(sheet.line(line + i) + at, columns.count());
     }
-    for (Tiles<> w(columns); w.more(); w.next()) {
+    Patience patience;
+    for (Tiles<> w(columns); w.more() && !patience.ends(given.count() * g.width * kLanes); w.next()) {
       // Targets that all of these positions reach, none if there are not enough positions.
       const Range all{g.columns_reached(smaller(w.at() + kLanes, g.width) - 1).begin,
                       w.at() + kLanes <= g.width ? g.columns_reached(w.at()).end : 0};

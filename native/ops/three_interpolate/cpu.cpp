@@ -75,5 +75,7 @@ mluOpStatus_t three_interpolate_backward(const ThreeInterpolateBackwardProblem &
 }
 
 MLUOPS_END_LEVEL
-MLUOPS_DEFINE_LAUNCH(launch_three_interpolate_forward, three_interpolate_forward, ThreeInterpolateForwardProblem);
-MLUOPS_DEFINE_LAUNCH(launch_three_interpolate_backward, three_interpolate_backward, ThreeInterpolateBackwardProblem);
+MLUOPS_DEFINE_LAUNCH(launch_three_interpolate_forward, three_interpolate_forward, ThreeInterpolateForwardProblem,
+                     "mluOpThreeInterpolateForward");
+MLUOPS_DEFINE_LAUNCH(launch_three_interpolate_backward, three_interpolate_backward, ThreeInterpolateBackwardProblem,
+                     "mluOpThreeInterpolateBackward");

@@ -19,10 +19,13 @@ class Backward {
 
   void tiled(const Room &room, std::int64_t number) const {
     const Task task = cut_.task(number);
-    clear_floats(room.tile, tile_size(g_));
+    clear_many_floats(room.tile, tile_size(g_));
+    Patience patience;
     for (std::int64_t n = 0, end; n < g_.targets; n = end) {
       end = smaller(end_of_tile(gradients(task) + n, n), g_.targets);
-      add_targets(room.tile, room.ready<T>(problem_, task, n, end - n), task, n, end - n);
+      const Targets targets = room.ready<T>(problem_, task, n, end - n);
+      if (targets.source == nullptr || patience.ends((end - n) * kLanes)) return;
+      add_targets(room.tile, targets, task, n, end - n);
     }
     empty(room.tile, task);
   }
@@ -34,14 +37,19 @@ class Backward {
     const std::int32_t *index = problem_.indices + first;
     const T *weight = static_cast<const T *>(problem_.weights) + first;
     const T *gradient = gradients(task);
-    clear_floats(sums, g_.sources);
-    for (std::int64_t n = 0; n < g_.targets; ++n, index += kNeighbours, weight += kNeighbours) {
-      const float share = to_float(gradient[n]);
-      for (int i = 0; i < kNeighbours; ++i) {
-        if (index[i] >= 0 && index[i] < g_.sources) sums[index[i]] += to_float(weight[i]) * share;
+    clear_many_floats(sums, g_.sources);
+    for_stretches(0, g_.targets, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t n = begin; n < end; ++n, index += kNeighbours, weight += kNeighbours) {
+        const float share = to_float(gradient[n]);
+        for (int i = 0; i < kNeighbours; ++i) {
+          const std::int32_t chosen = read_once(index + i);
+          if (chosen >= 0 && chosen < g_.sources) sums[chosen] += to_float(weight[i]) * share;
+        }
       }
-    }
-    store_row(results(task), sums, g_.sources);
+    });
+    for_stretches(0, g_.sources, [&](std::int64_t begin, std::int64_t end) {
+      store_row(results(task) + begin, sums + begin, end - begin);
+    });
   }
 
  private:
@@ -85,7 +93,8 @@ class Backward {
 
   void empty(const float *tile, const Task &task) const {
     T *rows = results(task);
-    for (std::int64_t m = 0; m < g_.sources; m += kLanes) {
+    Patience patience;
+    for (std::int64_t m = 0; m < g_.sources && !patience.ends(kLanes * kLanes); m += kLanes) {
       const std::int64_t count = smaller<std::int64_t>(kLanes, g_.sources - m);
       Vector square[kLanes];
       load_square(square, tile + m * kLanes, kLanes);

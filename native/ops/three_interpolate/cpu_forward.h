@@ -25,9 +25,11 @@ class Forward {
   void tiled(const Room &room, std::int64_t number) const {
     const Task task = cut_.task(number);
     fill(room.tile, task);
+    Patience patience;
     for (std::int64_t n = task.begin, end; n < task.end; n = end) {
       end = smaller(end_of_tile(output(task, n), n), task.end);
       const Targets targets = room.ready<T>(problem_, task, n, end - n);
+      if (targets.source == nullptr || patience.ends((end - n) * kLanes)) break;
       if (whole_tiles_ && end - n == kTargetTile<T>) {
         sum_targets<true>(room.tile, targets, task, n, end - n);
       } else {
@@ -45,14 +47,17 @@ class Forward {
     const std::int64_t first = (task.batch * g_.targets + task.begin) * kNeighbours;
     const std::int32_t *index = problem_.indices + first;
     const T *weight = static_cast<const T *>(problem_.weights) + first;
-    for (std::int64_t n = 0; n < task.end - task.begin; ++n, index += kNeighbours, weight += kNeighbours) {
-      float term[kNeighbours];
-      for (int i = 0; i < kNeighbours; ++i) {
-        const bool valid = index[i] >= 0 && index[i] < g_.sources;
-        term[i] = valid ? to_float(weight[i]) * to_float(source[index[i]]) : 0.0f;
+    for_stretches(0, task.end - task.begin, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t n = begin; n < end; ++n, index += kNeighbours, weight += kNeighbours) {
+        float term[kNeighbours];
+        for (int i = 0; i < kNeighbours; ++i) {
+          const std::int32_t chosen = read_once(index + i);
+          const bool valid = chosen >= 0 && chosen < g_.sources;
+          term[i] = valid ? to_float(weight[i]) * to_float(source[chosen]) : 0.0f;
+        }
+        store(target + n, term[0] + term[1] + term[2]);
       }
-      store(target + n, term[0] + term[1] + term[2]);
-    }
+    });
   }
 
  private:
@@ -67,7 +72,8 @@ class Forward {
   void fill(float *tile, const Task &task) const {
     const T *rows = features(task);
     Vector square[kLanes];
-    for (std::int64_t m = 0; m < g_.sources; m += kLanes) {
+    Patience patience;
+    for (std::int64_t m = 0; m < g_.sources && !patience.ends(kLanes * kLanes); m += kLanes) {
       const std::int64_t count = smaller<std::int64_t>(kLanes, g_.sources - m);
       // Behind the end of these rows come the next task's, to which the sums leave time to arrive.
       const std::int64_t next = m + kSourcesAhead < g_.sources ? 0 : (task.channels - 1) * g_.sources;

@@ -34,18 +34,22 @@ struct Targets {
 
   Targets from(std::int64_t target) const { return {source + target * kNeighbours, weight + target * kNeighbours}; }
 
+  // Whether all were read: else the call is interrupted, and they must not be used.
   template <typename T>
-  void read(const std::int32_t *indices, const T *weights, std::int64_t count, std::int64_t sources) const {
+  bool read(const std::int32_t *indices, const T *weights, std::int64_t count, std::int64_t sources) const {
     const std::int32_t limit = static_cast<std::int32_t>(sources);
+    Patience patience;
     for (std::int64_t e = 0; e < size(count); e += kLanes) {
+      if (patience.ends(kLanes)) return false;
       const std::int64_t left = larger<std::int64_t>(count * kNeighbours - e, 0);
-      const IntVector index = load_some(indices + e, left);
+      const IntVector index = read_vector_once(load_some(indices + e, left));
       const IntVector valid = (index >= 0) & (index < limit);
       // Unsigned, because compilers multiply before they choose, and an index may be anything.
       const UnsignedVector chosen = reinterpret_cast<UnsignedVector>(valid ? index : IntVector{} + limit);
       store(source + e, reinterpret_cast<IntVector>(chosen * kLanes));
       store(weight + e, valid ? load_some(weights + e, left) : Vector{});
     }
+    return true;
   }
 };
 
@@ -132,7 +136,7 @@ struct Room {
     return Targets{source, memory.deal<float>(Targets::size(count))};
   }
 
-  // `count` targets of a task from number n on.
+  // `count` targets of a task from number n on; without a source if the call is interrupted.
   template <typename T, typename Problem>
   Targets ready(const Problem &problem, const Task &task, std::int64_t n, std::int64_t count) const {
     const ThreeInterpolateGeometry &g = problem.geometry;
@@ -140,11 +144,12 @@ struct Room {
     const std::int32_t *indices = problem.indices + first * kNeighbours;
     const T *weights = static_cast<const T *>(problem.weights) + first * kNeighbours;
     if (!keeps) {
-      targets.read(indices + n * kNeighbours, weights + n * kNeighbours, count, g.sources);
-      return targets;
+      const bool read = targets.read(indices + n * kNeighbours, weights + n * kNeighbours, count, g.sources);
+      return read ? targets : Targets{nullptr, nullptr};
     }
     if (*batch != task.batch) {
-      targets.read(indices, weights, g.targets, g.sources);
+      *batch = -1;
+      if (!targets.read(indices, weights, g.targets, g.sources)) return Targets{nullptr, nullptr};
       *batch = task.batch;
     }
     return targets.from(n);

@@ -20,7 +20,7 @@ struct Blocks {
       const std::int64_t group = block % groups;
       const std::int64_t time = block / groups % times;
       const std::int32_t *shifts = problem.shifts + block / groups / times * groups;
-      const std::int64_t shift = shifts[group];
+      const std::int64_t shift = read_once(shifts + group);
       // Neighbouring groups with the same shift move as one.
       const std::int64_t room = smaller(end - block, groups - group);
       std::int64_t run = 1;
@@ -31,9 +31,19 @@ struct Blocks {
     if (past_caches) finish_stream();
   }
 
+  // Blocks may be as long as the tensor: they are moved by parts.
   void move(std::int64_t block, std::int64_t run, std::int64_t time, std::int64_t shift) const {
-    const std::size_t offset = static_cast<std::size_t>(block) * block_bytes;
-    const std::size_t bytes = static_cast<std::size_t>(run) * block_bytes;
+    constexpr std::size_t kPart = 4 << 20;
+    std::size_t offset = static_cast<std::size_t>(block) * block_bytes;
+    const std::size_t end = offset + static_cast<std::size_t>(run) * block_bytes;
+    for (; end - offset > kPart; offset += kPart) {
+      if (interrupted()) return;
+      move_part(offset, kPart, time, shift);
+    }
+    move_part(offset, end - offset, time, shift);
+  }
+
+  void move_part(std::size_t offset, std::size_t bytes, std::int64_t time, std::int64_t shift) const {
     char *target = static_cast<char *>(problem.output) + offset;
     const std::int64_t source_time = time - shift;
     if (source_time < 0 || source_time >= problem.times) {
@@ -76,4 +86,4 @@ mluOpStatus_t tin_shift(const TinShiftProblem &problem) {
 }
 
 MLUOPS_END_LEVEL
-MLUOPS_DEFINE_LAUNCH(launch_tin_shift, tin_shift, TinShiftProblem);
+MLUOPS_DEFINE_LAUNCH(launch_tin_shift, tin_shift, TinShiftProblem, problem.function);

@@ -45,6 +45,7 @@ mluOpStatus_t tin_shift(const char *function, mluOpHandle_t handle, const Tensor
   MLUOPS_TRY(need_apart(function, {output}, {input, shifts}));
 
   TinShiftProblem problem;
+  problem.function = function;
   problem.input = input.data;
   problem.shifts = static_cast<const std::int32_t *>(shifts.data);
   problem.output = const_cast<void *>(output.data);

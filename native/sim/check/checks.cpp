@@ -14,6 +14,7 @@
 #include "machine/heap.h"
 #include "mlusim.h"
 #include "runtime/error.h"
+#include "runtime/fork.h"
 
 namespace mlusim {
 namespace {
@@ -36,15 +37,18 @@ std::uint32_t checks_of_environment() {
   std::uint32_t mask = 0;
   std::string unknown;
   if (text != nullptr && !parse_checks(text, &mask, &unknown)) {
+    constexpr int kMostShown = 40;
     std::fprintf(
         stderr,
-        "mlusim: PYMLUOPS_SIM_CHECK: '%s' is no checker; expected memory, init, race, sync, align, all or none\n",
-        unknown.c_str());
+        "mlusim: PYMLUOPS_SIM_CHECK: '%.*s' is no checker; expected memory, init, race, sync, align, all or none\n",
+        kMostShown, unknown.c_str());
   }
   return mask;
 }
 
 void watch(std::uint32_t checks) { watch_shadow((checks & MLUSIM_CHECK_INIT) != 0); }
+
+ForkMutex &g_prepare_mutex = *new ForkMutex;
 
 std::atomic<std::uint32_t> &mask() {
   static std::atomic<std::uint32_t> value{[] {
@@ -71,7 +75,7 @@ void catch_up() {
     } else if (allocation.end() <= at) {
       at += kGap;
     } else {
-      if (allocation.live) std::memset(init_shadow(allocation.begin), 0xff, allocation.bytes);
+      if (allocation.used) std::memset(init_shadow(allocation.begin), 0xff, allocation.bytes);
       at = allocation.end();
     }
   }
@@ -104,9 +108,14 @@ bool parse_checks(const std::string &text, std::uint32_t *checks, std::string *u
   return unknown->empty();
 }
 
-void prepare_memory() {
-  heap_set_quarantine((checks() & MLUSIM_CHECK_MEMORY) != 0);
-  if ((checks() & MLUSIM_CHECK_INIT) == 0) return;
+void prepare_memory(std::uint32_t checks) {
+  static std::atomic<std::uint32_t> prepared{0};
+  const std::uint32_t wanted = checks & (MLUSIM_CHECK_MEMORY | MLUSIM_CHECK_INIT);
+  if (prepared == wanted && (wanted & MLUSIM_CHECK_INIT) == 0) return;
+  const std::lock_guard<ForkMutex> lock(g_prepare_mutex);
+  prepared = wanted;
+  heap_set_quarantine((wanted & MLUSIM_CHECK_MEMORY) != 0);
+  if ((wanted & MLUSIM_CHECK_INIT) == 0) return;
   if (init_delta() == 0) {
     if (heap_totals().live_allocations != 0) shadow_lags();
     if (!ensure_init_shadow()) return;
@@ -116,18 +125,14 @@ void prepare_memory() {
 
 void choose_observers(Observers *observers) {
   const std::uint32_t chosen = checks();
-  prepare_memory();
+  prepare_memory(chosen);
   *observers = Observers{};
   observers->init = (chosen & MLUSIM_CHECK_INIT) != 0 && init_delta() != 0;
   for (const Checker &checker : kCheckers) {
     const bool possible = checker.bit != MLUSIM_CHECK_INIT || observers->init;
     if ((chosen & checker.bit) != 0 && possible) observers->list[observers->count++] = &checker.observer();
   }
-  if (observers->init) {
-    catch_up();
-  } else if (init_delta() != 0) {
-    shadow_lags();
-  }
+  if (!observers->init && init_delta() != 0) shadow_lags();
 }
 
 }  // namespace mlusim

@@ -22,7 +22,8 @@ void choose_observers(Observers *observers);
 
 // To be called whenever device memory is about to be given out: the shadow of initialised bytes starts with it, or takes for written
 // what was allocated while nobody kept it; and freed places rest if uses of them are to be found.
-void prepare_memory();
+// They are about to be watched by these checkers.
+void prepare_memory(std::uint32_t checks);
 
 }  // namespace mlusim
 

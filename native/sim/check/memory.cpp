@@ -54,7 +54,8 @@ std::string distance(const Piece &piece, const char *begin, const char *end) {
   return "the first " + bytes_text(static_cast<std::uint64_t>(begin - piece.begin)) + " before the start of ";
 }
 
-// Nobody unwinds the stack of what ends here, so no text may be left on it: `what` is taken over.
+// Nobody unwinds the stack of what ends here, so no text may be left on it: `what` is taken over, and callers that put several
+// texts together do so in a statement of its own.
 [[noreturn]] void end_launch(const AccessEvent &event, const Piece &piece, const char *rule, std::string &&what) {
   FindingText text = {"memory", rule};
   text.pc = event.pc;
@@ -81,8 +82,8 @@ Range examine_heap(const AccessEvent &event, const Piece &piece) {
   }
   if (piece.begin >= allocation.begin && piece.end() <= allocation.end()) return {allocation.begin, allocation.end()};
   const char *freed = allocation.live ? "" : ", which was freed";
-  end_launch(event, piece, "out-of-bounds",
-             distance(piece, allocation.begin, allocation.end()) + name_of_allocation(allocation) + freed);
+  std::string what = distance(piece, allocation.begin, allocation.end()) + name_of_allocation(allocation) + freed;
+  end_launch(event, piece, "out-of-bounds", std::move(what));
 }
 
 Range examine_array(const AccessEvent &event, const Piece &piece, const Location &location) {
@@ -92,9 +93,9 @@ Range examine_array(const AccessEvent &event, const Piece &piece, const Location
   if (array == nullptr) end_launch(event, piece, "out-of-bounds", std::string("before every ") + space + " array");
   const Range range = range_of(*array, location.piece);
   if (piece.begin >= range.begin && piece.end() <= range.end) return range;
-  end_launch(
-      event, piece, "out-of-bounds",
-      distance(piece, range.begin, range.end) + space + " array '" + array->name + "' of " + bytes_text(array->bytes));
+  std::string what = distance(piece, range.begin, range.end) + space + " array '" + array->name + "' of ";
+  what += bytes_text(array->bytes);
+  end_launch(event, piece, "out-of-bounds", std::move(what));
 }
 
 // Whether the core can reach this piece of on-chip memory. Copies between clusters write into the SRAM of another one.

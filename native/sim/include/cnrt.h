@@ -343,7 +343,9 @@ cnrtRet_t cnrtMalloc(void **pointer, size_t bytes);
 /* The same; constant memory is no memory of its own here. */
 cnrtRet_t cnrtMallocConstant(void **pointer, size_t bytes);
 
-/* Waits for all queues and frees device memory. NULL is harmless. */
+/* Frees device memory, after what the device can do now of the work that is queued. NULL is harmless. Where such work stands
+ * behind a function of the host or a notifier, it is not waited for and finds the memory as it was; for the host, and for what is
+ * queued later, the memory is freed when this returns. */
 cnrtRet_t cnrtFree(void *pointer);
 
 /* Allocates host memory. On a card copies from and to such memory are the fast ones. */

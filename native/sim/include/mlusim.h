@@ -6,6 +6,8 @@
 
 #include <stdint.h>
 
+#include "cnrt.h"
+
 #if defined(_WIN32)
 #define MLUSIM_API
 #else
@@ -68,7 +70,8 @@ MLUSIM_API const char *mlusimGetLastError(void);
 /* Copies the model number `index`, or returns -1 behind the last. */
 MLUSIM_API int mlusimGetKnownModel(int index, mlusimDeviceModel *model);
 
-/* The device of this process. Setting it is refused while device memory, queues or notifiers exist. */
+/* The device of this process. Setting it is refused while device memory, queues or notifiers exist, a default queue has work or an
+ * error, or a call of another thread uses the device. Calls that come meanwhile wait for the new device. */
 MLUSIM_API int mlusimGetDevice(mlusimDeviceModel *model);
 MLUSIM_API int mlusimSetDevice(const mlusimDeviceModel *model);
 MLUSIM_API int mlusimSetDeviceByName(const char *name);
@@ -82,6 +85,26 @@ MLUSIM_API int mlusimSetChecks(uint32_t checks);
 /* Seconds that one launch may take before it is ended; 0: no limit. */
 MLUSIM_API double mlusimGetTimeLimit(void);
 MLUSIM_API int mlusimSetTimeLimit(double seconds);
+
+/* ---- Interrupts ---- */
+
+/* Asked by host threads that wait for the device, about every 50 ms and with no lock held, whether to stop waiting: nonzero if so.
+ * One for the process; NULL, as at the start: nobody is asked. Waits that are shorter ask nobody.
+ *
+ * A wait that is to stop makes the queues that it waits for give up what they hold at that moment:
+ *   - A kernel that one of them runs is ended, wherever it is, and leaves the finding machine/interrupted. A copy that runs is
+ *     finished.
+ *   - What had not begun never will, as behind a kernel that failed: kernels, copies and functions of the host are dropped,
+ *     notifiers are reached, cnrtMemFreeAsync frees. A function of the host that runs goes on.
+ * Then the wait returns: cnrtErrorKernelTrap, or whatever error the queue holds, which is taken; cnrtErrorQueue if nothing failed but
+ * work was given up; cnrtSuccess if all was done before. Nothing of what was given up touches memory any more, so what it was to
+ * use may be freed. The queues can be used again at once; other queues notice nothing.
+ *
+ * cnrtQueueSync, cnrtQueueDestroy (the queue is gone all the same), cnrtInvokeKernel, cnrtWaitNotifier and the copies and sets that
+ * wait do so for one queue; cnrtSyncDevice and cnrtDeviceReset (which resets nothing then) for all. cnrtFree ends nothing: it frees
+ * the memory as soon as nobody uses it, and succeeds. */
+typedef int (*mlusimInterruptCheck_t)(void);
+MLUSIM_API cnrtRet_t mlusimSetInterruptCheck(mlusimInterruptCheck_t check);
 
 /* ---- What they found ---- */
 

@@ -62,12 +62,14 @@ const char *explain(const Core &core, const Operand &operand, const char **rule)
   return "memory of the host";
 }
 
-[[noreturn]] void complain(const Call &call, const Operand &operand, const char *rule, const std::string &what) {
+// Nobody unwinds the stack of what ends here and below, so the texts are taken over.
+[[noreturn]] void complain(const Call &call, const Operand &operand, const char *rule, std::string &&what) {
   FindingText text = {"memory", rule};
   text.pc = call.pc;
   text.address = operand.region.base;
   text.size = static_cast<std::uint64_t>(operand.region.hull().size());
   text.message = std::string(call.name) + ": " + operand.role + " " + what;
+  std::string().swap(what);
   trap(std::move(text));
 }
 
@@ -77,9 +79,9 @@ const char *explain(const Core &core, const Operand &operand, const char **rule)
   if (piece.holds(operand.region.base)) {
     const bool behind = hull.end > piece.end;
     const std::size_t bytes = static_cast<std::size_t>(behind ? hull.end - piece.end : piece.begin - hull.begin);
-    complain(call, operand, "out-of-bounds",
-             "reaches " + size_text(bytes) + (behind ? " behind the end of " : " before the start of ") +
-                 name_of(operand.space));
+    std::string what = "reaches " + size_text(bytes) + (behind ? " behind the end of " : " before the start of ");
+    what += name_of(operand.space);
+    complain(call, operand, "out-of-bounds", std::move(what));
   }
   const char *rule = "";
   const char *what = explain(call.core, operand, &rule);
@@ -119,11 +121,12 @@ void check_operands(const Call &call, const Operand *operands, std::size_t count
   for (std::size_t i = 0; i < count; ++i) tell(call, operands[i]);
 }
 
-void refuse(const Call &call, const char *rule, const std::string &message, const void *address) {
+void refuse(const Call &call, const char *rule, std::string &&message, const void *address) {
   FindingText text = {"memory", rule};
   text.pc = call.pc;
   text.address = address;
   text.message = std::string(call.name) + ": " + message;
+  std::string().swap(message);
   trap(std::move(text));
 }
 

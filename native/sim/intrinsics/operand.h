@@ -71,7 +71,7 @@ inline void check_operands(const Call &call, std::initializer_list<Operand> oper
 }
 
 // Ends the launch for an argument that no device would accept. `message` goes on behind the intrinsic's name.
-[[noreturn]] void refuse(const Call &call, const char *rule, const std::string &message, const void *address = nullptr);
+[[noreturn]] void refuse(const Call &call, const char *rule, std::string &&message, const void *address = nullptr);
 
 }  // namespace mlusim
 

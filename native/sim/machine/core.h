@@ -72,7 +72,8 @@ struct Core {
   const void *intrinsic_pc = nullptr;
 
   ucontext_t context = {};
-  bool started = false;  // `context` is that of a fiber that goes on with the next run when resumed
+  void *asan_state = nullptr;  // of the address sanitizer
+  bool started = false;        // `context` is that of a fiber that goes on with the next run when resumed
 
   bool is_mpu() const { return core_id == kMpuCoreId; }
 };

@@ -16,6 +16,7 @@
 #include <cstring>
 
 #include "machine/array.h"
+#include "machine/asan.h"
 #include "machine/heap.h"
 #include "machine/model.h"
 #include "mlusim_source.h"
@@ -31,17 +32,23 @@ MLUSIM_API int mlusim_clusterId = 0;
 }
 
 namespace mlusim {
+
+std::atomic<int> g_stop_reasons{0};
+volatile int Unstoppable::g_depth = 0;
+
 namespace {
 
 ucontext_t g_scheduler;
+void *g_scheduler_asan_state = nullptr;
+Range g_scheduler_stack;  // known while the address sanitizer is there
 sigjmp_buf g_way_out;
 Core *g_core = nullptr;
 void (*g_run)(Core &) = nullptr;
 bool g_trapped = false;
 Crash g_crash;
 timer_t g_timer;
-pid_t g_timer_thread = 0;
-std::atomic<int> g_expired{0};
+std::atomic<pid_t> g_timer_thread{0};
+std::atomic<bool> g_handles_signals{false};
 
 constexpr int kFaults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
 constexpr int kMostSignals = 65;
@@ -50,6 +57,7 @@ struct sigaction g_previous[kMostSignals];
 bool on_stack_of(const Core &core, const void *frame) { return core.stack.holds(frame); }
 
 void fiber_main() {
+  asan_arrived(nullptr, &g_scheduler_stack);
   for (;;) {
     Core &core = *g_core;
     g_run(core);
@@ -64,6 +72,8 @@ void start_fiber(Core &core) {
   core.context.uc_link = nullptr;
   makecontext(&core.context, fiber_main, 0);
   core.started = true;
+  core.asan_state = nullptr;
+  asan_clear(core.stack);  // of what frames left there that never ended
 }
 
 void set_builtins(const Core &core) {
@@ -134,17 +144,21 @@ void handle_fault(int signal, siginfo_t *info, void *context) {
     return;
   }
   g_crash = {signal, info->si_addr, program_counter(state), false};
+  asan_leave(nullptr, g_scheduler_stack);
   siglongjmp(g_way_out, 1);
 }
 
-// The first time, code that the simulator sees will notice. A second time means that the kernel runs in registers only, where
-// it can be left at any point.
-void handle_timer(int, siginfo_t *, void *context) {
+// The first time, code that the simulator sees will notice. A second time means that the kernel runs in registers only, or in one
+// long intrinsic, where it can be left at any point.
+void handle_stop(int, siginfo_t *info, void *context) {
   const int saved = errno;
   const auto &state = *static_cast<const ucontext_t *>(context);
-  if (g_expired.fetch_add(1) != 0 && from_core(state)) {
+  const int reason = info->si_code == SI_TIMER ? kTimeLimit : kInterrupt;
+  const int known = reason == kTimeLimit ? g_stop_reasons.fetch_or(kTimeLimit) : g_stop_reasons.load();
+  if ((known & reason) != 0 && !Unstoppable::any() && from_core(state)) {
     g_crash = {SIGALRM, nullptr, program_counter(state), true};
     errno = saved;
+    asan_leave(nullptr, g_scheduler_stack);
     siglongjmp(g_way_out, 1);
   }
   errno = saved;
@@ -173,7 +187,7 @@ void ensure_handler_stack() {
   sigaltstack(&stack, nullptr);
 }
 
-int timer_signal() { return SIGRTMIN + 9; }
+int stop_signal() { return SIGRTMIN + 9; }
 
 void set_timer(double seconds) {
   struct itimerspec when = {};
@@ -196,17 +210,27 @@ Stop resume(Core &core, void (*run)(Core &core)) {
   if (!core.started) start_fiber(core);
   set_builtins(core);
   bind_arrays(core);
+  Unstoppable::forget();
   g_core = &core;
   const bool crashed = sigsetjmp(g_way_out, 1) != 0;
-  if (!crashed) swapcontext(&g_scheduler, &core.context);
+  if (!crashed) {
+    asan_leave(&g_scheduler_asan_state, core.stack);
+    swapcontext(&g_scheduler, &core.context);
+  }
+  asan_arrived(g_scheduler_asan_state, nullptr);
   g_core = nullptr;
   return crashed ? Stop::kCrashed : g_trapped ? Stop::kTrapped : Stop::kYielded;
 }
 
-void yield_to_scheduler(Core &core) { swapcontext(&core.context, &g_scheduler); }
+void yield_to_scheduler(Core &core) {
+  asan_leave(&core.asan_state, g_scheduler_stack);
+  swapcontext(&core.context, &g_scheduler);
+  asan_arrived(core.asan_state, nullptr);
+}
 
 void leave_for_good() {
   g_trapped = true;
+  asan_leave(nullptr, g_scheduler_stack);
   setcontext(&g_scheduler);
   __builtin_unreachable();
 }
@@ -222,7 +246,7 @@ void ensure_fault_handlers() {
     ensure_handler_stack();
     struct sigevent event = {};
     event.sigev_notify = SIGEV_THREAD_ID;
-    event.sigev_signo = timer_signal();
+    event.sigev_signo = stop_signal();
 #ifdef sigev_notify_thread_id
     event.sigev_notify_thread_id = thread;
 #else
@@ -231,21 +255,27 @@ void ensure_fault_handlers() {
     timer_create(CLOCK_MONOTONIC, &event, &g_timer);
     sigset_t timer;
     sigemptyset(&timer);
-    sigaddset(&timer, timer_signal());
+    sigaddset(&timer, stop_signal());
     pthread_sigmask(SIG_UNBLOCK, &timer, nullptr);
   }
   for (const int signal : kFaults) install(signal, handle_fault);
+  install(stop_signal(), handle_stop);
+  g_handles_signals = true;
 }
 
 void start_time_limit(double seconds) {
-  g_expired = 0;
-  if (seconds <= 0) return;
-  install(timer_signal(), handle_timer);
-  set_timer(seconds);
+  g_stop_reasons.fetch_and(~kTimeLimit);
+  if (seconds > 0) set_timer(seconds);
 }
 
 void stop_time_limit() { set_timer(0); }
 
-bool time_limit_expired() { return g_expired.load(std::memory_order_relaxed) != 0; }
+void request_interrupt() { g_stop_reasons.fetch_or(kInterrupt); }
+
+void insist_on_interrupt() {
+  if (g_handles_signals) syscall(SYS_tgkill, getpid(), g_timer_thread.load(), stop_signal());
+}
+
+void forget_interrupt() { g_stop_reasons.fetch_and(~kInterrupt); }
 
 }  // namespace mlusim

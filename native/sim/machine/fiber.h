@@ -2,6 +2,7 @@
 #ifndef MLUSIM_MACHINE_FIBER_H_
 #define MLUSIM_MACHINE_FIBER_H_
 
+#include <atomic>
 #include <csignal>
 
 #include "machine/core.h"
@@ -32,7 +33,7 @@ struct Crash {
   int signal = 0;
   const void *address = nullptr;
   const void *pc = nullptr;
-  bool expired = false;  // the time limit, not a fault
+  bool stopped = false;  // by the time limit or the host, not by a fault
 };
 const Crash &last_crash();
 
@@ -43,7 +44,35 @@ void ensure_fault_handlers();
 // wherever it is if there is none.
 void start_time_limit(double seconds);
 void stop_time_limit();
-bool time_limit_expired();
+
+// The host wants the launch that runs, or is about to, to end: from any thread, at the next instruction that the simulator sees;
+// who insists ends it wherever it is. Forgotten before each launch.
+void request_interrupt();
+void insist_on_interrupt();
+void forget_interrupt();
+
+// Why the launch has to end now, if it has to.
+enum StopReason : int {
+  kTimeLimit = 1,
+  kInterrupt = 2
+};
+extern std::atomic<int> g_stop_reasons;
+inline int stop_reasons() { return g_stop_reasons.load(std::memory_order_relaxed); }
+
+// While one of these lives on a core's stack, the core is not stopped in the middle of what it does: it may hold a lock, or be
+// changing what outlives the launch.
+class Unstoppable {
+ public:
+  Unstoppable() { g_depth = g_depth + 1; }
+  Unstoppable(const Unstoppable &) = delete;
+  Unstoppable &operator=(const Unstoppable &) = delete;
+  ~Unstoppable() { g_depth = g_depth - 1; }
+  static bool any() { return g_depth != 0; }
+  static void forget() { g_depth = 0; }  // those of a core that was left for good
+
+ private:
+  static volatile int g_depth;
+};
 
 }  // namespace mlusim
 

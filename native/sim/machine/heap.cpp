@@ -9,12 +9,14 @@
 #include <iterator>
 #include <map>
 #include <mutex>
+#include <new>
 #include <set>
 #include <utility>
 
 #include "machine/memory.h"
 #include "machine/model.h"
 #include "runtime/fork.h"
+#include "runtime/thread_state.h"
 
 namespace mlusim {
 namespace {
@@ -39,13 +41,16 @@ enum class State : std::uint8_t {
   kFree
 };
 
+constexpr std::uint64_t kAnyUser = UINT64_MAX;
+
 // A piece of the heap: an allocation with the gap behind it, or free space. Blocks follow one another without holes.
 struct Block {
   std::size_t span = 0;
   std::size_t bytes = 0;  // of the allocation
   State state = State::kFree;
-  std::uint64_t number = 0;  // of the allocation
-  std::uint64_t freed = 0;   // counts what is freed; the key in `resting`
+  std::uint64_t number = 0;            // of the allocation
+  std::uint64_t freed = 0;             // counts what is freed; the key in `resting`
+  std::uint64_t last_user = kAnyUser;  // of a living one: work that may still use it
 };
 
 using Blocks = std::map<char *, Block>;
@@ -82,6 +87,7 @@ void clear_shadow(char *begin, std::size_t bytes) {
 // Whoever holds the mutex of memory.cpp asks for these, so they are no part of what the heap's own mutex guards.
 std::atomic<char *> g_extent_begin{nullptr}, g_extent_end{nullptr};
 std::atomic<std::uint64_t> g_version{1};
+std::atomic<std::uint64_t> g_condemned{0};  // allocations that heap_condemn() freed and heap_release() did not
 
 class Heap {
  public:
@@ -96,6 +102,7 @@ class Heap {
     block->second.state = State::kLive;
     block->second.bytes = bytes;
     block->second.number = ++allocations_;
+    block->second.last_user = kAnyUser;
     used_ += room;
     ++live_;
     live_bytes_ += bytes;
@@ -105,24 +112,41 @@ class Heap {
   Freed free(char *begin) {
     const Blocks::iterator block = blocks_.find(begin);
     if (block == blocks_.end() || block->second.state == State::kFree) return Freed::kUnknown;
-    if (block->second.state == State::kResting) return Freed::kTwice;
-    used_ -= round_up(block->second.bytes, kUnit);
-    --live_;
-    live_bytes_ -= block->second.bytes;
-    rest(block);
-    const std::size_t most = quarantine_ ? kMostQuarantine : kMostRestingBytes;
-    while (resting_.size() > kMostResting || resting_bytes_ > most) release_oldest();
+    if (block->second.state == State::kResting || is_condemned(block->second)) return Freed::kTwice;
+    end_life(block);
     return Freed::kDone;
+  }
+
+  Freed condemn(char *begin, std::uint64_t last_user) {
+    const Blocks::iterator block = blocks_.find(begin);
+    if (block == blocks_.end() || block->second.state == State::kFree) return Freed::kUnknown;
+    if (block->second.state == State::kResting || is_condemned(block->second)) return Freed::kTwice;
+    block->second.last_user = last_user;
+    ++g_condemned;
+    return Freed::kDone;
+  }
+
+  void release(char *begin) {
+    const Blocks::iterator block = blocks_.find(begin);
+    if (block == blocks_.end() || !is_condemned(block->second)) return;
+    end_life(block);
+    --g_condemned;
+  }
+
+  // Whether the thread that asks may use the block.
+  static bool lives(const Block &block) {
+    return block.state == State::kLive && thread_state().heap_user <= block.last_user;
   }
 
   void set_quarantine(bool on) {
     if (on == quarantine_) return;
-    quarantine_ = on;
+    quarantine_ = on;  // what has no memory to become reusable only rests longer
     // What was to be taken out again soon now stays, and the other way round.
+    if (on) reusable_.clear();
     for (const auto &entry : resting_) {
-      const Block &block = blocks_[entry.second];
-      if (on) reusable_.erase({block.span, block.freed});
-      if (!on) reusable_.emplace(std::make_pair(block.span, block.freed), entry.second);
+      if (on) break;
+      const Block &block = blocks_.find(entry.second)->second;
+      reusable_.emplace(std::make_pair(block.span, block.freed), entry.second);
     }
   }
 
@@ -155,8 +179,7 @@ class Heap {
     if (block == blocks_.begin()) return false;
     --block;
     const std::size_t offset = static_cast<std::size_t>(address - block->first);
-    return block->second.state == State::kLive && offset <= block->second.bytes &&
-           bytes <= block->second.bytes - offset;
+    return lives(block->second) && offset <= block->second.bytes && bytes <= block->second.bytes - offset;
   }
 
   HeapTotals totals() const { return {live_, live_bytes_, limit() - used_}; }
@@ -173,6 +196,7 @@ class Heap {
     reusable_.clear();
     top_ = nullptr;
     used_ = live_ = live_bytes_ = resting_bytes_ = 0;
+    g_condemned = 0;
     g_extent_begin = g_extent_end = nullptr;
   }
 
@@ -198,12 +222,11 @@ class Heap {
   }
 
   Blocks::iterator take(Blocks::iterator block, std::size_t span) {
-    free_.erase({block->second.span, block->first});
     const std::size_t left = block->second.span - span;
-    if (left >= 2 * kUnit) {
-      add_free(block->first + span, left);
-      block->second.span = span;
-    }
+    const bool divides = left >= 2 * kUnit;
+    if (divides) add_free(block->first + span, left);
+    free_.erase({block->second.span, block->first});
+    if (divides) block->second.span = span;
     return block;
   }
 
@@ -219,23 +242,47 @@ class Heap {
     return place;
   }
 
+  // All of it or, if host memory runs out, nothing; as everything here that needs such memory.
   void add_free(char *begin, std::size_t span) {
+    const auto entry = free_.emplace(span, begin).first;
     Block block;
     block.span = span;
-    blocks_[begin] = block;
-    free_.emplace(span, begin);
+    try {
+      blocks_.emplace(begin, block);
+    } catch (...) {
+      free_.erase(entry);
+      throw;
+    }
+  }
+
+  static bool is_condemned(const Block &block) { return block.state == State::kLive && block.last_user != kAnyUser; }
+
+  void end_life(Blocks::iterator block) {
+    rest(block);
+    used_ -= round_up(block->second.bytes, kUnit);
+    --live_;
+    live_bytes_ -= block->second.bytes;
+    const std::size_t most = quarantine_ ? kMostQuarantine : kMostRestingBytes;
+    try {
+      while (resting_.size() > kMostResting || resting_bytes_ > most) release_oldest();
+    } catch (const std::bad_alloc &) {  // the block rests on, until the next one
+    }
   }
 
   void rest(Blocks::iterator block) {
-    block->second.state = State::kResting;
-    block->second.freed = ++frees_;
-    resting_.emplace(block->second.freed, block->first);
-    resting_bytes_ += block->second.span;
-    if (!quarantine_) {
-      reusable_.emplace(std::make_pair(block->second.span, block->second.freed), block->first);
-    } else if (block->second.span >= kHuge) {
-      drop_pages(block->first, block->second.bytes);
+    const std::uint64_t number = frees_ + 1;
+    const auto entry = resting_.emplace(number, block->first).first;
+    try {
+      if (!quarantine_) reusable_.emplace(std::make_pair(block->second.span, number), block->first);
+    } catch (...) {
+      resting_.erase(entry);
+      throw;
     }
+    frees_ = number;
+    block->second.state = State::kResting;
+    block->second.freed = number;
+    resting_bytes_ += block->second.span;
+    if (quarantine_ && block->second.span >= kHuge) drop_pages(block->first, block->second.bytes);
   }
 
   void wake(Blocks::iterator block) {
@@ -247,25 +294,30 @@ class Heap {
   // Makes the block that has rested longest free space, one with the free space on both sides.
   void release_oldest() {
     Blocks::iterator block = blocks_.find(resting_.begin()->second);
+    const auto entry = free_.emplace(block->second.span, block->first).first;  // all that needs memory
     wake(block);
     if (block->second.span >= (quarantine_ ? kHuge : kLarge)) drop_pages(block->first, block->second.bytes);
-    char *begin = block->first;
-    std::size_t span = block->second.span;
-    const Blocks::iterator next = std::next(block);
+    block->second = Block{block->second.span};
+    Blocks::iterator first = block;
+    if (block != blocks_.begin() && std::prev(block)->second.state == State::kFree) first = std::prev(block);
+    auto node = free_.extract(entry);
+    if (first != block) {
+      free_.erase({first->second.span, first->first});
+      join(first, block);
+    }
+    const Blocks::iterator next = std::next(first);
     if (next != blocks_.end() && next->second.state == State::kFree) {
-      span += next->second.span;
       free_.erase({next->second.span, next->first});
-      blocks_.erase(next);
+      join(first, next);
     }
-    if (block != blocks_.begin() && std::prev(block)->second.state == State::kFree) {
-      const Blocks::iterator previous = std::prev(block);
-      begin = previous->first;
-      span += previous->second.span;
-      free_.erase({previous->second.span, previous->first});
-      blocks_.erase(previous);
-    }
-    blocks_.erase(block);
-    add_free(begin, span);
+    node.value() = {first->second.span, first->first};
+    free_.insert(std::move(node));
+  }
+
+  // Makes two blocks that follow each other one.
+  void join(Blocks::iterator first, Blocks::iterator second) {
+    first->second.span += second->second.span;
+    blocks_.erase(second);
   }
 
   Blocks blocks_;
@@ -323,6 +375,28 @@ Freed heap_free(void *begin) {
   return result;
 }
 
+Freed heap_condemn(void *begin, std::uint64_t last_user) {
+  const std::lock_guard<ForkMutex> lock(g_mutex);
+  const Freed result = heap().condemn(static_cast<char *>(begin), last_user);
+  if (result == Freed::kDone) ++g_version;
+  return result;
+}
+
+bool heap_release(void *begin) {
+  const std::lock_guard<ForkMutex> lock(g_mutex);
+  try {
+    heap().release(static_cast<char *>(begin));
+  } catch (const std::bad_alloc &) {
+    return false;
+  }
+  ++g_version;
+  return true;
+}
+
+void heap_user_changed() {
+  if (g_condemned.load(std::memory_order_relaxed) != 0) ++g_version;  // what was known need not hold for this work
+}
+
 void heap_set_quarantine(bool on) {
   const std::lock_guard<ForkMutex> lock(g_mutex);
   heap().set_quarantine(on);
@@ -332,7 +406,8 @@ bool heap_find(const void *address, Allocation *allocation) {
   const std::lock_guard<ForkMutex> lock(g_mutex);
   const Blocks::const_iterator block = heap().nearest(static_cast<char *>(const_cast<void *>(address)));
   if (block == heap().none()) return false;
-  *allocation = {block->first, block->second.bytes, block->second.state == State::kLive, block->second.number};
+  *allocation = {block->first, block->second.bytes, Heap::lives(block->second), block->second.state == State::kLive,
+                 block->second.number};
   return true;
 }
 

@@ -10,7 +10,8 @@ namespace mlusim {
 struct Allocation {
   char *begin = nullptr;
   std::size_t bytes = 0;
-  bool live = false;         // false: freed, and its place not given out again
+  bool live = false;         // false: freed for whoever asks, and its place not given out again
+  bool used = false;         // lives for some work, at least
   std::uint64_t number = 0;  // counts allocations from 1
   char *end() const { return begin + bytes; }
 };
@@ -28,6 +29,15 @@ enum class Freed {
 // While `quarantine` is on, freed places are given out again as late as possible, so that uses after free are seen.
 Freed heap_free(void *begin);
 void heap_set_quarantine(bool on);
+
+// Frees memory that work which was queued before may still use. Work is numbered by the order in which it was queued: for that
+// up to `last_user` the allocation lives until heap_release(), which has to be tried again if host memory is too scarce for it;
+// for later work, and for the host, it is freed.
+Freed heap_condemn(void *begin, std::uint64_t last_user);
+bool heap_release(void *begin);
+
+// To be called when a thread turns to other work (see ThreadState): it may see other allocations.
+void heap_user_changed();
 
 // The allocation, living or freed, that holds the address; else the nearest one within 4096 bytes before or behind it.
 bool heap_find(const void *address, Allocation *allocation);

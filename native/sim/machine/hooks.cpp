@@ -30,13 +30,6 @@ bool is_library_address(const void *address) {
   return true;
 }
 
-[[noreturn]] void expire(const void *pc) {
-  FindingText text = {"machine", "time-limit"};
-  text.pc = pc;
-  text.message = "the launch took longer than " + std::to_string(time_limit()) + " seconds";
-  trap(std::move(text));
-}
-
 Space space_of(const void *address) {
   const Space space = locate(address).space;
   if (space != Space::kHost) return space;
@@ -45,8 +38,9 @@ Space space_of(const void *address) {
 }
 
 void touch(const Core &core, const void *address, std::size_t bytes, Kind kind, const void *pc) {
-  if (time_limit_expired()) expire(pc);
+  if (stop_reasons() != 0) stop_launch(pc);
   if (!g_observers.any() || core.stack.holds(address)) return;
+  const Unstoppable whole;
   const Space space = space_of(address);
   if (space == Space::kParam || space == Space::kCode) return;
   static constexpr const char *kNames[] = {"scalar load", "scalar store", "scalar atomic"};
@@ -55,7 +49,7 @@ void touch(const Core &core, const void *address, std::size_t bytes, Kind kind, 
 }
 
 inline void scalar(const void *address, std::size_t bytes, Kind kind, const void *pc) {
-  if (!g_observers.any() && !time_limit_expired()) return;
+  if (!g_observers.any() && stop_reasons() == 0) return;
   Core *core = current_core();
   if (core == nullptr || bytes == 0) return;
   core->intrinsic_pc = pc;  // checkers run on the core's stack, which may end here

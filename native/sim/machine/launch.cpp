@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <deque>
+#include <new>
 #include <utility>
 
 #include "check/checks.h"
@@ -32,12 +33,14 @@ constexpr double kUsualTimeLimit = 600.0;
 
 // The launch that runs, and the job of it that does.
 struct Machine {
-  std::deque<Core> cores;  // by place
+  std::deque<Core> cores;         // by place
+  std::uint64_t reservation = 0;  // in which they have their memories
   const Launch *launch = nullptr;
   std::vector<Core *> members;  // of the job
   int clusters = 0;             // of a job; 0 for Block
   std::uint32_t serial = 0;
   bool ended = false;                               // by a trap
+  bool out_of_memory = false;                       // of the host
   std::vector<std::pair<int, const Core *>> locks;  // held
 };
 
@@ -70,14 +73,10 @@ void make_cores() {
 
 // The cores of another device, or of another reservation, are of no use.
 void renew_cores() {
-  const mlusimDeviceModel &model = device();
-  const std::size_t places =
-      static_cast<std::size_t>(model.clusters) * static_cast<std::size_t>(model.cores_per_cluster + 1);
-  const bool same = g_machine.cores.size() == places && g_machine.cores[0].stack.begin == stack_of(0).begin &&
-                    g_machine.cores[0].stack.end == stack_of(0).end;
-  if (same) return;
+  if (g_machine.reservation == reservation_number()) return;
   g_machine.cores.clear();
   make_cores();
+  g_machine.reservation = reservation_number();
 }
 
 void begin_run(Core &core, int x, int y, int z) {
@@ -98,8 +97,17 @@ void begin_run(Core &core, int x, int y, int z) {
 
 // What a fiber does with one run.
 void run_core(Core &core) {
-  g_machine.launch->invoke(g_machine.launch->arguments);
-  for (Observer *observer : g_observers) observer->run_end(core);
+  bool out_of_memory = false;
+  try {
+    g_machine.launch->invoke(g_machine.launch->arguments);
+    for (Observer *observer : g_observers) observer->run_end(core);
+  } catch (const std::bad_alloc &) {
+    out_of_memory = true;  // nothing may leave the fiber, and nobody its handler
+  }
+  if (out_of_memory) {
+    g_machine.out_of_memory = true;
+    leave_for_good();
+  }
   for (const Agent agent : {kIo, kMove}) {
     for (const PendingCopy &copy : core.pending[agent]) copy.run(copy);
     core.pending[agent].clear();
@@ -141,6 +149,16 @@ bool all_wait(const std::vector<Core *> &group, Wait kind) {
   return true;
 }
 
+// Lets the group of `core` go on; false if not all of it wait yet.
+bool pass_barrier(const Core &core, Wait kind) {
+  const Unstoppable whole;
+  const std::vector<Core *> group = group_of(core, kind);
+  if (!all_wait(group, kind)) return false;
+  for (Observer *observer : g_observers) observer->barrier(kind, group.data(), static_cast<int>(group.size()));
+  for (Core *member : group) member->wait = Wait::kNothing;
+  return true;
+}
+
 void set_wait(Core &core, Wait kind, const char *name, const void *pc) {
   core.wait = kind;
   core.wait_name = name;
@@ -178,14 +196,23 @@ void report_deadlock() {
   report(first, text);
 }
 
+FindingText stop_text(const void *pc) {
+  FindingText text = {"machine", "interrupted"};
+  text.pc = pc;
+  text.message = "the host interrupted the launch";
+  if ((stop_reasons() & kInterrupt) != 0) return text;
+  text.rule = "time-limit";
+  text.message = "the launch took longer than " + std::to_string(time_limit()) + " seconds";
+  return text;
+}
+
 void report_crash(const Core &core) {
   const Crash &crash = last_crash();
   const char *address = static_cast<const char *>(crash.address);
   FindingText text = {"machine", "crash"};
   text.pc = has_line(crash.pc) ? crash.pc : core.intrinsic_pc;
-  if (crash.expired) {
-    text.rule = "time-limit";
-    text.message = "the launch took longer than " + std::to_string(time_limit()) + " seconds";
+  if (crash.stopped) {
+    text = stop_text(text.pc);
   } else if (crash.signal == SIGFPE) {
     text.rule = "division-by-zero";
     text.message = "an integer division by zero or an overflow of one";
@@ -204,11 +231,13 @@ void report_crash(const Core &core) {
   report(&core, text);
 }
 
+void report_stop() { report(nullptr, stop_text(nullptr)); }
+
 // Ends the launch: fibers in the middle of a run are never resumed.
 void end_launch() {
   g_machine.ended = true;
   for (Core *core : g_machine.members) {
-    if (!core->finished) drop_fiber(*core);
+    drop_fiber(*core);  // a finished one too: the time limit may have come while it saved its state
     for (std::vector<PendingCopy> &copies : core->pending) copies.clear();
   }
 }
@@ -276,6 +305,7 @@ void run_jobs(const Launch &launch) {
   for (int z = 0; z < static_cast<int>(launch.dim.z); ++z) {
     for (int y = 0; y < static_cast<int>(launch.dim.y); ++y) {
       for (int x = 0; x < static_cast<int>(launch.dim.x); x += width) {
+        if (stop_reasons() != 0) return report_stop();
         run_job(x, y, z);
         if (g_machine.ended) return;
       }
@@ -298,6 +328,7 @@ void begin_launch(const Launch &launch) {
   g_machine.clusters = clusters_of(launch.type);
   g_machine.serial = 0;
   g_machine.ended = false;
+  g_machine.out_of_memory = false;
   mlusim_taskDimX = static_cast<int>(launch.dim.x);
   mlusim_taskDimY = static_cast<int>(launch.dim.y);
   mlusim_taskDimZ = static_cast<int>(launch.dim.z);
@@ -306,6 +337,19 @@ void begin_launch(const Launch &launch) {
   mlusim_clusterDim = g_machine.clusters;
   begin_findings(launch.kernel);
   choose_observers(&g_observers);
+}
+
+cnrtRet_t run_watched(const Launch &launch) {
+  begin_launch(launch);
+  const LaunchInfo info = info_of(launch);
+  for (Observer *observer : g_observers) observer->launch_begin(info);
+  start_time_limit(time_limit());
+  run_jobs(launch);
+  stop_time_limit();
+  for (Observer *observer : g_observers) observer->launch_end(info);
+  const bool found = end_findings() != 0;
+  if (g_machine.out_of_memory) return cnrtErrorSysNoMem;
+  return found ? cnrtErrorKernelTrap : cnrtSuccess;
 }
 
 }  // namespace
@@ -344,21 +388,20 @@ cnrtRet_t check_launch(const Launch &launch, std::string *reason) {
 }
 
 cnrtRet_t run_launch(const Launch &launch) {
-  if (!ensure_memory()) return cnrtErrorNoMem;
-  begin_launch(launch);
-  const LaunchInfo info = info_of(launch);
-  for (Observer *observer : g_observers) observer->launch_begin(info);
-  start_time_limit(time_limit());
-  run_jobs(launch);
-  stop_time_limit();
-  for (Observer *observer : g_observers) observer->launch_end(info);
+  if (!ensure_memory()) return cnrtErrorSysNoMem;
+  ++g_launches;
+  cnrtRet_t error = cnrtErrorSysNoMem;
+  try {
+    error = run_watched(launch);
+  } catch (const std::bad_alloc &) {
+    stop_time_limit();
+    end_launch();
+  }
   g_observers.count = 0;
   g_observers.init = false;
   g_machine.launch = nullptr;
-  ++g_launches;
-  if (end_findings() == 0) return cnrtSuccess;
-  ++g_failed_launches;
-  return cnrtErrorKernelTrap;
+  if (error != cnrtSuccess) ++g_failed_launches;
+  return error;
 }
 
 // ---- For intrinsics -----------------------------------------------------------------------------------------------------
@@ -371,17 +414,18 @@ Core &self(const char *intrinsic, const void *pc) {
   }
   core->intrinsic = intrinsic;
   core->intrinsic_pc = pc;
-  if (time_limit_expired()) {
-    FindingText text = {"machine", "time-limit"};
-    text.pc = pc;
-    text.message = "the launch took longer than " + std::to_string(time_limit()) + " seconds";
-    trap(std::move(text));
-  }
+  if (stop_reasons() != 0) stop_launch(pc);
   return *core;
 }
 
+void stop_launch(const void *pc) { trap(stop_text(pc)); }
+
 void trap(FindingText &&text) {
-  report(current_core(), text);
+  try {
+    report(current_core(), text);
+  } catch (const std::bad_alloc &) {
+    g_machine.out_of_memory = true;
+  }
   std::string().swap(text.message);
   leave_for_good();
 }
@@ -396,6 +440,7 @@ bool is_argument(const void *address) {
 }
 
 void issue(Core &core, Agent agent, const PendingCopy &copy) {
+  const Unstoppable whole;
   core.pending[agent].push_back(copy);
   if (!g_observers.any()) return;
   if (!copy.source.empty()) observe({core, agent, Kind::kRead, copy.source_space, copy.source, copy.name, copy.pc});
@@ -416,13 +461,7 @@ void wait_at_barrier(Core &core, Wait kind, const char *name, const void *pc) {
   wait_for(core, kWaitAll, pc);
   if (!in_union()) return;
   set_wait(core, kind, name, pc);
-  const std::vector<Core *> group = group_of(core, kind);
-  if (!all_wait(group, kind)) {
-    yield_to_scheduler(core);
-    return;
-  }
-  for (Observer *observer : g_observers) observer->barrier(kind, group.data(), static_cast<int>(group.size()));
-  for (Core *member : group) member->wait = Wait::kNothing;
+  if (!pass_barrier(core, kind)) yield_to_scheduler(core);  // with nothing on the stack: the core may never go on
 }
 
 void take_lock(Core &core, int lock, const void *pc) {

@@ -46,6 +46,9 @@ void wait_at_barrier(Core &core, Wait kind, const char *name, const void *pc);
 void take_lock(Core &core, int lock, const void *pc);
 void release_lock(Core &core, int lock, const void *pc);
 
+// Ends the launch because of stop_reasons(), on a core that is at `pc`.
+[[noreturn]] void stop_launch(const void *pc);
+
 // Lets other cores run: for kernels that poll memory.
 void yield_core(Core &core);
 

@@ -37,6 +37,7 @@ struct Reservation {
 };
 
 Reservation g_reservation;
+std::atomic<std::uint64_t> g_reservations{0};
 ForkMutex g_mutex;
 
 std::atomic<bool> g_shadow_watched{false};
@@ -134,6 +135,7 @@ bool ensure_memory() {
   if (open_pieces(layout.nram, layout.cores, kMemorySpan) && open_pieces(layout.wram, layout.cores, kMemorySpan) &&
       open_pieces(layout.sram, layout.clusters, kMemorySpan) &&
       open_pieces(layout.stack, layout.places, layout.stack_span)) {
+    ++g_reservations;
     return true;
   }
   munmap(begin, layout.total);
@@ -149,6 +151,8 @@ void release_memory() {
   g_init_delta = 0;
   g_reservation = {};
 }
+
+std::uint64_t reservation_number() { return g_reservations; }
 
 Range nram_of(int core) { return piece(g_reservation.layout.nram, core, kMemorySpan); }
 Range wram_of(int core) { return piece(g_reservation.layout.wram, core, kMemorySpan); }

@@ -35,6 +35,8 @@ struct Range {
 bool ensure_memory();
 // Gives the reservation back, so that another device can be set; nothing of it may be in use.
 void release_memory();
+// Counts reservations: what was in the pieces of another one is lost, even if it had the same addresses.
+std::uint64_t reservation_number();
 
 // Pieces of the reservation. `core` counts all compute cores of the device, `place` also the memory cores (see core.h).
 Range nram_of(int core);

@@ -9,6 +9,7 @@
 
 #include "machine/copy.h"
 #include "machine/core.h"
+#include "machine/fiber.h"
 
 namespace mlusim {
 
@@ -68,6 +69,7 @@ struct Observers {
 extern Observers g_observers;
 
 inline void observe(const AccessEvent &event) {
+  const Unstoppable whole;
   for (Observer *observer : g_observers) observer->access(event);
 }
 

@@ -195,6 +195,8 @@ void report_from_host(const FindingText &text) {
   keep(findings, "host code on " + std::string(device().name) + ": 1 finding\n" + lines_of(findings[0]));
 }
 
+void make_finding_log() { finding_log(); }
+
 }  // namespace mlusim
 
 // ---- Extension functions ------------------------------------------------------------------------------------------------

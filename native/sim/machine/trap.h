@@ -39,6 +39,9 @@ std::string describe_allocation(const void *address);
 
 // ---- For the machine ----------------------------------------------------------------------------------------------------
 
+// Makes what holds the findings; when the library is loaded.
+void make_finding_log();
+
 // Starts an empty list for a launch; and takes it over into the log, with the report if there is anything in it. The former
 // returns with no findings, the latter tells how many there were.
 void begin_findings(const std::string &kernel);

@@ -15,11 +15,13 @@
 namespace mlusim {
 namespace {
 
-// One side of a copy: the box of bytes, and how far it reaches from its start.
+// One side of a copy: the box of bytes, how far it reaches from its start, and the pointer that the caller gave, which says in
+// which memory the box is to lie.
 struct Side {
   const char *name;
   Region region;
   std::size_t reach = 0;
+  const void *given = nullptr;
 
   const void *begin() const { return region.base; }
 };
@@ -75,6 +77,7 @@ bool make_side(const Box &box, Side *side) {
                     multiply(box.pitch, extent.height - 1, &last_row) && add(last_plane, last_row, &reach) &&
                     add(reach, extent.width, &reach) && add(offset, reach, &end) && end <= PTRDIFF_MAX;
   if (!fits) return false;
+  side->given = box.base;
   side->region = Region::plain(static_cast<const char *>(box.base) + offset, extent.width);
   side->region.stride0 = static_cast<std::int64_t>(box.pitch);
   side->region.count0 = static_cast<std::int64_t>(extent.height);
@@ -85,7 +88,7 @@ bool make_side(const Box &box, Side *side) {
 }
 
 Side plain_side(const char *name, const void *pointer, std::size_t bytes) {
-  return {name, Region::plain(pointer, bytes), bytes};
+  return {name, Region::plain(pointer, bytes), bytes, pointer};
 }
 
 // ---- Checks -------------------------------------------------------------------------------------------------------------
@@ -129,8 +132,8 @@ cnrtRet_t check(Transfer *transfer, cnrtMemTransDir_t dir) {
     if (side->begin() == nullptr) return refuse_null(function, side->name);
   }
   if (!prepare_device_memory()) return explain(cnrtErrorSysNoMem, "%s: no addresses for device memory", function);
-  const bool target = of_device(transfer->target.begin());
-  const bool source = of_device(transfer->source.begin());
+  const bool target = of_device(transfer->target.given);
+  const bool source = of_device(transfer->source.given);
   const bool given = dir != cnrtMemcpyNoDirection;
   transfer->to_device = given ? writes_device(dir) : target;
   transfer->from_device = given ? reads_device(dir) : source;

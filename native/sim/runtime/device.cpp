@@ -167,7 +167,7 @@ cnrtRet_t cnrtSyncDevice(void) {
 
 cnrtRet_t cnrtDeviceReset(void) {
   return guarded(__func__, [&](const char *function) {
-    if (on_device_thread()) {
+    if (serves_queues()) {
       return explain(cnrtErrorOpsNotPermitted, "%s: a function that a queue runs must not wait", function);
     }
     destroy_all_notifiers();

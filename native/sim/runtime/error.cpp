@@ -2,14 +2,13 @@
 
 #include <cstdarg>
 #include <cstdio>
+#include <utility>
 
 #include "mlusim.h"
+#include "runtime/thread_state.h"
 
 namespace mlusim {
 namespace {
-
-thread_local cnrtRet_t t_last_error = cnrtSuccess;
-thread_local char t_explanation[512] = "";
 
 struct ErrorText {
   cnrtRet_t error;
@@ -78,19 +77,20 @@ const ErrorText &text_of(cnrtRet_t error) {
 
 cnrtRet_t note(cnrtRet_t error) {
   // That work is not done yet is an answer, not an error.
-  if (error != cnrtSuccess && error != cnrtErrorNotReady) t_last_error = error;
+  if (error != cnrtSuccess && error != cnrtErrorNotReady) thread_state().last_error = error;
   return error;
 }
 
 cnrtRet_t explain(cnrtRet_t error, const char *pattern, ...) {
   va_list arguments;
   va_start(arguments, pattern);
-  std::vsnprintf(t_explanation, sizeof t_explanation, pattern, arguments);
+  ThreadState &state = thread_state();
+  std::vsnprintf(state.explanation, sizeof state.explanation, pattern, arguments);
   va_end(arguments);
   return error;
 }
 
-const char *explanation() { return t_explanation; }
+const char *explanation() { return thread_state().explanation; }
 
 cnrtRet_t refuse_null(const char *function, const char *argument) {
   return explain(cnrtErrorArgsInvalid, "%s: %s: expected a pointer, got NULL", function, argument);
@@ -104,12 +104,8 @@ const char *cnrtGetErrorName(cnrtRet_t error) { return text_of(error).name; }
 
 const char *cnrtGetErrorStr(cnrtRet_t error) { return text_of(error).text; }
 
-cnrtRet_t cnrtGetLastError(void) {
-  const cnrtRet_t error = mlusim::t_last_error;
-  mlusim::t_last_error = cnrtSuccess;
-  return error;
-}
+cnrtRet_t cnrtGetLastError(void) { return std::exchange(mlusim::thread_state().last_error, cnrtSuccess); }
 
-cnrtRet_t cnrtPeekAtLastError(void) { return mlusim::t_last_error; }
+cnrtRet_t cnrtPeekAtLastError(void) { return mlusim::thread_state().last_error; }
 
 const char *mlusimGetLastError(void) { return mlusim::explanation(); }

@@ -5,6 +5,7 @@
 #include <new>
 
 #include "cnrt.h"
+#include "runtime/device_use.h"
 
 namespace mlusim {
 
@@ -15,9 +16,11 @@ cnrtRet_t note(cnrtRet_t error);
 cnrtRet_t explain(cnrtRet_t error, const char *pattern, ...) __attribute__((format(printf, 2, 3)));
 const char *explanation();
 
-// Calls body(function) for a CNRT function; no exception leaves it, and its error becomes the thread's last one.
+// Calls body(function) for a CNRT function; no exception leaves it, and its error becomes the thread's last one. The device stays
+// the same meanwhile.
 template <typename Body>
 cnrtRet_t guarded(const char *function, const Body &body) noexcept {
+  const DeviceUse use;
   try {
     return note(body(function));
   } catch (const std::bad_alloc &) {

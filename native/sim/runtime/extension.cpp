@@ -19,14 +19,16 @@ int refuse(const char *function, const char *sentence) {
 int change_device(const char *function, const mlusimDeviceModel &model) {
   const char *reason = "";
   if (!valid_model(model, &reason)) return refuse(function, reason);
-  if (heap_totals().live_allocations != 0) return refuse(function, "device memory is still allocated");
-  if (queue_count() != 0) return refuse(function, "there are still queues");
-  if (notifier_count() != 0) return refuse(function, "there are still notifiers");
-  if (!all_idle()) return refuse(function, "a default queue still has work, or an error that nobody asked for");
-  heap_reset();
-  release_memory();
-  set_device(model);
-  return 0;
+  const char *obstacle = while_idle([&]() -> const char * {
+    if (heap_totals().live_allocations != 0) return "device memory is still allocated";
+    if (queue_count() != 0) return "there are still queues";
+    if (notifier_count() != 0) return "there are still notifiers";
+    heap_reset();
+    release_memory();
+    set_device(model);
+    return nullptr;
+  });
+  return obstacle == nullptr ? 0 : refuse(function, obstacle);
 }
 
 }  // namespace
@@ -45,6 +47,7 @@ int mlusimGetKnownModel(int index, mlusimDeviceModel *model) {
 
 int mlusimGetDevice(mlusimDeviceModel *model) {
   if (model == nullptr) return refuse(__func__, "model: expected a pointer, got NULL");
+  const DeviceUse use;
   *model = device();
   return 0;
 }
@@ -73,6 +76,7 @@ int mlusimSetTimeLimit(double seconds) {
 
 int mlusimGetCounters(mlusimCounters *counters) {
   if (counters == nullptr) return refuse(__func__, "counters: expected a pointer, got NULL");
+  const DeviceUse use;
   const HeapTotals totals = heap_totals();
   counters->launches = launch_count();
   counters->failed_launches = failed_launch_count();

@@ -33,6 +33,7 @@ struct QueuedLaunch {
 cnrtRet_t run(const Launch &launch) {
   const cnrtRet_t error = run_launch(launch);
   if (error == cnrtSuccess) return error;
+  if (error == cnrtErrorSysNoMem) return explain(error, "kernel %s: out of host memory", launch.kernel.c_str());
   return explain(error, "kernel %s failed; mlusimGetReport() tells why", launch.kernel.c_str());
 }
 
@@ -85,7 +86,7 @@ cnrtRet_t invoke(const char *function, const void *kernel, cnrtDim3_t dim, cnrtF
                  std::size_t reserved, cnrtQueue_t handle) {
   if (kernel == nullptr) return refuse_null(function, "kernel");
   if (reserved != 0) return explain(cnrtErrorArgsInvalid, "%s: reserved: expected 0, got %zu", function, reserved);
-  if (on_device_thread()) {
+  if (serves_queues()) {
     return explain(cnrtErrorOpsNotPermitted, "%s: a function that a queue runs must not wait", function);
   }
   const QueueRef queue = queue_of(function, handle);

@@ -65,6 +65,8 @@ class HostMemory {
 
 HostMemory &g_host_memory = *new HostMemory;
 
+ForkMutex &g_protection_mutex = *new ForkMutex;
+
 // ---- Device memory ------------------------------------------------------------------------------------------------------
 
 cnrtRet_t allocate(const char *function, void **pointer, std::size_t bytes) {
@@ -80,8 +82,8 @@ cnrtRet_t allocate(const char *function, void **pointer, std::size_t bytes) {
   return cnrtSuccess;
 }
 
-cnrtRet_t free_now(const char *function, void *pointer) {
-  switch (heap_free(pointer)) {
+cnrtRet_t tell(const char *function, void *pointer, Freed freed) {
+  switch (freed) {
     case Freed::kDone:
       return cnrtSuccess;
     case Freed::kTwice:
@@ -93,20 +95,21 @@ cnrtRet_t free_now(const char *function, void *pointer) {
                     "pointer: expected the start of an allocation, got " + describe(pointer));
 }
 
+cnrtRet_t free_now(const char *function, void *pointer) { return tell(function, pointer, heap_free(pointer)); }
+
 bool is_allocation(const void *pointer) {
   Allocation allocation;
   return heap_find(pointer, &allocation) && allocation.live && allocation.begin == pointer;
 }
 
-cnrtRet_t free_when_idle(const char *function, void *pointer) {
+cnrtRet_t free_when_unused(const char *function, void *pointer) {
   if (pointer == nullptr) return cnrtSuccess;
   // What cannot be freed need not be waited for.
   if (!is_allocation(pointer)) return free_now(function, pointer);
-  if (on_device_thread()) {
+  if (serves_queues()) {
     return explain(cnrtErrorOpsNotPermitted, "%s: a function that a queue runs must not wait", function);
   }
-  wait_for_all();  // fails only when the process ends; nothing runs then
-  return free_now(function, pointer);
+  return tell(function, pointer, free_after_work(pointer));
 }
 
 cnrtRet_t free_in_queue(const char *function, void *pointer, cnrtQueue_t handle) {
@@ -134,9 +137,11 @@ void describe_device_pointer(const void *pointer, cnrtPointerAttributes_t *attri
 
 bool prepare_device_memory() {
   if (!ensure_memory()) return false;
-  prepare_memory();
+  prepare_memory(checks());
   // Closing a heap that holds much takes its time, so it is only done where mistakes are looked for.
   static std::atomic<int> known{-1};
+  if (known == ((checks() & MLUSIM_CHECK_MEMORY) != 0 ? 1 : 0)) return true;
+  const std::lock_guard<ForkMutex> lock(g_protection_mutex);
   const int on = (checks() & MLUSIM_CHECK_MEMORY) != 0 ? 1 : 0;
   if (known.exchange(on) == on) return true;
   set_heap_protection(on != 0);
@@ -182,7 +187,7 @@ cnrtRet_t cnrtMallocConstant(void **pointer, size_t bytes) {
 }
 
 cnrtRet_t cnrtFree(void *pointer) {
-  return guarded(__func__, [&](const char *function) { return free_when_idle(function, pointer); });
+  return guarded(__func__, [&](const char *function) { return free_when_unused(function, pointer); });
 }
 
 cnrtRet_t cnrtMemAllocAsync(void **pointer, size_t bytes, cnrtQueue_t queue) {

@@ -47,14 +47,14 @@ cnrtRet_t destroy(const char *function, cnrtQueue_t handle) {
   if (reinterpret_cast<std::uintptr_t>(handle) <= kLegacyDefault) {
     return explain(cnrtErrorInvalidResourceHandle, "%s: queue: default queues cannot be destroyed", function);
   }
-  if (on_device_thread()) {
+  if (serves_queues()) {
     return explain(cnrtErrorOpsNotPermitted, "%s: a function that a queue runs must not wait", function);
   }
   const QueueRef queue = g_queues.remove(handle);
   if (queue == nullptr) return explain(cnrtErrorInvalidResourceHandle, "%s: queue: no living queue", function);
-  wait_for_queue(queue);  // fails only when the process ends; nothing runs then
+  const cnrtRet_t error = wait_for_queue(queue);
   abandon(queue);
-  return cnrtSuccess;
+  return error == cnrtErrorIllegalState ? cnrtSuccess : error;  // when the process ends, nothing runs
 }
 
 }  // namespace
@@ -69,7 +69,7 @@ QueueRef queue_of(const char *function, cnrtQueue_t handle) {
 }
 
 cnrtRet_t do_in_queue(const QueueRef &queue, Task &&task) {
-  if (on_device_thread()) return explain(cnrtErrorOpsNotPermitted, "a function that a queue runs must not wait");
+  if (serves_queues()) return explain(cnrtErrorOpsNotPermitted, "a function that a queue runs must not wait");
   std::uint64_t ticket = 0;
   cnrtRet_t error = enqueue(queue, std::move(task), &ticket);
   if (error == cnrtSuccess) error = wait_for_ticket(queue, ticket);

@@ -1,7 +1,9 @@
-// Queues and the device's thread, which does their work: in order within a queue, by priority and then in turn between queues.
+// Queues and the threads that do their work: in order within a queue, by priority and then in turn between queues.
 //
-// There is one such thread in the process. It starts with the first work, is never joined, and holds device memory open only
-// while it works. Everything here is guarded by one mutex; work is done without it.
+// One thread is the device: it runs kernels and copies of all queues, one at a time. It starts with the first work, is never
+// joined, and holds device memory open only while it works. Functions of the host run on threads of their own, one for each
+// queue that holds any, so that none is in the way of another queue. Everything here is guarded by one mutex; work is done
+// without it.
 #ifndef MLUSIM_RUNTIME_SCHEDULER_H_
 #define MLUSIM_RUNTIME_SCHEDULER_H_
 
@@ -14,6 +16,7 @@
 #include <string>
 
 #include "cnrt.h"
+#include "machine/heap.h"
 
 namespace mlusim {
 
@@ -35,8 +38,9 @@ struct Mark {
 // What a queue does next. Without `work` it is only a place to wait or to mark.
 struct Task {
   std::function<cnrtRet_t()> work;
-  bool on_device = true;      // work on device memory; else a function of the host, which may take its time
+  bool on_device = true;      // else a function of the host, which may take its time
   bool after_errors = false;  // also done if the queue holds an error
+  std::uint64_t order = 0;    // its number among the tasks of all queues
   std::shared_ptr<Mark> after;
   std::shared_ptr<Mark> mark;
 };
@@ -52,7 +56,10 @@ class Queue {
 
  private:
   friend class Scheduler;
+  friend struct QueueList;
+  friend struct Ticket;
   bool idle() const { return tasks_.empty() && !running_; }
+  std::uint64_t first_number() const { return done_ + 1; }  // of the task that is being done, or is next
 
   const int priority_;
   const std::uint64_t number_;  // never used again
@@ -60,6 +67,10 @@ class Queue {
   bool running_ = false;  // the task that came first is being done, and no longer in the list
   std::uint64_t queued_ = 0;
   std::atomic<std::uint64_t> done_{0};
+  std::uint64_t given_up_ = 0;       // tasks up to this number are not begun any more, but for those done after errors
+  std::uint64_t functions_ = 0;      // of the host, among the tasks
+  std::atomic<bool> stands_{false};  // the next task waits for a mark, or is a function of the host
+  Mark *waits_for_ = nullptr;        // the queue is in the list of this mark
 
   // The first failure since the error was taken, its sentence, and its number among all failures.
   cnrtRet_t error_ = cnrtSuccess;
@@ -78,7 +89,14 @@ using QueueRef = std::shared_ptr<Queue>;
 // Puts work into the queue, and its number there into `*ticket`.
 cnrtRet_t enqueue(const QueueRef &queue, Task &&task, std::uint64_t *ticket = nullptr);
 
-// Waits until the queue has done the work of that number. Not for the device's thread.
+// ---- Waits --------------------------------------------------------------------------------------------------------------
+//
+// They are not for threads that serve queues. While a thread waits, the host is asked whether to go on (see
+// mlusimSetInterruptCheck). If not, the queues that it waits for give up what they hold: the kernel that one of them runs is
+// ended, what was not begun never will be, and the wait returns when nothing of it runs on the device any more. It has then the
+// error that the queue held, which is taken; cnrtErrorQueue if there is none; success if all was done all the same.
+
+// Waits until the queue has done the work of that number.
 cnrtRet_t wait_for_ticket(const QueueRef &queue, std::uint64_t ticket);
 
 // Waits for all the work that is in the queue now.
@@ -88,6 +106,11 @@ cnrtRet_t wait_for_queue(const QueueRef &queue);
 cnrtRet_t wait_for_all();
 
 cnrtRet_t wait_for_mark(const std::shared_ptr<Mark> &mark);
+
+// Frees an allocation when no work that is queued now may use it any more. Waits for what the device can do; not for work
+// behind a function of the host or a notifier: while there is such, the memory is condemned (see heap.h) and released later. The
+// same if the host wants the wait to end.
+Freed free_after_work(void *pointer);
 
 bool is_done(const QueueRef &queue);
 
@@ -100,10 +123,15 @@ cnrtRet_t take_all_errors();
 // The queue's errors are of no interest any more; it lives until it has done its work.
 void abandon(const QueueRef &queue);
 
-// Whether no queue has work or holds an error.
-bool all_idle();
+// Calls `change` while no queue has work or holds an error, the device's thread has let go of device memory, and no other thread
+// has a DeviceUse; returns what it returns, or why that is not so.
+const char *while_idle(const std::function<const char *()> &change);
 
-bool on_device_thread();
+// Whether this thread is the device's or runs a function of the host.
+bool serves_queues();
+
+// Lets all waits look anew at whom to ask.
+void interrupt_check_changed();
 
 // Nanoseconds of the clock of all stamps.
 std::int64_t now();

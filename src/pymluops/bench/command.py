@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pymluops._whole_file import whole_file
 from pymluops.cli import CommandError
 
 if TYPE_CHECKING:
@@ -228,7 +229,8 @@ def _write(document: dict[str, Any], path: Path | None) -> None:
     if path is None:
         return
     try:
-        path.write_text(json.dumps(document, indent=1, allow_nan=False) + "\n", encoding="utf-8")
+        with whole_file(path) as file:
+            file.write_text(json.dumps(document, indent=1, allow_nan=False) + "\n", encoding="utf-8")
     except OSError as error:
         raise CommandError(f"--output {path}: {error.strerror or error}") from error
 

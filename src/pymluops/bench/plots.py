@@ -10,6 +10,7 @@ from typing import Any
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
+from pymluops._whole_file import whole_file
 from pymluops.bench.verdicts import best_peer, contender, max_threads
 
 _STYLE: dict[Any, Any] = {"font.size": 9, "axes.titlesize": 11, "savefig.dpi": 120,
@@ -31,7 +32,8 @@ def draw_all(document: Mapping[str, Any], folder: Path) -> list[Path]:
         paths = []
         for name, figure in figures.items():
             paths.append(folder / f"{name}.png")
-            figure.savefig(paths[-1])
+            with whole_file(paths[-1]) as file:
+                figure.savefig(file)
     return paths
 
 

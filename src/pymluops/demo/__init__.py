@@ -2,7 +2,8 @@
 
 Data walks in one direction::
 
-    scans.py, ply.py, images.py    files -> points, pixels
+    scans.py, ply.py, records.py   files -> points, a piece at a time; npy.py, ply_header.py read headers
+    images.py, netpbm.py           files -> pixels, at most as large as picture_size.py says
     lidar.py, range_view.py        what is used when there is no file: a modelled scan, a scan seen as a picture
     sources.py                     which of these a run uses
     voxels.py, image_features.py   points and pixels -> operator arguments

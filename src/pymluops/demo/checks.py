@@ -66,8 +66,9 @@ def check_sum(actual: Array, expected: Sum, adds_in: npt.DTypeLike = np.float32)
         return failed(f"got {_form(actual)}, expected {list(expected.value.shape)}")
     if np.array_equal(actual, expected.value.astype(actual.dtype)):
         return Check(ok=True, exact=True)
-    each = float(np.finfo(adds_in).eps) / 2
-    limit = (expected.terms + 2) * each * expected.magnitude
+    adds = np.finfo(adds_in)  # where products are below its normal numbers, each costs up to half the smallest one
+    limit = (expected.terms + 2) / 2 * float(adds.eps) * expected.magnitude
+    limit += expected.terms * float(adds.smallest_subnormal)
     if actual.dtype == np.float16:
         half = np.finfo(np.float16)
         limit += np.maximum(half.eps / 2 * np.abs(expected.value), float(half.smallest_subnormal) / 2)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from pymluops._shown import shortened
 from pymluops.cli import CommandError
 
 
@@ -24,4 +25,4 @@ class MissingPackageError(CommandError):
 def first_line(error: BaseException) -> str:
     """Return the first line of an exception's text, for messages that quote a library."""
     lines = str(error).strip().splitlines()
-    return lines[0] if lines else type(error).__name__
+    return shortened(lines[0], 200) if lines else type(error).__name__

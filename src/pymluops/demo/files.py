@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
-import io
+from collections.abc import Generator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
-import numpy as np
-
-from pymluops.demo.arrays import Array
-from pymluops.demo.errors import InputError, first_line
+from pymluops.demo.errors import InputError
 
 
-def read_bytes(path: Path) -> bytes:
-    """Return the content of a regular, non-empty file."""
-    check_file(path)
+@contextmanager
+def opened(path: Path) -> Generator[tuple[BinaryIO, int], None, None]:
+    """Open a regular, non-empty file for reading; gives the file and its size in bytes."""
+    size = check_file(path)
     try:
-        return path.read_bytes()
+        with path.open("rb") as file:
+            yield file, size
     except OSError as error:
         raise InputError(path, error.strerror or str(error)) from error
 
@@ -33,15 +34,3 @@ def check_file(path: Path) -> int:
     if size == 0:
         raise InputError(path, "is empty")
     return size
-
-
-def load_npy(path: Path) -> Array:
-    """Return the array in a ``.npy`` file; pickled objects are never loaded."""
-    data = read_bytes(path)
-    if not data.startswith(np.lib.format.MAGIC_PREFIX):
-        raise InputError(path, "is not a .npy file")
-    try:
-        array: Array = np.lib.format.read_array(io.BytesIO(data), allow_pickle=False)
-    except Exception as error:  # the header is Python source: its parser raises a dozen kinds on a broken one
-        raise InputError(path, f"is not a readable .npy array: {first_line(error)}") from error
-    return array

@@ -10,9 +10,10 @@ from typing import Any
 import matplotlib as mpl
 from matplotlib.figure import Figure
 
+from pymluops._whole_file import whole_file
 from pymluops.demo.images import Image
 from pymluops.demo.pictures_image import attention_figure, border_figure, frame_figure
-from pymluops.demo.pictures_scan import interpolation_figure, site_figure
+from pymluops.demo.pictures_scan import SIDES, Side, interpolation_figure, site_figure
 from pymluops.demo.pipeline import DemoRun
 
 STYLE: dict[Any, Any] = {
@@ -24,24 +25,28 @@ STYLE: dict[Any, Any] = {
 }
 
 
-def draw_all(run: DemoRun, image: Image, folder: Path) -> list[Path]:
-    """Write one PNG a subject into the folder and return their paths. A subject whose operator failed has none."""
+def draw_all(run: DemoRun, image: Image, folder: Path, side: str, *, scan_too: bool) -> list[Path]:
+    """Write one PNG a subject into the folder and return their paths. A subject whose operator failed has none.
+
+    Without `scan_too` only the subjects of the picture are drawn.
+    """
     paths = []
     with mpl.rc_context(mpl.rcParamsDefault), mpl.rc_context(STYLE), warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph")  # a file name in letters that the font lacks
-        for name, figure in _figures(run, image):
+        for name, figure in _figures(run, image, SIDES[side], scan_too):
             path = folder / f"{name}.png"
-            figure.savefig(path, pil_kwargs={"compress_level": 4})  # the usual 6 takes most of the time
+            with whole_file(path) as file:
+                figure.savefig(file, pil_kwargs={"compress_level": 4})  # the usual 6 takes most of the time
             paths.append(path)
     return paths
 
 
-def _figures(run: DemoRun, image: Image) -> Iterator[tuple[str, Figure]]:
+def _figures(run: DemoRun, image: Image, side: Side, scan_too: bool) -> Iterator[tuple[str, Figure]]:
     sparse = run.sparse
-    if sparse.submanifold.result is not None and sparse.strided.result is not None:
-        yield "get_indice_pairs", site_figure(sparse)
-    if sparse.interpolated is not None:
-        yield "three_interpolate", interpolation_figure(sparse, sparse.interpolated)
+    if scan_too and sparse.submanifold.result is not None and sparse.strided.result is not None:
+        yield "get_indice_pairs", site_figure(sparse, side)
+    if scan_too and sparse.interpolated is not None:
+        yield "three_interpolate", interpolation_figure(sparse, sparse.interpolated, side)
     masks = run.attention
     if masks.collect is not None and masks.distribute is not None:
         yield "psamask", attention_figure(masks.attention, masks.collect, masks.distribute, image)

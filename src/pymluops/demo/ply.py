@@ -2,162 +2,157 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 
 from pymluops.demo.arrays import Array
 from pymluops.demo.errors import InputError
-from pymluops.demo.files import read_bytes
+from pymluops.demo.files import opened
+from pymluops.demo.ply_header import BYTE_ORDERS, Element, Header, PlyError, parse_header, vertex_element
+from pymluops.demo.records import Records, Table, first_columns, read_records, thinning
 
-SCALARS = {
-    "char": "i1", "int8": "i1", "uchar": "u1", "uint8": "u1",
-    "short": "i2", "int16": "i2", "ushort": "u2", "uint16": "u2",
-    "int": "i4", "int32": "i4", "uint": "u4", "uint32": "u4",
-    "float": "f4", "float32": "f4", "double": "f8", "float64": "f8",
-}  # fmt: skip
-BYTE_ORDERS = {"ascii": "", "binary_little_endian": "<", "binary_big_endian": ">"}
+MAX_TEXT_BYTES = 2 << 30
+"""The largest text file that is read: all lines before and between the points have to be looked at."""
 
+MAX_LINE_BYTES = 1 << 20
+MAX_LISTS = 3_000_000
+"""The most lists that are passed over before the vertices, one by one."""
 
-@dataclass
-class _Element:
-    """One element of the header. A list property is held as (name, type of the count, type of the items)."""
-
-    name: str
-    count: int
-    scalars: list[tuple[str, str]] = field(default_factory=list)
-    lists: list[tuple[str, str, str]] = field(default_factory=list)
-    order: list[str] = field(default_factory=list)
+BLOCK_BYTES = 1 << 20
 
 
-@dataclass
-class _Header:
-    encoding: str
-    elements: list[_Element]
-    body: int
+def read_ply(path: Path) -> Table:
+    """Return the vertices, x, y, z first and the other properties in the file's order.
 
-
-class _PlyError(Exception):
-    """Something wrong with the file; the caller adds the file's name."""
-
-
-def read_ply(path: Path) -> tuple[Array, tuple[str, ...]]:
-    """Return the vertices as a table of float64 and the names of its columns, x, y, z first.
-
-    Other elements, faces for instance, are passed over. Other vertex properties follow in the file's order.
+    Other elements, faces for instance, are passed over.
     """
-    data = read_bytes(path)
+    with opened(path) as (file, size):
+        try:
+            header = parse_header(file)
+            vertex = vertex_element(header)
+            chosen = first_columns([name for name, _ in vertex.scalars])
+            read = _read_text if header.encoding == "ascii" else _read_binary
+            values = read(path, file, size, header, vertex, chosen)
+        except PlyError as problem:
+            raise InputError(path, str(problem)) from problem
+    names = tuple(vertex.scalars[i][0] for i in chosen)
+    left_out = len(vertex.scalars) - len(chosen)
+    return Table(values, names, vertex.count, thinning(vertex.count)[0], left_out)
+
+
+def _before(header: Header, vertex: Element) -> list[Element]:
+    return header.elements[: header.elements.index(vertex)]
+
+
+# ---- Text ------------------------------------------------------------------------------------------------------------
+
+
+def _read_text(path: Path, file: BinaryIO, size: int, header: Header, vertex: Element, chosen: list[int]) -> Array:
+    """Every row of an element is a line of its own; the lines of the points that are wanted are read as numbers."""
+    if size > MAX_TEXT_BYTES:
+        limit = MAX_TEXT_BYTES >> 30
+        raise PlyError(
+            f"is a text of {size / 2**30:,.1f} GiB; the limit is {limit} GiB, and binary PLY files have none"
+        )
+    begin = sum(element.count for element in _before(header, vertex) if element.order)
+    step, rows = thinning(vertex.count)
+    if begin + vertex.count > size:  # before memory is asked for as many
+        raise _truncated(_lines_behind(file, header.body, begin), vertex)
+    table = np.empty((rows, len(chosen)))
+    position, done = 0, 0
+    file.seek(header.body)
+    while done < rows:
+        lines = _next_lines(file)
+        if not lines:
+            raise _truncated(max(position - begin, 0), vertex)
+        end = min(len(lines), begin + vertex.count - position)
+        found = lines[min(begin + done * step - position, len(lines)) : max(end, 0) : step]
+        table[done : done + len(found)] = _numbers(found, len(vertex.scalars))[:, chosen]
+        done += len(found)
+        position += len(lines)
+    last = begin + vertex.count
+    if position < last:  # the last points are not wanted, but they have to be there
+        there = position + _lines_behind(file, file.tell(), 0, last - position)
+        if there < last:
+            raise _truncated(there - begin, vertex)
+    return table
+
+
+def _lines_behind(file: BinaryIO, offset: int, begin: int, enough: int | None = None) -> int:
+    """Return how many lines the file has behind `offset`, without the first `begin`, or `enough`."""
+    file.seek(offset)
+    count = -begin
+    while (enough is None or count < enough) and (lines := _next_lines(file)):
+        count += len(lines)
+    return max(count, 0) if enough is None else min(max(count, 0), enough)
+
+
+def _next_lines(file: BinaryIO) -> list[bytes]:
+    """Return some more lines, without the empty ones; none at the end of the file."""
+    while block := file.read(BLOCK_BYTES):
+        block += file.readline(MAX_LINE_BYTES)
+        lines = [line for line in block.split(b"\n") if line.strip()]
+        if len(lines[-1] if lines else b"") >= MAX_LINE_BYTES:
+            raise PlyError(f"has a line of more than {MAX_LINE_BYTES:,} bytes")
+        if lines:
+            return lines
+    return []
+
+
+def _numbers(lines: list[bytes], width: int) -> Array:
+    words = b" ".join(lines).split()
+    if len(words) != len(lines) * width:
+        raise PlyError(f"has vertex lines with other than {width} values")
     try:
-        header = _parse_header(data)
-        vertex = _vertex_element(header)
-        if header.encoding == "ascii":
-            table = _read_ascii(data[header.body :], header, vertex)
-        else:
-            table = _read_binary(data, header, vertex)
-    except _PlyError as problem:
-        raise InputError(path, str(problem)) from problem
-    names = [name for name, _ in vertex.scalars]
-    columns = ("x", "y", "z", *(name for name in names if name not in ("x", "y", "z")))
-    return table[:, [names.index(name) for name in columns]], columns
-
-
-def _parse_header(data: bytes) -> _Header:
-    if data[:3] != b"ply" or data[3:4] not in (b"\n", b"\r"):
-        raise _PlyError("is not a PLY file: it does not begin with the line 'ply'")
-    end = data.find(b"end_header")
-    stop = data.find(b"\n", end)
-    if end < 0 or stop < 0:
-        raise _PlyError("is truncated: the PLY header has no end_header line")
-    encoding = ""
-    elements: list[_Element] = []
-    for line in data[:end].decode("ascii", errors="replace").splitlines()[1:]:
-        words = line.split()
-        match words:
-            case [] | ["comment", *_] | ["obj_info", *_]:
-                continue
-            case ["format", word, _] if word in BYTE_ORDERS:
-                encoding = word
-            case ["element", name, count] if count.isdecimal():
-                elements.append(_Element(name, int(count)))
-            case ["property", "list", count_type, item_type, name] if elements:
-                elements[-1].lists.append((name, _scalar(count_type), _scalar(item_type)))
-                elements[-1].order.append(name)
-            case ["property", scalar_type, name] if elements:
-                elements[-1].scalars.append((name, _scalar(scalar_type)))
-                elements[-1].order.append(name)
-            case _:
-                raise _PlyError(f"has a PLY header line that cannot be understood: {line.strip()!r}")
-    if not encoding:
-        raise _PlyError("has a PLY header without a format line")
-    return _Header(encoding, elements, stop + 1)
-
-
-def _scalar(name: str) -> str:
-    if name not in SCALARS:
-        raise _PlyError(f"has a property of unknown PLY type {name!r}")
-    return SCALARS[name]
-
-
-def _vertex_element(header: _Header) -> _Element:
-    vertices = [element for element in header.elements if element.name == "vertex"]
-    if len(vertices) != 1:
-        raise _PlyError(f"has {len(vertices)} vertex elements; expected 1")
-    vertex = vertices[0]
-    if vertex.lists:
-        raise _PlyError(f"has a list property {vertex.lists[0][0]!r} in its vertices, which is not supported")
-    missing = [axis for axis in "xyz" if axis not in vertex.order]
-    if missing or len(set(vertex.order)) != len(vertex.order):
-        raise _PlyError(f"has vertices without {missing[0]}" if missing else "has two vertex properties of one name")
-    return vertex
-
-
-def _read_ascii(body: bytes, header: _Header, vertex: _Element) -> Array:
-    """Every row of an element is a line of its own."""
-    lines = [line for line in body.split(b"\n") if line.strip()]
-    start = sum(element.count for element in header.elements[: header.elements.index(vertex)])
-    rows = lines[start : start + vertex.count]
-    if len(rows) < vertex.count:
-        raise _PlyError(f"is truncated: {len(rows):,} of {vertex.count:,} vertices are there")
-    width = len(vertex.scalars)
-    words = b" ".join(rows).split()
-    if len(words) != vertex.count * width:
-        raise _PlyError(f"has vertex lines with other than {width} values")
-    try:
-        return np.array(words, dtype=np.float64).reshape(vertex.count, width)
+        return np.array(list(map(float, words)), dtype=np.float64).reshape(len(lines), width)
     except ValueError as error:
-        raise _PlyError("has a vertex value that is not a number") from error
+        raise PlyError("has a vertex value that is not a number") from error
 
 
-def _read_binary(data: bytes, header: _Header, vertex: _Element) -> Array:
+def _truncated(there: int, vertex: Element) -> PlyError:
+    return PlyError(f"is truncated: {there:,} of {vertex.count:,} vertices are there")
+
+
+# ---- Binary ----------------------------------------------------------------------------------------------------------
+
+
+def _read_binary(path: Path, file: BinaryIO, size: int, header: Header, vertex: Element, chosen: list[int]) -> Array:
     order = BYTE_ORDERS[header.encoding]
     offset = header.body
-    for element in header.elements[: header.elements.index(vertex)]:
-        offset = _skip(data, offset, element, order)
-    dtype = np.dtype([(name, order + scalar) for name, scalar in vertex.scalars])
-    there = max(len(data) - offset, 0) // dtype.itemsize
+    for element in _before(header, vertex):
+        offset = _skip(file, size, offset, element, order)
+    kinds = [np.dtype(order + scalar) for _, scalar in vertex.scalars]
+    places = [0, *(int(end) for end in np.cumsum([kind.itemsize for kind in kinds]))]
+    there = max(size - offset, 0) // places[-1]
     if there < vertex.count:
-        raise _PlyError(f"is truncated: {there:,} of {vertex.count:,} vertices are there")
-    records = np.frombuffer(data, dtype, count=vertex.count, offset=offset)
-    return np.stack([records[name].astype(np.float64) for name, _ in vertex.scalars], axis=1)
+        raise _truncated(there, vertex)
+    columns = tuple((places[i], kinds[i]) for i in chosen)
+    return read_records(path, file, Records(offset, places[-1], vertex.count, columns))
 
 
-def _skip(data: bytes, offset: int, element: _Element, order: str) -> int:
+def _skip(file: BinaryIO, size: int, offset: int, element: Element, order: str) -> int:
     """Return the offset behind an element that stands before the vertices."""
-    sizes = {name: np.dtype(scalar).itemsize for name, scalar in element.scalars}
+    end = offset + element.count * element.least_bytes
+    if end > size:
+        raise PlyError(f"is truncated inside its {element.shown} element")
     if not element.lists:
-        return offset + element.count * sum(sizes.values())
-    lists = {name: (np.dtype(order + count), np.dtype(item).itemsize) for name, count, item in element.lists}
+        return end
+    if element.count * len(element.lists) > MAX_LISTS:
+        raise PlyError(f"has more than {MAX_LISTS:,} lists in its {element.shown} element, before the vertices")
+    steps = element.steps(order)
     for _ in range(element.count):
-        for name in element.order:
-            if name in sizes:
-                offset += sizes[name]
+        for gap, count_type, item_size in steps:
+            offset += gap
+            if count_type is None:
                 continue
-            count_type, item_size = lists[name]
-            if offset + count_type.itemsize > len(data):
-                raise _PlyError(f"is truncated inside its {element.name} element")
-            length = np.frombuffer(data, count_type, count=1, offset=offset)[0]
-            if not 0 <= length <= len(data):
-                raise _PlyError(f"has a list of impossible length in its {element.name} element")
-            offset += count_type.itemsize + int(length) * item_size
+            file.seek(offset)
+            data = file.read(count_type.size)
+            if len(data) < count_type.size:
+                raise PlyError(f"is truncated inside its {element.shown} element")
+            (length,) = count_type.unpack(data)
+            if not 0 <= length <= size:
+                raise PlyError(f"has a list of impossible length in its {element.shown} element")
+            offset += count_type.size + int(length) * item_size
     return offset

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
+from pymluops.cli import CommandError
 from pymluops.demo.arrays import Array
 from pymluops.demo.images import Image
+from pymluops.demo.picture_size import MAX_SIDE
 from pymluops.demo.scans import Scan
 
 WIDTH = 288
@@ -17,31 +20,55 @@ LOW_TONE = np.array([0.95, 0.62, 0.25])
 HIGH_TONE = np.array([0.35, 0.65, 1.0])
 
 
-def range_view(scan: Scan) -> Image:
+@dataclass(frozen=True)
+class View:
+    """What part of a scan its picture shows; None is chosen from the points. Angles are in degrees.
+
+    `heading` is the direction of the middle, 0 along x and 90 along y. `fov` is how wide the picture is, `elevation`
+    from where to where it reaches, 0 being level. `eye` is where it is seen from, in metres.
+    """
+
+    heading: float | None = None
+    fov: float | None = None
+    elevation: tuple[float, float] | None = None
+    eye: tuple[float, float, float] | None = None
+
+
+def range_view(scan: Scan, view: View | None = None) -> Image:
     """Return the scan as a picture, in its own colours if it has any; else near is bright, low orange and high blue.
 
-    The eye stands at the origin, which is where a LiDAR stands, or in the middle of the points when they surround
-    another place. It looks where most points are. Gaps between the points are closed from their neighbours.
+    Unless the view says otherwise, the eye stands at the origin, which is where a LiDAR stands, or in the middle of the
+    points when they surround another place. It looks where most points are. Gaps between the points are closed from
+    their neighbours.
     """
-    xyz = scan.xyz - _eye(scan.xyz)
+    view = view or View()
+    xyz = scan.xyz - (_eye(scan.xyz) if view.eye is None else np.array(view.eye))
     distance = np.linalg.norm(xyz, axis=1)
     azimuth = np.arctan2(xyz[:, 1], xyz[:, 0])
     elevation = np.arcsin(np.clip(xyz[:, 2] / np.maximum(distance, 1e-9), -1, 1))
-    azimuth = _centred(azimuth)
-    field = min(MAX_FIELD, max(np.deg2rad(20.0), 2 * float(np.quantile(np.abs(azimuth), 0.98))))
-    pixel = field / WIDTH
-    low, high = np.quantile(elevation, [0.005, 0.995])
+    azimuth = _centred(azimuth) if view.heading is None else _turned_to(azimuth, np.deg2rad(view.heading))
+    if view.fov is None:
+        field = min(MAX_FIELD, max(np.deg2rad(20.0), 2 * float(np.quantile(np.abs(azimuth), 0.98))))
+    else:
+        field = np.deg2rad(view.fov)
+    width = min(MAX_SIDE, max(WIDTH, round(WIDTH * float(field / MAX_FIELD))))
+    pixel = field / width
+    low, high = np.quantile(elevation, [0.005, 0.995]) if view.elevation is None else np.deg2rad(view.elevation)
     height = int(np.clip(np.ceil((high - low) / pixel), MIN_HEIGHT, WIDTH))
+    # The field that was asked for is shown as it is, with pixels that are not square where it would be too high.
+    row_pixel = pixel if view.elevation is None else (high - low) / height
     column = np.floor((field / 2 - azimuth) / pixel).astype(np.int64)
-    row = np.floor(((high + low) / 2 + height * pixel / 2 - elevation) / pixel).astype(np.int64)
-    seen = (column >= 0) & (column < WIDTH) & (row >= 0) & (row < height) & (distance > 1e-6)
+    row = np.floor(((high + low) / 2 + height * row_pixel / 2 - elevation) / row_pixel).astype(np.int64)
+    seen = (column >= 0) & (column < width) & (row >= 0) & (row < height) & (distance > 1e-6)
+    if view != View() and not seen.any():
+        raise CommandError("--heading, --fov, --elevation, --eye: no point of the scan lies in this view")
 
     channels = _colours(scan, distance)
-    picture = np.full((height * WIDTH, 3), np.nan, dtype=np.float32)
+    picture = np.full((height * width, 3), np.nan, dtype=np.float32)
     order = np.argsort(-distance[seen], kind="stable")  # the nearest point of a pixel is written last
-    picture[(row[seen] * WIDTH + column[seen])[order]] = channels[seen][order]
+    picture[(row[seen] * width + column[seen])[order]] = channels[seen][order]
     name = scan.source if scan.synthetic else Path(scan.source).name
-    return Image(f"range view of {name}", _close_gaps(picture.reshape(height, WIDTH, 3)), from_scan=True)
+    return Image(f"range view of {name}", _close_gaps(picture.reshape(height, width, 3)), from_scan=True)
 
 
 def _eye(xyz: Array) -> Array:
@@ -65,6 +92,10 @@ def _centred(azimuth: Array) -> Array:
     middle = np.deg2rad(starts + window / 2) - np.pi
     middle = (middle + np.pi) % (2 * np.pi) - np.pi
     heading = middle[np.argmin(np.abs(middle))]
+    return _turned_to(azimuth, heading)
+
+
+def _turned_to(azimuth: Array, heading: float) -> Array:
     return np.asarray((azimuth - heading + np.pi) % (2 * np.pi) - np.pi)
 
 

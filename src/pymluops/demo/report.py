@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pymluops.cli import one_line
+from pymluops._shown import one_line
 from pymluops.demo.images import Image
 from pymluops.demo.pipeline import DemoRun, Row
 

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any, BinaryIO
 
 import numpy as np
 
+from pymluops._shown import shortened
 from pymluops.demo.arrays import Array
 from pymluops.demo.errors import InputError
-from pymluops.demo.files import check_file, load_npy, read_bytes
+from pymluops.demo.files import check_file, opened
+from pymluops.demo.npy import NpyHeader, read_header
 from pymluops.demo.ply import read_ply
+from pymluops.demo.records import MAX_COLUMNS, Records, Table, first_columns, read_records, thinning
 
-MAX_POINTS = 150_000
-"""Points a demo works on. A larger scan is thinned out evenly, and the report says so."""
+GUESSED_FROM = 200_000
+"""Values at the start of a raw file that tell its number of columns."""
 
 MAX_COORDINATE = 1e8
 """Metres. Projected map coordinates reach 1e7; beyond this the values are something else."""
@@ -45,7 +48,7 @@ class Scan:
 
 
 def read_scan(path: Path, columns: int | None = None) -> Scan:
-    """Read a scan, the format chosen by the file's suffix.
+    """Read a scan, the format chosen by the file's suffix. Memory does not grow with the file.
 
     Parameters
     ----------
@@ -59,24 +62,28 @@ def read_scan(path: Path, columns: int | None = None) -> Scan:
     if columns is not None and suffix != ".bin":
         raise InputError(path, "--columns is for raw .bin files; this format tells its columns itself")
     if suffix == ".bin":
-        return _read_bin(path, columns)
+        return _finish(path, *_read_bin(path, columns))
     if suffix == ".npy":
-        return _finish(path, *_read_npy(path))
+        return _finish(path, _read_npy(path))
     if suffix == ".ply":
-        return _finish(path, *read_ply(path))
-    raise InputError(path, f"unknown scan format {suffix or 'without a suffix'!r}; known: .bin, .npy, .ply")
+        return _finish(path, read_ply(path))
+    kind = shortened(suffix, 20) if suffix else "without a suffix"
+    raise InputError(path, f"unknown scan format {kind!r}; known: .bin, .npy, .ply")
 
 
-def _read_bin(path: Path, columns: int | None) -> Scan:
-    data = read_bytes(path)
-    notes: tuple[str, ...] = ()
-    if columns is None:
-        columns = 5 if path.name.lower().endswith(".pcd.bin") else guess_columns(data)
-        notes = (f"{columns} columns guessed",) if columns != 4 else ()
-    if len(data) % (4 * columns):
-        raise InputError(path, f"{len(data)} bytes is not a whole number of {columns}-column float32 rows")
-    table = np.frombuffer(data, "<f4").reshape(-1, columns)
-    return _finish(path, table, column_names(columns), notes)
+def _read_bin(path: Path, columns: int | None) -> tuple[Table, tuple[str, ...]]:
+    with opened(path) as (file, size):
+        notes: tuple[str, ...] = ()
+        if columns is None:
+            nuscenes = path.name.lower().endswith(".pcd.bin")
+            columns = 5 if nuscenes else guess_columns(file.read(4 * GUESSED_FROM), size)
+            notes = (f"{columns} columns guessed",) if columns != 4 else ()
+        if size % (4 * columns):
+            raise InputError(path, f"{size} bytes is not a whole number of {columns}-column float32 rows")
+        places = tuple((4 * i, np.dtype("<f4")) for i in range(columns))
+        records = Records(0, 4 * columns, size // (4 * columns), places)
+        values = read_records(path, file, records)
+    return Table(values, column_names(columns), records.count, thinning(records.count)[0]), notes
 
 
 def column_names(columns: int) -> tuple[str, ...]:
@@ -84,69 +91,96 @@ def column_names(columns: int) -> tuple[str, ...]:
     return COLUMN_NAMES.get(columns) or (*COLUMN_NAMES[4], *(f"column {i}" for i in range(4, columns)))
 
 
-def guess_columns(data: bytes) -> int:
+def guess_columns(head: bytes, size: int) -> int:
     """Return the likely number of float32 columns: 4 unless the size or the values clearly say otherwise.
 
     Neighbouring rows of a scan are alike, column by column. So the mean difference of values c places apart is small
     for the right c, and large for a wrong one, which compares x with y or z.
+
+    Parameters
+    ----------
+    head
+        The first bytes of the file.
+    size
+        How many it has in all.
     """
-    fitting = [c for c in (4, 5, 6, 3) if len(data) % (4 * c) == 0]
+    fitting = [c for c in (4, 5, 6, 3) if size % (4 * c) == 0]
     if len(fitting) < 2:
         return fitting[0] if fitting else 4
-    values = np.frombuffer(data, "<f4")[:200_000].astype(np.float64)
+    with np.errstate(invalid="ignore"):  # a signalling NaN is a NaN
+        values = np.frombuffer(head[: 4 * GUESSED_FROM], "<f4").astype(np.float64)
     values = np.where(np.isfinite(values), values, 0.0)
     spread = {c: float(np.abs(values[c:] - values[:-c]).mean()) if values.size > 2 * c else np.inf for c in fitting}
     best = min(fitting, key=lambda c: spread[c])
     return 4 if 4 in fitting and not spread[best] < 0.75 * spread[4] else best
 
 
-def _read_npy(path: Path) -> tuple[Array, tuple[str, ...]]:
-    table = load_npy(path)
-    if table.dtype.names:
-        return _table_of_fields(path, table)
-    if table.dtype.kind not in "fiu":
-        raise InputError(path, f"holds {table.dtype} values; expected real numbers")
-    if table.ndim != 2 or table.shape[1] < 3:
-        raise InputError(path, f"has shape {list(table.shape)}; expected [points, 3 or more columns]")
-    return table, column_names(table.shape[1])
+def _read_npy(path: Path) -> Table:
+    with opened(path) as (file, size):
+        header = read_header(path, file, size)
+        shape, dtype = header.shape, header.dtype
+        if dtype.names:
+            return _read_fields(path, file, header)
+        if dtype.kind not in "fiu":
+            raise InputError(path, f"holds {shortened(str(dtype), 60)} values; expected real numbers")
+        if len(shape) != 2 or shape[1] < 3:
+            text = shortened(str(list(shape)), 60)
+            raise InputError(path, f"has shape {text}; expected [points, 3 or more columns]")
+        count, width = shape
+        used, bytes_each = min(width, MAX_COLUMNS), dtype.itemsize
+        if header.fortran:  # a column lies in one piece
+            columns = [
+                Records(header.offset + i * count * bytes_each, bytes_each, count, ((0, dtype),)) for i in range(used)
+            ]
+            values = np.concatenate([read_records(path, file, column) for column in columns], axis=1)
+        else:
+            places = tuple((i * bytes_each, dtype) for i in range(used))
+            values = read_records(path, file, Records(header.offset, width * bytes_each, count, places))
+    return Table(values, column_names(used), count, thinning(count)[0], left_out=width - used)
 
 
-def _table_of_fields(path: Path, records: Array) -> tuple[Array, tuple[str, ...]]:
+def _read_fields(path: Path, file: BinaryIO, header: NpyHeader) -> Table:
     """Return the table of a record array, with the fields x, y, z in front."""
-    fields = records.dtype.names or ()
-    if records.ndim != 1 or not {"x", "y", "z"} <= set(fields):
-        raise InputError(path, f"has fields {', '.join(fields)}; expected one dimension with x, y, z among the fields")
-    names = ("x", "y", "z", *(name for name in fields if name not in "xyz"))
-    bad = [name for name in names if records.dtype[name].kind not in "fiu"]
-    if bad:
-        raise InputError(path, f"field {bad[0]} holds {records.dtype[bad[0]]} values; expected real numbers")
-    return np.stack([records[name].astype(np.float64) for name in names], axis=1), names
+    fields: dict[str, Any] = {str(name): field for name, field in (header.dtype.fields or {}).items()}
+    names = header.dtype.names or ()
+    if len(header.shape) != 1 or not {"x", "y", "z"} <= set(names):
+        listed = shortened(", ".join(names), 80)
+        raise InputError(path, f"has fields {listed}; expected one dimension with x, y, z among the fields")
+    chosen = tuple(names[i] for i in first_columns(names))
+    for name in chosen:
+        if fields[name][0].kind not in "fiu":
+            kind = shortened(str(fields[name][0]), 60)
+            raise InputError(path, f"field {shortened(name, 40)} holds {kind} values; expected real numbers")
+    places = tuple((fields[name][1], fields[name][0]) for name in chosen)
+    count = header.shape[0]
+    values = read_records(path, file, Records(header.offset, header.dtype.itemsize, count, places))
+    return Table(values, chosen, count, thinning(count)[0], left_out=len(names) - len(chosen))
 
 
-def _finish(path: Path, table: Array, names: Sequence[str], notes: tuple[str, ...] = ()) -> Scan:
-    """Check the values, thin a very large scan out, and split the coordinates from the rest."""
-    count = len(table)
-    if count == 0:
+def _finish(path: Path, table: Table, notes: tuple[str, ...] = ()) -> Scan:
+    """Check the values, leave out what is not finite, and split the coordinates from the rest."""
+    if table.count == 0:
         raise InputError(path, "holds no points")
-    finite = np.isfinite(table).all(axis=1)
-    if not finite.all():
-        first = int(np.argmin(finite))
-        bad = count - int(np.count_nonzero(finite))
-        raise InputError(path, f"{bad:,} of {count:,} points hold NaN or infinite values, the first is point {first:,}")
-    largest = float(np.abs(table[:, :3].astype(np.float64)).max())
+    values = table.values
+    if table.left_out:
+        notes = (*notes, f"the first {len(table.names)} columns of {len(table.names) + table.left_out:,}")
+    if table.step > 1:
+        notes = (*notes, f"1 in {table.step:,} of {table.count:,} points")
+    finite = np.isfinite(values).all(axis=1)
+    dropped = len(values) - int(np.count_nonzero(finite))
+    if dropped == len(values):
+        raise InputError(path, f"has NaN or infinite values in every one of {dropped:,} points")
+    if dropped:
+        values = values[finite]
+        notes = (*notes, f"{dropped:,} with NaN or infinite values dropped")
+    largest = float(np.abs(values[:, :3]).max())
     if largest > MAX_COORDINATE:
         hint = "; is the number of columns right?" if path.suffix.lower() == ".bin" else ""
         raise InputError(path, f"x, y, z reach {largest:.3g}; coordinates in metres are expected{hint}")
-    step = -(-count // MAX_POINTS)
-    if step > 1:
-        notes = (*notes, f"every {step}. point of {count:,}")
-    xyz = table[::step, :3].astype(np.float64)
-    extras = _squeeze_range(table[::step, 3:])
-    return Scan(str(path), xyz, extras, tuple(names), notes=notes)
+    return Scan(str(path), np.ascontiguousarray(values[:, :3]), _squeeze_range(values[:, 3:]), table.names, notes=notes)
 
 
 def _squeeze_range(extras: Array) -> Array:
     """Return the other columns scaled into [-1, 1]; they are features, their unit does not matter."""
-    values = extras.astype(np.float64)
-    scale = np.abs(values).max(axis=0, initial=0.0)
-    return (values / np.where(scale > 0, scale, 1.0)).astype(np.float32)
+    scale = np.abs(extras).max(axis=0, initial=0.0)
+    return (extras / np.where(scale > 0, scale, 1.0)).astype(np.float32)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from pymluops.demo.images import Image, read_image
 from pymluops.demo.lidar import modelled_scan
-from pymluops.demo.range_view import range_view
+from pymluops.demo.range_view import View, range_view
 from pymluops.demo.scans import Scan, read_scan
 
 PHOTOGRAPHS = (
@@ -23,13 +23,16 @@ def choose_scan(path: Path | None, columns: int | None) -> Scan:
     return modelled_scan() if path is None else read_scan(path, columns)
 
 
-def choose_image(path: Path | None, scan: Scan) -> Image:
-    """Return the picture in the file, else a photograph of an installed package, else the scan as a picture."""
+def choose_image(path: Path | None, scan: Scan, view: View) -> Image:
+    """Return the picture in the file, else a scan of the user's own as a picture, else a photograph if there is one.
+
+    A view that was chosen is shown, whatever photographs there are.
+    """
     if path is not None:
         return read_image(path)
-    photograph = installed_photograph()
+    photograph = installed_photograph() if scan.synthetic and view == View() else None
     if photograph is None or importlib.util.find_spec("PIL") is None:
-        return range_view(scan)
+        return range_view(scan, view)
     package, file = photograph
     image = read_image(file)
     return Image(f"{file.name} of the package {package}", image.pixels)

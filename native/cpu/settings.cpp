@@ -1,0 +1,38 @@
+#include "cpu/settings.h"
+
+#include <algorithm>
+
+#include "core/environment.h"
+#include "cpu/call.h"
+#include "cpu/cpu_count.h"
+#include "cpu/level.h"
+
+namespace mluops {
+namespace {
+
+constexpr NumberVariable kThreads = {"PYMLUOPS_NUM_THREADS", 1, kMaxThreads};
+constexpr NumberVariable kStreamMib = {"PYMLUOPS_STREAM_MIB", 0, std::int64_t{1} << 40};
+
+Settings read_settings() {
+  std::int64_t threads = 0, mib = 0;
+  if (!kThreads.read(&threads)) threads = std::min(usable_cpus(), kMaxThreads);
+  const bool chosen = kStreamMib.read(&mib);
+  return Settings{static_cast<int>(threads), chosen ? mib << 20 : -1};
+}
+
+}  // namespace
+
+const Settings &settings() {
+  static const Settings read = read_settings();
+  return read;
+}
+
+// Reads them, too: later, in the middle of a call, there may be no memory to do so.
+mluOpStatus_t check_settings(const char *function) {
+  settings();
+  MLUOPS_TRY(kThreads.check(function));
+  MLUOPS_TRY(kStreamMib.check(function));
+  return check_level_variable(function);
+}
+
+}  // namespace mluops

@@ -1,0 +1,33 @@
+// Who decides by the figures of the device, and who changes it: never both at a time.
+#ifndef MLUSIM_RUNTIME_DEVICE_USE_H_
+#define MLUSIM_RUNTIME_DEVICE_USE_H_
+
+namespace mlusim {
+
+// While one of these lives, the device stays what it is. Every call of the runtime holds one, so that what it reads of the
+// device holds until the call is over; so does the host half of an operator. A thread may have many, one within the other.
+class DeviceUse {
+ public:
+  DeviceUse();
+  DeviceUse(const DeviceUse &) = delete;
+  DeviceUse &operator=(const DeviceUse &) = delete;
+  ~DeviceUse();
+};
+
+// While one of these lives and alone() is true, no thread has a DeviceUse, and those who want one wait. It takes one look: alone()
+// is false if a thread has one now. For short work, and only while no fork can happen.
+class DeviceChange {
+ public:
+  DeviceChange();
+  DeviceChange(const DeviceChange &) = delete;
+  DeviceChange &operator=(const DeviceChange &) = delete;
+  ~DeviceChange();
+  bool alone() const { return alone_; }
+
+ private:
+  bool alone_ = false;
+};
+
+}  // namespace mlusim
+
+#endif  // MLUSIM_RUNTIME_DEVICE_USE_H_

@@ -1,0 +1,180 @@
+// The scheduler itself; scheduler.h is its interface. Its parts: scheduler.cpp does the work, waits.cpp waits for it,
+// host_threads.cpp runs functions of the host, process.cpp is about forks and the end of the process.
+#ifndef MLUSIM_RUNTIME_SCHEDULER_INTERNAL_H_
+#define MLUSIM_RUNTIME_SCHEDULER_INTERNAL_H_
+
+#include <sched.h>
+
+#include <condition_variable>
+#include <mutex>
+#include <vector>
+
+#include "runtime/scheduler.h"
+#include "runtime/thread_state.h"
+
+namespace mlusim {
+
+// Queues one behind the other; each is in one list at most.
+struct QueueList {
+  Queue *first = nullptr;
+  Queue *last = nullptr;
+
+  void add(Queue *queue) {
+    (first == nullptr ? first : last->next_) = queue;
+    last = queue;
+    queue->next_ = nullptr;
+  }
+  Queue *take() {
+    Queue *queue = first;
+    if (queue != nullptr) first = queue->next_;
+    return queue;
+  }
+};
+
+// Work of a queue up to a number.
+struct Ticket {
+  QueueRef queue;
+  std::uint64_t number = 0;
+  bool done() const { return queue->done_.load(std::memory_order_acquire) >= number; }
+};
+
+using Tickets = std::vector<Ticket>;
+
+// Looking for a while before going to sleep covers the gap between a launch and the call that waits for it, and between the
+// launches of a loop: waking a thread up costs more than a small launch.
+constexpr std::int64_t kSpinNanoseconds = 30000;
+
+// True as soon as `condition` is; false if it is not in time.
+template <typename Condition>
+bool spin_until(const Condition &condition) {
+  const std::int64_t end = now() + kSpinNanoseconds;
+  do {
+    for (int i = 0; i < 32; ++i) {
+      if (condition()) return true;
+#if defined(__x86_64__)
+      __builtin_ia32_pause();
+#endif
+    }
+    sched_yield();  // the other thread may need this CPU
+  } while (now() < end);
+  return condition();
+}
+
+class Scheduler {
+ public:
+  // ---- scheduler.cpp ----
+  cnrtRet_t enqueue(const QueueRef &queue, Task &&task, std::uint64_t *ticket);
+  cnrtRet_t take_error(const QueueRef &queue);
+  cnrtRet_t take_all_errors();
+  void abandon(const QueueRef &queue);
+
+  // ---- waits.cpp ----
+  cnrtRet_t wait_for(const QueueRef &queue, std::uint64_t number);
+  cnrtRet_t wait_for_all();
+  cnrtRet_t wait_for_mark(const std::shared_ptr<Mark> &mark);
+  Freed free_after_work(void *pointer);
+  const char *while_idle(const std::function<const char *()> &change);
+  void wake_waiters();
+  std::uint64_t queued(const QueueRef &queue);
+
+  // ---- process.cpp ----
+  void before_fork();
+  void after_fork_in_parent();
+  void after_fork_in_child();
+  void end();
+
+ private:
+  enum class Waited {
+    kDone,
+    kInterrupted,  // by the host
+    kEnded,        // the process is ending
+    kForbidden     // to this thread
+  };
+
+  // Memory that was freed while work that may use it was queued.
+  struct Condemned {
+    void *pointer = nullptr;
+    Tickets users;
+  };
+
+  using Lock = std::unique_lock<std::mutex>;
+
+  // All that follows is called with the mutex held, but for wait(), give_up() and the threads' functions.
+
+  // ---- scheduler.cpp: queues ----
+  bool start_device_thread();
+  void know(const QueueRef &queue);
+  void forget_if_idle(Queue *queue);
+  void clear_error(Queue *queue);
+  static bool is_dropped(const Queue &queue, const Task &task);
+  static bool must_stand(const Queue &queue);
+  void schedule(Queue *queue);
+  void wake_device();
+  Queue *take_ready();
+  void notify_hosts();
+  void set_done(Mark *mark, cnrtRet_t error);
+  void keep_error(Queue *queue, cnrtRet_t error);
+  void finish(Queue *queue, Task *task, cnrtRet_t result, bool dropped);
+  void release_condemned(const Queue &queue);
+
+  // ---- scheduler.cpp: the device's thread ----
+  static void *run_device_thread(void *scheduler);
+  void serve_device();
+  void rest(Lock &lock);
+  void set_heap(bool open, Lock &lock);
+  void end_working();
+  void do_first(Queue *queue, Lock &lock);
+  static cnrtRet_t run(const std::function<cnrtRet_t()> &work) noexcept;
+
+  // ---- host_threads.cpp ----
+  bool provide_host_thread();
+  static void *run_host_thread(void *scheduler);
+  void serve_functions();
+  bool rest_between_functions(Lock &lock, bool stays);
+  void call_first(Queue *queue, Lock &lock);
+
+  // ---- waits.cpp ----
+  template <typename Condition>
+  Waited wait(const Condition &condition);
+  template <typename Condition>
+  Waited sleep_until(const Condition &condition, Lock &lock);
+  cnrtRet_t give_up(const Tickets &tickets);
+  void give_up_queue(Queue *queue);
+  bool runs(const Ticket &ticket) const;
+  bool runs_any(const Tickets &tickets) const;
+  cnrtRet_t take_first_error(const Tickets &tickets);
+  Tickets all_tickets() const;
+
+  // ---- process.cpp ----
+  static void lose_work(Queue *queue);
+
+  std::mutex mutex_;
+  std::condition_variable work_;         // for the device's thread
+  std::condition_variable functions_;    // for those that run functions of the host
+  std::condition_variable changed_;      // for all others
+  std::list<QueueRef> known_;            // queues with work or an error
+  QueueList ready_[kLeastPriority + 1];  // by priority: those whose next task is the device's
+  QueueList ready_functions_;
+  std::vector<Condemned> condemned_;
+  int ready_count_ = 0;
+  std::atomic<bool> pending_{false};  // whether looking for ready queues is worth while
+  int waiters_ = 0;
+  int host_threads_ = 0;
+  int function_queues_ = 0;  // that hold functions of the host; there are at least as many threads
+  bool started_ = false;
+  bool ends_with_process_ = false;  // not from the start: static objects that work needs are older than its first
+  bool sleeping_ = false;
+  bool working_ = false;           // the device's thread uses the machine
+  Queue *device_queue_ = nullptr;  // whose work it does
+  bool heap_open_ = false;
+  bool ended_ = false;
+  std::uint64_t orders_ = 0;  // tasks so far
+  std::uint64_t failures_ = 0;
+  std::uint64_t forks_ = 0;
+};
+
+Scheduler &scheduler();
+
+}  // namespace mlusim
+
+#endif  // MLUSIM_RUNTIME_SCHEDULER_INTERNAL_H_

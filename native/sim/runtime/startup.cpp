@@ -1,0 +1,33 @@
+// What exists once is made when the library is loaded, not by the first call: the child of a fork that comes during its making would
+// wait for ever for a thread that it does not have.
+#include "check/align.h"
+#include "check/checks.h"
+#include "check/init.h"
+#include "check/memory.h"
+#include "check/race.h"
+#include "check/sync.h"
+#include "machine/heap.h"
+#include "machine/trap.h"
+#include "runtime/queue.h"
+#include "runtime/scheduler_internal.h"
+#include "runtime/thread_state.h"
+
+namespace mlusim {
+namespace {
+
+__attribute__((constructor)) void prepare() {
+  thread_state();
+  checks();
+  align_checker();
+  init_checker();
+  memory_checker();
+  race_checker();
+  sync_checker();
+  heap_totals();
+  make_finding_log();
+  scheduler();
+  queue_of("", nullptr);
+}
+
+}  // namespace
+}  // namespace mlusim

@@ -1,0 +1,361 @@
+// The interrupt check: when it is called, and what becomes of a call that it ends.
+//
+// The linker's --wrap gives the library another clock, which the tests can make run so fast that the check is called whenever it might
+// be: then a call is ended at each of these points in turn.
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <thread>
+
+#include "problems.h"
+
+extern "C" int __real_clock_gettime(clockid_t clock, struct timespec *now);
+extern "C" int __wrap_clock_gettime(clockid_t clock, struct timespec *now);
+
+namespace {
+
+std::atomic<bool> fast_clock{false};
+std::atomic<long> fast_seconds{0};
+
+}  // namespace
+
+int __wrap_clock_gettime(clockid_t clock, struct timespec *now) {
+  const int result = __real_clock_gettime(clock, now);
+  if (fast_clock && clock == CLOCK_MONOTONIC_COARSE) now->tv_sec += ++fast_seconds;
+  return result;
+}
+
+using namespace objects;
+using namespace problems;
+
+namespace {
+
+// The check of these tests.
+std::thread::id caller;
+std::atomic<int> asked{0}, end_at{0}, elsewhere{0};
+
+std::chrono::steady_clock::time_point ended;  // when it ended a call
+
+int check() {
+  if (std::this_thread::get_id() != caller) ++elsewhere;
+  if (++asked != end_at) return 0;
+  ended = std::chrono::steady_clock::now();
+  return 1;
+}
+
+// With the check set, and a number of threads, for the time of a test.
+struct Checked {
+  explicit Checked(int threads) : before(mluopsExtGetNumThreads()) {
+    caller = std::this_thread::get_id();
+    elsewhere = 0;
+    CHECK_EQ(mluopsExtSetNumThreads(threads), MLUOP_STATUS_SUCCESS);
+    CHECK_EQ(mluopsExtSetInterruptCheck(check), MLUOP_STATUS_SUCCESS);
+  }
+  ~Checked() {
+    fast_clock = false;
+    CHECK_EQ(elsewhere.load(), 0);
+    CHECK_EQ(mluopsExtSetInterruptCheck(nullptr), MLUOP_STATUS_SUCCESS);
+    CHECK_EQ(mluopsExtSetNumThreads(before), MLUOP_STATUS_SUCCESS);
+  }
+  const int before;
+};
+
+// Calls with the check ending it the n-th time that it is asked; never if that is 0.
+mluOpStatus_t call(const Problem &problem, mluOpHandle_t handle, int n) {
+  asked = 0;
+  end_at = n;
+  return problem.call(handle);
+}
+
+void check_ended(const Problem &problem, mluOpStatus_t status) {
+  if (status != MLUOP_STATUS_EXECUTION_FAILED) harness::report(__FILE__, __LINE__, problem.name + " was not ended");
+  CHECK_EQ(std::string(mluopsExtGetLastReason()), problem.function + ": interrupted");
+  if (!problem.intact()) harness::report(__FILE__, __LINE__, problem.name + " wrote beside its tensors");
+}
+
+}  // namespace
+
+// However many points there are, about thirty of them are taken, the first ones among them.
+static void end_at_every_point(int threads) {
+  const Handle handle;
+  const Checked checked(threads);
+  for (const ProblemPointer &problem : every_way(400)) {
+    fast_clock = false;
+    CHECK_EQ(call(*problem, handle, 0), MLUOP_STATUS_SUCCESS);
+    const std::vector<char> wanted = problem->results();
+    fast_clock = true;
+    problem->scrub();
+    CHECK_EQ(call(*problem, handle, 0), MLUOP_STATUS_SUCCESS);
+    CHECK(problem->results() == wanted);
+    const int points = asked;
+    // Another thread may do all the work of a phase, so with several the number varies.
+    for (int n = 1; n <= points; n += n < 12 ? 1 : points / 16 + 1) {
+      problem->scrub();
+      const mluOpStatus_t status = call(*problem, handle, n);
+      if (threads == 1 || status != MLUOP_STATUS_SUCCESS) check_ended(*problem, status);
+      CHECK(problem->intact());
+    }
+    problem->scrub();
+    CHECK_EQ(call(*problem, handle, 0), MLUOP_STATUS_SUCCESS);
+    CHECK(problem->results() == wanted);
+  }
+}
+
+TEST(a_call_ends_at_every_point_with_one_thread) { end_at_every_point(1); }
+TEST(a_call_ends_at_every_point_with_several_threads) { end_at_every_point(4); }
+
+// Their time would be spent on looking at the clock.
+TEST(short_calls_do_not_look_at_the_clock) {
+  const Handle handle;
+  const Checked checked(1);
+  fast_clock = true;
+  fast_seconds = 0;
+  std::vector<ProblemPointer> problems;
+  for (const bool forward : {true, false}) {
+    problems.push_back(tin_shift(forward, 4, 4, 10));
+    problems.push_back(psamask(forward, 0, 4, 5, 3, 3));
+    problems.push_back(psamask(forward, 1, 4, 5, 3, 3));
+    problems.push_back(border_align(forward, 5, 6, 3, 2, 3));
+    problems.push_back(three_interpolate(forward, 8, 20, 30));
+  }
+  for (const ProblemPointer &problem : problems) {
+    CHECK_EQ(call(*problem, handle, 1), MLUOP_STATUS_SUCCESS);
+    if (fast_seconds != 0) harness::report(__FILE__, __LINE__, problem->name + " looked at the clock");
+    fast_seconds = 0;
+  }
+}
+
+// With rows so many that each phase may end in its middle.
+TEST(every_phase_of_get_indice_pairs_ends_the_call) {
+  const Handle handle;
+  const Checked checked(1);
+  fast_clock = true;
+  for (const Sparse &way : sparse_ways(280000)) {
+    const ProblemPointer problem = get_indice_pairs(way);
+    CHECK_EQ(call(*problem, handle, 0), MLUOP_STATUS_SUCCESS);
+    const int points = asked;
+    if (points < 4) harness::report(__FILE__, __LINE__, problem->name + ": " + std::to_string(points) + " points");
+    for (int n = 1; n <= points; n += points / 12 + 1) {
+      problem->scrub();
+      check_ended(*problem, call(*problem, handle, n));
+      CHECK_EQ(asked.load(), n);
+    }
+  }
+}
+
+TEST(without_a_check_nothing_ends) {
+  const Handle handle;
+  {
+    const Checked checked(2);
+    fast_clock = true;
+  }
+  fast_clock = true;
+  asked = 0;
+  end_at = 1;
+  const ProblemPointer problem = psamask(true, 0, 40, 40, 79, 79);
+  CHECK_EQ(problem->call(handle), MLUOP_STATUS_SUCCESS);
+  fast_clock = false;
+  CHECK_EQ(asked.load(), 0);
+}
+
+// ---- Calls that would take seconds or hours -----------------------------------------------------------------------------
+
+namespace {
+
+// Gigabytes of addresses with little memory behind them: the same few megabytes again and again.
+class Addresses {
+ public:
+  explicit Addresses(std::int64_t bytes) : bytes_(static_cast<std::size_t>(bytes + kPart - 1) / kPart * kPart) {
+    const int file = memfd_create("addresses", MFD_CLOEXEC);
+    CHECK(file >= 0 && ftruncate(file, kPart) == 0);
+    data_ = static_cast<char *>(mmap(nullptr, bytes_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
+    CHECK(data_ != MAP_FAILED);
+    for (std::size_t at = 0; at < bytes_; at += kPart) {
+      CHECK(mmap(data_ + at, kPart, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, 0) != MAP_FAILED);
+    }
+    close(file);
+  }
+  ~Addresses() { munmap(data_, bytes_); }
+  Addresses(const Addresses &) = delete;
+  Addresses &operator=(const Addresses &) = delete;
+  void *data() const { return data_; }
+
+ private:
+  static constexpr std::int64_t kPart = 4 << 20;
+  const std::size_t bytes_;
+  char *data_;
+};
+
+struct Large {
+  Large(const std::vector<std::int64_t> &dims, mluOpDataType_t dtype, mluOpTensorLayout_t layout = MLUOP_LAYOUT_ARRAY)
+      : desc(dims, dtype, layout), memory(static_cast<std::int64_t>(mluOpGetTensorElementNum(desc)) * 4) {}
+  void *data() const { return memory.data(); }
+  const Descriptor desc;
+  const Addresses memory;
+};
+
+// Each is ended the first time that the check is asked.
+template <typename Function>
+void ends_soon(const char *function, const Function &operation) {
+  for (const int threads : {1, 4}) {
+    const Checked checked(threads);
+    std::chrono::duration<double> took(0);
+    for (int attempt = 0; attempt < 3; ++attempt) {  // the machine may have other work
+      asked = 0;
+      end_at = 1;
+      CHECK_EQ(operation(), MLUOP_STATUS_EXECUTION_FAILED);
+      took = std::chrono::steady_clock::now() - ended;
+      if (took.count() < 0.5) break;
+    }
+    CHECK_EQ(std::string(mluopsExtGetLastReason()), std::string(function) + ": interrupted");
+    if (took.count() >= 0.5) {
+      harness::report(__FILE__, __LINE__,
+                      std::string(function) + " went on for " + std::to_string(took.count()) + " s");
+    }
+  }
+}
+
+constexpr mluOpTensorLayout_t kNhwc = MLUOP_LAYOUT_NHWC;
+
+}  // namespace
+
+TEST(border_align_with_all_samples_there_can_be_ends_soon) {
+  const Handle handle;
+  for (const bool forward : {true, false}) {
+    const ProblemPointer problem = border_align(forward, 4, 4, 1, 1, 2147483647);
+    ends_soon(problem->function.c_str(), [&] { return problem->call(handle); });
+    CHECK(problem->intact());
+  }
+}
+
+TEST(large_tensors_end_soon) {
+  const Handle handle;
+  const Large moved({1, 1, 1, 2000000000}, kFloat), there({1, 1, 1, 2000000000}, kFloat);
+  Tensor<std::int32_t> shifts({1, 1});
+  for (const int shift : {0, 1}) {  // copies, zeros
+    shifts.data[0] = shift;
+    ends_soon("mluOpTinShiftForward", [&] {
+      return mluOpTinShiftForward(handle, moved.desc, moved.data(), shifts.desc, shifts.data, there.desc, there.data());
+    });
+  }
+}
+
+TEST(large_maps_end_soon) {
+  const Handle handle;
+  const Large map({1, 200, 210, 42000}, kFloat, kNhwc), masks({1, 200, 210, 42000}, kFloat, kNhwc);
+  const Large line({1, 1, 44000, 44000}, kFloat, kNhwc), wide({1, 1, 44000, 44000}, kFloat, kNhwc);
+  const Large pixel({1, 1, 1, 1}, kFloat, kNhwc), cells({1, 1, 1, 45000 * 45000}, kFloat, kNhwc);
+  for (const int type : {0, 1}) {
+    const auto both = [&](const Large &mask, int mask_h, int mask_w, const Large &of) {
+      ends_soon("mluOpPsamaskForward", [&] {
+        return mluOpPsamaskForward(handle, type, mask.desc, mask.data(), mask_h, mask_w, of.desc, of.data());
+      });
+      ends_soon("mluOpPsamaskBackward", [&] {
+        return mluOpPsamaskBackward(handle, type, of.desc, of.data(), mask_h, mask_w, mask.desc, mask.data());
+      });
+    };
+    both(masks, 200, 210, map);
+    both(wide, 1, 44000, line);
+    ends_soon("mluOpPsamaskBackward", [&] {
+      return mluOpPsamaskBackward(handle, type, pixel.desc, pixel.data(), 45000, 45000, cells.desc, cells.data());
+    });
+  }
+}
+
+TEST(large_point_sets_end_soon) {
+  const Handle handle;
+  for (const std::int64_t channels : {1, 16}) {
+    const std::int64_t targets = 2000000000 / (channels + 3);
+    const Large dense({1, channels, 64}, kFloat), points({1, channels, targets}, kFloat);
+    const Large indices({1, targets, 3}, kInt), weights({1, targets, 3}, kFloat);
+    ends_soon("mluOpThreeInterpolateForward", [&] {
+      return mluOpThreeInterpolateForward(handle, dense.desc, dense.data(), indices.desc, indices.data(), weights.desc,
+                                          weights.data(), points.desc, points.data());
+    });
+    ends_soon("mluOpThreeInterpolateBackward", [&] {
+      return mluOpThreeInterpolateBackward(handle, points.desc, points.data(), indices.desc, indices.data(),
+                                           weights.desc, weights.data(), dense.desc, dense.data());
+    });
+  }
+}
+
+TEST(large_sparse_convolutions_end_soon) {
+  const Handle handle;
+  for (const Sparse &way : {Sparse{"sorted", {1, 1, 1 << 30}, {1, 1, 100}, 1, 40000, false},
+                            Sparse{"many filter cells", {64, 128, 128}, {28, 28, 28}, 1, 3500, false},
+                            Sparse{"sub-manifold, large filter", {21, 21, 21}, {21, 21, 21}, 0, 9000, true}}) {
+    const ProblemPointer problem = get_indice_pairs(way);
+    ends_soon("mluOpGetIndicePairs", [&] { return problem->call(handle); });
+    CHECK(problem->intact());
+  }
+}
+
+// ---- What a check may do ------------------------------------------------------------------------------------------------
+
+TEST(a_check_may_call_operators) {
+  static Problem *inner = nullptr;
+  static mluOpHandle_t inner_handle = nullptr;
+  static int depth = 0, good = 0;
+  const Handle handle, other;
+  const ProblemPointer outer = get_indice_pairs(sparse_ways(100000)[1]),
+                       nested = get_indice_pairs(sparse_ways(20000)[1]);
+  CHECK_EQ(outer->call(handle), MLUOP_STATUS_SUCCESS);
+  CHECK_EQ(nested->call(other), MLUOP_STATUS_SUCCESS);
+  const std::vector<char> wanted = outer->results(), nested_wanted = nested->results();
+  inner = nested.get();
+  inner_handle = other;
+  for (const int threads : {1, 4}) {
+    const Checked checked(threads);
+    fast_clock = true;
+    good = 0;
+    mluopsExtSetInterruptCheck([] {
+      if (depth > 0) return 0;
+      ++depth;
+      good += inner->call(inner_handle) == MLUOP_STATUS_SUCCESS;
+      --depth;
+      return 0;
+    });
+    outer->scrub();
+    nested->scrub();
+    CHECK_EQ(outer->call(handle), MLUOP_STATUS_SUCCESS);
+    CHECK(good > 0);
+    CHECK(outer->results() == wanted);
+    CHECK(nested->results() == nested_wanted);
+  }
+}
+
+// The child of a fork has not the threads that worked on the call: it ends there, and later calls are right.
+TEST(a_check_may_fork) {
+  static bool forked = false;
+  static pid_t child = -1;
+  const Handle handle;
+  const ProblemPointer problem = get_indice_pairs(sparse_ways(200000)[1]);
+  CHECK_EQ(problem->call(handle), MLUOP_STATUS_SUCCESS);
+  const std::vector<char> wanted = problem->results();
+  const Checked checked(4);
+  fast_clock = true;
+  std::fflush(nullptr);
+  mluopsExtSetInterruptCheck([] {
+    if (!forked) child = fork();
+    forked = true;
+    return 0;
+  });
+  problem->scrub();
+  const mluOpStatus_t status = problem->call(handle);
+  mluopsExtSetInterruptCheck(nullptr);
+  if (child == 0) {
+    const bool ended = status == MLUOP_STATUS_EXECUTION_FAILED;
+    if (!harness::kChildrenCompute) _exit(ended ? 0 : 1);
+    _exit(ended && problem->call(handle) == MLUOP_STATUS_SUCCESS && problem->results() == wanted ? 0 : 1);
+  }
+  CHECK_EQ(status, MLUOP_STATUS_SUCCESS);
+  CHECK(problem->results() == wanted);
+  int ended = -1;
+  CHECK(child > 0 && waitpid(child, &ended, 0) == child);
+  CHECK_EQ(ended, 0);
+}
+
+int main(int count, char **arguments) { return harness::run_all(count, arguments); }

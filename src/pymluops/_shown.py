@@ -1,0 +1,64 @@
+"""Values of any type in messages: one line, short, whatever the value's own text is."""
+
+from __future__ import annotations
+
+import reprlib
+
+__all__ = ["one_line", "shortened", "shown"]
+
+MOST = 80
+_MOST_BITS = 256
+
+
+def shown(value: object) -> str:
+    """Return a text of at most about a hundred characters for a value of any type."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        return _integer(value)
+    return f"{shortened(one_line(' '.join(_text(value).split())))} ({shortened(type(value).__name__, 40)})"
+
+
+def one_line(text: str) -> str:
+    """Return `text` with control characters (a newline in a file name, say) written as escapes."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode("ascii") for c in text)
+
+
+def shortened(text: str, most: int = MOST) -> str:
+    """Return `text`, with its middle left out where it has more than `most` characters."""
+    if len(text) <= most:
+        return text
+    kept = most - 3
+    return f"{text[: kept - kept // 2]}...{text[len(text) - kept // 2 :]}"
+
+
+def _integer(value: int) -> str:
+    """Return the digits; Python itself refuses to write thousands of them, and nobody would read them."""
+    bits = int.bit_length(value)
+    return int.__repr__(value) if bits <= _MOST_BITS else f"an integer of {bits:,} bits"
+
+
+def _text(value: object) -> str:
+    try:
+        return _REPR.repr(value)
+    except Exception:  # an object may do anything when it is asked for its text
+        return "<no text>"
+
+
+class _Repr(reprlib.Repr):
+    """Looks at a few items of a few levels; `shown` cuts what is still too long."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.maxlevel = 3
+        self.maxstring = self.maxother = MOST
+
+    def repr_int(self, x: int, level: int) -> str:
+        return f"<{text}>" if (text := _integer(x)).startswith("an ") else text
+
+    def repr_bytes(self, x: bytes, level: int) -> str:
+        return repr(x) if len(x) <= MOST else f"{x[: MOST // 2]!r}..."
+
+    def repr_bytearray(self, x: bytearray, level: int) -> str:
+        return f"bytearray({self.repr_bytes(bytes(x[: MOST + 1]), level)})"
+
+
+_REPR = _Repr()

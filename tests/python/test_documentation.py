@@ -1,0 +1,189 @@
+"""What README.md, the other documents and the examples show works as it is written there.
+
+A ``python`` block runs in a process of its own, and a ``text`` block behind it is what it prints. Commands of ``sh``
+blocks are looked at with the parsers and files that they would meet. A block of a kind that has no test fails.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+import tomllib
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from pymluops.cli import CommandError, build_parser
+from support import python_output, run_python
+
+ROOT = Path(__file__).parents[2]
+DOCUMENTS = sorted(
+    path
+    for pattern in ("*.md", "docs/**/*.md", "examples/**/*.md", "tests/**/*.md")
+    for path in ROOT.glob(pattern)
+    if path.name != "CHANGELOG.md"
+)
+FENCE = re.compile(r"^( *)```(\w*)[^\n]*\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
+
+
+@dataclass(frozen=True)
+class Block:
+    """A fenced block, and the text of the next one if that is what it prints."""
+
+    kind: str
+    text: str
+    place: str
+    output: str | None
+
+
+def blocks_of(document: str, name: str) -> list[Block]:
+    found = []
+    matches = list(FENCE.finditer(document))
+    for i, match in enumerate(matches):
+        following = matches[i + 1] if i + 1 < len(matches) else None
+        prints = following is not None and following[2] == "text"
+        line = document.count("\n", 0, match.start()) + 1
+        found.append(Block(match[2], match[3], f"{name}:{line}", following[3] if following and prints else None))
+    return found
+
+
+BLOCKS = [
+    block
+    for path in DOCUMENTS
+    for block in blocks_of(path.read_text(encoding="utf-8"), path.relative_to(ROOT).as_posix())
+]
+
+
+def without_addresses(text: str) -> str:
+    """The text without what differs from run to run, or with every change of a kernel: addresses and lines."""
+    return re.sub(r"\.mlu:\d+", ".mlu:LINE", re.sub(r"0x[0-9a-f]+", "ADDRESS", text)).strip()
+
+
+def check_python(block: Block) -> None:
+    done = run_python(block.text, PYMLUOPS_BACKEND="")
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    if block.output is not None:
+        assert without_addresses(done.stdout) == without_addresses(block.output)
+
+
+def check_toml(block: Block) -> None:
+    """Every table of the documents describes a device of the simulator."""
+    tomllib.loads(block.text)
+    code = (
+        "import pathlib, sys, tempfile, pymluops; folder = tempfile.TemporaryDirectory()\n"
+        "path = pathlib.Path(folder.name, 'device.toml'); path.write_text(sys.argv[1]); pymluops.use('sim')\n"
+        "pymluops.sim.set_device(path); print(pymluops.sim.device().name)"
+    )
+    assert python_output(code, block.text, PYMLUOPS_SIM_DEVICE="") == tomllib.loads(block.text)["name"]
+
+
+def check_sh(block: Block) -> None:
+    for line in block.text.splitlines():
+        for command in line.partition("  #")[0].split("&&"):
+            check_command(shlex.split(command))
+
+
+def check_command(words: list[str]) -> None:
+    """Fail if the command could not be understood by the program that it calls."""
+    match words:
+        case [] | [".", ".venv/bin/activate"] | ["python3", "-m", "venv", ".venv"]:
+            pass
+        case ["pymluops", *arguments]:
+            check_arguments(arguments)
+        case ["python3", "-m", "pip", "install", *what]:
+            project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+            extras = project["optional-dependencies"]
+            assert {name for word in what for name in re.findall(r"^\.\[(\w+)\]$", word)} <= set(extras)
+        case ["python3", "-m", "pytest", *arguments]:
+            assert all((ROOT / word).exists() for word in arguments if "/" in word)
+        case ["python3", script, *_] if script.endswith(".py"):
+            assert (ROOT / script).is_file()
+        case ["python", "tests/fuzz", *options]:
+            known = (ROOT / "tests" / "fuzz" / "__main__.py").read_text(encoding="utf-8")
+            assert all(f'"{word}"' in known for word in options if word.startswith("--"))
+        case ["cmake" | "ctest", *options]:
+            sources = [ROOT / "CMakeLists.txt", *ROOT.glob("cmake/*.cmake")]
+            text = "".join(path.read_text(encoding="utf-8") for path in sources)
+            for name in re.findall(r"-D(MLUOPS_\w+)", " ".join(options)):
+                assert re.search(rf"(option|set)\({name} ", text), name
+        case _:
+            pytest.fail(f"no test for the command {shlex.join(words)}")
+
+
+def check_arguments(arguments: list[str]) -> None:
+    try:
+        build_parser().parse_args(arguments)
+    except SystemExit as request:
+        assert request.code == 0
+
+
+def check_console(block: Block) -> None:
+    """The session with gdb, which tests/kernels/test_gdb.py runs, names a line that there is."""
+    assert block.text.startswith("$ gdb ")
+    (place,) = re.findall(r"\(gdb\) break (\S+):(\d+)", block.text)
+    assert int(place[1]) <= len((ROOT / place[0]).read_text(encoding="utf-8").splitlines())
+
+
+def check_text(block: Block) -> None:
+    """It has been compared with what the block before it prints."""
+    assert any(other.output == block.text and other.kind == "python" for other in BLOCKS), "follows no python block"
+
+
+CHECKS: dict[str, Callable[[Block], None]] = {
+    "python": check_python,
+    "text": check_text,
+    "sh": check_sh,
+    "toml": check_toml,
+    "console": check_console,
+}
+
+
+def check(block: Block) -> None:
+    assert block.kind in CHECKS, f"{block.place}: no test for a block of the kind {block.kind!r}"
+    CHECKS[block.kind](block)
+
+
+@pytest.mark.parametrize("block", BLOCKS, ids=lambda block: block.place)
+def test_a_block_works_as_it_is_written(block: Block) -> None:
+    check(block)
+
+
+def test_every_fence_belongs_to_a_block() -> None:
+    for path in DOCUMENTS:
+        text = path.read_text(encoding="utf-8")
+        fences = len(re.findall(r"^ *```", text, re.MULTILINE))
+        assert fences == 2 * len(blocks_of(text, path.name)), path
+    assert {"README.md:11", "docs/simulator.md:8"} <= {block.place for block in BLOCKS}
+
+
+def test_commands_within_sentences_are_understood() -> None:
+    commands = [
+        command
+        for path in DOCUMENTS
+        for command in re.findall(r"`pymluops ((?:demo|bench|info)[^`]*)`", path.read_text(encoding="utf-8"))
+    ]
+    assert "demo --scan FILE --image FILE --plot DIR" in commands
+    for command in commands:
+        check_arguments(shlex.split(command))
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        "```python\nx\n```\n",
+        "```python\nprint(1)\n```\n\n```text\n2\n```\n",
+        "```\nx\n```\n",
+        "```rust\nx\n```\n",
+        "```sh\npymluops demo --scna FILE\n```\n",
+        "```sh\ncurl x\n```\n",
+        "```text\nprinted by nobody\n```\n",
+        '```toml\nbase = "MLU9"\nname = "x"\n```\n',
+    ],
+)
+def test_what_does_not_work_is_found(document: str) -> None:
+    block = blocks_of(document, "made up")[0]
+    with pytest.raises((AssertionError, pytest.fail.Exception, CommandError)):
+        check(block)
