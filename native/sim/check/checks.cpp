@@ -50,14 +50,8 @@ void watch(std::uint32_t checks) { watch_shadow((checks & MLUSIM_CHECK_INIT) != 
 
 ForkMutex &g_prepare_mutex = *new ForkMutex;
 
-std::atomic<std::uint32_t> &mask() {
-  static std::atomic<std::uint32_t> value{[] {
-    const std::uint32_t checks = checks_of_environment();
-    watch(checks);
-    return checks;
-  }()};
-  return value;
-}
+constexpr std::uint32_t kNotRead = ~std::uint32_t{0};  // the environment has not been asked yet
+std::atomic<std::uint32_t> g_checks{kNotRead};
 
 constexpr std::ptrdiff_t kNear = 4096;  // how far heap_find looks
 constexpr std::ptrdiff_t kGap = 256;    // between two allocations, at least
@@ -83,9 +77,19 @@ void catch_up() {
 
 }  // namespace
 
-std::uint32_t checks() { return mask(); }
+// Not read when the library is loaded: a program that sets the checkers itself is not told about a variable that it replaces. Two
+// threads may both read it, to the same end, so there is no lock that a fork could leave taken.
+std::uint32_t checks() {
+  std::uint32_t known = g_checks.load();
+  if (known != kNotRead) return known;
+  const std::uint32_t read = checks_of_environment();
+  if (!g_checks.compare_exchange_strong(known, read)) return known;
+  watch(read);
+  return read;
+}
+
 void set_checks(std::uint32_t checks) {
-  mask() = checks;
+  g_checks = checks;
   watch(checks);
 }
 

@@ -1,7 +1,6 @@
 // What exists once is made when the library is loaded, not by the first call: the child of a fork that comes during its making would
 // wait for ever for a thread that it does not have.
 #include "check/align.h"
-#include "check/checks.h"
 #include "check/init.h"
 #include "check/memory.h"
 #include "check/race.h"
@@ -17,7 +16,6 @@ namespace {
 
 __attribute__((constructor)) void prepare() {
   thread_state();
-  checks();
   align_checker();
   init_checker();
   memory_checker();
