@@ -291,7 +291,7 @@ PYTHON_ENUMS = (
 
 
 def python_enums(header: Header) -> str:
-    """Return src/pymluops/enums.py."""
+    """Return pymluops/enums.py."""
     enums = {enum.name: enum for enum in header.enums}
     parts = [f'# {header.banner}\n"""The enums of the C ABI that Python code uses."""\n\nfrom enum import IntEnum\n']
     for name, type_name, prefix, text in PYTHON_ENUMS:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pymluops.bench.cases import Case
+from benchmarks.cases import Case
 
 _SPACE = {"batch": 2, "space": [6, 9, 11], "kernel": 3, "sites": "uniform"}
 

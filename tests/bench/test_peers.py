@@ -5,15 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pymluops.bench import driver
-from pymluops.bench.cases import FAMILIES, Case
-from pymluops.bench.families import build
-from pymluops.bench.peers import PEERS, Peer, installed_peers, numba_support
-from pymluops.bench.problem import WrongResultError, spoil
-from pymluops.bench.threads import set_all_threads
-from pymluops.bench.timing import QUICK
-
-from .small import small_cases
+from bench.small import small_cases
+from benchmarks import driver
+from benchmarks.cases import FAMILIES, Case
+from benchmarks.families import build
+from benchmarks.peers import PEERS, Peer, installed_peers, numba_support
+from benchmarks.problem import WrongResultError, spoil
+from benchmarks.threads import set_all_threads
+from benchmarks.timing import QUICK
 
 
 @pytest.mark.parametrize("threads", [1, 2])

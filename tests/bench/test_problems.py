@@ -7,11 +7,10 @@ import json
 import numpy as np
 import pytest
 
-from pymluops.bench import coordinates
-from pymluops.bench.cases import FAMILIES, GROUPS, Case, load_cases, select
-from pymluops.bench.families import build, sized
-
-from .small import operators, small_cases
+from bench.small import operators, small_cases
+from benchmarks import coordinates
+from benchmarks.cases import FAMILIES, GROUPS, Case, load_cases, select
+from benchmarks.families import build, sized
 
 
 def built(family: str, operator: str, dtype: str = "float32", **facts: object):
@@ -160,5 +159,5 @@ def test_problem_lists_are_plain_json() -> None:
     import importlib.resources
 
     for family in FAMILIES:
-        text = (importlib.resources.files("pymluops.bench") / "problems" / f"{family}.json").read_text()
+        text = (importlib.resources.files("benchmarks") / "problems" / f"{family}.json").read_text()
         assert json.loads(text)["family"] == family

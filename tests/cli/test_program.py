@@ -230,7 +230,6 @@ sys.exit(main(sys.argv[1:]))
         (["demo"], 0.1),
         (["demo", "--plot", "plots"], 0.7),
         (["demo", "--backend", "sim"], 1.5),
-        (["bench", "--output", "out.json"], 1.5),
     ],
 )
 def test_a_signal_interrupts_without_a_trace(tmp_path: Path, arguments: list[str], seconds: float) -> None:

@@ -78,7 +78,7 @@ def _read_in(folder: str, pattern: str) -> set[str]:
 
 def test_the_table_lists_what_is_read() -> None:
     native = _read_in("native", r'"(PYMLUOPS_[A-Z_]+)"')
-    python = _read_in("src/pymluops", r'"(PYMLUOPS_[A-Z_]+)"')
+    python = _read_in("pymluops", r'"(PYMLUOPS_[A-Z_]+)"')
     assert {"PYMLUOPS_NUM_THREADS", "PYMLUOPS_SIM_CHECK"} <= native
     table = (ROOT / "docs" / "environment.md").read_text(encoding="utf-8")
     listed = re.findall(r"^\| `(PYMLUOPS_[A-Z_]+)` \|", table, re.MULTILINE)

@@ -13,13 +13,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import pymluops
+from benchmarks.cases import Case, load_cases, select
+from benchmarks.families import build
+from benchmarks.problem import Arrays
 from calls import OPERATORS, legal_call
 from devices import MODELS, SPARSE_MODELS, on_both, watched
 from oracle.get_indice_pairs import Geometry, vectorised
 from pairs import call as call_pairs
-from pymluops.bench.cases import Case, load_cases, select
-from pymluops.bench.families import build
-from pymluops.bench.problem import Arrays
 from support import assert_close, assert_same_values, canary
 from workload import results
 

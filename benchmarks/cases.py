@@ -1,0 +1,83 @@
+"""Cases: what is measured, read from the problem lists beside this module."""
+
+from __future__ import annotations
+
+import fnmatch
+import itertools
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib import resources
+from typing import Any
+
+FAMILIES = ("tin_shift", "psamask", "three_interpolate", "border_align", "get_indice_pairs")
+
+#: Cases with a limit on their time, the shapes that the operators' design documents name, and more that tell something.
+GROUPS = ("limits", "documents", "more")
+
+_SHORT = {"float32": "f32", "float16": "f16", "int32": "i32"}
+
+
+@dataclass(frozen=True)
+class Case:
+    """One operator on one problem.
+
+    `limits` holds the most that its time may be, as a multiple of the time of a ``memcpy`` of the same bytes and of the
+    best ``peer``.
+    """
+
+    id: str
+    family: str
+    operator: str
+    name: str
+    group: str
+    dtype: str
+    parameters: Mapping[str, Any]
+    limits: Mapping[str, float] = field(default_factory=dict[str, float])
+
+
+def load_cases(families: Sequence[str] = FAMILIES) -> list[Case]:
+    """Return the cases of all problem lists in order."""
+    return [case for family in families for case in _family_cases(family)]
+
+
+def select(cases: Sequence[Case], patterns: Sequence[str], groups: Sequence[str]) -> list[Case]:
+    """Return the cases of these groups whose id matches any pattern: a shell pattern, or a part of the id."""
+    return [
+        case
+        for case in cases
+        if case.group in groups and (not patterns or any(_matches(case.id, pattern) for pattern in patterns))
+    ]
+
+
+def _matches(name: str, pattern: str) -> bool:
+    return fnmatch.fnmatchcase(name, pattern) or fnmatch.fnmatchcase(name, f"*{pattern}*")
+
+
+def _family_cases(family: str) -> Iterator[Case]:
+    for entry in read_problems(family)["cases"]:
+        yield from _expand(family, entry)
+
+
+def read_problems(family: str) -> dict[str, Any]:
+    """Return the problem list of a family as it is in its file."""
+    path = resources.files("benchmarks") / "problems" / f"{family}.json"
+    document: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return document
+
+
+def _expand(family: str, entry: Mapping[str, Any]) -> Iterator[Case]:
+    """Yield one case for each combination of the values that the entry varies."""
+    vary: Mapping[str, Sequence[Any]] = entry["vary"]
+    for values in itertools.product(*vary.values()):
+        chosen = dict(zip(vary, values, strict=True))
+        operator, dtype = chosen.pop("operator"), chosen.pop("dtype", "int32")
+        parts = [operator, entry["name"], *(str(value) for value in chosen.values())]
+        if "dtype" in vary:
+            parts.append(_SHORT[dtype])
+        facts = {**entry["parameters"], **chosen}
+        limits: dict[str, float] = {}
+        for rule in entry.get("limits", ()):
+            if all({"operator": operator, "dtype": dtype, **facts}[key] == want for key, want in rule["when"].items()):
+                limits.update(rule["at_most"])
+        yield Case("/".join(parts), family, operator, entry["name"], entry["group"], dtype, facts, limits)

@@ -1,0 +1,61 @@
+"""Other ways to compute what the operators compute: one module a package and a family, ``<peer>_<family>``.
+
+Such a module has ``variants(problem, outputs, threads)``. It returns ways to compute the operator as functions by name;
+each writes into `outputs` where the operator does and returns the results by name. The fastest of them stands for the
+peer. Each is written as somebody would who knows the package well and wants speed.
+
+The modules of a package that is not installed are never imported.
+"""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from importlib import metadata
+
+from benchmarks.problem import Arrays, Problem
+
+Variants = Mapping[str, Callable[[], Arrays]]
+
+
+@dataclass(frozen=True)
+class Peer:
+    """A package that can compute some families. `package` is its name on the package index."""
+
+    name: str
+    module: str
+    package: str
+    families: tuple[str, ...]
+
+    @property
+    def installed(self) -> bool:
+        """Whether it can be imported."""
+        return importlib.util.find_spec(self.module) is not None
+
+    @property
+    def version(self) -> str | None:
+        """The version of the package, None if it is not installed."""
+        return metadata.version(self.package) if self.installed else None
+
+    def variants(self, problem: Problem, outputs: Arrays, threads: int) -> Variants:
+        """Return its ways to compute the problem with so many threads."""
+        module = importlib.import_module(f"benchmarks.peers.{self.name}_{problem.case.family}")
+        found: Variants = module.variants(problem, outputs, threads)
+        return found
+
+
+_ALL = ("tin_shift", "psamask", "three_interpolate", "border_align", "get_indice_pairs")
+
+PEERS = (
+    Peer("numpy", "numpy", "numpy", _ALL),
+    Peer("torch", "torch", "torch", _ALL),
+    Peer("numba", "numba", "numba", _ALL),
+    Peer("spconv", "spconv", "spconv", ("get_indice_pairs",)),
+)
+
+
+def installed_peers(names: tuple[str, ...] | None = None) -> list[Peer]:
+    """Return the installed peers, or those of them that are named."""
+    return [peer for peer in PEERS if peer.installed and (names is None or peer.name in names)]

@@ -1,0 +1,90 @@
+"""Cambricon mlu-ops operators for Python: on the CPU, and on any library with the mlu-ops C ABI."""
+
+from typing import TYPE_CHECKING, Any
+
+from pymluops._location import use_compiled_package
+
+use_compiled_package(__name__)
+
+from pymluops._core import DeviceArray, Handle, Queue, SparseConvolutionDescriptor
+from pymluops.descriptors import TensorDescriptor
+from pymluops.enums import DataType, Layout, Status
+from pymluops.errors import (
+    AllocFailedError,
+    ArchMismatchError,
+    BadParamError,
+    ExecutionFailedError,
+    InternalError,
+    MluOpError,
+    NotInitializedError,
+    NotSupportedError,
+    NumericalOverflowError,
+)
+from pymluops.library import Backend, BackendInfo, backends, load, use
+from pymluops.ops import (
+    IndicePairs,
+    border_align_backward,
+    border_align_forward,
+    get_indice_pairs,
+    psamask_backward,
+    psamask_forward,
+    three_interpolate_backward,
+    three_interpolate_forward,
+    tin_shift_backward,
+    tin_shift_forward,
+)
+from pymluops.threads import get_num_threads, set_num_threads
+
+if TYPE_CHECKING:
+    from pymluops import sim as sim
+
+__all__ = [
+    "AllocFailedError",
+    "ArchMismatchError",
+    "Backend",
+    "BackendInfo",
+    "BadParamError",
+    "DataType",
+    "DeviceArray",
+    "ExecutionFailedError",
+    "Handle",
+    "IndicePairs",
+    "InternalError",
+    "Layout",
+    "MluOpError",
+    "NotInitializedError",
+    "NotSupportedError",
+    "NumericalOverflowError",
+    "Queue",
+    "SparseConvolutionDescriptor",
+    "Status",
+    "TensorDescriptor",
+    "backends",
+    "border_align_backward",
+    "border_align_forward",
+    "get_indice_pairs",
+    "get_num_threads",
+    "load",
+    "psamask_backward",
+    "psamask_forward",
+    "set_num_threads",
+    "three_interpolate_backward",
+    "three_interpolate_forward",
+    "tin_shift_backward",
+    "tin_shift_forward",
+    "use",
+]
+
+
+def __getattr__(name: str) -> Any:
+    # Reading the metadata of a package takes longer than importing this one, so it waits until somebody asks.
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("pymluops")
+    # Only who asks for the simulator needs its module.
+    if name == "sim":
+        from importlib import import_module
+
+        return import_module("pymluops.sim")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
