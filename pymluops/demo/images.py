@@ -9,7 +9,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -123,21 +123,25 @@ def _quiet_c_libraries() -> Generator[None, None, None]:
 def _read_npy(path: Path) -> Array:
     with opened(path) as (file, size):
         header = read_header(path, file, size)
-        if header.dtype.kind in "fiub" and 0 not in header.shape and len(header.shape) in (2, 3):
-            order: Literal["C", "F"] = "F" if header.fortran else "C"
-            return _from_array(path, np.memmap(path, header.dtype, "r", header.offset, header.shape, order))
-    return _from_array(path, np.broadcast_to(np.zeros((), header.dtype), header.shape))  # which refuses it
+        _check_values(path, header.dtype, header.shape)
+        order: Literal["C", "F"] = "F" if header.fortran else "C"
+        return _from_array(path, np.memmap(path, header.dtype, "r", header.offset, header.shape, order))
+
+
+def _check_values(path: Path, dtype: np.dtype[Any], shape: tuple[int, ...]) -> None:
+    """Refuse what is no picture, before an array of that shape is made."""
+    if dtype.kind not in "fiub":
+        raise InputError(path, f"holds {shortened(str(dtype), 60)} values; expected real numbers")
+    if len(shape) not in (2, 3) or shape[2:] not in ((), (1,), (3,), (4,)) or min(shape) < 1:
+        text = shortened(str(list(shape)), 60)
+        raise InputError(path, f"has shape {text}; expected [height, width] or [height, width, 1, 3 or 4]")
+    check_size(path, *shape[:2])
 
 
 def _from_array(path: Path, array: Array) -> Array:
-    if array.dtype.kind not in "fiub":
-        raise InputError(path, f"holds {shortened(str(array.dtype), 60)} values; expected real numbers")
+    _check_values(path, array.dtype, array.shape)
     if array.ndim == 2:
         array = array[:, :, None]
-    if array.ndim != 3 or array.shape[2] not in (1, 3, 4) or 0 in array.shape:
-        shape = shortened(str(list(array.shape)), 60)
-        raise InputError(path, f"has shape {shape}; expected [height, width] or [height, width, 1, 3 or 4]")
-    check_size(path, *array.shape[:2])
     if array.dtype.kind == "u":
         largest = np.float64(np.iinfo(array.dtype).max)
         return reduced(path, array, lambda part: (part / largest).astype(np.float32))

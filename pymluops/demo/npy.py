@@ -56,7 +56,7 @@ def _parse(file: BinaryIO) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
 def _problem(shape: tuple[int, ...], dtype: np.dtype[Any], there: int) -> str:
     if dtype.hasobject:
         return "it holds Python objects, which are never loaded"
-    if any(length < 0 or length >= 2**63 for length in shape) or len(shape) > 32:
+    if any(type(length) is not int or not 0 <= length < 2**63 for length in shape) or len(shape) > 32:
         return "it has an impossible shape"
     needed = math.prod(shape) * dtype.itemsize
     if needed > there:
