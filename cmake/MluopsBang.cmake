@@ -1,4 +1,4 @@
-# libmluops_bang: the C ABI of include/mluops.h with the BANG C kernels of ops/<family>/bang.mlu, for a card, by the vendor's
+# libmluops_bang: the C ABI of include/mlu_op.h with the BANG C kernels of ops/<family>/bang.mlu, for a card, by the vendor's
 # compiler.
 #
 # UNTESTED: neither the compiler nor a card has ever been at hand. The sources are the ones that the simulator runs.
@@ -32,7 +32,8 @@ foreach(family IN LISTS MLUOPS_FAMILIES)
   list(APPEND objects "${object}")
 endforeach()
 
-add_library(mluops_bang SHARED ${MLUOPS_CORE_SOURCES} bang/dispatch.cpp bang/policy.cpp bang/target.cpp ${objects})
+add_library(mluops_bang SHARED ${MLUOPS_CORE_SOURCES} bang/dispatch.cpp bang/policy.cpp bang/target.cpp ${objects}
+  ${MLUOPS_ENTRY_OBJECTS})
 mluops_compile_options(mluops_bang)
 add_dependencies(mluops_bang mluops_exports)
 target_compile_definitions(mluops_bang PRIVATE MLUOPS_LIBRARY_VERSION="${PROJECT_VERSION}" MLUOPS_BANG_KIND="mlu")

@@ -8,6 +8,7 @@ function(mluops_compile_options target)
   target_compile_features(${target} PRIVATE cxx_std_17)
   set_target_properties(${target} PROPERTIES
     CXX_EXTENSIONS OFF
+    C_VISIBILITY_PRESET hidden
     CXX_VISIBILITY_PRESET hidden
     VISIBILITY_INLINES_HIDDEN ON
     POSITION_INDEPENDENT_CODE ON)
@@ -19,7 +20,7 @@ function(mluops_compile_options target)
     $<$<BOOL:${MLUOPS_WERROR}>:-Werror>)
   # Two of our libraries in one process must not share the static variables of inline functions.
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    target_compile_options(${target} PRIVATE -fno-gnu-unique)
+    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fno-gnu-unique>)
   endif()
   if(MLUOPS_SANITIZE)
     if(MLUOPS_SANITIZE STREQUAL "thread")

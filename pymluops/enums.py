@@ -1,11 +1,11 @@
-# Generated from native/include/mluops.h by native/abi/generate.py; do not edit.
+# Generated from native/include/mlu_op.h, native/include/mluops_ext.h by native/abi/generate.py; do not edit.
 """The enums of the C ABI that Python code uses."""
 
 from enum import IntEnum
 
 
 class Status(IntEnum):
-    """What a call came to."""
+    """Status of a call."""
 
     SUCCESS = 0
     NOT_INITIALIZED = 1

@@ -1,11 +1,12 @@
 """Writes what is derived from mluops.h, the only declaration of the C ABI, and from the headers below it.
 
     generate.py --header mluops.h [cnrt.h mlusim.h]
-                [--cffi _abi.py] [--cython _table.pxi] [--exports exports.map] [--enums enums.py]
+                [--cffi _abi.py] [--cython _table.pxi] [--exports exports.map] [--entries entries.c] [--enums enums.py]
 
 --cffi     the out-of-line ABI module of cffi, behind `Backend.lib` and `Backend.ffi`
 --cython   a table of function pointers, filled by dlsym, and a call by function number; included by _core.pyx
 --exports  the linker version script that keeps the declared names and hides all others
+--entries  an entry point for each operator function, used where a library does not define that function
 --enums    the Python enums; that file is checked in, because type checkers and readers want to see the members
 
 Several headers count as one. What two of them declare alike, as cnrtQueue_t, stands once in the result.
@@ -171,6 +172,45 @@ def exports(header: Header) -> str:
     return f"/* {header.banner} */\n{{\n  global:\n{names}  local:\n    *;\n}};\n"
 
 
+def entries(header: Header) -> str:
+    """Return the C source of the entry points that stand for functions a library does not implement.
+
+    They are weak, so a definition in another object file takes their place.
+    """
+    functions = [function for function in header.functions if _is_operator(function)]
+    definitions = "\n".join(_placeholder(function) for function in functions)
+    rows = "".join(
+        f'    {{"{function.name}", (void (*)(void)){function.name}, (void (*)(void))placeholder_{function.name}}},\n'
+        for function in functions
+    )
+    return f"""/* {header.banner} */
+#include "core/unimplemented.h"
+
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+#pragma GCC diagnostic ignored "-Wcast-function-type"
+
+{definitions}
+const mluopsEntry mluops_entries[] = {{
+{rows}}};
+
+const size_t mluops_entry_count = sizeof(mluops_entries) / sizeof(mluops_entries[0]);
+"""
+
+
+def _is_operator(function: Function) -> bool:
+    return function.name.startswith("mluOp") and function.returns == "mluOpStatus_t"
+
+
+def _placeholder(function: Function) -> str:
+    parameters = ", ".join(f"{parameter.type} {parameter.name}" for parameter in function.parameters)
+    return f"""static mluOpStatus_t MLUOP_WIN_API placeholder_{function.name}({parameters}) {{
+  return mluops_not_implemented("{function.name}");
+}}
+mluOpStatus_t MLUOP_WIN_API {function.name}({parameters})
+    __attribute__((weak, alias("placeholder_{function.name}")));
+"""
+
+
 def cython_table(header: Header) -> str:
     """Return the function pointer table, its loader and the call by number.
 
@@ -284,7 +324,7 @@ def _cython_pointer(function: Function) -> str:
 
 # Python name, C type, prefix of its enumerators and docstring of the enums that Python code uses.
 PYTHON_ENUMS = (
-    ("Status", "mluOpStatus_t", "MLUOP_STATUS_", "What a call came to."),
+    ("Status", "mluOpStatus_t", "MLUOP_STATUS_", "Status of a call."),
     ("DataType", "mluOpDataType_t", "MLUOP_DTYPE_", "Type of an element. The numbers are those of the C ABI."),
     ("Layout", "mluOpTensorLayout_t", "MLUOP_LAYOUT_", "Meaning of the dimensions of a tensor."),
 )
@@ -312,6 +352,7 @@ def main(argv: list[str] | None = None) -> int:
         ("--cffi", "cffi module"),
         ("--cython", "Cython pointer table"),
         ("--exports", "linker version script"),
+        ("--entries", "entry points of functions that are not implemented"),
         ("--enums", "Python enums"),
     ):
         parser.add_argument(option, type=Path, metavar="FILE", help=f"write the {text}")
@@ -319,7 +360,12 @@ def main(argv: list[str] | None = None) -> int:
     header = read_headers(options.header)
     if options.cffi:
         cffi_module(header, options.cffi)
-    for path, write in ((options.cython, cython_table), (options.exports, exports), (options.enums, python_enums)):
+    for path, write in (
+        (options.cython, cython_table),
+        (options.exports, exports),
+        (options.entries, entries),
+        (options.enums, python_enums),
+    ):
         if path:
             path.write_text(write(header), encoding="utf-8")
     return 0

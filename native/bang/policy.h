@@ -5,7 +5,7 @@
 #include <cstdint>
 
 #include "cnrt.h"
-#include "mluops.h"
+#include "mlu_op.h"
 
 // The namespace inside mluops that a bang.mlu file is compiled into. The simulator compiles each file once per architecture, with
 // a name for each; the vendor's compiler puts the code for all architectures into one object.

@@ -6,6 +6,7 @@
 #include "bang/policy.h"
 #include "core/reason.h"
 #include "cpu/level.h"
+#include "mluops_ext.h"
 
 namespace mluops {
 namespace {

@@ -2,7 +2,7 @@
 #ifndef MLUOPS_CORE_REASON_H_
 #define MLUOPS_CORE_REASON_H_
 
-#include "mluops.h"
+#include "mlu_op.h"
 
 namespace mluops {
 

@@ -4,7 +4,7 @@
 
 #include "core/data_type.h"
 #include "core/object.h"
-#include "mluops.h"
+#include "mlu_op.h"
 
 struct mluOpTensorStruct {
   static constexpr std::uint32_t kMagic = 0x4d4c5554u;  // "MLUT"

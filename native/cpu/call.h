@@ -5,7 +5,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "mluops.h"
+#include "mluops_ext.h"
 
 namespace mluops {
 

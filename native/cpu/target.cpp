@@ -8,6 +8,7 @@
 #include "cpu/level.h"
 #include "cpu/pool.h"
 #include "cpu/settings.h"
+#include "mluops_ext.h"
 
 namespace mluops {
 

@@ -13,7 +13,8 @@
 #include <vector>
 
 #include "harness.h"
-#include "mluops.h"
+#include "mlu_op.h"
+#include "mluops_ext.h"
 
 namespace objects {
 

@@ -11,7 +11,7 @@ from typing import Any
 from pycparser import c_ast, c_parser
 
 ROOT = Path(__file__).resolve().parents[2]
-HEADER = ROOT / "native" / "include" / "mluops.h"
+HEADER = ROOT / "native" / "include" / "mlu_op.h"
 FACTS: dict[str, Any] = json.loads((ROOT / "tests" / "data" / "abi.json").read_text(encoding="utf-8"))
 
 FUNCTIONS: dict[str, dict[str, Any]] = {function["name"]: function for function in FACTS["functions"]}

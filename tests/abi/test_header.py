@@ -74,7 +74,7 @@ def test_header_needs_only_standard_headers() -> None:
 
 def test_vendor_style_name_includes_the_header() -> None:
     text = (HEADER.parent / "mlu_op.h").read_text(encoding="utf-8")
-    assert re.findall(r"^#include (.+)$", text, flags=re.MULTILINE) == ['"mluops.h"']
+    assert re.findall(r"^#include (.+)$", text, flags=re.MULTILINE) == ['"mlu_op.h"']
 
 
 # ---- cffi ------------------------------------------------------------------------------------------------------------

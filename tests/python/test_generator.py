@@ -10,7 +10,7 @@ from types import ModuleType
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-HEADERS = [ROOT / "native/include/mluops.h", ROOT / "native/sim/include/cnrt.h", ROOT / "native/sim/include/mlusim.h"]
+HEADERS = [ROOT / "native/include/mlu_op.h", ROOT / "native/sim/include/cnrt.h", ROOT / "native/sim/include/mlusim.h"]
 
 
 @pytest.fixture(scope="module")

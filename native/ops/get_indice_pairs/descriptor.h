@@ -4,7 +4,7 @@
 
 #include "core/object.h"
 #include "core/reason.h"
-#include "mluops.h"
+#include "mlu_op.h"
 
 namespace mluops {
 

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "mluops.h"
+#include "mlu_op.h"
 
 namespace mluops {
 
