@@ -419,6 +419,12 @@ TEST(boxes) {
     b.srcPos.z = std::size_t{1} << 38;
   };
   CHECK_EQ(with(leaves_the_device), cnrtErrorArgsInvalid);
+  const auto taken_for_host_memory =
+      [](auto &b) {  // a device pointer, and a box so far behind it that it leaves the device
+        b.dir = cnrtMemcpyHostToHost;
+        b.srcPos.z = std::size_t{1} << 38;
+      };
+  CHECK_EQ(with(taken_for_host_memory), cnrtErrorArgsInvalid);
 }
 
 TEST(what_is_copied_or_set_is_initialised) {

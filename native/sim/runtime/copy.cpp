@@ -100,17 +100,20 @@ const char *rule_of(const void *address, bool device) {
   return allocation.live ? "out-of-bounds" : "use-after-free";
 }
 
-// Whether the bytes are all in one living allocation, or all out of the device's reach.
+// Whether the bytes are all in one living allocation, or all out of the device's reach. The pointer that the caller gave says in which
+// memory the bytes lie, as a box far behind it may begin anywhere.
 cnrtRet_t check_side(const char *function, const Side &side, bool device) {
-  const char *begin = static_cast<const char *>(side.begin());
+  const bool fits = of_device(side.given) == device;
+  const char *begin = static_cast<const char *>(fits ? side.begin() : side.given);
   const std::uintptr_t last = reinterpret_cast<std::uintptr_t>(begin) + (side.reach - 1);
   const bool wraps = last < reinterpret_cast<std::uintptr_t>(begin);
   const bool good =
-      device ? heap_holds(begin, side.reach)
-             : !wraps && (last < reinterpret_cast<std::uintptr_t>(onchip_range().begin) || begin >= heap_range().end);
+      fits && device ? heap_holds(begin, side.reach)
+                     : fits && !wraps &&
+                           (last < reinterpret_cast<std::uintptr_t>(onchip_range().begin) || begin >= heap_range().end);
   if (good) return cnrtSuccess;
   char address[40];
-  std::snprintf(address, sizeof address, "%p", side.begin());
+  std::snprintf(address, sizeof address, "%p", static_cast<const void *>(begin));
   return blame_host(function, rule_of(begin, device), begin, side.reach,
                     std::string(side.name) + ": expected " + std::to_string(side.reach) + " bytes of " +
                         (device ? "device" : "host") + " memory at " + address + ", got " + describe(begin));

@@ -14,6 +14,8 @@ namespace {
 
 constexpr std::size_t kHostBlock = 4096, kMostAllocations = 12;
 
+using Wide = unsigned __int128;  // sums that no pointer could hold
+
 const char *last_error() { return reinterpret_cast<const char *>(call_by_name("mlusimGetLastError")); }
 
 bool is_known_direction(std::int64_t dir) { return dir >= cnrtMemcpyHostToDev && dir <= cnrtMemcpyNoDirection; }
@@ -45,7 +47,6 @@ std::int64_t direction(Bytes &bytes, bool to_device, bool from_device) {
 struct Box {
   std::uint64_t pitch, rows, x, y, z;
 
-  using Wide = unsigned __int128;
   static Wide times(Wide a, Wide b) {
     constexpr Wide kMost = Wide{1} << 120;
     return a != 0 && b > kMost / a ? kMost : a * b;
@@ -201,6 +202,11 @@ void DeviceModel::check_all() {
 }
 
 void DeviceModel::settled() {
+  const bool all_known =
+      std::all_of(allocations_.begin(), allocations_.end(), [](const Allocation &a) { return !a.live || a.known; });
+  if (all_known) return;
+  // Work of every queue may change these bytes; a call that waits may tell the error of one queue instead.
+  for (int i = 0; i < 3; ++i) call_by_name("cnrtSyncDevice");
   for (Allocation &allocation : allocations_) {
     if (!allocation.live || allocation.known) continue;
     if (call_by_name("cnrtMemcpy", static_cast<const void *>(allocation.held.data()),
@@ -225,7 +231,8 @@ void DeviceModel::copy(Bytes &bytes, const void *queue, bool later) {
   const bool legal = is_known_direction(dir) && direction_fits(dir, target.device, source.device) && !outside;
   const bool unsafe = (!target.device && !contains(target, reach)) || (!source.device && !contains(source, reach));
   if (unsafe && size != 0 && legal) return;  // nobody knows how far memory of the host reaches
-  const bool overlap = target.pointer < source.pointer + reach && source.pointer < target.pointer + reach;
+  const auto at = [](const Place &place) { return Wide{reinterpret_cast<std::uintptr_t>(place.pointer)}; };
+  const bool overlap = at(target) < at(source) + reach && at(source) < at(target) + reach;
   if (legal && overlap) return;  // what such a copy does is not said
   std::vector<std::uint8_t> moved(source.pointer,
                                   source.pointer + (source.device ? 0 : std::min(reach, std::uint64_t{source.room})));
@@ -293,6 +300,8 @@ void DeviceModel::copy_box(Bytes &bytes, bool flat) {
   if (same && legal) return;
   explain_box("copy", extent, to, target.room);
   explain_box("from", extent, from, source.room);
+  explain("  direction %lld, %s to %s", static_cast<long long>(dir), source.device ? "device" : "host",
+          target.device ? "device" : "host");
   std::int64_t status;
   if (flat) {
     status = call_by_name("cnrtMemcpy2D", static_cast<const void *>(target.pointer),
@@ -307,7 +316,7 @@ void DeviceModel::copy_box(Bytes &bytes, bool flat) {
                                             static_cast<cnrtMemTransDir_t>(dir)};
     status = call_by_name("cnrtMemcpy3D", static_cast<const void *>(&parameters));
   }
-  explain("  direction %lld = %lld", static_cast<long long>(dir), static_cast<long long>(status));
+  explain("  = %lld", static_cast<long long>(status));
   if (nothing) return;
   if (status == 0 && wrong) finding("a copy of a box that is none is accepted");
   if (status != 0 && legal && to.plane_fits() && from.plane_fits())
