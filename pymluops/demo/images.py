@@ -173,5 +173,6 @@ def _stretched(part: Array, low: float, high: float) -> Array:
 
 
 def _as_float64(array: Array) -> Array:
-    with np.errstate(over="ignore"):  # a long double too large for float64 becomes infinite, which is refused
+    # A long double too large for float64 becomes infinite, a signalling NaN stays NaN; both are refused.
+    with np.errstate(over="ignore", invalid="ignore"):
         return array.astype(np.float64)

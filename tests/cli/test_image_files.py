@@ -147,6 +147,7 @@ REFUSED = {
     "none.npy": (npy(np.zeros((0, 40))), "has shape [0, 40]"),
     "bool.npy": (npy(np.zeros((40, 40))).replace(b"(40, 40)", b"(True, 9)"), "an impossible shape"),
     "complex.npy": (npy(np.zeros((40, 40), complex)), "holds complex128 values"),
+    "signalling.npy": (npy(np.full((40, 40), 0x7FA00000, np.uint32).view(np.float32)), "1,600 of 1,600 values are NaN"),
     "nan.npy": (npy(np.where(np.eye(40) > 0, np.nan, 0)), "40 of 1,600 values are NaN or infinite"),
 }
 
