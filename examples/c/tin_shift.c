@@ -3,7 +3,7 @@
  * With pkg-config:  cc tin_shift.c $(pkg-config --cflags --libs mluops) -o tin_shift
  * With CMake:       see CMakeLists.txt beside this file.
  */
-#include <mlu_op.h>
+#include <mluops.h>
 #include <stdio.h>
 #include <stdlib.h>
 
