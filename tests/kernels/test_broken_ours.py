@@ -19,6 +19,7 @@ def libraries(workshop: Workshop) -> Libraries:
     return Libraries(workshop)
 
 
+@pytest.mark.thorough  # each compiles a library
 @pytest.mark.parametrize("variant", VARIANTS, ids=lambda variant: f"{variant.family}-{variant.name}")
 def test_changed_kernel(variant: Variant, libraries: Libraries) -> None:
     found = json.loads(python_output(RUN, str(libraries.build(variant)), str(variant.arch), variant.call))

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import pymluops
@@ -20,6 +20,7 @@ from calls import OPERATORS, legal_call
 from devices import MODELS, SPARSE_MODELS, on_both, watched
 from oracle.get_indice_pairs import Geometry, vectorised
 from pairs import call as call_pairs
+from selection import examples
 from support import assert_close, assert_same_values, canary
 from workload import results
 
@@ -71,7 +72,7 @@ def test_the_same_workload_as_on_the_cpu(model: str) -> None:
 
 @every_model
 @pytest.mark.parametrize("operator", OPERATORS)
-@settings(max_examples=12)
+@examples(12)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_random_calls(model: str, operator: str, seed: int) -> None:
     call = legal_call(operator, seed)
@@ -89,7 +90,7 @@ def test_random_calls(model: str, operator: str, seed: int) -> None:
 
 
 @pytest.mark.parametrize("model", SPARSE_MODELS)
-@settings(max_examples=40)
+@examples(40)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_random_sparse_convolutions(model: str, seed: int) -> None:
     rng = Random(seed)

@@ -26,6 +26,7 @@ from oracle.get_indice_pairs import Geometry
 from pairs import SMALL, assert_equal, unique_rows
 from pairs import call as call_pairs
 from pymluops import DeviceArray, Handle, sim
+from selection import examples
 from support import assert_close, assert_same_bits, assert_same_values, canary, is_canary, python_output, run_python
 
 CHECKERS = ("memory", "init", "race", "sync", "align")
@@ -95,7 +96,7 @@ def test_all_operators_agree_with_the_cpu(handle: Handle) -> None:
 
 @pytest.mark.parametrize("operator", OPERATORS)
 @hypothesis.given(seed=st.integers(0, 2**32 - 1))
-@hypothesis.settings(max_examples=60)
+@examples(60)
 def test_random_calls_agree_with_the_cpu(operator: str, seed: int) -> None:
     call = OPERATORS[operator].legal(Random(seed))
     try:
@@ -108,7 +109,7 @@ def test_random_calls_agree_with_the_cpu(operator: str, seed: int) -> None:
 
 
 @hypothesis.given(seed=st.integers(0, 2**32 - 1), subm=st.booleans())
-@hypothesis.settings(max_examples=60)
+@examples(60)
 def test_random_pairs_agree_with_the_cpu(seed: int, subm: bool) -> None:
     rng = np.random.default_rng(seed)
     space = tuple(int(n) for n in rng.integers(1, 7, 3))

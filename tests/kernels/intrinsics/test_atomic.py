@@ -104,6 +104,7 @@ def operands(seed: int, ctype: str, count: int, form: str) -> tuple[np.ndarray, 
     return np.where(rng.random(len(old)) < 0.3, b[0], old).astype(old.dtype), b
 
 
+@pytest.mark.sampled("op", "ctype", "arch", "form")
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize(("op", "ctype", "arch"), on_archs(fetching))
 def test_old_values(op: str, ctype: str, arch: int, form: str, atomic: Callable[[int], Calls]) -> None:
@@ -121,6 +122,7 @@ def test_old_values(op: str, ctype: str, arch: int, form: str, atomic: Callable[
     check()
 
 
+@pytest.mark.sampled("op", "ctype", "arch", "form")
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize(("op", "ctype", "arch"), on_archs(reducing))
 def test_in_place(op: str, ctype: str, arch: int, form: str, atomic: Callable[[int], Calls]) -> None:

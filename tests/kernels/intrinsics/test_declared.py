@@ -69,6 +69,7 @@ def test_newer_architectures_have_what_older_ones_have(workshop: Workshop) -> No
     assert older < newer < newest
 
 
+@pytest.mark.sampled("without", "having")
 @pytest.mark.parametrize(
     ("call", "without", "having"),
     [
