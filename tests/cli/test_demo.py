@@ -158,6 +158,7 @@ def test_a_view_shows_points_where_they_are() -> None:
     assert columns.max() == 287
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("side", "labels"), [("top", "xy"), ("front", "yz"), ("side", "xz")])
 def test_the_side_a_scan_is_drawn_from(tmp_path: Path, side: str, labels: str) -> None:
     table = small_scan(200) * [4, 1, 1, 1]
@@ -215,6 +216,7 @@ def draw(folder: Path, *figures: Figure) -> None:
         figure.savefig(folder / "figure.png", dpi=25)
 
 
+@pytest.mark.sampled("shape", "flat")
 @pytest.mark.parametrize("shape", [(32, 32, 3), (32, 300, 3), (300, 33, 3)])
 @pytest.mark.parametrize("flat", [True, False])
 def test_unusual_pictures(tmp_path: Path, shape: tuple[int, int, int], flat: bool) -> None:
@@ -234,6 +236,7 @@ def test_unusual_pictures(tmp_path: Path, shape: tuple[int, int, int], flat: boo
     )
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("encoding", ["ascii", "binary_little_endian", "binary_big_endian"])
 def test_ply_scans(program, tmp_path: Path, image_file: Path, encoding: str) -> None:
     records = vertex_records(small_scan(), ("f4", "f4", "f4", "f8"), ("x", "y", "z", "intensity"))

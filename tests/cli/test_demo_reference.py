@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from cli import naive
 from pymluops.demo import reference
 from selection import examples
 
-FEW = settings(max_examples=40)
+FEW = examples(40)
 SEEDS = st.integers(0, 2**32 - 1)
 SMALL = st.integers(1, 4)
 
