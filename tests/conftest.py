@@ -1,5 +1,6 @@
 """Settings and fixtures that the tests share."""
 
+import gc
 import os
 from collections.abc import Iterator
 from typing import Any
@@ -33,6 +34,13 @@ def pytest_configure(config: pytest.Config) -> None:
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     selection.deselect(config, items)
+
+
+def pytest_collection_finish() -> None:
+    # Thousands of tests are a million objects that live to the end. Many tests call the garbage collector, which would
+    # look at all of them every time.
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture
