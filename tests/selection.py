@@ -20,6 +20,7 @@ from __future__ import annotations
 import functools
 import zlib
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 
 import hypothesis
 import pytest
@@ -60,7 +61,7 @@ def deselect(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Take what is for ``--thorough`` out of `items`."""
     if is_thorough():
         return
-    named = tuple(argument for argument in config.args if "::" in argument)
+    named = [_named(config, argument) for argument in config.args if "::" in argument]
     sampled: dict[str, list[pytest.Item]] = {}
     left_out: set[pytest.Item] = set()
     for item in items:
@@ -77,9 +78,16 @@ def deselect(config: pytest.Config, items: list[pytest.Item]) -> None:
         items[:] = [item for item in items if item not in left_out]
 
 
-def _is_named(item: pytest.Item, named: Iterable[str]) -> bool:
+def _named(config: pytest.Config, argument: str) -> tuple[Path, str]:
+    """File and name of a test of the command line."""
+    file, _, name = argument.partition("::")
+    return (config.invocation_params.dir / file).resolve(), name
+
+
+def _is_named(item: pytest.Item, named: Iterable[tuple[Path, str]]) -> bool:
     """Whether the command line asks for this very test, or for the function or class that it belongs to."""
-    return any(item.nodeid == name or item.nodeid.startswith((f"{name}[", f"{name}::")) for name in named)
+    own = item.nodeid.partition("::")[2]
+    return any(item.path == path and (own == name or own.startswith((f"{name}[", f"{name}::"))) for path, name in named)
 
 
 def sample(items: Iterable[pytest.Item]) -> set[pytest.Item]:

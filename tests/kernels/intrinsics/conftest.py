@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 
 import pytest
 
@@ -11,14 +11,15 @@ from kernels.workshop import Device, Workshop
 
 
 @pytest.fixture(scope="session")
-def calls(workshop: Workshop, device: Callable[[int], Device]) -> Callable[[int, Iterable[str]], Calls]:
-    """``calls(arch, statements)``: the statements of a module compiled for an architecture, once."""
-    compiled: dict[tuple[int, tuple[str, ...]], Calls] = {}
+def calls(workshop: Workshop, device: Callable[[int], Device]) -> Callable[[int], Calls]:
+    """``calls(arch)``: the statements of all modules compiled for an architecture, once."""
+    from kernels.intrinsics.test_rules import all_statements
 
-    def of(arch: int, statements: Iterable[str]) -> Calls:
-        key = arch, tuple(statements)
-        if key not in compiled:
-            compiled[key] = Calls(workshop, device, *key)
-        return compiled[key]
+    compiled: dict[int, Calls] = {}
+
+    def of(arch: int) -> Calls:
+        if arch not in compiled:
+            compiled[arch] = Calls(workshop, device, arch, all_statements(arch))
+        return compiled[arch]
 
     return of

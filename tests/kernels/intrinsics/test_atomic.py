@@ -89,8 +89,8 @@ def statements(arch: int) -> list[str]:
 
 
 @pytest.fixture(scope="session")
-def atomic(calls: Callable[..., Calls]) -> Callable[[int], Calls]:
-    return lambda arch: calls(arch, statements(arch))
+def atomic(calls: Callable[[int], Calls]) -> Callable[[int], Calls]:
+    return calls
 
 
 def on_archs(cases: Callable[[int], list[tuple[str, str]]]) -> list[tuple[str, str, int]]:

@@ -231,8 +231,8 @@ def on_archs(cases: Sequence[tuple[str, ...]]) -> list[tuple[object, ...]]:
 
 
 @pytest.fixture(scope="session")
-def convert(calls: Callable[..., Calls]) -> Callable[[int], Calls]:
-    return lambda arch: calls(arch, statements(arch))
+def convert(calls: Callable[[int], Calls]) -> Callable[[int], Calls]:
+    return calls
 
 
 def counts(arch: int) -> st.SearchStrategy[int]:

@@ -377,7 +377,7 @@ def statements(arch: int) -> list[str]:
 
 @pytest.fixture(scope="session")
 def elementwise(calls: MakeCalls) -> Callable[[int], Calls]:
-    return lambda arch: calls(arch, statements(arch))
+    return calls
 
 
 def cases(group: list[Intrinsic]) -> list[object]:

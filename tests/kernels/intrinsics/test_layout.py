@@ -63,8 +63,8 @@ def statements(arch: int) -> list[str]:
 
 
 @pytest.fixture(scope="session")
-def layout(calls: Callable[..., Calls]) -> Callable[[int], Calls]:
-    return lambda arch: calls(arch, statements(arch))
+def layout(calls: Callable[[int], Calls]) -> Callable[[int], Calls]:
+    return calls
 
 
 @pytest.mark.sampled("name", "ctype", "arch")

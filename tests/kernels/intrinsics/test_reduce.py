@@ -83,8 +83,8 @@ def statements(arch: int) -> list[str]:
 
 
 @pytest.fixture(scope="session")
-def reduce(calls: Callable[..., Calls]) -> Callable[[int], Calls]:
-    return lambda arch: calls(arch, statements(arch))
+def reduce(calls: Callable[[int], Calls]) -> Callable[[int], Calls]:
+    return calls
 
 
 def counts(arch: int, ctype: str) -> st.SearchStrategy[int]:
