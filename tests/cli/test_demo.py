@@ -254,6 +254,7 @@ def test_ply_scans(program, tmp_path: Path, image_file: Path, encoding: str) -> 
     assert json.loads(answer.out)["scan"]["columns"] == ["x", "y", "z", "intensity"]
 
 
+@pytest.mark.thorough
 def test_any_file_name(process, tmp_path: Path, image_file: Path) -> None:
     name = "a $b$\nline 点云 " + os.fsdecode(b"caf\xe9.bin")  # mathematics to matplotlib; no text at all
     scan = write_bin(tmp_path / name, small_scan())

@@ -388,6 +388,7 @@ def test_structures_and_classes_have_the_same_fields() -> None:
 PROGRAM = "import sys; from pymluops.cli import main; sys.exit(main(sys.argv[1:]))"
 
 
+@pytest.mark.thorough
 def test_the_demo_runs_on_it() -> None:
     done = run_python(PROGRAM, "demo", "--backend", "sim", "--json")
     found = json.loads(done.stdout)

@@ -3,11 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from kernels.intrinsics.calls import Calls
 from kernels.workshop import Device, Workshop
+
+HERE = Path(__file__).resolve().parent
+
+#: Modules with sources of their own, which are compiled for each architecture. The default selection takes one.
+COMPILED_APART = ("test_copies", "test_control", "test_declared")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if item.path.parent == HERE and item.path.stem in COMPILED_APART and isinstance(item, pytest.Function):
+            arch = item.callspec.params.get("arch", 372) if hasattr(item, "callspec") else 372
+            if arch != 372:
+                item.add_marker(pytest.mark.thorough)
 
 
 @pytest.fixture(scope="session")
