@@ -29,6 +29,8 @@ import pytest
 THOROUGH_EXAMPLES, QUICK_EXAMPLES = 100, 20
 LEAST_EXAMPLES = 5
 
+_state = {"thorough": False}
+
 
 def examples(count: int) -> hypothesis.settings:
     """The settings of a property test that is to try `count` examples with ``--thorough``, and fewer without."""
@@ -37,11 +39,8 @@ def examples(count: int) -> hypothesis.settings:
 
 
 def is_thorough() -> bool:
-    """Whether all tests run. True from the start of the session, before test modules are imported."""
+    """Whether all tests run. Known before test modules are imported."""
     return _state["thorough"]
-
-
-_state = {"thorough": False}
 
 
 def add_option(parser: pytest.Parser) -> None:
