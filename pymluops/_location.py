@@ -30,6 +30,8 @@ def use_compiled_package(package: str) -> None:
     module = sys.modules[package]
     module.__path__[:] = installed.submodule_search_locations or []
     module.__file__ = installed.origin
+    # importlib.resources finds the package's files through these.
+    module.__spec__, module.__loader__ = installed, installed.loader
 
 
 def _installed(package: str) -> ModuleSpec | None:

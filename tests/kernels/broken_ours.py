@@ -10,7 +10,7 @@ import dataclasses
 import hashlib
 import json
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -306,18 +306,19 @@ CALLS: dict[str, Callable[[], Any]] = {
 }
 
 
-def main(library: str, arch: int, call: str) -> None:
-    """Makes the call with all checkers on and prints what they found."""
+def main(library: str, arch: int, calls: Sequence[str]) -> None:
+    """Makes the calls with all checkers on and prints a line for each: what they found."""
     models = {model.arch: model.name for model in sim.devices()}
-    findings: tuple[Any, ...] = ()
     with pymluops.use(library), sim.checking("all"):
         sim.set_device(models[arch])
-        try:
-            CALLS[call]()
-        except pymluops.ExecutionFailedError as error:
-            findings = error.findings
-    print(json.dumps([dataclasses.asdict(finding) for finding in findings]))
+        for call in calls:
+            findings: tuple[Any, ...] = ()
+            try:
+                CALLS[call]()
+            except pymluops.ExecutionFailedError as error:
+                findings = error.findings
+            print(json.dumps([dataclasses.asdict(finding) for finding in findings]))
 
 
 if __name__ == "__main__":
-    main(sys.argv[1], int(sys.argv[2]), sys.argv[3])
+    main(sys.argv[1], int(sys.argv[2]), sys.argv[3:])

@@ -65,8 +65,14 @@ def case_of(source: Path, function: str, text: list[tuple[int, str]], archs: tup
 
 
 def on_each_arch(cases: list[Case]) -> list[object]:
+    """Each case on its architectures: by default on one of them, since each is another compilation."""
     return [
-        pytest.param(case, arch, id=f"{case.source.stem}-{case.function.removesuffix('_run')}-{arch}")
+        pytest.param(
+            case,
+            arch,
+            id=f"{case.source.stem}-{case.function.removesuffix('_run')}-{arch}",
+            marks=() if arch == (372 if 372 in case.archs else case.archs[0]) else pytest.mark.thorough,
+        )
         for case in cases
         for arch in case.archs
     ]

@@ -65,6 +65,7 @@ everything.mlu:{line}
 """  # noqa: W291
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("optimisation", ["-O0", "-O2", "-O2 -fPIC"])
 @pytest.mark.parametrize("compiler", COMPILERS)
 def test_everything(compiler: str, optimisation: str, tmp_path: Path) -> None:

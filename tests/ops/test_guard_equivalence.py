@@ -17,10 +17,11 @@ from calls import OPERATORS, Call
 from mutations import mutate
 from oracle.get_indice_pairs import Geometry
 from raw import SUCCESS, Raw, Tensor
+from selection import is_thorough
 from support import bits, canary
 
 #: Random calls for each operator; the seed of one that fails is in the message.
-CASES = 2500
+CASES = 2500 if is_thorough() else 500
 
 
 @pytest.fixture(scope="module")

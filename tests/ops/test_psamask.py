@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import pymluops
 from oracle import psamask
 from raw import ARRAY, BAD_PARAM, NHWC, SUCCESS, Descriptor, Raw, Tensor
+from selection import examples
 from support import any_bits, assert_same_bits, canary, facts, is_canary
 
 FACTS = facts("acceptance_shapes.json")["psamask"]
@@ -53,7 +54,7 @@ def test_a_mask_far_larger_than_the_map(mode: str) -> None:
 
 
 @both_modes
-@settings(max_examples=150)
+@examples(150)
 @given(
     shape=st.tuples(st.integers(1, 3), st.integers(1, 6), st.integers(1, 6)),
     mask=st.tuples(st.integers(1, 9), st.integers(1, 9)),
@@ -87,6 +88,7 @@ SIZES = {
 }
 
 
+@pytest.mark.sampled("size", "mode")
 @both_modes
 @pytest.mark.parametrize(("batch", "size", "mask"), SIZES.values(), ids=SIZES)
 def test_larger_sizes(mode: str, batch: int, size: tuple[int, int], mask: tuple[int, int]) -> None:

@@ -69,6 +69,7 @@ def test_newer_architectures_have_what_older_ones_have(workshop: Workshop) -> No
     assert older < newer < newest
 
 
+@pytest.mark.sampled("without", "having")
 @pytest.mark.parametrize(
     ("call", "without", "having"),
     [
@@ -93,6 +94,7 @@ def test_what_an_architecture_lacks_is_a_compile_error(
         workshop.compile(source, without, name="lacks.mlu")
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("arch", ARCHS)
 def test_scalar_operands_of_half_may_be_other_numbers(arch: int, workshop: Workshop) -> None:
     source = """#include "bang.h"
