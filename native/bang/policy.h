@@ -49,7 +49,7 @@ constexpr std::int64_t smaller(std::int64_t a, std::int64_t b) { return a < b ? 
 constexpr std::int64_t larger(std::int64_t a, std::int64_t b) { return a < b ? b : a; }
 
 // Bytes of NRAM that the policies of a bang.mlu file may count on: those of the card, but no more than its kernels' arrays have.
-static inline std::int64_t nram_room(const Card &card) {
+static inline std::int64_t usable_nram(const Card &card) {
 #ifdef __MLU_NRAM_SIZE__
   return smaller(card.nram_bytes, MLUOPS_NRAM_BYTES);
 #else

@@ -22,14 +22,14 @@ __mlu_func__ int least(int a, int b) { return a < b ? a : b; }
 __mlu_func__ int rounded_up(int value, int unit) { return (value + unit - 1) / unit * unit; }
 
 // Takes buffers from NRAM, one after the other; each starts a line.
-struct Room {
+struct NramArena {
   char *next;
 };
 
 template <typename T>
-__mlu_func__ T *take(Room &room, int count) {
-  T *begin = (T *)room.next;
-  room.next += (count * (int)sizeof(T) + kLineBytes - 1) / kLineBytes * kLineBytes;
+__mlu_func__ T *allocate(NramArena &arena, int count) {
+  T *begin = (T *)arena.next;
+  arena.next += (count * (int)sizeof(T) + kLineBytes - 1) / kLineBytes * kLineBytes;
   return begin;
 }
 

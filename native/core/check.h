@@ -49,11 +49,11 @@ mluOpStatus_t need_indexable(const char *function, std::initializer_list<TensorA
 // Data there and aligned to its element type.
 mluOpStatus_t need_data(const char *function, std::initializer_list<TensorArgument> tensors);
 // No byte of an output belongs to an input or to another output.
-mluOpStatus_t need_apart(const char *function, std::initializer_list<TensorArgument> outputs,
-                         std::initializer_list<TensorArgument> inputs);
+mluOpStatus_t require_no_overlap(const char *function, std::initializer_list<TensorArgument> outputs,
+                                 std::initializer_list<TensorArgument> inputs);
 // The same for one pair of byte ranges that need not be tensors.
-mluOpStatus_t need_apart(const char *function, const char *argument, const void *data, std::int64_t bytes,
-                         const char *other_argument, const void *other, std::int64_t other_bytes);
+mluOpStatus_t require_no_overlap(const char *function, const char *argument, const void *data, std::int64_t bytes,
+                                 const char *other_argument, const void *other, std::int64_t other_bytes);
 
 // "[2, 3, 4] float" for messages.
 Text describe(mluOpTensorDescriptor_t desc);

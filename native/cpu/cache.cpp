@@ -38,19 +38,19 @@ std::int64_t cache_bytes(const char *path, int name, long usual, long most) {
 
 }  // namespace
 
-std::int64_t first_cache_bytes() {
+std::int64_t l1d_bytes() {
   static const std::int64_t bytes =
       cache_bytes("/sys/devices/system/cpu/cpu0/cache/index0/size", kFirstCache, 32L << 10, 128L << 10);
   return bytes;
 }
 
-std::int64_t second_cache_bytes() {
+std::int64_t l2_bytes() {
   static const std::int64_t bytes =
       cache_bytes("/sys/devices/system/cpu/cpu0/cache/index2/size", kSecondCache, 512L << 10, 4L << 20);
   return bytes;
 }
 
-std::int64_t last_cache_bytes() {
+std::int64_t llc_bytes() {
   static const std::int64_t bytes =
       cache_bytes("/sys/devices/system/cpu/cpu0/cache/index3/size", kLastCache, 32L << 20, 128L << 20);
   return bytes;
@@ -60,7 +60,7 @@ std::int64_t streaming_bytes() {
   // Virtual machines may report the last cache of a whole server, of which a few CPUs have little.
   constexpr std::int64_t kMost = 32 << 20;
   const std::int64_t chosen = settings().streaming_bytes;
-  return chosen >= 0 ? chosen : std::min(last_cache_bytes() / 2, kMost);
+  return chosen >= 0 ? chosen : std::min(llc_bytes() / 2, kMost);
 }
 
 }  // namespace mluops

@@ -52,7 +52,7 @@ bool interruptible() { return interrupt_check.load(std::memory_order_relaxed) !=
 bool interrupted() {
   Call *const call = state.call;
   if (call == nullptr) return false;
-  return call->ended() || (state.owner && call->ask());
+  return call->ended() || (state.owner && call->poll_interrupt());
 }
 
 // What the interrupt check calls while this thread works on a part of a job runs on this thread alone.
@@ -66,7 +66,7 @@ Call::~Call() {
   state.owner = before_.owner;
 }
 
-bool Call::ask() {
+bool Call::poll_interrupt() {
   const mluopsExtInterruptCheck check = interrupt_check.load(std::memory_order_acquire);
   if (check == nullptr) return false;
   const std::int64_t now = milliseconds();
@@ -81,7 +81,7 @@ mluOpStatus_t Call::status(mluOpStatus_t status, const char *function) const {
   return ended() ? fail(MLUOP_STATUS_EXECUTION_FAILED, function, "interrupted") : status;
 }
 
-void Call::end_all() {
+void Call::interrupt_all() {
   for (Call *call = state.call; call != nullptr; call = call->before_.call) {
     call->ended_.store(true, std::memory_order_relaxed);
   }

@@ -49,13 +49,13 @@ class Call {
   bool ended() const { return ended_.load(std::memory_order_relaxed); }
 
   // Calls the interrupt check if that is due, and returns whether the call is to end. For the thread that made the call.
-  bool ask();
+  bool poll_interrupt();
 
   // `status`, or the refusal of a call that ended early.
   mluOpStatus_t status(mluOpStatus_t status, const char *function) const;
 
   // In the child of a fork: ends the calls that this thread has made, since the threads that worked on them are not there.
-  static void end_all();
+  static void interrupt_all();
 
  private:
   const ThreadState before_;

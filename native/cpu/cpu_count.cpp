@@ -25,10 +25,10 @@ int affinity_cpus() {
   return std::max(1u, std::thread::hardware_concurrency());
 }
 
-bool read_line(const std::string &path, char *line, int room) {
+bool read_line(const std::string &path, char *line, int size) {
   std::FILE *file = std::fopen(path.c_str(), "re");
   if (file == nullptr) return false;
-  const bool read = std::fgets(line, room, file) != nullptr;
+  const bool read = std::fgets(line, size, file) != nullptr;
   std::fclose(file);
   return read;
 }

@@ -89,10 +89,10 @@ template <typename T>
 class Scratch {
  public:
   explicit Scratch(std::int64_t count)
-      : data_(bytes(count) <= sizeof near_ ? reinterpret_cast<T *>(near_)
-                                           : static_cast<T *>(std::aligned_alloc(kCacheLine, bytes(count)))) {}
+      : data_(bytes(count) <= sizeof inline_ ? reinterpret_cast<T *>(inline_)
+                                             : static_cast<T *>(std::aligned_alloc(kCacheLine, bytes(count)))) {}
   ~Scratch() {
-    if (data_ != reinterpret_cast<T *>(near_)) std::free(data_);
+    if (data_ != reinterpret_cast<T *>(inline_)) std::free(data_);
   }
   Scratch(const Scratch &) = delete;
   Scratch &operator=(const Scratch &) = delete;
@@ -105,21 +105,22 @@ class Scratch {
   }
 
 #if defined(__SANITIZE_ADDRESS__)
-  static constexpr std::size_t kNearBytes = kCacheLine;  // so that nearly all of it is watched to the byte
+  static constexpr std::size_t kInlineBytes = kCacheLine;  // so that nearly all of it is watched to the byte
 #else
-  static constexpr std::size_t kNearBytes = 8192;
+  static constexpr std::size_t kInlineBytes = 8192;
 #endif
-  alignas(kCacheLine) mutable unsigned char near_[kNearBytes];  // the memory of a constant Scratch is written as well
+  alignas(
+      kCacheLine) mutable unsigned char inline_[kInlineBytes];  // the memory of a constant Scratch is written as well
   T *data_;
 };
 
 // Deals out one piece of memory, each part at the start of a cache line. Without memory it only counts.
-class Dealer {
+class Arena {
  public:
-  explicit Dealer(char *memory) : memory_(memory) {}
+  explicit Arena(char *memory) : memory_(memory) {}
 
   template <typename Value>
-  Value *deal(std::int64_t count) {
+  Value *allocate(std::int64_t count) {
     char *start = memory_ == nullptr ? nullptr : memory_ + used_;
     used_ += (count * static_cast<std::int64_t>(sizeof(Value)) + kLine - 1) / kLine * kLine;
     return reinterpret_cast<Value *>(start);
@@ -145,14 +146,14 @@ static inline void parallel_slots(std::int64_t tasks, std::int64_t slots, const 
 }
 
 // For loops whose rounds are too short to ask interrupted() every time: asks once for about so many values.
-class Patience {
+class InterruptPoll {
  public:
   // Whether to leave the loop; `values` were worked on since the last time.
-  [[gnu::always_inline]] bool ends(std::int64_t values) {
+  [[gnu::always_inline]] bool interrupted(std::int64_t values) {
     left_ -= values;
     if (__builtin_expect(left_ > 0, 1)) return false;
     left_ = kValues;
-    return interrupted();
+    return mluops::interrupted();
   }
 
  private:
@@ -163,10 +164,10 @@ class Patience {
 // Calls body(first, behind the last) for stretches of begin .. end, until the call is interrupted: for loops over much in which each
 // round takes a few nanoseconds.
 template <typename Body>
-[[gnu::always_inline]] static inline void for_stretches(std::int64_t begin, std::int64_t end, const Body &body) {
-  constexpr std::int64_t kStretch = 1 << 16;
-  for (std::int64_t first = begin; first < end && (first == begin || !interrupted()); first += kStretch) {
-    body(first, smaller(first + kStretch, end));
+[[gnu::always_inline]] static inline void for_slices(std::int64_t begin, std::int64_t end, const Body &body) {
+  constexpr std::int64_t kSlice = 1 << 16;
+  for (std::int64_t first = begin; first < end && (first == begin || !interrupted()); first += kSlice) {
+    body(first, smaller(first + kSlice, end));
   }
 }
 

@@ -289,17 +289,17 @@ std::atomic<int> Pool::forks_{0};
 alignas(Pool) unsigned char pool_memory[sizeof(Pool)];
 
 // The child of a fork has none of the workers, and locks may be held by threads that it does not have: start afresh.
-void start_afresh() {
+void reset_in_child() {
   new (pool_memory) Pool;
   Pool::count_fork();
-  Call::end_all();
+  Call::interrupt_all();
   thread_state().inside_job = false;
 }
 
 Pool &pool() {
   static const bool ready = [] {
     new (pool_memory) Pool;
-    pthread_atfork(nullptr, nullptr, start_afresh);
+    pthread_atfork(nullptr, nullptr, reset_in_child);
     return true;
   }();
   (void)ready;

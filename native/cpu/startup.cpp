@@ -10,9 +10,9 @@ namespace {
 
 __attribute__((constructor)) void prepare() {
   settings();
-  first_cache_bytes();
-  second_cache_bytes();
-  last_cache_bytes();
+  l1d_bytes();
+  l2_bytes();
+  llc_bytes();
   streaming_bytes();
   active_level();
   prepare_pool();

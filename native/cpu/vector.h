@@ -347,7 +347,7 @@ static inline void store_row(T *to, const float *row, std::int64_t count) {
 // prefetcher looks. kWrite is 1 for what will be written; kCache is 3 to bring it into the first cache, 2 for the second. GCC takes
 // functions that only ask for one without any effect and leaves calls of them out: each of them must be inline by force.
 template <int kWrite, int kCache = 3, typename T>
-[[gnu::always_inline]] static inline void ask_for_value(const T *values, std::int64_t offset) {
+[[gnu::always_inline]] static inline void prefetch_value(const T *values, std::int64_t offset) {
   const std::uintptr_t start = reinterpret_cast<std::uintptr_t>(values);
   __builtin_prefetch(reinterpret_cast<const void *>(start + static_cast<std::uintptr_t>(offset) * sizeof(T)), kWrite,
                      kCache);
@@ -356,15 +356,15 @@ template <int kWrite, int kCache = 3, typename T>
 // The same for `count` values from `offset` on, to the cache line of the last one. Of several lines at a time, some perhaps twice: a loop
 // that ends where they do is guessed wrong too often.
 template <int kWrite, int kCache = 3, int kLines = 4, typename T>
-[[gnu::always_inline]] static inline void ask_for(const T *values, std::int64_t offset, std::int64_t count) {
+[[gnu::always_inline]] static inline void prefetch(const T *values, std::int64_t offset, std::int64_t count) {
   constexpr std::int64_t kValues = kCacheLine / sizeof(T);
   for (std::int64_t i = 0; i < count; i += kLines * kValues) {
 #pragma GCC unroll 8
     for (int line = 0; line < kLines; ++line) {
-      ask_for_value<kWrite, kCache>(values, offset + smaller(i + line * kValues, count - 1));
+      prefetch_value<kWrite, kCache>(values, offset + smaller(i + line * kValues, count - 1));
     }
   }
-  ask_for_value<kWrite, kCache>(values, offset + count - 1);
+  prefetch_value<kWrite, kCache>(values, offset + count - 1);
 }
 
 // Copies and clears rows of which most are short, without a call. The last vector may overlap the one before it.
@@ -420,12 +420,12 @@ static inline IntVector read_vector_once(IntVector value) {
 }
 
 // However many they are: until the call is interrupted.
-static inline void clear_many_floats(float *to, std::int64_t count) {
-  for_stretches(0, count, [&](std::int64_t begin, std::int64_t end) { clear_floats(to + begin, end - begin); });
+static inline void clear_floats_interruptible(float *to, std::int64_t count) {
+  for_slices(0, count, [&](std::int64_t begin, std::int64_t end) { clear_floats(to + begin, end - begin); });
 }
 
 // As clear_floats, where up to kLanes - 1 floats behind the row may be overwritten.
-static inline void clear_floats_loosely(float *to, std::int64_t count) {
+static inline void clear_floats_may_overrun(float *to, std::int64_t count) {
   for (std::int64_t i = 0; i < count; i += kLanes) store(to + i, Vector{});
 }
 

@@ -31,13 +31,13 @@ constexpr int kBorderAlignFixedBytes = 4096;
 static inline BorderAlignPlan plan_border_align(const BorderAlignGeometry &g, const Card &card, int bytes_per_channel,
                                                 std::int64_t most_group) {
   const std::int64_t line = g.half ? 64 : 32;
-  const std::int64_t channels_in_nram = (nram_room(card) - kBorderAlignFixedBytes) / bytes_per_channel;
+  const std::int64_t channels_in_nram = (usable_nram(card) - kBorderAlignFixedBytes) / bytes_per_channel;
   // A card without room for a line refuses the kernel.
-  const std::int64_t room = larger(round_down(channels_in_nram, line), line);
-  const std::int64_t slot = smaller(round_up(g.channels, line), room);
+  const std::int64_t capacity = larger(round_down(channels_in_nram, line), line);
+  const std::int64_t slot = smaller(round_up(g.channels, line), capacity);
   const std::int64_t borders = g.batches * g.boxes * kBorders;
   const std::int64_t share = ceil_div(borders, std::int64_t{card.clusters} * card.cores_per_cluster);
-  const std::int64_t group = smaller(smaller(room, kLongVector) / slot, smaller(share, most_group));
+  const std::int64_t group = smaller(smaller(capacity, kLongVector) / slot, smaller(share, most_group));
   BorderAlignPlan plan = {};
   plan.borders = borders;
   plan.boxes = static_cast<int>(g.boxes);

@@ -17,7 +17,7 @@ namespace MLUOPS_LEVEL {
 constexpr std::int64_t kBoxesAhead = 2, kPixelsAhead = 6;
 
 // What of the first cache is left for pixels beside boxes, results and gradients.
-static inline std::int64_t first_cache_room() { return first_cache_bytes() / 6 * 5; }
+static inline std::int64_t usable_l1d_bytes() { return l1d_bytes() / 6 * 5; }
 
 // One side of the boxes, seen along its borders: `lines` of `length` pixels, their distances counted in pixels of the map.
 struct Side {
@@ -79,11 +79,11 @@ class SortedBoxes {
     const bool many = count + side.lines > kMany;
     // Of each box its line is kept: found again it might be another one, if the boxes change meanwhile.
     std::int32_t *const lines = memory + count;
-    for_stretches(0, side.lines + 2, [&](std::int64_t begin, std::int64_t end) {
+    for_slices(0, side.lines + 2, [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t line = begin; line < end; ++line) ends_[line] = 0;
     });
     if (many && interrupted()) return;
-    for_stretches(0, count, [&](std::int64_t begin, std::int64_t end) {
+    for_slices(0, count, [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t box = begin; box < end; ++box) {
         lines[box] = static_cast<std::int32_t>(bucket(boxes + box * 4, side));
         ++ends_[lines[box] + 1];
@@ -92,7 +92,7 @@ class SortedBoxes {
     if (many && interrupted()) return;
     for (std::int64_t line = 1; line <= side.lines + 1; ++line) ends_[line] += ends_[line - 1];
     // Filling moves the beginning of each line to its end.
-    for_stretches(0, count, [&](std::int64_t begin, std::int64_t end) {
+    for_slices(0, count, [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t box = begin; box < end; ++box) order_[ends_[lines[box]]++] = static_cast<std::int32_t>(box);
     });
     complete_ = !many || !interrupted();

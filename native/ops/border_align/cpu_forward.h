@@ -43,9 +43,9 @@ struct LinePair {
     held_[number % 2] = number;
     const T *from = map + number * side_.next_line * pixel;
     const std::int64_t step = side_.next_pixel * pixel;
-    Patience patience;
-    for (std::int64_t p = 0; p < side_.length && !patience.ends(channels_); ++p) {
-      ask_for<0, 2, 2>(from, (p + kPixelsAhead) * step, channels_);
+    InterruptPoll poll;
+    for (std::int64_t p = 0; p < side_.length && !poll.interrupted(channels_); ++p) {
+      prefetch<0, 2, 2>(from, (p + kPixelsAhead) * step, channels_);
       copy_pixel(from + p * step, number, p);
     }
     copy_pixel(from + (side_.length - 1) * step, number, side_.length);
@@ -61,7 +61,7 @@ struct LinePair {
   // Blocks of which both lines fit into the first cache beside what else is needed, or else are at least whole cache lines.
   static std::int64_t fitting_width(std::int64_t length) {
     std::int64_t vectors = kBlockVectors;
-    while (vectors > 2 && 2 * length * vectors * static_cast<std::int64_t>(sizeof(Vector)) > first_cache_room()) {
+    while (vectors > 2 && 2 * length * vectors * static_cast<std::int64_t>(sizeof(Vector)) > usable_l1d_bytes()) {
       vectors /= 2;
     }
     return vectors * kLanes;
@@ -88,19 +88,19 @@ struct LinePair {
 
 // The line that will be copied next: its pixels are asked for one at a time, while borders between the lines before it are worked on.
 template <typename T>
-class LineAhead {
+class LinePrefetcher {
  public:
-  LineAhead(const T *map, std::int64_t pixel, const Side &side, std::int64_t number, std::int64_t channels)
+  LinePrefetcher(const T *map, std::int64_t pixel, const Side &side, std::int64_t number, std::int64_t channels)
       : map_(map),
         first_(number * side.next_line * pixel),
         step_(side.next_pixel * pixel),
         channels_(channels),
         left_(number < side.lines ? side.length : 0) {}
 
-  void ask_for_a_pixel() {
+  void prefetch_pixel() {
     if (left_ == 0) return;
     --left_;
-    ask_for<0, 2, 2>(map_, first_ + left_ * step_, channels_);
+    prefetch<0, 2, 2>(map_, first_ + left_ * step_, channels_);
   }
 
  private:
@@ -248,12 +248,13 @@ class Forward {
 
   // What a running task needs: lines of pixels, sorted boxes, and for a group its samples and, if not all are found at once, the largest
   // of them so far.
-  struct Room {
-    Room(const Parts &parts, Dealer &memory)
-        : lines(memory.deal<float>(LinePair::size(parts))),
-          boxes(memory.deal<std::int32_t>(SortedBoxes::size(parts.g))),
-          samples(memory.deal<Samples>(Group::most(parts.g))),
-          largest(memory.deal<float>(parts.g.pool_size < Samples::kMost ? 0 : Group::most(parts.g) * parts.width)) {}
+  struct TaskScratch {
+    TaskScratch(const Parts &parts, Arena &memory)
+        : lines(memory.allocate<float>(LinePair::size(parts))),
+          boxes(memory.allocate<std::int32_t>(SortedBoxes::size(parts.g))),
+          samples(memory.allocate<Samples>(Group::most(parts.g))),
+          largest(memory.allocate<float>(parts.g.pool_size < Samples::kMost ? 0 : Group::most(parts.g) * parts.width)) {
+    }
     float *lines;
     std::int32_t *boxes;
     Samples *samples;
@@ -262,37 +263,37 @@ class Forward {
 
   Forward(const BorderAlignForwardProblem &problem, const Parts &parts) : problem_(problem), parts_(parts) {}
 
-  void run(const Room &room, std::int64_t task) const {
+  void run(const TaskScratch &scratch, std::int64_t task) const {
     const BorderAlignGeometry &g = problem_.geometry;
     const Part part = parts_.part(task);
     const Side side(g, part.side);
-    const SortedBoxes boxes(boxes_of(part), g.boxes, side, room.boxes);
+    const SortedBoxes boxes(boxes_of(part), g.boxes, side, scratch.boxes);
     const T *map = static_cast<const T *>(problem_.input) + parts_.in_map(part);
-    LinePair pair(room.lines, side, part.count);
+    LinePair pair(scratch.lines, side, part.count);
     if (!boxes.complete()) return;
-    Patience patience;
-    for (std::int64_t line = 0; line < side.lines && !patience.ends(16); ++line) {
+    InterruptPoll poll;
+    for (std::int64_t line = 0; line < side.lines && !poll.interrupted(16); ++line) {
       const std::int64_t begin = boxes.begin(line), end = boxes.end(line);
       if (begin == end) continue;
       // A copy pays when its pixels are looked at more than once.
       const bool copied = (end - begin) * (g.pool_size + std::int64_t{1}) >= side.length;
       const std::int64_t high = smaller(line + 1, side.lines - 1);
       for (std::int64_t row = line; copied && row <= high; ++row) pair.hold(map, parts_.pixel, row);
-      if (patience.ends(copied ? side.length * part.count : 0)) return;
-      LineAhead<T> ahead(map, parts_.pixel, side, high + 1, part.count);
+      if (poll.interrupted(copied ? side.length * part.count : 0)) return;
+      LinePrefetcher<T> prefetcher(map, parts_.pixel, side, high + 1, part.count);
       for (std::int64_t first = begin; first < end; first += Group::kMost) {
-        if (patience.ends(Group::kMost * part.count * smaller<std::int64_t>(g.pool_size, Samples::kMost))) return;
+        if (poll.interrupted(Group::kMost * part.count * smaller<std::int64_t>(g.pool_size, Samples::kMost))) return;
         const Group group{part, side, boxes, first, smaller(Group::kMost, end - first)};
         if (copied) {
-          pool_copied(room, group, pair, line, high, ahead);
+          pool_copied(scratch, group, pair, line, high, prefetcher);
         } else {
           const std::int64_t next_line = side.next_line * parts_.pixel;
           const MapChannels<T> pixels{map + line * next_line, map + high * next_line, side.next_pixel * parts_.pixel};
-          pool_group(room, group, pixels, ahead);
+          pool_group(scratch, group, pixels, prefetcher);
         }
       }
     }
-    for (std::int64_t place = boxes.begin(side.lines); place < boxes.end(side.lines) && !patience.ends(part.count);
+    for (std::int64_t place = boxes.begin(side.lines); place < boxes.end(side.lines) && !poll.interrupted(part.count);
          ++place) {
       clear(part, boxes[place]);
     }
@@ -353,7 +354,7 @@ class Forward {
 
   // Finds all samples of a group's borders, some of each border at a time, and calls use(first, count) for them.
   template <typename Use>
-  void find(const Room &room, const Group &group, const Use &use) const {
+  void find(const TaskScratch &scratch, const Group &group, const Use &use) const {
     const std::int64_t all = problem_.geometry.pool_size + std::int64_t{1};
     float at[Group::kMost], step[Group::kMost], fraction[Group::kMost];
     for (std::int64_t b = 0; b < group.count; ++b) {
@@ -361,8 +362,8 @@ class Forward {
       group.side.walk_of(box, problem_.geometry.pool_size, &at[b], &step[b]);
       fraction[b] = Lines(group.side.line_of(box), group.side.lines).fraction;
     }
-    Patience patience;
-    for (std::int64_t first = 0; first < all && !patience.ends(group.count * group.part.count * Samples::kMost);
+    InterruptPoll poll;
+    for (std::int64_t first = 0; first < all && !poll.interrupted(group.count * group.part.count * Samples::kMost);
          first += Samples::kMost) {
       const std::int32_t count = static_cast<std::int32_t>(smaller<std::int64_t>(Samples::kMost, all - first));
       float along[Group::kMost][Samples::kMost];
@@ -375,61 +376,62 @@ class Forward {
         }
       }
       for (std::int64_t b = 0; b < group.count; ++b) {
-        room.samples[b].find(along[b], count, group.side.length, fraction[b]);
+        scratch.samples[b].find(along[b], count, group.side.length, fraction[b]);
       }
       use(static_cast<std::int32_t>(first), count);
     }
   }
 
-  void pool_copied(const Room &room, const Group &group, const LinePair &pair, std::int64_t low, std::int64_t high,
-                   LineAhead<T> &ahead) const {
-    find(room, group, [&](std::int32_t first, std::int32_t samples) {
+  void pool_copied(const TaskScratch &scratch, const Group &group, const LinePair &pair, std::int64_t low,
+                   std::int64_t high, LinePrefetcher<T> &prefetcher) const {
+    find(scratch, group, [&](std::int32_t first, std::int32_t samples) {
       for (std::int64_t c = 0; c < group.part.count; c += pair.width()) {
         const CopiedChannels pixels{pair.line(low, c), pair.line(high, c), pair.width()};
         const std::int64_t end = smaller(c + pair.width(), group.part.count);
-        pool_pieces<kBlockVectors>(room, group, pixels, first, samples, c, end, ahead);
+        pool_pieces<kBlockVectors>(scratch, group, pixels, first, samples, c, end, prefetcher);
       }
     });
   }
 
-  void pool_group(const Room &room, const Group &group, const MapChannels<T> &pixels, LineAhead<T> &ahead) const {
-    find(room, group, [&](std::int32_t first, std::int32_t samples) {
-      pool_pieces<1>(room, group, pixels, first, samples, 0, group.part.count, ahead);
+  void pool_group(const TaskScratch &scratch, const Group &group, const MapChannels<T> &pixels,
+                  LinePrefetcher<T> &prefetcher) const {
+    find(scratch, group, [&](std::int32_t first, std::int32_t samples) {
+      pool_pieces<1>(scratch, group, pixels, first, samples, 0, group.part.count, prefetcher);
     });
   }
 
   // Channels c .. end, the first of which `pixels` starts with: as many vectors at a time as there are left, at most kVectors.
   template <int kVectors, typename Pixels>
-  void pool_pieces(const Room &room, const Group &group, Pixels pixels, std::int32_t first, std::int32_t samples,
-                   std::int64_t c, std::int64_t end, LineAhead<T> &ahead) const {
+  void pool_pieces(const TaskScratch &scratch, const Group &group, Pixels pixels, std::int32_t first,
+                   std::int32_t samples, std::int64_t c, std::int64_t end, LinePrefetcher<T> &prefetcher) const {
     constexpr std::int64_t kWidth = kVectors * kLanes;
     for (; end - c >= kWidth; c += kWidth, pixels = pixels.from(kWidth)) {
-      pool_block<kVectors, true>(room, group, pixels, first, samples, c, kWidth, ahead);
+      pool_block<kVectors, true>(scratch, group, pixels, first, samples, c, kWidth, prefetcher);
     }
     if constexpr (kVectors > 1) {
-      pool_pieces<kVectors / 2>(room, group, pixels, first, samples, c, end, ahead);
+      pool_pieces<kVectors / 2>(scratch, group, pixels, first, samples, c, end, prefetcher);
     } else if (c < end) {
-      pool_block<1, false>(room, group, pixels, first, samples, c, end - c, ahead);
+      pool_block<1, false>(scratch, group, pixels, first, samples, c, end - c, prefetcher);
     }
   }
 
   // Some samples of all borders of a group for the channels from c on.
   template <int kVectors, bool kWhole, typename Pixels>
-  void pool_block(const Room &room, const Group &group, const Pixels &pixels, std::int32_t first, std::int32_t count,
-                  std::int64_t c, std::int64_t some_channels, LineAhead<T> &ahead) const {
+  void pool_block(const TaskScratch &scratch, const Group &group, const Pixels &pixels, std::int32_t first,
+                  std::int32_t count, std::int64_t c, std::int64_t some_channels, LinePrefetcher<T> &prefetcher) const {
     const std::int64_t channels = kWhole ? kVectors * kLanes : some_channels;
     const bool last = first > problem_.geometry.pool_size - count;
     T *output = static_cast<T *>(problem_.output);
     for (std::int64_t b = 0; b < group.count; ++b) {
       const std::int64_t next = smaller(b + kBoxesAhead, group.count - 1);
       const std::int64_t asked = parts_.in_borders(group.part, group.boxes[group.first + next]) + c;
-      ask_for<1, 3, 2>(problem_.argmax, asked, channels);
-      ask_for<1, 3, 2>(output, asked, channels);
-      ahead.ask_for_a_pixel();
+      prefetch<1, 3, 2>(problem_.argmax, asked, channels);
+      prefetch<1, 3, 2>(output, asked, channels);
+      prefetcher.prefetch_pixel();
       const std::int64_t at = parts_.in_borders(group.part, group.boxes[group.first + b]) + c;
-      float *largest = room.largest + b * parts_.width + c;
+      float *largest = scratch.largest + b * parts_.width + c;
       Best<kVectors> best;
-      const typename Pixels::Sums sums(pixels, room.samples[b], group.side, channels);
+      const typename Pixels::Sums sums(pixels, scratch.samples[b], group.side, channels);
       if (first == 0) {
         best.begin(sums);
       } else {

@@ -50,7 +50,7 @@ struct SparseMemory {
   // [rows], sub-manifold mode: the number of the sorted row if it is the first of its site, else -1.
   int *first_of_site;
   // [volume][rows]: the output row that a cell leads an input row to, or -1.
-  int *met;
+  int *kernel_map;
   // [words_out][volume * rows], default mode: numbers of sites, ascending within each task's part.
   int *outputs;
   // [volume][chunks]: how many pairs there are from each chunk of input rows.
@@ -78,7 +78,7 @@ struct SparsePlan {
   int block, blocks;          // rows that are sorted at once
   int tile_rows, grid_sites;  // rows, and neighbouring output sites, that are in NRAM together with a grid
   int sample_step, samples;   // from one to the next of the sorted rows that are in NRAM for searches, and how many are
-  int search_room;            // ints of NRAM for these and for the rows between two of them
+  int search_ints;            // ints of NRAM for these and for the rows between two of them
   SparseMemory memory;
 };
 
@@ -97,7 +97,7 @@ inline int words_for(std::int64_t sites) { return sites <= std::int64_t{1} << 31
 
 inline void cut_rows(const Card &card, SparsePlan *plan) {
   const std::int64_t cores = smaller(std::int64_t{card.clusters} * card.cores_per_cluster, kMostTasks);
-  const std::int64_t ints = nram_room(card) / 4;
+  const std::int64_t ints = usable_nram(card) / 4;
   plan->chunk = static_cast<int>(round_down(ints / kRowVectors, kVectorRows));
   plan->chunks = static_cast<int>(ceil_div(plan->rows, plan->chunk));
   plan->block = static_cast<int>(smaller(larger(ceil_div(plan->rows, cores), kLeastBlock), plan->chunk));
@@ -108,9 +108,9 @@ inline void cut_rows(const Card &card, SparsePlan *plan) {
   plan->sample_step = static_cast<int>(ceil_div(plan->rows, kMostSamples));
   plan->samples = static_cast<int>(ceil_div(plan->rows, plan->sample_step));
   plan->tile_rows = static_cast<int>(round_down(ints / kTileShare, kVectorRows));
-  plan->search_room = static_cast<int>(round_up(plan->words_in * (plan->samples + plan->sample_step), kVectorRows));
+  plan->search_ints = static_cast<int>(round_up(plan->words_in * (plan->samples + plan->sample_step), kVectorRows));
   const std::int64_t taken =
-      kTileVectors * plan->tile_rows + plan->search_room + 2 * round_up(plan->volume, kVectorRows);
+      kTileVectors * plan->tile_rows + plan->search_ints + 2 * round_up(plan->volume, kVectorRows);
   plan->grid_sites = static_cast<int>(round_down(ints - taken, kVectorRows));
 }
 
@@ -140,7 +140,7 @@ inline SparsePlan plan_for(const SparseGeometry &geometry, std::int64_t rows, co
 class WorkspaceDivider {
  public:
   explicit WorkspaceDivider(void *workspace) : next_(reinterpret_cast<std::uintptr_t>(workspace)) {}
-  int *take(std::int64_t ints) {
+  int *allocate(std::int64_t ints) {
     next_ = (next_ + kWorkspaceAlignment - 1) / kWorkspaceAlignment * kWorkspaceAlignment;
     int *const piece = reinterpret_cast<int *>(next_);
     next_ += static_cast<std::uintptr_t>(ints) * sizeof(int);
@@ -157,17 +157,17 @@ inline std::uintptr_t divide_workspace(void *workspace, SparsePlan *plan) {
   WorkspaceDivider divider(workspace);
   const std::int64_t rows = plan->rows;
   SparseMemory &memory = plan->memory;
-  for (int *&side : memory.sorted) side = divider.take((plan->words_in + 1) * rows);
-  memory.reach = divider.take(plan->reach_words * rows);
-  memory.base = divider.take(rows);
-  memory.row_bytes = divider.take(rows);
-  memory.first_of_site = divider.take(plan->sub_manifold ? rows : 0);
-  memory.met = divider.take(plan->volume * rows);
-  memory.outputs = divider.take(plan->sub_manifold ? 0 : plan->words_out * plan->volume * rows);
-  memory.pair_counts = divider.take(std::int64_t{plan->volume} * plan->chunks);
-  memory.digit_counts = divider.take(std::int64_t{plan->blocks} * kDigits);
-  memory.bad_rows = divider.take(plan->row_tasks);
-  memory.parts = divider.take(std::int64_t{2} * plan->row_tasks);
+  for (int *&side : memory.sorted) side = divider.allocate((plan->words_in + 1) * rows);
+  memory.reach = divider.allocate(plan->reach_words * rows);
+  memory.base = divider.allocate(rows);
+  memory.row_bytes = divider.allocate(rows);
+  memory.first_of_site = divider.allocate(plan->sub_manifold ? rows : 0);
+  memory.kernel_map = divider.allocate(plan->volume * rows);
+  memory.outputs = divider.allocate(plan->sub_manifold ? 0 : plan->words_out * plan->volume * rows);
+  memory.pair_counts = divider.allocate(std::int64_t{plan->volume} * plan->chunks);
+  memory.digit_counts = divider.allocate(std::int64_t{plan->blocks} * kDigits);
+  memory.bad_rows = divider.allocate(plan->row_tasks);
+  memory.parts = divider.allocate(std::int64_t{2} * plan->row_tasks);
   return divider.end();
 }
 

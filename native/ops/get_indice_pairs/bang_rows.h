@@ -26,9 +26,9 @@ __mlu_func__ Share share_of(int count) {
 }
 
 // The next `count` ints of NRAM.
-__mlu_func__ int *take(int **room, int count) {
-  int *const taken = *room;
-  *room += count;
+__mlu_func__ int *allocate(int **next, int count) {
+  int *const taken = *next;
+  *next += count;
   return taken;
 }
 
@@ -92,9 +92,9 @@ struct Fields {
   int *field[kMostWords + 1];
 };
 
-__mlu_func__ Fields take_fields(int **room, int size) {
+__mlu_func__ Fields allocate_fields(int **next, int size) {
   Fields fields;
-  for (int f = 0; f <= kMostWords; ++f) fields.field[f] = take(room, size);
+  for (int f = 0; f <= kMostWords; ++f) fields.field[f] = allocate(next, size);
   return fields;
 }
 
@@ -119,22 +119,22 @@ __mlu_func__ void split(const Fields &to, const Fields &from, int fields, int wo
 }
 
 // What count_digits() works with: vectors of as many ints as there are rows.
-struct DigitRoom {
+struct DigitScratch {
   int *digit, *change, *iota, *start, *value;
 };
 
 // How many of the sorted words have each digit.
-__mlu_func__ void count_digits(int *counts, int *words, int first_bit, int bits, int count, const DigitRoom &room) {
-  shift_right(room.digit, words, first_bit, count);
-  __bang_band_scalar(room.digit, room.digit, (1 << bits) - 1, count);
-  __bang_write_value(room.change, 1, 1);
-  if (count > 1) __bang_sub(room.change + 1, room.digit + 1, room.digit, count - 1);
-  const int runs = filter(room.start, room.iota, room.change, count);
-  filter(room.value, room.digit, room.change, count);
+__mlu_func__ void count_digits(int *counts, int *words, int first_bit, int bits, int count, const DigitScratch &scratch) {
+  shift_right(scratch.digit, words, first_bit, count);
+  __bang_band_scalar(scratch.digit, scratch.digit, (1 << bits) - 1, count);
+  __bang_write_value(scratch.change, 1, 1);
+  if (count > 1) __bang_sub(scratch.change + 1, scratch.digit + 1, scratch.digit, count - 1);
+  const int runs = filter(scratch.start, scratch.iota, scratch.change, count);
+  filter(scratch.value, scratch.digit, scratch.change, count);
   __bang_write_value(counts, kDigits, 0);
   for (int i = 0; i < runs; ++i) {
-    const int end = i + 1 < runs ? room.start[i + 1] : count;
-    counts[room.value[i]] = end - room.start[i];
+    const int end = i + 1 < runs ? scratch.start[i + 1] : count;
+    counts[scratch.value[i]] = end - scratch.start[i];
   }
 }
 

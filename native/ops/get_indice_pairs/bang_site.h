@@ -138,12 +138,12 @@ struct RowFinder {
   int loaded;
 };
 
-// Takes search_room ints at `room`.
-__mlu_func__ RowFinder make_finder(const SparsePlan &plan, int side, int *room) {
+// Takes search_ints ints at `room`.
+__mlu_func__ RowFinder make_finder(const SparsePlan &plan, int side, int *next) {
   const bool wide = plan.words_in > 1;
   RowFinder finder;
   finder.rows.low = sorted_field(plan, side, 0);
-  finder.samples.low = room;
+  finder.samples.low = next;
   finder.window.low = finder.samples.low + plan.samples;
   finder.rows.high = wide ? sorted_field(plan, side, 1) : nullptr;
   finder.samples.high = wide ? finder.window.low + plan.sample_step : nullptr;

@@ -29,7 +29,7 @@ class Bricks {
       const std::int32_t size = 1 << shape.shift[axis];
       most_ = larger(most_, smaller((g.filter_space[axis] - 2) / size + 2, (g.input_space[axis] - 1) / size + 1));
       find_cells_below(axis);
-      for_stretches(0, g.input_space[axis], [&](std::int64_t begin, std::int64_t end) {
+      for_slices(0, g.input_space[axis], [&](std::int64_t begin, std::int64_t end) {
         for (std::int64_t i = begin; i < end; ++i) entries[i] = reach(g, axis, i);
       });
       entries += g.input_space[axis];

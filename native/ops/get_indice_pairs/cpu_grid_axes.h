@@ -56,7 +56,7 @@ class GridAxes {
                    along.stride, groups,
                    kind_scale,   axis * static_cast<int>(kMostInGroup)};
       if (entries != nullptr) {
-        for_stretches(0, g.input_space[axis], [&](std::int64_t begin, std::int64_t end) {
+        for_slices(0, g.input_space[axis], [&](std::int64_t begin, std::int64_t end) {
           for (std::int64_t i = begin; i < end; ++i) entries[i] = entry(axes_[axis], along.reach(i), output_scale);
         });
         entries += g.input_space[axis];

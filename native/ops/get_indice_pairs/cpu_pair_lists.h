@@ -5,7 +5,7 @@
 #ifndef MLUOPS_OPS_GET_INDICE_PAIRS_CPU_PAIR_LISTS_H_
 #define MLUOPS_OPS_GET_INDICE_PAIRS_CPU_PAIR_LISTS_H_
 
-#include "cpu/stream.h"
+#include "cpu/nontemporal.h"
 #include "cpu/vector.h"
 #include "ops/get_indice_pairs/cpu_rows.h"
 
@@ -21,7 +21,8 @@ class PairLists {
         rows_(problem.rows),
         volume_(problem.volume),
         chunks_(chunks),
-        past_caches_(2 * volume_ * rows_ * static_cast<std::int64_t>(sizeof(std::int32_t)) >= streaming_bytes() / 4),
+        nontemporal_padding_(2 * volume_ * rows_ * static_cast<std::int64_t>(sizeof(std::int32_t)) >=
+                             streaming_bytes() / 4),
         ends_(ends) {}
 
   std::int64_t chunks() const { return chunks_; }
@@ -45,8 +46,8 @@ class PairLists {
     std::int32_t *inputs = pairs_ + k * 2 * rows_;
     inputs[at] = row;
     inputs[rows_ + at] = output;
-    ask_for_value<1>(inputs, at + kAhead);
-    ask_for_value<1>(inputs, rows_ + at + kAhead);
+    prefetch_value<1>(inputs, at + kAhead);
+    prefetch_value<1>(inputs, rows_ + at + kAhead);
   }
 
   // The pairs of `count` rows, under one filter cell; output(i) is that of rows[i]. For the next ones as many lines are asked for.
@@ -57,8 +58,8 @@ class PairLists {
     ends[k] += static_cast<std::int32_t>(count);
     for (std::int64_t i = 0; i < count; ++i) inputs[i] = rows[i];
     for (std::int64_t i = 0; i < count; ++i) outputs[i] = output(i);
-    ask_for<1>(inputs, count, count);
-    ask_for<1>(outputs, count, count);
+    prefetch<1>(inputs, count, count);
+    prefetch<1>(outputs, count, count);
   }
 
   std::int32_t *clear_counts(std::int64_t chunk) const {
@@ -68,7 +69,7 @@ class PairLists {
   }
 
   // Given how many pairs every chunk will have, makes the stretches follow one another.
-  void join_stretches() const {
+  void join_segments() const {
     for (std::int64_t k = 0; k < volume_; ++k) {
       std::int32_t before = 0;
       for (std::int64_t chunk = 0; chunk < chunks_; ++chunk) {
@@ -88,7 +89,7 @@ class PairLists {
       for (std::int64_t i = begin; i < end; ++i) {
         const std::int64_t chunk = i - volume_;
         if (chunk < 0) {
-          fill_behind(i);
+          fill_padding(i);
         } else {
           body(chunk, chunk_begin(chunk), chunk_begin(chunk + 1));
         }
@@ -98,7 +99,7 @@ class PairLists {
   }
 
   // Where it is not known how many there will be: the stretches start where they would if every row had met something.
-  void start_stretch(std::int64_t chunk) const {
+  void start_segment(std::int64_t chunk) const {
     for (std::int64_t k = 0; k < volume_; ++k) ends_of(chunk)[k] = static_cast<std::int32_t>(chunk_begin(chunk));
   }
 
@@ -106,8 +107,8 @@ class PairLists {
   void finish() const {
     auto finish = [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t k = begin; k < end; ++k) {
-        counts_[k] = static_cast<std::int32_t>(push_together(k));
-        fill_behind(k);
+        counts_[k] = static_cast<std::int32_t>(compact(k));
+        fill_padding(k);
       }
     };
     parallel_for(volume_, kRowsPerPiece / (2 * rows_) + 1, finish);
@@ -116,20 +117,20 @@ class PairLists {
  private:
   static constexpr std::int64_t kAhead = 2 * kCacheLine / sizeof(std::int32_t);
 
-  void fill_behind(std::int64_t k) const {
+  void fill_padding(std::int64_t k) const {
     std::int32_t *inputs = pairs_ + k * 2 * rows_ + counts_[k];
     const std::size_t left = static_cast<std::size_t>(rows_ - counts_[k]) * sizeof *inputs;
-    if (past_caches_) {
-      stream_byte(inputs, 0xff, left);
-      stream_byte(inputs + rows_, 0xff, left);
-      finish_stream();
+    if (nontemporal_padding_) {
+      fill_nontemporal(inputs, 0xff, left);
+      fill_nontemporal(inputs + rows_, 0xff, left);
+      nontemporal_fence();
     } else {
       std::memset(inputs, 0xff, left);
       std::memset(inputs + rows_, 0xff, left);
     }
   }
 
-  std::int64_t push_together(std::int64_t k) const {
+  std::int64_t compact(std::int64_t k) const {
     std::int32_t *inputs = pairs_ + k * 2 * rows_;
     std::int64_t count = 0;
     for (std::int64_t chunk = 0; chunk < chunks_; ++chunk) {
@@ -147,7 +148,8 @@ class PairLists {
   std::int32_t *const pairs_;
   std::int32_t *const counts_;
   const std::int64_t rows_, volume_, chunks_;
-  const bool past_caches_;    // where what is behind the pairs goes, of smaller results too, because nobody reads it
+  const bool
+      nontemporal_padding_;   // where what is behind the pairs goes, of smaller results too, because nobody reads it
   std::int32_t *const ends_;  // [chunks][volume]
 };
 

@@ -8,7 +8,7 @@
 #ifndef MLUOPS_OPS_GET_INDICE_PAIRS_CPU_SORTED_H_
 #define MLUOPS_OPS_GET_INDICE_PAIRS_CPU_SORTED_H_
 
-#include "cpu/stream.h"
+#include "cpu/nontemporal.h"
 #include "ops/get_indice_pairs/cpu_sorted_rows.h"
 #include "ops/get_indice_pairs/radix_sort.h"
 
@@ -49,8 +49,8 @@ class SortedPairs {
     link_runs();
     if (interrupted() || (!sub_manifold() && !find_lines())) return MLUOP_STATUS_SUCCESS;
     outcome.rows_out = sub_manifold() ? rows_ : outputs_;
-    outcome.room = outcome.rows_out <= problem_.out_rows;
-    if (!outcome.room) return MLUOP_STATUS_SUCCESS;
+    outcome.fits = outcome.rows_out <= problem_.out_rows;
+    if (!outcome.fits) return MLUOP_STATUS_SUCCESS;
     parallel_slots(planes_, smaller(parts_.slots, useful_slots(planes_, 2 * cells_wide_ * rows_)),
                    [this](std::int64_t slot, std::int64_t plane) { match_plane(slot, plane); });
     if (!interrupted()) write_outputs();
@@ -128,8 +128,8 @@ class SortedPairs {
       if (mirrored) link_count_[planes_ - 1 - plane] = 0;
     }
     std::int64_t candidate = 0;
-    Patience patience;
-    for (std::int64_t run = 0; run < in_.count && !patience.ends(16); ++run) {
+    InterruptPoll poll;
+    for (std::int64_t run = 0; run < in_.count && !poll.interrupted(16); ++run) {
       const std::int64_t depth = depth_.output(in_.run[run].depth, depth_cell);
       if (depth < 0) continue;
       const std::int64_t highest = in_.run[run].height + height_.pad;  // of height cell 0
@@ -140,7 +140,7 @@ class SortedPairs {
       const auto to = static_cast<std::uint64_t>(start + smaller(highest, heights - 1));
       const SparseSketch near = reach_of(run_sketch_[run]);
       while (candidate < in_.count && in_.line[candidate] < from) ++candidate;
-      for (std::int64_t line = candidate; line < in_.count && in_.line[line] <= to && !patience.ends(4); ++line) {
+      for (std::int64_t line = candidate; line < in_.count && in_.line[line] <= to && !poll.interrupted(4); ++line) {
         const SparseSketch &there = run_sketch_[line];
         if ((there.stretches & near.stretches) == 0 || (there.residues & near.residues) == 0) continue;
         const std::int64_t height_cell = highest - (static_cast<std::int64_t>(in_.line[line]) - start);
@@ -162,8 +162,8 @@ class SortedPairs {
       const std::int64_t plane = depth_cell * height_cells + height_cell;
       SparseRecord *records = lines_ + plane * rows_;
       link_count_[plane] = 0;
-      Patience patience;
-      for (std::int64_t run = 0; run < in_.count && !patience.ends(8); ++run) {
+      InterruptPoll poll;
+      for (std::int64_t run = 0; run < in_.count && !poll.interrupted(8); ++run) {
         const std::int64_t depth = depth_.output(in_.run[run].depth, depth_cell);
         const std::int64_t height = height_.output(in_.run[run].height, height_cell);
         if (depth < 0 || height < 0) continue;
@@ -181,7 +181,7 @@ class SortedPairs {
     std::int64_t count = 0;
     for (std::int64_t plane = 0; plane < planes_; ++plane) {
       // Downwards, in pieces that may overlap.
-      for_stretches(0, link_count_[plane], [&](std::int64_t begin, std::int64_t end) {
+      for_slices(0, link_count_[plane], [&](std::int64_t begin, std::int64_t end) {
         std::memmove(lines_ + count + begin, lines_ + plane * rows_ + begin,
                      static_cast<std::size_t>(end - begin) * sizeof *lines_);
       });
@@ -242,8 +242,8 @@ class SortedPairs {
   void merge_links(const SparseRecord *sorted, std::int64_t count, SparseRecord *merged) {
     std::uint32_t room = 0;
     line_count_ = 0;
-    Patience patience;
-    for (std::int64_t i = 0; i < count && !patience.ends(16); ++i) {
+    InterruptPoll poll;
+    for (std::int64_t i = 0; i < count && !poll.interrupted(16); ++i) {
       if (i == 0 || sorted[i].key != sorted[i - 1].key) {
         merged[line_count_++] = SparseRecord{sorted[i].key, room, static_cast<std::uint32_t>(i)};
       }
@@ -259,8 +259,8 @@ class SortedPairs {
     auto collect = [&](std::int64_t begin, std::int64_t end) {
       std::uint64_t bits[kBitmapWords];
       std::memset(bits, 0, sizeof bits);
-      Patience patience;
-      for (std::int64_t line = begin; line < end && !patience.ends(1024); ++line) {
+      InterruptPoll poll;
+      for (std::int64_t line = begin; line < end && !poll.interrupted(1024); ++line) {
         std::int64_t link = merged[line].b;
         std::int32_t *columns = columns_ + merged[line].a;
         const bool small = width_.outputs <= kBitmapWords * 64;
@@ -276,11 +276,11 @@ class SortedPairs {
   // Calls visit(column) for everything that the links of a line, from `link` on, reach.
   template <typename Visit>
   void visit_columns(const SparseRecord *sorted, std::int64_t link, std::int64_t line, const Visit &visit) const {
-    Patience patience;
+    InterruptPoll poll;
     for (; link < link_total_ && links_[sorted[link].a].line == static_cast<std::uint32_t>(line); ++link) {
       const std::uint32_t run = links_[sorted[link].a].run;
       for (std::uint32_t j = in_.run[run].begin; j < in_.run[run + 1].begin; ++j) {
-        if (patience.ends(2 * cells_wide_)) return;
+        if (poll.interrupted(2 * cells_wide_)) return;
         for (std::int64_t cell = 0; cell < cells_wide_; ++cell) {
           const std::int64_t column = width_.output(in_.column[j], cell);
           if (column >= 0) visit(column);
@@ -324,9 +324,10 @@ class SortedPairs {
   }
 
   static void heap_sort(std::int32_t *values, std::int64_t count) {
-    Patience patience;
-    for (std::int64_t start = count / 2 - 1; start >= 0 && !patience.ends(16); --start) sift_down(values, start, count);
-    for (std::int64_t end = count - 1; end > 0 && !patience.ends(64); --end) {
+    InterruptPoll poll;
+    for (std::int64_t start = count / 2 - 1; start >= 0 && !poll.interrupted(16); --start)
+      sift_down(values, start, count);
+    for (std::int64_t end = count - 1; end > 0 && !poll.interrupted(64); --end) {
       swap(values[0], values[end]);
       sift_down(values, 0, end);
     }
@@ -392,8 +393,8 @@ class SortedPairs {
         values[cell * rows_ + input] = output;
       });
     }
-    Patience patience;
-    for (std::int64_t cell = 0; cell < cells_wide_ && !patience.ends(rows_); ++cell) {
+    InterruptPoll poll;
+    for (std::int64_t cell = 0; cell < cells_wide_ && !poll.interrupted(rows_); ++cell) {
       std::int32_t *inputs = pairs + cell * 2 * rows_;
       if (!in_.ordered) counts[cell] = list_marked(marks + cell * words, words, values + cell * rows_, inputs);
       const std::size_t left = static_cast<std::size_t>(rows_ - counts[cell]) * sizeof(std::int32_t);
@@ -416,12 +417,12 @@ class SortedPairs {
   template <typename Match>
   void look_up_links(std::int64_t plane, const Match &match) const {
     const SparseLink *links = links_ + plane * rows_;
-    Patience patience;
+    InterruptPoll poll;
     for (std::int64_t i = 0; i < link_count_[plane]; ++i) {
       const Columns *of_line = column_index_ + links[i].line * index_words_;
       const std::uint64_t first_label = lines_[links[i].line].b;
       for (std::uint32_t j = in_.run[links[i].run].begin; j < in_.run[links[i].run + 1].begin; ++j) {
-        if (patience.ends(4 * cells_wide_)) return;
+        if (poll.interrupted(4 * cells_wide_)) return;
         for (std::int64_t cell = 0; cell < cells_wide_; ++cell) {
           const std::int64_t column = width_.output(in_.column[j], cell);
           if (column < 0) continue;
@@ -441,15 +442,15 @@ class SortedPairs {
   void walk_links(std::int64_t plane, const Match &match) const {
     const SparseLink *links = links_ + plane * rows_;
     const std::int64_t reach = (cells_wide_ - 1) * width_.dilation;
-    Patience patience;
+    InterruptPoll poll;
     for (std::int64_t i = 0; i < link_count_[plane]; ++i) {
       const Line line = line_at(links[i].line);
       std::int64_t candidate = 0;
       for (std::uint32_t j = in_.run[links[i].run].begin; j < in_.run[links[i].run + 1].begin; ++j) {
         const std::int64_t highest = in_.column[j] + width_.pad;
         while (candidate < line.count && line.columns[candidate] * width_.stride < highest - reach) ++candidate;
-        if (patience.ends(16)) return;
-        for (std::int64_t c = candidate; c < line.count && !patience.ends(4); ++c) {
+        if (poll.interrupted(16)) return;
+        for (std::int64_t c = candidate; c < line.count && !poll.interrupted(4); ++c) {
           const std::int64_t distance = highest - line.columns[c] * width_.stride;
           if (distance < 0) break;
           if (width_.dilation != 1 && distance % width_.dilation != 0) continue;
@@ -475,9 +476,9 @@ class SortedPairs {
 
   void write_outputs() {
     if (sub_manifold()) {
-      for_stretches(0, rows_, [this](std::int64_t begin, std::int64_t end) {
-        keep_bytes(problem_.out_indices + begin * 4, problem_.indices + begin * 4,
-                   static_cast<std::size_t>(end - begin) * sizeof(Row));
+      for_slices(0, rows_, [this](std::int64_t begin, std::int64_t end) {
+        copy_cached(problem_.out_indices + begin * 4, problem_.indices + begin * 4,
+                    static_cast<std::size_t>(end - begin) * sizeof(Row));
       });
       return;
     }

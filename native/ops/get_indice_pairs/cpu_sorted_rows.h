@@ -113,7 +113,7 @@ class RowSorter {
     parallel_for(rows_, kRowsPerPiece, read);
     if (interrupted()) return;
     in_.ordered = true;
-    for_stretches(1, rows_, [&](std::int64_t begin, std::int64_t end) {
+    for_slices(1, rows_, [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t l = begin; l < end && in_.ordered; ++l) {
         in_.ordered = cell_in(records[l - 1]) <= cell_in(records[l]);
       }
@@ -131,8 +131,8 @@ class RowSorter {
     std::uint64_t line_end = 0;  // first cell behind the line of the current run
     std::uint32_t distinct = 0;
     in_.count = 0;
-    Patience patience;
-    for (std::int64_t j = 0; j < rows_ && !patience.ends(16); ++j) {
+    InterruptPoll poll;
+    for (std::int64_t j = 0; j < rows_ && !poll.interrupted(16); ++j) {
       const std::uint64_t cell = cell_in(sorted[j]);
       const std::int64_t number = number_of(sorted[j]);
       if (cell >= line_end) {

@@ -108,8 +108,8 @@ GridWorkspace divide_for_grid(const SparseGeometry &geometry, std::int64_t rows)
       parts.dense ? parts.word_count : std::min(parts.word_count, sub_m ? rows : volume * rows);
   parts.axes = divider.take(coordinates(geometry), kBytesPerCoordinate);
   parts.words = divider.take(most_words, sizeof(SparseWord));
-  parts.most_sheets = parts.dense && !sub_m ? kMostSlots : 0;
-  parts.sheets = divider.take(parts.most_sheets * parts.word_count, sizeof(std::uint64_t));
+  parts.most_private_bitmaps = parts.dense && !sub_m ? kMostSlots : 0;
+  parts.private_bitmaps = divider.take(parts.most_private_bitmaps * parts.word_count, sizeof(std::uint64_t));
   parts.group_bits = divider.take(parts.groups + 1, sizeof(std::uint64_t));
   parts.group_before = divider.take(parts.groups, sizeof(std::uint32_t));
   parts.slots = divider.take(sub_m ? rows : 0, sizeof(std::uint64_t));
@@ -117,7 +117,7 @@ GridWorkspace divide_for_grid(const SparseGeometry &geometry, std::int64_t rows)
   parts.chunks = std::clamp<std::int64_t>(rows / kRowsPerChunk, 1, kMostChunks);
   parts.ends = divider.take(parts.chunks * volume, sizeof(std::int32_t));
   parts.kinds = sub_m ? 0 : kinds_of_rows(geometry);
-  parts.most_blocks = parts.kinds > 0 ? (rows / parts.chunks + 1) / RowBlock::kRoom + parts.kinds : 0;
+  parts.most_blocks = parts.kinds > 0 ? (rows / parts.chunks + 1) / RowBlock::kCapacity + parts.kinds : 0;
   parts.rows = divider.take(sub_m || parts.kinds > 0 ? 0 : 4 * rows, sizeof(std::int32_t));
   parts.blocks = divider.take(parts.chunks * parts.most_blocks, sizeof(RowBlock));
   parts.block_counts = divider.take(parts.kinds > 0 ? parts.chunks : 0, sizeof(std::int64_t));

@@ -61,11 +61,11 @@ constexpr std::size_t kWorkspaceAlignment = 64;
 
 // Input rows of one kind, which the same filter cells send to outputs.
 struct RowBlock {
-  static constexpr std::int64_t kRoom = 64;
+  static constexpr std::int64_t kCapacity = 64;
 
-  std::uint64_t cells[kRoom];    // of the output space, that the first of those filter cells sends them to
-  std::int32_t rows[kRoom];      // their numbers
-  std::uint32_t reached[kRoom];  // bits of those filter cells that send them into the output space
+  std::uint64_t cells[kCapacity];    // of the output space, that the first of those filter cells sends them to
+  std::int32_t rows[kCapacity];      // their numbers
+  std::uint32_t reached[kCapacity];  // bits of those filter cells that send them into the output space
   std::int32_t count;
   std::int32_t kind;
 };
@@ -89,25 +89,25 @@ BrickShape brick_shape(const SparseGeometry &geometry);
 
 // Where DefaultGrid and SubManifoldGrid have their parts.
 struct GridWorkspace {
-  std::int64_t word_count;   // of 64 cells each, that the grid has
-  std::size_t axes;          // GridAxis::Entry or BrickReach[coordinates on all axes of the input space]
-  bool dense;                // all words are there, and no groups
-  std::int64_t groups;       // of 64 words, 0 if dense
-  std::size_t words;         // SparseWord[all, or as many as there may be with marks]
-  std::int64_t most_sheets;  // default mode only: if dense, as many threads can mark at the same time
-  std::size_t sheets;        // uint64[most_sheets][words]
-  std::size_t group_bits;    // uint64[groups + 1]; what the last one holds does not matter
-  std::size_t group_before;  // uint32[groups]
-  std::size_t slots;         // uint64[L], sub-manifold mode only
-  std::size_t numbers;       // int32[L], sub-manifold mode only
-  std::int64_t chunks;       // of the input rows
-  std::int64_t kinds;        // default mode only: of rows, 0 if they are not put into blocks by kind
-  std::int64_t most_blocks;  // of a chunk
-  std::size_t rows;          // int32[L][4], default mode only: of the input, if they are not put into blocks
-  std::size_t blocks;        // RowBlock[chunks][most_blocks]
-  std::size_t block_counts;  // int64[chunks]
-  std::size_t ends;          // int32[chunks][K]
-  std::size_t total;         // bytes in all, with room to align the start
+  std::int64_t word_count;            // of 64 cells each, that the grid has
+  std::size_t axes;                   // GridAxis::Entry or BrickReach[coordinates on all axes of the input space]
+  bool dense;                         // all words are there, and no groups
+  std::int64_t groups;                // of 64 words, 0 if dense
+  std::size_t words;                  // SparseWord[all, or as many as there may be with marks]
+  std::int64_t most_private_bitmaps;  // default mode only: if dense, as many threads can mark at the same time
+  std::size_t private_bitmaps;        // uint64[most_private_bitmaps][words]
+  std::size_t group_bits;             // uint64[groups + 1]; what the last one holds does not matter
+  std::size_t group_before;           // uint32[groups]
+  std::size_t slots;                  // uint64[L], sub-manifold mode only
+  std::size_t numbers;                // int32[L], sub-manifold mode only
+  std::int64_t chunks;                // of the input rows
+  std::int64_t kinds;                 // default mode only: of rows, 0 if they are not put into blocks by kind
+  std::int64_t most_blocks;           // of a chunk
+  std::size_t rows;                   // int32[L][4], default mode only: of the input, if they are not put into blocks
+  std::size_t blocks;                 // RowBlock[chunks][most_blocks]
+  std::size_t block_counts;           // int64[chunks]
+  std::size_t ends;                   // int32[chunks][K]
+  std::size_t total;                  // bytes in all, with room to align the start
 };
 
 // Filter cells of an axis that lie strides apart are a group: a coordinate is sent to outputs by those of one group only.

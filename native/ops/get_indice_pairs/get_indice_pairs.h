@@ -14,7 +14,7 @@ struct GetIndicePairsOutcome {
   std::int64_t bad_row = -1;       // first row with a coordinate outside batch or space, or -1
   std::int32_t bad_place[4] = {};  // its coordinates: the host may be unable to read the rows
   std::int64_t rows_out = 0;       // rows of the output, also when out_indices has no room for them
-  bool room = true;                // whether it had
+  bool fits = true;                // whether it had
 };
 
 // Along each axis, filter cell k sends input i to output (i + pad - k * dilation) / stride where that is a whole number in

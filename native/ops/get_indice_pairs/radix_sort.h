@@ -24,7 +24,7 @@ static inline Record *radix_sort(Record *records, Record *other, std::int64_t co
   const std::uint64_t mask = (std::uint64_t{1} << digit_bits) - 1;
   std::uint32_t place[kMostPasses][1 << kMostDigitBits];
   std::memset(place, 0, static_cast<std::size_t>(passes) * sizeof place[0]);
-  for_stretches(0, count, [&](std::int64_t begin, std::int64_t end) {
+  for_slices(0, count, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i) {
       std::uint64_t key = sort_key(records[i]) >> first_bit;
       for (int pass = 0; pass < passes; ++pass, key >>= digit_bits) ++place[pass][key & mask];
@@ -38,7 +38,7 @@ static inline Record *radix_sort(Record *records, Record *other, std::int64_t co
       before += here;
     }
     const int shift = first_bit + pass * digit_bits;
-    for_stretches(0, count, [&](std::int64_t begin, std::int64_t end) {
+    for_slices(0, count, [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t i = begin; i < end; ++i) {
         other[place[pass][(sort_key(records[i]) >> shift) & mask]++] = records[i];
       }

@@ -4,9 +4,9 @@
 
 #include <iterator>
 
-#include "ops/psamask/cpu_ahead.h"
 #include "ops/psamask/cpu_map.h"
-#include "ops/psamask/cpu_sheet.h"
+#include "ops/psamask/cpu_prefetcher.h"
+#include "ops/psamask/cpu_write_combining_buffer.h"
 
 namespace mluops {
 namespace MLUOPS_LEVEL {
@@ -37,8 +37,8 @@ struct LineRuns {
 
   std::int64_t left() const { return lines; }
 
-  [[gnu::always_inline]] void ask() {
-    ask_for<0, 2>(map, from, count);
+  [[gnu::always_inline]] void prefetch_next() {
+    prefetch<0, 2>(map, from, count);
     from += stride;
     --lines;
   }
@@ -46,17 +46,17 @@ struct LineRuns {
 
 // Masks of all positions in one row of the map, from the map of `distribute`.
 struct DistributeBackward {
-  DistributeBackward(const Map &map, const PsamaskBackwardProblem &of, bool past_caches)
+  DistributeBackward(const Map &map, const PsamaskBackwardProblem &of, bool nontemporal)
       : g(map),
         problem(of),
-        direct(!past_caches),
-        asks(past_caches || g.map_in_memory()),
+        direct(!nontemporal),
+        prefetches(nontemporal || g.map_in_memory()),
         clears(clears_of(g.mask_w)) {}
 
   const Map &g;
   const PsamaskBackwardProblem &problem;
   const bool direct;        // rows are written straight into the result
-  const bool asks;          // for a map that the last cache has too, unless the result stays there as well
+  const bool prefetches;    // for a map that the last cache has too, unless the result stays there as well
   ClearRows *const clears;  // for rows of cells, NULL if they are too short or too long
 
   static ClearRows *clears_of(std::int64_t width) {
@@ -64,13 +64,13 @@ struct DistributeBackward {
     return fits ? kClearRows[squares(width) - 1] : nullptr;
   }
 
-  static constexpr std::int64_t kSheetWidth = 256;
+  static constexpr std::int64_t kBufferWidth = 256;
 
   std::int64_t tasks() const { return g.batches * g.height; }
-  std::int64_t sheet_lines() const { return direct || g.mask_w > kSheetWidth ? 0 : smaller(kPositions, g.width); }
+  std::int64_t buffer_lines() const { return direct || g.mask_w > kBufferWidth ? 0 : smaller(kPositions, g.width); }
 
   // Room for two rows of cells at least: of shorter pieces, more is what two cache lines share.
-  std::int64_t sheet_width() const { return larger(kSheetWidth, 2 * g.mask_w); }
+  std::int64_t buffer_width() const { return larger(kBufferWidth, 2 * g.mask_w); }
 
   std::int64_t values() const { return g.width * g.cells; }
 
@@ -85,7 +85,7 @@ struct DistributeBackward {
     std::int64_t past[kPositions];
   };
 
-  void run(const Sheet &sheet, std::int64_t task) const {
+  void run(const WriteCombiningBuffer &buffer, std::int64_t task) const {
     const std::int64_t batch = task / g.height, h = task % g.height;
     for (Tiles<kPositions> w(Range{0, g.width}); w.more(); w.next()) {
       if (w.at() > 0 && interrupted()) return;
@@ -98,43 +98,44 @@ struct DistributeBackward {
         positions.before[j] = positions.columns[j].begin - (w.at() + j) + g.left;
         positions.past[j] = positions.columns[j].end - (w.at() + j) + g.left;
       }
-      masks(sheet, positions, problem.mask + ((batch * g.height + h) * g.width + w.at()) * g.cells,
+      masks(buffer, positions, problem.mask + ((batch * g.height + h) * g.width + w.at()) * g.cells,
             problem.map + batch * g.area * g.area + h * g.width + w.at());
     }
-    sheet.finish();
+    buffer.finish();
   }
 
   // Sheets of rows of cells that fit side by side, or straight into rows that are wider.
-  void masks(const Sheet &sheet, const Positions &positions, float *mask, const float *map) const {
-    Patience patience;
+  void masks(const WriteCombiningBuffer &buffer, const Positions &positions, float *mask, const float *map) const {
+    InterruptPoll poll;
     const std::int64_t work = positions.count * larger(g.mask_w, g.width);
-    if (g.mask_w > kSheetWidth) {
-      for (std::int64_t i = 0; i < g.mask_h && !patience.ends(work); ++i)
+    if (g.mask_w > kBufferWidth) {
+      for (std::int64_t i = 0; i < g.mask_h && !poll.interrupted(work); ++i)
         wide_row(mask + i * g.mask_w, lines_of(map, positions.h, i), positions);
       return;
     }
-    const std::int64_t rows_at_once = direct ? 1 : sheet_width() / g.mask_w;
-    if (!direct) sheet.start(0, mask, g.cells, positions.count);
+    const std::int64_t rows_at_once = direct ? 1 : buffer_width() / g.mask_w;
+    if (!direct) buffer.start(0, mask, g.cells, positions.count);
     for (Range rows{0, rows_at_once}; rows.begin < g.mask_h; rows = Range{rows.end, rows.end + rows_at_once}) {
       rows.end = smaller(rows.end, g.mask_h);
-      if (patience.ends(rows.count() * work)) return;
-      Ahead<LineRuns> ahead(lines_of(map, positions, Range{rows.end, rows.end + rows_at_once}));
+      if (poll.interrupted(rows.count() * work)) return;
+      Prefetcher<LineRuns> prefetcher(lines_of(map, positions, Range{rows.end, rows.end + rows_at_once}));
       const std::int64_t steps =
           lines_of(map, positions, rows).left() / g.width * squares(g.width) * squares(positions.count);
-      if (asks && steps > 0) ahead.deal(direct ? ahead.left() : ahead.left() / 2, steps);
+      if (prefetches && steps > 0) prefetcher.schedule(direct ? prefetcher.left() : prefetcher.left() / 2, steps);
       if (direct) {
         // What is written too far in a row, the next row puts right.
-        const bool loosely = (g.mask_h - rows.end) * g.mask_w >= kLanes;
-        sheet_row(Sheet::view(mask + rows.begin * g.mask_w, g.cells), 0, map, rows.begin, positions, loosely, ahead);
+        const bool may_overrun = (g.mask_h - rows.end) * g.mask_w >= kLanes;
+        fill_row(WriteCombiningBuffer::view(mask + rows.begin * g.mask_w, g.cells), 0, map, rows.begin, positions,
+                 may_overrun, prefetcher);
         continue;
       }
       for (std::int64_t i = rows.begin; i < rows.end; ++i) {
-        sheet_row(sheet, (i - rows.begin) * g.mask_w, map, i, positions, true, ahead);
+        fill_row(buffer, (i - rows.begin) * g.mask_w, map, i, positions, true, prefetcher);
       }
-      if (asks) ahead.deal(ahead.left(), positions.count);
+      if (prefetches) prefetcher.schedule(prefetcher.left(), positions.count);
       for (std::int64_t j = 0; j < positions.count; ++j) {
-        ahead.step();
-        sheet.write(j, mask + j * g.cells + rows.begin * g.mask_w, rows.count() * g.mask_w, rows.end == g.mask_h);
+        prefetcher.step();
+        buffer.write(j, mask + j * g.cells + rows.begin * g.mask_w, rows.count() * g.mask_w, rows.end == g.mask_h);
       }
     }
   }
@@ -154,27 +155,27 @@ struct DistributeBackward {
   }
 
   // Row i of the cells of each position, at `at` of its line: zeros first, and over them what is given.
-  void sheet_row(const Sheet &shared, std::int64_t at, const float *map, std::int64_t i, const Positions &positions,
-                 bool loosely, Ahead<LineRuns> &shared_ahead) const {
-    const Sheet sheet = shared;  // stores of vectors might change anything that has an address
+  void fill_row(const WriteCombiningBuffer &shared, std::int64_t at, const float *map, std::int64_t i,
+                const Positions &positions, bool may_overrun, Prefetcher<LineRuns> &shared_prefetcher) const {
+    const WriteCombiningBuffer buffer = shared;  // stores of vectors might change anything that has an address
     const float *lines = lines_of(map, positions.h, i);
     if (clears != nullptr) {
-      clears(sheet.line(0) + at, sheet.stride(), positions.count, g.mask_w);
+      clears(buffer.line(0) + at, buffer.stride(), positions.count, g.mask_w);
     } else {
-      for (std::int64_t j = 0; j < positions.count; ++j) clear(sheet.line(j) + at, g.mask_w, loosely);
+      for (std::int64_t j = 0; j < positions.count; ++j) clear(buffer.line(j) + at, g.mask_w, may_overrun);
     }
     if (lines == nullptr) return;
-    Ahead<LineRuns> ahead = shared_ahead;
+    Prefetcher<LineRuns> prefetcher = shared_prefetcher;
     for (Tiles<> target(Range{0, g.width}); target.more(); target.next()) {
       for (std::int64_t first = 0; first < positions.count; first += kLanes) {
-        ahead.step();
+        prefetcher.step();
         const std::int64_t here = smaller<std::int64_t>(kLanes, positions.count - first);
         Vector square[kLanes];
         load_targets(square, lines + first, target.at(), here);
-        float *to = sheet.line(first) + at + target.at() - (positions.w + first) + g.left;
+        float *to = buffer.line(first) + at + target.at() - (positions.w + first) + g.left;
         if (here == kLanes && positions.columns[first + kLanes - 1].begin <= target.at() &&
             positions.columns[first].end >= target.at() + kLanes) {
-          store_square(to, sheet.stride() - 1, square);
+          store_square(to, buffer.stride() - 1, square);
           continue;
         }
         // A copy: what is taken by number lies in memory, and the others would have to go there as well.
@@ -182,16 +183,16 @@ struct DistributeBackward {
         for (std::int64_t j = 0; j < kLanes; ++j) edge[j] = square[j];
         for (std::int64_t j = 0; j < here; ++j) {
           const Range &columns = positions.columns[first + j];
-          store_window(to + j * (sheet.stride() - 1), edge[j], columns.begin - target.at(), columns.end - target.at());
+          store_window(to + j * (buffer.stride() - 1), edge[j], columns.begin - target.at(), columns.end - target.at());
         }
       }
     }
-    shared_ahead = ahead;
+    shared_prefetcher = prefetcher;
   }
 
-  static void clear(float *to, std::int64_t count, bool loosely) {
-    if (loosely) {
-      clear_floats_loosely(to, count);
+  static void clear(float *to, std::int64_t count, bool may_overrun) {
+    if (may_overrun) {
+      clear_floats_may_overrun(to, count);
     } else {
       clear_floats(to, count);
     }
@@ -199,13 +200,14 @@ struct DistributeBackward {
 
   // The same into masks that lie in memory.
   void wide_row(float *mask, const float *map, const Positions &positions) const {
-    Patience patience;
-    for (std::int64_t j = 0; j < positions.count && !patience.ends(g.mask_w); ++j) {
-      clear_many_floats(mask + j * g.cells, map != nullptr ? positions.before[j] : g.mask_w);
-      if (map != nullptr) clear_many_floats(mask + j * g.cells + positions.past[j], g.mask_w - positions.past[j]);
+    InterruptPoll poll;
+    for (std::int64_t j = 0; j < positions.count && !poll.interrupted(g.mask_w); ++j) {
+      clear_floats_interruptible(mask + j * g.cells, map != nullptr ? positions.before[j] : g.mask_w);
+      if (map != nullptr)
+        clear_floats_interruptible(mask + j * g.cells + positions.past[j], g.mask_w - positions.past[j]);
     }
     for (Tiles<> target(Range{0, g.width}); map != nullptr && target.more(); target.next()) {
-      if (patience.ends(positions.count * kLanes)) return;
+      if (poll.interrupted(positions.count * kLanes)) return;
       for_squares(map, target.at(), positions.count, [&](std::int64_t j, Vector values) {
         const Range &columns = positions.columns[j];
         store_window(mask + j * g.cells + target.at() - (positions.w + j) + g.left, values, columns.begin - target.at(),

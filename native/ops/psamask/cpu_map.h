@@ -46,9 +46,9 @@ struct Map : PsamaskGeometry {
   Range columns_reached(std::int64_t w) const { return reached(w, width, mask_w, left); }
 
   // Whether the masks are too many to be read from a cache. Only then it pays to ask for them ahead.
-  bool masks_in_memory() const { return takes(batches * area * cells, last_cache_bytes() / 2); }
+  bool masks_in_memory() const { return takes(batches * area * cells, llc_bytes() / 2); }
 
-  bool map_in_memory() const { return takes(batches * area * area, last_cache_bytes() / 2); }
+  bool map_in_memory() const { return takes(batches * area * area, llc_bytes() / 2); }
 
   std::int64_t area, cells, up, left;
 };

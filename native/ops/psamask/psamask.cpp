@@ -1,7 +1,7 @@
 #include "ops/psamask/psamask.h"
 
-#include "core/barrier.h"
 #include "core/check.h"
+#include "core/exception_guard.h"
 
 namespace mluops {
 namespace {
@@ -64,7 +64,7 @@ mluOpStatus_t check_call(const char *function, mluOpHandle_t handle, int psa_typ
   *done = source.desc->count == 0;
   if (*done) return MLUOP_STATUS_SUCCESS;
   MLUOPS_TRY(need_data(function, {source, target}));
-  return need_apart(function, {target}, {source});
+  return require_no_overlap(function, {target}, {source});
 }
 
 mluOpStatus_t psamask_forward(const char *function, mluOpHandle_t handle, int psa_type, const TensorArgument &x,

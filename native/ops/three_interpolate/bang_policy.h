@@ -49,21 +49,21 @@ static inline std::int64_t tile_bytes(const ThreeInterpolateNeeds &needs, std::i
 // As many channels as leave room for all sources, with enough targets. If these are too few, some more, and the sources in
 // segments that take half of the room.
 static inline ThreeInterpolateTile choose_tile(const ThreeInterpolateGeometry &g, const ThreeInterpolateNeeds &needs,
-                                               std::int64_t line, std::int64_t room, std::int64_t most_channels) {
+                                               std::int64_t line, std::int64_t capacity, std::int64_t most_channels) {
   const std::int64_t all_sources = round_up(g.sources, line);
   const std::int64_t all_targets = round_up(g.targets, line);
   const std::int64_t widest = smaller(round_up(g.channels, line), round_up(most_channels, line));
   const std::int64_t some_targets = smaller(all_targets, kUsefulTargets);
   std::int64_t channels = widest;
-  while (channels > larger(line, kFewChannels) && tile_bytes(needs, channels, all_sources, some_targets) > room) {
+  while (channels > larger(line, kFewChannels) && tile_bytes(needs, channels, all_sources, some_targets) > capacity) {
     channels = round_up(channels / 2, line);
   }
   std::int64_t sources = all_sources;
-  if (tile_bytes(needs, channels, all_sources, some_targets) > room) {
+  if (tile_bytes(needs, channels, all_sources, some_targets) > capacity) {
     channels = smaller(widest, 2 * kFewChannels);
-    sources = round_down(room / 2 / (needs.source_channel * channels), line);
+    sources = round_down(capacity / 2 / (needs.source_channel * channels), line);
   }
-  const std::int64_t rest = room - tile_bytes(needs, channels, sources, 0);
+  const std::int64_t rest = capacity - tile_bytes(needs, channels, sources, 0);
   const std::int64_t targets = round_down(rest / (needs.target_channel * channels + needs.target), line);
   // A card without room for a line refuses the kernel.
   ThreeInterpolateTile tile;
@@ -98,7 +98,7 @@ static inline ThreeInterpolatePlan plan_forward(const ThreeInterpolateGeometry &
   const std::int64_t line = line_of(g, card);
   const std::int64_t cores = std::int64_t{card.clusters} * card.cores_per_cluster;
   const ThreeInterpolateNeeds needs = {4, 16, g.half ? 30 : 24, 0};
-  ThreeInterpolateTile tile = choose_tile(g, needs, line, nram_room(card), kUsefulChannels);
+  ThreeInterpolateTile tile = choose_tile(g, needs, line, usable_nram(card), kUsefulChannels);
   const std::int64_t chunks = ceil_div(cores, g.batches * ceil_div(g.channels, tile.channels));
   tile.targets = static_cast<int>(smaller(tile.targets, round_up(ceil_div(g.targets, chunks), line)));
   ThreeInterpolatePlan plan = plan_for_tile(g, tile, line);
@@ -113,7 +113,7 @@ static inline ThreeInterpolatePlan plan_backward(const ThreeInterpolateGeometry 
   const ThreeInterpolateNeeds needs = {4, 8, g.half ? 30 : 24, 4};
   const std::int64_t blocks = ceil_div(cores, g.batches);
   const std::int64_t fair = larger(ceil_div(g.channels, blocks), smaller(g.channels, kUsefulTargets));
-  const ThreeInterpolateTile tile = choose_tile(g, needs, line, nram_room(card), smaller(fair, kUsefulChannels));
+  const ThreeInterpolateTile tile = choose_tile(g, needs, line, usable_nram(card), smaller(fair, kUsefulChannels));
   ThreeInterpolatePlan plan = plan_for_tile(g, tile, line);
   plan.units = g.batches * plan.segments * plan.blocks;
   return plan;

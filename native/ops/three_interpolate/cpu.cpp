@@ -17,18 +17,18 @@ namespace {
 template <typename Kernel>
 mluOpStatus_t run_tiled(const char *function, const Kernel &kernel, const Cut &cut) {
   const std::int64_t slots = useful_slots(cut.tasks(), cut.values());
-  const bool keeps = Room::keeps_targets(cut, slots);
-  Dealer counter(nullptr);
-  const Room counted(cut.g, keeps, counter);
+  const bool keeps = TaskScratch::keeps_targets(cut, slots);
+  Arena counter(nullptr);
+  const TaskScratch counted(cut.g, keeps, counter);
   const Scratch<char> memory(slots * counter.used());
   if (memory.data() == nullptr) return out_of_memory(function);
-  auto room_of = [&](std::int64_t slot) {
-    Dealer dealer(memory.data() + slot * counter.used());
-    return Room(cut.g, keeps, dealer);
+  auto scratch_of = [&](std::int64_t slot) {
+    Arena arena(memory.data() + slot * counter.used());
+    return TaskScratch(cut.g, keeps, arena);
   };
-  for (std::int64_t slot = 0; slot < slots; ++slot) *room_of(slot).batch = -1;
+  for (std::int64_t slot = 0; slot < slots; ++slot) *scratch_of(slot).batch = -1;
   parallel_slots(cut.tasks(), slots,
-                 [&](std::int64_t slot, std::int64_t number) { kernel.tiled(room_of(slot), number); });
+                 [&](std::int64_t slot, std::int64_t number) { kernel.tiled(scratch_of(slot), number); });
   return MLUOP_STATUS_SUCCESS;
 }
 

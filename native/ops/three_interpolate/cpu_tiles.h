@@ -38,9 +38,9 @@ struct Targets {
   template <typename T>
   bool read(const std::int32_t *indices, const T *weights, std::int64_t count, std::int64_t sources) const {
     const std::int32_t limit = static_cast<std::int32_t>(sources);
-    Patience patience;
+    InterruptPoll poll;
     for (std::int64_t e = 0; e < size(count); e += kLanes) {
-      if (patience.ends(kLanes)) return false;
+      if (poll.interrupted(kLanes)) return false;
       const std::int64_t left = larger<std::int64_t>(count * kNeighbours - e, 0);
       const IntVector index = read_vector_once(load_some(indices + e, left));
       const IntVector valid = (index >= 0) & (index < limit);
@@ -119,21 +119,21 @@ inline bool tiles_pay(const ThreeInterpolateGeometry &g) {
 
 // What a running task needs: a tile, and targets. Where memory allows it, all targets of a batch are kept for the next task, since
 // making them ready again for each block of channels would take up to a fifth of the time.
-struct Room {
+struct TaskScratch {
   static bool keeps_targets(const Cut &cut, std::int64_t slots) {
     const std::int64_t bytes = slots * Targets::size(cut.g.targets) * 2 * static_cast<std::int64_t>(sizeof(float));
     return cut.blocks > 1 && cut.chunks == 1 && bytes <= tensor_bytes(cut.g) / 32;
   }
 
-  Room(const ThreeInterpolateGeometry &g, bool keeps_targets, Dealer &memory)
+  TaskScratch(const ThreeInterpolateGeometry &g, bool keeps_targets, Arena &memory)
       : keeps(keeps_targets),
-        tile(memory.deal<float>(tile_size(g))),
-        targets(deal_targets(keeps ? g.targets : smaller(kMostTile, g.targets), memory)),
-        batch(memory.deal<std::int64_t>(1)) {}
+        tile(memory.allocate<float>(tile_size(g))),
+        targets(allocate_targets(keeps ? g.targets : smaller(kMostTile, g.targets), memory)),
+        batch(memory.allocate<std::int64_t>(1)) {}
 
-  static Targets deal_targets(std::int64_t count, Dealer &memory) {
-    std::int32_t *source = memory.deal<std::int32_t>(Targets::size(count));
-    return Targets{source, memory.deal<float>(Targets::size(count))};
+  static Targets allocate_targets(std::int64_t count, Arena &memory) {
+    std::int32_t *source = memory.allocate<std::int32_t>(Targets::size(count));
+    return Targets{source, memory.allocate<float>(Targets::size(count))};
   }
 
   // `count` targets of a task from number n on; without a source if the call is interrupted.
@@ -163,8 +163,8 @@ struct Room {
 
 // Row-wise [channels][length] to vectors [length][lanes]; missing channels are 0.
 template <typename T>
-inline void load_turned(const T *rows, std::int64_t stride, std::int64_t channels, std::int64_t count,
-                        Vector (&square)[kLanes]) {
+inline void load_transposed(const T *rows, std::int64_t stride, std::int64_t channels, std::int64_t count,
+                            Vector (&square)[kLanes]) {
   if (channels == kLanes && count == kLanes) {
     for (int c = 0; c < kLanes; ++c) square[c] = load(rows + c * stride);
   } else {
@@ -176,10 +176,10 @@ inline void load_turned(const T *rows, std::int64_t stride, std::int64_t channel
 // Asks for what lies `ahead` in some rows, too many for the hardware to foresee each of them. To be called wherever a square begins,
 // `at` in the rows; squares share cache lines.
 template <int kWrite, typename T>
-[[gnu::always_inline]] inline void ask_for_rows(const T *rows, std::int64_t stride, std::int64_t count, std::int64_t at,
-                                                std::int64_t ahead) {
+[[gnu::always_inline]] inline void prefetch_rows(const T *rows, std::int64_t stride, std::int64_t count,
+                                                 std::int64_t at, std::int64_t ahead) {
   if (at % kPerLine<T> != 0) return;
-  for (std::int64_t i = 0; i < count; ++i) ask_for_value<kWrite, 2>(rows, i * stride + at + ahead);
+  for (std::int64_t i = 0; i < count; ++i) prefetch_value<kWrite, 2>(rows, i * stride + at + ahead);
 }
 
 }  // namespace

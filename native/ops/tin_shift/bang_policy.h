@@ -32,7 +32,7 @@ struct TinShiftPlan {
 
 // The three cases: channels that fit into a buffer with all their steps, single channels of which some steps do, and parts of a
 // channel of a single step. `room` is the NRAM of a core, in bytes; half of it is being stored while the other is loaded.
-inline TinShiftPlan plan_for(const TinShiftProblem &problem, const Card &card, std::int64_t room) {
+inline TinShiftPlan plan_for(const TinShiftProblem &problem, const Card &card, std::int64_t capacity) {
   TinShiftPlan plan = {};
   plan.row_bytes = problem.pixels * static_cast<std::int64_t>(problem.element_size);
   plan.step_bytes = problem.channels * plan.row_bytes;
@@ -40,7 +40,7 @@ inline TinShiftPlan plan_for(const TinShiftProblem &problem, const Card &card, s
   plan.groups = static_cast<int>(problem.groups);
   plan.channels_per_group = static_cast<int>(problem.channels / problem.groups);
 
-  const std::int64_t buffer_bytes = round_down(room / 2, kVectorBytes);
+  const std::int64_t buffer_bytes = round_down(capacity / 2, kVectorBytes);
   const std::int64_t most_times = plan.step_bytes > kMostStride ? 1 : kMostRows;
   const std::int64_t rows = smaller(buffer_bytes / plan.row_bytes, most_times);
   std::int64_t tile_times = 1, tile_channels = 1, piece_bytes = plan.row_bytes;

@@ -1,6 +1,6 @@
 // TinShift on the CPU: copies of contiguous blocks. For a fixed batch, time and group the channels of the group lie one behind
 // another, so a block is (channels / groups) * pixels elements, taken whole from another time or cleared.
-#include "cpu/stream.h"
+#include "cpu/nontemporal.h"
 #include "ops/tin_shift/tin_shift.h"
 
 MLUOPS_BEGIN_LEVEL
@@ -10,7 +10,7 @@ struct Blocks {
   const TinShiftProblem &problem;
   std::size_t block_bytes;
   std::size_t time_bytes;  // from one time to the next
-  bool past_caches;  // where a C library's memcpy goes is guessed by the size of a block, not by that of the tensor
+  bool nontemporal;  // where a C library's memcpy goes is guessed by the size of a block, not by that of the tensor
 
   // Blocks are counted in the order of the output: batch, time, group.
   void operator()(std::int64_t begin, std::int64_t end) const {
@@ -22,13 +22,13 @@ struct Blocks {
       const std::int32_t *shifts = problem.shifts + block / groups / times * groups;
       const std::int64_t shift = read_once(shifts + group);
       // Neighbouring groups with the same shift move as one.
-      const std::int64_t room = smaller(end - block, groups - group);
+      const std::int64_t limit = smaller(end - block, groups - group);
       std::int64_t run = 1;
-      while (run < room && shifts[group + run] == shift) ++run;
+      while (run < limit && shifts[group + run] == shift) ++run;
       move(block, run, time, shift);
       block += run;
     }
-    if (past_caches) finish_stream();
+    if (nontemporal) nontemporal_fence();
   }
 
   // Blocks may be as long as the tensor: they are moved by parts.
@@ -55,18 +55,18 @@ struct Blocks {
   }
 
   void clear(char *target, std::size_t bytes) const {
-    if (past_caches) {
-      stream_byte(target, 0, bytes);
+    if (nontemporal) {
+      fill_nontemporal(target, 0, bytes);
     } else {
       std::memset(target, 0, bytes);
     }
   }
 
   void copy(char *target, const char *source, std::size_t bytes) const {
-    if (past_caches) {
-      stream_bytes(target, source, bytes);
+    if (nontemporal) {
+      copy_nontemporal(target, source, bytes);
     } else {
-      keep_bytes(target, source, bytes);
+      copy_cached(target, source, bytes);
     }
   }
 };

@@ -1,6 +1,6 @@
 // Asking for memory while other work goes on.
-#ifndef MLUOPS_OPS_PSAMASK_CPU_AHEAD_H_
-#define MLUOPS_OPS_PSAMASK_CPU_AHEAD_H_
+#ifndef MLUOPS_OPS_PSAMASK_CPU_PREFETCHER_H_
+#define MLUOPS_OPS_PSAMASK_CPU_PREFETCHER_H_
 
 #include <cstdint>
 
@@ -14,25 +14,25 @@ namespace {
 // Asks for what will be read soon, run by run: each lies too far from the next for the hardware to foresee it. Requests are dealt out to
 // the steps of the work that goes on meanwhile, since many at once have to wait.
 template <typename Runs>
-class Ahead {
+class Prefetcher {
  public:
-  explicit Ahead(const Runs &runs) : runs_(runs) {}
+  explicit Prefetcher(const Runs &runs) : runs_(runs) {}
 
   std::int64_t left() const { return runs_.left(); }
 
   // `requests` of those that are left belong to the next `steps`.
-  void deal(std::int64_t requests, std::int64_t steps) {
+  void schedule(std::int64_t requests, std::int64_t steps) {
     requests_ = requests;
     steps_ = steps;
     due_ = 0;
   }
 
   [[gnu::always_inline]] void step() {
-    for (due_ += requests_; due_ >= steps_; due_ -= steps_) runs_.ask();
+    for (due_ += requests_; due_ >= steps_; due_ -= steps_) runs_.prefetch_next();
   }
 
   // A step in which a square is turned, wherever it lies.
-  [[gnu::always_inline]] void turning(const float *, std::int64_t) { step(); }
+  [[gnu::always_inline]] void on_transpose(const float *, std::int64_t) { step(); }
 
  private:
   Runs runs_;
@@ -40,25 +40,26 @@ class Ahead {
 };
 
 // Asks for a later square while one is turned; it lies `ahead` values behind, perhaps where nothing is.
-class SquaresAhead {
+class SquarePrefetcher {
  public:
-  explicit SquaresAhead(std::int64_t ahead) : ahead_(ahead) {}
+  explicit SquarePrefetcher(std::int64_t distance) : distance_(distance) {}
 
-  [[gnu::always_inline]] void turning(const float *square, std::int64_t stride) const {
-    const auto place = reinterpret_cast<std::uintptr_t>(square) + static_cast<std::uintptr_t>(ahead_) * sizeof(float);
+  [[gnu::always_inline]] void on_transpose(const float *square, std::int64_t stride) const {
+    const auto place =
+        reinterpret_cast<std::uintptr_t>(square) + static_cast<std::uintptr_t>(distance_) * sizeof(float);
     const float *then = reinterpret_cast<const float *>(place);
     for (int row = 0; row < kLanes; ++row, then += stride) {
-      ask_for_value<0, 2>(then, 0);
-      ask_for_value<0, 2>(then, kLanes - 1);
+      prefetch_value<0, 2>(then, 0);
+      prefetch_value<0, 2>(then, kLanes - 1);
     }
   }
 
  private:
-  std::int64_t ahead_;
+  std::int64_t distance_;
 };
 
 }  // namespace
 }  // namespace MLUOPS_LEVEL
 }  // namespace mluops
 
-#endif  // MLUOPS_OPS_PSAMASK_CPU_AHEAD_H_
+#endif  // MLUOPS_OPS_PSAMASK_CPU_PREFETCHER_H_

@@ -1,8 +1,8 @@
 // The sheet in which distribute puts lines of its result together.
-#ifndef MLUOPS_OPS_PSAMASK_CPU_SHEET_H_
-#define MLUOPS_OPS_PSAMASK_CPU_SHEET_H_
+#ifndef MLUOPS_OPS_PSAMASK_CPU_WRITE_COMBINING_BUFFER_H_
+#define MLUOPS_OPS_PSAMASK_CPU_WRITE_COMBINING_BUFFER_H_
 
-#include "cpu/stream.h"
+#include "cpu/nontemporal.h"
 #include "ops/psamask/cpu_map.h"
 
 namespace mluops {
@@ -12,24 +12,24 @@ namespace {
 // The next pieces of lines of the result, side by side, until they are long enough to be written. Of those that go past the caches,
 // whole cache lines are written: what is left of a piece stays in front of the next one. Of a result that stays in the caches a sheet
 // may also be a view.
-class Sheet {
+class WriteCombiningBuffer {
  public:
   // Floats of memory that `lines` with pieces of `width` take.
   static std::int64_t size(std::int64_t lines, std::int64_t width) { return lines * (stride_of(width) + 2); }
 
-  Sheet(float *memory, std::int64_t lines, std::int64_t width, bool stream)
+  WriteCombiningBuffer(float *memory, std::int64_t lines, std::int64_t width, bool nontemporal)
       : left_(reinterpret_cast<std::int32_t *>(memory + lines * stride_of(width))),
         skipped_(left_ + lines),
         lines_(memory + kFloatsPerLine),
         stride_(stride_of(width)),
-        stream_(stream) {}
+        nontemporal_(nontemporal) {}
 
   // A view of lines that start at `lines`, `stride` apart.
-  static Sheet view(float *lines, std::int64_t stride) { return Sheet(lines, stride); }
+  static WriteCombiningBuffer view(float *lines, std::int64_t stride) { return WriteCombiningBuffer(lines, stride); }
 
   // `count` lines from `first` on start at `to`, `stride` apart in memory.
   void start(std::int64_t first, const float *to, std::int64_t stride, std::int64_t count) const {
-    for (std::int64_t i = first; stream_ && i < first + count; ++i, to += stride) {
+    for (std::int64_t i = first; nontemporal_ && i < first + count; ++i, to += stride) {
       left_[i] = static_cast<std::int32_t>(reinterpret_cast<std::uintptr_t>(to) / sizeof(float) % kFloatsPerLine);
       skipped_[i] = left_[i];
     }
@@ -41,8 +41,8 @@ class Sheet {
 
   // Writes the next `width` floats of a line to memory. Not of a view.
   void write(std::int64_t i, float *to, std::int64_t width, bool is_last) const {
-    if (stream_) {
-      write_past_caches(i, to, width, is_last);
+    if (nontemporal_) {
+      write_nontemporal(i, to, width, is_last);
     } else {
       copy_row(to, line(i), width);
     }
@@ -51,33 +51,33 @@ class Sheet {
   // Writes zeros, however many they are.
   void write_zeros(std::int64_t i, float *to, std::int64_t count, bool is_last) const {
     constexpr std::int64_t kMost = kFloatsPerLine;
-    if (!stream_) {
+    if (!nontemporal_) {
       clear_floats(to, count);
       return;
     }
     // Up to the end of a cache line, with what is left in front of them; if they go on behind it, nothing is left or skipped.
     const std::int64_t head = smaller((kMost - left_[i]) % kMost, count);
     clear_floats(line(i), kMost);
-    if (head > 0) write_past_caches(i, to, head, is_last && head == count);
+    if (head > 0) write_nontemporal(i, to, head, is_last && head == count);
     if (head == count) return;
     const std::int64_t all = count - head, whole = is_last ? all : all / kMost * kMost;
-    stream_byte(to + head, 0, static_cast<std::size_t>(whole) * sizeof(float));
+    fill_nontemporal(to + head, 0, static_cast<std::size_t>(whole) * sizeof(float));
     clear_floats(line(i) - kMost, kMost);
     left_[i] = static_cast<std::int32_t>(all - whole);
   }
 
   void finish() const {
-    if (stream_) finish_stream();
+    if (nontemporal_) nontemporal_fence();
   }
 
  private:
-  Sheet(float *lines, std::int64_t stride)
-      : left_(nullptr), skipped_(nullptr), lines_(lines), stride_(stride), stream_(false) {}
+  WriteCombiningBuffer(float *lines, std::int64_t stride)
+      : left_(nullptr), skipped_(nullptr), lines_(lines), stride_(stride), nontemporal_(false) {}
 
   // A line has room for what is left in front of it, and whole vectors are stored.
   static std::int64_t stride_of(std::int64_t width) { return kFloatsPerLine + width + 2 * kLanes; }
 
-  [[gnu::always_inline]] void write_past_caches(std::int64_t i, float *to, std::int64_t width, bool is_last) const {
+  [[gnu::always_inline]] void write_nontemporal(std::int64_t i, float *to, std::int64_t width, bool is_last) const {
     float *const piece = line(i);
     const std::int64_t left = left_[i], skipped = skipped_[i], all = left + width;
     const std::int64_t whole = is_last ? all : all / kFloatsPerLine * kFloatsPerLine;
@@ -85,10 +85,10 @@ class Sheet {
     to -= left;
     if (skipped == 0 && !is_last) {
       for (const float *const end = from + whole; from != end; from += kFloatsPerLine, to += kFloatsPerLine) {
-        stream_line(reinterpret_cast<char *>(to), reinterpret_cast<const char *>(from));
+        copy_line_nontemporal(reinterpret_cast<char *>(to), reinterpret_cast<const char *>(from));
       }
     } else if (whole > 0) {
-      stream_bytes(to + skipped, from + skipped, static_cast<std::size_t>(whole - skipped) * sizeof(float));
+      copy_nontemporal(to + skipped, from + skipped, static_cast<std::size_t>(whole - skipped) * sizeof(float));
       skipped_[i] = 0;
     }
     copy_row(piece - kFloatsPerLine, piece + width - kFloatsPerLine, kFloatsPerLine);
@@ -99,11 +99,11 @@ class Sheet {
   std::int32_t *skipped_;  // the first of them that are not ours, but before the line in memory
   float *lines_;
   std::int64_t stride_;
-  bool stream_;
+  bool nontemporal_;
 };
 
 }  // namespace
 }  // namespace MLUOPS_LEVEL
 }  // namespace mluops
 
-#endif  // MLUOPS_OPS_PSAMASK_CPU_SHEET_H_
+#endif  // MLUOPS_OPS_PSAMASK_CPU_WRITE_COMBINING_BUFFER_H_

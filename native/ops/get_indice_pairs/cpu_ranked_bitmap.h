@@ -4,23 +4,23 @@
 // 64 cells with numbers that follow one another are a word with a bit for each. In a small space every word is there. In a large one only
 // words with a mark are, behind a bit per word that tells which: what most searches want to know is that there is nothing, and
 // those bits stay in a near cache.
-#ifndef MLUOPS_OPS_GET_INDICE_PAIRS_CPU_MARKED_CELLS_H_
-#define MLUOPS_OPS_GET_INDICE_PAIRS_CPU_MARKED_CELLS_H_
+#ifndef MLUOPS_OPS_GET_INDICE_PAIRS_CPU_RANKED_BITMAP_H_
+#define MLUOPS_OPS_GET_INDICE_PAIRS_CPU_RANKED_BITMAP_H_
 
 #include "ops/get_indice_pairs/cpu_rows.h"
 
 namespace mluops {
 namespace MLUOPS_LEVEL {
 
-class MarkedCells {
+class RankedBitmap {
  public:
-  MarkedCells(void *base, const GridWorkspace &parts)
+  RankedBitmap(void *base, const GridWorkspace &parts)
       : dense_(parts.dense),
         shared_(thread_count() > 1),
         word_count_(parts.dense ? parts.word_count : 0),
         group_count_(parts.groups),
         words_(part<SparseWord>(base, parts.words)),
-        sheets_(part<std::uint64_t>(base, parts.sheets)),
+        private_bitmaps_(part<std::uint64_t>(base, parts.private_bitmaps)),
         groups_(part<std::uint64_t>(base, parts.group_bits)),
         words_before_(part<std::uint32_t>(base, parts.group_before)) {}
 
@@ -28,7 +28,7 @@ class MarkedCells {
 
   // Whether marking takes two rounds: announce() for all cells, number_words(), then mark() for all cells. Otherwise there is
   // nothing to announce.
-  bool in_two_rounds() const { return !dense_; }
+  bool in_two_passes() const { return !dense_; }
 
   void clear() {
     if (dense_) {
@@ -38,7 +38,7 @@ class MarkedCells {
     }
   }
 
-  void announce(std::uint64_t cell) {
+  void reserve(std::uint64_t cell) {
     const std::uint64_t word = cell / kCellsPerWord;
     set_bit(groups_ + word / kCellsPerWord, word % kCellsPerWord);
   }
@@ -53,23 +53,23 @@ class MarkedCells {
   void mark(std::uint64_t cell) { set_bit(&words_[place_of(cell / kCellsPerWord)].marks, cell % kCellsPerWord); }
 
   // A grid with all words may be marked on sheets, each of one thread alone: marks that all see at once wait for one another.
-  void clear_sheets(std::int64_t count) { clear_all(sheets_, count * word_count_); }
+  void clear_private_bitmaps(std::int64_t count) { clear_all(private_bitmaps_, count * word_count_); }
 
-  std::uint64_t *sheet(std::int64_t number) const { return sheets_ + number * word_count_; }
+  std::uint64_t *private_bitmap(std::int64_t number) const { return private_bitmaps_ + number * word_count_; }
 
   // Marks cells from `cell` on: those that have a bit in `marks`, of which bit `span` is the highest.
-  static void mark_on_sheet(std::uint64_t *sheet, std::uint64_t cell, std::uint64_t marks, std::uint64_t span) {
+  static void mark_privately(std::uint64_t *bitmap, std::uint64_t cell, std::uint64_t marks, std::uint64_t span) {
     const std::uint64_t bit = cell % kCellsPerWord;
-    std::uint64_t *const word = sheet + cell / kCellsPerWord;
+    std::uint64_t *const word = bitmap + cell / kCellsPerWord;
     word[0] |= marks << bit;
     if (bit + span >= kCellsPerWord) word[1] |= marks >> (kCellsPerWord - bit);
   }
 
-  void collect_sheets(std::int64_t count) {
+  void merge_private_bitmaps(std::int64_t count) {
     auto collect = [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t place = begin; place < end; ++place) {
         std::uint64_t marks = 0;
-        for (std::int64_t sheet = 0; sheet < count; ++sheet) marks |= sheets_[sheet * word_count_ + place];
+        for (std::int64_t bitmap = 0; bitmap < count; ++bitmap) marks |= private_bitmaps_[bitmap * word_count_ + place];
         words_[place].marks = marks;
       }
     };
@@ -97,7 +97,7 @@ class MarkedCells {
   // No other thread may mark in the same word.
   void mark_slot(std::uint64_t slot) { words_[slot / kCellsPerWord].marks |= std::uint64_t{1} << slot % kCellsPerWord; }
 
-  [[gnu::always_inline]] void ask_for_slot(std::uint64_t slot) const {
+  [[gnu::always_inline]] void prefetch_slot(std::uint64_t slot) const {
     __builtin_prefetch(words_ + slot / kCellsPerWord);
   }
 
@@ -168,7 +168,7 @@ class MarkedCells {
     auto count_bits = [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t share = begin; share < end; ++share) {
         std::int64_t here = 0;
-        for_stretches(first_of(share), first_of(share + 1), [&](std::int64_t first, std::int64_t last) {
+        for_slices(first_of(share), first_of(share + 1), [&](std::int64_t first, std::int64_t last) {
           for (std::int64_t i = first; i < last; ++i) here += __builtin_popcountll(bits(i));
         });
         before[share + 1] = here;
@@ -177,7 +177,7 @@ class MarkedCells {
     auto number = [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t share = begin; share < end; ++share) {
         std::int64_t so_far = before[share];
-        for_stretches(first_of(share), first_of(share + 1), [&](std::int64_t first, std::int64_t last) {
+        for_slices(first_of(share), first_of(share + 1), [&](std::int64_t first, std::int64_t last) {
           for (std::int64_t i = first; i < last; ++i) {
             keep(i, so_far);
             so_far += __builtin_popcountll(bits(i));
@@ -238,13 +238,13 @@ class MarkedCells {
   const bool dense_;
   const bool shared_;  // several threads may mark at the same time
   std::int64_t word_count_, group_count_;
-  SparseWord *const words_;            // all, or those with a mark
-  std::uint64_t *const sheets_;        // if dense: marks, [sheets][words]
-  std::uint64_t *const groups_;        // unless dense: a bit for each word that has a mark
-  std::uint32_t *const words_before_;  // unless dense: words with a mark before a group
+  SparseWord *const words_;               // all, or those with a mark
+  std::uint64_t *const private_bitmaps_;  // if dense: marks, [sheets][words]
+  std::uint64_t *const groups_;           // unless dense: a bit for each word that has a mark
+  std::uint32_t *const words_before_;     // unless dense: words with a mark before a group
 };
 
 }  // namespace MLUOPS_LEVEL
 }  // namespace mluops
 
-#endif  // MLUOPS_OPS_GET_INDICE_PAIRS_CPU_MARKED_CELLS_H_
+#endif  // MLUOPS_OPS_GET_INDICE_PAIRS_CPU_RANKED_BITMAP_H_

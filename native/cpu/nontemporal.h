@@ -1,6 +1,6 @@
 // Writing results by whole cache lines: past the caches if they are too large to stay there, or where C libraries copy blocks badly.
-#ifndef MLUOPS_CPU_STREAM_H_
-#define MLUOPS_CPU_STREAM_H_
+#ifndef MLUOPS_CPU_NONTEMPORAL_H_
+#define MLUOPS_CPU_NONTEMPORAL_H_
 
 #include "cpu/cache.h"
 #include "cpu/vector.h"
@@ -10,62 +10,68 @@ namespace MLUOPS_LEVEL {
 
 // What goes past the caches at once; a cache line is one of them or several.
 #if defined(__AVX512F__)
-typedef __m512i StreamVector;
-static inline StreamVector load_to_stream(const char *from) { return _mm512_loadu_si512(from); }
-static inline StreamVector bytes_to_stream(int byte) { return _mm512_set1_epi8(static_cast<char>(byte)); }
-static inline void stream(char *to, StreamVector vector) {
+typedef __m512i NontemporalVector;
+static inline NontemporalVector load_bytes(const char *from) { return _mm512_loadu_si512(from); }
+static inline NontemporalVector broadcast_byte(int byte) { return _mm512_set1_epi8(static_cast<char>(byte)); }
+static inline void store_nontemporal(char *to, NontemporalVector vector) {
   _mm512_stream_si512(reinterpret_cast<__m512i *>(to), vector);
 }
 #elif defined(__AVX2__)
-typedef __m256i StreamVector;
-static inline StreamVector load_to_stream(const char *from) {
+typedef __m256i NontemporalVector;
+static inline NontemporalVector load_bytes(const char *from) {
   return _mm256_loadu_si256(reinterpret_cast<const __m256i *>(from));
 }
-static inline StreamVector bytes_to_stream(int byte) { return _mm256_set1_epi8(static_cast<char>(byte)); }
-static inline void stream(char *to, StreamVector vector) {
+static inline NontemporalVector broadcast_byte(int byte) { return _mm256_set1_epi8(static_cast<char>(byte)); }
+static inline void store_nontemporal(char *to, NontemporalVector vector) {
   _mm256_stream_si256(reinterpret_cast<__m256i *>(to), vector);
 }
 #elif defined(__x86_64__)
-typedef __m128i StreamVector;
-static inline StreamVector load_to_stream(const char *from) {
+typedef __m128i NontemporalVector;
+static inline NontemporalVector load_bytes(const char *from) {
   return _mm_loadu_si128(reinterpret_cast<const __m128i *>(from));
 }
-static inline StreamVector bytes_to_stream(int byte) { return _mm_set1_epi8(static_cast<char>(byte)); }
-static inline void stream(char *to, StreamVector vector) { _mm_stream_si128(reinterpret_cast<__m128i *>(to), vector); }
+static inline NontemporalVector broadcast_byte(int byte) { return _mm_set1_epi8(static_cast<char>(byte)); }
+static inline void store_nontemporal(char *to, NontemporalVector vector) {
+  _mm_stream_si128(reinterpret_cast<__m128i *>(to), vector);
+}
 #else
-struct StreamVector {
+struct NontemporalVector {
   char bytes[16];
 };
-static inline StreamVector load_to_stream(const char *from) {
-  StreamVector vector;
+static inline NontemporalVector load_bytes(const char *from) {
+  NontemporalVector vector;
   std::memcpy(vector.bytes, from, sizeof vector.bytes);
   return vector;
 }
-static inline StreamVector bytes_to_stream(int byte) {
-  StreamVector vector;
+static inline NontemporalVector broadcast_byte(int byte) {
+  NontemporalVector vector;
   std::memset(vector.bytes, byte, sizeof vector.bytes);
   return vector;
 }
-static inline void stream(char *to, StreamVector vector) { std::memcpy(to, vector.bytes, sizeof vector.bytes); }
+static inline void store_nontemporal(char *to, NontemporalVector vector) {
+  std::memcpy(to, vector.bytes, sizeof vector.bytes);
+}
 #endif
 
 // A cache line.
-static inline void stream_line(char *to, const char *from) {
-  for (std::size_t i = 0; i < kCacheLine; i += sizeof(StreamVector)) stream(to + i, load_to_stream(from + i));
+static inline void copy_line_nontemporal(char *to, const char *from) {
+  for (std::size_t i = 0; i < kCacheLine; i += sizeof(NontemporalVector))
+    store_nontemporal(to + i, load_bytes(from + i));
 }
 
 // Whole cache lines, from `to` on, which is where one begins; returns how many bytes that were. Not inline, because what is around it
 // would leave no registers for the loop.
-[[gnu::noinline]] static std::size_t stream_lines(char *to, const char *from, std::size_t bytes) {
+[[gnu::noinline]] static std::size_t copy_lines_nontemporal(char *to, const char *from, std::size_t bytes) {
   const std::size_t whole = bytes / kCacheLine * kCacheLine;
-  for (const char *const end = from + whole; from != end; from += kCacheLine, to += kCacheLine) stream_line(to, from);
+  for (const char *const end = from + whole; from != end; from += kCacheLine, to += kCacheLine)
+    copy_line_nontemporal(to, from);
   return whole;
 }
 
-static inline std::size_t stream_lines_of(char *to, int byte, std::size_t bytes) {
+static inline std::size_t fill_lines_nontemporal(char *to, int byte, std::size_t bytes) {
   const std::size_t whole = bytes / kCacheLine * kCacheLine;
-  const StreamVector vector = bytes_to_stream(byte);
-  for (const char *const end = to + whole; to != end; to += sizeof vector) stream(to, vector);
+  const NontemporalVector vector = broadcast_byte(byte);
+  for (const char *const end = to + whole; to != end; to += sizeof vector) store_nontemporal(to, vector);
   return whole;
 }
 
@@ -76,7 +82,7 @@ static inline std::size_t bytes_before_line(const void *to, std::size_t bytes) {
 
 // The same for lines that stay in the caches. In pieces of half a line, which are no worse where a CPU has whole ones: those with AVX-512
 // may write one in two steps. Blocks are long, which is why copy_row, made for short rows, takes up to a tenth longer.
-[[gnu::noinline]] static std::size_t keep_lines(char *to, const char *from, std::size_t bytes) {
+[[gnu::noinline]] static std::size_t copy_lines_cached(char *to, const char *from, std::size_t bytes) {
   typedef unsigned char Piece __attribute__((vector_size(kCacheLine / 2)));
   const std::size_t whole = bytes / kCacheLine * kCacheLine;
   char *line = static_cast<char *>(__builtin_assume_aligned(to, kCacheLine));
@@ -101,42 +107,42 @@ static inline void copy_by_lines(void *to, const void *from, std::size_t bytes, 
   if (done != bytes) std::memcpy(target + done, source + done, bytes - done);
 }
 
-// Copies past the caches, for results too large to stay in them. finish_stream() makes the copies of this thread visible.
-static inline void stream_bytes(void *to, const void *from, std::size_t bytes) {
-  copy_by_lines(to, from, bytes, stream_lines);
+// Copies past the caches, for results too large to stay in them. nontemporal_fence() makes the copies of this thread visible.
+static inline void copy_nontemporal(void *to, const void *from, std::size_t bytes) {
+  copy_by_lines(to, from, bytes, copy_lines_nontemporal);
 }
 
 // Copies into the caches. C libraries have the CPU copy large blocks by itself (rep movsb), which on Zen 4 takes 1.2 to 4 times as long
 // where the places do not lie a multiple of 32 bytes from one another.
-static inline void keep_bytes(void *to, const void *from, std::size_t bytes) {
+static inline void copy_cached(void *to, const void *from, std::size_t bytes) {
   constexpr std::size_t kLarge = 2048, kStep = 32;
   const std::uintptr_t apart = reinterpret_cast<std::uintptr_t>(to) - reinterpret_cast<std::uintptr_t>(from);
   if (bytes < kLarge || apart % kStep == 0) {
     std::memcpy(to, from, bytes);
   } else {
-    copy_by_lines(to, from, bytes, keep_lines);
+    copy_by_lines(to, from, bytes, copy_lines_cached);
   }
 }
 
 // The same of a byte.
-static inline void stream_byte(void *to, int byte, std::size_t bytes) {
+static inline void fill_nontemporal(void *to, int byte, std::size_t bytes) {
   char *target = static_cast<char *>(to);
   const std::size_t head = bytes_before_line(target, bytes);
   if (head != 0) std::memset(target, byte, head);
-  const std::size_t done = head + stream_lines_of(target + head, byte, bytes - head);
+  const std::size_t done = head + fill_lines_nontemporal(target + head, byte, bytes - head);
   if (done != bytes) std::memset(target + done, byte, bytes - done);
 }
 
-static inline void finish_stream() {
+static inline void nontemporal_fence() {
 #if defined(__x86_64__)
   _mm_sfence();
 #endif
 }
 
 // Floats that are written to memory one behind another, from runs of values and of zeros.
-class DirectSink {
+class CachedSink {
  public:
-  explicit DirectSink(float *to) : to_(to) {}
+  explicit CachedSink(float *to) : to_(to) {}
   void values(const float *from, std::int64_t count) {
     copy_row(to_, from, count);
     to_ += count;
@@ -152,9 +158,9 @@ class DirectSink {
 };
 
 // The same past the caches, in whole cache lines: what begins and ends a run waits for the rest of its line.
-class StreamSink {
+class NontemporalSink {
  public:
-  explicit StreamSink(float *to)
+  explicit NontemporalSink(float *to)
       : used_(static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(to) % kCacheLine / sizeof(float))),
         skipped_(used_),
         to_(to - used_) {}
@@ -169,7 +175,7 @@ class StreamSink {
     copy_row(line() + used_, from, kLine);
     const std::int64_t head = kLine - used_;
     flush();
-    to_ += stream_floats(from + head, count - head);
+    to_ += copy_floats_nontemporal(from + head, count - head);
     used_ = (count - head) % kLine;
     copy_row(line() + used_ - kLine, from + count - kLine, kLine);
   }
@@ -184,14 +190,14 @@ class StreamSink {
     const std::int64_t left = count - (kLine - used_);
     flush();
     const std::size_t bytes = static_cast<std::size_t>(left) * sizeof(float);
-    to_ += stream_lines_of(reinterpret_cast<char *>(to_), 0, bytes) / sizeof(float);
+    to_ += fill_lines_nontemporal(reinterpret_cast<char *>(to_), 0, bytes) / sizeof(float);
     used_ = left % kLine;
     clear_floats(line(), kLine);
   }
 
   void finish() {
     copy_row(to_ + skipped_, line() + skipped_, used_ - skipped_);
-    finish_stream();
+    nontemporal_fence();
   }
 
  private:
@@ -199,9 +205,10 @@ class StreamSink {
 
   float *line() { return buffer_ + kLine; }
 
-  std::int64_t stream_floats(const float *from, std::int64_t count) const {
+  std::int64_t copy_floats_nontemporal(const float *from, std::int64_t count) const {
     const std::size_t bytes = static_cast<std::size_t>(count) * sizeof(float);
-    const std::size_t done = stream_lines(reinterpret_cast<char *>(to_), reinterpret_cast<const char *>(from), bytes);
+    const std::size_t done =
+        copy_lines_nontemporal(reinterpret_cast<char *>(to_), reinterpret_cast<const char *>(from), bytes);
     return static_cast<std::int64_t>(done / sizeof(float));
   }
 
@@ -216,7 +223,7 @@ class StreamSink {
   // Writes the line, without the floats at its start that are not ours.
   void flush() {
     if (skipped_ == 0) {
-      stream_line(reinterpret_cast<char *>(to_), reinterpret_cast<const char *>(line()));
+      copy_line_nontemporal(reinterpret_cast<char *>(to_), reinterpret_cast<const char *>(line()));
     } else {
       copy_row(to_ + skipped_, line() + skipped_, kLine - skipped_);
       skipped_ = 0;
@@ -234,4 +241,4 @@ class StreamSink {
 }  // namespace MLUOPS_LEVEL
 }  // namespace mluops
 
-#endif  // MLUOPS_CPU_STREAM_H_
+#endif  // MLUOPS_CPU_NONTEMPORAL_H_
