@@ -17,7 +17,7 @@ constexpr std::int64_t kSparseVolume = 4096;
 
 }  // namespace
 
-// The limits are production's; the architecture is that of the device which is current now.
+// The limits of the vendor's library; the architecture is that of the current device.
 const TargetLimits &target_limits() {
   static constexpr TargetLimits kWith = {kSparseRows, kSparseVolume, true};
   static constexpr TargetLimits kWithout = {kSparseRows, kSparseVolume, false};
@@ -40,7 +40,7 @@ mluOpStatus_t MLUOP_WIN_API mluopsExtSetNumThreads(int num_threads) {
 
 const char *MLUOP_WIN_API mluopsExtGetLibraryKind(void) { return MLUOPS_BANG_KIND; }
 
-// The architecture of the device that is current now.
+// The architecture of the current device.
 const char *MLUOP_WIN_API mluopsExtGetInstructionLevel(void) {
   static thread_local char level[16];
   mluops::Card card = {};
@@ -51,5 +51,5 @@ const char *MLUOP_WIN_API mluopsExtGetInstructionLevel(void) {
 
 size_t MLUOP_WIN_API mluopsExtGetStreamingBytes(void) { return 0; }
 
-// Operators only put their kernels into the queue.
+// Operators only enqueue kernels.
 mluOpStatus_t MLUOP_WIN_API mluopsExtSetInterruptCheck(mluopsExtInterruptCheck) { return MLUOP_STATUS_SUCCESS; }

@@ -9,7 +9,7 @@ constexpr std::int64_t kIndexableElements = std::int64_t{1} << 31;
 
 long long wide(std::int64_t value) { return static_cast<long long>(value); }
 
-// "input_desc": the name under which a tensor's descriptor appears in the declaration.
+// Parameter name of a tensor's descriptor, for example "input_desc".
 struct DescriptorName {
   char text[64];
   explicit DescriptorName(const char *tensor) { std::snprintf(text, sizeof text, "%s_desc", tensor); }
@@ -50,7 +50,7 @@ mluOpStatus_t need_descriptor(const char *function, const char *argument, mluOpT
 
 mluOpStatus_t need_descriptors(const char *function, std::initializer_list<TensorArgument> tensors) {
   for (const TensorArgument &tensor : tensors) {
-    // Putting a name together takes longer than all other checks: only where it is needed.
+    // Formatting the name takes longer than all other checks, so it is done only on failure.
     if (!alive(tensor.desc)) return need_descriptor(function, DescriptorName(tensor.name).text, tensor.desc);
   }
   return MLUOP_STATUS_SUCCESS;

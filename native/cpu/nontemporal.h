@@ -1,4 +1,5 @@
-// Writing results by whole cache lines: past the caches if they are too large to stay there, or where C libraries copy blocks badly.
+// Writing results by whole cache lines: with non-temporal stores if they are too large for the caches, or with vectors
+// where memcpy is slow.
 #ifndef MLUOPS_CPU_NONTEMPORAL_H_
 #define MLUOPS_CPU_NONTEMPORAL_H_
 
@@ -8,7 +9,7 @@
 namespace mluops {
 namespace MLUOPS_LEVEL {
 
-// What goes past the caches at once; a cache line is one of them or several.
+// The unit of a non-temporal store; a cache line consists of one or several.
 #if defined(__AVX512F__)
 typedef __m512i NontemporalVector;
 static inline NontemporalVector load_bytes(const char *from) { return _mm512_loadu_si512(from); }
@@ -53,14 +54,14 @@ static inline void store_nontemporal(char *to, NontemporalVector vector) {
 }
 #endif
 
-// A cache line.
+// Copies one cache line.
 static inline void copy_line_nontemporal(char *to, const char *from) {
   for (std::size_t i = 0; i < kCacheLine; i += sizeof(NontemporalVector))
     store_nontemporal(to + i, load_bytes(from + i));
 }
 
-// Whole cache lines, from `to` on, which is where one begins; returns how many bytes that were. Not inline, because what is around it
-// would leave no registers for the loop.
+// Copies whole cache lines to `to`, which starts one; returns the number of bytes. Not inline, so that the loop has all
+// registers.
 [[gnu::noinline]] static std::size_t copy_lines_nontemporal(char *to, const char *from, std::size_t bytes) {
   const std::size_t whole = bytes / kCacheLine * kCacheLine;
   for (const char *const end = from + whole; from != end; from += kCacheLine, to += kCacheLine)
@@ -75,13 +76,13 @@ static inline std::size_t fill_lines_nontemporal(char *to, int byte, std::size_t
   return whole;
 }
 
-// How many of `bytes` lie before the first cache line that begins among them.
+// Bytes before the first cache line boundary at or after `to`, at most `bytes`.
 static inline std::size_t bytes_before_line(const void *to, std::size_t bytes) {
   return smaller(bytes, (kCacheLine - reinterpret_cast<std::uintptr_t>(to) % kCacheLine) % kCacheLine);
 }
 
-// The same for lines that stay in the caches. In pieces of half a line, which are no worse where a CPU has whole ones: those with AVX-512
-// may write one in two steps. Blocks are long, which is why copy_row, made for short rows, takes up to a tenth longer.
+// The same with ordinary stores. In halves of a line, because CPUs with AVX-512 may write a whole one in two steps
+// anyway. For long blocks; copy_row is made for short rows and is up to a tenth slower here.
 [[gnu::noinline]] static std::size_t copy_lines_cached(char *to, const char *from, std::size_t bytes) {
   typedef unsigned char Piece __attribute__((vector_size(kCacheLine / 2)));
   const std::size_t whole = bytes / kCacheLine * kCacheLine;
@@ -96,24 +97,26 @@ static inline std::size_t bytes_before_line(const void *to, std::size_t bytes) {
   return whole;
 }
 
-// A copy of which `lines` makes the whole cache lines.
+// A copy in which `lines` copies the whole cache lines.
 template <typename Lines>
 static inline void copy_by_lines(void *to, const void *from, std::size_t bytes, const Lines &lines) {
   char *target = static_cast<char *>(to);
   const char *source = static_cast<const char *>(from);
   const std::size_t head = bytes_before_line(target, bytes);
-  if (head != 0) std::memcpy(target, source, head);  // a call even for nothing, and most pieces are whole lines
+  if (head != 0)
+    std::memcpy(target, source, head);  // most pieces are whole lines, and memcpy is a call even for 0 bytes
   const std::size_t done = head + lines(target + head, source + head, bytes - head);
   if (done != bytes) std::memcpy(target + done, source + done, bytes - done);
 }
 
-// Copies past the caches, for results too large to stay in them. nontemporal_fence() makes the copies of this thread visible.
+// Copies with non-temporal stores, for results too large for the caches. nontemporal_fence() orders them before later
+// stores of this thread.
 static inline void copy_nontemporal(void *to, const void *from, std::size_t bytes) {
   copy_by_lines(to, from, bytes, copy_lines_nontemporal);
 }
 
-// Copies into the caches. C libraries have the CPU copy large blocks by itself (rep movsb), which on Zen 4 takes 1.2 to 4 times as long
-// where the places do not lie a multiple of 32 bytes from one another.
+// Copies with ordinary stores. glibc copies large blocks with `rep movsb`, which on Zen 4 takes 1.2 to 4 times as long
+// when source and target differ modulo 32 bytes.
 static inline void copy_cached(void *to, const void *from, std::size_t bytes) {
   constexpr std::size_t kLarge = 2048, kStep = 32;
   const std::uintptr_t apart = reinterpret_cast<std::uintptr_t>(to) - reinterpret_cast<std::uintptr_t>(from);
@@ -124,7 +127,7 @@ static inline void copy_cached(void *to, const void *from, std::size_t bytes) {
   }
 }
 
-// The same of a byte.
+// Fills with a byte, with non-temporal stores.
 static inline void fill_nontemporal(void *to, int byte, std::size_t bytes) {
   char *target = static_cast<char *>(to);
   const std::size_t head = bytes_before_line(target, bytes);
@@ -139,7 +142,7 @@ static inline void nontemporal_fence() {
 #endif
 }
 
-// Floats that are written to memory one behind another, from runs of values and of zeros.
+// Writes consecutive floats from runs of values and of zeros.
 class CachedSink {
  public:
   explicit CachedSink(float *to) : to_(to) {}
@@ -157,7 +160,7 @@ class CachedSink {
   float *to_;
 };
 
-// The same past the caches, in whole cache lines: what begins and ends a run waits for the rest of its line.
+// The same with non-temporal stores: a buffer of one cache line combines the ends of runs.
 class NontemporalSink {
  public:
   explicit NontemporalSink(float *to)
@@ -171,7 +174,7 @@ class NontemporalSink {
       advance(count);
       return;
     }
-    // The run's first and last values are copied as whole lines, the latter to end where they belong.
+    // The first and last values of the run are copied as whole lines; the last copy ends where the run ends.
     copy_row(line() + used_, from, kLine);
     const std::int64_t head = kLine - used_;
     flush();
@@ -220,7 +223,7 @@ class NontemporalSink {
     copy_row(line(), line() + kLine, kLine);
   }
 
-  // Writes the line, without the floats at its start that are not ours.
+  // Writes the line, except for floats at its start that belong to others.
   void flush() {
     if (skipped_ == 0) {
       copy_line_nontemporal(reinterpret_cast<char *>(to_), reinterpret_cast<const char *>(line()));
@@ -233,8 +236,8 @@ class NontemporalSink {
 
   std::int64_t used_;
   std::int64_t skipped_;
-  float *to_;  // where the line will be written
-  // Before and behind the line there is room for what a copy of a whole one takes beside it.
+  float *to_;  // target of the line
+  // A copy of a whole line may write up to a line before and after the buffer's line.
   alignas(kCacheLine) float buffer_[3 * kLine];
 };
 

@@ -1,4 +1,4 @@
-// How the borders are cut for a card.
+// How the borders are divided for a card.
 #ifndef MLUOPS_OPS_BORDER_ALIGN_BANG_POLICY_H_
 #define MLUOPS_OPS_BORDER_ALIGN_BANG_POLICY_H_
 
@@ -22,9 +22,9 @@ struct BorderAlignPlan {
 };
 
 constexpr int kMostGroup = 16;
-// Elements that long vectors have. Longer ones are hardly faster.
+// Elements of long vectors. Longer ones are hardly faster.
 constexpr int kLongVector = 4096;
-// Bytes of what is there once, or once for each border of a group.
+// Bytes of fixed data and of data per border of a group.
 constexpr int kBorderAlignFixedBytes = 4096;
 
 // A kernel needs `bytes_per_channel` for each channel of each border of a group.

@@ -1,11 +1,11 @@
-// BorderAlign on the CPU: cutting the work into tasks, and their memory.
+// BorderAlign on the CPU: division into tasks, and their scratch memory.
 #include "ops/border_align/cpu_backward.h"
 #include "ops/border_align/cpu_forward.h"
 
 MLUOPS_BEGIN_LEVEL
 namespace {
 
-// Sides with few borders that a thread does at a time at least.
+// Minimum number of sides with few borders per piece.
 constexpr std::int64_t kFewGrain = 64;
 
 template <typename Kernel>

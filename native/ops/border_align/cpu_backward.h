@@ -1,8 +1,10 @@
-// BorderAlign backward. The four corners of a place between pixels are kept side by side, for each channel: then a gradient is one
-// addition of four numbers to one address, where in the map it would be four. All borders between two lines of pixels add into the places
-// between them, which fit into the first cache; then these are added to the sums of the two lines. A line is written when no more can come.
+// BorderAlign backward. For each channel, the four corners of a place between pixels are stored side by side: a
+// gradient is one addition of four numbers to one address. All borders between two lines of pixels add to the places
+// between them, which fit into L1; then the places are added to the sums of the two lines. A line is written when no
+// more borders can add to it.
 //
-// A task owns its part of the map, so there are no atomics and one order of additions: by lines, by groups of boxes, boxes ascending.
+// A task owns its part of the map, so there are no atomics and one order of additions: by line, by group of boxes,
+// boxes ascending.
 #ifndef MLUOPS_OPS_BORDER_ALIGN_CPU_BACKWARD_H_
 #define MLUOPS_OPS_BORDER_ALIGN_CPU_BACKWARD_H_
 
@@ -31,7 +33,7 @@ static inline void unzip(Vector &a, Vector &b, Lanes<kLane...>) {
 }
 #endif
 
-// From the four corners of every channel, one behind the other, to a vector of all channels for each corner.
+// From four corners per channel, interleaved, to one vector over the channels per corner.
 static inline void part_corners(Vector (&corner)[4]) {
 #if defined(__AVX512F__)
   unzip(corner[0], corner[1], AllLanes());
@@ -39,7 +41,7 @@ static inline void part_corners(Vector (&corner)[4]) {
   unzip(corner[0], corner[2], AllLanes());
   unzip(corner[1], corner[3], AllLanes());
 #elif defined(__AVX2__)
-  // First to where turning each four lanes brings the channels into their order.
+  // First to where transposing groups of four lanes puts the channels in order.
   combine<Fours<0, 1>, Fours<1, 1>>(corner[0], corner[2]);
   combine<Fours<0, 1>, Fours<1, 1>>(corner[1], corner[3]);
   transpose_fours(corner[0], corner[2], corner[1], corner[3]);
@@ -54,11 +56,11 @@ static inline void part_corners(Vector (&corner)[4]) {
 template <typename T>
 class Backward {
  public:
-  // Channels of a block at most and at least; multiples of the lanes of every level.
+  // Limits of the channels of a block; multiples of the lanes of every level.
   static constexpr std::int64_t kMostWidth = 64, kLeastWidth = 16;
 
-  // What a border adds for a gradient of each of its samples, and where among the places. The one behind them stands for all others: nobody
-  // reads what is added to the place before the first one.
+  // Weights and places of the samples of a border. The last entry stands for all other numbers; it adds to the place
+  // before the first one, which is not used.
   struct Shares {
     Corners weight[Samples::kMost + 1];
     std::int32_t place[Samples::kMost + 1];
@@ -66,7 +68,8 @@ class Backward {
 
   typedef BorderAlignBackwardProblem Problem;
 
-  // What a running task needs: the places of a block, the sums of two lines, sorted boxes, and the shares of a group.
+  // Scratch memory of a running task: the places of a block, the sums of two lines, sorted boxes, and the shares of a
+  // group.
   struct TaskScratch {
     TaskScratch(const Parts &parts, Arena &memory)
         : places(memory.allocate<float>(larger(most_places(parts.g.height), most_places(parts.g.width)))),
@@ -81,7 +84,7 @@ class Backward {
 
   Backward(const BorderAlignBackwardProblem &problem, const Parts &parts) : problem_(problem), parts_(parts) {}
 
-  // Half values are rounded once, when a line goes to the map.
+  // Half values are rounded once, when a line is written to the map.
   void run(const TaskScratch &scratch, std::int64_t task) const {
     const Part part = parts_.part(task);
     const Side side(problem_.geometry, part.side);
@@ -110,7 +113,7 @@ class Backward {
     return MLUOPS_LEVEL::are_few(g) && g.height * g.width * g.channels <= kFewSums;
   }
 
-  // A side with few borders, on a map that is small as well.
+  // A side with few borders on a small map.
   void run_few(std::int64_t number) const {
     const BorderAlignGeometry &g = problem_.geometry;
     const Part part = parts_.whole_side(number);
@@ -135,7 +138,7 @@ class Backward {
   }
 
  private:
-  // What a map has at most for few borders to be added straight to sums.
+  // Maximum size of a map for which few borders are added directly to sums.
   static constexpr std::int64_t kFewSums = 512;
 
   // Adds the gradients of one border to two lines of sums.
@@ -156,16 +159,16 @@ class Backward {
     }
   }
 
-  // Of longer lines a part is done at a time.
+  // Longer lines are processed in segments.
   static constexpr std::int64_t kMostPlaces = 512;
 
-  // Of the places of a line and the one before them, for so many channels at a time.
+  // Number of values for the places of a line and the one before them, for `width` channels.
   static std::int64_t places_size(std::int64_t length, std::int64_t width) {
     return (smaller(length, kMostPlaces) + 1) * width * 4;
   }
   static std::int64_t most_places(std::int64_t length) { return places_size(length, fitting_width(length)); }
 
-  // Channels of a block whose places fit into the first cache, or else are few.
+  // Channels of a block whose places fit into L1, at least kLeastWidth.
   static std::int64_t fitting_width(std::int64_t length) {
     std::int64_t width = kMostWidth;
     while (width > kLeastWidth && length * width * static_cast<std::int64_t>(sizeof(Corners)) > usable_l1d_bytes()) {
@@ -197,7 +200,7 @@ class Backward {
     }
   }
 
-  // Some places in a line, and how many channels are done at a time.
+  // A range of places in a line, and the channels processed at a time.
   struct Segment {
     std::int64_t first;
     std::int64_t count;
@@ -207,7 +210,7 @@ class Backward {
   void add_segment(const TaskScratch &scratch, const Group &group, std::int32_t first, std::int32_t samples,
                    const Segment &segment, float *low, float *high) const {
     find(scratch.shares, group, first, samples, segment);
-    float *places = scratch.places + segment.width * 4;  // before it is the one for what does not count
+    float *places = scratch.places + segment.width * 4;  // the place before is for gradients that do not count
     for (std::int64_t c = 0; c < group.part.count; c += segment.width) {
       const std::int64_t channels = smaller(segment.width, group.part.count - c);
       add_block(places, scratch.shares, group, first, samples, c, channels);
@@ -229,7 +232,7 @@ class Backward {
       Samples samples;
       samples.find(along, count, group.side.length, Lines(group.side.line_of(box), group.side.lines).fraction);
       for (std::int32_t i = 0; i < count; ++i) {
-        const std::int64_t place = samples.low[i] - segment.first;  // behind the line if outside the map
+        const std::int64_t place = samples.low[i] - segment.first;  // past the line if outside the map
         const bool here = place >= 0 && place < segment.count;
         shares[b].weight[i] =
             Corners{samples.weight[0][i], samples.weight[1][i], samples.weight[2][i], samples.weight[3][i]};
@@ -240,7 +243,7 @@ class Backward {
     }
   }
 
-  // Gradients of some channels of a group whose largest sample is one of first .. first + count.
+  // Adds the gradients of some channels of a group whose argmax is in first .. first + count.
   void add_block(float *places, const Shares *shares, const Group &group, std::int32_t first, std::int32_t count,
                  std::int64_t c, std::int64_t channels) const {
     const T *gradients = static_cast<const T *>(problem_.grad_output);
@@ -274,7 +277,7 @@ class Backward {
                          const std::int32_t *argmax, const float *gradient, std::int64_t channels) {
     std::int32_t sample[kMostWidth];
     for (std::int64_t i = 0; i < channels; i += kLanes) {
-      // Unsigned, because a number may be anything, and the difference then too much for a signed one.
+      // Unsigned, because argmax may have any value and the difference might overflow.
       const IntVector read = read_vector_once(load_some(argmax + i, channels - i));
       const UnsignedVector number = reinterpret_cast<UnsignedVector>(read) - static_cast<std::uint32_t>(first);
       const UnsignedVector others = UnsignedVector{} + static_cast<std::uint32_t>(count);
@@ -287,13 +290,13 @@ class Backward {
     }
   }
 
-  // Adds the places of a block to the sums of its lines, in which pixels are `next` values apart, and clears them. Behind the places
-  // there are `more` pixels or none. Lanes without a channel add 0 to what follows.
+  // Adds the places of a block to the sums of its lines, whose pixels are `next` values apart, and clears them. `more`
+  // tells whether the line goes on after the segment. Lanes without a channel add 0 to what follows.
   static void collect(float *places, const Segment &segment, bool more, std::int64_t channels, float *low, float *high,
                       std::int64_t next) {
     const std::int64_t step = segment.width * 4;
     for (std::int64_t c = 0; c < channels; c += kLanes) {
-      Vector low_before = {}, high_before = {};  // what the place before adds to a pixel
+      Vector low_before = {}, high_before = {};  // shares of the place before
       for (std::int64_t p = 0; p < segment.count; ++p) {
         float *from = places + p * step + c * 4;
         Vector corner[4];
@@ -307,7 +310,7 @@ class Backward {
         low_before = corner[Samples::kLowHigh];
         high_before = corner[Samples::kHighHigh];
       }
-      // Both pixels of a line's last place are the last one.
+      // Both pixels of a line's last place are the last pixel.
       const std::int64_t behind = more ? segment.count : segment.count - 1;
       add(low + behind * next + c, low_before);
       add(high + behind * next + c, high_before);

@@ -1,6 +1,6 @@
-// BorderAlign forward. A task copies the two lines of pixels that some borders lie between to where they fill the first cache: in
-// the map itself pixels are often apart by a power of two and compete for the same few lines of it. All borders between these lines are
-// done before the next line is copied, some channels at a time.
+// BorderAlign forward. A task copies two neighbouring lines of pixels into compact memory that fits into L1: in the
+// map, pixels are often a power of two apart and compete for few cache sets. All borders between these lines are
+// processed before the next line is copied, some channels at a time.
 #ifndef MLUOPS_OPS_BORDER_ALIGN_CPU_FORWARD_H_
 #define MLUOPS_OPS_BORDER_ALIGN_CPU_FORWARD_H_
 
@@ -9,16 +9,16 @@
 namespace mluops {
 namespace MLUOPS_LEVEL {
 
-// Vectors of a block of channels at most: with their largest samples, the numbers of those, and four weights they fill the registers.
+// Maximum vectors of a block of channels: with their maxima, argmax and four weights they fill the registers.
 #if defined(__AVX512F__)
 constexpr int kBlockVectors = 8;
 #else
 constexpr int kBlockVectors = 4;
 #endif
 
-// Two neighbouring lines of pixels: the even ones in the first half, the odd ones in the second. A line consists of blocks of `width`
-// channels, in which pixels follow one another; only the first channels of the last block may count. Behind the pixels of a block
-// its last one is found again, then two of zeros, so that every sample lies between two pixels, even one outside the map.
+// Two neighbouring lines of pixels: even ones in the first half, odd ones in the second. A line consists of blocks of
+// `width` channels with consecutive pixels; the last block may be partly unused. After the pixels of a block follow a
+// copy of the last one and two of zeros, so that every sample lies between two pixels, even one outside the map.
 struct LinePair {
   static constexpr std::int64_t kBehind = 3;
 
@@ -35,7 +35,7 @@ struct LinePair {
         width_(smaller(fitting_width(of.length), (of_channels + kLanes - 1) / kLanes * kLanes)),
         padded_((of_channels + width_ - 1) / width_ * width_) {}
 
-  // `map` is the part's first value.
+  // `map` points to the part's first value.
   template <typename T>
   void hold(const T *map, std::int64_t pixel, std::int64_t number) {
     if (held_[number % 2] == number) return;
@@ -51,14 +51,14 @@ struct LinePair {
     copy_pixel(from + (side_.length - 1) * step, number, side_.length);
   }
 
-  // The first pixel of a line in the block that starts at channel c.
+  // The first pixel of a line in the block of channels that starts at c.
   float *line(std::int64_t number, std::int64_t c) const {
     return memory_ + (number % 2 * padded_ + c) * (side_.length + kBehind);
   }
   std::int64_t width() const { return width_; }
 
  private:
-  // Blocks of which both lines fit into the first cache beside what else is needed, or else are at least whole cache lines.
+  // Blocks of which both lines fit into L1 beside the other data, at least whole cache lines.
   static std::int64_t fitting_width(std::int64_t length) {
     std::int64_t vectors = kBlockVectors;
     while (vectors > 2 && 2 * length * vectors * static_cast<std::int64_t>(sizeof(Vector)) > usable_l1d_bytes()) {
@@ -86,7 +86,7 @@ struct LinePair {
   std::int64_t held_[2] = {-1, -1};
 };
 
-// The line that will be copied next: its pixels are asked for one at a time, while borders between the lines before it are worked on.
+// Prefetches the line that will be copied next, one pixel at a time, while borders of the lines before are processed.
 template <typename T>
 class LinePrefetcher {
  public:
@@ -109,9 +109,10 @@ class LinePrefetcher {
   std::int64_t left_;
 };
 
-// The corners of samples are summed up in the order of rows, then columns, whichever of them the lines are.
+// The corners of a sample are added in the order of rows, then columns, whatever the direction of the lines.
 
-// Some channels of two copied lines, the first of them at the first pixels. The next pixel is always there.
+// Channels of two copied lines; `low` and `high` point to the first of them at the first pixels. The next pixel always
+// exists.
 struct CopiedChannels {
   const float *low;
   const float *high;
@@ -119,7 +120,7 @@ struct CopiedChannels {
 
   CopiedChannels from(std::int64_t channel) const { return {low + channel, high + channel, step}; }
 
-  // Of the samples of one border.
+  // Interpolates the samples of one border.
   struct Sums {
     Sums(const CopiedChannels &pixels, const Samples &of, const Side &side, std::int64_t)
         : samples(of),
@@ -157,7 +158,7 @@ struct CopiedChannels {
   };
 };
 
-// The same of two lines that lie in the map.
+// The same for two lines in the map.
 template <typename T>
 struct MapChannels {
   const T *low;
@@ -196,7 +197,8 @@ struct MapChannels {
   };
 };
 
-// The largest samples so far of some vectors of channels, and their numbers. The first largest one wins; a NaN is greater than nothing.
+// The maxima so far of some vectors of channels, and their sample numbers. The first of equal maxima wins; NaN is not
+// greater than any number.
 template <int kVectors>
 struct Best {
   Vector value[kVectors];
@@ -218,17 +220,17 @@ struct Best {
     for (int v = 0; v < kVectors; ++v) store_some(values + v * kLanes, value[v], channels - v * kLanes);
   }
 
-  // The very first sample of a border is the largest so far, even a NaN.
+  // The first sample of a border is the first maximum, even NaN.
   template <typename Sums>
   void begin(const Sums &sums) {
     sums.find(0, value);
     for (int v = 0; v < kVectors; ++v) number[v] = IntVector{};
   }
 
-  // Samples i .. count of those from number `first` on.
+  // Processes samples i .. count of those from number `first` on.
   template <typename Sums>
   void take(const Sums &sums, std::int32_t first, std::int32_t i, std::int32_t count) {
-    // Counts in lanes: a number would have to be moved to them for each sample.
+    // The number is kept in a vector: broadcasting it for each sample would cost more.
     IntVector present = IntVector{} + (first + i);
     for (; i < count; ++i, present += 1) {
       Vector sample[kVectors];
@@ -246,8 +248,8 @@ class Forward {
  public:
   typedef BorderAlignForwardProblem Problem;
 
-  // What a running task needs: lines of pixels, sorted boxes, and for a group its samples and, if not all are found at once, the largest
-  // of them so far.
+  // Scratch memory of a running task: lines of pixels, sorted boxes, the samples of a group and, if they are not
+  // computed at once, the maxima so far.
   struct TaskScratch {
     TaskScratch(const Parts &parts, Arena &memory)
         : lines(memory.allocate<float>(LinePair::size(parts))),
@@ -275,7 +277,7 @@ class Forward {
     for (std::int64_t line = 0; line < side.lines && !poll.interrupted(16); ++line) {
       const std::int64_t begin = boxes.begin(line), end = boxes.end(line);
       if (begin == end) continue;
-      // A copy pays when its pixels are looked at more than once.
+      // Copying pays if its pixels are used more than once.
       const bool copied = (end - begin) * (g.pool_size + std::int64_t{1}) >= side.length;
       const std::int64_t high = smaller(line + 1, side.lines - 1);
       for (std::int64_t row = line; copied && row <= high; ++row) pair.hold(map, parts_.pixel, row);
@@ -301,7 +303,7 @@ class Forward {
 
   static bool are_few(const BorderAlignGeometry &g) { return MLUOPS_LEVEL::are_few(g); }
 
-  // A side of which few borders are to be pooled.
+  // Pools a side with few borders.
   void run_few(std::int64_t number) const {
     const BorderAlignGeometry &g = problem_.geometry;
     const Part part = parts_.whole_side(number);
@@ -327,14 +329,14 @@ class Forward {
     return static_cast<const T *>(problem_.box) + part.batch * problem_.geometry.boxes * 4;
   }
 
-  // All samples of a border outside the map are 0, and the first of them wins.
+  // All samples of a border outside the map are 0; the first wins.
   void clear(const Part &part, std::int64_t box) const {
     const std::int64_t at = parts_.in_borders(part, box);
     std::memset(static_cast<T *>(problem_.output) + at, 0, static_cast<std::size_t>(part.count) * sizeof(T));
     std::memset(problem_.argmax + at, 0, static_cast<std::size_t>(part.count) * sizeof(std::int32_t));
   }
 
-  // All channels of one border, straight from the map.
+  // All channels of one border, directly from the map.
   void pool_border(const Part &part, const Side &side, std::int64_t box, const Lines &lines,
                    const Samples &samples) const {
     const T *map = static_cast<const T *>(problem_.input) + parts_.in_map(part);
@@ -352,7 +354,7 @@ class Forward {
     }
   }
 
-  // Finds all samples of a group's borders, some of each border at a time, and calls use(first, count) for them.
+  // Computes the samples of a group's borders, some at a time, and calls use(first, count) for them.
   template <typename Use>
   void find(const TaskScratch &scratch, const Group &group, const Use &use) const {
     const std::int64_t all = problem_.geometry.pool_size + std::int64_t{1};
@@ -367,7 +369,7 @@ class Forward {
          first += Samples::kMost) {
       const std::int32_t count = static_cast<std::int32_t>(smaller<std::int64_t>(Samples::kMost, all - first));
       float along[Group::kMost][Samples::kMost];
-      // Adding the step again and again, rounding each time, is part of the definition.
+      // The definition adds the step repeatedly, with rounding.
       for (std::int64_t b = 0; b < group.count; ++b) {
         clear_floats(along[b], Samples::kMost);
         for (std::int32_t i = 0; i < count; ++i) {
@@ -400,7 +402,7 @@ class Forward {
     });
   }
 
-  // Channels c .. end, the first of which `pixels` starts with: as many vectors at a time as there are left, at most kVectors.
+  // Channels c .. end, where `pixels` starts at c: as many vectors at a time as remain, at most kVectors.
   template <int kVectors, typename Pixels>
   void pool_pieces(const TaskScratch &scratch, const Group &group, Pixels pixels, std::int32_t first,
                    std::int32_t samples, std::int64_t c, std::int64_t end, LinePrefetcher<T> &prefetcher) const {
@@ -415,7 +417,7 @@ class Forward {
     }
   }
 
-  // Some samples of all borders of a group for the channels from c on.
+  // Some samples of all borders of a group, for the channels from c on.
   template <int kVectors, bool kWhole, typename Pixels>
   void pool_block(const TaskScratch &scratch, const Group &group, const Pixels &pixels, std::int32_t first,
                   std::int32_t count, std::int64_t c, std::int64_t some_channels, LinePrefetcher<T> &prefetcher) const {

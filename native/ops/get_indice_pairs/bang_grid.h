@@ -1,4 +1,5 @@
-// A tile of the output space as a dense grid in NRAM: what filter cells lead rows to is scattered into it or gathered from it.
+// A tile of the output space as a dense grid in NRAM, into which the outputs of filter cells are scattered and from
+// which they are gathered.
 #ifndef MLUOPS_OPS_GET_INDICE_PAIRS_BANG_GRID_H_
 #define MLUOPS_OPS_GET_INDICE_PAIRS_BANG_GRID_H_
 
@@ -81,8 +82,8 @@ __mlu_func__ TileCell tile_cell(const SparsePlan &plan, const Cell &cell, std::i
   return tile;
 }
 
-// Which of the sorted rows [at, at + count) the cell leads to outputs, to room.reach[0]; their offsets in the grid to
-// room.offset and, for a kernel that asks, of the rows to room.led. Returns how many they are.
+// Computes which of the sorted rows [at, at + count) the cell leads to outputs, in scratch.reach[0]; their grid offsets
+// in scratch.offset and, if requested, row offsets in scratch.led. Returns their number.
 __mlu_func__ int lead_rows(const SparsePlan &plan, const TileCell &cell, int at, int count, bool number_rows,
                            const TileScratch &scratch) {
   __sync();  // with what the vectors that are loaded now were used for
@@ -107,15 +108,16 @@ __mlu_func__ int lead_rows(const SparsePlan &plan, const TileCell &cell, int at,
   return led;
 }
 
-// Marks in the grid where the cell leads the sorted rows [begin, end).
-__mlu_func__ void mark_rows(const SparsePlan &plan, const TileCell &cell, int begin, int end, const TileScratch &scratch) {
+// Marks the outputs to which the cell leads the sorted rows [begin, end).
+__mlu_func__ void mark_rows(const SparsePlan &plan, const TileCell &cell, int begin, int end,
+                            const TileScratch &scratch) {
   for (int at = begin; at < end; at += plan.tile_rows) {
     const int led = lead_rows(plan, cell, at, least(plan.tile_rows, end - at), false, scratch);
     if (led != 0) scatter(scratch.grid, scratch.constant, scratch.offset, led, NRAM2NRAM);
   }
 }
 
-// Keeps the output rows that the grid has where the cell leads the sorted rows [begin, end).
+// Stores the kernel map of the cell for the sorted rows [begin, end).
 __mlu_func__ void map_rows(const SparsePlan &plan, const TileCell &cell, int *kernel_map, int begin, int end,
                            const TileScratch &scratch) {
   for (int at = begin; at < end; at += plan.tile_rows) {
@@ -133,12 +135,12 @@ __mlu_func__ void map_rows(const SparsePlan &plan, const TileCell &cell, int *ke
 
 // ---- Outputs of default mode --------------------------------------------------------------------------------------------
 
-// The first output site that a cell can lead a sorted row, or one behind it, to.
+// The first output site to which a cell can lead a sorted row or a later one.
 __mlu_func__ std::int64_t first_output_of(const SparsePlan &plan, const RowFinder &finder, int row, const Cell &cell) {
   return first_output(plan, input_site(plan, number_at(finder.rows, row)), cell);
 }
 
-// Where the outputs of task `task` begin: those of the tasks follow one another, and each has about as many rows to do with.
+// First output site of task `task`: the ranges of tasks are contiguous and have similar numbers of rows.
 __mlu_func__ std::int64_t first_site_of(const SparsePlan &plan, const RowFinder &finder, int task) {
   if (task == 0) return 0;
   if (task == taskDim) return plan.output_sites;
@@ -147,7 +149,7 @@ __mlu_func__ std::int64_t first_site_of(const SparsePlan &plan, const RowFinder 
   return first_output_of(plan, finder, static_cast<int>(static_cast<std::int64_t>(plan.rows) * task / taskDim), middle);
 }
 
-// The first output site that rows can be led to which are not done with.
+// The first output site to which unprocessed rows can lead.
 __mlu_func__ std::int64_t next_site(const SparsePlan &plan, const RowFinder &finder, const TileScratch &scratch) {
   std::int64_t next = plan.output_sites;
   for (int k = 0; k < plan.volume; ++k) {
@@ -158,8 +160,9 @@ __mlu_func__ std::int64_t next_site(const SparsePlan &plan, const RowFinder &fin
   return next;
 }
 
-// Finds the rows that lead into the tile from `site` on, which ends at `end` at the latest. Returns how many of its sites have to
-// be looked at: from the last row of each cell it is known what is reached last. All of a tile has the same higher word.
+// Finds the rows that lead into the tile that starts at `site` and ends at `end` or before. Returns the number of its
+// sites to examine: the last row of each cell bounds the last site reached. The sites of a tile share their higher
+// word.
 __mlu_func__ int find_tile(const SparsePlan &plan, RowFinder &finder, std::int64_t site, std::int64_t end,
                            const TileScratch &scratch) {
   const std::int64_t word_end = (site | 0xffffffff) + 1;
@@ -177,7 +180,8 @@ __mlu_func__ int find_tile(const SparsePlan &plan, RowFinder &finder, std::int64
   return static_cast<int>((last < end ? last + 1 : end) - site);
 }
 
-// Lists the marked ones of the `extent` output sites from `first` on, behind `listed` others. Returns how many are listed then.
+// Lists the marked sites among `extent` output sites from `first` on, after `listed` others. Returns the new number of
+// listed sites.
 __mlu_func__ int list_marked(const SparsePlan &plan, std::int64_t first, int extent, int *part, int listed,
                              const TileScratch &scratch) {
   for (int at = 0; at < extent; at += plan.tile_rows) {
@@ -196,7 +200,7 @@ __mlu_func__ int list_marked(const SparsePlan &plan, std::int64_t first, int ext
 
 // ---- Outputs of either mode ---------------------------------------------------------------------------------------------
 
-// The outputs that a task sees to.
+// The outputs of a task.
 struct Part {
   SiteList sites;  // in device memory
   int begin, end;
@@ -229,9 +233,10 @@ __mlu_func__ void load_sites(const Part &part, int at, int count, const SiteList
   if (sites.high != nullptr) load(sites.high, part.sites.high + at, count);
 }
 
-// Puts the output rows of the sites [at, at + count) of a part, which are in room.sites, into the grid: where sites are equal the
-// first. Returns how many, with their offsets in room.target.
-__mlu_func__ int place_outputs(const SparsePlan &plan, const Part &part, int at, int count, const TileScratch &scratch) {
+// Writes the output rows of the sites [at, at + count) of a part, which are in scratch.sites, into the grid: the first
+// of equal sites. Returns their number; their offsets are in scratch.target.
+__mlu_func__ int place_outputs(const SparsePlan &plan, const Part &part, int at, int count,
+                               const TileScratch &scratch) {
   const unsigned int first = static_cast<unsigned int>(scratch.sites.low[0]);
   __bang_add_scalar(scratch.target, scratch.sites.low, static_cast<int>(0u - first), count);
   __bang_mul_scalar(scratch.target, scratch.target, 4, count);
@@ -266,7 +271,7 @@ __mlu_func__ CellChunk cell_chunk(const SparsePlan &plan, int number) {
   return piece;
 }
 
-// Loads what rows have met, and marks those that have met something.
+// Loads a piece of the kernel map, and marks rows that have an output.
 __mlu_func__ void load_kernel_map(const SparsePlan &plan, const CellChunk &piece, int *kernel_map, int *mask) {
   load(kernel_map, plan.memory.kernel_map + static_cast<std::int64_t>(piece.cell) * plan.rows + piece.at, piece.count);
   __bang_ge_scalar(mask, kernel_map, 0, piece.count);

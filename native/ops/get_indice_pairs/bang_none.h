@@ -1,4 +1,4 @@
-// The kernels of GetIndicePairs for cards that have neither gathers nor filters: entry code refuses before it comes to them.
+// The kernels of GetIndicePairs for cards without gathers and filters: never launched, because entry code refuses.
 #ifndef MLUOPS_OPS_GET_INDICE_PAIRS_BANG_NONE_H_
 #define MLUOPS_OPS_GET_INDICE_PAIRS_BANG_NONE_H_
 

@@ -1,4 +1,4 @@
-// How GetIndicePairs is cut over the cores of a card, and how NRAM and the workspace are divided.
+// How GetIndicePairs is divided over the cores of a card, and the layout of NRAM and workspace.
 #ifndef MLUOPS_OPS_GET_INDICE_PAIRS_BANG_POLICY_H_
 #define MLUOPS_OPS_GET_INDICE_PAIRS_BANG_POLICY_H_
 
@@ -26,7 +26,7 @@ constexpr int kMostSamples = 2048;
 constexpr int kMostTasks = 64;
 constexpr std::uintptr_t kWorkspaceAlignment = 128;
 
-// Fewer rows are not worth a core, or a block that is sorted by itself.
+// Minimum rows of a core, and of a block that is sorted in NRAM.
 constexpr int kLeastRows = 64;
 constexpr int kLeastBlock = 1024;
 
@@ -136,7 +136,7 @@ inline SparsePlan plan_for(const SparseGeometry &geometry, std::int64_t rows, co
   return plan;
 }
 
-// Gives out pieces of a workspace, which may not be there when only its size is asked for.
+// Allocates parts of a workspace; it may be NULL if only the size is needed.
 class WorkspaceDivider {
  public:
   explicit WorkspaceDivider(void *workspace) : next_(reinterpret_cast<std::uintptr_t>(workspace)) {}
@@ -152,7 +152,7 @@ class WorkspaceDivider {
   std::uintptr_t next_;
 };
 
-// Returns where the last piece ends.
+// Returns the end of the last part.
 inline std::uintptr_t divide_workspace(void *workspace, SparsePlan *plan) {
   WorkspaceDivider divider(workspace);
   const std::int64_t rows = plan->rows;

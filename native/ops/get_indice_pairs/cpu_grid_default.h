@@ -1,8 +1,8 @@
-// GetIndicePairs on the CPU, default mode, for rows that are not too few in their space: the cells that rows reach are marked in a
-// grid with a bit for each, and what a row meets is looked up there.
+// GetIndicePairs on the CPU, default mode, for rows that are dense enough in their space: the outputs are marked in a
+// bitmap of the output space, whose ranks are the output rows.
 //
-// What a row reaches depends on its place alone, so the pairs are counted while the outputs are marked, and later written where they
-// belong.
+// The outputs of a row depend on its place alone, so pairs are counted while outputs are marked, and later written to
+// their final places.
 #ifndef MLUOPS_OPS_GET_INDICE_PAIRS_CPU_GRID_DEFAULT_H_
 #define MLUOPS_OPS_GET_INDICE_PAIRS_CPU_GRID_DEFAULT_H_
 
@@ -13,7 +13,7 @@
 namespace mluops {
 namespace MLUOPS_LEVEL {
 
-// Writes output rows of cells that come in ascending order.
+// Writes the output rows of cells in ascending order.
 class OutputWriter {
  public:
   OutputWriter(const SparseGeometry &geometry, std::int32_t *out_indices)
@@ -134,7 +134,7 @@ class DefaultGrid {
     for (std::int64_t t = 0; t < run.times; ++t) counts[run.filter_cell(t)] += static_cast<std::int32_t>(run.count);
   }
 
-  // A row's cells in a line are marked together if they are near enough to one another.
+  // The cells of a row in one line are marked together if they fit into 64 bits.
   static void mark_privately(const KernelMapRun &run, std::uint64_t *bitmap) {
     const std::int64_t last = run.times - 1;
     const std::uint64_t span = static_cast<std::uint64_t>(last) * run.output_step;
@@ -150,7 +150,7 @@ class DefaultGrid {
     }
   }
 
-  // Reads the rows of a chunk, for the only time: into blocks, or one by one if they are too many kinds.
+  // Reads the rows of a chunk, once: into blocks, or into copies if there are too many kinds.
   void sort_rows(std::int64_t chunk, std::int64_t begin, std::int64_t end) const {
     if (parts_.kinds == 0) {
       for (std::int64_t l = begin; l < end; ++l) copies_[l] = rows_[l];
@@ -163,8 +163,8 @@ class DefaultGrid {
 
   RowBlock *blocks_of(std::int64_t chunk) const { return blocks_ + chunk * parts_.most_blocks; }
 
-  // Calls visit(run) for everything that the rows of a chunk reach: begin .. end. What one filter cell sends somewhere comes in the
-  // order of the rows.
+  // Calls visit(run) for the kernel map of a chunk of rows begin .. end. The entries of one filter cell are in row
+  // order.
   template <typename Visit>
   void for_kernel_map(std::int64_t chunk, std::int64_t begin, std::int64_t end, const Visit &visit) const {
     InterruptPoll poll;
@@ -178,7 +178,7 @@ class DefaultGrid {
     }
   }
 
-  // The same for one row, for filters with many more cells than strides, or with many kinds of rows.
+  // The same for one row, without blocks: for filters much larger than the stride, or for too many kinds of rows.
   template <typename Visit>
   void for_row(std::int64_t number, const Visit &visit) const {
     const Row &row = copies_[number];
@@ -205,7 +205,7 @@ class DefaultGrid {
   RankedBitmap cells_;
   const GridWorkspace parts_;
   const InputRows rows_;
-  Row *const copies_;       // of the rows, if they are not put into blocks
+  Row *const copies_;       // of the rows, without blocks
   RowBlock *const blocks_;  // [chunks][most_blocks]
   std::int64_t *const block_counts_;
   const PairLists lists_;

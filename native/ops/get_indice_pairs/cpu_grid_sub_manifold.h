@@ -1,9 +1,9 @@
-// GetIndicePairs on the CPU, sub-manifold mode, for rows that are not too few in their space: the outputs are the input rows, so the
-// rows are marked in a grid of bricks, and each looks for others in the bricks within the filter's reach.
+// GetIndicePairs on the CPU, sub-manifold mode, for rows that are dense enough in their space: the outputs are the
+// input rows, which are marked in a grid of bricks; each row looks up the bricks within the filter's reach.
 //
-// Most searches find nothing, and the few that find something wait for memory that no hardware prefetcher foresees. So they go
-// through lists: a brick that may have something is put on one and asked for, what is there on the next. A chunk of rows does not
-// know how much its forerunners find: its stretches of the lists of pairs are pushed together at the end.
+// Most lookups find nothing, and the others miss the caches unpredictably. So lookups go through lists: bricks that may
+// have marks are listed and prefetched, then the marks found in them. Chunks of rows write to separate segments of the
+// pair lists, which are compacted at the end.
 #ifndef MLUOPS_OPS_GET_INDICE_PAIRS_CPU_GRID_SUB_MANIFOLD_H_
 #define MLUOPS_OPS_GET_INDICE_PAIRS_CPU_GRID_SUB_MANIFOLD_H_
 
@@ -14,14 +14,14 @@
 namespace mluops {
 namespace MLUOPS_LEVEL {
 
-// What a chunk of rows finds, on its way into the lists of pairs.
+// Lookups of one chunk of rows, batched on their way to the pair lists.
 class SubManifoldSearch {
  public:
   SubManifoldSearch(const RankedBitmap &cells, const Bricks &bricks, const std::int32_t *numbers,
                     const PairLists &lists, std::int64_t chunk)
       : cells_(cells), bricks_(bricks), numbers_(numbers), lists_(lists), ends_(lists.ends_of(chunk)) {}
 
-  // Looks for `cells` of a brick that may have marks; a row would reach the lowest of them all through filter cell k.
+  // Looks up `cells` of a brick that may have marks; filter cell k would lead from the row to the lowest of them all.
   void look(std::uint64_t brick, std::uint64_t cells, std::int32_t row, std::int32_t k) {
     looks_[look_count_] = Look{brick, cells, row, k};
     if (++look_count_ == kCapacity) visit_bricks();
@@ -45,8 +45,8 @@ class SubManifoldSearch {
 
   static constexpr std::int64_t kCapacity = 128, kFoundCapacity = 256;
 
-  // No branch could foresee in which bricks there is something, nor how much: those without anything are left out by not moving on, and
-  // the cells of all others are gone through in one loop.
+  // Branch-free, because hits are unpredictable: misses are overwritten by the next lookup, and the cells of all hits
+  // are processed in one loop.
   void visit_bricks() {
     const SparseWord *words[kCapacity];
     for (std::int64_t i = 0; i < look_count_; ++i) {
@@ -171,7 +171,7 @@ class SubManifoldGrid {
     return !interrupted();
   }
 
-  // Each thread marks in a part of the grid that is its own: marks that others see at once would wait for one another.
+  // Each thread marks its own part of the grid, since atomic marks would be slower.
   void mark_slots() {
     const std::int64_t shares = smaller<std::int64_t>(thread_count(), rows_ / kRowsPerPiece + 1);
     auto mark = [&](std::int64_t begin, std::int64_t end) {
@@ -185,7 +185,7 @@ class SubManifoldGrid {
     parallel_for(shares, 1, mark);
   }
 
-  // Which row is at which place, the first of those that share one.
+  // Row number of each marked cell; the first of rows that share a place.
   void number_rows() {
     if (!distinct_) {
       for_slices(0, rows_, [this](std::int64_t begin, std::int64_t end) {
@@ -216,7 +216,7 @@ class SubManifoldGrid {
     return cell;
   }
 
-  // Where no rows share a place, each row of a chunk meets itself under that filter cell; nothing has to be looked for.
+  // If no rows share a place, each row of a chunk pairs with itself under the centre cell, without lookup.
   void pair_with_themselves(std::int64_t chunk, std::int64_t begin, std::int64_t end) const {
     if (centre() < 0) return;
     for (std::int64_t l = begin; l < end; ++l) {
@@ -224,14 +224,14 @@ class SubManifoldGrid {
     }
   }
 
-  // Those cells of its own brick that a row has to look for.
+  // Cells of its own brick that a row must look up.
   std::uint64_t cells_of_own_brick(std::int64_t row) const {
     if (!distinct_) return ~std::uint64_t{0};
     return (slots_[row] & kAlone) != 0 ? 0 : ~(std::uint64_t{1} << slots_[row] % 64);
   }
 
-  // Lists the pairs of a chunk where rows reach one or two bricks on each axis. How many it is, and what is in them, no branch
-  // could foresee, except that there is nothing: so all four lines are looked at, both bricks of a line at a time.
+  // Lists the pairs of a chunk whose rows reach one or two bricks per axis. Their number and contents are
+  // unpredictable, except that most are empty: so all four lines are tested, both bricks of a line at once.
   void match_pairs(std::int64_t chunk, std::int64_t begin, std::int64_t end) const {
     const RankedBitmap cells = cells_;
     SubManifoldSearch search(cells, bricks_, numbers_, lists_, chunk);
@@ -243,7 +243,7 @@ class SubManifoldGrid {
       k_less[i] = (i & 4 ? bricks_.filter_step(kDepth) : 0) + (i & 2 ? bricks_.filter_step(kHeight) : 0) +
                   (i & 1 ? bricks_.filter_step(kWidth) : 0);
     }
-    // A bit for each brick, by the number of bricks that are reached on an axis, and by the one of them that the row lies in.
+    // One bit per brick, indexed by the number of bricks reached on an axis, and by the index of the row's own brick.
     static constexpr std::uint8_t kReached[kSpaceDims][3] = {{0, 0x0f, 0xff}, {0, 0x33, 0xff}, {0, 0x55, 0xff}};
     static constexpr std::uint8_t kOwn[kSpaceDims][3] = {{0x0f, 0xf0, 0}, {0x33, 0xcc, 0}, {0x55, 0xaa, 0}};
     InterruptPoll poll;
@@ -254,7 +254,7 @@ class SubManifoldGrid {
       const std::uint64_t own_cells = cells_of_own_brick(l);
       const std::uint64_t first = bricks_.batch(row) + depth.brick + height.brick + width.brick;
       const std::int32_t first_k = depth.filter_cell + height.filter_cell + width.filter_cell;
-      // Where only one is reached, the same line again is within the grid.
+      // If only one is reached, the same line is tested again, which is inside the grid.
       const std::uint64_t deep = depth.count == 2 ? further[4] : 0, high = height.count == 2 ? further[2] : 0;
       std::uint64_t left = cells.may_have_two(first) | cells.may_have_two(first + high) << 2 |
                            cells.may_have_two(first + deep) << 4 | cells.may_have_two(first + deep + high) << 6;
@@ -271,7 +271,7 @@ class SubManifoldGrid {
     search.finish();
   }
 
-  // Lists the pairs of a chunk, whatever number of bricks the rows reach.
+  // Lists the pairs of a chunk for any number of bricks per row.
   void match(std::int64_t chunk, std::int64_t begin, std::int64_t end) const {
     SubManifoldSearch search(cells_, bricks_, numbers_, lists_, chunk);
     InterruptPoll poll;
@@ -301,7 +301,7 @@ class SubManifoldGrid {
     search.finish();
   }
 
-  // What a row reaches along one axis, in its i-th brick of those.
+  // Reachable cells along one axis in the i-th brick.
   static std::uint64_t cells_in(const BrickReach &reach, std::int32_t i) {
     return i == 0 ? reach.cells[0] : i + 1 == reach.count ? reach.cells[1] : ~std::uint64_t{0};
   }
@@ -314,7 +314,7 @@ class SubManifoldGrid {
   RankedBitmap cells_;
   std::uint64_t *const slots_;
   std::int32_t *const numbers_;  // of the row at each marked cell
-  bool distinct_ = false;        // no two rows share a place
+  bool distinct_ = false;        // whether no two rows share a place
   const PairLists lists_;
 };
 

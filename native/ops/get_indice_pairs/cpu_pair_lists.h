@@ -1,7 +1,7 @@
-// The lists of pairs that GetIndicePairs writes on the CPU when it works with a grid.
+// The pair lists that GetIndicePairs writes on the CPU when it uses a grid.
 //
-// Rows are gone through in chunks, in their order, so each filter cell's pairs come out in that order too. A chunk has a stretch of
-// every list for itself.
+// Rows are processed in chunks, in order, so the pairs of each filter cell are in row order too. Each chunk has its own
+// segment of every list.
 #ifndef MLUOPS_OPS_GET_INDICE_PAIRS_CPU_PAIR_LISTS_H_
 #define MLUOPS_OPS_GET_INDICE_PAIRS_CPU_PAIR_LISTS_H_
 
@@ -12,7 +12,7 @@
 namespace mluops {
 namespace MLUOPS_LEVEL {
 
-// The result's lists of pairs, [filter cells][2][rows], and how far each chunk of rows has got in each.
+// The pair lists of the result, [filter cells][2][rows], and the current end of each chunk in each list.
 class PairLists {
  public:
   PairLists(const GetIndicePairsProblem &problem, std::int64_t chunks, std::int32_t *ends)
@@ -30,7 +30,7 @@ class PairLists {
   std::int64_t chunk_begin(std::int64_t chunk) const { return chunk * rows_ / chunks_; }
   std::int32_t *ends_of(std::int64_t chunk) const { return ends_ + chunk * volume_; }
 
-  // Calls body(chunk, first row, row behind the last) for every chunk; several at the same time.
+  // Calls body(chunk, first row, end row) for every chunk, concurrently.
   template <typename Body>
   void for_chunks(const Body &body) const {
     auto run = [&](std::int64_t begin, std::int64_t end) {
@@ -39,8 +39,8 @@ class PairLists {
     parallel_for(chunks_, 1, run);
   }
 
-  // The pair of a row and an output under filter cell k; `ends` are those of the row's chunk. There are more lists than the hardware
-  // foresees writes to.
+  // Adds the pair of a row and an output under filter cell k; `ends` are those of the row's chunk. There are too many
+  // lists for hardware prefetchers.
   void add(std::int32_t *ends, std::int64_t k, std::int32_t row, std::int32_t output) const {
     const std::int32_t at = ends[k]++;
     std::int32_t *inputs = pairs_ + k * 2 * rows_;
@@ -50,7 +50,8 @@ class PairLists {
     prefetch_value<1>(inputs, rows_ + at + kAhead);
   }
 
-  // The pairs of `count` rows, under one filter cell; output(i) is that of rows[i]. For the next ones as many lines are asked for.
+  // Adds the pairs of `count` rows under one filter cell; output(i) is that of rows[i]. Prefetches as many lines for
+  // the next run.
   template <typename Output>
   void add_run(std::int32_t *ends, std::int64_t k, const std::int32_t *rows, std::int64_t count,
                const Output &output) const {
@@ -68,7 +69,7 @@ class PairLists {
     return counts;
   }
 
-  // Given how many pairs every chunk will have, makes the stretches follow one another.
+  // Makes the segments contiguous, given the number of pairs of every chunk.
   void join_segments() const {
     for (std::int64_t k = 0; k < volume_; ++k) {
       std::int32_t before = 0;
@@ -81,8 +82,8 @@ class PairLists {
     }
   }
 
-  // Calls body(chunk, first row, row behind the last) for every chunk and writes what comes behind the pairs: while one thread waits
-  // for what it looks up, another may write.
+  // Calls body(chunk, first row, end row) for every chunk, and concurrently pads the lists: one thread writes while
+  // another waits for lookups.
   template <typename Body>
   void for_joined_chunks(const Body &body) const {
     auto run = [&](std::int64_t begin, std::int64_t end) {
@@ -98,12 +99,12 @@ class PairLists {
     parallel_for(chunks_ + volume_, 1, run);
   }
 
-  // Where it is not known how many there will be: the stretches start where they would if every row had met something.
+  // For unknown numbers of pairs: each segment starts where it would if every row of the chunks before had a pair.
   void start_segment(std::int64_t chunk) const {
     for (std::int64_t k = 0; k < volume_; ++k) ends_of(chunk)[k] = static_cast<std::int32_t>(chunk_begin(chunk));
   }
 
-  // Pushes stretches together that do not follow one another, counts the pairs and writes what comes behind them.
+  // Compacts the segments, counts the pairs and pads the lists.
   void finish() const {
     auto finish = [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t k = begin; k < end; ++k) {
@@ -149,7 +150,7 @@ class PairLists {
   std::int32_t *const counts_;
   const std::int64_t rows_, volume_, chunks_;
   const bool
-      nontemporal_padding_;   // where what is behind the pairs goes, of smaller results too, because nobody reads it
+      nontemporal_padding_;   // write padding with non-temporal stores, also in smaller results: it is not read again
   std::int32_t *const ends_;  // [chunks][volume]
 };
 

@@ -1,9 +1,8 @@
-// Cells of a space that are marked, and how many marked ones come before each: the number of an output row, or the place of an
-// input row among all in ascending order.
+// A bitmap of marked cells with ranks: the rank of a cell is the number of marked cells before it. It is the number of
+// an output row, or the place of an input row in ascending order.
 //
-// 64 cells with numbers that follow one another are a word with a bit for each. In a small space every word is there. In a large one only
-// words with a mark are, behind a bit per word that tells which: what most searches want to know is that there is nothing, and
-// those bits stay in a near cache.
+// 64 consecutive cells are a word. A small space stores all words. A large one stores only words with marks, plus one
+// bit per word that tells which exist: most lookups find nothing, and these bits stay in L1 or L2.
 #ifndef MLUOPS_OPS_GET_INDICE_PAIRS_CPU_RANKED_BITMAP_H_
 #define MLUOPS_OPS_GET_INDICE_PAIRS_CPU_RANKED_BITMAP_H_
 
@@ -26,8 +25,8 @@ class RankedBitmap {
 
   // ---- Marking ----
 
-  // Whether marking takes two rounds: announce() for all cells, number_words(), then mark() for all cells. Otherwise there is
-  // nothing to announce.
+  // Whether marking takes two passes: reserve() for all cells, number_words(), then mark() for all cells. Otherwise
+  // nothing is reserved.
   bool in_two_passes() const { return !dense_; }
 
   void clear() {
@@ -52,12 +51,12 @@ class RankedBitmap {
 
   void mark(std::uint64_t cell) { set_bit(&words_[place_of(cell / kCellsPerWord)].marks, cell % kCellsPerWord); }
 
-  // A grid with all words may be marked on sheets, each of one thread alone: marks that all see at once wait for one another.
+  // With all words stored, each thread may mark a private bitmap: atomic stores to shared words are slower.
   void clear_private_bitmaps(std::int64_t count) { clear_all(private_bitmaps_, count * word_count_); }
 
   std::uint64_t *private_bitmap(std::int64_t number) const { return private_bitmaps_ + number * word_count_; }
 
-  // Marks cells from `cell` on: those that have a bit in `marks`, of which bit `span` is the highest.
+  // Marks the cells from `cell` on whose bits are set in `marks`; bit `span` is the highest.
   static void mark_privately(std::uint64_t *bitmap, std::uint64_t cell, std::uint64_t marks, std::uint64_t span) {
     const std::uint64_t bit = cell % kCellsPerWord;
     std::uint64_t *const word = bitmap + cell / kCellsPerWord;
@@ -76,7 +75,7 @@ class RankedBitmap {
     parallel_for(word_count_, kWordsPerPiece, collect);
   }
 
-  // Counts the marked cells; from now on they have ranks.
+  // Counts the marked cells and computes their ranks.
   std::int64_t rank() {
     return add_up(
         word_count_, [this](std::int64_t place) { return words_[place].marks; },
@@ -89,7 +88,7 @@ class RankedBitmap {
     return place_of(cell / kCellsPerWord) * kCellsPerWord + cell % kCellsPerWord;
   }
 
-  // The first slot of a share of them.
+  // The first slot of a share of the slots.
   std::uint64_t slot_share(std::int64_t share, std::int64_t shares) const {
     return static_cast<std::uint64_t>(word_count_ * share / shares) * kCellsPerWord;
   }
@@ -117,7 +116,7 @@ class RankedBitmap {
   // Whether word `number` may have marks.
   bool may_have(std::uint64_t number) const { return dense_ || has_word(number) != 0; }
 
-  // The same of word `number`, in bit 0, and of the next one, in bit 1.
+  // The same for word `number` in bit 0 and for the next one in bit 1.
   std::uint64_t may_have_two(std::uint64_t number) const {
     if (dense_) return 3;
     const std::uint64_t group = number / kCellsPerWord, bit = number % kCellsPerWord;
@@ -126,10 +125,11 @@ class RankedBitmap {
     return bits & 3;
   }
 
-  // The word, which must be one that may have marks.
+  // The word, which must be one for which may_have() is true.
   const SparseWord &word(std::uint64_t number) const { return words_[place_of(number)]; }
 
-  // Calls visit(cell, rank) for all marked cells. Pieces run at the same time, each in ascending order with its own `visit`.
+  // Calls visit(cell, rank) for all marked cells. Pieces run concurrently, each in ascending order with its own copy of
+  // `visit`.
   template <typename Visit>
   void for_all(const Visit &visit) const {
     constexpr std::int64_t kGrain = 512;
@@ -156,14 +156,14 @@ class RankedBitmap {
  private:
   static constexpr std::int64_t kCellsPerWord = 64, kWordsPerPiece = 1024;
 
-  // Calls keep(i, bits before those of i) for all i below `count`, and returns how many bits there are. With several threads bits are
-  // counted first, share by share.
+  // Prefix sum: calls keep(i, bits before i) for all i below `count`, and returns the number of bits. Several threads
+  // first count their shares.
   template <typename Bits, typename Keep>
   static std::int64_t add_up(std::int64_t count, const Bits &bits, const Keep &keep) {
     constexpr std::int64_t kMostShares = 32;
     const std::int64_t wanted = smaller<std::int64_t>(thread_count(), count / kWordsPerPiece);
     const std::int64_t shares = larger<std::int64_t>(smaller(wanted, kMostShares), 1);
-    std::int64_t before[kMostShares + 1] = {};  // each share
+    std::int64_t before[kMostShares + 1] = {};  // bits before each share
     auto first_of = [&](std::int64_t share) { return count * share / shares; };
     auto count_bits = [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t share = begin; share < end; ++share) {
@@ -200,14 +200,14 @@ class RankedBitmap {
     return groups_[number / kCellsPerWord] >> number % kCellsPerWord & 1;
   }
 
-  // Where word `number` is, if it is there at all.
+  // Place of word `number`, which must be stored.
   std::uint64_t place_of(std::uint64_t number) const {
     if (dense_) return number;
     const std::uint64_t group = number / kCellsPerWord;
     return words_before_[group] + bits_below(groups_[group], number % kCellsPerWord);
   }
 
-  // Many cells are marked more than once: looking first is cheaper than a write that others wait for.
+  // Many cells are marked repeatedly: testing first is cheaper than an atomic write.
   void set_bit(std::uint64_t *word, std::uint64_t bit) const {
     const std::uint64_t mask = std::uint64_t{1} << bit;
     if ((__atomic_load_n(word, __ATOMIC_RELAXED) & mask) != 0) return;
@@ -236,7 +236,7 @@ class RankedBitmap {
   }
 
   const bool dense_;
-  const bool shared_;  // several threads may mark at the same time
+  const bool shared_;  // several threads may mark concurrently
   std::int64_t word_count_, group_count_;
   SparseWord *const words_;               // all, or those with a mark
   std::uint64_t *const private_bitmaps_;  // if dense: marks, [sheets][words]

@@ -20,7 +20,7 @@ struct InputRuns {
   std::int64_t count = 0;
 };
 
-// Divides by the same number again and again, in a third of the time that a division takes.
+// Repeated division by one number, in a third of the time of a division instruction.
 class Divisor {
  public:
   struct Result {
@@ -29,7 +29,7 @@ class Divisor {
 
   explicit Divisor(int by) : value(static_cast<std::uint64_t>(by)), inverse_(~std::uint64_t{0} / value) {}
 
-  // The product is the quotient or one less.
+  // The high product is the quotient or one less.
   Result divide(std::uint64_t number) const {
     __extension__ typedef unsigned __int128 Wide;
     const auto quotient = static_cast<std::uint64_t>(static_cast<Wide>(number) * inverse_ >> 64);
@@ -57,8 +57,8 @@ class RowSorter {
     in_.distinct_number = in_.distinct_column + rows_;
   }
 
-  // Sorts the rows by place, those with the same place by number, and finds their runs. Rows that arrive in ascending order,
-  // as those of an earlier convolution do, stay as they are. What is returned is incomplete if the call is interrupted.
+  // Sorts the rows by place, equal places by number, and finds their runs. Rows that are already ascending, as after an
+  // earlier convolution, are not moved. Incomplete if the call is interrupted.
   InputRuns sort() {
     if (packable()) {
       sort_as<std::uint64_t>();

@@ -16,7 +16,7 @@ struct Tensors {
   TensorArgument counts;
 };
 
-// factor * a * b * c, or the largest number if that does not fit.
+// factor * a * b * c, saturated.
 std::int64_t saturating_product(std::int64_t factor, const int (&space)[kSpaceDims]) {
   for (const int extent : space) {
     if (__builtin_mul_overflow(factor, static_cast<std::int64_t>(extent), &factor)) {
@@ -78,7 +78,7 @@ mluOpStatus_t check_sub_manifold(const char *function, const SparseGeometry &geo
   return MLUOP_STATUS_SUCCESS;
 }
 
-// Everything about the descriptors, in order.
+// All checks of descriptors, in the documented order.
 mluOpStatus_t check_geometry(const char *function, const SparseGeometry &geometry, const Tensors &tensors) {
   const TargetLimits &limits = target_limits();
   MLUOPS_REQUIRE(limits.sparse_supported, MLUOP_STATUS_ARCH_MISMATCH, function, "handle",

@@ -11,13 +11,13 @@ namespace MLUOPS_LEVEL {
 static inline std::uint64_t sort_key(std::uint64_t packed) { return packed; }
 static inline std::uint64_t sort_key(const SparseRecord &record) { return record.key; }
 
-// Sorts by the key's bits first_bit .. first_bit + bits, the highest that are not 0 in all keys, and returns where the result
-// lies: in `records` or in `other`, which is as long. They are not sorted if the call is interrupted.
+// Sorts by the key's bits first_bit .. first_bit + bits, the highest that are nonzero in any key. Returns the sorted
+// array: `records` or `other`, which has the same size. Unsorted if the call is interrupted.
 template <typename Record>
 static inline Record *radix_sort(Record *records, Record *other, std::int64_t count, int first_bit, int bits) {
   constexpr int kMostDigitBits = 11;
   constexpr int kMostPasses = 6;
-  constexpr std::int64_t kMany = 1 << 15;  // fewer are sorted without asking whether the call is interrupted
+  constexpr std::int64_t kMany = 1 << 15;  // fewer are sorted without polling for interrupts
   const int passes = (bits + kMostDigitBits - 1) / kMostDigitBits;
   if (passes == 0 || count < 2) return records;
   const int digit_bits = (bits + passes - 1) / passes;

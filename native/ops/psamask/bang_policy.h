@@ -1,4 +1,4 @@
-// How psamask is cut over the clusters and cores of a card, and how much of it goes through NRAM at once.
+// How psamask is divided over clusters and cores, and into tiles that fit into NRAM.
 #ifndef MLUOPS_OPS_PSAMASK_BANG_POLICY_H_
 #define MLUOPS_OPS_PSAMASK_BANG_POLICY_H_
 
@@ -35,10 +35,10 @@ struct PsamaskPlan {
   PsamaskCut clusters, cores;           // what a cluster gets of all positions, and a core of those
   int tile_n, tile_h, tile_w;           // positions that go through NRAM at once
   int line;                             // floats from one line to the next in NRAM
-  int lines_offset, transposed_offset;  // of the buffers behind that of the masks, in floats
+  int lines_offset, transposed_offset;  // of the buffers after the masks, in floats
 };
 
-// What a tile needs of NRAM, in floats.
+// NRAM of a tile, in floats.
 struct PsamaskNeeds {
   std::int64_t cells, area;
   bool distribute;
@@ -59,7 +59,8 @@ struct PsamaskNeeds {
   }
 };
 
-// Whether the vendor's library would take it, which asks for more than is needed: a row of positions fits, or 16 positions do.
+// Whether the vendor's library accepts it, which requires more than necessary: a row of positions fits, or 16 positions
+// do.
 inline bool supported(const PsamaskGeometry &geometry, std::int64_t capacity) {
   const std::int64_t cells = geometry.mask_h * geometry.mask_w;
   const std::int64_t area = round_up(geometry.height * geometry.width, kSide);
@@ -69,7 +70,7 @@ inline bool supported(const PsamaskGeometry &geometry, std::int64_t capacity) {
   return row <= capacity || capacity / position >= kSide;
 }
 
-// Cuts along the first axis that has a position for each worker, or else along the longest.
+// Divides along the first axis that has a position for each worker, or else along the longest.
 inline PsamaskCut cut_for(const std::int64_t (&extents)[3], std::int64_t workers) {
   int axis = kBatch;
   while (axis < kColumn && extents[axis] < workers) ++axis;
@@ -101,7 +102,8 @@ inline void fit_tile(const std::int64_t (&extents)[3], std::int64_t capacity, Ps
   plan->transposed_offset = static_cast<int>(needs.masks(n * h * w) + needs.lines(n * h * w));
 }
 
-// For what is supported, so that every number of the plan fits into an int: neither maps nor masks are larger than NRAM.
+// For supported geometries every number of the plan fits into an int, because neither maps nor masks are larger than
+// NRAM.
 inline PsamaskPlan plan_for(const PsamaskGeometry &geometry, const Card &card, std::int64_t capacity) {
   PsamaskPlan plan = {};
   plan.batches = static_cast<int>(geometry.batches);

@@ -1,8 +1,8 @@
-// Psamask on the CPU. Every line of the result is written once, zeros and data together, in the order of memory; results too
-// large for the caches are written past them.
+// Psamask on the CPU. Every line of the result is written once, values and zeros in memory order; results too large for
+// the caches with non-temporal stores.
 //
-// Collect moves runs that stay contiguous. Distribute is its transpose between positions and targets: squares of it are turned in
-// registers, and put together in a small sheet so that lines of the result are written in long pieces.
+// Collect moves runs that stay contiguous. Distribute is its transpose between positions and targets: squares are
+// transposed in registers, and write-combining buffers collect long pieces of the lines of the result.
 #include "ops/psamask/cpu_collect.h"
 #include "ops/psamask/cpu_distribute_backward.h"
 #include "ops/psamask/cpu_distribute_forward.h"
@@ -10,7 +10,7 @@
 MLUOPS_BEGIN_LEVEL
 namespace {
 
-// Pieces of about this many floats of output.
+// Tasks per piece, for about 16384 floats of output.
 inline std::int64_t grain(std::int64_t floats_per_task) { return 16384 / (floats_per_task + 1) + 1; }
 
 template <typename Distribute>

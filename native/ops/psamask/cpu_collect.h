@@ -1,4 +1,4 @@
-// Collect: lines of the result whose runs stay contiguous, zeros and data together, in the order of memory.
+// Collect: lines of the result from contiguous runs and zeros, in memory order.
 #ifndef MLUOPS_OPS_PSAMASK_CPU_COLLECT_H_
 #define MLUOPS_OPS_PSAMASK_CPU_COLLECT_H_
 
@@ -9,7 +9,7 @@ namespace mluops {
 namespace MLUOPS_LEVEL {
 namespace {
 
-// Goes through positions one by one, over all batches.
+// Iterates over positions, across batches.
 struct Position {
   Position(const Map &g, std::int64_t index) : index(index), h(index / g.width % g.height), w(index % g.width) {}
 
@@ -23,7 +23,7 @@ struct Position {
   std::int64_t index, h, w;
 };
 
-// A line of the result of `collect` in rows: a window of values and zeros around it.
+// A line of the result of collect as rows: a window of values with zeros around it.
 struct Line {
   std::int64_t height, width;
   Range rows, columns;  // of the window
@@ -31,7 +31,7 @@ struct Line {
   std::int64_t stride;  // from row to row of them
 };
 
-// Lines of the map, each from the mask of one position.
+// Lines of the map, each from one position's mask.
 struct CollectForward {
   const Map &g;
   const PsamaskForwardProblem &problem;
@@ -42,8 +42,8 @@ struct CollectForward {
   const float *values() const { return problem.mask; }
   std::int64_t values_count() const { return g.batches * g.area * g.cells; }
 
-  // How far what a later position has there lies from what a position has: so many positions later that some 200 cache lines lie between,
-  // as those that were asked for too early are in the way of others.
+  // Prefetch distance in values: the same row of a later mask, about 200 cache lines ahead. Longer distances evict
+  // lines before their use.
   std::int64_t prefetch_distance() const {
     constexpr std::int64_t kLines = 200, kMostPositions = 3;
     const std::int64_t lines = smaller(g.height, g.mask_h) * (smaller(g.width, g.mask_w) / kFloatsPerLine + 1);
@@ -58,7 +58,7 @@ struct CollectForward {
   }
 };
 
-// Masks, each from the line of the map of one position.
+// Masks, each from one position's line of the map.
 struct CollectBackward {
   const Map &g;
   const PsamaskBackwardProblem &problem;
@@ -76,8 +76,8 @@ struct CollectBackward {
   }
 };
 
-// Rows that are few vectors long, values and zeros together: in straight code, so that many of them are on their way at once. What is
-// read beside the window exists, and becomes zeros. The last vector of a row may overlap the one before it.
+// Rows of a few vectors, values and zeros together, as straight-line code, so that many loads are in flight. Values
+// beside the window exist in memory; they are masked to zero. The last vector of a row may overlap the one before it.
 template <int kVectors, bool kPrefetch>
 void write_short_rows(const Line line, std::int64_t distance, float *to) {
   const std::int64_t last = line.width - kLanes;
@@ -97,7 +97,7 @@ void write_short_rows(const Line line, std::int64_t distance, float *to) {
 
 constexpr int kShortRow = 8;  // vectors
 
-// Where a collection asks for nothing it does not say how far ahead.
+// 0 for collections that do not prefetch.
 template <bool kPrefetch, typename Collect>
 std::int64_t prefetch_distance(const Collect &collect) {
   if constexpr (kPrefetch) {
@@ -107,7 +107,7 @@ std::int64_t prefetch_distance(const Collect &collect) {
   }
 }
 
-// A mask may be much larger than the map, with nothing but zeros around what it reaches.
+// Interruptible, since a mask may be much larger than the map and mostly zeros.
 template <typename Sink>
 [[gnu::always_inline]] inline void write_zeros(std::int64_t count, Sink *sink) {
   constexpr std::int64_t kMost = 1 << 20;
@@ -128,7 +128,7 @@ template <typename Sink, bool kPrefetch>
   write_zeros((line.height - line.rows.end) * line.width, sink);
 }
 
-// Lines past the caches.
+// Lines written with non-temporal stores.
 template <bool kPrefetch, typename Collect>
 [[gnu::flatten]] void collect_nontemporal(const Collect &collect, std::int64_t begin, std::int64_t end) {
   NontemporalSink sink(collect.result() + begin * collect.line_size());
@@ -140,7 +140,7 @@ template <bool kPrefetch, typename Collect>
   sink.finish();
 }
 
-// Lines that stay in the caches. Their rows are kVectors long; of any length if that is 0.
+// Lines written with ordinary stores. Their rows have kVectors vectors, or any length if that is 0.
 template <int kVectors, bool kPrefetch, typename Collect>
 [[gnu::flatten]] void write_lines(const Collect &collect, std::int64_t begin, std::int64_t end) {
   const float *const values = collect.values(), *const values_end = values + collect.values_count();

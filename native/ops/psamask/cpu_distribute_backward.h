@@ -12,7 +12,7 @@ namespace mluops {
 namespace MLUOPS_LEVEL {
 namespace {
 
-// Zeros for `count` rows that are kVectors long and begin `stride` apart, in straight code.
+// Clears `count` rows of kVectors vectors, `stride` apart, as straight-line code.
 template <int kVectors>
 void clear_rows(float *to, std::int64_t stride, std::int64_t count, std::int64_t width) {
   for (std::int64_t i = 0; i < count; ++i, to += stride) {
@@ -24,13 +24,13 @@ void clear_rows(float *to, std::int64_t stride, std::int64_t count, std::int64_t
 
 typedef void ClearRows(float *, std::int64_t, std::int64_t, std::int64_t);
 
-// For rows of 1, 2 and more vectors.
+// For rows of 1, 2, ... vectors.
 constexpr ClearRows *kClearRows[] = {clear_rows<1>,  clear_rows<2>,  clear_rows<3>,  clear_rows<4>,  clear_rows<5>,
                                      clear_rows<6>,  clear_rows<7>,  clear_rows<8>,  clear_rows<9>,  clear_rows<10>,
                                      clear_rows<11>, clear_rows<12>, clear_rows<13>, clear_rows<14>, clear_rows<15>,
                                      clear_rows<16>, clear_rows<17>, clear_rows<18>, clear_rows<19>, clear_rows<20>};
 
-// The same part of lines of the map that lie one behind another.
+// The same part of consecutive lines of the map.
 struct LineRuns {
   const float *map;
   std::int64_t from, stride, count, lines;
@@ -44,7 +44,7 @@ struct LineRuns {
   }
 };
 
-// Masks of all positions in one row of the map, from the map of `distribute`.
+// The masks of one row of positions, from the map of distribute.
 struct DistributeBackward {
   DistributeBackward(const Map &map, const PsamaskBackwardProblem &of, bool nontemporal)
       : g(map),
@@ -55,9 +55,9 @@ struct DistributeBackward {
 
   const Map &g;
   const PsamaskBackwardProblem &problem;
-  const bool direct;        // rows are written straight into the result
-  const bool prefetches;    // for a map that the last cache has too, unless the result stays there as well
-  ClearRows *const clears;  // for rows of cells, NULL if they are too short or too long
+  const bool direct;        // rows are written directly into the result
+  const bool prefetches;    // whether to prefetch the map
+  ClearRows *const clears;  // for rows of cells; NULL if they are too short or too long
 
   static ClearRows *clears_of(std::int64_t width) {
     const bool fits = width >= kLanes && squares(width) <= static_cast<std::int64_t>(std::size(kClearRows));
@@ -69,15 +69,15 @@ struct DistributeBackward {
   std::int64_t tasks() const { return g.batches * g.height; }
   std::int64_t buffer_lines() const { return direct || g.mask_w > kBufferWidth ? 0 : smaller(kPositions, g.width); }
 
-  // Room for two rows of cells at least: of shorter pieces, more is what two cache lines share.
+  // At least two rows of cells: shorter pieces share more cache lines.
   std::int64_t buffer_width() const { return larger(kBufferWidth, 2 * g.mask_w); }
 
   std::int64_t values() const { return g.width * g.cells; }
 
-  // What so many positions read of a line of the map is long enough to make up for the distance to the next line.
+  // Positions of a block: enough that the part of a map line that is read outweighs the jump to the next line.
   static constexpr std::int64_t kPositions = 64;
 
-  // Some neighbouring positions of row h, and where the cells of each that exist begin and end in a row of its mask.
+  // Neighbouring positions of row h, and the range of existing cells in each row of their masks.
   struct Positions {
     std::int64_t h, w, count;
     Range columns[kPositions];
@@ -104,7 +104,7 @@ struct DistributeBackward {
     buffer.finish();
   }
 
-  // Sheets of rows of cells that fit side by side, or straight into rows that are wider.
+  // Rows of cells through write-combining buffers, or directly for wider rows.
   void masks(const WriteCombiningBuffer &buffer, const Positions &positions, float *mask, const float *map) const {
     InterruptPoll poll;
     const std::int64_t work = positions.count * larger(g.mask_w, g.width);
@@ -123,7 +123,7 @@ struct DistributeBackward {
           lines_of(map, positions, rows).left() / g.width * squares(g.width) * squares(positions.count);
       if (prefetches && steps > 0) prefetcher.schedule(direct ? prefetcher.left() : prefetcher.left() / 2, steps);
       if (direct) {
-        // What is written too far in a row, the next row puts right.
+        // The next row overwrites what this row writes past its end.
         const bool may_overrun = (g.mask_h - rows.end) * g.mask_w >= kLanes;
         fill_row(WriteCombiningBuffer::view(mask + rows.begin * g.mask_w, g.cells), 0, map, rows.begin, positions,
                  may_overrun, prefetcher);
@@ -140,13 +140,13 @@ struct DistributeBackward {
     }
   }
 
-  // Lines of the row of targets that row i of the masks at height h stands for, NULL if it lies outside the map.
+  // Lines of the targets of mask row i at height h; NULL outside the map.
   const float *lines_of(const float *map, std::int64_t h, std::int64_t i) const {
     const std::int64_t row = h + i - g.up;
     return row >= 0 && row < g.height ? map + row * g.width * g.area : nullptr;
   }
 
-  // Those lines of the map that some rows of the masks at these positions are made of.
+  // Lines of the map that are the source of these mask rows of these positions.
   LineRuns lines_of(const float *map, const Positions &positions, const Range &rows) const {
     const std::int64_t begin = larger<std::int64_t>(rows.begin + positions.h - g.up, 0);
     const std::int64_t end = smaller(rows.end + positions.h - g.up, g.height);
@@ -154,10 +154,10 @@ struct DistributeBackward {
                     larger<std::int64_t>(end - begin, 0) * g.width};
   }
 
-  // Row i of the cells of each position, at `at` of its line: zeros first, and over them what is given.
+  // Row i of the cells of each position, at `at` of its line: zeros first, then values over them.
   void fill_row(const WriteCombiningBuffer &shared, std::int64_t at, const float *map, std::int64_t i,
                 const Positions &positions, bool may_overrun, Prefetcher<LineRuns> &shared_prefetcher) const {
-    const WriteCombiningBuffer buffer = shared;  // stores of vectors might change anything that has an address
+    const WriteCombiningBuffer buffer = shared;  // a local copy, because vector stores may alias the original
     const float *lines = lines_of(map, positions.h, i);
     if (clears != nullptr) {
       clears(buffer.line(0) + at, buffer.stride(), positions.count, g.mask_w);
@@ -178,7 +178,7 @@ struct DistributeBackward {
           store_square(to, buffer.stride() - 1, square);
           continue;
         }
-        // A copy: what is taken by number lies in memory, and the others would have to go there as well.
+        // A copy in memory for variable indices, so that `square` itself stays in registers.
         Vector edge[kLanes];
         for (std::int64_t j = 0; j < kLanes; ++j) edge[j] = square[j];
         for (std::int64_t j = 0; j < here; ++j) {
@@ -198,7 +198,7 @@ struct DistributeBackward {
     }
   }
 
-  // The same into masks that lie in memory.
+  // The same, directly into the masks in memory.
   void wide_row(float *mask, const float *map, const Positions &positions) const {
     InterruptPoll poll;
     for (std::int64_t j = 0; j < positions.count && !poll.interrupted(g.mask_w); ++j) {
@@ -216,7 +216,7 @@ struct DistributeBackward {
     }
   }
 
-  // Calls use(j, values) for `count` positions, with what they give to kLanes targets from `target` on.
+  // Calls use(j, values) for `count` positions with their values for kLanes targets from `target` on.
   template <typename Use>
   void for_squares(const float *map, std::int64_t target, std::int64_t count, const Use &use) const {
     for (std::int64_t first = 0; first < count; first += kLanes) {
@@ -227,7 +227,7 @@ struct DistributeBackward {
     }
   }
 
-  // kLanes targets from `target` on, each a vector over the targets for one of `count` positions.
+  // kLanes targets from `target` on, transposed: one vector over the targets per position.
   void load_targets(Vector (&square)[kLanes], const float *map, std::int64_t target, std::int64_t count) const {
     if (target + kLanes <= g.width && count == kLanes) {
       load_square(square, map + target * g.area, g.area);

@@ -16,7 +16,7 @@ struct Block {
   Range columns;
 };
 
-// What the positions of a block, which all reach some rows of targets, give to them; of one position, all of it is a run.
+// Prefetches the source runs of a block for some rows of targets: one run per position.
 class SourceRuns {
  public:
   SourceRuns(const Map &g, const float *masks, std::int64_t batch, const Range &targets, const Block &block)
@@ -43,7 +43,7 @@ class SourceRuns {
   }
 
  private:
-  // Not inline, because what asks is in the middle of other work.
+  // Not inline: the caller is a hot loop.
   [[gnu::noinline]] void begin_row() {
     const Range rows = g_->rows_reached(h_);
     const Range given{larger(targets_.begin, rows.begin), smaller(targets_.end, rows.end)};
@@ -61,16 +61,17 @@ class SourceRuns {
   const float *masks_;
   Range targets_, columns_;
   std::int64_t batch_, h_, left_;
-  // The first column that a mask reaches if the map goes on to the left, for the next position and behind the last one.
+  // The first column that a mask reaches, for the next position and after the last one; columns may lie outside the
+  // map.
   std::int64_t first_, last_;
   std::int64_t width_, mask_w_, step_;
-  std::int64_t at_;    // where the next position's mask has the map's first column
-  std::int64_t rest_;  // from its first reached row to its last
+  std::int64_t at_;    // place of the map's first column in the next position's mask
+  std::int64_t rest_;  // from the first reached row to the last
 };
 
-// Lines of the map of `distribute`. A task has the targets in a row of the map, or in several that are short, and goes through the
-// positions in blocks that are small enough for their sheet to stay in the near caches. Where the result stays in the caches, so that
-// pieces of its lines cost little, a task has one row of targets, and squares are written where they belong.
+// Lines of the map of distribute. A task has one row of targets, or several short ones, and processes positions in
+// blocks whose buffers stay in L1 and L2. If the result stays in the caches, short pieces are cheap: a task has one row
+// of targets, and squares are written directly.
 struct DistributeForward {
   DistributeForward(const Map &map, const PsamaskForwardProblem &of, bool nontemporal)
       : g(map),
@@ -110,20 +111,20 @@ struct DistributeForward {
   }
 
  private:
-  // About how many positions a block has.
+  // Approximate number of positions of a block.
   static constexpr std::int64_t kBufferWidth = 192;
 
-  // What several short rows of targets read of one mask is long enough to make up for the distance to the next one.
+  // Targets of a task: enough that the values read from one mask outweigh the jump to the next.
   static constexpr std::int64_t kTargets = 64;
 
-  // Without a sheet, what is asked for lies so many rows of positions further on.
+  // Prefetch distance in rows of positions when squares are written directly.
   static constexpr std::int64_t kRowsAhead = 2;
 
   std::int64_t rows_of(std::int64_t values) const {
     return smaller(larger<std::int64_t>(values / g.width, 1), g.height);
   }
 
-  // How long parts of a whole are that is to be cut into as few as can be, all about as long.
+  // Length of the parts if `whole` is divided into the fewest even parts of at most `most`.
   static std::int64_t part_of(std::int64_t whole, std::int64_t most) {
     const std::int64_t parts = (whole + most - 1) / most;
     return (whole + parts - 1) / parts;
@@ -139,12 +140,12 @@ struct DistributeForward {
     return problem.map + (batch * g.area + row * g.width) * g.area;
   }
 
-  // Those rows of positions that reach one of the targets.
+  // Rows of positions that reach any of the targets.
   Range reaching_rows(const Range &targets) const {
     return Range{larger<std::int64_t>(targets.begin + g.up - g.mask_h + 1, 0), smaller(targets.end + g.up, g.height)};
   }
 
-  // Rows of positions that fit into a sheet side by side, or a part of one that does not.
+  // Rows of positions that fit into a buffer together, or a part of one row.
   Block first_block(const Range &rows) const {
     return Block{{rows.begin, smaller(rows.begin + position_rows, rows.end)}, {0, position_columns}};
   }
@@ -163,17 +164,17 @@ struct DistributeForward {
     return SourceRuns(g, problem.mask, then / row_tasks, then_targets, first_block(reaching_rows(then_targets)));
   }
 
-  // At most so many squares have what a block gives to some rows of targets.
+  // Upper bound of the squares of a block for some rows of targets.
   std::int64_t steps(const Range &targets, const Block &block) const {
     return targets.count() * squares(g.width) * block.rows.count() * squares(block.columns.count());
   }
 
-  // The same without a sheet.
+  // The same with direct stores.
   void run_direct(std::int64_t task) const {
     const std::int64_t batch = task / row_tasks;
     const Range targets = targets_of(task), reaching = reaching_rows(targets);
     const WriteCombiningBuffer view = WriteCombiningBuffer::view(line_of(batch, targets.begin), g.area);
-    // From row to row of positions, and from behind the last one to the next task's first.
+    // Step from row to row of positions, and jump from the end of the last row to the first row of the next task.
     const std::int64_t step = g.width * g.cells - g.mask_w;
     const std::int64_t jump = first_place(smaller(task + 1, tasks() - 1)) - place(batch, reaching.end, targets.begin);
     start(view, batch, targets, reaching.begin * g.width);
@@ -185,18 +186,18 @@ struct DistributeForward {
     finish(view, batch, targets, (g.height - reaching.end) * g.width);
   }
 
-  // Where in the masks the row of cells begins that the first position of row h has for the targets in row `row`.
+  // Offset in the masks of the row of cells of the first position of row h for the targets in row `row`.
   std::int64_t place(std::int64_t batch, std::int64_t h, std::int64_t row) const {
     return (batch * g.height + h) * g.width * g.cells + (row - h + g.up) * g.mask_w;
   }
 
-  // The same for the first row of positions that reach a task's targets.
+  // The same for the first row of positions that reach the targets of a task.
   std::int64_t first_place(std::int64_t task) const {
     const Range targets = targets_of(task);
     return place(task / row_tasks, reaching_rows(targets).begin, targets.begin);
   }
 
-  // Begins the lines of some targets, with zeros from positions that do not reach them.
+  // Starts the lines of some targets with zeros, for positions that do not reach them.
   void start(const WriteCombiningBuffer &buffer, std::int64_t batch, const Range &targets, std::int64_t zeros) const {
     for (std::int64_t row = targets.begin; row < targets.end; ++row) {
       const std::int64_t line = (row - targets.begin) * row_lines;
@@ -208,7 +209,7 @@ struct DistributeForward {
     }
   }
 
-  // Writes what a block gives to some targets.
+  // Writes the values of a block for some targets.
   void write(const WriteCombiningBuffer &buffer, std::int64_t batch, const Range &targets, const Block &block,
              Prefetcher<SourceRuns> &prefetcher) const {
     const std::int64_t at = block.rows.begin * g.width + block.columns.begin;
@@ -223,7 +224,7 @@ struct DistributeForward {
     }
   }
 
-  // Ends the lines of some targets, with zeros from positions that do not reach them.
+  // Ends the lines of some targets with zeros, for positions that do not reach them.
   void finish(const WriteCombiningBuffer &buffer, std::int64_t batch, const Range &targets, std::int64_t zeros) const {
     for (std::int64_t row = targets.begin; zeros > 0 && row < targets.end; ++row) {
       const std::int64_t line = (row - targets.begin) * row_lines;
@@ -236,11 +237,11 @@ struct DistributeForward {
     buffer.finish();
   }
 
-  // What the positions (h, columns) give to the rows `targets`, at `at` of the lines of the sheet.
+  // Writes the values of positions (h, columns) for the rows `targets` at `at` of the buffer's lines.
   template <typename Requests>
   void fill(const WriteCombiningBuffer &shared, std::int64_t batch, const Range &targets, std::int64_t h,
             const Range &columns, std::int64_t at, Requests &shared_prefetcher) const {
-    // Copies, because stores of vectors might change anything that has an address.
+    // Local copies, because vector stores may alias the originals.
     const WriteCombiningBuffer buffer = shared;
     const Map g = this->g;
     Requests prefetcher = shared_prefetcher;
@@ -254,7 +255,7 @@ struct DistributeForward {
     }
     InterruptPoll poll;
     for (Tiles<> w(columns); w.more() && !poll.interrupted(given.count() * g.width * kLanes); w.next()) {
-      // Targets that all of these positions reach, none if there are not enough positions.
+      // Targets that all of these positions reach; none if there are too few positions.
       const Range all{g.columns_reached(smaller(w.at() + kLanes, g.width) - 1).begin,
                       w.at() + kLanes <= g.width ? g.columns_reached(w.at()).end : 0};
       const std::int64_t across = at + w.at() - columns.begin;
@@ -277,11 +278,11 @@ struct DistributeForward {
     shared_prefetcher = prefetcher;
   }
 
-  // A square of which not all values are there: `cells` is what position w has for a target.
+  // A partial square: `cells` are the values of position w for a target.
   [[gnu::always_inline]] void load_edge(Vector (&square)[kLanes], const float *cells, std::int64_t w,
                                         std::int64_t target) const {
     for (std::int64_t j = 0; j < kLanes; ++j) {
-      const std::int64_t position = smaller(w + j, g.width - 1);  // what is behind the last column is not written out
+      const std::int64_t position = smaller(w + j, g.width - 1);  // positions after the last column are not written
       const Range columns = g.columns_reached(position);
       square[j] = load_window(cells + (position - w) * (g.cells - 1), columns.begin - target, columns.end - target);
     }
@@ -289,9 +290,9 @@ struct DistributeForward {
 
   const Map &g;
   const PsamaskForwardProblem &problem;
-  const bool direct;                                   // squares are whole, and are written straight into the result
-  const bool prefetches;                               // for masks in memory, where there is a sheet
-  const std::int64_t row_lines;                        // of the sheet, for the targets of one row
+  const bool direct;                                   // whole squares are written directly into the result
+  const bool prefetches;                               // whether to prefetch the masks
+  const std::int64_t row_lines;                        // buffer lines for one row of targets
   const std::int64_t target_rows;                      // of a task
   const std::int64_t position_rows, position_columns;  // of a block
   const std::int64_t row_tasks;

@@ -1,4 +1,4 @@
-// Asking for memory while other work goes on.
+// Prefetching while other work goes on.
 #ifndef MLUOPS_OPS_PSAMASK_CPU_PREFETCHER_H_
 #define MLUOPS_OPS_PSAMASK_CPU_PREFETCHER_H_
 
@@ -11,8 +11,8 @@ namespace mluops {
 namespace MLUOPS_LEVEL {
 namespace {
 
-// Asks for what will be read soon, run by run: each lies too far from the next for the hardware to foresee it. Requests are dealt out to
-// the steps of the work that goes on meanwhile, since many at once have to wait.
+// Prefetches run by run; hardware prefetchers cannot predict where the next run starts. The requests are spread evenly
+// over the steps of other work, because a burst of them would stall.
 template <typename Runs>
 class Prefetcher {
  public:
@@ -20,7 +20,7 @@ class Prefetcher {
 
   std::int64_t left() const { return runs_.left(); }
 
-  // `requests` of those that are left belong to the next `steps`.
+  // Issues `requests` of the remaining requests during the next `steps`.
   void schedule(std::int64_t requests, std::int64_t steps) {
     requests_ = requests;
     steps_ = steps;
@@ -31,7 +31,7 @@ class Prefetcher {
     for (due_ += requests_; due_ >= steps_; due_ -= steps_) runs_.prefetch_next();
   }
 
-  // A step in which a square is turned, wherever it lies.
+  // A step that transposes a square.
   [[gnu::always_inline]] void on_transpose(const float *, std::int64_t) { step(); }
 
  private:
@@ -39,7 +39,7 @@ class Prefetcher {
   std::int64_t requests_ = 0, steps_ = 1, due_ = 0;
 };
 
-// Asks for a later square while one is turned; it lies `ahead` values behind, perhaps where nothing is.
+// Prefetches a later square while one is transposed: `distance` values ahead, possibly outside the array.
 class SquarePrefetcher {
  public:
   explicit SquarePrefetcher(std::int64_t distance) : distance_(distance) {}

@@ -1,4 +1,4 @@
-// The sheet in which distribute puts lines of its result together.
+// Write-combining buffer of distribute.
 #ifndef MLUOPS_OPS_PSAMASK_CPU_WRITE_COMBINING_BUFFER_H_
 #define MLUOPS_OPS_PSAMASK_CPU_WRITE_COMBINING_BUFFER_H_
 
@@ -9,12 +9,12 @@ namespace mluops {
 namespace MLUOPS_LEVEL {
 namespace {
 
-// The next pieces of lines of the result, side by side, until they are long enough to be written. Of those that go past the caches,
-// whole cache lines are written: what is left of a piece stays in front of the next one. Of a result that stays in the caches a sheet
-// may also be a view.
+// Collects the next pieces of many lines of the result until they are long enough to be written. With non-temporal
+// stores only whole cache lines are written; the rest of a piece stays in front of the next one. For a result that
+// stays in the caches it may be a view of the result.
 class WriteCombiningBuffer {
  public:
-  // Floats of memory that `lines` with pieces of `width` take.
+  // Floats of memory for `lines` lines with pieces of `width`.
   static std::int64_t size(std::int64_t lines, std::int64_t width) { return lines * (stride_of(width) + 2); }
 
   WriteCombiningBuffer(float *memory, std::int64_t lines, std::int64_t width, bool nontemporal)
@@ -27,7 +27,7 @@ class WriteCombiningBuffer {
   // A view of lines that start at `lines`, `stride` apart.
   static WriteCombiningBuffer view(float *lines, std::int64_t stride) { return WriteCombiningBuffer(lines, stride); }
 
-  // `count` lines from `first` on start at `to`, `stride` apart in memory.
+  // Lines first .. first + count start at `to`, `stride` apart in memory.
   void start(std::int64_t first, const float *to, std::int64_t stride, std::int64_t count) const {
     for (std::int64_t i = first; nontemporal_ && i < first + count; ++i, to += stride) {
       left_[i] = static_cast<std::int32_t>(reinterpret_cast<std::uintptr_t>(to) / sizeof(float) % kFloatsPerLine);
@@ -35,11 +35,11 @@ class WriteCombiningBuffer {
     }
   }
 
-  // Where the next piece of a line goes.
+  // Place of the next piece of a line.
   float *line(std::int64_t i) const { return lines_ + i * stride_; }
   std::int64_t stride() const { return stride_; }
 
-  // Writes the next `width` floats of a line to memory. Not of a view.
+  // Writes the next `width` floats of a line to memory. Not for a view.
   void write(std::int64_t i, float *to, std::int64_t width, bool is_last) const {
     if (nontemporal_) {
       write_nontemporal(i, to, width, is_last);
@@ -48,14 +48,15 @@ class WriteCombiningBuffer {
     }
   }
 
-  // Writes zeros, however many they are.
+  // Writes any number of zeros.
   void write_zeros(std::int64_t i, float *to, std::int64_t count, bool is_last) const {
     constexpr std::int64_t kMost = kFloatsPerLine;
     if (!nontemporal_) {
       clear_floats(to, count);
       return;
     }
-    // Up to the end of a cache line, with what is left in front of them; if they go on behind it, nothing is left or skipped.
+    // Zeros up to the end of a cache line, after the pending floats. If more zeros follow, nothing is pending or
+    // skipped any more.
     const std::int64_t head = smaller((kMost - left_[i]) % kMost, count);
     clear_floats(line(i), kMost);
     if (head > 0) write_nontemporal(i, to, head, is_last && head == count);
@@ -74,7 +75,7 @@ class WriteCombiningBuffer {
   WriteCombiningBuffer(float *lines, std::int64_t stride)
       : left_(nullptr), skipped_(nullptr), lines_(lines), stride_(stride), nontemporal_(false) {}
 
-  // A line has room for what is left in front of it, and whole vectors are stored.
+  // A line has space for pending floats in front of it and for whole vectors after it.
   static std::int64_t stride_of(std::int64_t width) { return kFloatsPerLine + width + 2 * kLanes; }
 
   [[gnu::always_inline]] void write_nontemporal(std::int64_t i, float *to, std::int64_t width, bool is_last) const {
@@ -95,8 +96,8 @@ class WriteCombiningBuffer {
     left_[i] = static_cast<std::int32_t>(all - whole);
   }
 
-  std::int32_t *left_;     // floats of each line that wait in front of its piece
-  std::int32_t *skipped_;  // the first of them that are not ours, but before the line in memory
+  std::int32_t *left_;     // pending floats of each line, in front of its piece
+  std::int32_t *skipped_;  // the first of them that precede the line in memory and belong to others
   float *lines_;
   std::int64_t stride_;
   bool nontemporal_;

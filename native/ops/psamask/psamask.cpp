@@ -6,7 +6,7 @@
 namespace mluops {
 namespace {
 
-// Whatever is wrong with the tensors of this operator is BAD_PARAM, strides and size included.
+// This operator reports every fault of its tensors as BAD_PARAM, including strides and size.
 mluOpStatus_t as_bad_param(mluOpStatus_t status) {
   return status == MLUOP_STATUS_NOT_SUPPORTED ? MLUOP_STATUS_BAD_PARAM : status;
 }
@@ -53,7 +53,7 @@ PsamaskGeometry geometry_of(int psa_type, const TensorArgument &mask, int h_mask
   return geometry;
 }
 
-// What both directions check. `*done` tells that there is nothing to compute.
+// Checks of both directions. `*done` is set if there is nothing to compute.
 mluOpStatus_t check_call(const char *function, mluOpHandle_t handle, int psa_type, const TensorArgument &source,
                          const TensorArgument &target, const TensorArgument &mask, const TensorArgument &map,
                          int h_mask, int w_mask, bool *done) {

@@ -8,7 +8,7 @@ namespace mluops {
 namespace MLUOPS_LEVEL {
 namespace {
 
-// So far on in their rows gradients are asked for.
+// Prefetch distance within the rows of gradients.
 constexpr std::int64_t kTargetsAhead = 256;
 
 template <typename T>
@@ -30,7 +30,7 @@ class Backward {
     empty(scratch.tile, task);
   }
 
-  // One channel, summed up in `sums` of M floats.
+  // One channel, accumulated in `sums` of M floats.
   void plain(float *sums, std::int64_t number) const {
     const Task task = cut_.task(number);
     const std::int64_t first = task.batch * g_.targets * kNeighbours;
@@ -65,7 +65,7 @@ class Backward {
     const T *rows = gradients(task) + n;
     for (std::int64_t start = 0; start < count; start += kLanes) {
       const std::int64_t here = smaller<std::int64_t>(kLanes, count - start);
-      // Behind the end of these rows come the next task's.
+      // After the end of these rows, prefetch the next task's.
       const std::int64_t next = n + start + kTargetsAhead < g_.targets ? 0 : (task.channels - 1) * g_.targets;
       prefetch_rows<0>(rows, g_.targets, task.channels, start, kTargetsAhead + next);
       Vector square[kLanes];
@@ -75,7 +75,7 @@ class Backward {
 #pragma GCC unroll 16
         for (std::int64_t j = 0; j < kLanes; ++j) add(tile, these, j, square[j]);
       } else {
-        Vector rest[kLanes];  // taken by a variable, so that these are in memory, and the square is not
+        Vector rest[kLanes];  // a copy in memory for variable indices keeps `square` in registers
 #pragma GCC unroll 16
         for (std::int64_t j = 0; j < kLanes; ++j) rest[j] = square[j];
         for (std::int64_t j = 0; j < here; ++j) add(tile, these, j, rest[j]);

@@ -9,7 +9,7 @@ namespace mluops {
 namespace MLUOPS_LEVEL {
 namespace {
 
-// So far on in their rows features are asked for.
+// Prefetch distance within the rows of features.
 constexpr std::int64_t kSourcesAhead = 64;
 
 template <typename T>
@@ -39,7 +39,7 @@ class Forward {
     if (nontemporal_) nontemporal_fence();
   }
 
-  // One channel, straight from its features.
+  // One channel, directly from its features.
   void plain(std::int64_t number) const {
     const Task task = cut_.task(number);
     const T *source = features(task);
@@ -75,7 +75,7 @@ class Forward {
     InterruptPoll poll;
     for (std::int64_t m = 0; m < g_.sources && !poll.interrupted(kLanes * kLanes); m += kLanes) {
       const std::int64_t count = smaller<std::int64_t>(kLanes, g_.sources - m);
-      // Behind the end of these rows come the next task's, to which the sums leave time to arrive.
+      // After the end of these rows, prefetch the next task's, which has the time of the sums to arrive.
       const std::int64_t next = m + kSourcesAhead < g_.sources ? 0 : (task.channels - 1) * g_.sources;
       prefetch_rows<0>(rows, g_.sources, task.channels, m, kSourcesAhead + next);
       load_transposed(rows + m, g_.sources, task.channels, count, square);
@@ -84,7 +84,7 @@ class Forward {
     store(tile + g_.sources * kLanes, Vector{});
   }
 
-  // A whole tile begins at a cache line in every row, and is written past the caches: straight code, no branch for what is in a line.
+  // A whole tile starts at a cache line in every row and is written with non-temporal stores, as straight-line code.
   template <bool kWhole>
   void sum_targets(const float *tile, const Targets &targets, const Task &task, std::int64_t n,
                    std::int64_t some) const {
@@ -126,7 +126,7 @@ class Forward {
   const ThreeInterpolateGeometry &g_;
   const Cut &cut_;
   const bool nontemporal_;
-  const bool whole_tiles_;  // a tile that begins at a cache line in one row does in all
+  const bool whole_tiles_;  // a tile that starts at a cache line in one row does so in all
 };
 
 }  // namespace

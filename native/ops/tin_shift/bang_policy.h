@@ -1,4 +1,4 @@
-// How TinShift is cut over the cores of a card, and how much of it goes through NRAM at once.
+// How TinShift is divided over the cores of a card, and into tiles that fit into NRAM.
 #ifndef MLUOPS_OPS_TIN_SHIFT_BANG_POLICY_H_
 #define MLUOPS_OPS_TIN_SHIFT_BANG_POLICY_H_
 
@@ -16,8 +16,8 @@ constexpr int kVectorBytes = 128;
 constexpr std::int64_t kMostRows = 65536;         // of one copy
 constexpr std::int64_t kMostStride = 2147483647;  // of one copy, in bytes
 
-// How the work is cut: into tiles of `tile_times` steps by `tile_channels` channels of one group, or by a part of one channel.
-// A tile has one row for each step.
+// The division of work: tiles of `tile_times` steps by `tile_channels` channels of one group, or a part of one channel.
+// A tile has one row per step.
 struct TinShiftPlan {
   std::int64_t row_bytes;   // of one channel in one step
   std::int64_t step_bytes;  // from one step of time to the next
@@ -47,7 +47,7 @@ inline TinShiftPlan plan_for(const TinShiftProblem &problem, const Card &card, s
   if (rows >= problem.times) {
     tile_times = problem.times;
     tile_channels = smaller(buffer_bytes / (problem.times * plan.row_bytes), plan.channels_per_group);
-    // No more at once than leave some for every core.
+    // Leave channels for every core.
     const std::int64_t cores = card.clusters * card.cores_per_cluster;
     tile_channels = smaller(tile_channels, ceil_div(problem.batches * problem.channels, cores));
   } else if (rows > 0) {
