@@ -71,7 +71,7 @@ class Pool {
   };
 
  private:
-  // A free slot keeps the dead object's header in place and links behind it.
+  // A free slot keeps the dead object's header; the link of the free list follows it.
   struct alignas(alignof(std::max_align_t)) Slot {
     ObjectHeader header;
     Slot *next;

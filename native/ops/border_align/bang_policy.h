@@ -9,8 +9,8 @@
 namespace mluops {
 namespace MLUOPS_BANG_VARIANT {
 
-// Borders are numbered through batches, boxes and sides. Each core has a range of them, and takes some at a time: `group`
-// borders with all their channels or, if these do not fit into NRAM, one border with `block` channels.
+// Borders are numbered across batches, boxes and sides. Each core has a range of them and processes a group at a time:
+// `group` borders with all their channels or, if these do not fit into NRAM, one border with `block` channels.
 struct BorderAlignPlan {
   std::int64_t borders;
   int boxes;  // of a batch
@@ -32,7 +32,7 @@ static inline BorderAlignPlan plan_border_align(const BorderAlignGeometry &g, co
                                                 std::int64_t most_group) {
   const std::int64_t line = g.half ? 64 : 32;
   const std::int64_t channels_in_nram = (usable_nram(card) - kBorderAlignFixedBytes) / bytes_per_channel;
-  // A card without room for a line refuses the kernel.
+  // If a line does not fit, the card refuses the kernel.
   const std::int64_t capacity = larger(round_down(channels_in_nram, line), line);
   const std::int64_t slot = smaller(round_up(g.channels, line), capacity);
   const std::int64_t borders = g.batches * g.boxes * kBorders;

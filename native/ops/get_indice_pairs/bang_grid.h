@@ -86,7 +86,7 @@ __mlu_func__ TileCell tile_cell(const SparsePlan &plan, const Cell &cell, std::i
 // in scratch.offset and, if requested, row offsets in scratch.led. Returns their number.
 __mlu_func__ int lead_rows(const SparsePlan &plan, const TileCell &cell, int at, int count, bool number_rows,
                            const TileScratch &scratch) {
-  __sync();  // with what the vectors that are loaded now were used for
+  __sync();  // waits for earlier uses of the vectors that are loaded now
   for (int w = 0; w < cell.words; ++w) {
     const int *const words = plan.memory.reach + static_cast<std::int64_t>(cell.needed[w].word) * plan.rows;
     __memcpy_async(scratch.reach[w], words + at, count * 4, GDRAM2NRAM);

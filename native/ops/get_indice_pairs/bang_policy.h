@@ -14,7 +14,7 @@ namespace MLUOPS_BANG_VARIANT {
 // Vectors of int32 that the kernels which go through rows one after another have in NRAM, and those of the kernels with a grid.
 constexpr int kRowVectors = 16;
 constexpr int kTileVectors = 14;
-// Of NRAM, what one vector of the kernels with a grid takes.
+// Share of NRAM of one vector of the kernels with a grid.
 constexpr int kTileShare = 48;
 constexpr int kVectorRows = 64;  // vectors have a multiple of these elements
 
@@ -69,10 +69,10 @@ struct SparsePlan {
   bool sub_manifold;
   std::int64_t output_sites;
   int site_bits;  // of the numbers of input sites
-  // Words that the number of a site takes: one where all are below 2^31.
+  // Words of a site number: one if all are below 2^31.
   int words_in, words_out;
   int reach_bits, reach_words;
-  // Tasks of the launches, by what they share.
+  // Tasks of the launches that divide rows, blocks and lists.
   int row_tasks, block_tasks, list_tasks;
   int chunk, chunks;          // rows that go through NRAM at once
   int block, blocks;          // rows that are sorted at once

@@ -82,7 +82,7 @@ class RankedBitmap {
         [this](std::int64_t place, std::int64_t before) { words_[place].before = static_cast<std::uint64_t>(before); });
   }
 
-  // ---- Slots: where the words are, the mark of a cell lies at a fixed bit of them all ----
+  // ---- Slots: numbers of cells by the places of their words in memory ----
 
   std::uint64_t slot_of(std::uint64_t cell) const {
     return place_of(cell / kCellsPerWord) * kCellsPerWord + cell % kCellsPerWord;

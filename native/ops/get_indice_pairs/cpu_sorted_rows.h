@@ -13,7 +13,7 @@ struct InputRuns {
   bool ordered = false;                     // the rows arrived in ascending order
   std::int32_t *column = nullptr;           // of the sorted rows
   std::int32_t *number = nullptr;           // likewise
-  std::int32_t *distinct_column = nullptr;  // sub-manifold mode only: of those that are the first of their place
+  std::int32_t *distinct_column = nullptr;  // sub-manifold mode only: of the first row of each place
   std::int32_t *distinct_number = nullptr;  // likewise
   SparseRun *run = nullptr;                 // [count + 1]
   std::uint64_t *line = nullptr;            // of each run, ascending
@@ -128,7 +128,7 @@ class RowSorter {
   void find_runs(const Record *sorted) {
     const Divisor width(geometry_.input_space[kWidth]), height(geometry_.input_space[kHeight]),
         depth(geometry_.input_space[kDepth]);
-    std::uint64_t line_end = 0;  // first cell behind the line of the current run
+    std::uint64_t line_end = 0;  // first cell after the line of the current run
     std::uint32_t distinct = 0;
     in_.count = 0;
     InterruptPoll poll;

@@ -23,7 +23,7 @@ struct SparseRun {
   std::int32_t depth;
   std::int32_t height;
   std::uint32_t begin;           // first of its sorted rows; the next run's is the end
-  std::uint32_t begin_distinct;  // likewise among the rows that are the first of their place
+  std::uint32_t begin_distinct;  // likewise among the first rows of each place
 };
 
 // Approximate set of a run's columns: one bit per segment of its line, at most 64, and one per column modulo 64.

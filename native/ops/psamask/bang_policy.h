@@ -51,7 +51,7 @@ struct PsamaskNeeds {
   std::int64_t floats(std::int64_t positions) const {
     return masks(positions) + (distribute ? 2 : 1) * lines(positions);
   }
-  // How many times `unit` positions fit, at most `count`.
+  // The largest multiple of `unit` positions that fits, at most `count`.
   std::int64_t times(std::int64_t unit, std::int64_t count, std::int64_t capacity) const {
     std::int64_t times = smaller(count, capacity / (unit * (cells + area)));
     while (times > 0 && floats(times * unit) > capacity) --times;

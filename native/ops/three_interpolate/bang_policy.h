@@ -1,4 +1,4 @@
-// How the work is cut for a card.
+// How the work is divided for a card.
 #ifndef MLUOPS_OPS_THREE_INTERPOLATE_BANG_POLICY_H_
 #define MLUOPS_OPS_THREE_INTERPOLATE_BANG_POLICY_H_
 
@@ -26,7 +26,7 @@ struct ThreeInterpolatePlan {
   std::int64_t units;
 };
 
-// Bytes that tiles take.
+// NRAM of tiles, in bytes.
 struct ThreeInterpolateNeeds {
   std::int64_t source_channel;  // for each channel of each source
   std::int64_t target_channel;  // for each channel of each target
@@ -34,8 +34,8 @@ struct ThreeInterpolateNeeds {
   std::int64_t channel;
 };
 
-constexpr std::int64_t kUsefulChannels = 256;  // more make vectors hardly faster
-constexpr std::int64_t kFewChannels = 32;      // fewer make them a waste
+constexpr std::int64_t kUsefulChannels = 256;  // more hardly make vectors faster
+constexpr std::int64_t kFewChannels = 32;      // fewer make vector instructions inefficient
 constexpr std::int64_t kUsefulTargets = 64;    // fewer make copies short
 constexpr std::int64_t kMostTargets = 2048;
 constexpr std::int64_t kThreeInterpolateFixedBytes = 4096;
@@ -46,8 +46,8 @@ static inline std::int64_t tile_bytes(const ThreeInterpolateNeeds &needs, std::i
          (needs.target_channel * channels + needs.target) * targets;
 }
 
-// As many channels as leave room for all sources, with enough targets. If these are too few, some more, and the sources in
-// segments that take half of the room.
+// The most channels with which all sources and enough targets fit. If these are too few, some more channels, and the
+// sources in segments that use half of the memory.
 static inline ThreeInterpolateTile choose_tile(const ThreeInterpolateGeometry &g, const ThreeInterpolateNeeds &needs,
                                                std::int64_t line, std::int64_t capacity, std::int64_t most_channels) {
   const std::int64_t all_sources = round_up(g.sources, line);
@@ -65,7 +65,7 @@ static inline ThreeInterpolateTile choose_tile(const ThreeInterpolateGeometry &g
   }
   const std::int64_t rest = capacity - tile_bytes(needs, channels, sources, 0);
   const std::int64_t targets = round_down(rest / (needs.target_channel * channels + needs.target), line);
-  // A card without room for a line refuses the kernel.
+  // If a line does not fit, the card refuses the kernel.
   ThreeInterpolateTile tile;
   tile.channels = static_cast<int>(channels);
   tile.sources = static_cast<int>(larger(sources, line));
@@ -93,7 +93,7 @@ static inline std::int64_t line_of(const ThreeInterpolateGeometry &g, const Card
   return g.half ? 64 : 32;
 }
 
-// Targets are shared out further if there are fewer tiles than cores.
+// Targets are divided further if there are fewer tiles than cores.
 static inline ThreeInterpolatePlan plan_forward(const ThreeInterpolateGeometry &g, const Card &card) {
   const std::int64_t line = line_of(g, card);
   const std::int64_t cores = std::int64_t{card.clusters} * card.cores_per_cluster;
@@ -106,7 +106,7 @@ static inline ThreeInterpolatePlan plan_forward(const ThreeInterpolateGeometry &
   return plan;
 }
 
-// Channels are shared out further if there are fewer tiles than cores, but not so far that vectors get short.
+// Channels are divided further if there are fewer tiles than cores, as long as vectors stay long enough.
 static inline ThreeInterpolatePlan plan_backward(const ThreeInterpolateGeometry &g, const Card &card) {
   const std::int64_t line = line_of(g, card);
   const std::int64_t cores = std::int64_t{card.clusters} * card.cores_per_cluster;

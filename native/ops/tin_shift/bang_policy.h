@@ -23,15 +23,16 @@ struct TinShiftPlan {
   std::int64_t step_bytes;  // from one step of time to the next
   int times, groups, channels_per_group;
   int tile_times, tile_channels;
-  int piece_bytes;  // of the part of a channel, if that is cut; else of all of it
+  int piece_bytes;  // of a part of a channel, or of a whole one
   int stride;       // step_bytes if a tile has more than one step
   int buffer_bytes;
   int channel_tiles, time_tiles, pieces;  // in a group, in time, in a channel
   std::int64_t tiles;
 };
 
-// The three cases: channels that fit into a buffer with all their steps, single channels of which some steps do, and parts of a
-// channel of a single step. `room` is the NRAM of a core, in bytes; half of it is being stored while the other is loaded.
+// Three cases: channels that fit into a buffer with all their steps, single channels with some of their steps, and
+// parts of a channel in a single step. `capacity` is the NRAM of a core in bytes; one half is stored while the other is
+// loaded.
 inline TinShiftPlan plan_for(const TinShiftProblem &problem, const Card &card, std::int64_t capacity) {
   TinShiftPlan plan = {};
   plan.row_bytes = problem.pixels * static_cast<std::int64_t>(problem.element_size);
