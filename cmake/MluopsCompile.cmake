@@ -14,11 +14,11 @@ function(mluops_compile_options target)
     POSITION_INDEPENDENT_CODE ON)
   target_compile_options(${target} PRIVATE
     -Wall -Wextra -Wpedantic
-    # Results must be bit-identical on every level, so the compiler must not fuse a * b + c.
+    # The same source gives the same bits on every level: a * b + c is never fused behind our back.
     -ffp-contract=off
     -fno-math-errno
     $<$<BOOL:${MLUOPS_WERROR}>:-Werror>)
-  # Two libraries of this project in one process must not share the static variables of inline functions.
+  # Two of our libraries in one process must not share the static variables of inline functions.
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fno-gnu-unique>)
   endif()
@@ -26,7 +26,7 @@ function(mluops_compile_options target)
     if(MLUOPS_SANITIZE STREQUAL "thread")
       set(sanitize -fsanitize=thread -fno-omit-frame-pointer)
     else()
-      # enum: a C caller may pass any number as an enumerator, and the checks must read it.
+      # enum: a C caller may pass any number as an enumerator, and the checks must be able to look at it.
       set(sanitize -fsanitize=address,undefined -fno-sanitize=enum -fno-sanitize-recover=all -fno-omit-frame-pointer)
     endif()
     target_compile_options(${target} PRIVATE ${sanitize})
@@ -71,10 +71,10 @@ function(mlusim_kernel_options target arch nram wram sram)
     -fsanitize=thread
     # A finding names the line of the instruction's return address.
     -g1 -gdwarf-4 -fno-optimize-sibling-calls -fno-tree-vectorize
-    # Two calls must not be merged into one instruction.
+    # Nor may two calls share one instruction.
     $<$<CXX_COMPILER_ID:GNU>:-fno-ipa-icf> $<$<CXX_COMPILER_ID:GNU>:-fno-crossjumping>
     $<$<CXX_COMPILER_ID:GNU>:-fno-tree-tail-merge>
-    # File names are relative to the repository.
+    # Files are named as in the repository, whoever compiled them and where.
     "-ffile-prefix-map=${PROJECT_BINARY_DIR}/=" "-ffile-prefix-map=${PROJECT_SOURCE_DIR}/="
     # On the device a literal without suffix is a float.
     $<$<CXX_COMPILER_ID:GNU>:-fsingle-precision-constant>

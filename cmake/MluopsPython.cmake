@@ -1,4 +1,4 @@
-# Contents of a wheel: the generated cffi module, the Cython extension and the library, all in the package's folder.
+# The inside of a wheel: the generated cffi module, the Cython extension and the library, all in the package's folder.
 
 if(CMAKE_VERSION VERSION_LESS 3.26)
   message(FATAL_ERROR "MLUOPS_BUILD_PYTHON needs CMake 3.26 or newer (stable Python ABI), found ${CMAKE_VERSION}")
@@ -26,7 +26,7 @@ target_include_directories(mluops_core_module PRIVATE native/include native/sim/
 
 install(TARGETS mluops_cpu LIBRARY DESTINATION pymluops)
 if("sim" IN_LIST MLUOPS_TARGETS)
-  # With the headers and scripts for compiling further kernels.
+  # With what it takes to compile further kernels for it.
   install(TARGETS mluops_sim LIBRARY DESTINATION pymluops)
   install(DIRECTORY native/sim/include/ native/include/ DESTINATION pymluops/_sim/include FILES_MATCHING PATTERN "*.h")
   install(FILES native/sim/rewrite.py DESTINATION pymluops/_sim)

@@ -17,7 +17,7 @@ constexpr std::int64_t kSparseVolume = 4096;
 
 }  // namespace
 
-// The limits of the vendor's library; the architecture is that of the current device.
+// The limits are production's; the architecture is that of the device which is current now.
 const TargetLimits &target_limits() {
   static constexpr TargetLimits kWith = {kSparseRows, kSparseVolume, true};
   static constexpr TargetLimits kWithout = {kSparseRows, kSparseVolume, false};
@@ -40,7 +40,7 @@ mluOpStatus_t MLUOP_WIN_API mluopsExtSetNumThreads(int num_threads) {
 
 const char *MLUOP_WIN_API mluopsExtGetLibraryKind(void) { return MLUOPS_BANG_KIND; }
 
-// The architecture of the current device.
+// The architecture of the device that is current now.
 const char *MLUOP_WIN_API mluopsExtGetInstructionLevel(void) {
   static thread_local char level[16];
   mluops::Card card = {};
@@ -51,5 +51,5 @@ const char *MLUOP_WIN_API mluopsExtGetInstructionLevel(void) {
 
 size_t MLUOP_WIN_API mluopsExtGetStreamingBytes(void) { return 0; }
 
-// Operators only enqueue kernels.
+// Operators only put their kernels into the queue.
 mluOpStatus_t MLUOP_WIN_API mluopsExtSetInterruptCheck(mluopsExtInterruptCheck) { return MLUOP_STATUS_SUCCESS; }

@@ -1,4 +1,4 @@
-// Properties of the target that entry code needs. Each library links one definition.
+// What the entry code has to know of the target that its library computes on. Each library links one definition.
 #ifndef MLUOPS_CORE_TARGET_H_
 #define MLUOPS_CORE_TARGET_H_
 
@@ -16,7 +16,7 @@ struct TargetLimits {
 
 const TargetLimits &target_limits();
 
-// NOT_INITIALIZED if an environment variable of the target has an invalid value.
+// NOT_INITIALIZED if a variable of the environment that the target reads is set to what it cannot be.
 mluOpStatus_t check_environment(const char *function);
 
 }  // namespace mluops

@@ -12,7 +12,7 @@
 
 namespace mluops {
 
-// Rows and filter cells are limited only by the int32 numbers that count them.
+// Rows and filter cells are bounded by the int32 numbers in which they are counted, nothing else.
 const TargetLimits &target_limits() {
   static constexpr TargetLimits kLimits = {std::numeric_limits<std::int32_t>::max(),
                                            std::numeric_limits<std::int32_t>::max(), true};
