@@ -1,4 +1,4 @@
-"""``python3 -m benchmarks``: the operators against the speed of memory and against other ways to compute the same.
+"""``python3 -m benchmarks``: the operators compared with memcpy and with other implementations.
 
 ``cases`` reads the problem lists in ``problems/``. ``families`` makes a problem of a case: arrays, the bytes that must
 move, our call and a check. ``peers`` holds the other ways. ``timing`` measures them all in turn, ``verdicts`` compares,

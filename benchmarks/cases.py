@@ -1,4 +1,4 @@
-"""Cases: what is measured, read from the problem lists beside this module."""
+"""The measured cases, read from the problem lists beside this module."""
 
 from __future__ import annotations
 

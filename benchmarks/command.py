@@ -140,7 +140,7 @@ def _peers(names: tuple[str, ...] | None) -> list[Peer]:
 
 
 def _measured(args: argparse.Namespace, cases: Sequence[Case]) -> dict[str, Any]:
-    """Measure what was asked for; the file is written again after each step, so that a broken run leaves something."""
+    """Run the requested measurements; the file is rewritten after each step, so that an aborted run keeps them."""
     from benchmarks import machine, verdicts
     from pymluops.demo.progress import Progress
 
@@ -171,7 +171,7 @@ Step = tuple[str, str, Callable[[], tuple[list[dict[str, Any]], list[str]]]]
 
 
 def _steps(args: argparse.Namespace, cases: Sequence[Case]) -> list[Step]:
-    """Return what is to be done: a name for people, the key of the results, and a function."""
+    """Return the steps: a title, the key of the results, and a function."""
     from dataclasses import replace
     from functools import partial
 

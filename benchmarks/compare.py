@@ -16,7 +16,7 @@ MEDIAN_CHANGE, LEAST_CHANGE = 1.10, 1.05
 
 
 def compare(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Return one entry for each case and number of threads that both have, the worst change first."""
+    """Return one entry for each common case and number of threads, the worst change first."""
     before = {case["id"]: case for case in old.get("cases", ())}
     found: list[dict[str, Any]] = []
     for case in new.get("cases", ()):

@@ -32,7 +32,7 @@ _HOPELESS, _LONG = 8.0, 0.5
 
 
 def run_case(case: Case, peers: Sequence[Peer], threads: Sequence[int], plan: Plan) -> dict[str, Any]:
-    """Measure a case and return what was found, ready for JSON."""
+    """Measure a case and return the results, ready for JSON."""
     try:
         return _run(build(case), [peer for peer in peers if case.family in peer.families], threads, plan)
     finally:

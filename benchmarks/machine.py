@@ -1,4 +1,4 @@
-"""What the numbers were measured on, and who else was busy meanwhile."""
+"""The machine of a measurement, and its load by other processes."""
 
 from __future__ import annotations
 

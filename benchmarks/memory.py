@@ -22,7 +22,7 @@ class MeasurementError(Exception):
 
 
 def run_memory(case: Case, threads: int) -> dict[str, Any]:
-    """Run a case in a new process and return what it took."""
+    """Run a case in a new process and return its memory use."""
     command = [sys.executable, "-m", "benchmarks.memory_child", case.id, str(threads)]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     if done.returncode != 0:

@@ -60,7 +60,7 @@ def peak() -> int:
 
 
 def forget_peak() -> None:
-    """Let the peak start again at what is in memory now."""
+    """Reset the peak to the current resident memory."""
     _CLEAR.write_text("5")
 
 

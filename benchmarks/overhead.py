@@ -1,4 +1,4 @@
-"""What a call costs: tiny arrays, with ``out=`` given.
+"""Overhead of a call: tiny arrays, with ``out=``.
 
 Next to each operator stands a custom operator of PyTorch in C++ that checks its arguments and computes the same, and a
 Cython function that takes the same kind of arguments and does nothing. Both are compiled here if there are a compiler

@@ -1,4 +1,4 @@
-"""Compiling what the overhead of a call is measured against."""
+"""Compiles the functions that the overhead of a call is compared with."""
 
 from __future__ import annotations
 

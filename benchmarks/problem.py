@@ -1,4 +1,4 @@
-"""A problem: the arrays of a case, what must move, our call, and how to tell that a result is right."""
+"""A problem: the arrays of a case, the bytes that must move, our call, and the check of a result."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Problem:
 
 
 def spoil(arrays: Arrays) -> None:
-    """Fill arrays with bytes that no operator gives, so that an output nobody wrote is seen."""
+    """Fill arrays with bytes that no operator produces, so that unwritten outputs are detected."""
     for array in arrays.values():
         array.view(np.uint8).fill(_GARBAGE)
 

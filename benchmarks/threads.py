@@ -48,7 +48,7 @@ _open_teams: list[Team] = []
 
 
 def close_teams() -> None:
-    """Let the threads of all teams end. They keep what they work on, which may be large."""
+    """Stop the threads of all teams, which hold references to possibly large arrays."""
     while _open_teams:
         _open_teams.pop().close()
 

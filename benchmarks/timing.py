@@ -1,4 +1,4 @@
-"""Timing contenders in turn, so that what disturbs the machine disturbs all of them alike.
+"""Timing contenders in turn, so that disturbances of the machine affect all of them alike.
 
 A round times each contender once: a pause in which the threads of the one before fall asleep (those of BLAS and OpenMP
 spin for up to 25 milliseconds), a call that is not counted, which brings the contender's data into the cache as far as

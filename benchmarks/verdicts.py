@@ -22,7 +22,7 @@ _NOT_PEERS = ("pymluops", "memcpy", "float32")
 
 
 def judge(cases: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """Return one entry for each rule that applies to a case: what was found, what is allowed, whether it holds."""
+    """Return one entry for each rule that applies to a case: value, limit, and whether it holds."""
     verdicts: list[dict[str, Any]] = []
     for case in cases:
         threads = max_threads(case)

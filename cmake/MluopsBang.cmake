@@ -1,7 +1,7 @@
 # libmluops_bang: the C ABI of include/mlu_op.h with the BANG C kernels of ops/<family>/bang.mlu, for a card, by the vendor's
 # compiler.
 #
-# UNTESTED: neither the compiler nor a card has ever been at hand. The sources are the ones that the simulator runs.
+# UNTESTED: neither the compiler nor a card was available. The simulator runs the same sources.
 
 set(MLUOPS_NEUWARE "$ENV{NEUWARE_HOME}" CACHE PATH "Where the vendor's toolkit is installed")
 find_program(MLUOPS_CNCC cncc HINTS "${MLUOPS_NEUWARE}/bin" NO_CACHE)

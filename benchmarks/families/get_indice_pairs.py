@@ -57,7 +57,7 @@ def output_space(facts: Mapping[str, Any]) -> tuple[int, ...]:
 
 
 def check(expected: Arrays, found: Arrays) -> None:
-    """Compare what is meant: others may number the outputs in another order, and list a filter cell's pairs in any."""
+    """Compare up to order: others may number the outputs, and list a filter cell's pairs, in any order."""
     for name in ("indice_num", "out_indices", "indice_pairs"):
         if expected[name].shape != found[name].shape:
             shapes = f"{list(found[name].shape)} instead of {list(expected[name].shape)}"

@@ -1,4 +1,4 @@
-"""Other ways to compute what the operators compute: one module a package and a family, ``<peer>_<family>``.
+"""Other implementations of the operators: one module per package and family, ``<peer>_<family>``.
 
 Such a module has ``variants(problem, outputs, threads)``. It returns ways to compute the operator as functions by name;
 each writes into `outputs` where the operator does and returns the results by name. The fastest of them stands for the

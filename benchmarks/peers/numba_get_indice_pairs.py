@@ -144,7 +144,7 @@ def _name(grid: Any, starts: Any, space: Any, out: Any) -> None:
 
 
 def _pair(indices: Any, reached: Any, counts: Any, space: Any, kernel: int, grid: Any, pairs: Any, found: Any) -> None:
-    """Write the pairs, some rows a task: count each filter cell's, then write them behind those of earlier rows."""
+    """Write the pairs, some rows a task: count each filter cell's, then write them after those of earlier rows."""
     depth, height, width = space
     rows, chunks, volume = indices.shape[0], found.shape[0], found.shape[1]
     for chunk in prange(chunks):

@@ -92,7 +92,7 @@ def _gather(torch: Any, geometry: Geometry, source: Any, target: Any) -> Callabl
 
 
 def _source_index(geometry: Geometry) -> tuple[Any, Any]:
-    """Return for each element of a batch's result the element it comes from, and whether there is none."""
+    """Return the source element of each element of a batch's result, and whether it has none."""
     height, width, mask, reach = geometry.height, geometry.width, geometry.mask, geometry.reach
     h, w = np.arange(height)[:, None, None, None], np.arange(width)[None, :, None, None]
     if geometry.forward:

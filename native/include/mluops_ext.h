@@ -1,4 +1,4 @@
-/* What the libraries of this project offer beyond the C ABI of mlu-ops. */
+/* Extensions of this project's libraries to the C ABI of mlu-ops. */
 #ifndef MLUOPS_EXT_H_
 #define MLUOPS_EXT_H_
 
@@ -12,8 +12,8 @@ extern "C" {
 #pragma GCC visibility push(default)
 #endif
 
-/* Why the last call of this thread that did not succeed was refused: function, argument, what was expected and what came.
- * Empty if there was none. The text stays valid until the next refused call of this thread. */
+/* Reason of the last refused call of this thread: function, argument, expected and actual value. Empty if there was none.
+ * The text stays valid until the next refused call of this thread. */
 const char *MLUOP_WIN_API mluopsExtGetLastReason(void);
 
 /* Number of threads that an operator uses, for the whole process. Starts as the value of the environment variable
@@ -23,26 +23,26 @@ int MLUOP_WIN_API mluopsExtGetNumThreads(void);
 /* Sets it; num_threads is 1 to 1024. */
 mluOpStatus_t MLUOP_WIN_API mluopsExtSetNumThreads(int num_threads);
 
-/* Says whether the call that is running on its thread is to end: not 0 if so. */
+/* Returns nonzero to interrupt the call that runs on its thread. */
 typedef int (*mluopsExtInterruptCheck)(void);
 
-/* Sets the interrupt check of the process; NULL, as at first, is none. A call of an operator that takes long calls it about every
- * 50 milliseconds, on the thread that made the call and holding no lock. If it returns anything but 0, the call ends soon with
- * EXECUTION_FAILED; its outputs then hold anything. The check may call functions of this library. Operators of a device library
- * only enqueue their work: there the check is not called. */
+/* Sets the interrupt check of the process; NULL, the default, is none. A long call of an operator calls it about every 50
+ * milliseconds, on the thread that made the call and without holding a lock. If it returns nonzero, the call ends soon with
+ * EXECUTION_FAILED and its outputs are undefined. The check may call functions of this library. Operators of a device library
+ * only enqueue their work and do not call the check. */
 mluOpStatus_t MLUOP_WIN_API mluopsExtSetInterruptCheck(mluopsExtInterruptCheck check);
 
-/* Results of at least this many bytes are written past the caches: half of the last cache or 32 MiB, whichever is less, or what the
- * environment variable PYMLUOPS_STREAM_MIB says. 0 on a device library. */
+/* Results of at least this many bytes are written with non-temporal stores: half of the last-level cache, at most 32 MiB, or the
+ * value of the environment variable PYMLUOPS_STREAM_MIB. 0 on a device library. */
 size_t MLUOP_WIN_API mluopsExtGetStreamingBytes(void);
 
 /* Whether this library implements a function of mlu_op.h: 1 if so, 0 if it returns NOT_SUPPORTED or the name is unknown. */
 int MLUOP_WIN_API mluopsExtImplements(const char *function);
 
-/* Which target this library computes on, for example "cpu". */
+/* The target of this library, for example "cpu". */
 const char *MLUOP_WIN_API mluopsExtGetLibraryKind(void);
 
-/* Version of this library itself, as "major.minor.patch"; mluOpGetLibVersion gives that of the ABI. */
+/* Version of this library, as "major.minor.patch"; mluOpGetLibVersion gives that of the ABI. */
 const char *MLUOP_WIN_API mluopsExtGetLibraryVersion(void);
 
 /* Instruction level that the kernels run at, for example "x86-64-v3". The environment variable PYMLUOPS_INSTRUCTION_LEVEL, read

@@ -3,7 +3,7 @@
 #ifndef MLUOPS_TESTS_EMULATED_AVX512_H_
 #define MLUOPS_TESTS_EMULATED_AVX512_H_
 
-// Its functions for AVX-512 can be declared only as long as the compiler does not seem to have it.
+// The header's AVX-512 functions can be declared only while the compiler seems to lack AVX-512.
 #include <immintrin.h>
 
 #include <cstdint>
@@ -40,7 +40,7 @@ inline Vector vector_of(const Lanes<Lane> &lanes) {
   return vector;
 }
 
-// Only the chosen lanes are read or written.
+// Only selected lanes are read or written.
 template <typename Vector, typename Lane>
 inline Vector load_chosen(__mmask16 mask, const void *from) {
   Lanes<Lane> lanes = {};
@@ -100,7 +100,7 @@ inline __m512i every_byte(char byte) {
   return vector;
 }
 
-// The instruction refuses an address that is no multiple of 64.
+// The instruction faults unless the address is a multiple of 64.
 inline void stream(void *to, __m512i vector) {
   if (reinterpret_cast<std::uintptr_t>(to) % sizeof vector != 0) std::abort();
   std::memcpy(to, &vector, sizeof vector);

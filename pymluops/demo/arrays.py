@@ -1,4 +1,4 @@
-"""The type that annotations use for an array; docstrings say what it holds."""
+"""The array type of annotations; docstrings describe the contents."""
 
 from __future__ import annotations
 

@@ -56,12 +56,12 @@ def check_all_exact(actual: tuple[Array, ...], expected: tuple[Array, ...], name
 
 
 def check_atomic_sum(actual: Array, expected: Sum) -> Check:
-    """Every sum may be off by what adding its terms in its own type can cost, as a device's atomics do."""
+    """Tolerates the rounding of a sum accumulated in its own type, as by a device's atomics."""
     return check_sum(actual, expected, actual.dtype)
 
 
 def check_sum(actual: Array, expected: Sum, adds_in: npt.DTypeLike = np.float32) -> Check:
-    """Every sum may be off by the rounding that adding its terms in float32 can cost, plus the rounding to its type."""
+    """Tolerates the rounding of a sum accumulated in float32, plus the rounding to its type."""
     if actual.shape != expected.value.shape:
         return failed(f"got {_form(actual)}, expected {list(expected.value.shape)}")
     if np.array_equal(actual, expected.value.astype(actual.dtype)):

@@ -133,7 +133,7 @@ def _real(text: str, low: float, high: float) -> float:
 
 
 def _view(args: argparse.Namespace) -> View:
-    """Return the view that was chosen, after a look at what goes together."""
+    """Return the chosen view; refuse options that exclude each other."""
     from pymluops.demo.range_view import View
 
     chosen = [f"--{name}" for name in ("heading", "fov", "elevation", "eye") if getattr(args, name) is not None]
@@ -201,7 +201,7 @@ def _select_backend(name: str | None, threads: int | None) -> dict[str, Any]:
 
 
 def _draw(result: DemoRun, image: Image, args: argparse.Namespace) -> list[str]:
-    """Draw what was given; a stand-in for it does not belong among the user's own pictures."""
+    """Draw the inputs; a generated scan is not drawn beside the user's own picture."""
     import logging
 
     from pymluops.demo.errors import InputError

@@ -1,4 +1,4 @@
-"""What the demo says when its input or its installation does not allow it to run."""
+"""Errors of invalid input and of a missing installation."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class InputError(CommandError):
 
 
 class MissingPackageError(CommandError):
-    """An optional package is needed and absent. The message names what installs it."""
+    """An optional package is missing. The message names the command that installs it."""
 
     def __init__(self, purpose: str, package: str) -> None:
         super().__init__(f'{purpose} needs {package}, which is not installed: pip install "pymluops[demo]"')

@@ -22,7 +22,7 @@ def opened(path: Path) -> Generator[tuple[BinaryIO, int], None, None]:
 
 
 def check_file(path: Path) -> int:
-    """Return the size of the file in bytes; refuse what is not a readable, non-empty, regular file."""
+    """Return the size of the file in bytes; refuse anything but a readable, non-empty, regular file."""
     try:
         size = path.stat().st_size
     except (OSError, ValueError) as error:  # ValueError: a NUL character in the name

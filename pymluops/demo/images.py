@@ -84,7 +84,7 @@ def _decoded(path: Path) -> Array:
 
 @contextmanager
 def _quiet_pillow() -> Generator[None, None, None]:
-    """Keep what Pillow warns of and logs off stderr; a picture that is too large to be honest is an error."""
+    """Suppress warnings and logs of Pillow; its warning of a decompression bomb is an error."""
     from PIL import Image as PillowImage
 
     logger = logging.getLogger("PIL")
@@ -101,7 +101,7 @@ def _quiet_pillow() -> Generator[None, None, None]:
 
 @contextmanager
 def _quiet_c_libraries() -> Generator[None, None, None]:
-    """Lead the process's stderr away: libtiff writes what it thinks of a file there by itself."""
+    """Redirect the process's stderr, to which libtiff writes its warnings."""
     try:
         kept = os.dup(2)
     except OSError:  # there is none
@@ -129,7 +129,7 @@ def _read_npy(path: Path) -> Array:
 
 
 def _check_values(path: Path, dtype: np.dtype[Any], shape: tuple[int, ...]) -> None:
-    """Refuse what is no picture, before an array of that shape is made."""
+    """Refuse arrays that are no picture, before memory of that shape is allocated."""
     if dtype.kind not in "fiub":
         raise InputError(path, f"holds {shortened(str(dtype), 60)} values; expected real numbers")
     if len(shape) not in (2, 3) or shape[2:] not in ((), (1,), (3,), (4,)) or min(shape) < 1:

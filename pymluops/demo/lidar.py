@@ -113,7 +113,7 @@ def _turned(vectors: Array, angle: float) -> Array:
 
 
 def _box_distance(rays: Array, low: Array, high: Array, angle: float) -> Array:
-    """Return how far each ray from the origin goes until it enters the box, or infinity (the slab method)."""
+    """Return the distance at which each ray from the origin enters the box, or infinity (the slab method)."""
     turned = _turned(rays, -angle)
     with np.errstate(divide="ignore", invalid="ignore"):
         first, second = low / turned, high / turned

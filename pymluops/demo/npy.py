@@ -1,4 +1,4 @@
-"""The header of a ``.npy`` file, read without touching the values behind it."""
+"""The header of a ``.npy`` file, read without touching the values."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def _parse(file: BinaryIO) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
     if version not in ((1, 0), (2, 0), (3, 0)):
         raise ValueError(f"it has the unknown version {version[0]}.{version[1]}")
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a header that Python 2 wrote is read, with a warning that helps nobody
+        warnings.simplefilter("ignore")  # headers written by Python 2 cause a useless warning
         if version == (1, 0):
             return np.lib.format.read_array_header_1_0(file)
         shape, fortran, dtype = np.lib.format.read_array_header_2_0(file)

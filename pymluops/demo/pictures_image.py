@@ -23,7 +23,7 @@ VACATED = (0.92, 0.92, 0.92)
 
 
 def attention_figure(attention: Attention, collect: Array, distribute: Array, image: Image) -> Figure:
-    """For a few places: the mask window, what the place collects, and who distributes to it."""
+    """For a few places: the mask window, the values that the place collects, and those distributed to it."""
     height, width = attention.picture.shape[:2]
     places = _telling_places(attention)
     figure = Figure(figsize=(12, PLACES * (3.55 * min(1.3, height / width) + 0.35) + 0.8), layout="constrained")

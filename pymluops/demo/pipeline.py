@@ -60,7 +60,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Outcome(Generic[Expected]):
-    """What an operator gave (None if it refused) and what the reference gave."""
+    """The result of an operator (None if it refused) and of the reference."""
 
     result: Any  # an array, a tuple of arrays, or None
     expected: Expected
@@ -89,7 +89,7 @@ class AttentionRun:
 
 @dataclass(frozen=True)
 class BorderRun:
-    """The boxes and what border_align found along their borders."""
+    """The boxes and the results of border_align."""
 
     task: BorderTask
     result: tuple[Array, Array] | None

@@ -81,7 +81,7 @@ def _read_text(path: Path, file: BinaryIO, size: int, header: Header, vertex: El
 
 
 def _lines_behind(file: BinaryIO, offset: int, begin: int, enough: int | None = None) -> int:
-    """Return how many lines the file has behind `offset`, without the first `begin`, or `enough`."""
+    """Return the number of lines after `offset`, without the first `begin`; at most `enough`."""
     file.seek(offset)
     count = -begin
     while (enough is None or count < enough) and (lines := _next_lines(file)):
@@ -133,7 +133,7 @@ def _read_binary(path: Path, file: BinaryIO, size: int, header: Header, vertex: 
 
 
 def _skip(file: BinaryIO, size: int, offset: int, element: Element, order: str) -> int:
-    """Return the offset behind an element that stands before the vertices."""
+    """Return the end offset of an element that precedes the vertices."""
     end = offset + element.count * element.least_bytes
     if end > size:
         raise PlyError(f"is truncated inside its {element.shown} element")

@@ -65,7 +65,7 @@ class Element:
 
 @dataclass
 class Header:
-    """The elements in the file's order, and the place of the first byte behind the header."""
+    """The elements in file order, and the offset of the first byte after the header."""
 
     encoding: str
     elements: list[Element]
@@ -94,7 +94,7 @@ def parse_header(file: BinaryIO) -> Header:
 
 
 def _read_line(line: str, elements: list[Element]) -> str:
-    """Add what the line says to the elements; returns the encoding if it is the line that names it."""
+    """Add a line to the elements; returns the encoding if the line names it."""
     match line.split():
         case [] | ["comment", *_] | ["obj_info", *_]:
             pass

@@ -29,7 +29,7 @@ class Progress:
             self._timer.start()
 
     def step(self, name: str) -> None:
-        """Say what is worked on now."""
+        """Show the current step."""
         with self._lock:
             self._started += 1
             self._text = f"{self._label} [{self._started}/{self._total}] {name}"

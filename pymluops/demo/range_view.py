@@ -118,7 +118,7 @@ def _rank(values: Array) -> Array:
 
 
 def _close_gaps(picture: Array, rounds: int = 6) -> Array:
-    """Fill empty pixels with the mean of their filled neighbours, some rounds long; what stays empty is black."""
+    """Fill empty pixels with the mean of their filled neighbours, repeatedly; pixels that stay empty are black."""
     for _ in range(rounds):
         empty = np.isnan(picture[:, :, 0])
         if not empty.any():

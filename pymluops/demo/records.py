@@ -28,7 +28,7 @@ MAX_RECORD_BYTES = 1 << 16
 
 BLOCK_BYTES = 4 << 20
 FAR_APART = 4096
-"""Rows that lie further apart, in bytes, are read one by one, without what is between them."""
+"""Rows further apart, in bytes, are read one by one, without the bytes between them."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class Records:
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """The columns as one record type, which ends behind the last of them."""
+        """The columns as one record type, which ends after the last of them."""
         names = [f"{i}" for i in range(len(self.columns))]
         offsets = [offset for offset, _ in self.columns]
         end = max(offset + kind.itemsize for offset, kind in self.columns)

@@ -42,7 +42,7 @@ def _aligned(lines: list[tuple[str, ...]], headings: tuple[str, ...] = HEADINGS)
 
 
 def heading(run: DemoRun, image: Image, backend: dict[str, Any]) -> str:
-    """Return the lines above the table: what runs, and on what."""
+    """Return the header lines: the program and its inputs."""
     scan, voxels = run.sparse.scan, run.sparse.voxels
     depth, height, width = voxels.shape
     notes = "".join(f", {note}" for note in scan.notes)

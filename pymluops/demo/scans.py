@@ -158,7 +158,7 @@ def _read_fields(path: Path, file: BinaryIO, header: NpyHeader) -> Table:
 
 
 def _finish(path: Path, table: Table, notes: tuple[str, ...] = ()) -> Scan:
-    """Check the values, leave out what is not finite, and split the coordinates from the rest."""
+    """Check the values, drop points that are not finite, and split the coordinates from the rest."""
     if table.count == 0:
         raise InputError(path, "holds no points")
     values = table.values

@@ -65,7 +65,7 @@ def _round_125(value: float) -> float:
 
 
 def neighbour_table(indice_pairs: Array, indice_num: Array, rows: int) -> Array:
-    """Return [K, rows]: for each kernel cell and each site the row of the site that lies there, or -1."""
+    """Return [K, rows]: for each kernel cell and each site the row of the site at that place, or -1."""
     table = np.full((len(indice_num), rows), -1, dtype=np.int32)
     for k, count in enumerate(indice_num):
         table[k, indice_pairs[k, 1, :count]] = indice_pairs[k, 0, :count]

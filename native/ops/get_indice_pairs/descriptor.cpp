@@ -1,7 +1,7 @@
 #include "ops/get_indice_pairs/descriptor.h"
 
-#include "core/barrier.h"
 #include "core/check.h"
+#include "core/exception_guard.h"
 
 namespace mluops {
 namespace {

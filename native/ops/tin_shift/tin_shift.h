@@ -1,4 +1,4 @@
-// TinShift: groups of channels move along time, each by its own number of steps.
+// TinShift: groups of channels are shifted along time, each by its own number of steps.
 #ifndef MLUOPS_OPS_TIN_SHIFT_TIN_SHIFT_H_
 #define MLUOPS_OPS_TIN_SHIFT_TIN_SHIFT_H_
 

@@ -1,11 +1,11 @@
-// What rows of GetIndicePairs meet in default mode on the CPU: output cells, each through one filter cell.
+// The kernel map of GetIndicePairs in default mode on the CPU: entries (input row, filter cell, output cell).
 //
-// Along each axis a row reaches now one output and now two, as the stride has it: no branch could foresee that. But the rows that one
-// filter cell sends to outputs are all of one kind, by the groups that their coordinates belong to. So rows are put with others of their
-// kind, which needs no branch, and then gone through once for each filter cell of the kind: runs of rows and of cells, in the order of
-// the rows.
-#ifndef MLUOPS_OPS_GET_INDICE_PAIRS_CPU_MEETINGS_H_
-#define MLUOPS_OPS_GET_INDICE_PAIRS_CPU_MEETINGS_H_
+// With a stride, a row reaches one or two outputs along each axis, which no branch predictor can foresee. But all rows
+// that one filter cell sends to outputs are of one kind: the groups that their coordinates belong to. So rows are first
+// collected into blocks of one kind, without branches. Each block is then processed once per filter cell of the kind,
+// which gives runs of rows and output cells in row order.
+#ifndef MLUOPS_OPS_GET_INDICE_PAIRS_CPU_KERNEL_MAP_H_
+#define MLUOPS_OPS_GET_INDICE_PAIRS_CPU_KERNEL_MAP_H_
 
 #include "cpu/vector.h"
 #include "ops/get_indice_pairs/cpu_grid_axes.h"
@@ -13,8 +13,8 @@
 namespace mluops {
 namespace MLUOPS_LEVEL {
 
-// Rows that each of `times` filter cells sends to outputs: row rows[i] by cell filter_cell(t) to cell(i, t) of the output space.
-struct MeetingRun {
+// Entries of `times` filter cells: row rows[i] is sent by cell filter_cell(t) to cell(i, t) of the output space.
+struct KernelMapRun {
   const std::int32_t *rows;
   const std::uint64_t *cells;
   std::int64_t count;
@@ -28,7 +28,7 @@ struct MeetingRun {
   }
 };
 
-// Puts rows into blocks by their kind. Blocks of a kind, one behind another, have its rows in their order.
+// Collects rows into blocks by kind. The blocks of a kind keep the order of the rows.
 class RowBlocks {
  public:
   RowBlocks(const GridAxes &axes, std::int64_t kinds, RowBlock *blocks) : axes_(axes), blocks_(blocks) {
@@ -44,7 +44,7 @@ class RowBlocks {
     block.cells[place] = axes_.batch(row) + depth.output + height.output + width.output;
     block.rows[place] = number;
     block.reached[place] = static_cast<std::uint32_t>(kind_and_reached);
-    if (place == RowBlock::kRoom - 1) open(static_cast<std::int64_t>(kind));
+    if (place == RowBlock::kCapacity - 1) open(static_cast<std::int64_t>(kind));
   }
 
   std::int64_t count() const { return count_; }
@@ -52,8 +52,8 @@ class RowBlocks {
  private:
   void open(std::int64_t kind) {
     RowBlock &block = blocks_[count_++];
-    // It is written in a few places at a time, too many for the hardware to foresee.
-    ask_for<1>(reinterpret_cast<const std::uint64_t *>(&block), 0, sizeof block / sizeof(std::uint64_t));
+    // Hardware prefetchers cannot follow writes to this many blocks.
+    prefetch<1>(reinterpret_cast<const std::uint64_t *>(&block), 0, sizeof block / sizeof(std::uint64_t));
     block.count = 0;
     block.kind = static_cast<std::int32_t>(kind);
     open_[kind] = &block;
@@ -65,11 +65,12 @@ class RowBlocks {
   RowBlock *open_[kMostKinds];
 };
 
-// Calls visit(run) for those rows of a block whose output by the one filter cell of `run` lies in the space, which has these bits.
+// Calls visit(run) for the rows of a block whose output by the run's only filter cell is inside the space; `bits` are
+// those of that cell.
 template <typename Visit>
-void visit_reached(const RowBlock &block, std::uint32_t bits, MeetingRun run, const Visit &visit) {
-  std::int32_t rows[RowBlock::kRoom];
-  std::uint64_t cells[RowBlock::kRoom];
+void visit_reached(const RowBlock &block, std::uint32_t bits, KernelMapRun run, const Visit &visit) {
+  std::int32_t rows[RowBlock::kCapacity];
+  std::uint64_t cells[RowBlock::kCapacity];
   std::int64_t count = 0;
   for (std::int64_t i = 0; i < block.count; ++i) {
     rows[count] = block.rows[i];
@@ -82,8 +83,8 @@ void visit_reached(const RowBlock &block, std::uint32_t bits, MeetingRun run, co
   visit(run);
 }
 
-// Calls visit(run) for the filter cells of the kind of a block, for those together that differ in width only if all their outputs lie
-// in the space, as they nearly always do.
+// Calls visit(run) for the filter cells of a block's kind. Cells that differ only in width form one run if all their
+// outputs are inside the space, the usual case.
 template <typename Visit>
 void for_runs(const GridAxes &axes, const RowBlock &block, const Visit &visit) {
   const GridAxis &depths = axes[kDepth], &heights = axes[kHeight], &widths = axes[kWidth];
@@ -95,10 +96,10 @@ void for_runs(const GridAxes &axes, const RowBlock &block, const Visit &visit) {
   for (std::int64_t d = 0; d < depths.in_group(depth); ++d) {
     for (std::int64_t h = 0; h < heights.in_group(height); ++h) {
       const std::uint32_t bits = depths.bit(d) | heights.bit(h), all = bits | widths.bits(times);
-      MeetingRun run{block.rows,         block.cells,
-                     block.count,        first + depths.further(d) + heights.further(h),
-                     widths.stride,      depths.below(d) + heights.below(h),
-                     widths.output_step, times};
+      KernelMapRun run{block.rows,         block.cells,
+                       block.count,        first + depths.further(d) + heights.further(h),
+                       widths.stride,      depths.below(d) + heights.below(h),
+                       widths.output_step, times};
       if ((reached & all) == all) {
         visit(run);
         continue;
@@ -121,4 +122,4 @@ void for_runs(const GridAxes &axes, const RowBlock &block, const Visit &visit) {
 }  // namespace MLUOPS_LEVEL
 }  // namespace mluops
 
-#endif  // MLUOPS_OPS_GET_INDICE_PAIRS_CPU_MEETINGS_H_
+#endif  // MLUOPS_OPS_GET_INDICE_PAIRS_CPU_KERNEL_MAP_H_

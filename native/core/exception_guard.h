@@ -1,6 +1,6 @@
 // No C++ exception crosses the C ABI.
-#ifndef MLUOPS_CORE_BARRIER_H_
-#define MLUOPS_CORE_BARRIER_H_
+#ifndef MLUOPS_CORE_EXCEPTION_GUARD_H_
+#define MLUOPS_CORE_EXCEPTION_GUARD_H_
 
 #include <exception>
 #include <new>
@@ -24,4 +24,4 @@ mluOpStatus_t guarded(const char *function, const Body &body) noexcept {
 
 }  // namespace mluops
 
-#endif  // MLUOPS_CORE_BARRIER_H_
+#endif  // MLUOPS_CORE_EXCEPTION_GUARD_H_
