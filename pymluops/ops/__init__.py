@@ -1,5 +1,7 @@
 """The operators, a module for each family."""
 
+# Written by tools/families.py; do not edit.
+
 from pymluops.ops.border_align import border_align_backward, border_align_forward
 from pymluops.ops.get_indice_pairs import IndicePairs, get_indice_pairs
 from pymluops.ops.psamask import psamask_backward, psamask_forward
