@@ -77,17 +77,18 @@ def _family(name: str, module: ModuleType) -> Family:
 
 
 def _type_name(data_type: Any) -> str:
-    return {"HALF": "float16", "FLOAT": "float32", "DOUBLE": "float64"}.get(data_type.name, data_type.name.lower())
+    name = str(data_type.name)
+    return {"HALF": "float16", "FLOAT": "float32", "DOUBLE": "float64"}.get(name, name.lower())
 
 
 def exports(families: list[Family]) -> str:
     """Return the text of pymluops/ops/__init__.py."""
     lines = ['"""The operators, a module for each family."""', "", "# Written by tools/families.py; do not edit.", ""]
     for family in families:
-        line = f"from pymluops.ops.{family.name} import {', '.join(sorted(family.exports, key=_import_order))}"
+        imported = sorted(family.exports, key=_import_order)
+        line = f"from pymluops.ops.{family.name} import {', '.join(imported)}"
         if len(line) > 120:
-            names = "".join(f"    {name},\n" for name in sorted(family.exports, key=_import_order))
-            line = f"from pymluops.ops.{family.name} import (\n{names})"
+            line = "\n".join([f"from pymluops.ops.{family.name} import (", *(f"    {name}," for name in imported), ")"])
         lines.append(line)
     names = sorted((name for family in families for name in family.exports), key=_import_order)
     return "\n".join([*lines, "", "__all__ = [", *(f'    "{name}",' for name in names), "]", ""])

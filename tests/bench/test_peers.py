@@ -41,7 +41,7 @@ def test_numpy_can_do_everything() -> None:
 
 
 def test_a_peer_that_is_not_installed_is_left_out() -> None:
-    missing = Peer("nothing", "a_module_that_nobody_has", "nothing", FAMILIES)
+    missing = Peer("nothing", "a_module_that_nobody_has", "nothing")
     assert not missing.installed
     assert missing.version is None
     assert {peer.name for peer in installed_peers(("numpy",))} == {"numpy"}
