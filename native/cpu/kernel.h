@@ -173,6 +173,12 @@ template <typename Body>
 // The number at `place`, which is used after it was checked. An input may change while it is read: so it is read once.
 static inline std::int32_t read_once(const std::int32_t *place) { return __atomic_load_n(place, __ATOMIC_RELAXED); }
 
+static inline float read_once(const float *place) {
+  float value;
+  __atomic_load(place, &value, __ATOMIC_RELAXED);
+  return value;
+}
+
 // Slots worth having: one a thread, no more than tasks, and no second one for work that is done before it gets started.
 // `values_per_task` is about how many numbers a task reads or writes.
 static inline std::int64_t useful_slots(std::int64_t tasks, std::int64_t values_per_task) {
