@@ -2,6 +2,7 @@
 
 # Written by tools/families.py; do not edit.
 
+from pymluops.ops.ball_query import ball_query
 from pymluops.ops.border_align import border_align_backward, border_align_forward
 from pymluops.ops.get_indice_pairs import IndicePairs, get_indice_pairs
 from pymluops.ops.psamask import psamask_backward, psamask_forward
@@ -10,6 +11,7 @@ from pymluops.ops.tin_shift import tin_shift_backward, tin_shift_forward
 
 __all__ = [
     "IndicePairs",
+    "ball_query",
     "border_align_backward",
     "border_align_forward",
     "get_indice_pairs",
