@@ -7,10 +7,12 @@ from pymluops.ops.border_align import border_align_backward, border_align_forwar
 from pymluops.ops.get_indice_pairs import IndicePairs, get_indice_pairs
 from pymluops.ops.psamask import psamask_backward, psamask_forward
 from pymluops.ops.three_interpolate import three_interpolate_backward, three_interpolate_forward
+from pymluops.ops.three_nn import ThreeNN, three_nn_forward
 from pymluops.ops.tin_shift import tin_shift_backward, tin_shift_forward
 
 __all__ = [
     "IndicePairs",
+    "ThreeNN",
     "ball_query",
     "border_align_backward",
     "border_align_forward",
@@ -19,6 +21,7 @@ __all__ = [
     "psamask_forward",
     "three_interpolate_backward",
     "three_interpolate_forward",
+    "three_nn_forward",
     "tin_shift_backward",
     "tin_shift_forward",
 ]
