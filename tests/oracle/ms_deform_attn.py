@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -100,3 +100,14 @@ def backward(
                 (height * (hx * (v[2] - v[0]) + lx * (v[3] - v[1])) * weighted).sum(),
             )
     return grad_value, grad_loc, grad_weight
+
+
+def prepare(arguments: dict[str, Any], rng: np.random.Generator) -> None:
+    """Let the maps lie within the keys, and the samples near the maps."""
+    keys, levels = arguments["value"].shape[1], len(arguments["level_start_index"])
+    heights = rng.integers(1, int(keys**0.5) + 1, levels)
+    widths = keys // heights
+    arguments["spatial_shapes"][:] = np.stack([heights, widths], 1)
+    arguments["level_start_index"][:] = [rng.integers(0, keys - size + 1) for size in heights * widths]
+    arguments["sampling_loc"][:] = rng.uniform(-0.2, 1.2, arguments["sampling_loc"].shape)
+    arguments["im2col_step"] = len(arguments["value"])
