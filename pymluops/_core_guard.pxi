@@ -1,8 +1,9 @@
 # Refuses the arrays that a schema does not allow. Included by _core.pyx.
 
 cdef class Guard(Schema):
-    """A schema that checks the arrays of a call; the base of `Operator`."""
+    """A schema that checks the arrays of a call; the base of `Operator`. Final methods are called directly."""
 
+    @cython.final
     cdef bint allows(self, Call *call, int i, int dtype) noexcept:
         cdef TensorSpec *spec = &self.specs[i]
         if spec.like < 0:
@@ -11,6 +12,7 @@ cdef class Guard(Schema):
             return (spec.pairs[call.views[spec.like].dtype] >> dtype) & 1
         return dtype == call.views[spec.like].dtype
 
+    @cython.final
     cdef tuple allowed(self, Call *call, int i):
         """Return the types that an array may have in this call, the one of a made output first."""
         cdef TensorSpec *spec = &self.specs[i]
@@ -20,6 +22,7 @@ cdef class Guard(Schema):
             return (call.views[spec.like].dtype,)
         return tuple([second for first, second in self.tensors[i].dtype.allowed if first == call.views[spec.like].dtype])
 
+    @cython.final
     cdef int read_array(self, Handle handle, Call *call, int i, object array) except -1:
         """Look at an array and refuse what the schema does not allow."""
         cdef TensorSpec *spec = &self.specs[i]
@@ -58,6 +61,7 @@ cdef class Guard(Schema):
             raise self.problem(i, "a writable array, got " + ("a read-only one" if view.readonly else "a copy"))
         return 0
 
+    @cython.final
     cdef bint match_shape(self, Call *call, int i) noexcept:
         """Compare a shape with its terms; a symbol without a value takes it from here."""
         cdef TensorSpec *spec = &self.specs[i]
@@ -67,6 +71,9 @@ cdef class Guard(Schema):
         if view.ndim != spec.ndim:
             return False
         for axis in range(spec.ndim):
+            unknown = spec.terms[axis].alone
+            if unknown >= 0 and call.values[unknown] == view.shape[axis]:
+                continue
             unknown = term_value(&spec.terms[axis], call.values, &known)
             if unknown < 0:
                 if view.shape[axis] != known:
@@ -79,6 +86,7 @@ cdef class Guard(Schema):
                 call.owners[unknown] = i
         return True
 
+    @cython.final
     cdef int check_device(self, Handle handle, Call *call, int i, object array) except -1:
         """Refuse the memory of another device."""
         cdef View *view = &call.views[i]
@@ -100,6 +108,7 @@ cdef class Guard(Schema):
             call.arrays[i] = <PyObject *>array
         return 0
 
+    @cython.final
     cdef int check_memory(self, Call *call) except -1:
         """Refuse unaligned data and overlap; where a tensor is empty, nobody looks at the data."""
         cdef int i, k
@@ -130,6 +139,7 @@ cdef class Guard(Schema):
                     raise self.problem(i, f"memory of its own, got an array that overlaps {self.tensors[k].name}")
         return 0
 
+    @cython.final
     cdef int check_contents(self, Call *call, bint library_looks) except -1:
         """Refuse values outside their range, but for those that the library looks at itself.
 
@@ -154,9 +164,11 @@ cdef class Guard(Schema):
 
     # -- Messages ------------------------------------------------------------------------------------------------------
 
+    @cython.final
     cdef object problem(self, int i, str text):
         return errors.BadParamError(f"{self.name}: {self.tensors[i].name}: expected {text}", function=self.function)
 
+    @cython.final
     cdef object unreadable(self, Call *call, int i, object array, str text):
         """Return the error for an array that could not be read; if its type is to blame, that is the thing to say."""
         if call.views[i].no_memory:
@@ -172,6 +184,7 @@ cdef class Guard(Schema):
                 return self.dtype_error(call, i, array)
         return self.problem(i, text + self.hint(call, i, array, "array"))
 
+    @cython.final
     cdef str hint(self, Call *call, int i, object array, str problem):
         """Return what would have worked, for the end of a message; an output must be the caller's own memory."""
         cdef TensorSpec *spec = &self.specs[i]
@@ -180,13 +193,16 @@ cdef class Guard(Schema):
         names = tuple([dtypes.data_type_name(data_type) for data_type in self.allowed(call, i)])
         return _hints.hint(array, self.tensors[i].name, problem, names)
 
+    @cython.final
     cdef object size_error(self, int i, str got):
         text = f"{self.name}: {self.tensors[i].name}: expected fewer than {COUNT_LIMIT} elements, got {got}"
         return self.too_large(text, function=self.function)
 
+    @cython.final
     cdef object memory_error(self, str what):
         return errors.AllocFailedError(f"{self.name}: no memory for {what}", function=self.function)
 
+    @cython.final
     cdef object dtype_error(self, Call *call, int i, object array):
         cdef TensorSpec *spec = &self.specs[i]
         expected = " or ".join([dtypes.data_type_name(data_type) for data_type in self.allowed(call, i)])
@@ -198,6 +214,7 @@ cdef class Guard(Schema):
         got = dtype_text(&call.views[i], array) + self.hint(call, i, array, "dtype")
         return self.problem(i, f"dtype {expected}, got {got}")
 
+    @cython.final
     cdef str expected_shape(self, Call *call, int i):
         """Return the terms of a shape, with the values that this tensor did not give itself."""
         cdef int axis, factor, symbol
@@ -217,6 +234,7 @@ cdef class Guard(Schema):
             texts.append(f"{names[axis]}={value}" if known else names[axis])
         return f"[{', '.join(texts)}]"
 
+    @cython.final
     cdef object rule_error(self, Call *call, int i, int number):
         """Return the error for a rule between symbols that an array breaks."""
         cdef Rule *rule = &self.specs[i].rules[number]
@@ -230,6 +248,7 @@ cdef class Guard(Schema):
             text += f"={value}"
         return self.problem(i, f"shape {self.expected_shape(call, i)} with {text}, got {shape_text(&call.views[i])}")
 
+    @cython.final
     cdef object content_error(self, Call *call, int i, int64_t found):
         """Return the error for the value at flat position `found`."""
         cdef TensorSpec *spec = &self.specs[i]

@@ -218,9 +218,9 @@ cdef class Operator(Guard):
         if len(settings) != self.settings_count:
             raise TypeError(f"{self.name}: expected {self.settings_count} descriptors, got {len(settings)}")
         for i in range(self.settings_count):
-            if not isinstance(settings[i], SettingsDescriptor) or settings[i].kind != self.settings[i]:
+            descriptor = settings[i] if isinstance(settings[i], SettingsDescriptor) else None
+            if descriptor is None or descriptor.kind != self.settings[i]:
                 raise _arguments.refusal(self, "settings", f"a {self.settings[i]}", _arguments.shown(settings[i]))
-            descriptor = settings[i]
             descriptor.ensure_open()
             if descriptor.backend is not handle.backend:
                 raise _arguments.refusal(self, "settings", f"a descriptor of {handle.backend.name}",

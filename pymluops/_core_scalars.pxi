@@ -5,6 +5,7 @@ cdef int read_scalar(Schema schema, int i, object value, Argument *argument) exc
     cdef ScalarSpec *spec = &schema.scalar_specs[i]
     cdef int overflow = 0
     cdef int64_t number = 0
+    cdef PyObject *found
     if spec.kind == KIND_INTEGER:
         if PyLong_CheckExact(value):
             number = PyLong_AsLongLongAndOverflow(value, &overflow)
@@ -18,6 +19,11 @@ cdef int read_scalar(Schema schema, int i, object value, Argument *argument) exc
         argument.integer = value is True or (value is not False
                                              and _arguments.flag(schema, schema.scalars[i].name, value))
     elif spec.kind == KIND_CHOICE:
+        if PyLong_CheckExact(value) or type(value) is str:
+            found = PyDict_GetItemWithError(schema.choices[i], value)
+            if found != NULL:
+                argument.integer = PyLong_AsLongLongAndOverflow(<object>found, &overflow)
+                return 0
         argument.integer = _arguments.choice(schema, schema.scalars[i].name, value, schema.scalars[i].choices)
     else:
         least, most = spec.minimum, schema.scalars[i].maximum

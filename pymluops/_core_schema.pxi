@@ -7,6 +7,7 @@ cdef enum:
 
 # A dim: coefficient * product of symbols + addend.
 cdef struct Term:
+    int alone  # the symbol that is all there is to it; -1: it is not that simple
     int64_t coefficient
     int64_t addend
     int factor_count
@@ -134,6 +135,7 @@ cdef class Schema:
     cdef readonly tuple tensors
     cdef readonly tuple scalars
     cdef list symbols
+    cdef list choices  # for each scalar a dict of what it may be, or None
     cdef list settings  # the types of the settings descriptors, in the order of the C function
     cdef TensorSpec *specs
     cdef ScalarSpec *scalar_specs
@@ -156,7 +158,7 @@ cdef class Schema:
         self.settings_count = len(self.settings)
         self.specs = <TensorSpec *>zeroed_memory(len(tensors), sizeof(TensorSpec))
         self.scalar_specs = <ScalarSpec *>zeroed_memory(len(scalars), sizeof(ScalarSpec))
-        self.scalar_count = len(scalars)
+        self.scalar_count, self.choices = len(scalars), []
         for i in range(self.scalar_count):
             self.read_scalar(&self.scalar_specs[i], scalars[i])
         self.tensor_count = len(tensors)
@@ -191,6 +193,7 @@ cdef class Schema:
                  for kind, name in _FUNCTIONS[function][2] if name == scalar.c_name]
         kind = found[0] if found else "int"
         spec.symbol = -1
+        self.choices.append({**scalar.choices, **{number: number for number in scalar.choices.values()}})
         spec.above, spec.infinite, spec.nan = scalar.above, scalar.infinite, scalar.nan
         if scalar.choices:
             spec.kind = KIND_CHOICE
@@ -272,6 +275,8 @@ cdef class Schema:
                 assert term.factor_count < MAX_FACTORS, text
                 term.factors[term.factor_count] = self.symbol(factor)
                 term.factor_count += 1
+        simple = term.factor_count == 1 and term.coefficient == 1 and term.addend == 0
+        term.alone = term.factors[0] if simple else -1
         return 0
 
     cdef int read_rule(self, Rule *rule, str text) except -1:

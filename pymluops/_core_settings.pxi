@@ -1,5 +1,25 @@
 # Descriptors that carry settings, which a library keeps. Included by _core.pyx.
 
+cdef dict SETTINGS_FUNCTIONS = {}
+
+
+cdef tuple settings_functions(str kind):
+    """Return the C type of a kind of settings, and the numbers of the functions that make and destroy them."""
+    cdef tuple found = SETTINGS_FUNCTIONS.get(kind)
+    if found is None:
+        found = (f"mluOp{kind}Descriptor_t", _FUNCTIONS[f"mluOpCreate{kind}Descriptor"][0],
+                 _FUNCTIONS[f"mluOpDestroy{kind}Descriptor"][0])
+        SETTINGS_FUNCTIONS[kind] = found
+    return found
+
+
+cdef int check_number(Backend backend, int number, int status) except -1:
+    """Raise the error for a status of the function with this number."""
+    if status != SUCCESS:
+        raise failure(backend, function_name(number), status)
+    return 0
+
+
 cdef class SettingsDescriptor:
     """A descriptor with settings of an operator; the base of one class for each kind.
 
@@ -24,17 +44,16 @@ cdef class SettingsDescriptor:
 
     cdef int create(self, str kind, object backend) except -1:
         cdef Argument argument
-        name = type(self).__name__
+        cdef int creator
         self.backend = as_backend(backend)
         self.table = self.backend.table
-        creator, destroyer = f"mluOpCreate{kind}Descriptor", f"mluOpDestroy{kind}Descriptor"
-        if not self.backend.exports(creator):
-            raise missing(self.backend, creator, name)
+        self.kind, creator, self.destroyer = settings_functions(kind)
+        if table_function(self.table, creator) == NULL:
+            raise missing(self.backend, function_name(creator), type(self).__name__)
         if self.alive:
-            raise errors.BadParamError(f"{name}: is made already", function=creator)
-        self.kind, self.destroyer = f"mluOp{kind}Descriptor_t", _FUNCTIONS[destroyer][0]
+            raise errors.BadParamError(f"{type(self).__name__}: is made already", function=function_name(creator))
         argument.pointer = &self.descriptor
-        check(self.backend, creator, table_invoke(self.table, _FUNCTIONS[creator][0], &argument))
+        check_number(self.backend, creator, table_invoke(self.table, creator, &argument))
         self.alive = True
         return 0
 
@@ -164,7 +183,7 @@ cdef class SparseConvolutionDescriptor(SettingsDescriptor):
         self.dilation = integers(_SPARSE_NAMES, "dilation", dilation, 3, 1)
         self.subm = _arguments.flag(_SPARSE_NAMES, "subm", subm)
         self.create("SparseConvolution", backend)
-        if not self.backend.exports("mluOpSetSparseConvolutionDescriptor"):
+        if self.table.mluOpSetSparseConvolutionDescriptor == NULL:
             raise missing(self.backend, "mluOpSetSparseConvolutionDescriptor", _SPARSE_NAMES.name)
         self.set()
 
