@@ -10,7 +10,10 @@ from dataclasses import dataclass, field
 from importlib import resources
 from typing import Any
 
-FAMILIES = ("tin_shift", "psamask", "three_interpolate", "border_align", "get_indice_pairs")
+_PROBLEMS = resources.files("benchmarks") / "problems"
+
+#: The families that have a problem list.
+FAMILIES = tuple(sorted(path.name.removesuffix(".json") for path in _PROBLEMS.iterdir()))
 
 #: Cases with a limit on their time, the shapes that the operators' design documents name, and more that tell something.
 GROUPS = ("limits", "documents", "more")
@@ -50,6 +53,26 @@ def select(cases: Sequence[Case], patterns: Sequence[str], groups: Sequence[str]
     ]
 
 
+def operators(family: str) -> list[str]:
+    """Return the operators of a family in the order of its problem list."""
+    return list(dict.fromkeys(case.operator for case in load_cases([family])))
+
+
+def dtypes(family: str) -> list[str]:
+    """Return the types that a family is measured with, in the order of its problem list."""
+    return list(dict.fromkeys(case.dtype for case in load_cases([family])))
+
+
+def small_cases(family: str) -> list[Case]:
+    """Return a case for each operator, type and entry of ``"small"`` in the problem list, for tests."""
+    return [
+        Case(f"{operator}/{number}/{dtype}", family, operator, str(number), "small", dtype, facts)
+        for operator in operators(family)
+        for dtype in dtypes(family)
+        for number, facts in enumerate(read_problems(family)["small"])
+    ]
+
+
 def _matches(name: str, pattern: str) -> bool:
     return fnmatch.fnmatchcase(name, pattern) or fnmatch.fnmatchcase(name, f"*{pattern}*")
 
@@ -61,7 +84,7 @@ def _family_cases(family: str) -> Iterator[Case]:
 
 def read_problems(family: str) -> dict[str, Any]:
     """Return the problem list of a family as it is in its file."""
-    path = resources.files("benchmarks") / "problems" / f"{family}.json"
+    path = _PROBLEMS / f"{family}.json"
     document: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
     return document
 

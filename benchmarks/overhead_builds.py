@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib.machinery
 import importlib.util
 import os
@@ -12,14 +13,20 @@ import sys
 import sysconfig
 from importlib import resources
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
-_EMPTY = """\
-# cython: language_level=3
-def empty(x, a=None, b=None, c=None, d=None, *, out=None, argmax_idx=None, batch_size=None, spatial_shape=None,
-          kernel_size=None, padding=None, subm=None):
-    return out
-"""
+from benchmarks.cases import FAMILIES
+from benchmarks.families import tiny
+
+
+def _empty_source() -> str:
+    """Return a function that takes what the tiny calls give and does nothing."""
+    calls = [call for family in FAMILIES for call in tiny(family)]
+    nodes = [cast("ast.Call", ast.parse(call.statement, mode="eval").body) for call in calls]
+    positional = "".join(f"p{i}=None, " for i in range(max(len(node.args) for node in nodes)))
+    keywords = sorted({str(keyword.arg) for node in nodes for keyword in node.keywords})
+    arguments = "".join(f"{name}=None, " for name in keywords)
+    return f"# cython: language_level=3\ndef empty({positional}*, {arguments}):\n    return out\n"
 
 
 def torch_operators(folder: Path, notes: list[str]) -> Any:
@@ -56,7 +63,7 @@ def empty_function(folder: Path, notes: list[str]) -> Any:
         return None
     name = "pymluops_bench_empty"
     source, code, binary = (folder / f"{name}{suffix}" for suffix in (".pyx", ".c", ".so"))
-    source.write_text(_EMPTY)
+    source.write_text(_empty_source())
     include = sysconfig.get_paths()["include"]
     compile_c = [*shlex.split(sysconfig.get_config_var("CC") or "cc"), "-O2", "-shared", "-fPIC", f"-I{include}"]
     try:

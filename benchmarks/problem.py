@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import zlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -90,3 +91,19 @@ def _parts(array: Array, size: int = 1 << 22) -> list[Array]:
     """Cut an array, so that a check needs little memory."""
     flat = array.reshape(-1)
     return [flat[start : start + size] for start in range(0, max(flat.size, 1), size)]
+
+
+@dataclass(frozen=True)
+class TinyCall:
+    """A statement that calls an operator, the arrays and other values it names, and its limit in nanoseconds."""
+
+    operator: str
+    statement: str
+    arrays: Mapping[str, Array]
+    values: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    limit: float | None = 2000.0
+
+    @property
+    def torch_statement(self) -> str:
+        """The same call of the PyTorch operator: positional arguments, the outputs last."""
+        return re.sub(r"\b[a-z_0-9]+=(?=[a-z]\b)", "", self.statement)

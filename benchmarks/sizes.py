@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from benchmarks.cases import FAMILIES, Case
+from benchmarks.cases import FAMILIES, Case, dtypes, operators
 from benchmarks.driver import run_case
 from benchmarks.families import sized
 from benchmarks.peers import Peer
@@ -25,10 +25,9 @@ _BASE = 0.8e7
 def size_cases(sizes: Sequence[int]) -> Iterator[list[Case]]:
     """Yield for each operator and mode its cases from small to large."""
     for family in FAMILIES:
-        operators = [family] if family == "get_indice_pairs" else [f"{family}_forward", f"{family}_backward"]
-        dtype = "int32" if family == "get_indice_pairs" else "float32"
+        dtype = dtypes(family)[0]
         by_size = [(size, sized(family, size)) for size in sizes]
-        for operator in operators:
+        for operator in operators(family):
             for mode in by_size[0][1]:
                 name = f"{operator}/{mode}" if mode else operator
                 yield [Case(f"{name}/{size:.0e}", family, operator, str(size), "sizes", dtype, facts[mode])

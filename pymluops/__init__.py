@@ -6,6 +6,7 @@ from pymluops._location import use_compiled_package
 
 use_compiled_package(__name__)
 
+from pymluops import ops
 from pymluops._core import DeviceArray, Handle, Queue, SparseConvolutionDescriptor
 from pymluops.descriptors import TensorDescriptor
 from pymluops.enums import DataType, Layout, Status
@@ -21,18 +22,7 @@ from pymluops.errors import (
     NumericalOverflowError,
 )
 from pymluops.library import Backend, BackendInfo, backends, load, use
-from pymluops.ops import (
-    IndicePairs,
-    border_align_backward,
-    border_align_forward,
-    get_indice_pairs,
-    psamask_backward,
-    psamask_forward,
-    three_interpolate_backward,
-    three_interpolate_forward,
-    tin_shift_backward,
-    tin_shift_forward,
-)
+from pymluops.ops import *  # noqa: F403 - its __all__ is generated
 from pymluops.threads import get_num_threads, set_num_threads
 
 if TYPE_CHECKING:
@@ -48,7 +38,6 @@ __all__ = [
     "DeviceArray",
     "ExecutionFailedError",
     "Handle",
-    "IndicePairs",
     "InternalError",
     "Layout",
     "MluOpError",
@@ -60,20 +49,12 @@ __all__ = [
     "Status",
     "TensorDescriptor",
     "backends",
-    "border_align_backward",
-    "border_align_forward",
-    "get_indice_pairs",
     "get_num_threads",
     "load",
-    "psamask_backward",
-    "psamask_forward",
     "set_num_threads",
-    "three_interpolate_backward",
-    "three_interpolate_forward",
-    "tin_shift_backward",
-    "tin_shift_forward",
     "use",
 ]
+__all__ += ops.__all__
 
 
 def __getattr__(name: str) -> Any:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterable
-from typing import NamedTuple, Protocol, cast
+from collections.abc import Iterable, Mapping
+from typing import NamedTuple, Protocol, SupportsFloat, cast
 
 from pymluops._shown import shown
 from pymluops.errors import BadParamError
 
-__all__ = ["INT32_MAX", "Caller", "Names", "as_numbers", "flag", "integer", "integers", "refusal", "shown"]
+__all__ = [
+    "INT32_MAX", "Caller", "Names", "as_numbers", "choice", "flag", "integer", "integers", "real", "refusal", "shown"
+]  # fmt: skip
 
 INT32_MAX = 2**31 - 1
 
@@ -92,3 +94,30 @@ def flag(caller: Caller, argument: str, value: object) -> bool:
     if number not in (0, 1):
         raise refusal(caller, argument, "a bool", shown(value))
     return bool(number)
+
+
+def real(caller: Caller, argument: str, value: object) -> float:
+    """Return `value` as a float: anything with ``__index__`` or ``__float__`` counts, except bool, arrays, complex."""
+    number = _index(value)
+    try:
+        if number is not None:
+            return float(number)
+        if (
+            hasattr(type(value), "__float__")
+            and not isinstance(value, bool)
+            and not getattr(value, "ndim", 0)
+            and getattr(getattr(value, "dtype", None), "kind", "f") not in "bc"
+        ):
+            return float(cast("SupportsFloat", value))
+    except (OverflowError, TypeError, ValueError):
+        pass
+    raise refusal(caller, argument, "a number", shown(value))
+
+
+def choice(caller: Caller, argument: str, value: object, choices: Mapping[str, int]) -> int:
+    """Return the value of one of `choices`: `value` is its name, or the value itself."""
+    number = choices.get(value) if isinstance(value, str) else _index(value)
+    if number is None or number not in choices.values():
+        texts = [*map(repr, choices), *map(str, sorted(set(choices.values())))]
+        raise refusal(caller, argument, f"{', '.join(texts[:-1])} or {texts[-1]}", shown(value))
+    return number

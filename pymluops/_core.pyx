@@ -12,15 +12,20 @@ Parts, each a file that is included below:
 - `_core_queue_state.pxi`: how far the work of a queue has come
 - `_core_queue.pxi`: `Queue`, and what the runtime of a device answers
 - `_core_device_array.pxi`: `DeviceArray`
-- `_core_handle.pxi`: `Handle`, `SparseConvolutionDescriptor`
+- `_core_handle.pxi`: `Handle`
+- `_core_schema.pxi`: `Schema`, what an operator expects, read once
+- `_core_settings.pxi`: `SettingsDescriptor`, `SparseConvolutionDescriptor`
+- `_core_scalars.pxi`: reading the scalar arguments of a call
 - `_core_call.pxi`: the state of one call, and its steps that need no Python
 - `_core_staging.pxi`: such steps for arrays in host memory that a device is to work on
+- `_core_guard.pxi`: `Guard`, which refuses the arrays that a schema does not allow
 - `_core_operator.pxi`: `Operator`, which checks the arguments of one C function against its schema and calls it
 """
 
 cimport cython
 from cpython.buffer cimport Py_buffer, PyBUF_FULL_RO, PyBuffer_Release, PyObject_CheckBuffer, PyObject_GetBuffer
 from cpython.dict cimport PyDict_GetItemWithError, PyDict_Next
+from cpython.float cimport PyFloat_CheckExact
 from cpython.long cimport PyLong_AsLongLongAndOverflow, PyLong_CheckExact
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF, Py_INCREF
@@ -35,7 +40,7 @@ from cpython.pythread cimport (
 )
 from libc.signal cimport SIGINT
 from libc.stdint cimport INT32_MAX, int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t, uintptr_t
-from libc.stdlib cimport calloc, free, malloc
+from libc.stdlib cimport calloc, free, malloc, realloc
 from libc.string cimport memcpy, memset
 
 import os
@@ -51,7 +56,8 @@ cdef extern from "Python.h":
 
 cdef enum:
     MAX_DIMS = 8  # MLUOP_DIM_MAX
-    MAX_TENSORS = 6  # of one operator, for which a handle keeps descriptors
+# Most elements that a tensor may have, unless an operator says more.
+cdef int64_t COUNT_LIMIT = <int64_t>1 << 31
 
 cdef int SUCCESS = 0
 cdef int ALLOC_FAILED = 2
@@ -71,6 +77,10 @@ include "_core_queue_state.pxi"
 include "_core_queue.pxi"
 include "_core_device_array.pxi"
 include "_core_handle.pxi"
+include "_core_schema.pxi"
+include "_core_settings.pxi"
+include "_core_scalars.pxi"
 include "_core_call.pxi"
 include "_core_staging.pxi"
+include "_core_guard.pxi"
 include "_core_operator.pxi"

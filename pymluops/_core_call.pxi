@@ -1,79 +1,28 @@
-# What an operator is made of, what one call holds, and the steps of a call that need no Python. Included by _core.pyx.
+# What one call holds, and the steps of a call that need no Python. Included by _core.pyx.
 
 cdef extern from "<stdlib.h>" nogil:
     void *aligned_alloc(size_t alignment, size_t size)
 
 cdef enum:
-    MAX_SYMBOLS = 16
-    MAX_SCALARS = 8
-    MAX_PARAMETERS = 16
-    MAX_FACTORS = 3
-    MAX_COLUMNS = 4
     WORKSPACE_ALIGNMENT = 64
-
-# Most elements that a tensor of these operators may have.
-cdef int64_t COUNT_LIMIT = <int64_t>1 << 31
-
-# A dim: coefficient * product of symbols.
-cdef struct Term:
-    int64_t coefficient
-    int factor_count
-    int factors[MAX_FACTORS]
-
-# pymluops.ops._schema.Tensor, ready for use.
-cdef struct TensorSpec:
-    int ndim
-    Term terms[MAX_DIMS]
-    uint32_t dtypes  # a bit for every DataType allowed
-    int like  # or the tensor with the same type; -1: none
-    int layout
-    bint output
-    int positive_count
-    int positive[MAX_DIMS]
-    int divisor  # symbols; -1: none
-    int dividend
-    int column_count  # 0: contents are not looked at
-    int columns[MAX_COLUMNS]
-    bint library_looks
-
-cdef struct ScalarSpec:
-    int symbol
-    int64_t minimum
-    int64_t maximum
-
-# Where a C argument comes from.
-cdef enum StepKind:
-    STEP_HANDLE
-    STEP_DESCRIPTOR
-    STEP_DATA
-    STEP_SYMBOL
-    STEP_SPARSE
-    STEP_WORKSPACE
-    STEP_WORKSPACE_SIZE
-
-cdef struct Step:
-    StepKind kind
-    int index
-
-# The C arguments of one function.
-cdef struct Plan:
-    int number
-    int count
-    Step steps[MAX_PARAMETERS]
+    SMALL_CALL = 256  # words of 8 bytes on the stack for what grows with the number of arguments; more is allocated
 
 # Everything about one call.
 cdef struct Call:
-    View views[MAX_TENSORS]
-    int64_t values[MAX_SYMBOLS]  # -1: not known yet
-    int owners[MAX_SYMBOLS]  # the tensor that gave the value; -1: a scalar
-    mluOpSparseConvolutionDescriptor_t sparse
+    View *views
+    int64_t *values  # of the symbols; -1: not known yet
+    int *owners  # the tensor that gave the value; -1: a scalar
+    Argument *scalars
+    Argument *arguments  # of the C function that is called
+    void **settings
     void *workspace
     size_t workspace_size
     int failed  # number of the C function that was refused; -1: memory ran out
+    bint *absent  # an optional tensor that was not given
     # On a device only, but for `resident` and `arrays`.
-    bint resident[MAX_TENSORS]  # lies in device memory
-    PyObject *arrays[MAX_TENSORS]  # the DeviceArray, held by this call; NULL: none
-    char *host[MAX_TENSORS]  # where an array lies whose view points to its place on the device
+    bint *resident  # lies in device memory; also True where there is nothing
+    PyObject **arrays  # the DeviceArray, held by this call; NULL: none
+    char **host  # where an array lies whose view points to its place on the device
     int runtime_status  # of the CNRT function that failed
     size_t wanted  # bytes that the device had no room for
 
@@ -90,23 +39,38 @@ for _row in dtypes.TABLE:
         pass
 
 
-cdef int term_value(const Term *term, const int64_t *values, int64_t *known) noexcept nogil:
-    """Multiply what is known of a term, and return the symbol that is not; -1 if all is known."""
-    cdef int i, unknown = -1
-    known[0] = term.coefficient
-    for i in range(term.factor_count):
-        if values[term.factors[i]] < 0:
-            unknown = term.factors[i]
-        else:
-            known[0] = saturated_product(known[0], values[term.factors[i]])
-    return unknown
-
-
 cdef int first_bit(uint32_t bits) noexcept nogil:
     cdef int number = 0
     while not (bits >> number) & 1:
         number += 1
     return number
+
+
+cdef size_t lay_out(Schema schema, Call *call, void *memory) noexcept nogil:
+    """Let the arrays of a call lie in one piece of memory, and return how many bytes they take."""
+    cdef uintptr_t place = <uintptr_t>memory
+    cdef size_t tensors = schema.tensor_count, symbols = schema.symbol_count
+    call.views = <View *>place
+    place += tensors * sizeof(View)
+    call.values = <int64_t *>place
+    place += symbols * sizeof(int64_t)
+    call.scalars = <Argument *>place
+    place += schema.scalar_count * sizeof(Argument)
+    call.arguments = <Argument *>place
+    place += max(schema.plan.count, schema.workspace_plan.count) * sizeof(Argument)
+    call.settings = <void **>place
+    place += schema.settings_count * sizeof(void *)
+    call.arrays = <PyObject **>place
+    place += tensors * sizeof(void *)
+    call.host = <char **>place
+    place += tensors * sizeof(void *)
+    call.owners = <int *>place
+    place += symbols * sizeof(int)
+    call.resident = <bint *>place
+    place += tensors * sizeof(int)
+    call.absent = <bint *>place
+    place += tensors * sizeof(int)
+    return place - <uintptr_t>memory
 
 
 cdef str strides_text(const View *view):

@@ -1,6 +1,4 @@
-# Handles, and descriptors that a library keeps. Included by _core.pyx.
-
-# ---- Handle ----------------------------------------------------------------------------------------------------------
+# Handles. Included by _core.pyx.
 
 # One descriptor that a handle keeps, and what it was last set to.
 cdef struct Slot:
@@ -57,7 +55,8 @@ cdef class Handle:
     cdef mluOpHandle_t handle
     cdef bint alive
     cdef Lock lock  # held during a call: a second thread that uses the same handle waits
-    cdef Slot slots[MAX_TENSORS]
+    cdef Slot *slots  # a kept descriptor for each array of an operator
+    cdef int slot_count
     cdef bint on_device
     cdef QueueState state  # of its queue; None where there is no device
     cdef readonly Backend backend
@@ -100,14 +99,24 @@ cdef class Handle:
 
     def __dealloc__(self):
         self.destroy()
+        free(self.slots)
         free_lock(&self.lock)
+
+    cdef int reserve(self, int count) except -1:
+        """Have a slot for each array of an operator with `count` of them; the lock must be held."""
+        cdef Slot *slots = <Slot *>realloc(self.slots, count * sizeof(Slot))
+        if slots == NULL:
+            raise errors.AllocFailedError("Handle: no memory for descriptors")
+        memset(slots + self.slot_count, 0, (count - self.slot_count) * sizeof(Slot))
+        self.slots, self.slot_count = slots, count
+        return 0
 
     cdef void destroy(self) noexcept:
         cdef QueueState state = self.state
         cdef bint alive = self.alive
         cdef int i
         self.alive, self.state = False, None
-        for i in range(MAX_TENSORS):
+        for i in range(self.slot_count):
             if self.slots[i].descriptor != NULL and self.table.mluOpDestroyTensorDescriptor != NULL:
                 self.table.mluOpDestroyTensorDescriptor(self.slots[i].descriptor)
             self.slots[i].descriptor = NULL
@@ -225,153 +234,3 @@ cdef Handle default_handle():
     handle = Handle(backend)
     (<dict>handles)[backend] = handle
     return handle
-
-
-# ---- SparseConvolutionDescriptor -------------------------------------------------------------------------------------
-
-
-_SPARSE_NAMES = _arguments.Names("SparseConvolutionDescriptor", "mluOpSetSparseConvolutionDescriptor")
-
-
-@cython.final
-cdef class SparseConvolutionDescriptor:
-    """SparseConvolutionDescriptor(batch, input_space, filter_space, output_space, stride=1, padding=0, dilation=1, subm=False, *, backend=None)
---
-
-    Geometry of a 3-D sparse convolution, for ``mluOpGetIndicePairs`` through ``Backend.lib``.
-
-    `pymluops.get_indice_pairs` makes its own. Each space and each of `stride`, `padding` and `dilation` is (depth,
-    height, width) or one integer for all three.
-
-    Parameters
-    ----------
-    batch : int
-        Number of batches, > 0.
-    input_space, filter_space, output_space : int or (int, int, int)
-        Sizes, in voxels. The output space is taken as given.
-    stride, padding, dilation : int or (int, int, int)
-        As in any convolution.
-    subm : bool
-        Sub-manifold mode.
-    backend : Backend, str or os.PathLike, optional
-        The library that keeps it; the default backend if not given.
-
-    Raises
-    ------
-    BadParamError
-        If a number is out of range.
-    NotInitializedError
-        By any use after `close`.
-
-    Examples
-    --------
-    >>> import pymluops
-    >>> geometry = pymluops.SparseConvolutionDescriptor(1, (8, 8, 8), 3, (4, 4, 4), stride=2, padding=1)
-    >>> geometry.filter_space, geometry.num_act_out
-    ((3, 3, 3), 0)
-    """
-
-    cdef FunctionTable *table
-    cdef mluOpSparseConvolutionDescriptor_t descriptor
-    cdef bint alive
-    cdef int users  # calls that run with it now
-    cdef readonly Backend backend
-    cdef readonly int batch
-    cdef readonly tuple input_space, filter_space, output_space, stride, padding, dilation
-    cdef readonly bint subm
-    cdef object __weakref__
-
-    def __cinit__(self, batch, input_space, filter_space, output_space, stride=1, padding=0, dilation=1, subm=False, *,
-                  backend=None):
-        self.batch = integer(_SPARSE_NAMES, "batch", batch, 1)
-        self.input_space = integers(_SPARSE_NAMES, "input_space", input_space, 3, 1)
-        self.filter_space = integers(_SPARSE_NAMES, "filter_space", filter_space, 3, 1)
-        self.output_space = integers(_SPARSE_NAMES, "output_space", output_space, 3, 1)
-        self.stride = integers(_SPARSE_NAMES, "stride", stride, 3, 1)
-        self.padding = integers(_SPARSE_NAMES, "padding", padding, 3, 0)
-        self.dilation = integers(_SPARSE_NAMES, "dilation", dilation, 3, 1)
-        self.subm = _arguments.flag(_SPARSE_NAMES, "subm", subm)
-        self.backend = as_backend(backend)
-        self.table = self.backend.table
-        for function in ("mluOpCreateSparseConvolutionDescriptor", "mluOpSetSparseConvolutionDescriptor"):
-            if not self.backend.exports(function):
-                raise missing(self.backend, function, _SPARSE_NAMES.name)
-        check(self.backend, "mluOpCreateSparseConvolutionDescriptor",
-              self.table.mluOpCreateSparseConvolutionDescriptor(&self.descriptor))
-        self.alive = True
-        self.set()
-
-    cdef int set(self) except -1:
-        cdef int values[6][3]
-        cdef int row, column
-        spaces = (self.padding, self.stride, self.dilation, self.input_space, self.filter_space, self.output_space)
-        for row in range(6):
-            for column in range(3):
-                values[row][column] = spaces[row][column]
-        check(self.backend, "mluOpSetSparseConvolutionDescriptor", self.table.mluOpSetSparseConvolutionDescriptor(
-            self.descriptor, 5, self.batch, values[0], values[1], values[2], values[3], values[4], values[5], self.subm,
-            0, 0))
-        return 0
-
-    def __dealloc__(self):
-        self.destroy()
-
-    cdef void destroy(self) noexcept:
-        if self.alive and self.table.mluOpDestroySparseConvolutionDescriptor != NULL:
-            self.table.mluOpDestroySparseConvolutionDescriptor(self.descriptor)
-        self.alive = False
-
-    def close(self):
-        """Destroy the descriptor; a second call does nothing."""
-        if self.users != 0:
-            raise errors.BadParamError("SparseConvolutionDescriptor: cannot be closed while a call uses it")
-        self.destroy()
-
-    @property
-    def closed(self):
-        """Whether `close` was called."""
-        return not self.alive
-
-    cdef int ensure_open(self) except -1:
-        if not self.alive:
-            raise errors.NotInitializedError("SparseConvolutionDescriptor: is closed")
-        return 0
-
-    @property
-    def num_act_out(self):
-        """Number of output rows that the last call found."""
-        cdef int number = 0
-        self.ensure_open()
-        if self.table.mluOpGetSparseConvolutionNumActOut == NULL:
-            raise missing(self.backend, "mluOpGetSparseConvolutionNumActOut", _SPARSE_NAMES.name)
-        check(self.backend, "mluOpGetSparseConvolutionNumActOut",
-              self.table.mluOpGetSparseConvolutionNumActOut(self.descriptor, &number))
-        return number
-
-    @property
-    def cdata(self):
-        """The ``mluOpSparseConvolutionDescriptor_t`` as a cffi pointer that keeps this object alive."""
-        self.ensure_open()
-        return owned_cdata(self.backend.ffi, "mluOpSparseConvolutionDescriptor_t", <uintptr_t>self.descriptor, self)
-
-    def __enter__(self):
-        self.ensure_open()
-        return self
-
-    def __exit__(self, *details):
-        self.close()
-
-    def __repr__(self):
-        return (f"SparseConvolutionDescriptor(batch={self.batch}, input_space={self.input_space}, "
-                f"filter_space={self.filter_space}, output_space={self.output_space}, stride={self.stride}, "
-                f"padding={self.padding}, dilation={self.dilation}, subm={self.subm})")
-
-    def __reduce__(self):
-        self.ensure_open()
-        return _make_sparse, (self.backend, self.batch, self.input_space, self.filter_space, self.output_space,
-        self.stride,
-                              self.padding, self.dilation, self.subm)
-
-
-def _make_sparse(backend, *geometry):
-    return SparseConvolutionDescriptor(*geometry, backend=backend)

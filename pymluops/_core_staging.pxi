@@ -31,7 +31,7 @@ cdef bint stage(FunctionTable *table, Call *call, const TensorSpec *specs, int c
         if runtime_failed(call, NUMBER_MALLOC, table.cnrtMalloc(<void **>&view.data, size)):
             view.data, call.wanted = NULL, size
             return False
-        if not specs[i].output and runtime_failed(
+        if (not specs[i].output or specs[i].in_place or specs[i].zeroed) and runtime_failed(
             call, NUMBER_MEMCPY, table.cnrtMemcpy(view.data, call.host[i], size, cnrtMemcpyHostToDev)
         ):
             return False

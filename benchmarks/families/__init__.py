@@ -1,4 +1,7 @@
-"""One module a family of operators: ``build(case)`` gives its `Problem`, ``sized(elements)`` parameters by mode."""
+"""One module a family of operators: ``build(case)`` gives its `Problem`, ``sized(elements)`` parameters by mode.
+
+``tiny()`` gives a call of each operator on a few elements.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from benchmarks.cases import Case
-from benchmarks.problem import Problem
+from benchmarks.problem import Problem, TinyCall
 
 
 def build(case: Case) -> Problem:
@@ -22,3 +25,10 @@ def sized(family: str, elements: int) -> Mapping[str, Mapping[str, Any]]:
     module = importlib.import_module(f"benchmarks.families.{family}")
     parameters: Mapping[str, Mapping[str, Any]] = module.sized(elements)
     return parameters
+
+
+def tiny(family: str) -> list[TinyCall]:
+    """Return a call of each operator on a few elements."""
+    module = importlib.import_module(f"benchmarks.families.{family}")
+    calls: list[TinyCall] = module.tiny()
+    return calls

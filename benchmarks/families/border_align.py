@@ -8,7 +8,7 @@ import numpy as np
 
 import pymluops
 from benchmarks.cases import Case
-from benchmarks.problem import Array, Arrays, Problem, WrongResultError, close, generator
+from benchmarks.problem import Array, Arrays, Problem, TinyCall, WrongResultError, close, generator
 
 _TOLERANCE = {"float32": 1e-4, "float16": 4e-3}
 
@@ -94,3 +94,16 @@ def sized(elements: int) -> dict[str, dict[str, Any]]:
     channels = min(64, max(1, round(elements / (12 * side * side))))
     batch = max(1, round(elements / (12 * channels * side * side)))
     return {"": {"batch": batch, "size": [side, side], "channels": channels, "boxes": side * side, "pool": 10}}
+
+
+def tiny() -> list[TinyCall]:
+    """Return a call of each operator on a few elements."""
+    rng = np.random.default_rng(7)
+    image, boxes = rng.random((1, 2, 2, 8), np.float32), np.array([[[0, 0, 1, 1], [0.2, 0.1, 0.9, 0.6]]], np.float32)
+    pulled, where = pymluops.border_align_forward(image, boxes, 2)
+    return [
+        TinyCall("border_align_forward", "op(x, b, 2, out=o, argmax_idx=a)",
+                 {"x": image, "b": boxes, "a": np.empty_like(where), "o": np.empty_like(pulled)}),
+        TinyCall("border_align_backward", "op(x, b, a, 2, size, out=o)",
+                 {"x": pulled, "b": boxes, "a": where, "o": np.empty_like(image)}, {"size": (2, 2)}),
+    ]  # fmt: skip

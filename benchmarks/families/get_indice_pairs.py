@@ -10,7 +10,7 @@ import numpy as np
 import pymluops
 from benchmarks.cases import Case
 from benchmarks.coordinates import lidar_sites, strided_lidar_sites, uniform_sites
-from benchmarks.problem import Array, Arrays, Problem, WrongResultError, generator
+from benchmarks.problem import Array, Arrays, Problem, TinyCall, WrongResultError, generator
 
 
 def build(case: Case) -> Problem:
@@ -98,3 +98,10 @@ def sized(elements: int) -> dict[str, dict[str, Any]]:
         "submanifold": {**common, "stride": 1, "submanifold": True},
         "strided": {**common, "stride": 2, "submanifold": False},
     }
+
+
+def tiny() -> list[TinyCall]:
+    """Return a call on two rows. It makes its results, so it has no limit."""
+    sites = np.array([[0, 0, 0, 0], [0, 0, 0, 1]], np.int32)
+    statement = "op(x, batch_size=1, spatial_shape=size, kernel_size=3, padding=1, subm=True)"
+    return [TinyCall("get_indice_pairs", statement, {"x": sites}, {"size": (1, 1, 4)}, None)]

@@ -8,7 +8,7 @@ import numpy as np
 
 import pymluops
 from benchmarks.cases import Case
-from benchmarks.problem import Arrays, Problem, generator, same_bits
+from benchmarks.problem import Arrays, Problem, TinyCall, generator, same_bits
 
 
 def build(case: Case) -> Problem:
@@ -41,3 +41,13 @@ def sized(elements: int) -> dict[str, dict[str, Any]]:
     """Grow a square map and with it the mask that covers it: five times the side to the power of four."""
     side = max(1, round((elements / 5) ** 0.25))
     return {mode: {"shape": [1, side, side], "mask": 2 * side - 1, "mode": mode} for mode in ("collect", "distribute")}
+
+
+def tiny() -> list[TinyCall]:
+    """Return a call of each operator on a few elements."""
+    rng = np.random.default_rng(7)
+    masks, maps = rng.random((1, 2, 2, 9), np.float32), rng.random((1, 2, 2, 4), np.float32)
+    return [
+        TinyCall("psamask_forward", "op(x, 0, 3, out=o)", {"x": masks, "o": np.empty_like(maps)}),
+        TinyCall("psamask_backward", "op(x, 0, 3, out=o)", {"x": maps, "o": np.empty_like(masks)}),
+    ]

@@ -8,7 +8,7 @@ import numpy as np
 
 import pymluops
 from benchmarks.cases import Case
-from benchmarks.problem import Arrays, Problem, close, generator
+from benchmarks.problem import Arrays, Problem, TinyCall, close, generator
 
 #: Of the largest value. Sums of many terms in another order differ by rounding; float16 is rounded once.
 _TOLERANCE = {"float32": 2e-5, "float16": 2e-3}
@@ -53,3 +53,16 @@ def sized(elements: int) -> dict[str, dict[str, Any]]:
     one = channels * (points + features) + 6 * points
     batch = max(1, round(elements / one))
     return {"": {"batch": batch, "channels": channels, "points": points, "features": features}}
+
+
+def tiny() -> list[TinyCall]:
+    """Return a call of each operator on a few elements."""
+    rng = np.random.default_rng(7)
+    features, gradient = rng.random((1, 2, 4), np.float32), rng.random((1, 2, 3), np.float32)
+    neighbours = {"i": rng.integers(0, 4, (1, 3, 3), np.int32), "w": rng.random((1, 3, 3), np.float32)}
+    return [
+        TinyCall("three_interpolate_forward", "op(x, i, w, out=o)",
+                 {"x": features, **neighbours, "o": np.empty_like(gradient)}),
+        TinyCall("three_interpolate_backward", "op(x, i, w, 4, out=o)",
+                 {"x": gradient, **neighbours, "o": np.empty_like(features)}),
+    ]  # fmt: skip

@@ -8,7 +8,7 @@ import numpy as np
 
 import pymluops
 from benchmarks.cases import Case
-from benchmarks.problem import Arrays, Problem, generator, same_bits
+from benchmarks.problem import Arrays, Problem, TinyCall, generator, same_bits
 
 
 def build(case: Case) -> Problem:
@@ -37,3 +37,10 @@ def build(case: Case) -> Problem:
 def sized(elements: int) -> dict[str, dict[str, Any]]:
     """Grow the number of positions."""
     return {"": {"shape": [1, 8, 64, max(1, round(elements / 1024))], "groups": 8, "largest_shift": 2}}
+
+
+def tiny() -> list[TinyCall]:
+    """Return a call of each operator on a few elements."""
+    clip, shifts = np.random.default_rng(7).random((1, 3, 4, 2), np.float32), np.array([[1, -1]], np.int32)
+    arrays = {"x": clip, "s": shifts, "o": np.empty_like(clip)}
+    return [TinyCall(f"tin_shift_{direction}", "op(x, s, out=o)", arrays) for direction in ("forward", "backward")]

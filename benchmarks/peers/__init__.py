@@ -13,8 +13,9 @@ import importlib
 import importlib.util
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from importlib import metadata
+from importlib import metadata, resources
 
+from benchmarks.cases import FAMILIES
 from benchmarks.problem import Arrays, Problem
 
 Variants = Mapping[str, Callable[[], Arrays]]
@@ -27,7 +28,12 @@ class Peer:
     name: str
     module: str
     package: str
-    families: tuple[str, ...]
+
+    @property
+    def families(self) -> tuple[str, ...]:
+        """The families with a module of this peer."""
+        folder = resources.files(__name__)
+        return tuple(family for family in FAMILIES if (folder / f"{self.name}_{family}.py").is_file())
 
     @property
     def installed(self) -> bool:
@@ -46,14 +52,7 @@ class Peer:
         return found
 
 
-_ALL = ("tin_shift", "psamask", "three_interpolate", "border_align", "get_indice_pairs")
-
-PEERS = (
-    Peer("numpy", "numpy", "numpy", _ALL),
-    Peer("torch", "torch", "torch", _ALL),
-    Peer("numba", "numba", "numba", _ALL),
-    Peer("spconv", "spconv", "spconv", ("get_indice_pairs",)),
-)
+PEERS = tuple(Peer(name, name, name) for name in ("numpy", "torch", "numba", "spconv"))
 
 
 def installed_peers(names: tuple[str, ...] | None = None) -> list[Peer]:

@@ -173,6 +173,12 @@ template <typename Body>
 // Reads an input once. Inputs may change during a call: a value that was checked must not be read again.
 static inline std::int32_t read_once(const std::int32_t *place) { return __atomic_load_n(place, __ATOMIC_RELAXED); }
 
+static inline float read_once(const float *place) {
+  float value;
+  __atomic_load(place, &value, __ATOMIC_RELAXED);
+  return value;
+}
+
 // Useful number of slots: at most one per thread and per task, and one for work too small to share. `values_per_task`
 // is the approximate number of values that a task reads or writes.
 static inline std::int64_t useful_slots(std::int64_t tasks, std::int64_t values_per_task) {

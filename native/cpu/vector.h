@@ -95,6 +95,43 @@ static inline Vector larger_lanes(Vector a, Vector b) {
 #endif
 }
 
+// Bit i is the sign of lane i: for the result of a comparison, whether it holds there.
+static inline unsigned lane_bits(IntVector lanes) {
+#if defined(__AVX512F__)
+  return _mm512_movepi32_mask(reinterpret_cast<__m512i>(lanes));
+#elif defined(__AVX2__)
+  return static_cast<unsigned>(_mm256_movemask_ps(reinterpret_cast<__m256>(lanes)));
+#elif defined(__x86_64__)
+  return static_cast<unsigned>(_mm_movemask_ps(reinterpret_cast<__m128>(lanes)));
+#else
+  unsigned bits = 0;
+  for (int i = 0; i < kLanes; ++i) bits |= (lanes[i] < 0 ? 1u : 0u) << i;
+  return bits;
+#endif
+}
+
+// Values rounded to half, ties to even, and widened again.
+static inline Vector round_to_half(Vector vector) {
+#if defined(__AVX512F__)
+  const __m256i halves = _mm512_maskz_cvtps_ph(kAllLanes, reinterpret_cast<__m512>(vector), _MM_FROUND_TO_NEAREST_INT);
+  return reinterpret_cast<Vector>(_mm512_maskz_cvtph_ps(kAllLanes, halves));
+#elif defined(__F16C__)
+  const __m128i halves = _mm256_cvtps_ph(reinterpret_cast<__m256>(vector), _MM_FROUND_TO_NEAREST_INT);
+  return reinterpret_cast<Vector>(_mm256_cvtph_ps(halves));
+#else
+  const UnsignedVector bits = reinterpret_cast<UnsignedVector>(vector);
+  const UnsignedVector sign = bits & 0x80000000u;
+  const UnsignedVector magnitude = bits & 0x7fffffffu;
+  const UnsignedVector rounded = (magnitude + 0xfffu + ((magnitude >> 13) & 1u)) & ~0x1fffu;
+  const UnsignedVector infinity = UnsignedVector{} + 0x7f800000u;
+  const UnsignedVector normal = rounded >= 0x47800000u ? infinity : rounded;  // 2^16 and more
+  // Below 2^-14 the distance of two halves is 2^-24, as it is of two floats between 0.5 and 1.
+  const Vector small = (reinterpret_cast<Vector>(magnitude) + 0.5f) - 0.5f;
+  const UnsignedVector finite = magnitude < 0x38800000u ? reinterpret_cast<UnsignedVector>(small) : normal;
+  return reinterpret_cast<Vector>(sign | (magnitude > 0x7f800000u ? magnitude : finite));
+#endif
+}
+
 // Copy and clear less than a vector: two overlapping halves of a vector, or two quarters, and so on. Nothing if `count`
 // is not positive.
 template <int kPiece = kLanes / 2, typename T>

@@ -94,6 +94,13 @@ inline __m256i halves_of_floats(__mmask16 mask, __m512 floats) {
   return vector_of<__m256i>(result);
 }
 
+inline __mmask16 signs(__m512i vector) {
+  const Lanes<std::int32_t> from = lanes_of<std::int32_t>(vector);
+  unsigned mask = 0;
+  for (int i = 0; i < kLanes; ++i) mask |= (from.lane[i] < 0 ? 1u : 0u) << i;
+  return static_cast<__mmask16>(mask);
+}
+
 inline __m512i every_byte(char byte) {
   __m512i vector;
   std::memset(&vector, byte, sizeof vector);
@@ -118,6 +125,7 @@ inline void stream(void *to, __m512i vector) {
 #define _mm512_mask_storeu_ps emulated::store_chosen<float>
 #define _mm512_mask_storeu_epi32 emulated::store_chosen<std::int32_t>
 #define _mm256_mask_storeu_epi16 emulated::store_chosen<std::int16_t>
+#define _mm512_movepi32_mask emulated::signs
 #define _mm512_loadu_si512(from) emulated::load_chosen<__m512i, std::int32_t>(0xffff, from)
 #define _mm512_set1_epi8 emulated::every_byte
 #define _mm512_stream_si512 emulated::stream

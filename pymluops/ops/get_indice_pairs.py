@@ -40,7 +40,7 @@ _PAIRS = Operator(
         ),
         Tensor("out_indices", INT32, "rows 4", output=True, own_memory=True),
         Tensor("indice_pairs", INT32, "K 2 L", output=True),
-        Tensor("indice_num", INT32, "K", output=True),
+        Tensor("indice_num", INT32, "K", output=True, zero_if="L"),
     ),
     (
         Scalar("batch_size", symbol="batch"),
@@ -218,8 +218,6 @@ def get_indice_pairs(
     if on_device:
         return _from_device(handle, IndicePairs(*found), used, in_device_memory(indices))
     out_indices, indice_pairs, indice_num = found
-    if length == 0:  # the library writes nothing then
-        indice_num.fill(0)
     if used < rows:  # let the spare rows go; nobody else has seen the array
         out_indices.resize((used, 4), refcheck=False)
     return IndicePairs(out_indices, indice_pairs, indice_num)
@@ -228,8 +226,6 @@ def get_indice_pairs(
 def _from_device(handle: Handle, found: IndicePairs[DeviceArray], used: int, stay: bool) -> IndicePairs[Any]:
     """Let the spare rows go, which the library did not write; bring the results to the host unless they stay."""
     out_indices, indice_pairs, indice_num = found
-    if indice_pairs.size == 0:  # the library writes nothing then
-        indice_num.copy_from(np.zeros(indice_num.shape, np.int32))
     if used < out_indices.shape[0]:
         out_indices = leading_rows(handle, out_indices, used)
     results = IndicePairs(out_indices, indice_pairs, indice_num)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, TypeVar, overload
 
-from pymluops._arguments import refusal, shown
 from pymluops._core import Operator, integers
 from pymluops.enums import Layout
 from pymluops.errors import BadParamError
@@ -22,10 +21,9 @@ __all__ = ["psamask_backward", "psamask_forward"]
 
 _Out = TypeVar("_Out")
 
-_TYPES = {"collect": 0, "distribute": 1}
 _X = "N H W h_mask*w_mask"
 _Y = "N H W H*W"
-_SCALARS = (Scalar("psa_type", minimum=0, maximum=1), Scalar("h_mask"), Scalar("w_mask"))
+_SCALARS = (Scalar("psa_type", choices={"collect": 0, "distribute": 1}), Scalar("h_mask"), Scalar("w_mask"))
 
 # The C function answers BAD_PARAM, not NOT_SUPPORTED, to a tensor that is too large.
 _FORWARD = Operator(
@@ -116,8 +114,7 @@ def psamask_forward(
     [[2.0, 3.0], [4.0, 5.0]]
     """
     h_mask, w_mask = integers(_FORWARD, "mask_size", mask_size, 2, 1)
-    kind = _type_number(_FORWARD, psa_type) if isinstance(psa_type, str) else psa_type
-    return _FORWARD(handle, (x, out), (kind, h_mask, w_mask))
+    return _FORWARD(handle, (x, out), (psa_type, h_mask, w_mask))
 
 
 @overload
@@ -187,11 +184,4 @@ def psamask_backward(
     [[0.0, 1.0, 2.0], [3.0, 4.0, 0.0]]
     """
     h_mask, w_mask = integers(_BACKWARD, "mask_size", mask_size, 2, 1)
-    kind = _type_number(_BACKWARD, psa_type) if isinstance(psa_type, str) else psa_type
-    return _BACKWARD(handle, (dy, out), (kind, h_mask, w_mask))
-
-
-def _type_number(operator: Operator, psa_type: str) -> int:
-    if psa_type not in _TYPES:
-        raise refusal(operator, "psa_type", "'collect', 'distribute', 0 or 1", shown(psa_type))
-    return _TYPES[psa_type]
+    return _BACKWARD(handle, (dy, out), (psa_type, h_mask, w_mask))

@@ -17,7 +17,7 @@ __all__ = ["tin_shift_backward", "tin_shift_forward"]
 
 _Out = TypeVar("_Out")
 
-_SHIFTS = Tensor("shifts", INT32, "B G", positive="G", divides=("G", "C"))
+_SHIFTS = Tensor("shifts", INT32, "B G", positive="G", rules=("G divides C",))
 
 _FORWARD = Operator(
     "mluOpTinShiftForward",

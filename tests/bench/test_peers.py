@@ -34,14 +34,14 @@ def test_all_variants_are_right(family: str, peer: Peer, threads: int) -> None:
     assert tried or family not in peer.families
 
 
-def test_numpy_can_do_everything() -> None:
+def test_numpy_is_always_a_peer() -> None:
     assert PEERS[0].name == "numpy"
     assert PEERS[0].installed
-    assert PEERS[0].families == FAMILIES
+    assert {"tin_shift", "psamask", "get_indice_pairs"} <= set(PEERS[0].families) <= set(FAMILIES)
 
 
 def test_a_peer_that_is_not_installed_is_left_out() -> None:
-    missing = Peer("nothing", "a_module_that_nobody_has", "nothing", FAMILIES)
+    missing = Peer("nothing", "a_module_that_nobody_has", "nothing")
     assert not missing.installed
     assert missing.version is None
     assert {peer.name for peer in installed_peers(("numpy",))} == {"numpy"}
