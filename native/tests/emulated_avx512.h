@@ -97,7 +97,9 @@ inline __m256i halves_of_floats(__mmask16 mask, __m512 floats) {
 inline __mmask16 signs(__m512i vector) {
   const Lanes<std::int32_t> from = lanes_of<std::int32_t>(vector);
   unsigned mask = 0;
-  for (int i = 0; i < kLanes; ++i) mask |= (from.lane[i] < 0 ? 1u : 0u) << i;
+  for (int i = 0; i < kLanes; ++i) {
+    if (from.lane[i] < 0) mask |= 1u << i;
+  }
   return static_cast<__mmask16>(mask);
 }
 
