@@ -1,6 +1,6 @@
-"""Writes what is derived from mluops.h, the only declaration of the C ABI, and from the headers below it.
+"""Writes what is derived from mlu_op.h, the only declaration of the C ABI, and from the headers below it.
 
-    generate.py --header mluops.h [cnrt.h mlusim.h]
+    generate.py --header mlu_op.h [mluops_ext.h cnrt.h mlusim.h]
                 [--cffi _abi.py] [--cython _table.pxi] [--exports exports.map] [--entries entries.c] [--enums enums.py]
 
 --cffi     the out-of-line ABI module of cffi, behind `Backend.lib` and `Backend.ffi`
@@ -175,12 +175,14 @@ def exports(header: Header) -> str:
 def entries(header: Header) -> str:
     """Return the C source of the entry points that stand for functions a library does not implement.
 
-    They are weak, so a definition in another object file takes their place.
+    They are weak, so a definition in another object file takes their place. Every library has to define the functions
+    that return no status.
     """
-    functions = [function for function in header.functions if _is_operator(function)]
-    definitions = "\n".join(_placeholder(function) for function in functions)
+    functions = [function for function in header.functions if function.name.startswith("mluOp")]
+    definitions = "\n".join(_placeholder(function) for function in functions if _returns_status(function))
     rows = "".join(
-        f'    {{"{function.name}", (void (*)(void)){function.name}, (void (*)(void))placeholder_{function.name}}},\n'
+        f'    {{"{function.name}", (void (*)(void)){function.name}, '
+        + (f"(void (*)(void))placeholder_{function.name}}},\n" if _returns_status(function) else "NULL},\n")
         for function in functions
     )
     return f"""/* {header.banner} */
@@ -197,8 +199,8 @@ const size_t mluops_entry_count = sizeof(mluops_entries) / sizeof(mluops_entries
 """
 
 
-def _is_operator(function: Function) -> bool:
-    return function.name.startswith("mluOp") and function.returns == "mluOpStatus_t"
+def _returns_status(function: Function) -> bool:
+    return function.returns == "mluOpStatus_t"
 
 
 def _placeholder(function: Function) -> str:
@@ -346,7 +348,7 @@ def main(argv: list[str] | None = None) -> int:
     """Write the files asked for."""
     parser = argparse.ArgumentParser(description="Write what is derived from the headers of the C ABI.")
     parser.add_argument(
-        "--header", type=Path, nargs="+", required=True, metavar="FILE", help="mluops.h, and those that count with it"
+        "--header", type=Path, nargs="+", required=True, metavar="FILE", help="mlu_op.h, and those that count with it"
     )
     for option, text in (
         ("--cffi", "cffi module"),

@@ -1390,7 +1390,8 @@ mluOpStatus_t MLUOP_WIN_API mluOpLgamma(
 
 /* ---- Recording of calls -------------------------------------------------------------------------------------------- */
 
-/* Says what later operator calls record of themselves: 0 nothing, 1 descriptors, 2 and 3 also data. */
+/* Says what operator calls of all threads record of themselves: 0 nothing, 1 shapes, 2 shapes and data, 3 shapes, printed only.
+ * Another number counts as 0. Starts as the environment variable MLUOP_GEN_CASE says. */
 void MLUOP_WIN_API mluOpSetGenCaseMode(int mode);
 
 /* Says where they are recorded. */
