@@ -18,7 +18,7 @@ foreach(arch IN LISTS MLUOPS_BANG_ARCHS)
 endforeach()
 
 set(objects)
-foreach(family IN LISTS MLUOPS_FAMILIES)
+foreach(family IN LISTS MLUOPS_BANG_FAMILIES)
   set(source "${CMAKE_CURRENT_SOURCE_DIR}/ops/${family}/bang.mlu")
   set(object "${CMAKE_CURRENT_BINARY_DIR}/bang/${family}.o")
   file(MAKE_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}/bang")
@@ -32,7 +32,7 @@ foreach(family IN LISTS MLUOPS_FAMILIES)
   list(APPEND objects "${object}")
 endforeach()
 
-add_library(mluops_bang SHARED ${MLUOPS_CORE_SOURCES} bang/dispatch.cpp bang/policy.cpp bang/target.cpp ${objects}
+add_library(mluops_bang SHARED ${MLUOPS_BANG_SOURCES} bang/dispatch.cpp bang/policy.cpp bang/target.cpp ${objects}
   ${MLUOPS_ENTRY_OBJECTS})
 mluops_compile_options(mluops_bang)
 add_dependencies(mluops_bang mluops_exports)

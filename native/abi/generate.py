@@ -1,12 +1,14 @@
 """Writes what is derived from mlu_op.h, the only declaration of the C ABI, and from the headers below it.
 
     generate.py --header mlu_op.h [mluops_ext.h cnrt.h mlusim.h]
-                [--cffi _abi.py] [--cython _table.pxi] [--exports exports.map] [--entries entries.c] [--enums enums.py]
+                [--cffi _abi.py] [--cython _table.pxi] [--exports exports.map] [--entries entries.c]
+                [--null-calls null_calls.c] [--enums enums.py]
 
 --cffi     the out-of-line ABI module of cffi, behind `Backend.lib` and `Backend.ffi`
 --cython   a table of function pointers, filled by dlsym, and a call by function number; included by _core.pyx
 --exports  the linker version script that keeps the declared names and hides all others
 --entries  an entry point for each operator function, used where a library does not define that function
+--null-calls  a call of each function that returns a status, with NULL and 0 for every argument, for a test
 --enums    the Python enums; that file is checked in, because type checkers and readers want to see the members
 
 Several headers count as one. What two of them declare alike, as cnrtQueue_t, stands once in the result.
@@ -199,6 +201,27 @@ const size_t mluops_entry_count = sizeof(mluops_entries) / sizeof(mluops_entries
 """
 
 
+def null_calls(header: Header) -> str:
+    """Return the C source of a call of every function that returns a status, with NULL and 0 for all arguments."""
+    functions = [function for function in header.functions if _returns_status(function)]
+    calls = "\n".join(
+        f"static mluOpStatus_t null_{function.name}(void) {{\n"
+        f"  return {function.name}({', '.join(f'({parameter.type})0' for parameter in function.parameters)});\n}}"
+        for function in functions
+    )
+    rows = "".join(f'    {{"{function.name}", null_{function.name}}},\n' for function in functions)
+    return f"""/* {header.banner} */
+#include "null_calls.h"
+
+{calls}
+
+const NullCall null_calls[] = {{
+{rows}}};
+
+const size_t null_call_count = sizeof(null_calls) / sizeof(null_calls[0]);
+"""
+
+
 def _returns_status(function: Function) -> bool:
     return function.returns == "mluOpStatus_t"
 
@@ -355,6 +378,7 @@ def main(argv: list[str] | None = None) -> int:
         ("--cython", "Cython pointer table"),
         ("--exports", "linker version script"),
         ("--entries", "entry points of functions that are not implemented"),
+        ("--null-calls", "calls with NULL arguments"),
         ("--enums", "Python enums"),
     ):
         parser.add_argument(option, type=Path, metavar="FILE", help=f"write the {text}")
@@ -366,6 +390,7 @@ def main(argv: list[str] | None = None) -> int:
         (options.cython, cython_table),
         (options.exports, exports),
         (options.entries, entries),
+        (options.null_calls, null_calls),
         (options.enums, python_enums),
     ):
         if path:
