@@ -40,4 +40,4 @@ target_compile_definitions(mluops_bang PRIVATE MLUOPS_LIBRARY_VERSION="${PROJECT
 target_include_directories(mluops_bang PRIVATE include . "${MLUOPS_NEUWARE}/include")
 target_link_directories(mluops_bang PRIVATE "${MLUOPS_NEUWARE}/lib64")
 target_link_libraries(mluops_bang PRIVATE cnrt)
-target_link_options(mluops_bang PRIVATE "LINKER:--version-script=${MLUOPS_EXPORTS}" LINKER:-z,now LINKER:--no-undefined)
+target_link_options(mluops_bang PRIVATE "LINKER:--version-script=${MLUOPS_EXPORTS}" LINKER:-Bsymbolic-functions LINKER:-z,now LINKER:--no-undefined)

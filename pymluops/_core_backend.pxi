@@ -201,6 +201,11 @@ cdef class Backend:
         return finder.load, (self.name if self.name in finder.NAMES else self.path,)
 
 
+def function_names():
+    """Return the names of all functions of the C ABI, in the order of the header."""
+    return tuple([name for name in _FUNCTIONS if name.startswith("mluOp")])
+
+
 cdef str text_of(const char *text):
     return "" if text == NULL else text.decode("utf-8", "replace")
 
