@@ -180,7 +180,7 @@ def entries(header: Header) -> str:
     They are weak, so a definition in another object file takes their place. Every library has to define the functions
     that return no status.
     """
-    functions = [function for function in header.functions if function.name.startswith("mluOp")]
+    functions = [function for function in header.functions if _is_abi(function)]
     definitions = "\n".join(_placeholder(function) for function in functions if _returns_status(function))
     rows = "".join(
         f'    {{"{function.name}", (void (*)(void)){function.name}, '
@@ -202,8 +202,8 @@ const size_t mluops_entry_count = sizeof(mluops_entries) / sizeof(mluops_entries
 
 
 def null_calls(header: Header) -> str:
-    """Return the C source of a call of every function that returns a status, with NULL and 0 for all arguments."""
-    functions = [function for function in header.functions if _returns_status(function)]
+    """Return the C source of a call of every function of the ABI that returns a status, all arguments NULL or 0."""
+    functions = [function for function in header.functions if _is_abi(function) and _returns_status(function)]
     calls = "\n".join(
         f"static mluOpStatus_t null_{function.name}(void) {{\n"
         f"  return {function.name}({', '.join(f'({parameter.type})0' for parameter in function.parameters)});\n}}"
@@ -220,6 +220,10 @@ const NullCall null_calls[] = {{
 
 const size_t null_call_count = sizeof(null_calls) / sizeof(null_calls[0]);
 """
+
+
+def _is_abi(function: Function) -> bool:
+    return function.name.startswith("mluOp")
 
 
 def _returns_status(function: Function) -> bool:

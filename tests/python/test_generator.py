@@ -71,6 +71,23 @@ def test_entries_stand_for_the_functions_of_the_abi(generate: ModuleType, tmp_pa
     assert "mluopsExtOurs" not in text
 
 
+def test_null_calls_give_every_argument(generate: ModuleType, tmp_path: Path) -> None:
+    path = tmp_path / "small.h"
+    path.write_text(
+        "typedef struct mluOpContext *mluOpHandle_t;\n"
+        "typedef enum { MLUOP_STATUS_SUCCESS = 0 } mluOpStatus_t;\n"
+        "mluOpStatus_t mluOpNew(mluOpHandle_t handle, const int pad[], const float scale, mluOpStatus_t status);\n"
+        "mluOpStatus_t mluOpNone(void);\n"
+        "void mluOpSilent(int mode);\n"
+        "mluOpStatus_t mluopsExtOurs(void);\n"
+    )
+    text = generate.null_calls(generate.read_headers([path]))
+    assert "return mluOpNew((mluOpHandle_t)0, (const int *)0, (float)0, (mluOpStatus_t)0);" in text
+    assert "return mluOpNone();" in text
+    assert "mluOpSilent" not in text
+    assert "mluopsExtOurs" not in text
+
+
 @pytest.mark.parametrize(
     "declaration",
     [
