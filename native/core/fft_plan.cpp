@@ -147,7 +147,7 @@ mluOpStatus_t MLUOP_WIN_API mluOpMakeFFTPlanMany(mluOpHandle_t handle, mluOpFFTP
   MLUOPS_TRY(mluops::check_dims(__func__, input_desc, output_desc, rank));
   MLUOPS_TRY(mluops::check_innermost_stride(__func__, "input_desc", input_desc));
   MLUOPS_TRY(mluops::check_innermost_stride(__func__, "output_desc", output_desc));
-  mluops::Transform transform;
+  mluops::Transform transform = {};
   MLUOPS_TRY(mluops::find_transform(__func__, input_desc->dtype, output_desc->dtype, &transform));
   MLUOPS_TRY(mluops::check_output_dims(__func__, output_desc, rank, n, transform));
   MLUOPS_TRY(mluops::check_onchip_dtype(__func__, input_desc));
