@@ -9,7 +9,7 @@ set(MLUOPS_GENERATOR "${CMAKE_CURRENT_SOURCE_DIR}/native/abi/generate.py")
 set(MLUOPS_DEVICE_HEADERS
   "${CMAKE_CURRENT_SOURCE_DIR}/native/sim/include/cnrt.h" "${CMAKE_CURRENT_SOURCE_DIR}/native/sim/include/mlusim.h")
 
-# mluops_generate([--exports FILE] [--entries FILE] [--cffi FILE] [--cython FILE] [HEADERS FILE...]): a rule that makes these files with
+# mluops_generate([--exports FILE] [--entries FILE] [--null-calls FILE] [--cffi FILE] [--cython FILE] [HEADERS FILE...]): a rule that makes these files with
 # abi/generate.py from those headers and the ones given.
 function(mluops_generate)
   cmake_parse_arguments(PARSE_ARGV 0 generate "" "" "HEADERS")

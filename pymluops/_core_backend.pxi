@@ -156,11 +156,54 @@ cdef class Backend:
         """Tell whether the library has a function; `lib` lists all that it may have."""
         return function in _FUNCTIONS and table_function(self.table, <int>_FUNCTIONS[function][0]) != NULL
 
+    def implements(self, str function not None):
+        """Tell whether the library computes what a function of the C ABI promises.
+
+        Libraries of this package export every function; one that they do not implement answers NOT_SUPPORTED. Of another
+        library it can only be told which functions it exports.
+
+        Parameters
+        ----------
+        function : str
+            Name of a C function, such as ``"mluOpTinShiftForward"``.
+
+        Returns
+        -------
+        bool
+            True if the library exports the function and, where it tells (`mluopsExtImplements`), implements it.
+
+        Raises
+        ------
+        BadParamError
+            If no header declares a function of this name.
+        TypeError
+            If `function` is not a str.
+
+        Examples
+        --------
+        >>> import pymluops
+        >>> pymluops.load("cpu").implements("mluOpTinShiftForward")
+        True
+        """
+        if function not in _FUNCTIONS:
+            expected = "expected the name of a C function"
+            raise errors.BadParamError(f"Backend.implements: function: {expected}, got {_arguments.shown(function)}")
+        if table_function(self.table, <int>_FUNCTIONS[function][0]) == NULL:
+            return False
+        if self.table.mluopsExtImplements == NULL or not function.startswith("mluOp"):
+            return True
+        return self.table.mluopsExtImplements(function.encode()) != 0
+
     def __repr__(self):
         return f"<pymluops.Backend {self.name}: {self.path}>"
 
     def __reduce__(self):
         return finder.load, (self.name if self.name in finder.NAMES else self.path,)
+
+
+def function_names():
+    """Return the names of all functions of the C ABI, in the order of the header."""
+    return tuple([name for name in _FUNCTIONS if name.startswith("mluOp")])
 
 
 cdef str text_of(const char *text):

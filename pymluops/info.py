@@ -29,11 +29,24 @@ def register(subparsers: Any) -> None:
     text = "show the libraries, their versions, the CPU and the number of threads"
     parser = subparsers.add_parser("info", help=text, description=text.capitalize() + ".", allow_abbrev=False)
     parser.add_argument("--json", action="store_true", help="print one JSON document")
+    parser.add_argument(
+        "--functions",
+        nargs="*",
+        metavar="LIBRARY",
+        help="print which functions of the C ABI each library implements; LIBRARY is cpu, sim, mlu or the path of a "
+        "library, and all that can be used if none is given",
+    )
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print what is known; a library that is missing is no error."""
+    """Print what is known; a library that is missing is no error, unless it was asked for."""
+    if args.functions is not None:
+        from pymluops import _functions_table
+
+        table = _functions_table.collect(args.functions)
+        print(json.dumps(table, indent=2) if args.json else _functions_table.render(table))
+        return 0
     found = collect()
     print(json.dumps(found, indent=2) if args.json else render(found))
     return 0

@@ -1,12 +1,14 @@
-"""Writes what is derived from mluops.h, the only declaration of the C ABI, and from the headers below it.
+"""Writes what is derived from mlu_op.h, the only declaration of the C ABI, and from the headers below it.
 
-    generate.py --header mluops.h [cnrt.h mlusim.h]
-                [--cffi _abi.py] [--cython _table.pxi] [--exports exports.map] [--entries entries.c] [--enums enums.py]
+    generate.py --header mlu_op.h [mluops_ext.h cnrt.h mlusim.h]
+                [--cffi _abi.py] [--cython _table.pxi] [--exports exports.map] [--entries entries.c]
+                [--null-calls null_calls.c] [--enums enums.py]
 
 --cffi     the out-of-line ABI module of cffi, behind `Backend.lib` and `Backend.ffi`
 --cython   a table of function pointers, filled by dlsym, and a call by function number; included by _core.pyx
 --exports  the linker version script that keeps the declared names and hides all others
 --entries  an entry point for each operator function, used where a library does not define that function
+--null-calls  a call of each function that returns a status, with NULL and 0 for every argument, for a test
 --enums    the Python enums; that file is checked in, because type checkers and readers want to see the members
 
 Several headers count as one. What two of them declare alike, as cnrtQueue_t, stands once in the result.
@@ -175,12 +177,14 @@ def exports(header: Header) -> str:
 def entries(header: Header) -> str:
     """Return the C source of the entry points that stand for functions a library does not implement.
 
-    They are weak, so a definition in another object file takes their place.
+    They are weak, so a definition in another object file takes their place. Every library has to define the functions
+    that return no status.
     """
-    functions = [function for function in header.functions if _is_operator(function)]
-    definitions = "\n".join(_placeholder(function) for function in functions)
+    functions = [function for function in header.functions if _is_abi(function)]
+    definitions = "\n".join(_placeholder(function) for function in functions if _returns_status(function))
     rows = "".join(
-        f'    {{"{function.name}", (void (*)(void)){function.name}, (void (*)(void))placeholder_{function.name}}},\n'
+        f'    {{"{function.name}", (void (*)(void)){function.name}, '
+        + (f"(void (*)(void))placeholder_{function.name}}},\n" if _returns_status(function) else "NULL},\n")
         for function in functions
     )
     return f"""/* {header.banner} */
@@ -197,8 +201,33 @@ const size_t mluops_entry_count = sizeof(mluops_entries) / sizeof(mluops_entries
 """
 
 
-def _is_operator(function: Function) -> bool:
-    return function.name.startswith("mluOp") and function.returns == "mluOpStatus_t"
+def null_calls(header: Header) -> str:
+    """Return the C source of a call of every function of the ABI that returns a status, all arguments NULL or 0."""
+    functions = [function for function in header.functions if _is_abi(function) and _returns_status(function)]
+    calls = "\n".join(
+        f"static mluOpStatus_t null_{function.name}(void) {{\n"
+        f"  return {function.name}({', '.join(f'({parameter.type})0' for parameter in function.parameters)});\n}}"
+        for function in functions
+    )
+    rows = "".join(f'    {{"{function.name}", null_{function.name}}},\n' for function in functions)
+    return f"""/* {header.banner} */
+#include "null_calls.h"
+
+{calls}
+
+const NullCall null_calls[] = {{
+{rows}}};
+
+const size_t null_call_count = sizeof(null_calls) / sizeof(null_calls[0]);
+"""
+
+
+def _is_abi(function: Function) -> bool:
+    return function.name.startswith("mluOp")
+
+
+def _returns_status(function: Function) -> bool:
+    return function.returns == "mluOpStatus_t"
 
 
 def _placeholder(function: Function) -> str:
@@ -346,13 +375,14 @@ def main(argv: list[str] | None = None) -> int:
     """Write the files asked for."""
     parser = argparse.ArgumentParser(description="Write what is derived from the headers of the C ABI.")
     parser.add_argument(
-        "--header", type=Path, nargs="+", required=True, metavar="FILE", help="mluops.h, and those that count with it"
+        "--header", type=Path, nargs="+", required=True, metavar="FILE", help="mlu_op.h, and those that count with it"
     )
     for option, text in (
         ("--cffi", "cffi module"),
         ("--cython", "Cython pointer table"),
         ("--exports", "linker version script"),
         ("--entries", "entry points of functions that are not implemented"),
+        ("--null-calls", "calls with NULL arguments"),
         ("--enums", "Python enums"),
     ):
         parser.add_argument(option, type=Path, metavar="FILE", help=f"write the {text}")
@@ -364,6 +394,7 @@ def main(argv: list[str] | None = None) -> int:
         (options.cython, cython_table),
         (options.exports, exports),
         (options.entries, entries),
+        (options.null_calls, null_calls),
         (options.enums, python_enums),
     ):
         if path:

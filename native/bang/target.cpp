@@ -26,6 +26,13 @@ const TargetLimits &target_limits() {
   return card.arch >= kFirstArchWithSparse ? kWith : kWithout;
 }
 
+int current_device() {
+  int device = -1;
+  const cnrtRet_t error = cnrtGetDevice(&device);
+  cnrtGetLastError();
+  return error == cnrtSuccess ? device : -1;
+}
+
 mluOpStatus_t check_environment(const char *function) { return check_level_variable(function); }
 
 }  // namespace mluops

@@ -36,6 +36,19 @@ mluOpStatus_t need_pointer(const char *function, const char *argument, const voi
   return MLUOP_STATUS_SUCCESS;
 }
 
+mluOpStatus_t need_at_least(const char *function, const char *argument, int value, int least) {
+  MLUOPS_REQUIRE(value >= least, MLUOP_STATUS_BAD_PARAM, function, argument, Text::format("at least %d", least),
+                 Text::format("%d", value));
+  return MLUOP_STATUS_SUCCESS;
+}
+
+mluOpStatus_t need_between(const char *function, const char *argument, int value, int least, int most) {
+  MLUOPS_REQUIRE(value >= least && value <= most, MLUOP_STATUS_BAD_PARAM, function, argument,
+                 least == most ? Text::format("%d", least) : Text::format("%d to %d", least, most),
+                 Text::format("%d", value));
+  return MLUOP_STATUS_SUCCESS;
+}
+
 mluOpStatus_t need_handle(const char *function, mluOpHandle_t handle) {
   MLUOPS_REQUIRE(alive(handle), MLUOP_STATUS_BAD_PARAM, function, "handle", "a handle from mluOpCreate",
                  handle == nullptr ? "NULL" : "a destroyed handle or something else");

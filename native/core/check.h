@@ -20,6 +20,8 @@ struct TensorArgument {
 };
 
 mluOpStatus_t need_pointer(const char *function, const char *argument, const void *pointer);
+mluOpStatus_t need_at_least(const char *function, const char *argument, int value, int least);
+mluOpStatus_t need_between(const char *function, const char *argument, int value, int least, int most);
 mluOpStatus_t need_handle(const char *function, mluOpHandle_t handle);
 mluOpStatus_t need_descriptor(const char *function, const char *argument, mluOpTensorDescriptor_t desc);
 mluOpStatus_t need_descriptors(const char *function, std::initializer_list<TensorArgument> tensors);

@@ -16,6 +16,9 @@ struct TargetLimits {
 
 const TargetLimits &target_limits();
 
+// The device that is current on this thread; -1 where there is none.
+int current_device();
+
 // NOT_INITIALIZED if a variable of the environment that the target reads is set to what it cannot be.
 mluOpStatus_t check_environment(const char *function);
 

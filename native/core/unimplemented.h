@@ -8,7 +8,8 @@
 extern "C" {
 #endif
 
-/* A function of the ABI and the entry point that stands for it unless another object file defines the function. */
+/* A function of the ABI and the entry point that stands for it unless another object file defines the function; NULL for a
+ * function that returns no status, which every library defines. */
 typedef struct {
   const char *name;
   void (*function)(void);

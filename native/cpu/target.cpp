@@ -19,6 +19,8 @@ const TargetLimits &target_limits() {
   return kLimits;
 }
 
+int current_device() { return -1; }
+
 mluOpStatus_t check_environment(const char *function) { return check_settings(function); }
 
 }  // namespace mluops

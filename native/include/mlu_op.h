@@ -1326,13 +1326,15 @@ mluOpStatus_t MLUOP_WIN_API mluOpAdamW(
 /* Creates a plan. */
 mluOpStatus_t MLUOP_WIN_API mluOpCreateFFTPlan(mluOpFFTPlan_t *fft_plan);
 
-/* Sets the shapes of a plan and gives the bytes that it needs. */
+/* Sets the shapes of a plan of 1 or 2 dims and gives the bytes that it needs. The descriptors may be destroyed afterwards.
+ * The input needs an on-chip dtype. A plan that is refused stays as it was. */
 mluOpStatus_t MLUOP_WIN_API mluOpMakeFFTPlanMany(
     mluOpHandle_t handle, mluOpFFTPlan_t fft_plan, const mluOpTensorDescriptor_t input_desc,
     const mluOpTensorDescriptor_t output_desc, const int rank, const int n[], size_t *reservespace_size,
     size_t *workspace_size);
 
-/* Sets the memory that the plan keeps its tables in. */
+/* Sets the memory that the plan keeps its tables in; NULL is allowed where it needs 0 bytes. NOT_INITIALIZED before
+ * mluOpMakeFFTPlanMany. */
 mluOpStatus_t MLUOP_WIN_API mluOpSetFFTReserveArea(mluOpHandle_t handle, mluOpFFTPlan_t fft_plan, void *reservespace);
 
 /* Transforms; direction 0 is forward, 1 is inverse without its factor. */
@@ -1390,13 +1392,16 @@ mluOpStatus_t MLUOP_WIN_API mluOpLgamma(
 
 /* ---- Recording of calls -------------------------------------------------------------------------------------------- */
 
-/* Says what later operator calls record of themselves: 0 nothing, 1 descriptors, 2 and 3 also data. */
+/* Says what operator calls of all threads record of themselves: 0 nothing, 1 shapes, 2 shapes and data, 3 shapes, printed only.
+ * Another number counts as 0. Starts as the environment variable MLUOP_GEN_CASE says. */
 void MLUOP_WIN_API mluOpSetGenCaseMode(int mode);
 
-/* Says where they are recorded. */
+/* Says where they are recorded; the empty text, as at first unless the environment variable MLUOP_GEN_CASE_DIR says otherwise, is
+ * the working directory. "{pid}" and "{deviceid}" are replaced, the first of each, by "pid" and "deviceid" with the number. */
 mluOpStatus_t MLUOP_WIN_API mluOpSetGenCaseDirectory(const char *path);
 
-/* Tells where they are recorded. */
+/* Tells where they are recorded: in `buffer` of `bufferSize` bytes, which is returned; without one in memory that the caller
+ * frees. `pathLen`, the length without the final 0, and `status` may be NULL. BAD_PARAM and length 0 if the buffer is too small. */
 const char *MLUOP_WIN_API mluOpGetGenCaseDirectory(
     char *buffer, size_t bufferSize, size_t *pathLen, mluOpStatus_t *status);
 

@@ -110,6 +110,56 @@ TEST(create_functions) {
   CHECK_EQ(mluOpDestroySparseConvolutionDescriptor(sparse), MLUOP_STATUS_SUCCESS);
 }
 
+// Objects come in slabs, so more are made than one holds.
+template <typename Object>
+void settings_object(const char *function, mluOpStatus_t create(Object *), mluOpStatus_t destroy(Object)) {
+  int failed = 0;
+  std::vector<Object> objects(300);
+  for (Object &object : objects) {
+    failed += until_it_succeeds(function, [&] { return create(&object); }, [&] { CHECK(object == nullptr); });
+  }
+  CHECK(failed > 0);
+  for (const Object &object : objects) CHECK_EQ(destroy(object), MLUOP_STATUS_SUCCESS);
+}
+
+TEST(settings_objects) {
+  settings_object("mluOpCreateCarafeDescriptor", mluOpCreateCarafeDescriptor, mluOpDestroyCarafeDescriptor);
+  settings_object("mluOpCreateNmsDescriptor", mluOpCreateNmsDescriptor, mluOpDestroyNmsDescriptor);
+  settings_object("mluOpCreateRoiAlignForwardDescriptor", mluOpCreateRoiAlignForwardDescriptor,
+                  mluOpDestroyRoiAlignForwardDescriptor);
+  settings_object("mluOpCreateAdamWDescriptor", mluOpCreateAdamWDescriptor, mluOpDestroyAdamWDescriptor);
+  settings_object("mluOpCreateDCNDescriptor", mluOpCreateDCNDescriptor, mluOpDestroyDCNDescriptor);
+  settings_object("mluOpCreateFFTPlan", mluOpCreateFFTPlan, mluOpDestroyFFTPlan);
+}
+
+TEST(gen_case_directory) {
+  const std::string first = "/a/directory/of/the/first/name", second(500, 'x');
+  CHECK_EQ(mluOpSetGenCaseDirectory(first.c_str()), MLUOP_STATUS_SUCCESS);
+  char *found = nullptr;
+  mluOpStatus_t status = MLUOP_STATUS_SUCCESS;
+  std::size_t length = 1;
+  const auto get = [&] {
+    found = const_cast<char *>(mluOpGetGenCaseDirectory(nullptr, 0, &length, &status));
+    return status;
+  };
+  const int failed_to_get = until_it_succeeds("mluOpGetGenCaseDirectory", get, [&] {
+    CHECK(found == nullptr);
+    CHECK_EQ(length, std::size_t{0});
+  });
+  CHECK(failed_to_get > 0);
+  CHECK_EQ(std::string(found), first);
+  std::free(found);
+  const int failed_to_set = until_it_succeeds(
+      "mluOpSetGenCaseDirectory", [&] { return mluOpSetGenCaseDirectory(second.c_str()); },
+      [&] {
+        get();
+        CHECK_EQ(std::string(found), first);
+        std::free(found);
+      });
+  CHECK(failed_to_set > 0);
+  CHECK_EQ(mluOpSetGenCaseDirectory(""), MLUOP_STATUS_SUCCESS);
+}
+
 TEST(groups_are_created_whole_or_not_at_all) {
   constexpr int kCount = 3000;  // more than other tests have freed
   std::vector<mluOpTensorDescriptor_t> descs(kCount);

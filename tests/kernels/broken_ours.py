@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 import pymluops
+from fuzz.table import generator
 from kernels.workshop import HERE, Workshop, kernel_options
 from pymluops import sim
 
@@ -228,7 +229,8 @@ class Libraries:
             content = text if source == NATIVE / "ops" / variant.file else source.read_text(encoding="utf-8")
             first = [f"-I{folder}", f"-DMLUOPS_TEST_CHANGE={digest(text)}"] if is_variant else []
             yield self._kernels(content, source, variant.arch, first)
-        for pattern in ("core/*.cpp", "bang/*.cpp", "ops/*/*.cpp"):
+        yield self._entries()
+        for pattern in ("core/*.cpp", "bang/*.cpp", *(f"ops/{family}/*.cpp" for family in FAMILIES)):
             for source in sorted(NATIVE.glob(pattern)):
                 if not source.name.startswith("cpu"):
                     yield self._host(source)
@@ -242,6 +244,13 @@ class Libraries:
         options += ['-DMLUOPS_BANG_KIND="sim"', f"-I{source.parent}", *self._include()]
         text = source.read_text(encoding="utf-8")
         return lambda: self.workshop.object(text, str(source), options, treated=False)
+
+    def _entries(self) -> Callable[[], Path]:
+        """Entry points of the functions that are not implemented; generated C."""
+        generate, include = generator(), NATIVE / "include"
+        text = generate.entries(generate.read_headers([include / "mlu_op.h", include / "mluops_ext.h"]))
+        options = ["-x", "c", "-O1", "-fPIC", "-fvisibility=hidden", *self._include()]
+        return lambda: self.workshop.object(text, "entries.c", options, treated=False)
 
     def _include(self) -> list[str]:
         return [self._headers, f"-I{NATIVE}", f"-I{NATIVE / 'include'}", f"-I{self.workshop.simulator.include}"]

@@ -94,7 +94,10 @@ def test_what_is_installed() -> None:
     kept = ("pymluops/_sim/include/",)  # what kernels for the simulator are compiled with
     sources = [name for name in files if name.endswith((".pyx", ".pxi", ".c", ".h", ".map"))]
     assert [name for name in sources if not name.startswith(kept)] == []
-    assert {f"pymluops/_sim/include/{name}" for name in ("bang.h", "mlu.h", "cnrt.h", "mlusim.h", "mlu_op.h")} <= files
+    assert {
+        f"pymluops/_sim/include/{name}"
+        for name in ("bang.h", "mlu.h", "cnrt.h", "mlusim.h", "mlu_op.h", "mluops_ext.h")
+    } <= files
     assert "pymluops/_sim/rewrite.py" in files
     for name in ("py.typed", "_core.pyi", "__main__.py"):
         assert (INSTALLED / name).is_file(), name
