@@ -46,9 +46,9 @@ cdef int first_bit(uint32_t bits) noexcept nogil:
     return number
 
 
-cdef size_t lay_out(Schema schema, Call *call, void *memory) noexcept nogil:
-    """Let the arrays of a call lie in one piece of memory, and return how many bytes they take."""
-    cdef uintptr_t place = <uintptr_t>memory
+cdef size_t lay_out(Schema schema, Call *call) noexcept nogil:
+    """Find places for the arrays of a call from address 0 on, and return how many bytes they take."""
+    cdef uintptr_t place = 0
     cdef size_t tensors = schema.tensor_count, symbols = schema.symbol_count
     call.views = <View *>place
     place += tensors * sizeof(View)
@@ -70,7 +70,21 @@ cdef size_t lay_out(Schema schema, Call *call, void *memory) noexcept nogil:
     place += tensors * sizeof(int)
     call.absent = <bint *>place
     place += tensors * sizeof(int)
-    return place - <uintptr_t>memory
+    return place
+
+
+cdef inline void place_at(Call *call, const Call *offsets, char *memory) noexcept nogil:
+    """Let the arrays of a call lie in a piece of memory, at the places that `lay_out` found from address 0 on."""
+    call.views = <View *>(memory + <uintptr_t>offsets.views)
+    call.values = <int64_t *>(memory + <uintptr_t>offsets.values)
+    call.scalars = <Argument *>(memory + <uintptr_t>offsets.scalars)
+    call.arguments = <Argument *>(memory + <uintptr_t>offsets.arguments)
+    call.settings = <void **>(memory + <uintptr_t>offsets.settings)
+    call.arrays = <PyObject **>(memory + <uintptr_t>offsets.arrays)
+    call.host = <char **>(memory + <uintptr_t>offsets.host)
+    call.owners = <int *>(memory + <uintptr_t>offsets.owners)
+    call.resident = <bint *>(memory + <uintptr_t>offsets.resident)
+    call.absent = <bint *>(memory + <uintptr_t>offsets.absent)
 
 
 cdef str strides_text(const View *view):

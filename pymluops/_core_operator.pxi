@@ -24,11 +24,11 @@ cdef class Operator(Guard):
         The error for a tensor of 2**31 elements or more.
     """
 
-    cdef size_t call_bytes  # for what grows with the number of arguments
+    cdef Call offsets  # of what grows with the number of arguments
+    cdef size_t call_bytes
 
     def __cinit__(self, *arguments, **options):
-        cdef Call call
-        self.call_bytes = lay_out(self, &call, NULL)
+        self.call_bytes = lay_out(self, &self.offsets)
 
     # -- A call --------------------------------------------------------------------------------------------------------
 
@@ -65,7 +65,7 @@ cdef class Operator(Guard):
             memory = malloc(self.call_bytes)
             if memory == NULL:
                 raise self.memory_error("the arguments")
-        lay_out(self, &call, memory)
+        place_at(&call, &self.offsets, <char *>memory)
         for i in range(self.tensor_count):
             call.views[i].source = SOURCE_NONE
             call.arrays[i], call.host[i] = NULL, NULL

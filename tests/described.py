@@ -20,7 +20,8 @@ from pymluops import _core
 from pymluops.dtypes import data_type_name
 from pymluops.ops._schema import Pairs, Scalar, Tensor
 
-_PARAMETERS: dict[str, Any] = _core._FUNCTIONS  # type: ignore[attr-defined]
+#: Number, type returned and parameters of every C function.
+PARAMETERS: dict[str, Any] = _core._FUNCTIONS  # type: ignore[attr-defined]
 
 
 def family_of(name: str) -> str:
@@ -88,7 +89,7 @@ def _holds(rule: str, sizes: dict[str, int], rng: np.random.Generator, most: int
 def _scalar(function: str, scalar: Scalar, rng: np.random.Generator, most: int) -> Any:
     if scalar.choices:
         return str(rng.choice(list(scalar.choices)))
-    kind = {name: kind for kind, name in _PARAMETERS[function][2]}.get(scalar.c_name, "int")
+    kind = {name: kind for kind, name in PARAMETERS[function][2]}.get(scalar.c_name, "int")
     if kind == "bool":
         return bool(rng.integers(2))
     if kind in ("float", "double"):

@@ -7,6 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+#: Arguments that only the C functions look at, by their names in both.
+LEFT_TO_C = ("im2col_step", "spatial_shapes", "level_start_index", "data_spatial_shapes", "data_level_start_index")
+
 
 class Inputs(NamedTuple):
     """What both directions take, in the order of the C functions."""
