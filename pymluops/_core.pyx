@@ -6,6 +6,7 @@ Parts, each a file that is included below:
 - `_table.pxi`, generated from the headers: one pointer for every C function, and the call of one by its number
 - `_core_integers.pxi`: reading integers
 - `_core_array.pxi`: reading arrays through the buffer protocol and DLPack
+- `_core_pool.pxi`: the memory of results and workspaces
 - `_core_backend.pxi`: `Backend`, status -> exception, the default
 - `_core_lock.pxi`: locks that outlive a fork
 - `_core_interrupt.pxi`: signals during a long C call
@@ -19,7 +20,14 @@ Parts, each a file that is included below:
 """
 
 cimport cython
-from cpython.buffer cimport Py_buffer, PyBUF_FULL_RO, PyBuffer_Release, PyObject_CheckBuffer, PyObject_GetBuffer
+from cpython.buffer cimport (
+    Py_buffer,
+    PyBUF_FULL_RO,
+    PyBuffer_FillInfo,
+    PyBuffer_Release,
+    PyObject_CheckBuffer,
+    PyObject_GetBuffer,
+)
 from cpython.dict cimport PyDict_GetItemWithError, PyDict_Next
 from cpython.long cimport PyLong_AsLongLongAndOverflow, PyLong_CheckExact
 from cpython.object cimport PyObject
@@ -43,7 +51,7 @@ import threading
 
 import numpy as np
 
-from pymluops import _arguments, _hints, _results, _shown, dtypes, errors
+from pymluops import _arguments, _hints, _pool, _shown, dtypes, errors
 from pymluops.enums import DataType, Layout, Status
 
 cdef extern from "Python.h":
@@ -64,6 +72,7 @@ cdef class QueueState
 include "_table.pxi"
 include "_core_integers.pxi"
 include "_core_array.pxi"
+include "_core_pool.pxi"
 include "_core_lock.pxi"
 include "_core_backend.pxi"
 include "_core_interrupt.pxi"

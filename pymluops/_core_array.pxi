@@ -71,6 +71,7 @@ cdef extern from *:
 
 cdef enum:
     NUMPY_TYPES = 24  # those that NumPy brings itself
+    MAX_DATA_TYPES = 32  # numbers of DataType
     MOST_TEXT = 200  # characters of a foreign text in a message
     MOST_EXPORTED_DIMS = 64  # that any array package has
     DL_CPU = 1
@@ -113,10 +114,13 @@ cdef int CODE_FLOAT = dtypes.DL_FLOAT
 cdef int CODE_COMPLEX = dtypes.DL_COMPLEX
 cdef int CODE_BOOL = dtypes.DL_BOOL
 
-# data_types[DLPack code][itemsize], from the one table in dtypes.py.
+# data_types[DLPack code][itemsize], from the one table in dtypes.py; and the size of an element, by DataType.
 cdef int data_types[7][9]
+cdef int64_t itemsizes[MAX_DATA_TYPES]
 memset(data_types, 0, sizeof(data_types))
+memset(itemsizes, 0, sizeof(itemsizes))
 for _row in dtypes.TABLE:
+    itemsizes[<int>_row.data_type] = _row.itemsize
     if _row.dlpack_code >= 0:
         data_types[<int>_row.dlpack_code][<int>_row.itemsize] = _row.data_type
 

@@ -230,9 +230,10 @@ cdef class Operator:
                 raise self.memory_error(f"{self.tensors[i].name}: {error.detail}") from None
         if numpy_dtypes[dtype] is None:
             raise self.problem(i, f"an array, because NumPy has no {dtypes.data_type_name(dtype)}, got None")
-        new = np_empty if self.tensors[i].own_memory or count < LEAST_KEPT else _results.new_array
         try:
-            return new(shape, numpy_dtypes[dtype])
+            if self.tensors[i].own_memory:
+                return np_empty(shape, numpy_dtypes[dtype])
+            return new_ndarray(shape, numpy_dtypes[dtype], saturated_product(count, itemsizes[dtype]))
         except (MemoryError, ValueError):
             raise self.memory_error(f"{self.tensors[i].name} of shape {list(shape)}") from None
 
@@ -416,30 +417,12 @@ cdef class Operator:
                 sparse.users -= 1
         return 0
 
-    cdef int run_on_host(self, Handle handle, Call *call) except -1:
+    cdef int run_on_host(self, Handle handle, Call *call) noexcept:
         """Take the workspace that the library asks for and call the operator."""
         cdef int status
-        cdef size_t address
         with nogil:
-            status = self.prepare(handle, call)
-            if status == SUCCESS and call.workspace_size < LEAST_KEPT_WORKSPACE:
-                status = self.take_workspace(handle, call)
-                if status == SUCCESS:
-                    status = self.invoke(handle, call, &self.plan)
-                free(call.workspace)
-                return status
-        if status != SUCCESS:
-            return status
-        # The system would have to clear the pages of a large one anew for every call.
-        try:
-            block = _results.new_array((call.workspace_size + WORKSPACE_ALIGNMENT,), np.uint8)
-        except MemoryError:
-            call.failed = -1
-            return <int>ALLOC_FAILED
-        address = block.ctypes.data
-        call.workspace = <void *>((address + WORKSPACE_ALIGNMENT - 1) // WORKSPACE_ALIGNMENT * WORKSPACE_ALIGNMENT)
-        with nogil:
-            status = self.invoke(handle, call, &self.plan)
+            status = self.run_c(handle, call)
+            pool_give(call.workspace)
         return status
 
     cdef int execute_on_device(self, Handle handle, Call *call) except -1:
@@ -511,9 +494,11 @@ cdef class Operator:
         if call.workspace_size == 0:
             return SUCCESS
         if not handle.on_device:
-            call.workspace = allocate_workspace(call.workspace_size)
-            call.failed = -1
-            return <int>ALLOC_FAILED if call.workspace == NULL else SUCCESS
+            call.workspace = pool_take(call.workspace_size)
+            if call.workspace == NULL:
+                call.failed = -1
+                return ALLOC_FAILED
+            return SUCCESS
         if runtime_failed(call, NUMBER_MALLOC, handle.table.cnrtMalloc(&call.workspace, call.workspace_size)):
             call.workspace, call.wanted = NULL, call.workspace_size
             return ALLOC_FAILED

@@ -178,9 +178,8 @@ def get_indice_pairs(
 
     Notes
     -----
-    Results and workspaces of 4 to 64 MiB use the memory of earlier ones that nobody has any more; up to 128 MiB stay
-    with the process for that, or as many as the environment variable ``PYMLUOPS_KEEP_MIB`` says. This holds for all
-    operators.
+    A memory pool recycles the memory of released results and workspaces of 4 to 64 MiB. It keeps at most 128 MiB of
+    idle memory, or what the environment variable ``PYMLUOPS_POOL_MIB`` says. This holds for all operators.
 
     References
     ----------
