@@ -103,6 +103,7 @@ cdef struct View:
     bint copied  # the producer gave a copy: what is written to it is lost
     bint foreign_order  # not the byte order of this machine
     bint no_memory  # reading it failed for that reason
+    bint no_array  # the object is of a type that offers no array
     Source source
     void *managed
     int64_t dims[MAX_DIMS]  # where `shape` points for an ndarray, whose own dims may be changed
@@ -172,7 +173,7 @@ cdef str acquire(View *view, object array):
     cdef str problem = None
     view.source = SOURCE_NONE
     view.dtype = 0
-    view.no_memory = False
+    view.no_memory = view.no_array = False
     if type(array) is ndarray and acquire_ndarray(view, array):
         return None
     if type(array) is DeviceArray:
@@ -190,6 +191,7 @@ cdef str acquire(View *view, object array):
     if view.no_memory:
         return problem
     if export is None:
+        view.no_array = problem is None
         return problem or f"an array (buffer protocol or DLPack), got {_arguments.shown(array)}"
     try:
         try:
@@ -204,6 +206,13 @@ cdef str acquire(View *view, object array):
 cdef str unreadable_text(View *view, object array, object error):
     view.no_memory = isinstance(error, MemoryError)
     return f"an array that can be read, got {array_text(array)} ({one_line(error)})"
+
+
+cdef object unreadable_error(const View *view):
+    """Return the class of the error for an array that `acquire` refused."""
+    if view.no_memory:
+        return errors.AllocFailedError
+    return errors.BadParamTypeError if view.no_array else errors.BadParamError
 
 
 cdef bint acquire_ndarray(View *view, object array) noexcept:
@@ -403,8 +412,7 @@ def describe(array):
                     problem = f"strides of whole elements, got {bytes_between} bytes"
                 strides.append(bytes_between // view.itemsize)
         if problem is not None:
-            kind = errors.AllocFailedError if view.no_memory else errors.BadParamError
-            raise kind(f"TensorDescriptor.of: array: expected {problem}")
+            raise unreadable_error(&view)(f"TensorDescriptor.of: array: expected {problem}")
         shape = tuple([view.shape[axis] for axis in range(view.ndim)])
         return shape, None if view.strides == NULL else tuple(strides), DataType(view.dtype)
     finally:

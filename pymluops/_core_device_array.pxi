@@ -50,7 +50,7 @@ cdef class DeviceArray:
     --------
     >>> with pymluops.DeviceArray.from_host(frames, "sim") as array:  # doctest: +SKIP
     ...     array.shape, array.dtype
-    ((1, 8, 16, 49), <DataType.FLOAT: 2>)
+    ((1, 8, 16, 49), dtype('float32'))
     """
 
     cdef FunctionTable *table
@@ -92,7 +92,7 @@ cdef class DeviceArray:
         if numbers is None or len(numbers) > MAX_DIMS or not all([0 <= n < 2**63 for n in numbers]):
             raise _arguments.refusal(
                 _DEVICE_ARRAY_NAMES, "shape", f"at most {MAX_DIMS} non-negative integers of 64 bits",
-                _arguments.shown(shape)
+                _arguments.shown(shape), wrong_type=numbers is None
             )
         self.rank, self.count = len(numbers), 1
         for axis, number in enumerate(numbers):
@@ -267,13 +267,11 @@ cdef class DeviceArray:
 
     cdef object host_array(self):
         """Make a NumPy array like this one."""
-        try:
-            # A type of ml_dtypes has a name for NumPy as soon as that package is imported.
-            dtype = numpy_dtypes[self.data_type] or np.dtype(self.dtype_name())
-        except TypeError:
+        dtype = self.numpy_dtype()
+        if dtype is None:
             raise errors.BadParamError(
                 f"DeviceArray.to_host: out: expected an array, because NumPy has no {self.dtype_name()}, got None"
-            ) from None
+            )
         try:
             return np_empty(self.shape, dtype)
         except MemoryError:
@@ -316,6 +314,14 @@ cdef class DeviceArray:
             raise errors.NotInitializedError(f"{caller}: {'' if caller == 'DeviceArray' else 'the array '}is closed")
         return 0
 
+    cdef object numpy_dtype(self):
+        """Return the element type as a NumPy dtype, or None."""
+        try:
+            # A type of ml_dtypes has a name for NumPy as soon as that package is imported.
+            return numpy_dtypes[self.data_type] or np.dtype(self.dtype_name())
+        except TypeError:
+            return None
+
     cdef str dtype_name(self):
         return dtypes.data_type_name(self.data_type)
 
@@ -326,8 +332,13 @@ cdef class DeviceArray:
 
     @property
     def dtype(self):
-        """The element type."""
-        return DataType(self.data_type)
+        """The element type as a NumPy dtype; refused for a type that neither NumPy nor an imported ml_dtypes has."""
+        dtype = self.numpy_dtype()
+        if dtype is None:
+            raise errors.NotSupportedError(
+                f"DeviceArray.dtype: NumPy has no {self.dtype_name()}; TensorDescriptor.of(array).dtype tells the type"
+            )
+        return dtype
 
     @property
     def ndim(self):
@@ -389,7 +400,7 @@ cdef dict unfinished(dict works):
 
 def leading_rows(Handle handle not None, DeviceArray array not None, int64_t rows):
     """Return a copy of the first rows, made in the handle's queue."""
-    cdef DeviceArray result = DeviceArray((rows, *array.shape[1:]), array.dtype, array.backend)
+    cdef DeviceArray result = DeviceArray((rows, *array.shape[1:]), DataType(array.data_type), array.backend)
     cdef QueueState queue = handle.state
     cdef size_t size = result.count * result.itemsize
     cdef Entry entry
@@ -449,8 +460,7 @@ cdef HostMemory host_memory(str caller, str argument, object array, bint writing
     if problem is None and writing and (view.readonly or view.copied):
         problem = "a writable array, got " + ("a read-only one" if view.readonly else "a copy")
     if problem is not None:
-        kind = errors.AllocFailedError if view.no_memory else errors.BadParamError
-        raise kind(f"{caller}: {argument}: expected {problem}")
+        raise unreadable_error(view)(f"{caller}: {argument}: expected {problem}")
     if named:
         view.dtype = named
     return memory

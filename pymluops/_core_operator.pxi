@@ -136,7 +136,7 @@ cdef class Operator:
         elif isinstance(handle, Handle):
             h = <Handle>handle
         else:
-            raise _arguments.refusal(self, "handle", "a Handle or None", _arguments.shown(handle))
+            raise _arguments.refusal(self, "handle", "a Handle or None", _arguments.shown(handle), wrong_type=True)
         if not h.alive:
             raise errors.NotInitializedError(f"{self.name}: handle: is closed", function=self.function)
         if h.on_device and not h.state.open:
@@ -536,10 +536,10 @@ cdef class Operator:
 
     cdef object unreadable(self, Call *call, int i, object array, str text):
         """Return the error for an array that could not be read; if its type is to blame, that is the thing to say."""
-        if call.views[i].no_memory:
-            return errors.AllocFailedError(
-                f"{self.name}: {self.tensors[i].name}: expected {text}", function=self.function
-            )
+        if call.views[i].no_memory or call.views[i].no_array:
+            text += "" if call.views[i].no_memory else self.hint(call, i, array, "array")
+            text = f"{self.name}: {self.tensors[i].name}: expected {text}"
+            return unreadable_error(&call.views[i])(text, function=self.function)
         given = dtype_of(array)
         if given is not None and call.views[i].source == SOURCE_NONE:
             try:

@@ -18,6 +18,7 @@ __all__ = [
     "AllocFailedError",
     "ArchMismatchError",
     "BadParamError",
+    "BadParamTypeError",
     "ExecutionFailedError",
     "InternalError",
     "MluOpError",
@@ -76,6 +77,10 @@ class BadParamError(MluOpError, ValueError):
     """An argument was refused; nothing was written."""
 
     _STATUS = Status.BAD_PARAM
+
+
+class BadParamTypeError(BadParamError, TypeError):
+    """An argument was refused because its Python type is never right: a list for an array, a str for an int."""
 
 
 class InternalError(MluOpError):

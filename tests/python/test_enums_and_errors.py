@@ -27,6 +27,7 @@ ERRORS = {
     "NotInitializedError": ("NOT_INITIALIZED", Exception),
     "AllocFailedError": ("ALLOC_FAILED", MemoryError),
     "BadParamError": ("BAD_PARAM", ValueError),
+    "BadParamTypeError": ("BAD_PARAM", TypeError),
     "InternalError": ("INTERNAL_ERROR", Exception),
     "ArchMismatchError": ("ARCH_MISMATCH", Exception),
     "ExecutionFailedError": ("EXECUTION_FAILED", Exception),
