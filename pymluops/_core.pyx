@@ -6,6 +6,7 @@ Parts, each a file that is included below:
 - `_table.pxi`, generated from the headers: one pointer for every C function, and the call of one by its number
 - `_core_integers.pxi`: reading integers
 - `_core_array.pxi`: reading arrays through the buffer protocol and DLPack
+- `_core_dlpack.pxi`: the exchange API of DLPack, and tensors for other packages
 - `_core_pool.pxi`: the memory of results and workspaces
 - `_core_backend.pxi`: `Backend`, status -> exception, the default
 - `_core_lock.pxi`: locks that outlive a fork
@@ -13,6 +14,7 @@ Parts, each a file that is included below:
 - `_core_queue_state.pxi`: how far the work of a queue has come
 - `_core_queue.pxi`: `Queue`, and what the runtime of a device answers
 - `_core_device_array.pxi`: `DeviceArray`
+- `_core_host_memory.pxi`: the arrays in host memory that its copies need
 - `_core_handle.pxi`: `Handle`, `SparseConvolutionDescriptor`
 - `_core_call.pxi`: the state of one call, and its steps that need no Python
 - `_core_staging.pxi`: such steps for arrays in host memory that a device is to work on
@@ -47,6 +49,7 @@ from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memcpy, memset
 
 import os
+import sys
 import threading
 
 import numpy as np
@@ -59,6 +62,7 @@ cdef extern from "Python.h":
 
 cdef enum:
     MAX_DIMS = 8  # MLUOP_DIM_MAX
+    MAX_DATA_TYPES = 32  # numbers of DataType
     MAX_TENSORS = 6  # of one operator, for which a handle keeps descriptors
 
 cdef int SUCCESS = 0
@@ -67,18 +71,22 @@ cdef int EXECUTION_FAILED = 6
 
 cdef class Backend
 cdef class DeviceArray
+cdef class HostMemory
 cdef class QueueState
+cdef struct View
 
 include "_table.pxi"
 include "_core_integers.pxi"
-include "_core_array.pxi"
 include "_core_pool.pxi"
+include "_core_dlpack.pxi"
+include "_core_array.pxi"
 include "_core_lock.pxi"
 include "_core_backend.pxi"
 include "_core_interrupt.pxi"
 include "_core_queue_state.pxi"
 include "_core_queue.pxi"
 include "_core_device_array.pxi"
+include "_core_host_memory.pxi"
 include "_core_handle.pxi"
 include "_core_call.pxi"
 include "_core_staging.pxi"

@@ -2,46 +2,6 @@
 
 cdef extern from *:
     """
-    /* The part of DLPack 1.x that reading needs. */
-    typedef struct { int32_t device_type; int32_t device_id; } DLDevice;
-    typedef struct { uint8_t code; uint8_t bits; uint16_t lanes; } DLDataType;
-    typedef struct {
-      void *data; DLDevice device; int32_t ndim; DLDataType dtype; int64_t *shape; int64_t *strides; uint64_t
-      byte_offset;
-    } DLTensor;
-    typedef struct DLManagedTensor {
-      DLTensor dl_tensor; void *manager_ctx; void (*deleter)(struct DLManagedTensor *);
-    } DLManagedTensor;
-    typedef struct DLManagedTensorVersioned {
-      uint32_t major; uint32_t minor; void *manager_ctx; void (*deleter)(struct DLManagedTensorVersioned *);
-      uint64_t flags; DLTensor dl_tensor;
-    } DLManagedTensorVersioned;
-    """
-    ctypedef struct DLDevice:
-        int32_t device_type
-    ctypedef struct DLDataType:
-        uint8_t code
-        uint8_t bits
-        uint16_t lanes
-    ctypedef struct DLTensor:
-        void *data
-        DLDevice device
-        int32_t ndim
-        DLDataType dtype
-        int64_t *shape
-        int64_t *strides
-        uint64_t byte_offset
-    ctypedef struct DLManagedTensor:
-        DLTensor dl_tensor
-        void (*deleter)(DLManagedTensor *) noexcept
-    ctypedef struct DLManagedTensorVersioned:
-        uint32_t major
-        void (*deleter)(DLManagedTensorVersioned *) noexcept
-        uint64_t flags
-        DLTensor dl_tensor
-
-cdef extern from *:
-    """
     /* No function of NumPy is called, only fields of an array are read: so there is nothing to import. */
     #define NPY_NO_DEPRECATED_API NPY_2_0_API_VERSION
     #define NPY_TARGET_VERSION NPY_1_25_API_VERSION
@@ -71,15 +31,8 @@ cdef extern from *:
 
 cdef enum:
     NUMPY_TYPES = 24  # those that NumPy brings itself
-    MAX_DATA_TYPES = 32  # numbers of DataType
     MOST_TEXT = 200  # characters of a foreign text in a message
     MOST_EXPORTED_DIMS = 64  # that any array package has
-    DL_CPU = 1
-    DL_CUDA_HOST = 3
-    DL_ROCM_HOST = 11
-    DL_EXTENSION = 12  # what PyTorch calls a device of its PrivateUse1 backend, an MLU among them
-    DL_READ_ONLY = 1
-    DL_COPIED = 2
 
 cdef enum Source:
     SOURCE_NONE
@@ -106,7 +59,9 @@ cdef struct View:
     bint no_array  # the object is of a type that offers no array
     Source source
     void *managed
-    int64_t dims[MAX_DIMS]  # where `shape` points for an ndarray, whose own dims may be changed
+    # Where `shape` and `strides` point if what the array has may be changed while the call runs.
+    int64_t dims[MAX_DIMS]
+    int64_t steps[MAX_DIMS]
     Py_buffer buffer
 
 cdef int CODE_INT = dtypes.DL_INT
@@ -136,7 +91,6 @@ for _code in np.typecodes["AllInteger"] + np.typecodes["AllFloat"] + "?":
         if _row.name == _dtype.name and 0 <= _dtype.num < NUMPY_TYPES:
             numpy_data_types[<int>_dtype.num] = _row.data_type
             numpy_itemsizes[<int>_dtype.num] = _dtype.itemsize
-cdef object ndarray = np.ndarray
 
 
 cdef int data_type_of(int code, int64_t itemsize) noexcept:
@@ -171,6 +125,7 @@ cdef int code_of_format(const char *format, bint *foreign_order) noexcept:
 cdef str acquire(View *view, object array):
     """Fill `view` and return None; or return what is wrong, as `expected ..., got ...` without the first word."""
     cdef str problem = None
+    cdef Exchange exchange
     view.source = SOURCE_NONE
     view.dtype = 0
     view.no_memory = view.no_array = False
@@ -186,14 +141,26 @@ cdef str acquire(View *view, object array):
         else:
             view.source = SOURCE_BUFFER
             return read_buffer(view)
-    capsule = None
-    export = getattr(type(array), "__dlpack__", None)
     if view.no_memory:
         return problem
+    exchange = exchange_of(type(array))
+    if exchange is not None:
+        return acquire_exchange(view, exchange, array)
+    return acquire_dlpack(view, array, problem)
+
+
+cdef str acquire_dlpack(View *view, object array, str problem):
+    """Fill `view` through ``__dlpack__``; `problem` is what was wrong with the buffer of the array, if it has one."""
+    capsule = None
+    export = getattr(type(array), "__dlpack__", None)
     if export is None:
         view.no_array = problem is None
         return problem or f"an array (buffer protocol or DLPack), got {_arguments.shown(array)}"
     try:
+        if is_torch_tensor(array):  # of a subclass: torch itself does not look at all of it
+            hidden = hidden_state(True, True, True, array)
+            if hidden is not None:
+                return hidden
         try:
             capsule = export(array, max_version=(1, 0))
         except TypeError:  # a producer from before DLPack 1.0
@@ -205,7 +172,7 @@ cdef str acquire(View *view, object array):
 
 cdef str unreadable_text(View *view, object array, object error):
     view.no_memory = isinstance(error, MemoryError)
-    return f"an array that can be read, got {array_text(array)} ({one_line(error)})"
+    return f"an array that can be read, got {array_text(array)} ({error_text(error)})"
 
 
 cdef object unreadable_error(const View *view):
@@ -263,24 +230,28 @@ cdef str read_buffer(View *view):
 
 cdef str read_capsule(View *view, object capsule):
     cdef DLManagedTensorVersioned *versioned
-    cdef DLTensor *tensor
-    cdef uint64_t flags = 0
     if PyCapsule_IsValid(capsule, "dltensor_versioned"):
         versioned = <DLManagedTensorVersioned *>PyCapsule_GetPointer(capsule, "dltensor_versioned")
         PyCapsule_SetName(capsule, "used_dltensor_versioned")
-        view.managed = versioned
-        view.source = SOURCE_DLPACK_VERSIONED
-        if versioned.major != 1:
-            return f"an array of DLPack version 1, got version {versioned.major}"
-        tensor = &versioned.dl_tensor
-        flags = versioned.flags
-    elif PyCapsule_IsValid(capsule, "dltensor"):
+        return read_managed(view, versioned)
+    if PyCapsule_IsValid(capsule, "dltensor"):
         view.managed = PyCapsule_GetPointer(capsule, "dltensor")
         PyCapsule_SetName(capsule, "used_dltensor")
         view.source = SOURCE_DLPACK
-        tensor = &(<DLManagedTensor *>view.managed).dl_tensor
-    else:
-        return f"an array whose __dlpack__ returns an unused capsule, got {_arguments.shown(capsule)}"
+        return read_tensor(view, &(<DLManagedTensor *>view.managed).dl_tensor, 0)
+    return f"an array whose __dlpack__ returns an unused capsule, got {_arguments.shown(capsule)}"
+
+
+cdef str read_managed(View *view, DLManagedTensorVersioned *managed):
+    """Read a tensor that `release` will delete."""
+    view.managed = managed
+    view.source = SOURCE_DLPACK_VERSIONED
+    if managed.major != 1:
+        return f"an array of DLPack version 1, got version {managed.major}"
+    return read_tensor(view, &managed.dl_tensor, managed.flags)
+
+
+cdef str read_tensor(View *view, const DLTensor *tensor, uint64_t flags):
     if not 0 <= tensor.ndim <= MOST_EXPORTED_DIMS:
         return f"an array of at most {MOST_EXPORTED_DIMS} dims, got one of {tensor.ndim}"
     if tensor.ndim > 0 and tensor.shape == NULL:
@@ -379,6 +350,15 @@ cdef str dtype_text(const View *view, object array):
 cdef str array_text(object array):
     dtype = dtype_of(array)
     return type(array).__name__ if dtype is None else f"{type(array).__name__} of {one_line(dtype)}"
+
+
+cdef str error_text(object error):
+    """Return the first line of an error: PyTorch puts a trace of its C++ functions behind it."""
+    try:
+        lines = str(error).split("\n")
+    except Exception:
+        lines = []
+    return one_line(next((line for line in lines if line.strip()), type(error).__name__))
 
 
 cdef str one_line(object thing):

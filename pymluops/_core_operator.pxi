@@ -148,7 +148,7 @@ cdef class Operator:
     def __call__(self, handle, tuple tensors not None, tuple scalars not None=(), bint validate=False,
                  SparseConvolutionDescriptor sparse=None, bint device_results=False):
         # Returns the outputs: one object, or a tuple of several. `tensors` and `scalars` are in the order of the
-        # schema; an output may be None. New outputs are where all inputs are, or on the device if `device_results`.
+        # schema; an output may be None. New outputs are of the kind of the first array, or DeviceArrays if `device_results`.
         cdef Call call
         cdef Handle h = self.resolve(handle)
         cdef int i
@@ -177,7 +177,7 @@ cdef class Operator:
             array = tensors[i]
             if self.specs[i].output:
                 if array is None:
-                    array = self.allocate(handle, call, i, device_results)
+                    array = self.allocate(handle, call, i, tensors[0], device_results)
                 if self.output_count == 1:
                     result = array
                 elif results is None:
@@ -210,8 +210,8 @@ cdef class Operator:
             call.owners[spec.symbol] = -1
         return 0
 
-    cdef object allocate(self, Handle handle, Call *call, int i, bint device_results):
-        """Make the output that the caller did not bring."""
+    cdef object allocate(self, Handle handle, Call *call, int i, object first, bint device_results):
+        """Make the output that the caller did not bring, of the kind of the `first` array."""
         cdef TensorSpec *spec = &self.specs[i]
         cdef int64_t dims[MAX_DIMS]
         cdef int64_t count = 1
@@ -223,9 +223,10 @@ cdef class Operator:
         if count >= COUNT_LIMIT and self.too_large is not None:
             raise self.size_error(i, f"{count} in shape {list(shape)}")
         dtype = call.views[spec.like].dtype if spec.like >= 0 else first_bit(spec.dtypes)
-        if handle.on_device and (device_results or self.inputs_resident(call)):
+        if handle.on_device and (device_results or call.resident[0]):
             try:
-                return DeviceArray(shape, DataType(dtype), handle.backend)
+                new = DeviceArray(shape, DataType(dtype), handle.backend)
+                return new if device_results else of_kind(first, new)
             except errors.AllocFailedError as error:
                 raise self.memory_error(f"{self.tensors[i].name}: {error.detail}") from None
         if numpy_dtypes[dtype] is None:
@@ -233,16 +234,11 @@ cdef class Operator:
         try:
             if self.tensors[i].own_memory:
                 return np_empty(shape, numpy_dtypes[dtype])
+            if is_torch_tensor(first):
+                return new_torch_tensor(shape, dims, spec.ndim, dtype, saturated_product(count, itemsizes[dtype]))
             return new_ndarray(shape, numpy_dtypes[dtype], saturated_product(count, itemsizes[dtype]))
         except (MemoryError, ValueError):
             raise self.memory_error(f"{self.tensors[i].name} of shape {list(shape)}") from None
-
-    cdef bint inputs_resident(self, Call *call) noexcept:
-        cdef int i
-        for i in range(self.tensor_count - self.output_count):
-            if not call.resident[i]:
-                return False
-        return True
 
     # -- Checks --------------------------------------------------------------------------------------------------------
 

@@ -135,6 +135,7 @@ if pool_begin(min(_pool.limit_from_environment(), 2**63), _pool.LEAST_BYTES, _po
     raise MemoryError("no memory to watch forks")
 
 cdef object np_empty = np.empty
+cdef object ndarray = np.ndarray
 cdef int64_t LEAST_POOLED = _pool.LEAST_BYTES
 cdef int64_t MOST_POOLED = _pool.MOST_BYTES
 

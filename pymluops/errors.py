@@ -20,6 +20,7 @@ __all__ = [
     "BadParamError",
     "BadParamTypeError",
     "ExecutionFailedError",
+    "ExportError",
     "InternalError",
     "MluOpError",
     "NotInitializedError",
@@ -129,6 +130,10 @@ class NotSupportedError(MluOpError, NotImplementedError):
     """The library cannot do this: a function it lacks, a tensor too large, a mode it does not know."""
 
     _STATUS = Status.NOT_SUPPORTED
+
+
+class ExportError(NotSupportedError, BufferError):
+    """An array cannot be given to another package in the way that it asked for."""
 
 
 class NumericalOverflowError(MluOpError, OverflowError):

@@ -32,6 +32,7 @@ ERRORS = {
     "ArchMismatchError": ("ARCH_MISMATCH", Exception),
     "ExecutionFailedError": ("EXECUTION_FAILED", Exception),
     "NotSupportedError": ("NOT_SUPPORTED", NotImplementedError),
+    "ExportError": ("NOT_SUPPORTED", BufferError),
     "NumericalOverflowError": ("NUMERICAL_OVERFLOW", OverflowError),
 }
 
