@@ -410,11 +410,15 @@ cdef class DeviceArray:
         """
         self.ensure_open("DeviceArray")
         if stream is not None and stream != -1:
-            raise errors.ExportError(f"DeviceArray.__dlpack__: stream: expected None or -1, got {_arguments.shown(stream)}")
+            raise errors.ExportError(
+                f"DeviceArray.__dlpack__: stream: expected None or -1, got {_arguments.shown(stream)}"
+            )
         versioned = max_version is not None and max_version[0] >= 1
         if dl_device is not None and tuple(dl_device) == (DL_CPU, 0):
             if copy is not None and not copy:
-                raise errors.ExportError("DeviceArray.__dlpack__: copy: expected True or None for host memory, got False")
+                raise errors.ExportError(
+                    "DeviceArray.__dlpack__: copy: expected True or None for host memory, got False"
+                )
             return self.to_host().__dlpack__(**({"max_version": max_version} if versioned else {}))
         if dl_device is not None and tuple(dl_device) != (DL_EXTENSION, 0):
             raise errors.ExportError(

@@ -122,6 +122,8 @@ cdef extern from *:
 
 cdef extern from "Python.h":
     PyObject *PyErr_Occurred() noexcept
+    void PyErr_Fetch(PyObject **kind, PyObject **value, PyObject **trace) noexcept
+    void PyErr_Restore(PyObject *kind, PyObject *value, PyObject *trace) noexcept
 
 cdef enum:
     MOST_EXCHANGES = 8  # types that are remembered
@@ -157,7 +159,7 @@ cdef class Exchange:
     cdef bint has_neg
 
 
-# The types met so far, the latest first. A tuple is replaced as a whole, so other threads see the old one or the new one.
+# The types met so far, the latest first. The tuple is replaced as a whole: threads see the old one or the new one.
 cdef tuple exchanges = ()
 
 
@@ -332,8 +334,16 @@ cdef void delete_plain_export(DLManagedTensor *tensor) noexcept with gil:
     delete_export(<Exported *>tensor.manager_ctx)
 
 
-cdef void delete_export(Exported *exported):
-    cdef DeviceArray array = <DeviceArray>exported.owner
+cdef void delete_export(Exported *exported) noexcept:
+    """Let the array go. A consumer that failed calls this with its error set, which stays as it is."""
+    cdef PyObject *kind
+    cdef PyObject *value
+    cdef PyObject *trace
+    cdef DeviceArray array
+    PyErr_Fetch(&kind, &value, &trace)
+    array = <DeviceArray>exported.owner
     free(exported)
     Py_DECREF(array)
     array.release()
+    array = None
+    PyErr_Restore(kind, value, trace)

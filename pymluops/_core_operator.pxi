@@ -148,7 +148,7 @@ cdef class Operator:
     def __call__(self, handle, tuple tensors not None, tuple scalars not None=(), bint validate=False,
                  SparseConvolutionDescriptor sparse=None, bint device_results=False):
         # Returns the outputs: one object, or a tuple of several. `tensors` and `scalars` are in the order of the
-        # schema; an output may be None. New outputs are of the kind of the first array, or DeviceArrays if `device_results`.
+        # schema; an output may be None. New outputs are of the first array's kind; DeviceArrays if `device_results`.
         cdef Call call
         cdef Handle h = self.resolve(handle)
         cdef int i

@@ -8,7 +8,7 @@ cdef extern from *:
 
     enum { POOL_ALIGNMENT = 64, POOL_PAGE = 4096, POOL_HUGE = 4 << 20 };
 
-    /* Stands in front of the data of every block, in POOL_ALIGNMENT bytes. The links are used while the block is idle. */
+    /* Stands in front of the data of every block, in POOL_ALIGNMENT bytes. The links are for idle blocks. */
     typedef struct PoolBlock {
       size_t capacity;
       struct PoolBlock *older, *newer;
@@ -168,7 +168,7 @@ cdef class PooledMemory:
 
 
 cdef object new_ndarray(tuple shape, object dtype, int64_t size):
-    """Return a new NumPy array of `size` bytes whose values are not set, from the pool if its size is one that it has."""
+    """Return a new NumPy array of `size` bytes whose values are not set, from the pool if that size is pooled."""
     if LEAST_POOLED <= size <= MOST_POOLED:
         return ndarray(shape, dtype, PooledMemory(size))
     return np_empty(shape, dtype)
