@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from typing import NamedTuple, Protocol, SupportsFloat, cast
 
 from pymluops._shown import shown
-from pymluops.errors import BadParamError
+from pymluops.errors import BadParamError, BadParamTypeError
 
 __all__ = [
     "INT32_MAX", "Caller", "Names", "as_numbers", "choice", "flag", "integer", "integers", "real", "refusal", "shown"
@@ -32,9 +32,10 @@ class Names(NamedTuple):
     function: str
 
 
-def refusal(caller: Caller, argument: str, expected: str, got: str) -> BadParamError:
-    """Return the error for a refused argument, worded the same everywhere."""
-    return BadParamError(f"{caller.name}: {argument}: expected {expected}, got {got}", function=caller.function)
+def refusal(caller: Caller, argument: str, expected: str, got: str, *, wrong_type: bool = False) -> BadParamError:
+    """Return the error for a refused argument, worded the same everywhere; a `TypeError` too with `wrong_type`."""
+    kind = BadParamTypeError if wrong_type else BadParamError
+    return kind(f"{caller.name}: {argument}: expected {expected}, got {got}", function=caller.function)
 
 
 def _index(value: object) -> int | None:
@@ -53,7 +54,9 @@ def integer(caller: Caller, argument: str, value: object, minimum: int = 0, maxi
     """Return `value` as an int between `minimum` and `maximum`."""
     number = _index(value)
     if number is None or not minimum <= number <= maximum:
-        raise refusal(caller, argument, f"an integer from {minimum} to {maximum}", shown(value))
+        raise refusal(
+            caller, argument, f"an integer from {minimum} to {maximum}", shown(value), wrong_type=number is None
+        )
     return number
 
 
@@ -65,9 +68,8 @@ def integers(
     numbers = (number,) * count if number is not None else as_numbers(value)
     if numbers is None or len(numbers) != count or min(numbers) < minimum or max(numbers) > INT32_MAX:
         alone = "an integer or " if repeat else ""
-        raise refusal(
-            caller, argument, f"{alone}a sequence of {count} integers from {minimum} to {INT32_MAX}", shown(value)
-        )
+        expected = f"{alone}a sequence of {count} integers from {minimum} to {INT32_MAX}"
+        raise refusal(caller, argument, expected, shown(value), wrong_type=numbers is None)
     return numbers
 
 
@@ -92,7 +94,7 @@ def flag(caller: Caller, argument: str, value: object) -> bool:
         return bool(value)
     number = _index(value)
     if number not in (0, 1):
-        raise refusal(caller, argument, "a bool", shown(value))
+        raise refusal(caller, argument, "a bool", shown(value), wrong_type=number is None)
     return bool(number)
 
 
@@ -111,7 +113,7 @@ def real(caller: Caller, argument: str, value: object) -> float:
             return float(cast("SupportsFloat", value))
     except (OverflowError, TypeError, ValueError):
         pass
-    raise refusal(caller, argument, "a number", shown(value))
+    raise refusal(caller, argument, "a number", shown(value), wrong_type=number is None)
 
 
 def choice(caller: Caller, argument: str, value: object, choices: Mapping[str, int]) -> int:
@@ -119,5 +121,6 @@ def choice(caller: Caller, argument: str, value: object, choices: Mapping[str, i
     number = choices.get(value) if isinstance(value, str) else _index(value)
     if number is None or number not in choices.values():
         texts = [*map(repr, choices), *map(str, sorted(set(choices.values())))]
-        raise refusal(caller, argument, f"{', '.join(texts[:-1])} or {texts[-1]}", shown(value))
+        wrong_type = number is None and not isinstance(value, str)
+        raise refusal(caller, argument, f"{', '.join(texts[:-1])} or {texts[-1]}", shown(value), wrong_type=wrong_type)
     return number

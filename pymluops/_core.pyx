@@ -6,12 +6,15 @@ Parts, each a file that is included below:
 - `_table.pxi`, generated from the headers: one pointer for every C function, and the call of one by its number
 - `_core_integers.pxi`: reading integers
 - `_core_array.pxi`: reading arrays through the buffer protocol and DLPack
+- `_core_dlpack.pxi`: the exchange API of DLPack, and tensors for other packages
+- `_core_pool.pxi`: the memory of results and workspaces
 - `_core_backend.pxi`: `Backend`, status -> exception, the default
 - `_core_lock.pxi`: locks that outlive a fork
 - `_core_interrupt.pxi`: signals during a long C call
 - `_core_queue_state.pxi`: how far the work of a queue has come
 - `_core_queue.pxi`: `Queue`, and what the runtime of a device answers
 - `_core_device_array.pxi`: `DeviceArray`
+- `_core_host_memory.pxi`: the arrays in host memory that its copies need
 - `_core_handle.pxi`: `Handle`
 - `_core_schema.pxi`: `Schema`, what an operator expects, read once
 - `_core_settings.pxi`: `SettingsDescriptor`, `SparseConvolutionDescriptor`
@@ -23,7 +26,14 @@ Parts, each a file that is included below:
 """
 
 cimport cython
-from cpython.buffer cimport Py_buffer, PyBUF_FULL_RO, PyBuffer_Release, PyObject_CheckBuffer, PyObject_GetBuffer
+from cpython.buffer cimport (
+    Py_buffer,
+    PyBUF_FULL_RO,
+    PyBuffer_FillInfo,
+    PyBuffer_Release,
+    PyObject_CheckBuffer,
+    PyObject_GetBuffer,
+)
 from cpython.dict cimport PyDict_GetItemWithError, PyDict_Next
 from cpython.float cimport PyFloat_CheckExact
 from cpython.long cimport PyLong_AsLongLongAndOverflow, PyLong_CheckExact
@@ -44,11 +54,12 @@ from libc.stdlib cimport calloc, free, malloc, realloc
 from libc.string cimport memcpy, memset
 
 import os
+import sys
 import threading
 
 import numpy as np
 
-from pymluops import _arguments, _hints, _results, _shown, dtypes, errors
+from pymluops import _arguments, _hints, _pool, _shown, dtypes, errors
 from pymluops.enums import DataType, Layout, Status
 
 cdef extern from "Python.h":
@@ -56,6 +67,7 @@ cdef extern from "Python.h":
 
 cdef enum:
     MAX_DIMS = 8  # MLUOP_DIM_MAX
+    MAX_DATA_TYPES = 32  # numbers of DataType
 # Most elements that a tensor may have, unless an operator says more.
 cdef int64_t COUNT_LIMIT = <int64_t>1 << 31
 
@@ -65,10 +77,14 @@ cdef int EXECUTION_FAILED = 6
 
 cdef class Backend
 cdef class DeviceArray
+cdef class HostMemory
 cdef class QueueState
+cdef struct View
 
 include "_table.pxi"
 include "_core_integers.pxi"
+include "_core_pool.pxi"
+include "_core_dlpack.pxi"
 include "_core_array.pxi"
 include "_core_lock.pxi"
 include "_core_backend.pxi"
@@ -76,6 +92,7 @@ include "_core_interrupt.pxi"
 include "_core_queue_state.pxi"
 include "_core_queue.pxi"
 include "_core_device_array.pxi"
+include "_core_host_memory.pxi"
 include "_core_handle.pxi"
 include "_core_schema.pxi"
 include "_core_settings.pxi"

@@ -2,46 +2,6 @@
 
 cdef extern from *:
     """
-    /* The part of DLPack 1.x that reading needs. */
-    typedef struct { int32_t device_type; int32_t device_id; } DLDevice;
-    typedef struct { uint8_t code; uint8_t bits; uint16_t lanes; } DLDataType;
-    typedef struct {
-      void *data; DLDevice device; int32_t ndim; DLDataType dtype; int64_t *shape; int64_t *strides; uint64_t
-      byte_offset;
-    } DLTensor;
-    typedef struct DLManagedTensor {
-      DLTensor dl_tensor; void *manager_ctx; void (*deleter)(struct DLManagedTensor *);
-    } DLManagedTensor;
-    typedef struct DLManagedTensorVersioned {
-      uint32_t major; uint32_t minor; void *manager_ctx; void (*deleter)(struct DLManagedTensorVersioned *);
-      uint64_t flags; DLTensor dl_tensor;
-    } DLManagedTensorVersioned;
-    """
-    ctypedef struct DLDevice:
-        int32_t device_type
-    ctypedef struct DLDataType:
-        uint8_t code
-        uint8_t bits
-        uint16_t lanes
-    ctypedef struct DLTensor:
-        void *data
-        DLDevice device
-        int32_t ndim
-        DLDataType dtype
-        int64_t *shape
-        int64_t *strides
-        uint64_t byte_offset
-    ctypedef struct DLManagedTensor:
-        DLTensor dl_tensor
-        void (*deleter)(DLManagedTensor *) noexcept
-    ctypedef struct DLManagedTensorVersioned:
-        uint32_t major
-        void (*deleter)(DLManagedTensorVersioned *) noexcept
-        uint64_t flags
-        DLTensor dl_tensor
-
-cdef extern from *:
-    """
     /* No function of NumPy is called, only fields of an array are read: so there is nothing to import. */
     #define NPY_NO_DEPRECATED_API NPY_2_0_API_VERSION
     #define NPY_TARGET_VERSION NPY_1_25_API_VERSION
@@ -73,12 +33,6 @@ cdef enum:
     NUMPY_TYPES = 24  # those that NumPy brings itself
     MOST_TEXT = 200  # characters of a foreign text in a message
     MOST_EXPORTED_DIMS = 64  # that any array package has
-    DL_CPU = 1
-    DL_CUDA_HOST = 3
-    DL_ROCM_HOST = 11
-    DL_EXTENSION = 12  # what PyTorch calls a device of its PrivateUse1 backend, an MLU among them
-    DL_READ_ONLY = 1
-    DL_COPIED = 2
 
 cdef enum Source:
     SOURCE_NONE
@@ -102,9 +56,12 @@ cdef struct View:
     bint copied  # the producer gave a copy: what is written to it is lost
     bint foreign_order  # not the byte order of this machine
     bint no_memory  # reading it failed for that reason
+    bint no_array  # the object is of a type that offers no array
     Source source
     void *managed
-    int64_t dims[MAX_DIMS]  # where `shape` points for an ndarray, whose own dims may be changed
+    # Where `shape` and `strides` point if what the array has may be changed while the call runs.
+    int64_t dims[MAX_DIMS]
+    int64_t steps[MAX_DIMS]
     Py_buffer buffer
 
 cdef int CODE_INT = dtypes.DL_INT
@@ -113,10 +70,13 @@ cdef int CODE_FLOAT = dtypes.DL_FLOAT
 cdef int CODE_COMPLEX = dtypes.DL_COMPLEX
 cdef int CODE_BOOL = dtypes.DL_BOOL
 
-# data_types[DLPack code][itemsize], from the one table in dtypes.py.
+# data_types[DLPack code][itemsize], from the one table in dtypes.py; and the size of an element, by DataType.
 cdef int data_types[7][9]
+cdef int64_t itemsizes[MAX_DATA_TYPES]
 memset(data_types, 0, sizeof(data_types))
+memset(itemsizes, 0, sizeof(itemsizes))
 for _row in dtypes.TABLE:
+    itemsizes[<int>_row.data_type] = _row.itemsize
     if _row.dlpack_code >= 0:
         data_types[<int>_row.dlpack_code][<int>_row.itemsize] = _row.data_type
 
@@ -131,7 +91,6 @@ for _code in np.typecodes["AllInteger"] + np.typecodes["AllFloat"] + "?":
         if _row.name == _dtype.name and 0 <= _dtype.num < NUMPY_TYPES:
             numpy_data_types[<int>_dtype.num] = _row.data_type
             numpy_itemsizes[<int>_dtype.num] = _dtype.itemsize
-cdef object ndarray = np.ndarray
 
 
 cdef int data_type_of(int code, int64_t itemsize) noexcept:
@@ -166,9 +125,10 @@ cdef int code_of_format(const char *format, bint *foreign_order) noexcept:
 cdef str acquire(View *view, object array):
     """Fill `view` and return None; or return what is wrong, as `expected ..., got ...` without the first word."""
     cdef str problem = None
+    cdef Exchange exchange
     view.source = SOURCE_NONE
     view.dtype = 0
-    view.no_memory = False
+    view.no_memory = view.no_array = False
     if type(array) is ndarray and acquire_ndarray(view, array):
         return None
     if type(array) is DeviceArray:
@@ -181,13 +141,26 @@ cdef str acquire(View *view, object array):
         else:
             view.source = SOURCE_BUFFER
             return read_buffer(view)
-    capsule = None
-    export = getattr(type(array), "__dlpack__", None)
     if view.no_memory:
         return problem
+    exchange = exchange_of(type(array))
+    if exchange is not None:
+        return acquire_exchange(view, exchange, array)
+    return acquire_dlpack(view, array, problem)
+
+
+cdef str acquire_dlpack(View *view, object array, str problem):
+    """Fill `view` through ``__dlpack__``; `problem` is what was wrong with the buffer of the array, if it has one."""
+    capsule = None
+    export = getattr(type(array), "__dlpack__", None)
     if export is None:
+        view.no_array = problem is None
         return problem or f"an array (buffer protocol or DLPack), got {_arguments.shown(array)}"
     try:
+        if is_torch_tensor(array):  # of a subclass: torch itself does not look at all of it
+            hidden = hidden_state(True, True, True, array)
+            if hidden is not None:
+                return hidden
         try:
             capsule = export(array, max_version=(1, 0))
         except TypeError:  # a producer from before DLPack 1.0
@@ -199,7 +172,14 @@ cdef str acquire(View *view, object array):
 
 cdef str unreadable_text(View *view, object array, object error):
     view.no_memory = isinstance(error, MemoryError)
-    return f"an array that can be read, got {array_text(array)} ({one_line(error)})"
+    return f"an array that can be read, got {array_text(array)} ({error_text(error)})"
+
+
+cdef object unreadable_error(const View *view):
+    """Return the class of the error for an array that `acquire` refused."""
+    if view.no_memory:
+        return errors.AllocFailedError
+    return errors.BadParamTypeError if view.no_array else errors.BadParamError
 
 
 cdef bint acquire_ndarray(View *view, object array) noexcept:
@@ -250,24 +230,28 @@ cdef str read_buffer(View *view):
 
 cdef str read_capsule(View *view, object capsule):
     cdef DLManagedTensorVersioned *versioned
-    cdef DLTensor *tensor
-    cdef uint64_t flags = 0
     if PyCapsule_IsValid(capsule, "dltensor_versioned"):
         versioned = <DLManagedTensorVersioned *>PyCapsule_GetPointer(capsule, "dltensor_versioned")
         PyCapsule_SetName(capsule, "used_dltensor_versioned")
-        view.managed = versioned
-        view.source = SOURCE_DLPACK_VERSIONED
-        if versioned.major != 1:
-            return f"an array of DLPack version 1, got version {versioned.major}"
-        tensor = &versioned.dl_tensor
-        flags = versioned.flags
-    elif PyCapsule_IsValid(capsule, "dltensor"):
+        return read_managed(view, versioned)
+    if PyCapsule_IsValid(capsule, "dltensor"):
         view.managed = PyCapsule_GetPointer(capsule, "dltensor")
         PyCapsule_SetName(capsule, "used_dltensor")
         view.source = SOURCE_DLPACK
-        tensor = &(<DLManagedTensor *>view.managed).dl_tensor
-    else:
-        return f"an array whose __dlpack__ returns an unused capsule, got {_arguments.shown(capsule)}"
+        return read_tensor(view, &(<DLManagedTensor *>view.managed).dl_tensor, 0)
+    return f"an array whose __dlpack__ returns an unused capsule, got {_arguments.shown(capsule)}"
+
+
+cdef str read_managed(View *view, DLManagedTensorVersioned *managed):
+    """Read a tensor that `release` will delete."""
+    view.managed = managed
+    view.source = SOURCE_DLPACK_VERSIONED
+    if managed.major != 1:
+        return f"an array of DLPack version 1, got version {managed.major}"
+    return read_tensor(view, &managed.dl_tensor, managed.flags)
+
+
+cdef str read_tensor(View *view, const DLTensor *tensor, uint64_t flags):
     if not 0 <= tensor.ndim <= MOST_EXPORTED_DIMS:
         return f"an array of at most {MOST_EXPORTED_DIMS} dims, got one of {tensor.ndim}"
     if tensor.ndim > 0 and tensor.shape == NULL:
@@ -368,6 +352,15 @@ cdef str array_text(object array):
     return type(array).__name__ if dtype is None else f"{type(array).__name__} of {one_line(dtype)}"
 
 
+cdef str error_text(object error):
+    """Return the first line of an error: PyTorch puts a trace of its C++ functions behind it."""
+    try:
+        lines = str(error).split("\n")
+    except Exception:
+        lines = []
+    return one_line(next((line for line in lines if line.strip()), type(error).__name__))
+
+
 cdef str one_line(object thing):
     """Return the text of a foreign object as one line of limited length; its type if it has none."""
     try:
@@ -399,8 +392,7 @@ def describe(array):
                     problem = f"strides of whole elements, got {bytes_between} bytes"
                 strides.append(bytes_between // view.itemsize)
         if problem is not None:
-            kind = errors.AllocFailedError if view.no_memory else errors.BadParamError
-            raise kind(f"TensorDescriptor.of: array: expected {problem}")
+            raise unreadable_error(&view)(f"TensorDescriptor.of: array: expected {problem}")
         shape = tuple([view.shape[axis] for axis in range(view.ndim)])
         return shape, None if view.strides == NULL else tuple(strides), DataType(view.dtype)
     finally:

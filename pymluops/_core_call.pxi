@@ -1,10 +1,6 @@
 # What one call holds, and the steps of a call that need no Python. Included by _core.pyx.
 
-cdef extern from "<stdlib.h>" nogil:
-    void *aligned_alloc(size_t alignment, size_t size)
-
 cdef enum:
-    WORKSPACE_ALIGNMENT = 64
     SMALL_CALL = 256  # words of 8 bytes on the stack for what grows with the number of arguments; more is allocated
 
 # Everything about one call.
@@ -27,11 +23,8 @@ cdef struct Call:
     size_t wanted  # bytes that the device had no room for
 
 
-cdef object np_empty = np.empty
-cdef int64_t LEAST_KEPT = _results.LEAST_BYTES // 16  # elements; no type is larger
-cdef size_t LEAST_KEPT_WORKSPACE = _results.LEAST_BYTES
 # By DataType; None for a type that NumPy does not have.
-cdef list numpy_dtypes = [None] * 32
+cdef list numpy_dtypes = [None] * MAX_DATA_TYPES
 for _row in dtypes.TABLE:
     try:
         numpy_dtypes[_row.data_type] = np.dtype(_row.name or "none")
@@ -96,13 +89,6 @@ cdef str function_name(int number):
         if row[0] == number:
             return name
     return ""
-
-
-cdef void *allocate_workspace(size_t size) noexcept nogil:
-    if size > <size_t>-1 - WORKSPACE_ALIGNMENT:
-        return NULL
-    return aligned_alloc(WORKSPACE_ALIGNMENT, (size + WORKSPACE_ALIGNMENT - 1) // WORKSPACE_ALIGNMENT *
-    WORKSPACE_ALIGNMENT)
 
 
 cdef int set_descriptor(FunctionTable *table, Slot *slot, const View *view, int layout, int *failed) noexcept nogil:

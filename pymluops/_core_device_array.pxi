@@ -14,9 +14,12 @@ cdef class DeviceArray:
 
     An array in the memory of a device: C-contiguous, contents undefined at first.
 
-    Operators on a device backend take it where they take a NumPy array. If every array given to an operator is a
-    DeviceArray, the new results are DeviceArrays too and the call does not wait for the device; else the arrays in host
-    memory are copied there and back, new results are NumPy arrays, and the call returns when they are there.
+    Operators on a device backend take it where they take a NumPy array. If the first array given to an operator is a
+    DeviceArray, new results are DeviceArrays too. If all arrays are, the call does not wait for the device; else those
+    in host memory are copied there and back, and the call returns when that is done.
+
+    Other packages get it through DLPack, as an array of device type 12 (kDLExtDev), which only those that know the
+    device can take; ``numpy.from_dlpack(array, device="cpu")`` makes a copy in host memory.
 
     A DeviceArray knows which queues still work on it. Whoever needs it next waits for them: another queue, `to_host`,
     `close`. Work that was started through ``Backend.lib`` it does not know.
@@ -50,7 +53,7 @@ cdef class DeviceArray:
     --------
     >>> with pymluops.DeviceArray.from_host(frames, "sim") as array:  # doctest: +SKIP
     ...     array.shape, array.dtype
-    ((1, 8, 16, 49), <DataType.FLOAT: 2>)
+    ((1, 8, 16, 49), dtype('float32'))
     """
 
     cdef FunctionTable *table
@@ -92,7 +95,7 @@ cdef class DeviceArray:
         if numbers is None or len(numbers) > MAX_DIMS or not all([0 <= n < 2**63 for n in numbers]):
             raise _arguments.refusal(
                 _DEVICE_ARRAY_NAMES, "shape", f"at most {MAX_DIMS} non-negative integers of 64 bits",
-                _arguments.shown(shape)
+                _arguments.shown(shape), wrong_type=numbers is None
             )
         self.rank, self.count = len(numbers), 1
         for axis, number in enumerate(numbers):
@@ -267,13 +270,11 @@ cdef class DeviceArray:
 
     cdef object host_array(self):
         """Make a NumPy array like this one."""
-        try:
-            # A type of ml_dtypes has a name for NumPy as soon as that package is imported.
-            dtype = numpy_dtypes[self.data_type] or np.dtype(self.dtype_name())
-        except TypeError:
+        dtype = self.numpy_dtype()
+        if dtype is None:
             raise errors.BadParamError(
                 f"DeviceArray.to_host: out: expected an array, because NumPy has no {self.dtype_name()}, got None"
-            ) from None
+            )
         try:
             return np_empty(self.shape, dtype)
         except MemoryError:
@@ -316,6 +317,14 @@ cdef class DeviceArray:
             raise errors.NotInitializedError(f"{caller}: {'' if caller == 'DeviceArray' else 'the array '}is closed")
         return 0
 
+    cdef object numpy_dtype(self):
+        """Return the element type as a NumPy dtype, or None."""
+        try:
+            # A type of ml_dtypes has a name for NumPy as soon as that package is imported.
+            return numpy_dtypes[self.data_type] or np.dtype(self.dtype_name())
+        except TypeError:
+            return None
+
     cdef str dtype_name(self):
         return dtypes.data_type_name(self.data_type)
 
@@ -326,8 +335,13 @@ cdef class DeviceArray:
 
     @property
     def dtype(self):
-        """The element type."""
-        return DataType(self.data_type)
+        """The element type as a NumPy dtype; refused for a type that neither NumPy nor an imported ml_dtypes has."""
+        dtype = self.numpy_dtype()
+        if dtype is None:
+            raise errors.NotSupportedError(
+                f"DeviceArray.dtype: NumPy has no {self.dtype_name()}; TensorDescriptor.of(array).dtype tells the type"
+            )
+        return dtype
 
     @property
     def ndim(self):
@@ -371,6 +385,54 @@ cdef class DeviceArray:
     def __array__(self, dtype=None, copy=None):
         raise TypeError("a DeviceArray lies in the memory of a device: to_host() makes a NumPy array of it")
 
+    def __dlpack_device__(self):
+        """Return the device type of DLPack, kDLExtDev, and the number of the device."""
+        return DL_EXTENSION, 0
+
+    def __dlpack__(self, *, stream=None, max_version=None, dl_device=None, copy=None):
+        """Return a DLPack capsule. It keeps the memory, also if the array is closed meanwhile.
+
+        Parameters
+        ----------
+        stream : int, optional
+            None: wait until everything that writes the array is done; -1: do not wait.
+        max_version : (int, int), optional
+            What the consumer understands; a capsule without a version from before DLPack 1.0 if not given.
+        dl_device : (int, int), optional
+            Where to: the device, or (1, 0) for a copy in host memory.
+        copy : bool, optional
+            False: never copy. True is only possible into host memory.
+
+        Raises
+        ------
+        ExportError
+            If that cannot be done.
+        """
+        self.ensure_open("DeviceArray")
+        if stream is not None and stream != -1:
+            raise errors.ExportError(
+                f"DeviceArray.__dlpack__: stream: expected None or -1, got {_arguments.shown(stream)}"
+            )
+        versioned = max_version is not None and max_version[0] >= 1
+        if dl_device is not None and tuple(dl_device) == (DL_CPU, 0):
+            if copy is not None and not copy:
+                raise errors.ExportError(
+                    "DeviceArray.__dlpack__: copy: expected True or None for host memory, got False"
+                )
+            return self.to_host().__dlpack__(**({"max_version": max_version} if versioned else {}))
+        if dl_device is not None and tuple(dl_device) != (DL_EXTENSION, 0):
+            raise errors.ExportError(
+                f"DeviceArray.__dlpack__: dl_device: expected (12, 0) or (1, 0), got {_arguments.shown(dl_device)}"
+            )
+        if copy:
+            raise errors.ExportError("DeviceArray.__dlpack__: copy: expected None or False on the device, got True")
+        if dlpack_codes[self.data_type] == DL_NO_CODE:
+            raise errors.ExportError(f"DeviceArray.__dlpack__: expected a type of DLPack, got {self.dtype_name()}")
+        if stream is None:
+            self.before(None, False)
+        self.ensure_open("DeviceArray")  # a signal handler may have run
+        return export_device_array(self, versioned)
+
     def __reduce__(self):
         raise TypeError("a DeviceArray cannot be pickled, its memory belongs to this process: pickle to_host() instead")
 
@@ -389,7 +451,7 @@ cdef dict unfinished(dict works):
 
 def leading_rows(Handle handle not None, DeviceArray array not None, int64_t rows):
     """Return a copy of the first rows, made in the handle's queue."""
-    cdef DeviceArray result = DeviceArray((rows, *array.shape[1:]), array.dtype, array.backend)
+    cdef DeviceArray result = DeviceArray((rows, *array.shape[1:]), DataType(array.data_type), array.backend)
     cdef QueueState queue = handle.state
     cdef size_t size = result.count * result.itemsize
     cdef Entry entry
@@ -409,57 +471,6 @@ def leading_rows(Handle handle not None, DeviceArray array not None, int64_t row
     if status != 0:
         raise device_failure(array.backend, "cnrtMemcpyAsync", status)
     return result
-
-
-# ---- The host's side of a copy ---------------------------------------------------------------------------------------
-
-
-@cython.final
-cdef class HostMemory:
-    """An array in host memory, which stays there as long as this object lives."""
-
-    cdef View view
-    cdef object array  # the view of a NumPy array does not keep it
-
-    def __cinit__(self):
-        self.view.source = SOURCE_NONE
-
-    def __dealloc__(self):
-        release(&self.view)
-
-
-cdef HostMemory host_memory(str caller, str argument, object array, bint writing):
-    """Read an array whose bytes are to be copied as they are."""
-    cdef HostMemory memory = HostMemory.__new__(HostMemory)
-    cdef View *view = &memory.view
-    cdef int named = 0
-    cdef str problem
-    if isinstance(array, np.ndarray) and array.dtype.kind == "V":
-        # A type of ml_dtypes: neither the buffer protocol nor DLPack of NumPy can carry it.
-        named = dtypes.as_data_type(array.dtype)
-        array = array.view(f"u{array.itemsize}")
-    memory.array = array
-    problem = acquire(view, array)
-    if problem is None and view.device != DL_CPU and view.device != DL_CUDA_HOST and view.device != DL_ROCM_HOST:
-        problem = f"an array in host memory, got {device_text(view, array)}"
-    if problem is None and view.foreign_order:
-        problem = f"native byte order, got {array_text(array)}"
-    if problem is None and not view.packed:
-        problem = f"a C-contiguous array, got strides {strides_text(view)} for shape {shape_text(view)}"
-    if problem is None and writing and (view.readonly or view.copied):
-        problem = "a writable array, got " + ("a read-only one" if view.readonly else "a copy")
-    if problem is not None:
-        kind = errors.AllocFailedError if view.no_memory else errors.BadParamError
-        raise kind(f"{caller}: {argument}: expected {problem}")
-    if named:
-        view.dtype = named
-    return memory
-
-
-cdef str device_text(const View *view, object array):
-    if isinstance(array, DeviceArray):
-        return f"a DeviceArray on {(<DeviceArray>array).backend.name}"
-    return f"DLPack device type {view.device}"
 
 
 cdef str acquire_device_array(View *view, DeviceArray array):

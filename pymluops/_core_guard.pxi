@@ -171,10 +171,10 @@ cdef class Guard(Schema):
     @cython.final
     cdef object unreadable(self, Call *call, int i, object array, str text):
         """Return the error for an array that could not be read; if its type is to blame, that is the thing to say."""
-        if call.views[i].no_memory:
-            return errors.AllocFailedError(
-                f"{self.name}: {self.tensors[i].name}: expected {text}", function=self.function
-            )
+        if call.views[i].no_memory or call.views[i].no_array:
+            text += "" if call.views[i].no_memory else self.hint(call, i, array, "array")
+            text = f"{self.name}: {self.tensors[i].name}: expected {text}"
+            return unreadable_error(&call.views[i])(text, function=self.function)
         given = dtype_of(array)
         if given is not None and call.views[i].source == SOURCE_NONE:
             try:

@@ -59,6 +59,7 @@ cdef class Handle:
     cdef int slot_count
     cdef bint on_device
     cdef QueueState state  # of its queue; None where there is no device
+    cdef object queue_given
     cdef readonly Backend backend
     cdef object __weakref__
 
@@ -85,6 +86,7 @@ cdef class Handle:
             check(self.backend, "mluOpSetQueue", self.table.mluOpSetQueue(self.handle, pointer))
         if self.backend.on_device:
             self.take_queue(queue, pointer)
+        self.queue_given = queue if pointer != NULL else None
 
     cdef int take_queue(self, object queue, void *pointer) except -1:
         cdef QueueState state
@@ -115,7 +117,7 @@ cdef class Handle:
         cdef QueueState state = self.state
         cdef bint alive = self.alive
         cdef int i
-        self.alive, self.state = False, None
+        self.alive, self.state, self.queue_given = False, None, None
         for i in range(self.slot_count):
             if self.slots[i].descriptor != NULL and self.table.mluOpDestroyTensorDescriptor != NULL:
                 self.table.mluOpDestroyTensorDescriptor(self.slots[i].descriptor)
@@ -171,13 +173,9 @@ cdef class Handle:
 
     @property
     def queue(self):
-        """Address of the queue; None for the default queue."""
-        cdef cnrtQueue_t queue = NULL
+        """The queue that the handle was made with, a `Queue` or an address; None for the default queue."""
         self.ensure_open()
-        if self.table.mluOpGetQueue == NULL:
-            raise missing(self.backend, "mluOpGetQueue", "Handle")
-        check(self.backend, "mluOpGetQueue", self.table.mluOpGetQueue(self.handle, &queue))
-        return None if queue == NULL else <uintptr_t>queue
+        return self.queue_given
 
     @property
     def cdata(self):

@@ -40,7 +40,7 @@ cdef class Operator(Guard):
         elif isinstance(handle, Handle):
             h = <Handle>handle
         else:
-            raise _arguments.refusal(self, "handle", "a Handle or None", _arguments.shown(handle))
+            raise _arguments.refusal(self, "handle", "a Handle or None", _arguments.shown(handle), wrong_type=True)
         if not h.alive:
             raise errors.NotInitializedError(f"{self.name}: handle: is closed", function=self.function)
         if h.on_device and not h.state.open:
@@ -53,7 +53,7 @@ cdef class Operator(Guard):
                  settings=None, bint device_results=False):
         # Returns the outputs: one object, or a tuple of several. `tensors` and `scalars` are in the order of the
         # schema; an output may be None. `settings` is a SettingsDescriptor, or a tuple in the order of the C function.
-        # New outputs are where all inputs are, or on the device if `device_results`.
+        # New outputs are of the first array's kind; DeviceArrays if `device_results`.
         cdef Call call
         cdef int64_t small[SMALL_CALL]
         cdef void *memory = small
@@ -84,6 +84,7 @@ cdef class Operator(Guard):
     cdef object run(self, Handle handle, Call *call, tuple tensors, tuple scalars, bint validate, object settings,
                     bint device_results):
         cdef int i, symbol
+        cdef bint made = False
         cdef object array, result = None
         cdef list results = None
         for i in range(self.scalar_count):
@@ -96,8 +97,9 @@ cdef class Operator(Guard):
             array = tensors[i]
             call.absent[i] = self.specs[i].optional and self.is_absent(call, i, array)
             if self.specs[i].output:
-                if array is None and not call.absent[i]:
-                    array = self.allocate(handle, call, i, device_results)
+                made = array is None and not call.absent[i]
+                if made:
+                    array = self.allocate(handle, call, i, tensors[0], device_results)
                 if self.output_count == 1:
                     result = array
                 elif results is None:
@@ -108,6 +110,9 @@ cdef class Operator(Guard):
                 self.leave_out(call, i)
             else:
                 self.read_array(handle, call, i, array)
+                if made and self.specs[i].zeroed and not call.resident[i]:
+                    memset(call.views[i].data, 0, call.views[i].count * call.views[i].itemsize)
+            made = False
         self.check_memory(call)
         if validate:
             self.check_contents(call, handle.backend.is_cpu)
@@ -159,8 +164,8 @@ cdef class Operator(Guard):
                 memset(view.data if call.host[i] == NULL else call.host[i], 0, view.count * view.itemsize)
         return 0
 
-    cdef object allocate(self, Handle handle, Call *call, int i, bint device_results):
-        """Make the output that the caller did not bring."""
+    cdef object allocate(self, Handle handle, Call *call, int i, object first, bint device_results):
+        """Make the output that the caller did not bring, of the kind of the `first` array."""
         cdef TensorSpec *spec = &self.specs[i]
         cdef int64_t dims[MAX_DIMS]
         cdef int64_t count = 1
@@ -176,22 +181,22 @@ cdef class Operator(Guard):
         if count >= COUNT_LIMIT and self.too_large is not None and not spec.any_size:
             raise self.size_error(i, f"{count} in shape {list(shape)}")
         dtype = call.views[spec.like].dtype if spec.like >= 0 and not spec.paired else self.made_dtype(call, i)
-        if handle.on_device and (device_results or self.inputs_resident(call)):
+        if handle.on_device and (device_results or call.resident[0]):
             try:
-                made = DeviceArray(shape, DataType(dtype), handle.backend)
+                new = DeviceArray(shape, DataType(dtype), handle.backend)
                 if spec.zeroed:
-                    made.copy_from(np.zeros(shape, numpy_dtypes[dtype]))
-                return made
+                    new.copy_from(np.zeros(shape, numpy_dtypes[dtype]))
+                return new if device_results else of_kind(first, new)
             except errors.AllocFailedError as error:
                 raise self.memory_error(f"{self.tensors[i].name}: {error.detail}") from None
         if numpy_dtypes[dtype] is None:
             raise self.problem(i, f"an array, because NumPy has no {dtypes.data_type_name(dtype)}, got None")
-        if spec.zeroed:
-            new = np.zeros
-        else:
-            new = np_empty if self.tensors[i].own_memory or count < LEAST_KEPT else _results.new_array
         try:
-            return new(shape, numpy_dtypes[dtype])
+            if self.tensors[i].own_memory:
+                return np_empty(shape, numpy_dtypes[dtype])
+            if is_torch_tensor(first):
+                return new_torch_tensor(shape, dims, spec.ndim, dtype, saturated_product(count, itemsizes[dtype]))
+            return new_ndarray(shape, numpy_dtypes[dtype], saturated_product(count, itemsizes[dtype]))
         except (MemoryError, ValueError):
             raise self.memory_error(f"{self.tensors[i].name} of shape {list(shape)}") from None
 
@@ -201,13 +206,6 @@ cdef class Operator(Guard):
         if not allowed:
             raise self.dtype_error(call, i, None)
         return allowed[0]
-
-    cdef bint inputs_resident(self, Call *call) noexcept:
-        cdef int i
-        for i in range(self.tensor_count):
-            if (not self.specs[i].output or self.specs[i].in_place) and not call.resident[i]:
-                return False
-        return True
 
     # -- The C call ----------------------------------------------------------------------------------------------------
 
@@ -268,30 +266,12 @@ cdef class Operator(Guard):
             give_back(&handle.lock)
         return 0
 
-    cdef int run_on_host(self, Handle handle, Call *call) except -1:
+    cdef int run_on_host(self, Handle handle, Call *call) noexcept:
         """Take the workspace that the library asks for and call the operator."""
         cdef int status
-        cdef size_t address
         with nogil:
-            status = self.prepare(handle, call)
-            if status == SUCCESS and call.workspace_size < LEAST_KEPT_WORKSPACE:
-                status = self.take_workspace(handle, call)
-                if status == SUCCESS:
-                    status = self.invoke(handle, call, &self.plan)
-                free(call.workspace)
-                return status
-        if status != SUCCESS:
-            return status
-        # The system would have to clear the pages of a large one anew for every call.
-        try:
-            block = _results.new_array((call.workspace_size + WORKSPACE_ALIGNMENT,), np.uint8)
-        except MemoryError:
-            call.failed = -1
-            return <int>ALLOC_FAILED
-        address = block.ctypes.data
-        call.workspace = <void *>((address + WORKSPACE_ALIGNMENT - 1) // WORKSPACE_ALIGNMENT * WORKSPACE_ALIGNMENT)
-        with nogil:
-            status = self.invoke(handle, call, &self.plan)
+            status = self.run_c(handle, call)
+            pool_give(call.workspace)
         return status
 
     cdef int execute_on_device(self, Handle handle, Call *call) except -1:
@@ -365,9 +345,11 @@ cdef class Operator(Guard):
         if call.workspace_size == 0:
             return SUCCESS
         if not handle.on_device:
-            call.workspace = allocate_workspace(call.workspace_size)
-            call.failed = -1
-            return <int>ALLOC_FAILED if call.workspace == NULL else SUCCESS
+            call.workspace = pool_take(call.workspace_size)
+            if call.workspace == NULL:
+                call.failed = -1
+                return ALLOC_FAILED
+            return SUCCESS
         if runtime_failed(call, NUMBER_MALLOC, handle.table.cnrtMalloc(&call.workspace, call.workspace_size)):
             call.workspace, call.wanted = NULL, call.workspace_size
             return ALLOC_FAILED

@@ -144,14 +144,10 @@ cdef class Queue:
         if error is not None:
             raise error
 
-    def query(self):
-        """Tell whether everything in the queue is done; what failed is raised as by `sync`."""
-        return self.opened().query()
-
     @property
     def done(self):
-        """What `query` returns."""
-        return self.query()
+        """Whether everything in the queue is done; what failed is raised as by `sync`."""
+        return self.opened().query()
 
     @property
     def address(self):
@@ -205,7 +201,7 @@ cdef QueueState queue_argument(Backend backend, str caller, object queue):
     """Return the state of the `Queue` that a caller gave for work on arrays of `backend`."""
     cdef QueueState state
     if not isinstance(queue, Queue):
-        raise errors.BadParamError(f"{caller}: queue: expected a Queue or None, got {_arguments.shown(queue)}")
+        raise errors.BadParamTypeError(f"{caller}: queue: expected a Queue or None, got {_arguments.shown(queue)}")
     state = (<Queue>queue).opened(caller)
     if state.backend is not backend:
         raise errors.BadParamError(

@@ -25,7 +25,7 @@ _MOST_MIB = 2**40
 
 #: Integers, by name.
 _INTEGERS = {
-    "PYMLUOPS_KEEP_MIB": _Range(0, _MOST_MIB),
+    "PYMLUOPS_POOL_MIB": _Range(0, _MOST_MIB),
     "PYMLUOPS_NUM_THREADS": _Range(1, 1024),
     "PYMLUOPS_STREAM_MIB": _Range(0, _MOST_MIB),
 }

@@ -72,7 +72,7 @@ class TensorDescriptor:
         try:
             order = Layout(layout)
         except ValueError:
-            raise refusal(_NAMES, "layout", "a Layout", shown(layout)) from None
+            raise refusal(_NAMES, "layout", "a Layout", shown(layout), wrong_type=not isinstance(layout, int)) from None
         for name, value in zip(self.__slots__[1:], (as_data_type(dtype), order, dims, steps), strict=True):
             object.__setattr__(self, name, value)
         if self.element_count * max(item_size(self._dtype), 1) > _INT64_MAX:
@@ -188,7 +188,8 @@ def _numbers(argument: str, values: Sequence[int], minimum: int) -> tuple[int, .
     numbers = as_numbers(values)
     if numbers is None or len(numbers) > _MAX_DIMS or not all(minimum <= number <= _INT64_MAX for number in numbers):
         kind = "non-negative integers" if minimum == 0 else "integers"
-        raise refusal(_NAMES, argument, f"at most {_MAX_DIMS} {kind} of 64 bits", shown(values))
+        expected = f"at most {_MAX_DIMS} {kind} of 64 bits"
+        raise refusal(_NAMES, argument, expected, shown(values), wrong_type=numbers is None)
     return numbers
 
 

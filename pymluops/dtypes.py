@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from pymluops._shown import shown
 from pymluops.enums import DataType
-from pymluops.errors import BadParamError
+from pymluops.errors import BadParamError, BadParamTypeError
 
 __all__ = ["TABLE", "DTypeRow", "as_data_type", "data_type_name", "item_size"]
 
@@ -80,8 +80,15 @@ def as_data_type(dtype: Any) -> DataType:
     elif dtype is not None:  # NumPy takes None for float64
         found = _BY_NAME.get(_dtype_name(dtype))
     if found is None:
-        raise BadParamError(f"dtype: expected a DataType or one of {', '.join(_BY_NAME)}, got {shown(dtype)}")
+        kind = BadParamError if _may_name_a_type(dtype) else BadParamTypeError
+        raise kind(f"dtype: expected a DataType or one of {', '.join(_BY_NAME)}, got {shown(dtype)}")
     return found
+
+
+def _may_name_a_type(dtype: Any) -> bool:
+    if isinstance(dtype, (int, str, type)):
+        return not isinstance(dtype, bool)
+    return "dtype" in type(dtype).__name__.lower()  # of NumPy or torch
 
 
 def _dtype_name(dtype: Any) -> str:

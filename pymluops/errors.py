@@ -18,7 +18,9 @@ __all__ = [
     "AllocFailedError",
     "ArchMismatchError",
     "BadParamError",
+    "BadParamTypeError",
     "ExecutionFailedError",
+    "ExportError",
     "InternalError",
     "MluOpError",
     "NotInitializedError",
@@ -78,6 +80,10 @@ class BadParamError(MluOpError, ValueError):
     _STATUS = Status.BAD_PARAM
 
 
+class BadParamTypeError(BadParamError, TypeError):
+    """An argument was refused because its Python type is never right: a list for an array, a str for an int."""
+
+
 class InternalError(MluOpError):
     """The library or the driver below it failed."""
 
@@ -124,6 +130,10 @@ class NotSupportedError(MluOpError, NotImplementedError):
     """The library cannot do this: a function it lacks, a tensor too large, a mode it does not know."""
 
     _STATUS = Status.NOT_SUPPORTED
+
+
+class ExportError(NotSupportedError, BufferError):
+    """An array cannot be given to another package in the way that it asked for."""
 
 
 class NumericalOverflowError(MluOpError, OverflowError):

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple, cast
 from pymluops import _environment
 from pymluops._arguments import shown
 from pymluops._core import Backend, get_default_backend, register_finder, set_default_backend
-from pymluops.errors import BadParamError, MluOpError, NotInitializedError
+from pymluops.errors import BadParamError, BadParamTypeError, MluOpError, NotInitializedError
 
 __all__ = ["Backend", "BackendInfo", "backends", "current", "load", "use"]
 
@@ -91,7 +91,8 @@ def load(name_or_path: str | os.PathLike[str] | Backend) -> Backend:
         return _open(_find(str(name_or_path)), str(name_or_path))
     path = _as_path(name_or_path)
     if path is None:
-        raise BadParamError(f"load: name_or_path: expected 'cpu', 'sim', 'mlu' or a path, got {shown(name_or_path)}")
+        kind = BadParamError if isinstance(name_or_path, (str, bytes, os.PathLike)) else BadParamTypeError
+        raise kind(f"load: name_or_path: expected 'cpu', 'sim', 'mlu' or a path, got {shown(name_or_path)}")
     if not os.path.isfile(path):
         raise NotInitializedError(f"{_environment.text_shown(path)}: there is no such file")
     real = os.path.realpath(path)

@@ -109,7 +109,7 @@ def border_align_forward(
     Returns
     -------
     output : array, shape [N, K, 4, C]
-        `out`, or a new NumPy array like `input`; a `DeviceArray` if all inputs are.
+        `out`, or a new array like `input` of the kind of the first argument.
     argmax_idx : array, shape [N, K, 4, C], int32
         Number of the first largest sample, 0 to `pool_size`. The backward direction needs it.
 
@@ -217,7 +217,7 @@ def border_align_backward(
     Returns
     -------
     array or DeviceArray
-        `out`, or a new NumPy array of shape [N, H, W, 4*C]; a `DeviceArray` if all inputs are.
+        `out`, or a new array of shape [N, H, W, 4*C] of the kind of the first argument.
 
     Raises
     ------

@@ -19,6 +19,7 @@ from pymluops._core import (
     integers,
     leading_dim,
     leading_rows,
+    of_kind,
 )
 from pymluops.ops._schema import INT32, Scalar, Tensor
 
@@ -58,7 +59,7 @@ _MOST_ROWS = 2**29 - 1
 
 
 class IndicePairs(NamedTuple, Generic[_Result]):
-    """What `get_indice_pairs` returns: NumPy arrays, or `DeviceArray`s.
+    """What `get_indice_pairs` returns: NumPy arrays, tensors of PyTorch or `DeviceArray`s, as its argument is one.
 
     Attributes
     ----------
@@ -164,8 +165,8 @@ def get_indice_pairs(
     Returns
     -------
     IndicePairs
-        A named tuple ``(out_indices, indice_pairs, indice_num)`` of new NumPy arrays; of `DeviceArray`s if `indices`
-        lies on the device. The call waits for the device in any case, since the number of rows has to be known.
+        A named tuple ``(out_indices, indice_pairs, indice_num)`` of new arrays of the kind of `indices`. The call waits
+        for the device in any case, since the number of rows has to be known.
 
     Raises
     ------
@@ -178,9 +179,8 @@ def get_indice_pairs(
 
     Notes
     -----
-    Results and workspaces of 4 to 64 MiB use the memory of earlier ones that nobody has any more; up to 128 MiB stay
-    with the process for that, or as many as the environment variable ``PYMLUOPS_KEEP_MIB`` says. This holds for all
-    operators.
+    A memory pool recycles the memory of released results and workspaces of 4 to 64 MiB. It keeps at most 128 MiB of
+    idle memory, or what the environment variable ``PYMLUOPS_POOL_MIB`` says. This holds for all operators.
 
     References
     ----------
@@ -216,11 +216,12 @@ def get_indice_pairs(
         found: Any = _PAIRS(handle, (indices, None, None, None), scalars, validate, sparse, on_device)
         used = length if geometry.subm else sparse.num_act_out
     if on_device:
-        return _from_device(handle, IndicePairs(*found), used, in_device_memory(indices))
+        found = _from_device(handle, IndicePairs(*found), used, in_device_memory(indices))
+        return IndicePairs(*(of_kind(indices, array) for array in found))
     out_indices, indice_pairs, indice_num = found
     if used < rows:  # let the spare rows go; nobody else has seen the array
         out_indices.resize((used, 4), refcheck=False)
-    return IndicePairs(out_indices, indice_pairs, indice_num)
+    return IndicePairs(of_kind(indices, out_indices), indice_pairs, indice_num)
 
 
 def _from_device(handle: Handle, found: IndicePairs[DeviceArray], used: int, stay: bool) -> IndicePairs[Any]:

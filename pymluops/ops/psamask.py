@@ -94,7 +94,7 @@ def psamask_forward(
     Returns
     -------
     array or DeviceArray
-        `out`, or a new NumPy array of shape [N, H, W, H*W]; a `DeviceArray` if all inputs are. The
+        `out`, or a new array of shape [N, H, W, H*W] of the kind of the first argument. The
         values are copied bit by bit.
 
     Raises
@@ -165,7 +165,7 @@ def psamask_backward(
     Returns
     -------
     array or DeviceArray
-        `out`, or a new NumPy array of shape [N, H, W, h_mask*w_mask]; a `DeviceArray` if all inputs are.
+        `out`, or a new array of shape [N, H, W, h_mask*w_mask] of the kind of the first argument.
 
     Raises
     ------

@@ -109,7 +109,7 @@ def three_interpolate_forward(
     Returns
     -------
     array or DeviceArray
-        `out`, or a new NumPy array of shape [B, C, N]; a `DeviceArray` if all inputs are.
+        `out`, or a new array of shape [B, C, N] of the kind of the first argument.
 
     Raises
     ------
@@ -215,7 +215,7 @@ def three_interpolate_backward(
     Returns
     -------
     array or DeviceArray
-        `out`, or a new NumPy array of shape [B, C, M]; a `DeviceArray` if all inputs are. A point that no
+        `out`, or a new array of shape [B, C, M] of the kind of the first argument. A point that no
         index names gets 0.
 
     Raises

@@ -72,7 +72,7 @@ def tin_shift_forward(input: Array, shifts: Array, *, out: Any = None, handle: H
     Returns
     -------
     array or DeviceArray
-        `out`, or a new NumPy array like `input`; a `DeviceArray` if all inputs are. The
+        `out`, or a new array like `input` of the kind of the first argument. The
         values are copied bit by bit.
 
     Raises
@@ -128,7 +128,7 @@ def tin_shift_backward(grad_output: Array, shifts: Array, *, out: Any = None, ha
     Returns
     -------
     array or DeviceArray
-        `out`, or a new NumPy array like `grad_output`; a `DeviceArray` if all inputs are.
+        `out`, or a new array like `grad_output` of the kind of the first argument.
 
     Raises
     ------

@@ -28,10 +28,12 @@ ERRORS = {
     "NotInitializedError": ("NOT_INITIALIZED", Exception),
     "AllocFailedError": ("ALLOC_FAILED", MemoryError),
     "BadParamError": ("BAD_PARAM", ValueError),
+    "BadParamTypeError": ("BAD_PARAM", TypeError),
     "InternalError": ("INTERNAL_ERROR", Exception),
     "ArchMismatchError": ("ARCH_MISMATCH", Exception),
     "ExecutionFailedError": ("EXECUTION_FAILED", Exception),
     "NotSupportedError": ("NOT_SUPPORTED", NotImplementedError),
+    "ExportError": ("NOT_SUPPORTED", BufferError),
     "NumericalOverflowError": ("NUMERICAL_OVERFLOW", OverflowError),
 }
 

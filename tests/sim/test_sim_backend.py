@@ -129,7 +129,7 @@ def test_random_pairs_agree_with_the_cpu(seed: int, subm: bool) -> None:
 
 
 @pytest.mark.parametrize("operator", OPERATORS)
-def test_results_are_where_the_inputs_are(operator: str, handle: Handle) -> None:
+def test_results_are_where_the_first_input_is(operator: str, handle: Handle) -> None:
     call = legal_call(operator, 5)
     wanted = expected(call)
     inputs = [name for name in call.arrays if name not in call.outputs]
@@ -139,7 +139,7 @@ def test_results_are_where_the_inputs_are(operator: str, handle: Handle) -> None
         arrays.update({name: on_device(arrays[name]) for name, there in zip(inputs, places) if there})
         found = dataclasses.replace(call, arrays=_with_shapes(call, arrays)).python(handle=handle, **nothing)
         found = found if isinstance(found, tuple) else (found,)
-        assert {type(array) for array in found} == {DeviceArray if all(places) else np.ndarray}
+        assert {type(array) for array in found} == {DeviceArray if places[0] else np.ndarray}
         assert_agree(call, dict(zip(call.outputs, map(_host, found))), wanted)
 
 
