@@ -9,7 +9,18 @@ from typing import NamedTuple, Protocol, cast
 from pymluops._shown import shown
 from pymluops.errors import BadParamError, BadParamTypeError
 
-__all__ = ["INT32_MAX", "Caller", "Names", "as_numbers", "flag", "integer", "integers", "refusal", "shown"]
+__all__ = [
+    "INT32_MAX",
+    "Caller",
+    "Names",
+    "as_numbers",
+    "flag",
+    "integer",
+    "integers",
+    "is_integer",
+    "refusal",
+    "shown",
+]
 
 INT32_MAX = 2**31 - 1
 
@@ -46,6 +57,11 @@ def _index(value: object) -> int | None:
         return operator.index(value)  # type: ignore[arg-type]
     except TypeError:
         return None
+
+
+def is_integer(value: object) -> bool:
+    """Tell whether `value` is of a type that counts as an integer."""
+    return _index(value) is not None
 
 
 def integer(caller: Caller, argument: str, value: object, minimum: int = 0, maximum: int = INT32_MAX) -> int:
