@@ -10,7 +10,7 @@ from pymluops._shown import shown
 from pymluops.errors import BadParamError, BadParamTypeError
 
 __all__ = [
-    "INT32_MAX", "Caller", "Names", "as_numbers", "choice", "flag", "integer", "integers", "real", "refusal", "shown"
+    "INT32_MAX", "Caller", "Names", "as_numbers", "choice", "flag", "integer", "integers", "is_integer", "real", "refusal", "shown"
 ]  # fmt: skip
 
 INT32_MAX = 2**31 - 1
@@ -48,6 +48,11 @@ def _index(value: object) -> int | None:
         return operator.index(value)  # type: ignore[arg-type]
     except TypeError:
         return None
+
+
+def is_integer(value: object) -> bool:
+    """Tell whether `value` is of a type that counts as an integer."""
+    return _index(value) is not None
 
 
 def integer(caller: Caller, argument: str, value: object, minimum: int = 0, maximum: int = INT32_MAX) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
 if TYPE_CHECKING:
     from typing_extensions import Buffer
@@ -15,6 +15,17 @@ class SupportsDLPack(Protocol):
 
     def __dlpack__(self, *args: Any, **kwargs: Any) -> Any: ...
 
+
+class SupportsAutograd(SupportsDLPack, Protocol):
+    """What a tensor of PyTorch has and other arrays do not; PyTorch need not be installed to check types."""
+
+    @property
+    def requires_grad(self) -> bool: ...
+    def detach(self) -> Any: ...
+
+
+#: A tensor of PyTorch.
+TorchTensor = TypeVar("TorchTensor", bound=SupportsAutograd)
 
 #: An array in host memory, or one of another package.
 HostArray: TypeAlias = "SupportsDLPack | Buffer"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from pymluops import library
-from pymluops._arguments import Names, as_numbers, refusal, shown
+from pymluops._arguments import Names, as_numbers, is_integer, refusal, shown
 from pymluops._core import check, describe
 from pymluops.dtypes import as_data_type, item_size
 from pymluops.enums import DataType, Layout
@@ -72,7 +72,7 @@ class TensorDescriptor:
         try:
             order = Layout(layout)
         except ValueError:
-            raise refusal(_NAMES, "layout", "a Layout", shown(layout), wrong_type=not isinstance(layout, int)) from None
+            raise refusal(_NAMES, "layout", "a Layout", shown(layout), wrong_type=not is_integer(layout)) from None
         for name, value in zip(self.__slots__[1:], (as_data_type(dtype), order, dims, steps), strict=True):
             object.__setattr__(self, name, value)
         if self.element_count * max(item_size(self._dtype), 1) > _INT64_MAX:

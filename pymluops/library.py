@@ -91,7 +91,7 @@ def load(name_or_path: str | os.PathLike[str] | Backend) -> Backend:
         return _open(_find(str(name_or_path)), str(name_or_path))
     path = _as_path(name_or_path)
     if path is None:
-        kind = BadParamError if isinstance(name_or_path, (str, bytes, os.PathLike)) else BadParamTypeError
+        kind = BadParamError if _names_a_file(name_or_path) else BadParamTypeError
         raise kind(f"load: name_or_path: expected 'cpu', 'sim', 'mlu' or a path, got {shown(name_or_path)}")
     if not os.path.isfile(path):
         raise NotInitializedError(f"{_environment.text_shown(path)}: there is no such file")
@@ -209,6 +209,10 @@ def _vendor_path() -> str | None:
     home = os.environ.get("NEUWARE_HOME")
     path = os.path.join(home, "lib64", _VENDOR_FILE) if home else ""
     return path if path and os.path.isfile(path) else None
+
+
+def _names_a_file(value: object) -> bool:
+    return isinstance(value, (str, os.PathLike))
 
 
 def _as_path(value: object) -> str | None:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from pymluops._core import DeviceArray, Handle
-    from pymluops._typing import Array, HostArray
+    from pymluops._typing import Array, HostArray, TorchTensor
 
 __all__ = ["border_align_backward", "border_align_forward"]
 
@@ -58,6 +58,16 @@ def border_align_forward(
     argmax_idx: None = None,
     handle: Handle | None = None,
 ) -> tuple[DeviceArray, DeviceArray]: ...
+@overload
+def border_align_forward(  # type: ignore[overload-overlap]
+    input: TorchTensor,
+    boxes: HostArray,
+    pool_size: int,
+    *,
+    out: None = None,
+    argmax_idx: None = None,
+    handle: Handle | None = None,
+) -> tuple[TorchTensor, TorchTensor]: ...
 @overload
 def border_align_forward(
     input: HostArray,
@@ -150,6 +160,17 @@ def border_align_backward(
     out: None = None,
     handle: Handle | None = None,
 ) -> DeviceArray: ...
+@overload
+def border_align_backward(  # type: ignore[overload-overlap]
+    grad_output: TorchTensor,
+    boxes: HostArray,
+    argmax_idx: HostArray,
+    pool_size: int,
+    feature_size: Sequence[int],
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> TorchTensor: ...
 @overload
 def border_align_backward(
     grad_output: HostArray,

@@ -26,7 +26,7 @@ from pymluops.ops._schema import INT32, Scalar, Tensor
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pymluops._typing import Array, HostArray
+    from pymluops._typing import Array, HostArray, TorchTensor
 
 __all__ = ["IndicePairs", "get_indice_pairs"]
 
@@ -103,6 +103,21 @@ def get_indice_pairs(
     validate: bool = True,
     handle: Handle | None = None,
 ) -> IndicePairs[DeviceArray]: ...
+@overload
+def get_indice_pairs(  # type: ignore[overload-overlap]
+    indices: TorchTensor,
+    *,
+    batch_size: int,
+    spatial_shape: Sequence[int],
+    kernel_size: int | Sequence[int],
+    stride: int | Sequence[int] = 1,
+    padding: int | Sequence[int] = 0,
+    dilation: int | Sequence[int] = 1,
+    subm: bool = False,
+    out_spatial_shape: Sequence[int] | None = None,
+    validate: bool = True,
+    handle: Handle | None = None,
+) -> IndicePairs[TorchTensor]: ...
 @overload
 def get_indice_pairs(
     indices: HostArray,

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from pymluops._core import DeviceArray, Handle
-    from pymluops._typing import Array, HostArray
+    from pymluops._typing import Array, HostArray, TorchTensor
 
 __all__ = ["psamask_backward", "psamask_forward"]
 
@@ -57,6 +57,15 @@ def psamask_forward(
     out: None = None,
     handle: Handle | None = None,
 ) -> DeviceArray: ...
+@overload
+def psamask_forward(  # type: ignore[overload-overlap]
+    x: TorchTensor,
+    psa_type: str | int,
+    mask_size: int | Sequence[int],
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> TorchTensor: ...
 @overload
 def psamask_forward(
     x: HostArray, psa_type: str | int, mask_size: int | Sequence[int], *, out: None = None, handle: Handle | None = None
@@ -126,6 +135,15 @@ def psamask_backward(
     out: None = None,
     handle: Handle | None = None,
 ) -> DeviceArray: ...
+@overload
+def psamask_backward(  # type: ignore[overload-overlap]
+    dy: TorchTensor,
+    psa_type: str | int,
+    mask_size: int | Sequence[int],
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> TorchTensor: ...
 @overload
 def psamask_backward(
     dy: HostArray,

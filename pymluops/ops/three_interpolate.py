@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from pymluops._core import DeviceArray, Handle
-    from pymluops._typing import Array, HostArray
+    from pymluops._typing import Array, HostArray, TorchTensor
 
 __all__ = ["three_interpolate_backward", "three_interpolate_forward"]
 
@@ -52,6 +52,16 @@ def three_interpolate_forward(
     validate: bool = True,
     handle: Handle | None = None,
 ) -> DeviceArray: ...
+@overload
+def three_interpolate_forward(  # type: ignore[overload-overlap]
+    features: TorchTensor,
+    indices: HostArray,
+    weights: HostArray,
+    *,
+    out: None = None,
+    validate: bool = True,
+    handle: Handle | None = None,
+) -> TorchTensor: ...
 @overload
 def three_interpolate_forward(
     features: HostArray,
@@ -145,6 +155,17 @@ def three_interpolate_backward(
     validate: bool = True,
     handle: Handle | None = None,
 ) -> DeviceArray: ...
+@overload
+def three_interpolate_backward(  # type: ignore[overload-overlap]
+    grad_output: TorchTensor,
+    indices: HostArray,
+    weights: HostArray,
+    num_features: int,
+    *,
+    out: None = None,
+    validate: bool = True,
+    handle: Handle | None = None,
+) -> TorchTensor: ...
 @overload
 def three_interpolate_backward(
     grad_output: HostArray,

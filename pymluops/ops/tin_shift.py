@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from pymluops._core import DeviceArray, Handle
-    from pymluops._typing import Array, HostArray
+    from pymluops._typing import Array, HostArray, TorchTensor
 
 __all__ = ["tin_shift_backward", "tin_shift_forward"]
 
@@ -43,6 +43,10 @@ _BACKWARD = Operator(
 def tin_shift_forward(
     input: DeviceArray, shifts: DeviceArray, *, out: None = None, handle: Handle | None = None
 ) -> DeviceArray: ...
+@overload
+def tin_shift_forward(  # type: ignore[overload-overlap]
+    input: TorchTensor, shifts: HostArray, *, out: None = None, handle: Handle | None = None
+) -> TorchTensor: ...
 @overload
 def tin_shift_forward(
     input: HostArray, shifts: HostArray, *, out: None = None, handle: Handle | None = None
@@ -100,6 +104,10 @@ def tin_shift_forward(input: Array, shifts: Array, *, out: Any = None, handle: H
 def tin_shift_backward(
     grad_output: DeviceArray, shifts: DeviceArray, *, out: None = None, handle: Handle | None = None
 ) -> DeviceArray: ...
+@overload
+def tin_shift_backward(  # type: ignore[overload-overlap]
+    grad_output: TorchTensor, shifts: HostArray, *, out: None = None, handle: Handle | None = None
+) -> TorchTensor: ...
 @overload
 def tin_shift_backward(
     grad_output: HostArray, shifts: HostArray, *, out: None = None, handle: Handle | None = None
