@@ -16,6 +16,7 @@ Parts, each a file that is included below:
 - `_core_call.pxi`: the state of one call, and its steps that need no Python
 - `_core_staging.pxi`: such steps for arrays in host memory that a device is to work on
 - `_core_operator.pxi`: `Operator`, which checks the arguments of one C function against its schema and calls it
+- `_core_functions.pxi`: calls of any C function, with arguments that `pymluops.functions` prepares
 """
 
 cimport cython
@@ -74,3 +75,4 @@ include "_core_handle.pxi"
 include "_core_call.pxi"
 include "_core_staging.pxi"
 include "_core_operator.pxi"
+include "_core_functions.pxi"
