@@ -57,7 +57,7 @@ def _real(caller: Caller, argument: str, kind: str, value: Any) -> float:
         raise refusal(caller, argument, expected, shown(value))
     try:
         result = float(value)
-        struct.pack(_FORMATS[kind], result)
+        struct.pack(f"={_FORMATS[kind]}", result)  # of standard size, which alone is checked
     except (TypeError, ValueError, OverflowError):
         raise refusal(caller, argument, expected, shown(value)) from None
     return result
