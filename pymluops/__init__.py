@@ -44,6 +44,8 @@ if TYPE_CHECKING:
     from pymluops.functions import FFTPlan as FFTPlan
     from pymluops.functions import NmsDescriptor as NmsDescriptor
     from pymluops.functions import RoiAlignForwardDescriptor as RoiAlignForwardDescriptor
+    from pymluops.functions import SeqDataDescriptor as SeqDataDescriptor
+    from pymluops.functions import TensorSetDescriptor as TensorSetDescriptor
 
 __all__ = [
     "AllocFailedError",
@@ -91,6 +93,8 @@ _SETTINGS = frozenset(
         "FFTPlan",
         "NmsDescriptor",
         "RoiAlignForwardDescriptor",
+        "SeqDataDescriptor",
+        "TensorSetDescriptor",
     )
 )
 

@@ -335,7 +335,9 @@ def _stub(signature: Signature) -> str:
                 default = " = None" if argument.role == "reservespace" else ""
                 given.append(f"{argument.name}: {_argument_type(argument, kind)}{default}")
     has_handle = any(argument.role == "handle" for argument in signature.arguments)
-    keywords.append("handle: Handle | None = None" if has_handle else "backend: Backend | str | None = None")
+    keywords.append(
+        "handle: Handle | None = None" if has_handle else "backend: Backend | str | PathLike[str] | None = None"
+    )
     returned = {"size_t": ["int"], "const char *": ["str"]}.get(signature.returns, results)
     value = "None" if not returned else returned[0] if len(returned) == 1 else f"tuple[{', '.join(returned)}]"
     behind = f") -> {value}: ...".replace(" ", _KEPT)  # a line may end between parentheses only

@@ -20,6 +20,8 @@ __all__ = ["FUNCTIONS", "Function", "call"]
 
 #: Most dims that a function may write, more than any library has.
 _MOST_DIMS = 64
+#: Most tensor descriptors in a group: more would only be a way to run out of memory.
+_MOST_MEMBERS = 1 << 20
 #: Kind of the value of an attribute of an AdamW descriptor.
 _ATTRIBUTE_KINDS = {
     AdamWDescAttribute.WEIGHT_DECAY: "float32",
@@ -309,7 +311,7 @@ class Call:
     def group(self, argument: Argument) -> None:
         """Bind tensor descriptors as pointers to the variables that hold them."""
         given: Any = self.given[argument.name]
-        count, known = self.values["desc_num"], type(given) in (list, tuple)
+        count, known = self.group_size(), type(given) in (list, tuple)
         if not known or len(given) != count:
             raise self.refusal(argument.name, f"a sequence of desc_num={count} NativeTensorDescriptor", given)
         members: list[object] = list(given)
@@ -325,7 +327,14 @@ class Call:
 
     def result_group(self, argument: Argument) -> None:
         """Make the variables that receive tensor descriptors."""
-        self.set_cells(argument, bytes(8 * max(self.values["desc_num"], 0)))
+        self.set_cells(argument, bytes(8 * max(self.group_size(), 0)))
+
+    def group_size(self) -> int:
+        """Return the number of tensor descriptors in a group."""
+        count = int(self.values["desc_num"])
+        if count > _MOST_MEMBERS:
+            raise self.refusal("desc_num", f"at most {_MOST_MEMBERS}", count)
+        return count
 
     def set_cells(self, argument: Argument, contents: bytes) -> None:
         """Bind an array of pointers to variables with these contents."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from os import PathLike
 from typing import Any, ClassVar, Self, SupportsFloat, SupportsIndex
 
 from pymluops import _core, enums
@@ -23,7 +24,7 @@ __all__ = [
     "TensorSetDescriptor",
 ]
 
-_Backend = Backend | str | None
+_Backend = Backend | str | PathLike[str] | None
 _Real = SupportsFloat | SupportsIndex
 
 
@@ -31,6 +32,14 @@ def _call(function: str, *arguments: Any, **keywords: Any) -> Any:
     from pymluops.functions._function import call  # which needs these classes
 
     return call(function, *arguments, **keywords)
+
+
+def _length(values: Any) -> int:
+    """Return the number of values; what has none is refused where the values are read."""
+    try:
+        return len(values)
+    except TypeError:
+        return 0
 
 
 class _Object(NativeObject):
@@ -56,7 +65,7 @@ class _Object(NativeObject):
         return cls.__new__(cls)
 
     def __repr__(self) -> str:
-        return f"<pymluops.{type(self).__name__}{', closed' if self.closed else f' on {self.backend.name}'}>"
+        return f"<pymluops.functions.{type(self).__name__}{', closed' if self.closed else f' on {self.backend.name}'}>"
 
 
 class NativeTensorDescriptor(_Object):
@@ -106,7 +115,7 @@ class TensorSetDescriptor(_Object):
     _CREATE = "mluOpCreateTensorSetDescriptor"
 
     def __init__(self, setDimSize: Sequence[SupportsIndex], *, backend: _Backend = None) -> None:  # noqa: N803
-        self._create(backend, len(setDimSize), setDimSize)
+        self._create(backend, _length(setDimSize), setDimSize)
 
 
 class SeqDataDescriptor(_Object):
@@ -141,7 +150,7 @@ class SeqDataDescriptor(_Object):
         backend: _Backend = None,
     ) -> None:
         self._create(backend)
-        sizes = len(dimSize), dimSize, len(seqLengthArray), seqLengthArray
+        sizes = _length(dimSize), dimSize, _length(seqLengthArray), seqLengthArray
         self._set("mluOpSetSeqDataDescriptor_v2", layout, dtype, *sizes, paddingFill)
 
 
@@ -362,8 +371,8 @@ class FFTPlan(_Object):
         given = _core.require_handle(_Names("FFTPlan", "mluOpCreateFFTPlan"), handle)
         self._create(given.backend)
         try:
-            with _described(input, given.backend) as described:
-                _call("mluOpMakeFFTPlanMany", self, described, output, len(n), n, handle=given)
+            described = _described(input, given.backend)
+            _call("mluOpMakeFFTPlanMany", self, described, output, _length(n), n, handle=given)
             _call("mluOpSetFFTReserveArea", self, handle=given)
         except BaseException:
             self.close()

@@ -76,6 +76,12 @@ struct cnnlNmsStruct {
   int max_output_size = 0;
   bool pad = false;
 };
+struct cnnlDCNStruct {
+  size_t digits = 0;
+};
+struct mluOpCarafeStruct {
+  float numbers[4];
+};
 struct mluOpAdamWStruct {
   float weight_decay = 0, grad_scale = 1;
   bool nesterov = false, remove_nan = false;
@@ -247,6 +253,64 @@ mluOpStatus_t mluOpRoiAlignForward_v2(mluOpHandle_t, const mluOpRoiAlignForwardD
   for (int number : desc->numbers) values.push_back(static_cast<float>(number));
   values.insert(values.end(), {desc->scale, desc->aligned ? 1.0f : 0.0f, all ? 1.0f : 0.0f});
   return write(output, values);
+}
+
+mluOpStatus_t mluOpCreateDCNDescriptor(mluOpDCNDescriptor_t *desc) {
+  g_live++;
+  *desc = new cnnlDCNStruct;
+  return kOk;
+}
+
+// Keeps its numbers as decimal digits.
+mluOpStatus_t mluOpSetDCNDescriptor(mluOpDCNDescriptor_t desc, int dimNb, const int pad[], const int stride[],
+                                    const int dilation[], int deformable_group, int conv_group, int im2col_step,
+                                    const mluOpDataType_t compute_type) {
+  const int numbers[] = {pad[0],      pad[1],           pad[2],     pad[3],      stride[0],   stride[1], dilation[0],
+                         dilation[1], deformable_group, conv_group, im2col_step, compute_type};
+  if (dimNb != 4) return kBad;
+  desc->digits = 0;
+  for (int number : numbers) desc->digits = desc->digits * 10 + static_cast<size_t>(number);
+  return kOk;
+}
+
+mluOpStatus_t mluOpDestroyDCNDescriptor(mluOpDCNDescriptor_t desc) {
+  g_live--;
+  delete desc;
+  return kOk;
+}
+
+mluOpStatus_t mluOpGetDCNForwardWorkspaceSize(mluOpHandle_t, const mluOpDCNDescriptor_t desc,
+                                              const mluOpTensorDescriptor_t, const mluOpTensorDescriptor_t,
+                                              const mluOpTensorDescriptor_t mask_desc, const mluOpTensorDescriptor_t,
+                                              const mluOpTensorDescriptor_t bias_desc, const mluOpTensorDescriptor_t,
+                                              size_t *workspace_size) {
+  *workspace_size = (desc->digits * 10 + (mask_desc != nullptr)) * 10 + (bias_desc != nullptr);
+  return kOk;
+}
+
+mluOpStatus_t mluOpCreateCarafeDescriptor(mluOpCarafeDescriptor_t *desc) {
+  g_live++;
+  *desc = new mluOpCarafeStruct{};
+  return kOk;
+}
+
+mluOpStatus_t mluOpSetCarafeDescriptor(mluOpCarafeDescriptor_t desc, const int dimNb, const int kernel_size,
+                                       const int group_size, const int scale_factor) {
+  const int numbers[] = {dimNb, kernel_size, group_size, scale_factor};
+  for (int i = 0; i < 4; i++) desc->numbers[i] = static_cast<float>(numbers[i]);
+  return kOk;
+}
+
+mluOpStatus_t mluOpDestroyCarafeDescriptor(mluOpCarafeDescriptor_t desc) {
+  g_live--;
+  delete desc;
+  return kOk;
+}
+
+mluOpStatus_t mluOpCarafeForward(mluOpHandle_t, const mluOpCarafeDescriptor_t desc, const mluOpTensorDescriptor_t,
+                                 const void *, const mluOpTensorDescriptor_t, const void *,
+                                 const mluOpTensorDescriptor_t, void *output) {
+  return write(output, std::vector<float>(desc->numbers, desc->numbers + 4));
 }
 
 mluOpStatus_t mluOpCreateAdamWDescriptor(mluOpAdamWDescriptor_t *desc) {

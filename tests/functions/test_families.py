@@ -168,6 +168,15 @@ def test_groups_of_tensor_descriptors(backend: pymluops.Backend) -> None:
         functions.mluOpDestroyGroupTensorDescriptors(group, 3)
 
 
+def test_a_group_that_is_too_large(backend: pymluops.Backend) -> None:
+    for count in (2**20 + 1, 2**31 - 1):
+        with pytest.raises(pymluops.BadParamError, match="desc_num: expected at most"):
+            functions.mluOpCreateGroupTensorDescriptors(count)
+    for wrong in (None, 5, "12"):
+        with pytest.raises(pymluops.BadParamError, match="setDimSize"):
+            functions.TensorSetDescriptor(wrong)
+
+
 def test_tensor_sets(backend: pymluops.Backend) -> None:
     with functions.TensorSetDescriptor([2, 3]) as group:
         assert functions.mluOpGetTensorSetDescriptor(group) == (2, (2, 3))

@@ -176,6 +176,23 @@ def test_layout_and_optional_arrays(other: Backend) -> None:
         f.mluOpRoiAlignForward_v2(settings, image, None, output, None, None)
 
 
+def test_dcn_and_carafe_settings(other: Backend, live: Callable[[], int]) -> None:
+    before = live()
+    dcn = pymluops.DCNDescriptor([1, 2, 3, 4], [5, 6], [7, 8], 9, 1, 3)
+    tensor = pymluops.TensorDescriptor((1, 2, 2, 2), "float32")
+    assert f.mluOpGetDCNForwardWorkspaceSize(dcn, tensor, tensor, None, tensor, tensor, tensor) == 12345678913201
+    assert f.mluOpGetDCNForwardWorkspaceSize(dcn, tensor, tensor, tensor, tensor, None, tensor) == 12345678913210
+    for wrong in ([1, 2, 3], [1, 2, 3, 4, 5], None):
+        with pytest.raises(pymluops.BadParamError, match="pad: expected a sequence of dimNb=4 numbers"):
+            pymluops.DCNDescriptor(wrong, [5, 6], [7, 8], 9, 1, 3)
+    carafe, output = pymluops.CarafeDescriptor(3, 1, 2), np.zeros((1, 2, 2, 1), FLOAT)
+    f.mluOpCarafeForward(carafe, values(1, 1, 1, 1), values(1, 2, 2, 9), output)
+    assert output.ravel().tolist() == [4, 3, 1, 2]
+    dcn.close()
+    carafe.close()
+    assert live() == before
+
+
 def test_attributes_and_arrays_in_place(other: Backend) -> None:
     settings = pymluops.AdamWDescriptor(weight_decay=0.5, grad_scale=2.0, use_nesterov=True)
     param, grad, rest = values(4), np.ones(4, FLOAT), np.zeros(4, FLOAT)
@@ -204,6 +221,19 @@ def test_fft_plan_keeps_its_memory(other: Backend, live: Callable[[], int]) -> N
     with pytest.raises(pymluops.BadParamError):
         pymluops.FFTPlan(values(2, 8), y, [2, 4])
     assert live() == before
+
+
+def test_fft_of_a_native_descriptor(other: Backend) -> None:
+    native = f.mluOpCreateTensorDescriptor()
+    f.mluOpSetTensorDescriptor(native, 4, enums.DataType.FLOAT, 1, [8])
+    with pytest.raises(pymluops.BadParamError):  # the type used on the chip is the caller's here
+        pymluops.FFTPlan(native, values(8), [8])
+    f.mluOpSetTensorDescriptorOnchipDataType(native, enums.DataType.FLOAT)
+    pymluops.FFTPlan(native, values(8), [8]).close()
+    assert not native.closed
+    for wrong in (None, 8, ["x"]):
+        with pytest.raises(pymluops.BadParamError, match="n"):
+            pymluops.FFTPlan(native, values(8), wrong)
 
 
 def test_fft_on_a_device_queue(on_device: Backend) -> None:
