@@ -91,7 +91,8 @@ def read_array(
 
 
 def _is_described(value: Any) -> bool:
-    return type(value) is tuple and len(value) == 2 and isinstance(value[0], (TensorDescriptor, NativeTensorDescriptor))
+    descriptors = TensorDescriptor, NativeTensorDescriptor
+    return issubclass(type(value), tuple) and len(value) == 2 and isinstance(value[0], descriptors)
 
 
 def bare_array(caller: Caller, argument: str, array: ArrayArgument, dtype: str, count: int | None) -> None:
