@@ -117,18 +117,6 @@ def test_a_call_that_python_takes_reaches_the_library(name: str, cpu: pymluops.B
             assert not isinstance(error, pymluops.InternalError)
 
 
-@pytest.mark.parametrize("name", [name for name in NAMES if name not in ("mluOpCreate", "mluOpDestroy")])
-def test_a_library_without_the_function(name: str, lean: pymluops.Backend) -> None:
-    legal = Arguments(name, lean)
-    before = {key: value for key, value in legal.values.items() if not key.endswith("_desc")}
-    with pymluops.use(lean), pytest.raises(pymluops.NotSupportedError) as caught:
-        getattr(functions, name)(**legal.values)
-    assert lean.path in caught.value.detail
-    assert name in caught.value.detail
-    assert before.keys() <= legal.values.keys()
-    assert legal.untouched()
-
-
 def test_size_functions_are_found() -> None:
     """Every parameter of a size function is one of the function that needs the workspace."""
     found = 0
