@@ -32,9 +32,11 @@ cdef class NativeObject:
     def adopt(self, Backend backend not None, uintptr_t address, str destroy, owner=None):
         """Take over what a Create function returned; `destroy` names its counterpart, None if `owner` destroys it."""
         assert not self.alive and address != 0
-        self.backend, self.owner, self.address = backend, owner, <void *>address
-        self.destroyer = -1 if destroy is None else <int>_FUNCTIONS[destroy][0]
-        self.alive = True
+        self.take(backend, <void *>address, -1 if destroy is None else <int>_FUNCTIONS[destroy][0])
+        self.owner = owner
+
+    cdef void take(self, Backend backend, void *address, int destroyer) noexcept:
+        self.backend, self.address, self.destroyer, self.alive = backend, address, destroyer, True
 
     def __dealloc__(self):
         self.destroy()
@@ -113,23 +115,25 @@ def describe_tensor(NativeObject target not None, Backend backend not None, str 
     cdef int64_t shape[MAX_DIMS]
     cdef int64_t steps[MAX_DIMS]
     cdef int axis, status, rank = len(dims)
+    cdef int64_t step = 1
     assert rank <= MAX_DIMS and (strides is None or len(strides) == rank)
-    if strides is None:
-        strides = [1] * rank
-        for axis in range(rank - 2, -1, -1):
-            strides[axis] = min(strides[axis + 1] * dims[axis + 1], 2**63 - 1)
-    for axis in range(rank):
-        shape[axis], steps[axis] = dims[axis], strides[axis]
+    for axis in range(rank - 1, -1, -1):
+        shape[axis], steps[axis] = dims[axis], step if strides is None else strides[axis]
+        step = saturated_product(step, shape[axis])
     setter = "mluOpSetTensorDescriptorEx_v2"
-    require_functions(backend, caller, ("mluOpCreateTensorDescriptor", setter, "mluOpDestroyTensorDescriptor"))
+    if backend.table.mluOpCreateTensorDescriptor == NULL or backend.table.mluOpSetTensorDescriptorEx_v2 == NULL:
+        require_functions(backend, caller, ("mluOpCreateTensorDescriptor", setter))
     check(backend, "mluOpCreateTensorDescriptor", backend.table.mluOpCreateTensorDescriptor(&descriptor))
-    target.adopt(backend, <uintptr_t>descriptor, "mluOpDestroyTensorDescriptor")
+    target.take(backend, descriptor, NUMBER_DESTROY)
     if rank == 0:  # only a scalar in host memory has no dims
         require_functions(backend, caller, ("mluOpSetTensorDescriptorPointerMode",))
         status = backend.table.mluOpSetTensorDescriptorPointerMode(descriptor, MLUOP_POINTER_MODE_HOST)
         check(backend, "mluOpSetTensorDescriptorPointerMode", status)
     status = backend.table.mluOpSetTensorDescriptorEx_v2(descriptor, layout, dtype, rank, shape, steps)
     check(backend, setter, status)
+
+
+cdef int NUMBER_DESTROY = _FUNCTIONS["mluOpDestroyTensorDescriptor"][0]
 
 
 # ---- Arrays ----------------------------------------------------------------------------------------------------------

@@ -14,8 +14,15 @@ from pymluops.functions._objects import NativeTensorDescriptor
 
 __all__ = ["Description", "Tensor", "bare_array", "describe", "read_array"]
 
-#: Layout of a tensor whose channels come last, by its number of dims.
-_CHANNELS_LAST = {2: Layout.NC, 3: Layout.NLC, 4: Layout.NHWC, 5: Layout.NDHWC}
+_ARRAY = int(Layout.ARRAY)
+#: Layouts other than ARRAY, by what a function asks for and the number of dims.
+_LAYOUTS = {
+    ("NHWC", 4): int(Layout.NHWC),
+    ("channels last", 2): int(Layout.NC),
+    ("channels last", 3): int(Layout.NLC),
+    ("channels last", 4): int(Layout.NHWC),
+    ("channels last", 5): int(Layout.NDHWC),
+}
 
 
 class Description(NamedTuple):
@@ -104,18 +111,14 @@ def bare_array(caller: Caller, argument: str, array: ArrayArgument, dtype: str, 
 
 
 def _describe_array(caller: Caller, argument: str, array: ArrayArgument, backend: Backend, layouts: str) -> Description:
-    if array.dtype == DataType.INVALID:
+    if not array.dtype:  # INVALID
         raise refusal(caller, argument, "an element type of the ABI", array.dtype_name)
     shape = array.shape
     if not shape and array.on_device:
         raise refusal(caller, argument, "a scalar in host memory", "a DeviceArray without dims")
-    layout = Layout.ARRAY
-    if layouts == "channels last":
-        layout = _CHANNELS_LAST.get(len(shape), Layout.ARRAY)
-    elif layouts == "NHWC" and len(shape) == 4:
-        layout = Layout.NHWC
+    layout = _LAYOUTS.get((layouts, len(shape)), _ARRAY)
     native = NativeTensorDescriptor.unset()
-    _core.describe_tensor(native, backend, caller.function, int(layout), array.dtype, shape)
+    _core.describe_tensor(native, backend, caller.function, layout, array.dtype, shape)
     return Description(native, shape, array.dtype, array.nbytes)
 
 

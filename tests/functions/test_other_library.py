@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import gc
 import threading
+import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -70,6 +71,12 @@ def test_device_arrays_go_straight_in(on_device: Backend) -> None:
         x, y = DeviceArray.from_host(values(5)), DeviceArray.from_host(np.zeros(5, FLOAT))
         f.mluOpAbs(x, y, handle=handle)
         np.testing.assert_array_equal(y.to_host(), np.abs(values(5)))
+        with pymluops.Queue() as another, pymluops.Handle(queue=another) as elsewhere:
+            f.mluOpAbs(x, y, handle=handle)
+            assert not queue.done
+            z = DeviceArray((5,), FLOAT)
+            f.mluOpAbs(y, z, handle=elsewhere)
+            np.testing.assert_array_equal(z.to_host(), np.abs(values(5)))
         host = np.zeros(5, FLOAT)
         f.mluOpAbs(x, host, handle=handle)
         np.testing.assert_array_equal(host, np.abs(values(5)))
@@ -157,6 +164,22 @@ def test_settings_that_are_refused_leave_nothing(other: Backend, live: Callable[
     kept = pymluops.NmsDescriptor(**NMS)
     del kept, made
     assert live() == before
+
+
+def test_a_call_holds_its_settings_and_not_the_interpreter(other: Backend) -> None:
+    settings, before = (
+        pymluops.NmsDescriptor(**{**NMS, "iou_threshold": 0.75}),
+        ctypes.CDLL(other.path).other_slow_calls(),
+    )
+    number = np.zeros(1, np.int32)
+    worker = threading.Thread(target=f.mluOpNms, args=(settings, values(6, 4), None, np.empty(6, np.int32), number))
+    worker.start()
+    while ctypes.CDLL(other.path).other_slow_calls() == before:
+        time.sleep(0.001)
+    with pytest.raises(pymluops.BadParamError, match="cannot be closed while a call uses it"):
+        settings.close()
+    worker.join()
+    settings.close()
 
 
 def test_layout_and_optional_arrays(other: Backend) -> None:
