@@ -143,7 +143,15 @@ def test_handles_and_queues() -> None:
         functions.mluOpTinShiftForward(x, shifts, y, handle=handle)
         queue.sync()
         assert (y.to_host() == 1).all()
+        queue.close()
+        with pytest.raises(pymluops.NotInitializedError, match="its queue is closed"):
+            functions.mluOpTinShiftForward(x, shifts, y, handle=handle)
+    handle.close()
+    handle = functions.mluOpCreate(backend="sim")
+    with pymluops.Queue("sim") as queue:
+        functions.mluOpSetQueue(queue, handle=handle)
         functions.mluOpSetQueue(None, handle=handle)
+    functions.mluOpTinShiftForward(x, shifts, y, handle=handle)
     assert functions.mluOpGetQueue(handle=handle) is None
     functions.mluOpSetAtomicsMode(2, handle=handle)
     assert functions.mluOpGetAtomicsMode(handle=handle) is pymluops.enums.AtomicsMode.ALLOWED

@@ -72,10 +72,9 @@ def test_device_arrays_go_straight_in(on_device: Backend) -> None:
         f.mluOpAbs(x, y, handle=handle)
         np.testing.assert_array_equal(y.to_host(), np.abs(values(5)))
         with pymluops.Queue() as another, pymluops.Handle(queue=another) as elsewhere:
-            f.mluOpAbs(x, y, handle=handle)
-            assert not queue.done
-            z = DeviceArray((5,), FLOAT)
-            f.mluOpAbs(y, z, handle=elsewhere)
+            first, z = DeviceArray.from_host(np.zeros(5, FLOAT)), DeviceArray((5,), FLOAT)
+            f.mluOpAbs(x, first, handle=handle)
+            f.mluOpAbs(first, z, handle=elsewhere)  # waits for the other queue
             np.testing.assert_array_equal(z.to_host(), np.abs(values(5)))
         host = np.zeros(5, FLOAT)
         f.mluOpAbs(x, host, handle=handle)
