@@ -16,6 +16,7 @@ Parts, each a file that is included below:
 - `_core_call.pxi`: the state of one call, and its steps that need no Python
 - `_core_staging.pxi`: such steps for arrays in host memory that a device is to work on
 - `_core_operator.pxi`: `Operator`, which checks the arguments of one C function against its schema and calls it
+- `_core_native.pxi`: `NativeObject`, what a Create function of a library made
 - `_core_functions.pxi`: calls of any C function, with arguments that `pymluops.functions` prepares
 """
 
@@ -75,4 +76,5 @@ include "_core_handle.pxi"
 include "_core_call.pxi"
 include "_core_staging.pxi"
 include "_core_operator.pxi"
+include "_core_native.pxi"
 include "_core_functions.pxi"

@@ -274,8 +274,8 @@ mluOpStatus_t mluOpCreateDCNDescriptor(mluOpDCNDescriptor_t *desc) {
 mluOpStatus_t mluOpSetDCNDescriptor(mluOpDCNDescriptor_t desc, int dimNb, const int pad[], const int stride[],
                                     const int dilation[], int deformable_group, int conv_group, int im2col_step,
                                     const mluOpDataType_t compute_type) {
-  const int numbers[] = {pad[0],      pad[1],           pad[2],     pad[3],      stride[0],   stride[1], dilation[0],
-                         dilation[1], deformable_group, conv_group, im2col_step, compute_type};
+  const int numbers[] = {pad[0],      pad[1],      pad[2],           pad[3],     stride[0],   stride[1],
+                         dilation[0], dilation[1], deformable_group, conv_group, im2col_step, compute_type};
   if (dimNb != 4) return kBad;
   desc->digits = 0;
   for (int number : numbers) desc->digits = desc->digits * 10 + static_cast<size_t>(number);
@@ -401,20 +401,17 @@ mluOpStatus_t mluOpLogspace(mluOpHandle_t, const float start, const float end, c
 mluOpStatus_t mluOpIndiceConvolutionBackwardData(mluOpHandle_t, const mluOpTensorDescriptor_t, const void *,
                                                  const mluOpTensorDescriptor_t, const void *,
                                                  const mluOpTensorDescriptor_t indice_pairs_desc, const void *,
-                                                 const int64_t indice_num[], const int64_t inverse,
-                                                 const int64_t sub_m, void *, const size_t,
-                                                 const mluOpTensorDescriptor_t input_grad_desc, void *input_grad) {
+                                                 const int64_t indice_num[], const int64_t inverse, const int64_t sub_m,
+                                                 void *, const size_t, const mluOpTensorDescriptor_t input_grad_desc,
+                                                 void *input_grad) {
   int64_t sum = inverse + sub_m;
   for (int i = 0; i < dims_of(indice_pairs_desc)[0]; i++) sum += indice_num[i];
   return write(input_grad, std::vector<float>(count_of(input_grad_desc), static_cast<float>(sum)));
 }
 
-mluOpStatus_t mluOpGetIndiceConvolutionBackwardDataWorkspaceSize(mluOpHandle_t, const mluOpTensorDescriptor_t,
-                                                                 const mluOpTensorDescriptor_t,
-                                                                 const mluOpTensorDescriptor_t,
-                                                                 const mluOpTensorDescriptor_t,
-                                                                 const int64_t indice_num[], const int64_t,
-                                                                 size_t *workspace_size) {
+mluOpStatus_t mluOpGetIndiceConvolutionBackwardDataWorkspaceSize(
+    mluOpHandle_t, const mluOpTensorDescriptor_t, const mluOpTensorDescriptor_t, const mluOpTensorDescriptor_t,
+    const mluOpTensorDescriptor_t, const int64_t indice_num[], const int64_t, size_t *workspace_size) {
   *workspace_size = static_cast<size_t>(indice_num[0]);
   return kOk;
 }
