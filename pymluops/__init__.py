@@ -28,7 +28,16 @@ from pymluops.ops import *  # noqa: F403 - its __all__ is generated
 from pymluops.threads import get_num_threads, set_num_threads
 
 if TYPE_CHECKING:
+    from pymluops import functions as functions
     from pymluops import sim as sim
+    from pymluops.functions import AdamWDescriptor as AdamWDescriptor
+    from pymluops.functions import CarafeDescriptor as CarafeDescriptor
+    from pymluops.functions import DCNDescriptor as DCNDescriptor
+    from pymluops.functions import FFTPlan as FFTPlan
+    from pymluops.functions import NmsDescriptor as NmsDescriptor
+    from pymluops.functions import RoiAlignForwardDescriptor as RoiAlignForwardDescriptor
+    from pymluops.functions import SeqDataDescriptor as SeqDataDescriptor
+    from pymluops.functions import TensorSetDescriptor as TensorSetDescriptor
 
 __all__ = [
     "AllocFailedError",
@@ -60,6 +69,20 @@ __all__ = [
 ]
 __all__ += ops.__all__
 
+#: Classes of `pymluops.functions` that are found here too.
+_SETTINGS = frozenset(
+    (
+        "AdamWDescriptor",
+        "CarafeDescriptor",
+        "DCNDescriptor",
+        "FFTPlan",
+        "NmsDescriptor",
+        "RoiAlignForwardDescriptor",
+        "SeqDataDescriptor",
+        "TensorSetDescriptor",
+    )
+)
+
 
 def __getattr__(name: str) -> Any:
     # Reading the metadata of a package takes longer than importing this one, so it waits until somebody asks.
@@ -67,9 +90,13 @@ def __getattr__(name: str) -> Any:
         from importlib.metadata import version
 
         return version("pymluops")
-    # Only who asks for the simulator needs its module.
-    if name == "sim":
+    # Programs that need neither the simulator nor single C functions do not wait for their modules.
+    if name in ("sim", "functions"):
         from importlib import import_module
 
-        return import_module("pymluops.sim")
+        return import_module(f"pymluops.{name}")
+    if name in _SETTINGS:
+        from pymluops import functions
+
+        return getattr(functions, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -23,6 +23,8 @@ Parts, each a file that is included below:
 - `_core_staging.pxi`: such steps for arrays in host memory that a device is to work on
 - `_core_guard.pxi`: `Guard`, which refuses the arrays that a schema does not allow
 - `_core_operator.pxi`: `Operator`, which checks the arguments of one C function against its schema and calls it
+- `_core_native.pxi`: `NativeObject`, what a Create function of a library made
+- `_core_functions.pxi`: calls of any C function, with arguments that `pymluops.functions` prepares
 """
 
 cimport cython
@@ -101,3 +103,5 @@ include "_core_call.pxi"
 include "_core_staging.pxi"
 include "_core_guard.pxi"
 include "_core_operator.pxi"
+include "_core_native.pxi"
+include "_core_functions.pxi"

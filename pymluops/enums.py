@@ -1,4 +1,4 @@
-# Generated from native/include/mlu_op.h, native/include/mluops_ext.h by native/abi/generate.py; do not edit.
+# Generated from native/include/mlu_op.h by native/abi/generate.py; do not edit.
 """The enums of the C ABI that Python code uses."""
 
 from enum import IntEnum
@@ -54,3 +54,123 @@ class Layout(IntEnum):
     NC = 8
     NLC = 9
     NCL = 10
+
+
+class SeqDataLayout(IntEnum):
+    """Meaning of the dimensions of sequence data."""
+
+    TNC = 0
+    TNC_PACKED = 1
+    NTC = 2
+    NC = 3
+    TNBC = 4
+    TBNC = 5
+    NBTC = 6
+    NTBC = 7
+    BNTC = 8
+    BTNC = 9
+    TN = 10
+    NT = 11
+
+
+class ComputationPreference(IntEnum):
+    """Whether speed or precision matters more."""
+
+    FAST = 0
+    HIGH_PRECISION = 1
+    ULTRAHIGH_PRECISION = 2
+
+
+class AtomicsMode(IntEnum):
+    """Whether an operator may use device atomics."""
+
+    NOT_ALLOWED = 1
+    ALLOWED = 2
+
+
+class QuantizeRoundMode(IntEnum):
+    """How quantisation rounds."""
+
+    HALF_TO_EVEN = 0
+    HALF_UP = 1
+    HALF_OFF_ZERO = 2
+
+
+class LogBase(IntEnum):
+    """Base of a logarithm."""
+
+    LOG_E = 0
+    LOG_2 = 1
+    LOG_10 = 2
+
+
+class PointerMode(IntEnum):
+    """Whether a tensor is in host or in device memory."""
+
+    HOST = 0
+    DEVICE = 1
+
+
+class NmsBoxPointMode(IntEnum):
+    """How a box is written."""
+
+    DIAGONAL = 0
+    CENTER = 1
+
+
+class NmsOutputMode(IntEnum):
+    """What non-maximum suppression returns."""
+
+    TARGET_INDICES = 0
+    TARGET_CONFIDENCE_AND_POS_1 = 1
+    TARGET_CONFIDENCE_AND_POS_2 = 2
+    TARGET_BATCH_AND_CLASS = 3
+
+
+class NmsMethodMode(IntEnum):
+    """Kind of non-maximum suppression."""
+
+    HARD_NMS = 0
+    SOFT_NMS_LINEAR = 1
+    SOFT_NMS_GAUSSIAN = 2
+
+
+class NmsAlgo(IntEnum):
+    """Whether the boundary of a box belongs to it."""
+
+    EXCLUDE_BOUNDARY = 0
+    INCLUDE_BOUNDARY = 1
+
+
+class LossReduction(IntEnum):
+    """Reduction of a loss."""
+
+    NONE = 0
+    SUM = 1
+    MEAN = 2
+
+
+class ReduceMode(IntEnum):
+    """Reduction of points to voxels."""
+
+    DSUM = 0
+    DMEAN = 1
+    DMAX = 2
+
+
+class PoolingMode(IntEnum):
+    """Kind of pooling."""
+
+    MAX = 0
+    AVERAGE_COUNT_INCLUDE_PADDING = 1
+    AVERAGE_COUNT_EXCLUDE_PADDING = 2
+    FIXED = 3
+
+
+class AdamWDescAttribute(IntEnum):
+    """Attribute of an AdamW descriptor."""
+
+    WEIGHT_DECAY = 0
+    GRAD_SCALE = 1
+    USE_NESTEROV = 2
+    NEED_REMOVE_NAN = 3

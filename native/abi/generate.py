@@ -3,6 +3,7 @@
     generate.py --header mlu_op.h [mluops_ext.h cnrt.h mlusim.h]
                 [--cffi _abi.py] [--cython _table.pxi] [--exports exports.map] [--entries entries.c]
                 [--null-calls null_calls.c] [--enums enums.py]
+                [--signatures _signatures.py] [--stubs __init__.pyi]
 
 --cffi     the out-of-line ABI module of cffi, behind `Backend.lib` and `Backend.ffi`
 --cython   a table of function pointers, filled by dlsym, and a call by function number; included by _core.pyx
@@ -10,6 +11,7 @@
 --entries  an entry point for each operator function, used where a library does not define that function
 --null-calls  a call of each function that returns a status, with NULL and 0 for every argument, for a test
 --enums    the Python enums; that file is checked in, because type checkers and readers want to see the members
+--signatures, --stubs   what pymluops.functions is made of, and its types; checked in too; see functions.py
 
 Several headers count as one. What two of them declare alike, as cnrtQueue_t, stands once in the result.
 
@@ -21,10 +23,12 @@ afterwards: cffi parses the same text with a C parser, and the C compiler compar
 from __future__ import annotations
 
 import argparse
+import importlib
 import re
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 
 BANNER = "Generated from {headers} by native/abi/generate.py; do not edit."
 
@@ -356,6 +360,25 @@ PYTHON_ENUMS = (
     ("Status", "mluOpStatus_t", "MLUOP_STATUS_", "Status of a call."),
     ("DataType", "mluOpDataType_t", "MLUOP_DTYPE_", "Type of an element. The numbers are those of the C ABI."),
     ("Layout", "mluOpTensorLayout_t", "MLUOP_LAYOUT_", "Meaning of the dimensions of a tensor."),
+    ("SeqDataLayout", "mluOpSeqDataLayout_t", "MLUOP_SEQDATA_", "Meaning of the dimensions of sequence data."),
+    (
+        "ComputationPreference",
+        "mluOpComputationPreference_t",
+        "MLUOP_COMPUTATION_",
+        "Whether speed or precision matters more.",
+    ),
+    ("AtomicsMode", "mluOpAtomicsMode_t", "MLUOP_ATOMICS_", "Whether an operator may use device atomics."),
+    ("QuantizeRoundMode", "mluOpQuantizeRoundMode_t", "MLUOP_ROUND_", "How quantisation rounds."),
+    ("LogBase", "mluOpLogBase_t", "MLUOP_", "Base of a logarithm."),
+    ("PointerMode", "mluOpPointerMode_t", "MLUOP_POINTER_MODE_", "Whether a tensor is in host or in device memory."),
+    ("NmsBoxPointMode", "mluOpNmsBoxPointMode_t", "MLUOP_NMS_BOX_", "How a box is written."),
+    ("NmsOutputMode", "mluOpNmsOutputMode_t", "MLUOP_NMS_OUTPUT_", "What non-maximum suppression returns."),
+    ("NmsMethodMode", "mluOpNmsMethodMode_t", "MLUOP_NMS_", "Kind of non-maximum suppression."),
+    ("NmsAlgo", "mluOpNmsAlgo_t", "MLUOP_NMS_ALGO_", "Whether the boundary of a box belongs to it."),
+    ("LossReduction", "mluOpLossReduction_t", "MLUOP_LOSS_REDUCTION_", "Reduction of a loss."),
+    ("ReduceMode", "mluOpReduceMode_t", "MLUOP_REDUCE_", "Reduction of points to voxels."),
+    ("PoolingMode", "mluOpPoolingMode_t", "MLUOP_POOLING_", "Kind of pooling."),
+    ("AdamWDescAttribute", "mluOpAdamWDescAttribute_t", "MLUOP_ADAMW_", "Attribute of an AdamW descriptor."),
 )
 
 
@@ -371,6 +394,25 @@ def python_enums(header: Header) -> str:
     return "\n\n".join(parts)
 
 
+def signatures(header: Header) -> str:
+    """Return pymluops/functions/_signatures.py."""
+    return _functions_module().signatures(header)
+
+
+def stubs(header: Header) -> str:
+    """Return pymluops/functions/__init__.pyi."""
+    return _functions_module().stubs(header)
+
+
+def _functions_module() -> ModuleType:
+    """Return functions.py, which stands beside this file and needs it under its name."""
+    folder = str(Path(__file__).resolve().parent)
+    sys.modules.setdefault("generate", sys.modules[__name__])
+    if folder not in sys.path:
+        sys.path.append(folder)
+    return importlib.import_module("functions")
+
+
 def main(argv: list[str] | None = None) -> int:
     """Write the files asked for."""
     parser = argparse.ArgumentParser(description="Write what is derived from the headers of the C ABI.")
@@ -384,6 +426,8 @@ def main(argv: list[str] | None = None) -> int:
         ("--entries", "entry points of functions that are not implemented"),
         ("--null-calls", "calls with NULL arguments"),
         ("--enums", "Python enums"),
+        ("--signatures", "description of pymluops.functions"),
+        ("--stubs", "type stubs of pymluops.functions"),
     ):
         parser.add_argument(option, type=Path, metavar="FILE", help=f"write the {text}")
     options = parser.parse_args(argv)
@@ -396,6 +440,8 @@ def main(argv: list[str] | None = None) -> int:
         (options.entries, entries),
         (options.null_calls, null_calls),
         (options.enums, python_enums),
+        (options.signatures, signatures),
+        (options.stubs, stubs),
     ):
         if path:
             path.write_text(write(header), encoding="utf-8")
