@@ -736,6 +736,8 @@ TEST(names_of_checkers) {
   CHECK_EQ(mask, 0u);
   CHECK(mlusim::parse_checks("none", &mask, &unknown));
   CHECK_EQ(mask, 0u);
+  CHECK(!mlusim::parse_checks("none, race", &mask, &unknown));
+  CHECK(unknown == "none");
   CHECK(!mlusim::parse_checks("init,racing,sync", &mask, &unknown));
   CHECK_EQ(unknown, "racing");
   CHECK_EQ(mask, 10u);

@@ -95,7 +95,7 @@ def test_what_is_installed() -> None:
     sources = [name for name in files if name.endswith((".pyx", ".pxi", ".c", ".h", ".map"))]
     assert [name for name in sources if not name.startswith(kept)] == []
     assert {f"pymluops/_sim/include/{name}" for name in ("bang.h", "mlu.h", "cnrt.h", "mlusim.h", "mlu_op.h")} <= files
-    assert "pymluops/_sim/rewrite.py" in files
+    assert {f"pymluops/sim/{name}" for name in ("toolchain.py", "cards.toml", "translator/__main__.py")} <= files
     for name in ("py.typed", "_core.pyi", "__main__.py"):
         assert (INSTALLED / name).is_file(), name
 

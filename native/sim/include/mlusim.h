@@ -21,7 +21,7 @@ extern "C" {
 /* One device. Sizes in KiB where the name says so. */
 typedef struct {
   char name[32];
-  int32_t arch;              /* __BANG_ARCH__: 220, 270, 290, 372 or 592 */
+  int32_t arch;              /* __BANG_ARCH__: 270, 290, 372 or 592 */
   int32_t clusters;          /* 1 to 16 */
   int32_t cores_per_cluster; /* 1 to 4 */
   int32_t nram_kib;          /* of a core */
@@ -81,6 +81,10 @@ MLUSIM_API int mlusimSetDeviceByName(const char *name);
 /* Which checkers watch the launches that start from now on: bits of mlusimCheck_t. */
 MLUSIM_API uint32_t mlusimGetChecks(void);
 MLUSIM_API int mlusimSetChecks(uint32_t checks);
+
+/* The same by name: memory, init, race, sync, align, with commas between them; or all; or none alone. Blanks around a name do not
+ * count. Without a call the environment variable PYMLUOPS_SIM_CHECK says which checkers watch, in the same words. */
+MLUSIM_API int mlusimSetChecksByName(const char *names);
 
 /* Seconds that one launch may take before it is ended; 0: no limit. */
 MLUSIM_API double mlusimGetTimeLimit(void);
