@@ -32,7 +32,8 @@ foreach(family IN LISTS MLUOPS_FAMILIES)
   list(APPEND objects "${object}")
 endforeach()
 
-add_library(mluops_bang SHARED ${MLUOPS_CORE_SOURCES} bang/dispatch.cpp bang/policy.cpp bang/target.cpp ${objects}
+add_library(mluops_bang SHARED ${MLUOPS_CORE_SOURCES} bang/dispatch.cpp bang/policy.cpp bang/target.cpp
+  ops/get_indice_pairs/bang_limits.cpp ${objects}
   ${MLUOPS_ENTRY_OBJECTS})
 mluops_compile_options(mluops_bang)
 add_dependencies(mluops_bang mluops_exports)

@@ -551,9 +551,9 @@ TEST(repeated_compute_is_remembered_once) {
     const Region many = Region::plain(memory.data() + 8192 + i % 5000 * 64, 64);
     pipes.add({core, mlusim::kCompute, Kind::kWrite, Space::kNram, i < 90000 ? many : busy, "__bang_add", nullptr});
   }
-  CHECK(pipes.clash({core, mlusim::kIo, Kind::kRead, Space::kNram, busy, "__memcpy_async", nullptr}) != nullptr);
-  CHECK(pipes.clash({core, mlusim::kIo, Kind::kRead, Space::kNram, other, "__memcpy_async", nullptr}) == nullptr);
-  CHECK(pipes.clash({core, mlusim::kScalar, Kind::kRead, Space::kNram, busy, "scalar load", nullptr}) == nullptr);
+  CHECK(pipes.conflict({core, mlusim::kIo, Kind::kRead, Space::kNram, busy, "__memcpy_async", nullptr}) != nullptr);
+  CHECK(pipes.conflict({core, mlusim::kIo, Kind::kRead, Space::kNram, other, "__memcpy_async", nullptr}) == nullptr);
+  CHECK(pipes.conflict({core, mlusim::kScalar, Kind::kRead, Space::kNram, busy, "scalar load", nullptr}) == nullptr);
 }
 
 // ---- Init ---------------------------------------------------------------------------------------------------------------

@@ -108,7 +108,7 @@ def counters() -> Counters:
 def take_failure(backend: Backend) -> tuple[str, tuple[Finding, ...]]:
     """Return report and findings that no exception has carried yet; for one that is about to be raised."""
     start = _reported.get(backend.path, 0)
-    if start > backend.lib.mlusimGetFindingCount():  # cleared by somebody else
+    if start > backend.lib.mlusimGetFindingCount():  # cleared by another caller
         start = 0
     found = _findings_from(backend, start)
     _reported[backend.path] = start + len(found)

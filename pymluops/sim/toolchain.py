@@ -26,7 +26,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-__all__ = ["CompileError", "Simulator", "Toolchain", "card_of", "cards", "compiler_id", "kernel_options"]
+__all__ = ["CompileError", "Simulator", "Toolchain", "card_of", "cards", "compiler_id", "kernel_options", "run_tool"]
 
 CARDS_FILE = Path(__file__).resolve().parent / "cards.toml"
 #: The members of ``mlusimDeviceModel`` in mlusim.h, in their order.

@@ -21,7 +21,7 @@ import numpy as np
 import pymluops
 from kernels.device import HERE
 from pymluops import sim
-from pymluops.sim.toolchain import Toolchain
+from pymluops.sim.toolchain import Toolchain, run_tool
 
 NATIVE = HERE.parents[1] / "native"
 FAMILIES = ("tin_shift", "psamask", "border_align", "three_interpolate", "get_indice_pairs")
@@ -233,6 +233,7 @@ class Libraries:
             for source in sorted(NATIVE.glob(pattern)):
                 if not source.name.startswith("cpu"):
                     yield self._host(source)
+        yield self._entries()
 
     def _kernels(self, text: str, source: Path, arch: int, first: list[str]) -> Callable[[], Path]:
         options = [*first, *self._include(), "-fvisibility=hidden"]
@@ -243,6 +244,16 @@ class Libraries:
         options += ['-DMLUOPS_BANG_KIND="sim"', f"-I{source.parent}", *self._include()]
         text = source.read_text(encoding="utf-8")
         return lambda: self.toolchain.host_object(text, str(source), options)
+
+    def _entries(self) -> Callable[[], Path]:
+        """The entry points of functions that are not implemented, which the build generates too."""
+        target = self.toolchain.folder / "changed" / "entries.c"
+        target.parent.mkdir(exist_ok=True)
+        headers = [NATIVE / "include" / name for name in ("mlu_op.h", "mluops_ext.h")]
+        run_tool([sys.executable, NATIVE / "abi" / "generate.py", "--header", *headers, "--entries", target])
+        text = target.read_text(encoding="utf-8")
+        options = ["-x", "c", "-O1", "-fPIC", "-fvisibility=hidden", *self._include()]
+        return lambda: self.toolchain.host_object(text, str(target), options)
 
     def _include(self) -> list[str]:
         return [self._headers, f"-I{NATIVE}", f"-I{NATIVE / 'include'}", f"-I{self.toolchain.simulator.include}"]

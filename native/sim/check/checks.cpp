@@ -7,6 +7,8 @@
 #include <cstring>
 #include <new>
 
+#include "base/explain.h"
+#include "base/fork.h"
 #include "check/align.h"
 #include "check/init.h"
 #include "check/memory.h"
@@ -14,8 +16,6 @@
 #include "check/sync.h"
 #include "machine/heap.h"
 #include "mlusim.h"
-#include "runtime/error.h"
-#include "runtime/fork.h"
 
 namespace mlusim {
 namespace {
@@ -56,7 +56,7 @@ std::atomic<std::uint32_t> g_checks{kNotRead};
 constexpr std::ptrdiff_t kNear = 4096;  // how far heap_find looks
 constexpr std::ptrdiff_t kGap = 256;    // between two allocations, at least
 
-// What was written while nobody kept the shadow is not known, so all that is allocated counts as initialised.
+// Writes are unknown while the shadow is not kept, so all that is allocated counts as initialised.
 void catch_up() {
   if (!catch_up_with_shadow()) return;
   char *at = nullptr;

@@ -21,7 +21,7 @@ bool parse_checks(const std::string &text, std::uint32_t *checks, std::string *u
 void choose_observers(Observers *observers);
 
 // To be called whenever device memory is about to be given out: the shadow of initialised bytes starts with it, or takes for written
-// what was allocated while nobody kept it; and freed places rest if uses of them are to be found.
+// what was allocated while it was not kept; and freed places rest if uses of them are to be found.
 // They are about to be watched by these checkers.
 void prepare_memory(std::uint32_t checks);
 

@@ -93,7 +93,7 @@ MLUSIM_API int mlusimSetTimeLimit(double seconds);
 /* ---- Interrupts ---- */
 
 /* Asked by host threads that wait for the device, about every 50 ms and with no lock held, whether to stop waiting: nonzero if so.
- * One for the process; NULL, as at the start: nobody is asked. Waits that are shorter ask nobody.
+ * One for the process; NULL, as at the start: no function is asked. Shorter waits do not ask.
  *
  * A wait that is to stop makes the queues that it waits for give up what they hold at that moment:
  *   - A kernel that one of them runs is ended, wherever it is, and leaves the finding machine/interrupted. A copy that runs is
@@ -106,7 +106,7 @@ MLUSIM_API int mlusimSetTimeLimit(double seconds);
  *
  * cnrtQueueSync, cnrtQueueDestroy (the queue is gone all the same), cnrtInvokeKernel, cnrtWaitNotifier and the copies and sets that
  * wait do so for one queue; cnrtSyncDevice and cnrtDeviceReset (which resets nothing then) for all. cnrtFree ends nothing: it frees
- * the memory as soon as nobody uses it, and succeeds. */
+ * the memory as soon as it is no longer used, and succeeds. */
 typedef int (*mlusimInterruptCheck_t)(void);
 MLUSIM_API cnrtRet_t mlusimSetInterruptCheck(mlusimInterruptCheck_t check);
 

@@ -7,7 +7,6 @@
 #include <new>
 #include <utility>
 
-#include "check/checks.h"
 #include "machine/array.h"
 #include "machine/fiber.h"
 #include "machine/model.h"
@@ -45,6 +44,8 @@ struct Machine {
 };
 
 Machine g_machine;
+
+ObserverChoice g_choose_observers = nullptr;
 unsigned long long g_run_number = 0;
 std::atomic<std::uint64_t> g_launches{0}, g_failed_launches{0}, g_tasks{0};
 std::atomic<double> g_time_limit{kUsualTimeLimit};
@@ -102,7 +103,7 @@ void run_core(Core &core) {
     g_machine.launch->invoke(g_machine.launch->arguments);
     for (Observer *observer : g_observers) observer->run_end(core);
   } catch (const std::bad_alloc &) {
-    out_of_memory = true;  // nothing may leave the fiber, and nobody its handler
+    out_of_memory = true;  // no exception may leave the fiber, and no fiber switch may happen inside the handler
   }
   if (out_of_memory) {
     g_machine.out_of_memory = true;
@@ -133,7 +134,7 @@ bool same_group(const Core &a, const Core &b, Wait kind) {
   return (kind != Wait::kClusterCores && kind != Wait::kCluster) || a.cluster == b.cluster;
 }
 
-// Those who pass the barrier together with `core`.
+// The cores that pass the barrier together with `core`.
 std::vector<Core *> group_of(const Core &core, Wait kind) {
   std::vector<Core *> group;
   for (Core *member : g_machine.members) {
@@ -172,7 +173,7 @@ std::string place_text(const Core &core) {
   return core.is_mpu() ? "the memory core of cluster " + std::to_string(core.cluster) : task;
 }
 
-// Nobody can go on: who waits for what.
+// No core can go on: reports which core waits at which instruction.
 void report_deadlock() {
   const Core *first = nullptr;
   std::string waiting;
@@ -336,7 +337,7 @@ void begin_launch(const Launch &launch) {
   mlusim_coreDim = device().cores_per_cluster;
   mlusim_clusterDim = g_machine.clusters;
   begin_findings(launch.kernel);
-  choose_observers(&g_observers);
+  if (g_choose_observers != nullptr) g_choose_observers(&g_observers);
 }
 
 cnrtRet_t run_watched(const Launch &launch) {
@@ -353,6 +354,8 @@ cnrtRet_t run_watched(const Launch &launch) {
 }
 
 }  // namespace
+
+void set_observer_choice(ObserverChoice choose) { g_choose_observers = choose; }
 
 cnrtRet_t check_launch(const Launch &launch, std::string *reason) {
   const mlusimDeviceModel &model = device();

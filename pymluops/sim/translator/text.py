@@ -36,7 +36,7 @@ class Line:
     offset: int
     file: str
     number: int  # of the line at `offset`
-    system: bool  # a header of the system, which is none of our business
+    system: bool  # a header of the system, which stays as it is
 
 
 @dataclass(slots=True)

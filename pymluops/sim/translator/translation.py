@@ -160,7 +160,7 @@ class Translator:
         )
 
     def _refuse_declaration_in_call(self, i: int, level: Level) -> None:
-        """In the arguments of a macro nobody knows what becomes of a declaration."""
+        """Refuse a declaration in the arguments of a macro, which may use it in any way."""
         end = next((j for j in range(i, len(self._tokens)) if self._tokens[j].text in (",", ")", ";", "=")), i)
         name = level.start - 2
         is_call = name >= 0 and self._tokens[name].kind is Kind.WORD and self._before(name) in ("", ";", "{", "}")
