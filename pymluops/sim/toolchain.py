@@ -52,7 +52,7 @@ def cards() -> tuple[dict[str, Any], ...]:
 
 
 def card_of(arch: int) -> dict[str, Any]:
-    """Return the figures of the card with this architecture.
+    """Return the figures of the card with this architecture, by the keys of `cards`.
 
     Parameters
     ----------
@@ -287,7 +287,24 @@ class Toolchain:
         return self.link([self.kernel_object(text, name, arch, options)], Path(name).stem)
 
     def kernel_object(self, text: str, name: str, arch: int, options: Sequence[str] = ()) -> Path:
-        """Return the object file of a source in BANG C."""
+        """Return the object file of a source in BANG C.
+
+        Parameters
+        ----------
+        text : str
+            The source.
+        name : str
+            What messages and findings call it.
+        arch : int
+            ``__BANG_ARCH__``.
+        options : sequence of str
+            Further options of the compiler; they come after those of `kernel_options`.
+
+        Raises
+        ------
+        CompileError
+            If the translator or the compiler refuses it.
+        """
         from pymluops.sim.translator import TranslationError, translate
 
         include = [f"-I{folder}" for folder in (*self.include, self.simulator.include)]
@@ -298,11 +315,39 @@ class Toolchain:
             raise CompileError(str(error)) from None
 
     def host_object(self, text: str, name: str, options: Sequence[str]) -> Path:
-        """Return the object file of a source in C++."""
+        """Return the object file of a source in C++, compiled with these options only.
+
+        Parameters
+        ----------
+        text : str
+            The source.
+        name : str
+            What messages and findings call it.
+        options : sequence of str
+            All options of the compiler.
+
+        Raises
+        ------
+        CompileError
+            If the compiler refuses it.
+        """
         return self._object(f'#line 1 "{name}"\n{text}', name, options)
 
     def link(self, objects: Sequence[Path], name: str) -> Path:
-        """Return the shared library of object files, linked with the simulator."""
+        """Return the shared library of object files, linked with the simulator.
+
+        Parameters
+        ----------
+        objects : sequence of Path
+            What `kernel_object` and `host_object` returned.
+        name : str
+            How the name of its file begins.
+
+        Raises
+        ------
+        CompileError
+            If the linker refuses it.
+        """
         target = self._stem(name, *(path.name for path in objects)).with_suffix(".so")
         if not target.is_file():
             # Without -fsanitize, which would link the library that the simulator stands in for.
