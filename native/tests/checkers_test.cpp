@@ -743,6 +743,19 @@ TEST(names_of_checkers) {
   CHECK_EQ(mask, 10u);
 }
 
+TEST(checkers_are_chosen_by_name) {
+  const std::uint32_t before = mlusimGetChecks();
+  CHECK_EQ(mlusimSetChecksByName(" init , sync"), 0);
+  CHECK_EQ(mlusimGetChecks(), 10u);
+  CHECK_EQ(mlusimSetChecksByName("init,racing"), -1);
+  CHECK(std::strstr(mlusimGetLastError(), "mlusimSetChecksByName: checks: expected ") != nullptr);
+  CHECK(std::strstr(mlusimGetLastError(), "got 'racing'") != nullptr);
+  CHECK_EQ(mlusimSetChecksByName(nullptr), -1);
+  CHECK(std::strstr(mlusimGetLastError(), "expected a pointer, got NULL") != nullptr);
+  CHECK_EQ(mlusimGetChecks(), 10u);
+  CHECK_EQ(mlusimSetChecks(before), 0);
+}
+
 TEST(only_known_bits_are_accepted) {
   const std::uint32_t before = mlusimGetChecks();
   CHECK_EQ(mlusimSetChecks(MLUSIM_CHECK_INIT | MLUSIM_CHECK_SYNC), 0);
