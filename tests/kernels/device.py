@@ -7,7 +7,6 @@ process of their own, so that neither a device that another test set nor a kerne
 from __future__ import annotations
 
 import ctypes
-import dataclasses
 import multiprocessing
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -17,7 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from pymluops._abi import ffi
+import pymluops
+from pymluops import sim
 from pymluops.sim import Finding
 from pymluops.sim.toolchain import Simulator, card_of
 
@@ -104,33 +104,28 @@ class Device:
 
 def serve(pipe: Connection, library: str, model: str) -> None:
     """The other side of :class:`Device`: answers calls until the pipe is closed."""
-    simulator = ffi.dlopen(library, ffi.RTLD_NOW | ffi.RTLD_LOCAL)
-    assert simulator.mlusimSetDeviceByName(model.encode()) == 0
+    pymluops.use(library)
+    sim.set_device(model)
     while True:
         try:
             request = pipe.recv()
         except EOFError:
             return
         try:
-            answer: Outcome | BaseException = perform(simulator, *request)
+            answer: Outcome | BaseException = perform(*request)
         except Exception as error:
             answer = error
         pipe.send(answer)
 
 
-def perform(simulator: Any, library: str, function: str, arguments: Sequence[Any], checks: str) -> Outcome:
-    assert simulator.mlusimSetChecksByName(checks.encode()) == 0
-    simulator.mlusimClearFindings()
+def perform(library: str, function: str, arguments: Sequence[Any], checks: str) -> Outcome:
+    sim.set_checks(checks)
+    sim.clear_findings()
     arrays = [np.ascontiguousarray(argument) for argument in arguments if isinstance(argument, np.ndarray)]
     rest = iter(arrays)
     passed = [as_c(next(rest) if isinstance(argument, np.ndarray) else argument) for argument in arguments]
     code = getattr(ctypes.CDLL(library), function)(*passed)
-    findings = []
-    described = ffi.new("mlusimFinding *")
-    for index in range(simulator.mlusimGetFindingCount()):
-        assert simulator.mlusimGetFinding(index, described) == 0
-        findings.append(as_finding(described))
-    return Outcome(code, arrays, findings, ffi.string(simulator.mlusimGetReport()).decode())
+    return Outcome(code, arrays, sim.findings(), sim.report())
 
 
 def as_c(argument: Any) -> Any:
@@ -141,11 +136,3 @@ def as_c(argument: Any) -> Any:
     if isinstance(argument, float):
         return ctypes.c_float(argument)
     return None if argument is None else ctypes.c_int(argument)
-
-
-def as_finding(described: Any) -> Finding:
-    values = {}
-    for member in dataclasses.fields(Finding):
-        value = getattr(described, member.name)
-        values[member.name] = ffi.string(value).decode() if isinstance(value, ffi.CData) else value
-    return Finding(**values)
