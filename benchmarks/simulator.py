@@ -7,6 +7,7 @@ times without checkers, 400 times with all of them, 200 microseconds for a launc
 from __future__ import annotations
 
 import argparse
+import ctypes
 import statistics
 import sys
 import tempfile
@@ -15,11 +16,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pymluops
-from benchmarks import ROOT
 from benchmarks.cases import Case, load_cases, select
 from benchmarks.families import build
 from benchmarks.problem import Problem
 from pymluops import sim
+from pymluops.sim.toolchain import Toolchain
 
 MOST_TIMES = {"none": 60.0, "all": 400.0}
 MOST_LAUNCH_SECONDS = 200e-6
@@ -53,13 +54,23 @@ def ratios(problem: Problem, budget: float) -> tuple[float, dict[str, float]]:
     return on_cpu, multiples
 
 
+EMPTY = """
+#include "bang.h"
+
+__mlu_entry__ void empty() {}
+
+extern "C" int launch_and_wait() {
+  empty<<<cnrtDim3_t{4, 1, 1}, cnrtFuncTypeUnion1, nullptr>>>();
+  return cnrtQueueSync(nullptr);
+}
+"""
+
+
 def launch_seconds() -> float:
     """Time of a Union1 launch of a kernel that does nothing, and of the wait for it."""
-    sys.path.append(str(ROOT / "tests"))
-    from kernels.workshop import empty_launch  # type: ignore[import-not-found]  # pyright: ignore[reportMissingImports]
-
     with tempfile.TemporaryDirectory() as folder, sim.checking("none"):
-        return seconds(empty_launch(Path(folder)), 1.0)
+        library = Toolchain(Path(folder)).compile(EMPTY, name="empty.mlu")
+        return seconds(ctypes.CDLL(str(library)).launch_and_wait, 1.0)
 
 
 def cases(patterns: list[str]) -> list[Case]:

@@ -267,3 +267,8 @@ cdef Backend as_backend(object backend):
     if backend is None and default_backend is not None:
         return default_backend
     return finder.current() if backend is None else finder.load(backend)
+
+
+def find_backend(backend):
+    """Return the `Backend` that a backend, its name or its path means; the default for None."""
+    return as_backend(backend)

@@ -265,7 +265,7 @@ def open_raw(path: str) -> tuple[Any, Any]:
 
 
 def _prepare_simulator(backend: Backend) -> None:
-    from pymluops import sim  # which needs this module
+    from pymluops import sim  # by far not every program needs it
 
     sim.read_environment(backend)
 

@@ -98,7 +98,7 @@ def test_what_is_installed() -> None:
         f"pymluops/_sim/include/{name}"
         for name in ("bang.h", "mlu.h", "cnrt.h", "mlusim.h", "mlu_op.h", "mluops_ext.h")
     } <= files
-    assert "pymluops/_sim/rewrite.py" in files
+    assert {f"pymluops/sim/{name}" for name in ("toolchain.py", "cards.toml", "translator/__main__.py")} <= files
     for name in ("py.typed", "_core.pyi", "__main__.py"):
         assert (INSTALLED / name).is_file(), name
 

@@ -526,12 +526,24 @@ def test_checkers_are_chosen_for_a_block() -> None:
     assert sim.checks() == before
 
 
-@pytest.mark.parametrize("checks", ["speed", "memory,speed", "none,memory", ["memory", 3]], ids=str)
+@pytest.mark.parametrize(
+    "checks",
+    ["speed", "memory,speed", "none,memory", ["memory", 3], ["memory,init"], "memory\0", "x" * 5000, "memory\nrace"],
+    ids=range(8),
+)
 def test_checkers_that_do_not_exist_are_refused(checks: Any) -> None:
     before = sim.checks()
     with pytest.raises(pymluops.BadParamError, match="set_checks: checks: expected names out of memory, init, race"):
         sim.set_checks(checks)
     assert sim.checks() == before
+
+
+def test_a_refused_checker_is_told_in_a_short_line() -> None:
+    for checks in ("x" * 5000, "memory\nrace", ["x" * 5000], "\udcff"):
+        with pytest.raises(pymluops.BadParamError) as caught:
+            sim.set_checks(checks)
+        assert len(str(caught.value)) < 300
+        assert "\n" not in str(caught.value)
 
 
 def test_the_time_limit_is_set() -> None:

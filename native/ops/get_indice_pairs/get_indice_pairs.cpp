@@ -4,7 +4,7 @@
 
 #include "core/check.h"
 #include "core/exception_guard.h"
-#include "core/target.h"
+#include "ops/get_indice_pairs/limits.h"
 
 namespace mluops {
 namespace {
@@ -80,8 +80,8 @@ mluOpStatus_t check_sub_manifold(const char *function, const SparseGeometry &geo
 
 // All checks of descriptors, in the documented order.
 mluOpStatus_t check_geometry(const char *function, const SparseGeometry &geometry, const Tensors &tensors) {
-  const TargetLimits &limits = target_limits();
-  MLUOPS_REQUIRE(limits.sparse_supported, MLUOP_STATUS_ARCH_MISMATCH, function, "handle",
+  const IndicePairsLimits &limits = indice_pairs_limits();
+  MLUOPS_REQUIRE(limits.supported, MLUOP_STATUS_ARCH_MISMATCH, function, "handle",
                  "a device of architecture 372 or newer", "an older one");
   MLUOPS_TRY(check_ranks(function, tensors));
   const std::int64_t cells_in = saturating_product(geometry.batch, geometry.input_space);
@@ -91,11 +91,11 @@ mluOpStatus_t check_geometry(const char *function, const SparseGeometry &geometr
   MLUOPS_TRY(check_axes(function, geometry));
   const std::int64_t volume = saturating_product(1, geometry.filter_space);
   MLUOPS_TRY(need_dim(function, tensors.pairs, 0, "K = cells of the filter", volume));
-  MLUOPS_TRY(need_most(function, "indice_pairs_desc", "number of filter cells", volume, limits.sparse_volume));
+  MLUOPS_TRY(need_most(function, "indice_pairs_desc", "number of filter cells", volume, limits.volume));
   MLUOPS_TRY(need_most(function, "out_indices_desc", "rows for batch and output space",
                        tensors.out_indices.desc->dims[0], cells_out));
   MLUOPS_TRY(need_packed(function, {tensors.indices, tensors.pairs, tensors.out_indices, tensors.counts}));
-  MLUOPS_TRY(need_most(function, "indices_desc", "number of rows", rows, limits.sparse_rows));
+  MLUOPS_TRY(need_most(function, "indices_desc", "number of rows", rows, limits.rows));
   MLUOPS_TRY(need_indexable(function, {tensors.indices, tensors.pairs, tensors.out_indices, tensors.counts}));
   for (const TensorArgument &tensor : {tensors.indices, tensors.pairs, tensors.out_indices, tensors.counts}) {
     MLUOPS_TRY(need_dtype(function, tensor, MLUOP_DTYPE_INT32));

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from kernels.device import Device
 from kernels.intrinsics.calls import Calls
-from kernels.workshop import Device, Workshop
+from pymluops.sim.toolchain import Toolchain
 
 HERE = Path(__file__).resolve().parent
 
@@ -25,7 +26,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 @pytest.fixture(scope="session")
-def calls(workshop: Workshop, device: Callable[[int], Device]) -> Callable[[int], Calls]:
+def calls(toolchain: Toolchain, device: Callable[[int], Device]) -> Callable[[int], Calls]:
     """``calls(arch)``: the statements of all modules compiled for an architecture, once."""
     from kernels.intrinsics.test_rules import all_statements
 
@@ -33,7 +34,7 @@ def calls(workshop: Workshop, device: Callable[[int], Device]) -> Callable[[int]
 
     def of(arch: int) -> Calls:
         if arch not in compiled:
-            compiled[arch] = Calls(workshop, device, arch, all_statements(arch))
+            compiled[arch] = Calls(toolchain, device, arch, all_statements(arch))
         return compiled[arch]
 
     return of

@@ -582,7 +582,7 @@ def test_an_index_beyond_the_table(elementwise: Callable[[int], Calls]) -> None:
     index = np.array([0, 64, 3], np.uint32)
     dst = np.empty(3, np.int32)
     elementwise(372)(LUT["int"], index, table, dst=dst, numbers=[3, 64], expected=[("memory", "table-index")])
-    # Nobody can tell what an undefined index would have been.
+    # The value of an undefined index is unknown.
     elementwise(372)(LUT["int"], index, table, dst=dst, numbers=[3, 64], loaded=[4, 256, 0], out=(0, 4))
 
 

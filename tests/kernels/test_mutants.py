@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from kernels.broken_ours import CALLS, FAMILIES, VARIANTS, Libraries, Variant, line_of
-from kernels.workshop import Workshop
+from kernels.mutants import CALLS, FAMILIES, VARIANTS, Libraries, Variant, line_of
+from pymluops.sim.toolchain import Toolchain
 from support import python_output
 
-RUN = "import sys; from kernels.broken_ours import main; main(sys.argv[1], int(sys.argv[2]), sys.argv[3:])"
+RUN = "import sys; from kernels.mutants import main; main(sys.argv[1], int(sys.argv[2]), sys.argv[3:])"
 
 
 @pytest.fixture(scope="module")
-def libraries(workshop: Workshop) -> Libraries:
-    return Libraries(workshop)
+def libraries(toolchain: Toolchain) -> Libraries:
+    return Libraries(toolchain)
 
 
 @pytest.mark.thorough  # each compiles a library

@@ -1,6 +1,6 @@
 // What makes fork() safe: the child finds every lock free and everything that they guard whole.
-#ifndef MLUSIM_RUNTIME_FORK_H_
-#define MLUSIM_RUNTIME_FORK_H_
+#ifndef MLUSIM_BASE_FORK_H_
+#define MLUSIM_BASE_FORK_H_
 
 #include <mutex>
 
@@ -31,4 +31,4 @@ void set_fork_hooks(const ForkHooks &hooks);
 
 }  // namespace mlusim
 
-#endif  // MLUSIM_RUNTIME_FORK_H_
+#endif  // MLUSIM_BASE_FORK_H_

@@ -1,4 +1,4 @@
-"""Treated BANG C through host compilers: it runs, and what compilers say names the lines of the source."""
+"""Translated BANG C through host compilers: it runs, and what compilers say names the lines of the source."""
 
 from __future__ import annotations
 
@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from sim.rewriter import INCLUDE, load_rewriter
+from pymluops.sim.translator import translate
 
-HERE = Path(__file__).resolve().parent / "treated"
+HERE = Path(__file__).resolve().parent / "translated"
+INCLUDE = HERE.parents[2] / "native" / "sim" / "include"
 #: g++ or what CXX names, and one clang++ that is new enough, if there is one.
 COMPILERS = [os.environ.get("CXX", "g++")]
 COMPILERS += [name for name in ("clang++", *(f"clang++-{n}" for n in range(25, 14, -1))) if shutil.which(name)][:1]
@@ -22,11 +23,11 @@ OPTIONS = ["-std=c++17", "-D__BANG__=1", "-D__BANG_ARCH__=372", *SIZES, f"-I{INC
 
 
 def compiled(compiler: str, folder: Path, sources: dict[str, str], *options: str) -> tuple[Path, str]:
-    """The program made of treated sources and the runtime, and what the compiler said."""
+    """The program made of translated sources and the runtime, and what the compiler said."""
     files = [HERE / "runtime.cpp"]
     for name, text in sources.items():
-        files.append(folder / f"treated-{name}.cpp")
-        files[-1].write_text(load_rewriter().rewrite(text, name), encoding="utf-8")
+        files.append(folder / f"translated-{name}.cpp")
+        files[-1].write_text(translate(text, name), encoding="utf-8")
     program = folder / "program"
     command = [compiler, *OPTIONS, *options, *map(str, files), "-o", str(program)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
@@ -35,7 +36,7 @@ def compiled(compiler: str, folder: Path, sources: dict[str, str], *options: str
 
 
 def printed(compiler: str, folder: Path, sources: dict[str, str], *options: str) -> str:
-    """What the program made of treated sources prints."""
+    """What the program made of translated sources prints."""
     program, said = compiled(compiler, folder, sources, *WARNINGS, *options)
     assert said == ""
     return subprocess.run([program], capture_output=True, text=True, timeout=60, check=True).stdout
@@ -78,9 +79,9 @@ def test_everything(compiler: str, optimisation: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("compiler", COMPILERS)
 def test_instrumented(compiler: str, tmp_path: Path) -> None:
     source = (HERE / "everything.mlu").read_text(encoding="utf-8")
-    treated = tmp_path / "everything.cpp"
-    treated.write_text(load_rewriter().rewrite(source, "everything.mlu"), encoding="utf-8")
-    command = [compiler, *OPTIONS, *WARNINGS, "-O2", "-g1", "-fPIC", "-fsanitize=thread", "-c", str(treated)]
+    translated = tmp_path / "everything.cpp"
+    translated.write_text(translate(source, "everything.mlu"), encoding="utf-8")
+    command = [compiler, *OPTIONS, *WARNINGS, "-O2", "-g1", "-fPIC", "-fsanitize=thread", "-c", str(translated)]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False)
     assert (done.returncode, done.stderr) == (0, "")
 

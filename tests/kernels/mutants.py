@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 
 import pymluops
-from fuzz.table import generator
-from kernels.workshop import HERE, Workshop, kernel_options
+from kernels.device import HERE
 from pymluops import sim
+from pymluops.sim.toolchain import Toolchain, run_tool
 
 NATIVE = HERE.parents[1] / "native"
 FAMILIES = ("tin_shift", "psamask", "border_align", "three_interpolate", "get_indice_pairs")
@@ -205,22 +205,22 @@ def digest(text: str) -> str:
 class Libraries:
     """Builds the library of a variant; what variants share is compiled once."""
 
-    def __init__(self, workshop: Workshop) -> None:
-        self.workshop = workshop
+    def __init__(self, toolchain: Toolchain) -> None:
+        self.toolchain = toolchain
         headers = "".join(path.read_text(encoding="utf-8") for path in sorted(NATIVE.rglob("*.h")))
         self._headers = f"-DMLUOPS_TEST_HEADERS={digest(headers)}"
 
     def build(self, variant: Variant) -> Path:
         source = NATIVE / "ops" / variant.file
         text = changed(source.read_text(encoding="utf-8"), variant)
-        folder = self.workshop.folder / "changed" / variant.name
+        folder = self.toolchain.folder / "changed" / variant.name
         if source.suffix == ".h":
             target = folder / "ops" / variant.file
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_text(text, encoding="utf-8")
         with ThreadPoolExecutor(2) as pool:
             objects = list(pool.map(lambda work: work(), self._objects(variant, text, folder)))
-        return self.workshop.link(objects, f"libmluops_{variant.name}")
+        return self.toolchain.link(objects, f"libmluops_{variant.name}")
 
     def _objects(self, variant: Variant, text: str, folder: Path) -> Iterator[Callable[[], Path]]:
         for family in FAMILIES:
@@ -234,26 +234,30 @@ class Libraries:
             for source in sorted(NATIVE.glob(pattern)):
                 if not source.name.startswith("cpu"):
                     yield self._host(source)
+        yield self._entries()
 
     def _kernels(self, text: str, source: Path, arch: int, first: list[str]) -> Callable[[], Path]:
-        options = [*kernel_options(arch, self.workshop.compiler), *first, *self._include(), "-fvisibility=hidden"]
-        return lambda: self.workshop.object(text, str(source), options, treated=True)
+        options = [*first, *self._include(), "-fvisibility=hidden"]
+        return lambda: self.toolchain.kernel_object(text, str(source), arch, options)
 
     def _host(self, source: Path) -> Callable[[], Path]:
         options = ["-std=c++17", "-O1", "-fPIC", "-fvisibility=hidden", '-DMLUOPS_LIBRARY_VERSION="test"']
         options += ['-DMLUOPS_BANG_KIND="sim"', f"-I{source.parent}", *self._include()]
         text = source.read_text(encoding="utf-8")
-        return lambda: self.workshop.object(text, str(source), options, treated=False)
+        return lambda: self.toolchain.host_object(text, str(source), options)
 
     def _entries(self) -> Callable[[], Path]:
-        """Entry points of the functions that are not implemented; generated C."""
-        generate, include = generator(), NATIVE / "include"
-        text = generate.entries(generate.read_headers([include / "mlu_op.h", include / "mluops_ext.h"]))
+        """The entry points of functions that are not implemented, which the build generates too."""
+        target = self.toolchain.folder / "changed" / "entries.c"
+        target.parent.mkdir(exist_ok=True)
+        headers = [NATIVE / "include" / name for name in ("mlu_op.h", "mluops_ext.h")]
+        run_tool([sys.executable, NATIVE / "abi" / "generate.py", "--header", *headers, "--entries", target])
+        text = target.read_text(encoding="utf-8")
         options = ["-x", "c", "-O1", "-fPIC", "-fvisibility=hidden", *self._include()]
-        return lambda: self.workshop.object(text, "entries.c", options, treated=False)
+        return lambda: self.toolchain.host_object(text, str(target), options)
 
     def _include(self) -> list[str]:
-        return [self._headers, f"-I{NATIVE}", f"-I{NATIVE / 'include'}", f"-I{self.workshop.simulator.include}"]
+        return [self._headers, f"-I{NATIVE}", f"-I{NATIVE / 'include'}", f"-I{self.toolchain.simulator.include}"]
 
 
 def changed(text: str, variant: Variant) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -11,17 +12,15 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from sim.rewriter import REWRITER, load_rewriter
+from pymluops.sim.translator import TranslationError, translate
 
-rewriter = load_rewriter()
-RewriteError = rewriter.RewriteError
-
+FOLDER = Path(__file__).resolve().parents[2] / "pymluops" / "sim"
 EACH = "[=](const auto &...mlusim_each) {{ {0}(mlusim_each...); }}"
 
 
-def treated(source: str) -> str:
+def translated(source: str) -> str:
     """What a source becomes, without the line that names it."""
-    first, rest = rewriter.rewrite(source, "some.mlu").split("\n", 1)
+    first, rest = translate(source, "some.mlu").split("\n", 1)
     assert first == '#line 1 "some.mlu"'
     assert rest.count("\n") == source.count("\n")
     return rest
@@ -30,7 +29,7 @@ def treated(source: str) -> str:
 def in_function(statement: str) -> str:
     """What a statement of a function becomes."""
     begin, end = "void f() { ", " }"
-    result = treated(begin + statement + end)
+    result = translated(begin + statement + end)
     assert result.startswith(begin)
     assert result.endswith(end)
     return result[len(begin) : len(result) - len(end)]
@@ -44,8 +43,8 @@ def launch(kernel: str, arguments: str = "", config: str = "(dim), (type), (queu
 
 def refusal(source: str) -> tuple[int, str]:
     """Line and text of the message about a source."""
-    with pytest.raises(RewriteError) as caught:
-        rewriter.rewrite(source, "some.mlu")
+    with pytest.raises(TranslationError) as caught:
+        translate(source, "some.mlu")
     assert str(caught.value) == f"some.mlu:{caught.value.line}: {caught.value.message}"
     return caught.value.line, caught.value.message
 
@@ -125,7 +124,7 @@ def test_lines_stay_where_they_were() -> None:
   next();
 }
 """
-    lines = treated(source).split("\n")
+    lines = translated(source).split("\n")
     assert lines[1] == '  CHECK(::mlusim::launch("scale<half, 3>", &::mlusim::unit, '
     assert lines[2] == "  // what it is"
     assert lines[3:5] == ["        (dim),", "           (type), (queue)"]
@@ -138,7 +137,7 @@ def test_a_launch_in_the_body_of_a_macro() -> None:
     call = EACH.format("name##_kernel<T>")
     text = "::mlusim::launch(MLUSIM_TEXT(name##_kernel<T>), &::mlusim::unit, "
     wanted = f"#define RUN(name, T, ...) \\\n  {text} \\\n    (d), (t), (q), {call}, __VA_ARGS__)\nint x;\n"
-    assert treated(source) == wanted
+    assert translated(source) == wanted
 
 
 def test_the_name_of_a_kernel_is_a_string() -> None:
@@ -171,7 +170,7 @@ def test_the_name_of_a_kernel_is_a_string() -> None:
 )
 def test_what_is_no_launch_stays(text: str) -> None:
     source = f"void f() {{\n{text}\n}}\n"
-    assert treated(source) == source
+    assert translated(source) == source
 
 
 @pytest.mark.parametrize(
@@ -239,7 +238,7 @@ def test_launches_that_make_no_sense(source: str, line: int, words: str) -> None
     ],
 )
 def test_at_file_scope(source: str, wanted: str) -> None:
-    assert treated(source) == wanted
+    assert translated(source) == wanted
 
 
 @pytest.mark.parametrize(
@@ -309,12 +308,12 @@ def test_initial_values(source: str, wanted: str) -> None:
     static = wanted.replace("LOCAL_ARRAY_INIT(nram, ", 'ARRAY_INIT(nram, "", ').replace(
         "LOCAL_ARRAY(nram, ", 'ARRAY(nram, "", '
     )
-    assert treated(source) == static
+    assert translated(source) == static
 
 
 def test_an_extern_variable_with_a_value_is_a_definition() -> None:
     wanted = f'static constexpr int mlusim_initial_x[1] = {{1}}; MLUSIM_ARRAY_INIT(nram, "", x, {PLAIN});'
-    assert treated("extern __nram__ int x[1] = {1};") == wanted
+    assert translated("extern __nram__ int x[1] = {1};") == wanted
 
 
 def test_initial_values_keep_their_lines() -> None:
@@ -323,7 +322,7 @@ def test_initial_values_keep_their_lines() -> None:
         "static constexpr int mlusim_initial_x[] = {\n  1,\n#if A\n  2,  // two\n#endif\n  3\n}"
         f'; MLUSIM_ARRAY_INIT(nram, "", x, {PLAIN});\nint y;\n'
     )
-    assert treated(source) == wanted
+    assert translated(source) == wanted
 
 
 @pytest.mark.parametrize(
@@ -346,10 +345,10 @@ def test_attributes(attribute: str, alignment: str | None) -> None:
         f"__nram__ {attribute} int x[4];",
         f"__nram__ int {attribute} x[4];",
     ):
-        assert treated(source) == f"{macro}{aligned};"
-    behind = treated(f"__nram__ int x[4] {attribute};")
+        assert translated(source) == f"{macro}{aligned};"
+    behind = translated(f"__nram__ int x[4] {attribute};")
     assert behind == f"{macro} {aligned};"
-    scalar = treated(f"__nram__ int x {attribute};")
+    scalar = translated(f"__nram__ int x {attribute};")
     assert scalar == f'MLUSIM_ARRAY(nram, "", x, int) {aligned};'
 
 
@@ -361,14 +360,14 @@ def test_several_alignments() -> None:
     wanted = (
         f'MLUSIM_ARRAY(nram, "", x, int[4]) ; MLUSIM_ALIGNED(x, {both}); {initial}; {y}; MLUSIM_ALIGNED(y, {both});'
     )
-    assert treated(source) == wanted
+    assert translated(source) == wanted
 
 
 def test_branches_of_the_preprocessor() -> None:
     first, second, third, after = (f"__nram__ int {x};\n" for x in ("x[2]", "x[3]", "x[4]", "y[2]"))
     source = f"\n#if A\n{first}#elif B\n{second}#else\n{third}#endif\n{after}"
     wanted = re.sub(r"__nram__ int (\w)(\[.\]);", r'MLUSIM_ARRAY(nram, "", \1, int\2);', source)
-    assert treated(source) == wanted
+    assert translated(source) == wanted
     local = re.sub(r"__nram__ int (\w)(\[.\]);", r"MLUSIM_LOCAL_ARRAY(nram, \1, int\2);", source)
     assert in_function(source) == local
 
@@ -404,9 +403,9 @@ ARRAY = "__nram__ int x[2];"
     ],
 )
 def test_namespaces_are_file_scope(before: str, path: str) -> None:
-    assert treated(before + ARRAY) == before + f'MLUSIM_ARRAY(nram, "{path}", x, int[2]);'
+    assert translated(before + ARRAY) == before + f'MLUSIM_ARRAY(nram, "{path}", x, int[2]);'
     source = before + "extern __nram__ int x[2];"
-    assert treated(source) == before + f'MLUSIM_EXTERN_ARRAY("{path}", x, int[2]);'
+    assert translated(source) == before + f'MLUSIM_EXTERN_ARRAY("{path}", x, int[2]);'
 
 
 @pytest.mark.parametrize(
@@ -432,7 +431,7 @@ def test_namespaces_are_file_scope(before: str, path: str) -> None:
     ],
 )
 def test_what_is_a_function(before: str) -> None:
-    assert treated(before + ARRAY) == before + "MLUSIM_LOCAL_ARRAY(nram, x, int[2]);"
+    assert translated(before + ARRAY) == before + "MLUSIM_LOCAL_ARRAY(nram, x, int[2]);"
 
 
 @pytest.mark.parametrize(
@@ -456,12 +455,12 @@ def test_members_of_classes_are_refused(before: str) -> None:
         "__nram__ cannot be used for a member of a class; declare the variable outside of it",
     )
     # But a pointer may be a member.
-    assert treated(before + "__nram__ int *x;") == before + " int *x;"
+    assert translated(before + "__nram__ int *x;") == before + " int *x;"
 
 
 def test_parameters() -> None:
     source = "void f(__nram__ float *a, const __wram__ T *b, __nram__ int c[4], __mlu_shared__ int &d);"
-    assert treated(source) == source.replace("__nram__", "").replace("__wram__", "").replace("__mlu_shared__", "")
+    assert translated(source) == source.replace("__nram__", "").replace("__wram__", "").replace("__mlu_shared__", "")
 
 
 @pytest.mark.parametrize(
@@ -499,7 +498,7 @@ def test_declarations_that_make_no_sense(source: str, line: int, words: str) -> 
     ],
 )
 def test_other_variables_are_plain(source: str, wanted: str) -> None:
-    assert treated(source) == wanted
+    assert translated(source) == wanted
 
 
 # ---- macros ----------------------------------------------------------------------------------------------------------
@@ -523,7 +522,7 @@ BUFFER = "#define BUFFER(name, T) __nram__ T name##_[64]\n"
 )
 def test_a_declaration_in_a_macro_stands_where_that_is_used(use: str, scope: str) -> None:
     wanted = f"#define BUFFER(name, T) MLUSIM_{scope}_ARRAY(nram, name##_, T[64])\n"
-    assert treated(BUFFER + use).startswith(wanted)
+    assert translated(BUFFER + use).startswith(wanted)
 
 
 def test_a_declaration_in_a_macro_with_a_value() -> None:
@@ -533,7 +532,7 @@ def test_a_declaration_in_a_macro_with_a_value() -> None:
         "#define TABLE(T) \\\n  static constexpr T mlusim_initial_table[2] = \\\n      {1, 2}"
         f"; MLUSIM_NUMBERED_ARRAY_INIT(nram, table, {kind});\nTABLE(int)\n"
     )
-    assert treated(source) == wanted
+    assert translated(source) == wanted
 
 
 def test_braces_in_a_macro_are_scopes_too() -> None:
@@ -542,7 +541,7 @@ def test_braces_in_a_macro_are_scopes_too() -> None:
         "#define K(T) void k_##T() { MLUSIM_LOCAL_ARRAY(nram, x, T[2]); } "
         "namespace n { MLUSIM_NUMBERED_ARRAY(nram, y, T[2]); }\nK(int)"
     )
-    assert treated(source) == wanted
+    assert translated(source) == wanted
 
 
 def test_names_that_a_macro_pastes() -> None:
@@ -553,7 +552,7 @@ def test_names_that_a_macro_pastes() -> None:
         "#define P(n) MLUSIM_LOCAL_ARRAY(nram, n##_##p, int *[2]); MLUSIM_LOCAL_ARRAY(nram, n##q, int); "
         f"{initial}; MLUSIM_LOCAL_ARRAY_INIT(nram, r##n, {kind})\nvoid f() {{ P(a); }}"
     )
-    assert treated(source) == wanted
+    assert translated(source) == wanted
 
 
 def test_a_macro_of_two_scopes_is_refused() -> None:
@@ -589,7 +588,7 @@ def test_a_macro_in_a_class_is_refused() -> None:
     ],
 )
 def test_inline_is_said_once(source: str, wanted: str) -> None:
-    assert treated(source) == wanted
+    assert translated(source) == wanted
 
 
 @pytest.mark.parametrize(
@@ -606,7 +605,7 @@ def test_inline_is_said_once(source: str, wanted: str) -> None:
     ],
 )
 def test_functions_stay(source: str) -> None:
-    assert treated(source) == source
+    assert translated(source) == source
 
 
 # ---- inline assembly -------------------------------------------------------------------------------------------------
@@ -626,7 +625,7 @@ def test_sync(statement: str) -> None:
     assert in_function(statement) == "::mlusim::asm_sync();"
     assert in_function(f"if (x) {statement}") == "if (x) ::mlusim::asm_sync();"
     assert in_function(f"do {statement} while (x);") == "do ::mlusim::asm_sync(); while (x);"
-    assert treated(f"#define SYNC {statement}\n") == "#define SYNC ::mlusim::asm_sync();\n"
+    assert translated(f"#define SYNC {statement}\n") == "#define SYNC ::mlusim::asm_sync();\n"
 
 
 def test_sync_on_several_lines() -> None:
@@ -645,7 +644,7 @@ def test_sync_on_several_lines() -> None:
     ],
 )
 def test_other_assembly_stays(text: str) -> None:
-    assert treated(text) == text
+    assert translated(text) == text
 
 
 @pytest.mark.parametrize(
@@ -672,32 +671,32 @@ def test_ends_of_lines_stay(newline: str) -> None:
     wanted = newline.join(
         ["// x", "#define A \\", "  ::mlusim::asm_sync() \\", "  ;", 'MLUSIM_ARRAY(nram, "", x, int[2]);', "int y;", ""]
     )
-    assert treated(source) == wanted
+    assert translated(source) == wanted
 
 
 def test_a_byte_order_mark_goes() -> None:
-    assert rewriter.rewrite("\ufeffint x;\n", "a") == '#line 1 "a"\nint x;\n'
+    assert translate("\ufeffint x;\n", "a") == '#line 1 "a"\nint x;\n'
 
 
 def test_names_of_files_are_escaped() -> None:
-    assert rewriter.rewrite("", 'a\\b"c') == '#line 1 "a\\\\b\\"c"\n'
+    assert translate("", 'a\\b"c') == '#line 1 "a\\\\b\\"c"\n'
 
 
 def test_messages_name_the_line_that_the_preprocessor_noted() -> None:
     bad = "void f() { kernel<<<1>>>(); }\n"
     for note in ('#line 40 "other.h"\n', '# 40 "other.h" 2\n'):
-        with pytest.raises(RewriteError) as caught:
-            rewriter.rewrite(f"int x;\n{note}\n{bad}", "some.mlu")
+        with pytest.raises(TranslationError) as caught:
+            translate(f"int x;\n{note}\n{bad}", "some.mlu")
         assert (caught.value.file, caught.value.line) == ("other.h", 41)
-    with pytest.raises(RewriteError) as caught:
-        rewriter.rewrite(f"#line 40\n{bad}", "some.mlu")
+    with pytest.raises(TranslationError) as caught:
+        translate(f"#line 40\n{bad}", "some.mlu")
     assert (caught.value.file, caught.value.line) == ("some.mlu", 40)
 
 
 def test_headers_of_the_system_stay() -> None:
     bad = 'inline void f() { __asm__("bswap %0" : "+r"(x)); }\n'
     source = f'# 1 "/usr/include/x.h" 1 3 4\n{bad}# 2 "some.mlu" 2\n__nram__ int x[2];\n'
-    assert treated(source) == source.replace("__nram__ int x[2]", 'MLUSIM_ARRAY(nram, "", x, int[2])')
+    assert translated(source) == source.replace("__nram__ int x[2]", 'MLUSIM_ARRAY(nram, "", x, int[2])')
     refusal(bad)
 
 
@@ -738,10 +737,10 @@ TEXTS = st.one_of(st.text(), st.lists(WORDS, max_size=40).map(" ".join), st.list
 @example("__nram__ ##")
 @example("# ")
 @example("a ## <<<")
-def test_any_text_is_treated_or_refused(text: str) -> None:
+def test_any_text_is_translated_or_refused(text: str) -> None:
     try:
-        result = rewriter.rewrite(text, "some.mlu")
-    except RewriteError as error:
+        result = translate(text, "some.mlu")
+    except TranslationError as error:
         assert 1 <= error.line <= text.count("\n") + 1
     else:
         assert result.count("\n") == text.count("\n") + 1
@@ -753,7 +752,7 @@ def test_comments_and_strings_stay(text: str) -> None:
     string = 'R"delimiter(' + text.replace(")delimiter", "") + ')delimiter"'
     source = f"int x; {comment}\nconst char *y = {string};\n"
     if "/*/" not in comment[:3]:
-        assert rewriter.rewrite(source, "a") == '#line 1 "a"\n' + source
+        assert translate(source, "a") == '#line 1 "a"\n' + source
 
 
 @given(
@@ -763,16 +762,17 @@ def test_launches_do_not_touch_their_neighbours(lines: list[str]) -> None:
     neighbours = "\n".join(lines)
     source = f"void f() {{\n{neighbours}\nkernel<<<dim, type, queue>>>(x);\n{neighbours}\n}}\n"
     call = launch("kernel", ", x")
-    assert treated(source) == source.replace("kernel<<<dim, type, queue>>>(x)", call)
+    assert translated(source) == source.replace("kernel<<<dim, type, queue>>>(x)", call)
 
 
 # ---- command line ----------------------------------------------------------------------------------------------------
 
 
 def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    """Run the rewriter as a program."""
-    command = [sys.executable, str(REWRITER), *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    """Run the translator as the build does; with -S there is neither NumPy nor the compiled package."""
+    command = [sys.executable, "-S", "-m", "translator", *map(str, arguments)]
+    environment = os.environ | {"PYTHONPATH": str(FOLDER)}
+    return subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
 
 
 def test_program(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-#include "runtime/fork.h"
+#include "base/fork.h"
 
 #include <pthread.h>
 #include <sched.h>

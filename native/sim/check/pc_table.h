@@ -1,6 +1,6 @@
-// Short numbers for places in kernels, so that a stamp has room for one.
-#ifndef MLUSIM_CHECK_PLACES_H_
-#define MLUSIM_CHECK_PLACES_H_
+// Short numbers for instructions of kernels (pc: program counter), so that a stamp has room for one.
+#ifndef MLUSIM_CHECK_PC_TABLE_H_
+#define MLUSIM_CHECK_PC_TABLE_H_
 
 #include <cstddef>
 #include <cstdint>
@@ -9,9 +9,9 @@
 
 namespace mlusim {
 
-class Places {
+class PcTable {
  public:
-  // 0 stands for all that came when the numbers had run out.
+  // 0 if all numbers are taken.
   std::uint16_t number_of(const void *pc) {
     Entry &entry = recent_[(reinterpret_cast<std::uintptr_t>(pc) >> 2) % kRecent];
     if (entry.pc != pc) entry = {pc, look_up(pc)};
@@ -44,4 +44,4 @@ class Places {
 
 }  // namespace mlusim
 
-#endif  // MLUSIM_CHECK_PLACES_H_
+#endif  // MLUSIM_CHECK_PC_TABLE_H_
