@@ -142,7 +142,9 @@ void DeviceModel::free(Bytes &bytes) {
   if (allocations_.empty()) return;
   Allocation &allocation = allocations_[bytes.below(allocations_.size())];
   const std::int64_t shift = bytes.one_in(4) ? bytes.number(1) : 0;
-  const std::uint8_t *pointer = bytes.one_in(12) ? host_[0].data : allocation.begin + shift;
+  const std::uintptr_t shifted =
+      reinterpret_cast<std::uintptr_t>(allocation.begin) + static_cast<std::uintptr_t>(shift);
+  const std::uint8_t *pointer = bytes.one_in(12) ? host_[0].data : reinterpret_cast<const std::uint8_t *>(shifted);
   // Another allocation may stand where this one did, or where the shifted pointer points.
   const auto found = std::find_if(allocations_.begin(), allocations_.end(),
                                   [pointer](const Allocation &a) { return a.live && a.begin == pointer; });
