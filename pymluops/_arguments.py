@@ -10,8 +10,19 @@ from pymluops._shown import shown
 from pymluops.errors import BadParamError, BadParamTypeError
 
 __all__ = [
-    "INT32_MAX", "Caller", "Names", "as_numbers", "choice", "flag", "integer", "integers", "is_integer", "real", "refusal", "shown"
-]  # fmt: skip
+    "INT32_MAX",
+    "Caller",
+    "Names",
+    "as_numbers",
+    "choice",
+    "flag",
+    "integer",
+    "integers",
+    "is_integer",
+    "real",
+    "refusal",
+    "shown",
+]
 
 INT32_MAX = 2**31 - 1
 

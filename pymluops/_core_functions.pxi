@@ -165,18 +165,22 @@ cdef class ArrayArgument:
                 backend.table.cnrtFree(place)
 
 
+cdef enum:
+    FUNCTION_WORKSPACE_ALIGNMENT = 64
+
+
 def new_workspace(caller, Handle handle not None, size):
     """Return memory for a function that asked for `size` bytes: a `DeviceArray`, or an aligned NumPy array."""
     try:
         if handle.on_device:
             return DeviceArray((size,), DataType.UINT8, handle.backend)
-        block = np.empty(size + WORKSPACE_ALIGNMENT, np.uint8)
+        block = np.empty(size + FUNCTION_WORKSPACE_ALIGNMENT, np.uint8)
     except (MemoryError, ValueError) as error:
         reason = f" ({error.detail})" if isinstance(error, errors.MluOpError) else ""
         raise errors.AllocFailedError(
             f"{caller.name}: no memory for a workspace of {size} bytes{reason}", function=caller.function
         ) from None
-    first = -block.ctypes.data % WORKSPACE_ALIGNMENT
+    first = -block.ctypes.data % FUNCTION_WORKSPACE_ALIGNMENT
     return block[first:first + size]
 
 
