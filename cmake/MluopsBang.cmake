@@ -1,7 +1,7 @@
-# libmluops_bang: the C ABI of include/mluops.h with the BANG C kernels of ops/<family>/bang.mlu, for a card, by the vendor's
+# libmluops_bang: the C ABI of include/mlu_op.h with the BANG C kernels of ops/<family>/bang.mlu, for a card, by the vendor's
 # compiler.
 #
-# UNTESTED: neither the compiler nor a card has ever been at hand. The sources are the ones that the simulator runs.
+# UNTESTED: neither the compiler nor a card was available. The simulator runs the same sources.
 
 set(MLUOPS_NEUWARE "$ENV{NEUWARE_HOME}" CACHE PATH "Where the vendor's toolkit is installed")
 find_program(MLUOPS_CNCC cncc HINTS "${MLUOPS_NEUWARE}/bin" NO_CACHE)
@@ -18,7 +18,7 @@ foreach(arch IN LISTS MLUOPS_BANG_ARCHS)
 endforeach()
 
 set(objects)
-foreach(family IN LISTS MLUOPS_FAMILIES)
+foreach(family IN LISTS MLUOPS_BANG_FAMILIES)
   set(source "${CMAKE_CURRENT_SOURCE_DIR}/ops/${family}/bang.mlu")
   set(object "${CMAKE_CURRENT_BINARY_DIR}/bang/${family}.o")
   file(MAKE_DIRECTORY "${CMAKE_CURRENT_BINARY_DIR}/bang")
@@ -32,11 +32,12 @@ foreach(family IN LISTS MLUOPS_FAMILIES)
   list(APPEND objects "${object}")
 endforeach()
 
-add_library(mluops_bang SHARED ${MLUOPS_CORE_SOURCES} bang/dispatch.cpp bang/policy.cpp bang/target.cpp ${objects})
+add_library(mluops_bang SHARED ${MLUOPS_BANG_SOURCES} bang/dispatch.cpp bang/policy.cpp bang/target.cpp ${objects}
+  ${MLUOPS_ENTRY_OBJECTS})
 mluops_compile_options(mluops_bang)
 add_dependencies(mluops_bang mluops_exports)
 target_compile_definitions(mluops_bang PRIVATE MLUOPS_LIBRARY_VERSION="${PROJECT_VERSION}" MLUOPS_BANG_KIND="mlu")
 target_include_directories(mluops_bang PRIVATE include . "${MLUOPS_NEUWARE}/include")
 target_link_directories(mluops_bang PRIVATE "${MLUOPS_NEUWARE}/lib64")
 target_link_libraries(mluops_bang PRIVATE cnrt)
-target_link_options(mluops_bang PRIVATE "LINKER:--version-script=${MLUOPS_EXPORTS}" LINKER:-z,now LINKER:--no-undefined)
+target_link_options(mluops_bang PRIVATE "LINKER:--version-script=${MLUOPS_EXPORTS}" LINKER:-Bsymbolic-functions LINKER:-z,now LINKER:--no-undefined)

@@ -8,6 +8,7 @@ function(mluops_compile_options target)
   target_compile_features(${target} PRIVATE cxx_std_17)
   set_target_properties(${target} PROPERTIES
     CXX_EXTENSIONS OFF
+    C_VISIBILITY_PRESET hidden
     CXX_VISIBILITY_PRESET hidden
     VISIBILITY_INLINES_HIDDEN ON
     POSITION_INDEPENDENT_CODE ON)
@@ -19,7 +20,7 @@ function(mluops_compile_options target)
     $<$<BOOL:${MLUOPS_WERROR}>:-Werror>)
   # Two of our libraries in one process must not share the static variables of inline functions.
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-    target_compile_options(${target} PRIVATE -fno-gnu-unique)
+    target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-fno-gnu-unique>)
   endif()
   if(MLUOPS_SANITIZE)
     if(MLUOPS_SANITIZE STREQUAL "thread")
@@ -59,27 +60,21 @@ function(mluops_level_option level result)
   set(${result} ${option} PARENT_SCOPE)
 endfunction()
 
-# How BANG C kernels are compiled for the simulator: mlusim_kernel_options(target arch nram wram sram), sizes in KiB.
-function(mlusim_kernel_options target arch nram wram sram)
-  target_compile_definitions(${target} PRIVATE
-    __BANG__=1 __MLU__=1 __BANG_ARCH__=${arch} __MLU_NRAM_SIZE__=${nram} __MLU_WRAM_SIZE__=${wram} __MLU_SRAM_SIZE__=${sram})
-  target_compile_options(${target} PRIVATE
-    # No other sanitizer goes with the next one.
-    -fno-sanitize=all
-    # The checkers see scalar accesses through the hooks of this instrumentation; its library is not linked.
-    -fsanitize=thread
-    # A finding names the line of the instruction's return address.
-    -g1 -gdwarf-4 -fno-optimize-sibling-calls -fno-tree-vectorize
-    # Nor may two calls share one instruction.
-    $<$<CXX_COMPILER_ID:GNU>:-fno-ipa-icf> $<$<CXX_COMPILER_ID:GNU>:-fno-crossjumping>
-    $<$<CXX_COMPILER_ID:GNU>:-fno-tree-tail-merge>
-    # Files are named as in the repository, whoever compiled them and where.
-    "-ffile-prefix-map=${PROJECT_BINARY_DIR}/=" "-ffile-prefix-map=${PROJECT_SOURCE_DIR}/="
-    # On the device a literal without suffix is a float.
-    $<$<CXX_COMPILER_ID:GNU>:-fsingle-precision-constant>
-    $<$<CXX_COMPILER_ID:GNU>:--param=tsan-instrument-func-entry-exit=0>
-    $<$<CXX_COMPILER_ID:Clang>:-Xclang=-cl-single-precision-constant>
-    $<$<CXX_COMPILER_ID:Clang>:-Xclang=-ffloat16-excess-precision=none>
-    $<$<CXX_COMPILER_ID:Clang>:SHELL:-mllvm -tsan-instrument-func-entry-exit=0>
-    -Wno-pedantic)
+# Sets `result` to what toolchain.py of the Python package answers: it holds the compiler options of BANG C kernels and the
+# figures of the cards. mlusim_toolchain(result argument...)
+function(mlusim_toolchain result)
+  set(folder "${PROJECT_SOURCE_DIR}/pymluops/sim")
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${folder}/toolchain.py" "${folder}/cards.toml")
+  execute_process(
+    COMMAND "${Python_EXECUTABLE}" "${folder}/toolchain.py" ${ARGN}
+    OUTPUT_VARIABLE answer OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+  set(${result} "${answer}" PARENT_SCOPE)
+endfunction()
+
+# How BANG C kernels are compiled for the simulator: mlusim_kernel_options(target arch).
+function(mlusim_kernel_options target arch)
+  # Files are named as in the repository, whoever compiled them and where.
+  mlusim_toolchain(options --flags ${arch} --compiler-id "${CMAKE_CXX_COMPILER_ID}"
+    --strip "${PROJECT_BINARY_DIR}" --strip "${PROJECT_SOURCE_DIR}")
+  target_compile_options(${target} PRIVATE ${options})
 endfunction()

@@ -1,18 +1,19 @@
-# Files generated from include/mluops.h, the only declaration of the ABI.
+# Files generated from include/mlu_op.h and include/mluops_ext.h, the only declaration of the ABI.
 
 find_package(Python 3.9 REQUIRED COMPONENTS Interpreter)
-set(MLUOPS_HEADER "${CMAKE_CURRENT_SOURCE_DIR}/native/include/mluops.h")
+set(MLUOPS_HEADERS
+  "${CMAKE_CURRENT_SOURCE_DIR}/native/include/mlu_op.h" "${CMAKE_CURRENT_SOURCE_DIR}/native/include/mluops_ext.h")
 set(MLUOPS_GENERATOR "${CMAKE_CURRENT_SOURCE_DIR}/native/abi/generate.py")
 
 # What a library for a device offers below that ABI.
 set(MLUOPS_DEVICE_HEADERS
   "${CMAKE_CURRENT_SOURCE_DIR}/native/sim/include/cnrt.h" "${CMAKE_CURRENT_SOURCE_DIR}/native/sim/include/mlusim.h")
 
-# mluops_generate([--exports FILE] [--cffi FILE] [--cython FILE] [HEADERS FILE...]): a rule that makes these files with
-# abi/generate.py from mluops.h and the headers given.
+# mluops_generate([--exports FILE] [--entries FILE] [--null-calls FILE] [--cffi FILE] [--cython FILE] [HEADERS FILE...]): a rule that makes these files with
+# abi/generate.py from those headers and the ones given.
 function(mluops_generate)
   cmake_parse_arguments(PARSE_ARGV 0 generate "" "" "HEADERS")
-  set(headers "${MLUOPS_HEADER}" ${generate_HEADERS})
+  set(headers ${MLUOPS_HEADERS} ${generate_HEADERS})
   set(outputs ${generate_UNPARSED_ARGUMENTS})
   list(FILTER outputs EXCLUDE REGEX "^--")
   set(names ${outputs})

@@ -1,9 +1,9 @@
-# What a C or C++ user gets: headers, library, CMake package and pkg-config file. All of it may be moved elsewhere.
+# Installation for C and C++: headers, library, CMake package and pkg-config file. It is relocatable.
 
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
-install(FILES native/include/mluops.h native/include/mlu_op.h DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
+install(FILES native/include/mlu_op.h native/include/mluops_ext.h native/include/mluops.h DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
 install(TARGETS mluops_cpu EXPORT mluopsTargets LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
 if("sim" IN_LIST MLUOPS_TARGETS)
   install(FILES native/sim/include/cnrt.h native/sim/include/mlusim.h DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/mlusim")
@@ -19,7 +19,7 @@ write_basic_package_version_file(
 install(FILES "${CMAKE_CURRENT_BINARY_DIR}/mluopsConfig.cmake" "${CMAKE_CURRENT_BINARY_DIR}/mluopsConfigVersion.cmake"
         DESTINATION "${package_dir}")
 
-# The .pc file finds its prefix from its own place.
+# The .pc file derives its prefix from its own path.
 set(pkgconfig_dir "${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig")
 file(RELATIVE_PATH MLUOPS_PC_PREFIX "${pkgconfig_dir}" "${CMAKE_INSTALL_PREFIX}")
 file(RELATIVE_PATH MLUOPS_PC_LIBDIR "${CMAKE_INSTALL_PREFIX}" "${CMAKE_INSTALL_FULL_LIBDIR}")

@@ -1,4 +1,4 @@
-"""One table of the eight tensor operators: how to make legal arguments, and how to make a call in Python and in C.
+"""How to make legal arguments of an operator, and how to make a call in Python and in C. Eight stand here in full.
 
 get_indice_pairs is not here: its Python form allocates its outputs itself, so its test has its own calls.
 """
@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+import described
+import families
 import pymluops
 from raw import ARRAY, NHWC, Raw, Tensor
 from support import canary
@@ -25,19 +27,19 @@ class Call:
 
     operator: str
     arrays: dict[str, np.ndarray]
-    numbers: dict[str, int] = dataclasses.field(default_factory=dict)
+    numbers: dict[str, Any] = dataclasses.field(default_factory=dict)
 
     @property
     def outputs(self) -> tuple[str, ...]:
-        return OPERATORS[self.operator].outputs
+        return OPERATORS_OF_CPU[self.operator].outputs
 
     def python(self, **changes: Any) -> Any:
         """Calls the Python function; ``changes`` go to its keyword arguments, for example ``out=None``."""
-        return OPERATORS[self.operator].python(self, changes)
+        return OPERATORS_OF_CPU[self.operator].python(self, changes)
 
     def c(self, raw: Raw) -> int:
         """Calls the C function and returns its status."""
-        operator = OPERATORS[self.operator]
+        operator = OPERATORS_OF_CPU[self.operator]
         arguments = [
             Tensor(self.arrays[name], operator.layouts.get(name, ARRAY)) if name in self.arrays else self.numbers[name]
             for name in operator.c_arguments
@@ -200,10 +202,44 @@ OPERATORS: dict[str, Operator] = {
 }
 
 
+def _described(name: str) -> Operator:
+    """An operator that is made from its description."""
+    known = families.OPERATORS[name]
+    tensors = {tensor.parameter or tensor.name: tensor for tensor in known.tensors}
+    scalars = {scalar.c_name: scalar.name for scalar in known.scalars}
+
+    def legal(rng: Random) -> Call:
+        made = described.arguments(name, np.random.default_rng(rng.getrandbits(32)))
+        results = described.call(name, made)
+        arrays = {key: value for key, value in made.items() if isinstance(value, np.ndarray)}
+        for tensor, result in zip(described.outputs(name), results, strict=True):
+            arrays[tensor.name] = canary(result.shape, result.dtype)
+        return Call(name, arrays, {key: value for key, value in made.items() if key not in arrays})
+
+    def python(call: Call, changes: dict[str, Any]) -> Any:
+        return getattr(pymluops, name)(**{**call.numbers, **call.arrays, **changes})
+
+    # A pair of descriptor and data is one argument here.
+    parameters = [key for _, key in described.PARAMETERS[known.function][2] if key in tensors or key in scalars]
+    arguments = tuple(tensors[key].name if key in tensors else scalars[key] for key in parameters)
+    outputs = tuple(tensor.name for tensor in described.outputs(name))
+    layouts = {tensor.name: int(tensor.layout) for tensor in known.tensors}
+    return Operator(known.function, arguments, outputs, legal, python, layouts)
+
+
+#: Further operators of the CPU library. Those with a workspace or settings need more than their arguments in C.
+DESCRIBED = {
+    name: _described(name)
+    for name in described.describable()
+    if name not in OPERATORS and families.OPERATORS[name].workspace is None
+}
+OPERATORS_OF_CPU = {**OPERATORS, **DESCRIBED}
+
+
 def legal_call(operator: str, seed: int = 0) -> Call:
     """A call of the operator that succeeds and has no empty tensor."""
     rng = Random(seed)
     while True:
-        call = OPERATORS[operator].legal(rng)
+        call = OPERATORS_OF_CPU[operator].legal(rng)
         if all(array.size for array in call.arrays.values()):
             return call

@@ -1,5 +1,6 @@
 """Settings and fixtures that the tests share."""
 
+import gc
 import os
 from collections.abc import Iterator
 from typing import Any
@@ -7,10 +8,39 @@ from typing import Any
 import hypothesis
 import pytest
 
+import selection
+
 # Derandomised, so that a run can be repeated; HYPOTHESIS_PROFILE=explore looks for new examples.
-hypothesis.settings.register_profile("repeatable", deadline=None, derandomize=True, database=None, print_blob=True)
-hypothesis.settings.register_profile("explore", deadline=None, derandomize=False, database=None, print_blob=True)
-hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "repeatable"))
+hypothesis.settings.register_profile(
+    "quick", deadline=None, derandomize=True, database=None, print_blob=True, max_examples=selection.QUICK_EXAMPLES
+)
+hypothesis.settings.register_profile(
+    "thorough", hypothesis.settings.get_profile("quick"), max_examples=selection.THOROUGH_EXAMPLES
+)
+hypothesis.settings.register_profile("explore", hypothesis.settings.get_profile("thorough"), derandomize=False)
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    selection.add_option(parser)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    selection.configure(config)
+    profile = "thorough" if selection.is_thorough() else "quick"
+    hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", profile))
+
+
+# Last, so that what pytest's own options leave out (-m, -k, --lf) is left out before.
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    selection.deselect(config, items)
+
+
+def pytest_collection_finish() -> None:
+    # Thousands of tests are a million objects that live to the end. Many tests call the garbage collector, which would
+    # look at all of them every time.
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture

@@ -5,15 +5,17 @@ from __future__ import annotations
 import hashlib
 import json
 import sys
+from collections.abc import Collection
 from typing import Any
 
 import numpy as np
 
+import described
 import pymluops
 
 
 def results(handle: Any = None, *, pairs: bool = True) -> dict[str, np.ndarray]:
-    """Named results of all nine operators in all dtypes; without `pairs`, of all but get_indice_pairs."""
+    """Named results of the operators of the simulator in all dtypes; without `pairs`, of all but get_indice_pairs."""
     found: dict[str, np.ndarray] = {}
     for dtype in ("float16", "float32"):
         for name, value in _floating(np.random.default_rng(11), dtype, handle).items():
@@ -21,6 +23,19 @@ def results(handle: Any = None, *, pairs: bool = True) -> dict[str, np.ndarray]:
     if pairs:
         found.update(_pairs(np.random.default_rng(12), handle))
     return found
+
+
+def described_results(found: Collection[str], handle: Any) -> dict[str, np.ndarray]:
+    """Named results of the operators that are not among those `found`, with arguments from their descriptions."""
+    results = {}
+    for name in described.describable():
+        if any(key.startswith(name) for key in found):
+            continue
+        for dtype in ("float16", "float32"):
+            arguments = described.arguments(name, np.random.default_rng(13), 40, dtype)
+            for number, array in enumerate(described.call(name, arguments, handle=handle)):
+                results[f"{name} {dtype} {number}"] = array
+    return results
 
 
 def _floating(rng: np.random.Generator, dtype: str, handle: Any) -> dict[str, np.ndarray]:
@@ -68,10 +83,12 @@ def _pairs(rng: np.random.Generator, handle: Any) -> dict[str, np.ndarray]:
 
 
 def digests(handle: Any = None) -> dict[str, str]:
-    """A hash of every result."""
+    """A hash of every result in the CPU library."""
+    found = results(handle)
+    found.update(described_results(found, handle))
     return {
         name: hashlib.sha256(f"{value.dtype.str}{value.shape}".encode() + value.tobytes()).hexdigest()
-        for name, value in results(handle).items()
+        for name, value in found.items()
     }
 
 

@@ -1,12 +1,17 @@
-"""Writes what is derived from mluops.h, the only declaration of the C ABI, and from the headers below it.
+"""Writes what is derived from mlu_op.h, the only declaration of the C ABI, and from the headers below it.
 
-    generate.py --header mluops.h [cnrt.h mlusim.h]
-                [--cffi _abi.py] [--cython _table.pxi] [--exports exports.map] [--enums enums.py]
+    generate.py --header mlu_op.h [mluops_ext.h cnrt.h mlusim.h]
+                [--cffi _abi.py] [--cython _table.pxi] [--exports exports.map] [--entries entries.c]
+                [--null-calls null_calls.c] [--enums enums.py]
+                [--signatures _signatures.py] [--stubs __init__.pyi]
 
 --cffi     the out-of-line ABI module of cffi, behind `Backend.lib` and `Backend.ffi`
 --cython   a table of function pointers, filled by dlsym, and a call by function number; included by _core.pyx
 --exports  the linker version script that keeps the declared names and hides all others
+--entries  an entry point for each operator function, used where a library does not define that function
+--null-calls  a call of each function that returns a status, with NULL and 0 for every argument, for a test
 --enums    the Python enums; that file is checked in, because type checkers and readers want to see the members
+--signatures, --stubs   what pymluops.functions is made of, and its types; checked in too; see functions.py
 
 Several headers count as one. What two of them declare alike, as cnrtQueue_t, stands once in the result.
 
@@ -18,10 +23,12 @@ afterwards: cffi parses the same text with a C parser, and the C compiler compar
 from __future__ import annotations
 
 import argparse
+import importlib
 import re
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 
 BANNER = "Generated from {headers} by native/abi/generate.py; do not edit."
 
@@ -171,6 +178,72 @@ def exports(header: Header) -> str:
     return f"/* {header.banner} */\n{{\n  global:\n{names}  local:\n    *;\n}};\n"
 
 
+def entries(header: Header) -> str:
+    """Return the C source of the entry points that stand for functions a library does not implement.
+
+    They are weak, so a definition in another object file takes their place. Every library has to define the functions
+    that return no status.
+    """
+    functions = [function for function in header.functions if _is_abi(function)]
+    definitions = "\n".join(_placeholder(function) for function in functions if _returns_status(function))
+    rows = "".join(
+        f'    {{"{function.name}", (void (*)(void)){function.name}, '
+        + (f"(void (*)(void))placeholder_{function.name}}},\n" if _returns_status(function) else "NULL},\n")
+        for function in functions
+    )
+    return f"""/* {header.banner} */
+#include "core/unimplemented.h"
+
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+#pragma GCC diagnostic ignored "-Wcast-function-type"
+
+{definitions}
+const mluopsEntry mluops_entries[] = {{
+{rows}}};
+
+const size_t mluops_entry_count = sizeof(mluops_entries) / sizeof(mluops_entries[0]);
+"""
+
+
+def null_calls(header: Header) -> str:
+    """Return the C source of a call of every function of the ABI that returns a status, all arguments NULL or 0."""
+    functions = [function for function in header.functions if _is_abi(function) and _returns_status(function)]
+    calls = "\n".join(
+        f"static mluOpStatus_t null_{function.name}(void) {{\n"
+        f"  return {function.name}({', '.join(f'({parameter.type})0' for parameter in function.parameters)});\n}}"
+        for function in functions
+    )
+    rows = "".join(f'    {{"{function.name}", null_{function.name}}},\n' for function in functions)
+    return f"""/* {header.banner} */
+#include "null_calls.h"
+
+{calls}
+
+const NullCall null_calls[] = {{
+{rows}}};
+
+const size_t null_call_count = sizeof(null_calls) / sizeof(null_calls[0]);
+"""
+
+
+def _is_abi(function: Function) -> bool:
+    return function.name.startswith("mluOp")
+
+
+def _returns_status(function: Function) -> bool:
+    return function.returns == "mluOpStatus_t"
+
+
+def _placeholder(function: Function) -> str:
+    parameters = ", ".join(f"{parameter.type} {parameter.name}" for parameter in function.parameters)
+    return f"""static mluOpStatus_t MLUOP_WIN_API placeholder_{function.name}({parameters}) {{
+  return mluops_not_implemented("{function.name}");
+}}
+mluOpStatus_t MLUOP_WIN_API {function.name}({parameters})
+    __attribute__((weak, alias("placeholder_{function.name}")));
+"""
+
+
 def cython_table(header: Header) -> str:
     """Return the function pointer table, its loader and the call by number.
 
@@ -284,14 +357,33 @@ def _cython_pointer(function: Function) -> str:
 
 # Python name, C type, prefix of its enumerators and docstring of the enums that Python code uses.
 PYTHON_ENUMS = (
-    ("Status", "mluOpStatus_t", "MLUOP_STATUS_", "What a call came to."),
+    ("Status", "mluOpStatus_t", "MLUOP_STATUS_", "Status of a call."),
     ("DataType", "mluOpDataType_t", "MLUOP_DTYPE_", "Type of an element. The numbers are those of the C ABI."),
     ("Layout", "mluOpTensorLayout_t", "MLUOP_LAYOUT_", "Meaning of the dimensions of a tensor."),
+    ("SeqDataLayout", "mluOpSeqDataLayout_t", "MLUOP_SEQDATA_", "Meaning of the dimensions of sequence data."),
+    (
+        "ComputationPreference",
+        "mluOpComputationPreference_t",
+        "MLUOP_COMPUTATION_",
+        "Whether speed or precision matters more.",
+    ),
+    ("AtomicsMode", "mluOpAtomicsMode_t", "MLUOP_ATOMICS_", "Whether an operator may use device atomics."),
+    ("QuantizeRoundMode", "mluOpQuantizeRoundMode_t", "MLUOP_ROUND_", "How quantisation rounds."),
+    ("LogBase", "mluOpLogBase_t", "MLUOP_", "Base of a logarithm."),
+    ("PointerMode", "mluOpPointerMode_t", "MLUOP_POINTER_MODE_", "Whether a tensor is in host or in device memory."),
+    ("NmsBoxPointMode", "mluOpNmsBoxPointMode_t", "MLUOP_NMS_BOX_", "How a box is written."),
+    ("NmsOutputMode", "mluOpNmsOutputMode_t", "MLUOP_NMS_OUTPUT_", "What non-maximum suppression returns."),
+    ("NmsMethodMode", "mluOpNmsMethodMode_t", "MLUOP_NMS_", "Kind of non-maximum suppression."),
+    ("NmsAlgo", "mluOpNmsAlgo_t", "MLUOP_NMS_ALGO_", "Whether the boundary of a box belongs to it."),
+    ("LossReduction", "mluOpLossReduction_t", "MLUOP_LOSS_REDUCTION_", "Reduction of a loss."),
+    ("ReduceMode", "mluOpReduceMode_t", "MLUOP_REDUCE_", "Reduction of points to voxels."),
+    ("PoolingMode", "mluOpPoolingMode_t", "MLUOP_POOLING_", "Kind of pooling."),
+    ("AdamWDescAttribute", "mluOpAdamWDescAttribute_t", "MLUOP_ADAMW_", "Attribute of an AdamW descriptor."),
 )
 
 
 def python_enums(header: Header) -> str:
-    """Return src/pymluops/enums.py."""
+    """Return pymluops/enums.py."""
     enums = {enum.name: enum for enum in header.enums}
     parts = [f'# {header.banner}\n"""The enums of the C ABI that Python code uses."""\n\nfrom enum import IntEnum\n']
     for name, type_name, prefix, text in PYTHON_ENUMS:
@@ -302,24 +394,55 @@ def python_enums(header: Header) -> str:
     return "\n\n".join(parts)
 
 
+def signatures(header: Header) -> str:
+    """Return pymluops/functions/_signatures.py."""
+    return _functions_module().signatures(header)
+
+
+def stubs(header: Header) -> str:
+    """Return pymluops/functions/__init__.pyi."""
+    return _functions_module().stubs(header)
+
+
+def _functions_module() -> ModuleType:
+    """Return functions.py, which stands beside this file and needs it under its name."""
+    folder = str(Path(__file__).resolve().parent)
+    sys.modules.setdefault("generate", sys.modules[__name__])
+    if folder not in sys.path:
+        sys.path.append(folder)
+    return importlib.import_module("functions")
+
+
 def main(argv: list[str] | None = None) -> int:
     """Write the files asked for."""
     parser = argparse.ArgumentParser(description="Write what is derived from the headers of the C ABI.")
     parser.add_argument(
-        "--header", type=Path, nargs="+", required=True, metavar="FILE", help="mluops.h, and those that count with it"
+        "--header", type=Path, nargs="+", required=True, metavar="FILE", help="mlu_op.h, and those that count with it"
     )
     for option, text in (
         ("--cffi", "cffi module"),
         ("--cython", "Cython pointer table"),
         ("--exports", "linker version script"),
+        ("--entries", "entry points of functions that are not implemented"),
+        ("--null-calls", "calls with NULL arguments"),
         ("--enums", "Python enums"),
+        ("--signatures", "description of pymluops.functions"),
+        ("--stubs", "type stubs of pymluops.functions"),
     ):
         parser.add_argument(option, type=Path, metavar="FILE", help=f"write the {text}")
     options = parser.parse_args(argv)
     header = read_headers(options.header)
     if options.cffi:
         cffi_module(header, options.cffi)
-    for path, write in ((options.cython, cython_table), (options.exports, exports), (options.enums, python_enums)):
+    for path, write in (
+        (options.cython, cython_table),
+        (options.exports, exports),
+        (options.entries, entries),
+        (options.null_calls, null_calls),
+        (options.enums, python_enums),
+        (options.signatures, signatures),
+        (options.stubs, stubs),
+    ):
         if path:
             path.write_text(write(header), encoding="utf-8")
     return 0

@@ -1,28 +1,40 @@
-// A target that runs BANG C kernels, simulated or not: its limits and the extension functions.
+// A target that runs BANG C kernels, simulated or not: its environment and the extension functions.
 #include "core/target.h"
-
-#include <cstdio>
 
 #include "bang/policy.h"
 #include "core/reason.h"
 #include "cpu/level.h"
+#include "mluops_ext.h"
 
 namespace mluops {
 namespace {
 
-constexpr int kFirstArchWithSparse = 372;
-constexpr std::int64_t kSparseRows = 1000000;
-constexpr std::int64_t kSparseVolume = 4096;
+struct ArchName {
+  char text[8];
+};
+struct ArchNames {
+  ArchName of[1000];
+};
+
+// "mtp_372" and so on, made at compile time: a text that lives as long as the library needs no memory of the calling thread.
+constexpr ArchNames arch_names() {
+  ArchNames names = {};
+  for (int arch = 100; arch < 1000; ++arch) {
+    names.of[arch] = {{'m', 't', 'p', '_', static_cast<char>('0' + arch / 100), static_cast<char>('0' + arch / 10 % 10),
+                       static_cast<char>('0' + arch % 10), 0}};
+  }
+  return names;
+}
+
+constexpr ArchNames kArchNames = arch_names();
 
 }  // namespace
 
-// The limits are production's; the architecture is that of the device which is current now.
-const TargetLimits &target_limits() {
-  static constexpr TargetLimits kWith = {kSparseRows, kSparseVolume, true};
-  static constexpr TargetLimits kWithout = {kSparseRows, kSparseVolume, false};
-  Card card = {};
-  if (read_card("mluOpCreate", &card) != MLUOP_STATUS_SUCCESS) return kWithout;
-  return card.arch >= kFirstArchWithSparse ? kWith : kWithout;
+int current_device() {
+  int device = -1;
+  const cnrtRet_t error = cnrtGetDevice(&device);
+  cnrtGetLastError();
+  return error == cnrtSuccess ? device : -1;
 }
 
 mluOpStatus_t check_environment(const char *function) { return check_level_variable(function); }
@@ -41,11 +53,9 @@ const char *MLUOP_WIN_API mluopsExtGetLibraryKind(void) { return MLUOPS_BANG_KIN
 
 // The architecture of the device that is current now.
 const char *MLUOP_WIN_API mluopsExtGetInstructionLevel(void) {
-  static thread_local char level[16];
   mluops::Card card = {};
   if (mluops::read_card(__func__, &card) != MLUOP_STATUS_SUCCESS) return "";
-  std::snprintf(level, sizeof level, "mtp_%d", card.arch);
-  return level;
+  return card.arch >= 0 && card.arch < 1000 ? mluops::kArchNames.of[card.arch].text : "";
 }
 
 size_t MLUOP_WIN_API mluopsExtGetStreamingBytes(void) { return 0; }

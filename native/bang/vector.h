@@ -1,7 +1,7 @@
-// What kernels that compute need in NRAM: buffers, choices by bits, and half values that are rounded once, to the nearest.
+// Helpers of kernels that compute: NRAM buffers, selection by bit masks, and half values rounded once, to nearest.
 //
-// On cards before architecture 300 vectors start at multiples of 64 bytes and have multiples of 128 bytes; kernels that run
-// there keep to it.
+// On cards before architecture 300 vectors start at multiples of 64 bytes and have a multiple of 128 bytes; kernels for
+// these cards comply.
 #ifndef MLUOPS_BANG_VECTOR_H_
 #define MLUOPS_BANG_VECTOR_H_
 
@@ -14,26 +14,26 @@
 namespace mluops {
 namespace MLUOPS_BANG_VARIANT {
 
-// Bytes of the pieces that vectors have to consist of on every card.
+// Granularity of vectors in bytes on every card.
 constexpr int kLineBytes = 128;
 constexpr int kLineFloats = kLineBytes / 4;
 
 __mlu_func__ int least(int a, int b) { return a < b ? a : b; }
 __mlu_func__ int rounded_up(int value, int unit) { return (value + unit - 1) / unit * unit; }
 
-// Takes buffers from NRAM, one after the other; each starts a line.
-struct Room {
+// Allocates consecutive buffers in NRAM, each at the start of a line.
+struct NramArena {
   char *next;
 };
 
 template <typename T>
-__mlu_func__ T *take(Room &room, int count) {
-  T *begin = (T *)room.next;
-  room.next += (count * (int)sizeof(T) + kLineBytes - 1) / kLineBytes * kLineBytes;
+__mlu_func__ T *allocate(NramArena &arena, int count) {
+  T *begin = (T *)arena.next;
+  arena.next += (count * (int)sizeof(T) + kLineBytes - 1) / kLineBytes * kLineBytes;
   return begin;
 }
 
-// All bits of mask[i] where truth[i] is 1, none where it is 0.
+// All bits of mask[i] set where truth[i] is 1, none where it is 0.
 __mlu_func__ void mask_of(float *mask, const float *truth, int count) {
   // The product is a number that lacks one bit, which 1 has, or -0, which the sum turns into 0.
   __bang_mul_scalar(mask, truth, -3.402823466e38f, count);
@@ -41,21 +41,21 @@ __mlu_func__ void mask_of(float *mask, const float *truth, int count) {
   __bang_bor((char *)mask, (const char *)mask, (const char *)truth, count * 4);
 }
 
-// target[i] = other[i] where the mask has its bits. Overwrites `other`.
+// target[i] = other[i] where mask[i] is set. Overwrites `other`.
 __mlu_func__ void choose(void *target, void *other, const float *mask, int count) {
   __bang_bxor((char *)other, (const char *)other, (const char *)target, count * 4);
   __bang_band((char *)other, (const char *)other, (const char *)mask, count * 4);
   __bang_bxor((char *)target, (const char *)target, (const char *)other, count * 4);
 }
 
-// The values as floats: in `wide`, or where they are.
+// The values as floats: converted into `wide`, or in place.
 __mlu_func__ const float *widened(float *, const float *values, int) { return values; }
 __mlu_func__ const float *widened(float *wide, const half *values, int count) {
   __bang_half2float(wide, values, count);
   return wide;
 }
 
-// The values as T, rounded to the nearest, ties to even: in `narrow`, or where they are. Overwrites them, and the `scratch` of
+// The values as T, rounded to nearest, ties to even: in `narrow`, or in place. Overwrites `values`, and `scratch` of
 // `count` floats and a line.
 __mlu_func__ const float *narrowed(float *, float *values, float *, int) { return values; }
 #if __BANG_ARCH__ >= 300

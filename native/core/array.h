@@ -1,5 +1,5 @@
-// An array on the heap that says whether there was memory for it. A container would throw, and what throwing itself takes may not be
-// there either: where the C++ library was loaded at run time, its thread-local data are allocated by the first exception of a thread.
+// A heap array whose allocation can fail without an exception. Throwing itself may need memory: if the C++ library was
+// loaded at run time, a thread's first exception allocates thread-local data.
 #ifndef MLUOPS_CORE_ARRAY_H_
 #define MLUOPS_CORE_ARRAY_H_
 
@@ -25,7 +25,7 @@ class Array {
     return *this;
   }
 
-  // A new array of this size, its values 0; false if there is no memory.
+  // Allocates `count` zeros; false if there is no memory.
   bool make(std::size_t count) {
     Array made;
     if (count > 0) {
@@ -37,7 +37,7 @@ class Array {
     return true;
   }
 
-  // The same with values from elsewhere.
+  // The same with a copy of `values`.
   bool copy(const T *values, std::size_t count) {
     if (!make(count)) return false;
     if (count > 0) std::memcpy(data_, values, count * sizeof(T));

@@ -9,7 +9,7 @@ constexpr std::int64_t kIndexableElements = std::int64_t{1} << 31;
 
 long long wide(std::int64_t value) { return static_cast<long long>(value); }
 
-// "input_desc": the name under which a tensor's descriptor appears in the declaration.
+// Parameter name of a tensor's descriptor, for example "input_desc".
 struct DescriptorName {
   char text[64];
   explicit DescriptorName(const char *tensor) { std::snprintf(text, sizeof text, "%s_desc", tensor); }
@@ -36,6 +36,19 @@ mluOpStatus_t need_pointer(const char *function, const char *argument, const voi
   return MLUOP_STATUS_SUCCESS;
 }
 
+mluOpStatus_t need_at_least(const char *function, const char *argument, int value, int least) {
+  MLUOPS_REQUIRE(value >= least, MLUOP_STATUS_BAD_PARAM, function, argument, Text::format("at least %d", least),
+                 Text::format("%d", value));
+  return MLUOP_STATUS_SUCCESS;
+}
+
+mluOpStatus_t need_between(const char *function, const char *argument, int value, int least, int most) {
+  MLUOPS_REQUIRE(value >= least && value <= most, MLUOP_STATUS_BAD_PARAM, function, argument,
+                 least == most ? Text::format("%d", least) : Text::format("%d to %d", least, most),
+                 Text::format("%d", value));
+  return MLUOP_STATUS_SUCCESS;
+}
+
 mluOpStatus_t need_handle(const char *function, mluOpHandle_t handle) {
   MLUOPS_REQUIRE(alive(handle), MLUOP_STATUS_BAD_PARAM, function, "handle", "a handle from mluOpCreate",
                  handle == nullptr ? "NULL" : "a destroyed handle or something else");
@@ -50,7 +63,7 @@ mluOpStatus_t need_descriptor(const char *function, const char *argument, mluOpT
 
 mluOpStatus_t need_descriptors(const char *function, std::initializer_list<TensorArgument> tensors) {
   for (const TensorArgument &tensor : tensors) {
-    // Putting a name together takes longer than all other checks: only where it is needed.
+    // Formatting the name takes longer than all other checks, so it is done only on failure.
     if (!alive(tensor.desc)) return need_descriptor(function, DescriptorName(tensor.name).text, tensor.desc);
   }
   return MLUOP_STATUS_SUCCESS;
@@ -153,8 +166,8 @@ mluOpStatus_t need_data(const char *function, std::initializer_list<TensorArgume
   return MLUOP_STATUS_SUCCESS;
 }
 
-mluOpStatus_t need_apart(const char *function, const char *argument, const void *data, std::int64_t bytes,
-                         const char *other_argument, const void *other, std::int64_t other_bytes) {
+mluOpStatus_t require_no_overlap(const char *function, const char *argument, const void *data, std::int64_t bytes,
+                                 const char *other_argument, const void *other, std::int64_t other_bytes) {
   const auto begin = reinterpret_cast<std::uintptr_t>(data);
   const auto other_begin = reinterpret_cast<std::uintptr_t>(other);
   const bool overlap = bytes > 0 && other_bytes > 0 && begin < other_begin + static_cast<std::uintptr_t>(other_bytes) &&
@@ -164,16 +177,16 @@ mluOpStatus_t need_apart(const char *function, const char *argument, const void 
   return MLUOP_STATUS_SUCCESS;
 }
 
-mluOpStatus_t need_apart(const char *function, std::initializer_list<TensorArgument> outputs,
-                         std::initializer_list<TensorArgument> inputs) {
+mluOpStatus_t require_no_overlap(const char *function, std::initializer_list<TensorArgument> outputs,
+                                 std::initializer_list<TensorArgument> inputs) {
   for (const TensorArgument *output = outputs.begin(); output != outputs.end(); ++output) {
     for (const TensorArgument &input : inputs) {
-      MLUOPS_TRY(need_apart(function, output->name, output->data, output->desc->bytes(), input.name, input.data,
-                            input.desc->bytes()));
+      MLUOPS_TRY(require_no_overlap(function, output->name, output->data, output->desc->bytes(), input.name, input.data,
+                                    input.desc->bytes()));
     }
     for (const TensorArgument *earlier = outputs.begin(); earlier != output; ++earlier) {
-      MLUOPS_TRY(need_apart(function, output->name, output->data, output->desc->bytes(), earlier->name, earlier->data,
-                            earlier->desc->bytes()));
+      MLUOPS_TRY(require_no_overlap(function, output->name, output->data, output->desc->bytes(), earlier->name,
+                                    earlier->data, earlier->desc->bytes()));
     }
   }
   return MLUOP_STATUS_SUCCESS;

@@ -1,5 +1,5 @@
-// The checks that functions of the ABI are made of. Each returns SUCCESS or refuses with a reason; callers chain them with
-// MLUOPS_TRY in the order in which a call with several faults has to be judged.
+// Checks of arguments. Each returns SUCCESS or refuses with a reason; callers chain them with MLUOPS_TRY in the order
+// in which several faults of a call are reported.
 #ifndef MLUOPS_CORE_CHECK_H_
 #define MLUOPS_CORE_CHECK_H_
 
@@ -12,7 +12,7 @@
 
 namespace mluops {
 
-// A tensor argument of an operator: the pair (descriptor, data) and the name that messages call it by.
+// A tensor argument of an operator: descriptor, data, and its name in messages.
 struct TensorArgument {
   const char *name;
   mluOpTensorDescriptor_t desc;
@@ -20,11 +20,13 @@ struct TensorArgument {
 };
 
 mluOpStatus_t need_pointer(const char *function, const char *argument, const void *pointer);
+mluOpStatus_t need_at_least(const char *function, const char *argument, int value, int least);
+mluOpStatus_t need_between(const char *function, const char *argument, int value, int least, int most);
 mluOpStatus_t need_handle(const char *function, mluOpHandle_t handle);
 mluOpStatus_t need_descriptor(const char *function, const char *argument, mluOpTensorDescriptor_t desc);
 mluOpStatus_t need_descriptors(const char *function, std::initializer_list<TensorArgument> tensors);
 
-// `meaning` names the dimensions, for example "[N, T, C, HW]".
+// `meaning` describes the dimensions, for example "[N, T, C, HW]".
 mluOpStatus_t need_rank(const char *function, const TensorArgument &tensor, int rank, const char *meaning);
 // Dimension `dim`, which means `symbol`, equals `expected`.
 mluOpStatus_t need_dim(const char *function, const TensorArgument &tensor, int dim, const char *symbol,
@@ -46,14 +48,14 @@ mluOpStatus_t need_packed(const char *function, std::initializer_list<TensorArgu
 // NOT_SUPPORTED from 2^31 elements on.
 mluOpStatus_t need_indexable(const char *function, std::initializer_list<TensorArgument> tensors);
 
-// Data there and aligned to its element type.
+// Data is not NULL and aligned to its element type.
 mluOpStatus_t need_data(const char *function, std::initializer_list<TensorArgument> tensors);
-// No byte of an output belongs to an input or to another output.
-mluOpStatus_t need_apart(const char *function, std::initializer_list<TensorArgument> outputs,
-                         std::initializer_list<TensorArgument> inputs);
-// The same for one pair of byte ranges that need not be tensors.
-mluOpStatus_t need_apart(const char *function, const char *argument, const void *data, std::int64_t bytes,
-                         const char *other_argument, const void *other, std::int64_t other_bytes);
+// Outputs overlap neither inputs nor other outputs.
+mluOpStatus_t require_no_overlap(const char *function, std::initializer_list<TensorArgument> outputs,
+                                 std::initializer_list<TensorArgument> inputs);
+// The same for one pair of byte ranges.
+mluOpStatus_t require_no_overlap(const char *function, const char *argument, const void *data, std::int64_t bytes,
+                                 const char *other_argument, const void *other, std::int64_t other_bytes);
 
 // "[2, 3, 4] float" for messages.
 Text describe(mluOpTensorDescriptor_t desc);

@@ -3,7 +3,7 @@
 
 #include <cstddef>
 
-#include "mluops.h"
+#include "mlu_op.h"
 
 namespace mluops {
 

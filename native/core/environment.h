@@ -1,5 +1,5 @@
-// Variables of the environment: what they may say, and the refusal of what they may not. Nothing but inline functions, for
-// programs that link a part of a library.
+// Environment variables: their ranges and the refusal of other values. Header-only, for programs that link a part of a
+// library.
 #ifndef MLUOPS_CORE_ENVIRONMENT_H_
 #define MLUOPS_CORE_ENVIRONMENT_H_
 
@@ -17,10 +17,10 @@ struct NumberVariable {
   const char *name;
   std::int64_t least, most;
 
-  // Whether the variable is set to such a number; if not, `value` stays as it was.
+  // Whether the variable is set to a valid number; otherwise `value` is unchanged.
   bool read(std::int64_t *value) const { return parse(std::getenv(name), value); }
 
-  // What is wrong with the variable, if anything; an empty one is not set.
+  // Refuses an invalid value; an empty variable counts as not set.
   mluOpStatus_t check(const char *function) const {
     const char *text = std::getenv(name);
     std::int64_t value = 0;
@@ -31,7 +31,7 @@ struct NumberVariable {
         shown(text));
   }
 
-  // The text, a long one by its beginning.
+  // The text, truncated if long.
   static Text shown(const char *text) {
     constexpr int kMost = 40;
     return std::strlen(text) > kMost ? Text::format("%.*s...", kMost, text) : Text(text);

@@ -1,7 +1,7 @@
 #include "core/handle.h"
 
-#include "core/barrier.h"
 #include "core/check.h"
+#include "core/exception_guard.h"
 #include "core/reason.h"
 #include "core/target.h"
 

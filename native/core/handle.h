@@ -2,7 +2,7 @@
 #define MLUOPS_CORE_HANDLE_H_
 
 #include "core/object.h"
-#include "mluops.h"
+#include "mlu_op.h"
 
 struct mluOpContext {
   static constexpr std::uint32_t kMagic = 0x4d4c5548u;  // "MLUH"

@@ -1,7 +1,7 @@
-// Life of the objects behind the opaque handles.
+// Lifetime of the objects behind opaque handles.
 //
-// Objects live in slabs that are reused but never given back, so the magic word of a destroyed one can still be read: a handle
-// or descriptor that was destroyed, or that is of another kind, is told apart from a living one without touching freed memory.
+// Objects live in slabs that are reused but never freed, so the magic word of a destroyed object stays readable: a
+// destroyed handle, or one of another kind, is recognised without touching freed memory.
 #ifndef MLUOPS_CORE_OBJECT_H_
 #define MLUOPS_CORE_OBJECT_H_
 
@@ -18,14 +18,14 @@
 
 namespace mluops {
 
-// First member of every object. Each kind of object has its own value of `magic` while alive.
+// First member of every object. Each kind has its own `magic` while alive.
 struct ObjectHeader {
   std::atomic<std::uint32_t> magic{0};
 };
 
 constexpr std::uint32_t kDeadMagic = 0xdeadbeefu;
 
-// Whether `object` points to a living T. Foreign memory is recognised as far as it can be read.
+// Whether `object` points to a living T. The memory must be readable, except for null-like and misaligned pointers.
 template <typename T>
 inline bool alive(const T *object) {
   const auto address = reinterpret_cast<std::uintptr_t>(object);
@@ -46,7 +46,7 @@ class Pool {
     return object;
   }
 
-  // For functions that create one; `object` stays as it was if there is no memory.
+  // For functions that create an object; `object` is unchanged if there is no memory.
   static mluOpStatus_t create(const char *function, T **object) {
     T *const made = create();
     if (made == nullptr) return out_of_memory(function);
@@ -54,7 +54,7 @@ class Pool {
     return MLUOP_STATUS_SUCCESS;
   }
 
-  // False if `object` is not a living T; of two threads that destroy the same one, exactly one succeeds.
+  // False if `object` is not a living T; if two threads destroy the same object, exactly one succeeds.
   static bool destroy(T *object) {
     if (!alive(object)) return false;
     std::uint32_t expected = T::kMagic;
@@ -64,14 +64,14 @@ class Pool {
     return true;
   }
 
-  // An object of this type at namespace scope makes the pool when the library is loaded, not in the first call: the child of a
-  // fork that comes during its making would wait for ever for a thread that it does not have.
+  // An object of this type at namespace scope creates the pool when the library is loaded. A child forked during a lazy
+  // creation would wait forever for a thread that does not exist in it.
   struct AtLoad {
     AtLoad() { instance(); }
   };
 
  private:
-  // A free slot keeps the dead object's header in place and links behind it.
+  // A free slot keeps the dead object's header; the link of the free list follows it.
   struct alignas(alignof(std::max_align_t)) Slot {
     ObjectHeader header;
     Slot *next;
@@ -80,8 +80,8 @@ class Pool {
   static_assert(sizeof(Slot) >= sizeof(T), "a slot holds an object");
   static constexpr std::size_t kSlotsPerSlab = 128;
 
-  // Never destroyed: descriptors may outlive static destruction. A fork waits until no thread is inside, so that the child finds
-  // the pool whole and unlocked.
+  // Never destroyed, since descriptors may outlive static destruction. A fork waits until no thread holds the lock, so
+  // that the child's pool is consistent and unlocked.
   static Pool &instance() {
     alignas(Pool) static unsigned char memory[sizeof(Pool)];
     static Pool *pool = [] {

@@ -11,17 +11,17 @@
 namespace mluops {
 namespace {
 
-// The last reasons of the threads. To tell that there is no memory must take none. Where a library is loaded at run time, the memory of
-// large thread-local variables is allocated when a thread first uses them, and the process ended if there is none: so a thread has
-// nothing but a pointer, in the memory that every thread has from its start.
-constexpr std::size_t kRoom = 768;
+// The last reasons of the threads. Reporting that memory is exhausted must not allocate. In a library loaded at run
+// time, large thread-local variables are allocated on first use, and a failure aborts the process: so a thread stores
+// only a pointer, in its initial TLS block.
+constexpr std::size_t kCapacity = 768;
 
 thread_local char *reason __attribute__((tls_model("initial-exec"))) = nullptr;
 
-// For threads that need a reason for the first time when there is no memory.
+// For threads whose first reason occurs when memory is exhausted.
 struct Reserve {
   std::atomic<bool> taken;
-  char text[kRoom];
+  char text[kCapacity];
 };
 Reserve reserves[32];
 
@@ -39,16 +39,16 @@ char *take_reserve() {
   return nullptr;
 }
 
-// With the key of this name a thread that ends gives its room back.
+// Key whose destructor frees the buffer of a thread that ends.
 pthread_key_t owned_text;
 pthread_once_t key_is_made = PTHREAD_ONCE_INIT;
 bool has_key = false;
 
-// The thread's room; NULL if there is none.
-char *room() {
+// The thread's buffer; NULL if there is none.
+char *buffer() {
   if (reason != nullptr) return reason;
   pthread_once(&key_is_made, [] { has_key = pthread_key_create(&owned_text, give_back) == 0; });
-  char *made = static_cast<char *>(std::malloc(kRoom));
+  char *made = static_cast<char *>(std::malloc(kCapacity));
   if (made == nullptr) made = take_reserve();
   if (made == nullptr) return nullptr;
   if (!has_key || pthread_setspecific(owned_text, made) != 0) {
@@ -75,14 +75,14 @@ Text Text::format(const char *pattern, ...) {
 
 mluOpStatus_t refuse(mluOpStatus_t status, const char *function, const char *argument, const Text &expected,
                      const Text &found) {
-  if (char *const text = room()) {
-    std::snprintf(text, kRoom, "%s: %s: expected %s, got %s", function, argument, expected.c_str(), found.c_str());
+  if (char *const text = buffer()) {
+    std::snprintf(text, kCapacity, "%s: %s: expected %s, got %s", function, argument, expected.c_str(), found.c_str());
   }
   return status;
 }
 
 mluOpStatus_t fail(mluOpStatus_t status, const char *function, const Text &sentence) {
-  if (char *const text = room()) std::snprintf(text, kRoom, "%s: %s", function, sentence.c_str());
+  if (char *const text = buffer()) std::snprintf(text, kCapacity, "%s: %s", function, sentence.c_str());
   return status;
 }
 

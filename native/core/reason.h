@@ -1,12 +1,12 @@
-// Why a call was refused, kept per thread: function, argument, what was expected and what came.
+// Why a call was refused, kept per thread: function, argument, expected and actual value.
 #ifndef MLUOPS_CORE_REASON_H_
 #define MLUOPS_CORE_REASON_H_
 
-#include "mluops.h"
+#include "mlu_op.h"
 
 namespace mluops {
 
-// A short piece of a message with fixed room, so that telling why a call failed cannot itself fail.
+// A short text in a fixed buffer, so that reporting a failure cannot fail.
 class Text {
  public:
   Text(const char *text);  // NOLINT: a plain string is the usual case and converts silently
@@ -22,10 +22,10 @@ class Text {
 mluOpStatus_t refuse(mluOpStatus_t status, const char *function, const char *argument, const Text &expected,
                      const Text &found);
 
-// Stores a free sentence, for failures that no argument is to blame for.
+// Stores "<function>: <sentence>", for failures without a faulty argument.
 mluOpStatus_t fail(mluOpStatus_t status, const char *function, const Text &sentence);
 
-// What every function says that finds no memory.
+// The failure of all functions that run out of memory.
 mluOpStatus_t out_of_memory(const char *function);
 
 const char *last_reason();
@@ -39,7 +39,7 @@ const char *last_reason();
     if (mluops_try_status_ != MLUOP_STATUS_SUCCESS) return mluops_try_status_; \
   } while (0)
 
-// Refuses unless `condition` holds; the texts are only built when it does not.
+// Refuses unless `condition` holds; the texts are built only on failure.
 #define MLUOPS_REQUIRE(condition, status, function, argument, expected, found)              \
   do {                                                                                      \
     if (!(condition)) return ::mluops::refuse(status, function, argument, expected, found); \

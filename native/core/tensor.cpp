@@ -1,7 +1,7 @@
 #include "core/tensor.h"
 
-#include "core/barrier.h"
 #include "core/check.h"
+#include "core/exception_guard.h"
 
 void mluOpTensorStruct::reset() {
   dtype = MLUOP_DTYPE_FLOAT;

@@ -4,7 +4,7 @@
 
 #include "core/data_type.h"
 #include "core/object.h"
-#include "mluops.h"
+#include "mlu_op.h"
 
 struct mluOpTensorStruct {
   static constexpr std::uint32_t kMagic = 0x4d4c5554u;  // "MLUT"
@@ -14,8 +14,8 @@ struct mluOpTensorStruct {
   mluOpDataType_t onchip_dtype = MLUOP_DTYPE_INVALID;
   mluOpTensorLayout_t layout = MLUOP_LAYOUT_ARRAY;
   mluOpPointerMode_t pointer_mode = MLUOP_POINTER_MODE_DEVICE;
-  bool in_set = false;   // a member of a tensor set, which alone may destroy it
-  bool leaving = false;  // during the destruction of a group: was named already
+  bool in_set = false;   // a member of a tensor set, destroyed only with the set
+  bool leaving = false;  // during the destruction of a group: already named once
   int rank = 0;
   int position = 0;
   float scale = 1.0f;
@@ -28,13 +28,13 @@ struct mluOpTensorStruct {
   void reset();
   std::int64_t bytes() const { return count * static_cast<std::int64_t>(mluops::size_of(dtype)); }
 
-  // Whether the elements lie one behind another. Empty tensors do, and the stride of a dimension of size 1 does not count.
+  // Whether the elements are contiguous. Empty tensors are, and the stride of a dimension of size 1 is ignored.
   bool packed() const;
 };
 
 namespace mluops {
 
-// Sets all at once or, when something is refused, nothing. `strides` NULL means packed. Int is int or int64_t.
+// Sets everything or, if anything is refused, nothing. `strides` NULL means packed. Int is int or int64_t.
 template <typename Int>
 mluOpStatus_t set_tensor(const char *function, mluOpTensorDescriptor_t desc, mluOpTensorLayout_t layout,
                          mluOpDataType_t dtype, int rank, const Int *dims, const Int *strides);

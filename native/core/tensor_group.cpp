@@ -1,6 +1,6 @@
 // Tensor descriptors created, set and destroyed by the group.
-#include "core/barrier.h"
 #include "core/check.h"
+#include "core/exception_guard.h"
 #include "core/tensor.h"
 
 using mluops::need_pointer;

@@ -3,8 +3,8 @@
 #include <memory>
 
 #include "core/array.h"
-#include "core/barrier.h"
 #include "core/check.h"
+#include "core/exception_guard.h"
 #include "core/tensor.h"
 
 struct mluOpTensorSetStruct {

@@ -10,8 +10,8 @@
 namespace mluops {
 namespace {
 
-// A cache that the first CPU can use, 0 if the system does not say. It is asked before the C library, whose figure for the last one of AMD
-// CPUs in virtual machines counts caches of many others.
+// Size of a cache of CPU 0 from sysfs, 0 if unknown. sysfs is read before sysconf(): in virtual machines with AMD CPUs,
+// sysconf() reports the sum over many last-level caches.
 long cache_of_system(const char *path) {
   std::FILE *file = std::fopen(path, "re");
   if (file == nullptr) return 0;
@@ -29,7 +29,7 @@ constexpr int kLastCache = _SC_LEVEL3_CACHE_SIZE;
 constexpr int kFirstCache = -1, kSecondCache = -1, kLastCache = -1;
 #endif
 
-// What the system says, or else the C library, or else what is usual; what is beyond `most` nobody has for himself.
+// The size from sysfs, else from sysconf(), else `usual`; at most `most`, because a larger cache is shared with others.
 std::int64_t cache_bytes(const char *path, int name, long usual, long most) {
   long bytes = cache_of_system(path);
   if (bytes <= 0 && name >= 0) bytes = sysconf(name);
@@ -38,29 +38,29 @@ std::int64_t cache_bytes(const char *path, int name, long usual, long most) {
 
 }  // namespace
 
-std::int64_t first_cache_bytes() {
+std::int64_t l1d_bytes() {
   static const std::int64_t bytes =
       cache_bytes("/sys/devices/system/cpu/cpu0/cache/index0/size", kFirstCache, 32L << 10, 128L << 10);
   return bytes;
 }
 
-std::int64_t second_cache_bytes() {
+std::int64_t l2_bytes() {
   static const std::int64_t bytes =
       cache_bytes("/sys/devices/system/cpu/cpu0/cache/index2/size", kSecondCache, 512L << 10, 4L << 20);
   return bytes;
 }
 
-std::int64_t last_cache_bytes() {
+std::int64_t llc_bytes() {
   static const std::int64_t bytes =
       cache_bytes("/sys/devices/system/cpu/cpu0/cache/index3/size", kLastCache, 32L << 20, 128L << 20);
   return bytes;
 }
 
 std::int64_t streaming_bytes() {
-  // Virtual machines may report the last cache of a whole server, of which a few CPUs have little.
+  // Virtual machines may report the last-level cache of the whole server.
   constexpr std::int64_t kMost = 32 << 20;
   const std::int64_t chosen = settings().streaming_bytes;
-  return chosen >= 0 ? chosen : std::min(last_cache_bytes() / 2, kMost);
+  return chosen >= 0 ? chosen : std::min(llc_bytes() / 2, kMost);
 }
 
 }  // namespace mluops

@@ -5,17 +5,17 @@
 
 namespace mluops {
 
-// Size of a CPU's first cache for data.
-std::int64_t first_cache_bytes();
+// Bytes of the L1 data cache of a CPU.
+std::int64_t l1d_bytes();
 
-// Size of its second one.
-std::int64_t second_cache_bytes();
+// Bytes of its L2 cache.
+std::int64_t l2_bytes();
 
-// Size of the last cache, which one CPU shares with some others.
-std::int64_t last_cache_bytes();
+// Bytes of the last-level cache, which several CPUs share.
+std::int64_t llc_bytes();
 
-// Results of at least this many bytes are better written past the caches: half of the last cache, of which inputs and other programs have
-// their part too, but no more than 32 MiB; or as many MiB as the environment variable PYMLUOPS_STREAM_MIB says.
+// Results of at least this many bytes are written with non-temporal stores: half of the last-level cache, since inputs
+// and other programs need the rest, at most 32 MiB; or PYMLUOPS_STREAM_MIB.
 std::int64_t streaming_bytes();
 
 }  // namespace mluops

@@ -10,14 +10,14 @@
 namespace mluops {
 namespace {
 
-// In the memory that every thread has from its start. Where the loader makes such memory when a thread first uses it, a thread
-// without memory left would end the process.
+// In the initial TLS block, which exists as soon as the thread does. Lazily allocated TLS would abort the process when
+// memory is exhausted.
 thread_local ThreadState state __attribute__((tls_model("initial-exec"))) = {};
 
 std::atomic<int> chosen_threads{0};  // 0: what the environment or the system says
 std::atomic<mluopsExtInterruptCheck> interrupt_check{nullptr};
 
-// Good to a few milliseconds, which is what the clock that takes no time to read offers.
+// The coarse clock is accurate to a few milliseconds and cheap to read.
 std::int64_t milliseconds() {
 #if defined(CLOCK_MONOTONIC_COARSE)
   constexpr clockid_t kClock = CLOCK_MONOTONIC_COARSE;
@@ -42,7 +42,7 @@ int chosen_thread_count() {
 
 void set_thread_count(int count) { chosen_threads.store(count, std::memory_order_relaxed); }
 
-// Callers may set it before each of their calls, which is to cost nothing.
+// Callers may set it before every call, so an unchanged value is not stored again.
 void set_interrupt_check(mluopsExtInterruptCheck check) {
   if (interrupt_check.load(std::memory_order_relaxed) != check) interrupt_check.store(check);
 }
@@ -52,10 +52,10 @@ bool interruptible() { return interrupt_check.load(std::memory_order_relaxed) !=
 bool interrupted() {
   Call *const call = state.call;
   if (call == nullptr) return false;
-  return call->ended() || (state.owner && call->ask());
+  return call->ended() || (state.owner && call->poll_interrupt());
 }
 
-// What the interrupt check calls while this thread works on a part of a job runs on this thread alone.
+// Calls made by an interrupt check inside a parallel job run on this thread alone.
 Call::Call() : before_(state), threads_(state.inside_job ? 1 : chosen_thread_count()) {
   state.call = this;
   state.owner = true;
@@ -66,7 +66,7 @@ Call::~Call() {
   state.owner = before_.owner;
 }
 
-bool Call::ask() {
+bool Call::poll_interrupt() {
   const mluopsExtInterruptCheck check = interrupt_check.load(std::memory_order_acquire);
   if (check == nullptr) return false;
   const std::int64_t now = milliseconds();
@@ -81,7 +81,7 @@ mluOpStatus_t Call::status(mluOpStatus_t status, const char *function) const {
   return ended() ? fail(MLUOP_STATUS_EXECUTION_FAILED, function, "interrupted") : status;
 }
 
-void Call::end_all() {
+void Call::interrupt_all() {
   for (Call *call = state.call; call != nullptr; call = call->before_.call) {
     call->ended_.store(true, std::memory_order_relaxed);
   }

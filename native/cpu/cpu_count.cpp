@@ -25,10 +25,10 @@ int affinity_cpus() {
   return std::max(1u, std::thread::hardware_concurrency());
 }
 
-bool read_line(const std::string &path, char *line, int room) {
+bool read_line(const std::string &path, char *line, int size) {
   std::FILE *file = std::fopen(path.c_str(), "re");
   if (file == nullptr) return false;
-  const bool read = std::fgets(line, room, file) != nullptr;
+  const bool read = std::fgets(line, size, file) != nullptr;
   std::fclose(file);
   return read;
 }
@@ -38,7 +38,7 @@ int quota_cpus(long long quota, long long period) {
   return static_cast<int>(std::max(1LL, (quota + period - 1) / period));
 }
 
-// Version 2: "max 100000" or "150000 100000", in the group itself or in one of its parents.
+// cgroup v2: "max 100000" or "150000 100000", in the group itself or in one of its parents.
 int quota_v2(std::string group) {
   int cpus = kUnlimited;
   for (;;) {
@@ -77,7 +77,7 @@ int control_group_cpus() {
     const std::string group = std::strcmp(path + 1, "/") == 0 ? std::string() : std::string(path + 1);
     if (list.empty()) cpus = std::min(cpus, quota_v2(group));
     if ((',' + list + ',').find(",cpu,") != std::string::npos) {
-      // Inside a container the path may name the host's tree while only the own group is mounted.
+      // Inside a container the path may name the host's tree while only the container's own group is mounted.
       cpus = std::min({cpus, quota_v1(group), quota_v1(std::string())});
     }
   }

@@ -3,7 +3,7 @@
 
 namespace mluops {
 
-// CPUs that this process may use: its affinity mask, cut down to the CPU quota of its control group. At least 1.
+// CPUs that this process may use: its affinity mask, limited by the CPU quota of its control group. At least 1.
 int usable_cpus();
 
 }  // namespace mluops

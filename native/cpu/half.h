@@ -1,4 +1,4 @@
-// IEEE binary16, held as 16 bits: conversion to and from float, one value or a row at a time.
+// IEEE binary16, stored as 16 bits: conversion to and from float, for single values.
 #ifndef MLUOPS_CPU_HALF_H_
 #define MLUOPS_CPU_HALF_H_
 
@@ -27,7 +27,7 @@ static inline std::uint32_t float_to_bits(float value) {
   return bits;
 }
 
-// Exact. A signalling NaN comes out quiet, as the hardware conversion does it.
+// Exact. A signalling NaN becomes quiet, as in the hardware conversion.
 static inline float to_float(Half half) {
 #if defined(__F16C__)
   return _cvtsh_ss(half.bits);
@@ -47,7 +47,7 @@ static inline float to_float(Half half) {
 #endif
 }
 
-// Rounds to nearest, ties to even; what is too large becomes infinity.
+// Rounds to nearest, ties to even; overflow gives infinity.
 static inline Half to_half(float value) {
 #if defined(__F16C__)
   return Half{static_cast<std::uint16_t>(_cvtss_sh(value, _MM_FROUND_TO_NEAREST_INT))};
@@ -71,7 +71,7 @@ static inline Half to_half(float value) {
 
 static inline float to_float(float value) { return value; }
 
-// Writes `value`, rounded to the type of the target.
+// Writes `value`, rounded to the target's type.
 static inline void store(float *target, float value) { *target = value; }
 static inline void store(Half *target, float value) { *target = to_half(value); }
 

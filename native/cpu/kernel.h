@@ -1,8 +1,8 @@
-// What every ops/<family>/cpu.cpp starts from.
+// Common helpers of all ops/<family>/cpu.cpp files.
 //
-// These files are compiled once per instruction level. A function with external linkage that two of them share would be kept in
-// one copy by the linker, perhaps the one with instructions that the CPU lacks: so everything lives in the namespace of the
-// level, and containers, algorithms and other inline code of the C++ library stay out.
+// These files are compiled once per instruction level. The linker keeps one copy of an inline function with external
+// linkage, possibly one with instructions that the CPU lacks. So everything is in the namespace of the level, and
+// containers, algorithms and other inline code of the C++ library are not used here.
 #ifndef MLUOPS_CPU_KERNEL_H_
 #define MLUOPS_CPU_KERNEL_H_
 
@@ -20,7 +20,7 @@
 #error "MLUOPS_LEVEL is the namespace of the instruction level this file is compiled for"
 #endif
 
-// Opens and closes the namespace of the level.
+// Open and close the namespace of the level.
 #define MLUOPS_BEGIN_LEVEL \
   namespace mluops {       \
   namespace MLUOPS_LEVEL {
@@ -28,8 +28,8 @@
   }                      \
   }
 
-// Defines `launch`, the function that entry code calls, as a choice between the levels' `kernel`. It takes effect in the
-// compilation for the baseline only. `function` is the one of the ABI that a message names; it may be a member of `problem`.
+// Defines `launch`, the function that entry code calls: it selects the `kernel` of the active level. Only the baseline
+// compilation defines it. `function` is the ABI function that messages name; it may be a member of `problem`.
 #if !defined(MLUOPS_LEVEL_IS_BASELINE)
 #define MLUOPS_DEFINE_LAUNCH(launch, kernel, Problem, function) \
   static_assert(true, "the baseline compilation defines the launch function")
@@ -82,17 +82,17 @@ static inline T larger(T a, T b) {
 
 constexpr std::size_t kCacheLine = 64;
 
-// Memory that lives as long as its scope and starts at a cache line; `data` is NULL when there was none to be had: a kernel then returns
-// out_of_memory(), and must not have written anything yet. A little of it is
-// there already: what a call on tiny arrays takes is not worth asking for.
+// Scratch memory of a scope, aligned to a cache line. `data` is NULL if the allocation failed: a kernel then returns
+// out_of_memory() before it writes anything. Small requests use an inline buffer, so that calls on tiny arrays do not
+// allocate.
 template <typename T>
 class Scratch {
  public:
   explicit Scratch(std::int64_t count)
-      : data_(bytes(count) <= sizeof near_ ? reinterpret_cast<T *>(near_)
-                                           : static_cast<T *>(std::aligned_alloc(kCacheLine, bytes(count)))) {}
+      : data_(bytes(count) <= sizeof inline_ ? reinterpret_cast<T *>(inline_)
+                                             : static_cast<T *>(std::aligned_alloc(kCacheLine, bytes(count)))) {}
   ~Scratch() {
-    if (data_ != reinterpret_cast<T *>(near_)) std::free(data_);
+    if (data_ != reinterpret_cast<T *>(inline_)) std::free(data_);
   }
   Scratch(const Scratch &) = delete;
   Scratch &operator=(const Scratch &) = delete;
@@ -105,21 +105,21 @@ class Scratch {
   }
 
 #if defined(__SANITIZE_ADDRESS__)
-  static constexpr std::size_t kNearBytes = kCacheLine;  // so that nearly all of it is watched to the byte
+  static constexpr std::size_t kInlineBytes = kCacheLine;  // so that the sanitizer checks nearly all of it to the byte
 #else
-  static constexpr std::size_t kNearBytes = 8192;
+  static constexpr std::size_t kInlineBytes = 8192;
 #endif
-  alignas(kCacheLine) mutable unsigned char near_[kNearBytes];  // the memory of a constant Scratch is written as well
+  alignas(kCacheLine) mutable unsigned char inline_[kInlineBytes];  // a constant Scratch has writable memory as well
   T *data_;
 };
 
-// Deals out one piece of memory, each part at the start of a cache line. Without memory it only counts.
-class Dealer {
+// Divides one block of memory into parts that start at cache lines. Without memory it only computes the size.
+class Arena {
  public:
-  explicit Dealer(char *memory) : memory_(memory) {}
+  explicit Arena(char *memory) : memory_(memory) {}
 
   template <typename Value>
-  Value *deal(std::int64_t count) {
+  Value *allocate(std::int64_t count) {
     char *start = memory_ == nullptr ? nullptr : memory_ + used_;
     used_ += (count * static_cast<std::int64_t>(sizeof(Value)) + kLine - 1) / kLine * kLine;
     return reinterpret_cast<Value *>(start);
@@ -132,8 +132,8 @@ class Dealer {
   std::int64_t used_ = 0;
 };
 
-// Calls body(slot, task) for every task, where two calls that run at the same time have different slots below `slots`. For
-// kernels that need scratch memory per running task.
+// Calls body(slot, task) for every task. Calls that run concurrently have different slots below `slots`, so a slot can
+// own scratch memory.
 template <typename Body>
 static inline void parallel_slots(std::int64_t tasks, std::int64_t slots, const Body &body) {
   run_in_slots(
@@ -144,15 +144,15 @@ static inline void parallel_slots(std::int64_t tasks, std::int64_t slots, const 
       const_cast<Body *>(&body));
 }
 
-// For loops whose rounds are too short to ask interrupted() every time: asks once for about so many values.
-class Patience {
+// Polls interrupted() in loops whose iterations are too short to poll each time: once per about kValues values.
+class InterruptPoll {
  public:
-  // Whether to leave the loop; `values` were worked on since the last time.
-  [[gnu::always_inline]] bool ends(std::int64_t values) {
+  // Whether to leave the loop; `values` were processed since the last call.
+  [[gnu::always_inline]] bool interrupted(std::int64_t values) {
     left_ -= values;
     if (__builtin_expect(left_ > 0, 1)) return false;
     left_ = kValues;
-    return interrupted();
+    return mluops::interrupted();
   }
 
  private:
@@ -160,21 +160,27 @@ class Patience {
   std::int64_t left_ = kValues;
 };
 
-// Calls body(first, behind the last) for stretches of begin .. end, until the call is interrupted: for loops over much in which each
-// round takes a few nanoseconds.
+// Calls body(begin of slice, end of slice) for slices of begin .. end until the call is interrupted: for long loops
+// with iterations of a few nanoseconds.
 template <typename Body>
-[[gnu::always_inline]] static inline void for_stretches(std::int64_t begin, std::int64_t end, const Body &body) {
-  constexpr std::int64_t kStretch = 1 << 16;
-  for (std::int64_t first = begin; first < end && (first == begin || !interrupted()); first += kStretch) {
-    body(first, smaller(first + kStretch, end));
+[[gnu::always_inline]] static inline void for_slices(std::int64_t begin, std::int64_t end, const Body &body) {
+  constexpr std::int64_t kSlice = 1 << 16;
+  for (std::int64_t first = begin; first < end && (first == begin || !interrupted()); first += kSlice) {
+    body(first, smaller(first + kSlice, end));
   }
 }
 
-// The number at `place`, which is used after it was checked. An input may change while it is read: so it is read once.
+// Reads an input once. Inputs may change during a call: a value that was checked must not be read again.
 static inline std::int32_t read_once(const std::int32_t *place) { return __atomic_load_n(place, __ATOMIC_RELAXED); }
 
-// Slots worth having: one a thread, no more than tasks, and no second one for work that is done before it gets started.
-// `values_per_task` is about how many numbers a task reads or writes.
+static inline float read_once(const float *place) {
+  float value;
+  __atomic_load(place, &value, __ATOMIC_RELAXED);
+  return value;
+}
+
+// Useful number of slots: at most one per thread and per task, and one for work too small to share. `values_per_task`
+// is the approximate number of values that a task reads or writes.
 static inline std::int64_t useful_slots(std::int64_t tasks, std::int64_t values_per_task) {
   constexpr std::int64_t kValuesPerSlot = 16384;
   const std::int64_t worth = values_per_task >= kValuesPerSlot ? tasks : tasks * values_per_task / kValuesPerSlot + 1;

@@ -12,19 +12,19 @@ enum class Level {
   kX86V4
 };
 
-// Their names, in that order.
+// Their names, in the order of Level.
 #if defined(__x86_64__)
 constexpr const char *kLevelNames[] = {"x86-64", "x86-64-v3", "x86-64-v4"};
 #else
 constexpr const char *kLevelNames[] = {"portable"};
 #endif
 
-// The level that kernels run at: the best of this CPU, or the lower one that PYMLUOPS_INSTRUCTION_LEVEL names.
+// The level of the kernels: the best of this CPU, or the lower one named by PYMLUOPS_INSTRUCTION_LEVEL.
 constexpr const char *kLevelVariable = "PYMLUOPS_INSTRUCTION_LEVEL";
 Level active_level();
 const char *name_of(Level level);
 
-// NOT_INITIALIZED if that variable names no level at all.
+// NOT_INITIALIZED if that variable names no level.
 inline mluOpStatus_t check_level_variable(const char *function) {
   const char *text = std::getenv(kLevelVariable);
   if (text == nullptr || text[0] == '\0') return MLUOP_STATUS_SUCCESS;

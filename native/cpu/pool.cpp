@@ -15,9 +15,9 @@
 namespace mluops {
 namespace {
 
-// One parallel_for in flight. It lives on the stack of its caller, who leaves only when no helper is inside any more.
+// One running parallel_for. It lives on the stack of its caller, who waits until no helper uses it.
 //
-// The indices are cut into parts, one for each slot as long as there are few. Whoever has a slot begins with its part, and then
+// The indices are divided into parts, one per slot up to kMostParts. A thread starts with the part of its slot and then
 // helps with the others.
 class Job {
  public:
@@ -37,7 +37,7 @@ class Job {
 
   bool exhausted() const { return exhausted_.load(std::memory_order_relaxed); }
 
-  // A slot that nobody has; that of the worker's own number if there is one. To be called under the pool's mutex.
+  // A free slot: the worker's own number if that is free. The pool's mutex must be held.
   int take_slot(int worker) {
     if (worker >= slots_ || taken(worker)) {
       for (worker = 1; taken(worker);) ++worker;
@@ -93,8 +93,9 @@ int current_processor() {
 #endif
 }
 
-// Linux may wake a helper on its caller's processor, most of all in a virtual machine whose other processors are halted, and leave
-// it there for milliseconds: it would run when the caller has done all the work. So it leaves, if it may run anywhere else.
+// Linux may wake a helper on its caller's processor, mostly in virtual machines whose other processors are halted, and
+// may leave it there for milliseconds. The helper would run after the caller has done all the work. So it moves to
+// another allowed processor.
 void leave_processor(int processor) {
 #if defined(__linux__)
   if (processor < 0 || processor >= CPU_SETSIZE || sched_getcpu() != processor) return;
@@ -129,18 +130,18 @@ class Pool {
     const bool woken = sleeping_ != 0;
     if (woken) pthread_cond_broadcast(&work_);
     pthread_mutex_unlock(&mutex_);
-    if (woken) sched_yield();  // whoever was woken up on this very processor gets the chance to leave it
+    if (woken) sched_yield();  // lets a helper that woke up on this processor leave it
 
     thread_state().inside_job = true;
     job->work(0);
     thread_state().inside_job = false;
-    // The interrupt check forked, and this is the child: it has no helpers, nor anything else of the job.
+    // The interrupt check forked and this is the child: the helpers and the rest of the job do not exist here.
     if (forks != forks_.load(std::memory_order_relaxed)) return;
 
     pthread_mutex_lock(&mutex_);
     remove(job);
     pthread_mutex_unlock(&mutex_);
-    // The last helper is at its last piece: to sleep and to be woken would take longer.
+    // Spin first: the last helper is finishing its last piece, and sleeping would take longer.
     spin(kRoundsForHelpers, [job] { return job->helpers_inside.load(std::memory_order_acquire) == 0; });
     pthread_mutex_lock(&mutex_);
     while (job->helpers_inside > 0) {
@@ -160,11 +161,11 @@ class Pool {
   static void count_fork() { forks_.fetch_add(1, std::memory_order_relaxed); }
 
  private:
-  // Rounds of spinning before sleeping, each of about a microsecond: so many cover the gap between the calls of a loop over small
-  // operators, or the end of a piece.
+  // Rounds of spinning before sleeping, each of about a microsecond: enough to bridge the gap between calls in a loop
+  // over small operators, or the end of a piece.
   static constexpr int kRoundsForWork = 200, kRoundsForHelpers = 50;
 
-  // Until a helper leaves, or false when the interrupt check is due.
+  // Waits until a helper leaves; false when the interrupt check is due.
   bool wait_for_helpers() {
     timespec until;
     clock_gettime(CLOCK_MONOTONIC, &until);
@@ -191,7 +192,7 @@ class Pool {
         leave_processor(processor_.load(std::memory_order_relaxed));
         const bool found = spin(kRoundsForWork, [this] { return pending_.load(std::memory_order_acquire); });
         pthread_mutex_lock(&mutex_);
-        // Who comes too late for the work that it was woken for does not go back to sleep at once: the next is likely to follow.
+        // A late worker spins again, since another job usually follows.
         if (!found && !pending_.load(std::memory_order_relaxed)) {
           ++sleeping_;
           pthread_cond_wait(&work_, &mutex_);
@@ -212,8 +213,8 @@ class Pool {
     }
   }
 
-  // Virtual machines take the processor away from who does nothing but pause, so every round ends with an offer to let others run.
-  // Returns whether the condition came true.
+  // Each round yields, because hypervisors deschedule a virtual CPU that only pauses. Returns whether the condition
+  // became true.
   template <typename Condition>
   static bool spin(int rounds, const Condition &condition) {
     constexpr int kLooksPerRound = 16;
@@ -242,12 +243,12 @@ class Pool {
     *link = job->following;
   }
 
-  // A thread that cannot be started is not missed: the caller does its share.
+  // If a thread cannot be started, the caller does its share.
   void start_workers(int wanted) {
     if (workers_ >= wanted) return;
     sigset_t all, before;
     sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);  // signals belong to the threads of the program
+    pthread_sigmask(SIG_SETMASK, &all, &before);  // the program's threads handle signals
     pthread_attr_t attributes;
     pthread_attr_init(&attributes);
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
@@ -257,8 +258,8 @@ class Pool {
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
   }
 
-  // Kernels need some ten KiB, sanitizers several times that. What all threads of a process have from their start lies there too: where
-  // it takes more than that, stacks have the usual size.
+  // Kernels need about ten KiB of stack, sanitizers several times that. Static TLS of the process is part of it: if it
+  // does not fit, the default size is used.
   static constexpr std::size_t kStackBytes = 1 << 20;
 
   bool start_worker(pthread_attr_t *attributes) {
@@ -275,31 +276,31 @@ class Pool {
   pthread_cond_t work_ = PTHREAD_COND_INITIALIZER;
   pthread_cond_t done_;
   std::atomic<bool> pending_{false};
-  std::atomic<int> processor_{-1};  // where the last caller ran, -1 if that is not known
+  std::atomic<int> processor_{-1};  // processor of the last caller, -1 if unknown
   Job *jobs_ = nullptr;
   int workers_ = 0;
-  int numbered_ = 0;               // workers that have begun
-  int sleeping_ = 0;               // workers that wait for work_
-  static std::atomic<int> forks_;  // whose child this process is, counted from where the pool was first used
+  int numbered_ = 0;               // workers started so far
+  int sleeping_ = 0;               // workers waiting for work_
+  static std::atomic<int> forks_;  // number of forks since the pool was created
 };
 
 std::atomic<int> Pool::forks_{0};
 
-// The pool lives in static memory and is never destroyed: workers sleep in it when the process ends.
+// The pool is in static memory and never destroyed: workers may sleep in it when the process ends.
 alignas(Pool) unsigned char pool_memory[sizeof(Pool)];
 
-// The child of a fork has none of the workers, and locks may be held by threads that it does not have: start afresh.
-void start_afresh() {
+// The child of a fork has no workers, and threads that do not exist there may hold the locks: the pool is recreated.
+void reset_in_child() {
   new (pool_memory) Pool;
   Pool::count_fork();
-  Call::end_all();
+  Call::interrupt_all();
   thread_state().inside_job = false;
 }
 
 Pool &pool() {
   static const bool ready = [] {
     new (pool_memory) Pool;
-    pthread_atfork(nullptr, nullptr, start_afresh);
+    pthread_atfork(nullptr, nullptr, reset_in_child);
     return true;
   }();
   (void)ready;
@@ -326,7 +327,7 @@ void run_parallel(std::int64_t count, std::int64_t grain, RangeFunction function
   grain = std::max<std::int64_t>(grain, 1);
   const std::int64_t most = (count - 1) / grain + 1;
   const int slots = thread_state().inside_job ? 1 : static_cast<int>(std::min<std::int64_t>(thread_count(), most));
-  // Several pieces a thread even out unequal work and unequal threads. Longer ones than so many grains would keep an interrupt waiting.
+  // Several pieces per thread balance uneven work and uneven threads. The limit on grains keeps interrupts responsive.
   constexpr std::int64_t kPiecesPerThread = 8, kMostGrains = 64;
   const std::int64_t longest = grain > count / kMostGrains ? count : grain * kMostGrains;
   const std::int64_t wanted = slots > 1 ? count / (slots * kPiecesPerThread) : count;
@@ -337,7 +338,7 @@ void run_in_slots(std::int64_t count, std::int64_t slots, RangeFunction function
   if (count <= 0) return;
   const std::int64_t most = std::min<std::int64_t>(std::min(slots, count), kMaxThreads);
   const int used = thread_state().inside_job ? 1 : static_cast<int>(most);
-  // One thread alone takes several indices at a time, since what it shares with nobody it need not cut.
+  // A single thread takes several indices at a time.
   constexpr std::int64_t kAlone = 16;
   run_job(count, used > 1 ? 1 : kAlone, used, function, context);
 }

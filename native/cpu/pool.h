@@ -1,4 +1,4 @@
-// The thread pool of the CPU target: fork-join, started when first needed, safe across fork(), never joined at exit.
+// The thread pool of the CPU target: fork-join, started on first use, safe across fork(), not joined at exit.
 #ifndef MLUOPS_CPU_POOL_H_
 #define MLUOPS_CPU_POOL_H_
 
@@ -8,20 +8,20 @@
 
 namespace mluops {
 
-// `slot` is a number below that of the threads, which no two calls that run at the same time share.
+// `slot` is below the number of threads and unique among calls that run concurrently.
 using RangeFunction = void (*)(void *context, int slot, std::int64_t begin, std::int64_t end);
 
-// Makes the pool, without threads.
+// Creates the pool, without threads.
 void prepare_pool();
 
-// Calls function(context, slot, begin, end) for pieces that cover [0, count), each of about `grain` indices or more, and returns
-// when all are done. The caller takes part. Which thread runs a piece, and where pieces are cut, is not defined: a result must not
-// depend on it. Yet a thread begins where it began the last time, so that it finds in its caches what it left there. Inside
-// such a call a nested one runs serially. The function must not throw. When the call of the operator is interrupted, the pieces that
-// nobody has begun are left out: whatever the pieces were to produce is incomplete then.
+// Calls function(context, slot, begin, end) for pieces that cover [0, count), each of about `grain` indices or more,
+// and returns when all are done. The caller takes part. The assignment of pieces to threads and the cuts are
+// unspecified, so results must not depend on them. A thread starts with the same part in each call, whose data may
+// still be in its caches. Nested calls run serially. The function must not throw. If the call is interrupted, pieces
+// that have not started are skipped and the output is incomplete.
 void run_parallel(std::int64_t count, std::int64_t grain, RangeFunction function, void *context);
 
-// The same one index at a time, with slots below `slots`.
+// The same, one index at a time, with slots below `slots`.
 void run_in_slots(std::int64_t count, std::int64_t slots, RangeFunction function, void *context);
 
 template <typename Body>

@@ -27,7 +27,7 @@ const Settings &settings() {
   return read;
 }
 
-// Reads them, too: later, in the middle of a call, there may be no memory to do so.
+// Also reads the settings: later, during a call, there may be no memory for it.
 mluOpStatus_t check_settings(const char *function) {
   settings();
   MLUOPS_TRY(kThreads.check(function));

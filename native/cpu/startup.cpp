@@ -1,5 +1,5 @@
-// What exists once is made when the library is loaded, not by the first call: the child of a fork that comes during its making would
-// wait for ever for a thread that it does not have.
+// Singletons are created when the library is loaded, not by the first call: a child forked during their creation would
+// wait forever for a thread that does not exist in it.
 #include "cpu/cache.h"
 #include "cpu/level.h"
 #include "cpu/pool.h"
@@ -10,9 +10,9 @@ namespace {
 
 __attribute__((constructor)) void prepare() {
   settings();
-  first_cache_bytes();
-  second_cache_bytes();
-  last_cache_bytes();
+  l1d_bytes();
+  l2_bytes();
+  llc_bytes();
   streaming_bytes();
   active_level();
   prepare_pool();

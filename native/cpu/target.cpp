@@ -1,22 +1,16 @@
-// The CPU target: its limits and the extension functions.
+// The CPU target: its environment and the extension functions.
 #include "core/target.h"
-
-#include <limits>
 
 #include "core/reason.h"
 #include "cpu/cache.h"
 #include "cpu/level.h"
 #include "cpu/pool.h"
 #include "cpu/settings.h"
+#include "mluops_ext.h"
 
 namespace mluops {
 
-// Rows and filter cells are bounded by the int32 numbers in which they are counted, nothing else.
-const TargetLimits &target_limits() {
-  static constexpr TargetLimits kLimits = {std::numeric_limits<std::int32_t>::max(),
-                                           std::numeric_limits<std::int32_t>::max(), true};
-  return kLimits;
-}
+int current_device() { return -1; }
 
 mluOpStatus_t check_environment(const char *function) { return check_settings(function); }
 

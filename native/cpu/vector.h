@@ -1,4 +1,4 @@
-// Vectors of floats as wide as the instruction level has them: loads and stores, turning a square of them, whole rows.
+// Vectors of floats as wide as the instruction level allows: loads and stores, transposing squares, whole rows.
 #ifndef MLUOPS_CPU_VECTOR_H_
 #define MLUOPS_CPU_VECTOR_H_
 
@@ -21,7 +21,8 @@ constexpr int kLanes = 4;
 #endif
 
 #if defined(__AVX512F__)
-// GCC's unmasked conversions read an uninitialised variable and warn of it; with a full mask they are the same instruction.
+// GCC's unmasked conversion intrinsics read an uninitialised variable and warn about it; with a full mask they compile
+// to the same instruction.
 constexpr __mmask16 kAllLanes = 0xffff;
 #endif
 
@@ -64,7 +65,7 @@ static inline void store(Half *to, Vector vector) {
 #endif
 }
 
-// The value in every lane. Subtracting 0 changes nothing, so that nothing is left of it; adding 0 would turn -0 around.
+// The value in every lane. Subtracting 0 is exact and folds away; adding 0 would change the sign of -0.
 static inline Vector all_lanes(float value) { return value - Vector{}; }
 
 // a * b + c, rounded once, on every level.
@@ -82,7 +83,7 @@ static inline Vector fused_multiply_add(Vector a, Vector b, Vector c) {
 #endif
 }
 
-// a > b ? a : b, so b where one of them is a NaN.
+// a > b ? a : b; b if one of them is NaN.
 static inline Vector larger_lanes(Vector a, Vector b) {
 #if defined(__AVX512F__)
   return reinterpret_cast<Vector>(
@@ -94,7 +95,44 @@ static inline Vector larger_lanes(Vector a, Vector b) {
 #endif
 }
 
-// Copies and clears less than a vector: in two halves of one that overlap each other, or in two quarters, and so on. Nothing if `count`
+// Bit i is the sign of lane i: for the result of a comparison, whether it holds there.
+static inline unsigned lane_bits(IntVector lanes) {
+#if defined(__AVX512F__)
+  return _mm512_movepi32_mask(reinterpret_cast<__m512i>(lanes));
+#elif defined(__AVX2__)
+  return static_cast<unsigned>(_mm256_movemask_ps(reinterpret_cast<__m256>(lanes)));
+#elif defined(__x86_64__)
+  return static_cast<unsigned>(_mm_movemask_ps(reinterpret_cast<__m128>(lanes)));
+#else
+  unsigned bits = 0;
+  for (int i = 0; i < kLanes; ++i) bits |= (lanes[i] < 0 ? 1u : 0u) << i;
+  return bits;
+#endif
+}
+
+// Values rounded to half, ties to even, and widened again.
+static inline Vector round_to_half(Vector vector) {
+#if defined(__AVX512F__)
+  const __m256i halves = _mm512_maskz_cvtps_ph(kAllLanes, reinterpret_cast<__m512>(vector), _MM_FROUND_TO_NEAREST_INT);
+  return reinterpret_cast<Vector>(_mm512_maskz_cvtph_ps(kAllLanes, halves));
+#elif defined(__F16C__)
+  const __m128i halves = _mm256_cvtps_ph(reinterpret_cast<__m256>(vector), _MM_FROUND_TO_NEAREST_INT);
+  return reinterpret_cast<Vector>(_mm256_cvtph_ps(halves));
+#else
+  const UnsignedVector bits = reinterpret_cast<UnsignedVector>(vector);
+  const UnsignedVector sign = bits & 0x80000000u;
+  const UnsignedVector magnitude = bits & 0x7fffffffu;
+  const UnsignedVector rounded = (magnitude + 0xfffu + ((magnitude >> 13) & 1u)) & ~0x1fffu;
+  const UnsignedVector infinity = UnsignedVector{} + 0x7f800000u;
+  const UnsignedVector normal = rounded >= 0x47800000u ? infinity : rounded;  // 2^16 and more
+  // Below 2^-14 the distance of two halves is 2^-24, as it is of two floats between 0.5 and 1.
+  const Vector small = (reinterpret_cast<Vector>(magnitude) + 0.5f) - 0.5f;
+  const UnsignedVector finite = magnitude < 0x38800000u ? reinterpret_cast<UnsignedVector>(small) : normal;
+  return reinterpret_cast<Vector>(sign | (magnitude > 0x7f800000u ? magnitude : finite));
+#endif
+}
+
+// Copy and clear less than a vector: two overlapping halves of a vector, or two quarters, and so on. Nothing if `count`
 // is not positive.
 template <int kPiece = kLanes / 2, typename T>
 static inline void copy_short(T *to, const T *from, std::int64_t count) {
@@ -130,7 +168,7 @@ static inline IntVector lane_numbers(Lanes<kLane...>) {
   return IntVector{kLane...};
 }
 
-// All bits of lanes begin .. end, none of the others.
+// All bits of lanes begin .. end, no bits of the others.
 static inline UnsignedVector window_bits(std::int64_t begin, std::int64_t end) {
   const IntVector lane = lane_numbers(AllLanes());
   const IntVector below_end = lane < static_cast<std::int32_t>(smaller<std::int64_t>(end, kLanes));
@@ -154,7 +192,7 @@ static inline Vector masked(Vector vector, UnsignedVector bits) {
   return reinterpret_cast<Vector>(reinterpret_cast<UnsignedVector>(vector) & bits);
 }
 
-// Lanes begin .. end of `from`, the others 0; only those are read.
+// Lanes begin .. end of `from`, the others 0; only these are read.
 static inline Vector load_window(const float *from, std::int64_t begin, std::int64_t end) {
   if (begin <= 0 && end >= kLanes) return load(from);
 #if defined(__AVX512F__)
@@ -169,7 +207,7 @@ static inline Vector load_window(const float *from, std::int64_t begin, std::int
 #endif
 }
 
-// Writes lanes begin .. end and nothing else. Masked stores of AVX2 are slow on many CPUs.
+// Writes only lanes begin .. end. Masked stores of AVX2 are slow on many CPUs.
 static inline void store_window(float *to, Vector vector, std::int64_t begin, std::int64_t end) {
   if (begin <= 0 && end >= kLanes) {
     store(to, vector);
@@ -248,13 +286,13 @@ static inline void store_some(Half *to, Vector vector, std::int64_t count) {
 #endif
 }
 
-// Lane k of a vector made of vectors a and b is lane `source(k)` of the two, one behind the other.
+// Lane k of the result is lane Source::of(k) of a and b concatenated.
 template <typename Source, int... kLane>
 static inline Vector pick(Vector a, Vector b, Lanes<kLane...>) {
   return __builtin_shufflevector(a, b, Source::of(kLane)...);
 }
 
-// In each four lanes: the low or high two of a and of b by turns, kRun lanes of each at a time.
+// In each group of four lanes: the low or high two of a and of b alternately, kRun lanes of each at a time.
 template <int kRun, int kHigh>
 struct Interleaved {
   static constexpr int of(int k) {
@@ -262,7 +300,7 @@ struct Interleaved {
   }
 };
 
-// Fours kFirst and kFirst + kStep of a, then of b; if there are two fours only, number kFirst of each.
+// Groups of four kFirst and kFirst + kStep of a, then of b; with two groups only, group kFirst of each.
 template <int kFirst, int kStep>
 struct Fours {
   static constexpr int kHalf = kLanes / 2;
@@ -276,7 +314,7 @@ static inline void combine(Vector &a, Vector &b) {
   a = upper;
 }
 
-// In each four lanes, the squares of 4 x 4 values of four vectors are turned.
+// Transposes the 4 x 4 squares in each group of four lanes of four vectors.
 static inline void transpose_fours(Vector &a, Vector &b, Vector &c, Vector &d) {
   combine<Interleaved<1, 0>, Interleaved<1, 1>>(a, b);
   combine<Interleaved<1, 0>, Interleaved<1, 1>>(c, d);
@@ -287,8 +325,8 @@ static inline void transpose_fours(Vector &a, Vector &b, Vector &c, Vector &d) {
   b = second;
 }
 
-// Turns a square of values: rows become columns. First the squares of 4 x 4 in each four lanes are turned, which does not move anything
-// from four to four and costs half, then those squares change places.
+// Transposes a square of values. First the 4 x 4 squares within groups of four lanes, since shuffles within a group
+// cost half as much as shuffles across groups, then the groups.
 static inline void transpose(Vector (&rows)[kLanes]) {
   for (int i = 0; i < kLanes; i += 4) transpose_fours(rows[i], rows[i + 1], rows[i + 2], rows[i + 3]);
 #if defined(__AVX512F__)
@@ -306,8 +344,8 @@ static inline void transpose(Vector (&rows)[kLanes]) {
 #endif
 }
 
-// A square of values whose rows lie `stride` apart in memory. From row to row: GCC keeps the distance of each from the first otherwise,
-// in more registers than there are.
+// A square of values whose rows are `stride` apart in memory. The pointer advances row by row: otherwise GCC keeps one
+// offset per row, in more registers than exist.
 static inline void load_square(Vector (&rows)[kLanes], const float *from, std::int64_t stride) {
   for (Vector &row : rows) {
     row = load(from);
@@ -322,7 +360,7 @@ static inline void store_square(float *to, std::int64_t stride, const Vector (&r
   }
 }
 
-// Whole rows, converted. The last vector may overlap the one before it.
+// Convert whole rows. The last vector may overlap the one before it.
 template <typename T>
 static inline void load_row(const T *from, float *row, std::int64_t count) {
   if (count < kLanes) {
@@ -343,31 +381,31 @@ static inline void store_row(T *to, const float *row, std::int64_t count) {
   store(to + count - kLanes, load(row + count - kLanes));
 }
 
-// Asks for the cache line of the value at `offset`, which may lie behind the last one. For what lies further off than a hardware
-// prefetcher looks. kWrite is 1 for what will be written; kCache is 3 to bring it into the first cache, 2 for the second. GCC takes
-// functions that only ask for one without any effect and leaves calls of them out: each of them must be inline by force.
+// Prefetches the cache line of the value at `offset`, which may be past the end. For access patterns that hardware
+// prefetchers do not recognise. kWrite is 1 for data that will be written; kCache is 3 for L1, 2 for L2. GCC treats
+// functions that only prefetch as free of effects and drops calls of them, so each must be always_inline.
 template <int kWrite, int kCache = 3, typename T>
-[[gnu::always_inline]] static inline void ask_for_value(const T *values, std::int64_t offset) {
+[[gnu::always_inline]] static inline void prefetch_value(const T *values, std::int64_t offset) {
   const std::uintptr_t start = reinterpret_cast<std::uintptr_t>(values);
   __builtin_prefetch(reinterpret_cast<const void *>(start + static_cast<std::uintptr_t>(offset) * sizeof(T)), kWrite,
                      kCache);
 }
 
-// The same for `count` values from `offset` on, to the cache line of the last one. Of several lines at a time, some perhaps twice: a loop
-// that ends where they do is guessed wrong too often.
+// The same for `count` values from `offset` on, including the line of the last one. Unrolled by kLines, some lines
+// perhaps twice: the exit of an exact loop would be mispredicted too often.
 template <int kWrite, int kCache = 3, int kLines = 4, typename T>
-[[gnu::always_inline]] static inline void ask_for(const T *values, std::int64_t offset, std::int64_t count) {
+[[gnu::always_inline]] static inline void prefetch(const T *values, std::int64_t offset, std::int64_t count) {
   constexpr std::int64_t kValues = kCacheLine / sizeof(T);
   for (std::int64_t i = 0; i < count; i += kLines * kValues) {
 #pragma GCC unroll 8
     for (int line = 0; line < kLines; ++line) {
-      ask_for_value<kWrite, kCache>(values, offset + smaller(i + line * kValues, count - 1));
+      prefetch_value<kWrite, kCache>(values, offset + smaller(i + line * kValues, count - 1));
     }
   }
-  ask_for_value<kWrite, kCache>(values, offset + count - 1);
+  prefetch_value<kWrite, kCache>(values, offset + count - 1);
 }
 
-// Copies and clears rows of which most are short, without a call. The last vector may overlap the one before it.
+// Copy and clear mostly short rows without a call. The last vector may overlap the one before it.
 static inline void copy_row(float *to, const float *from, std::int64_t count) {
   if (count < kLanes) {
 #if defined(__AVX512F__)
@@ -383,7 +421,7 @@ static inline void copy_row(float *to, const float *from, std::int64_t count) {
 }
 
 static inline void copy_row(Half *to, const Half *from, std::int64_t count) {
-  constexpr std::int64_t kHalves = 2 * kLanes;  // of a whole vector
+  constexpr std::int64_t kHalves = 2 * kLanes;  // per vector register
   if (count < kHalves) return copy_short<kHalves / 2>(to, from, count);
   for (std::int64_t i = 0; i < count - kHalves; i += kHalves) std::memcpy(to + i, from + i, kHalves * sizeof(Half));
   std::memcpy(to + count - kHalves, from + count - kHalves, kHalves * sizeof(Half));
@@ -403,10 +441,10 @@ static inline void clear_floats(float *to, std::int64_t count) {
   store(to + count - kLanes, Vector{});
 }
 
-// A vector that is used after it was checked, and not read again from where it came: an input may change meanwhile.
+// Keeps a vector in a register between check and use, so that it is not read again: inputs may change during a call.
 static inline IntVector read_vector_once(IntVector value) {
 #if defined(MLUOPS_TESTS_EMULATED_AVX512_H_)
-  asm("" : "+m"(value));  // no register holds it
+  asm("" : "+m"(value));  // no register is this wide
 #elif defined(__AVX512F__)
   asm("" : "+v"(value));
 #elif defined(__x86_64__)
@@ -419,13 +457,13 @@ static inline IntVector read_vector_once(IntVector value) {
   return value;
 }
 
-// However many they are: until the call is interrupted.
-static inline void clear_many_floats(float *to, std::int64_t count) {
-  for_stretches(0, count, [&](std::int64_t begin, std::int64_t end) { clear_floats(to + begin, end - begin); });
+// Clears any number of floats, until the call is interrupted.
+static inline void clear_floats_interruptible(float *to, std::int64_t count) {
+  for_slices(0, count, [&](std::int64_t begin, std::int64_t end) { clear_floats(to + begin, end - begin); });
 }
 
-// As clear_floats, where up to kLanes - 1 floats behind the row may be overwritten.
-static inline void clear_floats_loosely(float *to, std::int64_t count) {
+// Like clear_floats; may overwrite up to kLanes - 1 floats after the row.
+static inline void clear_floats_may_overrun(float *to, std::int64_t count) {
   for (std::int64_t i = 0; i < count; i += kLanes) store(to + i, Vector{});
 }
 

@@ -1,7 +1,7 @@
-// What happens when there is no memory: ALLOC_FAILED with a reason, and nothing leaked or half made.
+// Failed allocations: ALLOC_FAILED with a reason, no leak and no partly created object.
 //
-// The program replaces operator new and, by the linker's --wrap, malloc, calloc, aligned_alloc and pthread_create of the library's
-// objects. The n-th allocation of a call fails, for n = 1, 2, ... until a call needs no more than that.
+// The program replaces operator new and, with the linker's --wrap, malloc, calloc, aligned_alloc and pthread_create of
+// the library's objects. The n-th allocation of a call fails, for n = 1, 2, ... until the call needs fewer.
 #include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -25,9 +25,9 @@ extern "C" void *__wrap_aligned_alloc(std::size_t alignment, std::size_t size);
 
 namespace {
 
-thread_local long allocations_left = -1;  // before the one that fails; negative: none fails
+thread_local long allocations_left = -1;  // allocations before the failing one; negative: none fails
 thread_local bool refused = false;
-thread_local bool all_others_too = false;  // whether those after it fail, too
+thread_local bool all_others_too = false;  // whether later ones fail too
 
 bool allowed() {
   if (allocations_left < 0) return true;
@@ -51,7 +51,7 @@ int __wrap_pthread_create(pthread_t *thread, const pthread_attr_t *attributes, S
   return allowed() ? __real_pthread_create(thread, attributes, start, argument) : EAGAIN;
 }
 
-// Not inlined, or GCC sees free() called on what a new expression returned and warns.
+// Not inlined: otherwise GCC warns that free() is called on the result of a new expression.
 #define MLUOPS_NOT_INLINED __attribute__((noinline))
 
 MLUOPS_NOT_INLINED void *operator new(std::size_t size) {
@@ -68,7 +68,7 @@ using namespace problems;
 
 namespace {
 
-// Calls `call` with ever more allocations allowed. Returns how many calls failed before one succeeded.
+// Calls `call` with increasing numbers of allowed allocations. Returns how many calls failed before one succeeded.
 template <typename Call, typename AfterFailure>
 int until_it_succeeds(const char *function, const Call &call, const AfterFailure &after_failure) {
   for (int failed = 0; failed < 1000; ++failed) {
@@ -90,7 +90,7 @@ void nothing() {}
 }  // namespace
 
 TEST(create_functions) {
-  // Objects come in slabs, so more are made than one holds.
+  // Objects are allocated in slabs, so more are created than a slab holds.
   int failed = 0;
   std::vector<mluOpTensorDescriptor_t> descs(1000);
   for (auto &desc : descs) {
@@ -110,8 +110,58 @@ TEST(create_functions) {
   CHECK_EQ(mluOpDestroySparseConvolutionDescriptor(sparse), MLUOP_STATUS_SUCCESS);
 }
 
+// Objects come in slabs, so more are made than one holds.
+template <typename Object>
+void settings_object(const char *function, mluOpStatus_t create(Object *), mluOpStatus_t destroy(Object)) {
+  int failed = 0;
+  std::vector<Object> objects(300);
+  for (Object &object : objects) {
+    failed += until_it_succeeds(function, [&] { return create(&object); }, [&] { CHECK(object == nullptr); });
+  }
+  CHECK(failed > 0);
+  for (const Object &object : objects) CHECK_EQ(destroy(object), MLUOP_STATUS_SUCCESS);
+}
+
+TEST(settings_objects) {
+  settings_object("mluOpCreateCarafeDescriptor", mluOpCreateCarafeDescriptor, mluOpDestroyCarafeDescriptor);
+  settings_object("mluOpCreateNmsDescriptor", mluOpCreateNmsDescriptor, mluOpDestroyNmsDescriptor);
+  settings_object("mluOpCreateRoiAlignForwardDescriptor", mluOpCreateRoiAlignForwardDescriptor,
+                  mluOpDestroyRoiAlignForwardDescriptor);
+  settings_object("mluOpCreateAdamWDescriptor", mluOpCreateAdamWDescriptor, mluOpDestroyAdamWDescriptor);
+  settings_object("mluOpCreateDCNDescriptor", mluOpCreateDCNDescriptor, mluOpDestroyDCNDescriptor);
+  settings_object("mluOpCreateFFTPlan", mluOpCreateFFTPlan, mluOpDestroyFFTPlan);
+}
+
+TEST(gen_case_directory) {
+  const std::string first = "/a/directory/of/the/first/name", second(500, 'x');
+  CHECK_EQ(mluOpSetGenCaseDirectory(first.c_str()), MLUOP_STATUS_SUCCESS);
+  char *found = nullptr;
+  mluOpStatus_t status = MLUOP_STATUS_SUCCESS;
+  std::size_t length = 1;
+  const auto get = [&] {
+    found = const_cast<char *>(mluOpGetGenCaseDirectory(nullptr, 0, &length, &status));
+    return status;
+  };
+  const int failed_to_get = until_it_succeeds("mluOpGetGenCaseDirectory", get, [&] {
+    CHECK(found == nullptr);
+    CHECK_EQ(length, std::size_t{0});
+  });
+  CHECK(failed_to_get > 0);
+  CHECK_EQ(std::string(found), first);
+  std::free(found);
+  const int failed_to_set = until_it_succeeds(
+      "mluOpSetGenCaseDirectory", [&] { return mluOpSetGenCaseDirectory(second.c_str()); },
+      [&] {
+        get();
+        CHECK_EQ(std::string(found), first);
+        std::free(found);
+      });
+  CHECK(failed_to_set > 0);
+  CHECK_EQ(mluOpSetGenCaseDirectory(""), MLUOP_STATUS_SUCCESS);
+}
+
 TEST(groups_are_created_whole_or_not_at_all) {
-  constexpr int kCount = 3000;  // more than other tests left behind
+  constexpr int kCount = 3000;  // more than other tests have freed
   std::vector<mluOpTensorDescriptor_t> descs(kCount);
   std::vector<mluOpTensorDescriptor_t *> group;
   for (auto &desc : descs) group.push_back(&desc);
@@ -156,7 +206,7 @@ TEST(sequence_data_keeps_its_values) {
   CHECK_EQ(mluOpDestroySeqDataDescriptor(desc), MLUOP_STATUS_SUCCESS);
 }
 
-// Threads that cannot be started are not missed; everything else is refused before anything is written.
+// Missing threads are replaced by the caller; any other failure is reported before anything is written.
 TEST(operators) {
   const Handle handle;
   CHECK_EQ(mluopsExtSetNumThreads(3), MLUOP_STATUS_SUCCESS);
@@ -186,7 +236,7 @@ TEST(operators) {
 
 namespace {
 
-// Runs `work` in a child, which has no worker yet, and returns how it ended.
+// Runs `work` in a child, which has no workers yet, and returns its exit status.
 template <typename Work>
 int in_child(const Work &work) {
   std::fflush(nullptr);
@@ -199,7 +249,7 @@ int in_child(const Work &work) {
 
 }  // namespace
 
-TEST(threads_that_cannot_be_started_are_not_missed) {
+TEST(operators_work_without_workers) {
   const Handle handle;
   const ProblemPointer problem = get_indice_pairs(sparse_ways(40000)[1]);
   CHECK_EQ(mluopsExtSetNumThreads(5), MLUOP_STATUS_SUCCESS);
@@ -220,8 +270,8 @@ TEST(threads_that_cannot_be_started_are_not_missed) {
   }
 }
 
-// The thread's first reason, too, needs room.
-TEST(a_thread_without_memory_can_tell_so) {
+// A thread's first reason needs a buffer as well.
+TEST(a_thread_without_memory_gets_a_reason) {
   std::vector<std::thread> threads;
   for (int i = 0; i < 20; ++i) {
     threads.emplace_back([] {

@@ -12,37 +12,35 @@ struct Shape {
   std::int32_t pool_size;
 };
 
-// One bilinear sample position.
-struct Sample {
-  bool inside = false;
-  std::int64_t pixel[4] = {};
-  float weight[4] = {};
+// A pixel and its weight in an interpolated value.
+struct Tap {
+  std::int64_t pixel;
+  float weight;
 };
 
-Sample sample_at(const Shape &s, float x, float y) {
-  Sample sample;
-  if (!(y >= -1.0f && y <= static_cast<float>(s.height) && x >= -1.0f && x <= static_cast<float>(s.width)))
-    return sample;
-  if (y <= 0) y = 0;
-  if (x <= 0) x = 0;
-  std::int64_t top = static_cast<std::int64_t>(y), left = static_cast<std::int64_t>(x);
-  std::int64_t bottom = top + 1, right = left + 1;
-  if (top >= s.height - 1) {
-    top = bottom = s.height - 1;
-    y = static_cast<float>(top);
+// The two pixels around a coordinate of one axis: pixel p has the weight max(0, 1 - |coordinate - p|). Coordinates up to one
+// pixel outside the map are moved onto it; beyond that there is nothing to interpolate. Doubles hold all distances exactly.
+std::vector<Tap> taps_along(float coordinate, std::int64_t extent) {
+  const double last = static_cast<double>(extent) - 1.0;
+  if (!(coordinate >= -1.0 && coordinate <= last + 1.0)) return {};
+  const double place = std::clamp<double>(coordinate, 0.0, last);
+  std::vector<Tap> taps;
+  for (const double pixel : {std::floor(place), std::floor(place) + 1.0}) {
+    const double weight = std::max(0.0, 1.0 - std::fabs(place - pixel));
+    taps.push_back({static_cast<std::int64_t>(std::min(pixel, last)), static_cast<float>(weight)});
   }
-  if (left >= s.width - 1) {
-    left = right = s.width - 1;
-    x = static_cast<float>(left);
+  return taps;
+}
+
+// The taps of both axes combined, row by row; none outside the map.
+std::vector<Tap> taps_at(const Shape &s, float x, float y) {
+  std::vector<Tap> taps;
+  for (const Tap &row : taps_along(y, s.height)) {
+    for (const Tap &column : taps_along(x, s.width)) {
+      taps.push_back({row.pixel * s.width + column.pixel, row.weight * column.weight});
+    }
   }
-  const float ly = y - static_cast<float>(top), lx = x - static_cast<float>(left), hy = 1 - ly, hx = 1 - lx;
-  const std::int64_t pixels[] = {top * s.width + left, top * s.width + right, bottom * s.width + left,
-                                 bottom * s.width + right};
-  const float weights[] = {hy * hx, hy * lx, ly * hx, ly * lx};
-  std::memcpy(sample.pixel, pixels, sizeof pixels);
-  std::memcpy(sample.weight, weights, sizeof weights);
-  sample.inside = true;
-  return sample;
+  return taps;
 }
 
 struct Border {
@@ -69,13 +67,15 @@ struct Reference {
   std::vector<T> output;
   std::vector<std::int32_t> argmax;
 
-  float value(std::int64_t batch, std::int64_t channel, const Sample &at) const {
-    if (!at.inside) return 0.0f;
+  // The first product is rounded, the others are added with one rounding each.
+  float interpolate(std::int64_t batch, std::int64_t channel, float x, float y) const {
     float sum = 0;
-    for (int corner = 0; corner < 4; ++corner) {
-      const std::int64_t pixel = batch * s.height * s.width + at.pixel[corner];
+    bool first = true;
+    for (const Tap &tap : taps_at(s, x, y)) {
+      const std::int64_t pixel = batch * s.height * s.width + tap.pixel;
       const auto texel = static_cast<float>(input[pixel * 4 * s.channels + channel]);
-      sum = corner == 0 ? texel * at.weight[0] : std::fma(texel, at.weight[corner], sum);
+      sum = first ? texel * tap.weight : std::fma(texel, tap.weight, sum);
+      first = false;
     }
     return sum;
   }
@@ -85,12 +85,12 @@ struct Reference {
       const std::int64_t batch = border / 4 / s.boxes, side = border % 4;
       for (std::int64_t c = 0; c < s.channels; ++c) {
         const Border b = border_of(boxes.data + border / 4 * 4, side, s.pool_size);
-        float x = b.x, y = b.y, best = value(batch, side * s.channels + c, sample_at(s, x, y));
+        float x = b.x, y = b.y, best = interpolate(batch, side * s.channels + c, x, y);
         std::int32_t at = 0;
         for (std::int32_t i = 1; i <= s.pool_size; ++i) {
           x += b.step_x;
           y += b.step_y;
-          const float next = value(batch, side * s.channels + c, sample_at(s, x, y));
+          const float next = interpolate(batch, side * s.channels + c, x, y);
           if (next > best) {
             best = next;
             at = i;
@@ -112,12 +112,12 @@ void check_backward(const Shape &s, const Tensor<T> &gradient, const Tensor<T> &
     if (argmax.data[i] < 0 || argmax.data[i] > s.pool_size) continue;
     const Border b = border_of(boxes.data + border / 4 * 4, side, s.pool_size);
     const auto steps = static_cast<float>(argmax.data[i]);
-    const Sample at = sample_at(s, b.x + b.step_x * steps, b.y + b.step_y * steps);
-    for (int corner = 0; at.inside && corner < 4; ++corner) {
-      const std::int64_t pixel = batch * s.height * s.width + at.pixel[corner];
+    for (const Tap &tap : taps_at(s, b.x + b.step_x * steps, b.y + b.step_y * steps)) {
+      const std::int64_t pixel = batch * s.height * s.width + tap.pixel;
       const auto target = static_cast<std::size_t>((pixel * 4 + side) * s.channels + i % s.channels);
-      wanted[target] += gradient[i] * static_cast<double>(at.weight[corner]);
-      scale[target] += std::fabs(gradient[i] * static_cast<double>(at.weight[corner]));
+      const double share = gradient[i] * static_cast<double>(tap.weight);
+      wanted[target] += share;
+      scale[target] += std::fabs(share);
     }
   }
   check_sums(found, wanted, scale, tolerance);
@@ -173,7 +173,7 @@ TEST(many_boxes_on_few_pixels) {
   compare<float>({1, 2, 2, 997, 3, 6}, 0, random, 1e-5);
 }
 
-TEST(strange_boxes_touch_nothing_outside) {
+TEST(extreme_boxes_stay_inside_the_arrays) {
   const Handle handle;
   const float values[] = {NAN, INFINITY, -INFINITY, 3.4e38f, -3.4e38f, -1.0f, 3.0f, 4.0f, 2.9999998f, -0.0f, 1e-45f};
   constexpr std::int64_t kBoxes = 11 * 11;
@@ -200,8 +200,8 @@ TEST(strange_boxes_touch_nothing_outside) {
   }
 }
 
-// Only numbers of samples count, whatever else stands there, in the first sixteen samples and in later ones.
-TEST(numbers_of_no_sample_add_nothing) {
+// A number outside [0, pool_size] adds nothing, with fewer and with more than sixteen samples.
+TEST(invalid_sample_numbers_add_nothing) {
   const Handle handle;
   constexpr std::int32_t kNumbers[] = {INT32_MIN, INT32_MIN + 1, INT32_MIN + 15, -1, INT32_MAX, INT32_MAX - 15};
   for (const std::int64_t count : {1, 40}) {
@@ -223,7 +223,7 @@ TEST(numbers_of_no_sample_add_nothing) {
   }
 }
 
-TEST(a_few_borders_give_what_they_give_among_many) {
+TEST(few_borders_equal_the_same_borders_among_many) {
   const Handle handle;
   constexpr std::int64_t kBoxes = 64, kChannels = 5;
   Tensor<float> input({1, 4, 7, 4 * kChannels}, MLUOP_LAYOUT_NHWC), boxes({1, kBoxes, 4}), box({1, 1, 4});

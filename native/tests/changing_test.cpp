@@ -1,7 +1,8 @@
-// What may change while a call is running: the number of threads, and the inputs. Results of a call do not depend on the former; of
-// inputs that change they may be anything, but nothing is read or written beside the tensors.
+// Changes during a call: of the number of threads, on which results must not depend, and of inputs, after which results
+// may be wrong but every access stays inside the tensors.
 //
-// The linker's --wrap puts a hook before and behind every parallel phase of a kernel, and behind every look at the number of threads.
+// The linker's --wrap installs hooks before and after every parallel phase of a kernel, and after every read of the
+// number of threads.
 #include <thread>
 
 #include "cpu/pool.h"
@@ -9,9 +10,9 @@
 
 namespace {
 
-// Called at the points between phases, if there is one.
+// Called between phases, if set.
 std::function<void()> between_phases;
-// Called whenever the number of threads was looked at.
+// Called after each read of the number of threads.
 void (*after_thread_count)(int count) = nullptr;
 
 void point() {
@@ -20,7 +21,7 @@ void point() {
 
 }  // namespace
 
-// The names as the compiler writes them.
+// Mangled names.
 #define MLUOPS_WRAPPED(result, name, parameters) \
   extern "C" result __real_##name parameters;    \
   extern "C" result __wrap_##name parameters;    \
@@ -46,7 +47,7 @@ MLUOPS_WRAPPED(int, _ZN6mluops12thread_countEv, ()) {
   return count;
 }
 
-// New memory has what is no place at all, so that it shows if a kernel takes it for one.
+// New memory holds invalid indices, so that using them before initialisation is detected.
 MLUOPS_WRAPPED(void *, aligned_alloc, (std::size_t alignment, std::size_t size)) {
   void *memory = __real_aligned_alloc(alignment, size);
   if (memory != nullptr) std::memset(memory, 0x7f, size);
@@ -56,7 +57,7 @@ MLUOPS_WRAPPED(void *, aligned_alloc, (std::size_t alignment, std::size_t size))
 using namespace objects;
 using namespace problems;
 
-// Whoever looks a second time sees another number, unless the call keeps the first one.
+// A second read gives another number, unless the call keeps the first one.
 TEST(a_call_uses_one_number_of_threads) {
   static std::atomic<int> first{0}, others{0};
   const Handle handle;
@@ -85,7 +86,7 @@ TEST(a_call_uses_one_number_of_threads) {
 
 namespace {
 
-// What rows become: far outside, beside what they were, all the same, or in another order.
+// How rows change: far outside, shifted, all equal, or permuted.
 void change_rows(int how, std::int32_t *rows, std::int64_t count, const Sparse &way) {
   for (std::int64_t l = 0; l < count; ++l) {
     std::int32_t *row = rows + l * 4;
@@ -107,7 +108,7 @@ void change_rows(int how, std::int32_t *rows, std::int64_t count, const Sparse &
 
 }  // namespace
 
-// At every point between two phases in turn the rows become others, and at the next point what they were.
+// The rows change at each point between two phases in turn, and are restored at the next point.
 TEST(rows_change_between_phases) {
   const Handle handle;
   for (const int threads : {1, 3}) {
@@ -151,7 +152,7 @@ TEST(rows_change_between_phases) {
 
 namespace {
 
-// Calls while another thread turns what `argument` has into `bad` and back.
+// Calls while another thread alternates a value of `argument` with `bad`.
 void call_while_it_changes(const Problem &problem, Argument &argument, std::int32_t bad, int calls) {
   const std::int64_t count = argument.memory.bytes() / 4;
   std::int32_t *values = argument.as<std::int32_t>();
@@ -178,7 +179,7 @@ constexpr std::int32_t kBad[] = {INT32_MAX, INT32_MIN, 1 << 30, 0};
 
 }  // namespace
 
-TEST(indices_change_meanwhile) {
+TEST(indices_change_during_a_call) {
   for (const std::int32_t bad : kBad) {
     for (const bool forward : {true, false}) {
       for (const std::int64_t channels : {1, 20}) {
@@ -191,7 +192,7 @@ TEST(indices_change_meanwhile) {
   }
 }
 
-TEST(boxes_and_largest_samples_change_meanwhile) {
+TEST(boxes_and_argmax_change_during_a_call) {
   for (const std::int32_t bad : kBad) {  // as floats: NaN, -0, 2
     for (const bool forward : {true, false}) {
       for (const std::int64_t boxes : {1, 20000}) {
@@ -203,7 +204,7 @@ TEST(boxes_and_largest_samples_change_meanwhile) {
   }
 }
 
-TEST(rows_change_meanwhile) {
+TEST(rows_change_during_a_call) {
   for (const Sparse &way : sparse_ways(5000)) {
     const ProblemPointer problem = get_indice_pairs(way);
     for (const std::int32_t bad : {0, 1, 2}) call_while_it_changes(*problem, problem->argument(0), bad, 15);

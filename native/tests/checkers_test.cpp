@@ -551,9 +551,9 @@ TEST(repeated_compute_is_remembered_once) {
     const Region many = Region::plain(memory.data() + 8192 + i % 5000 * 64, 64);
     pipes.add({core, mlusim::kCompute, Kind::kWrite, Space::kNram, i < 90000 ? many : busy, "__bang_add", nullptr});
   }
-  CHECK(pipes.clash({core, mlusim::kIo, Kind::kRead, Space::kNram, busy, "__memcpy_async", nullptr}) != nullptr);
-  CHECK(pipes.clash({core, mlusim::kIo, Kind::kRead, Space::kNram, other, "__memcpy_async", nullptr}) == nullptr);
-  CHECK(pipes.clash({core, mlusim::kScalar, Kind::kRead, Space::kNram, busy, "scalar load", nullptr}) == nullptr);
+  CHECK(pipes.conflict({core, mlusim::kIo, Kind::kRead, Space::kNram, busy, "__memcpy_async", nullptr}) != nullptr);
+  CHECK(pipes.conflict({core, mlusim::kIo, Kind::kRead, Space::kNram, other, "__memcpy_async", nullptr}) == nullptr);
+  CHECK(pipes.conflict({core, mlusim::kScalar, Kind::kRead, Space::kNram, busy, "scalar load", nullptr}) == nullptr);
 }
 
 // ---- Init ---------------------------------------------------------------------------------------------------------------
@@ -736,9 +736,24 @@ TEST(names_of_checkers) {
   CHECK_EQ(mask, 0u);
   CHECK(mlusim::parse_checks("none", &mask, &unknown));
   CHECK_EQ(mask, 0u);
+  CHECK(!mlusim::parse_checks("none, race", &mask, &unknown));
+  CHECK(unknown == "none");
   CHECK(!mlusim::parse_checks("init,racing,sync", &mask, &unknown));
   CHECK_EQ(unknown, "racing");
   CHECK_EQ(mask, 10u);
+}
+
+TEST(checkers_are_chosen_by_name) {
+  const std::uint32_t before = mlusimGetChecks();
+  CHECK_EQ(mlusimSetChecksByName(" init , sync"), 0);
+  CHECK_EQ(mlusimGetChecks(), 10u);
+  CHECK_EQ(mlusimSetChecksByName("init,racing"), -1);
+  CHECK(std::strstr(mlusimGetLastError(), "mlusimSetChecksByName: checks: expected ") != nullptr);
+  CHECK(std::strstr(mlusimGetLastError(), "got 'racing'") != nullptr);
+  CHECK_EQ(mlusimSetChecksByName(nullptr), -1);
+  CHECK(std::strstr(mlusimGetLastError(), "expected a pointer, got NULL") != nullptr);
+  CHECK_EQ(mlusimGetChecks(), 10u);
+  CHECK_EQ(mlusimSetChecks(before), 0);
 }
 
 TEST(only_known_bits_are_accepted) {

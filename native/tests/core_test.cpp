@@ -1,4 +1,4 @@
-// Handles, descriptors, statuses and reasons, also from many threads at once.
+// Handles, descriptors, statuses and reasons, also with many threads.
 #include <climits>
 #include <string>
 #include <thread>
@@ -15,7 +15,7 @@ std::string reason() { return mluopsExtGetLastReason(); }
 
 bool starts_with(const std::string &text, const char *start) { return text.rfind(start, 0) == 0; }
 
-// Runs work(0) .. work(count - 1), each on a thread of its own.
+// Runs work(0) .. work(count - 1), each on its own thread.
 template <typename Work>
 void on_threads(int count, const Work &work) {
   std::vector<std::thread> threads;
@@ -23,7 +23,7 @@ void on_threads(int count, const Work &work) {
   for (std::thread &thread : threads) thread.join();
 }
 
-// What can be read back from a tensor descriptor.
+// The readable state of a tensor descriptor.
 struct State {
   mluOpTensorLayout_t layout;
   mluOpDataType_t dtype;
@@ -65,7 +65,7 @@ TEST(handle_life) {
   CHECK_EQ(mluOpSetQueue(handle, nullptr), MLUOP_STATUS_BAD_PARAM);
 }
 
-TEST(objects_of_another_kind_are_told_apart) {
+TEST(objects_of_another_kind_are_refused) {
   const Handle handle;
   const Descriptor desc({2, 3}, MLUOP_DTYPE_FLOAT);
   const auto as_desc = reinterpret_cast<mluOpTensorDescriptor_t>(static_cast<mluOpHandle_t>(handle));
@@ -76,7 +76,7 @@ TEST(objects_of_another_kind_are_told_apart) {
   CHECK_EQ(mluOpGetTensorElementNum(desc), std::size_t{6});
 }
 
-TEST(a_new_object_in_an_old_place_is_new) {
+TEST(a_reused_slot_holds_a_fresh_object) {
   for (int i = 0; i < 1000; ++i) {
     mluOpTensorDescriptor_t desc = nullptr;
     CHECK_EQ(mluOpCreateTensorDescriptor(&desc), MLUOP_STATUS_SUCCESS);

@@ -3,7 +3,7 @@
 #ifndef MLUOPS_TESTS_EMULATED_AVX512_H_
 #define MLUOPS_TESTS_EMULATED_AVX512_H_
 
-// Its functions for AVX-512 can be declared only as long as the compiler does not seem to have it.
+// The header's AVX-512 functions can be declared only while the compiler seems to lack AVX-512.
 #include <immintrin.h>
 
 #include <cstdint>
@@ -40,7 +40,7 @@ inline Vector vector_of(const Lanes<Lane> &lanes) {
   return vector;
 }
 
-// Only the chosen lanes are read or written.
+// Only selected lanes are read or written.
 template <typename Vector, typename Lane>
 inline Vector load_chosen(__mmask16 mask, const void *from) {
   Lanes<Lane> lanes = {};
@@ -94,13 +94,22 @@ inline __m256i halves_of_floats(__mmask16 mask, __m512 floats) {
   return vector_of<__m256i>(result);
 }
 
+inline __mmask16 signs(__m512i vector) {
+  const Lanes<std::int32_t> from = lanes_of<std::int32_t>(vector);
+  unsigned mask = 0;
+  for (int i = 0; i < kLanes; ++i) {
+    if (from.lane[i] < 0) mask |= 1u << i;
+  }
+  return static_cast<__mmask16>(mask);
+}
+
 inline __m512i every_byte(char byte) {
   __m512i vector;
   std::memset(&vector, byte, sizeof vector);
   return vector;
 }
 
-// The instruction refuses an address that is no multiple of 64.
+// The instruction faults unless the address is a multiple of 64.
 inline void stream(void *to, __m512i vector) {
   if (reinterpret_cast<std::uintptr_t>(to) % sizeof vector != 0) std::abort();
   std::memcpy(to, &vector, sizeof vector);
@@ -118,6 +127,7 @@ inline void stream(void *to, __m512i vector) {
 #define _mm512_mask_storeu_ps emulated::store_chosen<float>
 #define _mm512_mask_storeu_epi32 emulated::store_chosen<std::int32_t>
 #define _mm256_mask_storeu_epi16 emulated::store_chosen<std::int16_t>
+#define _mm512_movepi32_mask emulated::signs
 #define _mm512_loadu_si512(from) emulated::load_chosen<__m512i, std::int32_t>(0xffff, from)
 #define _mm512_set1_epi8 emulated::every_byte
 #define _mm512_stream_si512 emulated::stream

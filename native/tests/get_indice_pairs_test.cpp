@@ -84,7 +84,7 @@ struct Call {
     CHECK_EQ(mluOpGetIndicePairsWorkspaceSize(handle, sparse, indices.desc, pairs.desc, out.desc, counts.desc, &size),
              MLUOP_STATUS_SUCCESS);
   }
-  // The workspace ends where its memory ends; `shift` bytes in front of it put it on an odd address.
+  // The workspace ends at the end of its memory; `shift` bytes in front make its address odd.
   mluOpStatus_t run(std::size_t shift = 0) {
     char *memory = static_cast<char *>(std::malloc(size + shift));
     const mluOpStatus_t status =
@@ -189,8 +189,9 @@ TEST(default_mode) {
   }
 }
 
-// Rows are put together by the filter cells that send them to outputs. With strides of 5 there are too many such sets, and too many cells
-// in one with a filter of 11; 10 along two axes are the most. Cells of a set lie less or more than 64 outputs apart.
+// Rows are grouped by the filter cells that send them to outputs. Strides of 5 give too many groups, and a filter of 11
+// too many cells in one; 10 along two axes are the maximum. The outputs of a group's cells are less or more than 64
+// apart.
 TEST(kinds_of_rows) {
   std::mt19937 random(16);
   const Geometry geometries[] = {
@@ -217,7 +218,7 @@ TEST(enough_rows_for_many_threads) {
   const Geometry same{2, kOnes, kOnes, kOnes, {31, 33, 35}, {3, 3, 3}, {31, 33, 35}, 1};
   compare(down, random_rows(down, 5003, random, true));
   compare(same, random_rows(same, 5003, random, true));
-  // A grid with all words, and one with those that have marks, large enough to be numbered by several threads.
+  // A grid with all words, and one with only marked words, large enough for several threads.
   for (const Three &space : {Three{63, 66, 70}, Three{130, 200, 180}}) {
     Geometry large{2, kOnes, kOnes, kOnes, space, {3, 3, 3}, space, 0};
     for (large.sub_m = 0; large.sub_m < 2; ++large.sub_m) compare(large, random_rows(large, 5003, random, true));
@@ -226,7 +227,7 @@ TEST(enough_rows_for_many_threads) {
 
 TEST(workspace_at_any_address) {
   std::mt19937 random(15);
-  // Of 64 rows under 8 cells a row, every part of the workspace is full to its last byte.
+  // 64 rows under 8 cells fill every part of the workspace to its last byte.
   for (const Three &filter : {Three{3, 3, 3}, Three{1, 1, 8}}) {
     Geometry g{2,          {(filter[0] - 1) / 2, (filter[1] - 1) / 2, (filter[2] - 1) / 2},
                kOnes,      kOnes,
@@ -272,7 +273,7 @@ TEST(refusals_leave_outputs_alone) {
   CHECK_EQ(outside.run(), MLUOP_STATUS_BAD_PARAM);
   CHECK_EQ(outside.sparse.rows(), 0);
   untouched(outside);
-  // Rows are checked many at a time: each coordinate, first and last values, at the ends of what goes together.
+  // Rows are checked in batches: test each coordinate, first and last values, at the ends of batches.
   const Geometry wide{2, kOnes, kOnes, kOnes, {5, 6, 70}, {3, 3, 3}, {5, 6, 70}, 0};
   const Site inside{1, 4, 5, 69};
   for (const std::size_t place : {std::size_t{0}, std::size_t{255}, std::size_t{256}, std::size_t{299}}) {

@@ -12,8 +12,9 @@
 
 namespace harness {
 
-// Whether the child of a process with several threads may allocate memory and start threads. Under ThreadSanitizer it may hang then:
-// locks of its runtime can be held by threads that the child does not have. So it ends at once, behind the handlers of fork.
+// Whether the child of a multi-threaded process may allocate memory and start threads. Under ThreadSanitizer it may
+// hang, because threads that do not exist in the child can hold locks of the runtime. So it exits right after the fork
+// handlers.
 #if defined(__SANITIZE_THREAD__)
 constexpr bool kChildrenCompute = false;
 #else

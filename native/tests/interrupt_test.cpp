@@ -1,7 +1,7 @@
-// The interrupt check: when it is called, and what becomes of a call that it ends.
+// The interrupt check: when it is called, and the effect of an interruption.
 //
-// The linker's --wrap gives the library another clock, which the tests can make run so fast that the check is called whenever it might
-// be: then a call is ended at each of these points in turn.
+// The linker's --wrap replaces the library's clock. The tests can make it run so fast that the check is called at every
+// opportunity, and interrupt a call at each of these points in turn.
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -33,11 +33,11 @@ using namespace problems;
 
 namespace {
 
-// The check of these tests.
+// The interrupt check of these tests.
 std::thread::id caller;
 std::atomic<int> asked{0}, end_at{0}, elsewhere{0};
 
-std::chrono::steady_clock::time_point ended;  // when it ended a call
+std::chrono::steady_clock::time_point ended;  // time of the interruption
 
 int check() {
   if (std::this_thread::get_id() != caller) ++elsewhere;
@@ -46,7 +46,7 @@ int check() {
   return 1;
 }
 
-// With the check set, and a number of threads, for the time of a test.
+// Sets the check and a number of threads during a test.
 struct Checked {
   explicit Checked(int threads) : before(mluopsExtGetNumThreads()) {
     caller = std::this_thread::get_id();
@@ -63,7 +63,7 @@ struct Checked {
   const int before;
 };
 
-// Calls with the check ending it the n-th time that it is asked; never if that is 0.
+// Calls while the n-th check interrupts; never if that is 0.
 mluOpStatus_t call(const Problem &problem, mluOpHandle_t handle, int n) {
   asked = 0;
   end_at = n;
@@ -78,7 +78,7 @@ void check_ended(const Problem &problem, mluOpStatus_t status) {
 
 }  // namespace
 
-// However many points there are, about thirty of them are taken, the first ones among them.
+// Tests about thirty of the points, including the first ones.
 static void end_at_every_point(int threads) {
   const Handle handle;
   const Checked checked(threads);
@@ -91,7 +91,7 @@ static void end_at_every_point(int threads) {
     CHECK_EQ(call(*problem, handle, 0), MLUOP_STATUS_SUCCESS);
     CHECK(problem->results() == wanted);
     const int points = asked;
-    // Another thread may do all the work of a phase, so with several the number varies.
+    // With several threads the number varies, since another thread may do all the work of a phase.
     for (int n = 1; n <= points; n += n < 12 ? 1 : points / 16 + 1) {
       problem->scrub();
       const mluOpStatus_t status = call(*problem, handle, n);
@@ -107,7 +107,7 @@ static void end_at_every_point(int threads) {
 TEST(a_call_ends_at_every_point_with_one_thread) { end_at_every_point(1); }
 TEST(a_call_ends_at_every_point_with_several_threads) { end_at_every_point(4); }
 
-// Their time would be spent on looking at the clock.
+// Reading the clock would dominate their time.
 TEST(short_calls_do_not_look_at_the_clock) {
   const Handle handle;
   const Checked checked(1);
@@ -128,7 +128,7 @@ TEST(short_calls_do_not_look_at_the_clock) {
   }
 }
 
-// With rows so many that each phase may end in its middle.
+// With enough rows that each phase can be interrupted in the middle.
 TEST(every_phase_of_get_indice_pairs_ends_the_call) {
   const Handle handle;
   const Checked checked(1);
@@ -146,7 +146,7 @@ TEST(every_phase_of_get_indice_pairs_ends_the_call) {
   }
 }
 
-TEST(without_a_check_nothing_ends) {
+TEST(without_a_check_nothing_is_interrupted) {
   const Handle handle;
   {
     const Checked checked(2);
@@ -165,7 +165,7 @@ TEST(without_a_check_nothing_ends) {
 
 namespace {
 
-// Gigabytes of addresses with little memory behind them: the same few megabytes again and again.
+// Gigabytes of address space mapped repeatedly to the same few megabytes.
 class Addresses {
  public:
   explicit Addresses(std::int64_t bytes) : bytes_(static_cast<std::size_t>(bytes + kPart - 1) / kPart * kPart) {
@@ -197,13 +197,13 @@ struct Large {
   const Addresses memory;
 };
 
-// Each is ended the first time that the check is asked.
+// Each call is interrupted at the first check.
 template <typename Function>
 void ends_soon(const char *function, const Function &operation) {
   for (const int threads : {1, 4}) {
     const Checked checked(threads);
     std::chrono::duration<double> took(0);
-    for (int attempt = 0; attempt < 3; ++attempt) {  // the machine may have other work
+    for (int attempt = 0; attempt < 3; ++attempt) {  // other processes may delay a measurement
       asked = 0;
       end_at = 1;
       CHECK_EQ(operation(), MLUOP_STATUS_EXECUTION_FAILED);
@@ -222,7 +222,7 @@ constexpr mluOpTensorLayout_t kNhwc = MLUOP_LAYOUT_NHWC;
 
 }  // namespace
 
-TEST(border_align_with_all_samples_there_can_be_ends_soon) {
+TEST(border_align_with_the_largest_pool_size_ends_soon) {
   const Handle handle;
   for (const bool forward : {true, false}) {
     const ProblemPointer problem = border_align(forward, 4, 4, 1, 1, 2147483647);
@@ -327,7 +327,7 @@ TEST(a_check_may_call_operators) {
   }
 }
 
-// The child of a fork has not the threads that worked on the call: it ends there, and later calls are right.
+// The child of a fork lacks the call's worker threads: the call ends there, and later calls work.
 TEST(a_check_may_fork) {
   static bool forked = false;
   static pid_t child = -1;

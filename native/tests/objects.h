@@ -13,7 +13,8 @@
 #include <vector>
 
 #include "harness.h"
-#include "mluops.h"
+#include "mlu_op.h"
+#include "mluops_ext.h"
 
 namespace objects {
 
@@ -39,7 +40,7 @@ inline Half to_half(double value) {
   int exponent = -24;  // of the last bit
   if (magnitude >= std::ldexp(1, -14)) exponent = std::ilogb(magnitude) - 10;
   const auto fraction = static_cast<int>(std::nearbyint(std::ldexp(magnitude, -exponent)));
-  // The first bit of a normal fraction, and a carry out of it, count into the exponent by themselves.
+  // The leading bit of a normal fraction, and a carry out of it, increment the exponent.
   return Half{static_cast<std::uint16_t>(sign | ((exponent + 24) * 1024 + fraction))};
 }
 
@@ -102,8 +103,8 @@ class Descriptor {
   mluOpTensorDescriptor_t desc_ = nullptr;
 };
 
-// A tensor whose memory ends where the tensor ends, so that AddressSanitizer sees the first byte outside. With `shift` 1
-// the data is aligned to its elements only.
+// A tensor whose memory ends with the tensor, so that AddressSanitizer detects the first byte outside. With `shift` 1
+// the data is aligned only to its elements.
 template <typename T>
 class Tensor {
  public:
@@ -143,7 +144,7 @@ class Tensor {
   T *const data;
 };
 
-// Compares with sums of terms; `scale` holds the sums of their magnitudes, to which `tolerance` is relative.
+// Compares with sums of terms; `tolerance` is relative to `scale`, the sums of their magnitudes.
 template <typename T>
 void check_sums(const Tensor<T> &found, const std::vector<double> &wanted, const std::vector<double> &scale,
                 double tolerance) {

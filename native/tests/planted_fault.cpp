@@ -1,4 +1,4 @@
-// A fault on purpose, by which a sanitizer shows that it is at work.
+// A deliberate fault that a sanitizer must detect.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>

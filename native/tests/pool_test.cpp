@@ -105,7 +105,7 @@ TEST(a_nested_call_runs_on_its_own_thread) {
   for (int round = 0; round < 10; ++round) mluops::parallel_for(2, 1, outer);
   CHECK_EQ(visited.load(), 10 * 2 * 32);
   CHECK_EQ(elsewhere.load(), 0);
-  CHECK(each_once(1000, 1));  // the caller is not taken for nested afterwards
+  CHECK(each_once(1000, 1));  // the caller does not count as nested afterwards
 }
 
 TEST(several_threads_take_part) {
@@ -135,7 +135,7 @@ TEST(no_more_threads_than_asked_for) {
   CHECK(most <= 2);
 }
 
-// Who is in each slot, how often each index was visited and by which slot, and where each slot began.
+// Thread of each slot, visits and slot of each index, and the first index of each slot.
 struct Visits {
   explicit Visits(std::int64_t count)
       : indices(static_cast<std::size_t>(count)), visitors(static_cast<std::size_t>(count), -1) {}
@@ -176,7 +176,7 @@ TEST(a_slot_begins_where_it_began_before) {
     Visits visits(3 * kPart);
     mluops::run_in_slots(3 * kPart, 3, Visits::visit, &visits);
     for (int slot = 0; slot < 3; ++slot) {
-      // Whoever comes too late, others have done its part: it begins with its own only if there is anything left.
+      // A late thread may find its part done by others.
       const auto own = visits.visitors.begin() + slot * kPart;
       const std::int64_t first = visits.first[static_cast<std::size_t>(slot)];
       if (std::count(own, own + kPart, slot) != 0) CHECK_EQ(first / kPart, std::int64_t{slot});
@@ -195,7 +195,7 @@ TEST(many_callers_at_once) {
   for (std::thread &caller : callers) caller.join();
 }
 
-TEST(number_of_threads_changes_meanwhile) {
+TEST(number_of_threads_changes_during_calls) {
   const Threads set(2);
   std::atomic<bool> stop{false};
   std::thread changer([&] {

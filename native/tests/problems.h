@@ -1,4 +1,5 @@
-// Problems of every operator and of every way that a kernel takes, for tests that look at how a call goes and not at what it computes.
+// Problems of every operator and of every path of a kernel, for tests of the course of a call rather than of its
+// values.
 #ifndef MLUOPS_TESTS_PROBLEMS_H_
 #define MLUOPS_TESTS_PROBLEMS_H_
 
@@ -14,7 +15,7 @@ namespace problems {
 using objects::Descriptor;
 using objects::Half;
 
-// Memory between two walls of bytes that nobody may change.
+// Memory between two guard areas whose bytes must not change.
 class Memory {
  public:
   explicit Memory(std::int64_t bytes) : bytes_(bytes), all_(static_cast<std::size_t>(bytes + 2 * kWall), kBrick) {}
@@ -78,10 +79,10 @@ class Problem {
     return *rooms_.back();
   }
 
-  // In the order in which they were made: inputs are named where a problem is built.
+  // In order of creation: inputs are named where a problem is built.
   Argument &argument(std::size_t number) const { return *arguments_[number]; }
 
-  // Whether nothing was written beside the tensors.
+  // Whether the guard areas are unchanged.
   bool intact() const {
     for (const auto &argument : arguments_) {
       if (!argument->memory.intact()) return false;
@@ -97,7 +98,7 @@ class Problem {
     return all;
   }
 
-  // What a call does not write is the same after every call then, and what it should not read is no place at all.
+  // Bytes that a call does not write stay comparable between calls, and are invalid as indices.
   void scrub() {
     for (const auto &memory : rooms_) std::memset(memory->data(), 0x7f, static_cast<std::size_t>(memory->bytes()));
     for (Argument *output : outputs_) {
@@ -216,10 +217,10 @@ struct Sparse {
   int filter[3];
   int stride;
   std::int64_t rows;
-  bool ascending;  // the rows, which are distinct then
+  bool ascending;  // sorted distinct rows
 };
 
-// Rows of one batch; where they are not distinct about every tenth has the place of another one.
+// Rows of one batch; unless distinct, about every tenth has the place of another one.
 inline void fill_rows(Argument &rows, const Sparse &sparse) {
   std::mt19937_64 random(7);
   const std::int64_t cells = std::int64_t{sparse.space[0]} * sparse.space[1] * sparse.space[2];
@@ -290,7 +291,7 @@ inline ProblemPointer get_indice_pairs(const Sparse &sparse) {
   return made;
 }
 
-// Every way of GetIndicePairs, with about so many rows.
+// Every path of GetIndicePairs, with about `rows` rows.
 inline std::vector<Sparse> sparse_ways(std::int64_t rows) {
   const int side = static_cast<int>(std::cbrt(static_cast<double>(rows))) + 2;
   return {
@@ -308,7 +309,7 @@ inline std::vector<Sparse> sparse_ways(std::int64_t rows) {
   };
 }
 
-// All operators and ways; a problem has some `size` thousand values.
+// All operators and paths; a problem has about `size` thousand values.
 inline std::vector<ProblemPointer> every_way(std::int64_t size) {
   std::vector<ProblemPointer> all;
   const std::int64_t side = static_cast<std::int64_t>(std::sqrt(std::sqrt(1000.0 * static_cast<double>(size)))) + 1;

@@ -1,5 +1,6 @@
-// Several threads at once call all operators with shared handles and descriptors, make and destroy objects, change the number of threads,
-// set the interrupt check and fork. Results are right, and ThreadSanitizer finds nothing.
+// Several threads concurrently call all operators with shared handles and descriptors, create and destroy objects,
+// change the number of threads, set the interrupt check and fork. Results are right, and ThreadSanitizer reports
+// nothing.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -49,7 +50,7 @@ void fork_now_and_then() {
   }
 }
 
-// Each object is destroyed once, though two threads try.
+// Each object is destroyed once, although two threads try.
 void make_and_destroy() {
   for (int i = 0; i < 200; ++i) {
     std::vector<mluOpTensorDescriptor_t> descs(20);
@@ -61,7 +62,8 @@ void make_and_destroy() {
     std::thread other(destroy);
     destroy();
     other.join();
-    // Who creates meanwhile may be given the same place again, so that the second thread destroys another one's: nobody else is here.
+    // A concurrent creation may reuse the address, and the second thread would destroy the new object; so no other
+    // thread creates here.
     CHECK_EQ(destroyed.load(), 20);
     CHECK_EQ(mluOpDestroyTensorDescriptor(nullptr), MLUOP_STATUS_BAD_PARAM);
     CHECK(mluopsExtGetLastReason()[0] != '\0');
@@ -82,7 +84,7 @@ void call_all(mluOpHandle_t handle, const std::vector<std::vector<char>> &wanted
 
 }  // namespace
 
-TEST(everything_at_once) {
+TEST(all_operations_concurrently) {
   const Handle shared;
   std::vector<std::vector<char>> wanted;
   for (const ProblemPointer &problem : every_way(100)) {

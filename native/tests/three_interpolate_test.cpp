@@ -9,7 +9,7 @@ struct Shape {
   std::int64_t batches, channels, sources, targets;
 };
 
-// For every weight, calls add(b, c, source m, target n, weight); indices outside the sources are left out.
+// For every weight, calls add(b, c, source m, target n, weight); invalid indices are skipped.
 template <typename T, typename Add>
 void for_each_term(const Shape &s, const Tensor<std::int32_t> &indices, const Tensor<T> &weights, const Add &add) {
   for (std::int64_t i = 0; i < indices.count; ++i) {
@@ -79,7 +79,7 @@ TEST(odd_sizes) {
       {1, 64, 5, 511},
       {2, 3, 100, 513},
       {1, 2, 1021, 1},
-      // Rows that all begin at one place in a cache line; so many channels that targets are kept for them.
+      // Rows that start at the same offset in a cache line, with enough channels that targets are kept.
       {1, 9, 13, 640},
       {1, 1600, 21, 40}};
   for (const Shape &shape : shapes) {
@@ -97,7 +97,7 @@ TEST(many_targets_of_one_source) {
   compare<float>({1, 3, 1, 4099}, 0, false, random, 1e-4);
 }
 
-TEST(stray_index_hides_its_weight) {
+TEST(an_invalid_index_ignores_its_weight) {
   const Handle handle;
   Tensor<float> features({1, 1, 2}), output({1, 1, 1}), weights({1, 1, 3});
   Tensor<std::int32_t> indices({1, 1, 3});

@@ -48,7 +48,7 @@ void compare(const Shape &s, int shift, std::mt19937 &random) {
 
 TEST(odd_sizes) {
   std::mt19937 random(1);
-  // The last ones have blocks of some kilobytes that lie any number of bytes apart.
+  // The last ones have blocks of some kilobytes at various distances modulo 32 bytes.
   const Shape shapes[] = {{1, 1, 1, 1, 1},    {1, 2, 1, 3, 1},    {2, 3, 6, 5, 3},   {1, 8, 12, 7, 4},
                           {3, 5, 7, 17, 7},   {1, 6, 6, 1, 3},    {2, 4, 9, 31, 3},  {1, 13, 2, 33, 2},
                           {5, 2, 8, 65, 1},   {1, 3, 16, 127, 4}, {2, 7, 4, 257, 2}, {1, 1, 5, 1021, 5},

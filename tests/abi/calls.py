@@ -1,4 +1,4 @@
-"""A legal call of every declared function, as `parameter -> value`, so that tests can replace one value at a time."""
+"""A legal call of every function of the core and of five families, as `parameter -> value`: tests replace one value."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Any
 from abi.facts import BAD_PARAM, EXECUTION_FAILED, FUNCTIONS, NOT_INITIALIZED, SUCCESS
 from abi.problems import PROBLEMS, Call
 from abi.raw import RawAbi
+from abi.settings_calls import SETTINGS_CALLS
 
 Arguments = dict[str, Any]
 
@@ -208,6 +209,8 @@ CALLS: dict[str, Callable[[RawAbi], Arguments]] = {
     **{name: _operator(name) for name in PROBLEMS},
 }  # fmt: skip
 
+CALLS.update(SETTINGS_CALLS)
+
 _READ_OUTPUTS = ("layout", "dtype", "dimNb", "dimSize")
 
 #: `(function, parameter) -> status` where a NULL is not BAD_PARAM.
@@ -222,6 +225,8 @@ NULL_STATUS: dict[tuple[str, str], int] = {
         ("mluOpGetSeqDataDescriptor_v2", name): SUCCESS
         for name in ("layout", "dimNb", "dimSize", "seqLengthArraySize", "seqLengthArray", "paddingFill")
     },
+    ("mluOpMakeFFTPlanMany", "fft_plan"): NOT_INITIALIZED,
+    ("mluOpSetFFTReserveArea", "reservespace"): SUCCESS,
     ("mluOpCreateSparseConvolutionDescriptor", "desc"): NOT_INITIALIZED,
     ("mluOpGetSparseConvolutionNumActOut", "desc"): NOT_INITIALIZED,
     ("mluOpGetSparseConvolutionNumActOut", "num_act_out"): NOT_INITIALIZED,

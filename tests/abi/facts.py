@@ -10,8 +10,11 @@ from typing import Any
 
 from pycparser import c_ast, c_parser
 
+import pymluops
+
 ROOT = Path(__file__).resolve().parents[2]
-HEADER = ROOT / "native" / "include" / "mluops.h"
+HEADER = ROOT / "native" / "include" / "mlu_op.h"
+EXTENSION_HEADER = HEADER.with_name("mluops_ext.h")
 FACTS: dict[str, Any] = json.loads((ROOT / "tests" / "data" / "abi.json").read_text(encoding="utf-8"))
 
 FUNCTIONS: dict[str, dict[str, Any]] = {function["name"]: function for function in FACTS["functions"]}
@@ -36,6 +39,7 @@ SUCCESS = 0
 NOT_INITIALIZED = 1
 ALLOC_FAILED = 2
 BAD_PARAM = 3
+INTERNAL_ERROR = 4
 EXECUTION_FAILED = 6
 NOT_SUPPORTED = 7
 
@@ -46,10 +50,19 @@ EXTENSIONS: dict[str, tuple[str, list[str]]] = {
     "mluopsExtSetNumThreads": ("mluOpStatus_t", ["int"]),
     "mluopsExtSetInterruptCheck": ("mluOpStatus_t", ["mluopsExtInterruptCheck"]),
     "mluopsExtGetStreamingBytes": ("size_t", []),
+    "mluopsExtImplements": ("int", ["const char *"]),
     "mluopsExtGetLibraryKind": ("const char *", []),
     "mluopsExtGetLibraryVersion": ("const char *", []),
     "mluopsExtGetInstructionLevel": ("const char *", []),
 }
+
+#: Functions that the installed CPU library implements.
+IMPLEMENTED: frozenset[str] = frozenset(name for name in FUNCTIONS if pymluops.load("cpu").implements(name))
+
+#: Functions that return no status.
+NO_STATUS: frozenset[str] = frozenset(
+    name for name, function in FUNCTIONS.items() if function["returns"] != "mluOpStatus_t"
+)
 
 
 def is_pointer(type_name: str) -> bool:
@@ -76,9 +89,9 @@ class Declarations:
     functions: dict[str, dict[str, Any]] = field(default_factory=dict)
 
 
-def read_header(path: Path = HEADER) -> Declarations:
-    """Parse the header: constants by their #define lines, everything else with pycparser."""
-    text = re.sub(r"/\*.*?\*/", " ", path.read_text(encoding="utf-8"), flags=re.DOTALL)
+def read_headers(*paths: Path) -> Declarations:
+    """Parse headers that build on one another: constants by their #define lines, everything else with pycparser."""
+    text = re.sub(r"/\*.*?\*/", " ", "\n".join(path.read_text(encoding="utf-8") for path in paths), flags=re.DOTALL)
     found = Declarations(constants=_constants(text))
     for node in c_parser.CParser().parse(_preprocessed(text)).ext:
         if isinstance(node, c_ast.Typedef):
@@ -86,7 +99,7 @@ def read_header(path: Path = HEADER) -> Declarations:
         elif isinstance(node, c_ast.Decl) and isinstance(node.type, c_ast.FuncDecl):
             found.functions[node.name] = _function(node.type)
         else:
-            raise AssertionError(f"unexpected declaration in {path.name}: {node}")
+            raise AssertionError(f"unexpected declaration: {node}")
     return found
 
 
@@ -103,12 +116,12 @@ def _preprocessed(text: str) -> str:
     """The C branch of the header without directives; enough for a header that has no other conditions."""
     text = re.sub(r"#ifdef __cplusplus.*?#endif", " ", text, flags=re.DOTALL)
     text = re.sub(r"^\s*#.*$", " ", text, flags=re.MULTILINE).replace("MLUOP_WIN_API", " ")
-    base = "typedef unsigned long size_t; typedef int int32_t; typedef long int64_t;\n"
+    base = "typedef unsigned long size_t; typedef int int32_t; typedef long int64_t; typedef int bool;\n"
     return base + text
 
 
 def _add_typedef(found: Declarations, node: c_ast.Typedef) -> None:
-    if node.name in ("size_t", "int32_t", "int64_t"):
+    if node.name in ("size_t", "int32_t", "int64_t", "bool"):
         return
     inner = node.type
     if isinstance(inner, c_ast.TypeDecl) and isinstance(inner.type, c_ast.Enum):

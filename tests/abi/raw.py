@@ -30,6 +30,28 @@ class TensorState(NamedTuple):
 NEW_STATE = TensorState(LAYOUTS["ARRAY"], DTYPES["FLOAT"], (), (), 0, DTYPES["INVALID"], 1, 0, 1.0, 0)
 
 
+class SettingsKind(NamedTuple):
+    """Names of a descriptor that carries settings."""
+
+    type_name: str
+    create: str
+    destroy: str
+    parameter: str  # of the create and destroy functions
+
+
+SETTINGS = {
+    kind: SettingsKind(f"mluOp{kind}_t", f"mluOpCreate{kind}", f"mluOpDestroy{kind}", parameter)
+    for kind, parameter in {
+        "CarafeDescriptor": "carafe_desc",
+        "NmsDescriptor": "desc",
+        "RoiAlignForwardDescriptor": "desc",
+        "AdamWDescriptor": "adamw_desc",
+        "DCNDescriptor": "dcn_desc",
+        "FFTPlan": "fft_plan",
+    }.items()
+}
+
+
 class RawAbi:
     """`Backend.lib` and `Backend.ffi` with short names for what nearly every test needs."""
 
@@ -88,6 +110,14 @@ class RawAbi:
 
     def new_set(self, dims: Sequence[int]) -> Any:
         return self.create("mluOpCreateTensorSetDescriptor", "mluOpTensorSetDescriptor_t", len(dims), self.ints(dims))
+
+    def settings(self, kind: str) -> Any:
+        """A settings descriptor as it is created; `kind` is one of `SETTINGS`."""
+        names = SETTINGS[kind]
+        return self.ffi.gc(self.new_settings(kind), getattr(self.lib, names.destroy))
+
+    def new_settings(self, kind: str) -> Any:
+        return self.create(SETTINGS[kind].create, SETTINGS[kind].type_name)
 
     def handle(self) -> Any:
         return self.ffi.gc(self.new_handle(), self.lib.mluOpDestroy)

@@ -6,25 +6,32 @@ import pytest
 
 from support import run_python
 
-# Python checks the variables before it loads a library, so this one is set afterwards.
+# Python checks the variables before it loads a library, so this one is set afterwards. The library reads it once, so
+# each value is tried in the child of a fork.
 CREATE = """
 import os, sys
 import pymluops
 backend = pymluops.load("cpu")
-os.environ[sys.argv[1]] = sys.argv[2]
-handle = backend.ffi.new("mluOpHandle_t *")
-status = backend.lib.mluOpCreate(handle)
-print(status, handle[0] == backend.ffi.NULL, backend.ffi.string(backend.lib.mluopsExtGetLastReason()).decode(), sep="|")
+for value in sys.argv[2:]:
+    sys.stdout.flush()
+    if os.fork() == 0:
+        os.environ[sys.argv[1]] = value
+        handle = backend.ffi.new("mluOpHandle_t *")
+        status = backend.lib.mluOpCreate(handle)
+        reason = backend.ffi.string(backend.lib.mluopsExtGetLastReason()).decode()
+        print(status, handle[0] == backend.ffi.NULL, reason, sep="|", flush=True)
+        os._exit(0)
+    assert os.wait()[1] == 0
 """
 
 LEVELS = "x86-64, x86-64-v3 or x86-64-v4"
 
 
-def created(name: str, value: str) -> list[str]:
-    """Status, whether there is no handle, and the reason, in a process with this variable."""
-    done = run_python(CREATE, name, value)
+def created(name: str, values: list[str]) -> list[list[str]]:
+    """Status, whether there is no handle, and the reason, in processes that have this variable with each value."""
+    done = run_python(CREATE, name, *values)
     assert done.returncode == 0, done.stderr
-    return done.stdout.removesuffix("\n").split("|")
+    return [line.split("|") for line in done.stdout.splitlines()]
 
 
 @pytest.mark.parametrize(
@@ -36,9 +43,9 @@ def created(name: str, value: str) -> list[str]:
     ],
 )
 def test_bad_values_are_refused(name: str, expected: str, bad: list[str]) -> None:
-    for value in bad:
-        shown = value if len(value) <= 40 else value[:40] + "..."
-        assert created(name, value) == ["1", "True", f"mluOpCreate: {name}: expected {expected}, got {shown}"]
+    shown = [value if len(value) <= 40 else value[:40] + "..." for value in bad]
+    reasons = [f"mluOpCreate: {name}: expected {expected}, got {value}" for value in shown]
+    assert created(name, bad) == [["1", "True", reason] for reason in reasons]
 
 
 @pytest.mark.parametrize(
@@ -50,5 +57,4 @@ def test_bad_values_are_refused(name: str, expected: str, bad: list[str]) -> Non
     ],
 )
 def test_good_values_are_taken(name: str, good: list[str]) -> None:
-    for value in good:
-        assert created(name, value) == ["0", "False", ""]
+    assert created(name, good) == [["0", "False", ""]] * len(good)

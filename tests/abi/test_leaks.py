@@ -11,7 +11,7 @@ import pytest
 
 from abi.facts import SUCCESS
 from abi.problems import PROBLEMS, Call
-from abi.raw import RawAbi
+from abi.raw import SETTINGS, RawAbi
 
 ROUNDS = 10_000
 #: Well below 10 000 times the smallest object.
@@ -110,6 +110,28 @@ def test_sparse_descriptors(abi: RawAbi) -> None:
         assert abi.lib.mluOpDestroySparseConvolutionDescriptor(desc) == SUCCESS
 
     assert_flat(work)
+
+
+@pytest.mark.parametrize("kind", SETTINGS)
+def test_settings_objects(abi: RawAbi, kind: str) -> None:
+    destroy = getattr(abi.lib, SETTINGS[kind].destroy)
+
+    def work() -> None:
+        assert destroy(abi.new_settings(kind)) == SUCCESS
+
+    assert_flat(work)
+
+
+def test_gen_case_directories(abi: RawAbi) -> None:
+    names, buffer = [b"/" + b"x" * length for length in (1, 50, 3000)], abi.ffi.new("char[]", 4096)
+
+    def work() -> None:
+        for name in names:
+            assert abi.lib.mluOpSetGenCaseDirectory(name) == SUCCESS
+            assert abi.lib.mluOpGetGenCaseDirectory(buffer, 4096, abi.null, abi.null) == buffer
+
+    assert_flat(work)
+    assert abi.lib.mluOpSetGenCaseDirectory(b"") == SUCCESS
 
 
 def test_refused_calls(abi: RawAbi) -> None:

@@ -12,7 +12,7 @@ import pytest
 import pymluops
 from abi.calls import CALLS
 from abi.facts import BAD_PARAM, FUNCTIONS, HANDLES, SUCCESS
-from abi.raw import UNTOUCHED, RawAbi
+from abi.raw import SETTINGS, UNTOUCHED, RawAbi
 
 
 class Kind(NamedTuple):
@@ -29,6 +29,10 @@ KINDS = {
     "sparse": Kind(
         "mluOpSparseConvolutionDescriptor_t", RawAbi.new_sparse, "mluOpDestroySparseConvolutionDescriptor"
     ),
+    **{
+        kind: Kind(names.type_name, lambda abi, kind=kind: abi.new_settings(kind), names.destroy)
+        for kind, names in SETTINGS.items()
+    },
 }  # fmt: skip
 
 
@@ -58,8 +62,8 @@ def test_destroyed_as_another_kind(abi: RawAbi, given: str, wanted: str) -> None
 
 OBJECT_PARAMETERS = [
     pytest.param(name, param["name"], id=f"{name[5:]}-{param['name']}")
-    for name, function in FUNCTIONS.items()
-    for param in function["params"]
+    for name in CALLS
+    for param in FUNCTIONS[name]["params"]
     if param["type"].removeprefix("const ") in HANDLES
 ]
 
@@ -67,7 +71,8 @@ OBJECT_PARAMETERS = [
 @pytest.mark.parametrize(("name", "parameter"), OBJECT_PARAMETERS)
 def test_every_function_refuses_destroyed_and_foreign_objects(abi: RawAbi, name: str, parameter: str) -> None:
     types = {param["name"]: param["type"].removeprefix("const ") for param in FUNCTIONS[name]["params"]}
-    for kind in KINDS.values():
+    same = next(kind for kind in KINDS.values() if kind.type_name == types[parameter])
+    for kind in (KINDS["handle"], KINDS["tensor"], same):
         arguments = CALLS[name](abi)
         thing = kind.create(abi)
         if types[parameter] == kind.type_name:  # destroyed; for the others: alive, but of another kind

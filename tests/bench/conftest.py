@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterator
 import pytest
 
 import pymluops
-from pymluops.bench.cases import Case
-from pymluops.bench.threads import close_teams
-from pymluops.cli import main
+from benchmarks.cases import Case
+from benchmarks.command import main
+from benchmarks.threads import close_teams
 
 
 @pytest.fixture(autouse=True)
@@ -22,11 +22,11 @@ def threads_as_before() -> Iterator[None]:
 
 @pytest.fixture
 def bench(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str]]:
-    """Run ``pymluops bench`` in this process; gives exit code, standard output and standard error."""
+    """Run ``python -m benchmarks`` in this process; gives exit code, standard output and standard error."""
 
     def run(*arguments: object) -> tuple[int, str, str]:
         capsys.readouterr()
-        code = main(["bench", *map(str, arguments)])
+        code = main([*map(str, arguments)])
         captured = capsys.readouterr()
         return code, captured.out, captured.err
 

@@ -1,4 +1,4 @@
-"""``pymluops bench`` from the command line to its output."""
+"""``python3 -m benchmarks`` from the command line to its output."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 import pymluops
-from pymluops.bench import overhead
-from pymluops.bench.coordinates import uniform_sites
+from benchmarks import overhead
+from benchmarks.coordinates import uniform_sites
 
 Bench = Callable[..., tuple[int, str, str]]
 
@@ -62,7 +62,7 @@ def test_results_are_json_and_can_be_loaded_compared_and_drawn(bench: Bench, tmp
 
 
 def test_sizes_are_measured_and_drawn(bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("pymluops.bench.sizes.QUICK_SIZES", (1000, 10000))
+    monkeypatch.setattr("benchmarks.sizes.QUICK_SIZES", (1000, 10000))
     code, out, _ = bench(
         "--sizes", "--quick", "--seconds", "0.02", "--filter", "psamask_forward", "--json", "--plot", tmp_path
     )
@@ -79,10 +79,8 @@ def test_sizes_are_measured_and_drawn(bench: Bench, tmp_path: Path, monkeypatch:
 
 def test_overhead_is_measured(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(overhead, "_CALLS", 20)
-    monkeypatch.setattr(
-        "pymluops.bench.overhead_builds.torch_operators", lambda folder, notes: notes.append("no compiler")
-    )
-    monkeypatch.setattr("pymluops.bench.overhead_builds.empty_function", lambda folder, notes: None)
+    monkeypatch.setattr("benchmarks.overhead_builds.torch_operators", lambda folder, notes: notes.append("no compiler"))
+    monkeypatch.setattr("benchmarks.overhead_builds.empty_function", lambda folder, notes: None)
     code, out, _ = bench("--overhead", "--quick")
     assert code == 0
     for call in overhead.tiny_calls():
@@ -133,7 +131,7 @@ def test_results_that_cannot_be_written_are_refused(bench: Bench, tmp_path: Path
 
 
 def test_the_whole_process_script() -> None:
-    from . import whole_process
+    from benchmarks import whole_process
 
     sites = uniform_sites(5000, 2, (9, 40, 40), np.random.default_rng(2))
     found = whole_process.measure(sites, 2, (9, 40, 40))

@@ -10,13 +10,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from pymluops.bench import driver, memory, sizes, summary, timing
-from pymluops.bench.cases import Case, load_cases
-from pymluops.bench.memcpy import Memcpy
-from pymluops.bench.peers import Peer, Variants, installed_peers
-from pymluops.bench.problem import Arrays, Problem
-from pymluops.bench.threads import close_teams, together
-from pymluops.bench.timing import Contender, Plan, measure
+from benchmarks import driver, memory, sizes, summary, timing
+from benchmarks.cases import Case, load_cases
+from benchmarks.memcpy import Memcpy
+from benchmarks.peers import Peer, Variants, installed_peers
+from benchmarks.problem import Arrays, Problem
+from benchmarks.threads import close_teams, together
+from benchmarks.timing import Contender, Plan, measure
 
 
 class Clock:
@@ -225,6 +225,6 @@ def test_an_estimate_is_the_shortest_call() -> None:
 
 
 def test_arrays_of_buffers_are_written_before_they_are_used(tiny_case: Case) -> None:
-    from pymluops.bench.families import build
+    from benchmarks.families import build
 
     assert all(np.all(array.view(np.uint8) == 0xA5) for array in build(tiny_case).buffers().values())

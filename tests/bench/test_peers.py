@@ -5,15 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pymluops.bench import driver
-from pymluops.bench.cases import FAMILIES, Case
-from pymluops.bench.families import build
-from pymluops.bench.peers import PEERS, Peer, installed_peers, numba_support
-from pymluops.bench.problem import WrongResultError, spoil
-from pymluops.bench.threads import set_all_threads
-from pymluops.bench.timing import QUICK
-
-from .small import small_cases
+from bench.small import small_cases
+from benchmarks import driver
+from benchmarks.cases import FAMILIES, Case
+from benchmarks.families import build
+from benchmarks.peers import PEERS, Peer, installed_peers, numba_support
+from benchmarks.problem import WrongResultError, spoil
+from benchmarks.threads import set_all_threads
+from benchmarks.timing import QUICK
 
 
 @pytest.mark.parametrize("threads", [1, 2])
@@ -35,14 +34,14 @@ def test_all_variants_are_right(family: str, peer: Peer, threads: int) -> None:
     assert tried or family not in peer.families
 
 
-def test_numpy_can_do_everything() -> None:
+def test_numpy_is_always_a_peer() -> None:
     assert PEERS[0].name == "numpy"
     assert PEERS[0].installed
-    assert PEERS[0].families == FAMILIES
+    assert {"tin_shift", "psamask", "get_indice_pairs"} <= set(PEERS[0].families) <= set(FAMILIES)
 
 
 def test_a_peer_that_is_not_installed_is_left_out() -> None:
-    missing = Peer("nothing", "a_module_that_nobody_has", "nothing", FAMILIES)
+    missing = Peer("nothing", "a_module_that_nobody_has", "nothing")
     assert not missing.installed
     assert missing.version is None
     assert {peer.name for peer in installed_peers(("numpy",))} == {"numpy"}

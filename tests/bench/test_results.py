@@ -6,7 +6,7 @@ import copy
 
 import pytest
 
-from pymluops.bench import compare, overhead, report, verdicts
+from benchmarks import compare, overhead, report, verdicts
 
 
 def entry(name: str, threads: int, median: float, variant: str = "") -> dict:

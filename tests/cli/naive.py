@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from itertools import product
 
@@ -91,21 +92,20 @@ def fused_multiply_add(a: np.float32, b: np.float32, c: np.float32) -> np.float3
     return round_to_float32(Fraction(float(a)) * Fraction(float(b)) + Fraction(float(c)))
 
 
-def _corners(x: np.float32, y: np.float32, height: int, width: int) -> list[tuple[int, int, np.float32]] | None:
-    if not (-1 <= y <= height and -1 <= x <= width):
-        return None
-    x, y = max(x, np.float32(0)), max(y, np.float32(0))
-    low_y, low_x = int(y), int(x)
-    high_y, high_x = low_y + 1, low_x + 1
-    if low_y >= height - 1:
-        low_y = high_y = height - 1
-        y = np.float32(low_y)
-    if low_x >= width - 1:
-        low_x = high_x = width - 1
-        x = np.float32(low_x)
-    ly, lx = y - np.float32(low_y), x - np.float32(low_x)
-    hy, hx = np.float32(1) - ly, np.float32(1) - lx
-    return [(low_y, low_x, hy * hx), (low_y, high_x, hy * lx), (high_y, low_x, ly * hx), (high_y, high_x, ly * lx)]
+def _taps(coordinate: np.float32, extent: int) -> list[tuple[int, np.float32]]:
+    """The two pixels around a coordinate of one axis, with weights max(0, 1 - distance); none beyond [-1, extent]."""
+    place = float(coordinate)
+    if not -1 <= place <= extent:
+        return []
+    place = min(max(place, 0.0), extent - 1.0)
+    first = math.floor(place)
+    return [(min(pixel, extent - 1), np.float32(max(0.0, 1.0 - abs(place - pixel)))) for pixel in (first, first + 1)]
+
+
+def _neighbours(x: np.float32, y: np.float32, height: int, width: int) -> list[tuple[int, int, np.float32]]:
+    """Row, column and weight of the pixels whose weighted sum is the bilinear interpolation at (x, y)."""
+    taps = product(_taps(y, height), _taps(x, width))
+    return [(row, column, of_row * of_column) for (row, of_row), (column, of_column) in taps]
 
 
 def _border(box: np.ndarray, border: int, pool_size: int) -> tuple[np.float32, ...]:
@@ -123,9 +123,8 @@ def border_align(features: np.ndarray, boxes: np.ndarray, pool_size: int) -> tup
     for n, k, e, c in np.ndindex(*output.shape):
         x, y, step_x, step_y = _border(boxes[n, k], e, pool_size)
         for i in range(pool_size + 1):
-            corners = _corners(x, y, height, width)
             value = np.float32(0)
-            for j, (row, column, weight) in enumerate(corners or []):
+            for j, (row, column, weight) in enumerate(_neighbours(x, y, height, width)):
                 pixel = np.float32(features[n, row, column, e * channels + c])
                 value = pixel * weight if j == 0 else fused_multiply_add(pixel, weight, value)
             if i == 0 or value > output[n, k, e, c]:
@@ -144,6 +143,6 @@ def border_align_backward(
         i = argmax[n, k, e, c]
         if not 0 <= i <= pool_size:
             continue
-        for row, column, weight in _corners(x + step_x * np.float32(i), y + step_y * np.float32(i), *size) or []:
+        for row, column, weight in _neighbours(x + step_x * np.float32(i), y + step_y * np.float32(i), *size):
             out[n, row, column, e * channels + c] += float(grad_output[n, k, e, c]) * float(weight)
     return out

@@ -14,7 +14,7 @@ from PIL import Image as PillowImage
 
 import pymluops
 from cli.scan_files import ply_bytes, small_scan, vertex_records, write_bin
-from pymluops.demo import pictures_image, pictures_scan, pipeline, progress, sources
+from pymluops.demo import pictures, pictures_image, pictures_scan, pipeline, progress, sources
 from pymluops.demo.images import Image
 from pymluops.demo.lidar import modelled_scan
 from pymluops.demo.range_view import View, range_view
@@ -30,6 +30,12 @@ PICTURES = ("get_indice_pairs", "three_interpolate", "psamask", "border_align", 
 @pytest.fixture
 def scan_file(tmp_path: Path) -> Path:
     return write_bin(tmp_path / "scan.bin", small_scan())
+
+
+@pytest.fixture
+def small_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pictures are drawn quickly."""
+    monkeypatch.setitem(pictures.STYLE, "savefig.dpi", 25)
 
 
 @pytest.fixture
@@ -120,6 +126,7 @@ def test_the_scan_is_the_picture_where_there_is_no_photograph(program, monkeypat
     assert image["source"] == "range view of synthetic street scan (a model, not a measurement)"
 
 
+@pytest.mark.usefixtures("small_pictures")
 def test_a_scan_of_the_users_own_is_the_picture_too(program, scan_file: Path, tmp_path: Path) -> None:
     answer = program("demo", "--scan", scan_file, "--plot", tmp_path / "plots", "--json")
     assert answer.code == 0
@@ -128,6 +135,7 @@ def test_a_scan_of_the_users_own_is_the_picture_too(program, scan_file: Path, tm
     assert [Path(picture).stem for picture in document["pictures"]] == list(PICTURES)
 
 
+@pytest.mark.usefixtures("small_pictures")
 def test_with_a_picture_alone_the_synthetic_scan_is_not_drawn(program, image_file: Path, tmp_path: Path) -> None:
     answer = program("demo", "--image", image_file, "--plot", tmp_path / "plots", "--json")
     assert answer.code == 0
@@ -158,6 +166,7 @@ def test_a_view_shows_points_where_they_are() -> None:
     assert columns.max() == 287
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(("side", "labels"), [("top", "xy"), ("front", "yz"), ("side", "xz")])
 def test_the_side_a_scan_is_drawn_from(tmp_path: Path, side: str, labels: str) -> None:
     table = small_scan(200) * [4, 1, 1, 1]
@@ -215,6 +224,7 @@ def draw(folder: Path, *figures: Figure) -> None:
         figure.savefig(folder / "figure.png", dpi=25)
 
 
+@pytest.mark.sampled("shape")
 @pytest.mark.parametrize("shape", [(32, 32, 3), (32, 300, 3), (300, 33, 3)])
 @pytest.mark.parametrize("flat", [True, False])
 def test_unusual_pictures(tmp_path: Path, shape: tuple[int, int, int], flat: bool) -> None:
@@ -234,6 +244,7 @@ def test_unusual_pictures(tmp_path: Path, shape: tuple[int, int, int], flat: boo
     )
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("encoding", ["ascii", "binary_little_endian", "binary_big_endian"])
 def test_ply_scans(program, tmp_path: Path, image_file: Path, encoding: str) -> None:
     records = vertex_records(small_scan(), ("f4", "f4", "f4", "f8"), ("x", "y", "z", "intensity"))
@@ -243,6 +254,7 @@ def test_ply_scans(program, tmp_path: Path, image_file: Path, encoding: str) -> 
     assert json.loads(answer.out)["scan"]["columns"] == ["x", "y", "z", "intensity"]
 
 
+@pytest.mark.thorough
 def test_any_file_name(process, tmp_path: Path, image_file: Path) -> None:
     name = "a $b$\nline 点云 " + os.fsdecode(b"caf\xe9.bin")  # mathematics to matplotlib; no text at all
     scan = write_bin(tmp_path / name, small_scan())
@@ -295,6 +307,7 @@ def test_a_refusing_operator_does_not_hide_the_others(
         assert row["check"]["problem"] == f"NOT_SUPPORTED: {operator}: too large for this card"
 
 
+@pytest.mark.usefixtures("small_pictures")
 def test_what_failed_is_not_drawn(
     program, scan_file: Path, image_file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

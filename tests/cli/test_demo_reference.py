@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from cli import naive
 from pymluops.demo import reference
+from selection import examples
 
-FEW = settings(max_examples=40)
+FEW = examples(40)
 SEEDS = st.integers(0, 2**32 - 1)
 SMALL = st.integers(1, 4)
 
@@ -94,7 +95,7 @@ def test_border_align(seed: int, size: tuple[int, int], pool: int, kind: str) ->
     np.testing.assert_allclose(backward.value, expected, rtol=1e-12, atol=1e-15)
 
 
-@settings(max_examples=200)
+@examples(200)
 @given(values=st.tuples(*[st.floats(-1e4, 1e4, width=32)] * 3))
 def test_fused_multiply_add(values: tuple[float, float, float]) -> None:
     a, b, c = (np.array([value], np.float32) for value in values)

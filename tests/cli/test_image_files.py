@@ -16,8 +16,9 @@ from PIL import Image as PillowImage
 from pymluops.demo.errors import InputError, MissingPackageError
 from pymluops.demo.images import read_image
 from pymluops.demo.picture_size import MAX_SIDE
+from selection import examples
 
-SAME_FOLDER = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=40)
+SAME_FOLDER = settings(examples(40), suppress_health_check=[HealthCheck.function_scoped_fixture])
 SIZES = st.tuples(st.integers(32, 40), st.integers(32, 40))
 
 

@@ -66,6 +66,8 @@ def scan_file(tmp_path: Path) -> Path:
         (["demo", "--heading", "180", "--fov", "1", "--elevation", "80", "90"], "pymluops demo: --heading, --fov, "),
         (["demo", "two\nlines"], "pymluops: unrecognized arguments: two\\nlines"),
         (["info", "--scan", "x"], "pymluops: unrecognized arguments: --scan x"),
+        (["info", "--functions", "gpu"], "pymluops info: --functions gpu: "),
+        (["info", "--json", "--functions", "cpu", "/no/such.so"], "pymluops info: --functions /no/such.so: "),
     ],
 )
 def test_bad_arguments_are_one_line(program, arguments: list[str], start: str) -> None:
@@ -168,6 +170,45 @@ def test_info_as_json(program) -> None:
     assert document["backends"]["cpu"]["instruction_level"] == pymluops.load("cpu").instruction_level
 
 
+def test_info_lists_the_functions_of_all_libraries(program) -> None:
+    answer = program("info", "--functions")
+    assert (answer.code, answer.err) == (0, "")
+    lines = [line.split() for line in answer.out.splitlines()]
+    assert ["mluOpTinShiftForward", "yes", "yes"] in lines
+    assert ["mluOpRoiCropForward", "-", "-"] in lines
+    document = json.loads(program("info", "--functions", "--json").out)
+    assert list(document["libraries"].items()) == [(name, pymluops.load(name).path) for name in ("cpu", "sim")]
+    functions = document["functions"]
+    assert len(functions) == 189
+    for name, told in functions.items():
+        assert told == {kind: pymluops.load(kind).implements(name) for kind in ("cpu", "sim")}
+        assert [name, *("yes" if told[kind] else "-" for kind in ("cpu", "sim"))] in lines
+    assert [
+        "189",
+        "functions",
+        *(str(sum(told[kind] for told in functions.values())) for kind in ("cpu", "sim")),
+    ] in lines
+
+
+def test_info_lists_the_functions_of_a_library_opened_by_path(program, tmp_path: Path) -> None:
+    """The name of one function is spoilt in the symbol table of a copy."""
+    path = tmp_path / "liblacking.so"
+    content = Path(pymluops.load("cpu").path).read_bytes()
+    path.write_bytes(content.replace(b"\0mluOpPsamaskForward\0", b"\0mluOpPsamaskForwarX\0"))
+    answer = program("info", "--functions", str(path), "cpu", "cpu")
+    assert (answer.code, answer.err) == (0, "")
+    lines = [line.split() for line in answer.out.splitlines()]
+    assert ["liblacking.so", "cpu"] in lines
+    assert ["mluOpPsamaskForward", "-", "yes"] in lines
+    assert ["mluOpPsamaskBackward", "yes", "yes"] in lines
+    assert ["mluOpNms", "-", "-"] in lines
+
+
+def test_info_about_functions_without_any_library(process) -> None:
+    answer = process("info", "--functions", env={**os.environ, "PYMLUOPS_NUM_THREADS": "many"})
+    answer.refused("pymluops info: no library can be used: PYMLUOPS_NUM_THREADS: expected an integer")
+
+
 def test_info_with_an_unusable_default(process) -> None:
     answer = process("info", env={**os.environ, "PYMLUOPS_BACKEND": "/no/such.so"})
     assert answer.code == 0
@@ -230,7 +271,6 @@ sys.exit(main(sys.argv[1:]))
         (["demo"], 0.1),
         (["demo", "--plot", "plots"], 0.7),
         (["demo", "--backend", "sim"], 1.5),
-        (["bench", "--output", "out.json"], 1.5),
     ],
 )
 def test_a_signal_interrupts_without_a_trace(tmp_path: Path, arguments: list[str], seconds: float) -> None:

@@ -15,8 +15,9 @@ from cli.scan_files import PLY_TYPES, ply_bytes, small_scan, vertex_records, wri
 from pymluops.demo.errors import InputError
 from pymluops.demo.records import MAX_POINTS
 from pymluops.demo.scans import guess_columns, read_scan
+from selection import examples
 
-SAME_FOLDER = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
+SAME_FOLDER = settings(examples(60), suppress_health_check=[HealthCheck.function_scoped_fixture])
 COORDINATE = st.floats(-1000, 1000, width=32)
 
 

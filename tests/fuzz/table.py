@@ -21,6 +21,8 @@ ROOM = {"setDimSize": 64, "seqLengthArray": 64}
 DIM_MAX = 8
 #: Inputs of a fixed number of elements: depth, height, width.
 FIXED = {"pad": 3, "stride": 3, "dilation": 3, "input_space": 3, "filter_space": 3, "output_space": 3}
+#: Where one function has another number of them: height and width, and both of both sides.
+FIXED_OF = {"mluOpSetDCNDescriptor": {"pad": 4, "stride": 2, "dilation": 2}}
 COUNTER = re.compile(r"(Nb|_num|ArraySize)$")
 RETURNS = {
     "void": "kNothing", "mluOpStatus_t": "kStatus", "cnrtRet_t": "kRuntimeStatus", "const char *": "kText",
@@ -142,7 +144,7 @@ class Table:
             return (
                 ("kStructure" if whole else "kInput"),
                 f"sizeof({base})",
-                1 if whole else FIXED.get(parameter.name, 0),
+                1 if whole else FIXED_OF.get(function.name, FIXED).get(parameter.name, 0),
             )
         if base == "char":
             return "kOutput", "1", ROOM["setDimSize"]

@@ -11,6 +11,9 @@ import pytest
 from fuzz.__main__ import LIBRARIES, native_job
 from fuzz.build import TARGETS, Build, installed_library
 
+#: The targets are compiled first.
+pytestmark = pytest.mark.thorough
+
 HERE = Path(__file__).resolve().parent
 CASES = [(name, kind) for name in TARGETS for kind in LIBRARIES[name]]
 

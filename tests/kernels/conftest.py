@@ -4,27 +4,39 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
-from kernels.workshop import Device, Workshop
+from kernels.device import HERE, Device
+from pymluops.sim.toolchain import Simulator, Toolchain
 
 
 @pytest.fixture(scope="session")
-def workshop(request: pytest.FixtureRequest) -> Workshop:
-    """Compiles sources with MLUOPS_TEST_COMPILER or g++; what did not change since an earlier session, not again."""
+def toolchain(request: pytest.FixtureRequest) -> Toolchain:
+    """Compiles sources with MLUOPS_TEST_COMPILER or g++; what did not change since an earlier session, not again.
+
+    MLUOPS_TEST_SIM_LIBRARY is the library of another build than the installed one.
+    """
     assert request.config.cache is not None
-    return Workshop(request.config.cache.mkdir("workshop"), os.environ.get("MLUOPS_TEST_COMPILER", "g++"))
+    built = os.environ.get("MLUOPS_TEST_SIM_LIBRARY")
+    headers = HERE.parents[1] / "native" / "sim" / "include"
+    return Toolchain(
+        request.config.cache.mkdir("toolchain"),
+        os.environ.get("MLUOPS_TEST_COMPILER", "g++"),
+        Simulator(Path(built).resolve(), headers) if built else Simulator.installed(),
+        (HERE,),
+    )
 
 
 @pytest.fixture(scope="session")
-def device(workshop: Workshop) -> Iterator[Callable[[int], Device]]:
+def device(toolchain: Toolchain) -> Iterator[Callable[[int], Device]]:
     """``device(arch)``: a process with the model of that architecture, started when first used."""
     devices: dict[int, Device] = {}
 
     def of(arch: int = 372) -> Device:
         if arch not in devices:
-            devices[arch] = Device(workshop.simulator, arch)
+            devices[arch] = Device(toolchain.simulator, arch)
         return devices[arch]
 
     yield of

@@ -7,7 +7,7 @@
 
 #include "cnrt.h"
 
-// Device memory for `count` elements; nobody has written to it unless there is a value to fill it with.
+// Device memory for `count` elements; not written unless there is a value to fill it with.
 template <typename T>
 class Buffer {
  public:

@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import pymluops
 from oracle import border_align
 from raw import ARRAY, BAD_PARAM, NHWC, NOT_SUPPORTED, SUCCESS, Descriptor, Raw, Tensor
+from selection import examples
 from support import assert_close, assert_same_bits, assert_same_values, canary, facts, is_canary
 
 FACTS = facts("acceptance_shapes.json")
@@ -68,6 +69,7 @@ def test_backward_of_the_named_shapes(raw: Raw, row: dict[str, Any], dtype: str)
     assert_close(result, border_align.backward(grad, boxes, argmax, pool, size))
 
 
+@pytest.mark.sampled("row", "dtype")
 @both_dtypes
 @pytest.mark.parametrize("row", ACCEPTED, ids=_by_id)
 def test_forward_of_the_named_shapes(raw: Raw, row: dict[str, Any], dtype: str) -> None:
@@ -148,7 +150,7 @@ def _odd_boxes(rng: np.random.Generator, s: dict[str, int], dtype: str) -> np.nd
 
 
 @both_dtypes
-@settings(max_examples=150)
+@examples(150)
 @given(s=SHAPES)
 def test_forward_follows_the_documented_order_of_operations(dtype: str, s: dict[str, int]) -> None:
     rng = np.random.default_rng(s["seed"])
@@ -164,7 +166,7 @@ def test_forward_follows_the_documented_order_of_operations(dtype: str, s: dict[
 
 
 @both_dtypes
-@settings(max_examples=200)
+@examples(200)
 @given(s=SHAPES)
 def test_forward_survives_nan_inf_and_huge_numbers(dtype: str, s: dict[str, int]) -> None:
     rng = np.random.default_rng(s["seed"])
@@ -258,7 +260,7 @@ def test_forward_a_nan_first_stays_and_a_nan_later_never_wins() -> None:
 
 
 @both_dtypes
-@settings(max_examples=200)
+@examples(200)
 @given(s=SHAPES)
 def test_backward_is_exact_where_the_numbers_are(dtype: str, s: dict[str, int]) -> None:
     rng = np.random.default_rng(s["seed"])
@@ -279,7 +281,7 @@ def test_backward_is_exact_where_the_numbers_are(dtype: str, s: dict[str, int]) 
 
 
 @both_dtypes
-@settings(max_examples=150)
+@examples(150)
 @given(s=SHAPES)
 def test_backward_survives_nan_inf_and_huge_numbers(dtype: str, s: dict[str, int]) -> None:
     rng = np.random.default_rng(s["seed"])

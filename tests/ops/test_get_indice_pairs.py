@@ -8,13 +8,14 @@ import time
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import pymluops
 from oracle.get_indice_pairs import Geometry, Triple, by_rule, vectorised
 from pairs import SMALL, Outputs, assert_c_gives, assert_equal, call, unique_rows
 from raw import BAD_PARAM, SUCCESS, Raw
+from selection import examples
 from support import facts, is_canary
 
 CASES = facts("acceptance_shapes.json")["get_indice_pairs"]
@@ -46,6 +47,7 @@ def _case(name: str) -> tuple[Geometry, np.ndarray]:
     return geometry, np.ascontiguousarray(rows[np.sort(first)][: CASES[name]["rows"]])
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("name", CASES)
 def test_the_cases_of_the_design_document(raw: Raw, name: str) -> None:
     geometry, indices = _case(name)
@@ -135,7 +137,7 @@ def geometries(draw: st.DrawFn) -> Geometry:
 EMPTY_ROOM = [(0, 0, 0), (2, 60, 120), (0, 1500, 0)]
 
 
-@settings(max_examples=600)
+@examples(600)
 @given(
     geometry=geometries(),
     rows=st.integers(0, 40),
@@ -154,7 +156,7 @@ def test_follows_the_rule(geometry: Geometry, rows: int, room: Triple, seed: int
     assert_equal(call(indices, geometry), by_rule(indices, geometry))
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(geometry=geometries(), rows=st.integers(1, 40), spare=st.integers(0, 5), seed=st.integers(0, 2**32 - 1))
 def test_c_asks_for_exactly_the_rows_that_it_needs(geometry: Geometry, rows: int, spare: int, seed: int) -> None:
     sites = (geometry.batch, *geometry.space)
@@ -217,6 +219,7 @@ def test_strides_are_divided_exactly(stride: int) -> None:
     assert_equal(result, vectorised(indices, geometry))
 
 
+@pytest.mark.thorough
 def test_more_than_a_million_rows() -> None:
     geometry = Geometry(1, (11, 400, 400), (1, 1, 3), (1, 1, 2), (0, 0, 1))
     indices = unique_rows(np.random.default_rng(3), geometry, 1_000_001)

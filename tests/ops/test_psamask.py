@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import pymluops
 from oracle import psamask
 from raw import ARRAY, BAD_PARAM, NHWC, SUCCESS, Descriptor, Raw, Tensor
+from selection import examples
 from support import any_bits, assert_same_bits, canary, facts, is_canary
 
 FACTS = facts("acceptance_shapes.json")["psamask"]
@@ -53,7 +54,7 @@ def test_a_mask_far_larger_than_the_map(mode: str) -> None:
 
 
 @both_modes
-@settings(max_examples=150)
+@examples(150)
 @given(
     shape=st.tuples(st.integers(1, 3), st.integers(1, 6), st.integers(1, 6)),
     mask=st.tuples(st.integers(1, 9), st.integers(1, 9)),
@@ -87,6 +88,7 @@ SIZES = {
 }
 
 
+@pytest.mark.sampled("size", "mode")
 @both_modes
 @pytest.mark.parametrize(("batch", "size", "mask"), SIZES.values(), ids=SIZES)
 def test_larger_sizes(mode: str, batch: int, size: tuple[int, int], mask: tuple[int, int]) -> None:
@@ -189,5 +191,5 @@ def test_other_layouts_are_refused_in_c(raw: Raw) -> None:
 @pytest.mark.parametrize("function", [pymluops.psamask_forward, pymluops.psamask_backward])
 @pytest.mark.parametrize("psa_type", [-1, 2, 2**40, True, None])
 def test_a_number_that_is_no_type_is_refused_before_the_call(function: Callable[..., Any], psa_type: object) -> None:
-    with pytest.raises(pymluops.BadParamError, match="psa_type: expected an integer from 0 to 1, got"):
+    with pytest.raises(pymluops.BadParamError, match="psa_type: expected 'collect', 'distribute', 0 or 1, got"):
         function(np.zeros((1, 1, 1, 1), np.float32), psa_type, 1)

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import math
 import re
 from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import pymluops
 from oracle import three_interpolate
 from raw import BAD_PARAM, NHWC, NOT_SUPPORTED, SUCCESS, Descriptor, Raw, Tensor
+from selection import examples
 from support import any_bits, assert_same_bits, canary, facts, is_canary, tolerance
 
 ROWS = facts("acceptance_shapes.json")["three_interpolate_backward"]
@@ -21,11 +23,23 @@ REFUSED = [row for row in ROWS if row["status"] != SUCCESS]
 #: Rows whose forward is checked as well; the largest result has 100 MB.
 FORWARD = [row for row in ACCEPTED if row["id"] in {"1", "5", "8", "16", "17", "19", "usage example"}]
 
+#: Rows with more elements than these are for --thorough.
+LARGE = 12 << 20
+
 both_dtypes = pytest.mark.parametrize("dtype", ["float16", "float32"])
 
 
 def _by_id(row: dict[str, Any]) -> str:
     return f"case {row['id']}"
+
+
+def by_size(rows: list[dict[str, Any]]) -> list[object]:
+    """The rows as parameters; the large ones are for ``--thorough``."""
+    large = [math.prod(row["grad_features"]) + math.prod(row["grad_output"]) > LARGE for row in rows]
+    return [
+        pytest.param(row, id=f"case {row['id']}", marks=pytest.mark.thorough if is_large else ())
+        for row, is_large in zip(rows, large)
+    ]
 
 
 def raw_forward(raw: Raw, *arrays: np.ndarray) -> int:
@@ -49,7 +63,7 @@ def _inputs(row: dict[str, Any], dtype: str) -> tuple[np.ndarray, np.ndarray, np
 
 
 @both_dtypes
-@pytest.mark.parametrize("row", ACCEPTED, ids=_by_id)
+@pytest.mark.parametrize("row", by_size(ACCEPTED))
 def test_backward_of_the_named_shapes(raw: Raw, row: dict[str, Any], dtype: str) -> None:
     inputs = _inputs(row, dtype)
     result = pymluops.three_interpolate_backward(*inputs, row["grad_features"][2])
@@ -68,7 +82,7 @@ def test_backward_of_the_named_shapes(raw: Raw, row: dict[str, Any], dtype: str)
 
 
 @both_dtypes
-@pytest.mark.parametrize("row", FORWARD, ids=_by_id)
+@pytest.mark.parametrize("row", by_size(FORWARD))
 def test_forward_of_named_shapes(raw: Raw, row: dict[str, Any], dtype: str) -> None:
     _, indices, weights = _inputs(row, dtype)
     features = np.random.default_rng(4).normal(size=row["grad_features"]).astype(dtype)
@@ -125,7 +139,7 @@ def _random_indices(rng: np.random.Generator, s: dict[str, int]) -> np.ndarray:
 
 
 @both_dtypes
-@settings(max_examples=200)
+@examples(200)
 @given(s=SHAPES)
 def test_forward_follows_the_documented_order_of_operations(dtype: str, s: dict[str, int]) -> None:
     rng = np.random.default_rng(s["seed"])
@@ -139,7 +153,7 @@ def test_forward_follows_the_documented_order_of_operations(dtype: str, s: dict[
 
 
 @both_dtypes
-@settings(max_examples=200)
+@examples(200)
 @given(s=SHAPES)
 def test_backward_is_exact_where_the_numbers_are(dtype: str, s: dict[str, int]) -> None:
     rng = np.random.default_rng(s["seed"])
@@ -153,7 +167,7 @@ def test_backward_is_exact_where_the_numbers_are(dtype: str, s: dict[str, int]) 
 
 
 @both_dtypes
-@settings(max_examples=100)
+@examples(100)
 @given(s=SHAPES)
 def test_backward_carries_nan_and_inf_to_where_they_belong(dtype: str, s: dict[str, int]) -> None:
     rng = np.random.default_rng(s["seed"])

@@ -7,12 +7,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import pymluops
 from oracle import tin_shift
 from raw import NOT_SUPPORTED, SUCCESS, Descriptor, Raw, Tensor
+from selection import examples
 from support import any_bits, assert_same_bits, canary, facts, is_canary
 
 FACTS = facts("acceptance_shapes.json")["tin_shift"]
@@ -54,7 +55,7 @@ def test_every_rule_of_the_design_document(raw: Raw, direction: str, dtype: str,
 
 
 @both_directions
-@settings(max_examples=200)
+@examples(200)
 @given(
     shape=st.tuples(st.integers(1, 3), st.integers(0, 9), st.integers(1, 4), st.integers(1, 7)),
     groups=st.integers(1, 3),

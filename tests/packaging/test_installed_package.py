@@ -50,6 +50,31 @@ def test_tests_see_the_installed_package() -> None:
     assert Path(pymluops._core.__file__).name == "_core.abi3.so"
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("-c", "import pymluops; print(pymluops._core.__file__)"),
+        ("-m", "pymluops", "info", "--json"),
+        ("-m", "pytest", "--version", "--version"),
+    ],
+)
+def test_python_in_the_root_of_a_clone_uses_the_compiled_package(arguments: tuple[str, ...]) -> None:
+    done = subprocess.run([sys.executable, *arguments], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    if arguments[0] == "-c":
+        assert Path(done.stdout.strip()) == Path(pymluops._core.__file__ or "")
+
+
+def test_a_clone_with_nothing_installed_tells_how_to_build() -> None:
+    """Without site-packages there is no compiled package."""
+    command = [sys.executable, "-S", "-c", "import pymluops"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert done.stderr.splitlines()[-1] == (
+        "ImportError: pymluops is not built: run 'python3 -m pip install .' in the root of the clone"
+    )
+
+
 def test_version_is_the_same_everywhere(project: Any) -> None:
     cpu = pymluops.load("cpu")
     library_version = cpu.ffi.string(cpu.lib.mluopsExtGetLibraryVersion()).decode()
@@ -69,8 +94,11 @@ def test_what_is_installed() -> None:
     kept = ("pymluops/_sim/include/",)  # what kernels for the simulator are compiled with
     sources = [name for name in files if name.endswith((".pyx", ".pxi", ".c", ".h", ".map"))]
     assert [name for name in sources if not name.startswith(kept)] == []
-    assert {f"pymluops/_sim/include/{name}" for name in ("bang.h", "mlu.h", "cnrt.h", "mlusim.h", "mlu_op.h")} <= files
-    assert "pymluops/_sim/rewrite.py" in files
+    assert {
+        f"pymluops/_sim/include/{name}"
+        for name in ("bang.h", "mlu.h", "cnrt.h", "mlusim.h", "mlu_op.h", "mluops_ext.h")
+    } <= files
+    assert {f"pymluops/sim/{name}" for name in ("toolchain.py", "cards.toml", "translator/__main__.py")} <= files
     for name in ("py.typed", "_core.pyi", "__main__.py"):
         assert (INSTALLED / name).is_file(), name
 

@@ -179,6 +179,44 @@ def test_a_library_that_lacks_a_function_says_so_when_it_is_called(lacking: Path
         assert callable(backend.lib.mluOpTinShiftBackward)
 
 
+def test_implements_says_what_a_library_computes(lacking: Path) -> None:
+    cpu, sim, copy = pymluops.load("cpu"), pymluops.load("sim"), pymluops.load(str(lacking))
+    for backend in (cpu, sim):
+        for function in ("mluOpCreate", "mluOpTinShiftForward", "mluOpSetCarafeDescriptor", "mluOpGetErrorString"):
+            assert backend.implements(function), function
+        assert not backend.implements("mluOpRoiCropForward")
+        assert backend.exports("mluOpRoiCropForward")
+    assert not copy.implements("mluOpTinShiftForward")
+    assert copy.implements("mluOpTinShiftBackward")
+    assert not copy.implements("mluOpRoiCropForward")
+    # Functions that are not of the ABI: whether they are there.
+    assert cpu.implements("mluopsExtImplements")
+    assert (cpu.implements("cnrtMalloc"), sim.implements("cnrtMalloc")) == (False, True)
+
+
+@pytest.mark.parametrize("name", ["", "mluOpNone", "mluOpCreate ", "MLUOP_STATUS_SUCCESS", "x" * 10_000, "\0"])
+def test_implements_refuses_names_that_no_header_has(name: str) -> None:
+    with pytest.raises(
+        pymluops.BadParamError, match=r"Backend\.implements: function: expected the name of a C function"
+    ):
+        pymluops.load("cpu").implements(name)
+
+
+@pytest.mark.parametrize("name", [None, 3, b"mluOpCreate"])
+def test_implements_takes_text_only(name: Any) -> None:
+    with pytest.raises(TypeError):
+        pymluops.load("cpu").implements(name)
+
+
+def test_a_function_that_is_not_implemented_says_so_when_it_is_called() -> None:
+    backend = pymluops.load("cpu")
+    ffi = backend.ffi
+    assert backend.lib.mluOpRoiCropForward(*[ffi.NULL] * 7) == pymluops.Status.NOT_SUPPORTED
+    assert (
+        ffi.string(backend.lib.mluopsExtGetLastReason()) == b"mluOpRoiCropForward: not implemented by the cpu library"
+    )
+
+
 def test_libraries_of_something_else_and_other_files_are_refused(tmp_path: Path) -> None:
     import _cffi_backend  # a shared library that every installation has
 

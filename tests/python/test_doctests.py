@@ -9,13 +9,10 @@ import pkgutil
 
 import pytest
 
+import families
 import pymluops
 
-OPERATORS = [
-    f"{family}_{direction}"
-    for family in ("tin_shift", "psamask", "border_align", "three_interpolate")
-    for direction in ("forward", "backward")
-] + ["get_indice_pairs"]
+OPERATORS = sorted(families.OPERATORS)
 
 
 def _modules() -> list[str]:

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from benchmarks.command import benchmark_parser
 from pymluops.cli import CommandError, build_parser
 from support import python_output, run_python
 
@@ -93,6 +94,10 @@ def check_command(words: list[str]) -> None:
             pass
         case ["pymluops", *arguments]:
             check_arguments(arguments)
+        case ["python3", "-m", "benchmarks", *arguments]:
+            benchmark_parser().parse_args(arguments)
+        case ["python3", "-m", module, *_] if module.startswith("benchmarks."):
+            assert (ROOT / module.replace(".", "/")).with_suffix(".py").is_file()
         case ["python3", "-m", "pip", "install", *what]:
             project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
             extras = project["optional-dependencies"]
@@ -163,11 +168,14 @@ def test_commands_within_sentences_are_understood() -> None:
     commands = [
         command
         for path in DOCUMENTS
-        for command in re.findall(r"`pymluops ((?:demo|bench|info)[^`]*)`", path.read_text(encoding="utf-8"))
+        for command in re.findall(r"`pymluops ((?:demo|info)[^`]*)`", path.read_text(encoding="utf-8"))
     ]
     assert "demo --scan FILE --image FILE --plot DIR" in commands
     for command in commands:
         check_arguments(shlex.split(command))
+    for path in DOCUMENTS:
+        for arguments in re.findall(r"`python3 -m benchmarks( [^`]*)?`", path.read_text(encoding="utf-8")):
+            benchmark_parser().parse_args(shlex.split(arguments))
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ import pickle
 import numpy as np
 import pytest
 
+import families
 import pymluops
 
 STATUS = {
@@ -27,10 +28,12 @@ ERRORS = {
     "NotInitializedError": ("NOT_INITIALIZED", Exception),
     "AllocFailedError": ("ALLOC_FAILED", MemoryError),
     "BadParamError": ("BAD_PARAM", ValueError),
+    "BadParamTypeError": ("BAD_PARAM", TypeError),
     "InternalError": ("INTERNAL_ERROR", Exception),
     "ArchMismatchError": ("ARCH_MISMATCH", Exception),
     "ExecutionFailedError": ("EXECUTION_FAILED", Exception),
     "NotSupportedError": ("NOT_SUPPORTED", NotImplementedError),
+    "ExportError": ("NOT_SUPPORTED", BufferError),
     "NumericalOverflowError": ("NUMERICAL_OVERFLOW", OverflowError),
 }
 
@@ -106,11 +109,8 @@ def test_public_names() -> None:
     names = {
         *ERRORS, "Status", "DataType", "Layout", "MluOpError", "Handle", "TensorDescriptor",
         "SparseConvolutionDescriptor",
-        "backends", "load", "use", "get_num_threads", "set_num_threads", "tin_shift_forward", "tin_shift_backward",
-        "psamask_forward", "psamask_backward", "border_align_forward", "border_align_backward",
-        "three_interpolate_forward",
-        "three_interpolate_backward", "get_indice_pairs", "IndicePairs", "Backend", "BackendInfo", "DeviceArray",
-        "Queue",
+        "backends", "load", "use", "get_num_threads", "set_num_threads", "Backend", "BackendInfo", "DeviceArray",
+        "Queue", *families.OPERATORS, "IndicePairs",
     }  # fmt: skip
     assert names <= set(pymluops.__all__)
     assert names <= set(dir(pymluops))

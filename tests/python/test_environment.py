@@ -16,11 +16,11 @@ LOAD = "import pymluops; print('imported', flush=True); pymluops.load('cpu')"
 MANY = "9" * 5000
 
 REFUSED = [
-    ("PYMLUOPS_KEEP_MIB", "abc", "an integer from 0 to 1099511627776, got 'abc'"),
-    ("PYMLUOPS_KEEP_MIB", "-1", "an integer from 0 to 1099511627776, got '-1'"),
-    ("PYMLUOPS_KEEP_MIB", "1099511627777", "an integer from 0 to 1099511627776, got '1099511627777'"),
-    ("PYMLUOPS_KEEP_MIB", MANY, "an integer from 0 to 1099511627776, got '9999999"),
-    ("PYMLUOPS_KEEP_MIB", "\u0663", "an integer from 0 to 1099511627776, got '\u0663'"),
+    ("PYMLUOPS_POOL_MIB", "abc", "an integer from 0 to 1099511627776, got 'abc'"),
+    ("PYMLUOPS_POOL_MIB", "-1", "an integer from 0 to 1099511627776, got '-1'"),
+    ("PYMLUOPS_POOL_MIB", "1099511627777", "an integer from 0 to 1099511627776, got '1099511627777'"),
+    ("PYMLUOPS_POOL_MIB", MANY, "an integer from 0 to 1099511627776, got '9999999"),
+    ("PYMLUOPS_POOL_MIB", "\u0663", "an integer from 0 to 1099511627776, got '\u0663'"),
     ("PYMLUOPS_STREAM_MIB", "1.5", "an integer from 0 to 1099511627776, got '1.5'"),
     ("PYMLUOPS_NUM_THREADS", "0", "an integer from 1 to 1024, got '0'"),
     ("PYMLUOPS_NUM_THREADS", "1025", "an integer from 1 to 1024, got '1025'"),
@@ -41,7 +41,7 @@ def test_a_bad_value_is_refused_when_a_library_is_loaded(
     assert len(str(caught.value)) < 200
 
 
-@pytest.mark.parametrize(("name", "value"), [("PYMLUOPS_KEEP_MIB", MANY), ("PYMLUOPS_INSTRUCTION_LEVEL", "fast")])
+@pytest.mark.parametrize(("name", "value"), [("PYMLUOPS_POOL_MIB", MANY), ("PYMLUOPS_INSTRUCTION_LEVEL", "fast")])
 def test_a_bad_value_is_told_at_the_first_use_and_not_at_import(name: str, value: str) -> None:
     done = run_python(LOAD, **{name: value})
     assert (done.returncode, done.stdout) == (1, "imported\n")
@@ -50,11 +50,11 @@ def test_a_bad_value_is_told_at_the_first_use_and_not_at_import(name: str, value
 
 def test_good_values_are_taken() -> None:
     code = (
-        "import pymluops; from pymluops import _environment as e, _results\n"
+        "import pymluops; from pymluops import _environment as e, _pool\n"
         "pymluops.load('cpu'); mib = e.integer('PYMLUOPS_STREAM_MIB')\n"
-        "print(pymluops.get_num_threads(), mib, _results._most_bytes())"
+        "print(pymluops.get_num_threads(), mib, _pool.limit_from_environment())"
     )
-    good = {"PYMLUOPS_NUM_THREADS": "0003", "PYMLUOPS_STREAM_MIB": "1099511627776", "PYMLUOPS_KEEP_MIB": "7"}
+    good = {"PYMLUOPS_NUM_THREADS": "0003", "PYMLUOPS_STREAM_MIB": "1099511627776", "PYMLUOPS_POOL_MIB": "7"}
     assert python_output(code, **good) == f"3 {2**40} {7 << 20}"
     assert python_output(LOAD, **dict.fromkeys(_environment.NAMES, "")) == "imported"
 
@@ -78,7 +78,7 @@ def _read_in(folder: str, pattern: str) -> set[str]:
 
 def test_the_table_lists_what_is_read() -> None:
     native = _read_in("native", r'"(PYMLUOPS_[A-Z_]+)"')
-    python = _read_in("src/pymluops", r'"(PYMLUOPS_[A-Z_]+)"')
+    python = _read_in("pymluops", r'"(PYMLUOPS_[A-Z_]+)"')
     assert {"PYMLUOPS_NUM_THREADS", "PYMLUOPS_SIM_CHECK"} <= native
     table = (ROOT / "docs" / "environment.md").read_text(encoding="utf-8")
     listed = re.findall(r"^\| `(PYMLUOPS_[A-Z_]+)` \|", table, re.MULTILINE)

@@ -10,7 +10,8 @@ from types import ModuleType
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-HEADERS = [ROOT / "native/include/mluops.h", ROOT / "native/sim/include/cnrt.h", ROOT / "native/sim/include/mlusim.h"]
+INCLUDE, DEVICE = ROOT / "native/include", ROOT / "native/sim/include"
+HEADERS = [INCLUDE / "mlu_op.h", INCLUDE / "mluops_ext.h", DEVICE / "cnrt.h", DEVICE / "mlusim.h"]
 
 
 @pytest.fixture(scope="module")
@@ -28,13 +29,13 @@ def test_several_headers_count_as_one(generate: ModuleType) -> None:
     together, alone = generate.read_headers(HEADERS), [generate.read_headers([path]) for path in HEADERS]
     assert together.functions == tuple(function for header in alone for function in header.functions)
     assert "cnrtQueue_t" in alone[0].opaque
-    assert "cnrtQueue_t" in alone[1].opaque
+    assert "cnrtQueue_t" in alone[2].opaque
     assert together.opaque.count("cnrtQueue_t") == 1
     assert together.text.count(" *cnrtQueue_t;") == 1
 
 
 def test_what_is_read_from_the_runtime(generate: ModuleType) -> None:
-    header = generate.read_headers(HEADERS[1:])
+    header = generate.read_headers(HEADERS[2:])
     functions = {function.name: function for function in header.functions}
     copy = functions["cnrtMemcpyAsync"]
     assert copy.returns == "cnrtRet_t"
@@ -51,6 +52,40 @@ def test_what_is_read_from_the_runtime(generate: ModuleType) -> None:
 def test_exports_are_those_of_the_headers_given(generate: ModuleType) -> None:
     assert "cnrtMalloc;" in generate.exports(generate.read_headers(HEADERS))
     assert "cnrt" not in generate.exports(generate.read_headers(HEADERS[:1]))
+
+
+def test_entries_stand_for_the_functions_of_the_abi(generate: ModuleType, tmp_path: Path) -> None:
+    path = tmp_path / "small.h"
+    path.write_text(
+        "typedef enum { MLUOP_STATUS_SUCCESS = 0 } mluOpStatus_t;\n"
+        "mluOpStatus_t MLUOP_WIN_API mluOpNew(const int pad[], const float scale);\n"
+        "void mluOpSilent(int mode);\n"
+        "mluOpStatus_t mluopsExtOurs(void);\n"
+    )
+    text = generate.entries(generate.read_headers([path]))
+    assert "placeholder_mluOpNew(const int * pad, float scale) {" in text
+    assert 'return mluops_not_implemented("mluOpNew");' in text
+    assert '{"mluOpNew", (void (*)(void))mluOpNew, (void (*)(void))placeholder_mluOpNew},' in text
+    assert '{"mluOpSilent", (void (*)(void))mluOpSilent, NULL},' in text
+    assert "placeholder_mluOpSilent" not in text
+    assert "mluopsExtOurs" not in text
+
+
+def test_null_calls_give_every_argument(generate: ModuleType, tmp_path: Path) -> None:
+    path = tmp_path / "small.h"
+    path.write_text(
+        "typedef struct mluOpContext *mluOpHandle_t;\n"
+        "typedef enum { MLUOP_STATUS_SUCCESS = 0 } mluOpStatus_t;\n"
+        "mluOpStatus_t mluOpNew(mluOpHandle_t handle, const int pad[], const float scale, mluOpStatus_t status);\n"
+        "mluOpStatus_t mluOpNone(void);\n"
+        "void mluOpSilent(int mode);\n"
+        "mluOpStatus_t mluopsExtOurs(void);\n"
+    )
+    text = generate.null_calls(generate.read_headers([path]))
+    assert "return mluOpNew((mluOpHandle_t)0, (const int *)0, (float)0, (mluOpStatus_t)0);" in text
+    assert "return mluOpNone();" in text
+    assert "mluOpSilent" not in text
+    assert "mluopsExtOurs" not in text
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,7 @@ def by_id(rows: list[dict[str, Any]]) -> Any:
     return pytest.mark.parametrize("row", rows, ids=lambda row: row["id"])
 
 
+@pytest.mark.sampled("model", "row", "function")
 @every_model
 @by_id(MOVES["tin_shift"])
 @pytest.mark.parametrize("function", [pymluops.tin_shift_forward, pymluops.tin_shift_backward])
@@ -34,6 +35,7 @@ def test_tin_shift(model: str, row: dict[str, Any], function: Any) -> None:
     assert_same_bits(*on_both(model, lambda: function(source, shifts)))
 
 
+@pytest.mark.sampled("model", "row", "direction")
 @every_model
 @by_id(MOVES["psamask"])
 @pytest.mark.parametrize("direction", ["forward", "backward"])
@@ -56,6 +58,7 @@ def boxes_for(row: dict[str, Any], rng: np.random.Generator) -> np.ndarray:
     return np.sort(corners, axis=2).reshape(row["batch"], row["boxes"], 4).astype(row["dtype"])
 
 
+@pytest.mark.sampled("model", "row")
 @every_model
 @by_id([row for row in SUMS["border_align"] if row["function"].endswith("forward")])
 def test_border_align_forward(model: str, row: dict[str, Any]) -> None:
@@ -67,6 +70,7 @@ def test_border_align_forward(model: str, row: dict[str, Any]) -> None:
     assert_same_bits(found[1], expected[1])
 
 
+@pytest.mark.sampled("model", "row")
 @every_model
 @by_id([row for row in SUMS["border_align"] if row["function"].endswith("backward")])
 def test_border_align_backward(model: str, row: dict[str, Any]) -> None:
@@ -81,6 +85,7 @@ def test_border_align_backward(model: str, row: dict[str, Any]) -> None:
     assert_close(found, expected)
 
 
+@pytest.mark.sampled("model", "row")
 @every_model
 @by_id(SUMS["three_interpolate"])
 def test_three_interpolate(model: str, row: dict[str, Any]) -> None:
@@ -117,6 +122,7 @@ def geometry_of(row: dict[str, Any]) -> Geometry:
     return Geometry(row["batch"], *triples, subm=row["subm"], given_out=tuple(row["out"]))
 
 
+@pytest.mark.sampled("model", "row")
 @pytest.mark.parametrize("model", SPARSE_MODELS)
 @by_id(PAIRS)
 def test_get_indice_pairs(model: str, row: dict[str, Any]) -> None:

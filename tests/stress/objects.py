@@ -293,7 +293,7 @@ def use_a_queue(stress: Stress, generator: random.Random) -> None:
     queue = generator.choice(stress.queues)
     if generator.random() < 0.5:
         queue.sync()
-    _ = queue.query(), queue.done, queue.address, repr(queue)
+    _ = queue.done, queue.address, repr(queue)
 
 
 def close_a_queue(stress: Stress, generator: random.Random) -> None:

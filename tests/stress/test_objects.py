@@ -8,11 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from selection import is_thorough
+
 PROGRAM = Path(__file__).with_name("objects.py")
 
 
 @pytest.mark.parametrize("backend", ["cpu", "sim"])
 def test_random_use_by_eight_threads(backend: str) -> None:
-    command = [sys.executable, "-P", str(PROGRAM), "--backend", backend, "--seconds", "4"]
+    seconds = "10" if is_thorough() else "2"
+    command = [sys.executable, "-P", str(PROGRAM), "--backend", backend, "--seconds", seconds]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     assert done.returncode == 0, done.stdout + done.stderr

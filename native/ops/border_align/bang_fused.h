@@ -1,4 +1,4 @@
-// A product and a sum that are rounded once, for cards that round twice.
+// Fused multiply-add for cards that round product and sum separately.
 #ifndef MLUOPS_OPS_BORDER_ALIGN_BANG_FUSED_H_
 #define MLUOPS_OPS_BORDER_ALIGN_BANG_FUSED_H_
 
@@ -31,8 +31,8 @@ __mlu_func__ void multiply_exactly(float *product, float *error, const float *va
   float *high = scratch.vector[1], *low = scratch.vector[2], *weight_high = scratch.vector[3];
   float *part = scratch.vector[5];
   __bang_mul(product, value, weight, count);
-  // Both factors in two parts of 12 bits at most, so that products of parts are exact. Values, which may be large, are cut by
-  // their bits.
+  // Both factors are split into two parts of at most 12 bits, so that products of parts are exact. Values, which may be
+  // large, are split by their bits.
   __bang_write_value(scratch.line, kLineFloats, (int)0xfffff000);
   __bang_cycle_band((char *)high, (const char *)value, (const char *)scratch.line, count * 4, kLineBytes);
   __bang_sub(low, value, high, count);
@@ -73,8 +73,8 @@ __mlu_func__ void multiply_add(float *sum, const float *value, float *weight, co
   add_exactly(v[4], weight, v[5], v[0], v[2], count);
   add_exactly(v[0], v[2], v[5], v[3], weight, count);
   add_exactly(sum, weight, v[5], v[4], v[0], count);
-  // The sum is rounded without regard to v[2]. That is wrong only where what is left of v[0] is half of the sum's last bit, and
-  // v[2] has the same sign: then the sum has to be the next number, which is twice that rest away.
+  // The rounding of the sum ignores v[2]. That is wrong only if the rest of v[0] is exactly half of the sum's last bit
+  // and v[2] has the same sign: then the sum must be the next number, which is twice that rest away.
   __bang_add(v[0], weight, weight, count);
   __bang_add(v[3], sum, v[0], count);
   __bang_sub(v[3], v[3], sum, count);
@@ -83,7 +83,7 @@ __mlu_func__ void multiply_add(float *sum, const float *value, float *weight, co
   __bang_mul(v[3], v[3], v[4], count);
   __bang_mul(v[3], v[3], v[0], count);
   __bang_add(sum, sum, v[3], count);
-  // Infinities end as NaN, and 0 lost its sign; there rounding twice does.
+  // Infinities become NaN and 0 loses its sign; there the sum that was rounded twice is right.
   __bang_ne(v[3], sum, sum, count);
   __bang_write_value(scratch.line, kLineFloats, 0.0f);
   __bang_cycle_eq(v[4], sum, scratch.line, count, kLineFloats);

@@ -1,4 +1,4 @@
-// How the borders are cut for a card.
+// How the borders are divided for a card.
 #ifndef MLUOPS_OPS_BORDER_ALIGN_BANG_POLICY_H_
 #define MLUOPS_OPS_BORDER_ALIGN_BANG_POLICY_H_
 
@@ -9,8 +9,8 @@
 namespace mluops {
 namespace MLUOPS_BANG_VARIANT {
 
-// Borders are numbered through batches, boxes and sides. Each core has a range of them, and takes some at a time: `group`
-// borders with all their channels or, if these do not fit into NRAM, one border with `block` channels.
+// Borders are numbered across batches, boxes and sides. Each core has a range of them and processes a group at a time:
+// `group` borders with all their channels or, if these do not fit into NRAM, one border with `block` channels.
 struct BorderAlignPlan {
   std::int64_t borders;
   int boxes;  // of a batch
@@ -22,22 +22,22 @@ struct BorderAlignPlan {
 };
 
 constexpr int kMostGroup = 16;
-// Elements that long vectors have. Longer ones are hardly faster.
+// Elements of long vectors. Longer ones are hardly faster.
 constexpr int kLongVector = 4096;
-// Bytes of what is there once, or once for each border of a group.
+// Bytes of fixed data and of data per border of a group.
 constexpr int kBorderAlignFixedBytes = 4096;
 
 // A kernel needs `bytes_per_channel` for each channel of each border of a group.
 static inline BorderAlignPlan plan_border_align(const BorderAlignGeometry &g, const Card &card, int bytes_per_channel,
                                                 std::int64_t most_group) {
   const std::int64_t line = g.half ? 64 : 32;
-  const std::int64_t channels_in_nram = (nram_room(card) - kBorderAlignFixedBytes) / bytes_per_channel;
-  // A card without room for a line refuses the kernel.
-  const std::int64_t room = larger(round_down(channels_in_nram, line), line);
-  const std::int64_t slot = smaller(round_up(g.channels, line), room);
+  const std::int64_t channels_in_nram = (usable_nram(card) - kBorderAlignFixedBytes) / bytes_per_channel;
+  // If a line does not fit, the card refuses the kernel.
+  const std::int64_t capacity = larger(round_down(channels_in_nram, line), line);
+  const std::int64_t slot = smaller(round_up(g.channels, line), capacity);
   const std::int64_t borders = g.batches * g.boxes * kBorders;
   const std::int64_t share = ceil_div(borders, std::int64_t{card.clusters} * card.cores_per_cluster);
-  const std::int64_t group = smaller(smaller(room, kLongVector) / slot, smaller(share, most_group));
+  const std::int64_t group = smaller(smaller(capacity, kLongVector) / slot, smaller(share, most_group));
   BorderAlignPlan plan = {};
   plan.borders = borders;
   plan.boxes = static_cast<int>(g.boxes);

@@ -1,7 +1,7 @@
 #include "ops/border_align/border_align.h"
 
-#include "core/barrier.h"
 #include "core/check.h"
+#include "core/exception_guard.h"
 
 namespace mluops {
 namespace {
@@ -69,7 +69,7 @@ mluOpStatus_t check_forward(const char *function, const TensorArgument &input, c
   MLUOPS_TRY(check_border_shape(function, argmax, input, boxes));
   MLUOPS_TRY(need_indexable(function, {input, boxes, output, argmax}));
   MLUOPS_TRY(need_data(function, {input, boxes, output, argmax}));
-  return need_apart(function, {output, argmax}, {input, boxes});
+  return require_no_overlap(function, {output, argmax}, {input, boxes});
 }
 
 mluOpStatus_t border_align_forward(const char *function, mluOpHandle_t handle, const TensorArgument &input,
@@ -110,7 +110,7 @@ mluOpStatus_t check_backward(const char *function, const TensorArgument &grad_ou
   MLUOPS_TRY(check_border_shape(function, argmax, grad_input, boxes));
   MLUOPS_TRY(need_indexable(function, {grad_output, boxes, argmax, grad_input}));
   MLUOPS_TRY(need_data(function, {grad_output, boxes, argmax, grad_input}));
-  return need_apart(function, {grad_input}, {grad_output, boxes, argmax});
+  return require_no_overlap(function, {grad_input}, {grad_output, boxes, argmax});
 }
 
 mluOpStatus_t border_align_backward(const char *function, mluOpHandle_t handle, const TensorArgument &grad_output,

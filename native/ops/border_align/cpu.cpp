@@ -1,11 +1,11 @@
-// BorderAlign on the CPU: cutting the work into tasks, and their memory.
+// BorderAlign on the CPU: division into tasks, and their scratch memory.
 #include "ops/border_align/cpu_backward.h"
 #include "ops/border_align/cpu_forward.h"
 
 MLUOPS_BEGIN_LEVEL
 namespace {
 
-// Sides with few borders that a thread does at a time at least.
+// Minimum number of sides with few borders per piece.
 constexpr std::int64_t kFewGrain = 64;
 
 template <typename Kernel>
@@ -20,13 +20,13 @@ mluOpStatus_t run(const char *function, const typename Kernel::Problem &problem)
     return MLUOP_STATUS_SUCCESS;
   }
   const std::int64_t slots = useful_slots(parts.tasks(), parts.values());
-  Dealer counter(nullptr);
-  const typename Kernel::Room counted(parts, counter);
+  Arena counter(nullptr);
+  const typename Kernel::TaskScratch counted(parts, counter);
   const Scratch<char> memory(slots * counter.used());
   if (memory.data() == nullptr) return out_of_memory(function);
   parallel_slots(parts.tasks(), slots, [&](std::int64_t slot, std::int64_t task) {
-    Dealer dealer(memory.data() + slot * counter.used());
-    kernel.run(typename Kernel::Room(parts, dealer), task);
+    Arena arena(memory.data() + slot * counter.used());
+    kernel.run(typename Kernel::TaskScratch(parts, arena), task);
   });
   return MLUOP_STATUS_SUCCESS;
 }

@@ -1,8 +1,10 @@
-// BorderAlign backward. The four corners of a place between pixels are kept side by side, for each channel: then a gradient is one
-// addition of four numbers to one address, where in the map it would be four. All borders between two lines of pixels add into the places
-// between them, which fit into the first cache; then these are added to the sums of the two lines. A line is written when no more can come.
+// BorderAlign backward. For each channel, the four corners of a place between pixels are stored side by side: a
+// gradient is one addition of four numbers to one address. All borders between two lines of pixels add to the places
+// between them, which fit into L1; then the places are added to the sums of the two lines. A line is written when no
+// more borders can add to it.
 //
-// A task owns its part of the map, so there are no atomics and one order of additions: by lines, by groups of boxes, boxes ascending.
+// A task owns its part of the map, so there are no atomics and one order of additions: by line, by group of boxes,
+// boxes ascending.
 #ifndef MLUOPS_OPS_BORDER_ALIGN_CPU_BACKWARD_H_
 #define MLUOPS_OPS_BORDER_ALIGN_CPU_BACKWARD_H_
 
@@ -31,7 +33,7 @@ static inline void unzip(Vector &a, Vector &b, Lanes<kLane...>) {
 }
 #endif
 
-// From the four corners of every channel, one behind the other, to a vector of all channels for each corner.
+// From four corners per channel, interleaved, to one vector over the channels per corner.
 static inline void part_corners(Vector (&corner)[4]) {
 #if defined(__AVX512F__)
   unzip(corner[0], corner[1], AllLanes());
@@ -39,7 +41,7 @@ static inline void part_corners(Vector (&corner)[4]) {
   unzip(corner[0], corner[2], AllLanes());
   unzip(corner[1], corner[3], AllLanes());
 #elif defined(__AVX2__)
-  // First to where turning each four lanes brings the channels into their order.
+  // First to where transposing groups of four lanes puts the channels in order.
   combine<Fours<0, 1>, Fours<1, 1>>(corner[0], corner[2]);
   combine<Fours<0, 1>, Fours<1, 1>>(corner[1], corner[3]);
   transpose_fours(corner[0], corner[2], corner[1], corner[3]);
@@ -54,11 +56,11 @@ static inline void part_corners(Vector (&corner)[4]) {
 template <typename T>
 class Backward {
  public:
-  // Channels of a block at most and at least; multiples of the lanes of every level.
+  // Limits of the channels of a block; multiples of the lanes of every level.
   static constexpr std::int64_t kMostWidth = 64, kLeastWidth = 16;
 
-  // What a border adds for a gradient of each of its samples, and where among the places. The one behind them stands for all others: nobody
-  // reads what is added to the place before the first one.
+  // Weights and places of the samples of a border. The last entry stands for all other numbers; it adds to the place
+  // before the first one, which is not used.
   struct Shares {
     Corners weight[Samples::kMost + 1];
     std::int32_t place[Samples::kMost + 1];
@@ -66,13 +68,14 @@ class Backward {
 
   typedef BorderAlignBackwardProblem Problem;
 
-  // What a running task needs: the places of a block, the sums of two lines, sorted boxes, and the shares of a group.
-  struct Room {
-    Room(const Parts &parts, Dealer &memory)
-        : places(memory.deal<float>(larger(most_places(parts.g.height), most_places(parts.g.width)))),
-          sums(memory.deal<float>(2 * (parts.longest * smaller(parts.width, parts.g.channels) + kLanes))),
-          boxes(memory.deal<std::int32_t>(SortedBoxes::size(parts.g))),
-          shares(memory.deal<Shares>(Group::most(parts.g))) {}
+  // Scratch memory of a running task: the places of a block, the sums of two lines, sorted boxes, and the shares of a
+  // group.
+  struct TaskScratch {
+    TaskScratch(const Parts &parts, Arena &memory)
+        : places(memory.allocate<float>(larger(most_places(parts.g.height), most_places(parts.g.width)))),
+          sums(memory.allocate<float>(2 * (parts.longest * smaller(parts.width, parts.g.channels) + kLanes))),
+          boxes(memory.allocate<std::int32_t>(SortedBoxes::size(parts.g))),
+          shares(memory.allocate<Shares>(Group::most(parts.g))) {}
     float *places;
     float *sums;
     std::int32_t *boxes;
@@ -81,28 +84,28 @@ class Backward {
 
   Backward(const BorderAlignBackwardProblem &problem, const Parts &parts) : problem_(problem), parts_(parts) {}
 
-  // Half values are rounded once, when a line goes to the map.
-  void run(const Room &room, std::int64_t task) const {
+  // Half values are rounded once, when a line is written to the map.
+  void run(const TaskScratch &scratch, std::int64_t task) const {
     const Part part = parts_.part(task);
     const Side side(problem_.geometry, part.side);
-    const SortedBoxes boxes(boxes_of(part), problem_.geometry.boxes, side, room.boxes);
+    const SortedBoxes boxes(boxes_of(part), problem_.geometry.boxes, side, scratch.boxes);
     const std::int64_t line_size = side.length * part.count + kLanes;
     if (!boxes.complete()) return;
-    clear_floats(room.places, places_size(side.length, block_width(side, part)));
-    clear_many_floats(room.sums, 2 * line_size);
-    Patience patience;
-    for (std::int64_t line = 0; line < side.lines && !patience.ends(line_size); ++line) {
-      float *low = room.sums + line % 2 * line_size;
-      float *high = line + 1 < side.lines ? room.sums + (line + 1) % 2 * line_size : low;
+    clear_floats(scratch.places, places_size(side.length, block_width(side, part)));
+    clear_floats_interruptible(scratch.sums, 2 * line_size);
+    InterruptPoll poll;
+    for (std::int64_t line = 0; line < side.lines && !poll.interrupted(line_size); ++line) {
+      float *low = scratch.sums + line % 2 * line_size;
+      float *high = line + 1 < side.lines ? scratch.sums + (line + 1) % 2 * line_size : low;
       const std::int64_t end = boxes.end(line);
       for (std::int64_t first = boxes.begin(line); first < end; first += Group::kMost) {
-        if (patience.ends(Group::kMost * part.count *
-                          smaller<std::int64_t>(problem_.geometry.pool_size, Samples::kMost)))
+        if (poll.interrupted(Group::kMost * part.count *
+                             smaller<std::int64_t>(problem_.geometry.pool_size, Samples::kMost)))
           return;
-        add_group(room, Group{part, side, boxes, first, smaller(Group::kMost, end - first)}, low, high);
+        add_group(scratch, Group{part, side, boxes, first, smaller(Group::kMost, end - first)}, low, high);
       }
       write_line(part, side, line, low);
-      clear_many_floats(low, line_size);
+      clear_floats_interruptible(low, line_size);
     }
   }
 
@@ -110,7 +113,7 @@ class Backward {
     return MLUOPS_LEVEL::are_few(g) && g.height * g.width * g.channels <= kFewSums;
   }
 
-  // A side with few borders, on a map that is small as well.
+  // A side with few borders on a small map.
   void run_few(std::int64_t number) const {
     const BorderAlignGeometry &g = problem_.geometry;
     const Part part = parts_.whole_side(number);
@@ -135,7 +138,7 @@ class Backward {
   }
 
  private:
-  // What a map has at most for few borders to be added straight to sums.
+  // Maximum size of a map for which few borders are added directly to sums.
   static constexpr std::int64_t kFewSums = 512;
 
   // Adds the gradients of one border to two lines of sums.
@@ -156,19 +159,19 @@ class Backward {
     }
   }
 
-  // Of longer lines a part is done at a time.
+  // Longer lines are processed in segments.
   static constexpr std::int64_t kMostPlaces = 512;
 
-  // Of the places of a line and the one before them, for so many channels at a time.
+  // Number of values for the places of a line and the one before them, for `width` channels.
   static std::int64_t places_size(std::int64_t length, std::int64_t width) {
     return (smaller(length, kMostPlaces) + 1) * width * 4;
   }
   static std::int64_t most_places(std::int64_t length) { return places_size(length, fitting_width(length)); }
 
-  // Channels of a block whose places fit into the first cache, or else are few.
+  // Channels of a block whose places fit into L1, at least kLeastWidth.
   static std::int64_t fitting_width(std::int64_t length) {
     std::int64_t width = kMostWidth;
-    while (width > kLeastWidth && length * width * static_cast<std::int64_t>(sizeof(Corners)) > first_cache_room()) {
+    while (width > kLeastWidth && length * width * static_cast<std::int64_t>(sizeof(Corners)) > usable_l1d_bytes()) {
       width /= 2;
     }
     return width;
@@ -183,43 +186,43 @@ class Backward {
     return static_cast<const T *>(problem_.box) + part.batch * problem_.geometry.boxes * 4;
   }
 
-  void add_group(const Room &room, const Group &group, float *low, float *high) const {
+  void add_group(const TaskScratch &scratch, const Group &group, float *low, float *high) const {
     const std::int64_t all = problem_.geometry.pool_size + std::int64_t{1};
-    Patience patience;
+    InterruptPoll poll;
     for (std::int64_t first = 0; first < all; first += Samples::kMost) {
       const std::int32_t count = static_cast<std::int32_t>(smaller<std::int64_t>(Samples::kMost, all - first));
       for (std::int64_t begin = 0; begin < group.side.length; begin += kMostPlaces) {
-        if (patience.ends(group.count * group.part.count * Samples::kMost)) return;
-        const Stretch stretch{begin, smaller(kMostPlaces, group.side.length - begin),
+        if (poll.interrupted(group.count * group.part.count * Samples::kMost)) return;
+        const Segment segment{begin, smaller(kMostPlaces, group.side.length - begin),
                               block_width(group.side, group.part)};
-        add_stretch(room, group, static_cast<std::int32_t>(first), count, stretch, low, high);
+        add_segment(scratch, group, static_cast<std::int32_t>(first), count, segment, low, high);
       }
     }
   }
 
-  // Some places in a line, and how many channels are done at a time.
-  struct Stretch {
+  // A range of places in a line, and the channels processed at a time.
+  struct Segment {
     std::int64_t first;
     std::int64_t count;
     std::int64_t width;
   };
 
-  void add_stretch(const Room &room, const Group &group, std::int32_t first, std::int32_t samples,
-                   const Stretch &stretch, float *low, float *high) const {
-    find(room.shares, group, first, samples, stretch);
-    float *places = room.places + stretch.width * 4;  // before it is the one for what does not count
-    for (std::int64_t c = 0; c < group.part.count; c += stretch.width) {
-      const std::int64_t channels = smaller(stretch.width, group.part.count - c);
-      add_block(places, room.shares, group, first, samples, c, channels);
-      const std::int64_t at = stretch.first * group.part.count + c;
-      const bool more = stretch.first + stretch.count < group.side.length;
-      collect(places, stretch, more, channels, low + at, high + at, group.part.count);
+  void add_segment(const TaskScratch &scratch, const Group &group, std::int32_t first, std::int32_t samples,
+                   const Segment &segment, float *low, float *high) const {
+    find(scratch.shares, group, first, samples, segment);
+    float *places = scratch.places + segment.width * 4;  // the place before is for gradients that do not count
+    for (std::int64_t c = 0; c < group.part.count; c += segment.width) {
+      const std::int64_t channels = smaller(segment.width, group.part.count - c);
+      add_block(places, scratch.shares, group, first, samples, c, channels);
+      const std::int64_t at = segment.first * group.part.count + c;
+      const bool more = segment.first + segment.count < group.side.length;
+      collect(places, segment, more, channels, low + at, high + at, group.part.count);
     }
   }
 
   // Samples first .. first + count of the borders of a group.
-  void find(Shares *shares, const Group &group, std::int32_t first, std::int32_t count, const Stretch &stretch) const {
-    const std::int32_t next_place = static_cast<std::int32_t>(stretch.width) * 4;
+  void find(Shares *shares, const Group &group, std::int32_t first, std::int32_t count, const Segment &segment) const {
+    const std::int32_t next_place = static_cast<std::int32_t>(segment.width) * 4;
     for (std::int64_t b = 0; b < group.count; ++b) {
       const T *box = boxes_of(group.part) + group.boxes[group.first + b] * 4;
       float start, step;
@@ -229,8 +232,8 @@ class Backward {
       Samples samples;
       samples.find(along, count, group.side.length, Lines(group.side.line_of(box), group.side.lines).fraction);
       for (std::int32_t i = 0; i < count; ++i) {
-        const std::int64_t place = samples.low[i] - stretch.first;  // behind the line if outside the map
-        const bool here = place >= 0 && place < stretch.count;
+        const std::int64_t place = samples.low[i] - segment.first;  // past the line if outside the map
+        const bool here = place >= 0 && place < segment.count;
         shares[b].weight[i] =
             Corners{samples.weight[0][i], samples.weight[1][i], samples.weight[2][i], samples.weight[3][i]};
         shares[b].place[i] = here ? static_cast<std::int32_t>(place) * next_place : -next_place;
@@ -240,14 +243,14 @@ class Backward {
     }
   }
 
-  // Gradients of some channels of a group whose largest sample is one of first .. first + count.
+  // Adds the gradients of some channels of a group whose argmax is in first .. first + count.
   void add_block(float *places, const Shares *shares, const Group &group, std::int32_t first, std::int32_t count,
                  std::int64_t c, std::int64_t channels) const {
     const T *gradients = static_cast<const T *>(problem_.grad_output);
     constexpr std::int64_t kFarAhead = 16;
     for (std::int64_t b = 0; b < group.count; ++b) {
-      ask_for_border<2>(group, b + kFarAhead, gradients, c, channels);
-      ask_for_border<3>(group, b + kBoxesAhead, gradients, c, channels);
+      prefetch_border<2>(group, b + kFarAhead, gradients, c, channels);
+      prefetch_border<3>(group, b + kBoxesAhead, gradients, c, channels);
       const std::int64_t at = parts_.in_borders(group.part, group.boxes[group.first + b]) + c;
       float converted[kMostWidth];
       add_border(places, shares[b], first, count, problem_.argmax + at, floats(gradients + at, converted, channels),
@@ -256,12 +259,12 @@ class Backward {
   }
 
   template <int kCache>
-  [[gnu::always_inline]] void ask_for_border(const Group &group, std::int64_t number, const T *gradients,
-                                             std::int64_t c, std::int64_t channels) const {
+  [[gnu::always_inline]] void prefetch_border(const Group &group, std::int64_t number, const T *gradients,
+                                              std::int64_t c, std::int64_t channels) const {
     const std::int64_t box = group.boxes[smaller(group.first + number, problem_.geometry.boxes - 1)];
     const std::int64_t at = parts_.in_borders(group.part, box) + c;
-    ask_for<0, kCache, 2>(problem_.argmax, at, channels);
-    ask_for<0, kCache, 2>(gradients, at, channels);
+    prefetch<0, kCache, 2>(problem_.argmax, at, channels);
+    prefetch<0, kCache, 2>(gradients, at, channels);
   }
 
   static const float *floats(const float *from, float *, std::int64_t) { return from; }
@@ -274,7 +277,7 @@ class Backward {
                          const std::int32_t *argmax, const float *gradient, std::int64_t channels) {
     std::int32_t sample[kMostWidth];
     for (std::int64_t i = 0; i < channels; i += kLanes) {
-      // Unsigned, because a number may be anything, and the difference then too much for a signed one.
+      // Unsigned, because argmax may have any value and the difference might overflow.
       const IntVector read = read_vector_once(load_some(argmax + i, channels - i));
       const UnsignedVector number = reinterpret_cast<UnsignedVector>(read) - static_cast<std::uint32_t>(first);
       const UnsignedVector others = UnsignedVector{} + static_cast<std::uint32_t>(count);
@@ -287,14 +290,14 @@ class Backward {
     }
   }
 
-  // Adds the places of a block to the sums of its lines, in which pixels are `next` values apart, and clears them. Behind the places
-  // there are `more` pixels or none. Lanes without a channel add 0 to what follows.
-  static void collect(float *places, const Stretch &stretch, bool more, std::int64_t channels, float *low, float *high,
+  // Adds the places of a block to the sums of its lines, whose pixels are `next` values apart, and clears them. `more`
+  // tells whether the line goes on after the segment. Lanes without a channel add 0 to what follows.
+  static void collect(float *places, const Segment &segment, bool more, std::int64_t channels, float *low, float *high,
                       std::int64_t next) {
-    const std::int64_t step = stretch.width * 4;
+    const std::int64_t step = segment.width * 4;
     for (std::int64_t c = 0; c < channels; c += kLanes) {
-      Vector low_before = {}, high_before = {};  // what the place before adds to a pixel
-      for (std::int64_t p = 0; p < stretch.count; ++p) {
+      Vector low_before = {}, high_before = {};  // shares of the place before
+      for (std::int64_t p = 0; p < segment.count; ++p) {
         float *from = places + p * step + c * 4;
         Vector corner[4];
         for (int j = 0; j < 4; ++j) {
@@ -307,8 +310,8 @@ class Backward {
         low_before = corner[Samples::kLowHigh];
         high_before = corner[Samples::kHighHigh];
       }
-      // Both pixels of a line's last place are the last one.
-      const std::int64_t behind = more ? stretch.count : stretch.count - 1;
+      // Both pixels of a line's last place are the last pixel.
+      const std::int64_t behind = more ? segment.count : segment.count - 1;
       add(low + behind * next + c, low_before);
       add(high + behind * next + c, high_before);
     }
@@ -319,9 +322,9 @@ class Backward {
   void write_line(const Part &part, const Side &side, std::int64_t line, const float *sums) const {
     T *map = static_cast<T *>(problem_.grad_input) + parts_.in_map(part) + line * side.next_line * parts_.pixel;
     const std::int64_t step = side.next_pixel * parts_.pixel;
-    Patience patience;
-    for (std::int64_t p = 0; p < side.length && !patience.ends(part.count); ++p) {
-      ask_for<1, 3, 2>(map, (p + kPixelsAhead) * step, part.count);
+    InterruptPoll poll;
+    for (std::int64_t p = 0; p < side.length && !poll.interrupted(part.count); ++p) {
+      prefetch<1, 3, 2>(map, (p + kPixelsAhead) * step, part.count);
       store_row(map + p * step, sums + p * part.count, part.count);
     }
   }

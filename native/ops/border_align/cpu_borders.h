@@ -1,7 +1,7 @@
-// Where the borders of boxes lie on the map, and between which lines of pixels.
+// Positions of the borders of boxes on the map, and the lines of pixels they lie between.
 //
-// A border is parallel to an axis, so all of its samples lie between the same two lines of pixels: rows for the top and the bottom,
-// columns for the left and the right. Borders are gone through line by line, and what they look at stays in the first cache.
+// A border is parallel to an axis, so all of its samples lie between the same two lines of pixels: rows for top and
+// bottom, columns for left and right. Borders are processed line by line, so that their pixels stay in L1.
 #ifndef MLUOPS_OPS_BORDER_ALIGN_CPU_BORDERS_H_
 #define MLUOPS_OPS_BORDER_ALIGN_CPU_BORDERS_H_
 
@@ -12,14 +12,14 @@
 namespace mluops {
 namespace MLUOPS_LEVEL {
 
-// What belongs to the next box or pixel lies kilobytes further on, where no hardware prefetcher looks: it is asked for so many boxes
-// or pixels ahead, behind the last one in vain.
+// Prefetch distances in boxes and pixels: the next box or pixel is kilobytes away, too far for hardware prefetchers.
 constexpr std::int64_t kBoxesAhead = 2, kPixelsAhead = 6;
 
-// What of the first cache is left for pixels beside boxes, results and gradients.
-static inline std::int64_t first_cache_room() { return first_cache_bytes() / 6 * 5; }
+// Bytes of L1 for pixels, beside boxes, results and gradients.
+static inline std::int64_t usable_l1d_bytes() { return l1d_bytes() / 6 * 5; }
 
-// One side of the boxes, seen along its borders: `lines` of `length` pixels, their distances counted in pixels of the map.
+// One side of the boxes, in the direction of its borders: `lines` of `length` pixels; distances are in pixels of the
+// map.
 struct Side {
   Side(const BorderAlignGeometry &g, std::int64_t number)
       : across(number == 1 || number == 3 ? 0 : 1),
@@ -32,12 +32,12 @@ struct Side {
   // The coordinate that all samples of a border share.
   template <typename T>
   float line_of(const T *box) const {
-    T coordinate;  // read once, since it is checked and then used
+    T coordinate;  // read once, because it is checked and then used
     __atomic_load(box + (far ? across + 2 : across), &coordinate, __ATOMIC_RELAXED);
     return to_float(coordinate);
   }
 
-  // The coordinate of the first sample, and how far it is to the next one.
+  // The coordinate of the first sample, and the step to the next one.
   template <typename T>
   void walk_of(const T *box, std::int32_t pool_size, float *start, float *step) const {
     const float low = to_float(box[1 - across]), high = to_float(box[3 - across]);
@@ -47,11 +47,11 @@ struct Side {
   }
 
   const int across;  // 0 if the shared coordinate is x, 1 if it is y
-  const bool far;    // the border starts at the second corner of the box, and runs back
+  const bool far;    // the border starts at the second corner of the box and runs backwards
   const std::int64_t lines, length, next_line, next_pixel;
 };
 
-// The two lines of pixels a border lies between; outside the map there are none.
+// The two lines of pixels around a border. `inside` is false outside the map.
 struct Lines {
   Lines(float coordinate, std::int64_t extent)
       : inside(coordinate >= -1.0f && coordinate <= static_cast<float>(extent)) {  // a NaN is outside
@@ -67,23 +67,23 @@ struct Lines {
   float fraction;  // weight of the high one
 };
 
-// The boxes of a batch in the order of the lower lines of one side, those outside the map at the end; boxes of a line ascend.
+// The boxes of a batch sorted by the lower line of one side, boxes outside the map last; boxes of a line ascend.
 class SortedBoxes {
  public:
-  // Values that `memory` has room for.
+  // Number of values of `memory`.
   static std::int64_t size(const BorderAlignGeometry &g) { return 2 * g.boxes + larger(g.height, g.width) + 2; }
 
   template <typename T>
   SortedBoxes(const T *boxes, std::int64_t count, const Side &side, std::int32_t *memory)
       : order_(memory), ends_(memory + 2 * count) {
     const bool many = count + side.lines > kMany;
-    // Of each box its line is kept: found again it might be another one, if the boxes change meanwhile.
+    // The line of each box is stored: boxes may change during the call, so it must not be computed twice.
     std::int32_t *const lines = memory + count;
-    for_stretches(0, side.lines + 2, [&](std::int64_t begin, std::int64_t end) {
+    for_slices(0, side.lines + 2, [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t line = begin; line < end; ++line) ends_[line] = 0;
     });
     if (many && interrupted()) return;
-    for_stretches(0, count, [&](std::int64_t begin, std::int64_t end) {
+    for_slices(0, count, [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t box = begin; box < end; ++box) {
         lines[box] = static_cast<std::int32_t>(bucket(boxes + box * 4, side));
         ++ends_[lines[box] + 1];
@@ -91,23 +91,23 @@ class SortedBoxes {
     });
     if (many && interrupted()) return;
     for (std::int64_t line = 1; line <= side.lines + 1; ++line) ends_[line] += ends_[line - 1];
-    // Filling moves the beginning of each line to its end.
-    for_stretches(0, count, [&](std::int64_t begin, std::int64_t end) {
+    // Filling advances the start of each line to its end.
+    for_slices(0, count, [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t box = begin; box < end; ++box) order_[ends_[lines[box]]++] = static_cast<std::int32_t>(box);
     });
     complete_ = !many || !interrupted();
   }
 
-  // Unless the call was interrupted meanwhile. Then they must not be used.
+  // False if the call was interrupted; the boxes must not be used then.
   bool complete() const { return complete_; }
 
-  // Boxes begin(line) .. end(line) have this lower line; the line behind the last one stands for outside.
+  // Boxes begin(line) .. end(line) have this lower line; line `lines` stands for outside the map.
   std::int64_t begin(std::int64_t line) const { return line == 0 ? 0 : ends_[line - 1]; }
   std::int64_t end(std::int64_t line) const { return ends_[line]; }
   std::int64_t operator[](std::int64_t place) const { return order_[place]; }
 
  private:
-  // Fewer are sorted without asking whether the call is interrupted.
+  // Fewer are sorted without polling for interrupts.
   static constexpr std::int64_t kMany = 1 << 15;
 
   template <typename T>
@@ -121,7 +121,7 @@ class SortedBoxes {
   std::int32_t *const ends_;
 };
 
-// Some samples of a border: between which pixels of a line they lie, and the weights of their four corners.
+// Samples of a border: their pixels in a line, and the weights of their four corners.
 struct Samples {
   static constexpr std::int32_t kMost = 16;
   enum Corner {
@@ -130,17 +130,17 @@ struct Samples {
     kHighLow,
     kHighHigh
   };  // line, then pixel in it
-  std::int32_t low[kMost];  // the other pixel is the next one, or the same if it is the last
+  std::int32_t low[kMost];  // the other pixel is the next one, or the same at the end of the line
   float weight[4][kMost];
 
-  // What a sample outside the map has for a pixel: where zeros are kept. Before them there is room for a copy of the last pixel.
+  // Pixel number of samples outside the map, where zeros are stored. Before it is a copy of the last pixel.
   static std::int32_t outside(std::int64_t length) { return static_cast<std::int32_t>(length) + 1; }
 
-  // Of the first `count` coordinates, `length` being that of a line and `fraction` the weight of the high line.
+  // Computes the first `count` samples; `length` is that of a line, `fraction` the weight of the high line.
   void find(const float (&along)[kMost], std::int32_t count, std::int64_t length, float fraction) {
     for (std::int32_t i = 0; i < count; i += kLanes) {
       const Vector at = load(along + i);
-      // A NaN fails every comparison and is outside.
+      // NaN fails every comparison and counts as outside.
       const IntVector within = (at >= -1.0f) & (at <= static_cast<float>(length));
       const Vector place = within & (at > 0.0f) ? at : Vector{};
       const IntVector whole = __builtin_convertvector(place, IntVector);
@@ -166,8 +166,8 @@ struct Part {
   std::int64_t count;
 };
 
-// Up to kMost boxes whose borders lie between the same lines: their samples are found together, and then used for block after block of
-// channels.
+// Up to kMost boxes whose borders lie between the same lines: their samples are computed together and used for all
+// blocks of channels.
 struct Group {
   static constexpr std::int64_t kMost = 48;
   static std::int64_t most(const BorderAlignGeometry &g) { return smaller(kMost, g.boxes); }
@@ -178,14 +178,14 @@ struct Group {
   std::int64_t count;
 };
 
-// Whether the borders of a side of a batch are so few that they are done one after another, straight from and to the map: sorting them and
-// holding lines would take longer.
+// Whether a side of a batch has so few borders that sorting them and copying lines would take longer than processing
+// them directly on the map.
 static inline bool are_few(const BorderAlignGeometry &g) {
   constexpr std::int64_t kFewSamples = 96;
   return g.pool_size < Samples::kMost && g.boxes * (g.pool_size + std::int64_t{1}) * g.channels <= kFewSamples;
 }
 
-// Cuts the map into parts.
+// Divides the map into parts.
 struct Parts {
   explicit Parts(const BorderAlignGeometry &geometry)
       : g(geometry),
@@ -195,7 +195,7 @@ struct Parts {
         pixel(g.channels * kBorders) {}
 
   std::int64_t tasks() const { return g.batches * kBorders * per_side; }
-  // About how many values a task handles.
+  // Approximate number of values of a task.
   std::int64_t values() const {
     return (g.height * g.width + g.boxes * (g.pool_size + std::int64_t{1})) * smaller(width, g.channels);
   }
@@ -222,7 +222,7 @@ struct Parts {
   const std::int64_t longest, width, per_side, pixel;
 
  private:
-  // Enough parts for all threads, and the two lines that a task holds fit into the second cache.
+  // Enough parts for all threads, and two lines of a part fit into L2.
   std::int64_t fitting_width() const {
     constexpr std::int64_t kUnit = 64, kLinesHeld = 2, kBytes = 256 << 10;
     const std::int64_t wanted = (4 * thread_count() + g.batches * kBorders - 1) / (g.batches * kBorders);

@@ -1,6 +1,6 @@
-// BorderAlign forward. A task copies the two lines of pixels that some borders lie between to where they fill the first cache: in
-// the map itself pixels are often apart by a power of two and compete for the same few lines of it. All borders between these lines are
-// done before the next line is copied, some channels at a time.
+// BorderAlign forward. A task copies two neighbouring lines of pixels into compact memory that fits into L1: in the
+// map, pixels are often a power of two apart and compete for few cache sets. All borders between these lines are
+// processed before the next line is copied, some channels at a time.
 #ifndef MLUOPS_OPS_BORDER_ALIGN_CPU_FORWARD_H_
 #define MLUOPS_OPS_BORDER_ALIGN_CPU_FORWARD_H_
 
@@ -9,16 +9,16 @@
 namespace mluops {
 namespace MLUOPS_LEVEL {
 
-// Vectors of a block of channels at most: with their largest samples, the numbers of those, and four weights they fill the registers.
+// Maximum vectors of a block of channels: with their maxima, argmax and four weights they fill the registers.
 #if defined(__AVX512F__)
 constexpr int kBlockVectors = 8;
 #else
 constexpr int kBlockVectors = 4;
 #endif
 
-// Two neighbouring lines of pixels: the even ones in the first half, the odd ones in the second. A line consists of blocks of `width`
-// channels, in which pixels follow one another; only the first channels of the last block may count. Behind the pixels of a block
-// its last one is found again, then two of zeros, so that every sample lies between two pixels, even one outside the map.
+// Two neighbouring lines of pixels: even ones in the first half, odd ones in the second. A line consists of blocks of
+// `width` channels with consecutive pixels; the last block may be partly unused. After the pixels of a block follow a
+// copy of the last one and two of zeros, so that every sample lies between two pixels, even one outside the map.
 struct LinePair {
   static constexpr std::int64_t kBehind = 3;
 
@@ -35,7 +35,7 @@ struct LinePair {
         width_(smaller(fitting_width(of.length), (of_channels + kLanes - 1) / kLanes * kLanes)),
         padded_((of_channels + width_ - 1) / width_ * width_) {}
 
-  // `map` is the part's first value.
+  // `map` points to the part's first value.
   template <typename T>
   void hold(const T *map, std::int64_t pixel, std::int64_t number) {
     if (held_[number % 2] == number) return;
@@ -43,25 +43,25 @@ struct LinePair {
     held_[number % 2] = number;
     const T *from = map + number * side_.next_line * pixel;
     const std::int64_t step = side_.next_pixel * pixel;
-    Patience patience;
-    for (std::int64_t p = 0; p < side_.length && !patience.ends(channels_); ++p) {
-      ask_for<0, 2, 2>(from, (p + kPixelsAhead) * step, channels_);
+    InterruptPoll poll;
+    for (std::int64_t p = 0; p < side_.length && !poll.interrupted(channels_); ++p) {
+      prefetch<0, 2, 2>(from, (p + kPixelsAhead) * step, channels_);
       copy_pixel(from + p * step, number, p);
     }
     copy_pixel(from + (side_.length - 1) * step, number, side_.length);
   }
 
-  // The first pixel of a line in the block that starts at channel c.
+  // The first pixel of a line in the block of channels that starts at c.
   float *line(std::int64_t number, std::int64_t c) const {
     return memory_ + (number % 2 * padded_ + c) * (side_.length + kBehind);
   }
   std::int64_t width() const { return width_; }
 
  private:
-  // Blocks of which both lines fit into the first cache beside what else is needed, or else are at least whole cache lines.
+  // Blocks of which both lines fit into L1 beside the other data, at least whole cache lines.
   static std::int64_t fitting_width(std::int64_t length) {
     std::int64_t vectors = kBlockVectors;
-    while (vectors > 2 && 2 * length * vectors * static_cast<std::int64_t>(sizeof(Vector)) > first_cache_room()) {
+    while (vectors > 2 && 2 * length * vectors * static_cast<std::int64_t>(sizeof(Vector)) > usable_l1d_bytes()) {
       vectors /= 2;
     }
     return vectors * kLanes;
@@ -86,21 +86,21 @@ struct LinePair {
   std::int64_t held_[2] = {-1, -1};
 };
 
-// The line that will be copied next: its pixels are asked for one at a time, while borders between the lines before it are worked on.
+// Prefetches the line that will be copied next, one pixel at a time, while borders of the lines before are processed.
 template <typename T>
-class LineAhead {
+class LinePrefetcher {
  public:
-  LineAhead(const T *map, std::int64_t pixel, const Side &side, std::int64_t number, std::int64_t channels)
+  LinePrefetcher(const T *map, std::int64_t pixel, const Side &side, std::int64_t number, std::int64_t channels)
       : map_(map),
         first_(number * side.next_line * pixel),
         step_(side.next_pixel * pixel),
         channels_(channels),
         left_(number < side.lines ? side.length : 0) {}
 
-  void ask_for_a_pixel() {
+  void prefetch_pixel() {
     if (left_ == 0) return;
     --left_;
-    ask_for<0, 2, 2>(map_, first_ + left_ * step_, channels_);
+    prefetch<0, 2, 2>(map_, first_ + left_ * step_, channels_);
   }
 
  private:
@@ -109,9 +109,10 @@ class LineAhead {
   std::int64_t left_;
 };
 
-// The corners of samples are summed up in the order of rows, then columns, whichever of them the lines are.
+// The corners of a sample are added in the order of rows, then columns, whatever the direction of the lines.
 
-// Some channels of two copied lines, the first of them at the first pixels. The next pixel is always there.
+// Channels of two copied lines; `low` and `high` point to the first of them at the first pixels. The next pixel always
+// exists.
 struct CopiedChannels {
   const float *low;
   const float *high;
@@ -119,7 +120,7 @@ struct CopiedChannels {
 
   CopiedChannels from(std::int64_t channel) const { return {low + channel, high + channel, step}; }
 
-  // Of the samples of one border.
+  // Interpolates the samples of one border.
   struct Sums {
     Sums(const CopiedChannels &pixels, const Samples &of, const Side &side, std::int64_t)
         : samples(of),
@@ -157,7 +158,7 @@ struct CopiedChannels {
   };
 };
 
-// The same of two lines that lie in the map.
+// The same for two lines in the map.
 template <typename T>
 struct MapChannels {
   const T *low;
@@ -196,7 +197,8 @@ struct MapChannels {
   };
 };
 
-// The largest samples so far of some vectors of channels, and their numbers. The first largest one wins; a NaN is greater than nothing.
+// The maxima so far of some vectors of channels, and their sample numbers. The first of equal maxima wins; NaN is not
+// greater than any number.
 template <int kVectors>
 struct Best {
   Vector value[kVectors];
@@ -218,17 +220,17 @@ struct Best {
     for (int v = 0; v < kVectors; ++v) store_some(values + v * kLanes, value[v], channels - v * kLanes);
   }
 
-  // The very first sample of a border is the largest so far, even a NaN.
+  // The first sample of a border is the first maximum, even NaN.
   template <typename Sums>
   void begin(const Sums &sums) {
     sums.find(0, value);
     for (int v = 0; v < kVectors; ++v) number[v] = IntVector{};
   }
 
-  // Samples i .. count of those from number `first` on.
+  // Processes samples i .. count of those from number `first` on.
   template <typename Sums>
   void take(const Sums &sums, std::int32_t first, std::int32_t i, std::int32_t count) {
-    // Counts in lanes: a number would have to be moved to them for each sample.
+    // The number is kept in a vector: broadcasting it for each sample would cost more.
     IntVector present = IntVector{} + (first + i);
     for (; i < count; ++i, present += 1) {
       Vector sample[kVectors];
@@ -246,14 +248,15 @@ class Forward {
  public:
   typedef BorderAlignForwardProblem Problem;
 
-  // What a running task needs: lines of pixels, sorted boxes, and for a group its samples and, if not all are found at once, the largest
-  // of them so far.
-  struct Room {
-    Room(const Parts &parts, Dealer &memory)
-        : lines(memory.deal<float>(LinePair::size(parts))),
-          boxes(memory.deal<std::int32_t>(SortedBoxes::size(parts.g))),
-          samples(memory.deal<Samples>(Group::most(parts.g))),
-          largest(memory.deal<float>(parts.g.pool_size < Samples::kMost ? 0 : Group::most(parts.g) * parts.width)) {}
+  // Scratch memory of a running task: lines of pixels, sorted boxes, the samples of a group and, if they are not
+  // computed at once, the maxima so far.
+  struct TaskScratch {
+    TaskScratch(const Parts &parts, Arena &memory)
+        : lines(memory.allocate<float>(LinePair::size(parts))),
+          boxes(memory.allocate<std::int32_t>(SortedBoxes::size(parts.g))),
+          samples(memory.allocate<Samples>(Group::most(parts.g))),
+          largest(memory.allocate<float>(parts.g.pool_size < Samples::kMost ? 0 : Group::most(parts.g) * parts.width)) {
+    }
     float *lines;
     std::int32_t *boxes;
     Samples *samples;
@@ -262,37 +265,37 @@ class Forward {
 
   Forward(const BorderAlignForwardProblem &problem, const Parts &parts) : problem_(problem), parts_(parts) {}
 
-  void run(const Room &room, std::int64_t task) const {
+  void run(const TaskScratch &scratch, std::int64_t task) const {
     const BorderAlignGeometry &g = problem_.geometry;
     const Part part = parts_.part(task);
     const Side side(g, part.side);
-    const SortedBoxes boxes(boxes_of(part), g.boxes, side, room.boxes);
+    const SortedBoxes boxes(boxes_of(part), g.boxes, side, scratch.boxes);
     const T *map = static_cast<const T *>(problem_.input) + parts_.in_map(part);
-    LinePair pair(room.lines, side, part.count);
+    LinePair pair(scratch.lines, side, part.count);
     if (!boxes.complete()) return;
-    Patience patience;
-    for (std::int64_t line = 0; line < side.lines && !patience.ends(16); ++line) {
+    InterruptPoll poll;
+    for (std::int64_t line = 0; line < side.lines && !poll.interrupted(16); ++line) {
       const std::int64_t begin = boxes.begin(line), end = boxes.end(line);
       if (begin == end) continue;
-      // A copy pays when its pixels are looked at more than once.
+      // Copying pays if its pixels are used more than once.
       const bool copied = (end - begin) * (g.pool_size + std::int64_t{1}) >= side.length;
       const std::int64_t high = smaller(line + 1, side.lines - 1);
       for (std::int64_t row = line; copied && row <= high; ++row) pair.hold(map, parts_.pixel, row);
-      if (patience.ends(copied ? side.length * part.count : 0)) return;
-      LineAhead<T> ahead(map, parts_.pixel, side, high + 1, part.count);
+      if (poll.interrupted(copied ? side.length * part.count : 0)) return;
+      LinePrefetcher<T> prefetcher(map, parts_.pixel, side, high + 1, part.count);
       for (std::int64_t first = begin; first < end; first += Group::kMost) {
-        if (patience.ends(Group::kMost * part.count * smaller<std::int64_t>(g.pool_size, Samples::kMost))) return;
+        if (poll.interrupted(Group::kMost * part.count * smaller<std::int64_t>(g.pool_size, Samples::kMost))) return;
         const Group group{part, side, boxes, first, smaller(Group::kMost, end - first)};
         if (copied) {
-          pool_copied(room, group, pair, line, high, ahead);
+          pool_copied(scratch, group, pair, line, high, prefetcher);
         } else {
           const std::int64_t next_line = side.next_line * parts_.pixel;
           const MapChannels<T> pixels{map + line * next_line, map + high * next_line, side.next_pixel * parts_.pixel};
-          pool_group(room, group, pixels, ahead);
+          pool_group(scratch, group, pixels, prefetcher);
         }
       }
     }
-    for (std::int64_t place = boxes.begin(side.lines); place < boxes.end(side.lines) && !patience.ends(part.count);
+    for (std::int64_t place = boxes.begin(side.lines); place < boxes.end(side.lines) && !poll.interrupted(part.count);
          ++place) {
       clear(part, boxes[place]);
     }
@@ -300,7 +303,7 @@ class Forward {
 
   static bool are_few(const BorderAlignGeometry &g) { return MLUOPS_LEVEL::are_few(g); }
 
-  // A side of which few borders are to be pooled.
+  // Pools a side with few borders.
   void run_few(std::int64_t number) const {
     const BorderAlignGeometry &g = problem_.geometry;
     const Part part = parts_.whole_side(number);
@@ -326,14 +329,14 @@ class Forward {
     return static_cast<const T *>(problem_.box) + part.batch * problem_.geometry.boxes * 4;
   }
 
-  // All samples of a border outside the map are 0, and the first of them wins.
+  // All samples of a border outside the map are 0; the first wins.
   void clear(const Part &part, std::int64_t box) const {
     const std::int64_t at = parts_.in_borders(part, box);
     std::memset(static_cast<T *>(problem_.output) + at, 0, static_cast<std::size_t>(part.count) * sizeof(T));
     std::memset(problem_.argmax + at, 0, static_cast<std::size_t>(part.count) * sizeof(std::int32_t));
   }
 
-  // All channels of one border, straight from the map.
+  // All channels of one border, directly from the map.
   void pool_border(const Part &part, const Side &side, std::int64_t box, const Lines &lines,
                    const Samples &samples) const {
     const T *map = static_cast<const T *>(problem_.input) + parts_.in_map(part);
@@ -351,9 +354,9 @@ class Forward {
     }
   }
 
-  // Finds all samples of a group's borders, some of each border at a time, and calls use(first, count) for them.
+  // Computes the samples of a group's borders, some at a time, and calls use(first, count) for them.
   template <typename Use>
-  void find(const Room &room, const Group &group, const Use &use) const {
+  void find(const TaskScratch &scratch, const Group &group, const Use &use) const {
     const std::int64_t all = problem_.geometry.pool_size + std::int64_t{1};
     float at[Group::kMost], step[Group::kMost], fraction[Group::kMost];
     for (std::int64_t b = 0; b < group.count; ++b) {
@@ -361,12 +364,12 @@ class Forward {
       group.side.walk_of(box, problem_.geometry.pool_size, &at[b], &step[b]);
       fraction[b] = Lines(group.side.line_of(box), group.side.lines).fraction;
     }
-    Patience patience;
-    for (std::int64_t first = 0; first < all && !patience.ends(group.count * group.part.count * Samples::kMost);
+    InterruptPoll poll;
+    for (std::int64_t first = 0; first < all && !poll.interrupted(group.count * group.part.count * Samples::kMost);
          first += Samples::kMost) {
       const std::int32_t count = static_cast<std::int32_t>(smaller<std::int64_t>(Samples::kMost, all - first));
       float along[Group::kMost][Samples::kMost];
-      // Adding the step again and again, rounding each time, is part of the definition.
+      // The definition adds the step repeatedly, with rounding.
       for (std::int64_t b = 0; b < group.count; ++b) {
         clear_floats(along[b], Samples::kMost);
         for (std::int32_t i = 0; i < count; ++i) {
@@ -375,61 +378,62 @@ class Forward {
         }
       }
       for (std::int64_t b = 0; b < group.count; ++b) {
-        room.samples[b].find(along[b], count, group.side.length, fraction[b]);
+        scratch.samples[b].find(along[b], count, group.side.length, fraction[b]);
       }
       use(static_cast<std::int32_t>(first), count);
     }
   }
 
-  void pool_copied(const Room &room, const Group &group, const LinePair &pair, std::int64_t low, std::int64_t high,
-                   LineAhead<T> &ahead) const {
-    find(room, group, [&](std::int32_t first, std::int32_t samples) {
+  void pool_copied(const TaskScratch &scratch, const Group &group, const LinePair &pair, std::int64_t low,
+                   std::int64_t high, LinePrefetcher<T> &prefetcher) const {
+    find(scratch, group, [&](std::int32_t first, std::int32_t samples) {
       for (std::int64_t c = 0; c < group.part.count; c += pair.width()) {
         const CopiedChannels pixels{pair.line(low, c), pair.line(high, c), pair.width()};
         const std::int64_t end = smaller(c + pair.width(), group.part.count);
-        pool_pieces<kBlockVectors>(room, group, pixels, first, samples, c, end, ahead);
+        pool_pieces<kBlockVectors>(scratch, group, pixels, first, samples, c, end, prefetcher);
       }
     });
   }
 
-  void pool_group(const Room &room, const Group &group, const MapChannels<T> &pixels, LineAhead<T> &ahead) const {
-    find(room, group, [&](std::int32_t first, std::int32_t samples) {
-      pool_pieces<1>(room, group, pixels, first, samples, 0, group.part.count, ahead);
+  void pool_group(const TaskScratch &scratch, const Group &group, const MapChannels<T> &pixels,
+                  LinePrefetcher<T> &prefetcher) const {
+    find(scratch, group, [&](std::int32_t first, std::int32_t samples) {
+      pool_pieces<1>(scratch, group, pixels, first, samples, 0, group.part.count, prefetcher);
     });
   }
 
-  // Channels c .. end, the first of which `pixels` starts with: as many vectors at a time as there are left, at most kVectors.
+  // Channels c .. end, where `pixels` starts at c: as many vectors at a time as remain, at most kVectors.
   template <int kVectors, typename Pixels>
-  void pool_pieces(const Room &room, const Group &group, Pixels pixels, std::int32_t first, std::int32_t samples,
-                   std::int64_t c, std::int64_t end, LineAhead<T> &ahead) const {
+  void pool_pieces(const TaskScratch &scratch, const Group &group, Pixels pixels, std::int32_t first,
+                   std::int32_t samples, std::int64_t c, std::int64_t end, LinePrefetcher<T> &prefetcher) const {
     constexpr std::int64_t kWidth = kVectors * kLanes;
     for (; end - c >= kWidth; c += kWidth, pixels = pixels.from(kWidth)) {
-      pool_block<kVectors, true>(room, group, pixels, first, samples, c, kWidth, ahead);
+      pool_block<kVectors, true>(scratch, group, pixels, first, samples, c, kWidth, prefetcher);
     }
     if constexpr (kVectors > 1) {
-      pool_pieces<kVectors / 2>(room, group, pixels, first, samples, c, end, ahead);
+      pool_pieces<kVectors / 2>(scratch, group, pixels, first, samples, c, end, prefetcher);
     } else if (c < end) {
-      pool_block<1, false>(room, group, pixels, first, samples, c, end - c, ahead);
+      pool_block<1, false>(scratch, group, pixels, first, samples, c, end - c, prefetcher);
     }
   }
 
-  // Some samples of all borders of a group for the channels from c on.
+  // Some samples of all borders of a group, for the channels from c on.
   template <int kVectors, bool kWhole, typename Pixels>
-  void pool_block(const Room &room, const Group &group, const Pixels &pixels, std::int32_t first, std::int32_t count,
-                  std::int64_t c, std::int64_t some_channels, LineAhead<T> &ahead) const {
+  void pool_block(const TaskScratch &scratch, const Group &group, const Pixels &pixels, std::int32_t first,
+                  std::int32_t count, std::int64_t c, std::int64_t some_channels, LinePrefetcher<T> &prefetcher) const {
     const std::int64_t channels = kWhole ? kVectors * kLanes : some_channels;
     const bool last = first > problem_.geometry.pool_size - count;
     T *output = static_cast<T *>(problem_.output);
     for (std::int64_t b = 0; b < group.count; ++b) {
       const std::int64_t next = smaller(b + kBoxesAhead, group.count - 1);
       const std::int64_t asked = parts_.in_borders(group.part, group.boxes[group.first + next]) + c;
-      ask_for<1, 3, 2>(problem_.argmax, asked, channels);
-      ask_for<1, 3, 2>(output, asked, channels);
-      ahead.ask_for_a_pixel();
+      prefetch<1, 3, 2>(problem_.argmax, asked, channels);
+      prefetch<1, 3, 2>(output, asked, channels);
+      prefetcher.prefetch_pixel();
       const std::int64_t at = parts_.in_borders(group.part, group.boxes[group.first + b]) + c;
-      float *largest = room.largest + b * parts_.width + c;
+      float *largest = scratch.largest + b * parts_.width + c;
       Best<kVectors> best;
-      const typename Pixels::Sums sums(pixels, room.samples[b], group.side, channels);
+      const typename Pixels::Sums sums(pixels, scratch.samples[b], group.side, channels);
       if (first == 0) {
         best.begin(sums);
       } else {

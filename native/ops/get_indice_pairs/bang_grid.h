@@ -1,4 +1,5 @@
-// A tile of the output space as a dense grid in NRAM: what filter cells lead rows to is scattered into it or gathered from it.
+// A tile of the output space as a dense grid in NRAM, into which the outputs of filter cells are scattered and from
+// which they are gathered.
 #ifndef MLUOPS_OPS_GET_INDICE_PAIRS_BANG_GRID_H_
 #define MLUOPS_OPS_GET_INDICE_PAIRS_BANG_GRID_H_
 
@@ -11,7 +12,7 @@ namespace mluops {
 namespace MLUOPS_BANG_VARIANT {
 
 // NRAM of the kernels with a grid. Vectors have tile_rows elements. Offsets are bytes.
-struct TileRoom {
+struct TileScratch {
   int *grid;  // [grid_sites]
   int *iota, *constant;
   int *reach[kSpaceDims];  // of the sorted rows that are looked at; the first becomes a mask
@@ -23,25 +24,25 @@ struct TileRoom {
   int *done, *ahead;     // [volume]: for each cell, the sorted rows before the tile, and those before its end
 };
 
-__mlu_func__ TileRoom make_tile_room(const SparsePlan &plan, int *room) {
+__mlu_func__ TileScratch make_tile_scratch(const SparsePlan &plan, int *next) {
   const int rows = plan.tile_rows;
-  TileRoom tile;
-  tile.iota = take(&room, rows);
-  tile.constant = take(&room, rows);
-  for (int w = 0; w < kSpaceDims; ++w) tile.reach[w] = take(&room, rows);
-  tile.base = take(&room, rows);
-  tile.row = take(&room, rows);
-  tile.offset = take(&room, rows);
-  tile.led = take(&room, rows);
-  tile.value = take(&room, rows);
-  tile.target = take(&room, rows);
-  tile.number = take(&room, rows);
-  tile.sites.low = take(&room, rows);
-  tile.sites.high = take(&room, rows);
+  TileScratch tile;
+  tile.iota = allocate(&next, rows);
+  tile.constant = allocate(&next, rows);
+  for (int w = 0; w < kSpaceDims; ++w) tile.reach[w] = allocate(&next, rows);
+  tile.base = allocate(&next, rows);
+  tile.row = allocate(&next, rows);
+  tile.offset = allocate(&next, rows);
+  tile.led = allocate(&next, rows);
+  tile.value = allocate(&next, rows);
+  tile.target = allocate(&next, rows);
+  tile.number = allocate(&next, rows);
+  tile.sites.low = allocate(&next, rows);
+  tile.sites.high = allocate(&next, rows);
   if (plan.words_out == 1) tile.sites.high = nullptr;
-  tile.grid = take(&room, plan.grid_sites);
-  tile.done = take(&room, plan.volume);
-  tile.ahead = room;
+  tile.grid = allocate(&next, plan.grid_sites);
+  tile.done = allocate(&next, plan.volume);
+  tile.ahead = next;
   count_up(tile.iota, rows);
   return tile;
 }
@@ -81,64 +82,65 @@ __mlu_func__ TileCell tile_cell(const SparsePlan &plan, const Cell &cell, std::i
   return tile;
 }
 
-// Which of the sorted rows [at, at + count) the cell leads to outputs, to room.reach[0]; their offsets in the grid to
-// room.offset and, for a kernel that asks, of the rows to room.led. Returns how many they are.
+// Computes which of the sorted rows [at, at + count) the cell leads to outputs, in scratch.reach[0]; their grid offsets
+// in scratch.offset and, if requested, row offsets in scratch.led. Returns their number.
 __mlu_func__ int lead_rows(const SparsePlan &plan, const TileCell &cell, int at, int count, bool number_rows,
-                           const TileRoom &room) {
-  __sync();  // with what the vectors that are loaded now were used for
+                           const TileScratch &scratch) {
+  __sync();  // waits for earlier uses of the vectors that are loaded now
   for (int w = 0; w < cell.words; ++w) {
     const int *const words = plan.memory.reach + static_cast<std::int64_t>(cell.needed[w].word) * plan.rows;
-    __memcpy_async(room.reach[w], words + at, count * 4, GDRAM2NRAM);
+    __memcpy_async(scratch.reach[w], words + at, count * 4, GDRAM2NRAM);
   }
-  __memcpy_async(room.base, plan.memory.base + at, count * 4, GDRAM2NRAM);
-  if (number_rows) __memcpy_async(room.row, plan.memory.row_bytes + at, count * 4, GDRAM2NRAM);
+  __memcpy_async(scratch.base, plan.memory.base + at, count * 4, GDRAM2NRAM);
+  if (number_rows) __memcpy_async(scratch.row, plan.memory.row_bytes + at, count * 4, GDRAM2NRAM);
   __sync();
-  int *const mask = room.reach[0];
+  int *const mask = scratch.reach[0];
   for (int w = 0; w < cell.words; ++w) {
     const int bits = static_cast<int>(cell.needed[w].bits);
-    __bang_band_scalar(room.reach[w], room.reach[w], bits, count);
-    __bang_eq_scalar(room.reach[w], room.reach[w], bits, count);
-    if (w != 0) __bang_band(mask, mask, room.reach[w], count);
+    __bang_band_scalar(scratch.reach[w], scratch.reach[w], bits, count);
+    __bang_eq_scalar(scratch.reach[w], scratch.reach[w], bits, count);
+    if (w != 0) __bang_band(mask, mask, scratch.reach[w], count);
   }
-  const int led = filter(room.offset, room.base, mask, count);
+  const int led = filter(scratch.offset, scratch.base, mask, count);
   if (led == 0) return 0;
-  __bang_add_scalar(room.offset, room.offset, cell.shift, led);
-  if (number_rows) filter(room.led, room.row, mask, count);
+  __bang_add_scalar(scratch.offset, scratch.offset, cell.shift, led);
+  if (number_rows) filter(scratch.led, scratch.row, mask, count);
   return led;
 }
 
-// Marks in the grid where the cell leads the sorted rows [begin, end).
-__mlu_func__ void mark_rows(const SparsePlan &plan, const TileCell &cell, int begin, int end, const TileRoom &room) {
+// Marks the outputs to which the cell leads the sorted rows [begin, end).
+__mlu_func__ void mark_rows(const SparsePlan &plan, const TileCell &cell, int begin, int end,
+                            const TileScratch &scratch) {
   for (int at = begin; at < end; at += plan.tile_rows) {
-    const int led = lead_rows(plan, cell, at, least(plan.tile_rows, end - at), false, room);
-    if (led != 0) scatter(room.grid, room.constant, room.offset, led, NRAM2NRAM);
+    const int led = lead_rows(plan, cell, at, least(plan.tile_rows, end - at), false, scratch);
+    if (led != 0) scatter(scratch.grid, scratch.constant, scratch.offset, led, NRAM2NRAM);
   }
 }
 
-// Keeps the output rows that the grid has where the cell leads the sorted rows [begin, end).
-__mlu_func__ void meet_rows(const SparsePlan &plan, const TileCell &cell, int *met, int begin, int end,
-                            const TileRoom &room) {
+// Stores the kernel map of the cell for the sorted rows [begin, end).
+__mlu_func__ void map_rows(const SparsePlan &plan, const TileCell &cell, int *kernel_map, int begin, int end,
+                           const TileScratch &scratch) {
   for (int at = begin; at < end; at += plan.tile_rows) {
-    const int led = lead_rows(plan, cell, at, least(plan.tile_rows, end - at), true, room);
+    const int led = lead_rows(plan, cell, at, least(plan.tile_rows, end - at), true, scratch);
     if (led == 0) continue;
-    __gather(room.value, room.grid, reinterpret_cast<unsigned int *>(room.offset), 4, NRAM2NRAM, 4, led);
-    int *const mask = room.reach[0];
-    __bang_ge_scalar(mask, room.value, 0, led);
-    const int found = filter(room.base, room.value, mask, led);
+    __gather(scratch.value, scratch.grid, reinterpret_cast<unsigned int *>(scratch.offset), 4, NRAM2NRAM, 4, led);
+    int *const mask = scratch.reach[0];
+    __bang_ge_scalar(mask, scratch.value, 0, led);
+    const int found = filter(scratch.base, scratch.value, mask, led);
     if (found == 0) continue;
-    filter(room.offset, room.led, mask, led);
-    scatter(met, room.base, room.offset, found, NRAM2GDRAM);
+    filter(scratch.offset, scratch.led, mask, led);
+    scatter(kernel_map, scratch.base, scratch.offset, found, NRAM2GDRAM);
   }
 }
 
 // ---- Outputs of default mode --------------------------------------------------------------------------------------------
 
-// The first output site that a cell can lead a sorted row, or one behind it, to.
+// The first output site to which a cell can lead a sorted row or a later one.
 __mlu_func__ std::int64_t first_output_of(const SparsePlan &plan, const RowFinder &finder, int row, const Cell &cell) {
   return first_output(plan, input_site(plan, number_at(finder.rows, row)), cell);
 }
 
-// Where the outputs of task `task` begin: those of the tasks follow one another, and each has about as many rows to do with.
+// First output site of task `task`: the ranges of tasks are contiguous and have similar numbers of rows.
 __mlu_func__ std::int64_t first_site_of(const SparsePlan &plan, const RowFinder &finder, int task) {
   if (task == 0) return 0;
   if (task == taskDim) return plan.output_sites;
@@ -147,21 +149,22 @@ __mlu_func__ std::int64_t first_site_of(const SparsePlan &plan, const RowFinder 
   return first_output_of(plan, finder, static_cast<int>(static_cast<std::int64_t>(plan.rows) * task / taskDim), middle);
 }
 
-// The first output site that rows can be led to which are not done with.
-__mlu_func__ std::int64_t next_site(const SparsePlan &plan, const RowFinder &finder, const TileRoom &room) {
+// The first output site to which unprocessed rows can lead.
+__mlu_func__ std::int64_t next_site(const SparsePlan &plan, const RowFinder &finder, const TileScratch &scratch) {
   std::int64_t next = plan.output_sites;
   for (int k = 0; k < plan.volume; ++k) {
-    if (room.done[k] == plan.rows) continue;
-    const std::int64_t first = first_output_of(plan, finder, room.done[k], cell_of(plan, k));
+    if (scratch.done[k] == plan.rows) continue;
+    const std::int64_t first = first_output_of(plan, finder, scratch.done[k], cell_of(plan, k));
     if (first < next) next = first;
   }
   return next;
 }
 
-// Finds the rows that lead into the tile from `site` on, which ends at `end` at the latest. Returns how many of its sites have to
-// be looked at: from the last row of each cell it is known what is reached last. All of a tile has the same higher word.
+// Finds the rows that lead into the tile that starts at `site` and ends at `end` or before. Returns the number of its
+// sites to examine: the last row of each cell bounds the last site reached. The sites of a tile share their higher
+// word.
 __mlu_func__ int find_tile(const SparsePlan &plan, RowFinder &finder, std::int64_t site, std::int64_t end,
-                           const TileRoom &room) {
+                           const TileScratch &scratch) {
   const std::int64_t word_end = (site | 0xffffffff) + 1;
   if (end > word_end) end = word_end;
   if (end - site > plan.grid_sites) end = site + plan.grid_sites;
@@ -169,25 +172,26 @@ __mlu_func__ int find_tile(const SparsePlan &plan, RowFinder &finder, std::int64
   std::int64_t last = site;
   for (int k = 0; k < plan.volume; ++k) {
     const Cell cell = cell_of(plan, k);
-    room.ahead[k] = rows_below(plan, finder, first_input(plan, behind, cell));
-    if (room.ahead[k] == room.done[k]) continue;
-    const std::int64_t reached = first_output_of(plan, finder, room.ahead[k] - 1, cell);
+    scratch.ahead[k] = rows_below(plan, finder, first_input(plan, behind, cell));
+    if (scratch.ahead[k] == scratch.done[k]) continue;
+    const std::int64_t reached = first_output_of(plan, finder, scratch.ahead[k] - 1, cell);
     if (reached > last) last = reached;
   }
   return static_cast<int>((last < end ? last + 1 : end) - site);
 }
 
-// Lists the marked ones of the `extent` output sites from `first` on, behind `listed` others. Returns how many are listed then.
+// Lists the marked sites among `extent` output sites from `first` on, after `listed` others. Returns the new number of
+// listed sites.
 __mlu_func__ int list_marked(const SparsePlan &plan, std::int64_t first, int extent, int *part, int listed,
-                             const TileRoom &room) {
+                             const TileScratch &scratch) {
   for (int at = 0; at < extent; at += plan.tile_rows) {
-    const int marked = filter(room.value, room.iota, room.grid + at, least(plan.tile_rows, extent - at));
+    const int marked = filter(scratch.value, scratch.iota, scratch.grid + at, least(plan.tile_rows, extent - at));
     if (marked == 0) continue;
-    __bang_add_scalar(room.value, room.value, static_cast<int>(first + at), marked);
-    store(part + listed, room.value, marked);
+    __bang_add_scalar(scratch.value, scratch.value, static_cast<int>(first + at), marked);
+    store(part + listed, scratch.value, marked);
     if (plan.words_out > 1) {
-      __bang_write_value(room.value, marked, static_cast<int>(first >> 32));
-      store(part + static_cast<std::int64_t>(plan.volume) * plan.rows + listed, room.value, marked);
+      __bang_write_value(scratch.value, marked, static_cast<int>(first >> 32));
+      store(part + static_cast<std::int64_t>(plan.volume) * plan.rows + listed, scratch.value, marked);
     }
     listed += marked;
   }
@@ -196,7 +200,7 @@ __mlu_func__ int list_marked(const SparsePlan &plan, std::int64_t first, int ext
 
 // ---- Outputs of either mode ---------------------------------------------------------------------------------------------
 
-// The outputs that a task sees to.
+// The outputs of a task.
 struct Part {
   SiteList sites;  // in device memory
   int begin, end;
@@ -229,23 +233,24 @@ __mlu_func__ void load_sites(const Part &part, int at, int count, const SiteList
   if (sites.high != nullptr) load(sites.high, part.sites.high + at, count);
 }
 
-// Puts the output rows of the sites [at, at + count) of a part, which are in room.sites, into the grid: where sites are equal the
-// first. Returns how many, with their offsets in room.target.
-__mlu_func__ int place_outputs(const SparsePlan &plan, const Part &part, int at, int count, const TileRoom &room) {
-  const unsigned int first = static_cast<unsigned int>(room.sites.low[0]);
-  __bang_add_scalar(room.target, room.sites.low, static_cast<int>(0u - first), count);
-  __bang_mul_scalar(room.target, room.target, 4, count);
+// Writes the output rows of the sites [at, at + count) of a part, which are in scratch.sites, into the grid: the first
+// of equal sites. Returns their number; their offsets are in scratch.target.
+__mlu_func__ int place_outputs(const SparsePlan &plan, const Part &part, int at, int count,
+                               const TileScratch &scratch) {
+  const unsigned int first = static_cast<unsigned int>(scratch.sites.low[0]);
+  __bang_add_scalar(scratch.target, scratch.sites.low, static_cast<int>(0u - first), count);
+  __bang_mul_scalar(scratch.target, scratch.target, 4, count);
   int placed = count;
   if (plan.sub_manifold) {
-    int *const mask = room.reach[0];
-    load(room.value, plan.memory.first_of_site + at, count);
-    __bang_ge_scalar(mask, room.value, 0, count);
-    placed = filter(room.number, room.value, mask, count);
-    filter(room.target, room.target, mask, count);
+    int *const mask = scratch.reach[0];
+    load(scratch.value, plan.memory.first_of_site + at, count);
+    __bang_ge_scalar(mask, scratch.value, 0, count);
+    placed = filter(scratch.number, scratch.value, mask, count);
+    filter(scratch.target, scratch.target, mask, count);
   } else {
-    __bang_add_scalar(room.number, room.iota, part.number + at, count);
+    __bang_add_scalar(scratch.number, scratch.iota, part.number + at, count);
   }
-  if (placed != 0) scatter(room.grid, room.number, room.target, placed, NRAM2NRAM);
+  if (placed != 0) scatter(scratch.grid, scratch.number, scratch.target, placed, NRAM2NRAM);
   return placed;
 }
 
@@ -266,10 +271,10 @@ __mlu_func__ CellChunk cell_chunk(const SparsePlan &plan, int number) {
   return piece;
 }
 
-// Loads what rows have met, and marks those that have met something.
-__mlu_func__ void load_met(const SparsePlan &plan, const CellChunk &piece, int *met, int *mask) {
-  load(met, plan.memory.met + static_cast<std::int64_t>(piece.cell) * plan.rows + piece.at, piece.count);
-  __bang_ge_scalar(mask, met, 0, piece.count);
+// Loads a piece of the kernel map, and marks rows that have an output.
+__mlu_func__ void load_kernel_map(const SparsePlan &plan, const CellChunk &piece, int *kernel_map, int *mask) {
+  load(kernel_map, plan.memory.kernel_map + static_cast<std::int64_t>(piece.cell) * plan.rows + piece.at, piece.count);
+  __bang_ge_scalar(mask, kernel_map, 0, piece.count);
 }
 
 }  // namespace MLUOPS_BANG_VARIANT

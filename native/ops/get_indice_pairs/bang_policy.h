@@ -1,4 +1,4 @@
-// How GetIndicePairs is cut over the cores of a card, and how NRAM and the workspace are divided.
+// How GetIndicePairs is divided over the cores of a card, and the layout of NRAM and workspace.
 #ifndef MLUOPS_OPS_GET_INDICE_PAIRS_BANG_POLICY_H_
 #define MLUOPS_OPS_GET_INDICE_PAIRS_BANG_POLICY_H_
 
@@ -14,7 +14,7 @@ namespace MLUOPS_BANG_VARIANT {
 // Vectors of int32 that the kernels which go through rows one after another have in NRAM, and those of the kernels with a grid.
 constexpr int kRowVectors = 16;
 constexpr int kTileVectors = 14;
-// Of NRAM, what one vector of the kernels with a grid takes.
+// Share of NRAM of one vector of the kernels with a grid.
 constexpr int kTileShare = 48;
 constexpr int kVectorRows = 64;  // vectors have a multiple of these elements
 
@@ -26,7 +26,7 @@ constexpr int kMostSamples = 2048;
 constexpr int kMostTasks = 64;
 constexpr std::uintptr_t kWorkspaceAlignment = 128;
 
-// Fewer rows are not worth a core, or a block that is sorted by itself.
+// Minimum rows of a core, and of a block that is sorted in NRAM.
 constexpr int kLeastRows = 64;
 constexpr int kLeastBlock = 1024;
 
@@ -50,7 +50,7 @@ struct SparseMemory {
   // [rows], sub-manifold mode: the number of the sorted row if it is the first of its site, else -1.
   int *first_of_site;
   // [volume][rows]: the output row that a cell leads an input row to, or -1.
-  int *met;
+  int *kernel_map;
   // [words_out][volume * rows], default mode: numbers of sites, ascending within each task's part.
   int *outputs;
   // [volume][chunks]: how many pairs there are from each chunk of input rows.
@@ -69,16 +69,16 @@ struct SparsePlan {
   bool sub_manifold;
   std::int64_t output_sites;
   int site_bits;  // of the numbers of input sites
-  // Words that the number of a site takes: one where all are below 2^31.
+  // Words of a site number: one if all are below 2^31.
   int words_in, words_out;
   int reach_bits, reach_words;
-  // Tasks of the launches, by what they share.
+  // Tasks of the launches that divide rows, blocks and lists.
   int row_tasks, block_tasks, list_tasks;
   int chunk, chunks;          // rows that go through NRAM at once
   int block, blocks;          // rows that are sorted at once
   int tile_rows, grid_sites;  // rows, and neighbouring output sites, that are in NRAM together with a grid
   int sample_step, samples;   // from one to the next of the sorted rows that are in NRAM for searches, and how many are
-  int search_room;            // ints of NRAM for these and for the rows between two of them
+  int search_ints;            // ints of NRAM for these and for the rows between two of them
   SparseMemory memory;
 };
 
@@ -97,7 +97,7 @@ inline int words_for(std::int64_t sites) { return sites <= std::int64_t{1} << 31
 
 inline void cut_rows(const Card &card, SparsePlan *plan) {
   const std::int64_t cores = smaller(std::int64_t{card.clusters} * card.cores_per_cluster, kMostTasks);
-  const std::int64_t ints = nram_room(card) / 4;
+  const std::int64_t ints = usable_nram(card) / 4;
   plan->chunk = static_cast<int>(round_down(ints / kRowVectors, kVectorRows));
   plan->chunks = static_cast<int>(ceil_div(plan->rows, plan->chunk));
   plan->block = static_cast<int>(smaller(larger(ceil_div(plan->rows, cores), kLeastBlock), plan->chunk));
@@ -108,9 +108,9 @@ inline void cut_rows(const Card &card, SparsePlan *plan) {
   plan->sample_step = static_cast<int>(ceil_div(plan->rows, kMostSamples));
   plan->samples = static_cast<int>(ceil_div(plan->rows, plan->sample_step));
   plan->tile_rows = static_cast<int>(round_down(ints / kTileShare, kVectorRows));
-  plan->search_room = static_cast<int>(round_up(plan->words_in * (plan->samples + plan->sample_step), kVectorRows));
+  plan->search_ints = static_cast<int>(round_up(plan->words_in * (plan->samples + plan->sample_step), kVectorRows));
   const std::int64_t taken =
-      kTileVectors * plan->tile_rows + plan->search_room + 2 * round_up(plan->volume, kVectorRows);
+      kTileVectors * plan->tile_rows + plan->search_ints + 2 * round_up(plan->volume, kVectorRows);
   plan->grid_sites = static_cast<int>(round_down(ints - taken, kVectorRows));
 }
 
@@ -136,11 +136,11 @@ inline SparsePlan plan_for(const SparseGeometry &geometry, std::int64_t rows, co
   return plan;
 }
 
-// Gives out pieces of a workspace, which may not be there when only its size is asked for.
+// Allocates parts of a workspace; it may be NULL if only the size is needed.
 class WorkspaceDivider {
  public:
   explicit WorkspaceDivider(void *workspace) : next_(reinterpret_cast<std::uintptr_t>(workspace)) {}
-  int *take(std::int64_t ints) {
+  int *allocate(std::int64_t ints) {
     next_ = (next_ + kWorkspaceAlignment - 1) / kWorkspaceAlignment * kWorkspaceAlignment;
     int *const piece = reinterpret_cast<int *>(next_);
     next_ += static_cast<std::uintptr_t>(ints) * sizeof(int);
@@ -152,22 +152,22 @@ class WorkspaceDivider {
   std::uintptr_t next_;
 };
 
-// Returns where the last piece ends.
+// Returns the end of the last part.
 inline std::uintptr_t divide_workspace(void *workspace, SparsePlan *plan) {
   WorkspaceDivider divider(workspace);
   const std::int64_t rows = plan->rows;
   SparseMemory &memory = plan->memory;
-  for (int *&side : memory.sorted) side = divider.take((plan->words_in + 1) * rows);
-  memory.reach = divider.take(plan->reach_words * rows);
-  memory.base = divider.take(rows);
-  memory.row_bytes = divider.take(rows);
-  memory.first_of_site = divider.take(plan->sub_manifold ? rows : 0);
-  memory.met = divider.take(plan->volume * rows);
-  memory.outputs = divider.take(plan->sub_manifold ? 0 : plan->words_out * plan->volume * rows);
-  memory.pair_counts = divider.take(std::int64_t{plan->volume} * plan->chunks);
-  memory.digit_counts = divider.take(std::int64_t{plan->blocks} * kDigits);
-  memory.bad_rows = divider.take(plan->row_tasks);
-  memory.parts = divider.take(std::int64_t{2} * plan->row_tasks);
+  for (int *&side : memory.sorted) side = divider.allocate((plan->words_in + 1) * rows);
+  memory.reach = divider.allocate(plan->reach_words * rows);
+  memory.base = divider.allocate(rows);
+  memory.row_bytes = divider.allocate(rows);
+  memory.first_of_site = divider.allocate(plan->sub_manifold ? rows : 0);
+  memory.kernel_map = divider.allocate(plan->volume * rows);
+  memory.outputs = divider.allocate(plan->sub_manifold ? 0 : plan->words_out * plan->volume * rows);
+  memory.pair_counts = divider.allocate(std::int64_t{plan->volume} * plan->chunks);
+  memory.digit_counts = divider.allocate(std::int64_t{plan->blocks} * kDigits);
+  memory.bad_rows = divider.allocate(plan->row_tasks);
+  memory.parts = divider.allocate(std::int64_t{2} * plan->row_tasks);
   return divider.end();
 }
 

@@ -1,4 +1,4 @@
-// Rows on their way through NRAM: how they are read, sorted, and described for the filter cells.
+// Rows in NRAM: reading, sorting, and describing them for the filter cells.
 #ifndef MLUOPS_OPS_GET_INDICE_PAIRS_BANG_ROWS_H_
 #define MLUOPS_OPS_GET_INDICE_PAIRS_BANG_ROWS_H_
 
@@ -13,7 +13,7 @@ namespace MLUOPS_BANG_VARIANT {
 
 __mlu_func__ int least(int a, int b) { return a < b ? a : b; }
 
-// What this task does of `count` things.
+// The range of `count` items that this task processes.
 struct Share {
   int begin, end;
 };
@@ -26,9 +26,9 @@ __mlu_func__ Share share_of(int count) {
 }
 
 // The next `count` ints of NRAM.
-__mlu_func__ int *take(int **room, int count) {
-  int *const taken = *room;
-  *room += count;
+__mlu_func__ int *allocate(int **next, int count) {
+  int *const taken = *next;
+  *next += count;
   return taken;
 }
 
@@ -43,7 +43,7 @@ __mlu_func__ void count_up(int *values, int count) {
   }
 }
 
-// Puts the values whose mask is not 0 to the front of `to`, and returns their number. What `to` has behind them is lost.
+// Compacts the values whose mask is nonzero to the front of `to`, and returns their number. The rest of `to` is lost.
 __mlu_func__ int filter(int *to, int *from, int *mask, int count) {
   return __bang_filter(reinterpret_cast<float *>(to), reinterpret_cast<float *>(from), reinterpret_cast<float *>(mask),
                        count);
@@ -92,9 +92,9 @@ struct Fields {
   int *field[kMostWords + 1];
 };
 
-__mlu_func__ Fields take_fields(int **room, int size) {
+__mlu_func__ Fields allocate_fields(int **next, int size) {
   Fields fields;
-  for (int f = 0; f <= kMostWords; ++f) fields.field[f] = take(room, size);
+  for (int f = 0; f <= kMostWords; ++f) fields.field[f] = allocate(next, size);
   return fields;
 }
 
@@ -106,7 +106,7 @@ __mlu_func__ void store_fields(const SparsePlan &plan, int side, int at, int cou
   for (int f = 0; f <= plan.words_in; ++f) store(sorted_field(plan, side, f) + at, fields.field[f], count);
 }
 
-// Moves the rows whose bit is 0 in front of the others; those with the same bit keep their order. `to` has room for twice as many.
+// Moves the rows whose bit is 0 before the others; stable. `to` has space for twice as many.
 __mlu_func__ void split(const Fields &to, const Fields &from, int fields, int word, int bit, int count, int *one,
                         int *zero) {
   shift_right(one, from.field[word], bit, count);
@@ -118,27 +118,29 @@ __mlu_func__ void split(const Fields &to, const Fields &from, int fields, int wo
   }
 }
 
-// What count_digits() works with: vectors of as many ints as there are rows.
-struct DigitRoom {
+// Scratch vectors of count_digits(), as long as the rows.
+struct DigitScratch {
   int *digit, *change, *iota, *start, *value;
 };
 
-// How many of the sorted words have each digit.
-__mlu_func__ void count_digits(int *counts, int *words, int first_bit, int bits, int count, const DigitRoom &room) {
-  shift_right(room.digit, words, first_bit, count);
-  __bang_band_scalar(room.digit, room.digit, (1 << bits) - 1, count);
-  __bang_write_value(room.change, 1, 1);
-  if (count > 1) __bang_sub(room.change + 1, room.digit + 1, room.digit, count - 1);
-  const int runs = filter(room.start, room.iota, room.change, count);
-  filter(room.value, room.digit, room.change, count);
+// Counts the sorted words of each digit.
+__mlu_func__ void count_digits(int *counts, int *words, int first_bit, int bits, int count,
+                               const DigitScratch &scratch) {
+  shift_right(scratch.digit, words, first_bit, count);
+  __bang_band_scalar(scratch.digit, scratch.digit, (1 << bits) - 1, count);
+  __bang_write_value(scratch.change, 1, 1);
+  if (count > 1) __bang_sub(scratch.change + 1, scratch.digit + 1, scratch.digit, count - 1);
+  const int runs = filter(scratch.start, scratch.iota, scratch.change, count);
+  filter(scratch.value, scratch.digit, scratch.change, count);
   __bang_write_value(counts, kDigits, 0);
   for (int i = 0; i < runs; ++i) {
-    const int end = i + 1 < runs ? room.start[i + 1] : count;
-    counts[room.value[i]] = end - room.start[i];
+    const int end = i + 1 < runs ? scratch.start[i + 1] : count;
+    counts[scratch.value[i]] = end - scratch.start[i];
   }
 }
 
-// Where rows of each digit go that come from block `block`: behind those with lower digits, and behind those from blocks before.
+// Places of the rows of each digit from block `block`: after those with lower digits, and after those of earlier
+// blocks.
 __mlu_func__ void find_places(const SparsePlan &plan, int block, int *places, int *totals, int *counts) {
   __bang_write_value(places, kDigits, 0);
   __bang_write_value(totals, kDigits, 0);
@@ -154,7 +156,7 @@ __mlu_func__ void find_places(const SparsePlan &plan, int block, int *places, in
   }
 }
 
-// Copies the rows of a sorted block to the other side, those of each digit to its place.
+// Copies the rows of a sorted block to the other buffer, those of each digit to their place.
 __mlu_func__ void spread_digits(const SparsePlan &plan, int side, const Fields &fields, int *counts, int *places) {
   int from = 0;
   for (int d = 0; d < kDigits; ++d) {
@@ -170,7 +172,7 @@ __mlu_func__ void spread_digits(const SparsePlan &plan, int side, const Fields &
 
 // ---- Describing ---------------------------------------------------------------------------------------------------------
 
-// Some sorted rows in NRAM, and vectors to write to.
+// Sorted rows in NRAM, and scratch vectors.
 struct DescribedRows {
   int *coordinates;  // a line for batch and each axis; those of the axes become quotients
   int *rests;        // a line for each axis, where the stride is not 1
@@ -180,7 +182,8 @@ struct DescribedRows {
   __mlu_func__ int *line(int axis) const { return coordinates + (axis + 1) * count; }
 };
 
-// Divides what an axis has by its stride, where that is not 1: `inputs` become (input + pad) / stride, `rests` what is left.
+// Divides the coordinates of an axis by its stride unless that is 1: `inputs` become (input + pad) / stride, `rests`
+// the remainders.
 __mlu_func__ void divide_axis(const SparseAxis &axis, int *inputs, int *rests, int count) {
   if (axis.stride == 1) return;
   __bang_add_scalar(inputs, inputs, axis.pad, count);  // up to 2^32 - 3: these are unsigned
@@ -199,7 +202,7 @@ __mlu_func__ void divide_axis(const SparseAxis &axis, int *inputs, int *rests, i
   }
 }
 
-// Divides all axes, and keeps the bases of the rows from the sorted row `at` on.
+// Divides all axes, and stores the bases of the rows from the sorted row `at` on.
 __mlu_func__ void store_bases(const SparsePlan &plan, int at, const DescribedRows &rows, int *base) {
   for (int a = 0; a < kSpaceDims; ++a) {
     divide_axis(plan.axis[a], rows.line(a), rows.rests + a * rows.count, rows.count);
@@ -229,7 +232,7 @@ __mlu_func__ void add_reach(const SparsePlan &plan, int a, int cell, unsigned in
   __bang_add(reach, reach, rows.mask, rows.count);
 }
 
-// Keeps the reach of the rows from the sorted row `at` on.
+// Stores the reach of the rows from the sorted row `at` on.
 __mlu_func__ void store_reach(const SparsePlan &plan, int at, const DescribedRows &rows, int *reach) {
   int bit = 0;
   for (int a = 0; a < kSpaceDims; ++a) {

@@ -1,5 +1,5 @@
-// Sites of the spaces of GetIndicePairs on a core of the device: their numbers, how filter cells move them, and where among
-// sorted rows they stand.
+// Sites of the spaces of GetIndicePairs on a core of the device: their numbers, their images under filter cells, and
+// their places among sorted rows.
 #ifndef MLUOPS_OPS_GET_INDICE_PAIRS_BANG_SITE_H_
 #define MLUOPS_OPS_GET_INDICE_PAIRS_BANG_SITE_H_
 
@@ -10,8 +10,8 @@
 namespace mluops {
 namespace MLUOPS_BANG_VARIANT {
 
-// Sites of a space are numbered in ascending order of (batch, depth, height, width); the number behind the last one is a site as
-// well, for the ends of ranges.
+// Sites of a space are numbered in ascending order of (batch, depth, height, width); the number after the last one is
+// valid too, as the end of a range.
 struct Site {
   std::int64_t batch;
   std::int64_t at[kSpaceDims];
@@ -50,10 +50,10 @@ __mlu_func__ Cell cell_of(const SparsePlan &plan, int number) {
   return cell;
 }
 
-// Number of the first input site that the cell leads to the output or, as far as that is possible, behind it.
+// Number of the first input site that the cell leads to the output or, where possible, to a later one.
 __mlu_func__ std::int64_t first_input(const SparsePlan &plan, const Site &output, const Cell &cell) {
   std::int64_t number = output.batch;
-  bool past = false;  // the first of a line or a slab, whatever the coordinates that are left
+  bool past = false;  // the first site of a line or slab, whatever the remaining coordinates
   for (int a = 0; a < kSpaceDims; ++a) {
     const SparseAxis &axis = plan.axis[a];
     number *= axis.inputs;
@@ -66,7 +66,7 @@ __mlu_func__ std::int64_t first_input(const SparsePlan &plan, const Site &output
   return number;
 }
 
-// Number of the first output that the cell can lead this input site or one behind it to.
+// Number of the first output to which the cell can lead this input site or a later one.
 __mlu_func__ std::int64_t first_output(const SparsePlan &plan, const Site &input, const Cell &cell) {
   std::int64_t number = input.batch;
   bool past = false;
@@ -84,7 +84,7 @@ __mlu_func__ std::int64_t first_output(const SparsePlan &plan, const Site &input
   return number;
 }
 
-// By how many outputs the cell moves what an axis has divided: input, or (input + pad) / stride.
+// Shift of the cell in outputs, for divided coordinates: input, or (input + pad) / stride.
 __mlu_func__ std::int64_t shift_of(const SparseAxis &axis, int cell) {
   if (axis.stride != 1) return cell / axis.stride;
   return static_cast<std::int64_t>(cell) * axis.dilation - axis.pad;
@@ -111,7 +111,7 @@ __mlu_func__ std::int64_t number_at(const SiteList &list, int i) {
   return list.high == nullptr ? low : (static_cast<std::int64_t>(list.high[i]) << 32) + low;
 }
 
-// How many of the first `count` are below `number`.
+// Number of the first `count` values that are below `number`.
 __mlu_func__ int count_below(const SiteList &list, int count, std::int64_t number) {
   int below = 0;
   while (below < count) {
@@ -130,7 +130,7 @@ __mlu_func__ int *sorted_field(const SparsePlan &plan, int side, int field) {
   return plan.memory.sorted[side] + static_cast<std::int64_t>(field) * plan.rows;
 }
 
-// Finds sorted rows by their sites: among samples in NRAM first, then among the rows from one sample to the next, which it loads.
+// Finds sorted rows by site: first among samples in NRAM, then among the rows between two samples, which it loads.
 struct RowFinder {
   SiteList rows;     // in device memory
   SiteList samples;  // one in sample_step of them
@@ -138,12 +138,12 @@ struct RowFinder {
   int loaded;
 };
 
-// Takes search_room ints at `room`.
-__mlu_func__ RowFinder make_finder(const SparsePlan &plan, int side, int *room) {
+// Uses search_ints ints at `next`.
+__mlu_func__ RowFinder make_finder(const SparsePlan &plan, int side, int *next) {
   const bool wide = plan.words_in > 1;
   RowFinder finder;
   finder.rows.low = sorted_field(plan, side, 0);
-  finder.samples.low = room;
+  finder.samples.low = next;
   finder.window.low = finder.samples.low + plan.samples;
   finder.rows.high = wide ? sorted_field(plan, side, 1) : nullptr;
   finder.samples.high = wide ? finder.window.low + plan.sample_step : nullptr;
@@ -155,7 +155,7 @@ __mlu_func__ RowFinder make_finder(const SparsePlan &plan, int side, int *room) 
   return finder;
 }
 
-// How many sorted rows have sites below `number`.
+// Number of sorted rows whose sites are below `number`.
 __mlu_func__ int rows_below(const SparsePlan &plan, RowFinder &finder, std::int64_t number) {
   const int sample = count_below(finder.samples, plan.samples, number) - 1;
   if (sample < 0) return 0;

@@ -1,4 +1,5 @@
-// GetIndicePairs on the CPU: rows that lie outside are refused, then one of two ways is taken, as the workspace was divided.
+// GetIndicePairs on the CPU: rows outside the space are refused; then the kernel is chosen by the layout of the
+// workspace.
 #include "ops/get_indice_pairs/cpu_grid_default.h"
 #include "ops/get_indice_pairs/cpu_grid_sub_manifold.h"
 #include "ops/get_indice_pairs/cpu_sorted.h"

@@ -1,5 +1,4 @@
-// The grid of SubManifoldGrid: bricks of 64 cells, as nearly cubes as the space allows, so that what a filter reaches from a place
-// lies in few of them.
+// The grid of SubManifoldGrid: bricks of 64 cells, as cubic as the space allows, so that a filter covers few of them.
 #ifndef MLUOPS_OPS_GET_INDICE_PAIRS_CPU_BRICKS_H_
 #define MLUOPS_OPS_GET_INDICE_PAIRS_CPU_BRICKS_H_
 
@@ -8,18 +7,18 @@
 namespace mluops {
 namespace MLUOPS_LEVEL {
 
-// What the filter reaches from a coordinate on one axis: the first of `count` bricks that follow one another.
+// Bricks that the filter reaches from a coordinate on one axis: `count` consecutive ones.
 struct BrickReach {
-  std::uint64_t cells[2];    // those cells of a brick within reach if it is the first, and if it is the last of several
-  std::uint64_t brick;       // what the first brick contributes to the number of a brick
-  std::int32_t filter_cell;  // what its lowest cell contributes to the number of the filter cell
+  std::uint64_t cells[2];    // reachable cells of a brick if it is the first, and if it is the last of several
+  std::uint64_t brick;       // contribution of the first brick to the brick number
+  std::int32_t filter_cell;  // contribution of its lowest cell to the filter cell number
   std::int16_t count;
-  std::int16_t own;  // which of them the coordinate itself lies in; `count` if in none
+  std::int16_t own;  // index of the coordinate's own brick among them; `count` if none
 };
 
 class Bricks {
  public:
-  // `entries` has room for one per coordinate on each axis. Incomplete if the call is interrupted meanwhile.
+  // `entries` has one element per coordinate on each axis. Incomplete if the call is interrupted.
   Bricks(const SparseGeometry &g, const BrickShape &shape, BrickReach *entries) {
     std::uint64_t scale = 1;
     std::int32_t filter_scale = 1;
@@ -29,7 +28,7 @@ class Bricks {
       const std::int32_t size = 1 << shape.shift[axis];
       most_ = larger(most_, smaller((g.filter_space[axis] - 2) / size + 2, (g.input_space[axis] - 1) / size + 1));
       find_cells_below(axis);
-      for_stretches(0, g.input_space[axis], [&](std::int64_t begin, std::int64_t end) {
+      for_slices(0, g.input_space[axis], [&](std::int64_t begin, std::int64_t end) {
         for (std::int64_t i = begin; i < end; ++i) entries[i] = reach(g, axis, i);
       });
       entries += g.input_space[axis];
@@ -41,11 +40,11 @@ class Bricks {
     for (int inner = 0; inner < 64; ++inner) inner_filter_cell_[inner] = filter_cells_below(inner);
   }
 
-  // No coordinate reaches more bricks than that on any axis.
+  // Upper bound of the bricks reached on any axis.
   std::int32_t most() const { return most_; }
 
   const BrickReach &reach(int axis, std::int32_t coordinate) const { return axes_[axis].entries[coordinate]; }
-  // From one brick to the next along an axis: what the number of the brick gains, and that of the filter cell loses.
+  // Step from brick to brick along an axis: increase of the brick number, decrease of the filter cell number.
   std::uint64_t brick_step(int axis) const { return axes_[axis].scale; }
   std::int32_t filter_step(int axis) const { return axes_[axis].filter_scale << axes_[axis].shift; }
 
@@ -56,7 +55,7 @@ class Bricks {
     return (batch(row) << 6) + inside(kDepth, row.depth) + inside(kHeight, row.height) + inside(kWidth, row.width);
   }
 
-  // By how much the filter cell that reaches cell `inner` of a brick comes before the one that reaches its lowest cell.
+  // Filter cell number of a brick's lowest cell minus that of its cell `inner`.
   std::int32_t inner_filter_cell(std::uint64_t inner) const { return inner_filter_cell_[inner]; }
 
  private:
@@ -89,7 +88,7 @@ class Bricks {
     }
   }
 
-  // Of the axis whose turn it is: the cells of a brick whose coordinate inside it is one of low .. high.
+  // For the axis being set up: cells of a brick whose inner coordinate is in low .. high.
   std::uint64_t cells_between(std::int64_t low, std::int64_t high) const {
     return cells_below_[smaller<std::int64_t>(high, 63) + 1] & ~cells_below_[low];
   }
@@ -113,7 +112,7 @@ class Bricks {
   Along axes_[kSpaceDims];
   std::int32_t most_ = 1;
   std::uint64_t batch_scale_;
-  std::uint64_t cells_below_[65];  // while the axes are set up
+  std::uint64_t cells_below_[65];  // used during setup only
   std::int32_t inner_filter_cell_[64];
 };
 

@@ -1,4 +1,4 @@
-// The grid of DefaultGrid: which cells of it, and of the filter, a row meets.
+// The grid of DefaultGrid: output cells and filter cells of a row, by axis.
 #ifndef MLUOPS_OPS_GET_INDICE_PAIRS_CPU_GRID_AXES_H_
 #define MLUOPS_OPS_GET_INDICE_PAIRS_CPU_GRID_AXES_H_
 
@@ -7,26 +7,26 @@
 namespace mluops {
 namespace MLUOPS_LEVEL {
 
-// One axis of the grid. What a coordinate contributes to the numbers of output and filter cells is looked up: to find it anew for
-// every row would take longer than all the rest.
+// One axis of the grid. The contributions of each coordinate to output and filter cell numbers are tabulated, because
+// dividing for every row would dominate the time.
 //
-// Filter cells that lie strides apart are a group: a coordinate is sent to outputs by cells of one group, by all of them unless some
-// outputs lie outside the space.
+// Filter cells whose distance is a multiple of the stride form a group. A coordinate is sent to outputs by the cells of
+// one group: by all of them, except those whose outputs lie outside the space.
 struct GridAxis {
   static constexpr int kKindBit = 32;
 
   struct Entry {
-    // What the first cell of its group contributes to the number of the output cell, in the space or not.
+    // Contribution of the group's first cell to the output cell number, inside the space or not.
     std::uint64_t output;
-    // What its group contributes to the kind of a row, above kKindBit; below a bit for each cell of its group, at `first_bit`: whether
-    // its output lies in the space.
+    // Contribution of the group to the kind of a row, from kKindBit up; below that, from `first_bit` up, one bit per
+    // cell of the group that tells whether its output is inside the space.
     std::uint64_t kind_and_reached;
   };
 
-  // How many cells a group has.
+  // Number of cells of a group.
   std::int64_t in_group(std::int64_t group) const { return (filter_cells - group + stride - 1) / stride; }
 
-  // Cell i of a group: its bit, and how far its output lies below that of the first one, and itself behind the first one.
+  // Cell i of a group: its bit, its output's distance below the first one's, and its own distance after the first cell.
   std::uint32_t bit(std::int64_t i) const { return std::uint32_t{1} << (first_bit + i); }
   std::uint32_t bits(std::int64_t count) const { return ((std::uint32_t{1} << count) - 1) << first_bit; }
   std::uint64_t below(std::int64_t i) const { return static_cast<std::uint64_t>(i) * output_step; }
@@ -43,8 +43,8 @@ struct GridAxis {
 // The filter and the output space.
 class GridAxes {
  public:
-  // `entries` has room for one per coordinate on each axis, and is NULL if a group has more than kMostInGroup cells.
-  // Incomplete if the call is interrupted meanwhile.
+  // `entries` has one element per coordinate on each axis; NULL if a group has more than kMostInGroup cells. Incomplete
+  // if the call is interrupted.
   GridAxes(const SparseGeometry &g, GridAxis::Entry *entries) {
     std::int64_t output_scale = 1, filter_scale = 1, kind_scale = 1;
     for (int axis = kWidth; axis >= kDepth; --axis) {
@@ -56,7 +56,7 @@ class GridAxes {
                    along.stride, groups,
                    kind_scale,   axis * static_cast<int>(kMostInGroup)};
       if (entries != nullptr) {
-        for_stretches(0, g.input_space[axis], [&](std::int64_t begin, std::int64_t end) {
+        for_slices(0, g.input_space[axis], [&](std::int64_t begin, std::int64_t end) {
           for (std::int64_t i = begin; i < end; ++i) entries[i] = entry(axes_[axis], along.reach(i), output_scale);
         });
         entries += g.input_space[axis];

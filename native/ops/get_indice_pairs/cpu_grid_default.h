@@ -1,19 +1,19 @@
-// GetIndicePairs on the CPU, default mode, for rows that are not too few in their space: the cells that rows reach are marked in a
-// grid with a bit for each, and what a row meets is looked up there.
+// GetIndicePairs on the CPU, default mode, for rows that are dense enough in their space: the outputs are marked in a
+// bitmap of the output space, whose ranks are the output rows.
 //
-// What a row reaches depends on its place alone, so the pairs are counted while the outputs are marked, and later written where they
-// belong.
+// The outputs of a row depend on its place alone, so pairs are counted while outputs are marked, and later written to
+// their final places.
 #ifndef MLUOPS_OPS_GET_INDICE_PAIRS_CPU_GRID_DEFAULT_H_
 #define MLUOPS_OPS_GET_INDICE_PAIRS_CPU_GRID_DEFAULT_H_
 
-#include "ops/get_indice_pairs/cpu_marked_cells.h"
-#include "ops/get_indice_pairs/cpu_meetings.h"
+#include "ops/get_indice_pairs/cpu_kernel_map.h"
 #include "ops/get_indice_pairs/cpu_pair_lists.h"
+#include "ops/get_indice_pairs/cpu_ranked_bitmap.h"
 
 namespace mluops {
 namespace MLUOPS_LEVEL {
 
-// Writes output rows of cells that come in ascending order.
+// Writes the output rows of cells in ascending order.
 class OutputWriter {
  public:
   OutputWriter(const SparseGeometry &geometry, std::int32_t *out_indices)
@@ -63,14 +63,14 @@ class DefaultGrid {
     GetIndicePairsOutcome &outcome = *problem_.outcome;
     if (interrupted() || !mark()) return MLUOP_STATUS_SUCCESS;
     outcome.rows_out = cells_.rank();
-    outcome.room = outcome.rows_out <= problem_.out_rows;
-    if (interrupted() || !outcome.room) return MLUOP_STATUS_SUCCESS;
+    outcome.fits = outcome.rows_out <= problem_.out_rows;
+    if (interrupted() || !outcome.fits) return MLUOP_STATUS_SUCCESS;
     cells_.for_all(OutputWriter(problem_.geometry, problem_.out_indices));
     if (interrupted()) return MLUOP_STATUS_SUCCESS;
-    lists_.join_stretches();
+    lists_.join_segments();
     lists_.for_joined_chunks([this](std::int64_t chunk, std::int64_t begin, std::int64_t end) {
       std::int32_t *ends = lists_.ends_of(chunk);
-      for_meetings(chunk, begin, end, [&](const MeetingRun &run) {
+      for_kernel_map(chunk, begin, end, [&](const KernelMapRun &run) {
         for (std::int64_t t = 0; t < run.times; ++t) {
           lists_.add_run(ends, run.filter_cell(t), run.rows, run.count,
                          [&](std::int64_t i) { return static_cast<std::int32_t>(cells_.rank_of(run.cell(i, t))); });
@@ -82,18 +82,18 @@ class DefaultGrid {
 
  private:
   // Marks the outputs and counts every chunk's pairs; returns false if the call is interrupted.
-  bool mark() { return (cells_.in_two_rounds() ? mark_in_two_rounds() : mark_on_sheets()) && !interrupted(); }
+  bool mark() { return (cells_.in_two_passes() ? mark_in_two_passes() : mark_in_private_bitmaps()) && !interrupted(); }
 
-  bool mark_in_two_rounds() {
+  bool mark_in_two_passes() {
     cells_.clear();
     if (interrupted()) return false;
     lists_.for_chunks([this](std::int64_t chunk, std::int64_t begin, std::int64_t end) {
       std::int32_t *counts = lists_.clear_counts(chunk);
       sort_rows(chunk, begin, end);
-      for_meetings(chunk, begin, end, [&](const MeetingRun &run) {
+      for_kernel_map(chunk, begin, end, [&](const KernelMapRun &run) {
         count(run, counts);
         for (std::int64_t t = 0; t < run.times; ++t) {
-          for (std::int64_t i = 0; i < run.count; ++i) cells_.announce(run.cell(i, t));
+          for (std::int64_t i = 0; i < run.count; ++i) cells_.reserve(run.cell(i, t));
         }
       });
     });
@@ -101,7 +101,7 @@ class DefaultGrid {
     cells_.number_words();
     if (interrupted()) return false;
     lists_.for_chunks([this](std::int64_t chunk, std::int64_t begin, std::int64_t end) {
-      for_meetings(chunk, begin, end, [&](const MeetingRun &run) {
+      for_kernel_map(chunk, begin, end, [&](const KernelMapRun &run) {
         for (std::int64_t t = 0; t < run.times; ++t) {
           for (std::int64_t i = 0; i < run.count; ++i) cells_.mark(run.cell(i, t));
         }
@@ -110,46 +110,47 @@ class DefaultGrid {
     return true;
   }
 
-  bool mark_on_sheets() {
-    const std::int64_t sheets = smaller(smaller<std::int64_t>(thread_count(), parts_.most_sheets), lists_.chunks());
-    cells_.clear_sheets(sheets);
+  bool mark_in_private_bitmaps() {
+    const std::int64_t bitmaps =
+        smaller(smaller<std::int64_t>(thread_count(), parts_.most_private_bitmaps), lists_.chunks());
+    cells_.clear_private_bitmaps(bitmaps);
     if (interrupted()) return false;
-    parallel_slots(lists_.chunks(), sheets, [this](std::int64_t sheet, std::int64_t chunk) {
+    parallel_slots(lists_.chunks(), bitmaps, [this](std::int64_t slot, std::int64_t chunk) {
       std::int32_t *counts = lists_.clear_counts(chunk);
-      std::uint64_t *marks = cells_.sheet(sheet);
+      std::uint64_t *marks = cells_.private_bitmap(slot);
       const std::int64_t begin = lists_.chunk_begin(chunk), end = lists_.chunk_begin(chunk + 1);
       sort_rows(chunk, begin, end);
-      for_meetings(chunk, begin, end, [&](const MeetingRun &run) {
+      for_kernel_map(chunk, begin, end, [&](const KernelMapRun &run) {
         count(run, counts);
-        mark_on_sheet(run, marks);
+        mark_privately(run, marks);
       });
     });
     if (interrupted()) return false;
-    cells_.collect_sheets(sheets);
+    cells_.merge_private_bitmaps(bitmaps);
     return true;
   }
 
-  static void count(const MeetingRun &run, std::int32_t *counts) {
+  static void count(const KernelMapRun &run, std::int32_t *counts) {
     for (std::int64_t t = 0; t < run.times; ++t) counts[run.filter_cell(t)] += static_cast<std::int32_t>(run.count);
   }
 
-  // A row's cells in a line are marked together if they are near enough to one another.
-  static void mark_on_sheet(const MeetingRun &run, std::uint64_t *sheet) {
+  // The cells of a row in one line are marked together if they fit into 64 bits.
+  static void mark_privately(const KernelMapRun &run, std::uint64_t *bitmap) {
     const std::int64_t last = run.times - 1;
     const std::uint64_t span = static_cast<std::uint64_t>(last) * run.output_step;
     if (span < 64) {
       std::uint64_t marks = 0;
       for (std::int64_t t = 0; t <= last; ++t)
         marks |= std::uint64_t{1} << static_cast<std::uint64_t>(t) * run.output_step;
-      for (std::int64_t i = 0; i < run.count; ++i) MarkedCells::mark_on_sheet(sheet, run.cell(i, last), marks, span);
+      for (std::int64_t i = 0; i < run.count; ++i) RankedBitmap::mark_privately(bitmap, run.cell(i, last), marks, span);
       return;
     }
     for (std::int64_t t = 0; t <= last; ++t) {
-      for (std::int64_t i = 0; i < run.count; ++i) MarkedCells::mark_on_sheet(sheet, run.cell(i, t), 1, 0);
+      for (std::int64_t i = 0; i < run.count; ++i) RankedBitmap::mark_privately(bitmap, run.cell(i, t), 1, 0);
     }
   }
 
-  // Reads the rows of a chunk, for the only time: into blocks, or one by one if they are too many kinds.
+  // Reads the rows of a chunk, once: into blocks, or into copies if there are too many kinds.
   void sort_rows(std::int64_t chunk, std::int64_t begin, std::int64_t end) const {
     if (parts_.kinds == 0) {
       for (std::int64_t l = begin; l < end; ++l) copies_[l] = rows_[l];
@@ -162,22 +163,22 @@ class DefaultGrid {
 
   RowBlock *blocks_of(std::int64_t chunk) const { return blocks_ + chunk * parts_.most_blocks; }
 
-  // Calls visit(run) for everything that the rows of a chunk reach: begin .. end. What one filter cell sends somewhere comes in the
-  // order of the rows.
+  // Calls visit(run) for the kernel map of a chunk of rows begin .. end. The entries of one filter cell are in row
+  // order.
   template <typename Visit>
-  void for_meetings(std::int64_t chunk, std::int64_t begin, std::int64_t end, const Visit &visit) const {
-    Patience patience;
+  void for_kernel_map(std::int64_t chunk, std::int64_t begin, std::int64_t end, const Visit &visit) const {
+    InterruptPoll poll;
     const std::int64_t volume = lists_.volume();
     if (parts_.kinds == 0) {
-      for (std::int64_t l = begin; l < end && !patience.ends(volume); ++l) for_row(l, visit);
+      for (std::int64_t l = begin; l < end && !poll.interrupted(volume); ++l) for_row(l, visit);
     }
-    for (std::int64_t i = 0; parts_.kinds > 0 && i < block_counts_[chunk] && !patience.ends(volume * RowBlock::kRoom);
-         ++i) {
+    for (std::int64_t i = 0;
+         parts_.kinds > 0 && i < block_counts_[chunk] && !poll.interrupted(volume * RowBlock::kCapacity); ++i) {
       for_runs(axes_, blocks_of(chunk)[i], visit);
     }
   }
 
-  // The same for one row, for filters with many more cells than strides, or with many kinds of rows.
+  // The same for one row, without blocks: for filters much larger than the stride, or for too many kinds of rows.
   template <typename Visit>
   void for_row(std::int64_t number, const Visit &visit) const {
     const Row &row = copies_[number];
@@ -192,8 +193,8 @@ class DefaultGrid {
         const std::int64_t filter_line =
             filter_plane + (height.cell + h * along_[kHeight].stride) * axes_[kHeight].filter_scale;
         const auto cell = static_cast<std::uint64_t>(line * along_[kWidth].outputs + width.output);
-        visit(MeetingRun{&number32, &cell, 1, filter_line + width.cell, along_[kWidth].stride, 0,
-                         static_cast<std::uint64_t>(along_[kWidth].dilation), width.count});
+        visit(KernelMapRun{&number32, &cell, 1, filter_line + width.cell, along_[kWidth].stride, 0,
+                           static_cast<std::uint64_t>(along_[kWidth].dilation), width.count});
       }
     }
   }
@@ -201,10 +202,10 @@ class DefaultGrid {
   const GetIndicePairsProblem &problem_;
   const Axis along_[kSpaceDims];
   const GridAxes axes_;
-  MarkedCells cells_;
+  RankedBitmap cells_;
   const GridWorkspace parts_;
   const InputRows rows_;
-  Row *const copies_;       // of the rows, if they are not put into blocks
+  Row *const copies_;       // of the rows, without blocks
   RowBlock *const blocks_;  // [chunks][most_blocks]
   std::int64_t *const block_counts_;
   const PairLists lists_;

@@ -1,30 +1,30 @@
-// GetIndicePairs on the CPU, sub-manifold mode, for rows that are not too few in their space: the outputs are the input rows, so the
-// rows are marked in a grid of bricks, and each looks for others in the bricks within the filter's reach.
+// GetIndicePairs on the CPU, sub-manifold mode, for rows that are dense enough in their space: the outputs are the
+// input rows, which are marked in a grid of bricks; each row looks up the bricks within the filter's reach.
 //
-// Most searches find nothing, and the few that find something wait for memory that no hardware prefetcher foresees. So they go
-// through lists: a brick that may have something is put on one and asked for, what is there on the next. A chunk of rows does not
-// know how much its forerunners find: its stretches of the lists of pairs are pushed together at the end.
+// Most lookups find nothing, and the others miss the caches unpredictably. So lookups go through lists: bricks that may
+// have marks are listed and prefetched, then the marks found in them. Chunks of rows write to separate segments of the
+// pair lists, which are compacted at the end.
 #ifndef MLUOPS_OPS_GET_INDICE_PAIRS_CPU_GRID_SUB_MANIFOLD_H_
 #define MLUOPS_OPS_GET_INDICE_PAIRS_CPU_GRID_SUB_MANIFOLD_H_
 
 #include "ops/get_indice_pairs/cpu_bricks.h"
-#include "ops/get_indice_pairs/cpu_marked_cells.h"
 #include "ops/get_indice_pairs/cpu_pair_lists.h"
+#include "ops/get_indice_pairs/cpu_ranked_bitmap.h"
 
 namespace mluops {
 namespace MLUOPS_LEVEL {
 
-// What a chunk of rows finds, on its way into the lists of pairs.
+// Lookups of one chunk of rows, batched on their way to the pair lists.
 class SubManifoldSearch {
  public:
-  SubManifoldSearch(const MarkedCells &cells, const Bricks &bricks, const std::int32_t *numbers, const PairLists &lists,
-                    std::int64_t chunk)
+  SubManifoldSearch(const RankedBitmap &cells, const Bricks &bricks, const std::int32_t *numbers,
+                    const PairLists &lists, std::int64_t chunk)
       : cells_(cells), bricks_(bricks), numbers_(numbers), lists_(lists), ends_(lists.ends_of(chunk)) {}
 
-  // Looks for `cells` of a brick that may have marks; a row would reach the lowest of them all through filter cell k.
+  // Looks up `cells` of a brick that may have marks; filter cell k would lead from the row to the lowest of them all.
   void look(std::uint64_t brick, std::uint64_t cells, std::int32_t row, std::int32_t k) {
     looks_[look_count_] = Look{brick, cells, row, k};
-    if (++look_count_ == kRoom) visit_bricks();
+    if (++look_count_ == kCapacity) visit_bricks();
   }
 
   void finish() {
@@ -43,18 +43,18 @@ class SubManifoldSearch {
     std::int32_t row, filter_cell;
   };
 
-  static constexpr std::int64_t kRoom = 128, kFoundRoom = 256;
+  static constexpr std::int64_t kCapacity = 128, kFoundCapacity = 256;
 
-  // No branch could foresee in which bricks there is something, nor how much: those without anything are left out by not moving on, and
-  // the cells of all others are gone through in one loop.
+  // Branch-free, because hits are unpredictable: misses are overwritten by the next lookup, and the cells of all hits
+  // are processed in one loop.
   void visit_bricks() {
-    const SparseWord *words[kRoom];
+    const SparseWord *words[kCapacity];
     for (std::int64_t i = 0; i < look_count_; ++i) {
       words[i] = &cells_.word(looks_[i].brick);
       __builtin_prefetch(words[i]);
     }
-    std::uint64_t hits[kRoom + 1];
-    std::int32_t hit_looks[kRoom + 1];
+    std::uint64_t hits[kCapacity + 1];
+    std::int32_t hit_looks[kCapacity + 1];
     std::int64_t hit_count = 0, cell_count = 0;
     for (std::int64_t i = 0; i < look_count_; ++i) {
       const std::uint64_t hit = words[i]->marks & looks_[i].cells;
@@ -68,12 +68,12 @@ class SubManifoldSearch {
     look_count_ = 0;
     std::uint64_t left = hits[0];
     for (std::int64_t at = 0; cell_count > 0;) {
-      const std::int64_t now = smaller(cell_count, kFoundRoom - found_count_);
+      const std::int64_t now = smaller(cell_count, kFoundCapacity - found_count_);
       for (std::int64_t i = 0; i < now; ++i) {
         const std::int64_t number = hit_looks[at];
         const Look &look = looks_[number];
         const std::uint64_t inner = static_cast<std::uint64_t>(__builtin_ctzll(left));
-        const std::uint64_t rank = MarkedCells::rank_in(*words[number], inner);
+        const std::uint64_t rank = RankedBitmap::rank_in(*words[number], inner);
         __builtin_prefetch(numbers_ + rank);
         found_[found_count_ + i] = Found{rank, look.row, look.filter_cell - bricks_.inner_filter_cell(inner)};
         left &= left - 1;
@@ -82,7 +82,7 @@ class SubManifoldSearch {
       }
       found_count_ += now;
       cell_count -= now;
-      if (found_count_ == kFoundRoom) add_pairs();
+      if (found_count_ == kFoundCapacity) add_pairs();
     }
   }
 
@@ -93,14 +93,14 @@ class SubManifoldSearch {
     found_count_ = 0;
   }
 
-  const MarkedCells &cells_;
+  const RankedBitmap &cells_;
   const Bricks &bricks_;
   const std::int32_t *const numbers_;
   const PairLists &lists_;
   std::int32_t *const ends_;
   std::int64_t look_count_ = 0, found_count_ = 0;
-  Look looks_[kRoom];
-  Found found_[kFoundRoom];
+  Look looks_[kCapacity];
+  Found found_[kFoundCapacity];
 };
 
 class SubManifoldGrid {
@@ -120,8 +120,8 @@ class SubManifoldGrid {
   mluOpStatus_t run() {
     GetIndicePairsOutcome &outcome = *problem_.outcome;
     outcome.rows_out = rows_;
-    outcome.room = outcome.rows_out <= problem_.out_rows;
-    if (interrupted() || !outcome.room || !find_slots()) return MLUOP_STATUS_SUCCESS;
+    outcome.fits = outcome.rows_out <= problem_.out_rows;
+    if (interrupted() || !outcome.fits || !find_slots()) return MLUOP_STATUS_SUCCESS;
     mark_slots();
     if (interrupted()) return MLUOP_STATUS_SUCCESS;
     distinct_ = cells_.rank() == rows_;
@@ -129,7 +129,7 @@ class SubManifoldGrid {
     number_rows();
     if (interrupted()) return MLUOP_STATUS_SUCCESS;
     lists_.for_chunks([this](std::int64_t chunk, std::int64_t begin, std::int64_t end) {
-      lists_.start_stretch(chunk);
+      lists_.start_segment(chunk);
       if (distinct_) pair_with_themselves(chunk, begin, end);
       if (bricks_.most() <= 2) {
         match_pairs(chunk, begin, end);
@@ -153,16 +153,16 @@ class SubManifoldGrid {
   bool find_slots() {
     cells_.clear();
     if (interrupted()) return false;
-    const bool announced = cells_.in_two_rounds();
+    const bool reserved = cells_.in_two_passes();
     lists_.for_chunks([&](std::int64_t, std::int64_t begin, std::int64_t end) {
       for (std::int64_t l = begin; l < end; ++l) {
         const Row row = input_[l];
         places_[l] = row;
         slots_[l] = bricks_.cell_at(row);
-        if (announced) cells_.announce(slots_[l]);
+        if (reserved) cells_.reserve(slots_[l]);
       }
     });
-    if (!announced || interrupted()) return !interrupted();  // cells are slots
+    if (!reserved || interrupted()) return !interrupted();  // cells are slots
     cells_.number_words();
     if (interrupted()) return false;
     lists_.for_chunks([this](std::int64_t, std::int64_t begin, std::int64_t end) {
@@ -171,12 +171,12 @@ class SubManifoldGrid {
     return !interrupted();
   }
 
-  // Each thread marks in a part of the grid that is its own: marks that others see at once would wait for one another.
+  // Each thread marks its own part of the grid, since atomic marks would be slower.
   void mark_slots() {
     const std::int64_t shares = smaller<std::int64_t>(thread_count(), rows_ / kRowsPerPiece + 1);
     auto mark = [&](std::int64_t begin, std::int64_t end) {
       const std::uint64_t low = cells_.slot_share(begin, shares), high = cells_.slot_share(end, shares);
-      for_stretches(0, rows_, [&](std::int64_t first, std::int64_t last) {
+      for_slices(0, rows_, [&](std::int64_t first, std::int64_t last) {
         for (std::int64_t l = first; l < last; ++l) {
           if (slots_[l] >= low && slots_[l] < high) cells_.mark_slot(slots_[l]);
         }
@@ -185,10 +185,10 @@ class SubManifoldGrid {
     parallel_for(shares, 1, mark);
   }
 
-  // Which row is at which place, the first of those that share one.
+  // Row number of each marked cell; the first of rows that share a place.
   void number_rows() {
     if (!distinct_) {
-      for_stretches(0, rows_, [this](std::int64_t begin, std::int64_t end) {
+      for_slices(0, rows_, [this](std::int64_t begin, std::int64_t end) {
         for (std::int64_t l = rows_ - 1 - begin; l >= rows_ - end; --l) {
           numbers_[cells_.rank_at(slots_[l])] = static_cast<std::int32_t>(l);
         }
@@ -197,9 +197,9 @@ class SubManifoldGrid {
     }
     lists_.for_chunks([this](std::int64_t, std::int64_t begin, std::int64_t end) {
       for (std::int64_t l = begin; l < end; ++l) {
-        if (l + kRowsAhead < end) cells_.ask_for_slot(slots_[l + kRowsAhead]);
+        if (l + kRowsAhead < end) cells_.prefetch_slot(slots_[l + kRowsAhead]);
         const SparseWord &word = cells_.word_at(slots_[l]);
-        numbers_[MarkedCells::rank_in(word, slots_[l])] = static_cast<std::int32_t>(l);
+        numbers_[RankedBitmap::rank_in(word, slots_[l])] = static_cast<std::int32_t>(l);
         slots_[l] |= (word.marks & (word.marks - 1)) == 0 ? kAlone : 0;
       }
     });
@@ -216,7 +216,7 @@ class SubManifoldGrid {
     return cell;
   }
 
-  // Where no rows share a place, each row of a chunk meets itself under that filter cell; nothing has to be looked for.
+  // If no rows share a place, each row of a chunk pairs with itself under the centre cell, without lookup.
   void pair_with_themselves(std::int64_t chunk, std::int64_t begin, std::int64_t end) const {
     if (centre() < 0) return;
     for (std::int64_t l = begin; l < end; ++l) {
@@ -224,16 +224,16 @@ class SubManifoldGrid {
     }
   }
 
-  // Those cells of its own brick that a row has to look for.
+  // Cells of its own brick that a row must look up.
   std::uint64_t cells_of_own_brick(std::int64_t row) const {
     if (!distinct_) return ~std::uint64_t{0};
     return (slots_[row] & kAlone) != 0 ? 0 : ~(std::uint64_t{1} << slots_[row] % 64);
   }
 
-  // Lists the pairs of a chunk where rows reach one or two bricks on each axis. How many it is, and what is in them, no branch
-  // could foresee, except that there is nothing: so all four lines are looked at, both bricks of a line at a time.
+  // Lists the pairs of a chunk whose rows reach one or two bricks per axis. Their number and contents are
+  // unpredictable, except that most are empty: so all four lines are tested, both bricks of a line at once.
   void match_pairs(std::int64_t chunk, std::int64_t begin, std::int64_t end) const {
-    const MarkedCells cells = cells_;
+    const RankedBitmap cells = cells_;
     SubManifoldSearch search(cells, bricks_, numbers_, lists_, chunk);
     // Of brick 4 d + 2 h + w.
     std::uint64_t further[8];
@@ -243,18 +243,18 @@ class SubManifoldGrid {
       k_less[i] = (i & 4 ? bricks_.filter_step(kDepth) : 0) + (i & 2 ? bricks_.filter_step(kHeight) : 0) +
                   (i & 1 ? bricks_.filter_step(kWidth) : 0);
     }
-    // A bit for each brick, by the number of bricks that are reached on an axis, and by the one of them that the row lies in.
+    // One bit per brick, indexed by the number of bricks reached on an axis, and by the index of the row's own brick.
     static constexpr std::uint8_t kReached[kSpaceDims][3] = {{0, 0x0f, 0xff}, {0, 0x33, 0xff}, {0, 0x55, 0xff}};
     static constexpr std::uint8_t kOwn[kSpaceDims][3] = {{0x0f, 0xf0, 0}, {0x33, 0xcc, 0}, {0x55, 0xaa, 0}};
-    Patience patience;
-    for (std::int64_t l = begin; l < end && !patience.ends(64); ++l) {
+    InterruptPoll poll;
+    for (std::int64_t l = begin; l < end && !poll.interrupted(64); ++l) {
       const Row row = places_[l];
       const BrickReach &depth = bricks_.reach(kDepth, row.depth), &height = bricks_.reach(kHeight, row.height);
       const BrickReach &width = bricks_.reach(kWidth, row.width);
       const std::uint64_t own_cells = cells_of_own_brick(l);
       const std::uint64_t first = bricks_.batch(row) + depth.brick + height.brick + width.brick;
       const std::int32_t first_k = depth.filter_cell + height.filter_cell + width.filter_cell;
-      // Where only one is reached, the same line again is within the grid.
+      // If only one is reached, the same line is tested again, which is inside the grid.
       const std::uint64_t deep = depth.count == 2 ? further[4] : 0, high = height.count == 2 ? further[2] : 0;
       std::uint64_t left = cells.may_have_two(first) | cells.may_have_two(first + high) << 2 |
                            cells.may_have_two(first + deep) << 4 | cells.may_have_two(first + deep + high) << 6;
@@ -271,11 +271,11 @@ class SubManifoldGrid {
     search.finish();
   }
 
-  // Lists the pairs of a chunk, whatever number of bricks the rows reach.
+  // Lists the pairs of a chunk for any number of bricks per row.
   void match(std::int64_t chunk, std::int64_t begin, std::int64_t end) const {
     SubManifoldSearch search(cells_, bricks_, numbers_, lists_, chunk);
-    Patience patience;
-    for (std::int64_t l = begin; l < end && !patience.ends(lists_.volume()); ++l) {
+    InterruptPoll poll;
+    for (std::int64_t l = begin; l < end && !poll.interrupted(lists_.volume()); ++l) {
       const Row row = places_[l];
       const BrickReach &depth = bricks_.reach(kDepth, row.depth), &height = bricks_.reach(kHeight, row.height);
       const BrickReach &width = bricks_.reach(kWidth, row.width);
@@ -301,7 +301,7 @@ class SubManifoldGrid {
     search.finish();
   }
 
-  // What a row reaches along one axis, in its i-th brick of those.
+  // Reachable cells along one axis in the i-th brick.
   static std::uint64_t cells_in(const BrickReach &reach, std::int32_t i) {
     return i == 0 ? reach.cells[0] : i + 1 == reach.count ? reach.cells[1] : ~std::uint64_t{0};
   }
@@ -311,10 +311,10 @@ class SubManifoldGrid {
   const std::int64_t rows_;
   const InputRows input_;
   Row *const places_;  // of the rows; they are the outputs
-  MarkedCells cells_;
+  RankedBitmap cells_;
   std::uint64_t *const slots_;
   std::int32_t *const numbers_;  // of the row at each marked cell
-  bool distinct_ = false;        // no two rows share a place
+  bool distinct_ = false;        // whether no two rows share a place
   const PairLists lists_;
 };
 

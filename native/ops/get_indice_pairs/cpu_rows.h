@@ -1,4 +1,4 @@
-// The input rows of GetIndicePairs on the CPU: whether they lie inside their space, and where the filter sends them.
+// The input rows of GetIndicePairs on the CPU: bounds checks, and the outputs that the filter sends them to.
 #ifndef MLUOPS_OPS_GET_INDICE_PAIRS_CPU_ROWS_H_
 #define MLUOPS_OPS_GET_INDICE_PAIRS_CPU_ROWS_H_
 
@@ -28,14 +28,22 @@ static inline void *align(void *workspace) {
   return reinterpret_cast<void *>((address + kWorkspaceAlignment - 1) / kWorkspaceAlignment * kWorkspaceAlignment);
 }
 
-// Number of a line of cells: those that differ only in width.
+// Number of a line of cells, which differ only in width.
 static inline std::uint64_t line_of(std::int64_t batch, std::int64_t depth, std::int64_t depths, std::int64_t height,
                                     std::int64_t heights) {
   return static_cast<std::uint64_t>((batch * depths + depth) * heights + height);
 }
 
-// The input rows. They were checked, but may change as long as they are read: what is found at a place is read once, and brought
-// into the space, so that it is as good as any row. A result is wrong then, but nothing strays.
+// Whether the filter's centre is its middle cell on every axis.
+static inline bool symmetric(const SparseGeometry &geometry) {
+  for (int axis = 0; axis < kSpaceDims; ++axis) {
+    if (geometry.pad[axis] * std::int64_t{2} != geometry.filter_space[axis] - 1) return false;
+  }
+  return true;
+}
+
+// The input rows. They were checked, but the caller may change them during the call: each value is read once and
+// clamped to the space. The result is wrong then, but no access is out of bounds.
 class InputRows {
  public:
   explicit InputRows(const GetIndicePairsProblem &problem)
@@ -50,7 +58,7 @@ class InputRows {
   }
 
  private:
-  // A negative number is a large one without its sign.
+  // A negative number is a large unsigned one.
   static std::int32_t inside(const std::int32_t *place, std::int32_t last) {
     return static_cast<std::int32_t>(
         smaller(static_cast<std::uint32_t>(read_once(place)), static_cast<std::uint32_t>(last)));
@@ -60,7 +68,7 @@ class InputRows {
   const Row last_;
 };
 
-// Whether a row lies outside batch or space, for many rows at once: a negative number is a large one without its sign.
+// Bounds check of many rows at once: a negative number is a large unsigned one.
 class RowCheck {
  public:
   explicit RowCheck(const GetIndicePairsProblem &problem)
@@ -70,7 +78,7 @@ class RowCheck {
     std::memcpy(&extents_, extents, sizeof extents_);
   }
 
-  // Of rows begin .. end, the first that does, or `end`.
+  // The first bad row of begin .. end, or `end`.
   std::int64_t first_bad(std::int64_t begin, std::int64_t end) const {
     for (std::int64_t first = begin; first < end; first += kTogether) {
       const std::int64_t last = smaller(first + kTogether, end);
@@ -87,7 +95,7 @@ class RowCheck {
   static constexpr std::int64_t kTogether = 256;
   typedef std::uint32_t Numbers __attribute__((vector_size(sizeof(Row))));
 
-  // All bits of the numbers that are.
+  // All bits set in the bad numbers.
   Numbers is_bad(std::int64_t row) const {
     Numbers numbers;
     std::memcpy(&numbers, rows_ + row * static_cast<std::int64_t>(sizeof(Row)), sizeof numbers);
@@ -116,8 +124,8 @@ static inline std::int64_t first_bad_row(const GetIndicePairsProblem &problem) {
   return bad < problem.rows ? bad : -1;
 }
 
-// What an input is sent to along one axis, by `count` filter cells. The first of them sends it the furthest; each next one lies a
-// stride further on and sends it a dilation less far.
+// Outputs of an input along one axis, by `count` filter cells. The first cell gives the highest output; each next cell
+// is a stride further and its output a dilation lower.
 struct Reach {
   std::int64_t cell;
   std::int64_t output;
@@ -135,8 +143,8 @@ struct Axis {
         cells_beyond(g.filter_space[axis] % g.stride[axis]),
         inverse_stride(1.0 / static_cast<double>(g.stride[axis])) {}
 
-  // Output that `cell` sends `input` to, or -1. The quotient of a multiple is within half of the true one even in floating
-  // point, so that rounding finds it; the product then tells exactly whether it was a multiple.
+  // Output that `cell` sends `input` to, or -1. For a multiple of the stride the floating-point quotient is within 0.5
+  // of the exact one, so rounding finds it; the product then verifies that it was a multiple.
   std::int64_t output(std::int64_t input, std::int64_t cell) const {
     const std::int64_t scaled = input + pad - cell * dilation;
     if (scaled < 0) return -1;
@@ -145,7 +153,7 @@ struct Axis {
     return quotient * stride == scaled && quotient < outputs ? quotient : -1;
   }
 
-  // Everything that the filter sends `input` to.
+  // All outputs that the filter sends `input` to.
   Reach reach(std::int64_t input) const {
     const std::int64_t scaled = input + pad;
     std::int64_t quotient = scaled;
@@ -154,7 +162,7 @@ struct Axis {
       quotient -= quotient * stride > scaled;
       quotient += (quotient + 1) * stride <= scaled;
     }
-    // Filter cells first, first + stride, ... send it to quotient, quotient - dilation, ...: one of the two steps is 1.
+    // Filter cells first, first + stride, ... send it to quotient, quotient - dilation, ...; stride or dilation is 1.
     const std::int64_t first = scaled - quotient * stride;
     const std::int64_t skipped = quotient < outputs ? 0 : in_dilations(quotient - outputs) + 1;
     const std::int64_t senders = cells_per_stride + (first < cells_beyond);

@@ -1,15 +1,17 @@
-// GetIndicePairs on the CPU for rows that are few in their space: without a grid and without random probing.
+// GetIndicePairs on the CPU for rows that are sparse in their space: by sorting, without a grid or hash table.
 //
-// Rows are sorted by place. Rows of the same (batch, depth, height) form a run; their output counterparts form a line. For each
-// plane of the filter, that is each pair (depth cell, height cell), a run meets at most one line, and as runs ascend so do their
-// lines: that gives the links. In sub-manifold mode the lines are the runs themselves; otherwise the columns of a line are the
-// union of what its links reach along the width. Last, the width cells of every link are matched by walking run and line
-// together, and each filter cell's pairs are written in the order of the input rows.
+// Rows are sorted by place. Rows of the same (batch, depth, height) form a run; outputs of the same (batch, depth,
+// height) form a line. Each plane of the filter, a pair (depth cell, height cell), sends a run to at most one line, and
+// ascending runs to ascending lines: these are the links. In sub-manifold mode the lines are the runs themselves;
+// otherwise the columns of a line are the union of the columns that its links reach. Finally the width cells of every
+// link are matched by merging run and line, and the pairs of each filter cell are written in the order of the input
+// rows.
 #ifndef MLUOPS_OPS_GET_INDICE_PAIRS_CPU_SORTED_H_
 #define MLUOPS_OPS_GET_INDICE_PAIRS_CPU_SORTED_H_
 
-#include "cpu/stream.h"
+#include "cpu/nontemporal.h"
 #include "ops/get_indice_pairs/cpu_sorted_rows.h"
+#include "ops/get_indice_pairs/heap_sort.h"
 #include "ops/get_indice_pairs/radix_sort.h"
 
 namespace mluops {
@@ -49,8 +51,8 @@ class SortedPairs {
     link_runs();
     if (interrupted() || (!sub_manifold() && !find_lines())) return MLUOP_STATUS_SUCCESS;
     outcome.rows_out = sub_manifold() ? rows_ : outputs_;
-    outcome.room = outcome.rows_out <= problem_.out_rows;
-    if (!outcome.room) return MLUOP_STATUS_SUCCESS;
+    outcome.fits = outcome.rows_out <= problem_.out_rows;
+    if (!outcome.fits) return MLUOP_STATUS_SUCCESS;
     parallel_slots(planes_, smaller(parts_.slots, useful_slots(planes_, 2 * cells_wide_ * rows_)),
                    [this](std::int64_t slot, std::int64_t plane) { match_plane(slot, plane); });
     if (!interrupted()) write_outputs();
@@ -59,11 +61,11 @@ class SortedPairs {
 
  private:
   bool sub_manifold() const { return geometry_.sub_m != 0; }
-  // Links of every plane, in ascending order of runs and so of lines.
+  // Links of every plane, in ascending order of runs and therefore of lines.
   void link_runs() {
     const std::int64_t depth_cells = geometry_.filter_space[kDepth];
-    // With a filter that is its own mirror image, a link from A to B in one plane is one from B to A in the mirrored plane.
-    const bool mirrored = sub_manifold() && symmetric();
+    // For a symmetric filter, a link from A to B in one plane is a link from B to A in the mirrored plane.
+    const bool mirrored = sub_manifold() && symmetric(geometry_);
     const std::int64_t tasks = mirrored ? (depth_cells + 1) / 2 : depth_cells;
     auto link = [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t cell = begin; cell < end; ++cell) {
@@ -77,27 +79,20 @@ class SortedPairs {
     parallel_for(tasks, kRowsPerPiece / (in_.count * geometry_.filter_space[kHeight] + 1) + 1, link);
   }
 
-  bool symmetric() const {
-    for (int axis = 0; axis < kSpaceDims; ++axis) {
-      if (geometry_.pad[axis] * std::int64_t{2} != geometry_.filter_space[axis] - 1) return false;
-    }
-    return true;
-  }
-
-  // Stretches are not shorter than the filter reaches, so that what a run can meet lies in its own or in the next ones.
-  int stretch_bits() const {
+  // Segments are at least as long as the filter's reach, so a run reaches only its own and the neighbouring segments.
+  int segment_bits() const {
     const std::int64_t reach = larger<std::int64_t>(width_.pad, larger(cells_wide_ - 1 - width_.pad, std::int64_t{1}));
     return larger(bits_for(static_cast<std::uint64_t>(reach)),
                   bits_for(static_cast<std::uint64_t>(width_.outputs)) - 6);
   }
 
   void sketch_runs() {
-    const int shift = stretch_bits();
+    const int shift = segment_bits();
     auto sketch = [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t run = begin; run < end; ++run) {
         SparseSketch made = {0, 0};
         for (std::uint32_t j = in_.run[run].begin; j < in_.run[run + 1].begin; ++j) {
-          made.stretches |= std::uint64_t{1} << (in_.column[j] >> shift);
+          made.segments |= std::uint64_t{1} << (in_.column[j] >> shift);
           made.residues |= std::uint64_t{1} << (in_.column[j] % 64);
         }
         run_sketch_[run] = made;
@@ -106,10 +101,10 @@ class SortedPairs {
     parallel_for(in_.count, kRowsPerPiece, sketch);
   }
 
-  // The sketch of everything that a run can meet.
+  // The sketch of all columns that a run can reach.
   SparseSketch reach_of(const SparseSketch &run) const {
     SparseSketch reach;
-    reach.stretches = run.stretches | run.stretches << 1 | run.stretches >> 1;
+    reach.segments = run.segments | run.segments << 1 | run.segments >> 1;
     reach.residues = cells_wide_ < 64 ? 0 : ~std::uint64_t{0};
     for (std::int64_t cell = 0; cells_wide_ < 64 && cell < cells_wide_; ++cell) {
       const std::int64_t turn = (width_.pad - cell) & 63;
@@ -118,8 +113,8 @@ class SortedPairs {
     return reach;
   }
 
-  // Sub-manifold mode: the planes of one depth cell. The lines that a run can meet follow one another, and ascend with the runs.
-  // Links whose columns are out of each other's reach, as far as the sketches tell, are left out.
+  // Sub-manifold mode: the planes of one depth cell. The lines that a run can reach are consecutive, and ascend with
+  // the runs. Links whose sketches do not intersect are skipped.
   void link_to_runs(std::int64_t depth_cell, bool mirrored) {
     const std::int64_t heights = geometry_.input_space[kHeight], height_cells = geometry_.filter_space[kHeight];
     const std::int64_t first_plane = depth_cell * height_cells;
@@ -128,8 +123,8 @@ class SortedPairs {
       if (mirrored) link_count_[planes_ - 1 - plane] = 0;
     }
     std::int64_t candidate = 0;
-    Patience patience;
-    for (std::int64_t run = 0; run < in_.count && !patience.ends(16); ++run) {
+    InterruptPoll poll;
+    for (std::int64_t run = 0; run < in_.count && !poll.interrupted(16); ++run) {
       const std::int64_t depth = depth_.output(in_.run[run].depth, depth_cell);
       if (depth < 0) continue;
       const std::int64_t highest = in_.run[run].height + height_.pad;  // of height cell 0
@@ -140,9 +135,9 @@ class SortedPairs {
       const auto to = static_cast<std::uint64_t>(start + smaller(highest, heights - 1));
       const SparseSketch near = reach_of(run_sketch_[run]);
       while (candidate < in_.count && in_.line[candidate] < from) ++candidate;
-      for (std::int64_t line = candidate; line < in_.count && in_.line[line] <= to && !patience.ends(4); ++line) {
+      for (std::int64_t line = candidate; line < in_.count && in_.line[line] <= to && !poll.interrupted(4); ++line) {
         const SparseSketch &there = run_sketch_[line];
-        if ((there.stretches & near.stretches) == 0 || (there.residues & near.residues) == 0) continue;
+        if ((there.segments & near.segments) == 0 || (there.residues & near.residues) == 0) continue;
         const std::int64_t height_cell = highest - (static_cast<std::int64_t>(in_.line[line]) - start);
         add_link(first_plane + height_cell, run, line);
         if (mirrored) add_link(planes_ - 1 - (first_plane + height_cell), line, run);
@@ -155,15 +150,15 @@ class SortedPairs {
         SparseLink{static_cast<std::uint32_t>(run), static_cast<std::uint32_t>(line)};
   }
 
-  // Default mode: the planes of one depth cell; which number a line gets is not known yet.
+  // Default mode: the planes of one depth cell. Line numbers are assigned later.
   void link_to_lines(std::int64_t depth_cell) {
     const std::int64_t height_cells = geometry_.filter_space[kHeight];
     for (std::int64_t height_cell = 0; height_cell < height_cells; ++height_cell) {
       const std::int64_t plane = depth_cell * height_cells + height_cell;
       SparseRecord *records = lines_ + plane * rows_;
       link_count_[plane] = 0;
-      Patience patience;
-      for (std::int64_t run = 0; run < in_.count && !patience.ends(8); ++run) {
+      InterruptPoll poll;
+      for (std::int64_t run = 0; run < in_.count && !poll.interrupted(8); ++run) {
         const std::int64_t depth = depth_.output(in_.run[run].depth, depth_cell);
         const std::int64_t height = height_.output(in_.run[run].height, height_cell);
         if (depth < 0 || height < 0) continue;
@@ -176,12 +171,13 @@ class SortedPairs {
     }
   }
 
-  // Default mode: the lines that links lead to, their columns, and the number of outputs. Returns false if the call is interrupted.
+  // Default mode: the lines of the links, their columns, and the number of outputs. Returns false if the call is
+  // interrupted.
   bool find_lines() {
     std::int64_t count = 0;
     for (std::int64_t plane = 0; plane < planes_; ++plane) {
-      // Downwards, in pieces that may overlap.
-      for_stretches(0, link_count_[plane], [&](std::int64_t begin, std::int64_t end) {
+      // Moves down, in slices whose source and target may overlap.
+      for_slices(0, link_count_[plane], [&](std::int64_t begin, std::int64_t end) {
         std::memmove(lines_ + count + begin, lines_ + plane * rows_ + begin,
                      static_cast<std::size_t>(end - begin) * sizeof *lines_);
       });
@@ -207,18 +203,18 @@ class SortedPairs {
     return !interrupted();
   }
 
-  // 64 columns of a line: which of them are there, and how many are before them.
+  // 64 columns of a line: which exist, and how many precede them.
   struct Columns {
     std::uint64_t present;
     std::uint64_t before;
   };
 
-  // Where lines are well filled, walking along them takes longer than looking a column up. `room` is no longer needed.
-  void index_columns(SparseRecord *room) {
-    static_assert(sizeof(Columns) == sizeof(SparseRecord), "the index has room where the links were sorted");
+  // In dense lines a lookup is faster than merging. The memory of `storage` is free by then.
+  void index_columns(SparseRecord *storage) {
+    static_assert(sizeof(Columns) == sizeof(SparseRecord), "the index reuses the memory of the sorted links");
     const std::int64_t words = (width_.outputs + 63) / 64;
     if (words > planes_ * rows_ / larger<std::int64_t>(line_count_, 1) || words * line_count_ > outputs_) return;
-    column_index_ = reinterpret_cast<Columns *>(room);
+    column_index_ = reinterpret_cast<Columns *>(storage);
     index_words_ = words;
     auto index = [&](std::int64_t begin, std::int64_t end) {
       std::memset(column_index_ + begin * words, 0, static_cast<std::size_t>((end - begin) * words) * sizeof(Columns));
@@ -238,29 +234,29 @@ class SortedPairs {
     parallel_for(line_count_, 256, index);
   }
 
-  // One record per line: `a` the room its columns start at, `b` its first link in `sorted`.
+  // One record per line: `a` is the start of its columns, `b` its first link in `sorted`.
   void merge_links(const SparseRecord *sorted, std::int64_t count, SparseRecord *merged) {
-    std::uint32_t room = 0;
+    std::uint32_t first_column = 0;
     line_count_ = 0;
-    Patience patience;
-    for (std::int64_t i = 0; i < count && !patience.ends(16); ++i) {
+    InterruptPoll poll;
+    for (std::int64_t i = 0; i < count && !poll.interrupted(16); ++i) {
       if (i == 0 || sorted[i].key != sorted[i - 1].key) {
-        merged[line_count_++] = SparseRecord{sorted[i].key, room, static_cast<std::uint32_t>(i)};
+        merged[line_count_++] = SparseRecord{sorted[i].key, first_column, static_cast<std::uint32_t>(i)};
       }
       SparseLink &link = links_[sorted[i].a];
       link.line = static_cast<std::uint32_t>(line_count_ - 1);
-      room += (in_.run[link.run + 1].begin - in_.run[link.run].begin) * static_cast<std::uint32_t>(cells_wide_);
+      first_column += (in_.run[link.run + 1].begin - in_.run[link.run].begin) * static_cast<std::uint32_t>(cells_wide_);
     }
     link_total_ = count;
   }
 
-  // Fills in the columns of every line; `b` of its record becomes their number.
+  // Computes the columns of every line; `b` of its record becomes their number.
   void collect_columns(const SparseRecord *sorted, SparseRecord *merged) {
     auto collect = [&](std::int64_t begin, std::int64_t end) {
       std::uint64_t bits[kBitmapWords];
       std::memset(bits, 0, sizeof bits);
-      Patience patience;
-      for (std::int64_t line = begin; line < end && !patience.ends(1024); ++line) {
+      InterruptPoll poll;
+      for (std::int64_t line = begin; line < end && !poll.interrupted(1024); ++line) {
         std::int64_t link = merged[line].b;
         std::int32_t *columns = columns_ + merged[line].a;
         const bool small = width_.outputs <= kBitmapWords * 64;
@@ -273,14 +269,14 @@ class SortedPairs {
 
   static constexpr std::int64_t kBitmapWords = 512;
 
-  // Calls visit(column) for everything that the links of a line, from `link` on, reach.
+  // Calls visit(column) for all columns that the links of a line, from `link` on, reach.
   template <typename Visit>
   void visit_columns(const SparseRecord *sorted, std::int64_t link, std::int64_t line, const Visit &visit) const {
-    Patience patience;
+    InterruptPoll poll;
     for (; link < link_total_ && links_[sorted[link].a].line == static_cast<std::uint32_t>(line); ++link) {
       const std::uint32_t run = links_[sorted[link].a].run;
       for (std::uint32_t j = in_.run[run].begin; j < in_.run[run + 1].begin; ++j) {
-        if (patience.ends(2 * cells_wide_)) return;
+        if (poll.interrupted(2 * cells_wide_)) return;
         for (std::int64_t cell = 0; cell < cells_wide_; ++cell) {
           const std::int64_t column = width_.output(in_.column[j], cell);
           if (column >= 0) visit(column);
@@ -289,7 +285,7 @@ class SortedPairs {
     }
   }
 
-  // Sorted columns without repetition, through a bit per column; `bits` is clear before and after.
+  // Sorted distinct columns through a bitmap; `bits` is zero before and after.
   std::int64_t unite(const SparseRecord *sorted, std::int64_t link, std::int64_t line, std::int32_t *columns,
                      std::uint64_t *bits) const {
     std::int64_t first = kBitmapWords, last = -1;
@@ -309,7 +305,7 @@ class SortedPairs {
     return count;
   }
 
-  // The same for lines too wide for the bits.
+  // The same for lines wider than the bitmap.
   std::int64_t unite_wide(const SparseRecord *sorted, std::int64_t link, std::int64_t line,
                           std::int32_t *columns) const {
     std::int64_t count = 0;
@@ -321,30 +317,6 @@ class SortedPairs {
       if (i == 0 || columns[i] != columns[i - 1]) columns[distinct++] = columns[i];
     }
     return distinct;
-  }
-
-  static void heap_sort(std::int32_t *values, std::int64_t count) {
-    Patience patience;
-    for (std::int64_t start = count / 2 - 1; start >= 0 && !patience.ends(16); --start) sift_down(values, start, count);
-    for (std::int64_t end = count - 1; end > 0 && !patience.ends(64); --end) {
-      swap(values[0], values[end]);
-      sift_down(values, 0, end);
-    }
-  }
-
-  static void sift_down(std::int32_t *values, std::int64_t root, std::int64_t count) {
-    for (std::int64_t child = 2 * root + 1; child < count; child = 2 * root + 1) {
-      if (child + 1 < count && values[child] < values[child + 1]) ++child;
-      if (values[root] >= values[child]) return;
-      swap(values[root], values[child]);
-      root = child;
-    }
-  }
-
-  static void swap(std::int32_t &a, std::int32_t &b) {
-    const std::int32_t kept = a;
-    a = b;
-    b = kept;
   }
 
   // Columns of a line, ascending; label(i) is the output row of the i-th.
@@ -369,8 +341,8 @@ class SortedPairs {
     return Line{columns_ + lines_[number].a, nullptr, static_cast<std::int32_t>(before), past - before};
   }
 
-  // All filter cells of a plane. What they match is first put where its input row says, so that the pairs come out in the order
-  // of the input rows; rows that arrived in order are listed at once.
+  // All filter cells of a plane. Matches are first stored by input row, so that the pairs are in row order; if the rows
+  // were sorted already, pairs are written directly.
   void match_plane(std::int64_t slot, std::int64_t plane) {
     char *memory = matches_ + static_cast<std::size_t>(slot) * parts_.matches_size;
     std::int32_t *values = reinterpret_cast<std::int32_t *>(memory);
@@ -392,8 +364,8 @@ class SortedPairs {
         values[cell * rows_ + input] = output;
       });
     }
-    Patience patience;
-    for (std::int64_t cell = 0; cell < cells_wide_ && !patience.ends(rows_); ++cell) {
+    InterruptPoll poll;
+    for (std::int64_t cell = 0; cell < cells_wide_ && !poll.interrupted(rows_); ++cell) {
       std::int32_t *inputs = pairs + cell * 2 * rows_;
       if (!in_.ordered) counts[cell] = list_marked(marks + cell * words, words, values + cell * rows_, inputs);
       const std::size_t left = static_cast<std::size_t>(rows_ - counts[cell]) * sizeof(std::int32_t);
@@ -402,7 +374,7 @@ class SortedPairs {
     }
   }
 
-  // Calls match(width cell, input row, output row) for all matches of a plane, in the order of the sorted rows.
+  // Calls match(width cell, input row, output row) for all matches of a plane, in the order of sorted rows.
   template <typename Match>
   void match_links(std::int64_t plane, const Match &match) const {
     if (column_index_ != nullptr) {
@@ -412,16 +384,16 @@ class SortedPairs {
     }
   }
 
-  // Through the index. Every column that a row reaches is there.
+  // Lookup in the index, which has every column that a row reaches.
   template <typename Match>
   void look_up_links(std::int64_t plane, const Match &match) const {
     const SparseLink *links = links_ + plane * rows_;
-    Patience patience;
+    InterruptPoll poll;
     for (std::int64_t i = 0; i < link_count_[plane]; ++i) {
       const Columns *of_line = column_index_ + links[i].line * index_words_;
       const std::uint64_t first_label = lines_[links[i].line].b;
       for (std::uint32_t j = in_.run[links[i].run].begin; j < in_.run[links[i].run + 1].begin; ++j) {
-        if (patience.ends(4 * cells_wide_)) return;
+        if (poll.interrupted(4 * cells_wide_)) return;
         for (std::int64_t cell = 0; cell < cells_wide_; ++cell) {
           const std::int64_t column = width_.output(in_.column[j], cell);
           if (column < 0) continue;
@@ -435,21 +407,21 @@ class SortedPairs {
     }
   }
 
-  // Walking along run and line together. A row w reaches
-  // the columns between w + pad - (cells - 1) * dilation and w + pad, divided by the stride.
+  // Merges run and line. A row at column w reaches the columns between w + pad - (cells - 1) * dilation and w + pad,
+  // divided by the stride.
   template <typename Match>
   void walk_links(std::int64_t plane, const Match &match) const {
     const SparseLink *links = links_ + plane * rows_;
     const std::int64_t reach = (cells_wide_ - 1) * width_.dilation;
-    Patience patience;
+    InterruptPoll poll;
     for (std::int64_t i = 0; i < link_count_[plane]; ++i) {
       const Line line = line_at(links[i].line);
       std::int64_t candidate = 0;
       for (std::uint32_t j = in_.run[links[i].run].begin; j < in_.run[links[i].run + 1].begin; ++j) {
         const std::int64_t highest = in_.column[j] + width_.pad;
         while (candidate < line.count && line.columns[candidate] * width_.stride < highest - reach) ++candidate;
-        if (patience.ends(16)) return;
-        for (std::int64_t c = candidate; c < line.count && !patience.ends(4); ++c) {
+        if (poll.interrupted(16)) return;
+        for (std::int64_t c = candidate; c < line.count && !poll.interrupted(4); ++c) {
           const std::int64_t distance = highest - line.columns[c] * width_.stride;
           if (distance < 0) break;
           if (width_.dilation != 1 && distance % width_.dilation != 0) continue;
@@ -459,7 +431,7 @@ class SortedPairs {
     }
   }
 
-  // Lists the marked input rows and their values in the two rows of a filter cell's pairs; returns how many.
+  // Lists the marked input rows and their values in the two rows of a filter cell's pairs; returns their number.
   std::int32_t list_marked(const std::uint64_t *marks, std::int64_t words, const std::int32_t *values,
                            std::int32_t *inputs) const {
     std::int32_t count = 0;
@@ -475,9 +447,9 @@ class SortedPairs {
 
   void write_outputs() {
     if (sub_manifold()) {
-      for_stretches(0, rows_, [this](std::int64_t begin, std::int64_t end) {
-        keep_bytes(problem_.out_indices + begin * 4, problem_.indices + begin * 4,
-                   static_cast<std::size_t>(end - begin) * sizeof(Row));
+      for_slices(0, rows_, [this](std::int64_t begin, std::int64_t end) {
+        copy_cached(problem_.out_indices + begin * 4, problem_.indices + begin * 4,
+                    static_cast<std::size_t>(end - begin) * sizeof(Row));
       });
       return;
     }
@@ -512,7 +484,7 @@ class SortedPairs {
   std::int64_t link_total_ = 0;
   SparseRecord *lines_, *lines_other_;
   std::int64_t line_count_ = 0;
-  Columns *column_index_ = nullptr;  // [lines][index_words_], where it pays
+  Columns *column_index_ = nullptr;  // [lines][index_words_], NULL if merging is faster
   std::int64_t index_words_ = 0;
   std::int32_t *columns_;
   std::int64_t outputs_ = 0;

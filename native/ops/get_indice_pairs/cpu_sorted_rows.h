@@ -13,14 +13,14 @@ struct InputRuns {
   bool ordered = false;                     // the rows arrived in ascending order
   std::int32_t *column = nullptr;           // of the sorted rows
   std::int32_t *number = nullptr;           // likewise
-  std::int32_t *distinct_column = nullptr;  // sub-manifold mode only: of those that are the first of their place
+  std::int32_t *distinct_column = nullptr;  // sub-manifold mode only: of the first row of each place
   std::int32_t *distinct_number = nullptr;  // likewise
   SparseRun *run = nullptr;                 // [count + 1]
   std::uint64_t *line = nullptr;            // of each run, ascending
   std::int64_t count = 0;
 };
 
-// Divides by the same number again and again, in a third of the time that a division takes.
+// Repeated division by one number, in a third of the time of a division instruction.
 class Divisor {
  public:
   struct Result {
@@ -29,7 +29,7 @@ class Divisor {
 
   explicit Divisor(int by) : value(static_cast<std::uint64_t>(by)), inverse_(~std::uint64_t{0} / value) {}
 
-  // The product is the quotient or one less.
+  // The high product is the quotient or one less.
   Result divide(std::uint64_t number) const {
     __extension__ typedef unsigned __int128 Wide;
     const auto quotient = static_cast<std::uint64_t>(static_cast<Wide>(number) * inverse_ >> 64);
@@ -57,8 +57,8 @@ class RowSorter {
     in_.distinct_number = in_.distinct_column + rows_;
   }
 
-  // Sorts the rows by place, those with the same place by number, and finds their runs. Rows that arrive in ascending order,
-  // as those of an earlier convolution do, stay as they are. What is returned is incomplete if the call is interrupted.
+  // Sorts the rows by place, equal places by number, and finds their runs. Rows that are already ascending, as after an
+  // earlier convolution, are not moved. Incomplete if the call is interrupted.
   InputRuns sort() {
     if (packable()) {
       sort_as<std::uint64_t>();
@@ -113,7 +113,7 @@ class RowSorter {
     parallel_for(rows_, kRowsPerPiece, read);
     if (interrupted()) return;
     in_.ordered = true;
-    for_stretches(1, rows_, [&](std::int64_t begin, std::int64_t end) {
+    for_slices(1, rows_, [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t l = begin; l < end && in_.ordered; ++l) {
         in_.ordered = cell_in(records[l - 1]) <= cell_in(records[l]);
       }
@@ -128,11 +128,11 @@ class RowSorter {
   void find_runs(const Record *sorted) {
     const Divisor width(geometry_.input_space[kWidth]), height(geometry_.input_space[kHeight]),
         depth(geometry_.input_space[kDepth]);
-    std::uint64_t line_end = 0;  // first cell behind the line of the current run
+    std::uint64_t line_end = 0;  // first cell after the line of the current run
     std::uint32_t distinct = 0;
     in_.count = 0;
-    Patience patience;
-    for (std::int64_t j = 0; j < rows_ && !patience.ends(16); ++j) {
+    InterruptPoll poll;
+    for (std::int64_t j = 0; j < rows_ && !poll.interrupted(16); ++j) {
       const std::uint64_t cell = cell_in(sorted[j]);
       const std::int64_t number = number_of(sorted[j]);
       if (cell >= line_end) {

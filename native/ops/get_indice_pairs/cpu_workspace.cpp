@@ -7,7 +7,7 @@
 namespace mluops {
 namespace {
 
-// More at once would only take memory: this many threads share the work of one call at the most.
+// Limits the memory: at most this many threads share the work of one call.
 constexpr std::int64_t kMostSlots = 16;
 
 constexpr std::size_t kBytesPerCoordinate = 32;
@@ -31,7 +31,7 @@ class Divider {
 
 std::int64_t groups_of(std::int64_t count) { return (count - 1) / 64 + 1; }
 
-// Words of the grid: in default mode the cells of the output space, one behind another; in sub-manifold mode bricks.
+// Words of the grid: runs of 64 output cells in default mode, bricks in sub-manifold mode.
 std::int64_t grid_words(const SparseGeometry &geometry) {
   std::int64_t product = geometry.batch;
   if (geometry.sub_m == 0) {
@@ -55,8 +55,8 @@ std::int64_t coordinates(const SparseGeometry &geometry) {
   return sum;
 }
 
-// By how many sets of filter cells rows are sent to outputs: one group of each axis. 0 if they are too many or too large to put rows
-// together that belong to the same one.
+// Number of kinds of rows: combinations of one group per axis. 0 if there are too many kinds, or groups are too large,
+// for blocks.
 std::int64_t kinds_of_rows(const SparseGeometry &geometry) {
   std::int64_t kinds = 1;
   for (int axis = 0; axis < kSpaceDims; ++axis) {
@@ -67,12 +67,12 @@ std::int64_t kinds_of_rows(const SparseGeometry &geometry) {
   return kinds <= kMostKinds ? kinds : 0;
 }
 
-// Few enough words that clearing and counting all of them costs less than looking for those that matter.
+// Whether clearing and counting all words costs less than finding those with marks.
 bool dense_grid_pays(std::int64_t words, std::int64_t rows) { return words <= std::max<std::int64_t>(2 * rows, 256); }
 
 }  // namespace
 
-// Cubes of 4 x 4 x 4, where the space is that large; what an axis has no use for goes to the others.
+// 4 x 4 x 4 if the space is large enough; bits that an axis cannot use go to the others.
 BrickShape brick_shape(const SparseGeometry &geometry) {
   BrickShape shape = {{0, 0, 0}};
   for (int bits = 6, axis = kSpaceDims - 1, refused = 0; bits > 0 && refused < kSpaceDims;
@@ -89,7 +89,7 @@ BrickShape brick_shape(const SparseGeometry &geometry) {
 }
 
 bool grid_pays(const SparseGeometry &geometry, std::int64_t rows) {
-  constexpr std::int64_t kMostFilterCells = 1 << 20;  // they are counted for each chunk, in 32 bits
+  constexpr std::int64_t kMostFilterCells = 1 << 20;  // pairs of each are counted per chunk, in 32 bits
   if (volume_of(geometry) > kMostFilterCells || coordinates(geometry) > 2 * rows + 1024) return false;
   const std::int64_t words = grid_words(geometry);
   return dense_grid_pays(words, rows) || groups_of(words) <= 4 * rows;
@@ -108,8 +108,8 @@ GridWorkspace divide_for_grid(const SparseGeometry &geometry, std::int64_t rows)
       parts.dense ? parts.word_count : std::min(parts.word_count, sub_m ? rows : volume * rows);
   parts.axes = divider.take(coordinates(geometry), kBytesPerCoordinate);
   parts.words = divider.take(most_words, sizeof(SparseWord));
-  parts.most_sheets = parts.dense && !sub_m ? kMostSlots : 0;
-  parts.sheets = divider.take(parts.most_sheets * parts.word_count, sizeof(std::uint64_t));
+  parts.most_private_bitmaps = parts.dense && !sub_m ? kMostSlots : 0;
+  parts.private_bitmaps = divider.take(parts.most_private_bitmaps * parts.word_count, sizeof(std::uint64_t));
   parts.group_bits = divider.take(parts.groups + 1, sizeof(std::uint64_t));
   parts.group_before = divider.take(parts.groups, sizeof(std::uint32_t));
   parts.slots = divider.take(sub_m ? rows : 0, sizeof(std::uint64_t));
@@ -117,7 +117,7 @@ GridWorkspace divide_for_grid(const SparseGeometry &geometry, std::int64_t rows)
   parts.chunks = std::clamp<std::int64_t>(rows / kRowsPerChunk, 1, kMostChunks);
   parts.ends = divider.take(parts.chunks * volume, sizeof(std::int32_t));
   parts.kinds = sub_m ? 0 : kinds_of_rows(geometry);
-  parts.most_blocks = parts.kinds > 0 ? (rows / parts.chunks + 1) / RowBlock::kRoom + parts.kinds : 0;
+  parts.most_blocks = parts.kinds > 0 ? (rows / parts.chunks + 1) / RowBlock::kCapacity + parts.kinds : 0;
   parts.rows = divider.take(sub_m || parts.kinds > 0 ? 0 : 4 * rows, sizeof(std::int32_t));
   parts.blocks = divider.take(parts.chunks * parts.most_blocks, sizeof(RowBlock));
   parts.block_counts = divider.take(parts.kinds > 0 ? parts.chunks : 0, sizeof(std::int64_t));

@@ -1,7 +1,7 @@
 #include "ops/get_indice_pairs/descriptor.h"
 
-#include "core/barrier.h"
 #include "core/check.h"
+#include "core/exception_guard.h"
 
 namespace mluops {
 namespace {
@@ -17,26 +17,14 @@ mluOpStatus_t need_sparse(mluOpStatus_t status, const char *function, mluOpSpars
   return MLUOP_STATUS_SUCCESS;
 }
 
-mluOpStatus_t need_least(const char *function, const char *argument, int value, int least) {
-  MLUOPS_REQUIRE(value >= least, MLUOP_STATUS_BAD_PARAM, function, argument, Text::format("at least %d", least),
-                 Text::format("%d", value));
-  return MLUOP_STATUS_SUCCESS;
-}
-
-mluOpStatus_t need_value(const char *function, const char *argument, int value, int expected) {
-  MLUOPS_REQUIRE(value == expected, MLUOP_STATUS_BAD_PARAM, function, argument, Text::format("%d", expected),
-                 Text::format("%d", value));
-  return MLUOP_STATUS_SUCCESS;
-}
-
 mluOpStatus_t check_axes(const char *function, const SparseGeometry &geometry) {
   for (int axis = 0; axis < kSpaceDims; ++axis) {
-    MLUOPS_TRY(need_least(function, "pad", geometry.pad[axis], 0));
-    MLUOPS_TRY(need_least(function, "stride", geometry.stride[axis], 1));
-    MLUOPS_TRY(need_least(function, "dilation", geometry.dilation[axis], 1));
-    MLUOPS_TRY(need_least(function, "input_space", geometry.input_space[axis], 1));
-    MLUOPS_TRY(need_least(function, "filter_space", geometry.filter_space[axis], 1));
-    MLUOPS_TRY(need_least(function, "output_space", geometry.output_space[axis], 1));
+    MLUOPS_TRY(need_at_least(function, "pad", geometry.pad[axis], 0));
+    MLUOPS_TRY(need_at_least(function, "stride", geometry.stride[axis], 1));
+    MLUOPS_TRY(need_at_least(function, "dilation", geometry.dilation[axis], 1));
+    MLUOPS_TRY(need_at_least(function, "input_space", geometry.input_space[axis], 1));
+    MLUOPS_TRY(need_at_least(function, "filter_space", geometry.filter_space[axis], 1));
+    MLUOPS_TRY(need_at_least(function, "output_space", geometry.output_space[axis], 1));
   }
   return MLUOP_STATUS_SUCCESS;
 }
@@ -81,10 +69,10 @@ mluOpStatus_t MLUOP_WIN_API mluOpSetSparseConvolutionDescriptor(mluOpSparseConvo
   MLUOPS_TRY(need_pointer(__func__, "input_space", input_space));
   MLUOPS_TRY(need_pointer(__func__, "filter_space", filter_space));
   MLUOPS_TRY(need_pointer(__func__, "output_space", output_space));
-  MLUOPS_TRY(mluops::need_value(__func__, "dimNb", dimNb, kTensorDims));
-  MLUOPS_TRY(mluops::need_least(__func__, "batch_size", batch_size, 1));
-  MLUOPS_TRY(mluops::need_value(__func__, "transpose", transpose, 0));
-  MLUOPS_TRY(mluops::need_value(__func__, "inverse", inverse, 0));
+  MLUOPS_TRY(mluops::need_between(__func__, "dimNb", dimNb, kTensorDims, kTensorDims));
+  MLUOPS_TRY(mluops::need_at_least(__func__, "batch_size", batch_size, 1));
+  MLUOPS_TRY(mluops::need_between(__func__, "transpose", transpose, 0, 0));
+  MLUOPS_TRY(mluops::need_between(__func__, "inverse", inverse, 0, 0));
   mluops::SparseGeometry geometry = {};
   geometry.batch = batch_size;
   geometry.sub_m = sub_m;

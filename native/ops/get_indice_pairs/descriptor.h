@@ -4,13 +4,13 @@
 
 #include "core/object.h"
 #include "core/reason.h"
-#include "mluops.h"
+#include "mlu_op.h"
 
 namespace mluops {
 
 constexpr int kSpaceDims = 3;  // depth, height, width
 
-// What a sparse convolution looks like. All zero in a descriptor that was never set.
+// Parameters of a sparse convolution; all zero until the descriptor is set.
 struct SparseGeometry {
   int batch;
   int pad[kSpaceDims];
@@ -19,7 +19,7 @@ struct SparseGeometry {
   int input_space[kSpaceDims];
   int filter_space[kSpaceDims];
   int output_space[kSpaceDims];
-  int sub_m;  // not 0: an output exists only where an input does
+  int sub_m;  // nonzero: outputs exist only at the places of inputs
 };
 
 }  // namespace mluops

@@ -2,9 +2,9 @@
 
 #include <limits>
 
-#include "core/barrier.h"
 #include "core/check.h"
-#include "core/target.h"
+#include "core/exception_guard.h"
+#include "ops/get_indice_pairs/limits.h"
 
 namespace mluops {
 namespace {
@@ -16,7 +16,7 @@ struct Tensors {
   TensorArgument counts;
 };
 
-// factor * a * b * c, or the largest number if that does not fit.
+// factor * a * b * c, saturated.
 std::int64_t saturating_product(std::int64_t factor, const int (&space)[kSpaceDims]) {
   for (const int extent : space) {
     if (__builtin_mul_overflow(factor, static_cast<std::int64_t>(extent), &factor)) {
@@ -78,10 +78,10 @@ mluOpStatus_t check_sub_manifold(const char *function, const SparseGeometry &geo
   return MLUOP_STATUS_SUCCESS;
 }
 
-// Everything about the descriptors, in order.
+// All checks of descriptors, in the documented order.
 mluOpStatus_t check_geometry(const char *function, const SparseGeometry &geometry, const Tensors &tensors) {
-  const TargetLimits &limits = target_limits();
-  MLUOPS_REQUIRE(limits.sparse_supported, MLUOP_STATUS_ARCH_MISMATCH, function, "handle",
+  const IndicePairsLimits &limits = indice_pairs_limits();
+  MLUOPS_REQUIRE(limits.supported, MLUOP_STATUS_ARCH_MISMATCH, function, "handle",
                  "a device of architecture 372 or newer", "an older one");
   MLUOPS_TRY(check_ranks(function, tensors));
   const std::int64_t cells_in = saturating_product(geometry.batch, geometry.input_space);
@@ -91,11 +91,11 @@ mluOpStatus_t check_geometry(const char *function, const SparseGeometry &geometr
   MLUOPS_TRY(check_axes(function, geometry));
   const std::int64_t volume = saturating_product(1, geometry.filter_space);
   MLUOPS_TRY(need_dim(function, tensors.pairs, 0, "K = cells of the filter", volume));
-  MLUOPS_TRY(need_most(function, "indice_pairs_desc", "number of filter cells", volume, limits.sparse_volume));
+  MLUOPS_TRY(need_most(function, "indice_pairs_desc", "number of filter cells", volume, limits.volume));
   MLUOPS_TRY(need_most(function, "out_indices_desc", "rows for batch and output space",
                        tensors.out_indices.desc->dims[0], cells_out));
   MLUOPS_TRY(need_packed(function, {tensors.indices, tensors.pairs, tensors.out_indices, tensors.counts}));
-  MLUOPS_TRY(need_most(function, "indices_desc", "number of rows", rows, limits.sparse_rows));
+  MLUOPS_TRY(need_most(function, "indices_desc", "number of rows", rows, limits.rows));
   MLUOPS_TRY(need_indexable(function, {tensors.indices, tensors.pairs, tensors.out_indices, tensors.counts}));
   for (const TensorArgument &tensor : {tensors.indices, tensors.pairs, tensors.out_indices, tensors.counts}) {
     MLUOPS_TRY(need_dtype(function, tensor, MLUOP_DTYPE_INT32));
@@ -119,16 +119,16 @@ mluOpStatus_t check_memory(const char *function, const SparseGeometry &geometry,
   const std::size_t needed = workspace_get_indice_pairs(geometry, tensors.indices.desc->dims[0]);
   MLUOPS_REQUIRE(workspace_size >= needed, MLUOP_STATUS_BAD_PARAM, function, "workspace_size",
                  Text::format("at least %zu bytes", needed), Text::format("%zu", workspace_size));
-  MLUOPS_TRY(need_apart(function, {tensors.pairs, tensors.out_indices, tensors.counts}, {tensors.indices}));
+  MLUOPS_TRY(require_no_overlap(function, {tensors.pairs, tensors.out_indices, tensors.counts}, {tensors.indices}));
   for (const TensorArgument &tensor : {tensors.indices, tensors.pairs, tensors.out_indices, tensors.counts}) {
-    MLUOPS_TRY(need_apart(function, "workspace", workspace, static_cast<std::int64_t>(needed), tensor.name, tensor.data,
-                          tensor.desc->bytes()));
+    MLUOPS_TRY(require_no_overlap(function, "workspace", workspace, static_cast<std::int64_t>(needed), tensor.name,
+                                  tensor.data, tensor.desc->bytes()));
   }
   return MLUOP_STATUS_SUCCESS;
 }
 
-mluOpStatus_t judge(const char *function, const GetIndicePairsProblem &problem,
-                    mluOpSparseConvolutionDescriptor_t sparse) {
+mluOpStatus_t check_outcome(const char *function, const GetIndicePairsProblem &problem,
+                            mluOpSparseConvolutionDescriptor_t sparse) {
   const GetIndicePairsOutcome &outcome = *problem.outcome;
   if (outcome.bad_row >= 0) {
     const SparseGeometry &g = problem.geometry;
@@ -140,7 +140,7 @@ mluOpStatus_t judge(const char *function, const GetIndicePairsProblem &problem,
                                static_cast<long long>(outcome.bad_row)));
   }
   sparse->num_act_out = static_cast<int>(outcome.rows_out);
-  MLUOPS_REQUIRE(outcome.room, MLUOP_STATUS_BAD_PARAM, function, "out_indices_desc",
+  MLUOPS_REQUIRE(outcome.fits, MLUOP_STATUS_BAD_PARAM, function, "out_indices_desc",
                  Text::format("at least %lld rows", static_cast<long long>(outcome.rows_out)),
                  Text::format("%lld", static_cast<long long>(problem.out_rows)));
   return MLUOP_STATUS_SUCCESS;
@@ -169,7 +169,7 @@ mluOpStatus_t get_indice_pairs(const char *function, mluOpHandle_t handle, mluOp
   problem.counts = static_cast<std::int32_t *>(const_cast<void *>(tensors.counts.data));
   problem.outcome = &outcome;
   MLUOPS_TRY(launch_get_indice_pairs(handle, problem));
-  return judge(function, problem, sparse);
+  return check_outcome(function, problem, sparse);
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// GetIndicePairs: which input row meets which output row under each cell of a sparse 3-D convolution's filter.
+// GetIndicePairs: the kernel map of a sparse 3-D convolution, that is the pairs of input and output rows of each filter
+// cell.
 #ifndef MLUOPS_OPS_GET_INDICE_PAIRS_GET_INDICE_PAIRS_H_
 #define MLUOPS_OPS_GET_INDICE_PAIRS_GET_INDICE_PAIRS_H_
 
@@ -9,12 +10,12 @@
 
 namespace mluops {
 
-// What a target found while computing.
+// Result of a launch.
 struct GetIndicePairsOutcome {
   std::int64_t bad_row = -1;       // first row with a coordinate outside batch or space, or -1
-  std::int32_t bad_place[4] = {};  // its coordinates: the host may be unable to read the rows
-  std::int64_t rows_out = 0;       // rows of the output, also when out_indices has no room for them
-  bool room = true;                // whether it had
+  std::int32_t bad_place[4] = {};  // its coordinates, since the host may be unable to read the rows
+  std::int64_t rows_out = 0;       // number of output rows, also if out_indices is too small
+  bool fits = true;                // whether out_indices is large enough
 };
 
 // Along each axis, filter cell k sends input i to output (i + pad - k * dilation) / stride where that is a whole number in
@@ -33,10 +34,10 @@ struct GetIndicePairsProblem {
   GetIndicePairsOutcome *outcome;
 };
 
-// Bytes of workspace that the target needs; depends on geometry and numbers of rows only.
+// Bytes of workspace that the target needs; depends only on geometry and number of rows.
 std::size_t workspace_get_indice_pairs(const SparseGeometry &geometry, std::int64_t rows);
 
-// Writes nothing but the outcome when a row is bad or the room is too small.
+// Writes only the outcome if a row is bad or out_indices is too small.
 mluOpStatus_t launch_get_indice_pairs(mluOpHandle_t handle, const GetIndicePairsProblem &problem);
 
 }  // namespace mluops

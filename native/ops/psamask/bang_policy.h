@@ -1,4 +1,4 @@
-// How psamask is cut over the clusters and cores of a card, and how much of it goes through NRAM at once.
+// How psamask is divided over clusters and cores, and into tiles that fit into NRAM.
 #ifndef MLUOPS_OPS_PSAMASK_BANG_POLICY_H_
 #define MLUOPS_OPS_PSAMASK_BANG_POLICY_H_
 
@@ -32,13 +32,13 @@ struct PsamaskPlan {
   int mask_h, mask_w, cells;
   int up, left;  // from a position to the first cell of its mask
   bool distribute;
-  PsamaskCut clusters, cores;       // what a cluster gets of all positions, and a core of those
-  int tile_n, tile_h, tile_w;       // positions that go through NRAM at once
-  int line;                         // floats from one line to the next in NRAM
-  int lines_offset, turned_offset;  // of the buffers behind that of the masks, in floats
+  PsamaskCut clusters, cores;           // what a cluster gets of all positions, and a core of those
+  int tile_n, tile_h, tile_w;           // positions that go through NRAM at once
+  int line;                             // floats from one line to the next in NRAM
+  int lines_offset, transposed_offset;  // of the buffers after the masks, in floats
 };
 
-// What a tile needs of NRAM, in floats.
+// NRAM of a tile, in floats.
 struct PsamaskNeeds {
   std::int64_t cells, area;
   bool distribute;
@@ -51,25 +51,26 @@ struct PsamaskNeeds {
   std::int64_t floats(std::int64_t positions) const {
     return masks(positions) + (distribute ? 2 : 1) * lines(positions);
   }
-  // How many times `unit` positions fit, at most `count`.
-  std::int64_t times(std::int64_t unit, std::int64_t count, std::int64_t room) const {
-    std::int64_t times = smaller(count, room / (unit * (cells + area)));
-    while (times > 0 && floats(times * unit) > room) --times;
+  // The largest multiple of `unit` positions that fits, at most `count`.
+  std::int64_t times(std::int64_t unit, std::int64_t count, std::int64_t capacity) const {
+    std::int64_t times = smaller(count, capacity / (unit * (cells + area)));
+    while (times > 0 && floats(times * unit) > capacity) --times;
     return times;
   }
 };
 
-// Whether the vendor's library would take it, which asks for more than is needed: a row of positions fits, or 16 positions do.
-inline bool supported(const PsamaskGeometry &geometry, std::int64_t room) {
+// Whether the vendor's library accepts it, which requires more than necessary: a row of positions fits, or 16 positions
+// do.
+inline bool supported(const PsamaskGeometry &geometry, std::int64_t capacity) {
   const std::int64_t cells = geometry.mask_h * geometry.mask_w;
   const std::int64_t area = round_up(geometry.height * geometry.width, kSide);
   const std::int64_t buffers = geometry.type == PsaType::kDistribute ? 2 : 1;
   const std::int64_t row = round_up(geometry.width * cells, kVector) + round_up(geometry.width, kSide) * area * buffers;
   const std::int64_t position = round_up(cells, kVector) + round_up(area, kVector) * buffers;
-  return row <= room || room / position >= kSide;
+  return row <= capacity || capacity / position >= kSide;
 }
 
-// Cuts along the first axis that has a position for each worker, or else along the longest.
+// Divides along the first axis that has a position for each worker, or else along the longest.
 inline PsamaskCut cut_for(const std::int64_t (&extents)[3], std::int64_t workers) {
   int axis = kBatch;
   while (axis < kColumn && extents[axis] < workers) ++axis;
@@ -81,28 +82,29 @@ inline PsamaskCut cut_for(const std::int64_t (&extents)[3], std::int64_t workers
 }
 
 // Whole maps if they fit, else rows of positions, else positions. `extents` are those of a core's part.
-inline void fit_tile(const std::int64_t (&extents)[3], std::int64_t room, PsamaskPlan *plan) {
+inline void fit_tile(const std::int64_t (&extents)[3], std::int64_t capacity, PsamaskPlan *plan) {
   const PsamaskNeeds needs{plan->cells, plan->area, plan->distribute};
   const std::int64_t row = extents[kColumn];
   const std::int64_t map = extents[kRow] * row;
-  std::int64_t n = needs.times(map, extents[kBatch], room), h = extents[kRow], w = row;
+  std::int64_t n = needs.times(map, extents[kBatch], capacity), h = extents[kRow], w = row;
   if (n == 0) {
     n = 1;
-    h = needs.times(row, extents[kRow], room);
+    h = needs.times(row, extents[kRow], capacity);
   }
   if (h == 0) {
     h = 1;
-    w = needs.times(1, extents[kColumn], room);
+    w = needs.times(1, extents[kColumn], capacity);
   }
   plan->tile_n = static_cast<int>(n);
   plan->tile_h = static_cast<int>(h);
   plan->tile_w = static_cast<int>(w);
   plan->lines_offset = static_cast<int>(needs.masks(n * h * w));
-  plan->turned_offset = static_cast<int>(needs.masks(n * h * w) + needs.lines(n * h * w));
+  plan->transposed_offset = static_cast<int>(needs.masks(n * h * w) + needs.lines(n * h * w));
 }
 
-// For what is supported, so that every number of the plan fits into an int: neither maps nor masks are larger than NRAM.
-inline PsamaskPlan plan_for(const PsamaskGeometry &geometry, const Card &card, std::int64_t room) {
+// For supported geometries every number of the plan fits into an int, because neither maps nor masks are larger than
+// NRAM.
+inline PsamaskPlan plan_for(const PsamaskGeometry &geometry, const Card &card, std::int64_t capacity) {
   PsamaskPlan plan = {};
   plan.batches = static_cast<int>(geometry.batches);
   plan.height = static_cast<int>(geometry.height);
@@ -121,7 +123,7 @@ inline PsamaskPlan plan_for(const PsamaskGeometry &geometry, const Card &card, s
   extents[plan.clusters.axis] = plan.clusters.size;
   plan.cores = cut_for(extents, card.cores_per_cluster);
   extents[plan.cores.axis] = plan.cores.size;
-  fit_tile(extents, room, &plan);
+  fit_tile(extents, capacity, &plan);
   return plan;
 }
 

@@ -1,8 +1,8 @@
-// Psamask on the CPU. Every line of the result is written once, zeros and data together, in the order of memory; results too
-// large for the caches are written past them.
+// Psamask on the CPU. Every line of the result is written once, values and zeros in memory order; results too large for
+// the caches with non-temporal stores.
 //
-// Collect moves runs that stay contiguous. Distribute is its transpose between positions and targets: squares of it are turned in
-// registers, and put together in a small sheet so that lines of the result are written in long pieces.
+// Collect moves runs that stay contiguous. Distribute is its transpose between positions and targets: squares are
+// transposed in registers, and write-combining buffers collect long pieces of the lines of the result.
 #include "ops/psamask/cpu_collect.h"
 #include "ops/psamask/cpu_distribute_backward.h"
 #include "ops/psamask/cpu_distribute_forward.h"
@@ -10,18 +10,19 @@
 MLUOPS_BEGIN_LEVEL
 namespace {
 
-// Pieces of about this many floats of output.
+// Tasks per piece, for about 16384 floats of output.
 inline std::int64_t grain(std::int64_t floats_per_task) { return 16384 / (floats_per_task + 1) + 1; }
 
 template <typename Distribute>
-mluOpStatus_t run_distribute(const char *function, const Distribute &distribute, bool stream) {
+mluOpStatus_t run_distribute(const char *function, const Distribute &distribute, bool nontemporal) {
   const std::int64_t slots = useful_slots(distribute.tasks(), distribute.values());
-  const std::int64_t slot_size = Sheet::size(distribute.sheet_lines(), distribute.sheet_width());
-  const Scratch<float> sheets(slots * slot_size);
-  if (sheets.data() == nullptr) return out_of_memory(function);
+  const std::int64_t slot_size = WriteCombiningBuffer::size(distribute.buffer_lines(), distribute.buffer_width());
+  const Scratch<float> buffers(slots * slot_size);
+  if (buffers.data() == nullptr) return out_of_memory(function);
   parallel_slots(distribute.tasks(), slots, [&](std::int64_t slot, std::int64_t task) {
-    const Sheet sheet(sheets.data() + slot * slot_size, distribute.sheet_lines(), distribute.sheet_width(), stream);
-    distribute.run(sheet, task);
+    const WriteCombiningBuffer buffer(buffers.data() + slot * slot_size, distribute.buffer_lines(),
+                                      distribute.buffer_width(), nontemporal);
+    distribute.run(buffer, task);
   });
   return MLUOP_STATUS_SUCCESS;
 }
@@ -30,19 +31,19 @@ mluOpStatus_t run_distribute(const char *function, const Distribute &distribute,
 
 mluOpStatus_t psamask_forward(const PsamaskForwardProblem &problem) {
   const Map g(problem.geometry);
-  const bool stream = takes(g.batches * g.area * g.area, streaming_bytes());
+  const bool nontemporal = takes(g.batches * g.area * g.area, streaming_bytes());
   if (g.type == PsaType::kDistribute) {
-    return run_distribute("mluOpPsamaskForward", DistributeForward(g, problem, stream), stream);
+    return run_distribute("mluOpPsamaskForward", DistributeForward(g, problem, nontemporal), nontemporal);
   }
   const CollectForward lines{g, problem};
-  const bool asks = g.masks_in_memory();
+  const bool prefetches = g.masks_in_memory();
   auto collect = [&](std::int64_t begin, std::int64_t end) {
-    if (stream) {
-      collect_past_caches<true>(lines, begin, end);
-    } else if (asks) {
-      collect_into_caches<true>(lines, begin, end);
+    if (nontemporal) {
+      collect_nontemporal<true>(lines, begin, end);
+    } else if (prefetches) {
+      collect_cached<true>(lines, begin, end);
     } else {
-      collect_into_caches<false>(lines, begin, end);
+      collect_cached<false>(lines, begin, end);
     }
   };
   parallel_for(g.batches * g.area, grain(g.area), collect);
@@ -51,16 +52,16 @@ mluOpStatus_t psamask_forward(const PsamaskForwardProblem &problem) {
 
 mluOpStatus_t psamask_backward(const PsamaskBackwardProblem &problem) {
   const Map g(problem.geometry);
-  const bool stream = takes(g.batches * g.area * g.cells, streaming_bytes());
+  const bool nontemporal = takes(g.batches * g.area * g.cells, streaming_bytes());
   if (g.type == PsaType::kDistribute) {
-    return run_distribute("mluOpPsamaskBackward", DistributeBackward(g, problem, stream), stream);
+    return run_distribute("mluOpPsamaskBackward", DistributeBackward(g, problem, nontemporal), nontemporal);
   }
   const CollectBackward lines{g, problem};
   auto collect = [&](std::int64_t begin, std::int64_t end) {
-    if (stream) {
-      collect_past_caches<false>(lines, begin, end);
+    if (nontemporal) {
+      collect_nontemporal<false>(lines, begin, end);
     } else {
-      collect_into_caches<false>(lines, begin, end);
+      collect_cached<false>(lines, begin, end);
     }
   };
   parallel_for(g.batches * g.area, grain(g.cells), collect);

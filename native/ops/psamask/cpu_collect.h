@@ -1,15 +1,15 @@
-// Collect: lines of the result whose runs stay contiguous, zeros and data together, in the order of memory.
+// Collect: lines of the result from contiguous runs and zeros, in memory order.
 #ifndef MLUOPS_OPS_PSAMASK_CPU_COLLECT_H_
 #define MLUOPS_OPS_PSAMASK_CPU_COLLECT_H_
 
-#include "cpu/stream.h"
+#include "cpu/nontemporal.h"
 #include "ops/psamask/cpu_map.h"
 
 namespace mluops {
 namespace MLUOPS_LEVEL {
 namespace {
 
-// Goes through positions one by one, over all batches.
+// Iterates over positions, across batches.
 struct Position {
   Position(const Map &g, std::int64_t index) : index(index), h(index / g.width % g.height), w(index % g.width) {}
 
@@ -23,7 +23,7 @@ struct Position {
   std::int64_t index, h, w;
 };
 
-// A line of the result of `collect` in rows: a window of values and zeros around it.
+// A line of the result of collect as rows: a window of values with zeros around it.
 struct Line {
   std::int64_t height, width;
   Range rows, columns;  // of the window
@@ -31,7 +31,7 @@ struct Line {
   std::int64_t stride;  // from row to row of them
 };
 
-// Lines of the map, each from the mask of one position.
+// Lines of the map, each from one position's mask.
 struct CollectForward {
   const Map &g;
   const PsamaskForwardProblem &problem;
@@ -42,9 +42,9 @@ struct CollectForward {
   const float *values() const { return problem.mask; }
   std::int64_t values_count() const { return g.batches * g.area * g.cells; }
 
-  // How far what a later position has there lies from what a position has: so many positions later that some 200 cache lines lie between,
-  // as those that were asked for too early are in the way of others.
-  std::int64_t ahead() const {
+  // Prefetch distance in values: the same row of a later mask, about 200 cache lines ahead. Longer distances evict
+  // lines before their use.
+  std::int64_t prefetch_distance() const {
     constexpr std::int64_t kLines = 200, kMostPositions = 3;
     const std::int64_t lines = smaller(g.height, g.mask_h) * (smaller(g.width, g.mask_w) / kFloatsPerLine + 1);
     return smaller((kLines - 1) / lines + 1, kMostPositions) * (g.cells - 1);
@@ -58,7 +58,7 @@ struct CollectForward {
   }
 };
 
-// Masks, each from the line of the map of one position.
+// Masks, each from one position's line of the map.
 struct CollectBackward {
   const Map &g;
   const PsamaskBackwardProblem &problem;
@@ -76,10 +76,10 @@ struct CollectBackward {
   }
 };
 
-// Rows that are few vectors long, values and zeros together: in straight code, so that many of them are on their way at once. What is
-// read beside the window exists, and becomes zeros. The last vector of a row may overlap the one before it.
-template <int kVectors, bool kAsks>
-void write_short_rows(const Line line, std::int64_t ahead, float *to) {
+// Rows of a few vectors, values and zeros together, as straight-line code, so that many loads are in flight. Values
+// beside the window exist in memory; they are masked to zero. The last vector of a row may overlap the one before it.
+template <int kVectors, bool kPrefetch>
+void write_short_rows(const Line line, std::int64_t distance, float *to) {
   const std::int64_t last = line.width - kLanes;
   UnsignedVector inside[kVectors];
   for (int v = 0; v < kVectors; ++v) {
@@ -88,7 +88,7 @@ void write_short_rows(const Line line, std::int64_t ahead, float *to) {
   }
   const float *from = line.values - line.columns.begin;
   for (std::int64_t row = line.rows.begin; row < line.rows.end; ++row, from += line.stride, to += line.width) {
-    if (kAsks) ask_for<0, 2>(from + line.columns.begin, ahead, line.columns.count());
+    if (kPrefetch) prefetch<0, 2>(from + line.columns.begin, distance, line.columns.count());
 #pragma GCC unroll 8
     for (int v = 0; v < kVectors - 1; ++v) store(to + v * kLanes, masked(load(from + v * kLanes), inside[v]));
     store(to + last, masked(load(from + last), inside[kVectors - 1]));
@@ -97,17 +97,17 @@ void write_short_rows(const Line line, std::int64_t ahead, float *to) {
 
 constexpr int kShortRow = 8;  // vectors
 
-// Where a collection asks for nothing it does not say how far ahead.
-template <bool kAsks, typename Collect>
-std::int64_t ahead_of(const Collect &collect) {
-  if constexpr (kAsks) {
-    return collect.ahead();
+// 0 for collections that do not prefetch.
+template <bool kPrefetch, typename Collect>
+std::int64_t prefetch_distance(const Collect &collect) {
+  if constexpr (kPrefetch) {
+    return collect.prefetch_distance();
   } else {
     return 0;
   }
 }
 
-// A mask may be much larger than the map, with nothing but zeros around what it reaches.
+// Interruptible, since a mask may be much larger than the map and mostly zeros.
 template <typename Sink>
 [[gnu::always_inline]] inline void write_zeros(std::int64_t count, Sink *sink) {
   constexpr std::int64_t kMost = 1 << 20;
@@ -115,12 +115,12 @@ template <typename Sink>
   if (count <= kMost) sink->zeros(count);
 }
 
-template <typename Sink, bool kAsks>
-[[gnu::always_inline]] inline void write_line(const Line &line, std::int64_t ahead, Sink *sink) {
+template <typename Sink, bool kPrefetch>
+[[gnu::always_inline]] inline void write_line(const Line &line, std::int64_t distance, Sink *sink) {
   write_zeros(line.rows.begin * line.width, sink);
   const float *run = line.values;
   for (std::int64_t row = line.rows.begin; row < line.rows.end; ++row, run += line.stride) {
-    if (kAsks) ask_for<0, 2>(run, ahead, line.columns.count());
+    if (kPrefetch) prefetch<0, 2>(run, distance, line.columns.count());
     write_zeros(line.columns.begin, sink);
     sink->values(run, line.columns.count());
     write_zeros(line.width - line.columns.end, sink);
@@ -128,50 +128,50 @@ template <typename Sink, bool kAsks>
   write_zeros((line.height - line.rows.end) * line.width, sink);
 }
 
-// Lines past the caches.
-template <bool kAsks, typename Collect>
-[[gnu::flatten]] void collect_past_caches(const Collect &collect, std::int64_t begin, std::int64_t end) {
-  StreamSink sink(collect.result() + begin * collect.line_size());
-  const std::int64_t ahead = ahead_of<kAsks>(collect);
-  Patience patience;
-  for (Position at(collect.g, begin); at.index < end && !patience.ends(collect.line_size()); at.next(collect.g)) {
-    write_line<StreamSink, kAsks>(collect.line(at), ahead, &sink);
+// Lines written with non-temporal stores.
+template <bool kPrefetch, typename Collect>
+[[gnu::flatten]] void collect_nontemporal(const Collect &collect, std::int64_t begin, std::int64_t end) {
+  NontemporalSink sink(collect.result() + begin * collect.line_size());
+  const std::int64_t distance = prefetch_distance<kPrefetch>(collect);
+  InterruptPoll poll;
+  for (Position at(collect.g, begin); at.index < end && !poll.interrupted(collect.line_size()); at.next(collect.g)) {
+    write_line<NontemporalSink, kPrefetch>(collect.line(at), distance, &sink);
   }
   sink.finish();
 }
 
-// Lines that stay in the caches. Their rows are kVectors long; of any length if that is 0.
-template <int kVectors, bool kAsks, typename Collect>
+// Lines written with ordinary stores. Their rows have kVectors vectors, or any length if that is 0.
+template <int kVectors, bool kPrefetch, typename Collect>
 [[gnu::flatten]] void write_lines(const Collect &collect, std::int64_t begin, std::int64_t end) {
   const float *const values = collect.values(), *const values_end = values + collect.values_count();
-  const std::int64_t ahead = ahead_of<kAsks>(collect);
-  Patience patience;
-  for (Position at(collect.g, begin); at.index < end && !patience.ends(collect.line_size()); at.next(collect.g)) {
+  const std::int64_t distance = prefetch_distance<kPrefetch>(collect);
+  InterruptPoll poll;
+  for (Position at(collect.g, begin); at.index < end && !poll.interrupted(collect.line_size()); at.next(collect.g)) {
     const Line line = collect.line(at);
     float *const to = collect.result() + at.index * collect.line_size();
     const float *const first = line.values - line.columns.begin;
     const float *const behind = first + (line.rows.count() - 1) * line.stride + line.width;
     if constexpr (kVectors > 0) {
       if (first >= values && behind <= values_end) {
-        clear_many_floats(to, line.rows.begin * line.width);
-        write_short_rows<kVectors, kAsks>(line, ahead, to + line.rows.begin * line.width);
-        clear_many_floats(to + line.rows.end * line.width, (line.height - line.rows.end) * line.width);
+        clear_floats_interruptible(to, line.rows.begin * line.width);
+        write_short_rows<kVectors, kPrefetch>(line, distance, to + line.rows.begin * line.width);
+        clear_floats_interruptible(to + line.rows.end * line.width, (line.height - line.rows.end) * line.width);
         continue;
       }
     }
-    DirectSink sink(to);
-    write_line<DirectSink, kAsks>(line, ahead, &sink);
+    CachedSink sink(to);
+    write_line<CachedSink, kPrefetch>(line, distance, &sink);
   }
 }
 
-template <bool kAsks, int kVectors = kShortRow, typename Collect>
-void collect_into_caches(const Collect &collect, std::int64_t begin, std::int64_t end) {
+template <bool kPrefetch, int kVectors = kShortRow, typename Collect>
+void collect_cached(const Collect &collect, std::int64_t begin, std::int64_t end) {
   const std::int64_t vectors = collect.line_width() < kLanes ? 0 : squares(collect.line_width());
   if constexpr (kVectors > 0) {
-    if (vectors < kVectors) return collect_into_caches<kAsks, kVectors - 1>(collect, begin, end);
-    if (vectors == kVectors) return write_lines<kVectors, kAsks>(collect, begin, end);
+    if (vectors < kVectors) return collect_cached<kPrefetch, kVectors - 1>(collect, begin, end);
+    if (vectors == kVectors) return write_lines<kVectors, kPrefetch>(collect, begin, end);
   }
-  write_lines<0, kAsks>(collect, begin, end);
+  write_lines<0, kPrefetch>(collect, begin, end);
 }
 
 }  // namespace

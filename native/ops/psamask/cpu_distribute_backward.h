@@ -4,15 +4,15 @@
 
 #include <iterator>
 
-#include "ops/psamask/cpu_ahead.h"
 #include "ops/psamask/cpu_map.h"
-#include "ops/psamask/cpu_sheet.h"
+#include "ops/psamask/cpu_prefetcher.h"
+#include "ops/psamask/cpu_write_combining_buffer.h"
 
 namespace mluops {
 namespace MLUOPS_LEVEL {
 namespace {
 
-// Zeros for `count` rows that are kVectors long and begin `stride` apart, in straight code.
+// Clears `count` rows of kVectors vectors, `stride` apart, as straight-line code.
 template <int kVectors>
 void clear_rows(float *to, std::int64_t stride, std::int64_t count, std::int64_t width) {
   for (std::int64_t i = 0; i < count; ++i, to += stride) {
@@ -24,60 +24,60 @@ void clear_rows(float *to, std::int64_t stride, std::int64_t count, std::int64_t
 
 typedef void ClearRows(float *, std::int64_t, std::int64_t, std::int64_t);
 
-// For rows of 1, 2 and more vectors.
+// For rows of 1, 2, ... vectors.
 constexpr ClearRows *kClearRows[] = {clear_rows<1>,  clear_rows<2>,  clear_rows<3>,  clear_rows<4>,  clear_rows<5>,
                                      clear_rows<6>,  clear_rows<7>,  clear_rows<8>,  clear_rows<9>,  clear_rows<10>,
                                      clear_rows<11>, clear_rows<12>, clear_rows<13>, clear_rows<14>, clear_rows<15>,
                                      clear_rows<16>, clear_rows<17>, clear_rows<18>, clear_rows<19>, clear_rows<20>};
 
-// The same part of lines of the map that lie one behind another.
+// The same part of consecutive lines of the map.
 struct LineRuns {
   const float *map;
   std::int64_t from, stride, count, lines;
 
   std::int64_t left() const { return lines; }
 
-  [[gnu::always_inline]] void ask() {
-    ask_for<0, 2>(map, from, count);
+  [[gnu::always_inline]] void prefetch_next() {
+    prefetch<0, 2>(map, from, count);
     from += stride;
     --lines;
   }
 };
 
-// Masks of all positions in one row of the map, from the map of `distribute`.
+// The masks of one row of positions, from the map of distribute.
 struct DistributeBackward {
-  DistributeBackward(const Map &map, const PsamaskBackwardProblem &of, bool past_caches)
+  DistributeBackward(const Map &map, const PsamaskBackwardProblem &of, bool nontemporal)
       : g(map),
         problem(of),
-        direct(!past_caches),
-        asks(past_caches || g.map_in_memory()),
+        direct(!nontemporal),
+        prefetches(nontemporal || g.map_in_memory()),
         clears(clears_of(g.mask_w)) {}
 
   const Map &g;
   const PsamaskBackwardProblem &problem;
-  const bool direct;        // rows are written straight into the result
-  const bool asks;          // for a map that the last cache has too, unless the result stays there as well
-  ClearRows *const clears;  // for rows of cells, NULL if they are too short or too long
+  const bool direct;        // rows are written directly into the result
+  const bool prefetches;    // whether to prefetch the map
+  ClearRows *const clears;  // for rows of cells; NULL if they are too short or too long
 
   static ClearRows *clears_of(std::int64_t width) {
     const bool fits = width >= kLanes && squares(width) <= static_cast<std::int64_t>(std::size(kClearRows));
     return fits ? kClearRows[squares(width) - 1] : nullptr;
   }
 
-  static constexpr std::int64_t kSheetWidth = 256;
+  static constexpr std::int64_t kBufferWidth = 256;
 
   std::int64_t tasks() const { return g.batches * g.height; }
-  std::int64_t sheet_lines() const { return direct || g.mask_w > kSheetWidth ? 0 : smaller(kPositions, g.width); }
+  std::int64_t buffer_lines() const { return direct || g.mask_w > kBufferWidth ? 0 : smaller(kPositions, g.width); }
 
-  // Room for two rows of cells at least: of shorter pieces, more is what two cache lines share.
-  std::int64_t sheet_width() const { return larger(kSheetWidth, 2 * g.mask_w); }
+  // At least two rows of cells: shorter pieces share more cache lines.
+  std::int64_t buffer_width() const { return larger(kBufferWidth, 2 * g.mask_w); }
 
   std::int64_t values() const { return g.width * g.cells; }
 
-  // What so many positions read of a line of the map is long enough to make up for the distance to the next line.
+  // Positions of a block: enough that the part of a map line that is read outweighs the jump to the next line.
   static constexpr std::int64_t kPositions = 64;
 
-  // Some neighbouring positions of row h, and where the cells of each that exist begin and end in a row of its mask.
+  // Neighbouring positions of row h, and the range of existing cells in each row of their masks.
   struct Positions {
     std::int64_t h, w, count;
     Range columns[kPositions];
@@ -85,7 +85,7 @@ struct DistributeBackward {
     std::int64_t past[kPositions];
   };
 
-  void run(const Sheet &sheet, std::int64_t task) const {
+  void run(const WriteCombiningBuffer &buffer, std::int64_t task) const {
     const std::int64_t batch = task / g.height, h = task % g.height;
     for (Tiles<kPositions> w(Range{0, g.width}); w.more(); w.next()) {
       if (w.at() > 0 && interrupted()) return;
@@ -98,54 +98,55 @@ struct DistributeBackward {
         positions.before[j] = positions.columns[j].begin - (w.at() + j) + g.left;
         positions.past[j] = positions.columns[j].end - (w.at() + j) + g.left;
       }
-      masks(sheet, positions, problem.mask + ((batch * g.height + h) * g.width + w.at()) * g.cells,
+      masks(buffer, positions, problem.mask + ((batch * g.height + h) * g.width + w.at()) * g.cells,
             problem.map + batch * g.area * g.area + h * g.width + w.at());
     }
-    sheet.finish();
+    buffer.finish();
   }
 
-  // Sheets of rows of cells that fit side by side, or straight into rows that are wider.
-  void masks(const Sheet &sheet, const Positions &positions, float *mask, const float *map) const {
-    Patience patience;
+  // Rows of cells through write-combining buffers, or directly for wider rows.
+  void masks(const WriteCombiningBuffer &buffer, const Positions &positions, float *mask, const float *map) const {
+    InterruptPoll poll;
     const std::int64_t work = positions.count * larger(g.mask_w, g.width);
-    if (g.mask_w > kSheetWidth) {
-      for (std::int64_t i = 0; i < g.mask_h && !patience.ends(work); ++i)
+    if (g.mask_w > kBufferWidth) {
+      for (std::int64_t i = 0; i < g.mask_h && !poll.interrupted(work); ++i)
         wide_row(mask + i * g.mask_w, lines_of(map, positions.h, i), positions);
       return;
     }
-    const std::int64_t rows_at_once = direct ? 1 : sheet_width() / g.mask_w;
-    if (!direct) sheet.start(0, mask, g.cells, positions.count);
+    const std::int64_t rows_at_once = direct ? 1 : buffer_width() / g.mask_w;
+    if (!direct) buffer.start(0, mask, g.cells, positions.count);
     for (Range rows{0, rows_at_once}; rows.begin < g.mask_h; rows = Range{rows.end, rows.end + rows_at_once}) {
       rows.end = smaller(rows.end, g.mask_h);
-      if (patience.ends(rows.count() * work)) return;
-      Ahead<LineRuns> ahead(lines_of(map, positions, Range{rows.end, rows.end + rows_at_once}));
+      if (poll.interrupted(rows.count() * work)) return;
+      Prefetcher<LineRuns> prefetcher(lines_of(map, positions, Range{rows.end, rows.end + rows_at_once}));
       const std::int64_t steps =
           lines_of(map, positions, rows).left() / g.width * squares(g.width) * squares(positions.count);
-      if (asks && steps > 0) ahead.deal(direct ? ahead.left() : ahead.left() / 2, steps);
+      if (prefetches && steps > 0) prefetcher.schedule(direct ? prefetcher.left() : prefetcher.left() / 2, steps);
       if (direct) {
-        // What is written too far in a row, the next row puts right.
-        const bool loosely = (g.mask_h - rows.end) * g.mask_w >= kLanes;
-        sheet_row(Sheet::view(mask + rows.begin * g.mask_w, g.cells), 0, map, rows.begin, positions, loosely, ahead);
+        // The next row overwrites what this row writes past its end.
+        const bool may_overrun = (g.mask_h - rows.end) * g.mask_w >= kLanes;
+        fill_row(WriteCombiningBuffer::view(mask + rows.begin * g.mask_w, g.cells), 0, map, rows.begin, positions,
+                 may_overrun, prefetcher);
         continue;
       }
       for (std::int64_t i = rows.begin; i < rows.end; ++i) {
-        sheet_row(sheet, (i - rows.begin) * g.mask_w, map, i, positions, true, ahead);
+        fill_row(buffer, (i - rows.begin) * g.mask_w, map, i, positions, true, prefetcher);
       }
-      if (asks) ahead.deal(ahead.left(), positions.count);
+      if (prefetches) prefetcher.schedule(prefetcher.left(), positions.count);
       for (std::int64_t j = 0; j < positions.count; ++j) {
-        ahead.step();
-        sheet.write(j, mask + j * g.cells + rows.begin * g.mask_w, rows.count() * g.mask_w, rows.end == g.mask_h);
+        prefetcher.step();
+        buffer.write(j, mask + j * g.cells + rows.begin * g.mask_w, rows.count() * g.mask_w, rows.end == g.mask_h);
       }
     }
   }
 
-  // Lines of the row of targets that row i of the masks at height h stands for, NULL if it lies outside the map.
+  // Lines of the targets of mask row i at height h; NULL outside the map.
   const float *lines_of(const float *map, std::int64_t h, std::int64_t i) const {
     const std::int64_t row = h + i - g.up;
     return row >= 0 && row < g.height ? map + row * g.width * g.area : nullptr;
   }
 
-  // Those lines of the map that some rows of the masks at these positions are made of.
+  // Lines of the map that are the source of these mask rows of these positions.
   LineRuns lines_of(const float *map, const Positions &positions, const Range &rows) const {
     const std::int64_t begin = larger<std::int64_t>(rows.begin + positions.h - g.up, 0);
     const std::int64_t end = smaller(rows.end + positions.h - g.up, g.height);
@@ -153,59 +154,60 @@ struct DistributeBackward {
                     larger<std::int64_t>(end - begin, 0) * g.width};
   }
 
-  // Row i of the cells of each position, at `at` of its line: zeros first, and over them what is given.
-  void sheet_row(const Sheet &shared, std::int64_t at, const float *map, std::int64_t i, const Positions &positions,
-                 bool loosely, Ahead<LineRuns> &shared_ahead) const {
-    const Sheet sheet = shared;  // stores of vectors might change anything that has an address
+  // Row i of the cells of each position, at `at` of its line: zeros first, then values over them.
+  void fill_row(const WriteCombiningBuffer &shared, std::int64_t at, const float *map, std::int64_t i,
+                const Positions &positions, bool may_overrun, Prefetcher<LineRuns> &shared_prefetcher) const {
+    const WriteCombiningBuffer buffer = shared;  // a local copy, because vector stores may alias the original
     const float *lines = lines_of(map, positions.h, i);
     if (clears != nullptr) {
-      clears(sheet.line(0) + at, sheet.stride(), positions.count, g.mask_w);
+      clears(buffer.line(0) + at, buffer.stride(), positions.count, g.mask_w);
     } else {
-      for (std::int64_t j = 0; j < positions.count; ++j) clear(sheet.line(j) + at, g.mask_w, loosely);
+      for (std::int64_t j = 0; j < positions.count; ++j) clear(buffer.line(j) + at, g.mask_w, may_overrun);
     }
     if (lines == nullptr) return;
-    Ahead<LineRuns> ahead = shared_ahead;
+    Prefetcher<LineRuns> prefetcher = shared_prefetcher;
     for (Tiles<> target(Range{0, g.width}); target.more(); target.next()) {
       for (std::int64_t first = 0; first < positions.count; first += kLanes) {
-        ahead.step();
+        prefetcher.step();
         const std::int64_t here = smaller<std::int64_t>(kLanes, positions.count - first);
         Vector square[kLanes];
         load_targets(square, lines + first, target.at(), here);
-        float *to = sheet.line(first) + at + target.at() - (positions.w + first) + g.left;
+        float *to = buffer.line(first) + at + target.at() - (positions.w + first) + g.left;
         if (here == kLanes && positions.columns[first + kLanes - 1].begin <= target.at() &&
             positions.columns[first].end >= target.at() + kLanes) {
-          store_square(to, sheet.stride() - 1, square);
+          store_square(to, buffer.stride() - 1, square);
           continue;
         }
-        // A copy: what is taken by number lies in memory, and the others would have to go there as well.
+        // A copy in memory for variable indices, so that `square` itself stays in registers.
         Vector edge[kLanes];
         for (std::int64_t j = 0; j < kLanes; ++j) edge[j] = square[j];
         for (std::int64_t j = 0; j < here; ++j) {
           const Range &columns = positions.columns[first + j];
-          store_window(to + j * (sheet.stride() - 1), edge[j], columns.begin - target.at(), columns.end - target.at());
+          store_window(to + j * (buffer.stride() - 1), edge[j], columns.begin - target.at(), columns.end - target.at());
         }
       }
     }
-    shared_ahead = ahead;
+    shared_prefetcher = prefetcher;
   }
 
-  static void clear(float *to, std::int64_t count, bool loosely) {
-    if (loosely) {
-      clear_floats_loosely(to, count);
+  static void clear(float *to, std::int64_t count, bool may_overrun) {
+    if (may_overrun) {
+      clear_floats_may_overrun(to, count);
     } else {
       clear_floats(to, count);
     }
   }
 
-  // The same into masks that lie in memory.
+  // The same, directly into the masks in memory.
   void wide_row(float *mask, const float *map, const Positions &positions) const {
-    Patience patience;
-    for (std::int64_t j = 0; j < positions.count && !patience.ends(g.mask_w); ++j) {
-      clear_many_floats(mask + j * g.cells, map != nullptr ? positions.before[j] : g.mask_w);
-      if (map != nullptr) clear_many_floats(mask + j * g.cells + positions.past[j], g.mask_w - positions.past[j]);
+    InterruptPoll poll;
+    for (std::int64_t j = 0; j < positions.count && !poll.interrupted(g.mask_w); ++j) {
+      clear_floats_interruptible(mask + j * g.cells, map != nullptr ? positions.before[j] : g.mask_w);
+      if (map != nullptr)
+        clear_floats_interruptible(mask + j * g.cells + positions.past[j], g.mask_w - positions.past[j]);
     }
     for (Tiles<> target(Range{0, g.width}); map != nullptr && target.more(); target.next()) {
-      if (patience.ends(positions.count * kLanes)) return;
+      if (poll.interrupted(positions.count * kLanes)) return;
       for_squares(map, target.at(), positions.count, [&](std::int64_t j, Vector values) {
         const Range &columns = positions.columns[j];
         store_window(mask + j * g.cells + target.at() - (positions.w + j) + g.left, values, columns.begin - target.at(),
@@ -214,7 +216,7 @@ struct DistributeBackward {
     }
   }
 
-  // Calls use(j, values) for `count` positions, with what they give to kLanes targets from `target` on.
+  // Calls use(j, values) for `count` positions with their values for kLanes targets from `target` on.
   template <typename Use>
   void for_squares(const float *map, std::int64_t target, std::int64_t count, const Use &use) const {
     for (std::int64_t first = 0; first < count; first += kLanes) {
@@ -225,7 +227,7 @@ struct DistributeBackward {
     }
   }
 
-  // kLanes targets from `target` on, each a vector over the targets for one of `count` positions.
+  // kLanes targets from `target` on, transposed: one vector over the targets per position.
   void load_targets(Vector (&square)[kLanes], const float *map, std::int64_t target, std::int64_t count) const {
     if (target + kLanes <= g.width && count == kLanes) {
       load_square(square, map + target * g.area, g.area);

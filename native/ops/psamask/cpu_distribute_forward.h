@@ -2,9 +2,9 @@
 #ifndef MLUOPS_OPS_PSAMASK_CPU_DISTRIBUTE_FORWARD_H_
 #define MLUOPS_OPS_PSAMASK_CPU_DISTRIBUTE_FORWARD_H_
 
-#include "ops/psamask/cpu_ahead.h"
 #include "ops/psamask/cpu_map.h"
-#include "ops/psamask/cpu_sheet.h"
+#include "ops/psamask/cpu_prefetcher.h"
+#include "ops/psamask/cpu_write_combining_buffer.h"
 
 namespace mluops {
 namespace MLUOPS_LEVEL {
@@ -16,10 +16,10 @@ struct Block {
   Range columns;
 };
 
-// What the positions of a block, which all reach some rows of targets, give to them; of one position, all of it is a run.
-class GivenRuns {
+// Prefetches the source runs of a block for some rows of targets: one run per position.
+class SourceRuns {
  public:
-  GivenRuns(const Map &g, const float *masks, std::int64_t batch, const Range &targets, const Block &block)
+  SourceRuns(const Map &g, const float *masks, std::int64_t batch, const Range &targets, const Block &block)
       : g_(&g),
         masks_(masks),
         targets_(targets),
@@ -32,9 +32,9 @@ class GivenRuns {
 
   std::int64_t left() const { return left_; }
 
-  [[gnu::always_inline]] void ask() {
+  [[gnu::always_inline]] void prefetch_next() {
     const std::int64_t first = larger<std::int64_t>(first_, 0);
-    ask_for<0, 2>(masks_, at_ + first, rest_ + smaller(first_ + mask_w_, width_) - first);
+    prefetch<0, 2>(masks_, at_ + first, rest_ + smaller(first_ + mask_w_, width_) - first);
     --left_;
     at_ += step_;
     if (++first_ < last_) return;
@@ -43,7 +43,7 @@ class GivenRuns {
   }
 
  private:
-  // Not inline, because what asks is in the middle of other work.
+  // Not inline: the caller is a hot loop.
   [[gnu::noinline]] void begin_row() {
     const Range rows = g_->rows_reached(h_);
     const Range given{larger(targets_.begin, rows.begin), smaller(targets_.end, rows.end)};
@@ -61,69 +61,70 @@ class GivenRuns {
   const float *masks_;
   Range targets_, columns_;
   std::int64_t batch_, h_, left_;
-  // The first column that a mask reaches if the map goes on to the left, for the next position and behind the last one.
+  // The first column that a mask reaches, for the next position and after the last one; columns may lie outside the
+  // map.
   std::int64_t first_, last_;
   std::int64_t width_, mask_w_, step_;
-  std::int64_t at_;    // where the next position's mask has the map's first column
-  std::int64_t rest_;  // from its first reached row to its last
+  std::int64_t at_;    // place of the map's first column in the next position's mask
+  std::int64_t rest_;  // from the first reached row to the last
 };
 
-// Lines of the map of `distribute`. A task has the targets in a row of the map, or in several that are short, and goes through the
-// positions in blocks that are small enough for their sheet to stay in the near caches. Where the result stays in the caches, so that
-// pieces of its lines cost little, a task has one row of targets, and squares are written where they belong.
+// Lines of the map of distribute. A task has one row of targets, or several short ones, and processes positions in
+// blocks whose buffers stay in L1 and L2. If the result stays in the caches, short pieces are cheap: a task has one row
+// of targets, and squares are written directly.
 struct DistributeForward {
-  DistributeForward(const Map &map, const PsamaskForwardProblem &of, bool past_caches)
+  DistributeForward(const Map &map, const PsamaskForwardProblem &of, bool nontemporal)
       : g(map),
         problem(of),
-        direct(!past_caches && g.width >= kLanes),
-        asks(g.masks_in_memory()),
+        direct(!nontemporal && g.width >= kLanes),
+        prefetches(g.masks_in_memory()),
         row_lines(direct ? g.width : squares(g.width) * kLanes),
         target_rows(direct ? 1 : rows_of(kTargets)),
-        position_rows(rows_of(kSheetWidth + g.width / 2)),
-        position_columns(part_of(g.width, kSheetWidth)),
+        position_rows(rows_of(kBufferWidth + g.width / 2)),
+        position_columns(part_of(g.width, kBufferWidth)),
         row_tasks((g.height + target_rows - 1) / target_rows) {}
 
   std::int64_t tasks() const { return g.batches * row_tasks; }
-  std::int64_t sheet_lines() const { return direct ? 0 : target_rows * row_lines; }
-  std::int64_t sheet_width() const { return position_rows * position_columns; }
+  std::int64_t buffer_lines() const { return direct ? 0 : target_rows * row_lines; }
+  std::int64_t buffer_width() const { return position_rows * position_columns; }
   std::int64_t values() const { return target_rows * g.width * g.area; }
 
-  void run(const Sheet &sheet, std::int64_t task) const {
-    if (direct) return straight(task);
+  void run(const WriteCombiningBuffer &buffer, std::int64_t task) const {
+    if (direct) return run_direct(task);
     const std::int64_t batch = task / row_tasks;
     const Range targets = targets_of(task);
     const Range reaching = reaching_rows(targets);
-    start(sheet, batch, targets, reaching.begin * g.width);
-    Patience patience;
+    start(buffer, batch, targets, reaching.begin * g.width);
+    InterruptPoll poll;
     for (Block block = first_block(reaching), next; block.rows.begin < reaching.end; block = next) {
-      if (patience.ends(targets.count() * g.width * sheet_width())) return;
+      if (poll.interrupted(targets.count() * g.width * buffer_width())) return;
       next = block_after(block, reaching);
-      Ahead<GivenRuns> ahead(runs_of(task, targets, next.rows.begin < reaching.end ? &next : nullptr));
-      if (asks) ahead.deal(ahead.left() / 2, steps(targets, block));
+      Prefetcher<SourceRuns> prefetcher(runs_of(task, targets, next.rows.begin < reaching.end ? &next : nullptr));
+      if (prefetches) prefetcher.schedule(prefetcher.left() / 2, steps(targets, block));
       for (std::int64_t h = block.rows.begin; h < block.rows.end; ++h) {
-        fill(sheet, batch, targets, h, block.columns, (h - block.rows.begin) * g.width, ahead);
+        fill(buffer, batch, targets, h, block.columns, (h - block.rows.begin) * g.width, prefetcher);
       }
-      if (asks) ahead.deal(ahead.left(), targets.count() * g.width);
-      write(sheet, batch, targets, block, ahead);
+      if (prefetches) prefetcher.schedule(prefetcher.left(), targets.count() * g.width);
+      write(buffer, batch, targets, block, prefetcher);
     }
-    finish(sheet, batch, targets, (g.height - reaching.end) * g.width);
+    finish(buffer, batch, targets, (g.height - reaching.end) * g.width);
   }
 
  private:
-  // About how many positions a block has.
-  static constexpr std::int64_t kSheetWidth = 192;
+  // Approximate number of positions of a block.
+  static constexpr std::int64_t kBufferWidth = 192;
 
-  // What several short rows of targets read of one mask is long enough to make up for the distance to the next one.
+  // Targets of a task: enough that the values read from one mask outweigh the jump to the next.
   static constexpr std::int64_t kTargets = 64;
 
-  // Without a sheet, what is asked for lies so many rows of positions further on.
+  // Prefetch distance in rows of positions when squares are written directly.
   static constexpr std::int64_t kRowsAhead = 2;
 
   std::int64_t rows_of(std::int64_t values) const {
     return smaller(larger<std::int64_t>(values / g.width, 1), g.height);
   }
 
-  // How long parts of a whole are that is to be cut into as few as can be, all about as long.
+  // Length of the parts if `whole` is divided into the fewest even parts of at most `most`.
   static std::int64_t part_of(std::int64_t whole, std::int64_t most) {
     const std::int64_t parts = (whole + most - 1) / most;
     return (whole + parts - 1) / parts;
@@ -139,12 +140,12 @@ struct DistributeForward {
     return problem.map + (batch * g.area + row * g.width) * g.area;
   }
 
-  // Those rows of positions that reach one of the targets.
+  // Rows of positions that reach any of the targets.
   Range reaching_rows(const Range &targets) const {
     return Range{larger<std::int64_t>(targets.begin + g.up - g.mask_h + 1, 0), smaller(targets.end + g.up, g.height)};
   }
 
-  // Rows of positions that fit into a sheet side by side, or a part of one that does not.
+  // Rows of positions that fit into a buffer together, or a part of one row.
   Block first_block(const Range &rows) const {
     return Block{{rows.begin, smaller(rows.begin + position_rows, rows.end)}, {0, position_columns}};
   }
@@ -156,105 +157,105 @@ struct DistributeForward {
   }
 
   // What will be read next: for the next block, or for the first one of the next task, which the same thread is likely to get.
-  GivenRuns runs_of(std::int64_t task, const Range &targets, const Block *next) const {
-    if (next != nullptr) return GivenRuns(g, problem.mask, task / row_tasks, targets, *next);
+  SourceRuns runs_of(std::int64_t task, const Range &targets, const Block *next) const {
+    if (next != nullptr) return SourceRuns(g, problem.mask, task / row_tasks, targets, *next);
     const std::int64_t then = smaller(task + 1, tasks() - 1);
     const Range then_targets = targets_of(then);
-    return GivenRuns(g, problem.mask, then / row_tasks, then_targets, first_block(reaching_rows(then_targets)));
+    return SourceRuns(g, problem.mask, then / row_tasks, then_targets, first_block(reaching_rows(then_targets)));
   }
 
-  // At most so many squares have what a block gives to some rows of targets.
+  // Upper bound of the squares of a block for some rows of targets.
   std::int64_t steps(const Range &targets, const Block &block) const {
     return targets.count() * squares(g.width) * block.rows.count() * squares(block.columns.count());
   }
 
-  // The same without a sheet.
-  void straight(std::int64_t task) const {
+  // The same with direct stores.
+  void run_direct(std::int64_t task) const {
     const std::int64_t batch = task / row_tasks;
     const Range targets = targets_of(task), reaching = reaching_rows(targets);
-    const Sheet view = Sheet::view(line_of(batch, targets.begin), g.area);
-    // From row to row of positions, and from behind the last one to the next task's first.
+    const WriteCombiningBuffer view = WriteCombiningBuffer::view(line_of(batch, targets.begin), g.area);
+    // Step from row to row of positions, and jump from the end of the last row to the first row of the next task.
     const std::int64_t step = g.width * g.cells - g.mask_w;
     const std::int64_t jump = first_place(smaller(task + 1, tasks() - 1)) - place(batch, reaching.end, targets.begin);
     start(view, batch, targets, reaching.begin * g.width);
-    Patience patience;
-    for (std::int64_t h = reaching.begin; h < reaching.end && !patience.ends(g.width * g.width); ++h) {
-      SquaresAhead ahead(kRowsAhead * step + (h + kRowsAhead < reaching.end ? 0 : jump));
-      fill(view, batch, targets, h, Range{0, g.width}, h * g.width, ahead);
+    InterruptPoll poll;
+    for (std::int64_t h = reaching.begin; h < reaching.end && !poll.interrupted(g.width * g.width); ++h) {
+      SquarePrefetcher prefetcher(kRowsAhead * step + (h + kRowsAhead < reaching.end ? 0 : jump));
+      fill(view, batch, targets, h, Range{0, g.width}, h * g.width, prefetcher);
     }
     finish(view, batch, targets, (g.height - reaching.end) * g.width);
   }
 
-  // Where in the masks the row of cells begins that the first position of row h has for the targets in row `row`.
+  // Offset in the masks of the row of cells of the first position of row h for the targets in row `row`.
   std::int64_t place(std::int64_t batch, std::int64_t h, std::int64_t row) const {
     return (batch * g.height + h) * g.width * g.cells + (row - h + g.up) * g.mask_w;
   }
 
-  // The same for the first row of positions that reach a task's targets.
+  // The same for the first row of positions that reach the targets of a task.
   std::int64_t first_place(std::int64_t task) const {
     const Range targets = targets_of(task);
     return place(task / row_tasks, reaching_rows(targets).begin, targets.begin);
   }
 
-  // Begins the lines of some targets, with zeros from positions that do not reach them.
-  void start(const Sheet &sheet, std::int64_t batch, const Range &targets, std::int64_t zeros) const {
+  // Starts the lines of some targets with zeros, for positions that do not reach them.
+  void start(const WriteCombiningBuffer &buffer, std::int64_t batch, const Range &targets, std::int64_t zeros) const {
     for (std::int64_t row = targets.begin; row < targets.end; ++row) {
       const std::int64_t line = (row - targets.begin) * row_lines;
       float *map = line_of(batch, row);
-      sheet.start(line, map, g.area, g.width);
-      Patience patience;
-      for (std::int64_t i = 0; zeros > 0 && i < g.width && !patience.ends(zeros); ++i)
-        sheet.write_zeros(line + i, map + i * g.area, zeros, false);
+      buffer.start(line, map, g.area, g.width);
+      InterruptPoll poll;
+      for (std::int64_t i = 0; zeros > 0 && i < g.width && !poll.interrupted(zeros); ++i)
+        buffer.write_zeros(line + i, map + i * g.area, zeros, false);
     }
   }
 
-  // Writes what a block gives to some targets.
-  void write(const Sheet &sheet, std::int64_t batch, const Range &targets, const Block &block,
-             Ahead<GivenRuns> &ahead) const {
+  // Writes the values of a block for some targets.
+  void write(const WriteCombiningBuffer &buffer, std::int64_t batch, const Range &targets, const Block &block,
+             Prefetcher<SourceRuns> &prefetcher) const {
     const std::int64_t at = block.rows.begin * g.width + block.columns.begin;
     const std::int64_t width = block.rows.count() * block.columns.count();
     for (std::int64_t row = targets.begin; row < targets.end; ++row) {
       const std::int64_t line = (row - targets.begin) * row_lines;
       float *map = line_of(batch, row) + at;
       for (std::int64_t i = 0; i < g.width; ++i) {
-        ahead.step();
-        sheet.write(line + i, map + i * g.area, width, at + width == g.area);
+        prefetcher.step();
+        buffer.write(line + i, map + i * g.area, width, at + width == g.area);
       }
     }
   }
 
-  // Ends the lines of some targets, with zeros from positions that do not reach them.
-  void finish(const Sheet &sheet, std::int64_t batch, const Range &targets, std::int64_t zeros) const {
+  // Ends the lines of some targets with zeros, for positions that do not reach them.
+  void finish(const WriteCombiningBuffer &buffer, std::int64_t batch, const Range &targets, std::int64_t zeros) const {
     for (std::int64_t row = targets.begin; zeros > 0 && row < targets.end; ++row) {
       const std::int64_t line = (row - targets.begin) * row_lines;
       float *map = line_of(batch, row) + g.area - zeros;
-      Patience patience;
-      for (std::int64_t i = 0; i < g.width && !patience.ends(zeros); ++i) {
-        sheet.write_zeros(line + i, map + i * g.area, zeros, true);
+      InterruptPoll poll;
+      for (std::int64_t i = 0; i < g.width && !poll.interrupted(zeros); ++i) {
+        buffer.write_zeros(line + i, map + i * g.area, zeros, true);
       }
     }
-    sheet.finish();
+    buffer.finish();
   }
 
-  // What the positions (h, columns) give to the rows `targets`, at `at` of the lines of the sheet.
+  // Writes the values of positions (h, columns) for the rows `targets` at `at` of the buffer's lines.
   template <typename Requests>
-  void fill(const Sheet &shared, std::int64_t batch, const Range &targets, std::int64_t h, const Range &columns,
-            std::int64_t at, Requests &shared_ahead) const {
-    // Copies, because stores of vectors might change anything that has an address.
-    const Sheet sheet = shared;
+  void fill(const WriteCombiningBuffer &shared, std::int64_t batch, const Range &targets, std::int64_t h,
+            const Range &columns, std::int64_t at, Requests &shared_prefetcher) const {
+    // Local copies, because vector stores may alias the originals.
+    const WriteCombiningBuffer buffer = shared;
     const Map g = this->g;
-    Requests ahead = shared_ahead;
+    Requests prefetcher = shared_prefetcher;
     const Range reached_rows = g.rows_reached(h);
     const float *mask = problem.mask + place(batch, h, 0);
     const Range given{larger(targets.begin, reached_rows.begin), smaller(targets.end, reached_rows.end)};
     for (std::int64_t row = targets.begin; row < targets.end; ++row) {
       if (row >= given.begin && row < given.end) continue;
       const std::int64_t line = (row - targets.begin) * row_lines;
-      for (std::int64_t i = 0; i < g.width; ++i) clear_floats(sheet.line(line + i) + at, columns.count());
+      for (std::int64_t i = 0; i < g.width; ++i) clear_floats(buffer.line(line + i) + at, columns.count());
     }
-    Patience patience;
-    for (Tiles<> w(columns); w.more() && !patience.ends(given.count() * g.width * kLanes); w.next()) {
-      // Targets that all of these positions reach, none if there are not enough positions.
+    InterruptPoll poll;
+    for (Tiles<> w(columns); w.more() && !poll.interrupted(given.count() * g.width * kLanes); w.next()) {
+      // Targets that all of these positions reach; none if there are too few positions.
       const Range all{g.columns_reached(smaller(w.at() + kLanes, g.width) - 1).begin,
                       w.at() + kLanes <= g.width ? g.columns_reached(w.at()).end : 0};
       const std::int64_t across = at + w.at() - columns.begin;
@@ -268,20 +269,20 @@ struct DistributeForward {
           } else {
             load_edge(square, cells + target.at(), w.at(), target.at());
           }
-          ahead.turning(cells + target.at(), g.cells - 1);
+          prefetcher.on_transpose(cells + target.at(), g.cells - 1);
           transpose(square);
-          store_square(sheet.line(line + target.at()) + across, sheet.stride(), square);
+          store_square(buffer.line(line + target.at()) + across, buffer.stride(), square);
         }
       }
     }
-    shared_ahead = ahead;
+    shared_prefetcher = prefetcher;
   }
 
-  // A square of which not all values are there: `cells` is what position w has for a target.
+  // A partial square: `cells` are the values of position w for a target.
   [[gnu::always_inline]] void load_edge(Vector (&square)[kLanes], const float *cells, std::int64_t w,
                                         std::int64_t target) const {
     for (std::int64_t j = 0; j < kLanes; ++j) {
-      const std::int64_t position = smaller(w + j, g.width - 1);  // what is behind the last column is not written out
+      const std::int64_t position = smaller(w + j, g.width - 1);  // positions after the last column are not written
       const Range columns = g.columns_reached(position);
       square[j] = load_window(cells + (position - w) * (g.cells - 1), columns.begin - target, columns.end - target);
     }
@@ -289,9 +290,9 @@ struct DistributeForward {
 
   const Map &g;
   const PsamaskForwardProblem &problem;
-  const bool direct;                                   // squares are whole, and are written straight into the result
-  const bool asks;                                     // for masks in memory, where there is a sheet
-  const std::int64_t row_lines;                        // of the sheet, for the targets of one row
+  const bool direct;                                   // whole squares are written directly into the result
+  const bool prefetches;                               // whether to prefetch the masks
+  const std::int64_t row_lines;                        // buffer lines for one row of targets
   const std::int64_t target_rows;                      // of a task
   const std::int64_t position_rows, position_columns;  // of a block
   const std::int64_t row_tasks;

@@ -1,7 +1,7 @@
-// The map of psamask: which targets the mask of a position reaches, and going through them.
+// The map of psamask: which targets each position's mask reaches.
 //
-// This and what is built on it is in an unnamed namespace: one file per level has it, and GCC takes functions in there that it would
-// call otherwise.
+// Everything here is in an unnamed namespace: only one file per level includes it, and GCC inlines such functions more
+// readily.
 #ifndef MLUOPS_OPS_PSAMASK_CPU_MAP_H_
 #define MLUOPS_OPS_PSAMASK_CPU_MAP_H_
 
@@ -23,21 +23,21 @@ struct Range {
   Range moved(std::int64_t by) const { return Range{begin + by, end + by}; }
 };
 
-// Those targets on one axis that the mask of `position` reaches. The centre is a cell of the mask, so the position itself is
+// Targets on one axis that the mask of `position` reaches. The centre is a cell of the mask, so the position itself is
 // always among them.
 inline Range reached(std::int64_t position, std::int64_t extent, std::int64_t mask, std::int64_t center) {
   return Range{larger<std::int64_t>(position - center, 0), smaller(position - center + mask, extent)};
 }
 
-// How many squares side by side have room for so many values.
+// Number of squares that cover `count` values.
 inline std::int64_t squares(std::int64_t count) { return (count + kLanes - 1) / kLanes; }
 
-// Whether so many floats take at least that many bytes.
+// Whether `floats` take at least `bytes`.
 inline bool takes(std::int64_t floats, std::int64_t bytes) {
   return floats * static_cast<std::int64_t>(sizeof(float)) >= bytes;
 }
 
-// Geometry with what every kernel needs of it.
+// Geometry with derived values.
 struct Map : PsamaskGeometry {
   explicit Map(const PsamaskGeometry &geometry)
       : PsamaskGeometry(geometry), area(height * width), cells(mask_h * mask_w), up(center_h()), left(center_w()) {}
@@ -45,15 +45,16 @@ struct Map : PsamaskGeometry {
   Range rows_reached(std::int64_t h) const { return reached(h, height, mask_h, up); }
   Range columns_reached(std::int64_t w) const { return reached(w, width, mask_w, left); }
 
-  // Whether the masks are too many to be read from a cache. Only then it pays to ask for them ahead.
-  bool masks_in_memory() const { return takes(batches * area * cells, last_cache_bytes() / 2); }
+  // Whether the masks are too large for the caches; only then prefetching pays.
+  bool masks_in_memory() const { return takes(batches * area * cells, llc_bytes() / 2); }
 
-  bool map_in_memory() const { return takes(batches * area * area, last_cache_bytes() / 2); }
+  bool map_in_memory() const { return takes(batches * area * area, llc_bytes() / 2); }
 
   std::int64_t area, cells, up, left;
 };
 
-// Goes through a range in tiles of kSize. The last tile overlaps the one before it if the range has room for a whole one.
+// Iterates over a range in tiles of kSize. If the range has at least kSize values, the last tile overlaps the one
+// before it instead of passing the end.
 template <std::int64_t kSize = kLanes>
 class Tiles {
  public:

@@ -1,12 +1,12 @@
 #include "ops/psamask/psamask.h"
 
-#include "core/barrier.h"
 #include "core/check.h"
+#include "core/exception_guard.h"
 
 namespace mluops {
 namespace {
 
-// Whatever is wrong with the tensors of this operator is BAD_PARAM, strides and size included.
+// This operator reports every fault of its tensors as BAD_PARAM, including strides and size.
 mluOpStatus_t as_bad_param(mluOpStatus_t status) {
   return status == MLUOP_STATUS_NOT_SUPPORTED ? MLUOP_STATUS_BAD_PARAM : status;
 }
@@ -53,7 +53,7 @@ PsamaskGeometry geometry_of(int psa_type, const TensorArgument &mask, int h_mask
   return geometry;
 }
 
-// What both directions check. `*done` tells that there is nothing to compute.
+// Checks of both directions. `*done` is set if there is nothing to compute.
 mluOpStatus_t check_call(const char *function, mluOpHandle_t handle, int psa_type, const TensorArgument &source,
                          const TensorArgument &target, const TensorArgument &mask, const TensorArgument &map,
                          int h_mask, int w_mask, bool *done) {
@@ -64,7 +64,7 @@ mluOpStatus_t check_call(const char *function, mluOpHandle_t handle, int psa_typ
   *done = source.desc->count == 0;
   if (*done) return MLUOP_STATUS_SUCCESS;
   MLUOPS_TRY(need_data(function, {source, target}));
-  return need_apart(function, {target}, {source});
+  return require_no_overlap(function, {target}, {source});
 }
 
 mluOpStatus_t psamask_forward(const char *function, mluOpHandle_t handle, int psa_type, const TensorArgument &x,

@@ -4,7 +4,7 @@
 
 #include <cstdint>
 
-#include "mluops.h"
+#include "mlu_op.h"
 
 namespace mluops {
 

@@ -1,4 +1,4 @@
-// How the work is cut for a card.
+// How the work is divided for a card.
 #ifndef MLUOPS_OPS_THREE_INTERPOLATE_BANG_POLICY_H_
 #define MLUOPS_OPS_THREE_INTERPOLATE_BANG_POLICY_H_
 
@@ -26,7 +26,7 @@ struct ThreeInterpolatePlan {
   std::int64_t units;
 };
 
-// Bytes that tiles take.
+// NRAM of tiles, in bytes.
 struct ThreeInterpolateNeeds {
   std::int64_t source_channel;  // for each channel of each source
   std::int64_t target_channel;  // for each channel of each target
@@ -34,8 +34,8 @@ struct ThreeInterpolateNeeds {
   std::int64_t channel;
 };
 
-constexpr std::int64_t kUsefulChannels = 256;  // more make vectors hardly faster
-constexpr std::int64_t kFewChannels = 32;      // fewer make them a waste
+constexpr std::int64_t kUsefulChannels = 256;  // more hardly make vectors faster
+constexpr std::int64_t kFewChannels = 32;      // fewer make vector instructions inefficient
 constexpr std::int64_t kUsefulTargets = 64;    // fewer make copies short
 constexpr std::int64_t kMostTargets = 2048;
 constexpr std::int64_t kThreeInterpolateFixedBytes = 4096;
@@ -46,26 +46,26 @@ static inline std::int64_t tile_bytes(const ThreeInterpolateNeeds &needs, std::i
          (needs.target_channel * channels + needs.target) * targets;
 }
 
-// As many channels as leave room for all sources, with enough targets. If these are too few, some more, and the sources in
-// segments that take half of the room.
+// The most channels with which all sources and enough targets fit. If these are too few, some more channels, and the
+// sources in segments that use half of the memory.
 static inline ThreeInterpolateTile choose_tile(const ThreeInterpolateGeometry &g, const ThreeInterpolateNeeds &needs,
-                                               std::int64_t line, std::int64_t room, std::int64_t most_channels) {
+                                               std::int64_t line, std::int64_t capacity, std::int64_t most_channels) {
   const std::int64_t all_sources = round_up(g.sources, line);
   const std::int64_t all_targets = round_up(g.targets, line);
   const std::int64_t widest = smaller(round_up(g.channels, line), round_up(most_channels, line));
   const std::int64_t some_targets = smaller(all_targets, kUsefulTargets);
   std::int64_t channels = widest;
-  while (channels > larger(line, kFewChannels) && tile_bytes(needs, channels, all_sources, some_targets) > room) {
+  while (channels > larger(line, kFewChannels) && tile_bytes(needs, channels, all_sources, some_targets) > capacity) {
     channels = round_up(channels / 2, line);
   }
   std::int64_t sources = all_sources;
-  if (tile_bytes(needs, channels, all_sources, some_targets) > room) {
+  if (tile_bytes(needs, channels, all_sources, some_targets) > capacity) {
     channels = smaller(widest, 2 * kFewChannels);
-    sources = round_down(room / 2 / (needs.source_channel * channels), line);
+    sources = round_down(capacity / 2 / (needs.source_channel * channels), line);
   }
-  const std::int64_t rest = room - tile_bytes(needs, channels, sources, 0);
+  const std::int64_t rest = capacity - tile_bytes(needs, channels, sources, 0);
   const std::int64_t targets = round_down(rest / (needs.target_channel * channels + needs.target), line);
-  // A card without room for a line refuses the kernel.
+  // If a line does not fit, the card refuses the kernel.
   ThreeInterpolateTile tile;
   tile.channels = static_cast<int>(channels);
   tile.sources = static_cast<int>(larger(sources, line));
@@ -93,12 +93,12 @@ static inline std::int64_t line_of(const ThreeInterpolateGeometry &g, const Card
   return g.half ? 64 : 32;
 }
 
-// Targets are shared out further if there are fewer tiles than cores.
+// Targets are divided further if there are fewer tiles than cores.
 static inline ThreeInterpolatePlan plan_forward(const ThreeInterpolateGeometry &g, const Card &card) {
   const std::int64_t line = line_of(g, card);
   const std::int64_t cores = std::int64_t{card.clusters} * card.cores_per_cluster;
   const ThreeInterpolateNeeds needs = {4, 16, g.half ? 30 : 24, 0};
-  ThreeInterpolateTile tile = choose_tile(g, needs, line, nram_room(card), kUsefulChannels);
+  ThreeInterpolateTile tile = choose_tile(g, needs, line, usable_nram(card), kUsefulChannels);
   const std::int64_t chunks = ceil_div(cores, g.batches * ceil_div(g.channels, tile.channels));
   tile.targets = static_cast<int>(smaller(tile.targets, round_up(ceil_div(g.targets, chunks), line)));
   ThreeInterpolatePlan plan = plan_for_tile(g, tile, line);
@@ -106,14 +106,14 @@ static inline ThreeInterpolatePlan plan_forward(const ThreeInterpolateGeometry &
   return plan;
 }
 
-// Channels are shared out further if there are fewer tiles than cores, but not so far that vectors get short.
+// Channels are divided further if there are fewer tiles than cores, as long as vectors stay long enough.
 static inline ThreeInterpolatePlan plan_backward(const ThreeInterpolateGeometry &g, const Card &card) {
   const std::int64_t line = line_of(g, card);
   const std::int64_t cores = std::int64_t{card.clusters} * card.cores_per_cluster;
   const ThreeInterpolateNeeds needs = {4, 8, g.half ? 30 : 24, 4};
   const std::int64_t blocks = ceil_div(cores, g.batches);
   const std::int64_t fair = larger(ceil_div(g.channels, blocks), smaller(g.channels, kUsefulTargets));
-  const ThreeInterpolateTile tile = choose_tile(g, needs, line, nram_room(card), smaller(fair, kUsefulChannels));
+  const ThreeInterpolateTile tile = choose_tile(g, needs, line, usable_nram(card), smaller(fair, kUsefulChannels));
   ThreeInterpolatePlan plan = plan_for_tile(g, tile, line);
   plan.units = g.batches * plan.segments * plan.blocks;
   return plan;

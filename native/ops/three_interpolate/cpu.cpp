@@ -1,34 +1,34 @@
 // ThreeInterpolate on the CPU.
 //
-// As many channels as a vector has lanes are worked on together. Their features are turned once into a tile [M][lanes], in
-// which every source point is one vector: forward sums three of them per target, backward adds three multiples of a target's
-// vector into them. Squares of results are turned back in registers. The order of additions is that of targets, then of
-// neighbours, whatever the number of threads.
+// As many channels as a vector has lanes are processed together. Their features are transposed once into a tile
+// [M][lanes], in which every source point is one vector: forward sums three vectors per target, backward adds a
+// multiple of a target's vector to three. Squares of results are transposed back in registers. The order of additions
+// is by target, then by neighbour, for any number of threads.
 //
-// With fewer channels than that pays for, or sources so many that the tiles would take memory, the same sums are formed one
-// channel at a time.
+// With too few channels, or so many sources that tiles would need much memory, the same sums are computed one channel
+// at a time.
 #include "ops/three_interpolate/cpu_backward.h"
 #include "ops/three_interpolate/cpu_forward.h"
 
 MLUOPS_BEGIN_LEVEL
 namespace {
 
-// Runs kernel.tiled() for all tasks of a cut.
+// Runs kernel.tiled() for all tasks.
 template <typename Kernel>
 mluOpStatus_t run_tiled(const char *function, const Kernel &kernel, const Cut &cut) {
   const std::int64_t slots = useful_slots(cut.tasks(), cut.values());
-  const bool keeps = Room::keeps_targets(cut, slots);
-  Dealer counter(nullptr);
-  const Room counted(cut.g, keeps, counter);
+  const bool keeps = TaskScratch::keeps_targets(cut, slots);
+  Arena counter(nullptr);
+  const TaskScratch counted(cut.g, keeps, counter);
   const Scratch<char> memory(slots * counter.used());
   if (memory.data() == nullptr) return out_of_memory(function);
-  auto room_of = [&](std::int64_t slot) {
-    Dealer dealer(memory.data() + slot * counter.used());
-    return Room(cut.g, keeps, dealer);
+  auto scratch_of = [&](std::int64_t slot) {
+    Arena arena(memory.data() + slot * counter.used());
+    return TaskScratch(cut.g, keeps, arena);
   };
-  for (std::int64_t slot = 0; slot < slots; ++slot) *room_of(slot).batch = -1;
+  for (std::int64_t slot = 0; slot < slots; ++slot) *scratch_of(slot).batch = -1;
   parallel_slots(cut.tasks(), slots,
-                 [&](std::int64_t slot, std::int64_t number) { kernel.tiled(room_of(slot), number); });
+                 [&](std::int64_t slot, std::int64_t number) { kernel.tiled(scratch_of(slot), number); });
   return MLUOP_STATUS_SUCCESS;
 }
 

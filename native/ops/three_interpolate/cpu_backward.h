@@ -8,7 +8,7 @@ namespace mluops {
 namespace MLUOPS_LEVEL {
 namespace {
 
-// So far on in their rows gradients are asked for.
+// Prefetch distance within the rows of gradients.
 constexpr std::int64_t kTargetsAhead = 256;
 
 template <typename T>
@@ -17,28 +17,28 @@ class Backward {
   Backward(const ThreeInterpolateBackwardProblem &problem, const Cut &cut)
       : problem_(problem), g_(problem.geometry), cut_(cut) {}
 
-  void tiled(const Room &room, std::int64_t number) const {
+  void tiled(const TaskScratch &scratch, std::int64_t number) const {
     const Task task = cut_.task(number);
-    clear_many_floats(room.tile, tile_size(g_));
-    Patience patience;
+    clear_floats_interruptible(scratch.tile, tile_size(g_));
+    InterruptPoll poll;
     for (std::int64_t n = 0, end; n < g_.targets; n = end) {
       end = smaller(end_of_tile(gradients(task) + n, n), g_.targets);
-      const Targets targets = room.ready<T>(problem_, task, n, end - n);
-      if (targets.source == nullptr || patience.ends((end - n) * kLanes)) return;
-      add_targets(room.tile, targets, task, n, end - n);
+      const Targets targets = scratch.ready<T>(problem_, task, n, end - n);
+      if (targets.source == nullptr || poll.interrupted((end - n) * kLanes)) return;
+      add_targets(scratch.tile, targets, task, n, end - n);
     }
-    empty(room.tile, task);
+    empty(scratch.tile, task);
   }
 
-  // One channel, summed up in `sums` of M floats.
+  // One channel, accumulated in `sums` of M floats.
   void plain(float *sums, std::int64_t number) const {
     const Task task = cut_.task(number);
     const std::int64_t first = task.batch * g_.targets * kNeighbours;
     const std::int32_t *index = problem_.indices + first;
     const T *weight = static_cast<const T *>(problem_.weights) + first;
     const T *gradient = gradients(task);
-    clear_many_floats(sums, g_.sources);
-    for_stretches(0, g_.targets, [&](std::int64_t begin, std::int64_t end) {
+    clear_floats_interruptible(sums, g_.sources);
+    for_slices(0, g_.targets, [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t n = begin; n < end; ++n, index += kNeighbours, weight += kNeighbours) {
         const float share = to_float(gradient[n]);
         for (int i = 0; i < kNeighbours; ++i) {
@@ -47,7 +47,7 @@ class Backward {
         }
       }
     });
-    for_stretches(0, g_.sources, [&](std::int64_t begin, std::int64_t end) {
+    for_slices(0, g_.sources, [&](std::int64_t begin, std::int64_t end) {
       store_row(results(task) + begin, sums + begin, end - begin);
     });
   }
@@ -65,17 +65,17 @@ class Backward {
     const T *rows = gradients(task) + n;
     for (std::int64_t start = 0; start < count; start += kLanes) {
       const std::int64_t here = smaller<std::int64_t>(kLanes, count - start);
-      // Behind the end of these rows come the next task's.
+      // After the end of these rows, prefetch the next task's.
       const std::int64_t next = n + start + kTargetsAhead < g_.targets ? 0 : (task.channels - 1) * g_.targets;
-      ask_for_rows<0>(rows, g_.targets, task.channels, start, kTargetsAhead + next);
+      prefetch_rows<0>(rows, g_.targets, task.channels, start, kTargetsAhead + next);
       Vector square[kLanes];
-      load_turned(rows + start, g_.targets, task.channels, here, square);
+      load_transposed(rows + start, g_.targets, task.channels, here, square);
       const Targets these = targets.from(start);
       if (here == kLanes) {
 #pragma GCC unroll 16
         for (std::int64_t j = 0; j < kLanes; ++j) add(tile, these, j, square[j]);
       } else {
-        Vector rest[kLanes];  // taken by a variable, so that these are in memory, and the square is not
+        Vector rest[kLanes];  // a copy in memory for variable indices keeps `square` in registers
 #pragma GCC unroll 16
         for (std::int64_t j = 0; j < kLanes; ++j) rest[j] = square[j];
         for (std::int64_t j = 0; j < here; ++j) add(tile, these, j, rest[j]);
@@ -93,8 +93,8 @@ class Backward {
 
   void empty(const float *tile, const Task &task) const {
     T *rows = results(task);
-    Patience patience;
-    for (std::int64_t m = 0; m < g_.sources && !patience.ends(kLanes * kLanes); m += kLanes) {
+    InterruptPoll poll;
+    for (std::int64_t m = 0; m < g_.sources && !poll.interrupted(kLanes * kLanes); m += kLanes) {
       const std::int64_t count = smaller<std::int64_t>(kLanes, g_.sources - m);
       Vector square[kLanes];
       load_square(square, tile + m * kLanes, kLanes);

@@ -2,14 +2,14 @@
 #ifndef MLUOPS_OPS_THREE_INTERPOLATE_CPU_FORWARD_H_
 #define MLUOPS_OPS_THREE_INTERPOLATE_CPU_FORWARD_H_
 
-#include "cpu/stream.h"
+#include "cpu/nontemporal.h"
 #include "ops/three_interpolate/cpu_tiles.h"
 
 namespace mluops {
 namespace MLUOPS_LEVEL {
 namespace {
 
-// So far on in their rows features are asked for.
+// Prefetch distance within the rows of features.
 constexpr std::int64_t kSourcesAhead = 64;
 
 template <typename T>
@@ -19,27 +19,27 @@ class Forward {
       : problem_(problem),
         g_(problem.geometry),
         cut_(cut),
-        stream_(g_.batches * g_.channels * g_.targets * static_cast<std::int64_t>(sizeof(T)) >= streaming_bytes()),
-        whole_tiles_(stream_ && g_.targets % kPerLine<T> == 0) {}
+        nontemporal_(g_.batches * g_.channels * g_.targets * static_cast<std::int64_t>(sizeof(T)) >= streaming_bytes()),
+        whole_tiles_(nontemporal_ && g_.targets % kPerLine<T> == 0) {}
 
-  void tiled(const Room &room, std::int64_t number) const {
+  void tiled(const TaskScratch &scratch, std::int64_t number) const {
     const Task task = cut_.task(number);
-    fill(room.tile, task);
-    Patience patience;
+    fill(scratch.tile, task);
+    InterruptPoll poll;
     for (std::int64_t n = task.begin, end; n < task.end; n = end) {
       end = smaller(end_of_tile(output(task, n), n), task.end);
-      const Targets targets = room.ready<T>(problem_, task, n, end - n);
-      if (targets.source == nullptr || patience.ends((end - n) * kLanes)) break;
+      const Targets targets = scratch.ready<T>(problem_, task, n, end - n);
+      if (targets.source == nullptr || poll.interrupted((end - n) * kLanes)) break;
       if (whole_tiles_ && end - n == kTargetTile<T>) {
-        sum_targets<true>(room.tile, targets, task, n, end - n);
+        sum_targets<true>(scratch.tile, targets, task, n, end - n);
       } else {
-        sum_targets<false>(room.tile, targets, task, n, end - n);
+        sum_targets<false>(scratch.tile, targets, task, n, end - n);
       }
     }
-    if (stream_) finish_stream();
+    if (nontemporal_) nontemporal_fence();
   }
 
-  // One channel, straight from its features.
+  // One channel, directly from its features.
   void plain(std::int64_t number) const {
     const Task task = cut_.task(number);
     const T *source = features(task);
@@ -47,7 +47,7 @@ class Forward {
     const std::int64_t first = (task.batch * g_.targets + task.begin) * kNeighbours;
     const std::int32_t *index = problem_.indices + first;
     const T *weight = static_cast<const T *>(problem_.weights) + first;
-    for_stretches(0, task.end - task.begin, [&](std::int64_t begin, std::int64_t end) {
+    for_slices(0, task.end - task.begin, [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t n = begin; n < end; ++n, index += kNeighbours, weight += kNeighbours) {
         float term[kNeighbours];
         for (int i = 0; i < kNeighbours; ++i) {
@@ -72,19 +72,19 @@ class Forward {
   void fill(float *tile, const Task &task) const {
     const T *rows = features(task);
     Vector square[kLanes];
-    Patience patience;
-    for (std::int64_t m = 0; m < g_.sources && !patience.ends(kLanes * kLanes); m += kLanes) {
+    InterruptPoll poll;
+    for (std::int64_t m = 0; m < g_.sources && !poll.interrupted(kLanes * kLanes); m += kLanes) {
       const std::int64_t count = smaller<std::int64_t>(kLanes, g_.sources - m);
-      // Behind the end of these rows come the next task's, to which the sums leave time to arrive.
+      // After the end of these rows, prefetch the next task's, which has the time of the sums to arrive.
       const std::int64_t next = m + kSourcesAhead < g_.sources ? 0 : (task.channels - 1) * g_.sources;
-      ask_for_rows<0>(rows, g_.sources, task.channels, m, kSourcesAhead + next);
-      load_turned(rows + m, g_.sources, task.channels, count, square);
+      prefetch_rows<0>(rows, g_.sources, task.channels, m, kSourcesAhead + next);
+      load_transposed(rows + m, g_.sources, task.channels, count, square);
       store_square(tile + m * kLanes, kLanes, square);
     }
     store(tile + g_.sources * kLanes, Vector{});
   }
 
-  // A whole tile begins at a cache line in every row, and is written past the caches: straight code, no branch for what is in a line.
+  // A whole tile starts at a cache line in every row and is written with non-temporal stores, as straight-line code.
   template <bool kWhole>
   void sum_targets(const float *tile, const Targets &targets, const Task &task, std::int64_t n,
                    std::int64_t some) const {
@@ -92,7 +92,7 @@ class Forward {
     T *rows = output(task, n);
     T results[kLanes][kTargetTile<T>];
     for (std::int64_t start = 0; start < count; start += kLanes) {
-      if (!kWhole && !stream_) ask_for_rows<1>(rows, g_.targets, task.channels, start, 0);
+      if (!kWhole && !nontemporal_) prefetch_rows<1>(rows, g_.targets, task.channels, start, 0);
       const Targets these = targets.from(start);
       Vector square[kLanes];
 #pragma GCC unroll 16
@@ -104,10 +104,10 @@ class Forward {
       T *const to = rows + c * g_.targets;
       if (kWhole) {
         for (std::int64_t at = 0; at < count; at += kPerLine<T>) {
-          stream_line(reinterpret_cast<char *>(to + at), reinterpret_cast<const char *>(results[c] + at));
+          copy_line_nontemporal(reinterpret_cast<char *>(to + at), reinterpret_cast<const char *>(results[c] + at));
         }
-      } else if (stream_) {
-        stream_bytes(to, results[c], static_cast<std::size_t>(count) * sizeof(T));
+      } else if (nontemporal_) {
+        copy_nontemporal(to, results[c], static_cast<std::size_t>(count) * sizeof(T));
       } else {
         copy_row(to, results[c], count);
       }
@@ -125,8 +125,8 @@ class Forward {
   const ThreeInterpolateForwardProblem &problem_;
   const ThreeInterpolateGeometry &g_;
   const Cut &cut_;
-  const bool stream_;
-  const bool whole_tiles_;  // a tile that begins at a cache line in one row does in all
+  const bool nontemporal_;
+  const bool whole_tiles_;  // a tile that starts at a cache line in one row does so in all
 };
 
 }  // namespace

@@ -1,7 +1,7 @@
 #include "ops/three_interpolate/three_interpolate.h"
 
-#include "core/barrier.h"
 #include "core/check.h"
+#include "core/exception_guard.h"
 
 namespace mluops {
 namespace {
@@ -52,7 +52,7 @@ mluOpStatus_t check_call(const char *function, mluOpHandle_t handle, const Tenso
   MLUOPS_TRY(need_elements(function, tensors.points));
   MLUOPS_TRY(need_nonzero_dim(function, tensors.dense, 2, "M"));
   MLUOPS_TRY(need_data(function, {first, tensors.indices, tensors.weights, last}));
-  return need_apart(function, {last}, {first, tensors.indices, tensors.weights});
+  return require_no_overlap(function, {last}, {first, tensors.indices, tensors.weights});
 }
 
 ThreeInterpolateGeometry geometry_of(const Tensors &tensors) {

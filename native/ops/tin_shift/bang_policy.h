@@ -1,4 +1,4 @@
-// How TinShift is cut over the cores of a card, and how much of it goes through NRAM at once.
+// How TinShift is divided over the cores of a card, and into tiles that fit into NRAM.
 #ifndef MLUOPS_OPS_TIN_SHIFT_BANG_POLICY_H_
 #define MLUOPS_OPS_TIN_SHIFT_BANG_POLICY_H_
 
@@ -16,23 +16,24 @@ constexpr int kVectorBytes = 128;
 constexpr std::int64_t kMostRows = 65536;         // of one copy
 constexpr std::int64_t kMostStride = 2147483647;  // of one copy, in bytes
 
-// How the work is cut: into tiles of `tile_times` steps by `tile_channels` channels of one group, or by a part of one channel.
-// A tile has one row for each step.
+// The division of work: tiles of `tile_times` steps by `tile_channels` channels of one group, or a part of one channel.
+// A tile has one row per step.
 struct TinShiftPlan {
   std::int64_t row_bytes;   // of one channel in one step
   std::int64_t step_bytes;  // from one step of time to the next
   int times, groups, channels_per_group;
   int tile_times, tile_channels;
-  int piece_bytes;  // of the part of a channel, if that is cut; else of all of it
+  int piece_bytes;  // of a part of a channel, or of a whole one
   int stride;       // step_bytes if a tile has more than one step
   int buffer_bytes;
   int channel_tiles, time_tiles, pieces;  // in a group, in time, in a channel
   std::int64_t tiles;
 };
 
-// The three cases: channels that fit into a buffer with all their steps, single channels of which some steps do, and parts of a
-// channel of a single step. `room` is the NRAM of a core, in bytes; half of it is being stored while the other is loaded.
-inline TinShiftPlan plan_for(const TinShiftProblem &problem, const Card &card, std::int64_t room) {
+// Three cases: channels that fit into a buffer with all their steps, single channels with some of their steps, and
+// parts of a channel in a single step. `capacity` is the NRAM of a core in bytes; one half is stored while the other is
+// loaded.
+inline TinShiftPlan plan_for(const TinShiftProblem &problem, const Card &card, std::int64_t capacity) {
   TinShiftPlan plan = {};
   plan.row_bytes = problem.pixels * static_cast<std::int64_t>(problem.element_size);
   plan.step_bytes = problem.channels * plan.row_bytes;
@@ -40,14 +41,14 @@ inline TinShiftPlan plan_for(const TinShiftProblem &problem, const Card &card, s
   plan.groups = static_cast<int>(problem.groups);
   plan.channels_per_group = static_cast<int>(problem.channels / problem.groups);
 
-  const std::int64_t buffer_bytes = round_down(room / 2, kVectorBytes);
+  const std::int64_t buffer_bytes = round_down(capacity / 2, kVectorBytes);
   const std::int64_t most_times = plan.step_bytes > kMostStride ? 1 : kMostRows;
   const std::int64_t rows = smaller(buffer_bytes / plan.row_bytes, most_times);
   std::int64_t tile_times = 1, tile_channels = 1, piece_bytes = plan.row_bytes;
   if (rows >= problem.times) {
     tile_times = problem.times;
     tile_channels = smaller(buffer_bytes / (problem.times * plan.row_bytes), plan.channels_per_group);
-    // No more at once than leave some for every core.
+    // Leave channels for every core.
     const std::int64_t cores = card.clusters * card.cores_per_cluster;
     tile_channels = smaller(tile_channels, ceil_div(problem.batches * problem.channels, cores));
   } else if (rows > 0) {

@@ -1,6 +1,6 @@
-// TinShift on the CPU: copies of contiguous blocks. For a fixed batch, time and group the channels of the group lie one behind
-// another, so a block is (channels / groups) * pixels elements, taken whole from another time or cleared.
-#include "cpu/stream.h"
+// TinShift on the CPU: copies of contiguous blocks. For a fixed batch, time and group the channels of the group are
+// contiguous: a block of (channels / groups) * pixels elements is copied from another time or cleared.
+#include "cpu/nontemporal.h"
 #include "ops/tin_shift/tin_shift.h"
 
 MLUOPS_BEGIN_LEVEL
@@ -10,9 +10,9 @@ struct Blocks {
   const TinShiftProblem &problem;
   std::size_t block_bytes;
   std::size_t time_bytes;  // from one time to the next
-  bool past_caches;  // where a C library's memcpy goes is guessed by the size of a block, not by that of the tensor
+  bool nontemporal;  // write with non-temporal stores; memcpy would decide by the size of a block instead of the tensor
 
-  // Blocks are counted in the order of the output: batch, time, group.
+  // Blocks are numbered in output order: batch, time, group.
   void operator()(std::int64_t begin, std::int64_t end) const {
     const std::int64_t groups = problem.groups;
     const std::int64_t times = problem.times;
@@ -21,17 +21,17 @@ struct Blocks {
       const std::int64_t time = block / groups % times;
       const std::int32_t *shifts = problem.shifts + block / groups / times * groups;
       const std::int64_t shift = read_once(shifts + group);
-      // Neighbouring groups with the same shift move as one.
-      const std::int64_t room = smaller(end - block, groups - group);
+      // Neighbouring groups with the same shift are moved together.
+      const std::int64_t limit = smaller(end - block, groups - group);
       std::int64_t run = 1;
-      while (run < room && shifts[group + run] == shift) ++run;
+      while (run < limit && shifts[group + run] == shift) ++run;
       move(block, run, time, shift);
       block += run;
     }
-    if (past_caches) finish_stream();
+    if (nontemporal) nontemporal_fence();
   }
 
-  // Blocks may be as long as the tensor: they are moved by parts.
+  // A block may be as long as the tensor, so it is moved in parts, which can be interrupted.
   void move(std::int64_t block, std::int64_t run, std::int64_t time, std::int64_t shift) const {
     constexpr std::size_t kPart = 4 << 20;
     std::size_t offset = static_cast<std::size_t>(block) * block_bytes;
@@ -55,18 +55,18 @@ struct Blocks {
   }
 
   void clear(char *target, std::size_t bytes) const {
-    if (past_caches) {
-      stream_byte(target, 0, bytes);
+    if (nontemporal) {
+      fill_nontemporal(target, 0, bytes);
     } else {
       std::memset(target, 0, bytes);
     }
   }
 
   void copy(char *target, const char *source, std::size_t bytes) const {
-    if (past_caches) {
-      stream_bytes(target, source, bytes);
+    if (nontemporal) {
+      copy_nontemporal(target, source, bytes);
     } else {
-      keep_bytes(target, source, bytes);
+      copy_cached(target, source, bytes);
     }
   }
 };

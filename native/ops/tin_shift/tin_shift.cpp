@@ -1,7 +1,7 @@
 #include "ops/tin_shift/tin_shift.h"
 
-#include "core/barrier.h"
 #include "core/check.h"
+#include "core/exception_guard.h"
 
 namespace mluops {
 namespace {
@@ -42,7 +42,7 @@ mluOpStatus_t tin_shift(const char *function, mluOpHandle_t handle, const Tensor
   const std::int64_t *dims = input.desc->dims;
   if (dims[1] == 0) return MLUOP_STATUS_SUCCESS;
   MLUOPS_TRY(need_data(function, {input, shifts, output}));
-  MLUOPS_TRY(need_apart(function, {output}, {input, shifts}));
+  MLUOPS_TRY(require_no_overlap(function, {output}, {input, shifts}));
 
   TinShiftProblem problem;
   problem.function = function;

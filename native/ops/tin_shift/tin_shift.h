@@ -1,11 +1,11 @@
-// TinShift: groups of channels move along time, each by its own number of steps.
+// TinShift: groups of channels are shifted along time, each by its own number of steps.
 #ifndef MLUOPS_OPS_TIN_SHIFT_TIN_SHIFT_H_
 #define MLUOPS_OPS_TIN_SHIFT_TIN_SHIFT_H_
 
 #include <cstddef>
 #include <cstdint>
 
-#include "mluops.h"
+#include "mlu_op.h"
 
 namespace mluops {
 

@@ -5,8 +5,6 @@
 #include <string>
 
 #include "check/text.h"
-#include "intrinsics/operand.h"
-#include "intrinsics/transfer.h"
 #include "machine/model.h"
 #include "machine/trap.h"
 

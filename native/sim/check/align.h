@@ -9,14 +9,10 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "machine/instruction.h"
 #include "machine/observer.h"
 
 namespace mlusim {
-
-struct Amount;
-struct Call;
-struct Operand;
-struct Transfer;
 
 // Knows only whether it watches: instructions ask by the functions below, which do nothing while it does not.
 Observer &align_checker();

@@ -5,7 +5,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <new>
 
+#include "base/explain.h"
+#include "base/fork.h"
 #include "check/align.h"
 #include "check/init.h"
 #include "check/memory.h"
@@ -13,8 +16,6 @@
 #include "check/sync.h"
 #include "machine/heap.h"
 #include "mlusim.h"
-#include "runtime/error.h"
-#include "runtime/fork.h"
 
 namespace mlusim {
 namespace {
@@ -32,16 +33,15 @@ constexpr Checker kCheckers[] = {{"memory", MLUSIM_CHECK_MEMORY, memory_checker}
                                  {"race", MLUSIM_CHECK_RACE, race_checker},
                                  {"sync", MLUSIM_CHECK_SYNC, sync_checker}};
 
+constexpr int kMostShown = 40;  // of a word that is no name
+constexpr const char *kExpected = "expected names out of memory, init, race, sync, align, or all, or none alone";
+
 std::uint32_t checks_of_environment() {
   const char *text = std::getenv("PYMLUOPS_SIM_CHECK");
   std::uint32_t mask = 0;
   std::string unknown;
   if (text != nullptr && !parse_checks(text, &mask, &unknown)) {
-    constexpr int kMostShown = 40;
-    std::fprintf(
-        stderr,
-        "mlusim: PYMLUOPS_SIM_CHECK: '%.*s' is no checker; expected memory, init, race, sync, align, all or none\n",
-        kMostShown, unknown.c_str());
+    std::fprintf(stderr, "mlusim: PYMLUOPS_SIM_CHECK: %s, got '%.*s'\n", kExpected, kMostShown, unknown.c_str());
   }
   return mask;
 }
@@ -56,7 +56,7 @@ std::atomic<std::uint32_t> g_checks{kNotRead};
 constexpr std::ptrdiff_t kNear = 4096;  // how far heap_find looks
 constexpr std::ptrdiff_t kGap = 256;    // between two allocations, at least
 
-// What was written while nobody kept the shadow is not known, so all that is allocated counts as initialised.
+// Writes are unknown while the shadow is not kept, so all that is allocated counts as initialised.
 void catch_up() {
   if (!catch_up_with_shadow()) return;
   char *at = nullptr;
@@ -96,6 +96,8 @@ void set_checks(std::uint32_t checks) {
 bool parse_checks(const std::string &text, std::uint32_t *checks, std::string *unknown) {
   *checks = 0;
   unknown->clear();
+  int words = 0;
+  bool none = false;
   for (std::size_t at = 0; at <= text.size();) {
     const std::size_t comma = std::min(text.find(',', at), text.size());
     std::string word = text.substr(at, comma - at);
@@ -106,9 +108,12 @@ bool parse_checks(const std::string &text, std::uint32_t *checks, std::string *u
     for (const Checker &checker : kCheckers) {
       if (word == checker.name) bits = checker.bit;
     }
+    words += word.empty() ? 0 : 1;
+    none = none || word == "none";
     if (bits == 0 && !word.empty() && word != "none") *unknown = word;
     *checks |= bits;
   }
+  if (none && words > 1 && unknown->empty()) *unknown = "none";
   return unknown->empty();
 }
 
@@ -151,4 +156,24 @@ int mlusimSetChecks(std::uint32_t checks) {
   }
   mlusim::set_checks(checks);
   return 0;
+}
+
+int mlusimSetChecksByName(const char *names) {
+  if (names == nullptr) {
+    mlusim::refuse_null("mlusimSetChecksByName", "checks");
+    return -1;
+  }
+  try {
+    std::uint32_t checks = 0;
+    std::string unknown;
+    if (mlusim::parse_checks(names, &checks, &unknown)) {
+      mlusim::set_checks(checks);
+      return 0;
+    }
+    mlusim::explain(cnrtErrorArgsInvalid, "mlusimSetChecksByName: checks: %s, got '%.*s'", mlusim::kExpected,
+                    mlusim::kMostShown, unknown.c_str());
+  } catch (const std::bad_alloc &) {
+    mlusim::explain(cnrtErrorSysNoMem, "mlusimSetChecksByName: out of host memory");
+  }
+  return -1;
 }

@@ -13,15 +13,15 @@ namespace mlusim {
 std::uint32_t checks();
 void set_checks(std::uint32_t checks);
 
-// "memory,init" as bits; "all" and "none" are words too, blanks do not count. False if a word is not known: it is left in
-// `*unknown`, and `*checks` is what the others stand for.
+// "memory,init" as bits, see mlusimSetChecksByName(). False if a word is not a name: it is left in `*unknown`, and `*checks` is what the
+// others stand for.
 bool parse_checks(const std::string &text, std::uint32_t *checks, std::string *unknown);
 
 // For the launch that starts now, on the device's thread; device memory is there.
 void choose_observers(Observers *observers);
 
 // To be called whenever device memory is about to be given out: the shadow of initialised bytes starts with it, or takes for written
-// what was allocated while nobody kept it; and freed places rest if uses of them are to be found.
+// what was allocated while it was not kept; and freed places rest if uses of them are to be found.
 // They are about to be watched by these checkers.
 void prepare_memory(std::uint32_t checks);
 

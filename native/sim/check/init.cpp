@@ -83,7 +83,7 @@ std::string extent_of(const Undefined &found) {
   return text;
 }
 
-// On-chip bytes that count as defined since they were reported, although nobody wrote to them: until the next run begins.
+// On-chip bytes that count as defined since they were reported, although they were not written: until the next run begins.
 std::vector<Region> g_excused;
 
 // Reports undefined bytes of what an instruction reads; `verb` and `object` tell what it does. They count as defined from then
@@ -195,7 +195,7 @@ class InitChecker : public Observer {
     }
   }
 
-  // The stack is not watched: the compiler writes to it in ways that nobody sees.
+  // The stack is not watched: the compiler writes to it without a hook.
   static void scalar_access(const AccessEvent &event) {
     if (event.kind != Kind::kWrite && event.space != Space::kLdram) {
       const bool loads = event.kind == Kind::kRead;

@@ -54,7 +54,7 @@ std::string distance(const Piece &piece, const char *begin, const char *end) {
   return "the first " + bytes_text(static_cast<std::uint64_t>(begin - piece.begin)) + " before the start of ";
 }
 
-// Nobody unwinds the stack of what ends here, so no text may be left on it: `what` is taken over, and callers that put several
+// The stack of a kernel that ends here is never unwound, so no text may be left on it: `what` is taken over, and callers that put several
 // texts together do so in a statement of its own.
 [[noreturn]] void end_launch(const AccessEvent &event, const Piece &piece, const char *rule, std::string &&what) {
   FindingText text = {"memory", rule};

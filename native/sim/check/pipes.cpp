@@ -26,7 +26,7 @@ void extend(Range *hull, const Range &by) {
   hull->end = std::max(hull->end, by.end);
 }
 
-bool conflict(Kind a, Kind b) {
+bool conflicts(Kind a, Kind b) {
   return (a != Kind::kRead || b != Kind::kRead) && (a != Kind::kAtomic || b != Kind::kAtomic);
 }
 
@@ -56,22 +56,22 @@ std::uint64_t hash_of(const AccessEvent &event, std::uint64_t generation) {
 
 }  // namespace
 
-const Busy *Pipes::Unit::clash(const AccessEvent &event, const Range &access) const {
+const Busy *Pipes::Unit::conflict(const AccessEvent &event, const Range &access) const {
   if (!meet(hull[hull_index(event.space)], access)) return nullptr;
   for (const Busy &busy : list) {
-    if (conflict(busy.kind, event.kind) && overlap(busy.region, event.region)) return &busy;
+    if (conflicts(busy.kind, event.kind) && overlap(busy.region, event.region)) return &busy;
   }
   return nullptr;
 }
 
-const Busy *Pipes::look_for_clash(const AccessEvent &event) const {
+const Busy *Pipes::find_conflict(const AccessEvent &event) const {
   const Range access = hull_of(event.region);
   for (const Agent agent : {kIo, kMove}) {
-    const Busy *busy = agent == event.agent ? nullptr : units_[agent].clash(event, access);
+    const Busy *busy = agent == event.agent ? nullptr : units_[agent].conflict(event, access);
     if (busy != nullptr) return busy;
   }
   const bool copies = event.agent == kIo || event.agent == kMove;
-  return copies ? units_[kCompute].clash(event, access) : nullptr;
+  return copies ? units_[kCompute].conflict(event, access) : nullptr;
 }
 
 void Pipes::add(const AccessEvent &event) {

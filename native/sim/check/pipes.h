@@ -24,9 +24,9 @@ struct Busy {
 class Pipes {
  public:
   // The access of another unit that is not ordered before this one and conflicts with it; null if there is none.
-  const Busy *clash(const AccessEvent &event) const {
+  const Busy *conflict(const AccessEvent &event) const {
     const bool direct = event.agent == kScalar || event.agent == kCompute;
-    return direct && idle() ? nullptr : look_for_clash(event);
+    return direct && idle() ? nullptr : find_conflict(event);
   }
 
   // Remembers the access until its unit is waited for. Synchronous copies are over at once, with all compute before them.
@@ -43,10 +43,10 @@ class Pipes {
   struct Unit {
     std::vector<Busy> list;
     Range hull[2];
-    const Busy *clash(const AccessEvent &event, const Range &hull) const;
+    const Busy *conflict(const AccessEvent &event, const Range &hull) const;
   };
 
-  const Busy *look_for_clash(const AccessEvent &event) const;
+  const Busy *find_conflict(const AccessEvent &event) const;
   bool is_new(const AccessEvent &event);
 
   Unit units_[kAgents];

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "check/pc_table.h"
 #include "check/pipes.h"
-#include "check/places.h"
 #include "check/stamps.h"
 #include "check/text.h"
 #include "machine/model.h"
@@ -22,16 +22,16 @@ struct Run {
   std::uint64_t epoch = 0;       // of what it does now
   std::uint64_t async_over = 0;  // all its asynchronous copies up to this epoch have happened
   bool copied = false;           // whether it issued one since then
-  Known known[kMostRuns];        // of the other runs
+  ClockEntry clock[kMostRuns];   // the vector clock: of each run, what happens before what this one does now
   Pipes pipes;
 };
 
 struct Lock {
   int number;
-  Known known[kMostRuns];
+  ClockEntry clock[kMostRuns];
 };
 
-void join(Known *into, const Known *from) {
+void join(ClockEntry *into, const ClockEntry *from) {
   for (std::size_t i = 0; i < kMostRuns; ++i) {
     into[i].direct = std::max(into[i].direct, from[i].direct);
     into[i].async = std::max(into[i].async, from[i].async);
@@ -88,7 +88,7 @@ class RaceChecker : public Observer {
   void run_begin(const Core &core) override {
     if (job_over_) begin_job(core);
     Run &run = run_of(core);
-    std::fill(std::begin(run.known), std::end(run.known), Known{});
+    std::fill(std::begin(run.clock), std::end(run.clock), ClockEntry{});
     run.pipes.done(kWaitAll);
     run.copied = false;
     names_.push_back(core.is_mpu() ? -1 - core.cluster : core.task_id);
@@ -103,7 +103,7 @@ class RaceChecker : public Observer {
     const bool shared = event.space == Space::kGdram || event.space == Space::kSram;
     if (!shared && event.space != Space::kNram && event.space != Space::kWram) return;
     Run &run = run_of(event.core);
-    if (const Busy *busy = run.pipes.clash(event)) report_busy(event, *busy);
+    if (const Busy *busy = run.pipes.conflict(event)) report_busy(event, *busy);
     run.pipes.add(event);
     if (shared) compare(event, &run);
   }
@@ -118,14 +118,14 @@ class RaceChecker : public Observer {
   }
 
   void barrier(Wait, Core *const *cores, int count) override {
-    Known joined[kMostRuns] = {};
+    ClockEntry joined[kMostRuns] = {};
     for (int i = 0; i < count; ++i) {
       publish(*cores[i], joined);
-      join(joined, run_of(*cores[i]).known);
+      join(joined, run_of(*cores[i]).clock);
     }
     for (int i = 0; i < count; ++i) {
       Run &run = run_of(*cores[i]);
-      std::copy(std::begin(joined), std::end(joined), std::begin(run.known));
+      std::copy(std::begin(joined), std::end(joined), std::begin(run.clock));
       renew(*cores[i], &run);
     }
   }
@@ -133,12 +133,12 @@ class RaceChecker : public Observer {
   void lock_released(const Core &core, int number) override {
     Run &run = run_of(core);
     Lock &lock = lock_of(number);
-    publish(core, lock.known);
-    join(lock.known, run.known);
+    publish(core, lock.clock);
+    join(lock.clock, run.clock);
     renew(core, &run);
   }
 
-  void lock_taken(const Core &core, int number) override { join(run_of(core).known, lock_of(number).known); }
+  void lock_taken(const Core &core, int number) override { join(run_of(core).clock, lock_of(number).clock); }
 
  private:
   // ---- Epochs -----------------------------------------------------------------------------------------------------------
@@ -153,16 +153,16 @@ class RaceChecker : public Observer {
     job_over_ = false;
   }
 
-  // What the run does from now on is not yet known to those who know what it did so far.
+  // Starts an epoch of the run: other runs may be ordered after the epochs before, but not after this one.
   void renew(const Core &core, Run *run) {
     run->epoch = next_epoch_++;
     owners_.push_back(core.serial);
   }
 
-  // What is over for whoever meets the core now.
-  void publish(const Core &core, Known *known) {
+  // Enters into a clock what this run has completed.
+  void publish(const Core &core, ClockEntry *clock) {
     const Run &run = run_of(core);
-    Known &own = known[core.serial - job_begin_];
+    ClockEntry &own = clock[core.serial - job_begin_];
     own.direct = std::max(own.direct, run.epoch);
     own.async = std::max(own.async, run.async_over);
   }
@@ -181,20 +181,20 @@ class RaceChecker : public Observer {
     const bool async = event.agent == kIo || event.agent == kMove;
     run->copied = run->copied || async;
     const bool sram = event.space == Space::kSram;
-    Viewpoint view;
-    // What earlier jobs left in SRAM is none of this job's concern: it was another cluster's, or before.
-    view.floor = (sram ? job_epoch_ : first_epoch_) << kStampEpochShift;
-    view.run = event.core.serial;
-    view.owners = owners_.data();
-    view.first_epoch = first_epoch_;
-    view.known = run->known;
-    view.job_begin = job_begin_;
-    const Stamp stamp = make_stamp(run->epoch, places_.number_of(event.pc), event.kind, async);
-    Clash clash;
+    HappensBefore order;
+    // Accesses of earlier jobs to SRAM are ignored: they were made by another cluster, or before this job began.
+    order.floor = (sram ? job_epoch_ : first_epoch_) << kStampEpochShift;
+    order.run = event.core.serial;
+    order.owners = owners_.data();
+    order.first_epoch = first_epoch_;
+    order.clock = run->clock;
+    order.job_begin = job_begin_;
+    const Stamp stamp = make_stamp(run->epoch, pc_table_.number_of(event.pc), event.kind, async);
+    Conflict conflict;
     StampShadow &shadow = sram ? sram_ : heap_;
     for_each_piece(event.region,
-                   [&](const char *begin, std::size_t bytes) { shadow.touch(begin, bytes, stamp, view, &clash); });
-    if (clash.address != nullptr) report_clash(event, clash);
+                   [&](const char *begin, std::size_t bytes) { shadow.touch(begin, bytes, stamp, order, &conflict); });
+    if (conflict.address != nullptr) report_conflict(event, conflict);
   }
 
   // ---- Findings ---------------------------------------------------------------------------------------------------------
@@ -211,16 +211,16 @@ class RaceChecker : public Observer {
     report(&event.core, text);
   }
 
-  void report_clash(const AccessEvent &event, const Clash &clash) const {
-    const std::uint32_t owner = owners_[epoch_of(clash.other) - first_epoch_];
+  void report_conflict(const AccessEvent &event, const Conflict &conflict) const {
+    const std::uint32_t owner = owners_[epoch_of(conflict.other) - first_epoch_];
     const bool job = owner < job_begin_;
     FindingText text = {"race", job ? "between-jobs" : "between-cores"};
     text.pc = event.pc;
-    text.other_pc = places_.pc_of(place_number_of(clash.other));
-    text.address = clash.address;
+    text.other_pc = pc_table_.pc_of(pc_number_of(conflict.other));
+    text.address = conflict.address;
     text.size = event.region.bytes;
     text.message =
-        at(event, clash.address) + ", which " + name_of_run(names_[owner]) + " " + verb_of(kind_of(clash.other)) +
+        at(event, conflict.address) + ", which " + name_of_run(names_[owner]) + " " + verb_of(kind_of(conflict.other)) +
         " too: " +
         (job ? "the two belong to different jobs, which nothing orders" : "no barrier and no lock orders the two");
     report(&event.core, text);
@@ -229,7 +229,7 @@ class RaceChecker : public Observer {
   bool watching_ = false;
   bool complained_ = false;
   StampShadow heap_, sram_;
-  Places places_;
+  PcTable pc_table_;
   std::vector<Run> runs_;              // of the job
   std::vector<Lock> locks_;            // of the job
   std::vector<std::uint32_t> owners_;  // runs of the launch, by epoch

@@ -11,28 +11,28 @@ namespace {
 // No stamp: epochs start higher.
 constexpr Stamp kSplit = 1;
 
-bool conflict(Stamp a, Stamp b) {
+bool conflicts(Stamp a, Stamp b) {
   return (a & b & kStampBytes) != 0 && ((a | b) & kStampWrites) != 0 && (a & b & kStampAtomic) == 0;
 }
 
-// Whether whoever conflicts with `old` also conflicts with `stamp`. As `old` is ordered before `stamp`, it need not be kept then.
+// Whether every access that conflicts with `old` also conflicts with `stamp`. As `old` is ordered before `stamp`, it need not be kept then.
 bool replaces(Stamp stamp, Stamp old) {
   if ((old & ~stamp & kStampBytes) != 0) return false;
   return kind_of(stamp) == Kind::kWrite || kind_of(stamp) == kind_of(old);
 }
 
 // The same kind of access in the same epoch: one stamp does for both.
-bool same_kind(Stamp a, Stamp b) { return ((a ^ b) & ~(kStampPlaces | kStampBytes)) == 0; }
+bool same_kind(Stamp a, Stamp b) { return ((a ^ b) & ~(kStampPcs | kStampBytes)) == 0; }
 
 // Of the same kind, and to no bytes but those of `old`.
 bool repeats(Stamp stamp, Stamp old) { return same_kind(stamp, old) && (stamp & ~old & kStampBytes) == 0; }
 
 Stamp bytes_mask(std::size_t begin, std::size_t end) { return (kStampBytes >> (8 - (end - begin))) << begin; }
 
-void note_clash(const char *address, Stamp stamp, Stamp other, Clash *clash) {
-  if (clash->address != nullptr) return;
-  clash->address = address + __builtin_ctzll(stamp & other & kStampBytes);
-  clash->other = other;
+void note_conflict(const char *address, Stamp stamp, Stamp other, Conflict *conflict) {
+  if (conflict->address != nullptr) return;
+  conflict->address = address + __builtin_ctzll(stamp & other & kStampBytes);
+  conflict->other = other;
 }
 
 }  // namespace
@@ -82,16 +82,16 @@ void StampShadow::end_launch() {
 
 // ---- One unit -------------------------------------------------------------------------------------------------------------
 
-// Whether `old` need not be kept beside `stamp`; says so if the two conflict.
+// Whether `old` need not be kept beside `stamp`; notes a conflict of the two.
 bool StampShadow::may_go(Stamp old, Stamp stamp, const char *address, const Access &access) {
-  if (old < access.view.floor) return true;
-  switch (access.view.relation(old)) {
-    case Viewpoint::Relation::kOwn:
+  if (old < access.order.floor) return true;
+  switch (access.order.relation(old)) {
+    case HappensBefore::Relation::kOwn:
       return same_kind(stamp, old) || replaces(stamp, old);
-    case Viewpoint::Relation::kBefore:
+    case HappensBefore::Relation::kBefore:
       return replaces(stamp, old);
-    case Viewpoint::Relation::kUnordered:
-      if (conflict(stamp, old)) note_clash(address, stamp, old, access.clash);
+    case HappensBefore::Relation::kUnordered:
+      if (conflicts(stamp, old)) note_conflict(address, stamp, old, access.conflict);
       return false;
   }
   return false;
@@ -99,7 +99,7 @@ bool StampShadow::may_go(Stamp old, Stamp stamp, const char *address, const Acce
 
 void StampShadow::touch_unit(Unit *unit, Stamp stamp, const char *address, const Access &access) {
   Stamp *slot = unit->slot;
-  const Stamp floor = access.view.floor;
+  const Stamp floor = access.order.floor;
   if (repeats(stamp, slot[0])) return;
   if (std::max(slot[1], std::max(slot[2], slot[3])) < floor && (slot[0] < floor || same_kind(stamp, slot[0]))) {
     slot[0] = slot[0] < floor ? stamp : slot[0] | (stamp & kStampBytes);
@@ -145,8 +145,9 @@ void StampShadow::compare(Unit *unit, int level, const char *address, const Acce
   }
   const Stamp stamp = access.stamp | kStampBytes;
   for (const Stamp other : unit->slot) {
-    if (other < access.view.floor || !conflict(stamp, other)) continue;
-    if (access.view.relation(other) == Viewpoint::Relation::kUnordered) note_clash(address, stamp, other, access.clash);
+    if (other < access.order.floor || !conflicts(stamp, other)) continue;
+    if (access.order.relation(other) == HappensBefore::Relation::kUnordered)
+      note_conflict(address, stamp, other, access.conflict);
   }
 }
 
@@ -189,9 +190,10 @@ void StampShadow::touch_part(Unit *unit, int level, const char *address, std::si
   }
 }
 
-void StampShadow::touch(const char *begin, std::size_t bytes, Stamp stamp, const Viewpoint &view, Clash *clash) {
+void StampShadow::touch(const char *begin, std::size_t bytes, Stamp stamp, const HappensBefore &order,
+                        Conflict *conflict) {
   if (begin < memory_.begin || bytes > memory_.size()) return;
-  const Access access = {stamp, view, clash};
+  const Access access = {stamp, order, conflict};
   constexpr int kTop = kLevels - 1;
   constexpr std::size_t kSize = kUnitBytes[kTop];
   std::size_t at = static_cast<std::size_t>(begin - memory_.begin);

@@ -1,7 +1,7 @@
-// Who touched which bytes of shared memory last: stamps for every 8 bytes.
+// The latest accesses to each 8 bytes of shared memory, as stamps.
 //
-// Most accesses are those of copies, many bytes at a time. So 256 bytes share one set of stamps as long as all of them are treated
-// alike. From the first access on that touches only a part there is one for each 64 of them, and likewise for 8 of those.
+// Most accesses are those of copies, many bytes at a time. So 256 bytes share one set of stamps as long as every access
+// touches all of them. The first access to a part gives each 64 of them a set of their own, and likewise 8 of those.
 #ifndef MLUSIM_CHECK_STAMPS_H_
 #define MLUSIM_CHECK_STAMPS_H_
 
@@ -22,37 +22,38 @@ constexpr Stamp kStampBytes = 0xff;
 constexpr Stamp kStampWrites = Stamp{1} << 8;  // kWrite and kAtomic
 constexpr Stamp kStampAtomic = Stamp{1} << 9;
 constexpr Stamp kStampAsync = Stamp{1} << 10;
-constexpr int kStampPlaceShift = 11;
-constexpr Stamp kStampPlaces = Stamp{0xffff} << kStampPlaceShift;
+constexpr int kStampPcShift = 11;
+constexpr Stamp kStampPcs = Stamp{0xffff} << kStampPcShift;
 constexpr int kStampEpochShift = 27;
 
 inline Stamp make_stamp(std::uint64_t epoch, std::uint16_t place, Kind kind, bool async) {
   const Stamp writes = kind == Kind::kRead ? 0 : kStampWrites;
   const Stamp atomic = kind == Kind::kAtomic ? kStampAtomic : 0;
-  return epoch << kStampEpochShift | Stamp{place} << kStampPlaceShift | writes | atomic | (async ? kStampAsync : 0);
+  return epoch << kStampEpochShift | Stamp{place} << kStampPcShift | writes | atomic | (async ? kStampAsync : 0);
 }
 inline std::uint64_t epoch_of(Stamp stamp) { return stamp >> kStampEpochShift; }
-inline std::uint16_t place_number_of(Stamp stamp) {
-  return static_cast<std::uint16_t>((stamp & kStampPlaces) >> kStampPlaceShift);
+inline std::uint16_t pc_number_of(Stamp stamp) {
+  return static_cast<std::uint16_t>((stamp & kStampPcs) >> kStampPcShift);
 }
 inline Kind kind_of(Stamp stamp) {
   if ((stamp & kStampWrites) == 0) return Kind::kRead;
   return (stamp & kStampAtomic) == 0 ? Kind::kWrite : Kind::kAtomic;
 }
 
-// The latest epochs of a run whose accesses are over for somebody else: of scalar and compute, and of asynchronous copies.
-struct Known {
+// An entry of a vector clock: the latest epochs of a run that happen before another run. One counts scalar and compute accesses, one
+// asynchronous copies.
+struct ClockEntry {
   std::uint64_t direct = 0;
   std::uint64_t async = 0;
 };
 
-// A run that accesses memory, and what it knows of the others.
-struct Viewpoint {
+// The happens-before relation, as one run sees it: which earlier accesses are ordered before its own.
+struct HappensBefore {
   Stamp floor = 0;  // smaller stamps are of the past, and ordered before everything
   std::uint32_t run = 0;
   const std::uint32_t *owners = nullptr;  // runs, by epoch from `first_epoch` on
   std::uint64_t first_epoch = 0;
-  const Known *known = nullptr;  // of the runs of this job, the first of which is `job_begin`
+  const ClockEntry *clock = nullptr;  // of the runs of this job, the first of which is `job_begin`
   std::uint32_t job_begin = 0;
 
   enum class Relation {
@@ -65,14 +66,14 @@ struct Viewpoint {
     const std::uint32_t owner = owners[epoch - first_epoch];
     if (owner == run) return Relation::kOwn;
     if (owner < job_begin) return Relation::kUnordered;
-    const Known &other = known[owner - job_begin];
+    const ClockEntry &other = clock[owner - job_begin];
     return ((stamp & kStampAsync) != 0 ? other.async : other.direct) >= epoch ? Relation::kBefore
                                                                               : Relation::kUnordered;
   }
 };
 
 // The first access that conflicts with the one that is stamped.
-struct Clash {
+struct Conflict {
   const char *address = nullptr;  // null: there is none
   Stamp other = 0;
 };
@@ -91,7 +92,7 @@ class StampShadow {
   void end_launch();
 
   // Stamps bytes and compares with the stamps that they have.
-  void touch(const char *begin, std::size_t bytes, Stamp stamp, const Viewpoint &view, Clash *clash);
+  void touch(const char *begin, std::size_t bytes, Stamp stamp, const HappensBefore &order, Conflict *conflict);
 
  private:
   static constexpr int kSlots = 4;
@@ -125,8 +126,8 @@ class StampShadow {
   // One access, on its way down to the units that it touches.
   struct Access {
     Stamp stamp;
-    const Viewpoint &view;
-    Clash *clash;
+    const HappensBefore &order;
+    Conflict *conflict;
   };
 
   static bool may_go(Stamp old, Stamp stamp, const char *address, const Access &access);

@@ -406,7 +406,7 @@ cnrtRet_t cnrtQueueCreate(cnrtQueue_t *queue);
 /* Priorities are kept, and decide which of two queues with work comes first. Flags must be 0. */
 cnrtRet_t cnrtQueueCreateWithPriority(cnrtQueue_t *queue, unsigned int flags, int priority);
 
-/* Waits for the queue's work and destroys it. An error that nobody asked for is lost. Default queues cannot be destroyed. */
+/* Waits for the queue's work and destroys it. An error that was not fetched is lost. Default queues cannot be destroyed. */
 cnrtRet_t cnrtQueueDestroy(cnrtQueue_t queue);
 
 /* The queue's priority. */

@@ -21,7 +21,7 @@ extern "C" {
 /* One device. Sizes in KiB where the name says so. */
 typedef struct {
   char name[32];
-  int32_t arch;              /* __BANG_ARCH__: 220, 270, 290, 372 or 592 */
+  int32_t arch;              /* __BANG_ARCH__: 270, 290, 372 or 592 */
   int32_t clusters;          /* 1 to 16 */
   int32_t cores_per_cluster; /* 1 to 4 */
   int32_t nram_kib;          /* of a core */
@@ -82,6 +82,10 @@ MLUSIM_API int mlusimSetDeviceByName(const char *name);
 MLUSIM_API uint32_t mlusimGetChecks(void);
 MLUSIM_API int mlusimSetChecks(uint32_t checks);
 
+/* The same by name: memory, init, race, sync, align, with commas between them; or all; or none alone. Blanks around a name do not
+ * count. Without a call the environment variable PYMLUOPS_SIM_CHECK says which checkers watch, in the same words. */
+MLUSIM_API int mlusimSetChecksByName(const char *names);
+
 /* Seconds that one launch may take before it is ended; 0: no limit. */
 MLUSIM_API double mlusimGetTimeLimit(void);
 MLUSIM_API int mlusimSetTimeLimit(double seconds);
@@ -89,7 +93,7 @@ MLUSIM_API int mlusimSetTimeLimit(double seconds);
 /* ---- Interrupts ---- */
 
 /* Asked by host threads that wait for the device, about every 50 ms and with no lock held, whether to stop waiting: nonzero if so.
- * One for the process; NULL, as at the start: nobody is asked. Waits that are shorter ask nobody.
+ * One for the process; NULL, as at the start: no function is asked. Shorter waits do not ask.
  *
  * A wait that is to stop makes the queues that it waits for give up what they hold at that moment:
  *   - A kernel that one of them runs is ended, wherever it is, and leaves the finding machine/interrupted. A copy that runs is
@@ -102,7 +106,7 @@ MLUSIM_API int mlusimSetTimeLimit(double seconds);
  *
  * cnrtQueueSync, cnrtQueueDestroy (the queue is gone all the same), cnrtInvokeKernel, cnrtWaitNotifier and the copies and sets that
  * wait do so for one queue; cnrtSyncDevice and cnrtDeviceReset (which resets nothing then) for all. cnrtFree ends nothing: it frees
- * the memory as soon as nobody uses it, and succeeds. */
+ * the memory as soon as it is no longer used, and succeeds. */
 typedef int (*mlusimInterruptCheck_t)(void);
 MLUSIM_API cnrtRet_t mlusimSetInterruptCheck(mlusimInterruptCheck_t check);
 

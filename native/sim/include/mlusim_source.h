@@ -1,4 +1,4 @@
-// What treated BANG C sources rely on. The rewriter turns what no host compiler reads into these forms:
+// What translated BANG C sources rely on. The translator turns what no host compiler reads into these forms:
 //
 //   kernel<T><<<dim, type, queue>>>(a, b);
 //       ::mlusim::launch("kernel<T>", &::mlusim::unit, (dim), (type), (queue),
@@ -9,7 +9,7 @@
 //       MLUSIM_EXTERN_ARRAY("space.", buffer, float[N]);
 //   __nram__ float buffer[N];             in a function
 //       MLUSIM_LOCAL_ARRAY(nram, buffer, float[N]);
-//   __nram__ float buffer[N];             at file scope, in the body of a macro, so that nobody knows the namespace
+//   __nram__ float buffer[N];             at file scope, in the body of a macro, whose namespace is not known
 //       MLUSIM_NUMBERED_ARRAY(nram, buffer, float[N]);
 //   __nram__ float buffer[2] = {1, 2};    anywhere
 //       static constexpr float mlusim_initial_buffer[2] = {1, 2};

@@ -1,5 +1,5 @@
 // __bang_fusion: two operations in one instruction. A product and a sum are rounded once, at the end; of the other pairs each
-// operation is rounded by itself. (Inferred: border align's forward sums are fused on cards.)
+// operation is rounded separately. (Inferred: border align's forward sums are fused on cards.)
 #include <algorithm>
 #include <string>
 

@@ -54,7 +54,7 @@ void check_choice(const Call &call, const Gather &work, Agent agent) {
   }
 }
 
-// Without anybody who wants to know of each piece. The number of pieces that were moved: all, or those before one that lies
+// Without an observer that is told of each piece. The number of pieces that were moved: all, or those before one that lies
 // elsewhere.
 std::int64_t move_at_once(const Call &call, const Gather &work, const Direction &ends) {
   const Range near_piece = call.core.nram;

@@ -62,7 +62,7 @@ const char *explain(const Core &core, const Operand &operand, const char **rule)
   return "memory of the host";
 }
 
-// Nobody unwinds the stack of what ends here and below, so the texts are taken over.
+// The stack of a kernel that ends here or below is never unwound, so the texts are taken over.
 [[noreturn]] void complain(const Call &call, const Operand &operand, const char *rule, std::string &&what) {
   FindingText text = {"memory", rule};
   text.pc = call.pc;

@@ -1,5 +1,5 @@
-// What every intrinsic begins with: who called it, whether there is work for this core, and whether its operands lie where they
-// must. Finer questions (which array, which allocation, initialised or not, raced or not) are the checkers', who are told of
+// What every intrinsic begins with: the calling core, whether there is work for this core, and whether its operands lie where they
+// must. The checkers answer finer questions (which array, which allocation, initialised or not, raced or not): they are told of
 // every access.
 #ifndef MLUSIM_INTRINSICS_OPERAND_H_
 #define MLUSIM_INTRINSICS_OPERAND_H_
@@ -9,31 +9,15 @@
 #include <initializer_list>
 #include <string>
 
-#include "machine/copy.h"
-#include "machine/core.h"
+#include "machine/instruction.h"
 #include "machine/launch.h"
 #include "machine/observer.h"
 
 namespace mlusim {
 
-// One call of an intrinsic by a kernel.
-struct Call {
-  Core &core;
-  const char *name;
-  const void *pc;
-  const char *rule;  // by which the align checker knows it: the name, but for forms with rules of their own
-};
-
 // To be written in the exported function itself, whose return address is the place in the kernel.
 #define MLUSIM_CALL(name) \
   ::mlusim::Call { ::mlusim::self(name, __builtin_return_address(0)), name, __builtin_return_address(0), name }
-
-struct Operand {
-  const char *role;  // for people: "dst", "src0", "offset"
-  Kind kind;
-  Space space;  // where it has to lie
-  Region region;
-};
 
 inline Operand nram_source(const char *role, const void *base, std::int64_t bytes) {
   return {role, Kind::kRead, Space::kNram, Region::plain(base, static_cast<std::size_t>(bytes))};
@@ -41,12 +25,6 @@ inline Operand nram_source(const char *role, const void *base, std::int64_t byte
 inline Operand nram_target(const char *role, const void *base, std::int64_t bytes) {
   return {role, Kind::kWrite, Space::kNram, Region::plain(base, static_cast<std::size_t>(bytes))};
 }
-
-// How much an intrinsic works on, for the rules about multiples; `bytes` are those of what has to be a multiple.
-struct Amount {
-  std::int64_t elements;
-  std::int64_t bytes;
-};
 
 // Whether there is work for an instruction that counts `count` things: not for none, which is a matter of the align checker.
 // A negative count ends the launch.

@@ -21,10 +21,6 @@ bool carries_out(const Core &core, const Direction &direction);
 // The pipe of asynchronous copies between these memories.
 Agent agent_of(const Direction &direction);
 
-struct Transfer {
-  Operand source, target;
-};
-
 // Tells the checkers, then moves the pieces, data and shadow.
 void perform(const Call &call, const Transfer &transfer);
 

@@ -5,8 +5,8 @@
 #include <mutex>
 #include <vector>
 
+#include "base/fork.h"
 #include "machine/model.h"
-#include "runtime/fork.h"
 
 namespace mlusim {
 namespace {

@@ -9,7 +9,7 @@
 
 namespace mlusim {
 
-// Room behind every array that belongs to nobody, so that running out of one array does not mean running into the next.
+// Unused room after every array: an access behind its end does not reach the next array.
 constexpr std::size_t kArrayGap = 1024;
 
 // Points the references of file-scope arrays at the memories of `core`.

@@ -64,7 +64,7 @@ struct Core {
   const char *wait_name = "";
   int wait_lock = 0;
 
-  // Asynchronous copies that nobody has waited for, by agent; oldest first.
+  // Asynchronous copies that no sync has completed, by agent; oldest first.
   std::vector<PendingCopy> pending[kAgents];
 
   // The intrinsic that it called last, and from where.

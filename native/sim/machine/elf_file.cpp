@@ -9,7 +9,7 @@
 namespace mlusim {
 namespace {
 
-// An open file. It is read, not mapped: who writes to it meanwhile must not make this process fault.
+// An open file. It is read, not mapped: if another process truncates a mapped file, this one faults.
 class File {
  public:
   explicit File(const std::string &path) : descriptor_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {

@@ -37,7 +37,7 @@ struct Crash {
 };
 const Crash &last_crash();
 
-// Makes faults of a core end its run. Other faults go on to whoever handled them before.
+// Makes faults of a core end its run. Other faults go on to the handler that was there before.
 void ensure_fault_handlers();
 
 // While positive seconds are set, a core that runs longer is stopped: at its next instruction that the simulator sees, or
@@ -45,8 +45,8 @@ void ensure_fault_handlers();
 void start_time_limit(double seconds);
 void stop_time_limit();
 
-// The host wants the launch that runs, or is about to, to end: from any thread, at the next instruction that the simulator sees;
-// who insists ends it wherever it is. Forgotten before each launch.
+// Ends the launch that runs or is about to run, from any thread: a request at the next instruction that the simulator sees, an
+// insistence wherever the launch is. Each launch starts with neither.
 void request_interrupt();
 void insist_on_interrupt();
 void forget_interrupt();

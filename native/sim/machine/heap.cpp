@@ -13,10 +13,10 @@
 #include <set>
 #include <utility>
 
+#include "base/fork.h"
+#include "base/thread_state.h"
 #include "machine/memory.h"
 #include "machine/model.h"
-#include "runtime/fork.h"
-#include "runtime/thread_state.h"
 
 namespace mlusim {
 namespace {
@@ -84,7 +84,7 @@ void clear_shadow(char *begin, std::size_t bytes) {
   std::memset(dropped.end, 0, static_cast<std::size_t>(shadow + bytes - dropped.end));
 }
 
-// Whoever holds the mutex of memory.cpp asks for these, so they are no part of what the heap's own mutex guards.
+// Callers hold the mutex of memory.cpp, so the heap's own mutex does not guard these.
 std::atomic<char *> g_extent_begin{nullptr}, g_extent_end{nullptr};
 std::atomic<std::uint64_t> g_version{1};
 std::atomic<std::uint64_t> g_condemned{0};  // allocations that heap_condemn() freed and heap_release() did not
@@ -150,7 +150,7 @@ class Heap {
     }
   }
 
-  // The block that holds the address or, if that is nobody's, the nearest allocation.
+  // The block that holds the address or, if that is free, the nearest allocation.
   Blocks::const_iterator nearest(char *address) const {
     Blocks::const_iterator best = blocks_.end();
     std::ptrdiff_t distance = kNear + 1;
@@ -203,7 +203,7 @@ class Heap {
  private:
   static std::size_t limit() { return static_cast<std::size_t>(device().memory_mib) * kMiB; }
 
-  // A block of at least `span` bytes that belongs to nobody: one of the same size that was freed lately, the smallest free one
+  // A free block of at least `span` bytes: one of the same size that was freed lately, the smallest free one
   // that is large enough, a new one, or what the oldest of the resting ones make room for.
   Blocks::iterator find_place(std::size_t span) {
     const auto youngest = reusable_.lower_bound({span + 1, 0});

@@ -10,13 +10,13 @@ namespace mlusim {
 struct Allocation {
   char *begin = nullptr;
   std::size_t bytes = 0;
-  bool live = false;         // false: freed for whoever asks, and its place not given out again
+  bool live = false;         // false: freed for its users, and its place not given out again
   bool used = false;         // lives for some work, at least
   std::uint64_t number = 0;  // counts allocations from 1
   char *end() const { return begin + bytes; }
 };
 
-// 256-byte aligned, with at least 256 bytes to each neighbour that belong to nobody. Null if the device's memory does not
+// 256-byte aligned, with at least 256 bytes to each neighbour that stay unused. Null if the device's memory does not
 // suffice. Contents are undefined (and their init shadow is 0); they may be those of a freed allocation.
 void *heap_allocate(std::size_t bytes);
 

@@ -7,8 +7,6 @@
 #include <new>
 #include <utility>
 
-#include "check/checks.h"
-#include "machine/array.h"
 #include "machine/fiber.h"
 #include "machine/model.h"
 #include "machine/observer.h"
@@ -45,11 +43,11 @@ struct Machine {
 };
 
 Machine g_machine;
+
+ObserverChoice g_choose_observers = nullptr;
 unsigned long long g_run_number = 0;
 std::atomic<std::uint64_t> g_launches{0}, g_failed_launches{0}, g_tasks{0};
 std::atomic<double> g_time_limit{kUsualTimeLimit};
-
-int clusters_of(cnrtFunctionType_t type) { return static_cast<int>(type) / 4; }
 
 // ---- Cores --------------------------------------------------------------------------------------------------------------
 
@@ -102,7 +100,7 @@ void run_core(Core &core) {
     g_machine.launch->invoke(g_machine.launch->arguments);
     for (Observer *observer : g_observers) observer->run_end(core);
   } catch (const std::bad_alloc &) {
-    out_of_memory = true;  // nothing may leave the fiber, and nobody its handler
+    out_of_memory = true;  // no exception may leave the fiber, and no fiber switch may happen inside the handler
   }
   if (out_of_memory) {
     g_machine.out_of_memory = true;
@@ -133,7 +131,7 @@ bool same_group(const Core &a, const Core &b, Wait kind) {
   return (kind != Wait::kClusterCores && kind != Wait::kCluster) || a.cluster == b.cluster;
 }
 
-// Those who pass the barrier together with `core`.
+// The cores that pass the barrier together with `core`.
 std::vector<Core *> group_of(const Core &core, Wait kind) {
   std::vector<Core *> group;
   for (Core *member : g_machine.members) {
@@ -172,7 +170,7 @@ std::string place_text(const Core &core) {
   return core.is_mpu() ? "the memory core of cluster " + std::to_string(core.cluster) : task;
 }
 
-// Nobody can go on: who waits for what.
+// No core can go on: reports which core waits at which instruction.
 void report_deadlock() {
   const Core *first = nullptr;
   std::string waiting;
@@ -336,7 +334,7 @@ void begin_launch(const Launch &launch) {
   mlusim_coreDim = device().cores_per_cluster;
   mlusim_clusterDim = g_machine.clusters;
   begin_findings(launch.kernel);
-  choose_observers(&g_observers);
+  if (g_choose_observers != nullptr) g_choose_observers(&g_observers);
 }
 
 cnrtRet_t run_watched(const Launch &launch) {
@@ -354,38 +352,7 @@ cnrtRet_t run_watched(const Launch &launch) {
 
 }  // namespace
 
-cnrtRet_t check_launch(const Launch &launch, std::string *reason) {
-  const mlusimDeviceModel &model = device();
-  const int type = static_cast<int>(launch.type);
-  const unsigned width = static_cast<unsigned>(clusters_of(launch.type) * model.cores_per_cluster);
-  const auto refuse = [reason, &launch](cnrtRet_t error, const std::string &text) {
-    *reason = "launch of " + launch.kernel + ": " + text;
-    return error;
-  };
-  if (type != 1 && (type < 4 || type > 64 || (type & (type - 1)) != 0)) {
-    return refuse(
-        cnrtErrorArgsInvalid,
-        "expected function type 1 (Block) or 4, 8, 16, 32, 64 (Union1 to Union16), got " + std::to_string(type));
-  }
-  if (launch.dim.x == 0 || launch.dim.y == 0 || launch.dim.z == 0) {
-    return refuse(cnrtErrorArgsInvalid, "expected a dim of at least 1 task on each axis");
-  }
-  if (std::uint64_t{launch.dim.x} * launch.dim.y > 0x7fffffff / launch.dim.z) {
-    return refuse(cnrtErrorArgsInvalid, "expected fewer than 2^31 tasks");
-  }
-  if (clusters_of(launch.type) > model.clusters) {
-    return refuse(cnrtErrorArgsInvalid, "Union" + std::to_string(clusters_of(launch.type)) +
-                                            " needs as many clusters, " + model.name + " has " +
-                                            std::to_string(model.clusters));
-  }
-  if (width != 0 && launch.dim.x % width != 0) {
-    return refuse(cnrtErrorArgsInvalid, "expected dim.x to be a multiple of " + std::to_string(width) +
-                                            ", the cores of a job, got " + std::to_string(launch.dim.x));
-  }
-  std::string unfit;
-  if (launch.unit != nullptr && !unit_fits(launch.unit, &unfit)) return refuse(cnrtErrorInvalidKernel, unfit);
-  return cnrtSuccess;
-}
+void set_observer_choice(ObserverChoice choose) { g_choose_observers = choose; }
 
 cnrtRet_t run_launch(const Launch &launch) {
   if (!ensure_memory()) return cnrtErrorSysNoMem;

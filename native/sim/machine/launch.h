@@ -23,6 +23,9 @@ struct Launch {
   std::size_t argument_bytes = 0;
 };
 
+// Clusters of one job; 0 for Block.
+inline int clusters_of(cnrtFunctionType_t type) { return static_cast<int>(type) / 4; }
+
 // Whether the device can run such a launch; cnrtSuccess or the error of the launch call. `*reason` is a sentence.
 cnrtRet_t check_launch(const Launch &launch, std::string *reason);
 

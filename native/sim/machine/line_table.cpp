@@ -88,7 +88,7 @@ class Reader {
     return text;
   }
 
-  // The next bytes as something to read by itself.
+  // A reader of the next bytes alone.
   Reader part(std::uint64_t bytes) {
     if (bytes > left()) {
       fail();
@@ -201,7 +201,7 @@ bool LineTable::Program::read(Reader *section, const LineSections &sections) {
   Reader header = unit.part(unit.number(offset_bytes));
   code = unit;
   instruction_bytes = header.number(1);
-  if (version >= 4) header.number(1);  // operations in an instruction: only processors that nobody has have several
+  if (version >= 4) header.number(1);  // operations in an instruction: one, except on VLIW processors
   header.number(1);                    // whether rows begin as statements
   line_base = static_cast<std::int8_t>(header.number(1));
   line_range = header.number(1);

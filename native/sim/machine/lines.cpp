@@ -8,9 +8,9 @@
 #include <mutex>
 #include <tuple>
 
+#include "base/fork.h"
 #include "machine/elf_file.h"
 #include "machine/line_table.h"
-#include "runtime/fork.h"
 
 namespace mlusim {
 namespace {

@@ -6,9 +6,9 @@
 #include <atomic>
 #include <mutex>
 
+#include "base/fork.h"
 #include "machine/heap.h"
 #include "machine/model.h"
-#include "runtime/fork.h"
 
 namespace mlusim {
 
@@ -19,7 +19,7 @@ namespace {
 // Addresses that one memory of one core may use. More than the memory holds: the arrays of all kernels in the process have
 // places of their own in it, with gaps between them, and no more than those of one file are in use at a time.
 constexpr std::size_t kMemorySpan = std::size_t{256} << 20;
-constexpr std::size_t kGuard = std::size_t{1} << 20;  // nobody's, before each piece and behind the last
+constexpr std::size_t kGuard = std::size_t{1} << 20;  // unused, before each piece and after the last
 constexpr std::size_t kMiB = std::size_t{1} << 20;
 
 // Offsets of the pieces from the start of the reservation.

@@ -1,7 +1,7 @@
 // Where everything of the simulated device lies in this process, and what kind of memory an address belongs to.
 //
 // One reservation holds all of it: first what is on chip (NRAM, WRAM, SRAM) with the cores' stacks, each piece between pages
-// that nobody may touch, then the device heap. Shadows of checkers are parallel to it: the shadow of the byte at A is at
+// that must not be touched, then the device heap. Shadows of checkers are parallel to it: the shadow of the byte at A is at
 // A + init_delta().
 #ifndef MLUSIM_MACHINE_MEMORY_H_
 #define MLUSIM_MACHINE_MEMORY_H_
@@ -69,7 +69,7 @@ inline unsigned char *init_shadow(const void *address) {
   return reinterpret_cast<unsigned char *>(reinterpret_cast<std::intptr_t>(address) + g_init_delta);
 }
 
-// The heap is open while somebody holds it open. While nobody does and protection is on, it is closed: the host's touch of
+// The heap is open while a holder keeps it open. Without holders, and with protection on, it is closed: the host's touch of
 // device memory is a fault then, which is explained on stderr.
 void open_heap();
 void close_heap();

@@ -2,22 +2,15 @@
 
 #include <strings.h>
 
+#include <algorithm>
 #include <cstddef>
+#include <iterator>
 
 namespace mlusim {
 namespace {
 
-// Memories: the compilers' target definitions. Clusters, clocks and bandwidths: what vendor and users have published about the
-// cards; docs/simulator.md says which figure is from where and which are guesses. No result depends on clock or bandwidth.
-constexpr mlusimDeviceModel kModels[] = {
-    //  name        arch clusters cores nram wram  sram  stack memory  clock GB/s
-    {"MLU270", 270, 4, 4, 512, 1024, 2048, 1024, 16384, 1000, 102},
-    {"MLU290", 290, 16, 4, 512, 512, 2048, 1024, 32768, 1000, 1024},
-    {"MLU370-X8", 372, 4, 4, 768, 1024, 4096, 1024, 24576, 1300, 307},
-    {"MLU590", 592, 12, 4, 512, 512, 2048, 1024, 81920, 1300, 2048},
-    {},
-};
-constexpr int kDefaultModel = 2;
+// kModels, kDefaultModel and kArchReason; generated from pymluops/sim/cards.toml.
+#include "machine/cards.inc"
 
 mlusimDeviceModel g_device = kModels[kDefaultModel];
 
@@ -39,13 +32,14 @@ const mlusimDeviceModel &device() { return g_device; }
 
 bool valid_model(const mlusimDeviceModel &model, const char **reason) {
   constexpr std::int64_t kMostKiB = 1 << 16;
-  const bool arch = model.arch == 270 || model.arch == 290 || model.arch == 372 || model.arch == 592;
+  const bool arch = std::any_of(std::begin(kModels), std::end(kModels) - 1,
+                                [&model](const mlusimDeviceModel &known) { return known.arch == model.arch; });
   const struct {
     bool holds;
     const char *reason;
   } rules[] = {
       {model.name[0] != '\0' && model.name[sizeof model.name - 1] == '\0', "name: expected 1 to 31 characters"},
-      {arch, "arch: expected 270, 290, 372 or 592"},
+      {arch, kArchReason},
       {within(model.clusters, 1, kMaxClusters), "clusters: expected 1 to 16"},
       {within(model.cores_per_cluster, 1, kMaxCoresPerCluster), "cores_per_cluster: expected 1 to 4"},
       {within(model.nram_kib, 1, kMostKiB), "nram_kib: expected 1 to 65536"},

@@ -68,6 +68,11 @@ struct Observers {
 };
 extern Observers g_observers;
 
+// Sets the function that chooses the observers of each launch; without one a launch has none. It runs on the device's thread, once
+// device memory is there.
+using ObserverChoice = void (*)(Observers *);
+void set_observer_choice(ObserverChoice choose);
+
 inline void observe(const AccessEvent &event) {
   const Unstoppable whole;
   for (Observer *observer : g_observers) observer->access(event);

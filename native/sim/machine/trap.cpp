@@ -3,14 +3,16 @@
 #include <algorithm>
 #include <cinttypes>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <mutex>
 
+#include "base/fork.h"
+#include "base/thread_state.h"
 #include "machine/array.h"
 #include "machine/heap.h"
 #include "machine/lines.h"
 #include "machine/model.h"
-#include "runtime/fork.h"
 
 namespace mlusim {
 namespace {
@@ -222,8 +224,14 @@ void mlusimClearFindings(void) {
 }
 
 const char *mlusimGetReport(void) {
-  static thread_local std::string text;
+  mlusim::ThreadTexts *const texts = mlusim::thread_texts();
+  if (texts == nullptr) return "";
   const std::lock_guard<mlusim::ForkMutex> lock(finding_log().mutex);
-  text = finding_log().report;
-  return text.c_str();
+  const std::string &report = finding_log().report;
+  auto *const copy = static_cast<char *>(std::malloc(report.size() + 1));
+  if (copy == nullptr) return "";
+  std::memcpy(copy, report.c_str(), report.size() + 1);
+  std::free(texts->report);
+  texts->report = copy;
+  return copy;
 }

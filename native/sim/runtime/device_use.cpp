@@ -5,7 +5,7 @@
 
 #include <atomic>
 
-#include "runtime/thread_state.h"
+#include "base/thread_state.h"
 
 namespace mlusim {
 namespace {

@@ -1,4 +1,4 @@
-// Who decides by the figures of the device, and who changes it: never both at a time.
+// Keeps the device unchanged while a thread uses its figures.
 #ifndef MLUSIM_RUNTIME_DEVICE_USE_H_
 #define MLUSIM_RUNTIME_DEVICE_USE_H_
 
@@ -14,7 +14,7 @@ class DeviceUse {
   ~DeviceUse();
 };
 
-// While one of these lives and alone() is true, no thread has a DeviceUse, and those who want one wait. It takes one look: alone()
+// While one of these lives and alone() is true, no thread has a DeviceUse, and threads that want one wait. It looks once: alone()
 // is false if a thread has one now. For short work, and only while no fork can happen.
 class DeviceChange {
  public:

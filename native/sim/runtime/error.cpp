@@ -1,11 +1,9 @@
 #include "runtime/error.h"
 
-#include <cstdarg>
-#include <cstdio>
 #include <utility>
 
+#include "base/thread_state.h"
 #include "mlusim.h"
-#include "runtime/thread_state.h"
 
 namespace mlusim {
 namespace {
@@ -79,21 +77,6 @@ cnrtRet_t note(cnrtRet_t error) {
   // That work is not done yet is an answer, not an error.
   if (error != cnrtSuccess && error != cnrtErrorNotReady) thread_state().last_error = error;
   return error;
-}
-
-cnrtRet_t explain(cnrtRet_t error, const char *pattern, ...) {
-  va_list arguments;
-  va_start(arguments, pattern);
-  ThreadState &state = thread_state();
-  std::vsnprintf(state.explanation, sizeof state.explanation, pattern, arguments);
-  va_end(arguments);
-  return error;
-}
-
-const char *explanation() { return thread_state().explanation; }
-
-cnrtRet_t refuse_null(const char *function, const char *argument) {
-  return explain(cnrtErrorArgsInvalid, "%s: %s: expected a pointer, got NULL", function, argument);
 }
 
 }  // namespace mlusim

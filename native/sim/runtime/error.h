@@ -1,9 +1,10 @@
-// Errors: the last one of each host thread, and the sentence about it that mlusimGetLastError() gives.
+// Errors of CNRT: the last one of each host thread, and the frame of every function.
 #ifndef MLUSIM_RUNTIME_ERROR_H_
 #define MLUSIM_RUNTIME_ERROR_H_
 
 #include <new>
 
+#include "base/explain.h"
 #include "cnrt.h"
 #include "runtime/device_use.h"
 
@@ -11,10 +12,6 @@ namespace mlusim {
 
 // Makes `error` the calling thread's last error, if it is one, and returns it.
 cnrtRet_t note(cnrtRet_t error);
-
-// Keeps a sentence about what goes wrong on this thread; what does not fit is cut. Returns `error`, without noting it.
-cnrtRet_t explain(cnrtRet_t error, const char *pattern, ...) __attribute__((format(printf, 2, 3)));
-const char *explanation();
 
 // Calls body(function) for a CNRT function; no exception leaves it, and its error becomes the thread's last one. The device stays
 // the same meanwhile.
@@ -29,8 +26,6 @@ cnrtRet_t guarded(const char *function, const Body &body) noexcept {
     return note(explain(cnrtErrorUnknown, "%s: unexpected exception", function));
   }
 }
-
-cnrtRet_t refuse_null(const char *function, const char *argument);
 
 }  // namespace mlusim
 

@@ -10,7 +10,7 @@
 #include <mutex>
 #include <unordered_map>
 
-#include "runtime/fork.h"
+#include "base/fork.h"
 
 namespace mlusim {
 

@@ -7,13 +7,13 @@
 #include <mutex>
 #include <utility>
 
+#include "base/fork.h"
 #include "check/checks.h"
 #include "machine/heap.h"
 #include "machine/memory.h"
 #include "machine/model.h"
 #include "machine/trap.h"
 #include "runtime/error.h"
-#include "runtime/fork.h"
 #include "runtime/queue.h"
 
 namespace mlusim {

@@ -3,8 +3,8 @@
 #include <cstdlib>
 #include <new>
 
+#include "base/fork.h"
 #include "machine/memory.h"
-#include "runtime/fork.h"
 #include "runtime/scheduler_internal.h"
 
 namespace mlusim {
@@ -26,7 +26,7 @@ void Scheduler::before_fork() {
 
 void Scheduler::after_fork_in_parent() { mutex_.unlock(); }
 
-// The child has no other thread: nobody waits, and nobody does what was queued.
+// The child has no other thread: no thread waits, and queued work is not done.
 void Scheduler::after_fork_in_child() {
   new (&mutex_) std::mutex;
   new (&work_) std::condition_variable;

@@ -1,5 +1,9 @@
 #include "runtime/queue.h"
 
+#include <pthread.h>
+
+#include <memory>
+#include <new>
 #include <utility>
 
 #include "runtime/error.h"
@@ -19,18 +23,29 @@ const QueueRef &default_queue() {
   return *queue;
 }
 
-// Ends with its thread. What it holds then is still done; errors of it interest nobody any more.
-struct ThreadQueue {
-  QueueRef queue;
-  ~ThreadQueue() {
-    if (queue != nullptr) abandon(queue);
-  }
-};
+// The key of the threads' own queues. A thread-local variable would take memory from a thread that never uses such a queue, and end the
+// process if there is none.
+pthread_key_t thread_queue_key() {
+  static const pthread_key_t key = [] {
+    pthread_key_t made = 0;
+    // A queue ends with its thread: what it holds is still done, its errors are dropped.
+    const int error = pthread_key_create(&made, [](void *queue) {
+      const std::unique_ptr<QueueRef> own(static_cast<QueueRef *>(queue));
+      abandon(*own);
+    });
+    if (error != 0) throw std::bad_alloc();
+    return made;
+  }();
+  return key;
+}
 
 const QueueRef &queue_of_thread() {
-  thread_local ThreadQueue mine;
-  if (mine.queue == nullptr) mine.queue = std::make_shared<Queue>(kLeastPriority);
-  return mine.queue;
+  const pthread_key_t key = thread_queue_key();
+  auto *own = static_cast<QueueRef *>(pthread_getspecific(key));
+  if (own != nullptr) return *own;
+  std::unique_ptr<QueueRef> made(new QueueRef(std::make_shared<Queue>(kLeastPriority)));
+  if (pthread_setspecific(key, made.get()) != 0) throw std::bad_alloc();
+  return *made.release();
 }
 
 cnrtRet_t create(const char *function, cnrtQueue_t *queue, unsigned int flags, int priority) {

@@ -187,7 +187,7 @@ void Scheduler::finish(Queue *queue, Task *task, cnrtRet_t result, bool dropped)
   }
 }
 
-// Releases what nobody uses any more when the queue's task is done.
+// Releases what is no longer used once the queue's task is done.
 void Scheduler::release_condemned(const Queue &queue) {
   const std::uint64_t done = queue.first_number();
   const auto released = [&](Condemned &entry) {

@@ -79,7 +79,7 @@ class Queue {
 
   // The scheduler knows a queue while it has work or an error.
   bool known_ = false;
-  bool abandoned_ = false;  // nobody will ask for errors
+  bool abandoned_ = false;  // its errors will not be fetched
   std::list<std::shared_ptr<Queue>>::iterator place_;
   Queue *next_ = nullptr;  // in the list of those that are ready, or of those that wait for a mark
 };

@@ -9,8 +9,8 @@
 #include <mutex>
 #include <vector>
 
+#include "base/thread_state.h"
 #include "runtime/scheduler.h"
-#include "runtime/thread_state.h"
 
 namespace mlusim {
 

@@ -1,6 +1,8 @@
 // What exists once is made when the library is loaded, not by the first call: the child of a fork that comes during its making would
 // wait for ever for a thread that it does not have.
+#include "base/thread_state.h"
 #include "check/align.h"
+#include "check/checks.h"
 #include "check/init.h"
 #include "check/memory.h"
 #include "check/race.h"
@@ -9,7 +11,6 @@
 #include "machine/trap.h"
 #include "runtime/queue.h"
 #include "runtime/scheduler_internal.h"
-#include "runtime/thread_state.h"
 
 namespace mlusim {
 namespace {
@@ -21,6 +22,7 @@ __attribute__((constructor)) void prepare() {
   memory_checker();
   race_checker();
   sync_checker();
+  set_observer_choice(choose_observers);
   heap_totals();
   make_finding_log();
   scheduler();

@@ -32,7 +32,7 @@ Scheduler::Waited Scheduler::wait(const Condition &condition) {
   const std::uint64_t forks = forks_;
   ++waiters_;
   const Waited result = sleep_until(condition, lock);
-  if (forks_ == forks) --waiters_;  // else this is the child of a fork, where nobody was counted
+  if (forks_ == forks) --waiters_;  // else this is the child of a fork, where no waiter was counted
   return result;
 }
 
@@ -104,7 +104,7 @@ cnrtRet_t Scheduler::wait_for_mark(const std::shared_ptr<Mark> &mark) {
 
 // ---- Interrupts ---------------------------------------------------------------------------------------------------------
 
-// Lets the queues give up all that they hold now. Whoever waited may free what the work uses when this returns.
+// Lets the queues give up all that they hold now. When this returns, the caller may free what the work uses.
 cnrtRet_t Scheduler::give_up(const Tickets &tickets) {
   Lock lock(mutex_);
   for (const Ticket &ticket : tickets) {
@@ -216,7 +216,7 @@ const char *Scheduler::while_idle(const std::function<const char *()> &change) {
   for (;;) {
     {
       const Lock lock(mutex_);  // no fork can happen now
-      if (!known_.empty()) return "a queue still has work, or an error that nobody asked for";
+      if (!known_.empty()) return "a queue still has work, or an error that was not fetched";
       const DeviceChange turn;
       if (turn.alone() && !working_ && !heap_open_) return change();
     }

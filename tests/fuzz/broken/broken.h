@@ -6,7 +6,7 @@
 
 #include <cstdlib>
 
-#include "mluops.h"
+#include "mlu_op.h"
 
 namespace broken {
 

@@ -59,7 +59,7 @@ struct Function {
 
 extern const Function kFunctions[];
 extern const int kFunctionCount;
-constexpr int kMostParameters = 16;
+constexpr int kMostParameters = 32;
 
 // ---- The library that is fuzzed -----------------------------------------------------------------------------------------
 

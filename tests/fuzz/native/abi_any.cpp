@@ -24,7 +24,11 @@ const char *const kElsewhere[] = {"cnrtMemcpy",     "cnrtMemset",       "cnrtFre
                                   "cnrtInvoke",     "cnrtDeviceReset",  "mlusimSetDevice", "cnrtMalloc",
                                   "cnrtHostMalloc", "cnrtMemAllocAsync"};
 
+// Returns memory that the caller frees, so that two answers differ; tests/abi/test_gen_case.py calls it.
+const char *const kAllocates = "mluOpGetGenCaseDirectory";
+
 bool is_elsewhere(int number) {
+  if (std::strcmp(kFunctions[number].name, kAllocates) == 0) return true;
   return std::any_of(std::begin(kElsewhere), std::end(kElsewhere), [number](const char *name) {
     return std::strncmp(kFunctions[number].name, name, std::strlen(name)) == 0;
   });

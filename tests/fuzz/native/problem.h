@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "bytes.h"
-#include "mluops.h"
+#include "mlu_op.h"
 
 namespace fuzz {
 

@@ -1,1 +1,1 @@
-"""Tests of the BANG C intrinsics, each by itself."""
+"""Tests of the BANG C intrinsics, one by one."""

@@ -10,7 +10,8 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from kernels.workshop import SUCCESS, Device, Outcome, Workshop
+from kernels.device import SUCCESS, Device, Outcome
+from pymluops.sim.toolchain import Toolchain
 
 HERE = Path(__file__).resolve().parent
 
@@ -57,13 +58,13 @@ class Calls:
     """
 
     def __init__(
-        self, workshop: Workshop, device: Callable[[int], Device], arch: int, statements: Iterable[str]
+        self, toolchain: Toolchain, device: Callable[[int], Device], arch: int, statements: Iterable[str]
     ) -> None:
         self._numbers = {statement: number for number, statement in enumerate(dict.fromkeys(statements))}
         cases = " ".join(f"case {number}: {statement}; break;" for statement, number in self._numbers.items())
         source = HERE / "vector.mlu"
         text = source.read_text(encoding="utf-8").replace("    CALLS\n", f"    {cases}\n")
-        self._library = workshop.compile(text, arch, name=str(source))
+        self._library = toolchain.compile(text, arch, name=str(source))
         self._device = device(arch)
 
     def __call__(

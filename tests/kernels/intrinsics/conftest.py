@@ -2,23 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
+from kernels.device import Device
 from kernels.intrinsics.calls import Calls
-from kernels.workshop import Device, Workshop
+from pymluops.sim.toolchain import Toolchain
+
+HERE = Path(__file__).resolve().parent
+
+#: Modules with sources of their own, which are compiled for each architecture. The default selection takes one.
+COMPILED_APART = ("test_copies", "test_control", "test_declared")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if item.path.parent == HERE and item.path.stem in COMPILED_APART and isinstance(item, pytest.Function):
+            arch = item.callspec.params.get("arch", 372) if hasattr(item, "callspec") else 372
+            if arch != 372:
+                item.add_marker(pytest.mark.thorough)
 
 
 @pytest.fixture(scope="session")
-def calls(workshop: Workshop, device: Callable[[int], Device]) -> Callable[[int, Iterable[str]], Calls]:
-    """``calls(arch, statements)``: the statements of a module compiled for an architecture, once."""
-    compiled: dict[tuple[int, tuple[str, ...]], Calls] = {}
+def calls(toolchain: Toolchain, device: Callable[[int], Device]) -> Callable[[int], Calls]:
+    """``calls(arch)``: the statements of all modules compiled for an architecture, once."""
+    from kernels.intrinsics.test_rules import all_statements
 
-    def of(arch: int, statements: Iterable[str]) -> Calls:
-        key = arch, tuple(statements)
-        if key not in compiled:
-            compiled[key] = Calls(workshop, device, *key)
-        return compiled[key]
+    compiled: dict[int, Calls] = {}
+
+    def of(arch: int) -> Calls:
+        if arch not in compiled:
+            compiled[arch] = Calls(toolchain, device, arch, all_statements(arch))
+        return compiled[arch]
 
     return of

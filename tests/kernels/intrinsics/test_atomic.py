@@ -89,8 +89,8 @@ def statements(arch: int) -> list[str]:
 
 
 @pytest.fixture(scope="session")
-def atomic(calls: Callable[..., Calls]) -> Callable[[int], Calls]:
-    return lambda arch: calls(arch, statements(arch))
+def atomic(calls: Callable[[int], Calls]) -> Callable[[int], Calls]:
+    return calls
 
 
 def on_archs(cases: Callable[[int], list[tuple[str, str]]]) -> list[tuple[str, str, int]]:
@@ -104,6 +104,7 @@ def operands(seed: int, ctype: str, count: int, form: str) -> tuple[np.ndarray, 
     return np.where(rng.random(len(old)) < 0.3, b[0], old).astype(old.dtype), b
 
 
+@pytest.mark.sampled("op", "ctype", "arch", "form")
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize(("op", "ctype", "arch"), on_archs(fetching))
 def test_old_values(op: str, ctype: str, arch: int, form: str, atomic: Callable[[int], Calls]) -> None:
@@ -121,6 +122,7 @@ def test_old_values(op: str, ctype: str, arch: int, form: str, atomic: Callable[
     check()
 
 
+@pytest.mark.sampled("op", "ctype", "arch", "form")
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize(("op", "ctype", "arch"), on_archs(reducing))
 def test_in_place(op: str, ctype: str, arch: int, form: str, atomic: Callable[[int], Calls]) -> None:

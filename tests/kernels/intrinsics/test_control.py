@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kernels.workshop import KERNEL_TRAP, SUCCESS, Device, Outcome, Workshop
+from kernels.device import KERNEL_TRAP, SUCCESS, Device, Outcome
+from pymluops.sim.toolchain import Toolchain
 
 SOURCE = Path(__file__).with_name("control.mlu")
 ARCHS = (270, 372, 592)
@@ -19,11 +20,11 @@ FROM_GDRAM, WITHIN_NRAM = 1, 2
 
 
 @pytest.fixture(scope="session")
-def run(workshop: Workshop, device: Callable[[int], Device]) -> Run:
+def run(toolchain: Toolchain, device: Callable[[int], Device]) -> Run:
     """``run(arch, function, *arguments)`` calls a host function of control.mlu."""
 
     def call(arch: int, function: str, *arguments: object, checks: str = "all") -> Outcome:
-        library = workshop.compile(SOURCE, arch)
+        library = toolchain.compile(SOURCE, arch)
         return device(arch).call(library, function, *arguments, checks=checks)
 
     return call
@@ -138,10 +139,10 @@ def test_half_in_scalar_code(arch: int, run: Run) -> None:
     assert found.tolist() == [np.float32(value) for value in expected]
 
 
-def test_text(run: Run, capfd: pytest.CaptureFixture[str], workshop: Workshop) -> None:
-    library = workshop.compile(SOURCE, 372)
+def test_text(run: Run, capfd: pytest.CaptureFixture[str], toolchain: Toolchain) -> None:
+    library = toolchain.compile(SOURCE, 372)
     # In a process of its own, whose output is seen.
-    with Device(workshop.simulator) as device:
+    with Device(toolchain.simulator) as device:
         assert device.call(library, "print_run", 5).code == SUCCESS
         outcome = device.call(library, "insist_run", 5)
         assert device.call(library, "insist_run", 2).code == SUCCESS

@@ -231,8 +231,8 @@ def on_archs(cases: Sequence[tuple[str, ...]]) -> list[tuple[object, ...]]:
 
 
 @pytest.fixture(scope="session")
-def convert(calls: Callable[..., Calls]) -> Callable[[int], Calls]:
-    return lambda arch: calls(arch, statements(arch))
+def convert(calls: Callable[[int], Calls]) -> Callable[[int], Calls]:
+    return calls
 
 
 def counts(arch: int) -> st.SearchStrategy[int]:
@@ -244,6 +244,7 @@ SEEDS = st.integers(0, 2**32 - 1)
 # ---- Vectors ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled("name", "arch")
 @pytest.mark.parametrize(("name", "to", "source", "rounding", "arch"), on_archs(TO_FIXED))
 def test_to_fixed_point(
     name: str, to: str, source: str, rounding: str, arch: int, convert: Callable[[int], Calls]

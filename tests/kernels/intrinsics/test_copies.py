@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kernels.device import KERNEL_TRAP, SUCCESS, Device, Outcome
 from kernels.intrinsics.calls import DTYPES, values
-from kernels.workshop import KERNEL_TRAP, SUCCESS, Device, Outcome, Workshop
+from pymluops.sim.toolchain import Toolchain
 
 SOURCE = Path(__file__).with_name("copies.mlu")
 EXAMPLES = 15
@@ -23,11 +24,11 @@ Run = Callable[..., Outcome]
 
 
 @pytest.fixture(scope="session")
-def run(workshop: Workshop, device: Callable[[int], Device]) -> Run:
+def run(toolchain: Toolchain, device: Callable[[int], Device]) -> Run:
     """``run(arch, function, *arguments)`` calls a host function of copies.mlu."""
 
     def call(arch: int, function: str, *arguments: object, checks: str = "all") -> Outcome:
-        library = workshop.compile(SOURCE, arch)
+        library = toolchain.compile(SOURCE, arch)
         return device(arch).call(library, function, *arguments, checks=checks)
 
     return call

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from kernels.intrinsics import test_atomic, test_convert, test_elementwise, test_layout, test_reduce
-from kernels.workshop import CompileError, Workshop
+from pymluops.sim.toolchain import CompileError, Toolchain
 
 HERE = Path(__file__).resolve().parent
 DOCUMENT = HERE.parents[2] / "docs" / "simulator-intrinsics.md"
@@ -23,17 +23,17 @@ DECLARATION = re.compile(
 )
 
 
-def declarations(workshop: Workshop, *options: str) -> list[tuple[str, str, str]]:
+def declarations(toolchain: Toolchain, *options: str) -> list[tuple[str, str, str]]:
     """Type, name and parameters of the intrinsics that a source finds declared."""
     command = [
-        workshop.compiler,
+        toolchain.compiler,
         "-E",
         "-P",
         "-x",
         "c++",
         "-std=c++17",
         *options,
-        f"-I{workshop.simulator.include}",
+        f"-I{toolchain.simulator.include}",
         "-",
     ]
     done = subprocess.run(command, input='#include "bang.h"\n', capture_output=True, text=True, check=True)
@@ -43,8 +43,8 @@ def declarations(workshop: Workshop, *options: str) -> list[tuple[str, str, str]
     return [(kind.strip(), name, " ".join(parameters.split())) for kind, name, parameters in found]
 
 
-def names(workshop: Workshop, *options: str) -> set[str]:
-    return {name for _, name, _ in declarations(workshop, *options)} | {"__bang_printf"}
+def names(toolchain: Toolchain, *options: str) -> set[str]:
+    return {name for _, name, _ in declarations(toolchain, *options)} | {"__bang_printf"}
 
 
 def arch_option(arch: int) -> str:
@@ -52,23 +52,24 @@ def arch_option(arch: int) -> str:
 
 
 @pytest.mark.parametrize("arch", ARCHS)
-def test_the_library_has_all_overloads(arch: int, workshop: Workshop) -> None:
+def test_the_library_has_all_overloads(arch: int, toolchain: Toolchain) -> None:
     lines = ['#include "bang.h"', '#include "host.h"', "__mlu_entry__ void kernel(void **out) {"]
-    for number, (kind, name, parameters) in enumerate(declarations(workshop, arch_option(arch))):
+    for number, (kind, name, parameters) in enumerate(declarations(toolchain, arch_option(arch))):
         types = re.sub(r" = 1\b", "", parameters)
         lines.append(f"  {kind} (*call{number})({types}) = {name};")
         lines.append(f"  out[{number}] = reinterpret_cast<void *>(call{number});")
     assert len(lines) > 1000
     # Linked with nothing undefined.
-    workshop.compile("\n".join([*lines, "}"]), arch, name="overloads.mlu", options=["-O0"])
+    toolchain.compile("\n".join([*lines, "}"]), arch, name="overloads.mlu", options=["-O0"])
 
 
-def test_newer_architectures_have_what_older_ones_have(workshop: Workshop) -> None:
-    older, same, newer, newest = (names(workshop, arch_option(arch)) for arch in ARCHS)
+def test_newer_architectures_have_what_older_ones_have(toolchain: Toolchain) -> None:
+    older, same, newer, newest = (names(toolchain, arch_option(arch)) for arch in ARCHS)
     assert older == same
     assert older < newer < newest
 
 
+@pytest.mark.sampled("without", "having")
 @pytest.mark.parametrize(
     ("call", "without", "having"),
     [
@@ -84,17 +85,18 @@ def test_newer_architectures_have_what_older_ones_have(workshop: Workshop) -> No
     ],
 )
 def test_what_an_architecture_lacks_is_a_compile_error(
-    call: str, without: int, having: int, workshop: Workshop
+    call: str, without: int, having: int, toolchain: Toolchain
 ) -> None:
     parameters = "float *a, half *h, int *i, bfloat16_t *b, int n"
     source = f'#include "bang.h"\n__mlu_entry__ void kernel({parameters}) {{\n  {call};\n}}\n'
-    workshop.compile(source, having, name="has.mlu")
+    toolchain.compile(source, having, name="has.mlu")
     with pytest.raises(CompileError, match=r"lacks\.mlu:3.*error"):
-        workshop.compile(source, without, name="lacks.mlu")
+        toolchain.compile(source, without, name="lacks.mlu")
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize("arch", ARCHS)
-def test_scalar_operands_of_half_may_be_other_numbers(arch: int, workshop: Workshop) -> None:
+def test_scalar_operands_of_half_may_be_other_numbers(arch: int, toolchain: Toolchain) -> None:
     source = """#include "bang.h"
 template <typename T> __mlu_func__ void step(T *p, const T *q, int n) {
   __bang_add_scalar(p, q, (T)0.5f, n);
@@ -106,7 +108,7 @@ template <typename T> __mlu_func__ void step(T *p, const T *q, int n) {
 }
 __mlu_entry__ void kernel(half *h, float *f, int n) { step(h, h, n); step(f, f, n); }
 """
-    workshop.compile(source, arch, name="scalars.mlu")
+    toolchain.compile(source, arch, name="scalars.mlu")
 
 
 # ---- The document ----------------------------------------------------------------------------------------------------
@@ -130,19 +132,19 @@ def described() -> list[str]:
     return found
 
 
-def test_every_intrinsic_is_described_once(workshop: Workshop) -> None:
+def test_every_intrinsic_is_described_once(toolchain: Toolchain) -> None:
     found = described()
     assert sorted(found) == sorted(set(found))
-    assert set(found) == names(workshop)
+    assert set(found) == names(toolchain)
 
 
 # ---- The tests -------------------------------------------------------------------------------------------------------
 
 
-def test_every_intrinsic_is_called_by_a_test(workshop: Workshop) -> None:
+def test_every_intrinsic_is_called_by_a_test(toolchain: Toolchain) -> None:
     modules = (test_atomic, test_convert, test_elementwise, test_layout, test_reduce)
     called = {call for module in modules for arch in (270, 372, 592) for call in module.statements(arch)}
     text = "\n".join([*called, *(path.read_text(encoding="utf-8") for path in HERE.glob("*.mlu"))])
     # assert() is the call of the other one.
     words = set(re.findall(r"\b__\w+", text)) | {"__assert_fail"}
-    assert names(workshop) - words == set()
+    assert names(toolchain) - words == set()

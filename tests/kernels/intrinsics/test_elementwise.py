@@ -377,7 +377,7 @@ def statements(arch: int) -> list[str]:
 
 @pytest.fixture(scope="session")
 def elementwise(calls: MakeCalls) -> Callable[[int], Calls]:
-    return lambda arch: calls(arch, statements(arch))
+    return calls
 
 
 def cases(group: list[Intrinsic]) -> list[object]:
@@ -399,6 +399,7 @@ SEEDS = st.integers(0, 2**32 - 1)
 # ---- Tests -----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled("one.name", "one.ctype", "arch")
 @pytest.mark.parametrize(("one", "arch"), cases(BINARY))
 def test_two_operands(one: Intrinsic, arch: int, elementwise: Callable[[int], Calls]) -> None:
     @settings(max_examples=EXAMPLES, deadline=None)
@@ -429,6 +430,7 @@ def test_bits(one: Intrinsic, arch: int, elementwise: Callable[[int], Calls]) ->
     check()
 
 
+@pytest.mark.sampled("one.name", "one.ctype", "arch")
 @pytest.mark.parametrize(("one", "arch"), cases(SCALAR))
 def test_operand_and_value(one: Intrinsic, arch: int, elementwise: Callable[[int], Calls]) -> None:
     @settings(max_examples=EXAMPLES, deadline=None)
@@ -442,6 +444,7 @@ def test_operand_and_value(one: Intrinsic, arch: int, elementwise: Callable[[int
     check()
 
 
+@pytest.mark.sampled("one.name", "one.ctype", "arch")
 @pytest.mark.parametrize(("one", "arch"), cases(CYCLE))
 def test_repeated_operand(one: Intrinsic, arch: int, elementwise: Callable[[int], Calls]) -> None:
     @settings(max_examples=EXAMPLES, deadline=None)
@@ -470,6 +473,7 @@ def test_a_long_repeated_operand(elementwise: Callable[[int], Calls]) -> None:
     assert_same(done.dst, a + np.tile(b, 3))
 
 
+@pytest.mark.sampled("one.name", "one.ctype", "arch")
 @pytest.mark.parametrize(("one", "arch"), cases(UNARY))
 def test_one_operand(one: Intrinsic, arch: int, elementwise: Callable[[int], Calls]) -> None:
     @settings(max_examples=EXAMPLES, deadline=None)
@@ -483,6 +487,7 @@ def test_one_operand(one: Intrinsic, arch: int, elementwise: Callable[[int], Cal
     check()
 
 
+@pytest.mark.sampled("one.name", "one.ctype", "arch")
 @pytest.mark.parametrize(("one", "arch"), cases(NEARLY))
 def test_transcendental_functions(one: Intrinsic, arch: int, elementwise: Callable[[int], Calls]) -> None:
     @settings(max_examples=EXAMPLES, deadline=None)
@@ -498,6 +503,7 @@ def test_transcendental_functions(one: Intrinsic, arch: int, elementwise: Callab
     check()
 
 
+@pytest.mark.sampled("op", "form", "ctype", "arch")
 @pytest.mark.parametrize("op", FUSION)
 @pytest.mark.parametrize(
     ("form", "ctype", "arch"),
@@ -576,7 +582,7 @@ def test_an_index_beyond_the_table(elementwise: Callable[[int], Calls]) -> None:
     index = np.array([0, 64, 3], np.uint32)
     dst = np.empty(3, np.int32)
     elementwise(372)(LUT["int"], index, table, dst=dst, numbers=[3, 64], expected=[("memory", "table-index")])
-    # Nobody can tell what an undefined index would have been.
+    # The value of an undefined index is unknown.
     elementwise(372)(LUT["int"], index, table, dst=dst, numbers=[3, 64], loaded=[4, 256, 0], out=(0, 4))
 
 

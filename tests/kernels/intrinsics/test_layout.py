@@ -63,10 +63,11 @@ def statements(arch: int) -> list[str]:
 
 
 @pytest.fixture(scope="session")
-def layout(calls: Callable[..., Calls]) -> Callable[[int], Calls]:
-    return lambda arch: calls(arch, statements(arch))
+def layout(calls: Callable[[int], Calls]) -> Callable[[int], Calls]:
+    return calls
 
 
+@pytest.mark.sampled("name", "ctype", "arch")
 @pytest.mark.parametrize(
     ("name", "ctype", "arch"),
     [
@@ -100,6 +101,7 @@ def padded(a: np.ndarray, sides: tuple[int, int, int, int], value: object) -> np
     return result
 
 
+@pytest.mark.sampled("ctype", "arch")
 @pytest.mark.parametrize("ctype", dict.fromkeys([*LAYOUT_TYPES, *PAD_TYPES]))
 @pytest.mark.parametrize("arch", [372, 592])
 def test_padding(ctype: str, arch: int, layout: Callable[[int], Calls]) -> None:

@@ -83,8 +83,8 @@ def statements(arch: int) -> list[str]:
 
 
 @pytest.fixture(scope="session")
-def reduce(calls: Callable[..., Calls]) -> Callable[[int], Calls]:
-    return lambda arch: calls(arch, statements(arch))
+def reduce(calls: Callable[[int], Calls]) -> Callable[[int], Calls]:
+    return calls
 
 
 def counts(arch: int, ctype: str) -> st.SearchStrategy[int]:
@@ -109,6 +109,7 @@ def found_in(name: str, a: np.ndarray) -> int:
     return 2**32 - 1 if len(places) == 0 else int(places[0 if name == "findfirst1" else -1])
 
 
+@pytest.mark.sampled("name", "ctype", "arch")
 @pytest.mark.parametrize("name", SEARCHES)
 @pytest.mark.parametrize(("ctype", "arch"), on_archs(*REALS))
 def test_search(name: str, ctype: str, arch: int, reduce: Callable[[int], Calls]) -> None:
@@ -175,6 +176,7 @@ def test_sum(ctype: str, reduce: Callable[[int], Calls]) -> None:
 # ---- Extremes --------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled("name", "ctype", "arch")
 @pytest.mark.parametrize(
     ("name", "ctype", "arch"),
     [(name, ctype, arch) for name, (_, _, since) in EXTREMES.items() for ctype, arch in on_archs(*REALS, since=since)],
@@ -234,6 +236,7 @@ def pooled(name: str, a: np.ndarray, kernel: tuple[int, int], strides: tuple[int
     return result.astype(a.dtype)
 
 
+@pytest.mark.sampled("name", "ctype", "arch")
 @pytest.mark.parametrize("name", POOLS)
 @pytest.mark.parametrize(("ctype", "arch"), on_archs(*REALS))
 def test_pools(name: str, ctype: str, arch: int, reduce: Callable[[int], Calls]) -> None:
@@ -275,6 +278,7 @@ def test_pool_over_many_channels_and_over_its_source(reduce: Callable[[int], Cal
 # ---- Keeping what a mask selects -------------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled("name", "ctype", "arch")
 @pytest.mark.parametrize("by_bits", [False, True])
 @pytest.mark.parametrize(
     ("name", "ctype", "arch"),

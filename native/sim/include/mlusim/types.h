@@ -18,7 +18,7 @@
 #define __mlu_func__ inline
 #define __mlu_device__ inline
 
-// Arrays in these memories are rewritten before the compiler sees them. What is left are qualified pointers, which are plain
+// The translator replaces arrays in these memories before the compiler sees them. What is left are qualified pointers, which are plain
 // ones here, and automatic variables, which are on the core's stack anyway.
 #define __nram__
 #define __wram__

@@ -1,0 +1,34 @@
+"""One module a family of operators: ``build(case)`` gives its `Problem`, ``sized(elements)`` parameters by mode.
+
+``tiny()`` gives a call of each operator on a few elements.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping
+from typing import Any
+
+from benchmarks.cases import Case
+from benchmarks.problem import Problem, TinyCall
+
+
+def build(case: Case) -> Problem:
+    """Make the arrays of a case."""
+    module = importlib.import_module(f"benchmarks.families.{case.family}")
+    problem: Problem = module.build(case)
+    return problem
+
+
+def sized(family: str, elements: int) -> Mapping[str, Mapping[str, Any]]:
+    """Return parameters by mode of the family, with which inputs and outputs have about so many elements in all."""
+    module = importlib.import_module(f"benchmarks.families.{family}")
+    parameters: Mapping[str, Mapping[str, Any]] = module.sized(elements)
+    return parameters
+
+
+def tiny(family: str) -> list[TinyCall]:
+    """Return a call of each operator on a few elements."""
+    module = importlib.import_module(f"benchmarks.families.{family}")
+    calls: list[TinyCall] = module.tiny()
+    return calls

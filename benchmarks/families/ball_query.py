@@ -1,0 +1,44 @@
+"""ball_query: the first points in a shell around each centre."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import pymluops
+from benchmarks.cases import Case
+from benchmarks.problem import Arrays, Problem, TinyCall, generator, same_bits
+
+
+def build(case: Case) -> Problem:
+    """Draw centres and points evenly in a cube; `radius` is in its edges."""
+    facts, rng = case.parameters, generator(case)
+    batch, centres, points, samples = (facts[name] for name in ("batch", "centres", "points", "samples"))
+    new_xyz = rng.random((batch, centres, 3), np.float32).astype(case.dtype)
+    xyz = rng.random((batch, points, 3), np.float32).astype(case.dtype)
+
+    def run(out: Arrays) -> Arrays:
+        out["out"].fill(0)  # a centre without a point keeps what is there
+        pymluops.ball_query(new_xyz, xyz, 0.0, facts["radius"], samples, out=out["out"])
+        return out
+
+    shape = (batch, centres, samples)
+    read, written = new_xyz.nbytes + xyz.nbytes, 4 * batch * centres * samples
+    return Problem(
+        case, {"new_xyz": new_xyz, "xyz": xyz}, {"out": (shape, np.dtype(np.int32))}, read, written, run, same_bits
+    )
+
+
+def sized(elements: int) -> dict[str, dict[str, Any]]:
+    """Grow the number of points and centres of one cloud to 4096, then the batch."""
+    points = min(4096, max(4, elements // 22))
+    batch = max(1, round(elements / (22 * points)))
+    return {"": {"batch": batch, "centres": points, "points": points, "samples": 16, "radius": 0.2}}
+
+
+def tiny() -> list[TinyCall]:
+    """Return a call on three points."""
+    cloud = np.random.default_rng(7).random((1, 3, 3), np.float32)
+    arrays = {"x": cloud, "p": cloud.copy(), "o": np.zeros((1, 3, 2), np.int32)}
+    return [TinyCall("ball_query", "op(x, p, 0.0, 0.5, 2, out=o)", arrays)]

@@ -1,0 +1,60 @@
+/* Extensions of this project's libraries to the C ABI of mlu-ops. */
+#ifndef MLUOPS_EXT_H_
+#define MLUOPS_EXT_H_
+
+#include "mlu_op.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#if defined(__GNUC__)
+#pragma GCC visibility push(default)
+#endif
+
+/* Reason of the last refused call of this thread: function, argument, expected and actual value. Empty if there was none.
+ * The text stays valid until the next refused call of this thread. */
+const char *MLUOP_WIN_API mluopsExtGetLastReason(void);
+
+/* Number of threads that an operator uses, for the whole process. Starts as the value of the environment variable
+ * PYMLUOPS_NUM_THREADS or else the number of CPUs that the process may use (affinity and cgroup quota respected). */
+int MLUOP_WIN_API mluopsExtGetNumThreads(void);
+
+/* Sets it; num_threads is 1 to 1024. */
+mluOpStatus_t MLUOP_WIN_API mluopsExtSetNumThreads(int num_threads);
+
+/* Returns nonzero to interrupt the call that runs on its thread. */
+typedef int (*mluopsExtInterruptCheck)(void);
+
+/* Sets the interrupt check of the process; NULL, the default, is none. A long call of an operator calls it about every 50
+ * milliseconds, on the thread that made the call and without holding a lock. If it returns nonzero, the call ends soon with
+ * EXECUTION_FAILED and its outputs are undefined. The check may call functions of this library. Operators of a device library
+ * only enqueue their work and do not call the check. */
+mluOpStatus_t MLUOP_WIN_API mluopsExtSetInterruptCheck(mluopsExtInterruptCheck check);
+
+/* Results of at least this many bytes are written with non-temporal stores: half of the last-level cache, at most 32 MiB, or the
+ * value of the environment variable PYMLUOPS_STREAM_MIB. 0 on a device library. */
+size_t MLUOP_WIN_API mluopsExtGetStreamingBytes(void);
+
+/* Whether this library implements a function of mlu_op.h: 1 if so, 0 if it returns NOT_SUPPORTED or the name is unknown. */
+int MLUOP_WIN_API mluopsExtImplements(const char *function);
+
+/* The target of this library, for example "cpu". */
+const char *MLUOP_WIN_API mluopsExtGetLibraryKind(void);
+
+/* Version of this library, as "major.minor.patch"; mluOpGetLibVersion gives that of the ABI. */
+const char *MLUOP_WIN_API mluopsExtGetLibraryVersion(void);
+
+/* Instruction level that the kernels run at, for example "x86-64-v3". The environment variable PYMLUOPS_INSTRUCTION_LEVEL, read
+ * when the library is loaded, selects a lower one than the CPU has. */
+const char *MLUOP_WIN_API mluopsExtGetInstructionLevel(void);
+
+#if defined(__GNUC__)
+#pragma GCC visibility pop
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif /* MLUOPS_EXT_H_ */

@@ -1,0 +1,252 @@
+#include "ops/ms_deform_attn/ms_deform_attn.h"
+
+#include "core/check.h"
+#include "core/exception_guard.h"
+
+namespace mluops {
+namespace {
+
+// What both directions take. `output` is [B, Q, M, C]: the result of forward, the gradient that backward is given.
+struct Tensors {
+  TensorArgument value;
+  TensorArgument shapes;
+  TensorArgument starts;
+  TensorArgument locations;
+  TensorArgument weights;
+  TensorArgument output;
+};
+
+struct Gradients {
+  TensorArgument value;
+  TensorArgument locations;
+  TensorArgument weights;
+};
+
+constexpr const char *kValue = "[B, K, M, C]";
+constexpr const char *kLocations = "[B, Q, M, L, P, 2]";
+constexpr const char *kWeights = "[B, Q, M, L, P]";
+constexpr const char *kOutput = "[B, Q, M, C]";
+
+// Both directions have dims of their tensors compared pair by pair, each in its own order.
+struct SameDim {
+  const TensorArgument &tensor;
+  int dim;
+  const TensorArgument &other;
+  int other_dim;
+};
+
+mluOpStatus_t need_same_dims(const char *function, std::initializer_list<SameDim> pairs) {
+  for (const SameDim &pair : pairs)
+    MLUOPS_TRY(need_same_dim(function, pair.tensor, pair.dim, pair.other, pair.other_dim));
+  return MLUOP_STATUS_SUCCESS;
+}
+
+mluOpStatus_t check_ranks(const char *function, const Tensors &t) {
+  MLUOPS_TRY(need_rank(function, t.value, 4, kValue));
+  MLUOPS_TRY(need_rank(function, t.shapes, 2, "[L, 2]"));
+  MLUOPS_TRY(need_rank(function, t.starts, 1, "[L]"));
+  MLUOPS_TRY(need_rank(function, t.locations, 6, kLocations));
+  MLUOPS_TRY(need_rank(function, t.weights, 5, kWeights));
+  return need_rank(function, t.output, 4, kOutput);
+}
+
+mluOpStatus_t check_forward_dims(const char *function, const Tensors &t) {
+  MLUOPS_TRY(need_dim(function, t.shapes, 1, "height and width", 2));
+  MLUOPS_TRY(need_dim(function, t.locations, 5, "x and y", 2));
+  return need_same_dims(function, {{t.value, 0, t.output, 0},
+                                   {t.locations, 0, t.output, 0},
+                                   {t.weights, 0, t.output, 0},
+                                   {t.value, 2, t.output, 2},
+                                   {t.locations, 2, t.output, 2},
+                                   {t.weights, 2, t.output, 2},
+                                   {t.value, 3, t.output, 3},
+                                   {t.starts, 0, t.shapes, 0},
+                                   {t.locations, 3, t.shapes, 0},
+                                   {t.weights, 3, t.shapes, 0},
+                                   {t.locations, 1, t.output, 1},
+                                   {t.weights, 1, t.output, 1},
+                                   {t.locations, 4, t.weights, 4}});
+}
+
+mluOpStatus_t check_backward_dims(const char *function, const Tensors &t, const Gradients &grad) {
+  MLUOPS_TRY(need_same_shape(function, grad.value, t.value));
+  MLUOPS_TRY(need_same_shape(function, grad.locations, t.locations));
+  MLUOPS_TRY(need_same_shape(function, grad.weights, t.weights));
+  MLUOPS_TRY(
+      need_same_dims(function, {{t.value, 0, t.weights, 0}, {t.value, 2, t.weights, 2}, {t.shapes, 0, t.weights, 3}}));
+  MLUOPS_TRY(need_dim(function, t.shapes, 1, "height and width", 2));
+  MLUOPS_TRY(need_same_dim(function, t.starts, 0, t.weights, 3));
+  for (int dim = 0; dim < 5; ++dim) MLUOPS_TRY(need_same_dim(function, t.locations, dim, t.weights, dim));
+  MLUOPS_TRY(need_dim(function, t.locations, 5, "x and y", 2));
+  return need_same_dims(function, {{t.output, 0, t.weights, 0},
+                                   {t.output, 1, t.weights, 1},
+                                   {t.output, 2, t.weights, 2},
+                                   {t.output, 3, t.value, 3}});
+}
+
+mluOpStatus_t check_types(const char *function, const Tensors &t) {
+  MLUOPS_TRY(need_dtype(function, t.value, MLUOP_DTYPE_FLOAT));
+  MLUOPS_TRY(need_dtype(function, t.shapes, MLUOP_DTYPE_INT32));
+  MLUOPS_TRY(need_dtype(function, t.starts, MLUOP_DTYPE_INT32));
+  for (const TensorArgument &tensor : {t.locations, t.weights, t.output})
+    MLUOPS_TRY(need_dtype(function, tensor, MLUOP_DTYPE_FLOAT));
+  return MLUOP_STATUS_SUCCESS;
+}
+
+// Batches are not worked on in steps here, but a step that does not divide them is refused.
+mluOpStatus_t check_step(const char *function, std::int64_t batches, int step) {
+  const std::int64_t used = batches < step ? batches : step;
+  MLUOPS_REQUIRE(used > 0 && batches % used == 0, MLUOP_STATUS_BAD_PARAM, function, "im2col_step",
+                 Text::format("positive, and a divisor of B=%lld or more than it", static_cast<long long>(batches)),
+                 Text::format("%d", step));
+  return MLUOP_STATUS_SUCCESS;
+}
+
+MsDeformAttnGeometry geometry_of(const Tensors &t) {
+  MsDeformAttnGeometry geometry;
+  geometry.batches = t.value.desc->dims[0];
+  geometry.keys = t.value.desc->dims[1];
+  geometry.heads = t.value.desc->dims[2];
+  geometry.channels = t.value.desc->dims[3];
+  geometry.queries = t.weights.desc->dims[1];
+  geometry.levels = t.weights.desc->dims[3];
+  geometry.points = t.weights.desc->dims[4];
+  geometry.nothing_sampled = false;
+  return geometry;
+}
+
+const float *floats(const TensorArgument &tensor) { return static_cast<const float *>(tensor.data); }
+float *result(const TensorArgument &tensor) { return static_cast<float *>(const_cast<void *>(tensor.data)); }
+
+template <typename Problem>
+void set_inputs(Problem &problem, const Tensors &t) {
+  problem.geometry = geometry_of(t);
+  problem.levels.shapes = static_cast<const std::int32_t *>(t.shapes.data);
+  problem.levels.starts = static_cast<const std::int32_t *>(t.starts.data);
+  problem.levels.shapes_name = t.shapes.name;
+  problem.levels.starts_name = t.starts.name;
+  problem.value = floats(t.value);
+  problem.locations = floats(t.locations);
+  problem.weights = floats(t.weights);
+}
+
+mluOpStatus_t forward(const char *function, mluOpHandle_t handle, const Tensors &t, int step) {
+  MLUOPS_TRY(need_handle(function, handle));
+  MLUOPS_TRY(need_descriptors(function, {t.value, t.shapes, t.starts, t.locations, t.weights, t.output}));
+  MLUOPS_TRY(check_ranks(function, t));
+  MLUOPS_TRY(check_forward_dims(function, t));
+  MLUOPS_TRY(need_packed(function, {t.value, t.shapes, t.starts, t.locations, t.weights, t.output}));
+  MLUOPS_TRY(check_types(function, t));
+  MLUOPS_TRY(need_indexable(function, {t.value, t.locations, t.output}));
+  MLUOPS_TRY(need_elements(function, t.output));
+
+  MsDeformAttnForwardProblem problem;
+  set_inputs(problem, t);
+  problem.output = result(t.output);
+  problem.geometry.nothing_sampled = problem.geometry.levels == 0 || problem.geometry.points == 0;
+  if (problem.geometry.nothing_sampled) {
+    MLUOPS_TRY(need_data(function, {t.output}));
+  } else {
+    MLUOPS_TRY(check_step(function, problem.geometry.batches, step));
+    MLUOPS_TRY(need_data(function, {t.value, t.shapes, t.starts, t.locations, t.weights, t.output}));
+  }
+  MLUOPS_TRY(require_no_overlap(function, {t.output}, {t.value, t.shapes, t.starts, t.locations, t.weights}));
+  return launch_ms_deform_attn_forward(handle, problem);
+}
+
+// `*done` tells that there is nothing to compute.
+mluOpStatus_t check_backward_data(const char *function, const Tensors &t, const Gradients &grad, bool *done) {
+  const bool levels = t.starts.desc->count > 0;
+  const bool keys = t.value.desc->count > 0;
+  const bool points = t.weights.desc->count > 0;
+  *done = !levels || (!keys && !points);
+  if (*done) return MLUOP_STATUS_SUCCESS;
+  if (!points) {
+    MLUOPS_TRY(need_data(function, {grad.value}));
+  } else if (!keys) {
+    MLUOPS_TRY(need_data(function, {grad.locations, grad.weights}));
+  } else {
+    MLUOPS_TRY(need_data(function, {t.value, t.shapes, t.starts, t.locations, t.weights, t.output, grad.value,
+                                    grad.locations, grad.weights}));
+  }
+  return require_no_overlap(function, {grad.value, grad.locations, grad.weights},
+                            {t.value, t.shapes, t.starts, t.locations, t.weights, t.output});
+}
+
+mluOpStatus_t backward(const char *function, mluOpHandle_t handle, const Tensors &t, int step, const Gradients &grad) {
+  MLUOPS_TRY(need_handle(function, handle));
+  MLUOPS_TRY(need_descriptors(function, {t.value, t.shapes, t.starts, t.locations, t.weights, t.output, grad.value,
+                                         grad.locations, grad.weights}));
+  MLUOPS_TRY(check_ranks(function, t));
+  MLUOPS_TRY(need_rank(function, grad.value, 4, kValue));
+  MLUOPS_TRY(need_rank(function, grad.locations, 6, kLocations));
+  MLUOPS_TRY(need_rank(function, grad.weights, 5, kWeights));
+  MLUOPS_TRY(need_packed(function, {t.value, t.shapes, t.starts, t.locations, t.weights, t.output, grad.value,
+                                    grad.locations, grad.weights}));
+  MLUOPS_TRY(check_types(function, t));
+  for (const TensorArgument &tensor : {grad.value, grad.locations, grad.weights})
+    MLUOPS_TRY(need_dtype(function, tensor, MLUOP_DTYPE_FLOAT));
+  MLUOPS_TRY(check_step(function, t.weights.desc->dims[0], step));
+  MLUOPS_TRY(check_backward_dims(function, t, grad));
+  MLUOPS_TRY(need_indexable(function, {t.value, t.locations}));
+  MLUOPS_TRY(need_elements(function, t.output));
+  bool done = false;
+  MLUOPS_TRY(check_backward_data(function, t, grad, &done));
+  if (done) return MLUOP_STATUS_SUCCESS;
+
+  MsDeformAttnBackwardProblem problem;
+  set_inputs(problem, t);
+  problem.geometry.nothing_sampled = problem.geometry.keys == 0 || problem.geometry.points == 0;
+  problem.grad_output = floats(t.output);
+  problem.grad_value = result(grad.value);
+  problem.grad_locations = result(grad.locations);
+  problem.grad_weights = result(grad.weights);
+  return launch_ms_deform_attn_backward(handle, problem);
+}
+
+}  // namespace
+}  // namespace mluops
+
+mluOpStatus_t MLUOP_WIN_API mluOpMsDeformAttnForward(
+    mluOpHandle_t handle, const mluOpTensorDescriptor_t data_value_desc, const void *data_value,
+    const mluOpTensorDescriptor_t data_spatial_shapes_desc, const void *data_spatial_shapes,
+    const mluOpTensorDescriptor_t data_level_start_index_desc, const void *data_level_start_index,
+    const mluOpTensorDescriptor_t data_sampling_loc_desc, const void *data_sampling_loc,
+    const mluOpTensorDescriptor_t data_attn_weight_desc, const void *data_attn_weight, const int im2col_step,
+    const mluOpTensorDescriptor_t data_col_desc, void *data_col) {
+  return mluops::guarded("mluOpMsDeformAttnForward", [&] {
+    return mluops::forward("mluOpMsDeformAttnForward", handle,
+                           {{"data_value", data_value_desc, data_value},
+                            {"data_spatial_shapes", data_spatial_shapes_desc, data_spatial_shapes},
+                            {"data_level_start_index", data_level_start_index_desc, data_level_start_index},
+                            {"data_sampling_loc", data_sampling_loc_desc, data_sampling_loc},
+                            {"data_attn_weight", data_attn_weight_desc, data_attn_weight},
+                            {"data_col", data_col_desc, data_col}},
+                           im2col_step);
+  });
+}
+
+mluOpStatus_t MLUOP_WIN_API mluOpMsDeformAttnBackward(
+    mluOpHandle_t handle, const mluOpTensorDescriptor_t value_desc, const void *value,
+    const mluOpTensorDescriptor_t spatial_shapes_desc, const void *spatial_shapes,
+    const mluOpTensorDescriptor_t level_start_index_desc, const void *level_start_index,
+    const mluOpTensorDescriptor_t sampling_loc_desc, const void *sampling_loc,
+    const mluOpTensorDescriptor_t attn_weight_desc, const void *attn_weight,
+    const mluOpTensorDescriptor_t grad_output_desc, const void *grad_output, const int32_t im2col_step,
+    const mluOpTensorDescriptor_t grad_value_desc, void *grad_value,
+    const mluOpTensorDescriptor_t grad_sampling_loc_desc, void *grad_sampling_loc,
+    const mluOpTensorDescriptor_t grad_attn_weight_desc, void *grad_attn_weight) {
+  return mluops::guarded("mluOpMsDeformAttnBackward", [&] {
+    return mluops::backward("mluOpMsDeformAttnBackward", handle,
+                            {{"value", value_desc, value},
+                             {"spatial_shapes", spatial_shapes_desc, spatial_shapes},
+                             {"level_start_index", level_start_index_desc, level_start_index},
+                             {"sampling_loc", sampling_loc_desc, sampling_loc},
+                             {"attn_weight", attn_weight_desc, attn_weight},
+                             {"grad_output", grad_output_desc, grad_output}},
+                            im2col_step,
+                            {{"grad_value", grad_value_desc, grad_value},
+                             {"grad_sampling_loc", grad_sampling_loc_desc, grad_sampling_loc},
+                             {"grad_attn_weight", grad_attn_weight_desc, grad_attn_weight}});
+  });
+}

@@ -1,0 +1,32 @@
+// ThreeNN: for each unknown point the three nearest known points.
+#ifndef MLUOPS_OPS_THREE_NN_THREE_NN_H_
+#define MLUOPS_OPS_THREE_NN_THREE_NN_H_
+
+#include <cstdint>
+
+#include "mlu_op.h"
+
+namespace mluops {
+
+constexpr int kNearest = 3;
+
+// dist2[b, n] holds the three smallest squared distances of unknown point n from known points, ascending, indices[b, n] whose
+// they are; the lower index comes first among equals. Distances that are not finite in the type of the points do not count.
+// What is missing then, or because there are fewer known points, is infinity with index 0. There may be no known point; every
+// other extent is at least 1.
+struct ThreeNNForwardProblem {
+  std::int64_t batches;
+  std::int64_t unknowns;  // N
+  std::int64_t knowns;    // M
+  bool half;              // type of points and distances: half (held as 16 bits) or float
+  const void *unknown;    // [batches, unknowns, 3]
+  const void *known;      // [batches, knowns, 3]
+  void *dist2;            // [batches, unknowns, kNearest]
+  std::int32_t *indices;  // [batches, unknowns, kNearest]
+};
+
+mluOpStatus_t launch_three_nn_forward(mluOpHandle_t handle, const ThreeNNForwardProblem &problem);
+
+}  // namespace mluops
+
+#endif  // MLUOPS_OPS_THREE_NN_THREE_NN_H_

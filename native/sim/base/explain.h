@@ -1,0 +1,17 @@
+// The sentence about what went wrong on this thread, which mlusimGetLastError() gives.
+#ifndef MLUSIM_BASE_EXPLAIN_H_
+#define MLUSIM_BASE_EXPLAIN_H_
+
+#include "cnrt.h"
+
+namespace mlusim {
+
+// Keeps a sentence about what goes wrong on this thread; what does not fit is cut. Returns `error`.
+cnrtRet_t explain(cnrtRet_t error, const char *pattern, ...) __attribute__((format(printf, 2, 3)));
+const char *explanation();
+
+cnrtRet_t refuse_null(const char *function, const char *argument);
+
+}  // namespace mlusim
+
+#endif  // MLUSIM_BASE_EXPLAIN_H_

@@ -1,0 +1,45 @@
+"""Lets a clone's source folder stand for the installed package when Python finds that folder first.
+
+Python started in the root of a clone imports this folder, which has no compiled modules. The package then looks for
+its modules where it is installed.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import sys
+from importlib.machinery import ModuleSpec, PathFinder
+
+HOW_TO_BUILD = "pymluops is not built: run 'python3 -m pip install .' in the root of the clone"
+
+
+def use_compiled_package(package: str) -> None:
+    """Let the package look for its modules beside its compiled ones.
+
+    Raises
+    ------
+    ImportError
+        If they lie nowhere on `sys.path`: the message says how to build them.
+    """
+    if importlib.util.find_spec(f"{package}._core") is not None:  # also true of an editable installation
+        return
+    installed = _installed(package)
+    if installed is None:
+        raise ImportError(HOW_TO_BUILD, name=package)
+    module = sys.modules[package]
+    module.__path__[:] = installed.submodule_search_locations or []
+    module.__file__ = installed.origin
+    # importlib.resources finds the package's files through these.
+    module.__spec__, module.__loader__ = installed, installed.loader
+
+
+def _installed(package: str) -> ModuleSpec | None:
+    here = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
+    for folder in sys.path:
+        if os.path.realpath(folder or os.curdir) == here:
+            continue
+        spec = PathFinder.find_spec(package, [folder])
+        if spec is not None and PathFinder.find_spec(f"{package}._core", spec.submodule_search_locations) is not None:
+            return spec
+    return None

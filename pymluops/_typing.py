@@ -1,0 +1,34 @@
+"""Types for annotations."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
+
+if TYPE_CHECKING:
+    from typing_extensions import Buffer
+
+    from pymluops._core import DeviceArray
+
+
+class SupportsDLPack(Protocol):
+    """An array that offers itself through DLPack: NumPy, PyTorch, JAX and others."""
+
+    def __dlpack__(self, *args: Any, **kwargs: Any) -> Any: ...
+
+
+class SupportsAutograd(SupportsDLPack, Protocol):
+    """What a tensor of PyTorch has and other arrays do not; PyTorch need not be installed to check types."""
+
+    @property
+    def requires_grad(self) -> bool: ...
+    def detach(self) -> Any: ...
+
+
+#: A tensor of PyTorch.
+TorchTensor = TypeVar("TorchTensor", bound=SupportsAutograd)
+
+#: An array in host memory, or one of another package.
+HostArray: TypeAlias = "SupportsDLPack | Buffer"
+
+#: Anything an operator takes as an array.
+Array: TypeAlias = "HostArray | DeviceArray"

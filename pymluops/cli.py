@@ -1,0 +1,124 @@
+"""The ``pymluops`` program: one parser, one subcommand a module.
+
+A subcommand is a module with ``register(subparsers)``, which adds its parser and sets ``run`` as a default of it.
+``run(args)`` returns the exit code. It raises `CommandError` for anything the user has to mend. Such a module imports
+what it needs inside ``run``, so that ``pymluops --help`` stays quick.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from importlib import metadata
+from typing import NoReturn
+
+from pymluops._shown import one_line
+from pymluops.errors import NotInitializedError
+
+COMMANDS = ("pymluops.info", "pymluops.demo.command")
+
+EXIT_FAILED = 1
+EXIT_USAGE = 2
+EXIT_INTERRUPTED = 128 + signal.SIGINT
+EXIT_BROKEN_PIPE = 128 + signal.SIGPIPE if hasattr(signal, "SIGPIPE") else 1
+
+
+class CommandError(Exception):
+    """A problem the user can mend. The program prints it as one line and exits with `exit_code`."""
+
+    def __init__(self, message: str, exit_code: int = EXIT_USAGE) -> None:
+        super().__init__(message)
+        self.exit_code = exit_code
+
+
+class _UsageError(CommandError):
+    """A bad argument. The message names the program already."""
+
+
+class Parser(argparse.ArgumentParser):
+    """A parser that reports a bad argument in one line, without the usage text before it."""
+
+    def error(self, message: str) -> NoReturn:
+        """Raise what makes `run_program` print the message in one line."""
+        raise _UsageError(f"{self.prog}: {message} (see {self.prog} --help)")
+
+
+def build_parser() -> Parser:
+    """Return the parser of the program with every subcommand registered."""
+    parser = Parser(prog="pymluops", description="Cambricon mlu-ops operators from Python.", allow_abbrev=False)
+    parser.add_argument("--version", action="version", version=f"pymluops {metadata.version('pymluops')}")
+    subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
+    for name in COMMANDS:
+        importlib.import_module(name).register(subparsers)
+    for subparser in subparsers.choices.values():
+        subparser.set_defaults(program=subparser.prog)
+    return parser
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the program and return its exit code: 0 good, 1 a check failed, 2 bad arguments or input, 130 interrupted."""
+    return run_program(build_parser(), sys.argv[1:] if argv is None else argv)
+
+
+def run_program(parser: Parser, arguments: Sequence[str]) -> int:
+    """Parse the arguments and call the parser's default ``run``. Errors begin with its default ``program``."""
+    _make_output_printable()
+    try:
+        code = _run(parser, arguments)
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except KeyboardInterrupt:
+        _print_error("interrupted")
+        return EXIT_INTERRUPTED
+    except BrokenPipeError:  # the reader has gone, and does not want to know more
+        _forget_output()
+        return EXIT_BROKEN_PIPE
+    except OSError as error:  # a full disk behind stdout, for example
+        _forget_output()
+        _print_error(f"pymluops: {error.strerror or error}")
+        return EXIT_FAILED
+    return code
+
+
+def _run(parser: Parser, arguments: Sequence[str]) -> int:
+    try:
+        args = parser.parse_args(arguments)
+    except _UsageError as error:
+        _print_error(str(error))
+        return error.exit_code
+    except SystemExit as request:  # --help and --version
+        return int(request.code or 0)
+    try:
+        return int(args.run(args))
+    except CommandError as error:
+        _print_error(f"{args.program}: {error}")
+        return error.exit_code
+    except NotInitializedError as error:  # the environment names what cannot be used
+        _print_error(f"{args.program}: {error.detail}")
+        return EXIT_USAGE
+
+
+def _forget_output() -> None:
+    """Point stdout elsewhere, or the interpreter complains when it flushes what could not be written at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _print_error(message: str) -> None:
+    if sys.stderr is not None:
+        print(one_line(message), file=sys.stderr)
+
+
+def _make_output_printable() -> None:
+    """Let a file name that the terminal's encoding lacks be printed with escapes instead of raising."""
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="backslashreplace")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

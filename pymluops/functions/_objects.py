@@ -1,0 +1,418 @@
+"""Objects of a library as Python objects: descriptors with settings, tensor descriptors, FFT plans."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from os import PathLike
+from typing import Any, ClassVar, Self, SupportsFloat, SupportsIndex
+
+from pymluops import _core, enums
+from pymluops._core import Backend, DeviceArray, Handle, NativeObject
+from pymluops.enums import DataType
+
+__all__ = [
+    "CLASSES",
+    "AdamWDescriptor",
+    "CarafeDescriptor",
+    "DCNDescriptor",
+    "FFTPlan",
+    "NativeSparseConvolutionDescriptor",
+    "NativeTensorDescriptor",
+    "NmsDescriptor",
+    "RoiAlignForwardDescriptor",
+    "SeqDataDescriptor",
+    "TensorSetDescriptor",
+]
+
+_Backend = Backend | str | PathLike[str] | None
+_Real = SupportsFloat | SupportsIndex
+
+
+def _call(function: str, *arguments: Any, **keywords: Any) -> Any:
+    from pymluops.functions._function import call  # which needs these classes
+
+    return call(function, *arguments, **keywords)
+
+
+def _length(values: Any) -> int:
+    """Return the number of values; what has none is refused where the values are read."""
+    try:
+        return len(values)
+    except TypeError:
+        return 0
+
+
+class _Object(NativeObject):
+    """An object of a library. A Create function makes one without settings."""
+
+    _CREATE: ClassVar[str]
+
+    def _create(self, backend: _Backend, *arguments: Any) -> None:
+        """Take over what the Create function makes."""
+        _call(self._CREATE, *arguments, backend=backend, target=self)
+
+    def _set(self, function: str, *arguments: Any) -> None:
+        """Call a Set function; where that fails, nothing is left."""
+        try:
+            _call(function, self, *arguments)
+        except BaseException:
+            self.close()
+            raise
+
+    @classmethod
+    def unset(cls) -> Self:
+        """Return an object that a Create function is to fill."""
+        return cls.__new__(cls)
+
+    def __repr__(self) -> str:
+        return f"<pymluops.functions.{type(self).__name__}{', closed' if self.closed else f' on {self.backend.name}'}>"
+
+
+class NativeTensorDescriptor(_Object):
+    """A tensor descriptor of a library, for functions that set or read one.
+
+    `pymluops.TensorDescriptor` describes a tensor as a value, and arrays describe themselves: this is needed for what
+    only the C object holds, such as the type used on the chip.
+
+    Parameters
+    ----------
+    backend : Backend, str or os.PathLike, optional
+        The library; the default backend if not given.
+    """
+
+    _CREATE = "mluOpCreateTensorDescriptor"
+
+    def __init__(self, *, backend: _Backend = None) -> None:
+        self._create(backend)
+
+
+class NativeSparseConvolutionDescriptor(_Object):
+    """A sparse convolution descriptor without settings; `pymluops.SparseConvolutionDescriptor` is one with them.
+
+    Parameters
+    ----------
+    backend : Backend, str or os.PathLike, optional
+        The library; the default backend if not given.
+    """
+
+    _CREATE = "mluOpCreateSparseConvolutionDescriptor"
+
+    def __init__(self, *, backend: _Backend = None) -> None:
+        self._create(backend)
+
+
+class TensorSetDescriptor(_Object):
+    """A set of tensor descriptors, addressed by an index of several numbers.
+
+    Parameters
+    ----------
+    setDimSize : sequence of int
+        Shape of the set.
+    backend : Backend, str or os.PathLike, optional
+        The library; the default backend if not given.
+    """
+
+    _CREATE = "mluOpCreateTensorSetDescriptor"
+
+    def __init__(self, setDimSize: Sequence[SupportsIndex], *, backend: _Backend = None) -> None:  # noqa: N803
+        self._create(backend, _length(setDimSize), setDimSize)
+
+
+class SeqDataDescriptor(_Object):
+    """Sequence data: layout, element type, dims, lengths of the sequences.
+
+    Parameters
+    ----------
+    layout : enums.SeqDataLayout
+        Meaning of the dims.
+    dtype : DataType
+        Element type.
+    dimSize : sequence of int
+        The dims.
+    seqLengthArray : sequence of int
+        Lengths, each > 0.
+    paddingFill : number or bytes, optional
+        The value of padding, one element.
+    backend : Backend, str or os.PathLike, optional
+        The library; the default backend if not given.
+    """
+
+    _CREATE = "mluOpCreateSeqDataDescriptor"
+
+    def __init__(
+        self,
+        layout: enums.SeqDataLayout | int,
+        dtype: DataType | int,
+        dimSize: Sequence[SupportsIndex],  # noqa: N803
+        seqLengthArray: Sequence[SupportsIndex] = (),  # noqa: N803
+        paddingFill: _Real | bytes | None = None,  # noqa: N803
+        *,
+        backend: _Backend = None,
+    ) -> None:
+        self._create(backend)
+        sizes = _length(dimSize), dimSize, _length(seqLengthArray), seqLengthArray
+        self._set("mluOpSetSeqDataDescriptor_v2", layout, dtype, *sizes, paddingFill)
+
+
+class RoiAlignForwardDescriptor(_Object):
+    """Settings of ``mluOpRoiAlignForward_v2``.
+
+    Parameters
+    ----------
+    pooled_height, pooled_width : int
+        Size of the output.
+    sampling_ratio : int
+        Samples in a bin along each axis; 0 is adaptive.
+    spatial_scale : float
+        Scale of the boxes to the feature map.
+    pool_mode : int
+        0 takes the maximum, 1 the average.
+    aligned : bool
+        Whether boxes are moved by half a pixel.
+    backend : Backend, str or os.PathLike, optional
+        The library; the default backend if not given.
+    """
+
+    _CREATE = "mluOpCreateRoiAlignForwardDescriptor"
+
+    def __init__(
+        self,
+        pooled_height: SupportsIndex,
+        pooled_width: SupportsIndex,
+        sampling_ratio: SupportsIndex,
+        spatial_scale: _Real,
+        pool_mode: SupportsIndex,
+        aligned: bool,
+        *,
+        backend: _Backend = None,
+    ) -> None:
+        self._create(backend)
+        values = pooled_height, pooled_width, sampling_ratio, spatial_scale, pool_mode, aligned
+        self._set("mluOpSetRoiAlignForwardDescriptor_v2", *values)
+
+
+class DCNDescriptor(_Object):
+    """Settings of deformable convolution.
+
+    Parameters
+    ----------
+    pad : sequence of int
+        Top, bottom, left, right.
+    stride, dilation : sequence of int
+        Height, width.
+    deformable_group, conv_group, im2col_step : int
+        Groups of channels that share offsets, groups of the convolution, images in one step.
+    compute_type : DataType
+        Type that is computed with.
+    backend : Backend, str or os.PathLike, optional
+        The library; the default backend if not given.
+    """
+
+    _CREATE = "mluOpCreateDCNDescriptor"
+
+    def __init__(
+        self,
+        pad: Sequence[SupportsIndex],
+        stride: Sequence[SupportsIndex],
+        dilation: Sequence[SupportsIndex],
+        deformable_group: SupportsIndex,
+        conv_group: SupportsIndex,
+        im2col_step: SupportsIndex,
+        compute_type: DataType | int = DataType.FLOAT,
+        *,
+        backend: _Backend = None,
+    ) -> None:
+        self._create(backend)
+        values = pad, stride, dilation, deformable_group, conv_group, im2col_step, compute_type
+        self._set("mluOpSetDCNDescriptor", 4, *values)
+
+
+class CarafeDescriptor(_Object):
+    """Settings of ``mluOpCarafeForward`` and ``mluOpCarafeBackward``.
+
+    Parameters
+    ----------
+    kernel_size : int
+        Width of a neighbourhood, odd.
+    group_size : int
+        Groups of channels.
+    scale_factor : int
+        How much larger the output is.
+    backend : Backend, str or os.PathLike, optional
+        The library; the default backend if not given.
+    """
+
+    _CREATE = "mluOpCreateCarafeDescriptor"
+
+    def __init__(
+        self,
+        kernel_size: SupportsIndex,
+        group_size: SupportsIndex,
+        scale_factor: SupportsIndex,
+        *,
+        backend: _Backend = None,
+    ) -> None:
+        self._create(backend)
+        self._set("mluOpSetCarafeDescriptor", 4, kernel_size, group_size, scale_factor)
+
+
+class NmsDescriptor(_Object):
+    """Settings of ``mluOpNms``.
+
+    Parameters
+    ----------
+    box_mode, output_mode, algo, method_mode : members of the enums
+        How a box is written, what is returned, whether a boundary counts, the kind of suppression.
+    iou_threshold, soft_nms_sigma : float
+        Overlap that suppresses, width of the soft kinds.
+    max_output_size : int
+        Most boxes that are selected.
+    confidence_threshold, offset : float
+        Confidence that a box needs, what is added to its sides.
+    input_layout : int
+        0 for boxes in rows, 1 in columns.
+    pad_to_max_output_size : bool
+        Whether the rest of the output is filled with 0.
+    backend : Backend, str or os.PathLike, optional
+        The library; the default backend if not given.
+    """
+
+    _CREATE = "mluOpCreateNmsDescriptor"
+
+    def __init__(
+        self,
+        box_mode: enums.NmsBoxPointMode | int,
+        output_mode: enums.NmsOutputMode | int,
+        algo: enums.NmsAlgo | int,
+        method_mode: enums.NmsMethodMode | int,
+        iou_threshold: _Real,
+        soft_nms_sigma: _Real,
+        max_output_size: SupportsIndex,
+        confidence_threshold: _Real,
+        offset: _Real,
+        input_layout: SupportsIndex,
+        pad_to_max_output_size: bool,
+        *,
+        backend: _Backend = None,
+    ) -> None:
+        self._create(backend)
+        modes = box_mode, output_mode, algo, method_mode
+        limits = iou_threshold, soft_nms_sigma, max_output_size, confidence_threshold
+        self._set("mluOpSetNmsDescriptor", *modes, *limits, offset, input_layout, pad_to_max_output_size)
+
+
+class AdamWDescriptor(_Object):
+    """Settings of ``mluOpAdamW``.
+
+    Parameters
+    ----------
+    weight_decay, grad_scale : float
+        Decay of the parameters in a step, what gradients are divided by.
+    use_nesterov, need_remove_nan : bool
+        Kept by the library; whether values that are not finite are dropped.
+    backend : Backend, str or os.PathLike, optional
+        The library; the default backend if not given.
+    """
+
+    _CREATE = "mluOpCreateAdamWDescriptor"
+
+    def __init__(
+        self,
+        weight_decay: _Real = 0.0,
+        grad_scale: _Real = 1.0,
+        use_nesterov: bool = False,
+        need_remove_nan: bool = False,
+        *,
+        backend: _Backend = None,
+    ) -> None:
+        self._create(backend)
+        for attribute, value in enumerate((weight_decay, grad_scale, use_nesterov, need_remove_nan)):
+            self._set("mluOpSetAdamWDescAttr", attribute, value)
+
+
+#: Complex and half types by the type that is set as the one used on the chip.
+_ON_CHIP = {
+    DataType.HALF: DataType.HALF,
+    DataType.COMPLEX_HALF: DataType.HALF,
+    DataType.FLOAT: DataType.FLOAT,
+    DataType.COMPLEX_FLOAT: DataType.FLOAT,
+}
+
+
+class FFTPlan(_Object):
+    """A Fourier transform of tensors of certain shapes, for ``mluOpExecFFT``. It keeps the memory that it needs.
+
+    Parameters
+    ----------
+    input, output : array or TensorDescriptor
+        What is transformed and what comes out, of one batch or with the batch as first dim.
+    n : sequence of int
+        Lengths of the transform.
+    handle : Handle, optional
+        Where it is made; this thread's handle for the default backend if not given.
+
+    Attributes
+    ----------
+    reservespace_size, workspace_size : int
+        Bytes that the plan asked for; 0 before ``mluOpMakeFFTPlanMany``.
+    """
+
+    _CREATE = "mluOpCreateFFTPlan"
+
+    reservespace_size: int = 0
+    workspace_size: int = 0
+    #: Bytes of the tensors that it was made for.
+    input_nbytes: int = 0
+    output_nbytes: int = 0
+    #: The memory set with mluOpSetFFTReserveArea.
+    reservespace: Any = None
+
+    def __init__(self, input: Any, output: Any, n: Sequence[SupportsIndex], *, handle: Handle | None = None) -> None:
+        given = _core.require_handle(_Names("FFTPlan", "mluOpCreateFFTPlan"), handle)
+        self._create(given.backend)
+        try:
+            described = _described(input, given.backend)
+            _call("mluOpMakeFFTPlanMany", self, described, output, _length(n), n, handle=given)
+            _call("mluOpSetFFTReserveArea", self, handle=given)
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def memory_used(self) -> tuple[DeviceArray, ...]:
+        """The memory of a device that the plan works on."""
+        return (self.reservespace,) if isinstance(self.reservespace, DeviceArray) else ()
+
+
+class _Names:
+    """Whose argument a refused one is."""
+
+    def __init__(self, name: str, function: str) -> None:
+        self.name, self.function = name, function
+
+
+def _described(tensor: Any, backend: Backend) -> NativeTensorDescriptor:
+    """Return a descriptor of the input of a transform, with the type used on the chip."""
+    from pymluops.functions._tensors import describe
+
+    names = _Names("FFTPlan", "mluOpMakeFFTPlanMany")
+    description = describe(names, "input", tensor, backend, "ARRAY")
+    on_chip = _ON_CHIP.get(DataType(description.dtype))
+    if on_chip is not None and not isinstance(tensor, NativeTensorDescriptor):
+        _call("mluOpSetTensorDescriptorOnchipDataType", description.native, on_chip)
+    return description.native
+
+
+#: Classes by C type.
+CLASSES: dict[str, type[_Object]] = {
+    "mluOpTensorDescriptor_t": NativeTensorDescriptor,
+    "mluOpSparseConvolutionDescriptor_t": NativeSparseConvolutionDescriptor,
+    "mluOpTensorSetDescriptor_t": TensorSetDescriptor,
+    "mluOpSeqDataDescriptor_t": SeqDataDescriptor,
+    "mluOpNmsDescriptor_t": NmsDescriptor,
+    "mluOpRoiAlignForwardDescriptor_t": RoiAlignForwardDescriptor,
+    "mluOpDCNDescriptor_t": DCNDescriptor,
+    "mluOpCarafeDescriptor_t": CarafeDescriptor,
+    "mluOpAdamWDescriptor_t": AdamWDescriptor,
+    "mluOpFFTPlan_t": FFTPlan,
+}

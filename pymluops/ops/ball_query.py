@@ -1,0 +1,137 @@
+"""Points within a distance of centres, from PointNet++ (arXiv:1706.02413)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeVar, overload
+
+from pymluops._core import Operator
+from pymluops.ops._schema import FLOATS, INT32, Scalar, Tensor
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from pymluops._core import DeviceArray, Handle
+    from pymluops._typing import Array, HostArray
+
+__all__ = ["ball_query"]
+
+_Out = TypeVar("_Out")
+
+# The C function writes nothing for a centre without a point.
+_BALL_QUERY = Operator(
+    "mluOpBallQuery",
+    "ball_query",
+    (
+        Tensor("new_xyz", FLOATS, "B M 3", positive="B M"),
+        Tensor("xyz", "new_xyz", "B N 3"),
+        Tensor("out", INT32, "B M nsample", output=True, zeroed=True, parameter="idx"),
+    ),
+    (
+        Scalar("min_radius", minimum=0, infinite=True),
+        Scalar("max_radius", minimum=0, infinite=True),
+        Scalar("nsample", minimum=0),
+    ),
+)
+
+
+@overload
+def ball_query(
+    new_xyz: DeviceArray,
+    xyz: DeviceArray,
+    min_radius: float,
+    max_radius: float,
+    nsample: int,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> DeviceArray: ...
+@overload
+def ball_query(
+    new_xyz: HostArray,
+    xyz: HostArray,
+    min_radius: float,
+    max_radius: float,
+    nsample: int,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> NDArray[Any]: ...
+@overload
+def ball_query(
+    new_xyz: Array,
+    xyz: Array,
+    min_radius: float,
+    max_radius: float,
+    nsample: int,
+    *,
+    out: _Out,
+    handle: Handle | None = None,
+) -> _Out: ...
+@overload
+def ball_query(
+    new_xyz: Array,
+    xyz: Array,
+    min_radius: float,
+    max_radius: float,
+    nsample: int,
+    *,
+    out: Any = None,
+    handle: Handle | None = None,
+) -> Any: ...
+def ball_query(
+    new_xyz: Array,
+    xyz: Array,
+    min_radius: float,
+    max_radius: float,
+    nsample: int,
+    *,
+    out: Any = None,
+    handle: Handle | None = None,
+) -> Any:
+    """Find the first points that lie in a shell around each centre.
+
+    A point counts for a centre if its squared distance is 0, or at least ``min_radius**2`` and below
+    ``max_radius**2``. The indices of the first `nsample` such points are written in ascending order; where there are
+    fewer, the first one fills the other places.
+
+    Parameters
+    ----------
+    new_xyz : array, shape [B, M, 3], float16 or float32
+        The centres.
+    xyz : array, shape [B, N, 3], like `new_xyz`
+        The points.
+    min_radius, max_radius : float
+        Radii of the shell, each >= 0.
+    nsample : int
+        Number of indices for each centre, >= 0.
+    out : array or DeviceArray, optional
+        Where to write, shape [B, M, nsample], int32; it must not overlap an input. For a centre without a point its
+        values stay.
+    handle : Handle, optional
+        The handle to run with; the thread's own for the default backend if not given.
+
+    Returns
+    -------
+    array or DeviceArray
+        `out`, or a new NumPy array of shape [B, M, nsample]; a `DeviceArray` if all inputs are. In a new array a centre
+        without a point has zeros.
+
+    Raises
+    ------
+    BadParamError
+        If an argument is not as described, or B or M is 0. N and `nsample` may be 0.
+    NotSupportedError
+        If a tensor has 2**31 elements or more.
+
+    References
+    ----------
+    Qi et al.: PointNet++. NIPS 2017, arXiv:1706.02413.
+
+    Examples
+    --------
+    >>> import numpy as np, pymluops
+    >>> points = np.array([[[9, 0, 0], [1, 0, 0], [0, 1, 0]]], np.float32)
+    >>> pymluops.ball_query(np.zeros((1, 1, 3), np.float32), points, 0, 2, 3).tolist()
+    [[[1, 2, 1]]]
+    """
+    return _BALL_QUERY(handle, (new_xyz, xyz, out), (min_radius, max_radius, nsample))

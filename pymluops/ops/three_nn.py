@@ -1,0 +1,106 @@
+"""The three nearest of a set of points, from PointNet++ (arXiv:1706.02413)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar, overload
+
+from pymluops._core import Operator
+from pymluops.ops._schema import FLOATS, INT32, Tensor
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from pymluops._core import DeviceArray, Handle
+    from pymluops._typing import Array, HostArray
+
+__all__ = ["ThreeNN", "three_nn_forward"]
+
+_Result = TypeVar("_Result")
+
+_FORWARD = Operator(
+    "mluOpThreeNNForward",
+    "three_nn_forward",
+    (
+        Tensor("unknown", FLOATS, "B N 3", positive="B N"),
+        Tensor("known", "unknown", "B M 3"),
+        Tensor("dist2", "unknown", "B N 3", output=True),
+        Tensor("idx", INT32, "B N 3", output=True),
+    ),
+    workspace="mluOpGetThreeNNForwardWorkspaceSize",
+)
+
+
+class ThreeNN(NamedTuple, Generic[_Result]):
+    """What `three_nn_forward` returns.
+
+    Attributes
+    ----------
+    dist2 : array, shape [B, N, 3], like the points
+        Squared distances to the three nearest points, ascending.
+    idx : array, shape [B, N, 3], int32
+        Their numbers.
+    """
+
+    dist2: _Result
+    idx: _Result
+
+
+@overload
+def three_nn_forward(
+    unknown: DeviceArray, known: DeviceArray, *, dist2: None = None, idx: None = None, handle: Handle | None = None
+) -> ThreeNN[DeviceArray]: ...
+@overload
+def three_nn_forward(
+    unknown: HostArray, known: HostArray, *, dist2: None = None, idx: None = None, handle: Handle | None = None
+) -> ThreeNN[NDArray[Any]]: ...
+@overload
+def three_nn_forward(
+    unknown: Array, known: Array, *, dist2: Any = None, idx: Any = None, handle: Handle | None = None
+) -> ThreeNN[Any]: ...
+def three_nn_forward(
+    unknown: Array, known: Array, *, dist2: Any = None, idx: Any = None, handle: Handle | None = None
+) -> ThreeNN[Any]:
+    """Find the three nearest known points of each unknown point.
+
+    With ``d2[b, n, m] = sum over the axes of (known[b, m] - unknown[b, n])**2``, the three smallest of ``d2[b, n]``
+    are returned in ascending order; of equal ones the first comes first.
+
+    Parameters
+    ----------
+    unknown : array, shape [B, N, 3], float16 or float32
+        The points to find neighbours for.
+    known : array, shape [B, M, 3], like `unknown`
+        The points among which they are found.
+    dist2 : array or DeviceArray, optional
+        Where to write the distances, shape [B, N, 3], like `unknown`; it must not overlap another argument.
+    idx : array or DeviceArray, optional
+        Where to write the indices, shape [B, N, 3], int32; it must not overlap another argument.
+    handle : Handle, optional
+        The handle to run with; the thread's own for the default backend if not given.
+
+    Returns
+    -------
+    ThreeNN
+        A named tuple ``(dist2, idx)``: the arrays given, or new ones; each a `DeviceArray` if all inputs are. Where
+        there are fewer than three points at a finite distance, the rest is infinity with index 0.
+
+    Raises
+    ------
+    BadParamError
+        If an argument is not as described, or B or N is 0. M may be 0.
+    NotSupportedError
+        If a tensor has 2**31 elements or more.
+
+    References
+    ----------
+    Qi et al.: PointNet++. NIPS 2017, arXiv:1706.02413.
+
+    Examples
+    --------
+    >>> import numpy as np, pymluops
+    >>> known = np.array([[[5, 0, 0], [1, 0, 0], [0, 2, 0], [0, 0, 1]]], np.float32)
+    >>> nearest = pymluops.three_nn_forward(np.zeros((1, 1, 3), np.float32), known)
+    >>> nearest.dist2.tolist(), nearest.idx.tolist()
+    ([[[1.0, 1.0, 4.0]]], [[[1, 3, 2]]])
+    """
+    return ThreeNN(*_FORWARD(handle, (unknown, known, dist2, idx)))

@@ -1,0 +1,55 @@
+"""The simulated MLU: which device it is, its checkers, and what they found.
+
+``pymluops.load("sim")`` runs the device kernels of this package on the host. The simulator watches them: a finding ends
+the launch, the call or the wait for it raises `pymluops.ExecutionFailedError`, whose message is the report and whose
+``findings`` are the findings as data.
+
+Two environment variables are read when the library is loaded: ``PYMLUOPS_SIM_DEVICE``, for `set_device`, and
+``PYMLUOPS_SIM_CHECK``, for `set_checks`.
+
+All functions are about the default backend if that is a simulator, else about ``pymluops.load("sim")``. Device,
+checkers and findings are those of the process, for all threads.
+"""
+
+from pymluops import _environment
+from pymluops._core import Backend
+from pymluops.errors import MluOpError, NotInitializedError
+from pymluops.sim._checks import checking, checks, set_checks, set_checks_of, set_time_limit, time_limit
+from pymluops.sim._devices import DeviceModel, device, devices, set_device, set_device_of
+from pymluops.sim._findings import Counters, Finding, clear_findings, counters, findings, report
+
+__all__ = [
+    "Counters",
+    "DeviceModel",
+    "Finding",
+    "checking",
+    "checks",
+    "clear_findings",
+    "counters",
+    "device",
+    "devices",
+    "findings",
+    "report",
+    "set_checks",
+    "set_device",
+    "set_time_limit",
+    "time_limit",
+]
+
+
+def read_environment(backend: Backend) -> None:
+    """Do what the environment says about a simulator that was loaded just now.
+
+    Raises
+    ------
+    NotInitializedError
+        If a variable cannot be followed.
+    """
+    for variable, follow in (("PYMLUOPS_SIM_DEVICE", set_device_of), ("PYMLUOPS_SIM_CHECK", set_checks_of)):
+        value = _environment.text(variable)
+        if value is None:
+            continue
+        try:
+            follow(backend, value)
+        except MluOpError as error:
+            raise NotInitializedError(f"{variable} is {_environment.text_shown(value)}: {error.detail}") from None

@@ -1,0 +1,126 @@
+"""Which checkers watch kernels, and how long a kernel may take."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable
+from contextlib import contextmanager
+from typing import TypeAlias, cast
+
+from pymluops._core import Backend
+from pymluops._shown import one_line, shortened, shown
+from pymluops.errors import BadParamError
+from pymluops.sim._library import done, last_error, simulator
+
+#: What `set_checks` takes: names in a text with commas or one by one, ``"all"``, ``"none"`` or None.
+Checks: TypeAlias = "str | Iterable[str] | None"
+
+_PREFIX = "MLUSIM_CHECK_"
+
+
+def checks() -> tuple[str, ...]:
+    """Return the names of the checkers that watch kernels now."""
+    backend = simulator()
+    mask = int(backend.lib.mlusimGetChecks())
+    return tuple(name for name, bit in _bits(backend).items() if mask & bit)
+
+
+def set_checks(checks: Checks) -> None:
+    """Choose the checkers that watch the launches from now on.
+
+    Parameters
+    ----------
+    checks : str, iterable of str or None
+        ``memory``, ``init``, ``race``, ``sync``, ``align``, with commas between them or as a list; or ``all``; or
+        ``none``, which None and nothing at all mean too.
+
+    Raises
+    ------
+    BadParamError
+        If there is no checker of that name.
+
+    Examples
+    --------
+    >>> pymluops.sim.set_checks("memory,init")  # doctest: +SKIP
+    >>> pymluops.sim.checks()  # doctest: +SKIP
+    ('memory', 'init')
+    """
+    set_checks_of(simulator(), checks)
+
+
+@contextmanager
+def checking(checks: Checks = "all") -> Generator[None]:
+    """Choose the checkers until the block ends.
+
+    Parameters
+    ----------
+    checks : str, iterable of str or None
+        As for `set_checks`.
+
+    Examples
+    --------
+    >>> with pymluops.sim.checking("all"):  # doctest: +SKIP
+    ...     pymluops.tin_shift_forward(frames, shifts)
+    """
+    backend = simulator()
+    before = backend.lib.mlusimGetChecks()
+    set_checks_of(backend, checks)
+    try:
+        yield
+    finally:
+        done(backend, "set_checks", backend.lib.mlusimSetChecks(before))
+
+
+def set_checks_of(backend: Backend, checks: Checks) -> None:
+    """Choose the checkers of one library, which knows their names."""
+    chosen = checks if isinstance(checks, str) else ",".join(_names(backend, checks))
+    if "\0" in chosen:
+        raise _refusal(backend, chosen)
+    status = backend.lib.mlusimSetChecksByName(chosen.encode("utf-8", "surrogateescape"))
+    if status != 0:
+        raise BadParamError(f"set_checks: {shortened(one_line(last_error(backend)), 200)}")
+
+
+def _names(backend: Backend, checks: Iterable[str] | None) -> list[str]:
+    names: list[object] = [] if checks is None else list(checks)
+    for name in names:
+        if not isinstance(name, str) or "," in name:
+            raise _refusal(backend, name)
+    return cast("list[str]", names)
+
+
+def _refusal(backend: Backend, name: object) -> BadParamError:
+    return BadParamError(
+        f"set_checks: checks: expected names out of {', '.join(_bits(backend))}, or all, or none alone, "
+        f"got {shown(name)}"
+    )
+
+
+def _bits(backend: Backend) -> dict[str, int]:
+    """Return the bit of every checker by its name; they are declared in mlusim.h."""
+    declared: dict[str, int] = backend.ffi.typeof("mlusimCheck_t").relements
+    names = {name.removeprefix(_PREFIX).lower(): bit for name, bit in declared.items()}
+    return {name: bit for name, bit in sorted(names.items(), key=lambda item: item[1]) if name != "all"}
+
+
+def time_limit() -> float:
+    """Return the seconds that one launch may take before it is ended; 0: no limit."""
+    return float(simulator().lib.mlusimGetTimeLimit())
+
+
+def set_time_limit(seconds: float) -> None:
+    """Set the seconds that one launch may take before it is ended.
+
+    Parameters
+    ----------
+    seconds : float
+        At least 0; 0: no limit.
+
+    Raises
+    ------
+    BadParamError
+        If it is anything else.
+    """
+    backend = simulator()
+    if not 0 <= seconds < float("inf"):
+        raise BadParamError(f"set_time_limit: seconds: expected a number >= 0, got {shown(seconds)}")
+    done(backend, "set_time_limit", backend.lib.mlusimSetTimeLimit(seconds))

@@ -1,0 +1,132 @@
+"""What the simulator found, and what it counted."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import NamedTuple
+
+from pymluops._core import Backend, register_simulator
+from pymluops.sim._library import done, from_c, simulator, text
+
+#: By path of the library: how many of its findings were given out with exceptions.
+_reported: dict[str, int] = {}
+
+
+@dataclasses.dataclass(frozen=True)
+class Finding:
+    """One thing that a checker, or the machine itself, found in a kernel.
+
+    Attributes
+    ----------
+    checker : str
+        ``memory``, ``init``, ``race``, ``sync``, ``align``, or ``machine`` for what ends any launch.
+    rule : str
+        Which of its rules was broken, for example ``out-of-bounds``.
+    kernel : str
+        As written at the launch.
+    file, line : str, int
+        Place in the source; empty and 0 if unknown.
+    other_file, other_line : str, int
+        A second place: the other access of a race, for example; empty and 0 if there is none.
+    task, cluster, core : int
+        taskId, clusterId and coreId; the memory core is 0x80.
+    space : str
+        Kind of memory: GDRAM, NRAM, WRAM, SRAM, LDRAM or host; empty if no address is concerned.
+    address, size : int
+        The bytes concerned.
+    allocation : str
+        The allocation or array that the address belongs to or lies next to.
+    message : str
+        One sentence.
+    count : int
+        How often it happened at this place in this launch.
+    """
+
+    checker: str
+    rule: str
+    kernel: str
+    file: str
+    line: int
+    other_file: str
+    other_line: int
+    task: int
+    cluster: int
+    core: int
+    space: str
+    address: int
+    size: int
+    allocation: str
+    message: str
+    count: int
+
+    def __str__(self) -> str:
+        place = f"{self.file}:{self.line}: " if self.file else ""
+        text = f"{place}{self.checker}: {self.rule}: {self.message}"
+        if not self.kernel:
+            return text
+        return f"{text} ({self.kernel}, task {self.task}, cluster {self.cluster}, core {self.core:#x})"
+
+
+class Counters(NamedTuple):
+    """What the simulator did since the process started, and what is alive now."""
+
+    launches: int
+    failed_launches: int
+    tasks: int
+    live_allocations: int
+    live_bytes: int
+    live_queues: int
+    live_notifiers: int
+
+
+def findings() -> list[Finding]:
+    """Return the findings of all launches since `clear_findings`, oldest first."""
+    backend = simulator()
+    return _findings_from(backend, 0)
+
+
+def clear_findings() -> None:
+    """Forget all findings."""
+    backend = simulator()
+    backend.lib.mlusimClearFindings()
+    _reported.pop(backend.path, None)
+
+
+def report() -> str:
+    """Return the report about the launch that failed last, for people; empty if none failed."""
+    return _report(simulator())
+
+
+def counters() -> Counters:
+    """Return what the simulator did since the process started, and what is alive now."""
+    backend = simulator()
+    counted = backend.ffi.new("mlusimCounters *")
+    done(backend, "counters", backend.lib.mlusimGetCounters(counted))
+    return from_c(Counters, backend, counted)
+
+
+def take_failure(backend: Backend) -> tuple[str, tuple[Finding, ...]]:
+    """Return report and findings that no exception has carried yet; for one that is about to be raised."""
+    start = _reported.get(backend.path, 0)
+    if start > backend.lib.mlusimGetFindingCount():  # cleared by another caller
+        start = 0
+    found = _findings_from(backend, start)
+    _reported[backend.path] = start + len(found)
+    # The report is about a launch; what the host did wrong belongs to none.
+    of_launches = tuple(finding for finding in found if finding.kernel)
+    return (_report(backend), of_launches) if of_launches else ("\n".join(map(str, found)), tuple(found))
+
+
+register_simulator(take_failure)
+
+
+def _findings_from(backend: Backend, start: int) -> list[Finding]:
+    described = backend.ffi.new("mlusimFinding *")
+    found: list[Finding] = []
+    while backend.lib.mlusimGetFinding(start + len(found), described) == 0:
+        found.append(from_c(Finding, backend, described))
+    return found
+
+
+def _report(backend: Backend) -> str:
+    return text(backend, backend.lib.mlusimGetReport())

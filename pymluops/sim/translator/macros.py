@@ -1,0 +1,70 @@
+"""The macros of a source, and the scopes that they are used in."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from .scopes import Scope, Walk
+from .tokens import Directive, Token, UnbalancedError, closing
+
+
+@dataclass(frozen=True, slots=True)
+class Macro:
+    """A macro that the file defines."""
+
+    name: str
+    body: tuple[Token, ...]
+
+
+def value_of(literal: str) -> str:
+    """What a string of the source says; of its escapes, blanks only are understood."""
+    prefix, quoted = literal.split('"', 1) if '"' in literal else ("", literal)
+    if prefix.endswith("R"):
+        return quoted[quoted.index("(") + 1 : quoted.rindex(")")]
+    return re.sub(r"\\(.)", lambda escape: {"n": "\n", "t": "\t"}.get(escape[1], escape[1]), quoted[:-1])
+
+
+def macros_of(directives: Iterable[Directive]) -> list[Macro]:
+    """Every macro that has a body."""
+    macros: list[Macro] = []
+    for directive in directives:
+        if directive.name != "define" or len(directive.tokens) < 3:
+            continue
+        name, first = directive.tokens[1:3]
+        body = directive.tokens[2:]
+        if first.text == "(" and first.start == name.end:
+            try:
+                body = body[closing(body, 0) + 1 :]
+            except UnbalancedError:
+                continue
+        macros.append(Macro(name.text, body))
+    return macros
+
+
+class MacroUses:
+    """Where the macros of a file are used."""
+
+    def __init__(self, tokens: Sequence[Token], directives: Sequence[Directive], macros: Sequence[Macro]) -> None:
+        self._scopes: dict[str, set[Scope]] = {macro.name: set() for macro in macros}
+        self._users: dict[str, set[str]] = {macro.name: set() for macro in macros}
+        for i, level in Walk(tokens, directives, Scope.FILE):
+            if tokens[i].text in self._scopes:
+                self._scopes[tokens[i].text].add(level.scope)
+        for macro in macros:
+            for i, level in Walk(macro.body, (), Scope.MACRO):
+                name = macro.body[i].text
+                if name in self._scopes and level.scope is Scope.MACRO:
+                    self._users[name].add(macro.name)
+                elif name in self._scopes:
+                    self._scopes[name].add(level.scope)
+
+    def scopes(self, name: str) -> set[Scope]:
+        """Where a macro is used, itself or by way of others."""
+        names, waiting = {name}, [name]
+        while waiting:
+            users = self._users[waiting.pop()] - names
+            names |= users
+            waiting += users
+        return set[Scope]().union(*(self._scopes[name] for name in names))

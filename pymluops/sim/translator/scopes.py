@@ -1,0 +1,146 @@
+"""Keeps track of open brackets, and by them of the scope of each token."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from enum import Enum
+
+from .tokens import CLOSING, ELSES, IFS, OPENING, Directive, Kind, Token, UnbalancedError, closing, closing_angle
+from .words import ATTRIBUTES, CLASS_KEYS
+
+
+class Scope(Enum):
+    """What declarations belong to."""
+
+    FILE = "at file scope"
+    CLASS = "in a class"
+    FUNCTION = "in a function"
+    MACRO = "in a macro"  # outside of its own braces
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """A bracket that is open, or the file."""
+
+    opening: str
+    scope: Scope
+    start: int  # first token of the statement
+    path: str = ""  # names of the namespaces, each with a dot behind; an underscore for one without a name
+
+
+def open_brace(level: Level, head: Sequence[Token], inside: int) -> Level:
+    """Return the level inside a brace that stands behind `head`, which is all of the statement so far."""
+    outside = list(outside_brackets(head))
+    texts = [token.text for token in outside]
+    if level.scope in (Scope.FILE, Scope.MACRO) and level.opening != "(":
+        if "namespace" in texts:
+            names = [token.text for token in outside[texts.index("namespace") + 1 :] if token.kind is Kind.WORD]
+            path = "".join(f"{name}." for name in names or ["_"] if name != "inline")
+            return Level("{", Scope.FILE, inside, level.path + path)
+        if len(texts) == 2 and texts[0] == "extern" and outside[1].kind is Kind.STRING:
+            return replace(level, opening="{", start=inside)
+    is_class = level.opening in ("", "{") and _is_class(texts)
+    return replace(level, opening="{", scope=Scope.CLASS if is_class else Scope.FUNCTION, start=inside)
+
+
+def outside_brackets(tokens: Sequence[Token]) -> Iterator[Token]:
+    """The tokens without what stands in brackets or is a parameter of a template; of brackets, the opening one."""
+    i = 0
+    while i < len(tokens):
+        yield tokens[i]
+        try:
+            if tokens[i].text in CLOSING:
+                i = closing(tokens, i)
+            elif tokens[i].text == "template" and i + 1 < len(tokens) and tokens[i + 1].text == "<":
+                i = closing_angle(tokens, i + 1)
+        except UnbalancedError:
+            return
+        i += 1
+
+
+def _is_class(texts: Sequence[str]) -> bool:
+    """Whether a brace behind these tokens holds the members of a class or an enumeration."""
+    key = next((i for i, text in enumerate(texts) if text in CLASS_KEYS), len(texts))
+    base = texts.index(":", key) if ":" in texts[key:] else len(texts)
+    # `struct S f() {` is a function, and `struct S s = {` a variable.
+    function = any(texts[i] == "(" and texts[i - 1] not in ATTRIBUTES for i in range(key, base))
+    return key < len(texts) and not function and "=" not in texts
+
+
+class Walk:
+    """Goes through tokens and knows which brackets are open; behind an `#if`, as at the end of its first branch."""
+
+    def __init__(self, tokens: Sequence[Token], directives: Sequence[Directive], scope: Scope) -> None:
+        self._tokens = tokens
+        self._directives = directives
+        self._levels = [Level("", scope, 0)]
+        self._choices: list[_Choice] = []
+
+    def __iter__(self) -> Iterator[tuple[int, Level]]:
+        """Each token, by its number, and the level that it stands in."""
+        directives = iter([*self._directives, None])
+        directive = next(directives)
+        for i in range(len(self._tokens)):
+            while directive is not None and directive.before <= i:
+                self._choose(directive)
+                directive = next(directives)
+            yield i, self._levels[-1]
+            self._step(i)
+
+    def _choose(self, directive: Directive) -> None:
+        at = directive.before
+        if directive.name in IFS:
+            self._choices.append(_Choice(list(self._levels)))
+        elif directive.name in ELSES and self._choices:
+            choice = self._choices[-1]
+            if choice.after is None:
+                choice.after, choice.end = self._levels, at
+            self._levels = list(choice.before)
+            self._begin_statement(at)
+        elif directive.name == "endif" and self._choices:
+            choice = self._choices.pop()
+            if choice.after is not None:
+                self._levels = choice.after
+                if self._levels[-1].start == choice.end:
+                    self._begin_statement(at)
+
+    def _begin_statement(self, i: int) -> None:
+        self._levels[-1] = replace(self._levels[-1], start=i)
+
+    def _step(self, i: int) -> None:
+        text = self._tokens[i].text
+        level = self._levels[-1]
+        if text == "{":
+            self._levels.append(open_brace(level, self._tokens[level.start : i], i + 1))
+        elif text in CLOSING:
+            self._levels.append(replace(level, opening=text, start=i + 1))
+        elif text in OPENING:
+            self._close(OPENING[text], i)
+        elif text == ";" or (text == ":" and self._is_label(level.start, i)):
+            self._begin_statement(i + 1)
+
+    def _close(self, opening: str, i: int) -> None:
+        # Branches of the preprocessor may leave brackets that nothing closes.
+        depth = next((d for d in range(len(self._levels) - 1, 0, -1) if self._levels[d].opening == opening), None)
+        if depth is not None:
+            del self._levels[depth:]
+            if opening == "{":
+                self._begin_statement(i + 1)
+
+    def _is_label(self, start: int, i: int) -> bool:
+        before = self._tokens[i - 1] if i > start else None
+        return before is not None and (
+            before.text in ("public", "private", "protected", "default")
+            or self._tokens[start].text == "case"
+            or (i == start + 1 and before.kind is Kind.WORD)
+        )
+
+
+@dataclass(slots=True)
+class _Choice:
+    """An `#if` whose `#endif` is still to come."""
+
+    before: list[Level]
+    after: list[Level] | None = None  # behind the first branch
+    end: int = 0  # token behind the first branch

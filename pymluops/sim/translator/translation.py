@@ -1,0 +1,402 @@
+"""Translates the constructs of BANG C one by one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+
+from .declarations import Declaration, Reader, UnreadableError
+from .macros import MacroUses, macros_of, value_of
+from .scopes import Level, Scope, Walk
+from .text import Text, TranslationError
+from .tokens import (
+    CLOSING,
+    Directive,
+    Kind,
+    Token,
+    UnbalancedError,
+    closing,
+    closing_angle,
+    is_run,
+    opened,
+    opened_angle,
+    spelled,
+    tokenize,
+)
+from .variables import Variables
+from .words import (
+    ASSEMBLY,
+    ASSEMBLY_QUALIFIERS,
+    ATTRIBUTES,
+    CONSTANT_MEMORY,
+    DEVICE,
+    EXPRESSION_KEYWORDS,
+    INLINE,
+    INLINE_ATTRIBUTES,
+    LOCAL_MEMORY,
+    MEMORIES,
+)
+
+
+class Translator:
+    """Translates the tokens of a file, or of the body of a macro."""
+
+    def __init__(self, text: Text, tokens: Sequence[Token], macro_scope: Callable[[Token], Scope] | None) -> None:
+        self._text = text
+        self._tokens = tokens
+        self._macro_scope = macro_scope  # null for a file
+
+    def run(self, directives: Sequence[Directive] = ()) -> None:
+        """Make the edits."""
+        scope = Scope.FILE if self._macro_scope is None else Scope.MACRO
+        for i, level in Walk(self._tokens, directives, scope):
+            translate = self._translation_of(i)
+            if translate is None or self._text.is_system(self._tokens[i]):
+                continue
+            try:
+                translate(i, level)
+            except UnbalancedError:
+                raise self._error(i, f"a bracket near `{self._tokens[i].text}` is not closed") from None
+
+    def _translation_of(self, i: int) -> Callable[[int, Level], None] | None:
+        token = self._tokens[i]
+        if token.kind is Kind.WORD:
+            choose = WORDS.get(token.text)
+            return choose(self) if choose is not None else None
+        if token.text == "<" and is_run(self._tokens, i, "<", 3) and self._before(i) not in ("<", "operator"):
+            return self.launch
+        return None
+
+    def _before(self, i: int) -> str:
+        return self._tokens[i - 1].text if i > 0 else ""
+
+    def _error(self, i: int, message: str) -> TranslationError:
+        return self._text.error(self._tokens[i], message)
+
+    # -- Variables --
+
+    def memory(self, i: int, level: Level) -> None:
+        """Translate `__nram__` and its like."""
+        word = self._tokens[i].text
+        if level.opening in ("(", "["):
+            self._refuse_declaration_in_call(i, level)
+            self._text.delete(self._tokens[i])
+            return
+        declaration = self._declaration(i, level)
+        if declaration is None or declaration.says("typedef"):
+            if not self._points(i):
+                raise self._error(i, f"{word} is understood before variables and pointers only")
+            self._text.delete(self._tokens[i])
+            return
+        memories = [token for token in declaration.specifiers if token.text in MEMORIES]
+        if len({token.text for token in memories}) > 1:
+            raise self._error(i, f"a variable lies in one memory, not in {' and '.join(t.text for t in memories)}")
+        if self._tokens[i] is not memories[0]:
+            return
+        scope = self._scope(i, level)
+        if scope is not Scope.FILE and self._only_pointers(declaration):
+            for token in memories:
+                self._text.delete(token)
+        elif scope is Scope.CLASS:
+            raise self._error(i, f"{word} cannot be used for a member of a class; declare the variable outside of it")
+        else:
+            path = level.path if self._macro_scope is None else None
+            Variables(self._text, self._tokens, declaration, MEMORIES[word], scope, path).write()
+
+    def local_memory(self, i: int, level: Level) -> None:
+        """Translate `__ldram__`: automatic variables lie on the stack of a core, which is there."""
+        if level.opening not in ("(", "["):
+            declaration = self._declaration(i, level)
+            if declaration is None or declaration.says("typedef"):
+                allowed = self._points(i)
+            elif self._scope(i, level) is Scope.FUNCTION:
+                allowed = not declaration.says("static", "extern")
+            else:
+                allowed = self._scope(i, level) is Scope.CLASS and self._only_pointers(declaration)
+            if not allowed:
+                raise self._error(i, f"{LOCAL_MEMORY} is understood for automatic variables and before pointers only")
+        self._text.delete(self._tokens[i])
+
+    def constant_memory(self, i: int, _: Level) -> None:
+        """Translate `__mlu_const__`: constants lie in the library."""
+        self._text.delete(self._tokens[i])
+
+    def device(self, i: int, level: Level) -> None:
+        """Translate `__mlu_device__`, which means inline only for functions."""
+        declaration = self._declaration(i, level)
+        if declaration is not None and level.opening not in ("(", "["):
+            self._text.delete(self._tokens[i])
+        else:
+            self.inline(i, level)
+
+    def _declaration(self, i: int, level: Level) -> Declaration | None:
+        """Read the declaration that the word at `i` is a specifier of."""
+        try:
+            declaration = Reader(self._tokens, level.start).read()
+        except UnreadableError:
+            return None
+        # Not so in `using P = __nram__ float *;`.
+        is_specifier = any(token is self._tokens[i] for token in declaration.specifiers)
+        return declaration if is_specifier and not declaration.is_function else None
+
+    def _scope(self, i: int, level: Level) -> Scope:
+        if level.scope is Scope.MACRO and self._macro_scope is not None:
+            return self._macro_scope(self._tokens[i])
+        return level.scope
+
+    def _points(self, i: int) -> bool:
+        """Whether a type follows that is a pointer or a reference."""
+        i += 1
+        while i < len(self._tokens) and (self._tokens[i].kind is Kind.WORD or self._tokens[i].text in ("::", "<")):
+            i = closing_angle(self._tokens, i) + 1 if self._tokens[i].text == "<" else i + 1
+        return i < len(self._tokens) and self._tokens[i].text in ("*", "&")
+
+    @staticmethod
+    def _only_pointers(declaration: Declaration) -> bool:
+        """Whether the word says what the variables point to; they themselves are automatic, or members."""
+        return not declaration.says("static", "extern") and all(
+            declarator.pointer and not declarator.dimensions for declarator in declaration.declarators
+        )
+
+    def _refuse_declaration_in_call(self, i: int, level: Level) -> None:
+        """Refuse a declaration in the arguments of a macro, which may use it in any way."""
+        end = next((j for j in range(i, len(self._tokens)) if self._tokens[j].text in (",", ")", ";", "=")), i)
+        name = level.start - 2
+        is_call = name >= 0 and self._tokens[name].kind is Kind.WORD and self._before(name) in ("", ";", "{", "}")
+        if is_call and self._tokens[end - 1].text == "]":
+            raise self._error(i, f"{self._tokens[i].text} is not understood in the arguments of a macro")
+
+    # -- Functions --
+
+    def inline(self, i: int, level: Level) -> None:
+        """Drop what says inline a second time."""
+        head = self._tokens[level.start : self._end_of_head(i)]
+        others = head if self._tokens[i].text in INLINE else head[: i - level.start]
+        if any(token.text in INLINE_ATTRIBUTES for token in others):
+            self._text.delete(self._tokens[i])
+
+    def _end_of_head(self, i: int) -> int:
+        """Where the specifiers of a function end."""
+        while i < len(self._tokens) and self._tokens[i].text not in (";", "{", "}", "="):
+            if self._tokens[i].text == "(":
+                if self._before(i) not in ATTRIBUTES:
+                    break
+                i = closing(self._tokens, i)
+            i += 1
+        return i
+
+    def assembly(self, i: int, level: Level) -> None:
+        """Translate an assembly statement; what stands elsewhere names a symbol."""
+        if level.scope not in (Scope.FUNCTION, Scope.MACRO) or level.opening in ("(", "["):
+            return
+        if self._before(i) not in ("", ";", "{", "}", ")", ":", "else", "do"):
+            return
+        begin = i + 1
+        while begin < len(self._tokens) and self._tokens[begin].text in ASSEMBLY_QUALIFIERS:
+            begin += 1
+        if begin == len(self._tokens) or self._tokens[begin].text != "(":
+            return
+        end = closing(self._tokens, begin)
+        instructions = self._instructions(self._tokens[begin + 1 : end])
+        if not instructions:
+            return  # a barrier for the compiler
+        for instruction in instructions:
+            mnemonic = instruction.split()[0]
+            if instruction != "sync":
+                raise self._error(i, f"the assembly instruction `{mnemonic}` is not known; only `sync` is")
+        self._text.edit(self._tokens[i].start, self._tokens[end].end, "::mlusim::asm_sync()")
+
+    @staticmethod
+    def _instructions(tokens: Sequence[Token]) -> list[str]:
+        """The instructions of an assembly statement; a macro between strings is taken for one."""
+        template = ""
+        for token in tokens:
+            if token.text in (":", "::"):
+                break
+            template += token.text if token.kind is not Kind.STRING else value_of(token.text)
+        return [part.strip() for part in re.split(r"[;\n]", template) if part.strip()]
+
+    # -- Launches --
+
+    def launch(self, i: int, _: Level) -> None:
+        """Translate a launch, which begins with `<<<`."""
+        begin, is_name = self._callee(i)
+        callee = self._tokens[begin:i]
+        parts, end = self._configuration(i)
+        opening = end + 1  # of the arguments
+        close = closing(self._tokens, opening)
+
+        spelling = spelled(callee)
+        name = spelling.replace("\\", "\\\\").replace('"', '\\"')
+        name = f'"{name}"' if self._macro_scope is None else f"MLUSIM_TEXT({spelling})"
+        if is_name:
+            call = f"[=](const auto &...mlusim_each) {{ {spelling}(mlusim_each...); }}"
+        else:
+            call = f"[mlusim_kernel = {spelling}](const auto &...mlusim_each) {{ mlusim_kernel(mlusim_each...); }}"
+        self._text.edit(callee[0].start, callee[-1].end, f"::mlusim::launch({name}, &::mlusim::unit, ")
+        self._text.edit(self._tokens[i].start, self._tokens[i + 2].end, "")
+        for first, behind in parts:
+            # A list in braces is no expression, and a macro may stand for all three parts.
+            if len(parts) == 3 and self._tokens[first].text != "{":
+                self._text.insert(self._tokens[first].start, "(")
+                self._text.insert(self._tokens[behind - 1].end, ")")
+        self._text.edit(self._tokens[end - 2].start, self._tokens[end].end, "")
+        self._text.replace(self._tokens[opening], f", {call}{', ' if close > opening + 1 else ''}")
+        self._translate_nulls(opening + 1, close)
+
+    def _callee(self, launch: int) -> tuple[int, bool]:
+        """Where the expression before `<<<` begins, and whether it is a name."""
+        begin, is_name = self._operand(launch - 1, launch)
+        while begin > 0:
+            before = self._tokens[begin - 1]
+            if before.text == "::":
+                begin -= 1
+                inner = self._tokens[begin - 1] if begin > 0 else before
+                if inner.text == ">" or (inner.kind is Kind.WORD and inner.text not in EXPRESSION_KEYWORDS):
+                    begin, _ = self._operand(begin - 1, launch)
+            elif before.text == "##":
+                begin, _ = self._operand(begin - 2, launch)
+            elif before.text in (".", "->"):
+                begin, is_name = self._operand(begin - 2, launch)[0], False
+            elif before.text == "template" and begin > 1 and self._tokens[begin - 2].text == "::":
+                begin -= 1
+            else:
+                break
+        return begin, is_name
+
+    def _operand(self, last: int, launch: int) -> tuple[int, bool]:
+        """Where a name with its template arguments, a call, an element or a parenthesis begins that ends at `last`."""
+        begin, is_name = last, True
+        text = self._tokens[begin].text if begin >= 0 else ""
+        if text == ">":
+            begin = opened_angle(self._tokens, begin) - 1
+        elif text == "]":
+            return self._operand(opened(self._tokens, begin) - 1, launch)[0], False
+        elif text == ")":
+            opening = opened(self._tokens, begin)
+            before = self._tokens[opening - 1] if opening > 0 else None
+            if before is None or before.kind is not Kind.WORD or before.text in EXPRESSION_KEYWORDS:
+                return opening, False
+            begin = opening - 1  # a macro, or a function that gives the kernel
+        if begin < 0 or self._tokens[begin].kind is not Kind.WORD or self._tokens[begin].text in EXPRESSION_KEYWORDS:
+            raise self._error(launch, "there is no kernel before `<<<`")
+        return begin, is_name
+
+    def _configuration(self, launch: int) -> tuple[list[tuple[int, int]], int]:
+        """What stands between `<<<` and `>>>`, each part by its first token and that behind it, and the last `>`."""
+        begin = launch + 3
+        found = -1
+        i = begin
+        while i < len(self._tokens) and self._tokens[i].text not in (";", ")", "]", "}"):
+            if self._tokens[i].text in CLOSING:
+                i = closing(self._tokens, i)
+            elif is_run(self._tokens, i, ">", 3) and [token.text for token in self._tokens[i + 3 : i + 4]] == ["("]:
+                found = i if found < 0 else found
+                # Better one behind which no template arguments are open; but `<` may as well be less than.
+                marks = [token.text for token in self._tokens[begin:i]]
+                if marks.count("<") == marks.count(">"):
+                    found = i
+                    break
+            i += 1
+        if found < 0:
+            raise self._error(
+                launch, "a launch is written `kernel<<<dim, type, queue>>>(arguments)`; no `>>>(` follows"
+            )
+        return self._parts(begin, found, launch), found + 2
+
+    def _parts(self, begin: int, end: int, launch: int) -> list[tuple[int, int]]:
+        for angles in (False, True):
+            parts = self._split(begin, end, angles)
+            if len(parts) == 3 and all(first < last for first, last in parts):
+                return parts
+        if end == begin + 1 and self._tokens[begin].kind is Kind.WORD:
+            return [(begin, end)]
+        raise self._error(launch, "a launch is written `kernel<<<dim, type, queue>>>(arguments)`, with three parts")
+
+    def _split(self, begin: int, end: int, angles: bool) -> list[tuple[int, int]]:
+        """Divide at the commas outside of brackets; if told so, `<` behind a name is a bracket."""
+        parts: list[tuple[int, int]] = []
+        first = i = begin
+        while i < end:
+            text = self._tokens[i].text
+            if text in CLOSING:
+                i = closing(self._tokens, i)
+            elif text == "<" and angles and self._tokens[i - 1].kind is Kind.WORD:
+                with suppress(UnbalancedError):  # if it is not less than
+                    i = closing_angle(self._tokens[:end], i)
+            elif text == ",":
+                parts.append((first, i))
+                first = i + 1
+            i += 1
+        return [*parts, (first, end)]
+
+    def _translate_nulls(self, begin: int, end: int) -> None:
+        """Make NULL among the arguments a null pointer: passed on by a template, it is a number."""
+        i = begin
+        while i < end:
+            if self._tokens[i].text in CLOSING:
+                i = closing(self._tokens, i)
+            elif (
+                self._tokens[i].text == "NULL"
+                and self._before(i) in ("(", ",")
+                and self._tokens[i + 1].text in (",", ")")
+            ):
+                self._text.replace(self._tokens[i], "nullptr")
+            i += 1
+
+
+#: What is done at which word.
+WORDS: dict[str, Callable[[Translator], Callable[[int, Level], None]]] = {
+    **dict.fromkeys(MEMORIES, lambda translator: translator.memory),
+    LOCAL_MEMORY: lambda translator: translator.local_memory,
+    CONSTANT_MEMORY: lambda translator: translator.constant_memory,
+    DEVICE: lambda translator: translator.device,
+    **dict.fromkeys((INLINE_ATTRIBUTES - {DEVICE}) | INLINE, lambda translator: translator.inline),
+    **dict.fromkeys(ASSEMBLY, lambda translator: translator.assembly),
+}
+
+
+def translate(text: str, filename: str) -> str:
+    """Turn BANG C into C++.
+
+    Parameters
+    ----------
+    text
+        The source.
+    filename
+        What messages, debug information and `__FILE__` call it.
+
+    Returns
+    -------
+    str
+        A `#line`, then the source with as many lines as it had.
+
+    Raises
+    ------
+    TranslationError
+        If something in it has no form in C++.
+    """
+    text = text.removeprefix("\ufeff")
+    source = Text(text, filename)
+    tokens, directives = tokenize(text)
+    for directive in directives:
+        source.note_line(directive.tokens)
+    macros = macros_of(directives)
+    uses = MacroUses(tokens, directives, macros)
+
+    Translator(source, tokens, None).run(directives)
+    for macro in macros:
+
+        def scope_of(token: Token, name: str = macro.name) -> Scope:
+            scopes = uses.scopes(name)
+            if len(scopes) > 1:
+                found = " and ".join(sorted(scope.value for scope in scopes))
+                raise source.error(
+                    token, f"the macro {name} declares a variable and is used {found}; use it in one way"
+                )
+            return next(iter(scopes), Scope.FUNCTION)
+
+        Translator(source, macro.body, scope_of).run()
+    escaped = filename.replace("\\", "\\\\").replace('"', '\\"')
+    return f'#line 1 "{escaped}"\n{source.result()}'

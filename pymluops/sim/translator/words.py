@@ -1,0 +1,24 @@
+"""The words of BANG C that the translator looks for."""
+
+#: Qualifiers of what lies in the memory of a core or a cluster, by the name that mlusim_source.h has for it.
+MEMORIES = {"__nram__": "nram", "__wram__": "wram", "__mlu_shared__": "sram"}
+LOCAL_MEMORY = "__ldram__"
+CONSTANT_MEMORY = "__mlu_const__"
+DEVICE = "__mlu_device__"
+#: Attributes that bang.h defines as `inline`.
+INLINE_ATTRIBUTES = frozenset({"__mlu_func__", DEVICE})
+INLINE = frozenset({"inline", "__inline", "__inline__"})
+ASSEMBLY = frozenset({"asm", "__asm", "__asm__"})
+ASSEMBLY_QUALIFIERS = frozenset({"volatile", "__volatile", "__volatile__", "inline", "goto"})
+CLASS_KEYS = frozenset({"class", "struct", "union", "enum"})
+#: Words before a parenthesis that belongs to a declaration without being the name of a function.
+ATTRIBUTES = frozenset({"__attribute__", "__attribute", "alignas", "_Alignas", "__align__", "__declspec"})
+TYPE_OPERATORS = frozenset({"decltype", "typeof", "__typeof__", "__typeof", "__decltype"})
+#: Words of a declaration that are no part of the type.
+SPECIFIERS = frozenset(
+    {"typedef", "static", "extern", "register", "thread_local", "mutable", LOCAL_MEMORY, CONSTANT_MEMORY}
+    | {*INLINE, *INLINE_ATTRIBUTES, *MEMORIES}
+)
+QUALIFIERS = frozenset({"const", "volatile", "__restrict__", "__restrict", "restrict", *MEMORIES, LOCAL_MEMORY})
+#: Words that an expression can follow, so that they are no name before `::` or `(`.
+EXPRESSION_KEYWORDS = frozenset({"return", "else", "do", "throw", "case", "co_return", "if", "while", "for", "switch"})

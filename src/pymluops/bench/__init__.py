@@ -1,6 +1,0 @@
-"""``pymluops bench``: the operators against the speed of memory and against other ways to compute the same.
-
-``cases`` reads the problem lists in ``problems/``. ``families`` makes a problem of a case: arrays, the bytes that must
-move, our call and a check. ``peers`` holds the other ways. ``timing`` measures them all in turn, ``verdicts`` compares,
-``report``, ``plots`` and ``compare`` show. ``overhead``, ``memory`` and ``sizes`` are modes of their own.
-"""

@@ -1,0 +1,71 @@
+// As much of the machine as translated sources need: two cores, on which each launch runs one after the other.
+#include <cnrt.h>
+#include <mlusim_source.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <vector>
+
+#include "mlusim/types.h"
+
+#include "mlusim/sync.h"
+
+namespace {
+
+constexpr std::size_t kBytes = 1 << 16;
+constexpr int kCores = 2;
+
+std::vector<mlusim::Array *> &arrays() {
+  static auto *const all = new std::vector<mlusim::Array *>;
+  return *all;
+}
+
+int g_core = 0;
+
+// Memories of different cores lie apart; nothing in them is 0 from the start.
+void *place_of(const mlusim::Array &array) {
+  static char memories[kCores][3][kBytes];
+  return memories[g_core][static_cast<int>(array.space)] + array.offset;
+}
+
+}  // namespace
+
+namespace mlusim {
+
+Array::Array(ArraySpace space_of_array, const Unit *unit_of_array, const char *name_of_array, std::size_t size,
+             void **pointer, const void *initial_bytes)
+    : space(space_of_array),
+      unit(unit_of_array),
+      name(name_of_array),
+      bytes(size),
+      storage(pointer),
+      initial(initial_bytes),
+      offset(0),
+      initialised(nullptr) {
+  for (const Array *array : arrays()) offset += (array->bytes + 127) / 128 * 128;
+  if (offset + bytes > kBytes) std::abort();
+  arrays().push_back(this);
+}
+
+Array::~Array() = default;
+
+void *Array::here() const { return place_of(*this); }
+
+void enqueue_launch(const char *kernel, const Unit *, cnrtDim3_t dim, cnrtFunctionType_t, cnrtQueue_t,
+                    void (*invoke)(const void *), void *arguments, std::size_t, void (*destroy)(void *)) {
+  std::printf("%s %u\n", kernel, dim.x * dim.y * dim.z);
+  for (g_core = 0; g_core < kCores; ++g_core) {
+    for (const Array *array : arrays()) {
+      std::memset(place_of(*array), 0x55, array->bytes);
+      if (array->initial != nullptr) std::memcpy(place_of(*array), array->initial, array->bytes);
+      if (array->storage != nullptr) *array->storage = place_of(*array);
+    }
+    invoke(arguments);
+  }
+  destroy(arguments);
+}
+
+void asm_sync() {}
+
+}  // namespace mlusim

@@ -1,0 +1,85 @@
+"""What every operator must do, found from its description: results in given arrays, and refusals of each argument."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import described
+import families
+import pymluops
+from support import assert_same_values, canary, is_canary
+
+OPERATORS = described.describable()
+
+
+def made(name: str, seed: int = 3) -> dict[str, Any]:
+    return described.arguments(name, np.random.default_rng(seed))
+
+
+def test_most_operators_are_described_completely() -> None:
+    missing = set(families.OPERATORS) - set(OPERATORS)
+    assert {described.family_of(name) for name in missing} <= {"psamask", "get_indice_pairs"}
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("name", OPERATORS)
+def test_given_arrays_get_the_results(name: str, seed: int) -> None:
+    arguments = made(name, seed)
+    expected = described.call(name, arguments)
+    given = {
+        tensor.name: np.zeros(array.shape, array.dtype) if tensor.zeroed else canary(array.shape, array.dtype)
+        for tensor, array in zip(described.outputs(name), expected, strict=True)
+    }
+    found = described.call(name, arguments, **given)
+    for result, array, wanted in zip(found, given.values(), expected, strict=True):
+        assert result is array
+        assert_same_values(array, wanted)
+
+
+@pytest.mark.parametrize("name", OPERATORS)
+def test_each_array_is_checked(name: str) -> None:
+    arguments = made(name)
+    tensors = families.OPERATORS[name].tensors
+    results = dict(zip([t.name for t in described.outputs(name)], described.call(name, arguments), strict=True))
+    good = {**arguments, **results}
+    for tensor in tensors:
+        array = good[tensor.name]
+        bad: dict[str, Any] = {
+            "another type": array.astype(np.complex64),
+            "one dim more": array[None],
+            "not an array": object(),
+        }
+        strided = np.repeat(array, 2, -1)[..., ::2]
+        if not strided.flags["C_CONTIGUOUS"]:
+            bad["not packed"] = strided
+        if not tensor.output:
+            bad["None"] = None
+        for case, wrong in bad.items():
+            kept = {key: canary(value.shape, value.dtype) for key, value in results.items()}
+            changed = {**arguments, **kept, tensor.name: wrong}
+            with pytest.raises(pymluops.BadParamError, match=rf"^{name}: "):
+                described.call(name, changed)
+            for key, value in kept.items():
+                assert key == tensor.name or is_canary(value), (tensor.name, case)
+
+
+@pytest.mark.parametrize("name", OPERATORS)
+def test_an_output_may_not_be_an_input(name: str) -> None:
+    arguments = made(name)
+    for tensor, result in zip(described.outputs(name), described.call(name, arguments), strict=True):
+        for value in arguments.values():
+            if isinstance(value, np.ndarray) and value.dtype == result.dtype and value.shape == result.shape:
+                with pytest.raises(pymluops.BadParamError, match=f"{tensor.name}: expected memory of its own"):
+                    described.call(name, arguments, **{tensor.name: value})
+
+
+@pytest.mark.parametrize("name", OPERATORS)
+def test_each_scalar_is_checked(name: str) -> None:
+    arguments = made(name)
+    for scalar in families.OPERATORS[name].scalars:
+        for wrong in (None, "no such thing", 10**400, float("nan"), object()):
+            with pytest.raises((pymluops.BadParamError, TypeError)):
+                described.call(name, {**arguments, scalar.name: wrong})

@@ -1,0 +1,31 @@
+"""ball_query: for each centre the first points in a spherical shell around it, in order of their indices."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def squared_distances(points: np.ndarray, centre: np.ndarray) -> np.ndarray:
+    """((x - cx)^2 + (y - cy)^2) + (z - cz)^2, every step rounded to the type of the points."""
+    with np.errstate(all="ignore"):
+        x, y, z = ((points[:, i] - centre[i]) ** 2 for i in range(3))
+        result: np.ndarray = (x + y) + z
+    return result
+
+
+def ball_query(
+    new_xyz: np.ndarray, xyz: np.ndarray, min_radius: float, max_radius: float, nsample: int, idx: np.ndarray
+) -> np.ndarray:
+    """What idx [B, M, nsample] holds after the call, given what it holds before: centres without a point keep that."""
+    result = idx.copy()
+    if nsample == 0:
+        return result
+    with np.errstate(over="ignore"):
+        low, high = np.float32(min_radius) ** 2, np.float32(max_radius) ** 2
+    for b, m in np.ndindex(new_xyz.shape[:2]):
+        d2 = squared_distances(xyz[b], new_xyz[b, m]).astype(np.float32)
+        found = np.flatnonzero((d2 == 0) | ((low <= d2) & (d2 < high)))[:nsample]
+        if len(found):
+            result[b, m] = found[0]
+            result[b, m, : len(found)] = found
+    return result

@@ -1,0 +1,95 @@
+"""The quick selection of tests: what it leaves out, and that nothing is left out with --thorough."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from support import TESTS
+
+CONFTEST = """
+import selection
+pytest_addoption, pytest_configure = selection.add_option, selection.configure
+pytest_collection_modifyitems = selection.deselect
+"""
+
+MODULE = """
+import pytest
+from types import SimpleNamespace as Object
+from selection import examples
+
+@pytest.mark.sampled("a", "b")
+@pytest.mark.parametrize("b", range(4))
+@pytest.mark.parametrize("a", "xyz")
+def test_each_value(a, b): pass
+
+@pytest.mark.sampled("a", "b", together=True)
+@pytest.mark.parametrize("a,b,c", [(a, b, c) for a in "xy" for b in range(2) for c in range(5)])
+def test_each_pair(a, b, c): pass
+
+@pytest.mark.sampled("o.kind")
+@pytest.mark.parametrize("o", [Object(kind=i % 2) for i in range(10)], ids=range(10))
+def test_each_kind(o): pass
+
+@pytest.mark.sampled
+@pytest.mark.parametrize("a", range(9))
+def test_one(a): pass
+
+@pytest.mark.thorough
+def test_long(): pass
+
+@pytest.mark.parametrize("a", [1, pytest.param(2, marks=pytest.mark.thorough)])
+def test_one_is_long(a): pass
+"""
+PLAIN = [f"-pno:{plugin}" for plugin in ("cacheprovider", "xdist", "hypothesispytest")]
+ALL = 12 + 20 + 10 + 9 + 1 + 2
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "conftest.py").write_text(CONFTEST)
+    (tmp_path / "test_them.py").write_text(MODULE)
+    (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers =\n  thorough\n  sampled\n")
+    return tmp_path
+
+
+def collected(folder: Path, *arguments: str) -> list[str]:
+    """The names of the tests that pytest would run."""
+    command = [sys.executable, "-m", "pytest", "--collect-only", "-q", *PLAIN, *arguments]
+    environment = {**os.environ, "PYTHONPATH": str(TESTS), "PYTEST_ADDOPTS": ""}
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=True)
+    return [line.partition("::")[2] for line in done.stdout.splitlines() if "::" in line]
+
+
+def parameters(names: list[str], function: str) -> list[list[str]]:
+    return [name.partition("[")[2].rstrip("]").split("-") for name in names if name.startswith(f"{function}[")]
+
+
+def test_the_quick_selection(folder: Path) -> None:
+    names = collected(folder)
+    values = parameters(names, "test_each_value")
+    assert {a for a, _ in values} == set("xyz")
+    assert {b for _, b in values} == set("0123")
+    assert len(values) < 12
+    pairs = parameters(names, "test_each_pair")
+    assert sorted((a, b) for a, b, _ in pairs) == [("x", "0"), ("x", "1"), ("y", "0"), ("y", "1")]
+    assert sorted(int(number) % 2 for (number,) in parameters(names, "test_each_kind")) == [0, 1]
+    assert len(parameters(names, "test_one")) == 1
+    assert "test_long" not in names
+    assert parameters(names, "test_one_is_long") == [["1"]]
+
+
+def test_everything(folder: Path) -> None:
+    assert len(collected(folder, "--thorough")) == ALL
+
+
+def test_a_test_that_is_named_runs(folder: Path) -> None:
+    names = collected(
+        folder, "test_them.py::test_long", "test_them.py::test_one", str(folder / "test_them.py::test_each_pair")
+    )
+    assert names[0] == "test_long"
+    assert [len(parameters(names, function)) for function in ("test_one", "test_each_pair")] == [9, 20]

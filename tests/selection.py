@@ -1,0 +1,117 @@
+"""Which tests run: a quick selection by default, all of them with ``--thorough``.
+
+Three things keep the quick selection short:
+
+``@pytest.mark.thorough``
+    This test, or this parameter, runs with ``--thorough`` only.
+``@pytest.mark.sampled("op", "ctype")``
+    Of a parametrised test, tests are chosen until each value of each named parameter occurs in one of them; with no
+    name, one test. A name may be that of an attribute: ``"case.family"``. `together=True` asks for each combination
+    of the named values that there is.
+``examples(count)``
+    A property test gets `count` examples with ``--thorough`` and a share of them otherwise.
+
+The choice is the same in every run and every process: tests are tried in the order of a checksum of their names, so
+that values of parameters that are not named are mixed. A test whose name is given on the command line always runs.
+"""
+
+from __future__ import annotations
+
+import functools
+import zlib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import hypothesis
+import pytest
+
+#: max_examples of the profiles, of which :func:`examples` takes its share.
+THOROUGH_EXAMPLES, QUICK_EXAMPLES = 100, 20
+LEAST_EXAMPLES = 5
+
+_state = {"thorough": False}
+
+
+def examples(count: int) -> hypothesis.settings:
+    """The settings of a property test that is to try `count` examples with ``--thorough``, and fewer without."""
+    share = hypothesis.settings.default.max_examples / THOROUGH_EXAMPLES
+    return hypothesis.settings(max_examples=min(count, max(round(count * share), LEAST_EXAMPLES)))
+
+
+def is_thorough() -> bool:
+    """Whether all tests run. Known before test modules are imported."""
+    return _state["thorough"]
+
+
+def add_option(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--thorough",
+        action="store_true",
+        help="run all tests, with all examples of property tests; the default is a quick selection",
+    )
+
+
+def configure(config: pytest.Config) -> None:
+    """Read the option."""
+    _state["thorough"] = bool(config.getoption("--thorough"))
+
+
+def deselect(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Take what is for ``--thorough`` out of `items`."""
+    if is_thorough():
+        return
+    named = [_named(config, argument) for argument in config.args if "::" in argument]
+    sampled: dict[str, list[pytest.Item]] = {}
+    left_out: set[pytest.Item] = set()
+    for item in items:
+        if _is_named(item, named):
+            continue
+        if item.get_closest_marker("thorough"):
+            left_out.add(item)
+        elif item.get_closest_marker("sampled"):
+            sampled.setdefault(item.nodeid.partition("[")[0], []).append(item)
+    for candidates in sampled.values():
+        left_out |= set(candidates) - sample(candidates)
+    if left_out:
+        config.hook.pytest_deselected(items=[item for item in items if item in left_out])
+        items[:] = [item for item in items if item not in left_out]
+
+
+def _named(config: pytest.Config, argument: str) -> tuple[Path, str]:
+    """File and name of a test of the command line."""
+    file, _, name = argument.partition("::")
+    return (config.invocation_params.dir / file).resolve(), name
+
+
+def _is_named(item: pytest.Item, named: Iterable[tuple[Path, str]]) -> bool:
+    """Whether the command line asks for this very test, or for the function or class that it belongs to."""
+    own = item.nodeid.partition("::")[2]
+    return any(item.path == path and (own == name or own.startswith((f"{name}[", f"{name}::"))) for path, name in named)
+
+
+def sample(items: Iterable[pytest.Item]) -> set[pytest.Item]:
+    """Tests of one function in which each value that its marker asks for occurs."""
+    seen: set[tuple[str, ...]] = set()
+    chosen: set[pytest.Item] = set()
+    for item in sorted(items, key=lambda item: zlib.crc32(item.nodeid.encode())):
+        wanted = _values(item)
+        if not wanted <= seen:
+            seen |= wanted
+            chosen.add(item)
+    return chosen
+
+
+def _value(parameters: Mapping[str, object], name: str) -> object:
+    """The value of a parameter or, with dots, of its attributes."""
+    parameter, *attributes = name.split(".")
+    return functools.reduce(getattr, attributes, parameters[parameter])
+
+
+def _values(item: pytest.Item) -> set[tuple[str, ...]]:
+    marker = item.get_closest_marker("sampled")
+    assert marker is not None
+    parameters = item.callspec.params if hasattr(item, "callspec") else {}
+    values = [f"{name}={_value(parameters, name)!r}" for name in marker.args]
+    if marker.kwargs.get("together") or not values:
+        return {tuple(values)}
+    return {(value,) for value in values}
