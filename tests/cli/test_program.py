@@ -138,7 +138,7 @@ def test_info(program) -> None:
         "threads",
         "default   cpu",
         "cpu       available: ABI 1.11.1, library ",
-        " MiB on past the caches",
+        " MiB on with non-temporal stores",
         "sim       available: ABI 1.11.1, library ",
         "mlu       ",
     ):
