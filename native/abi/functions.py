@@ -365,11 +365,16 @@ def _result_type(argument: Argument, kind: str) -> str:
     return f"tuple[{plain}, ...]" if argument.role == "result_numbers" else plain
 
 
+#: Modules of classes that are not in pymluops.functions._objects.
+_MODULES = {"FFTPlan": "_fft_plan"}
+
+
 def stubs(header: Header) -> str:
     """Return pymluops/functions/__init__.pyi."""
     found = read_signatures(header)
     natives = sorted({native_class(a.detail) for signature in found for a in signature.arguments if "native" in a.role})
-    imports = "".join(f"from pymluops.functions._objects import {name} as {name}\n" for name in natives)
+    modules = ((_MODULES.get(name, "_objects"), name) for name in natives)
+    imports = "".join(f"from pymluops.functions.{module} import {name} as {name}\n" for module, name in sorted(modules))
     return f'''# {header.banner}
 # fmt: off
 """Types of the functions of mlu_op.h; their documentation is in pymluops.functions itself."""

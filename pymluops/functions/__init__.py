@@ -30,12 +30,12 @@ import sys
 from collections.abc import Iterator
 from types import ModuleType
 
+from pymluops.functions._fft_plan import FFTPlan
 from pymluops.functions._function import FUNCTIONS
 from pymluops.functions._objects import (
     AdamWDescriptor,
     CarafeDescriptor,
     DCNDescriptor,
-    FFTPlan,
     NativeSparseConvolutionDescriptor,
     NativeTensorDescriptor,
     NmsDescriptor,

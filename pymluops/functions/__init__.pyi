@@ -9,10 +9,10 @@ from typing import Any, SupportsFloat, SupportsIndex, TypeAlias
 from pymluops import enums
 from pymluops._core import Backend, Handle, Queue, SparseConvolutionDescriptor
 from pymluops.descriptors import TensorDescriptor
+from pymluops.functions._fft_plan import FFTPlan as FFTPlan
 from pymluops.functions._objects import AdamWDescriptor as AdamWDescriptor
 from pymluops.functions._objects import CarafeDescriptor as CarafeDescriptor
 from pymluops.functions._objects import DCNDescriptor as DCNDescriptor
-from pymluops.functions._objects import FFTPlan as FFTPlan
 from pymluops.functions._objects import NativeSparseConvolutionDescriptor as NativeSparseConvolutionDescriptor
 from pymluops.functions._objects import NativeTensorDescriptor as NativeTensorDescriptor
 from pymluops.functions._objects import NmsDescriptor as NmsDescriptor

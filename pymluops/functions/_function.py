@@ -11,12 +11,13 @@ from pymluops import _core, errors
 from pymluops._arguments import Names, refusal, shown
 from pymluops._core import ArrayArgument, Backend, DeviceArray, Handle, NativeObject, SparseConvolutionDescriptor
 from pymluops.enums import AdamWDescAttribute
-from pymluops.functions import _numbers, _special
-from pymluops.functions._objects import CLASSES, FFTPlan, NativeTensorDescriptor
+from pymluops.functions import _call, _numbers, _special
+from pymluops.functions._fft_plan import FFTPlan
+from pymluops.functions._objects import CLASSES, NativeTensorDescriptor
 from pymluops.functions._signature import SIGNATURES, Argument, Signature
 from pymluops.functions._tensors import Description, Tensor, bare_array, describe, read_array
 
-__all__ = ["FUNCTIONS", "Function", "call"]
+__all__ = ["FUNCTIONS", "Function"]
 
 #: Most dims that a function may write, more than any library has.
 _MOST_DIMS = 64
@@ -456,8 +457,4 @@ _BINDERS: dict[str, Callable[[Call, Argument], None]] = {
 
 #: All functions by name, in the order of the header.
 FUNCTIONS = {name: Function(signature) for name, signature in SIGNATURES.items()}
-
-
-def call(function: str, *arguments: Any, target: NativeObject | None = None, **keywords: Any) -> Any:
-    """Call the function of this name; an object that it makes becomes `target` if that is given."""
-    return FUNCTIONS[function].invoke(target, arguments, keywords)
+_call.FUNCTIONS.update(FUNCTIONS)
