@@ -62,7 +62,7 @@ import threading
 import numpy as np
 
 from pymluops import _arguments, _hints, _pool, _shown, dtypes, errors
-from pymluops.enums import DataType, Layout, Status
+from pymluops.enums import DataType, Layout, Status  # no-cython-lint: the parts need them
 
 cdef extern from "Python.h":
     PyObject *PyThreadState_GetDict()

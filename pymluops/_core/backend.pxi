@@ -159,8 +159,8 @@ cdef class Backend:
     def implements(self, str function not None):
         """Tell whether the library computes what a function of the C ABI promises.
 
-        Libraries of this package export every function; one that they do not implement answers NOT_SUPPORTED. Of another
-        library it can only be told which functions it exports.
+        Libraries of this package export every function; one that they do not implement returns NOT_SUPPORTED. Of
+        another library it is only known which functions it exports.
 
         Parameters
         ----------

@@ -123,7 +123,7 @@ cdef class DeviceArray:
         if data == NULL:
             return
         self.data = NULL
-        # Without an iterator, which may be the one thing that there is no memory for. Nothing changes the dict any more.
+        # PyDict_Next allocates nothing, unlike an iterator. Nothing changes the dict any more.
         while PyDict_Next(self.queues, &position, &queue, &number):
             (<QueueState>queue).wait_quietly(<object>number)
         begin_wait(self.backend)  # the runtime may wait for kernels that use other arrays

@@ -127,8 +127,8 @@ cdef class QueueState:
             if status != 0:
                 error = device_failure(self.backend, "cnrtQueueSync", status)
                 self.suspect = self.finished + 1
-            # Also after an error: work behind it was dropped. So was what an interrupted wait left undone. But functions
-            # that a queue runs are not let wait.
+            # Also after an error, when the rest of the queue's work was dropped, and after an interrupted wait. But a
+            # function that a queue runs may not wait.
             if status != cnrtErrorOpsNotPermitted:
                 self.finish(number)
         finally:
