@@ -26,7 +26,7 @@ target_include_directories(mluops_core_module PRIVATE native/include native/sim/
 
 install(TARGETS mluops_cpu LIBRARY DESTINATION pymluops)
 if("sim" IN_LIST MLUOPS_TARGETS)
-  # With the headers that pymluops.sim.toolchain compiles further kernels with.
+  # Includes the headers with which pymluops.sim.toolchain compiles kernels.
   install(TARGETS mluops_sim LIBRARY DESTINATION pymluops)
   install(DIRECTORY native/sim/include/ native/include/ DESTINATION pymluops/_sim/include FILES_MATCHING PATTERN "*.h")
 endif()

@@ -1,4 +1,4 @@
-// Functions of the C ABI that tell what they were called with, for test_schema.py.
+// Functions of the C ABI that tell what they were called with, for the tests of schemas.
 
 #include <cstdint>
 #include <cstring>
