@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "check/pipes.h"
 #include "check/race.h"
 #include "check/stamps.h"
 #include "harness.h"

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,7 @@
 #include "machine/launch.h"
 #include "machine/memory.h"
 #include "machine/observer.h"
+#include "machine/trap.h"
 
 namespace scene {
 

@@ -42,7 +42,7 @@ def test_known_devices() -> None:
 
 
 @pytest.fixture
-def device_as_before() -> Any:
+def device_as_before(nothing_leaks: None) -> Any:  # which is to see the device as it was
     before = sim.device()
     yield before
     sim.set_device(before)
