@@ -356,7 +356,7 @@ cdef str array_text(object array):
 
 
 cdef str error_text(object error):
-    """Return the first line of an error: PyTorch puts a trace of its C++ functions behind it."""
+    """Return the first line of an error: PyTorch appends a trace of its C++ functions."""
     try:
         lines = str(error).split("\n")
     except Exception:
