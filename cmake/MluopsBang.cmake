@@ -1,5 +1,5 @@
-# libmluops_bang: the C ABI of include/mlu_op.h with the BANG C kernels of ops/<family>/bang.mlu, for a card, by the vendor's
-# compiler.
+# libmluops_bang: the C ABI of include/mlu_op.h with the BANG C kernels of ops/<family>/bang.mlu, compiled for a card with the
+# vendor's compiler.
 #
 # UNTESTED: neither the compiler nor a card was available. The simulator runs the same sources.
 

@@ -14,7 +14,7 @@ function(mluops_compile_options target)
     POSITION_INDEPENDENT_CODE ON)
   target_compile_options(${target} PRIVATE
     -Wall -Wextra -Wpedantic
-    # The same source gives the same bits on every level: a * b + c is never fused behind our back.
+    # Results are bit-identical on every level: the compiler must not contract a * b + c to a fused multiply-add.
     -ffp-contract=off
     -fno-math-errno
     $<$<BOOL:${MLUOPS_WERROR}>:-Werror>)
@@ -26,7 +26,7 @@ function(mluops_compile_options target)
     if(MLUOPS_SANITIZE STREQUAL "thread")
       set(sanitize -fsanitize=thread -fno-omit-frame-pointer)
     else()
-      # enum: a C caller may pass any number as an enumerator, and the checks must be able to look at it.
+      # Without enum: a C caller may pass any number as an enumerator, and the library reads it to check it.
       set(sanitize -fsanitize=address,undefined -fno-sanitize=enum -fno-sanitize-recover=all -fno-omit-frame-pointer)
     endif()
     target_compile_options(${target} PRIVATE ${sanitize})
@@ -60,8 +60,8 @@ function(mluops_level_option level result)
   set(${result} ${option} PARENT_SCOPE)
 endfunction()
 
-# Sets `result` to what toolchain.py of the Python package answers: it holds the compiler options of BANG C kernels and the
-# figures of the cards. mlusim_toolchain(result argument...)
+# mlusim_toolchain(result argument...): sets `result` to the output of the Python package's toolchain.py, which has the
+# compiler options of BANG C kernels and the figures of the cards.
 function(mlusim_toolchain result)
   set(folder "${PROJECT_SOURCE_DIR}/pymluops/sim")
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${folder}/toolchain.py" "${folder}/cards.toml")
@@ -71,9 +71,9 @@ function(mlusim_toolchain result)
   set(${result} "${answer}" PARENT_SCOPE)
 endfunction()
 
-# How BANG C kernels are compiled for the simulator: mlusim_kernel_options(target arch).
+# mlusim_kernel_options(target arch): gives `target` the options that compile BANG C kernels for the simulator.
 function(mlusim_kernel_options target arch)
-  # Files are named as in the repository, whoever compiled them and where.
+  # Line tables name files by their path in the repository, wherever they are compiled.
   mlusim_toolchain(options --flags ${arch} --compiler-id "${CMAKE_CXX_COMPILER_ID}"
     --strip "${PROJECT_BINARY_DIR}" --strip "${PROJECT_SOURCE_DIR}")
   target_compile_options(${target} PRIVATE ${options})

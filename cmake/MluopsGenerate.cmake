@@ -5,12 +5,12 @@ set(MLUOPS_HEADERS
   "${CMAKE_CURRENT_SOURCE_DIR}/native/include/mlu_op.h" "${CMAKE_CURRENT_SOURCE_DIR}/native/include/mluops_ext.h")
 set(MLUOPS_GENERATOR "${CMAKE_CURRENT_SOURCE_DIR}/native/abi/generate.py")
 
-# What a library for a device offers below that ABI.
+# The functions that a library for a device exports in addition to that ABI.
 set(MLUOPS_DEVICE_HEADERS
   "${CMAKE_CURRENT_SOURCE_DIR}/native/sim/include/cnrt.h" "${CMAKE_CURRENT_SOURCE_DIR}/native/sim/include/mlusim.h")
 
-# mluops_generate([--exports FILE] [--entries FILE] [--null-calls FILE] [--cffi FILE] [--cython FILE] [HEADERS FILE...]): a rule that makes these files with
-# abi/generate.py from those headers and the ones given.
+# mluops_generate([--exports FILE] [--entries FILE] [--null-calls FILE] [--cffi FILE] [--cython FILE] [HEADERS FILE...])
+# adds a rule that generates these files with abi/generate.py from the headers above and the additional HEADERS.
 function(mluops_generate)
   cmake_parse_arguments(PARSE_ARGV 0 generate "" "" "HEADERS")
   set(headers ${MLUOPS_HEADERS} ${generate_HEADERS})

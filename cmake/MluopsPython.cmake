@@ -7,7 +7,7 @@ find_package(Python 3.11 REQUIRED COMPONENTS Interpreter Development.SABIModule 
 
 set(MLUOPS_CFFI "${CMAKE_CURRENT_BINARY_DIR}/_abi.py")
 set(MLUOPS_TABLE "${CMAKE_CURRENT_BINARY_DIR}/_table.pxi")
-set(MLUOPS_PYX "${CMAKE_CURRENT_SOURCE_DIR}/pymluops/_core.pyx")
+set(MLUOPS_PYX "${CMAKE_CURRENT_SOURCE_DIR}/pymluops/_core/_core.pyx")
 set(MLUOPS_CORE_C "${CMAKE_CURRENT_BINARY_DIR}/_core.c")
 mluops_generate(--cffi "${MLUOPS_CFFI}" --cython "${MLUOPS_TABLE}" HEADERS ${MLUOPS_DEVICE_HEADERS})
 add_custom_command(
@@ -26,7 +26,7 @@ target_include_directories(mluops_core_module PRIVATE native/include native/sim/
 
 install(TARGETS mluops_cpu LIBRARY DESTINATION pymluops)
 if("sim" IN_LIST MLUOPS_TARGETS)
-  # With the headers that pymluops.sim.toolchain compiles further kernels with.
+  # Includes the headers with which pymluops.sim.toolchain compiles kernels.
   install(TARGETS mluops_sim LIBRARY DESTINATION pymluops)
   install(DIRECTORY native/sim/include/ native/include/ DESTINATION pymluops/_sim/include FILES_MATCHING PATTERN "*.h")
 endif()

@@ -22,7 +22,7 @@ def use_compiled_package(package: str) -> None:
     ImportError
         If they lie nowhere on `sys.path`: the message says how to build them.
     """
-    if importlib.util.find_spec(f"{package}._core") is not None:  # also true of an editable installation
+    if _is_module(importlib.util.find_spec(f"{package}._core")):  # also true of an editable installation
         return
     installed = _installed(package)
     if installed is None:
@@ -40,6 +40,11 @@ def _installed(package: str) -> ModuleSpec | None:
         if os.path.realpath(folder or os.curdir) == here:
             continue
         spec = PathFinder.find_spec(package, [folder])
-        if spec is not None and PathFinder.find_spec(f"{package}._core", spec.submodule_search_locations) is not None:
+        if spec is not None and _is_module(PathFinder.find_spec(f"{package}._core", spec.submodule_search_locations)):
             return spec
     return None
+
+
+def _is_module(spec: ModuleSpec | None) -> bool:
+    """Tell the compiled module from the folder of its sources, which Python takes for a namespace package."""
+    return spec is not None and spec.has_location

@@ -40,7 +40,7 @@ def register(subparsers: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Print what is known; a library that is missing is no error, unless it was asked for."""
+    """Print the information. A missing library is an error only if `--functions` names it."""
     if args.functions is not None:
         from pymluops import _functions_table
 
@@ -78,7 +78,7 @@ def collect() -> dict[str, Any]:
 
 
 def describe_backend(backend: Backend) -> dict[str, Any]:
-    """Return what a loaded library says about itself; None stands for what it does not tell."""
+    """Return the properties of a loaded library; None where it does not report one."""
     import pymluops
 
     return {
@@ -108,7 +108,7 @@ def default_backend() -> Backend:
 
 
 def _environment_problem() -> str | None:
-    """Return what is wrong with the environment variables, all of which every library needs to be right."""
+    """Return what is wrong with the environment variables; a library is not loaded unless all of them are valid."""
     try:
         _environment.check()
     except NotInitializedError as error:
@@ -139,7 +139,7 @@ def _nothing_known() -> dict[str, Any]:
 
 
 def cpu() -> dict[str, Any]:
-    """Return model, usable CPUs and instruction sets of this machine, as far as Linux tells."""
+    """Return model, usable CPUs and instruction sets of this machine, as far as Linux reports them."""
     facts: dict[str, str] = {}
     try:
         for line in Path("/proc/cpuinfo").read_text(errors="replace").splitlines():
@@ -156,7 +156,7 @@ def cpu() -> dict[str, Any]:
 
 
 def render(found: dict[str, Any]) -> str:
-    """Return the text for people."""
+    """Return the readable text."""
     processor = found["cpu"]
     lines = [
         f"pymluops  {found['version']} (Python {found['python']}, NumPy {found['numpy']}, {found['platform']})",
@@ -176,12 +176,12 @@ def render(found: dict[str, Any]) -> str:
         details += [f"library {backend['library_version']}"] if backend["library_version"] else []
         details += [backend["instruction_level"]] if backend["instruction_level"] else []
         if backend["streaming_bytes"] is not None:
-            details.append(f"results from {backend['streaming_bytes'] / 2**20:g} MiB on with non-temporal stores")
+            details.append(f"non-temporal stores from {backend['streaming_bytes'] / 2**20:g} MiB")
         lines += [f"{name:<8}  available: {', '.join(details)}", f"          {backend['path']}"]
     return "\n".join(lines)
 
 
 def _reason(found: dict[str, Any], reason: str | None) -> str | None:
-    """Return the reason, or a reference where it is the problem that has a line of its own."""
+    """Return the reason, or a reference to the line of the environment problem if that is the reason."""
     problem = found["environment_problem"]
     return "see the problem" if problem and reason and problem in reason else reason

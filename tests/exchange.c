@@ -56,7 +56,7 @@ static int to_object(void *tensor, void **out) {
 
 // What `__dlpack_c_exchange_api__` of a type is to be. `function` makes an object of a managed tensor's address.
 PyObject *exchange_capsule(unsigned major, int linked, int borrows, int imports, PyObject *function) {
-  Table *tables = calloc(2, sizeof(Table)); // lives as long as the process, as the specification wants it
+  Table *tables = calloc(2, sizeof(Table));  // lives as long as the process, as the specification wants it
   Py_INCREF(function);
   importer = function;
   for (int i = 0; i < 2; i++) {
@@ -67,6 +67,6 @@ PyObject *exchange_capsule(unsigned major, int linked, int borrows, int imports,
   tables[0].header.major = major;
   tables[1].header.major = 1;
   if (linked) tables[0].header.previous = &tables[1].header;
-  if (major != 1) tables[0].from_object = NULL; // another version may have anything there
+  if (major != 1) tables[0].from_object = NULL;  // another version may have anything there
   return PyCapsule_New(tables, "dlpack_exchange_api", NULL);
 }

@@ -1,6 +1,6 @@
 // The FFT plan: what one transform looks like. mluOpExecFFT reads it.
-#include "core/exception_guard.h"
 #include "core/check.h"
+#include "core/exception_guard.h"
 #include "core/settings.h"
 
 namespace mluops {

@@ -7,9 +7,9 @@
 #include <mutex>
 #include <string>
 
-#include "core/exception_guard.h"
 #include "core/check.h"
 #include "core/environment.h"
+#include "core/exception_guard.h"
 #include "core/gen_case.h"
 #include "core/target.h"
 

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <cstring>
 
-#include "core/exception_guard.h"
 #include "core/check.h"
+#include "core/exception_guard.h"
 
 namespace mluops {
 namespace {

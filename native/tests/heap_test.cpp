@@ -261,7 +261,7 @@ TEST(new_allocations_are_not_initialised) {
   watch_shadow(false);
 }
 
-TEST(a_shadow_that_nobody_watches_is_left_alone_and_lags) {
+TEST(a_shadow_without_observers_is_not_updated) {
   const Fresh heap(64);
   CHECK(!keep_shadow());
   CHECK(!catch_up_with_shadow());  // there is none yet

@@ -256,7 +256,7 @@ TEST(a_free_is_not_in_the_way) {
   CHECK_EQ(counters().live_allocations, before.live_allocations);
 }
 
-TEST(short_waits_ask_nobody) {
+TEST(short_waits_do_not_poll) {
   const Interrupt interrupt(0);
   for (int i = 0; i < 20; ++i) {
     launch(nullptr, [] {});

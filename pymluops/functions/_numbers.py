@@ -15,7 +15,7 @@ from pymluops._arguments import Caller, flag, integer, refusal, shown
 from pymluops.dtypes import data_type_name, item_size
 from pymluops.enums import DataType
 
-__all__ = ["element_bytes", "element_value", "number", "number_bytes", "room_for", "value_of"]
+__all__ = ["element_bytes", "element_value", "length", "number", "number_bytes", "room_for", "value_of"]
 
 #: Smallest and largest value of the integer kinds.
 RANGES = {"int32": (-(2**31), 2**31 - 1), "int64": (-(2**63), 2**63 - 1), "size": (0, 2**64 - 1)}
@@ -172,3 +172,11 @@ def element_value(dtype: int, memory: bytearray) -> complex | bytes:
     except (TypeError, ValueError):
         known = dtype in {int(member) for member in DataType}
         return bytes(memory[: item_size(DataType(dtype))]) if known else bytes(memory)
+
+
+def length(values: Any) -> int:
+    """Return the number of values; 0 for what has none, which is refused where the values are read."""
+    try:
+        return len(values)
+    except TypeError:
+        return 0

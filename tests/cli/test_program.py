@@ -138,7 +138,7 @@ def test_info(program) -> None:
         "threads",
         "default   cpu",
         "cpu       available: ABI 1.11.1, library ",
-        " MiB on with non-temporal stores",
+        "non-temporal stores from ",
         "sim       available: ABI 1.11.1, library ",
         "mlu       ",
     ):

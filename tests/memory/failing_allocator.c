@@ -3,8 +3,8 @@
 
 static PyMemAllocatorEx before[3];
 static const PyMemAllocatorDomain domains[3] = {PYMEM_DOMAIN_RAW, PYMEM_DOMAIN_MEM, PYMEM_DOMAIN_OBJ};
-static unsigned long thread; // whose allocations are counted
-static long left;            // until the one that fails; below 0: none will
+static unsigned long thread;  // whose allocations are counted
+static long left;             // until the one that fails; below 0: none will
 static int failed;
 
 static int fails(void) {

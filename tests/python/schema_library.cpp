@@ -1,4 +1,4 @@
-// Functions of the C ABI that tell what they were called with, for test_schema.py.
+// Functions of the C ABI that tell what they were called with, for the tests of schemas.
 
 #include <cstdint>
 #include <cstring>
@@ -113,20 +113,23 @@ mluOpStatus_t mluOpBboxOverlaps(mluOpHandle_t, const int mode, const bool aligne
   return MLUOP_STATUS_SUCCESS;
 }
 
-mluOpStatus_t mluOpGetIndiceConvolutionForwardWorkspaceSize(
-    mluOpHandle_t, const mluOpTensorDescriptor_t, const mluOpTensorDescriptor_t, const mluOpTensorDescriptor_t,
-    const mluOpTensorDescriptor_t, const int64_t[], const int64_t num_act_out, const int64_t inverse, const int64_t,
-    size_t *size) {
+mluOpStatus_t mluOpGetIndiceConvolutionForwardWorkspaceSize(mluOpHandle_t, const mluOpTensorDescriptor_t,
+                                                            const mluOpTensorDescriptor_t,
+                                                            const mluOpTensorDescriptor_t,
+                                                            const mluOpTensorDescriptor_t, const int64_t[],
+                                                            const int64_t num_act_out, const int64_t inverse,
+                                                            const int64_t, size_t *size) {
   *size = static_cast<size_t>(num_act_out + inverse) % 1000;
   return MLUOP_STATUS_SUCCESS;
 }
 
-mluOpStatus_t mluOpIndiceConvolutionForward(
-    mluOpHandle_t, const mluOpTensorDescriptor_t features_desc, const void *features,
-    const mluOpTensorDescriptor_t filters_desc, const void *filters, const mluOpTensorDescriptor_t indice_pairs_desc,
-    const void *indice_pairs, const int64_t indice_num[], const int64_t num_act_out, const int64_t inverse,
-    const int64_t sub_m, void *workspace, size_t workspace_size, const mluOpTensorDescriptor_t features_out_desc,
-    void *features_out) {
+mluOpStatus_t mluOpIndiceConvolutionForward(mluOpHandle_t, const mluOpTensorDescriptor_t features_desc,
+                                            const void *features, const mluOpTensorDescriptor_t filters_desc,
+                                            const void *filters, const mluOpTensorDescriptor_t indice_pairs_desc,
+                                            const void *indice_pairs, const int64_t indice_num[],
+                                            const int64_t num_act_out, const int64_t inverse, const int64_t sub_m,
+                                            void *workspace, size_t workspace_size,
+                                            const mluOpTensorDescriptor_t features_out_desc, void *features_out) {
   begin();
   saw(static_cast<double>(num_act_out));
   saw(static_cast<double>(inverse));
@@ -172,16 +175,16 @@ mluOpStatus_t mluOpAdamW(mluOpHandle_t, mluOpAdamWDescriptor_t adamw_desc, const
 }
 
 // Writes nothing if an array is empty.
-mluOpStatus_t mluOpMsDeformAttnBackward(
-    mluOpHandle_t, const mluOpTensorDescriptor_t value_desc, const void *value,
-    const mluOpTensorDescriptor_t spatial_shapes_desc, const void *spatial_shapes,
-    const mluOpTensorDescriptor_t level_start_index_desc, const void *level_start_index,
-    const mluOpTensorDescriptor_t sampling_loc_desc, const void *sampling_loc,
-    const mluOpTensorDescriptor_t attn_weight_desc, const void *attn_weight,
-    const mluOpTensorDescriptor_t grad_output_desc, const void *grad_output, const int32_t im2col_step,
-    const mluOpTensorDescriptor_t grad_value_desc, void *grad_value,
-    const mluOpTensorDescriptor_t grad_sampling_loc_desc, void *grad_sampling_loc,
-    const mluOpTensorDescriptor_t grad_attn_weight_desc, void *grad_attn_weight) {
+mluOpStatus_t mluOpMsDeformAttnBackward(mluOpHandle_t, const mluOpTensorDescriptor_t value_desc, const void *value,
+                                        const mluOpTensorDescriptor_t spatial_shapes_desc, const void *spatial_shapes,
+                                        const mluOpTensorDescriptor_t level_start_index_desc,
+                                        const void *level_start_index, const mluOpTensorDescriptor_t sampling_loc_desc,
+                                        const void *sampling_loc, const mluOpTensorDescriptor_t attn_weight_desc,
+                                        const void *attn_weight, const mluOpTensorDescriptor_t grad_output_desc,
+                                        const void *grad_output, const int32_t im2col_step,
+                                        const mluOpTensorDescriptor_t grad_value_desc, void *grad_value,
+                                        const mluOpTensorDescriptor_t grad_sampling_loc_desc, void *grad_sampling_loc,
+                                        const mluOpTensorDescriptor_t grad_attn_weight_desc, void *grad_attn_weight) {
   begin();
   saw(im2col_step);
   saw(value_desc, value);

@@ -20,9 +20,7 @@ def module_name(path: Path) -> str:
 
 #: The compiled modules count as one: it is made of several files.
 FILES = {module_name(path): [path] for path in sorted(PACKAGE.rglob("*.py"))}
-FILES["pymluops._core"] = sorted(
-    [*PACKAGE.rglob("_core*.pyx"), *PACKAGE.rglob("_core*.pxi"), *PACKAGE.rglob("_core/*.p[yx][xi]")]
-)
+FILES["pymluops._core"] = sorted([*PACKAGE.glob("_core/*.pyx"), *PACKAGE.glob("_core/*.pxi")])
 
 
 def imported_at(node: ast.Import | ast.ImportFrom, module: str, path: Path) -> Iterator[str]:

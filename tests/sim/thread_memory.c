@@ -69,7 +69,9 @@ static void *use(void *argument) {
 }
 
 int main(int count, char **arguments) {
-  enum { kThreads = 40 };  // more than the library has reserves for
+  enum {
+    kThreads = 40
+  };  // more than the library has reserves for
   static struct Told told[kThreads];
   pthread_t threads[kThreads];
   library = count == 2 ? dlopen(arguments[1], RTLD_NOW | RTLD_LOCAL) : NULL;
@@ -77,9 +79,9 @@ int main(int count, char **arguments) {
     fprintf(stderr, "%s\n", dlerror());
     return 2;
   }
-  queue_create = (cnrtRet_t(*)(cnrtQueue_t *))find("cnrtQueueCreate");
-  queue_sync = (cnrtRet_t(*)(cnrtQueue_t))find("cnrtQueueSync");
-  get_last_error = (cnrtRet_t(*)(void))find("cnrtGetLastError");
+  queue_create = (cnrtRet_t (*)(cnrtQueue_t *))find("cnrtQueueCreate");
+  queue_sync = (cnrtRet_t (*)(cnrtQueue_t))find("cnrtQueueSync");
+  get_last_error = (cnrtRet_t (*)(void))find("cnrtGetLastError");
   explanation = (const char *(*)(void))find("mlusimGetLastError");
   report = (const char *(*)(void))find("mlusimGetReport");
   level = (const char *(*)(void))find("mluopsExtGetInstructionLevel");

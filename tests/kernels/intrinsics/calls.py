@@ -33,6 +33,9 @@ REALS = ("half", "float", "bfloat16_t")
 HALF_FLOAT = ("half", "float")
 WORDS = ("short", "unsigned short", "int", "unsigned int")
 
+#: ``run(arch, function, *arguments)`` calls a host function of a test's source.
+Run = Callable[..., Outcome]
+
 NOTHING = np.zeros(0, np.uint8)
 SOURCES = 3
 
@@ -149,3 +152,7 @@ def assert_same(actual: np.ndarray, expected: np.ndarray) -> None:
         f"{len(places)} differ, the first at {places[0]}: {actual.reshape(-1)[places[0]]!r} is not "
         f"{expected.reshape(-1)[places[0]]!r}"
     )
+
+
+def succeed(outcome: Outcome) -> None:
+    assert outcome.code == SUCCESS, outcome.report

@@ -7,14 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from kernels.device import Device
-from kernels.intrinsics.calls import Calls
+from kernels.device import Device, Outcome
+from kernels.intrinsics.calls import Calls, Run
 from pymluops.sim.toolchain import Toolchain
 
 HERE = Path(__file__).resolve().parent
 
 #: Modules with sources of their own, which are compiled for each architecture. The default selection takes one.
-COMPILED_APART = ("test_copies", "test_control", "test_declared")
+COMPILED_APART = ("test_copies", "test_control", "test_declared", "test_fills")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -38,3 +38,14 @@ def calls(toolchain: Toolchain, device: Callable[[int], Device]) -> Callable[[in
         return compiled[arch]
 
     return of
+
+
+@pytest.fixture(scope="module")
+def run(request: pytest.FixtureRequest, toolchain: Toolchain, device: Callable[[int], Device]) -> Run:
+    """``run(arch, function, *arguments)`` calls a host function of ``x.mlu``, the source of the module ``test_x``."""
+    source = HERE / f"{request.path.stem.removeprefix('test_')}.mlu"
+
+    def call(arch: int, function: str, *arguments: object, checks: str = "all") -> Outcome:
+        return device(arch).call(toolchain.compile(source, arch), function, *arguments, checks=checks)
+
+    return call

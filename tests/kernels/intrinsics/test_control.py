@@ -2,32 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from kernels.device import KERNEL_TRAP, SUCCESS, Device, Outcome
+from kernels.device import KERNEL_TRAP, SUCCESS, Device
+from kernels.intrinsics.calls import Run
 from pymluops.sim.toolchain import Toolchain
 
 SOURCE = Path(__file__).with_name("control.mlu")
 ARCHS = (270, 372, 592)
 
-Run = Callable[..., Outcome]
-
 FROM_GDRAM, WITHIN_NRAM = 1, 2
-
-
-@pytest.fixture(scope="session")
-def run(toolchain: Toolchain, device: Callable[[int], Device]) -> Run:
-    """``run(arch, function, *arguments)`` calls a host function of control.mlu."""
-
-    def call(arch: int, function: str, *arguments: object, checks: str = "all") -> Outcome:
-        library = toolchain.compile(SOURCE, arch)
-        return device(arch).call(library, function, *arguments, checks=checks)
-
-    return call
 
 
 # By number of the sync in control.mlu: what has arrived behind it.

@@ -13,7 +13,7 @@ cdef enum:
 @cython.final
 @cython.no_gc_clear
 cdef class ArrayArgument:
-    """An array given to a function of a library: looked at, held until `release`, on a device given a place there.
+    """An array given to a function of a library: read, held until `release`, and staged if the library is for a device.
 
     Attributes
     ----------

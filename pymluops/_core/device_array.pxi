@@ -21,8 +21,8 @@ cdef class DeviceArray:
     Other packages get it through DLPack, as an array of device type 12 (kDLExtDev), which only those that know the
     device can take; ``numpy.from_dlpack(array, device="cpu")`` makes a copy in host memory.
 
-    A DeviceArray knows which queues still work on it. Whoever needs it next waits for them: another queue, `to_host`,
-    `close`. Work that was started through ``Backend.lib`` it does not know.
+    A DeviceArray records the queues that still work on it. The next use waits for them: by another queue, `to_host` or
+    `close`. Work that was started through ``Backend.lib`` is not recorded.
 
     Parameters
     ----------
@@ -123,7 +123,7 @@ cdef class DeviceArray:
         if data == NULL:
             return
         self.data = NULL
-        # Without an iterator, which may be the one thing that there is no memory for. Nothing changes the dict any more.
+        # PyDict_Next allocates nothing, unlike an iterator. Nothing changes the dict any more.
         while PyDict_Next(self.queues, &position, &queue, &number):
             (<QueueState>queue).wait_quietly(<object>number)
         begin_wait(self.backend)  # the runtime may wait for kernels that use other arrays
@@ -442,7 +442,7 @@ cdef class DeviceArray:
 
 
 cdef dict unfinished(dict works):
-    """Return the work, by queue, that is not over or whose error was not raised yet."""
+    """Return those of the works, by queue, that are not over or whose error was not raised yet."""
     return {
         queue: number for queue, number in works.items()
         if (<QueueState>queue).finished < number or (<QueueState>queue).error is not None

@@ -36,7 +36,7 @@ cdef class Backend:
     path : str
         The file, all links followed.
     kind : str
-        What it computes on: ``"cpu"``, ``"sim"``, ``"mlu"`` or, if it does not tell, ``"unknown"``.
+        What it computes on: ``"cpu"``, ``"sim"``, ``"mlu"`` or, if the library does not report it, ``"unknown"``.
     on_device : bool
         Whether it computes in device memory, so that it has a `Queue` and a `DeviceArray`.
     """
@@ -113,7 +113,7 @@ cdef class Backend:
 
     @property
     def version(self):
-        """Version of the C ABI; None if the library does not tell."""
+        """Version of the C ABI; None if the library does not report it."""
         cdef int major = -1, minor = -1, patch = -1
         if self.table.mluOpGetLibVersion == NULL:
             return None
@@ -122,21 +122,21 @@ cdef class Backend:
 
     @property
     def library_version(self):
-        """Version of the library itself; None if it does not tell."""
+        """Version of the library itself; None if it does not report it."""
         if self.table.mluopsExtGetLibraryVersion == NULL:
             return None
         return text_of(self.table.mluopsExtGetLibraryVersion())
 
     @property
     def instruction_level(self):
-        """Level of CPU instructions that its kernels use; None if it does not tell."""
+        """Level of CPU instructions that its kernels use; None if it does not report it."""
         if self.table.mluopsExtGetInstructionLevel == NULL:
             return None
         return text_of(self.table.mluopsExtGetInstructionLevel())
 
     @property
     def ffi(self):
-        """The cffi object that knows all types of these functions."""
+        """The cffi object with the types of these functions."""
         return self.open_raw()[0]
 
     @property
@@ -159,8 +159,8 @@ cdef class Backend:
     def implements(self, str function not None):
         """Tell whether the library computes what a function of the C ABI promises.
 
-        Libraries of this package export every function; one that they do not implement answers NOT_SUPPORTED. Of another
-        library it can only be told which functions it exports.
+        Libraries of this package export every function; one that they do not implement returns NOT_SUPPORTED. Of
+        another library it is only known which functions it exports.
 
         Parameters
         ----------
@@ -170,7 +170,7 @@ cdef class Backend:
         Returns
         -------
         bool
-            True if the library exports the function and, where it tells (`mluopsExtImplements`), implements it.
+            True if the library exports the function and, where `mluopsExtImplements` exists, implements it.
 
         Raises
         ------

@@ -53,7 +53,7 @@ cdef struct TensorSpec:
     int zero_if[MAX_DIMS]
     int rule_count
     Rule *rules
-    int column_count  # 0: contents are not looked at
+    int column_count  # 0: contents are not checked
     int columns[MAX_COLUMNS]
     bint library_looks
 

@@ -27,7 +27,7 @@ cdef object device_failure(Backend backend, str function, int status):
     """Return the error for what a function of the runtime returned."""
     text = f"{function}: {text_of(backend.table.cnrtGetErrorStr(status))} ({status})"
     if backend.table.mlusimGetLastError != NULL:
-        # The simulator knows better what was wrong with a call; what it knows may be about an earlier one.
+        # The simulator's findings are more precise than the status, but may be about an earlier call.
         reason = text_of(backend.table.mlusimGetLastError())
         text = reason if reason.startswith(f"{function}: ") else text
     if status == cnrtErrorNoMem or status == cnrtErrorSysNoMem:
@@ -46,13 +46,13 @@ cdef object simulator_failure = None
 
 
 def register_simulator(failure):
-    """Take the function that tells what the simulator found; called by `pymluops.sim`, which needs this module."""
+    """Register the function that returns the findings of the simulator; importing `pymluops.sim` calls this."""
     global simulator_failure
     simulator_failure = failure
 
 
 cdef object execution_failure(Backend backend, str function, str text):
-    """Return the error for a kernel that failed: the simulator tells more than `text`."""
+    """Return the error for a kernel that failed, with the report of the simulator if there is one, else `text`."""
     if simulator_failure is not None and backend.table.mlusimGetReport != NULL:
         report, findings = simulator_failure(backend)
         if findings:

@@ -1,4 +1,4 @@
-# Progress of a queue's work, and the users of the queue. Included by _core.pyx.
+# The progress of a queue's work, and the users of the queue. Included by _core.pyx.
 
 cdef extern from "<unistd.h>" nogil:
     int usleep(unsigned int microseconds)
@@ -17,13 +17,13 @@ cdef struct Entry:
 @cython.final
 @cython.no_gc_clear
 cdef class QueueState:
-    """A ``cnrtQueue_t`` and how far its work has come.
+    """A ``cnrtQueue_t`` and the progress of its work.
 
     Work that this package queues is numbered, from 1: `issue` gives the number, the work is put into the queue without
-    the GIL, `entered` says that it is there. Code that needs the end of some work keeps this object and the number; a
-    queue that is gone has finished all of its work.
+    the GIL, and `entered` records that it is in the queue. Code that needs the end of some work keeps this object and
+    the number; a queue that was destroyed has finished all of its work.
 
-    The queue lives as long as it has users. The last user destroys it; no user can enter after that.
+    The queue lives as long as it has users. The last user destroys it, and nothing can enter it after that.
     """
 
     cdef Backend backend
@@ -34,10 +34,10 @@ cdef class QueueState:
     cdef int users  # the Queue, handles, and waits under way; 0: its end has begun
     cdef int64_t issued  # number of the latest work
     cdef int64_t finished  # all work up to this number is over
-    cdef Entry *entering  # issued, and not in the queue yet
-    cdef int forks  # when `entering` was last looked at
+    cdef Entry *entering  # issued, but not in the queue yet
+    cdef int forks  # when `entering` was last read
     cdef list kept  # (number, object): what must live as long as the work
-    cdef object error  # that a wait found and that was not raised yet,
+    cdef object error  # found by a wait and not raised yet,
     cdef int64_t suspect  # of work from this number on
     cdef Lock ending  # held while the queue is destroyed
 
@@ -127,8 +127,8 @@ cdef class QueueState:
             if status != 0:
                 error = device_failure(self.backend, "cnrtQueueSync", status)
                 self.suspect = self.finished + 1
-            # Also after an error: work behind it was dropped. So was what an interrupted wait left undone. But functions
-            # that a queue runs are not let wait.
+            # Also after an error, when the rest of the queue's work was dropped, and after an interrupted wait. But a
+            # function that a queue runs may not wait.
             if status != cnrtErrorOpsNotPermitted:
                 self.finish(number)
         finally:
@@ -213,7 +213,7 @@ cdef class QueueState:
             self.end()
 
     cdef int end(self) except -1:
-        """Wait for the remaining work and release the queue; an error that was not raised is dropped."""
+        """Wait for the work that is left and release the queue; an error that was not raised is lost."""
         cdef int status = 0
         self.open = False
         take(&self.ending)

@@ -183,7 +183,10 @@ cdef object unreadable_error(const View *view):
 
 
 cdef bint acquire_ndarray(View *view, object array) noexcept:
-    """Fill `view` without the buffer protocol, for which NumPy writes a text about each array; False if it takes that."""
+    """Fill `view` from the fields of a NumPy array; False if that needs the buffer protocol.
+
+    The buffer protocol is slower, since NumPy makes a format string for each array.
+    """
     cdef PyArrayObject *fields = as_ndarray(array)
     cdef int axis, number = PyArray_TYPE(fields)
     if not (0 <= number < NUMPY_TYPES) or numpy_data_types[number] == 0 or PyArray_NDIM(fields) > MAX_DIMS:
@@ -353,7 +356,7 @@ cdef str array_text(object array):
 
 
 cdef str error_text(object error):
-    """Return the first line of an error: PyTorch puts a trace of its C++ functions behind it."""
+    """Return the first line of an error: PyTorch appends a trace of its C++ functions."""
     try:
         lines = str(error).split("\n")
     except Exception:

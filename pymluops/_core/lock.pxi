@@ -1,10 +1,10 @@
-# A lock that outlives a fork and knows its holder. Included by _core.pyx.
+# A lock that works after a fork and records its holder. Included by _core.pyx.
 
 cdef extern from *:
     """
     #include <pthread.h>
 
-    /* Number of forks between this process and the first one: tells what was made before the last one. */
+    /* Number of forks between this process and the first one: objects compare it to see that a fork happened. */
     static int forks_so_far = 0;
     static unsigned long main_thread_ident = 0;
 

@@ -132,7 +132,8 @@ _SPARSE_NAMES = _arguments.Names("SparseConvolutionDescriptor", "mluOpSetSparseC
 
 @cython.final
 cdef class SparseConvolutionDescriptor(SettingsDescriptor):
-    """SparseConvolutionDescriptor(batch, input_space, filter_space, output_space, stride=1, padding=0, dilation=1, subm=False, *, backend=None)
+    """SparseConvolutionDescriptor(batch, input_space, filter_space, output_space, stride=1, padding=0, dilation=1, \
+subm=False, *, backend=None)
 --
 
     Geometry of a 3-D sparse convolution, for ``mluOpGetIndicePairs`` through ``Backend.lib``.

@@ -20,7 +20,8 @@ cdef class Guard(Schema):
             return self.tensors[i].dtype
         if not spec.paired:
             return (call.views[spec.like].dtype,)
-        return tuple([second for first, second in self.tensors[i].dtype.allowed if first == call.views[spec.like].dtype])
+        other = call.views[spec.like].dtype
+        return tuple([second for first, second in self.tensors[i].dtype.allowed if first == other])
 
     @cython.final
     cdef int read_array(self, Handle handle, Call *call, int i, object array) except -1:
@@ -110,7 +111,7 @@ cdef class Guard(Schema):
 
     @cython.final
     cdef int check_memory(self, Call *call) except -1:
-        """Refuse unaligned data and overlap; the data of an empty tensor are not checked."""
+        """Refuse unaligned data and overlap; the data of an empty tensor is not checked."""
         cdef int i, k
         cdef View *view
         cdef View *other

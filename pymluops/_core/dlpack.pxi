@@ -68,7 +68,7 @@ cdef extern from *:
       return exported;
     }
 
-    /* A capsule that no consumer took over still has its first name. */
+    /* A capsule that was not consumed still has its first name. */
     static void delete_capsule(PyObject *capsule) {
       if (PyCapsule_IsValid(capsule, "dltensor_versioned")) {
         DLManagedTensorVersioned *tensor = PyCapsule_GetPointer(capsule, "dltensor_versioned");
@@ -148,7 +148,7 @@ for _row in dtypes.TABLE:
 
 @cython.final
 cdef class Exchange:
-    """The DLPack exchange API of one type, and which states its objects have that the API does not tell."""
+    """The DLPack exchange API of one type, and the states of its objects that the API does not report."""
 
     cdef object kind
     cdef object capsule  # keeps the table
@@ -211,7 +211,7 @@ cdef str acquire_exchange(View *view, Exchange exchange, object array):
         problem = hidden_state(exchange.has_grad, exchange.has_conj, exchange.has_neg, array)
         if problem is not None:
             return problem
-        # A borrowed tensor does not tell whether it may be written. Those of torch always may.
+        # A borrowed tensor has no read-only flag. Those of torch are always writable.
         if exchange.is_torch and exchange.table.borrow != NULL:
             if exchange.table.borrow(<void *>array, &tensor) != 0:
                 exchange_failed()

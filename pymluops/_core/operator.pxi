@@ -19,7 +19,7 @@ cdef class Operator(Guard):
     scalars : tuple of Scalar
         The other arguments; they are read before the arrays.
     workspace : str, optional
-        Name of the C function that tells the size of the workspace.
+        Name of the C function that returns the size of the workspace.
     too_large : type, optional
         The error for a tensor of 2**31 elements or more.
     """

@@ -1,0 +1,151 @@
+"""Launches of kernels, as the translator writes them."""
+
+from __future__ import annotations
+
+import pytest
+
+from translation import EACH, in_function, launch, refusal, translated
+
+
+@pytest.mark.parametrize(
+    "kernel",
+    [
+        "kernel",
+        "kernel<float>",
+        "kernel<float, 3>",
+        "kernel<std::pair<int, float>, vec<vec<int>>>",
+        "kernel<(3 > 2), sizeof(int)>",
+        "ns::kernel",
+        "::ns::inner::kernel<T>",
+        "A<int>::kernel<T>",
+        "A<B<int>>::template kernel<T>",
+        "KERNEL_OF(float)",
+        "ns::KERNEL_OF(float, 3)",
+    ],
+)
+def test_a_kernel_is_named(kernel: str) -> None:
+    assert in_function(f"{kernel}<<<dim, type, queue>>>(a, b + 1);") == launch(kernel, ", a, b + 1") + ";"
+
+
+@pytest.mark.parametrize(
+    "before", ["", "return ", "if (x) ", "else ", "(void)", "CHECK(", "{ ", "x ? y() : ", "label: "]
+)
+def test_what_stands_before_a_launch_stays(before: str) -> None:
+    for kernel in ("kernel", "::kernel<int>"):
+        after = ")" if before == "CHECK(" else " }" if before == "{ " else ""
+        source = f"{before}{kernel}<<<dim, type, queue>>>(){after};"
+        assert in_function(source) == f"{before}{launch(kernel)}{after};"
+
+
+@pytest.mark.parametrize("callee", ["table[i]", "(flag ? one : two)", "object.kernel", "list->kernels[2]", "f(1)[2]"])
+def test_other_expressions_are_evaluated_at_the_launch(callee: str) -> None:
+    call = f"[mlusim_kernel = {callee}](const auto &...mlusim_each) {{ mlusim_kernel(mlusim_each...); }}"
+    wanted = f'::mlusim::launch("{callee}", &::mlusim::unit, (dim), (type), (queue), {call}, x);'
+    assert in_function(f"{callee}<<<dim, type, queue>>>(x);") == wanted
+
+
+@pytest.mark.parametrize(
+    ("config", "wanted"),
+    [
+        ("dim, type, queue", "(dim), (type), (queue)"),
+        ("{4, 1, 1}, type, queue", "{4, 1, 1}, (type), (queue)"),
+        ("cnrtDim3_t{4, 1, 1}, f(a, b), x[1, 2]", "(cnrtDim3_t{4, 1, 1}), (f(a, b)), (x[1, 2])"),
+        ("dims<1, 2>(), f<a>(b), c", "(dims<1, 2>()), (f<a>(b)), (c)"),
+        ("d, t, q<vec<vec<int>>>(0)", "(d), (t), (q<vec<vec<int>>>(0))"),
+        ("d, t, get<vec<vec<int>>>", "(d), (t), (get<vec<vec<int>>>)"),
+        ("a < b ? c : d, t, q", "(a < b ? c : d), (t), (q)"),
+        ("a < b ? c : d, x<1, 2>::type, q", "(a < b ? c : d), (x<1, 2>::type), (q)"),
+        ("CONFIGURATION", "CONFIGURATION"),
+    ],
+)
+def test_the_parts_of_a_configuration(config: str, wanted: str) -> None:
+    assert in_function(f"kernel<<<{config}>>>(x);") == launch("kernel", ", x", wanted) + ";"
+
+
+def test_null_becomes_a_null_pointer() -> None:
+    source = "kernel<<<dim, type, NULL>>>(NULL, f(NULL), NULL + 1, g(1, NULL), NULL);"
+    wanted = ", nullptr, f(NULL), NULL + 1, g(1, NULL), nullptr"
+    assert in_function(source) == launch("kernel", wanted, "(dim), (type), (NULL)") + ";"
+
+
+def test_lines_stay_where_they_were() -> None:
+    source = """void f() {
+  CHECK(scale<half,
+              3>  // what it is
+        <<<dim,
+           type, queue>>>
+        (a,
+         b));
+  next();
+}
+"""
+    lines = translated(source).split("\n")
+    assert lines[1] == '  CHECK(::mlusim::launch("scale<half, 3>", &::mlusim::unit, '
+    assert lines[2] == "  // what it is"
+    assert lines[3:5] == ["        (dim),", "           (type), (queue)"]
+    assert lines[5] == f"        , {EACH.format('scale<half, 3>')}, a,"
+    assert lines[6:] == ["         b));", "  next();", "}", ""]
+
+
+def test_a_launch_in_the_body_of_a_macro() -> None:
+    source = "#define RUN(name, T, ...) \\\n  name##_kernel<T> \\\n    <<<d, t, q>>>(__VA_ARGS__)\nint x;\n"
+    call = EACH.format("name##_kernel<T>")
+    text = "::mlusim::launch(MLUSIM_TEXT(name##_kernel<T>), &::mlusim::unit, "
+    wanted = f"#define RUN(name, T, ...) \\\n  {text} \\\n    (d), (t), (q), {call}, __VA_ARGS__)\nint x;\n"
+    assert translated(source) == wanted
+
+
+def test_the_name_of_a_kernel_is_a_string() -> None:
+    result = in_function("kernel<'\"', '\\n'><<<dim, type, queue>>>();")
+    assert "launch(\"kernel<'\\\"', '\\\\n'>\", " in result
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '"k<<<a, b, c>>>(NULL) __nram__ sync;"',
+        "'<<<'",
+        'R"(k<<<a, b, c>>>(d) "__nram__ float x[2];)"',
+        'u8R"x(k<<<a, b, c>>>(d))" k<<<a, b, c>>>(d))x"',
+        "// k<<<a, b, c>>>(d)",
+        "// continued \\\n k<<<a, b, c>>>(d)",
+        "/* k<<<a, b, c>>>(d)\n __nram__ float x[2]; */",
+        "a<b<c<d>>> x;",
+        "std::vector<std::vector<std::vector<int>>> x(3);",
+        "x = y << 3 >> 4 >>1;",
+        "operator<<<int>(a, b);",
+        "n = 1'000'000 + 0x1p-3 + 'a';",
+        "#include <a<<<b>>>(c)>",
+        "#pragma bang walign(64)",
+        "#error don't __nram__",
+        "#define UNFINISHED(a",
+        "#",
+        '#define S "<<<" // <<<\n',
+    ],
+)
+def test_what_is_no_launch_stays(text: str) -> None:
+    source = f"void f() {{\n{text}\n}}\n"
+    assert translated(source) == source
+
+
+@pytest.mark.parametrize(
+    ("source", "line", "words"),
+    [
+        ("void f() {\n\n  kernel<<<dim, type>>>(x);\n}", 3, "three parts"),
+        ("void f() {\n  kernel<<<dim, type, queue, 0>>>(x);\n}", 2, "three parts"),
+        ("void f() {\n  kernel<<<dim, , queue>>>(x);\n}", 2, "three parts"),
+        ("void f() {\n  kernel<<<>>>(x);\n}", 2, "three parts"),
+        ("void f() {\n  kernel<<<dim, type, queue>>>;\n}", 2, "`>>>(`"),
+        ("void f() {\n  kernel<<<dim, type, queue);\n}", 2, "`>>>(`"),
+        ("void f() {\n  <<<dim, type, queue>>>(x);\n}", 2, "no kernel"),
+        ("void f() {\n  return <<<dim, type, queue>>>(x);\n}", 2, "no kernel"),
+        ("<<<a, b, c>>>(d);", 1, "no kernel"),
+        ("void f() {\n  kernel<<<dim, type, queue>>>(x;\n}", 2, "not closed"),
+        ("void f() {\n  >>> kernel><<<dim, type, queue>>>(x);\n}", 2, "not closed"),
+        ("#define A \\\n  b<<<1>>>(2)\n", 2, "three parts"),
+    ],
+)
+def test_launches_that_make_no_sense(source: str, line: int, words: str) -> None:
+    found, message = refusal(source)
+    assert found == line
+    assert words in message

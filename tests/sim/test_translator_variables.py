@@ -1,0 +1,376 @@
+"""Variables in the memories of a device: their scopes, initial values and attributes, and macros that declare them."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from translation import in_function, refusal, translated
+
+
+@pytest.mark.parametrize(
+    ("source", "wanted"),
+    [
+        ("__nram__ float x[64];", 'MLUSIM_ARRAY(nram, "", x, float[64]);'),
+        ("__wram__ half x[N * (M + 1)];", 'MLUSIM_ARRAY(wram, "", x, half[N * (M + 1)]);'),
+        ("__mlu_shared__ int8_t x[A<1, 2>::n];", 'MLUSIM_ARRAY(sram, "", x, int8_t[A<1, 2>::n]);'),
+        ("static __nram__ float x[64];", 'MLUSIM_ARRAY(nram, "", x, float[64]);'),
+        ("__nram__ static float x[64];", 'MLUSIM_ARRAY(nram, "", x, float[64]);'),
+        ("float __nram__ x[64];", 'MLUSIM_ARRAY(nram, "", x, float[64]);'),
+        ("const float __nram__ static x[64];", 'MLUSIM_ARRAY(nram, "", x, const float[64]);'),
+        ("__nram__ unsigned long long int x[2];", 'MLUSIM_ARRAY(nram, "", x, unsigned long long int[2]);'),
+        ("__nram__ std::pair<int, vec<int>> x[2];", 'MLUSIM_ARRAY(nram, "", x, std::pair<int, vec<int>>[2]);'),
+        ("__nram__ A<(2 > 1), n[1]> x[2];", 'MLUSIM_ARRAY(nram, "", x, A<(2 > 1), n[1]>[2]);'),
+        ("__nram__ __nram__ int x[2];", 'MLUSIM_ARRAY(nram, "", x, int[2]);'),
+        ("__nram__ typename T::type x[2];", 'MLUSIM_ARRAY(nram, "", x, typename T::type[2]);'),
+        ("__nram__ decltype(f(1)) x[2];", 'MLUSIM_ARRAY(nram, "", x, decltype(f(1))[2]);'),
+        ("__nram__ struct S x[2];", 'MLUSIM_ARRAY(nram, "", x, struct S[2]);'),
+        ("__nram__ T x[2][64];", 'MLUSIM_ARRAY(nram, "", x, T[2][64]);'),
+        ("__nram__ float x;", 'MLUSIM_ARRAY(nram, "", x, float);'),
+        ("__nram__ float *x;", 'MLUSIM_ARRAY(nram, "", x, float *);'),
+        ("const float *__nram__ x[2];", 'MLUSIM_ARRAY(nram, "", x, const float *[2]);'),
+        ("extern __nram__ float x[64];", 'MLUSIM_EXTERN_ARRAY("", x, float[64]);'),
+        (
+            "__nram__ extern float x[64], y;",
+            'MLUSIM_EXTERN_ARRAY("", x, float[64]); MLUSIM_EXTERN_ARRAY("", y, float);',
+        ),
+        ("__mlu_device__ __nram__ __mlu_const__ inline float x;", 'MLUSIM_ARRAY(nram, "", x, float);'),
+        ("SOME_MACRO(1)\n__nram__ float x[64];", 'SOME_MACRO(1)\nMLUSIM_ARRAY(nram, "", x, float[64]);'),
+        (
+            "__nram__ T x[2], y[3][4], z;",
+            'MLUSIM_ARRAY(nram, "", x, T[2]); MLUSIM_ARRAY(nram, "", y, T[3][4]); MLUSIM_ARRAY(nram, "", z, T);',
+        ),
+        (
+            "__nram__ float\n  x[\n64]\n;",
+            'MLUSIM_ARRAY(nram, "", x, float\n[\n64])\n;',
+        ),
+    ],
+)
+def test_at_file_scope(source: str, wanted: str) -> None:
+    assert translated(source) == wanted
+
+
+@pytest.mark.parametrize(
+    ("source", "wanted"),
+    [
+        ("__nram__ float x[64];", "MLUSIM_LOCAL_ARRAY(nram, x, float[64]);"),
+        ("static __wram__ T x[N];", "MLUSIM_LOCAL_ARRAY(wram, x, T[N]);"),
+        ("__mlu_shared__ int x;", "MLUSIM_LOCAL_ARRAY(sram, x, int);"),
+        ("case 1: __nram__ int x[2];", "case 1: MLUSIM_LOCAL_ARRAY(nram, x, int[2]);"),
+        ("label: __nram__ int x[2];", "label: MLUSIM_LOCAL_ARRAY(nram, x, int[2]);"),
+        ("g(); { __nram__ int x[2]; }", "g(); { MLUSIM_LOCAL_ARRAY(nram, x, int[2]); }"),
+        ("g([] { __nram__ int x[2]; });", "g([] { MLUSIM_LOCAL_ARRAY(nram, x, int[2]); });"),
+        ("__nram__ float *x[2];", "MLUSIM_LOCAL_ARRAY(nram, x, float *[2]);"),
+        ("__nram__ float x[2], *y = x;", "MLUSIM_LOCAL_ARRAY(nram, x, float[2]); float * y = x;"),
+        ("extern __nram__ float x[2];", 'MLUSIM_EXTERN_ARRAY("", x, float[2]);'),
+        ("static __nram__ float *x;", "MLUSIM_LOCAL_ARRAY(nram, x, float *);"),
+        # These say where the pointer points to.
+        ("__nram__ float *x = y + 1;", " float *x = y + 1;"),
+        ("const __nram__ T *x, *y;", "const  T *x, *y;"),
+        ("__nram__ float &x = y[1];", " float &x = y[1];"),
+        ("x = (__nram__ float *)y;", "x = ( float *)y;"),
+        ("x = static_cast<const __nram__ float *>(y);", "x = static_cast<const  float *>(y);"),
+        ("using P = __nram__ float *;", "using P =  float *;"),
+        ("typedef __nram__ float *P;", "typedef  float *P;"),
+        # Automatic variables are there already.
+        ("__ldram__ float x[64] = {};", " float x[64] = {};"),
+        ("__ldram__ float *x = y;", " float *x = y;"),
+        ("x = (__ldram__ float *)y;", "x = ( float *)y;"),
+    ],
+)
+def test_in_a_function(source: str, wanted: str) -> None:
+    assert in_function(source) == wanted
+
+
+INITIAL = "static constexpr {} mlusim_initial_x{} = {}; MLUSIM_LOCAL_ARRAY_INIT(nram, x, {})"
+PLAIN = "::std::remove_const_t<decltype(mlusim_initial_x)>"
+CONST = "decltype(mlusim_initial_x)"
+
+
+@pytest.mark.parametrize(
+    ("source", "wanted"),
+    [
+        ("__nram__ int x[2] = {1, 2};", INITIAL.format("int", "[2]", "{1, 2}", PLAIN) + ";"),
+        ("static __nram__ T x[2] = {T(1)};", INITIAL.format("T", "[2]", "{T(1)}", PLAIN) + ";"),
+        ("__nram__ const int x[] = {1, 2};", INITIAL.format("const int", "[]", "{1, 2}", CONST) + ";"),
+        ("__nram__ const int *x[1] = {0};", INITIAL.format("const int *", "[1]", "{0}", PLAIN) + ";"),
+        ("__nram__ int *const x[1] = {0};", INITIAL.format("int *const", "[1]", "{0}", CONST) + ";"),
+        (
+            "__nram__ int x[2][2] = {{1}, {f(1, 2), 3}};",
+            INITIAL.format("int", "[2][2]", "{{1}, {f(1, 2), 3}}", PLAIN) + ";",
+        ),
+        ("__nram__ int x = 3;", INITIAL.format("int", "", "3", PLAIN) + ";"),
+        ("__nram__ int x{3};", INITIAL.format("int", "", "3", PLAIN).replace(" = 3", "{3}") + ";"),
+        (
+            "__nram__ int y, x[2] = {1};",
+            "MLUSIM_LOCAL_ARRAY(nram, y, int); " + INITIAL.format("int", "[2]", "{1}", PLAIN) + ";",
+        ),
+        (
+            "__nram__ int x[1] = {1}, y;",
+            INITIAL.format("int", "[1]", "{1}", PLAIN) + "; MLUSIM_LOCAL_ARRAY(nram, y, int);",
+        ),
+    ],
+)
+def test_initial_values(source: str, wanted: str) -> None:
+    assert in_function(source) == wanted
+    # At file scope only the macro is another.
+    static = wanted.replace("LOCAL_ARRAY_INIT(nram, ", 'ARRAY_INIT(nram, "", ').replace(
+        "LOCAL_ARRAY(nram, ", 'ARRAY(nram, "", '
+    )
+    assert translated(source) == static
+
+
+def test_an_extern_variable_with_a_value_is_a_definition() -> None:
+    wanted = f'static constexpr int mlusim_initial_x[1] = {{1}}; MLUSIM_ARRAY_INIT(nram, "", x, {PLAIN});'
+    assert translated("extern __nram__ int x[1] = {1};") == wanted
+
+
+def test_initial_values_keep_their_lines() -> None:
+    source = "__nram__ int x[] = {\n  1,\n#if A\n  2,  // two\n#endif\n  3\n};\nint y;\n"
+    wanted = (
+        "static constexpr int mlusim_initial_x[] = {\n  1,\n#if A\n  2,  // two\n#endif\n  3\n}"
+        f'; MLUSIM_ARRAY_INIT(nram, "", x, {PLAIN});\nint y;\n'
+    )
+    assert translated(source) == wanted
+
+
+@pytest.mark.parametrize(
+    ("attribute", "alignment"),
+    [
+        ("__attribute__((aligned(64)))", "64"),
+        ("__attribute__((__aligned__(N * (2))))", "N * (2)"),
+        ("alignas(128)", "128"),
+        ("alignas(float)", "float"),
+        ("__align__(16)", "16"),
+        ("__attribute__((unused))", None),
+        ("[[maybe_unused]]", None),
+    ],
+)
+def test_attributes(attribute: str, alignment: str | None) -> None:
+    macro = 'MLUSIM_ARRAY(nram, "", x, int[4])'
+    aligned = f"; MLUSIM_ALIGNED(x, alignas({alignment}))" if alignment else ""
+    for source in (
+        f"{attribute} __nram__ int x[4];",
+        f"__nram__ {attribute} int x[4];",
+        f"__nram__ int {attribute} x[4];",
+    ):
+        assert translated(source) == f"{macro}{aligned};"
+    behind = translated(f"__nram__ int x[4] {attribute};")
+    assert behind == f"{macro} {aligned};"
+    scalar = translated(f"__nram__ int x {attribute};")
+    assert scalar == f'MLUSIM_ARRAY(nram, "", x, int) {aligned};'
+
+
+def test_several_alignments() -> None:
+    source = "alignas(8) __nram__ int x[4] __attribute__((aligned(64))), y = 1;"
+    both = "alignas(8) alignas(64)"
+    initial = "static constexpr int mlusim_initial_y = 1"
+    y = f'MLUSIM_ARRAY_INIT(nram, "", y, {PLAIN.replace("_x", "_y")})'
+    wanted = (
+        f'MLUSIM_ARRAY(nram, "", x, int[4]) ; MLUSIM_ALIGNED(x, {both}); {initial}; {y}; MLUSIM_ALIGNED(y, {both});'
+    )
+    assert translated(source) == wanted
+
+
+def test_branches_of_the_preprocessor() -> None:
+    first, second, third, after = (f"__nram__ int {x};\n" for x in ("x[2]", "x[3]", "x[4]", "y[2]"))
+    source = f"\n#if A\n{first}#elif B\n{second}#else\n{third}#endif\n{after}"
+    wanted = re.sub(r"__nram__ int (\w)(\[.\]);", r'MLUSIM_ARRAY(nram, "", \1, int\2);', source)
+    assert translated(source) == wanted
+    local = re.sub(r"__nram__ int (\w)(\[.\]);", r"MLUSIM_LOCAL_ARRAY(nram, \1, int\2);", source)
+    assert in_function(source) == local
+
+
+# ---- scopes ----------------------------------------------------------------------------------------------------------
+
+ARRAY = "__nram__ int x[2];"
+
+
+@pytest.mark.parametrize(
+    ("before", "path"),
+    [
+        ("namespace a {", "a."),
+        ("namespace a { namespace b {", "a.b."),
+        ("namespace a::b {", "a.b."),
+        ("inline namespace a {", "a."),
+        ("namespace a::inline b {", "a.b."),
+        ("namespace [[deprecated]] a {", "a."),
+        ("namespace {", "_."),
+        ("namespace a { namespace {", "a._."),
+        ("namespace MACRO {", "MACRO."),
+        ('extern "C" {', ""),
+        ('namespace a { extern "C" { namespace b {', "a.b."),
+        ("namespace a { } namespace b {", "b."),
+        ("void f() { { } if (x) { } } namespace b {", "b."),
+        ("struct S { int a; }; namespace b {", "b."),
+        ("int table[] = {1, 2}; struct S s = {1}; namespace b {", "b."),
+        ("} namespace b {", "b."),  # whatever that closes
+        ("#if A\nvoid f() {\n#else\nvoid f(int) {\n#endif\n}\nnamespace b {", "b."),
+        ("#if 0\nvoid f() { don't\n#else\nnamespace b {\n#endif\n", "b."),
+        ("#if 0\nvoid f() {\n#endif\nnamespace b {", "b."),
+        ("#ifdef A\nvoid f() {\n#elif B\nvoid f(int) {\n#elif C\nvoid f(char) {\n#endif\n}\nnamespace b {", "b."),
+    ],
+)
+def test_namespaces_are_file_scope(before: str, path: str) -> None:
+    assert translated(before + ARRAY) == before + f'MLUSIM_ARRAY(nram, "{path}", x, int[2]);'
+    source = before + "extern __nram__ int x[2];"
+    assert translated(source) == before + f'MLUSIM_EXTERN_ARRAY("{path}", x, int[2]);'
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        "void f() {",
+        "struct S f() {",
+        "struct S *f(int a[2]) const {",
+        "template <class T> void f() {",
+        "template <typename T, class = enable<T>> __attribute__((x(1))) void f(T) {",
+        'extern "C" void f() {',
+        "struct S { void f() {",
+        "struct S { S() : a(1), b{2} {",
+        "struct S { int a{3}; void f() {",
+        "namespace a { void S::f() {",
+        "auto f = [](int x) {",
+        "void f() { for (;;) { if (x) {",
+        "void f() { call([&] {",
+        "void f() { struct T t = {1}; switch (x) {",
+        "void f() try {",
+        "bool operator==(S a, S b) {",
+        "enum E f() {",
+    ],
+)
+def test_what_is_a_function(before: str) -> None:
+    assert translated(before + ARRAY) == before + "MLUSIM_LOCAL_ARRAY(nram, x, int[2]);"
+
+
+@pytest.mark.parametrize(
+    "before",
+    [
+        "struct S {",
+        "class S : public Base<decltype(f(1))> {",
+        "template <typename T> struct S<T *> {",
+        "struct alignas(16) S {",
+        "struct __attribute__((packed)) S final {",
+        "union {",
+        "void f() { struct S {",
+        "namespace a { struct S { int f() { return 1; } public:",
+        "typedef struct {",
+        "struct S { struct T {",
+    ],
+)
+def test_members_of_classes_are_refused(before: str) -> None:
+    assert refusal("\n" + before + ARRAY) == (
+        2,
+        "__nram__ cannot be used for a member of a class; declare the variable outside of it",
+    )
+    # But a pointer may be a member.
+    assert translated(before + "__nram__ int *x;") == before + " int *x;"
+
+
+def test_parameters() -> None:
+    source = "void f(__nram__ float *a, const __wram__ T *b, __nram__ int c[4], __mlu_shared__ int &d);"
+    assert translated(source) == source.replace("__nram__", "").replace("__wram__", "").replace("__mlu_shared__", "")
+
+
+@pytest.mark.parametrize(
+    ("source", "line", "words"),
+    [
+        ("__nram__ __wram__ int x[2];", 1, "one memory"),
+        ("\n__nram__ float f(int);", 2, "variables and pointers"),
+        ("__nram__ x;", 1, "variables and pointers"),
+        ("__nram__", 1, "variables and pointers"),
+        ("__nram__ int x[2", 1, "variables and pointers"),
+        ("typedef __nram__ float T[4];", 1, "variables and pointers"),
+        ("using T = __nram__ float;", 1, "variables and pointers"),
+        ("void f() {\n  DECLARE(__nram__ float x[4]);\n}", 2, "arguments of a macro"),
+        ("__ldram__ float x[4];", 1, "__ldram__"),
+        ("void f() {\n static __ldram__ float x[4]; }", 2, "__ldram__"),
+        ("struct S {\n__ldram__ float x[4]; };", 2, "__ldram__"),
+        ("using T = __ldram__ float;", 1, "__ldram__"),
+    ],
+)
+def test_declarations_that_make_no_sense(source: str, line: int, words: str) -> None:
+    found, message = refusal(source)
+    assert found == line
+    assert words in message
+
+
+@pytest.mark.parametrize(
+    ("source", "wanted"),
+    [
+        ("__mlu_const__ float x[2] = {1, 2};", " float x[2] = {1, 2};"),
+        ("static __mlu_const__ float x = 1;", "static  float x = 1;"),
+        ("__mlu_device__ float x[2];", " float x[2];"),
+        ("__mlu_device__ const A<int> x = f(1), y;", " const A<int> x = f(1), y;"),
+        ("extern __mlu_device__ int x;", "extern  int x;"),
+        ("struct S { static __mlu_device__ int x; };", "struct S { static  int x; };"),
+    ],
+)
+def test_other_variables_are_plain(source: str, wanted: str) -> None:
+    assert translated(source) == wanted
+
+
+# ---- macros ----------------------------------------------------------------------------------------------------------
+
+BUFFER = "#define BUFFER(name, T) __nram__ T name##_[64]\n"
+
+
+@pytest.mark.parametrize(
+    ("use", "scope"),
+    [
+        ("", "LOCAL"),
+        ("BUFFER(a, int);", "NUMBERED"),
+        ("namespace n { BUFFER(a, int); }", "NUMBERED"),
+        ("void f() { BUFFER(a, int); }", "LOCAL"),
+        ("#define OTHER BUFFER(a, int)\nOTHER;", "NUMBERED"),
+        ("#define OTHER BUFFER(a, int)\n#define THIRD OTHER; OTHER\nvoid f() { THIRD; }", "LOCAL"),
+        ("#define OTHER void f() { BUFFER(a, int); }\nOTHER", "LOCAL"),
+        ("#define OTHER namespace n { BUFFER(a, int); }\nOTHER", "NUMBERED"),
+        ("#if 0\nBUFFER(a, int);\n#endif\nvoid f() { BUFFER(b, int); }", "LOCAL"),
+    ],
+)
+def test_a_declaration_in_a_macro_stands_where_that_is_used(use: str, scope: str) -> None:
+    wanted = f"#define BUFFER(name, T) MLUSIM_{scope}_ARRAY(nram, name##_, T[64])\n"
+    assert translated(BUFFER + use).startswith(wanted)
+
+
+def test_a_declaration_in_a_macro_with_a_value() -> None:
+    source = "#define TABLE(T) \\\n  __nram__ T table[2] = \\\n      {1, 2};\nTABLE(int)\n"
+    kind = "::std::remove_const_t<decltype(mlusim_initial_table)>"
+    wanted = (
+        "#define TABLE(T) \\\n  static constexpr T mlusim_initial_table[2] = \\\n      {1, 2}"
+        f"; MLUSIM_NUMBERED_ARRAY_INIT(nram, table, {kind});\nTABLE(int)\n"
+    )
+    assert translated(source) == wanted
+
+
+def test_braces_in_a_macro_are_scopes_too() -> None:
+    source = "#define K(T) void k_##T() { __nram__ T x[2]; } namespace n { __nram__ T y[2]; }\nK(int)"
+    wanted = (
+        "#define K(T) void k_##T() { MLUSIM_LOCAL_ARRAY(nram, x, T[2]); } "
+        "namespace n { MLUSIM_NUMBERED_ARRAY(nram, y, T[2]); }\nK(int)"
+    )
+    assert translated(source) == wanted
+
+
+def test_names_that_a_macro_pastes() -> None:
+    source = "#define P(n) __nram__ int *n##_##p[2], n##q, r##n = 1\nvoid f() { P(a); }"
+    initial = "static constexpr int mlusim_initial_r##n = 1"
+    kind = "::std::remove_const_t<decltype(mlusim_initial_r##n)>"
+    wanted = (
+        "#define P(n) MLUSIM_LOCAL_ARRAY(nram, n##_##p, int *[2]); MLUSIM_LOCAL_ARRAY(nram, n##q, int); "
+        f"{initial}; MLUSIM_LOCAL_ARRAY_INIT(nram, r##n, {kind})\nvoid f() {{ P(a); }}"
+    )
+    assert translated(source) == wanted
+
+
+def test_a_macro_of_two_scopes_is_refused() -> None:
+    line, message = refusal("\n" + BUFFER + "BUFFER(a, int);\nvoid f() { BUFFER(b, int); }")
+    assert line == 2
+    assert "BUFFER" in message
+    assert "at file scope and in a function" in message
+
+
+def test_a_macro_in_a_class_is_refused() -> None:
+    assert "member of a class" in refusal(BUFFER + "struct S { BUFFER(a, int); };")[1]
