@@ -80,6 +80,17 @@ cdef inline void place_at(Call *call, const Call *offsets, char *memory) noexcep
     call.absent = <bint *>(memory + <uintptr_t>offsets.absent)
 
 
+cdef inline tuple dims_tuple(const int64_t *dims, int ndim):
+    """Return dims as a tuple of ints."""
+    cdef int axis
+    cdef tuple shape = PyTuple_New(ndim)
+    for axis in range(ndim):
+        size = <object>dims[axis]
+        Py_INCREF(size)  # the tuple takes this reference
+        PyTuple_SetItem(shape, axis, size)
+    return shape
+
+
 cdef str strides_text(const View *view):
     return str([<object>view.strides[axis] * view.stride_unit for axis in range(view.ndim)]) + " bytes"
 
@@ -95,18 +106,17 @@ cdef int set_descriptor(FunctionTable *table, Slot *slot, const View *view, int 
     """Make a kept descriptor say what `view` is; nothing to do if it does already."""
     cdef int status, axis
     cdef int dims[MAX_DIMS]
-    cdef bint same
     if slot.descriptor == NULL:
         status = table.mluOpCreateTensorDescriptor(&slot.descriptor)
         if status != SUCCESS:
             slot.descriptor = NULL
             failed[0] = NUMBER_CREATE
             return status
-    same = slot.dtype == view.dtype and slot.layout == layout and slot.ndim == view.ndim
-    if same:
-        for axis in range(view.ndim):
-            same = same and slot.shape[axis] == view.shape[axis]
-        if same:
+    if slot.dtype == view.dtype and slot.layout == layout and slot.ndim == view.ndim:
+        axis = 0
+        while axis < view.ndim and slot.shape[axis] == view.shape[axis]:
+            axis += 1
+        if axis == view.ndim:
             return SUCCESS
     if table.mluOpSetTensorDescriptor_v2 != NULL:
         failed[0] = NUMBER_SET_V2
