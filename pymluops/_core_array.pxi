@@ -182,7 +182,7 @@ cdef object unreadable_error(const View *view):
     return errors.BadParamTypeError if view.no_array else errors.BadParamError
 
 
-cdef bint acquire_ndarray(View *view, object array) noexcept:
+cdef inline bint acquire_ndarray(View *view, object array) noexcept:
     """Fill `view` without the buffer protocol, for which NumPy writes a text about each array; False if it takes that."""
     cdef PyArrayObject *fields = as_ndarray(array)
     cdef int axis, number = PyArray_TYPE(fields)

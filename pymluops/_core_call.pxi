@@ -2,6 +2,7 @@
 
 cdef enum:
     SMALL_CALL = 256  # words of 8 bytes on the stack for what grows with the number of arguments; more is allocated
+    FEW_VALUES = 4096  # are looked at in less time than it takes to release the GIL
 
 # Everything about one call.
 cdef struct Call:
@@ -102,8 +103,19 @@ cdef str function_name(int number):
     return ""
 
 
+cdef inline bint describes(const Slot *slot, const View *view, int layout) noexcept nogil:
+    """Tell whether a kept descriptor says already what `view` is."""
+    cdef int axis
+    if slot.dtype != view.dtype or slot.layout != layout or slot.ndim != view.ndim:
+        return False
+    for axis in range(view.ndim):
+        if slot.shape[axis] != view.shape[axis]:
+            return False
+    return True
+
+
 cdef int set_descriptor(FunctionTable *table, Slot *slot, const View *view, int layout, int *failed) noexcept nogil:
-    """Make a kept descriptor say what `view` is; nothing to do if it does already."""
+    """Make a kept descriptor say what `view` is."""
     cdef int status, axis
     cdef int dims[MAX_DIMS]
     if slot.descriptor == NULL:
@@ -112,12 +124,6 @@ cdef int set_descriptor(FunctionTable *table, Slot *slot, const View *view, int 
             slot.descriptor = NULL
             failed[0] = NUMBER_CREATE
             return status
-    if slot.dtype == view.dtype and slot.layout == layout and slot.ndim == view.ndim:
-        axis = 0
-        while axis < view.ndim and slot.shape[axis] == view.shape[axis]:
-            axis += 1
-        if axis == view.ndim:
-            return SUCCESS
     if table.mluOpSetTensorDescriptor_v2 != NULL:
         failed[0] = NUMBER_SET_V2
         status = table.mluOpSetTensorDescriptor_v2(slot.descriptor, layout, view.dtype, view.ndim, view.shape)

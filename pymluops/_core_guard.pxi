@@ -68,7 +68,7 @@ cdef class Guard(Schema):
         return 0
 
     @cython.final
-    cdef bint match_shape(self, Call *call, int i) noexcept:
+    cdef inline bint match_shape(self, Call *call, int i) noexcept:
         """Compare a shape with its terms; a symbol without a value takes it from here."""
         cdef TensorSpec *spec = &self.specs[i]
         cdef View *view = &call.views[i]
@@ -168,8 +168,11 @@ cdef class Guard(Schema):
                 continue
             for column in range(spec.column_count):
                 limits[column] = call.values[spec.columns[column]]
-            with nogil:
+            if view.count <= FEW_VALUES:
                 found = first_outside(<const int32_t *>view.data, view.count, limits, spec.column_count)
+            else:
+                with nogil:
+                    found = first_outside(<const int32_t *>view.data, view.count, limits, spec.column_count)
             if found >= 0:
                 raise self.content_error(call, i, found)
         return 0

@@ -340,12 +340,15 @@ cdef class Operator(Guard):
     cdef int prepare(self, Handle handle, Call *call) noexcept nogil:
         """Set the descriptors and ask for the size of the workspace, 0 if there is none."""
         cdef int i, status
+        cdef const TensorSpec *spec = self.specs
+        cdef const View *view = call.views
+        cdef Slot *slot = handle.slots
         for i in range(self.tensor_count):
-            if call.absent[i]:
-                continue
-            status = set_descriptor(handle.table, &handle.slots[i], &call.views[i], self.specs[i].layout, &call.failed)
-            if status != SUCCESS:
-                return status
+            if not call.absent[i] and not describes(slot, view, spec.layout):
+                status = set_descriptor(handle.table, slot, view, spec.layout, &call.failed)
+                if status != SUCCESS:
+                    return status
+            spec, view, slot = spec + 1, view + 1, slot + 1
         return SUCCESS if self.workspace is None else self.invoke(handle, call, &self.workspace_plan)
 
     cdef int take_workspace(self, Handle handle, Call *call) noexcept nogil:
