@@ -442,7 +442,7 @@ cdef class DeviceArray:
 
 
 cdef dict unfinished(dict works):
-    """Return those of the works, by queue, that are not over or whose error nobody has seen."""
+    """Return the work, by queue, that is not over or whose error was not raised yet."""
     return {
         queue: number for queue, number in works.items()
         if (<QueueState>queue).finished < number or (<QueueState>queue).error is not None

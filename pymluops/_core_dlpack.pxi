@@ -68,7 +68,7 @@ cdef extern from *:
       return exported;
     }
 
-    /* A capsule that nobody took over still has its first name. */
+    /* A capsule that no consumer took over still has its first name. */
     static void delete_capsule(PyObject *capsule) {
       if (PyCapsule_IsValid(capsule, "dltensor_versioned")) {
         DLManagedTensorVersioned *tensor = PyCapsule_GetPointer(capsule, "dltensor_versioned");
@@ -243,7 +243,7 @@ cdef str hidden_state(bint has_grad, bint has_conj, bint has_neg, object array):
 
 
 cdef str read_borrowed(View *view, const DLTensor *tensor):
-    """Read a tensor whose shape and strides are its owner's, who may change them while the GIL is released."""
+    """Read a tensor. Shape and strides belong to the exporter and may change while the GIL is released."""
     cdef int axis
     cdef bint readable = tensor.shape != NULL
     for axis in range(tensor.ndim if readable else 0):

@@ -123,7 +123,7 @@ cdef class Guard(Schema):
 
     @cython.final
     cdef int check_memory(self, Call *call) except -1:
-        """Refuse unaligned data and overlap; where a tensor is empty, nobody looks at the data."""
+        """Refuse unaligned data and overlap; the data of an empty tensor are not checked."""
         cdef int i, k, wrong = -1
         cdef View *view
         cdef View *other

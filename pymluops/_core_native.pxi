@@ -33,7 +33,7 @@ cdef class NativeObject:
         self.destroy()
 
     cdef int destroy(self) noexcept:
-        """Destroy it if nobody did so, and return the status."""
+        """Destroy it unless it is destroyed already, and return the status."""
         cdef Argument argument
         if not self.alive:
             return SUCCESS

@@ -1,4 +1,4 @@
-# How far the work of a queue has come, and who needs the queue. Included by _core.pyx.
+# Progress of a queue's work, and the users of the queue. Included by _core.pyx.
 
 cdef extern from "<unistd.h>" nogil:
     int usleep(unsigned int microseconds)
@@ -23,7 +23,7 @@ cdef class QueueState:
     the GIL, `entered` says that it is there. Code that needs the end of some work keeps this object and the number; a
     queue that is gone has finished all of its work.
 
-    The queue lives as long as it has users. The last one to leave ends it; nobody can enter after that.
+    The queue lives as long as it has users. The last user destroys it; no user can enter after that.
     """
 
     cdef Backend backend
@@ -37,7 +37,7 @@ cdef class QueueState:
     cdef Entry *entering  # issued, and not in the queue yet
     cdef int forks  # when `entering` was last looked at
     cdef list kept  # (number, object): what must live as long as the work
-    cdef object error  # that a wait found and nobody has seen,
+    cdef object error  # that a wait found and that was not raised yet,
     cdef int64_t suspect  # of work from this number on
     cdef Lock ending  # held while the queue is destroyed
 
@@ -213,7 +213,7 @@ cdef class QueueState:
             self.end()
 
     cdef int end(self) except -1:
-        """Wait for work that is left and give the queue up; an error that nobody asked for is lost."""
+        """Wait for the remaining work and release the queue; an error that was not raised is dropped."""
         cdef int status = 0
         self.open = False
         take(&self.ending)

@@ -1,6 +1,6 @@
 """The environment variables of the package: what each may hold, and the error for what it may not.
 
-``docs/environment.md`` lists them. The C libraries read some of them by themselves; all are looked at before a
+``docs/environment.md`` lists them. The C libraries read some of them too; all are looked at before a
 library is loaded, so that the error comes early.
 """
 

@@ -31,7 +31,7 @@ def shortened(text: str, most: int = MOST) -> str:
 
 
 def _integer(value: int) -> str:
-    """Return the digits; Python itself refuses to write thousands of them, and nobody would read them."""
+    """Return the digits, shortened: Python refuses to write thousands of them, and a message should be short."""
     bits = int.bit_length(value)
     return int.__repr__(value) if bits <= _MOST_BITS else f"an integer of {bits:,} bits"
 

@@ -176,7 +176,7 @@ def render(found: dict[str, Any]) -> str:
         details += [f"library {backend['library_version']}"] if backend["library_version"] else []
         details += [backend["instruction_level"]] if backend["instruction_level"] else []
         if backend["streaming_bytes"] is not None:
-            details.append(f"results from {backend['streaming_bytes'] / 2**20:g} MiB on past the caches")
+            details.append(f"results from {backend['streaming_bytes'] / 2**20:g} MiB on with non-temporal stores")
         lines += [f"{name:<8}  available: {', '.join(details)}", f"          {backend['path']}"]
     return "\n".join(lines)
 

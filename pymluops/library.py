@@ -35,8 +35,8 @@ _loaded: dict[str, Backend] = {}
 _lock = threading.RLock()
 
 
-# A fork waits for a library that another thread is opening: the child would have half of it, and locks of imports that
-# nobody releases.
+# A fork waits while another thread opens a library: the child would have half of it, and import locks that are never
+# released.
 os.register_at_fork(
     before=_lock.acquire,
     after_in_parent=_lock.release,

@@ -36,11 +36,23 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     selection.deselect(config, items)
 
 
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Mark what compiles, so that ``-m "not compiler"`` runs the rest on a machine without a compiler."""
+    if "compiler" in getattr(item, "fixturenames", ()):
+        item.add_marker(pytest.mark.compiler)
+
+
 def pytest_collection_finish() -> None:
     # Thousands of tests are a million objects that live to the end. Many tests call the garbage collector, which would
     # look at all of them every time.
     gc.collect()
     gc.freeze()
+
+
+@pytest.fixture(scope="session")
+def compiler() -> str:
+    """The command of a compiler for C and C++: what MLUOPS_TEST_COMPILER names, or g++."""
+    return os.environ.get("MLUOPS_TEST_COMPILER", "g++")
 
 
 @pytest.fixture

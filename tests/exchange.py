@@ -18,11 +18,13 @@ from support import TESTS
 DTYPES = {(2, 32): "f4", (2, 16): "f2", (0, 32): "i4"}
 
 
-def build(folder: Path) -> ctypes.PyDLL:
+def build(compiler: str, folder: Path) -> ctypes.PyDLL:
     """Compile ``exchange.c``."""
     made = folder / "exchange.so"
     include = sysconfig.get_path("include")
-    subprocess.run(["cc", "-shared", "-fPIC", "-I", include, str(TESTS / "exchange.c"), "-o", str(made)], check=True)
+    subprocess.run(
+        [compiler, "-x", "c", "-shared", "-fPIC", "-I", include, str(TESTS / "exchange.c"), "-o", str(made)], check=True
+    )
     library = ctypes.PyDLL(str(made))
     library.exchange_capsule.restype = ctypes.py_object
     library.exchange_capsule.argtypes = [ctypes.c_uint, ctypes.c_int, ctypes.c_int, ctypes.c_int, ctypes.py_object]

@@ -369,7 +369,7 @@ def stubs(header: Header) -> str:
     """Return pymluops/functions/__init__.pyi."""
     found = read_signatures(header)
     natives = sorted({native_class(a.detail) for signature in found for a in signature.arguments if "native" in a.role})
-    imports = "".join(f"from pymluops.functions._objects import {name} as {name}\n" for name in natives)
+    imports = "".join(f"from pymluops.functions._classes import {name} as {name}\n" for name in natives)
     return f'''# {header.banner}
 # fmt: off
 """Types of the functions of mlu_op.h; their documentation is in pymluops.functions itself."""

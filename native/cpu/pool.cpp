@@ -15,7 +15,7 @@
 namespace mluops {
 namespace {
 
-// One running parallel_for. It lives on the stack of its caller, who waits until no helper uses it.
+// One running parallel_for. It lives on the stack of its caller, which waits until no worker uses it.
 //
 // The indices are divided into parts, one per slot up to kMostParts. A thread starts with the part of its slot and then
 // helps with the others.

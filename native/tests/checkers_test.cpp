@@ -772,7 +772,7 @@ TEST(only_known_bits_are_accepted) {
   mlusimSetChecks(before);
 }
 
-// Without a shadow nobody knows what kernels wrote, so that it counts as written.
+// Without shadow memory no write of a kernel is recorded, so that all memory counts as written.
 TEST(what_was_not_watched_counts_as_initialised) {
   mlusim::ensure_memory();
   mlusim::ensure_init_shadow();

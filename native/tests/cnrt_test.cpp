@@ -1145,7 +1145,7 @@ TEST(the_child_of_a_fork_has_a_working_device) {
   call_from(stopped, [&lost] { lost = true; });
   CHECK_EQ(cnrtPlaceNotifier(notifier, stopped), cnrtSuccess);
   const int status = status_of_child([&] {
-    CHECK_EQ(cnrtQueueSync(stopped), cnrtSuccess);  // what was queued is lost, and nobody waits for it
+    CHECK_EQ(cnrtQueueSync(stopped), cnrtSuccess);  // queued work is dropped, and the wait returns
     CHECK(!lost);
     CHECK_EQ(cnrtWaitNotifier(notifier), cnrtSuccess);
     CHECK_EQ(memory.get()[0], 5);

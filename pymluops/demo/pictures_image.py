@@ -46,7 +46,7 @@ def attention_figure(attention: Attention, collect: Array, distribute: Array, im
             strength = Normalize(0, float(np.quantile(weights[weights > 0], 0.98)) if weights.any() else 1.0)
             drawn = ax.imshow(weights, cmap="inferno", norm=strength, alpha=np.where(weights > 0, 0.85, 0.0))
             figure.colorbar(drawn, ax=ax, label="weight", shrink=0.8, extend="max")
-            ax.set_title("collect: where it looks" if title == "collect" else "distribute: who looks at it")
+            ax.set_title("collect: where it looks" if title == "collect" else "distribute: which positions look at it")
         for ax in row:
             ax.plot(x, y, marker="+", markersize=14, markeredgewidth=2.5, color=COLOURS[1])
             _bare(ax, height, width)

@@ -30,37 +30,13 @@ import sys
 from collections.abc import Iterator
 from types import ModuleType
 
+from pymluops.functions._classes import CLASSES
 from pymluops.functions._function import FUNCTIONS
-from pymluops.functions._objects import (
-    AdamWDescriptor,
-    CarafeDescriptor,
-    DCNDescriptor,
-    FFTPlan,
-    NativeSparseConvolutionDescriptor,
-    NativeTensorDescriptor,
-    NmsDescriptor,
-    RoiAlignForwardDescriptor,
-    SeqDataDescriptor,
-    TensorSetDescriptor,
-)
 
-_CLASSES = (
-    AdamWDescriptor,
-    CarafeDescriptor,
-    DCNDescriptor,
-    FFTPlan,
-    NativeSparseConvolutionDescriptor,
-    NativeTensorDescriptor,
-    NmsDescriptor,
-    RoiAlignForwardDescriptor,
-    SeqDataDescriptor,
-    TensorSetDescriptor,
-)
-
-globals().update(FUNCTIONS)
-
-#: What a star import takes, and `dir`.
-globals()["__all__"] = sorted([*FUNCTIONS, *(kind.__name__ for kind in _CLASSES)])
+#: Names for a star import and for `dir`.
+_public = {**FUNCTIONS, **{kind.__name__: kind for kind in CLASSES.values()}}
+globals().update(_public)
+globals()["__all__"] = sorted(_public)
 
 
 class _Functions(ModuleType):

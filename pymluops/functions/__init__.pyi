@@ -9,16 +9,16 @@ from typing import Any, SupportsFloat, SupportsIndex, TypeAlias
 from pymluops import enums
 from pymluops._core import Backend, Handle, Queue, SparseConvolutionDescriptor
 from pymluops.descriptors import TensorDescriptor
-from pymluops.functions._objects import AdamWDescriptor as AdamWDescriptor
-from pymluops.functions._objects import CarafeDescriptor as CarafeDescriptor
-from pymluops.functions._objects import DCNDescriptor as DCNDescriptor
-from pymluops.functions._objects import FFTPlan as FFTPlan
-from pymluops.functions._objects import NativeSparseConvolutionDescriptor as NativeSparseConvolutionDescriptor
-from pymluops.functions._objects import NativeTensorDescriptor as NativeTensorDescriptor
-from pymluops.functions._objects import NmsDescriptor as NmsDescriptor
-from pymluops.functions._objects import RoiAlignForwardDescriptor as RoiAlignForwardDescriptor
-from pymluops.functions._objects import SeqDataDescriptor as SeqDataDescriptor
-from pymluops.functions._objects import TensorSetDescriptor as TensorSetDescriptor
+from pymluops.functions._classes import AdamWDescriptor as AdamWDescriptor
+from pymluops.functions._classes import CarafeDescriptor as CarafeDescriptor
+from pymluops.functions._classes import DCNDescriptor as DCNDescriptor
+from pymluops.functions._classes import FFTPlan as FFTPlan
+from pymluops.functions._classes import NativeSparseConvolutionDescriptor as NativeSparseConvolutionDescriptor
+from pymluops.functions._classes import NativeTensorDescriptor as NativeTensorDescriptor
+from pymluops.functions._classes import NmsDescriptor as NmsDescriptor
+from pymluops.functions._classes import RoiAlignForwardDescriptor as RoiAlignForwardDescriptor
+from pymluops.functions._classes import SeqDataDescriptor as SeqDataDescriptor
+from pymluops.functions._classes import TensorSetDescriptor as TensorSetDescriptor
 
 Array: TypeAlias = Any
 Described: TypeAlias = NativeTensorDescriptor | TensorDescriptor | Array

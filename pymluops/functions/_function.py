@@ -12,11 +12,14 @@ from pymluops._arguments import Names, refusal, shown
 from pymluops._core import ArrayArgument, Backend, DeviceArray, Handle, NativeObject, SparseConvolutionDescriptor
 from pymluops.enums import AdamWDescAttribute
 from pymluops.functions import _numbers, _special
-from pymluops.functions._objects import CLASSES, FFTPlan, NativeTensorDescriptor
+from pymluops.functions._classes import CLASSES
+from pymluops.functions._objects import NativeTensorDescriptor
+from pymluops.functions._plans import FFTPlan
+from pymluops.functions._registry import FUNCTIONS
 from pymluops.functions._signature import SIGNATURES, Argument, Signature
 from pymluops.functions._tensors import Description, Tensor, bare_array, describe, read_array
 
-__all__ = ["FUNCTIONS", "Function", "call"]
+__all__ = ["FUNCTIONS", "Function"]
 
 #: Most dims that a function may write, more than any library has.
 _MOST_DIMS = 64
@@ -455,9 +458,4 @@ _BINDERS: dict[str, Callable[[Call, Argument], None]] = {
 
 
 #: All functions by name, in the order of the header.
-FUNCTIONS = {name: Function(signature) for name, signature in SIGNATURES.items()}
-
-
-def call(function: str, *arguments: Any, target: NativeObject | None = None, **keywords: Any) -> Any:
-    """Call the function of this name; an object that it makes becomes `target` if that is given."""
-    return FUNCTIONS[function].invoke(target, arguments, keywords)
+FUNCTIONS.update((name, Function(signature)) for name, signature in SIGNATURES.items())

@@ -8,6 +8,7 @@ from enum import IntEnum
 from typing import Any, cast
 
 import numpy as np
+import numpy.typing as npt
 
 from pymluops import enums
 from pymluops._arguments import Caller, flag, integer, refusal, shown
@@ -126,22 +127,34 @@ def _member(kind: type[IntEnum], value: int) -> int:
 def element_bytes(caller: Caller, argument: str, dtype: int, value: object) -> bytes:
     """Return a number as one element of a type, or the bytes of one as they are."""
     data_type = DataType(dtype)
-    size, name, element = item_size(data_type), data_type_name(dtype), np.empty(0)
+    size, name, element = item_size(data_type), data_type_name(dtype), cast("npt.NDArray[Any]", np.empty(0))
     if isinstance(value, bytes) and len(value) == size:
         return value
     expected = f"a number of type {name}, or {size} bytes"
+    is_bfloat16 = data_type == DataType.BFLOAT16
     try:
-        plain = np.dtype(name)
+        plain = np.dtype(np.float32 if is_bfloat16 else name)
         if isinstance(value, (str, bytes)) or np.ndim(cast("Any", value)) != 0:
             raise TypeError
         with np.errstate(over="ignore"):
             element = np.array(value, dtype=plain)
+        if is_bfloat16:
+            element = _rounded_to_bfloat16(element)
         fits = element.item() == value if plain.kind in "iub" else np.isfinite(element) or not _finite(value)
     except (TypeError, ValueError, OverflowError):
         fits = False
     if not fits:
         raise refusal(caller, argument, expected, shown(value))
-    return element.tobytes()
+    return element.tobytes()[2:] if is_bfloat16 else element.tobytes()
+
+
+def _rounded_to_bfloat16(value: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Return the nearest bfloat16, ties to even, as a float32 whose lower 16 bits are 0; NumPy has no such type."""
+    if not np.isfinite(value):
+        return value
+    bits = int(value.view(np.uint32))
+    bits = (bits + 0x7FFF + (bits >> 16 & 1)) & 0xFFFF0000
+    return np.array(bits, np.uint32).view(np.float32)
 
 
 def _finite(value: object) -> bool:
@@ -150,7 +163,9 @@ def _finite(value: object) -> bool:
 
 
 def element_value(dtype: int, memory: bytearray) -> complex | bytes:
-    """Return one element as a number, or its bytes where NumPy does not have the type."""
+    """Return one element as a number, or its bytes where it has no Python number (INT31)."""
+    if dtype == DataType.BFLOAT16:
+        return cast("float", struct.unpack("=f", bytes(2) + memory[:2])[0])
     try:
         name = data_type_name(dtype)
         return cast("complex", np.frombuffer(memory, np.dtype(name), 1)[0].item())

@@ -1,4 +1,4 @@
-"""Objects of a library as Python objects: descriptors with settings, tensor descriptors, FFT plans."""
+"""Descriptors of a library as Python objects: tensor descriptors and descriptors with settings."""
 
 from __future__ import annotations
 
@@ -6,35 +6,30 @@ from collections.abc import Sequence
 from os import PathLike
 from typing import Any, ClassVar, Self, SupportsFloat, SupportsIndex
 
-from pymluops import _core, enums
-from pymluops._core import Backend, DeviceArray, Handle, NativeObject
+from pymluops import enums
+from pymluops._core import Backend, NativeObject
 from pymluops.enums import DataType
+from pymluops.functions._registry import call
 
 __all__ = [
-    "CLASSES",
     "AdamWDescriptor",
     "CarafeDescriptor",
     "DCNDescriptor",
-    "FFTPlan",
+    "LibraryObject",
     "NativeSparseConvolutionDescriptor",
     "NativeTensorDescriptor",
     "NmsDescriptor",
     "RoiAlignForwardDescriptor",
     "SeqDataDescriptor",
     "TensorSetDescriptor",
+    "length",
 ]
 
 _Backend = Backend | str | PathLike[str] | None
 _Real = SupportsFloat | SupportsIndex
 
 
-def _call(function: str, *arguments: Any, **keywords: Any) -> Any:
-    from pymluops.functions._function import call  # which needs these classes
-
-    return call(function, *arguments, **keywords)
-
-
-def _length(values: Any) -> int:
+def length(values: Any) -> int:
     """Return the number of values; what has none is refused where the values are read."""
     try:
         return len(values)
@@ -42,19 +37,19 @@ def _length(values: Any) -> int:
         return 0
 
 
-class _Object(NativeObject):
+class LibraryObject(NativeObject):
     """An object of a library. A Create function makes one without settings."""
 
     _CREATE: ClassVar[str]
 
     def _create(self, backend: _Backend, *arguments: Any) -> None:
         """Take over what the Create function makes."""
-        _call(self._CREATE, *arguments, backend=backend, target=self)
+        call(self._CREATE, *arguments, backend=backend, target=self)
 
     def _set(self, function: str, *arguments: Any) -> None:
         """Call a Set function; where that fails, nothing is left."""
         try:
-            _call(function, self, *arguments)
+            call(function, self, *arguments)
         except BaseException:
             self.close()
             raise
@@ -68,7 +63,7 @@ class _Object(NativeObject):
         return f"<pymluops.functions.{type(self).__name__}{', closed' if self.closed else f' on {self.backend.name}'}>"
 
 
-class NativeTensorDescriptor(_Object):
+class NativeTensorDescriptor(LibraryObject):
     """A tensor descriptor of a library, for functions that set or read one.
 
     `pymluops.TensorDescriptor` describes a tensor as a value, and arrays describe themselves: this is needed for what
@@ -86,7 +81,7 @@ class NativeTensorDescriptor(_Object):
         self._create(backend)
 
 
-class NativeSparseConvolutionDescriptor(_Object):
+class NativeSparseConvolutionDescriptor(LibraryObject):
     """A sparse convolution descriptor without settings; `pymluops.SparseConvolutionDescriptor` is one with them.
 
     Parameters
@@ -101,7 +96,7 @@ class NativeSparseConvolutionDescriptor(_Object):
         self._create(backend)
 
 
-class TensorSetDescriptor(_Object):
+class TensorSetDescriptor(LibraryObject):
     """A set of tensor descriptors, addressed by an index of several numbers.
 
     Parameters
@@ -115,10 +110,10 @@ class TensorSetDescriptor(_Object):
     _CREATE = "mluOpCreateTensorSetDescriptor"
 
     def __init__(self, setDimSize: Sequence[SupportsIndex], *, backend: _Backend = None) -> None:  # noqa: N803
-        self._create(backend, _length(setDimSize), setDimSize)
+        self._create(backend, length(setDimSize), setDimSize)
 
 
-class SeqDataDescriptor(_Object):
+class SeqDataDescriptor(LibraryObject):
     """Sequence data: layout, element type, dims, lengths of the sequences.
 
     Parameters
@@ -150,11 +145,11 @@ class SeqDataDescriptor(_Object):
         backend: _Backend = None,
     ) -> None:
         self._create(backend)
-        sizes = _length(dimSize), dimSize, _length(seqLengthArray), seqLengthArray
+        sizes = length(dimSize), dimSize, length(seqLengthArray), seqLengthArray
         self._set("mluOpSetSeqDataDescriptor_v2", layout, dtype, *sizes, paddingFill)
 
 
-class RoiAlignForwardDescriptor(_Object):
+class RoiAlignForwardDescriptor(LibraryObject):
     """Settings of ``mluOpRoiAlignForward_v2``.
 
     Parameters
@@ -191,7 +186,7 @@ class RoiAlignForwardDescriptor(_Object):
         self._set("mluOpSetRoiAlignForwardDescriptor_v2", *values)
 
 
-class DCNDescriptor(_Object):
+class DCNDescriptor(LibraryObject):
     """Settings of deformable convolution.
 
     Parameters
@@ -227,7 +222,7 @@ class DCNDescriptor(_Object):
         self._set("mluOpSetDCNDescriptor", 4, *values)
 
 
-class CarafeDescriptor(_Object):
+class CarafeDescriptor(LibraryObject):
     """Settings of ``mluOpCarafeForward`` and ``mluOpCarafeBackward``.
 
     Parameters
@@ -256,7 +251,7 @@ class CarafeDescriptor(_Object):
         self._set("mluOpSetCarafeDescriptor", 4, kernel_size, group_size, scale_factor)
 
 
-class NmsDescriptor(_Object):
+class NmsDescriptor(LibraryObject):
     """Settings of ``mluOpNms``.
 
     Parameters
@@ -301,7 +296,7 @@ class NmsDescriptor(_Object):
         self._set("mluOpSetNmsDescriptor", *modes, *limits, offset, input_layout, pad_to_max_output_size)
 
 
-class AdamWDescriptor(_Object):
+class AdamWDescriptor(LibraryObject):
     """Settings of ``mluOpAdamW``.
 
     Parameters
@@ -328,91 +323,3 @@ class AdamWDescriptor(_Object):
         self._create(backend)
         for attribute, value in enumerate((weight_decay, grad_scale, use_nesterov, need_remove_nan)):
             self._set("mluOpSetAdamWDescAttr", attribute, value)
-
-
-#: Complex and half types by the type that is set as the one used on the chip.
-_ON_CHIP = {
-    DataType.HALF: DataType.HALF,
-    DataType.COMPLEX_HALF: DataType.HALF,
-    DataType.FLOAT: DataType.FLOAT,
-    DataType.COMPLEX_FLOAT: DataType.FLOAT,
-}
-
-
-class FFTPlan(_Object):
-    """A Fourier transform of tensors of certain shapes, for ``mluOpExecFFT``. It keeps the memory that it needs.
-
-    Parameters
-    ----------
-    input, output : array or TensorDescriptor
-        What is transformed and what comes out, of one batch or with the batch as first dim.
-    n : sequence of int
-        Lengths of the transform.
-    handle : Handle, optional
-        Where it is made; this thread's handle for the default backend if not given.
-
-    Attributes
-    ----------
-    reservespace_size, workspace_size : int
-        Bytes that the plan asked for; 0 before ``mluOpMakeFFTPlanMany``.
-    """
-
-    _CREATE = "mluOpCreateFFTPlan"
-
-    reservespace_size: int = 0
-    workspace_size: int = 0
-    #: Bytes of the tensors that it was made for.
-    input_nbytes: int = 0
-    output_nbytes: int = 0
-    #: The memory set with mluOpSetFFTReserveArea.
-    reservespace: Any = None
-
-    def __init__(self, input: Any, output: Any, n: Sequence[SupportsIndex], *, handle: Handle | None = None) -> None:
-        given = _core.require_handle(_Names("FFTPlan", "mluOpCreateFFTPlan"), handle)
-        self._create(given.backend)
-        try:
-            described = _described(input, given.backend)
-            _call("mluOpMakeFFTPlanMany", self, described, output, _length(n), n, handle=given)
-            _call("mluOpSetFFTReserveArea", self, handle=given)
-        except BaseException:
-            self.close()
-            raise
-
-    @property
-    def memory_used(self) -> tuple[DeviceArray, ...]:
-        """The memory of a device that the plan works on."""
-        return (self.reservespace,) if isinstance(self.reservespace, DeviceArray) else ()
-
-
-class _Names:
-    """Whose argument a refused one is."""
-
-    def __init__(self, name: str, function: str) -> None:
-        self.name, self.function = name, function
-
-
-def _described(tensor: Any, backend: Backend) -> NativeTensorDescriptor:
-    """Return a descriptor of the input of a transform, with the type used on the chip."""
-    from pymluops.functions._tensors import describe
-
-    names = _Names("FFTPlan", "mluOpMakeFFTPlanMany")
-    description = describe(names, "input", tensor, backend, "ARRAY")
-    on_chip = _ON_CHIP.get(DataType(description.dtype))
-    if on_chip is not None and not isinstance(tensor, NativeTensorDescriptor):
-        _call("mluOpSetTensorDescriptorOnchipDataType", description.native, on_chip)
-    return description.native
-
-
-#: Classes by C type.
-CLASSES: dict[str, type[_Object]] = {
-    "mluOpTensorDescriptor_t": NativeTensorDescriptor,
-    "mluOpSparseConvolutionDescriptor_t": NativeSparseConvolutionDescriptor,
-    "mluOpTensorSetDescriptor_t": TensorSetDescriptor,
-    "mluOpSeqDataDescriptor_t": SeqDataDescriptor,
-    "mluOpNmsDescriptor_t": NmsDescriptor,
-    "mluOpRoiAlignForwardDescriptor_t": RoiAlignForwardDescriptor,
-    "mluOpDCNDescriptor_t": DCNDescriptor,
-    "mluOpCarafeDescriptor_t": CarafeDescriptor,
-    "mluOpAdamWDescriptor_t": AdamWDescriptor,
-    "mluOpFFTPlan_t": FFTPlan,
-}

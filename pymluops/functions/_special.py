@@ -10,7 +10,8 @@ from pymluops._arguments import refusal, shown
 from pymluops._core import Backend, Handle
 from pymluops.enums import Status
 from pymluops.functions import _numbers
-from pymluops.functions._objects import FFTPlan, NativeTensorDescriptor
+from pymluops.functions._objects import NativeTensorDescriptor
+from pymluops.functions._plans import FFTPlan
 
 if TYPE_CHECKING:
     from pymluops.functions._function import Call, Function

@@ -11,6 +11,7 @@ from pymluops.descriptors import TensorDescriptor
 from pymluops.dtypes import data_type_name, item_size
 from pymluops.enums import DataType, Layout
 from pymluops.functions._objects import NativeTensorDescriptor
+from pymluops.functions._registry import call
 
 __all__ = ["Description", "Tensor", "bare_array", "describe", "read_array"]
 
@@ -123,8 +124,6 @@ def _describe_array(caller: Caller, argument: str, array: ArrayArgument, backend
 
 
 def _read_native(caller: Caller, argument: str, native: NativeTensorDescriptor, backend: Backend) -> Description:
-    from pymluops.functions._function import call
-
     if not native.closed and native.backend is not backend:
         raise refusal(caller, argument, f"a descriptor on {backend.name}", f"one on {native.backend.name}")
     _layout, dtype, _rank, dims, steps = call("mluOpGetTensorDescriptorEx_v2", native)

@@ -234,7 +234,7 @@ def get_indice_pairs(
         found = _from_device(handle, IndicePairs(*found), used, in_device_memory(indices))
         return IndicePairs(*(of_kind(indices, array) for array in found))
     out_indices, indice_pairs, indice_num = found
-    if used < rows:  # let the spare rows go; nobody else has seen the array
+    if used < rows:  # drop the spare rows; no other reference to the array exists
         out_indices.resize((used, 4), refcheck=False)
     return IndicePairs(of_kind(indices, out_indices), indice_pairs, indice_num)
 

@@ -49,7 +49,7 @@ def test_a_peer_that_is_not_installed_is_left_out() -> None:
 
 @pytest.mark.parametrize("case", [case for case in small_cases() if case.id.split("/")[1] == "0"], ids=lambda c: c.id)
 def test_a_result_with_a_fault_is_seen(case: Case) -> None:
-    """The checks notice one wrong element anywhere, and outputs that nobody wrote."""
+    """The checks notice one wrong element anywhere, and outputs that were not written."""
     problem = build(case)
     expected = problem.run(problem.buffers())
     problem.check(expected, {name: array.copy() for name, array in expected.items()})

@@ -138,7 +138,7 @@ def test_info(program) -> None:
         "threads",
         "default   cpu",
         "cpu       available: ABI 1.11.1, library ",
-        " MiB on past the caches",
+        " MiB on with non-temporal stores",
         "sim       available: ABI 1.11.1, library ",
         "mlu       ",
     ):
@@ -325,7 +325,7 @@ def test_a_closed_pipe(tmp_path: Path, arguments: list[str]) -> None:
     finally:
         os.close(write)
     assert done.stderr == ""
-    # argparse itself keeps quiet about help that nobody reads.
+    # argparse reports no error when the pipe that takes its help is closed.
     assert done.returncode in ((0, 128 + signal.SIGPIPE) if arguments == ["--help"] else (128 + signal.SIGPIPE,))
 
 

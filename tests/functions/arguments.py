@@ -9,7 +9,7 @@ import numpy as np
 
 import pymluops
 from pymluops import enums
-from pymluops.functions import _objects
+from pymluops.functions import _classes
 from pymluops.functions._signature import SIGNATURES, Argument
 from support import canary, is_canary
 
@@ -52,9 +52,9 @@ class Arguments:
                 self.outputs.append(array)
             return array
         if role == "native":
-            return fake(_objects.CLASSES[argument.detail], self.backend)
+            return fake(_classes.CLASSES[argument.detail], self.backend)
         if role == "group":
-            return [fake(_objects.NativeTensorDescriptor, self.backend) for _ in range(2)]
+            return [fake(_classes.NativeTensorDescriptor, self.backend) for _ in range(2)]
         others = {"text": "/tmp", "fill": 1, "attribute": 1, "reservespace": None, "queue": None}
         return pymluops.TensorDescriptor(_SHAPE, "float32") if role == "describe" else others[role]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 import subprocess
 from pathlib import Path
 
@@ -24,7 +23,7 @@ extern "C" mluOpStatus_t mluOpDestroy(mluOpHandle_t) { return MLUOP_STATUS_SUCCE
 """
 
 
-def build(folder: Path, name: str, text: str, behind: str | None) -> Path:
+def build(compiler: str, folder: Path, name: str, text: str, behind: str | None) -> Path:
     """Compile a library, or find it from an earlier session."""
     package = Path(pymluops.load("sim").path).parent
     library = None if behind is None else (package / f"libmluops_{behind}.so").resolve()
@@ -39,7 +38,6 @@ def build(folder: Path, name: str, text: str, behind: str | None) -> Path:
         options = ["-std=c++17", "-O1", "-fPIC", "-shared", f"-I{include}", "-o", str(target)]
         options += ["-DON_DEVICE"] if behind == "sim" else []
         linked = [] if library is None else [str(library), f"-Wl,-rpath,{library.parent}", "-Wl,--no-as-needed"]
-        compiler = os.environ.get("MLUOPS_TEST_COMPILER", "g++")
         subprocess.run([compiler, *options, str(source), *linked, "-ldl"], check=True, timeout=300)
     return target
 
@@ -51,18 +49,20 @@ def folder(request: pytest.FixtureRequest) -> Path:
 
 
 @pytest.fixture(scope="session", params=["cpu", "sim"])
-def other(request: pytest.FixtureRequest, folder: Path) -> pymluops.Backend:
+def other(request: pytest.FixtureRequest, compiler: str, folder: Path) -> pymluops.Backend:
     """The library compiled from other.cpp, in host memory and on the device."""
-    return pymluops.load(build(folder, f"other_{request.param}", SOURCE.read_text(encoding="utf-8"), request.param))
+    return pymluops.load(
+        build(compiler, folder, f"other_{request.param}", SOURCE.read_text(encoding="utf-8"), request.param)
+    )
 
 
 @pytest.fixture(scope="session")
-def on_device(folder: Path) -> pymluops.Backend:
+def on_device(compiler: str, folder: Path) -> pymluops.Backend:
     """The one for the simulated device."""
-    return pymluops.load(build(folder, "other_sim", SOURCE.read_text(encoding="utf-8"), "sim"))
+    return pymluops.load(build(compiler, folder, "other_sim", SOURCE.read_text(encoding="utf-8"), "sim"))
 
 
 @pytest.fixture(scope="session")
-def lean(folder: Path) -> pymluops.Backend:
+def lean(compiler: str, folder: Path) -> pymluops.Backend:
     """A library that has handles and nothing else."""
-    return pymluops.load(build(folder, "lean", LEAN, None))
+    return pymluops.load(build(compiler, folder, "lean", LEAN, None))

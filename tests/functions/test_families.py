@@ -205,6 +205,17 @@ def test_sequence_data(backend: pymluops.Backend) -> None:
     assert (found, fill) == (tuple(lengths), -1.5)
     with pytest.raises(pymluops.BadParamError, match="paddingFill: expected a number of type float16"):
         functions.SeqDataDescriptor(2, 1, [3, 4], lengths, 1e6)
-    for dtype, value in ((pymluops.DataType.BFLOAT16, b"\x80\x3f"), (pymluops.DataType.UINT8, 255)):
+    bfloat16 = pymluops.DataType.BFLOAT16
+    for dtype, value, back in (
+        (bfloat16, b"\x80\x3f", 1.0),
+        (bfloat16, 1 + 2.0**-8, 1.0),  # ties go to even
+        (bfloat16, 1 + 3 * 2.0**-8, 1 + 2.0**-6),
+        (bfloat16, -np.inf, -np.inf),
+        (pymluops.DataType.UINT8, 255, 255),
+    ):
         given = functions.SeqDataDescriptor(2, dtype, [3, 4], [], value)
-        assert functions.mluOpGetSeqDataDescriptor_v2(given)[-1] == value
+        assert functions.mluOpGetSeqDataDescriptor_v2(given)[-1] == back
+    nothing = functions.SeqDataDescriptor(2, bfloat16, [3, 4], [], np.nan)
+    assert np.isnan(functions.mluOpGetSeqDataDescriptor_v2(nothing)[-1])
+    with pytest.raises(pymluops.BadParamError, match="paddingFill: expected a number of type bfloat16"):
+        functions.SeqDataDescriptor(2, bfloat16, [3, 4], [], 3.4e38)  # rounds to infinity

@@ -37,7 +37,7 @@ OPEN = open_findings()
 
 @dataclass
 class Result:
-    """What the runs of one target came to."""
+    """The results of the runs of one target."""
 
     name: str
     seed: int

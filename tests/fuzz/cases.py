@@ -1,7 +1,7 @@
 """Runs the cases of a target that is written in Python, in children, so that a crash is a finding and not the end.
 
 A case is bytes; a target makes them from random numbers and checks one. ``python -m fuzz.cases TARGET`` with the folder
-``tests`` on the path runs a target by itself; ``python tests/fuzz`` runs all.
+``tests`` on the path runs a single target; ``python tests/fuzz`` runs all.
 """
 
 from __future__ import annotations

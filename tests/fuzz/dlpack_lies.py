@@ -120,7 +120,7 @@ class Dlpack:
             case["twice"] = True
         elif choice < 0.25:
             case["name"] = rng.choice(("nonsense", "", "used_dltensor", "dltensor", "dltensor_versioned"))
-            # A name that promises another structure than there is would be a lie that nobody can see.
+            # A name that promises another structure than there is would be a lie that no consumer can detect.
             if case["name"].startswith("dltensor"):
                 case["versioned"] = case["name"] == "dltensor_versioned"
         elif choice < 0.95:

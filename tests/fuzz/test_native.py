@@ -19,10 +19,10 @@ CASES = [(name, kind) for name in TARGETS for kind in LIBRARIES[name]]
 
 
 @pytest.fixture(scope="session")
-def build(request: pytest.FixtureRequest) -> Build:
-    """Compiles with MLUOPS_TEST_COMPILER or g++; what did not change since an earlier session, not again."""
+def build(request: pytest.FixtureRequest, compiler: str) -> Build:
+    """Compiles; what did not change since an earlier session, not again."""
     assert request.config.cache is not None
-    return Build(request.config.cache.mkdir("fuzz"))
+    return Build(request.config.cache.mkdir("fuzz"), compiler)
 
 
 @pytest.fixture(scope="session")

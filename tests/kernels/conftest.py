@@ -12,9 +12,14 @@ from kernels.device import HERE, Device
 from pymluops.sim.toolchain import Simulator, Toolchain
 
 
+@pytest.fixture(autouse=True)
+def everything_here_compiles(compiler: str) -> None:
+    """Give all tests of the folder the mark `compiler`."""
+
+
 @pytest.fixture(scope="session")
-def toolchain(request: pytest.FixtureRequest) -> Toolchain:
-    """Compiles sources with MLUOPS_TEST_COMPILER or g++; what did not change since an earlier session, not again.
+def toolchain(request: pytest.FixtureRequest, compiler: str) -> Toolchain:
+    """Compiles sources; what did not change since an earlier session, not again.
 
     MLUOPS_TEST_SIM_LIBRARY is the library of another build than the installed one.
     """
@@ -23,7 +28,7 @@ def toolchain(request: pytest.FixtureRequest) -> Toolchain:
     headers = HERE.parents[1] / "native" / "sim" / "include"
     return Toolchain(
         request.config.cache.mkdir("toolchain"),
-        os.environ.get("MLUOPS_TEST_COMPILER", "g++"),
+        compiler,
         Simulator(Path(built).resolve(), headers) if built else Simulator.installed(),
         (HERE,),
     )

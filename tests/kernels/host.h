@@ -32,7 +32,7 @@ class Buffer {
   std::size_t count_;
 };
 
-// Waits for the launches; what the first one that failed came to.
+// Waits for the launches and returns the status of the first one that failed.
 inline int finish() { return cnrtQueueSync(nullptr); }
 
 // The same, or 1 if all went well but the buffer does not hold `value` throughout.

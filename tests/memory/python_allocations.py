@@ -4,7 +4,7 @@
 
 LIBRARY is `failing_allocator.c`, compiled. Every call must raise MemoryError (of which `AllocFailedError` is one) or
 succeed; afterwards the same call must give the right result, and nothing may be left on the device. Where CPython has
-no memory for the frame of a traceback, it raises SystemError by itself.
+no memory for the frame of a traceback, Python raises SystemError.
 """
 
 from __future__ import annotations

@@ -15,11 +15,22 @@ FOLDER = TESTS / "memory"
 
 
 @pytest.fixture(scope="module")
-def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def library(compiler: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The allocator that fails, compiled."""
     made = tmp_path_factory.mktemp("memory") / "failing_allocator.so"
     include = sysconfig.get_path("include")
-    command = ["cc", "-shared", "-fPIC", "-I", include, str(FOLDER / "failing_allocator.c"), "-o", str(made)]
+    command = [
+        compiler,
+        "-x",
+        "c",
+        "-shared",
+        "-fPIC",
+        "-I",
+        include,
+        str(FOLDER / "failing_allocator.c"),
+        "-o",
+        str(made),
+    ]
     subprocess.run(command, check=True)
     return made
 

@@ -32,8 +32,8 @@ EXPECTED = tin_shift.shift(source(), SHIFTS)
 
 
 @pytest.fixture(scope="session")
-def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.PyDLL:
-    return build(tmp_path_factory.mktemp("exchange"))
+def library(compiler: str, tmp_path_factory: pytest.TempPathFactory) -> ctypes.PyDLL:
+    return build(compiler, tmp_path_factory.mktemp("exchange"))
 
 
 @pytest.fixture

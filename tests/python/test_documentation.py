@@ -187,7 +187,7 @@ def test_commands_within_sentences_are_understood() -> None:
         "```rust\nx\n```\n",
         "```sh\npymluops demo --scna FILE\n```\n",
         "```sh\ncurl x\n```\n",
-        "```text\nprinted by nobody\n```\n",
+        "```text\nnever printed\n```\n",
         '```toml\nbase = "MLU9"\nname = "x"\n```\n',
     ],
 )

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import ctypes
 import math
-import os
 import subprocess
 from collections.abc import Iterator
 from fractions import Fraction
@@ -46,9 +45,8 @@ class Library:
 
 
 @pytest.fixture(scope="module")
-def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
+def library(compiler: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Library]:
     made = tmp_path_factory.mktemp("schema") / "libschema.so"
-    compiler = os.environ.get("MLUOPS_TEST_COMPILER", "g++")
     source, headers = Path(__file__).with_name("schema_library.cpp"), ROOT / "native/include"
     subprocess.run(
         [compiler, "-std=c++17", "-Wall", "-Werror", "-shared", "-fPIC", f"-I{headers}", str(source), "-o", str(made)],

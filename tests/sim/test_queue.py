@@ -256,7 +256,7 @@ def test_host_memory_of_a_copy_is_kept() -> None:
     array, room = DeviceArray((24,), "float32", "sim"), bytearray(96)
     with Queue("sim") as queue:
         with held(queue) as go:
-            array.copy_from(np.arange(24, dtype=np.float32), queue)  # nobody else holds this source
+            array.copy_from(np.arange(24, dtype=np.float32), queue)  # no other reference to this source
             array.to_host(memoryview(room).cast("f"), queue)
             with pytest.raises(BufferError):
                 room.extend(b"more")
@@ -298,7 +298,7 @@ def test_work_that_another_thread_is_about_to_queue_is_not_taken_for_done() -> N
 
         waiting = threads.submit(wait)
         for number in range(300):
-            array.copy_from(np.full(1 << 18, number, np.float32), queue)  # nobody else holds this source
+            array.copy_from(np.full(1 << 18, number, np.float32), queue)  # no other reference to this source
             if number % 10 == 0:
                 found = array.to_host()
                 assert found[0] == found[-1] == number

@@ -25,10 +25,22 @@ def test_no_thread_local_variable_is_allocated_by_the_loader() -> None:
     assert "__tls_get_addr" not in symbols
 
 
-def test_threads_without_memory_are_told(tmp_path: Path) -> None:
+def test_threads_without_memory_are_told(compiler: str, tmp_path: Path) -> None:
     program = tmp_path / "thread_memory"
     source = TESTS / "sim" / "thread_memory.c"
-    command = ["cc", "-O1", "-rdynamic", f"-I{SIM / 'include'}", str(source), "-o", str(program), "-lpthread", "-ldl"]
+    command = [
+        compiler,
+        "-x",
+        "c",
+        "-O1",
+        "-rdynamic",
+        f"-I{SIM / 'include'}",
+        str(source),
+        "-o",
+        str(program),
+        "-lpthread",
+        "-ldl",
+    ]
     subprocess.run(command, check=True)
     done = subprocess.run([program, library()], capture_output=True, text=True, timeout=120, check=False)
     assert (done.returncode, done.stderr) == (0, "")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import dataclasses
 import os
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -22,7 +21,7 @@ SCRIPT = ROOT / "pymluops" / "sim" / "toolchain.py"
 ARCHS = [270, 290, 372, 592]
 KERNEL = '#include "bang.h"\n__mlu_entry__ void nothing() {}\n'
 
-needs_compiler = pytest.mark.skipif(shutil.which("g++") is None, reason="needs g++")
+needs_compiler = pytest.mark.usefixtures("compiler")
 
 
 def ask(*arguments: str | Path) -> subprocess.CompletedProcess[str]:

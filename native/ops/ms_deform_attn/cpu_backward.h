@@ -1,6 +1,6 @@
 // The backward direction, in two phases. Gradients of locations and weights belong to one query and head each. The gradient of the
 // value is owned by batch, head and block of channels: whoever has one goes through all queries in order, so that the order of
-// additions does not depend on who works.
+// additions does not depend on the thread.
 #ifndef MLUOPS_OPS_MS_DEFORM_ATTN_CPU_BACKWARD_H_
 #define MLUOPS_OPS_MS_DEFORM_ATTN_CPU_BACKWARD_H_
 

@@ -34,7 +34,7 @@ extern "C" {
 #pragma GCC visibility push(default)
 #endif
 
-/* What a call came to. */
+/* Status of a call. */
 typedef enum {
   cnrtSuccess = 0,
   cnrtErrorNotReady = 1,

@@ -153,7 +153,7 @@ void DeviceModel::free(Bytes &bytes) {
   settled();
   if ((status == 0) != (found != allocations_.end() || pointer == nullptr)) {
     finding("cnrtFree answers %lld for memory that %s", static_cast<long long>(status),
-            status == 0 ? "nobody allocated" : "is alive");
+            status == 0 ? "was never allocated" : "is alive");
   }
   if (status == 0 && found != allocations_.end()) found->live = false;
 }
@@ -232,7 +232,7 @@ void DeviceModel::copy(Bytes &bytes, const void *queue, bool later) {
   const bool outside = (target.device && !contains(target, reach)) || (source.device && !contains(source, reach));
   const bool legal = is_known_direction(dir) && direction_fits(dir, target.device, source.device) && !outside;
   const bool unsafe = (!target.device && !contains(target, reach)) || (!source.device && !contains(source, reach));
-  if (unsafe && size != 0 && legal) return;  // nobody knows how far memory of the host reaches
+  if (unsafe && size != 0 && legal) return;  // the extent of host memory is unknown
   const auto at = [](const Place &place) { return Wide{reinterpret_cast<std::uintptr_t>(place.pointer)}; };
   const bool overlap = at(target) < at(source) + reach && at(source) < at(target) + reach;
   if (legal && overlap) return;  // what such a copy does is not said

@@ -4,7 +4,7 @@
 
 namespace fuzz {
 
-// Ends a run that came to a finding which MLUOPS_FUZZ_OPEN names: parts of messages, separated by semicolons.
+// Ends a run with a finding that MLUOPS_FUZZ_OPEN names: parts of messages, separated by semicolons.
 struct OpenFinding {};
 
 // Prints one line, "finding: ...", and aborts; throws OpenFinding if it is one.

@@ -1,4 +1,4 @@
-// Memory for arguments between two pages that nobody may touch.
+// Memory for arguments between two pages without access rights.
 //
 // A buffer ends where the page behind it begins, or begins where the page before it ends; on its open side lies a canary.
 #ifndef MLUOPS_FUZZ_MEMORY_H_

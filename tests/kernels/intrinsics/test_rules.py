@@ -124,7 +124,7 @@ def calls_of(calls: Callable[[int], Calls]) -> Callable[[int], Calls]:
 
 @pytest.mark.parametrize("sample", in_order_of_numbers(ELEMENTWISE))
 def test_one_element_too_many(sample: Sample, calls_of: Callable[[int], Calls]) -> None:
-    """Each operand by itself ends where its array does, and the others have room."""
+    """One operand at a time ends where its array ends, and the others have room."""
     numbers = (COUNT + 1, *sample.numbers[1:])
     vectors = [number for number, source in enumerate(sample.sources) if len(source) == COUNT]
     for short in ("dst", *vectors):
