@@ -38,11 +38,22 @@ const TypeFacts *find(mluOpDataType_t dtype) {
   return nullptr;
 }
 
+// Sizes by number: every call asks for several.
+struct Sizes {
+  static constexpr unsigned kCount = MLUOP_DTYPE_BFLOAT16 + 1;
+  std::size_t bytes[kCount] = {};
+
+  constexpr Sizes() {
+    for (const TypeFacts &facts : kTypes) bytes[facts.dtype] = facts.size;
+  }
+};
+constexpr Sizes kSizes;
+
 }  // namespace
 
 std::size_t size_of(mluOpDataType_t dtype) {
-  const TypeFacts *facts = find(dtype);
-  return facts == nullptr ? 0 : facts->size;
+  const auto number = static_cast<unsigned>(dtype);
+  return number < Sizes::kCount ? kSizes.bytes[number] : 0;
 }
 
 const char *name_of(mluOpDataType_t dtype) {

@@ -59,8 +59,9 @@ std::int64_t llc_bytes() {
 std::int64_t streaming_bytes() {
   // Virtual machines may report the last-level cache of the whole server.
   constexpr std::int64_t kMost = 32 << 20;
-  const std::int64_t chosen = settings().streaming_bytes;
-  return chosen >= 0 ? chosen : std::min(llc_bytes() / 2, kMost);
+  static const std::int64_t bytes =
+      settings().streaming_bytes >= 0 ? settings().streaming_bytes : std::min(llc_bytes() / 2, kMost);
+  return bytes;
 }
 
 }  // namespace mluops

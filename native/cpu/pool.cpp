@@ -325,6 +325,7 @@ void prepare_pool() { pool(); }
 void run_parallel(std::int64_t count, std::int64_t grain, RangeFunction function, void *context) {
   if (count <= 0) return;
   grain = std::max<std::int64_t>(grain, 1);
+  if (count <= grain) return function(context, 0, 0, count);
   const std::int64_t most = (count - 1) / grain + 1;
   const int slots = thread_state().inside_job ? 1 : static_cast<int>(std::min<std::int64_t>(thread_count(), most));
   // Several pieces per thread balance uneven work and uneven threads. The limit on grains keeps interrupts responsive.

@@ -41,6 +41,7 @@ from cpython.float cimport PyFloat_CheckExact
 from cpython.long cimport PyLong_AsLongLongAndOverflow, PyLong_CheckExact
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF, Py_INCREF
+from cpython.tuple cimport PyTuple_New, PyTuple_SetItem
 from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_IsValid, PyCapsule_SetName
 from cpython.pythread cimport (
     NOWAIT_LOCK,
@@ -70,12 +71,11 @@ cdef extern from "Python.h":
 cdef enum:
     MAX_DIMS = 8  # MLUOP_DIM_MAX
     MAX_DATA_TYPES = 32  # numbers of DataType
+    SUCCESS = 0
+    ALLOC_FAILED = 2
+    EXECUTION_FAILED = 6
 # Most elements that a tensor may have, unless an operator says more.
 cdef int64_t COUNT_LIMIT = <int64_t>1 << 31
-
-cdef int SUCCESS = 0
-cdef int ALLOC_FAILED = 2
-cdef int EXECUTION_FAILED = 6
 
 cdef class Backend
 cdef class DeviceArray

@@ -182,7 +182,7 @@ cdef object unreadable_error(const View *view):
     return errors.BadParamTypeError if view.no_array else errors.BadParamError
 
 
-cdef bint acquire_ndarray(View *view, object array) noexcept:
+cdef inline bint acquire_ndarray(View *view, object array) noexcept:
     """Fill `view` from the fields of a NumPy array; False if that needs the buffer protocol.
 
     The buffer protocol is slower, since NumPy makes a format string for each array.

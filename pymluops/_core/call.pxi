@@ -2,6 +2,7 @@
 
 cdef enum:
     SMALL_CALL = 256  # words of 8 bytes on the stack for what grows with the number of arguments; more is allocated
+    FEW_VALUES = 4096  # are looked at in less time than it takes to release the GIL
 
 # Everything about one call.
 cdef struct Call:
@@ -80,6 +81,17 @@ cdef inline void place_at(Call *call, const Call *offsets, char *memory) noexcep
     call.absent = <bint *>(memory + <uintptr_t>offsets.absent)
 
 
+cdef inline tuple dims_tuple(const int64_t *dims, int ndim):
+    """Return dims as a tuple of ints."""
+    cdef int axis
+    cdef tuple shape = PyTuple_New(ndim)
+    for axis in range(ndim):
+        size = <object>dims[axis]
+        Py_INCREF(size)  # the tuple takes this reference
+        PyTuple_SetItem(shape, axis, size)
+    return shape
+
+
 cdef str strides_text(const View *view):
     return str([<object>view.strides[axis] * view.stride_unit for axis in range(view.ndim)]) + " bytes"
 
@@ -91,23 +103,27 @@ cdef str function_name(int number):
     return ""
 
 
+cdef inline bint describes(const Slot *slot, const View *view, int layout) noexcept nogil:
+    """Tell whether a kept descriptor says already what `view` is."""
+    cdef int axis
+    if slot.dtype != view.dtype or slot.layout != layout or slot.ndim != view.ndim:
+        return False
+    for axis in range(view.ndim):
+        if slot.shape[axis] != view.shape[axis]:
+            return False
+    return True
+
+
 cdef int set_descriptor(FunctionTable *table, Slot *slot, const View *view, int layout, int *failed) noexcept nogil:
-    """Make a kept descriptor say what `view` is; nothing to do if it does already."""
+    """Make a kept descriptor say what `view` is."""
     cdef int status, axis
     cdef int dims[MAX_DIMS]
-    cdef bint same
     if slot.descriptor == NULL:
         status = table.mluOpCreateTensorDescriptor(&slot.descriptor)
         if status != SUCCESS:
             slot.descriptor = NULL
             failed[0] = NUMBER_CREATE
             return status
-    same = slot.dtype == view.dtype and slot.layout == layout and slot.ndim == view.ndim
-    if same:
-        for axis in range(view.ndim):
-            same = same and slot.shape[axis] == view.shape[axis]
-        if same:
-            return SUCCESS
     if table.mluOpSetTensorDescriptor_v2 != NULL:
         failed[0] = NUMBER_SET_V2
         status = table.mluOpSetTensorDescriptor_v2(slot.descriptor, layout, view.dtype, view.ndim, view.shape)

@@ -28,20 +28,10 @@ cdef class Guard(Schema):
         """Look at an array and refuse what the schema does not allow."""
         cdef TensorSpec *spec = &self.specs[i]
         cdef View *view = &call.views[i]
-        cdef str problem
         cdef int k
-        if type(array) is DeviceArray and not (<DeviceArray>array).alive:
-            raise errors.NotInitializedError(f"{self.name}: {self.tensors[i].name}: is closed", function=self.function)
-        problem = acquire(view, array)
-        if problem is None and view.foreign_order:
-            problem = f"native byte order, got {array_text(array)}"
-        if problem is not None:
-            raise self.unreadable(call, i, array, problem)
-        call.resident[i] = False
-        if view.device != DL_CPU:
-            self.check_device(handle, call, i, array)
-        if spec.on_host:
-            call.resident[i] = True  # it is neither copied to the device nor back
+        call.resident[i] = spec.on_host  # such an array is neither copied to the device nor back
+        if type(array) is not ndarray or not acquire_ndarray(view, array):
+            self.read_other(handle, call, i, array)
         if not self.allows(call, i, view.dtype):
             raise self.dtype_error(call, i, array)
         if not self.match_shape(call, i):
@@ -63,28 +53,51 @@ cdef class Guard(Schema):
         return 0
 
     @cython.final
-    cdef bint match_shape(self, Call *call, int i) noexcept:
+    cdef int read_other(self, Handle handle, Call *call, int i, object array) except -1:
+        """Look at an array that `acquire_ndarray` does not read, and refuse the memory of another device."""
+        cdef View *view = &call.views[i]
+        cdef str problem
+        if type(array) is DeviceArray and not (<DeviceArray>array).alive:
+            raise errors.NotInitializedError(f"{self.name}: {self.tensors[i].name}: is closed", function=self.function)
+        problem = acquire(view, array)
+        if problem is None and view.foreign_order:
+            problem = f"native byte order, got {array_text(array)}"
+        if problem is not None:
+            raise self.unreadable(call, i, array, problem)
+        if view.device != DL_CPU:
+            self.check_device(handle, call, i, array)
+        return 0
+
+    @cython.final
+    cdef inline bint match_shape(self, Call *call, int i) noexcept:
         """Compare a shape with its terms; a symbol without a value takes it from here."""
         cdef TensorSpec *spec = &self.specs[i]
         cdef View *view = &call.views[i]
+        cdef const Term *term = spec.terms
+        cdef const int64_t *shape = view.shape
+        cdef int64_t *values = call.values
         cdef int axis, unknown
         cdef int64_t size, known = 0
         if view.ndim != spec.ndim:
             return False
         for axis in range(spec.ndim):
-            unknown = spec.terms[axis].alone
-            if unknown >= 0 and call.values[unknown] == view.shape[axis]:
+            unknown = term[axis].alone
+            if unknown >= 0:
+                if values[unknown] == shape[axis]:
+                    continue
+                if values[unknown] >= 0:
+                    return False
+                values[unknown], call.owners[unknown] = shape[axis], i
                 continue
-            unknown = term_value(&spec.terms[axis], call.values, &known)
+            unknown = term_value(&term[axis], values, &known)
             if unknown < 0:
-                if view.shape[axis] != known:
+                if shape[axis] != known:
                     return False
             else:
-                size = view.shape[axis] - spec.terms[axis].addend
+                size = shape[axis] - term[axis].addend
                 if known == 0 or size < 0 or size % known != 0:
                     return False
-                call.values[unknown] = size // known
-                call.owners[unknown] = i
+                values[unknown], call.owners[unknown] = size // known, i
         return True
 
     @cython.final
@@ -112,31 +125,30 @@ cdef class Guard(Schema):
     @cython.final
     cdef int check_memory(self, Call *call) except -1:
         """Refuse unaligned data and overlap; the data of an empty tensor is not checked."""
-        cdef int i, k
+        cdef int i, k, wrong = -1
         cdef View *view
         cdef View *other
         for i in range(self.tensor_count):
-            if call.views[i].count == 0 and not call.absent[i]:
-                return 0
-        for i in range(self.tensor_count):
-            view = &call.views[i]
             if call.absent[i]:
                 continue
-            if view.data == NULL:
-                raise self.problem(i, "data, got a null pointer")
-            if <uintptr_t>view.data % <uintptr_t>view.itemsize != 0:
-                raise self.problem(i, f"data aligned to {view.itemsize} bytes, got address {<uintptr_t>view.data:#x}")
+            view = &call.views[i]
+            if view.count == 0:
+                return 0
+            # The size of an element is a power of two.
+            if wrong < 0 and (view.data == NULL or <uintptr_t>view.data & <uintptr_t>(view.itemsize - 1)):
+                wrong = i
+        if wrong >= 0:
+            raise self.address_error(call, wrong)
         for i in range(self.tensor_count):
             if not self.specs[i].output or call.absent[i]:
                 continue
             view = &call.views[i]
             for k in range(self.tensor_count):
                 other = &call.views[k]
-                if k == i or call.resident[k] != call.resident[i]:
-                    continue
-                if view.data < other.data + other.count * other.itemsize and (
-                    other.data < view.data + view.count * view.itemsize
-                ):
+                # The view of an absent array is empty and lies at NULL.
+                if other.data < view.data + view.count * view.itemsize and (
+                    view.data < other.data + other.count * other.itemsize
+                ) and k != i and call.resident[k] == call.resident[i]:
                     raise self.problem(i, f"memory of its own, got an array that overlaps {self.tensors[k].name}")
         return 0
 
@@ -157,8 +169,11 @@ cdef class Guard(Schema):
                 continue
             for column in range(spec.column_count):
                 limits[column] = call.values[spec.columns[column]]
-            with nogil:
+            if view.count <= FEW_VALUES:
                 found = first_outside(<const int32_t *>view.data, view.count, limits, spec.column_count)
+            else:
+                with nogil:
+                    found = first_outside(<const int32_t *>view.data, view.count, limits, spec.column_count)
             if found >= 0:
                 raise self.content_error(call, i, found)
         return 0
@@ -168,6 +183,13 @@ cdef class Guard(Schema):
     @cython.final
     cdef object problem(self, int i, str text):
         return errors.BadParamError(f"{self.name}: {self.tensors[i].name}: expected {text}", function=self.function)
+
+    @cython.final
+    cdef object address_error(self, Call *call, int i):
+        cdef View *view = &call.views[i]
+        if view.data == NULL:
+            return self.problem(i, "data, got a null pointer")
+        return self.problem(i, f"data aligned to {view.itemsize} bytes, got address {<uintptr_t>view.data:#x}")
 
     @cython.final
     cdef object unreadable(self, Call *call, int i, object array, str text):

@@ -33,16 +33,26 @@ cdef int run_handlers() noexcept with gil:
 
 cdef void begin_wait(Backend backend) noexcept:
     """Let the C call that follows be interrupted; `end_wait` or `end_wait_quietly` comes after it."""
+    begin_wait_of(backend, PyThread_get_thread_ident())
+
+
+cdef inline void begin_wait_of(Backend backend, unsigned long thread) noexcept:
+    """The same for a caller that knows the number of its thread; `end_wait_of` comes after it."""
     global waits
-    if PyThread_get_thread_ident() == main_thread_ident:
+    if thread == main_thread_ident:
         waits += 1
         backend.allow_interrupts()
 
 
 cdef int end_wait() except -1:
     """Raise what a signal handler raised during the call."""
+    return end_wait_of(PyThread_get_thread_ident())
+
+
+cdef inline int end_wait_of(unsigned long thread) except -1:
+    """The same for a caller that knows the number of its thread."""
     global waits, interruption
-    if PyThread_get_thread_ident() == main_thread_ident:
+    if thread == main_thread_ident:
         waits -= 1
         if interruption is not None:
             error, interruption = interruption, None

@@ -83,10 +83,13 @@ cdef class Operator(Guard):
 
     cdef object run(self, Handle handle, Call *call, tuple tensors, tuple scalars, bint validate, object settings,
                     bint device_results):
-        cdef int i, symbol
-        cdef bint made = False
+        cdef int i, symbol, output = 0
+        cdef bint made
+        cdef TensorSpec *spec
         cdef object array, result = None
-        cdef list results = None
+        cdef tuple results = None
+        if self.output_count > 1:
+            results = PyTuple_New(self.output_count)
         for i in range(self.scalar_count):
             read_scalar(self, i, scalars[i], &call.scalars[i])
             symbol = self.scalar_specs[i].symbol
@@ -94,25 +97,25 @@ cdef class Operator(Guard):
                 call.values[symbol] = call.scalars[i].integer
                 call.owners[symbol] = -1
         for i in range(self.tensor_count):
+            spec = &self.specs[i]
             array = tensors[i]
-            call.absent[i] = self.specs[i].optional and self.is_absent(call, i, array)
-            if self.specs[i].output:
-                made = array is None and not call.absent[i]
-                if made:
-                    array = self.allocate(handle, call, i, tensors[0], device_results)
+            made = False
+            call.absent[i] = spec.optional and self.is_absent(call, i, array)
+            if spec.output:
+                if array is None and not call.absent[i]:
+                    array, made = self.allocate(handle, call, i, tensors[0], device_results), True
                 if self.output_count == 1:
                     result = array
-                elif results is None:
-                    results = [array]
                 else:
-                    results.append(array)
+                    Py_INCREF(array)  # the tuple takes this reference
+                    PyTuple_SetItem(results, output, array)
+                    output += 1
             if call.absent[i]:
                 self.leave_out(call, i)
-            else:
-                self.read_array(handle, call, i, array)
-                if made and self.specs[i].zeroed and not call.resident[i]:
-                    memset(call.views[i].data, 0, call.views[i].count * call.views[i].itemsize)
-            made = False
+                continue
+            self.read_array(handle, call, i, array)
+            if made and spec.zeroed and not call.resident[i]:
+                memset(call.views[i].data, 0, call.views[i].count * call.views[i].itemsize)
         self.check_memory(call)
         if validate:
             self.check_contents(call, handle.backend.is_cpu)
@@ -122,7 +125,7 @@ cdef class Operator(Guard):
             self.execute_with(handle, call, validate, settings if isinstance(settings, tuple) else (settings,))
         if self.fills_zeros:
             self.fill_zeros(call)
-        return result if self.output_count == 1 else None if results is None else tuple(results)
+        return result if self.output_count == 1 else results
 
     # -- Optional arrays, zeros and new outputs ------------------------------------------------------------------------
 
@@ -177,10 +180,13 @@ cdef class Operator(Guard):
                 raise self.problem(i, f"an array, because its shape {self.expected_shape(call, i)} does not follow "
                                       "from the other arguments, got None")
             count = saturated_product(count, dims[axis])
-        shape = tuple([dims[axis] for axis in range(spec.ndim)])
+        shape = dims_tuple(dims, spec.ndim)
         if count >= COUNT_LIMIT and self.too_large is not None and not spec.any_size:
             raise self.size_error(i, f"{count} in shape {list(shape)}")
-        dtype = call.views[spec.like].dtype if spec.like >= 0 and not spec.paired else self.made_dtype(call, i)
+        if spec.like < 0:
+            dtype = spec.first_dtype
+        else:
+            dtype = self.made_dtype(call, i) if spec.paired else call.views[spec.like].dtype
         if handle.on_device and (device_results or call.resident[0]):
             try:
                 new = DeviceArray(shape, DataType(dtype), handle.backend)
@@ -192,7 +198,7 @@ cdef class Operator(Guard):
         if numpy_dtypes[dtype] is None:
             raise self.problem(i, f"an array, because NumPy has no {dtypes.data_type_name(dtype)}, got None")
         try:
-            if self.tensors[i].own_memory:
+            if spec.own_memory or type(first) is ndarray and count < LEAST_POOLED_COUNT:
                 return np_empty(shape, numpy_dtypes[dtype])
             if is_torch_tensor(first):
                 return new_torch_tensor(shape, dims, spec.ndim, dtype, saturated_product(count, itemsizes[dtype]))
@@ -201,9 +207,10 @@ cdef class Operator(Guard):
             raise self.memory_error(f"{self.tensors[i].name} of shape {list(shape)}") from None
 
     cdef int made_dtype(self, Call *call, int i) except -1:
-        """Return the type of an output that has a choice."""
+        """Return the type of an output whose type is paired with that of another tensor."""
         allowed = self.allowed(call, i)
         if not allowed:
+            call.views[i].dtype = 0
             raise self.dtype_error(call, i, None)
         return allowed[0]
 
@@ -251,11 +258,11 @@ cdef class Operator(Guard):
             if handle.on_device:
                 self.execute_on_device(handle, call)
                 return 0
-            begin_wait(handle.backend)
+            begin_wait_of(handle.backend, handle.lock.owner)
             try:
                 status = self.run_on_host(handle, call)
             finally:
-                end_wait()
+                end_wait_of(handle.lock.owner)
             if status != SUCCESS:
                 if validate:
                     self.check_contents(call, False)
@@ -333,12 +340,15 @@ cdef class Operator(Guard):
     cdef int prepare(self, Handle handle, Call *call) noexcept nogil:
         """Set the descriptors and ask for the size of the workspace, 0 if there is none."""
         cdef int i, status
+        cdef const TensorSpec *spec = self.specs
+        cdef const View *view = call.views
+        cdef Slot *slot = handle.slots
         for i in range(self.tensor_count):
-            if call.absent[i]:
-                continue
-            status = set_descriptor(handle.table, &handle.slots[i], &call.views[i], self.specs[i].layout, &call.failed)
-            if status != SUCCESS:
-                return status
+            if not call.absent[i] and not describes(slot, view, spec.layout):
+                status = set_descriptor(handle.table, slot, view, spec.layout, &call.failed)
+                if status != SUCCESS:
+                    return status
+            spec, view, slot = spec + 1, view + 1, slot + 1
         return SUCCESS if self.workspace is None else self.invoke(handle, call, &self.workspace_plan)
 
     cdef int take_workspace(self, Handle handle, Call *call) noexcept nogil:
@@ -361,12 +371,12 @@ cdef class Operator(Guard):
         cdef Step step
         for i in range(plan.count):
             step = plan.steps[i]
-            if step.kind == STEP_HANDLE:
-                arguments[i].pointer = handle.handle
-            elif step.kind == STEP_DESCRIPTOR:
+            if step.kind == STEP_DESCRIPTOR:
                 arguments[i].pointer = NULL if call.absent[step.index] else handle.slots[step.index].descriptor
             elif step.kind == STEP_DATA:
                 arguments[i].pointer = call.views[step.index].data
+            elif step.kind == STEP_HANDLE:
+                arguments[i].pointer = handle.handle
             elif step.kind == STEP_SYMBOL:
                 arguments[i].integer = call.values[step.index]
             elif step.kind == STEP_SCALAR:

@@ -137,6 +137,7 @@ if pool_begin(min(_pool.limit_from_environment(), 2**63), _pool.LEAST_BYTES, _po
 cdef object np_empty = np.empty
 cdef object ndarray = np.ndarray
 cdef int64_t LEAST_POOLED = _pool.LEAST_BYTES
+cdef int64_t LEAST_POOLED_COUNT = _pool.LEAST_BYTES // 16  # elements; no type is larger
 cdef int64_t MOST_POOLED = _pool.MOST_BYTES
 
 

@@ -36,6 +36,7 @@ cdef struct TensorSpec:
     int ndim
     Term terms[MAX_DIMS]
     uint32_t dtypes  # a bit for every DataType allowed
+    int first_dtype  # that a new output has if `like` names no tensor
     int like  # the tensor that says which types are allowed; -1: none
     bint paired  # ... with `pairs`; else it has the same type
     uint32_t *pairs  # by the type of that tensor: a bit for every DataType allowed
@@ -46,6 +47,7 @@ cdef struct TensorSpec:
     bint optional
     int given_with  # the tensor with which it is given; -1: none
     bint any_size
+    bint own_memory
     bint on_host  # it has no descriptor: the C function wants host memory on any device
     int positive_count
     int positive[MAX_DIMS]
@@ -224,6 +226,7 @@ cdef class Schema:
         assert len(tensor.within) in (0, 1, 2, 4), self.name
         spec.ndim, spec.layout, spec.output = len(terms), int(tensor.layout), tensor.output or tensor.in_place
         spec.in_place, spec.zeroed, spec.any_size = tensor.in_place, tensor.zeroed, tensor.any_size
+        spec.own_memory = tensor.own_memory
         spec.optional = tensor.optional or tensor.given_with != ""
         spec.given_with = self.earlier(index, tensor.given_with) if tensor.given_with else -1
         for i in range(spec.ndim):
@@ -253,6 +256,7 @@ cdef class Schema:
     cdef int read_dtype(self, TensorSpec *spec, int index, object dtype) except -1:
         spec.like = -1
         if isinstance(dtype, tuple):
+            spec.first_dtype = int(dtype[0])
             for data_type in dtype:
                 spec.dtypes |= <uint32_t>1 << <int>data_type
             return 0

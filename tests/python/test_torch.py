@@ -150,6 +150,73 @@ def test_what_is_refused(make: Any, text: str) -> None:
     assert len(str(caught.value)) < 400 and "\n" not in str(caught.value)
 
 
+class Wrapper(torch.Tensor):  # type: ignore[misc]
+    """A tensor without memory of its own: its values are those of another one."""
+
+    @staticmethod
+    def __new__(cls, inner: Any) -> Any:
+        return torch.Tensor._make_wrapper_subclass(cls, inner.shape, dtype=inner.dtype)
+
+    def __init__(self, inner: Any) -> None:
+        self.inner = inner
+
+    @classmethod
+    def __torch_dispatch__(cls, function: Any, types: Any, arguments: Any = (), keywords: Any = None) -> Any:
+        return NotImplemented
+
+
+def fake(values: Any) -> Any:
+    mode: Any = pytest.importorskip("torch._subclasses.fake_tensor").FakeTensorMode
+    with mode() as known:
+        return known.from_tensor(values)
+
+
+def freed(values: Any) -> Any:
+    values.untyped_storage().resize_(0)
+    return values
+
+
+WITHOUT_VALUES: dict[str, tuple[Any, str]] = {
+    "meta": (lambda values: values.to("meta"), "meta"),
+    "meta in a subclass": (lambda values: values.to("meta").as_subclass(Sub), "meta"),
+    "meta parameter": (lambda values: torch.nn.Parameter(values.to("meta"), requires_grad=False), "meta"),
+    "negation": (torch._neg_view, "resolve_neg"),
+    "negated parameter": (
+        lambda values: torch.nn.Parameter(torch._neg_view(values), requires_grad=False),
+        "resolve_neg",
+    ),
+    "fake": (fake, "null pointer"),
+    "functional": (torch._to_functional_tensor, "null pointer"),
+    "wrapper": (Wrapper, "null pointer"),
+    "freed": (freed, "null pointer"),
+}
+
+
+@pytest.mark.parametrize(("make", "text"), WITHOUT_VALUES.values(), ids=WITHOUT_VALUES)
+@pytest.mark.parametrize("place", ["input", "shifts", "out"])
+@pytest.mark.filterwarnings("ignore")
+def test_tensors_whose_memory_does_not_have_their_values(make: Any, text: str, place: str) -> None:
+    arrays = {"input": source(), "shifts": SHIFTS.clone(), "out": torch.full((1, 3, 4, 2), 7.0)}
+    out = arrays["out"]
+    arguments = {**arrays, place: make(arrays[place].clone())}
+    with pytest.raises(pymluops.BadParamError, match=f"^tin_shift_forward: {place}: expected .*{text}"):
+        call(arguments["input"], arguments["shifts"], out=arguments["out"])
+    assert (out == 7).all()
+
+
+@pytest.mark.parametrize("kind", [lambda values: values.as_subclass(Sub), torch.nn.Parameter], ids=["Sub", "Parameter"])
+def test_conjugation_is_refused_in_subclasses(kind: Any) -> None:
+    with pytest.raises(pymluops.BadParamError, match="resolve_conj"):
+        pymluops.TensorDescriptor.of(kind(torch.zeros(2, dtype=torch.complex64).conj()).detach())
+
+
+def test_tensors_of_inference_mode_are_taken() -> None:
+    with torch.inference_mode():
+        values = source()
+        assert_same_bits(call(values).numpy(), expected())
+    assert_same_bits(call(values).numpy(), expected())
+
+
 def test_an_output_that_requires_grad_is_refused() -> None:
     out = torch.zeros(1, 3, 4, 2, requires_grad=True)
     with pytest.raises(pymluops.BadParamError, match="out: expected a tensor that does not require grad"):

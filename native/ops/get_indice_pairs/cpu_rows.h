@@ -42,30 +42,31 @@ static inline bool symmetric(const SparseGeometry &geometry) {
   return true;
 }
 
-// The input rows. They were checked, but the caller may change them during the call: each value is read once and
-// clamped to the space. The result is wrong then, but no access is out of bounds.
+// The input rows. They were checked, but the caller may change them during the call: each row is read once, as one
+// vector, and clamped to the space. The result is wrong then, but no access is out of bounds.
 class InputRows {
  public:
   explicit InputRows(const GetIndicePairsProblem &problem)
       : indices_(problem.indices),
-        last_{problem.geometry.batch - 1, problem.geometry.input_space[kDepth] - 1,
-              problem.geometry.input_space[kHeight] - 1, problem.geometry.input_space[kWidth] - 1} {}
+        last_{last(problem.geometry.batch), last(problem.geometry.input_space[kDepth]),
+              last(problem.geometry.input_space[kHeight]), last(problem.geometry.input_space[kWidth])} {}
 
   Row operator[](std::int64_t number) const {
-    const std::int32_t *row = indices_ + number * 4;
-    return Row{inside(row, last_.batch), inside(row + 1, last_.depth), inside(row + 2, last_.height),
-               inside(row + 3, last_.width)};
+    const Numbers given = *reinterpret_cast<const volatile Numbers *>(indices_ + number * 4);
+    const Numbers inside = given < last_ ? given : last_;  // a negative number is a large unsigned one
+    Row row;
+    std::memcpy(&row, &inside, sizeof row);
+    return row;
   }
 
  private:
-  // A negative number is a large unsigned one.
-  static std::int32_t inside(const std::int32_t *place, std::int32_t last) {
-    return static_cast<std::int32_t>(
-        smaller(static_cast<std::uint32_t>(read_once(place)), static_cast<std::uint32_t>(last)));
-  }
+  // A row that is aligned like its numbers.
+  typedef std::uint32_t Numbers __attribute__((vector_size(sizeof(Row)), aligned(alignof(Row)), may_alias));
+
+  static std::uint32_t last(int extent) { return static_cast<std::uint32_t>(extent) - 1; }
 
   const std::int32_t *const indices_;
-  const Row last_;
+  const Numbers last_;
 };
 
 // Bounds check of many rows at once: a negative number is a large unsigned one.
