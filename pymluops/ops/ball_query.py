@@ -65,8 +65,8 @@ def ball_query(
     Returns
     -------
     array or DeviceArray
-        `out`, or a new array of shape [B, M, nsample] of the kind of the first argument. In a new array a centre without
-        a point has zeros.
+        `out`, or a new array of shape [B, M, nsample] of the kind of the first argument. In a new array a centre
+        without a point has zeros.
 
     Raises
     ------

@@ -19,7 +19,11 @@ __all__ = ["psamask_backward", "psamask_forward"]
 
 _X = "N H W h_mask*w_mask"
 _Y = "N H W H*W"
-_SCALARS = (Scalar("psa_type", choices={"collect": 0, "distribute": 1}), Scalar("h_mask"), Scalar("w_mask"))
+_SCALARS = (
+    Scalar("psa_type", choices={"collect": 0, "distribute": 1}),
+    Scalar("mask_size", symbol="h_mask"),
+    Scalar("mask_size", symbol="w_mask"),
+)
 
 # The C function answers BAD_PARAM, not NOT_SUPPORTED, to a tensor that is too large.
 _FORWARD = Operator(

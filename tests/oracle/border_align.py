@@ -10,6 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+#: Operators whose float results are sums, which a device may round or order in its own way.
+SUMS = ("border_align_backward",)
+
 
 class Corners(NamedTuple):
     """The four pixels around sample positions and their weights, in the order [yl,xl], [yl,xh], [yh,xl], [yh,xh]."""
