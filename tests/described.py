@@ -1,7 +1,7 @@
 """Legal arguments for any operator, made from its description in pymluops/ops.
 
 Where the description does not say enough, `tests/oracle/<family>.py` has ``prepare(arguments, rng)``, which changes the
-arguments in place.
+arguments in place; and ``large(rng)`` with arguments of large calls, where the Python function takes others.
 """
 
 from __future__ import annotations
@@ -57,10 +57,15 @@ def arguments(name: str, rng: np.random.Generator, most: int = 4, dtype: str | N
     return make(name, rng, most, dtype).arguments
 
 
-def make(name: str, rng: np.random.Generator, most: int = 4, dtype: str | None = None, *, zeros: float = 0.0) -> Made:
-    """Arguments of an operator. With the probability `zeros` a size is 0, which it may refuse."""
+def make(
+    name: str, rng: np.random.Generator, most: int = 4, dtype: str | None = None, *, least: int = 1, zeros: float = 0.0
+) -> Made:
+    """Arguments of an operator with sizes from `least` to `most`.
+
+    With the probability `zeros` a size is 0, which the operator may refuse.
+    """
     described = families.OPERATORS[name]
-    sizes = _Sizes(rng, most, zeros)
+    sizes = _Sizes(rng, least, most, zeros)
     holds = False
     while not holds:
         made: dict[str, Any] = {}
@@ -87,16 +92,47 @@ def make(name: str, rng: np.random.Generator, most: int = 4, dtype: str | None =
     return Made(made, outputs)
 
 
+#: Elements of all arrays of a large call together: enough for several threads, few enough for the simulator.
+_LARGE = 150_000
+
+
+def large(name: str, rng: np.random.Generator, dtype: str) -> list[dict[str, Any]]:
+    """Arguments of calls with about `_LARGE` elements."""
+    own = getattr(importlib.import_module(f"oracle.{family_of(name)}"), "large", None)
+    if own is not None:
+        return list(own(rng))
+    most, found = 4, make(name, rng, 4, dtype)
+    while most < 64:
+        most += 1 + most // 8
+        made = make(name, rng, most, dtype, least=most // 2)
+        sizes = [array.size for array in made.arguments.values() if isinstance(array, np.ndarray)]
+        if sum(sizes) + sum(int(np.prod(shape)) for shape, _ in made.outputs.values()) > _LARGE:
+            break
+        found = made
+    calls = [found.arguments]
+    for scalar in families.OPERATORS[name].scalars:
+        if scalar.choices:
+            calls = [{**arguments, scalar.name: choice} for arguments in calls for choice in scalar.choices]
+    return calls
+
+
+def dtypes(name: str) -> list[str]:
+    """The types that the first array of an operator may have."""
+    kinds = families.OPERATORS[name].tensors[0].dtype
+    assert isinstance(kinds, tuple)
+    return [data_type_name(data_type) for data_type in kinds]
+
+
 class _Sizes(dict[str, int]):
     """The values of symbols, drawn where they are first asked for."""
 
-    def __init__(self, rng: np.random.Generator, most: int, zeros: float) -> None:
+    def __init__(self, rng: np.random.Generator, least: int, most: int, zeros: float) -> None:
         super().__init__()
-        self._rng, self._most, self._zeros = rng, most, zeros
+        self._rng, self._least, self._most, self._zeros = rng, least, most, zeros
 
     def __missing__(self, symbol: str) -> int:
         empty = self._zeros and self._rng.random() < self._zeros
-        self[symbol] = 0 if empty else int(self._rng.integers(1, self._most + 1))
+        self[symbol] = 0 if empty else int(self._rng.integers(self._least, self._most + 1))
         return self[symbol]
 
     def of(self, term: str) -> int:
