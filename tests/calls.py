@@ -67,21 +67,24 @@ class Operator:
     def legal(self, rng: Random) -> Call:
         """A random call. Those with empty tensors may be refused."""
         numbers = np.random.default_rng(rng.getrandbits(32))
-        made = described.make(self.name, numbers, zeros=_ZEROS)
-        values: dict[str, Any] = {}
-        for scalar in self.scalars:
-            value = made.arguments.pop(scalar.name, None)
-            if isinstance(value, tuple):
-                made.arguments[scalar.name] = value[1:]
-                value = value[0]
-            if scalar.c_name in self.c_parameters:
-                values[scalar.c_name] = scalar.choices.get(value, value)
-        arrays = {key: value for key, value in made.arguments.items() if isinstance(value, np.ndarray)}
+        call = self.call(described.make(self.name, numbers, zeros=_ZEROS))
         for tensor in self.tensors:
             if tensor.within and self.validates and rng.random() < _OUT_OF_RANGE:
-                _spoil(arrays[tensor.name], numbers)
-        arrays |= {key: canary(shape, dtype) for key, (shape, dtype) in made.outputs.items()}
-        return Call(self.name, {tensor.name: arrays[tensor.name] for tensor in self.tensors}, values)
+                _spoil(call.arrays[tensor.name], numbers)
+        return call
+
+    def call(self, made: described.Made) -> Call:
+        """The call with arguments that were made for it."""
+        given = {**made.arguments, **{key: canary(shape, dtype) for key, (shape, dtype) in made.outputs.items()}}
+        values: dict[str, Any] = {}
+        for scalar in self.scalars:
+            value = given[scalar.name]
+            if isinstance(value, tuple):  # the scalars of this name are its parts
+                value, *rest = value
+                given[scalar.name] = tuple(rest)
+            if scalar.c_name in self.c_parameters:
+                values[scalar.c_name] = scalar.choices.get(value, value)
+        return Call(self.name, {tensor.name: given[tensor.name] for tensor in self.tensors}, values)
 
 
 def _spoil(indices: np.ndarray, rng: np.random.Generator) -> None:

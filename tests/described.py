@@ -97,10 +97,19 @@ _LARGE = 150_000
 
 
 def large(name: str, rng: np.random.Generator, dtype: str) -> list[dict[str, Any]]:
-    """Arguments of calls with about `_LARGE` elements."""
+    """Arguments of calls with about `_LARGE` elements, one for each value of an enumeration."""
     own = getattr(importlib.import_module(f"oracle.{family_of(name)}"), "large", None)
     if own is not None:
         return list(own(rng))
+    calls = [make_large(name, rng, dtype).arguments]
+    for scalar in families.OPERATORS[name].scalars:
+        if scalar.choices:
+            calls = [{**arguments, scalar.name: choice} for arguments in calls for choice in scalar.choices]
+    return calls
+
+
+def make_large(name: str, rng: np.random.Generator, dtype: str) -> Made:
+    """Arguments with about `_LARGE` elements."""
     most, found = 4, make(name, rng, 4, dtype)
     while most < 64:
         most += 1 + most // 8
@@ -109,11 +118,7 @@ def large(name: str, rng: np.random.Generator, dtype: str) -> list[dict[str, Any
         if sum(sizes) + sum(int(np.prod(shape)) for shape, _ in made.outputs.values()) > _LARGE:
             break
         found = made
-    calls = [found.arguments]
-    for scalar in families.OPERATORS[name].scalars:
-        if scalar.choices:
-            calls = [{**arguments, scalar.name: choice} for arguments in calls for choice in scalar.choices]
-    return calls
+    return found
 
 
 def dtypes(name: str) -> list[str]:
