@@ -86,12 +86,15 @@ def _type_name(data_type: Any) -> str:
 
 def exports(families: list[Family]) -> str:
     """Return the text of pymluops/ops/__init__.py."""
-    lines = ['"""The operators, a module for each family."""', "", "# Written by tools/families.py; do not edit.", ""]
+    lines = ['"""The operators, a module for each family."""', "", "# Written by tools/families.py; do not edit.", "",
+             "from typing import TYPE_CHECKING", "", "if TYPE_CHECKING:  # a declaration for each kind of arrays",
+             "    from pymluops.ops._types import *  # noqa: F403", "else:"]  # fmt: skip
     for family in families:
         imported = sorted(family.exports, key=_import_order)
-        line = f"from pymluops.ops.{family.name} import {', '.join(imported)}"
+        line = f"    from pymluops.ops.{family.name} import {', '.join(imported)}"
         if len(line) > 120:
-            line = "\n".join([f"from pymluops.ops.{family.name} import (", *(f"    {name}," for name in imported), ")"])
+            names = [f"        {name}," for name in imported]
+            line = "\n".join([f"    from pymluops.ops.{family.name} import (", *names, "    )"])
         lines.append(line)
     names = sorted((name for family in families for name in family.exports), key=_import_order)
     return "\n".join([*lines, "", "__all__ = [", *(f'    "{name}",' for name in names), "]", ""])
@@ -112,7 +115,7 @@ KINDS = (
 
 
 def stubs(families: list[Family]) -> str:
-    """Return the text of pymluops/ops/__init__.pyi.
+    """Return the text of pymluops/ops/_types.pyi, which has no file at run time.
 
     The results of an operator are of the kind of its first array, or the arrays that were given for them.
     """
@@ -241,7 +244,7 @@ def written() -> dict[Path, str]:
         raise SystemExit("README.md: has no markers of the table of operators")
     return {
         OPS / "__init__.py": exports(families),
-        OPS / "__init__.pyi": stubs(families),
+        OPS / "_types.pyi": stubs(families),
         ROOT / "README.md": before + table(families) + rest.split(END, 1)[1],
     }
 
