@@ -70,7 +70,6 @@ class Libraries:
             for source in sorted(NATIVE.glob(pattern)):
                 if not source.name.startswith("cpu"):
                     yield self._host(source)
-        yield self._entries()
 
     def _kernels(self, text: str, source: Path, arch: int, first: list[str]) -> Callable[[], Path]:
         options = [*first, *self._include(), "-fvisibility=hidden"]
