@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import zlib
 from collections.abc import Callable, Mapping
@@ -27,19 +28,31 @@ class WrongResultError(Exception):
 class Problem:
     """Everything that is measured of one case.
 
-    `inputs` and `outputs` name arrays and the shapes and types of arrays. `bytes_read` counts the input elements that
-    the operator must read and `bytes_written` the output elements that it must write. ``run(buffers)`` is our call: it
-    writes into the buffers and returns the results by name. An operator without ``out=`` has no outputs here.
-    ``check(expected, found)`` raises `WrongResultError`.
+    `inputs` and `outputs` name arrays and the shapes and types of arrays. Each byte of them must be read or written
+    once; where an operator needs less of its inputs or has no outputs here, `read` and `written` are the bytes that
+    it must read and write. ``run(buffers)`` is our call: it writes into the buffers and returns the results by name.
+    An operator without ``out=`` has no outputs here. ``check(expected, found)`` raises `WrongResultError`.
     """
 
     case: Case
     inputs: Mapping[str, Array]
     outputs: Mapping[str, tuple[tuple[int, ...], npt.DTypeLike]]
-    bytes_read: int
-    bytes_written: int
     run: Callable[[Arrays], Arrays]
     check: Callable[[Arrays, Arrays], None]
+    read: int | None = None
+    written: int | None = None
+
+    @property
+    def bytes_read(self) -> int:
+        """Bytes that must be read."""
+        return sum(array.nbytes for array in self.inputs.values()) if self.read is None else self.read
+
+    @property
+    def bytes_written(self) -> int:
+        """Bytes that must be written."""
+        if self.written is not None:
+            return self.written
+        return sum(math.prod(shape) * np.dtype(dtype).itemsize for shape, dtype in self.outputs.values())
 
     @property
     def bytes_moved(self) -> int:

@@ -27,6 +27,9 @@ class SupportsAutograd(SupportsDLPack, Protocol):
 #: A tensor of PyTorch.
 TorchTensor = TypeVar("TorchTensor", bound=SupportsAutograd)
 
+#: The array given for a result.
+Out = TypeVar("Out")
+
 #: An array in host memory, or one of another package.
 HostArray: TypeAlias = "SupportsDLPack | Buffer"
 

@@ -1,4 +1,4 @@
-"""How to make legal arguments of an operator, and how to make a call in Python and in C. Eight stand here in full.
+"""How to make legal arguments of an operator, and how to make a call in Python and in C; all from its description.
 
 get_indice_pairs is not here: its Python form allocates its outputs itself, so its test has its own calls.
 """
@@ -6,7 +6,7 @@ get_indice_pairs is not here: its Python form allocates its outputs itself, so i
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable
+import inspect
 from random import Random
 from typing import Any
 
@@ -15,231 +15,180 @@ import numpy as np
 import described
 import families
 import pymluops
-from raw import ARRAY, NHWC, Raw, Tensor
+from pymluops.ops._schema import Scalar
+from pymluops.ops._schema import Tensor as TensorArgument
+from raw import SUCCESS, Descriptor, Raw, Tensor
 from support import canary
 
-FLOATS = ("float16", "float32")
-
-
-@dataclasses.dataclass
-class Call:
-    """Arguments of one call. Tensor arguments and outputs are in ``arrays``, everything else in ``numbers``."""
-
-    operator: str
-    arrays: dict[str, np.ndarray]
-    numbers: dict[str, Any] = dataclasses.field(default_factory=dict)
-
-    @property
-    def outputs(self) -> tuple[str, ...]:
-        return OPERATORS_OF_CPU[self.operator].outputs
-
-    def python(self, **changes: Any) -> Any:
-        """Calls the Python function; ``changes`` go to its keyword arguments, for example ``out=None``."""
-        return OPERATORS_OF_CPU[self.operator].python(self, changes)
-
-    def c(self, raw: Raw) -> int:
-        """Calls the C function and returns its status."""
-        operator = OPERATORS_OF_CPU[self.operator]
-        arguments = [
-            Tensor(self.arrays[name], operator.layouts.get(name, ARRAY)) if name in self.arrays else self.numbers[name]
-            for name in operator.c_arguments
-        ]
-        return raw.status(operator.c_function, *arguments)
+#: How often a size of a random call is 0, and an index out of its range.
+_ZEROS, _OUT_OF_RANGE = 0.04, 0.2
 
 
 @dataclasses.dataclass(frozen=True)
 class Operator:
     """How one operator is called."""
 
+    name: str
+    tensors: tuple[TensorArgument, ...]
+    scalars: tuple[Scalar, ...]
     c_function: str
-    c_arguments: tuple[str, ...]
+    workspace_function: str | None
+    #: The C parameters, a pair of descriptor and data as one, and the tensors and scalars by their names.
+    c_parameters: tuple[str, ...]
+    by_parameter: dict[str, TensorArgument | Scalar]
+    #: Names of the outputs in Python.
     outputs: tuple[str, ...]
-    legal: Callable[[Random], Call]
-    python: Callable[[Call, dict[str, Any]], Any]
-    layouts: dict[str, int] = dataclasses.field(default_factory=dict)
+    #: Whether values of arrays are looked at unless ``validate=False`` is given.
+    validates: bool
+
+    @staticmethod
+    def of(name: str) -> Operator:
+        """Read the description."""
+        known = families.OPERATORS[name]
+        by_parameter: dict[str, TensorArgument | Scalar] = {t.parameter or t.name: t for t in known.tensors}
+        by_parameter |= {scalar.c_name: scalar for scalar in known.scalars}
+        taken = (*by_parameter, "workspace", "workspace_size")
+        return Operator(
+            name,
+            known.tensors,
+            known.scalars,
+            known.function,
+            known.workspace,
+            tuple(key for _, key in described.PARAMETERS[known.function][2] if key in taken),
+            by_parameter,
+            tuple(tensor.name for tensor in known.tensors if tensor.output),
+            "validate" in inspect.signature(getattr(pymluops, name)).parameters,
+        )
+
+    def implemented(self, backend: str) -> bool:
+        """Whether a library has it."""
+        return pymluops.load(backend).implements(self.c_function)
+
+    def legal(self, rng: Random) -> Call:
+        """A random call. Those with empty tensors may be refused."""
+        numbers = np.random.default_rng(rng.getrandbits(32))
+        call = self.call(described.make(self.name, numbers, zeros=_ZEROS))
+        for tensor in self.tensors:
+            if tensor.within and self.validates and rng.random() < _OUT_OF_RANGE:
+                _spoil(call.arrays[tensor.name], numbers)
+        return call
+
+    def call(self, made: described.Made) -> Call:
+        """The call with arguments that were made for it."""
+        given = {**made.arguments, **{key: canary(shape, dtype) for key, (shape, dtype) in made.outputs.items()}}
+        values: dict[str, Any] = {}
+        for scalar in self.scalars:
+            value = given[scalar.name]
+            if isinstance(value, tuple):  # the scalars of this name are its parts
+                value, *rest = value
+                given[scalar.name] = tuple(rest)
+            if scalar.c_name in self.c_parameters:
+                values[scalar.c_name] = scalar.choices.get(value, value)
+        return Call(self.name, {tensor.name: given[tensor.name] for tensor in self.tensors}, values)
 
 
-def floats(rng: Random, shape: tuple[int, ...], dtype: str) -> np.ndarray:
-    """Finite random values."""
-    return np.random.default_rng(rng.getrandbits(32)).normal(0, 2, shape).astype(dtype)
+def _spoil(indices: np.ndarray, rng: np.random.Generator) -> None:
+    """Put numbers that are no index at some places."""
+    places = rng.random(indices.shape) < 0.3
+    indices[places] = rng.choice([-1, 2**31 - 1, -(2**31)], int(places.sum()))
 
 
-def integers(rng: Random, shape: tuple[int, ...], low: int, high: int) -> np.ndarray:
-    """Random int32 from low to high, both included."""
-    return np.random.default_rng(rng.getrandbits(32)).integers(low, high + 1, shape, dtype=np.int32)
+@dataclasses.dataclass
+class Call:
+    """Arguments of one call: arrays by their Python names, the scalars of the C function by the names there."""
+
+    operator: str
+    arrays: dict[str, Any]
+    numbers: dict[str, Any] = dataclasses.field(default_factory=dict)
+
+    @property
+    def description(self) -> Operator:
+        return OPERATORS[self.operator]
+
+    @property
+    def outputs(self) -> tuple[str, ...]:
+        return self.description.outputs
+
+    def python(self, **changes: Any) -> Any:
+        """Calls the Python function; ``changes`` go to its keyword arguments, for example ``out=None``."""
+        keywords: dict[str, Any] = {"validate": False} if self.description.validates else {}
+        for scalar in self.description.scalars:
+            value = self.numbers[scalar.c_name] if scalar.c_name in self.numbers else self._size_of_output(scalar)
+            # Several scalars of one name are the parts of a tuple.
+            several = sum(other.name == scalar.name for other in self.description.scalars) > 1
+            keywords[scalar.name] = (*keywords.get(scalar.name, ()), value) if several else value
+        return getattr(pymluops, self.operator)(**{**keywords, **self.arrays, **changes})
+
+    def _size_of_output(self, scalar: Scalar) -> int:
+        """A size that the C function takes from an output; 1 where that is refused for its rank anyway."""
+        for tensor in self.description.tensors:
+            terms = tensor.shape.split()
+            if tensor.output and scalar.c_name in terms:
+                axis, shape = terms.index(scalar.c_name), self.arrays[tensor.name].shape
+                return int(shape[axis]) if axis < len(shape) else 1
+        raise AssertionError(f"{self.operator}: {scalar.name} is the size of no output")
+
+    def by_parameter(self) -> dict[str, Any]:
+        """The arguments in the order of the C function and under the names there, without its workspace."""
+        found: dict[str, Any] = {}
+        for parameter in self.description.c_parameters:
+            argument = self.description.by_parameter.get(parameter)
+            if isinstance(argument, TensorArgument):
+                found[parameter] = self.arrays[argument.name]
+            elif argument is not None:
+                found[parameter] = self.numbers[parameter]
+        return found
+
+    def c(self, raw: Raw) -> int:
+        """Calls the C function, with a workspace as large as it asks for, and returns its status."""
+        size, memory = 0, None
+        if self.description.workspace_function is not None:
+            status, size = self._workspace_size(raw)
+            if status != SUCCESS:
+                return status
+            memory = np.empty(max(size, 1), np.uint8)
+        given = self.by_parameter()
+        arguments = []
+        for parameter in self.description.c_parameters:
+            argument = self.description.by_parameter.get(parameter)
+            if parameter == "workspace":
+                assert memory is not None
+                arguments.append(raw.ffi.cast("void *", memory.ctypes.data) if size else raw.ffi.NULL)
+            elif parameter == "workspace_size":
+                arguments.append(size)
+            elif isinstance(argument, TensorArgument):
+                arguments.append(Tensor(given[parameter], int(argument.layout)))
+            else:
+                arguments.append(given[parameter])
+        return raw.status(self.description.c_function, *arguments)
+
+    def _workspace_size(self, raw: Raw) -> tuple[int, int]:
+        function = self.description.workspace_function
+        assert function is not None
+        size, arguments = raw.ffi.new("size_t *", 0), []
+        for _, parameter in described.PARAMETERS[function][2]:
+            tensor = self.description.by_parameter.get(parameter.removesuffix("_desc"))
+            if isinstance(tensor, TensorArgument):
+                array = self.arrays[tensor.name]
+                arguments.append(Descriptor(array.shape, array.dtype.name, int(tensor.layout)))
+            elif parameter == "workspace_size":
+                arguments.append(size)
+        return raw.status(function, *arguments), int(size[0])
 
 
-def _size(rng: Random, most: int = 4) -> int:
-    """A size, now and then 0."""
-    return 0 if rng.random() < 0.04 else rng.randint(1, most)
+#: The operators whose Python function takes the arguments of the description.
+OPERATORS = {name: Operator.of(name) for name in described.describable()}
 
 
-def _tin_shift(direction: str, source: str, result: str) -> Operator:
-    def legal(rng: Random) -> Call:
-        groups, dtype = rng.randint(1, 3), rng.choice(FLOATS)
-        shape = (_size(rng), _size(rng, 5), groups * rng.randint(1, 3), _size(rng))
-        arrays = {
-            source: floats(rng, shape, dtype),
-            "shifts": integers(rng, (shape[0], groups), -6, 6),
-            result: canary(shape, dtype),
-        }
-        return Call(f"tin_shift_{direction}", arrays)
-
-    def python(call: Call, changes: dict[str, Any]) -> Any:
-        function = getattr(pymluops, f"tin_shift_{direction}")
-        return function(call.arrays[source], call.arrays["shifts"], **{"out": call.arrays[result], **changes})
-
-    return Operator(f"mluOpTinShift{direction.title()}", (source, "shifts", result), (result,), legal, python)
-
-
-def _psamask(direction: str, source: str, result: str) -> Operator:
-    def legal(rng: Random) -> Call:
-        h_mask, w_mask = rng.randint(1, 4), rng.randint(1, 4)
-        batch, height, width = _size(rng, 2), _size(rng), _size(rng)
-        last = {"x": h_mask * w_mask, "dx": h_mask * w_mask, "y": height * width, "dy": height * width}
-        arrays = {
-            source: floats(rng, (batch, height, width, last[source]), "float32"),
-            result: canary((batch, height, width, last[result]), "float32"),
-        }
-        return Call(f"psamask_{direction}", arrays, {"psa_type": rng.randint(0, 1), "h_mask": h_mask, "w_mask": w_mask})
-
-    def python(call: Call, changes: dict[str, Any]) -> Any:
-        function, n = getattr(pymluops, f"psamask_{direction}"), call.numbers
-        keywords = {"out": call.arrays[result], **changes}
-        return function(call.arrays[source], n["psa_type"], (n["h_mask"], n["w_mask"]), **keywords)
-
-    return Operator(
-        f"mluOpPsamask{direction.title()}", ("psa_type", source, "h_mask", "w_mask", result), (result,), legal, python,
-        {source: NHWC, result: NHWC},
-    )  # fmt: skip
-
-
-def _border_shapes(rng: Random) -> tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]:
-    """Shapes of the feature map, the boxes and the per-border tensors."""
-    batch, height, width, channels, boxes = (_size(rng, most) for most in (2, 4, 4, 3, 5))
-    return (batch, height, width, 4 * channels), (batch, boxes, 4), (batch, boxes, 4, channels)
-
-
-def _border_align_forward() -> Operator:
-    def legal(rng: Random) -> Call:
-        dtype = rng.choice(FLOATS)
-        feature_map, boxes, border = _border_shapes(rng)
-        arrays = {
-            "input": floats(rng, feature_map, dtype),
-            "boxes": floats(rng, boxes, dtype),
-            "output": canary(border, dtype),
-            "argmax_idx": canary(border, "int32"),
-        }
-        return Call("border_align_forward", arrays, {"pool_size": rng.randint(1, 4)})
-
-    def python(call: Call, changes: dict[str, Any]) -> Any:
-        keywords = {"out": call.arrays["output"], "argmax_idx": call.arrays["argmax_idx"], **changes}
-        arguments = call.arrays["input"], call.arrays["boxes"], call.numbers["pool_size"]
-        return pymluops.border_align_forward(*arguments, **keywords)
-
-    names = ("input", "boxes", "pool_size", "output", "argmax_idx")
-    layouts = {"input": NHWC, "output": NHWC, "argmax_idx": NHWC}
-    return Operator("mluOpBorderAlignForward", names, ("output", "argmax_idx"), legal, python, layouts)
-
-
-def _border_align_backward() -> Operator:
-    def legal(rng: Random) -> Call:
-        dtype, pool_size = rng.choice(FLOATS), rng.randint(1, 4)
-        feature_map, boxes, border = _border_shapes(rng)
-        arrays = {
-            "grad_output": floats(rng, border, dtype),
-            "boxes": floats(rng, boxes, dtype),
-            "argmax_idx": integers(rng, border, -1, pool_size + 1),
-            "grad_input": canary(feature_map, dtype),
-        }
-        return Call("border_align_backward", arrays, {"pool_size": pool_size})
-
-    def python(call: Call, changes: dict[str, Any]) -> Any:
-        a = call.arrays
-        # In C the size of the map is that of grad_input; what has no such size is refused whatever stands here.
-        size = a["grad_input"].shape[1:3] if a["grad_input"].ndim >= 3 else (1, 1)
-        arguments = a["grad_output"], a["boxes"], a["argmax_idx"], call.numbers["pool_size"], size
-        return pymluops.border_align_backward(*arguments, **{"out": a["grad_input"], **changes})
-
-    names = ("grad_output", "boxes", "argmax_idx", "pool_size", "grad_input")
-    layouts = {"grad_output": NHWC, "argmax_idx": NHWC, "grad_input": NHWC}
-    return Operator("mluOpBorderAlignBackward", names, ("grad_input",), legal, python, layouts)
-
-
-def _three_interpolate(direction: str, source: str, result: str) -> Operator:
-    def legal(rng: Random) -> Call:
-        dtype = rng.choice(FLOATS)
-        batch, channels, points, features = (_size(rng) for _ in range(4))
-        last = {"features": features, "grad_features": features, "output": points, "grad_output": points}
-        arrays = {
-            source: floats(rng, (batch, channels, last[source]), dtype),
-            "indices": integers(rng, (batch, points, 3), -1, features),
-            "weights": floats(rng, (batch, points, 3), dtype),
-            result: canary((batch, channels, last[result]), dtype),
-        }
-        return Call(f"three_interpolate_{direction}", arrays)
-
-    def python(call: Call, changes: dict[str, Any]) -> Any:
-        function, a = getattr(pymluops, f"three_interpolate_{direction}"), call.arrays
-        arguments = [a[source], a["indices"], a["weights"]]
-        if direction == "backward":
-            arguments.append(a[result].shape[2] if a[result].ndim >= 3 else 1)
-        return function(*arguments, **{"out": a[result], "validate": False, **changes})
-
-    names = (source, "indices", "weights", result)
-    return Operator(f"mluOpThreeInterpolate{direction.title()}", names, (result,), legal, python)
-
-
-OPERATORS: dict[str, Operator] = {
-    "tin_shift_forward": _tin_shift("forward", "input", "output"),
-    "tin_shift_backward": _tin_shift("backward", "grad_output", "grad_input"),
-    "psamask_forward": _psamask("forward", "x", "y"),
-    "psamask_backward": _psamask("backward", "dy", "dx"),
-    "border_align_forward": _border_align_forward(),
-    "border_align_backward": _border_align_backward(),
-    "three_interpolate_forward": _three_interpolate("forward", "features", "output"),
-    "three_interpolate_backward": _three_interpolate("backward", "grad_output", "grad_features"),
-}
-
-
-def _described(name: str) -> Operator:
-    """An operator that is made from its description."""
-    known = families.OPERATORS[name]
-    tensors = {tensor.parameter or tensor.name: tensor for tensor in known.tensors}
-    scalars = {scalar.c_name: scalar.name for scalar in known.scalars}
-
-    def legal(rng: Random) -> Call:
-        made = described.arguments(name, np.random.default_rng(rng.getrandbits(32)))
-        results = described.call(name, made)
-        arrays = {key: value for key, value in made.items() if isinstance(value, np.ndarray)}
-        for tensor, result in zip(described.outputs(name), results, strict=True):
-            arrays[tensor.name] = canary(result.shape, result.dtype)
-        return Call(name, arrays, {key: value for key, value in made.items() if key not in arrays})
-
-    def python(call: Call, changes: dict[str, Any]) -> Any:
-        return getattr(pymluops, name)(**{**call.numbers, **call.arrays, **changes})
-
-    # A pair of descriptor and data is one argument here.
-    parameters = [key for _, key in described.PARAMETERS[known.function][2] if key in tensors or key in scalars]
-    arguments = tuple(tensors[key].name if key in tensors else scalars[key] for key in parameters)
-    outputs = tuple(tensor.name for tensor in described.outputs(name))
-    layouts = {tensor.name: int(tensor.layout) for tensor in known.tensors}
-    return Operator(known.function, arguments, outputs, legal, python, layouts)
-
-
-#: Further operators of the CPU library. Those with a workspace or settings need more than their arguments in C.
-DESCRIBED = {
-    name: _described(name)
-    for name in described.describable()
-    if name not in OPERATORS and families.OPERATORS[name].workspace is None
-}
-OPERATORS_OF_CPU = {**OPERATORS, **DESCRIBED}
+def on(backend: str) -> list[str]:
+    """The operators that a library has."""
+    return [name for name, operator in OPERATORS.items() if operator.implemented(backend)]
 
 
 def legal_call(operator: str, seed: int = 0) -> Call:
     """A call of the operator that succeeds and has no empty tensor."""
     rng = Random(seed)
     while True:
-        call = OPERATORS_OF_CPU[operator].legal(rng)
+        call = OPERATORS[operator].legal(rng)
         if all(array.size for array in call.arrays.values()):
             return call

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Write what follows from the descriptions in pymluops/ops: its exports, and the table of operators in the README.
+"""Write what follows from pymluops/ops: its exports, their types, and the table of operators in the README.
 
     python3 tools/families.py [--check]
 
@@ -10,6 +10,7 @@ the compiled part of the package.
 from __future__ import annotations
 
 import argparse
+import ast
 import os
 import re
 import sys
@@ -32,6 +33,7 @@ class Family:
     summary: str
     exports: tuple[str, ...]
     operators: tuple[Operator, ...]
+    source: ast.Module
 
 
 class Operator:
@@ -73,7 +75,8 @@ def _family(name: str, module: ModuleType) -> Family:
     operators = tuple(value for value in vars(module).values() if isinstance(value, Operator))
     if not summary or not operators:
         raise SystemExit(f"{name}: needs a docstring and an Operator at the top of the module")
-    return Family(name, summary, tuple(module.__all__), operators)
+    source = ast.parse((OPS / f"{name}.py").read_text(encoding="utf-8"))
+    return Family(name, summary, tuple(module.__all__), operators, source)
 
 
 def _type_name(data_type: Any) -> str:
@@ -83,12 +86,15 @@ def _type_name(data_type: Any) -> str:
 
 def exports(families: list[Family]) -> str:
     """Return the text of pymluops/ops/__init__.py."""
-    lines = ['"""The operators, a module for each family."""', "", "# Written by tools/families.py; do not edit.", ""]
+    lines = ['"""The operators, a module for each family."""', "", "# Written by tools/families.py; do not edit.", "",
+             "from typing import TYPE_CHECKING", "", "if TYPE_CHECKING:  # a declaration for each kind of arrays",
+             "    from pymluops.ops._types import *  # noqa: F403", "else:"]  # fmt: skip
     for family in families:
         imported = sorted(family.exports, key=_import_order)
-        line = f"from pymluops.ops.{family.name} import {', '.join(imported)}"
+        line = f"    from pymluops.ops.{family.name} import {', '.join(imported)}"
         if len(line) > 120:
-            line = "\n".join([f"from pymluops.ops.{family.name} import (", *(f"    {name}," for name in imported), ")"])
+            names = [f"        {name}," for name in imported]
+            line = "\n".join([f"    from pymluops.ops.{family.name} import (", *names, "    )"])
         lines.append(line)
     names = sorted((name for family in families for name in family.exports), key=_import_order)
     return "\n".join([*lines, "", "__all__ = [", *(f'    "{name}",' for name in names), "]", ""])
@@ -96,6 +102,114 @@ def exports(families: list[Family]) -> str:
 
 def _import_order(name: str) -> tuple[bool, str]:
     return name[0].islower(), name
+
+
+# ---- types -----------------------------------------------------------------------------------------------------------
+
+#: What the array arguments are, the first of them first, and what the results are then.
+KINDS = (
+    ("DeviceArray", "DeviceArray", "DeviceArray"),
+    ("TorchTensor", "HostArray", "TorchTensor"),
+    ("HostArray", "HostArray", "NDArray[Any]"),
+)
+
+
+def stubs(families: list[Family]) -> str:
+    """Return the text of pymluops/ops/_types.pyi, which has no file at run time.
+
+    The results of an operator are of the kind of its first array, or the arrays that were given for them.
+    """
+    found = [
+        (statement, operator, family)
+        for family in families
+        for operator in family.operators
+        for statement in family.source.body
+        if isinstance(statement, ast.FunctionDef) and statement.name == operator.name
+    ]
+    overloads = [line for statement, operator, _ in found for line in _overloads(statement, operator)]
+    names = set(re.findall(r"\w+", "\n".join(overloads)))
+    known = {name: module for _, _, family in found for name, module in _imported(family.source).items()}
+    known |= {"Any": "typing", "overload": "typing", "NDArray": "numpy.typing", "DeviceArray": "pymluops._core"}
+    known |= dict.fromkeys(("Array", "HostArray", "Out", "TorchTensor"), "pymluops._typing")
+    lines = ["# Written by tools/families.py; do not edit.", "# fmt: off",
+             '"""Types of the operators; their documentation is in the modules of the families."""', ""]  # fmt: skip
+    group = 0
+    for module in sorted({known[name] for name in names & known.keys()}, key=_module_order):
+        if _module_order(module)[0] > group:
+            lines.append("")
+        group = _module_order(module)[0]
+        imported = sorted(
+            (name for name in names if known.get(name) == module), key=lambda name: (name.islower(), name)
+        )
+        lines.append(f"from {module} import {', '.join(imported)}")
+    operators = {operator.name for _, operator, _ in found}
+    for family in families:
+        others = sorted(name for name in family.exports if name not in operators)
+        lines += [f"from pymluops.ops.{family.name} import {name} as {name}" for name in others]
+    exported = sorted((name for family in families for name in family.exports), key=_import_order)
+    return "\n".join([*lines, "", "__all__ = [", *(f'    "{name}",' for name in exported), "]", "", *overloads, ""])
+
+
+def _module_order(module: str) -> tuple[int, str]:
+    top = module.partition(".")[0]
+    return (2 if top == "pymluops" else 1 if top == "numpy" else 0), module
+
+
+def _imported(source: ast.Module) -> dict[str, str]:
+    """Return the modules that a family has its names from."""
+    return {
+        name.name: node.module or ""
+        for node in ast.walk(source)
+        if isinstance(node, ast.ImportFrom)
+        for name in node.names
+    }
+
+
+def _overloads(function: ast.FunctionDef, operator: Operator) -> list[str]:
+    """Return the lines of an operator's overloads."""
+    arguments = [*function.args.args, *function.args.kwonlyargs]
+    inputs = [a.arg for a in arguments if a.annotation is not None and ast.unparse(a.annotation) == "Array"]
+    outputs = [t.name for t in operator.tensors if t.output and t.name in {a.arg for a in arguments}]
+    result = "Any" if function.returns is None else ast.unparse(function.returns)
+    lines: list[str] = []
+    for first, other, kind in KINDS:
+        types = dict(zip(inputs, [first, *[other] * (len(inputs) - 1)], strict=True))
+        types |= dict.fromkeys(outputs, "None")
+        # A tensor is a HostArray as well.
+        comment = "type: ignore[overload-overlap]" if first == "TorchTensor" else ""
+        lines += _signature(function, types, re.sub(r"\bAny\b", kind, result), comment)
+    if len(outputs) == 1 and result == "Any":
+        lines += _signature(function, {outputs[0]: "Out"}, "Out", required=outputs[0])
+    if outputs or len(inputs) > 1:
+        lines += _signature(function, {}, result)
+    return lines
+
+
+def _signature(
+    function: ast.FunctionDef, types: dict[str, str], result: str, comment: str = "", required: str = ""
+) -> list[str]:
+    """Return a declaration with other types for some arguments; the `required` one loses its default."""
+    positional = [None] * (len(function.args.args) - len(function.args.defaults)) + list(function.args.defaults)
+    texts: list[str] = []
+    for argument, default in zip(
+        [*function.args.args, *function.args.kwonlyargs], [*positional, *function.args.kw_defaults], strict=True
+    ):
+        annotation = "" if argument.annotation is None else ast.unparse(argument.annotation)
+        text = f"{argument.arg}: {types.get(argument.arg, annotation)}"
+        if default is not None and argument.arg != required:
+            text += f" = {ast.unparse(default)}"
+        texts.append(text)
+    if function.args.kwonlyargs:
+        texts.insert(len(function.args.args), "*")
+    end = f") -> {result}: ..."
+    note = f"  # {comment}" if comment else ""
+    line = f"def {function.name}({', '.join(texts)}{end}{note}"
+    if len(line) <= 120:
+        return ["@overload", line]
+    return ["@overload", f"def {function.name}({note}", *(f"    {text}," for text in texts), end]
+
+
+# ---- the table of the README -----------------------------------------------------------------------------------------
 
 
 def table(families: list[Family]) -> str:
@@ -130,13 +244,14 @@ def written() -> dict[Path, str]:
         raise SystemExit("README.md: has no markers of the table of operators")
     return {
         OPS / "__init__.py": exports(families),
+        OPS / "_types.pyi": stubs(families),
         ROOT / "README.md": before + table(families) + rest.split(END, 1)[1],
     }
 
 
 def stale() -> list[Path]:
     """Return the files that are not current."""
-    return [path for path, text in written().items() if path.read_text(encoding="utf-8") != text]
+    return [path for path, text in written().items() if not path.exists() or path.read_text(encoding="utf-8") != text]
 
 
 def main() -> int:

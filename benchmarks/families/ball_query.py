@@ -8,7 +8,10 @@ import numpy as np
 
 import pymluops
 from benchmarks.cases import Case
-from benchmarks.problem import Arrays, Problem, TinyCall, generator, same_bits
+from benchmarks.problem import Arrays, Problem, TinyCall, WrongResultError, generator
+
+#: The most centres, as a part of all, whose points may be others, since one lies at the radius but for rounding.
+_OTHER_POINTS = 1e-4
 
 
 def build(case: Case) -> Problem:
@@ -24,10 +27,15 @@ def build(case: Case) -> Problem:
         return out
 
     shape = (batch, centres, samples)
-    read, written = new_xyz.nbytes + xyz.nbytes, 4 * batch * centres * samples
-    return Problem(
-        case, {"new_xyz": new_xyz, "xyz": xyz}, {"out": (shape, np.dtype(np.int32))}, read, written, run, same_bits
-    )
+    outputs = {"out": (shape, np.dtype(np.int32))}
+    return Problem(case, {"new_xyz": new_xyz, "xyz": xyz}, outputs, run, check)
+
+
+def check(expected: Arrays, found: Arrays) -> None:
+    """Compare the points of each centre."""
+    others = (expected["out"] != found["out"]).any(axis=2)
+    if others.mean() > _OTHER_POINTS:
+        raise WrongResultError(f"out: {np.count_nonzero(others)} of {others.size} centres have other points")
 
 
 def sized(elements: int) -> dict[str, dict[str, Any]]:

@@ -42,10 +42,9 @@ def _forward(case: Case, features: Array, boxes: Array, result: tuple[int, ...],
             raise WrongResultError(f"argmax_idx: {100 * others:.2g} % of the samples are others")
 
     read = _pixels_read(boxes, pool, features.shape) * result[3] * features.itemsize + boxes.nbytes
-    size = int(np.prod(result))
     outputs = {"out": (result, features.dtype), "argmax_idx": (result, np.dtype(np.int32))}
     inputs = {"input": features, "boxes": boxes}
-    return Problem(case, inputs, outputs, read, size * (features.itemsize + 4), run, check)
+    return Problem(case, inputs, outputs, run, check, read)
 
 
 def _backward(case: Case, gradient: Array, boxes: Array, argmax: Array, shape: tuple[int, ...], pool: int) -> Problem:
@@ -57,9 +56,7 @@ def _backward(case: Case, gradient: Array, boxes: Array, argmax: Array, shape: t
         close("out", expected["out"], found["out"], _TOLERANCE[case.dtype])
 
     inputs = {"grad_output": gradient, "boxes": boxes, "argmax_idx": argmax}
-    read = sum(array.nbytes for array in inputs.values())
-    written = int(np.prod(shape)) * gradient.itemsize
-    return Problem(case, inputs, {"out": (shape, gradient.dtype)}, read, written, run, check)
+    return Problem(case, inputs, {"out": (shape, gradient.dtype)}, run, check)
 
 
 def _boxes(rng: np.random.Generator, batch: int, count: int, height: int, width: int) -> Array:

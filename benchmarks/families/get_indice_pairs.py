@@ -23,7 +23,7 @@ def build(case: Case) -> Problem:
         return pymluops.get_indice_pairs(indices, **arguments)._asdict()
 
     written = sum(array.nbytes for array in run({}).values())
-    return Problem(case, {"indices": indices}, {}, indices.nbytes, written, run, check)
+    return Problem(case, {"indices": indices}, {}, run, check, written=written)
 
 
 def call_arguments(facts: Mapping[str, Any]) -> dict[str, Any]:

@@ -20,7 +20,6 @@ def build(case: Case) -> Problem:
     inputs = _inputs(facts, rng)
     batch, queries, heads = inputs["attn_weight"].shape[:3]
     shape = (batch, queries, heads, facts["channels"])
-    read = sum(array.nbytes for array in inputs.values())
     value, shapes, starts, places, weights = inputs.values()
     if case.operator.endswith("forward"):
         outputs = {"out": (shape, np.dtype(np.float32))}
@@ -30,7 +29,6 @@ def build(case: Case) -> Problem:
             return out
     else:
         inputs["grad_output"] = gradient = rng.standard_normal(shape, np.float32)
-        read += gradient.nbytes
         outputs = {
             f"grad_{name}": (inputs[name].shape, np.dtype(np.float32))
             for name in ("value", "sampling_loc", "attn_weight")
@@ -47,8 +45,7 @@ def build(case: Case) -> Problem:
         for name, array in expected.items():
             close(name, array, found[name], _TOLERANCE)
 
-    written = sum(4 * int(np.prod(size)) for size, _ in outputs.values())
-    return Problem(case, inputs, outputs, read, written, run, check)
+    return Problem(case, inputs, outputs, run, check)
 
 
 def _inputs(facts: Any, rng: np.random.Generator) -> dict[str, Array]:

@@ -29,9 +29,7 @@ def build(case: Case) -> Problem:
         operator(clip, shifts, out=out["out"])
         return out
 
-    return Problem(
-        case, {"input": clip, "shifts": shifts}, {"out": (shape, clip.dtype)}, read, clip.nbytes, run, same_bits
-    )
+    return Problem(case, {"input": clip, "shifts": shifts}, {"out": (shape, clip.dtype)}, run, same_bits, read)
 
 
 def sized(elements: int) -> dict[str, dict[str, Any]]:

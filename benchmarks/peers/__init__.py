@@ -52,7 +52,7 @@ class Peer:
         return found
 
 
-PEERS = tuple(Peer(name, name, name) for name in ("numpy", "torch", "numba", "spconv"))
+PEERS = tuple(Peer(name, name, name) for name in ("numpy", "torch", "numba", "scipy", "spconv"))
 
 
 def installed_peers(names: tuple[str, ...] | None = None) -> list[Peer]:

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any
 
 from pymluops._core import Operator
 from pymluops.ops._schema import FLOATS, INT32, Scalar, Tensor
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from pymluops._core import DeviceArray, Handle
-    from pymluops._typing import Array, HostArray
+    from pymluops._core import Handle
+    from pymluops._typing import Array
 
 __all__ = ["ball_query"]
-
-_Out = TypeVar("_Out")
 
 # The C function writes nothing for a centre without a point.
 _BALL_QUERY = Operator(
@@ -34,50 +30,6 @@ _BALL_QUERY = Operator(
 )
 
 
-@overload
-def ball_query(
-    new_xyz: DeviceArray,
-    xyz: DeviceArray,
-    min_radius: float,
-    max_radius: float,
-    nsample: int,
-    *,
-    out: None = None,
-    handle: Handle | None = None,
-) -> DeviceArray: ...
-@overload
-def ball_query(
-    new_xyz: HostArray,
-    xyz: HostArray,
-    min_radius: float,
-    max_radius: float,
-    nsample: int,
-    *,
-    out: None = None,
-    handle: Handle | None = None,
-) -> NDArray[Any]: ...
-@overload
-def ball_query(
-    new_xyz: Array,
-    xyz: Array,
-    min_radius: float,
-    max_radius: float,
-    nsample: int,
-    *,
-    out: _Out,
-    handle: Handle | None = None,
-) -> _Out: ...
-@overload
-def ball_query(
-    new_xyz: Array,
-    xyz: Array,
-    min_radius: float,
-    max_radius: float,
-    nsample: int,
-    *,
-    out: Any = None,
-    handle: Handle | None = None,
-) -> Any: ...
 def ball_query(
     new_xyz: Array,
     xyz: Array,
@@ -113,7 +65,7 @@ def ball_query(
     Returns
     -------
     array or DeviceArray
-        `out`, or a new NumPy array of shape [B, M, nsample]; a `DeviceArray` if all inputs are. In a new array a centre
+        `out`, or a new array of shape [B, M, nsample] of the kind of the first argument. In a new array a centre
         without a point has zeros.
 
     Raises

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any
 
 from pymluops._core import Operator, integers
 from pymluops.enums import Layout
@@ -11,14 +11,10 @@ from pymluops.ops._schema import FLOATS, INT32, Scalar, Tensor
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
-    from pymluops._core import DeviceArray, Handle
-    from pymluops._typing import Array, HostArray, TorchTensor
+    from pymluops._core import Handle
+    from pymluops._typing import Array
 
 __all__ = ["border_align_backward", "border_align_forward"]
-
-_Out = TypeVar("_Out")
 
 _MAP = "N H W 4*C"
 _BORDERS = "N K 4 C"
@@ -48,50 +44,6 @@ _BACKWARD = Operator(
 )
 
 
-@overload
-def border_align_forward(
-    input: DeviceArray,
-    boxes: DeviceArray,
-    pool_size: int,
-    *,
-    out: None = None,
-    argmax_idx: None = None,
-    handle: Handle | None = None,
-) -> tuple[DeviceArray, DeviceArray]: ...
-@overload
-def border_align_forward(  # type: ignore[overload-overlap]
-    input: TorchTensor,
-    boxes: HostArray,
-    pool_size: int,
-    *,
-    out: None = None,
-    argmax_idx: None = None,
-    handle: Handle | None = None,
-) -> tuple[TorchTensor, TorchTensor]: ...
-@overload
-def border_align_forward(
-    input: HostArray,
-    boxes: HostArray,
-    pool_size: int,
-    *,
-    out: None = None,
-    argmax_idx: None = None,
-    handle: Handle | None = None,
-) -> tuple[NDArray[Any], NDArray[Any]]: ...
-@overload
-def border_align_forward(
-    input: HostArray,
-    boxes: HostArray,
-    pool_size: int,
-    *,
-    out: _Out,
-    argmax_idx: None = None,
-    handle: Handle | None = None,
-) -> tuple[_Out, NDArray[Any]]: ...
-@overload
-def border_align_forward(
-    input: Array, boxes: Array, pool_size: int, *, out: Any = None, argmax_idx: Any = None, handle: Handle | None = None
-) -> tuple[Any, Any]: ...
 def border_align_forward(
     input: Array, boxes: Array, pool_size: int, *, out: Any = None, argmax_idx: Any = None, handle: Handle | None = None
 ) -> tuple[Any, Any]:
@@ -149,61 +101,6 @@ def border_align_forward(
     return result
 
 
-@overload
-def border_align_backward(
-    grad_output: DeviceArray,
-    boxes: DeviceArray,
-    argmax_idx: DeviceArray,
-    pool_size: int,
-    feature_size: Sequence[int],
-    *,
-    out: None = None,
-    handle: Handle | None = None,
-) -> DeviceArray: ...
-@overload
-def border_align_backward(  # type: ignore[overload-overlap]
-    grad_output: TorchTensor,
-    boxes: HostArray,
-    argmax_idx: HostArray,
-    pool_size: int,
-    feature_size: Sequence[int],
-    *,
-    out: None = None,
-    handle: Handle | None = None,
-) -> TorchTensor: ...
-@overload
-def border_align_backward(
-    grad_output: HostArray,
-    boxes: HostArray,
-    argmax_idx: HostArray,
-    pool_size: int,
-    feature_size: Sequence[int],
-    *,
-    out: None = None,
-    handle: Handle | None = None,
-) -> NDArray[Any]: ...
-@overload
-def border_align_backward(
-    grad_output: Array,
-    boxes: Array,
-    argmax_idx: Array,
-    pool_size: int,
-    feature_size: Sequence[int],
-    *,
-    out: _Out,
-    handle: Handle | None = None,
-) -> _Out: ...
-@overload
-def border_align_backward(
-    grad_output: Array,
-    boxes: Array,
-    argmax_idx: Array,
-    pool_size: int,
-    feature_size: Sequence[int],
-    *,
-    out: Any = None,
-    handle: Handle | None = None,
-) -> Any: ...
 def border_align_backward(
     grad_output: Array,
     boxes: Array,

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar, overload
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from pymluops._arguments import INT32_MAX, flag, refusal
 from pymluops._core import (
@@ -26,7 +23,7 @@ from pymluops.ops._schema import INT32, Scalar, Tensor
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pymluops._typing import Array, HostArray, TorchTensor
+    from pymluops._typing import Array
 
 __all__ = ["IndicePairs", "get_indice_pairs"]
 
@@ -88,51 +85,6 @@ class _Geometry(NamedTuple):
     subm: bool
 
 
-@overload
-def get_indice_pairs(
-    indices: DeviceArray,
-    *,
-    batch_size: int,
-    spatial_shape: Sequence[int],
-    kernel_size: int | Sequence[int],
-    stride: int | Sequence[int] = 1,
-    padding: int | Sequence[int] = 0,
-    dilation: int | Sequence[int] = 1,
-    subm: bool = False,
-    out_spatial_shape: Sequence[int] | None = None,
-    validate: bool = True,
-    handle: Handle | None = None,
-) -> IndicePairs[DeviceArray]: ...
-@overload
-def get_indice_pairs(  # type: ignore[overload-overlap]
-    indices: TorchTensor,
-    *,
-    batch_size: int,
-    spatial_shape: Sequence[int],
-    kernel_size: int | Sequence[int],
-    stride: int | Sequence[int] = 1,
-    padding: int | Sequence[int] = 0,
-    dilation: int | Sequence[int] = 1,
-    subm: bool = False,
-    out_spatial_shape: Sequence[int] | None = None,
-    validate: bool = True,
-    handle: Handle | None = None,
-) -> IndicePairs[TorchTensor]: ...
-@overload
-def get_indice_pairs(
-    indices: HostArray,
-    *,
-    batch_size: int,
-    spatial_shape: Sequence[int],
-    kernel_size: int | Sequence[int],
-    stride: int | Sequence[int] = 1,
-    padding: int | Sequence[int] = 0,
-    dilation: int | Sequence[int] = 1,
-    subm: bool = False,
-    out_spatial_shape: Sequence[int] | None = None,
-    validate: bool = True,
-    handle: Handle | None = None,
-) -> IndicePairs[NDArray[np.int32]]: ...
 def get_indice_pairs(
     indices: Array,
     *,

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from pymluops._core import Operator
 from pymluops.ops._schema import FLOAT32, INT32, Scalar, Tensor
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from pymluops._core import DeviceArray, Handle
-    from pymluops._typing import Array, HostArray
+    from pymluops._core import Handle
+    from pymluops._typing import Array
 
 __all__ = ["MsDeformAttnGradients", "ms_deform_attn_backward", "ms_deform_attn_forward"]
 
-_Out = TypeVar("_Out")
 _Result = TypeVar("_Result")
 
 _VALUE = "B K M C"
@@ -73,54 +70,6 @@ class MsDeformAttnGradients(NamedTuple, Generic[_Result]):
     grad_attn_weight: _Result
 
 
-@overload
-def ms_deform_attn_forward(
-    value: DeviceArray,
-    spatial_shapes: DeviceArray,
-    level_start_index: DeviceArray,
-    sampling_loc: DeviceArray,
-    attn_weight: DeviceArray,
-    im2col_step: int,
-    *,
-    out: None = None,
-    handle: Handle | None = None,
-) -> DeviceArray: ...
-@overload
-def ms_deform_attn_forward(
-    value: HostArray,
-    spatial_shapes: HostArray,
-    level_start_index: HostArray,
-    sampling_loc: HostArray,
-    attn_weight: HostArray,
-    im2col_step: int,
-    *,
-    out: None = None,
-    handle: Handle | None = None,
-) -> NDArray[Any]: ...
-@overload
-def ms_deform_attn_forward(
-    value: Array,
-    spatial_shapes: Array,
-    level_start_index: Array,
-    sampling_loc: Array,
-    attn_weight: Array,
-    im2col_step: int,
-    *,
-    out: _Out,
-    handle: Handle | None = None,
-) -> _Out: ...
-@overload
-def ms_deform_attn_forward(
-    value: Array,
-    spatial_shapes: Array,
-    level_start_index: Array,
-    sampling_loc: Array,
-    attn_weight: Array,
-    im2col_step: int,
-    *,
-    out: Any = None,
-    handle: Handle | None = None,
-) -> Any: ...
 def ms_deform_attn_forward(
     value: Array,
     spatial_shapes: Array,
@@ -162,7 +111,7 @@ def ms_deform_attn_forward(
     Returns
     -------
     array or DeviceArray
-        `out`, or a new NumPy array of shape [B, Q, M, C]; a `DeviceArray` if all inputs are.
+        `out`, or a new array of shape [B, Q, M, C] of the kind of the first argument.
 
     Raises
     ------
@@ -189,51 +138,6 @@ def ms_deform_attn_forward(
     return _FORWARD(handle, (*inputs, out), (im2col_step,))
 
 
-@overload
-def ms_deform_attn_backward(
-    value: DeviceArray,
-    spatial_shapes: DeviceArray,
-    level_start_index: DeviceArray,
-    sampling_loc: DeviceArray,
-    attn_weight: DeviceArray,
-    grad_output: DeviceArray,
-    im2col_step: int,
-    *,
-    grad_value: None = None,
-    grad_sampling_loc: None = None,
-    grad_attn_weight: None = None,
-    handle: Handle | None = None,
-) -> MsDeformAttnGradients[DeviceArray]: ...
-@overload
-def ms_deform_attn_backward(
-    value: HostArray,
-    spatial_shapes: HostArray,
-    level_start_index: HostArray,
-    sampling_loc: HostArray,
-    attn_weight: HostArray,
-    grad_output: HostArray,
-    im2col_step: int,
-    *,
-    grad_value: None = None,
-    grad_sampling_loc: None = None,
-    grad_attn_weight: None = None,
-    handle: Handle | None = None,
-) -> MsDeformAttnGradients[NDArray[Any]]: ...
-@overload
-def ms_deform_attn_backward(
-    value: Array,
-    spatial_shapes: Array,
-    level_start_index: Array,
-    sampling_loc: Array,
-    attn_weight: Array,
-    grad_output: Array,
-    im2col_step: int,
-    *,
-    grad_value: Any = None,
-    grad_sampling_loc: Any = None,
-    grad_attn_weight: Any = None,
-    handle: Handle | None = None,
-) -> MsDeformAttnGradients[Any]: ...
 def ms_deform_attn_backward(
     value: Array,
     spatial_shapes: Array,
@@ -276,8 +180,8 @@ def ms_deform_attn_backward(
     Returns
     -------
     MsDeformAttnGradients
-        A named tuple ``(grad_value, grad_sampling_loc, grad_attn_weight)``: the arrays given, or new ones; each a
-        `DeviceArray` if all inputs are.
+        A named tuple ``(grad_value, grad_sampling_loc, grad_attn_weight)``: the arrays given, or new ones of
+        the kind of the first argument.
 
     Raises
     ------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any
 
 from pymluops._core import Operator, integers
 from pymluops.enums import Layout
@@ -12,18 +12,18 @@ from pymluops.ops._schema import FLOAT32, Scalar, Tensor
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
-    from pymluops._core import DeviceArray, Handle
-    from pymluops._typing import Array, HostArray, TorchTensor
+    from pymluops._core import Handle
+    from pymluops._typing import Array
 
 __all__ = ["psamask_backward", "psamask_forward"]
 
-_Out = TypeVar("_Out")
-
 _X = "N H W h_mask*w_mask"
 _Y = "N H W H*W"
-_SCALARS = (Scalar("psa_type", choices={"collect": 0, "distribute": 1}), Scalar("h_mask"), Scalar("w_mask"))
+_SCALARS = (
+    Scalar("psa_type", choices={"collect": 0, "distribute": 1}),
+    Scalar("mask_size", symbol="h_mask"),
+    Scalar("mask_size", symbol="w_mask"),
+)
 
 # The C function answers BAD_PARAM, not NOT_SUPPORTED, to a tensor that is too large.
 _FORWARD = Operator(
@@ -48,32 +48,6 @@ _BACKWARD = Operator(
 )
 
 
-@overload
-def psamask_forward(
-    x: DeviceArray,
-    psa_type: str | int,
-    mask_size: int | Sequence[int],
-    *,
-    out: None = None,
-    handle: Handle | None = None,
-) -> DeviceArray: ...
-@overload
-def psamask_forward(  # type: ignore[overload-overlap]
-    x: TorchTensor,
-    psa_type: str | int,
-    mask_size: int | Sequence[int],
-    *,
-    out: None = None,
-    handle: Handle | None = None,
-) -> TorchTensor: ...
-@overload
-def psamask_forward(
-    x: HostArray, psa_type: str | int, mask_size: int | Sequence[int], *, out: None = None, handle: Handle | None = None
-) -> NDArray[Any]: ...
-@overload
-def psamask_forward(
-    x: Array, psa_type: str | int, mask_size: int | Sequence[int], *, out: _Out, handle: Handle | None = None
-) -> _Out: ...
 def psamask_forward(
     x: Array, psa_type: str | int, mask_size: int | Sequence[int], *, out: Any = None, handle: Handle | None = None
 ) -> Any:
@@ -126,37 +100,6 @@ def psamask_forward(
     return _FORWARD(handle, (x, out), (psa_type, h_mask, w_mask))
 
 
-@overload
-def psamask_backward(
-    dy: DeviceArray,
-    psa_type: str | int,
-    mask_size: int | Sequence[int],
-    *,
-    out: None = None,
-    handle: Handle | None = None,
-) -> DeviceArray: ...
-@overload
-def psamask_backward(  # type: ignore[overload-overlap]
-    dy: TorchTensor,
-    psa_type: str | int,
-    mask_size: int | Sequence[int],
-    *,
-    out: None = None,
-    handle: Handle | None = None,
-) -> TorchTensor: ...
-@overload
-def psamask_backward(
-    dy: HostArray,
-    psa_type: str | int,
-    mask_size: int | Sequence[int],
-    *,
-    out: None = None,
-    handle: Handle | None = None,
-) -> NDArray[Any]: ...
-@overload
-def psamask_backward(
-    dy: Array, psa_type: str | int, mask_size: int | Sequence[int], *, out: _Out, handle: Handle | None = None
-) -> _Out: ...
 def psamask_backward(
     dy: Array, psa_type: str | int, mask_size: int | Sequence[int], *, out: Any = None, handle: Handle | None = None
 ) -> Any:

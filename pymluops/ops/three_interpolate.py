@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any
 
 from pymluops._core import Operator
 from pymluops.ops._schema import FLOATS, INT32, Scalar, Tensor
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from pymluops._core import DeviceArray, Handle
-    from pymluops._typing import Array, HostArray, TorchTensor
+    from pymluops._core import Handle
+    from pymluops._typing import Array
 
 __all__ = ["three_interpolate_backward", "three_interpolate_forward"]
-
-_Out = TypeVar("_Out")
 
 _INDICES = Tensor("indices", INT32, "B N 3", positive="N", within=("M",), axes=("batch", "position", "neighbour"))
 
@@ -42,50 +38,6 @@ _BACKWARD = Operator(
 )
 
 
-@overload
-def three_interpolate_forward(
-    features: DeviceArray,
-    indices: DeviceArray,
-    weights: DeviceArray,
-    *,
-    out: None = None,
-    validate: bool = True,
-    handle: Handle | None = None,
-) -> DeviceArray: ...
-@overload
-def three_interpolate_forward(  # type: ignore[overload-overlap]
-    features: TorchTensor,
-    indices: HostArray,
-    weights: HostArray,
-    *,
-    out: None = None,
-    validate: bool = True,
-    handle: Handle | None = None,
-) -> TorchTensor: ...
-@overload
-def three_interpolate_forward(
-    features: HostArray,
-    indices: HostArray,
-    weights: HostArray,
-    *,
-    out: None = None,
-    validate: bool = True,
-    handle: Handle | None = None,
-) -> NDArray[Any]: ...
-@overload
-def three_interpolate_forward(
-    features: Array, indices: Array, weights: Array, *, out: _Out, validate: bool = True, handle: Handle | None = None
-) -> _Out: ...
-@overload
-def three_interpolate_forward(
-    features: Array,
-    indices: Array,
-    weights: Array,
-    *,
-    out: Any = None,
-    validate: bool = True,
-    handle: Handle | None = None,
-) -> Any: ...
 def three_interpolate_forward(
     features: Array,
     indices: Array,
@@ -144,61 +96,6 @@ def three_interpolate_forward(
     return _FORWARD(handle, (features, indices, weights, out), (), validate)
 
 
-@overload
-def three_interpolate_backward(
-    grad_output: DeviceArray,
-    indices: DeviceArray,
-    weights: DeviceArray,
-    num_features: int,
-    *,
-    out: None = None,
-    validate: bool = True,
-    handle: Handle | None = None,
-) -> DeviceArray: ...
-@overload
-def three_interpolate_backward(  # type: ignore[overload-overlap]
-    grad_output: TorchTensor,
-    indices: HostArray,
-    weights: HostArray,
-    num_features: int,
-    *,
-    out: None = None,
-    validate: bool = True,
-    handle: Handle | None = None,
-) -> TorchTensor: ...
-@overload
-def three_interpolate_backward(
-    grad_output: HostArray,
-    indices: HostArray,
-    weights: HostArray,
-    num_features: int,
-    *,
-    out: None = None,
-    validate: bool = True,
-    handle: Handle | None = None,
-) -> NDArray[Any]: ...
-@overload
-def three_interpolate_backward(
-    grad_output: Array,
-    indices: Array,
-    weights: Array,
-    num_features: int,
-    *,
-    out: _Out,
-    validate: bool = True,
-    handle: Handle | None = None,
-) -> _Out: ...
-@overload
-def three_interpolate_backward(
-    grad_output: Array,
-    indices: Array,
-    weights: Array,
-    num_features: int,
-    *,
-    out: Any = None,
-    validate: bool = True,
-    handle: Handle | None = None,
-) -> Any: ...
 def three_interpolate_backward(
     grad_output: Array,
     indices: Array,

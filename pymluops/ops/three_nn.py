@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from pymluops._core import Operator
 from pymluops.ops._schema import FLOATS, INT32, Tensor
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from pymluops._core import DeviceArray, Handle
-    from pymluops._typing import Array, HostArray
+    from pymluops._core import Handle
+    from pymluops._typing import Array
 
 __all__ = ["ThreeNN", "three_nn_forward"]
 
@@ -45,18 +43,6 @@ class ThreeNN(NamedTuple, Generic[_Result]):
     idx: _Result
 
 
-@overload
-def three_nn_forward(
-    unknown: DeviceArray, known: DeviceArray, *, dist2: None = None, idx: None = None, handle: Handle | None = None
-) -> ThreeNN[DeviceArray]: ...
-@overload
-def three_nn_forward(
-    unknown: HostArray, known: HostArray, *, dist2: None = None, idx: None = None, handle: Handle | None = None
-) -> ThreeNN[NDArray[Any]]: ...
-@overload
-def three_nn_forward(
-    unknown: Array, known: Array, *, dist2: Any = None, idx: Any = None, handle: Handle | None = None
-) -> ThreeNN[Any]: ...
 def three_nn_forward(
     unknown: Array, known: Array, *, dist2: Any = None, idx: Any = None, handle: Handle | None = None
 ) -> ThreeNN[Any]:
@@ -81,8 +67,8 @@ def three_nn_forward(
     Returns
     -------
     ThreeNN
-        A named tuple ``(dist2, idx)``: the arrays given, or new ones; each a `DeviceArray` if all inputs are. Where
-        there are fewer than three points at a finite distance, the rest is infinity with index 0.
+        A named tuple ``(dist2, idx)``: the arrays given, or new ones of the kind of the first argument. Where there are
+        fewer than three points at a finite distance, the rest is infinity with index 0.
 
     Raises
     ------

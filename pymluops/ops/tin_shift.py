@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any
 
 from pymluops._core import Operator
 from pymluops.ops._schema import FLOATS, INT32, Tensor
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from pymluops._core import DeviceArray, Handle
-    from pymluops._typing import Array, HostArray, TorchTensor
+    from pymluops._core import Handle
+    from pymluops._typing import Array
 
 __all__ = ["tin_shift_backward", "tin_shift_forward"]
-
-_Out = TypeVar("_Out")
 
 _SHIFTS = Tensor("shifts", INT32, "B G", positive="G", rules=("G divides C",))
 
@@ -39,22 +35,6 @@ _BACKWARD = Operator(
 )
 
 
-@overload
-def tin_shift_forward(
-    input: DeviceArray, shifts: DeviceArray, *, out: None = None, handle: Handle | None = None
-) -> DeviceArray: ...
-@overload
-def tin_shift_forward(  # type: ignore[overload-overlap]
-    input: TorchTensor, shifts: HostArray, *, out: None = None, handle: Handle | None = None
-) -> TorchTensor: ...
-@overload
-def tin_shift_forward(
-    input: HostArray, shifts: HostArray, *, out: None = None, handle: Handle | None = None
-) -> NDArray[Any]: ...
-@overload
-def tin_shift_forward(input: Array, shifts: Array, *, out: _Out, handle: Handle | None = None) -> _Out: ...
-@overload
-def tin_shift_forward(input: Array, shifts: Array, *, out: Any = None, handle: Handle | None = None) -> Any: ...
 def tin_shift_forward(input: Array, shifts: Array, *, out: Any = None, handle: Handle | None = None) -> Any:
     """Shift groups of channels along time.
 
@@ -100,22 +80,6 @@ def tin_shift_forward(input: Array, shifts: Array, *, out: Any = None, handle: H
     return _FORWARD(handle, (input, shifts, out))
 
 
-@overload
-def tin_shift_backward(
-    grad_output: DeviceArray, shifts: DeviceArray, *, out: None = None, handle: Handle | None = None
-) -> DeviceArray: ...
-@overload
-def tin_shift_backward(  # type: ignore[overload-overlap]
-    grad_output: TorchTensor, shifts: HostArray, *, out: None = None, handle: Handle | None = None
-) -> TorchTensor: ...
-@overload
-def tin_shift_backward(
-    grad_output: HostArray, shifts: HostArray, *, out: None = None, handle: Handle | None = None
-) -> NDArray[Any]: ...
-@overload
-def tin_shift_backward(grad_output: Array, shifts: Array, *, out: _Out, handle: Handle | None = None) -> _Out: ...
-@overload
-def tin_shift_backward(grad_output: Array, shifts: Array, *, out: Any = None, handle: Handle | None = None) -> Any: ...
 def tin_shift_backward(grad_output: Array, shifts: Array, *, out: Any = None, handle: Handle | None = None) -> Any:
     """Shift the gradient as the mlu-ops library does: with the same sign as the forward direction.
 

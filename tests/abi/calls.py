@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from abi.derived import PROBLEMS
 from abi.facts import BAD_PARAM, EXECUTION_FAILED, FUNCTIONS, NOT_INITIALIZED, SUCCESS
-from abi.problems import PROBLEMS, Call
+from abi.problems import Call
 from abi.raw import RawAbi
 from abi.settings_calls import SETTINGS_CALLS
 

@@ -14,11 +14,15 @@ from typing import Any
 
 import numpy as np
 
-from abi.facts import DTYPE_BYTES, DTYPE_NAMES, FUNCTIONS
+import families
+from abi.facts import DTYPE_BYTES, DTYPE_NAMES, FUNCTIONS, SUCCESS
 from abi.raw import RawAbi
 
 #: `(argument, field) -> value`; fields of a tensor are those of `Tensor`, a plain argument has the field "value".
 Edits = Mapping[tuple[str, str], Any]
+
+#: The functions that tell the size of the workspace, by operator.
+WORKSPACES = {known.function: known.workspace for known in families.OPERATORS.values() if known.workspace is not None}
 
 #: Buffers above this are never allocated: the call must be refused before it reads them.
 LARGEST_BUFFER = 1 << 20
@@ -240,12 +244,13 @@ class Call:
 
 
 def needed_workspace(call: Call) -> int:
-    """What mluOpGetIndicePairsWorkspaceSize answers for the descriptors of a GetIndicePairs call; 0 if it refuses."""
+    """What the function that tells the size of the workspace answers for the descriptors of a call; 0 if it refuses."""
+    function = WORKSPACES[call.problem.function]
     size = call.abi.out("size_t", 0)
-    names = ("indices", "indice_pairs", "out_indices", "indice_num")
-    descs = [call.descs[name] for name in names]
-    status = call.abi.lib.mluOpGetIndicePairsWorkspaceSize(call.handle, call.sparse, *descs, size)
-    return int(size[0]) if status == 0 else 0
+    given = {"handle": call.handle, "sparse_conv_desc": call.sparse, "workspace_size": size}
+    given |= {f"{name}_desc": desc for name, desc in call.descs.items()}
+    arguments = [given[param["name"]] for param in FUNCTIONS[function]["params"]]
+    return int(size[0]) if getattr(call.abi.lib, function)(*arguments) == SUCCESS else 0
 
 
 # ---- the legal calls -------------------------------------------------------------------------------------------------

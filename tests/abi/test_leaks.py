@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from abi.derived import PROBLEMS
 from abi.facts import SUCCESS
-from abi.problems import PROBLEMS, Call
+from abi.problems import Call
 from abi.raw import SETTINGS, RawAbi
 
 ROUNDS = 10_000

@@ -10,6 +10,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+import families
 from benchmarks import driver, memory, sizes, summary, timing
 from benchmarks.cases import Case, load_cases
 from benchmarks.memcpy import Memcpy
@@ -205,6 +206,7 @@ def test_growth_is_judged_against_ten_million_elements(monkeypatch: pytest.Monke
 def test_every_operator_has_sizes() -> None:
     names = [several[0].id.rpartition("/")[0] for several in sizes.size_cases(sizes.SIZES)]
     assert len(names) == len(set(names))
+    assert {name.partition("/")[0] for name in names} == set(families.OPERATORS)
     assert {case.operator for case in load_cases()} == {name.partition("/")[0] for name in names}
 
 

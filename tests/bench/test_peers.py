@@ -40,6 +40,11 @@ def test_numpy_is_always_a_peer() -> None:
     assert {"tin_shift", "psamask", "get_indice_pairs"} <= set(PEERS[0].families) <= set(FAMILIES)
 
 
+@pytest.mark.parametrize("family", FAMILIES)
+def test_every_family_has_a_peer_beyond_numpy(family: str) -> None:
+    assert [peer.name for peer in PEERS if peer.name != "numpy" and family in peer.families]
+
+
 def test_a_peer_that_is_not_installed_is_left_out() -> None:
     missing = Peer("nothing", "a_module_that_nobody_has", "nothing")
     assert not missing.installed

@@ -1,4 +1,4 @@
-"""The five families through pymluops.functions: the bits of the Python operators, on both libraries."""
+"""The operators through pymluops.functions: the bits of the Python operators, on the libraries that have them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import pymluops
-from calls import OPERATORS, legal_call
+from calls import OPERATORS, legal_call, on
 from pymluops import DeviceArray, Layout, TensorDescriptor, functions
 from support import assert_same_bits, canary
 
@@ -26,33 +26,34 @@ def expected_of(operator: str, seed: int) -> Any:
     return call
 
 
-@pytest.mark.parametrize("operator", OPERATORS)
+@pytest.mark.parametrize(
+    ("backend", "operator"),
+    [(name, operator) for name in ("cpu", "sim") for operator in on(name)],
+    indirect=["backend"],
+)
 @pytest.mark.parametrize("seed", range(3))
 def test_host_arrays(operator: str, seed: int, backend: pymluops.Backend) -> None:
     expected, call = expected_of(operator, seed), legal_call(operator, seed)
-    function = getattr(functions, OPERATORS[operator].c_function)
-    names = OPERATORS[operator].c_arguments
-    given = {name: call.arrays.get(name, call.numbers.get(name)) for name in names}
-    assert function(*given.values()) is None
+    function = getattr(functions, call.description.c_function)
+    assert function(*call.by_parameter().values()) is None
     for name in call.arrays:
         assert_same_bits(call.arrays[name], expected.arrays[name])
     again = legal_call(operator, seed)
-    function(**{name: again.arrays.get(name, again.numbers.get(name)) for name in names})
+    function(**again.by_parameter())
     for name in again.arrays:
         assert_same_bits(again.arrays[name], expected.arrays[name])
 
 
-@pytest.mark.parametrize("operator", OPERATORS)
+@pytest.mark.parametrize("operator", on("sim"))
 @pytest.mark.parametrize("mixed", [False, True])
 def test_device_arrays(operator: str, mixed: bool) -> None:
     with pymluops.use("sim"), pymluops.Queue() as queue, pymluops.Handle(queue=queue) as handle:
         expected, call = expected_of(operator, 5), legal_call(operator, 5)
-        names = OPERATORS[operator].c_arguments
         on_device = {name: DeviceArray.from_host(array) for name, array in call.arrays.items()}
         if mixed:  # the first input stays in host memory
             on_device.pop(next(iter(call.arrays)))
-        given = [on_device.get(name, call.arrays.get(name, call.numbers.get(name))) for name in names]
-        getattr(functions, OPERATORS[operator].c_function)(*given, handle=handle)
+        call.arrays |= on_device
+        getattr(functions, OPERATORS[operator].c_function)(**call.by_parameter(), handle=handle)
         for name, array in on_device.items():
             assert_same_bits(array.to_host(), expected.arrays[name])
 
@@ -73,7 +74,7 @@ class Exporter:
 def test_dlpack(backend: pymluops.Backend) -> None:
     call = legal_call("tin_shift_forward", 1)
     functions.mluOpTinShiftForward(*map(Exporter, call.arrays.values()))
-    assert_same_bits(call.arrays["output"], expected_of("tin_shift_forward", 1).arrays["output"])
+    assert_same_bits(call.arrays["out"], expected_of("tin_shift_forward", 1).arrays["out"])
 
 
 def test_get_indice_pairs(backend: pymluops.Backend) -> None:
@@ -106,7 +107,7 @@ def test_get_indice_pairs(backend: pymluops.Backend) -> None:
 
 def test_another_layout_is_refused_by_the_library(backend: pymluops.Backend) -> None:
     call = legal_call("psamask_forward", 2)
-    x, y = call.arrays["x"], call.arrays["y"]
+    x, y = call.arrays["x"], call.arrays["out"]
     wrong = TensorDescriptor(x.shape, "float32", Layout.NCHW)
     rest = call.numbers["h_mask"], call.numbers["w_mask"]
     with pytest.raises(pymluops.BadParamError, match="layout"):

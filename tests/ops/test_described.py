@@ -83,3 +83,30 @@ def test_each_scalar_is_checked(name: str) -> None:
         for wrong in (None, "no such thing", 10**400, float("nan"), object()):
             with pytest.raises((pymluops.BadParamError, TypeError)):
                 described.call(name, {**arguments, scalar.name: wrong})
+
+
+@pytest.mark.parametrize("name", OPERATORS)
+def test_wrong_python_types_are_type_errors(name: str) -> None:
+    arguments = made(name)
+    for key in arguments:
+        for wrong in ([1.0], object(), np.ndarray):
+            with pytest.raises(pymluops.BadParamTypeError, match=rf"^{name}: {key}: expected .*, got "):
+                described.call(name, {**arguments, key: wrong})
+    for tensor in described.outputs(name):
+        with pytest.raises(pymluops.BadParamTypeError, match=rf"^{name}: {tensor.name}: expected .*, got "):
+            described.call(name, arguments, **{tensor.name: [1.0]})
+    with pytest.raises(pymluops.BadParamTypeError, match=f"^{name}: handle: "):
+        described.call(name, arguments, handle="cpu")
+
+
+@pytest.mark.parametrize("name", OPERATORS)
+def test_tensors_give_tensors(name: str) -> None:
+    torch = pytest.importorskip("torch")
+    arguments = made(name)
+    expected = described.call(name, arguments)
+    tensors = {
+        key: torch.from_numpy(value) if isinstance(value, np.ndarray) else value for key, value in arguments.items()
+    }
+    for result, wanted in zip(described.call(name, tensors), expected, strict=True):
+        assert type(result) is torch.Tensor
+        assert_same_values(result.numpy(), wanted)

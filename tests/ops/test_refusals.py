@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import described
 import pymluops
 from calls import OPERATORS, Call, legal_call
 from support import canary, is_canary
@@ -23,11 +24,6 @@ EVERY_ARRAY = [(operator, name) for operator in OPERATORS for name in _arguments
 every_array = pytest.mark.parametrize(("operator", "name"), EVERY_ARRAY)
 
 
-def _python_name(call: Call, name: str) -> str:
-    """What the Python signature calls an array: the first output is `out` there."""
-    return "out" if name == call.outputs[0] else name
-
-
 def assert_refused(call: Call, name: str, *found: str) -> str:
     """The call raises, names function and argument and what it found, and no output changed."""
     before = {output: call.arrays[output].tobytes() for output in call.outputs}
@@ -37,7 +33,7 @@ def assert_refused(call: Call, name: str, *found: str) -> str:
     assert {output: call.arrays[output].tobytes() for output in call.outputs} == before
     # The Python name: its guard refused, before any C call.
     assert text.startswith(f"{call.operator}: "), text
-    assert re.search(rf"\b({_python_name(call, name)}|{name})\b", text), text
+    assert re.search(rf"\b{name}\b", text), text
     assert re.search("expected .+, got ", text), text
     for word in found:
         assert word in text, (word, text)
@@ -50,8 +46,8 @@ def assert_refused(call: Call, name: str, *found: str) -> str:
     return text
 
 
-def _replaced(operator: str, name: str, array: np.ndarray) -> Call:
-    call = legal_call(operator)
+def _replaced(operator: str, name: str, array: np.ndarray, seed: int = 0) -> Call:
+    call = legal_call(operator, seed)
     call.arrays[name] = array
     return call
 
@@ -73,7 +69,8 @@ def test_byte_order_that_is_not_the_machines(operator: str, name: str) -> None:
 def test_wrong_rank(operator: str, name: str) -> None:
     array = legal_call(operator).arrays[name]
     assert_refused(_replaced(operator, name, array[None].copy()), name)
-    assert_refused(_replaced(operator, name, array.reshape(-1)), name)
+    if array.ndim > 1:
+        assert_refused(_replaced(operator, name, array.reshape(-1)), name)
 
 
 @every_array
@@ -87,11 +84,11 @@ def test_wrong_shape(operator: str, name: str) -> None:
 
 @every_array
 def test_not_contiguous(operator: str, name: str) -> None:
-    array = legal_call(operator).arrays[name]
+    seed = next(seed for seed in range(100) if legal_call(operator, seed).arrays[name].shape[-1] > 1)
+    array = legal_call(operator, seed).arrays[name]
     wide = np.zeros((*array.shape[:-1], 2 * array.shape[-1] + 2), array.dtype)
     view = wide[..., : 2 * array.shape[-1] : 2]
-    call = _replaced(operator, name, view)
-    assert_refused(call, name, "contiguous")
+    assert_refused(_replaced(operator, name, view, seed), name, "contiguous")
     assert not wide.any()
 
 
@@ -159,7 +156,7 @@ def test_things_that_are_no_arrays(operator: str, thing: Any) -> None:
         call, changes = legal_call(operator), {}
         watched = [call.arrays[output] for output in call.outputs if output != name]
         if name in call.outputs:
-            changes = {_python_name(call, name): thing}
+            changes = {name: thing}
         else:
             call.arrays[name] = thing
         with pytest.raises((pymluops.BadParamError, TypeError)):
@@ -180,8 +177,11 @@ def test_none_is_no_input(operator: str) -> None:
 @every_operator
 def test_outputs_that_are_not_given_are_made(operator: str) -> None:
     call = legal_call(operator)
+    for tensor in described.outputs(operator):
+        if tensor.zeroed:
+            call.arrays[tensor.name][...] = 0
     given = call.python()
-    free = call.python(**{_python_name(call, name): None for name in call.outputs})
+    free = call.python(**dict.fromkeys(call.outputs))
     for one, other in zip(
         given if isinstance(given, tuple) else (given,), free if isinstance(free, tuple) else (free,)
     ):
@@ -210,8 +210,8 @@ def test_numbers_that_are_no_int32(number: object) -> None:
     call = legal_call("border_align_forward")
     arguments = call.arrays["input"], call.arrays["boxes"], number
     with pytest.raises((pymluops.BadParamError, TypeError), match="pool_size"):
-        pymluops.border_align_forward(*arguments, out=call.arrays["output"], argmax_idx=call.arrays["argmax_idx"])
-    assert is_canary(call.arrays["output"])
+        pymluops.border_align_forward(*arguments, out=call.arrays["out"], argmax_idx=call.arrays["argmax_idx"])
+    assert is_canary(call.arrays["out"])
     assert is_canary(call.arrays["argmax_idx"])
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 
@@ -29,3 +31,8 @@ def ball_query(
             result[b, m] = found[0]
             result[b, m, : len(found)] = found
     return result
+
+
+def prepare(arguments: dict[str, Any], rng: np.random.Generator) -> None:
+    """Let the shell hold some of the points, and not all."""
+    arguments["min_radius"], arguments["max_radius"] = np.sort(rng.uniform(0, 5, 2)).tolist()

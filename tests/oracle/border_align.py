@@ -6,9 +6,12 @@ Borders: 0 top from (x1, y1) to the right, 1 left from (x1, y1) down, 2 bottom f
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
+
+#: Operators whose float results are sums, which a device may round or order in its own way.
+SUMS = ("border_align_backward",)
 
 
 class Corners(NamedTuple):
@@ -137,3 +140,10 @@ def backward(
             with np.errstate(all="ignore"):
                 np.add.at(result[n], target[counts], (grad * weight.astype(np.float64))[counts])
     return result.reshape(batch, height, width, 4 * channels)
+
+
+def prepare(arguments: dict[str, Any], rng: np.random.Generator) -> None:
+    """Let the boxes lie on the map and somewhat beside it."""
+    size = arguments["feature_size"] if "feature_size" in arguments else arguments["input"].shape[1:3]
+    boxes = arguments["boxes"]
+    boxes[...] = rng.uniform(-0.2, 1.1, boxes.shape) * np.array([size[1], size[0], size[1], size[0]])

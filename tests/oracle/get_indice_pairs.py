@@ -7,8 +7,9 @@ Two independent writings of the same rule: :func:`by_rule` walks rows and cells 
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -118,3 +119,14 @@ def vectorised(indices: np.ndarray, geometry: Geometry) -> Pairs:
         pairs[k, 0, : counts[k]] = row[known]
         pairs[k, 1, : counts[k]] = first[place[known]]
     return Pairs(outputs, pairs, counts)
+
+
+def large(rng: np.random.Generator) -> Iterator[dict[str, Any]]:
+    """Arguments of the Python function with many rows, some of them repeated, in both modes."""
+    space = (21, 60, 60)
+    indices = rng.integers(0, (2, *space), (20_000, 4)).astype(np.int32)
+    for subm in (False, True):
+        yield {
+            "indices": indices, "batch_size": 2, "spatial_shape": space, "kernel_size": 3, "stride": 1 if subm else 2,
+            "padding": 1, "subm": subm,
+        }  # fmt: skip

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+#: Operators whose float results are sums, which a device may round or order in its own way.
+SUMS = ("three_interpolate_forward", "three_interpolate_backward")
+
 
 def forward(features: np.ndarray, indices: np.ndarray, weights: np.ndarray, real: type = np.float64) -> np.ndarray:
     """out[b, c, n] = sum over i of weights[b, n, i] * features[b, c, indices[b, n, i]], added in order of i."""

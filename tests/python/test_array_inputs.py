@@ -340,5 +340,9 @@ def test_a_dtype_that_cannot_be_read_does_not_hide_the_refusal() -> None:
 def test_numpy_reads_the_hand_made_producer_too() -> None:
     # The producer is what DLPack says, so that a refusal above is the package's and not a mistake of the test.
     memory = source()
-    assert_same_bits(np.from_dlpack(Producer(memory)), memory)
-    assert_same_bits(np.from_dlpack(Producer(memory, offset=32, versioned=False)), memory)
+    for options in ({}, {"offset": 32, "versioned": False}):
+        producer = Producer(memory, **options)  # it owns the deleter and must outlive the array
+        array = np.from_dlpack(producer)
+        assert_same_bits(array, memory)
+        del array
+        assert producer.consumed

@@ -12,17 +12,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import described
 import pymluops
+import workload
 from benchmarks.cases import Case, load_cases, select
 from benchmarks.families import build
 from benchmarks.problem import Arrays
-from calls import OPERATORS, legal_call
+from calls import legal_call, on
 from devices import MODELS, SPARSE_MODELS, on_both, watched
 from oracle.get_indice_pairs import Geometry, vectorised
 from pairs import call as call_pairs
 from selection import examples, is_thorough
 from support import assert_close, assert_same_values, canary
-from workload import results
 
 CASES = select(load_cases(), [], ("limits", "documents"))
 #: Names of cases that take seconds on the simulator: for --thorough.
@@ -32,8 +33,6 @@ LARGE = {
 }  # fmt: skip
 #: No part of such a mask fits into NRAM, which the vendor's library refuses.
 TOO_LARGE = "59x59-mask117"
-#: Operators that add: in an order that the device may choose.
-SUMS = ("border_align_backward", "three_interpolate_forward", "three_interpolate_backward")
 
 every_model = pytest.mark.parametrize("model", MODELS)
 
@@ -67,10 +66,11 @@ def test_shapes_of_the_design_documents(case: Case) -> None:
 
 @every_model
 def test_the_same_workload_as_on_the_cpu(model: str) -> None:
-    found, expected = on_both(model, lambda: results(pairs=model in SPARSE_MODELS))
+    names = [name for name in workload.on("sim") if model in SPARSE_MODELS or name != "get_indice_pairs"]
+    found, expected = on_both(model, lambda: workload.results(names=names))
     assert found.keys() == expected.keys()
     for name, value in expected.items():
-        if name.startswith(SUMS):
+        if described.sums(name.split()[0]):
             assert_close(found[name], value)
         else:
             assert_same_values(found[name], value)
@@ -78,7 +78,7 @@ def test_the_same_workload_as_on_the_cpu(model: str) -> None:
 
 @pytest.mark.sampled("model", "operator")
 @every_model
-@pytest.mark.parametrize("operator", OPERATORS)
+@pytest.mark.parametrize("operator", on("sim"))
 @examples(12)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_random_calls(model: str, operator: str, seed: int) -> None:
@@ -90,7 +90,7 @@ def test_random_calls(model: str, operator: str, seed: int) -> None:
     with watched(model):
         dataclasses.replace(call, arrays={**call.arrays, **found}).python()
     for name, value in expected.items():
-        if operator in SUMS and value.size:
+        if described.sums(operator) and value.size:
             assert_close(found[name], value)
         else:
             assert_same_values(found[name], value)
