@@ -12,8 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-import pymluops
-from pymluops.mmcv._torch import Tensor, load_torch
+from pymluops.mmcv._torch import Tensor, load_torch, operators
 
 #: Distances that are computed at once, by three_nn and ball_query.
 _CHUNK = 1 << 22
@@ -25,17 +24,17 @@ _CHUNK = 1 << 22
 def tin_shift(values: Tensor, shift: Tensor) -> Tensor:
     """Shifted `values` [B, T, C, P]: 2*P halves of values move like P values."""
     halves = values.view(load_torch().float32)
-    return pymluops.tin_shift_forward(halves, shift).view(values.dtype)
+    return operators.tin_shift_forward(halves, shift).view(values.dtype)
 
 
 def psamask_forward(x: Tensor, psa_type: int, mask_size: tuple[int, int]) -> Tensor:
     """Return y [N, H, W, H*W] of x [N, H, W, h_mask*w_mask]."""
-    return _joined(pymluops.psamask_forward(_halves(x), psa_type, mask_size))
+    return _joined(operators.psamask_forward(_halves(x), psa_type, mask_size))
 
 
 def psamask_backward(dy: Tensor, psa_type: int, mask_size: tuple[int, int]) -> Tensor:
     """Return dx [N, H, W, h_mask*w_mask] of dy [N, H, W, H*W]."""
-    return _joined(pymluops.psamask_backward(_halves(dy), psa_type, mask_size))
+    return _joined(operators.psamask_backward(_halves(dy), psa_type, mask_size))
 
 
 def _halves(values: Tensor) -> Tensor:
@@ -287,7 +286,9 @@ def _levels(value: Tensor, maps: Sequence[tuple[int, int, int]], loc: Tensor) ->
         rows, columns = (top.long(), top.long() + 1), (left.long(), left.long() + 1)
         pixels = [row.clamp(0, height - 1) * width + column.clamp(0, width - 1) for row in rows for column in columns]
         inside = [
-            counts & (row >= 0) & (row < height) & (column >= 0) & (column < width) for row in rows for column in columns
+            counts & (row >= 0) & (row < height) & (column >= 0) & (column < width)
+            for row in rows
+            for column in columns
         ]
         values = value[:, start : start + height * width].transpose(1, 2)
         yield number, _Level(values, (height, width), (1 - ly, 1 - lx, ly, lx), tuple(pixels), tuple(inside))

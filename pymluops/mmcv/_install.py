@@ -35,7 +35,9 @@ class _Loader(Loader):
 
 
 class _Finder(MetaPathFinder):
-    """Finds the one module."""
+    """Finds the one module; if `forced` before a compiled one."""
+
+    forced = False
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
@@ -51,8 +53,11 @@ _finder = _Finder()
 _parked: dict[str, ModuleType] = {}
 _parked_parent: list[ModuleType | None] = [None]
 
+#: The compiled extension that `install` has replaced, if one was loaded.
+_replaced: list[ModuleType] = []
 
-def is_ours(module: ModuleType | None) -> bool:
+
+def is_ours(module: ModuleType) -> bool:
     """Whether a module was made here."""
     return isinstance(getattr(getattr(module, "__spec__", None), "loader", None), _Loader)
 
@@ -111,9 +116,11 @@ def install(*, force: bool = False) -> bool:
     """
     with _lock:
         _require("torch", "torch")
-        compiled = compiled_extension()
-        if compiled and not force:
+        if _finder in sys.meta_path:
+            force = force or _finder.forced
+        if compiled_extension() and not force:
             return False
+        _finder.forced = force
         if _finder in sys.meta_path:
             sys.meta_path.remove(_finder)
         if force:
@@ -129,10 +136,6 @@ def install(*, force: bool = False) -> bool:
         return True
 
 
-#: The compiled extension that `install` has replaced, if one was loaded.
-_replaced: list[ModuleType] = []
-
-
 def uninstall() -> None:
     """Undo `install`: ``mmcv._ext`` is the compiled one again, or cannot be imported.
 
@@ -144,18 +147,22 @@ def uninstall() -> None:
         if _finder not in sys.meta_path:
             return
         sys.meta_path.remove(_finder)
-        ours = sys.modules.get(NAME)
-        if ours is None or not is_ours(ours):
-            return
-        del sys.modules[NAME]
-        parent = sys.modules.get("mmcv")
-        if parent is not None and getattr(parent, "_ext", None) is ours:
-            del parent._ext
-        compiled = _compiled_module(parent)
-        if compiled is not None:
-            _exchange(ours, compiled)
-        else:
-            _park(parent, ours)
+        loaded = sys.modules.get(NAME)
+        if loaded is not None and is_ours(loaded):
+            _take_away(loaded)
+
+
+def _take_away(ours: ModuleType) -> None:
+    """Undo the import of our extension."""
+    del sys.modules[NAME]
+    parent = sys.modules.get("mmcv")
+    if parent is not None and getattr(parent, "_ext", None) is ours:
+        delattr(parent, "_ext")
+    compiled = _compiled_module(parent)
+    if compiled is not None:
+        _exchange(ours, compiled)
+    else:
+        _park(parent, ours)
 
 
 def _compiled_module(parent: ModuleType | None) -> ModuleType | None:
@@ -196,7 +203,7 @@ def _park(parent: ModuleType | None, ours: ModuleType) -> None:
     _parked[NAME] = ours
     _parked_parent[0] = parent
     if parent is not None and hasattr(parent, "ops"):
-        del parent.ops
+        delattr(parent, "ops")
 
 
 def _unpark() -> None:

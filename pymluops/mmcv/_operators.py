@@ -8,7 +8,6 @@ functions raise RuntimeError for arguments that do not fit, as compiled extensio
 
 from __future__ import annotations
 
-import pymluops
 from pymluops.mmcv import _double
 from pymluops.mmcv._tensors import (
     check_floats,
@@ -22,7 +21,7 @@ from pymluops.mmcv._tensors import (
     refuse,
     write,
 )
-from pymluops.mmcv._torch import Tensor, load_torch
+from pymluops.mmcv._torch import Tensor, load_torch, operators
 
 # ---- tin_shift -------------------------------------------------------------------------------------------------------
 
@@ -53,7 +52,7 @@ def _tin_shift(function: str, values: Tensor, shift: Tensor, out: Tensor, dtype:
         out.detach().copy_(_double.tin_shift(dense(values), dense(shift)))
         return
     kind = compute_type(dtype)
-    write(out, kind, lambda target: pymluops.tin_shift_forward(dense(values, kind), dense(shift), out=target))
+    write(out, kind, lambda target: operators.tin_shift_forward(dense(values, kind), dense(shift), out=target))
 
 
 # ---- psamask ---------------------------------------------------------------------------------------------------------
@@ -92,7 +91,7 @@ def psamask_forward(
 
     def compute(target: Tensor) -> None:
         channels_last = target.view(num_, h_feature, w_feature, h_feature * w_feature)
-        pymluops.psamask_forward(masks, 1 - psa_type, (h_mask, w_mask), out=channels_last)
+        operators.psamask_forward(masks, 1 - psa_type, (h_mask, w_mask), out=channels_last)
 
     write(output, torch.float32, compute)
 
@@ -123,7 +122,7 @@ def psamask_backward(
         masks = _double.psamask_backward(dy, 1 - psa_type, (h_mask, w_mask))
     else:
         dy = dense(grad_output, torch.float32).view(channels_last)
-        masks = pymluops.psamask_backward(dy, 1 - psa_type, (h_mask, w_mask))
+        masks = operators.psamask_backward(dy, 1 - psa_type, (h_mask, w_mask))
     grad_input.detach().copy_(masks.permute(0, 3, 1, 2))
 
 
@@ -160,7 +159,7 @@ def border_align_forward(input: Tensor, boxes: Tensor, output: Tensor, argmax_id
     else:
         kind = compute_type(dtype)
         features = dense(input.detach().permute(0, 2, 3, 1), kind)
-        largest, number = pymluops.border_align_forward(features, dense(boxes, kind), pool_size)
+        largest, number = operators.border_align_forward(features, dense(boxes, kind), pool_size)
         output.detach().copy_(largest.permute(0, 3, 1, 2))
         number = number.permute(0, 3, 1, 2)
     argmax_idx.copy_(number)
@@ -187,7 +186,7 @@ def border_align_backward(
         kind = compute_type(dtype)
         grad = dense(grad_output.detach().permute(0, 2, 3, 1), kind)
         chosen = dense(argmax_idx.permute(0, 2, 3, 1))
-        channels_last = pymluops.border_align_backward(grad, dense(boxes, kind), chosen, pool_size, (height, width))
+        channels_last = operators.border_align_backward(grad, dense(boxes, kind), chosen, pool_size, (height, width))
         result = channels_last.permute(0, 3, 1, 2)
     grad_input.detach().copy_(result)
 
@@ -229,7 +228,7 @@ def three_interpolate_forward(
     if kind == load_torch().float64:
         out_tensor.detach().copy_(_double.three_interpolate_forward(points, idx, weight))
         return
-    write(out_tensor, kind, lambda target: pymluops.three_interpolate_forward(points, idx, weight, out=target))
+    write(out_tensor, kind, lambda target: operators.three_interpolate_forward(points, idx, weight, out=target))
 
 
 @extension_function
@@ -259,7 +258,7 @@ def three_interpolate_backward(
         grad_points_tensor.detach().copy_(_double.three_interpolate_backward(grad, idx, weight, m))
         return
     write(
-        grad_points_tensor, kind, lambda target: pymluops.three_interpolate_backward(grad, idx, weight, m, out=target)
+        grad_points_tensor, kind, lambda target: operators.three_interpolate_backward(grad, idx, weight, m, out=target)
     )
 
 
@@ -296,7 +295,7 @@ def three_nn_forward(
         torch = load_torch()
         dist2 = torch.empty((b, n, 3), dtype=kind)
         idx = torch.empty((b, n, 3), dtype=torch.int32)
-        pymluops.three_nn_forward(dense(unknown_tensor, kind), dense(known_tensor, kind), dist2=dist2, idx=idx)
+        operators.three_nn_forward(dense(unknown_tensor, kind), dense(known_tensor, kind), dist2=dist2, idx=idx)
     dist2_tensor.detach().copy_(dist2)
     idx_tensor.copy_(idx)
 
@@ -320,6 +319,8 @@ def ball_query_forward(
     check_shape(name, "new_xyz_tensor", new_xyz_tensor, (b, m, 3))
     check_shape(name, "xyz_tensor", xyz_tensor, (b, n, 3))
     check_shape(name, "idx_tensor", idx_tensor, (b, m, nsample))
+    for argument, radius in (("min_radius", min_radius), ("max_radius", max_radius)):
+        _check_radius(name, argument, radius)
     _ball_query(new_xyz_tensor, xyz_tensor, min_radius, max_radius, idx_tensor)
 
 
@@ -346,6 +347,7 @@ def stack_ball_query_forward(
     for argument, count in counts.items():
         if bool((count < 0).any()):
             raise refuse(name, argument, "numbers of points", count.tolist())
+    _check_radius(name, "max_radius", max_radius)
     if not (nsample and len(idx_tensor)):
         return
     idx_tensor[:, 0] = -1  # stays where there is no point
@@ -354,6 +356,11 @@ def stack_ball_query_forward(
         rows, places = slice(centre, centre + centres), slice(point, point + points)
         _ball_query(new_xyz_tensor[None, rows], xyz_tensor[None, places], 0, max_radius, idx_tensor[None, rows])
         centre, point = rows.stop, places.stop
+
+
+def _check_radius(function: str, argument: str, radius: float) -> None:
+    if not radius >= 0:
+        raise refuse(function, argument, "a number of at least 0", radius)
 
 
 def _ball_query(new_xyz: Tensor, xyz: Tensor, min_radius: float, max_radius: float, idx: Tensor) -> None:
@@ -367,7 +374,7 @@ def _ball_query(new_xyz: Tensor, xyz: Tensor, min_radius: float, max_radius: flo
     centres, points, nsample = dense(new_xyz, kind), dense(xyz, kind), idx.shape[2]
 
     def compute(target: Tensor) -> None:
-        pymluops.ball_query(centres, points, min_radius, max_radius, nsample, out=target)
+        operators.ball_query(centres, points, min_radius, max_radius, nsample, out=target)
 
     write(idx, torch.int32, compute)
 
@@ -395,12 +402,11 @@ def ms_deform_attn_forward(
         return value.new_zeros(shape)
     torch = load_torch()
     if dtype == torch.float64:
-        arrays = (dense(tensor) for tensor in floats.values())
-        first, *others = arrays
-        return _double.ms_deform_attn_forward(first, maps, *others).reshape(shape)
+        values, locations, weights = (dense(tensor) for tensor in floats.values())
+        return _double.ms_deform_attn_forward(values, maps, locations, weights).reshape(shape)
     plain = _attention_arrays(floats, value_spatial_shapes, value_level_start_index)
     result = torch.empty((*shape[:2], heads, channels), dtype=torch.float32)
-    pymluops.ms_deform_attn_forward(*plain, batch, out=result)
+    operators.ms_deform_attn_forward(*plain, batch, out=result)
     return result.view(shape).to(dtype)
 
 
@@ -441,14 +447,14 @@ def ms_deform_attn_backward(
     torch = load_torch()
     if dtype == torch.float64:
         grad = dense(grad_output).view(batch, queries, heads, channels)
-        first, *others = (dense(tensor) for tensor in floats.values())
-        results = _double.ms_deform_attn_backward(first, maps, *others, grad)
+        values, locations, weights = (dense(tensor) for tensor in floats.values())
+        results: tuple[Tensor, ...] = _double.ms_deform_attn_backward(values, maps, locations, weights, grad)
     else:
         plain = _attention_arrays(floats, value_spatial_shapes, value_level_start_index)
         grad = dense(grad_output, torch.float32).view(batch, queries, heads, channels)
         results = tuple(torch.empty(tensor.shape, dtype=torch.float32) for tensor in floats.values())
         names = ("grad_value", "grad_sampling_loc", "grad_attn_weight")
-        pymluops.ms_deform_attn_backward(*plain, grad, batch, **dict(zip(names, results, strict=True)))
+        operators.ms_deform_attn_backward(*plain, grad, batch, **dict(zip(names, results, strict=True)))
     for gradient, result in zip(gradients.values(), results, strict=True):
         gradient.detach().copy_(result)
 

@@ -76,7 +76,7 @@ def _reached(indices: NDArray[np.int32], shape: Convolution) -> Iterator[tuple[N
     batch, *axes = indices.T.astype(np.int64)
     for cell in itertools.product(*map(range, shape.kernel)):
         inside = np.ones(len(indices), bool)
-        targets = []
+        targets: list[NDArray[np.int64]] = []
         for axis, place in enumerate(axes):
             stride, shift = shape.stride[axis], cell[axis] * shape.dilation[axis] - shape.padding[axis]
             if shape.transposed:
@@ -92,8 +92,8 @@ def _reached(indices: NDArray[np.int32], shape: Convolution) -> Iterator[tuple[N
 
 def _numbers(columns: NDArray[np.int64], space: tuple[int, ...]) -> NDArray[np.int64]:
     """Return the numbers of places, given batch and place by columns."""
-    number, *axes = columns
-    for place, size in zip(axes, space, strict=True):
+    number: NDArray[np.int64] = columns[0]
+    for place, size in zip(columns[1:], space, strict=True):
         number = number * size + place
     return number
 

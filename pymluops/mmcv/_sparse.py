@@ -8,9 +8,8 @@ them to output rows, cell after cell. float16 and bfloat16 are computed in float
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
-import pymluops
 from pymluops.mmcv._pairs import Convolution, count_places, find_pairs
 from pymluops.mmcv._tensors import (
     check_floats,
@@ -21,7 +20,7 @@ from pymluops.mmcv._tensors import (
     extension_function,
     refuse,
 )
-from pymluops.mmcv._torch import Tensor, load_torch
+from pymluops.mmcv._torch import Tensor, load_torch, operators
 
 # ---- pairs -----------------------------------------------------------------------------------------------------------
 
@@ -167,7 +166,7 @@ def _pairs_of_library(rows: Tensor, shape: Convolution) -> list[Tensor]:
     no_padding = (0,) * len(layer)
     if layer:
         rows = load_torch().nn.functional.pad(rows, (1, 0))[:, [1, 0, 2, 3]]  # batch, 0, height, width
-    out_indices, pairs, counts = pymluops.get_indice_pairs(
+    out_indices, pairs, counts = operators.get_indice_pairs(
         dense(rows),
         batch_size=shape.batch,
         spatial_shape=layer + shape.space,
@@ -204,7 +203,8 @@ def indice_conv_forward(
     name = "indice_conv_forward"
     dtype = check_floats(name, features=features, filters=filters)
     _check_convolution(name, features, filters, indicePairs, indiceNum)
-    return _convolve(features, filters, indicePairs, indiceNum, numActOut, bool(_inverse), bool(_subM)).to(dtype)
+    rows = _Rows(name, indicePairs, indiceNum, bool(_inverse), features.shape[0], numActOut)
+    return _convolve(features, filters, rows, bool(_subM)).to(dtype)
 
 
 @extension_function
@@ -223,7 +223,8 @@ def fused_indice_conv_forward(
     dtype = check_floats(name, features=features, filters=filters, bias=bias)
     _check_convolution(name, features, filters, indicePairs, indiceNum)
     check_shape(name, "bias", bias, (filters.shape[-1],))
-    result = _convolve(features, filters, indicePairs, indiceNum, numActOut, bool(_inverse), bool(_subM))
+    rows = _Rows(name, indicePairs, indiceNum, bool(_inverse), features.shape[0], numActOut)
+    result = _convolve(features, filters, rows, bool(_subM))
     result += dense(bias, result.dtype)
     return result.to(dtype)
 
@@ -246,8 +247,9 @@ def indice_conv_backward(
     kind = _kind(dtype)
     values, cells, grad = dense(features, kind), _cells(filters, kind), dense(outGrad, kind)
     grad_values, grad_cells = values.new_zeros(values.shape), cells.new_zeros(cells.shape)
-    centre = _centre(cells, bool(_subM))
-    for k, sources, targets in _used_cells(indicePairs, indiceNum, bool(_inverse), centre):
+    rows = _Rows(name, indicePairs, indiceNum, bool(_inverse), values.shape[0], grad.shape[0])
+    centre = rows.centre(bool(_subM))
+    for k, sources, targets in rows.cells(centre):
         sent = grad[targets]
         grad_cells[k] = values[sources].T @ sent
         grad_values.index_add_(0, sources, sent @ cells[k].T)
@@ -257,14 +259,44 @@ def indice_conv_backward(
     return [grad_values.to(dtype), grad_cells.view(filters.shape).to(dtype)]
 
 
-def _convolve(
-    features: Tensor, filters: Tensor, pairs: Tensor, counts: Tensor, rows: int, inverse: bool, subm: bool
-) -> Tensor:
+class _Rows(NamedTuple):
+    """The pairs of a convolution: which rows are read and which are written under each cell."""
+
+    function: str
+    pairs: Tensor  # [K, 2, L]
+    counts: Tensor  # [K]
+    inverse: bool
+    read: int  # number of rows
+    written: int
+
+    def centre(self, subm: bool) -> int | None:
+        """Return the cell under which every row of a sub-manifold convolution meets itself; an even filter has none."""
+        if not (subm and len(self.counts) % 2):
+            return None
+        if self.read != self.written:
+            raise refuse(self.function, "numActOut", f"{self.read}, the number of features", self.written)
+        return len(self.counts) // 2
+
+    def cells(self, left_out: int | None = None) -> Iterator[tuple[int, Tensor, Tensor]]:
+        """Yield number, rows read and rows written of each cell that has pairs."""
+        for k, count in enumerate(self.counts.tolist()):
+            if count and k != left_out:
+                both = self.pairs[k, :, :count].long()
+                sources, targets = both[int(self.inverse)], both[1 - int(self.inverse)]
+                for rows, end in ((sources, self.read), (targets, self.written)):
+                    least, most = (int(row) for row in rows.aminmax())
+                    if least < 0 or most >= end:
+                        wrong = least if least < 0 else most
+                        raise refuse(self.function, "indicePairs", f"rows from 0 to {end - 1}", wrong)
+                yield k, sources, targets
+
+
+def _convolve(features: Tensor, filters: Tensor, rows: _Rows, subm: bool) -> Tensor:
     kind = _kind(features.dtype)
     values, cells = dense(features, kind), _cells(filters, kind)
-    centre = _centre(cells, subm)
-    result = values.new_zeros((rows, cells.shape[2])) if centre is None else values @ cells[centre]
-    for k, sources, targets in _used_cells(pairs, counts, inverse, centre):
+    centre = rows.centre(subm)
+    result = values.new_zeros((rows.written, cells.shape[2])) if centre is None else values @ cells[centre]
+    for k, sources, targets in rows.cells(centre):
         result.index_add_(0, targets, values[sources] @ cells[k])
     return result
 
@@ -277,21 +309,6 @@ def _kind(dtype: Any) -> Any:
 def _cells(filters: Tensor, kind: Any) -> Tensor:
     """Return the filter as [K, Ci, Co]."""
     return dense(filters, kind).view(-1, *filters.shape[-2:])
-
-
-def _centre(cells: Tensor, subm: bool) -> int | None:
-    """Return the cell under which every row of a sub-manifold convolution meets itself; an even filter has none."""
-    return len(cells) // 2 if subm and len(cells) % 2 else None
-
-
-def _used_cells(
-    pairs: Tensor, counts: Tensor, inverse: bool, centre: int | None
-) -> Iterator[tuple[int, Tensor, Tensor]]:
-    """Yield number, rows read and rows written of each cell with pairs, but for the centre."""
-    for k, count in enumerate(counts.tolist()):
-        if count and k != centre:
-            both = pairs[k, :, :count].long()
-            yield k, both[int(inverse)], both[1 - int(inverse)]
 
 
 def _check_convolution(function: str, features: Tensor, filters: Tensor, pairs: Tensor, counts: Tensor) -> None:
@@ -325,10 +342,11 @@ def indice_maxpool_forward(features: Tensor, indicePairs: Tensor, indiceNum: Ten
     _check_pairs(name, indicePairs, indiceNum)
     values = dense(features)
     result = values.new_zeros((numAct, values.shape[1]))
-    values = values.nan_to_num(nan=-load_torch().inf, posinf=None, neginf=None)
-    for _, sources, targets in _used_cells(indicePairs, indiceNum, False, None):
-        rows = targets[:, None].expand(-1, values.shape[1])
-        result.scatter_reduce_(0, rows, values[sources], "amax")
+    values = values.where(~values.isnan(), -load_torch().inf)  # NaN never wins
+    rows = _Rows(name, indicePairs, indiceNum, False, values.shape[0], numAct)
+    for _, sources, targets in rows.cells():
+        places = targets[:, None].expand(-1, values.shape[1])
+        result.scatter_reduce_(0, places, values[sources], "amax")
     return result
 
 
@@ -346,7 +364,8 @@ def indice_maxpool_backward(
     _check_pairs(name, indicePairs, indiceNum)
     values, largest, grad = dense(features), dense(outFeatures), dense(outGrad)
     result = values.new_zeros(values.shape)
-    for _, sources, targets in _used_cells(indicePairs, indiceNum, False, None):
+    rows = _Rows(name, indicePairs, indiceNum, False, values.shape[0], largest.shape[0])
+    for _, sources, targets in rows.cells():
         equal = values[sources] == largest[targets]
         result.index_add_(0, sources, grad[targets].where(equal, 0))
     return result

@@ -24,7 +24,8 @@ def extension_function(function: Callable[_Arguments, _Result]) -> Callable[_Arg
         try:
             return function(*args, **kwargs)
         except MluOpError as error:
-            raise RuntimeError(f"{function.__name__}: {error}") from error
+            name = f"{function.__name__}: "
+            raise RuntimeError(name + str(error).removeprefix(name)) from error
 
     return call
 
@@ -39,18 +40,16 @@ def check_tensors(function: str, types: Iterable[str], tensors: dict[str, Tensor
     torch = load_torch()
     names = tuple(types)
     allowed = tuple(getattr(torch, name) for name in names)
-    first = ""
+    first = next(iter(tensors))
     for name, tensor in tensors.items():
         if not isinstance(tensor, torch.Tensor):
             raise refuse(function, name, "a tensor", type(tensor).__name__)
         if tensor.device.type != "cpu":
             raise refuse(function, name, "a CPU tensor", f"one on {tensor.device}")
-        if not first:
-            if tensor.dtype not in allowed:
-                raise refuse(function, name, " or ".join(names), _dtype_name(tensor))
-            first = name
-        elif tensor.dtype != tensors[first].dtype:
-            expected = f"{_dtype_name(tensors[first])}, like {first}" if len(names) > 1 else names[0]
+        if name == first and tensor.dtype not in allowed:
+            raise refuse(function, name, " or ".join(names), _dtype_name(tensor))
+        if tensor.dtype != tensors[first].dtype:
+            expected = f"{_dtype_name(tensors[first])}, like {first}" if len(names) > 1 else " or ".join(names)
             raise refuse(function, name, expected, _dtype_name(tensor))
     return tensors[first].dtype
 
@@ -68,7 +67,9 @@ def check_int32(function: str, **tensors: Tensor) -> None:
 def check_shape(function: str, name: str, tensor: Tensor, shape: Sequence[int | None]) -> None:
     """Check the shape of a tensor; None stands for any number."""
     found = tuple(tensor.shape)
-    if len(found) != len(shape) or any(want is not None and want != have for want, have in zip(shape, found)):
+    if len(found) != len(shape) or any(
+        want is not None and want != have for want, have in zip(shape, found, strict=True)
+    ):
         raise refuse(function, name, f"shape {_shape(shape)}", f"shape {_shape(found)}")
 
 

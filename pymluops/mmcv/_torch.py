@@ -6,8 +6,13 @@ import functools
 import importlib
 from typing import Any, TypeAlias
 
+from pymluops import ops
+
 #: A tensor of PyTorch. PyTorch need not be installed to check types.
 Tensor: TypeAlias = Any
+
+#: The operators, whose overloads tell arrays apart by types that `Tensor` does not have.
+operators: Any = ops
 
 
 @functools.cache
