@@ -143,8 +143,9 @@ ROWS = (
 
 #: What stands below the table.
 _MISSING = (
-    "These functions raise NotImplementedError when they are called and say what to install. furthest_point_sample "
-    "would not work on the CPU with any extension: mmcv allocates its results on a CUDA device."
+    "These functions raise NotImplementedError when they are called and say what to install. Of the operators behind "
+    "them furthest_point_sample, knn, points_in_boxes_part and points_in_boxes_all would not work on the CPU with any "
+    "extension: mmcv's own code asks for a CUDA device first."
 )
 _TYPES = (
     "A type that the kernel does not have is computed in float32 and rounded once, but float64 with PyTorch, to its "
