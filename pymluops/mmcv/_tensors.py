@@ -95,7 +95,7 @@ def write(target: Tensor, dtype: Any, compute: Callable[[Tensor], Any]) -> None:
     Values that `compute` leaves alone stay as they are.
     """
     plain = target.detach()
-    if plain.is_contiguous() and plain.dtype == dtype:
+    if plain.is_contiguous() and plain.dtype == dtype and not plain.is_neg():
         compute(plain)
         return
     made = plain.to(dtype, copy=True, memory_format=load_torch().contiguous_format)

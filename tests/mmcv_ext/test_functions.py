@@ -56,6 +56,18 @@ def test_tin_shift_of_an_expanded_gradient(torch: Any, ext: ModuleType, dtype: s
     assert output[0, 0].sum() == 0 and output[0, 1:].min() == 1 and output[1, 3].sum() == 0
 
 
+def test_tensors_with_a_pending_negation(torch: Any, ext: ModuleType) -> None:
+    """The imaginary part of a conjugate is one."""
+
+    def negated() -> Any:
+        return torch.complex(torch.zeros(1, 2, 4, 3), torch.arange(24.0).reshape(1, 2, 4, 3)).conj().imag
+
+    values, output, shift = negated(), negated(), torch.tensor([[1]], dtype=torch.int32)
+    assert values.is_neg()
+    ext.tin_shift_forward(values, shift, output)
+    assert not output[0, 0].any() and torch.equal(output[0, 1], values[0, 0])
+
+
 # ---- psamask ---------------------------------------------------------------------------------------------------------
 
 
