@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from support import python_output, run_python
+from support import python_output
 
 from .stand_in import make
 
@@ -179,8 +179,16 @@ def test_the_program_prints_the_table(tmp_path: Path) -> None:
     assert "border_align, BorderAlign" in text and "hard_voxelize_forward" in text
     compiled = output(make(tmp_path / "other", compiled=COMPILED), code)
     assert "has a compiled extension" in compiled.splitlines()[0]
-    none = run_python("import sys; sys.path[:] = [p for p in sys.path if p != '']\nimport pymluops.mmcv")
-    assert none.returncode == 0
+    without = (
+        "import importlib.util; from pymluops.mmcv._table import render; importlib.util.find_spec = lambda name: None"
+    )
+    assert output(tmp_path, f"{without}; print(render())").startswith("mmcv is not installed: pip install mmcv-lite\n")
+
+
+def test_the_table_needs_neither_torch_nor_mmcv() -> None:
+    code = "import sys, pymluops; sys.modules['torch'] = None; print(pymluops.mmcv.install.__module__)\n"
+    code += "from pymluops.mmcv._table import render; print(render().count('tin_shift')); print('mmcv' in sys.modules)"
+    assert python_output(code).splitlines() == ["pymluops.mmcv._install", "2", "False"]
 
 
 def test_the_table_has_every_function_that_computes() -> None:
