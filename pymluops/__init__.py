@@ -29,6 +29,7 @@ from pymluops.threads import get_num_threads, set_num_threads
 
 if TYPE_CHECKING:
     from pymluops import functions as functions
+    from pymluops import mmcv as mmcv
     from pymluops import sim as sim
     from pymluops.functions import AdamWDescriptor as AdamWDescriptor
     from pymluops.functions import CarafeDescriptor as CarafeDescriptor
@@ -91,7 +92,7 @@ def __getattr__(name: str) -> Any:
 
         return version("pymluops")
     # Programs that need neither the simulator nor single C functions do not wait for their modules.
-    if name in ("sim", "functions"):
+    if name in ("functions", "mmcv", "sim"):
         from importlib import import_module
 
         return import_module(f"pymluops.{name}")

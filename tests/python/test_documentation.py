@@ -6,6 +6,7 @@ blocks are looked at with the parsers and files that they would meet. A block of
 
 from __future__ import annotations
 
+import importlib.util
 import re
 import shlex
 import tomllib
@@ -62,7 +63,15 @@ def without_addresses(text: str) -> str:
     return re.sub(r"\.mlu:\d+", ".mlu:LINE", re.sub(r"0x[0-9a-f]+", "ADDRESS", text)).strip()
 
 
+#: Packages that examples use and that ``[test]`` does not install.
+OPTIONAL = ("mmcv", "torch")
+
+
 def check_python(block: Block) -> None:
+    for package in OPTIONAL:
+        used = re.search(rf"^(import|from) {package}\b", block.text, re.MULTILINE)
+        if used and importlib.util.find_spec(package) is None:
+            pytest.skip(f"{package} is not installed")
     done = run_python(block.text, PYMLUOPS_BACKEND="")
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
