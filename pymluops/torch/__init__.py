@@ -13,8 +13,13 @@ from pymluops.torch._functions import (
     three_nn,
     tin_shift,
 )
+from pymluops.torch._modules import BorderAlign, MultiScaleDeformableAttention, PSAMask, TINShift
 
 __all__ = [
+    "BorderAlign",
+    "MultiScaleDeformableAttention",
+    "PSAMask",
+    "TINShift",
     "ball_query",
     "border_align",
     "ms_deform_attn",

@@ -104,7 +104,7 @@ def psa_mask(input: Tensor, psa_type: int | str, mask_size: int | Sequence[int])
     batch, channels, height, width = input.shape
     assert channels == h_mask * w_mask, f"psa_mask: input: expected {h_mask * w_mask} channels, got {channels}"
     # What the library lets targets collect, with channels last, is what positions distribute with channels first.
-    spread = PSA_MASK(input.permute(0, 2, 3, 1), 1 - _PSA_TYPES[psa_type], h_mask, w_mask)
+    spread = PSA_MASK(input.permute(0, 2, 3, 1).contiguous(), 1 - _PSA_TYPES[psa_type], h_mask, w_mask)
     return spread.reshape(batch, height * width, height, width)
 
 
@@ -146,7 +146,7 @@ def border_align(input: Tensor, boxes: Tensor, pool_size: int) -> Tensor:
     assert input.ndim == 4 and input.shape[1] % 4 == 0, (
         f"border_align: input: expected [N, 4*C, H, W], got {[*input.shape]}"
     )
-    largest, _ = BORDER_ALIGN(input.permute(0, 2, 3, 1), boxes, pool_size)
+    largest, _ = BORDER_ALIGN(input.permute(0, 2, 3, 1).contiguous(), boxes, pool_size)
     return largest.permute(0, 3, 1, 2).contiguous()
 
 

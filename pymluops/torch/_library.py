@@ -10,7 +10,6 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any, NoReturn
 
 import torch
@@ -19,7 +18,7 @@ from pymluops import library
 from pymluops._core import Handle, Operator
 from pymluops.enums import DataType
 from pymluops.errors import BadParamError, MluOpError
-from pymluops.ops._schema import Tensor
+from pymluops.ops._double import allowed_types, double_of, is_floating
 from pymluops.threads import get_num_threads, set_num_threads
 from pymluops.torch._shapes import match, read_shape, shape_of
 
@@ -28,7 +27,6 @@ __all__ = ["NAMESPACE", "TorchOperator", "allowed_without_dispatch"]
 NAMESPACE = "pymluops"
 _LIBRARY = torch.library.Library(NAMESPACE, "FRAGMENT")
 
-_FLOATING = (DataType.FLOAT, DataType.HALF, DataType.DOUBLE, DataType.BFLOAT16)
 _DIRECT = frozenset((torch.float32, torch.float16, torch.int32))
 
 
@@ -93,7 +91,7 @@ class TorchOperator:
         self.scalars = _scalar_names(operator)
         self._symbols = tuple(scalar.symbol or scalar.name for scalar in operator.scalars)
         self._shapes = {tensor.name: read_shape(tensor.shape) for tensor in operator.tensors}
-        self._kinds = {tensor.name: _is_floating(operator, tensor) for tensor in operator.tensors}
+        self._kinds = {tensor.name: is_floating(operator, tensor) for tensor in operator.tensors}
         self._floating = [i for i, tensor in enumerate(self.inputs) if self._kinds[tensor.name]]
         self._native = _native_types(operator)
         self._double: Operator | None = None
@@ -153,7 +151,7 @@ class TorchOperator:
             return empty
         operator, used = self.operator, given
         if given == torch.float64:
-            operator = self._double = self._double or _double_of(self.operator)
+            operator = self._double = self._double or double_of(self.operator)
         elif given is not None and given not in self._native:
             used = torch.float32
         ready = [self._prepared(i, tensor, used) for i, tensor in enumerate(tensors)]
@@ -345,34 +343,11 @@ def _scalar_names(operator: Operator) -> tuple[str, ...]:
     )
 
 
-def _allowed(operator: Operator, tensor: Tensor) -> tuple[DataType, ...]:
-    """Return the types of an array, or of the one that it is like."""
-    while isinstance(tensor.dtype, str):
-        tensor = next(other for other in operator.tensors if other.name == tensor.dtype)
-    assert isinstance(tensor.dtype, tuple), operator.name
-    return tensor.dtype
-
-
-def _is_floating(operator: Operator, tensor: Tensor) -> bool:
-    return all(dtype in _FLOATING for dtype in _allowed(operator, tensor))
-
-
 def _native_types(operator: Operator) -> frozenset[torch.dtype]:
     """Return the floating types that the library computes in itself."""
     names = {DataType.FLOAT: torch.float32, DataType.HALF: torch.float16}
-    allowed = [_allowed(operator, tensor) for tensor in operator.tensors if _is_floating(operator, tensor)]
+    allowed = [allowed_types(operator, tensor) for tensor in operator.tensors if is_floating(operator, tensor)]
     return frozenset(names[dtype] for dtype in (allowed[0] if allowed else ()) if dtype in names)
-
-
-def _double_of(operator: Operator) -> Operator:
-    """Return the operator that computes the same in float64, through an extension function."""
-    tensors = tuple(
-        replace(tensor, dtype=(DataType.DOUBLE,)) if _is_floating(operator, tensor) else tensor
-        for tensor in operator.tensors
-    )
-    function = f"mluopsExt{operator.function.removeprefix('mluOp')}Double"
-    workspace, too_large = operator.workspace, operator.too_large
-    return Operator(function, operator.name, tensors, operator.scalars, workspace=workspace, too_large=too_large)
 
 
 def _text(thing: object) -> str:
