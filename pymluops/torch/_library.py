@@ -96,6 +96,7 @@ class TorchOperator:
         self._native = _native_types(operator)
         self._double: Operator | None = None
         self._gradient_of = ""  # the input that is a gradient: where it is empty, results are zeros
+        self._function: Any = None  # the gradient for transforms of torch.func
         self._validate = validate
         self._missing = (None,) * len(self.outputs)
         self._register(name or operator.name, autocast)
@@ -132,6 +133,8 @@ class TorchOperator:
                 return self.operator(None, tensors + self._missing, arguments[len(self.inputs) :], self._validate)
             except MluOpError:
                 pass  # the long way copies what is not contiguous, and refuses what cannot be computed
+        elif self._function is not None and torch._C._functorch.peek_interpreter_stack() is not None:
+            return self._function.apply(*arguments)
         return self.overload(*arguments)
 
     # -- Computing -----------------------------------------------------------------------------------------------------
@@ -158,9 +161,9 @@ class TorchOperator:
         results = operator(handle, (*ready, *self._missing), scalars, self._validate)
         if used == given:
             return results
-        if len(self.outputs) == 1:
-            return results.to(given)
-        return tuple(result.to(given) if result.is_floating_point() else result for result in results)
+        made = results if isinstance(results, tuple) else (results,)
+        made = tuple(result.to(given) if result.is_floating_point() else result for result in made)
+        return made if len(made) > 1 else made[0]
 
     def _floating_dtype(self, tensors: Sequence[torch.Tensor]) -> torch.dtype | None:
         """Return the one type of the floating arguments."""
@@ -277,7 +280,8 @@ class TorchOperator:
         change : mapping of str to function, optional
             What is done to an input before `by` gets it.
         """
-        by._gradient_of = given
+        if by._function is None:  # else `by` is the forward direction, and this the gradient
+            by._gradient_of = given
         names = [tensor.name for tensor in self.inputs]
         made = [tensor.name for tensor in self.outputs]
         kept = [tensor.name for tensor in by.inputs if tensor.name != given]
@@ -311,6 +315,10 @@ class TorchOperator:
             )
 
         torch.library.register_autograd(self.qualname, backward, setup_context=setup, lib=_LIBRARY)
+        # What is registered with an operator does not take part in torch.func.grad.
+        parts = {"forward": self.overload, "setup_context": setup, "backward": backward, "vmap": self._vmap}
+        methods = {name: staticmethod(part) for name, part in parts.items()}
+        self._function = type(self.operator.name, (torch.autograd.Function,), methods)
 
     def refuse_gradient(self, reason: str) -> None:
         """Let a gradient of this operator be refused with one sentence."""
