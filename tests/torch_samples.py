@@ -65,9 +65,7 @@ def arguments(name: str, dtype: torch.dtype = torch.float32, batch: int = 2, see
 
 def with_gradient(name: str, made: tuple[Any, ...]) -> tuple[Any, ...]:
     """The arguments, those that have a gradient asking for it."""
-    return tuple(
-        a.detach().clone().requires_grad_() if i in GRADIENTS.get(name, ()) else a for i, a in enumerate(made)
-    )
+    return tuple(a.detach().clone().requires_grad_() if i in GRADIENTS.get(name, ()) else a for i, a in enumerate(made))
 
 
 def overload(name: str) -> Any:

@@ -121,8 +121,10 @@ class TorchOperator:
         return f"({', '.join(arguments)}) -> {results if len(self.outputs) == 1 else f'({results})'}"
 
     def __call__(self, *arguments: Any) -> Any:
-        """Call it: tensors, then scalars."""
-        if not torch.compiler.is_compiling() and allowed_without_dispatch():
+        """Call it: tensors, then scalars. The library is called directly where torch's dispatcher adds nothing."""
+        if torch.compiler.is_compiling():
+            return self.overload(*arguments)
+        if allowed_without_dispatch():
             tensors = arguments[: len(self.inputs)]
             for tensor in tensors:
                 # What is not a plain tensor that needs no gradient and no conversion takes the long way.
@@ -197,9 +199,7 @@ class TorchOperator:
             return None
         shapes = self._result_shapes(arguments)
         nothing_flows = any(
-            tensor.numel() == 0
-            for tensor, of in zip(tensors, self.inputs, strict=True)
-            if of.name == self._gradient_of
+            tensor.numel() == 0 for tensor, of in zip(tensors, self.inputs, strict=True) if of.name == self._gradient_of
         )
         if nothing_flows or all(0 in shape for shape in shapes):
             return self._made(tensors, shapes, torch.Tensor.new_zeros)
@@ -299,8 +299,7 @@ class TorchOperator:
             if not set(by.scalars) <= set(values):
                 values |= self.symbols(inputs)
             ctx.numbers = [
-                values[name if name in values else symbol]
-                for name, symbol in zip(by.scalars, by._symbols, strict=True)
+                values[name if name in values else symbol] for name, symbol in zip(by.scalars, by._symbols, strict=True)
             ]
 
         def backward(ctx: Any, grad: torch.Tensor, *_: Any) -> Any:
@@ -314,11 +313,7 @@ class TorchOperator:
                 for i in range(len(names) + len(self.scalars))
             )
 
-        torch.library.register_autograd(self.qualname, backward, setup_context=setup, lib=_LIBRARY)
-        # What is registered with an operator does not take part in torch.func.grad.
-        parts = {"forward": self.overload, "setup_context": setup, "backward": backward, "vmap": self._vmap}
-        methods = {name: staticmethod(part) for name, part in parts.items()}
-        self._function = type(self.operator.name, (torch.autograd.Function,), methods)
+        self._connect(setup, backward)
 
     def refuse_gradient(self, reason: str) -> None:
         """Let a gradient of this operator be refused with one sentence."""
@@ -326,7 +321,7 @@ class TorchOperator:
         def backward(ctx: Any, *grads: Any) -> NoReturn:
             raise NotImplementedError(f"{self.qualname}: {reason}")
 
-        torch.library.register_autograd(self.qualname, backward, lib=_LIBRARY)
+        self._connect(lambda ctx, inputs, output: None, backward)
 
     def without_gradient(self) -> None:
         """Let results need no gradient, whatever the arguments are."""
@@ -337,7 +332,14 @@ class TorchOperator:
         def backward(ctx: Any, *grads: Any) -> tuple[None, ...]:
             return (None,) * (len(self.inputs) + len(self.scalars))
 
+        self._connect(setup, backward)
+
+    def _connect(self, setup: Callable[..., None], backward: Callable[..., Any]) -> None:
+        """Register a gradient with torch.library, and for torch.func, where that one does not count."""
         torch.library.register_autograd(self.qualname, backward, setup_context=setup, lib=_LIBRARY)
+        parts = {"forward": self.overload, "setup_context": setup, "backward": backward, "vmap": self._vmap}
+        methods = {name: staticmethod(part) for name, part in parts.items()}
+        self._function = type(self.operator.name, (torch.autograd.Function,), methods)
 
 
 # ---- What is derived from a description ------------------------------------------------------------------------------
@@ -346,9 +348,7 @@ class TorchOperator:
 def _scalar_names(operator: Operator) -> tuple[str, ...]:
     """Return a name for each scalar: of several with one name, their symbols."""
     names = [scalar.name for scalar in operator.scalars]
-    return tuple(
-        scalar.name if names.count(scalar.name) == 1 else scalar.symbol.lower() for scalar in operator.scalars
-    )
+    return tuple(scalar.name if names.count(scalar.name) == 1 else scalar.symbol.lower() for scalar in operator.scalars)
 
 
 def _native_types(operator: Operator) -> frozenset[torch.dtype]:

@@ -156,7 +156,12 @@ class MultiScaleDeformableAttention(nn.Module):
         super().__init__()
         if embed_dims % num_heads != 0:
             raise ValueError(f"embed_dims: expected a multiple of num_heads={num_heads}, got {embed_dims}")
-        self.embed_dims, self.num_heads, self.num_levels, self.num_points = embed_dims, num_heads, num_levels, num_points
+        self.embed_dims, self.num_heads, self.num_levels, self.num_points = (
+            embed_dims,
+            num_heads,
+            num_levels,
+            num_points,
+        )
         self.im2col_step, self.batch_first = im2col_step, batch_first
         self.norm_cfg, self.init_cfg = norm_cfg, init_cfg
         samples = num_heads * num_levels * num_points

@@ -74,7 +74,13 @@ def test_arrays_that_are_not_contiguous(name: str) -> None:
     function, made, _ = functions(torch.float32)[name]
     for change in (
         lambda a: torch.stack([a, a], -1)[..., 0],
-        lambda a: a.contiguous(memory_format=torch.channels_last) if a.ndim == 4 else a.mT.contiguous().mT if a.ndim > 1 else a,
+        lambda a: (
+            a.contiguous(memory_format=torch.channels_last)
+            if a.ndim == 4
+            else a.mT.contiguous().mT
+            if a.ndim > 1
+            else a
+        ),
         lambda a: a[:1].expand(a.shape) if a.shape[0] == 2 else a,
     ):
         changed = tuple(change(a) if isinstance(a, torch.Tensor) else a for a in made)

@@ -69,7 +69,9 @@ def test_an_expanded_gradient() -> None:
 def test_gradients_in_16_bits(name: str, dtype: torch.dtype) -> None:
     narrow = with_gradient(name, arguments(name, dtype))
     wide = tuple(
-        a.detach().double().requires_grad_(a.requires_grad) if isinstance(a, torch.Tensor) and a.is_floating_point() else a
+        a.detach().double().requires_grad_(a.requires_grad)
+        if isinstance(a, torch.Tensor) and a.is_floating_point()
+        else a
         for a in narrow
     )
     for made in (narrow, wide):

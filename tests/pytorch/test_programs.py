@@ -112,7 +112,10 @@ def test_ms_deform_attn_is_what_grid_sample_gives() -> None:
         a.double().requires_grad_() if isinstance(a, torch.Tensor) and a.is_floating_point() else a
         for a in arguments("ms_deform_attn_forward")
     )
-    found, wanted = ours.ms_deform_attn(value, shapes, starts, places, weights, step), naive(value, shapes, places, weights)
+    found, wanted = (
+        ours.ms_deform_attn(value, shapes, starts, places, weights, step),
+        naive(value, shapes, places, weights),
+    )
     all_equal(found, wanted, rtol=1e-10, atol=1e-12)
     factor = torch.rand_like(found)
     for one, other in zip(

@@ -70,7 +70,10 @@ def test_autocast_computes_in_float32(name: str) -> None:
     if "backward" in name:  # autocast is about what a program calls
         all_equal(found, overload(name)(*made))
     else:
-        all_equal(found, overload(name)(*(a.float() if isinstance(a, torch.Tensor) and a.is_floating_point() else a for a in made)))
+        all_equal(
+            found,
+            overload(name)(*(a.float() if isinstance(a, torch.Tensor) and a.is_floating_point() else a for a in made)),
+        )
 
 
 def test_pymluops_alone_does_not_import_torch() -> None:
