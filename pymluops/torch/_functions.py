@@ -142,10 +142,10 @@ def border_align(input: Tensor, boxes: Tensor, pool_size: int) -> Tensor:
     >>> pymluops.torch.border_align(features, torch.tensor([[[0.0, 0.0, 2.0, 2.0]]]), 2).flatten().tolist()
     [2.0, 6.0, 8.0, 8.0]
     """
-    assert boxes.ndim == 3 and boxes.shape[2] == 4, f"border_align: boxes: expected [N, K, 4], got {[*boxes.shape]}"
-    assert input.ndim == 4 and input.shape[1] % 4 == 0, (
-        f"border_align: input: expected [N, 4*C, H, W], got {[*input.shape]}"
-    )
+    fits = boxes.ndim == 3 and boxes.shape[2] == 4
+    assert fits, f"border_align: boxes: expected [N, K, 4], got {[*boxes.shape]}"
+    fits = input.ndim == 4 and input.shape[1] % 4 == 0
+    assert fits, f"border_align: input: expected [N, 4*C, H, W], got {[*input.shape]}"
     largest, _ = BORDER_ALIGN(input.permute(0, 2, 3, 1).contiguous(), boxes, pool_size)
     return largest.permute(0, 3, 1, 2).contiguous()
 
@@ -182,7 +182,8 @@ def three_interpolate(features: Tensor, indices: Tensor, weight: Tensor) -> Tens
     --------
     >>> import torch, pymluops.torch
     >>> features = torch.tensor([[[10.0, 20.0, 40.0]]])
-    >>> pymluops.torch.three_interpolate(features, torch.tensor([[[0, 1, 2]]]), torch.tensor([[[0.5, 0.25, 0.25]]])).item()
+    >>> indices, weight = torch.tensor([[[0, 1, 2]]]), torch.tensor([[[0.5, 0.25, 0.25]]])
+    >>> pymluops.torch.three_interpolate(features, indices, weight).item()
     20.0
     """
     return THREE_INTERPOLATE(features, indices, weight)

@@ -241,9 +241,8 @@ class TorchOperator:
                 continue
             if self._shapes[self.inputs[i].name][0].symbol != batch:
                 if in_dims[i] is not None:
-                    raise NotImplementedError(
-                        f"vmap: {self.qualname} takes one {self.inputs[i].name} for a whole batch, so vmap cannot map over it"
-                    )
+                    shared = f"takes one {self.inputs[i].name} for a whole batch"
+                    raise NotImplementedError(f"vmap: {self.qualname} {shared}, so vmap cannot map over it")
                 folded.append(argument)
                 continue
             whole = argument.movedim(in_dims[i], 0) if in_dims[i] is not None else argument.unsqueeze(0)

@@ -238,7 +238,9 @@ class MultiScaleDeformableAttention(nn.Module):
         ValueError
             If the last dim of `reference_points` is neither 2 nor 4.
         """
-        assert reference_points is not None and spatial_shapes is not None and level_start_index is not None
+        assert reference_points is not None, "reference_points: expected a tensor, got None"
+        assert spatial_shapes is not None, "spatial_shapes: expected a tensor, got None"
+        assert level_start_index is not None, "level_start_index: expected a tensor, got None"
         value = query if value is None else value
         identity = query if identity is None else identity
         if query_pos is not None:

@@ -158,7 +158,7 @@ def test_shifts_beyond_the_clip() -> None:
 def test_errors_are_those_of_mmcv() -> None:
     clip, shifts = arguments("tin_shift_forward")
     for wrong in (shifts[:1], shifts[:, :0], torch.zeros(2, 4, dtype=torch.int32)):
-        with pytest.raises(ValueError):
+        with pytest.raises(ValueError, match="shifts: expected"):
             ours.tin_shift(clip, wrong)
     for call in (
         lambda: ours.psa_mask(torch.rand(1, 8, 4, 4), 0, 3),

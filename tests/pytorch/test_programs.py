@@ -95,7 +95,7 @@ def attention(**options: Any) -> tuple[nn.Module, dict[str, Any]]:
 def naive(value: torch.Tensor, shapes: torch.Tensor, places: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
     """ms_deform_attn from grid_sample."""
     batch, _, heads, channels = value.shape
-    queries, _, _, points = places.shape[1:5]
+    queries = places.shape[1]
     levels = value.split([int(h * w) for h, w in shapes], 1)
     sampled = []
     for number, (height, width) in enumerate(shapes.tolist()):

@@ -77,5 +77,5 @@ def test_autocast_computes_in_float32(name: str) -> None:
 
 
 def test_pymluops_alone_does_not_import_torch() -> None:
-    code = "import sys, pymluops; assert 'torch' not in sys.modules; pymluops.torch.tin_shift; assert 'torch' in sys.modules"
+    code = "import sys, pymluops; assert 'torch' not in sys.modules; pymluops.torch.tin_shift"
     subprocess.run([sys.executable, "-c", code], check=True)
