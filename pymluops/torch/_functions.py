@@ -105,7 +105,7 @@ def psa_mask(input: Tensor, psa_type: int | str, mask_size: int | Sequence[int])
     assert channels == h_mask * w_mask, f"psa_mask: input: expected {h_mask * w_mask} channels, got {channels}"
     # What the library lets targets collect, with channels last, is what positions distribute with channels first.
     spread = PSA_MASK(input.permute(0, 2, 3, 1).contiguous(), 1 - _PSA_TYPES[psa_type], h_mask, w_mask)
-    return spread.reshape(batch, height * width, height, width)
+    return spread.view(batch, height * width, height, width)
 
 
 def border_align(input: Tensor, boxes: Tensor, pool_size: int) -> Tensor:

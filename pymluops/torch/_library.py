@@ -47,15 +47,20 @@ def _follow_threads() -> None:
         set_num_threads(min(_Threads.seen, 1024))
 
 
+# Bound here, since looking names up would take as long as the calls.
+_state: Any = torch._C
+_dispatch_modes = _state._len_torch_dispatch_stack
+_function_mode = _state._is_torch_function_mode_enabled
+_transforms = _state._functorch.peek_interpreter_stack
+_autocast = _state._is_any_autocast_enabled
+_tracing = _state._get_tracing_state
+_compiling = torch.compiler.is_compiling
+
+
 def allowed_without_dispatch() -> bool:
     """Tell whether a call may go straight to the library: nothing watches, transforms or casts calls now."""
-    return not (
-        torch._C._len_torch_dispatch_stack()
-        or torch._C._is_torch_function_mode_enabled()
-        or torch._C._functorch.peek_interpreter_stack() is not None
-        or torch.is_autocast_enabled("cpu")
-        or torch._C._get_tracing_state() is not None
-    )
+    modes = _dispatch_modes() or _function_mode() or _transforms() is not None
+    return not (modes or _autocast() or _tracing() is not None)
 
 
 # ---- Operators -------------------------------------------------------------------------------------------------------
@@ -122,7 +127,7 @@ class TorchOperator:
 
     def __call__(self, *arguments: Any) -> Any:
         """Call it: tensors, then scalars. The library is called directly where torch's dispatcher adds nothing."""
-        if torch.compiler.is_compiling():
+        if _compiling():
             return self.overload(*arguments)
         if allowed_without_dispatch():
             tensors = arguments[: len(self.inputs)]
@@ -135,7 +140,7 @@ class TorchOperator:
                 return self.operator(None, tensors + self._missing, arguments[len(self.inputs) :], self._validate)
             except MluOpError:
                 pass  # the long way copies what is not contiguous, and refuses what cannot be computed
-        elif self._function is not None and torch._C._functorch.peek_interpreter_stack() is not None:
+        elif self._function is not None and _transforms() is not None:
             return self._function.apply(*arguments)
         return self.overload(*arguments)
 
@@ -163,8 +168,8 @@ class TorchOperator:
         results = operator(handle, (*ready, *self._missing), scalars, self._validate)
         if used == given:
             return results
-        made = results if isinstance(results, tuple) else (results,)
-        made = tuple(result.to(given) if result.is_floating_point() else result for result in made)
+        results = results if len(self.outputs) > 1 else (results,)
+        made: Any = tuple(result.to(given) if result.is_floating_point() else result for result in results)
         return made if len(made) > 1 else made[0]
 
     def _floating_dtype(self, tensors: Sequence[torch.Tensor]) -> torch.dtype | None:
@@ -368,7 +373,8 @@ _handles = threading.local()
 
 def _mlu_handle() -> Handle:
     """Return this thread's handle for the current queue of torch_mlu. Untested: there was no card to test it with."""
-    queue = int(torch.mlu.current_stream().mlu_stream)
+    torch_mlu: Any = torch
+    queue = int(torch_mlu.mlu.current_stream().mlu_stream)
     handles: dict[int, Handle] = _handles.__dict__.setdefault("by_queue", {})
     if queue not in handles:
         handles[queue] = Handle(library.load("mlu"), queue=queue)

@@ -251,17 +251,17 @@ class MultiScaleDeformableAttention(nn.Module):
         pixels = value.shape[1]
         if not torch.compiler.is_compiling():
             assert int(spatial_shapes.prod(1).sum()) == pixels, f"spatial_shapes: expected maps of {pixels} pixels"
-        value = self.value_proj(value)
+        projected: Tensor = self.value_proj(value)
         if key_padding_mask is not None:
-            value = value.masked_fill(key_padding_mask[..., None], 0.0)
-        value = value.reshape(batch, pixels, self.num_heads, -1)
+            projected = projected.masked_fill(key_padding_mask[..., None], 0.0)
+        projected = projected.reshape(batch, pixels, self.num_heads, -1)
         offsets = self.sampling_offsets(query).reshape(
             batch, queries, self.num_heads, self.num_levels, self.num_points, 2
         )
         weights = self.attention_weights(query).reshape(batch, queries, self.num_heads, -1).softmax(-1)
         weights = weights.reshape(batch, queries, self.num_heads, self.num_levels, self.num_points)
         locations = self._locations(reference_points, offsets, spatial_shapes)
-        found = ms_deform_attn(value, spatial_shapes, level_start_index, locations, weights, self.im2col_step)
+        found = ms_deform_attn(projected, spatial_shapes, level_start_index, locations, weights, self.im2col_step)
         result = self.output_proj(found)
         return self.dropout(result if self.batch_first else result.transpose(0, 1)) + identity
 

@@ -67,7 +67,7 @@ def match(place: str, sizes: Sequence[Any], terms: Sequence[Term], values: dict[
         if not unknown:
             torch._check(size == term.value(values), wrong)
             continue
-        known = math.prod((values[name] for name in term.factors if name in values), start=term.coefficient)
+        known: Any = math.prod((values[name] for name in term.factors if name in values), start=term.coefficient)
         if isinstance(known, int) and known == 1:
             values[unknown[0]] = size - term.addend if term.addend else size
         else:
