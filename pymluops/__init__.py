@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from pymluops import functions as functions
     from pymluops import mmcv as mmcv
     from pymluops import sim as sim
+    from pymluops import torch as torch
     from pymluops.functions import AdamWDescriptor as AdamWDescriptor
     from pymluops.functions import CarafeDescriptor as CarafeDescriptor
     from pymluops.functions import DCNDescriptor as DCNDescriptor
@@ -91,8 +92,8 @@ def __getattr__(name: str) -> Any:
         from importlib.metadata import version
 
         return version("pymluops")
-    # Programs that need neither the simulator nor single C functions do not wait for their modules.
-    if name in ("functions", "mmcv", "sim"):
+    # Programs that do not use these modules do not wait for their import.
+    if name in ("functions", "mmcv", "sim", "torch"):
         from importlib import import_module
 
         return import_module(f"pymluops.{name}")
