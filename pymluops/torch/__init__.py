@@ -1,0 +1,1 @@
+"""Operators for PyTorch. Only importing this package imports torch."""
