@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch import Tensor, nn
@@ -124,8 +124,9 @@ class SparseConvolution(SparseModule):
 
     def forward(self, input: SparseConvTensor) -> SparseConvTensor:
         """Convolve a sparse tensor."""
-        if not isinstance(input, SparseConvTensor):
-            raise TypeError(f"SparseConvolution: input: expected a SparseConvTensor, got {type(input).__name__}")
+        given: Any = input
+        if not isinstance(given, SparseConvTensor):
+            raise TypeError(f"SparseConvolution: input: expected a SparseConvTensor, got {type(given).__name__}")
         if input.features.shape[1] != self.in_channels:
             expected = f"{self.in_channels} channels"
             raise ValueError(f"SparseConvolution: input: expected {expected}, got {input.features.shape[1]}")
@@ -185,7 +186,7 @@ class SparseConvolution(SparseModule):
             raise ValueError(f"SparseConvolution: indice_key: expected {expected}, got {found}")
 
     def _load_from_state_dict(
-        self, state_dict: dict[str, Any], prefix: str, local_metadata: dict[str, Any], *arguments: Any
+        self, state_dict: dict[str, Any], prefix: str, local_metadata: Any, *args: Any, **kwargs: Any
     ) -> None:
         """Convert the filter of a state dict of spconv 2.x."""
         weight = state_dict.get(prefix + "weight")
@@ -194,7 +195,8 @@ class SparseConvolution(SparseModule):
             theirs = (self.out_channels, *self.kernel_size, self.in_channels)
             if tuple(weight.shape) == theirs and (theirs != ours or local_metadata.get("version") == 2):
                 state_dict[prefix + "weight"] = filters_from_spconv(weight)
-        super()._load_from_state_dict(state_dict, prefix, local_metadata, *arguments)
+        load: Any = cast("Any", super())._load_from_state_dict
+        load(state_dict, prefix, local_metadata, *args, **kwargs)
 
     def extra_repr(self) -> str:
         """Tell channels, sizes and kind."""

@@ -6,7 +6,7 @@ in both arguments, and the gradients of each are the other two, so they can be d
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import torch
 from torch import Tensor
@@ -92,7 +92,8 @@ class _Outputs(torch.autograd.Function):
         return _run(_OUTPUTS, book, features, filters, book.outputs)
 
     @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> Any:
+    def backward(ctx: Any, *grad_outputs: Any) -> Any:
+        (grad,) = grad_outputs
         features, filters = ctx.saved_tensors
         of_features = _feature_gradient(grad, filters, ctx.book) if ctx.needs_input_grad[0] else None
         of_filters = _filter_gradient(features, grad, ctx.book) if ctx.needs_input_grad[1] else None
@@ -107,7 +108,8 @@ class _FeatureGradient(torch.autograd.Function):
         return _run(_FEATURE_GRADIENT, book, output_grad, filters, book.inputs)
 
     @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> Any:
+    def backward(ctx: Any, *grad_outputs: Any) -> Any:
+        (grad,) = grad_outputs
         output_grad, filters = ctx.saved_tensors
         of_output_grad = _outputs(grad, filters, ctx.book) if ctx.needs_input_grad[0] else None
         of_filters = _filter_gradient(grad, output_grad, ctx.book) if ctx.needs_input_grad[1] else None
@@ -122,7 +124,8 @@ class _FilterGradient(torch.autograd.Function):
         return _run(_FILTER_GRADIENT, book, features, output_grad)
 
     @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> Any:
+    def backward(ctx: Any, *grad_outputs: Any) -> Any:
+        (grad,) = grad_outputs
         features, output_grad = ctx.saved_tensors
         of_features = _feature_gradient(output_grad, grad, ctx.book) if ctx.needs_input_grad[0] else None
         of_output_grad = _outputs(features, grad, ctx.book) if ctx.needs_input_grad[1] else None
@@ -130,9 +133,9 @@ class _FilterGradient(torch.autograd.Function):
 
 
 # torch leaves the type of `apply` open.
-_outputs: Any = _Outputs.apply
-_feature_gradient: Any = _FeatureGradient.apply
-_filter_gradient: Any = _FilterGradient.apply
+_outputs: Any = cast("Any", _Outputs).apply
+_feature_gradient: Any = cast("Any", _FeatureGradient).apply
+_filter_gradient: Any = cast("Any", _FilterGradient).apply
 
 
 def _convolve(

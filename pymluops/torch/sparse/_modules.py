@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from typing import Any
+from typing import Any, cast
 
 from torch import Tensor, nn
-from torch.nn.modules.batchnorm import _NormBase
 
 from pymluops.torch.sparse._tensor import SparseConvTensor
+
+#: Modules that learn from all rows together.
+_NORMS = (nn.BatchNorm1d, nn.SyncBatchNorm, nn.InstanceNorm1d)
 
 
 class SparseModule(nn.Module):
@@ -37,9 +39,12 @@ class SparseSequential(SparseModule):
 
     def __init__(self, *args: Any, **kwargs: nn.Module) -> None:
         super().__init__()
-        named = args[0].items() if len(args) == 1 and isinstance(args[0], OrderedDict) else enumerate(args)
-        for name, module in [*named, *kwargs.items()]:
+        one_dict = len(args) == 1 and isinstance(args[0], OrderedDict)
+        named: Any = cast("Any", args[0]).items() if one_dict else enumerate(args)
+        for name, module in named:
             self.add(module, str(name))
+        for name, module in kwargs.items():
+            self.add(module, name)
 
     def add(self, module: nn.Module, name: str | None = None) -> None:
         """Append a module, with its number as name if none is given."""
@@ -67,7 +72,7 @@ class SparseSequential(SparseModule):
         for module in self.children_in_order():
             if isinstance(module, SparseModule) or not isinstance(input, SparseConvTensor):
                 input = module(input)
-            elif len(input.features) or not isinstance(module, _NormBase):
+            elif len(input.features) or not isinstance(module, _NORMS):
                 input = input.replace_feature(module(input.features))
         return input
 

@@ -45,7 +45,7 @@ def get_deconv_output_size(
 ) -> list[int]:
     """Return the size of a transposed convolution's output along each axis."""
     axes = zip(input_size, kernel_size, stride, padding, dilation, output_padding, strict=True)
-    sizes = []
+    sizes: list[int] = []
     for i, k, s, p, d, extra in axes:
         if k == -1:
             raise ValueError("get_deconv_output_size: kernel_size: expected positive sizes, got -1")
@@ -182,7 +182,11 @@ def _searched(indices: Tensor, g: _Geometry) -> tuple[Tensor, Tensor, Tensor]:
     num = np.array([len(sources) for sources, _ in sent], np.int32)
     for k, (sources, targets) in enumerate(sent):
         pairs[k, 0, : num[k]], pairs[k, 1, : num[k]] = sources, targets
-    return torch.from_numpy(out), torch.from_numpy(pairs), torch.from_numpy(num)
+    return _tensor(out), _tensor(pairs), _tensor(num)
+
+
+def _tensor(array: Any) -> Tensor:
+    return torch.as_tensor(array)
 
 
 def _need_places(rows: NDArray[Any], g: _Geometry) -> None:
@@ -206,7 +210,8 @@ def _ids(batch: NDArray[Any], places: Any, space: list[int]) -> NDArray[np.int64
 
 def _sent_to(rows: NDArray[Any], g: _Geometry, cell: tuple[int, ...]) -> tuple[NDArray[Any], NDArray[np.int64]]:
     """Return the rows that a cell sends to a place of the output space, and the places."""
-    places, valid = [], np.ones(len(rows), bool)
+    places: list[NDArray[np.int64]] = []
+    valid = np.ones(len(rows), bool)
     for axis, k in enumerate(cell):
         place = rows[:, axis + 1].astype(np.int64)
         if g.transpose:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch import Tensor
@@ -22,14 +22,15 @@ class _MaxPool(torch.autograd.Function):
         return out
 
     @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> Any:
+    def backward(ctx: Any, *grad_outputs: Any) -> Any:
+        (grad,) = grad_outputs
         features, out, sources, targets = ctx.saved_tensors
         chosen = features[sources] == out[targets]
         found = torch.zeros_like(features).index_add(0, sources, torch.where(chosen, grad[targets], 0))
         return found, None, None, None
 
 
-_max_pool: Any = _MaxPool.apply  # torch leaves its type open
+_max_pool: Any = cast("Any", _MaxPool).apply  # torch leaves its type open
 
 
 def indice_maxpool(features: Tensor, indice_pairs: Tensor, indice_pair_num: Tensor, num_activate_out: int) -> Tensor:
