@@ -64,6 +64,19 @@ EXTENSIONS: dict[str, tuple[str, list[str]]] = {
     "mluopsExtGetInstructionLevel": ("const char *", []),
     **{f"mluopsExtGetIndiceConvolution{name}WorkspaceSize": ("mluOpStatus_t", _PRODUCT_SIZE) for name in _PRODUCTS},
     **{f"mluopsExtIndiceConvolution{name}": ("mluOpStatus_t", _PRODUCT) for name in _PRODUCTS},
+    "mluopsExtGetIndicePairs": (
+        "mluOpStatus_t",
+        [
+            "mluOpHandle_t",
+            _DESC,
+            "const void *",
+            "const int64_t",
+            *["const int64_t *"] * 6,
+            *["const int64_t"] * 2,
+            *[_DESC, "void *"] * 3,
+            "int64_t *",
+        ],
+    ),
 }
 
 #: Functions that the installed CPU library implements.

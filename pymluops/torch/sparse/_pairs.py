@@ -8,11 +8,37 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from torch import Tensor
 
 import pymluops
-from pymluops.errors import BadParamError
+from pymluops._core import Operator
+from pymluops.enums import DataType
+from pymluops.ops._schema import INT32, Scalar
+from pymluops.ops._schema import Tensor as Described
+
+_AXES = ("input_space", "filter_space", "output_space", "stride", "pad", "dilation")
+_INT64 = (DataType.INT64,)
+_MOST_ROWS = 2**31 - 1
+
+_PAIRS = Operator(
+    "mluopsExtGetIndicePairs",
+    "get_indice_pairs",
+    (
+        Described("indices", INT32, "L axes+1"),
+        *(Described(name, _INT64, "axes") for name in _AXES),
+        Described("indice_pairs", INT32, "K 2 L", output=True),
+        Described("out_indices", INT32, "rows axes+1", output=True),
+        Described("indice_num", INT32, "K", output=True),
+        Described("num_act_out", _INT64, "1", output=True),
+    ),
+    (
+        Scalar("batch_size", parameter="batch"),
+        Scalar("subm", minimum=0, maximum=1, parameter="sub_m"),
+        Scalar("transpose", minimum=0, maximum=1),
+        Scalar("ksize", symbol="K"),
+        Scalar("rows", minimum=0),
+    ),
+)
 
 
 def _each(name: str, value: int | Sequence[int], ndim: int, least: int) -> list[int]:
@@ -138,7 +164,7 @@ def get_indice_pairs(
         raise ValueError(f"get_indice_pairs: ksize: expected a filter that fits into {space}, got output space {out}")
     geometry = _Geometry(int(batch_size), space, kernel, steps, pads, gaps, out, bool(subm), bool(transpose))
     indices = indices.detach().to(torch.int32).contiguous()
-    return _lifted(indices, geometry) if geometry.plain else _searched(indices, geometry)
+    return _lifted(indices, geometry) if geometry.plain else _general(indices, geometry)
 
 
 def _lifted(indices: Tensor, g: _Geometry) -> tuple[Tensor, Tensor, Tensor]:
@@ -161,73 +187,13 @@ def _lifted(indices: Tensor, g: _Geometry) -> tuple[Tensor, Tensor, Tensor]:
     return out, found.indice_pairs, found.indice_num
 
 
-def _searched(indices: Tensor, g: _Geometry) -> tuple[Tensor, Tensor, Tensor]:
-    """Find pairs of any kind by sorting the places that the rows are sent to."""
-    rows = indices.numpy()
-    _need_places(rows, g)
-    cells = list(np.ndindex(*g.kernel))
-    sent = [_sent_to(rows, g, cell) for cell in cells]
-    if g.subm:
-        own = _ids(rows[:, 0], rows[:, 1:].T, g.out)
-        places, first = np.unique(own, return_index=True)
-        met = [_rows_at(ids, places, first) for _, ids in sent]
-        sent = [(sources[at >= 0], at[at >= 0]) for (sources, _), at in zip(sent, met, strict=True)]
-        out = rows.copy()
-    else:
-        places, at = np.unique(np.concatenate([ids for _, ids in sent]), return_inverse=True)
-        ends = np.cumsum([len(ids) for _, ids in sent])[:-1]
-        sent = [(sources, part) for (sources, _), part in zip(sent, np.split(at.reshape(-1), ends), strict=True)]
-        out = np.stack(np.unravel_index(places, (g.batch, *g.out)), 1).astype(np.int32)
-    pairs = np.full((len(cells), 2, len(rows)), -1, np.int32)
-    num = np.array([len(sources) for sources, _ in sent], np.int32)
-    for k, (sources, targets) in enumerate(sent):
-        pairs[k, 0, : num[k]], pairs[k, 1, : num[k]] = sources, targets
-    return _tensor(out), _tensor(pairs), _tensor(num)
-
-
-def _tensor(array: Any) -> Tensor:
-    return torch.as_tensor(array)
-
-
-def _need_places(rows: NDArray[Any], g: _Geometry) -> None:
-    if g.batch < 1 or g.batch * math.prod(g.out) >= 2**62:
-        raise ValueError(
-            f"get_indice_pairs: batch_size: expected at least 1 and fewer than 2**62 places, got {g.batch}"
-        )
-    wrong = np.flatnonzero(((rows < 0) | (rows >= [g.batch, *g.space])).any(1))
-    if len(wrong):
-        text = f"places inside {[g.batch, *g.space]}, got {rows[wrong[0]].tolist()} at row {wrong[0]}"
-        raise BadParamError(f"get_indice_pairs: indices: expected {text}", function="get_indice_pairs")
-
-
-def _ids(batch: NDArray[Any], places: Any, space: list[int]) -> NDArray[np.int64]:
-    """Number places in the order of batch and axes."""
-    found = batch.astype(np.int64)
-    for place, size in zip(places, space, strict=True):
-        found = found * size + place
-    return found
-
-
-def _sent_to(rows: NDArray[Any], g: _Geometry, cell: tuple[int, ...]) -> tuple[NDArray[Any], NDArray[np.int64]]:
-    """Return the rows that a cell sends to a place of the output space, and the places."""
-    places: list[NDArray[np.int64]] = []
-    valid = np.ones(len(rows), bool)
-    for axis, k in enumerate(cell):
-        place = rows[:, axis + 1].astype(np.int64)
-        if g.transpose:
-            place = place * g.stride[axis] - g.padding[axis] + k * g.dilation[axis]
-        else:
-            place, rest = np.divmod(place + g.padding[axis] - k * g.dilation[axis], g.stride[axis])
-            valid &= rest == 0
-        valid &= (place >= 0) & (place < g.out[axis])
-        places.append(place)
-    sources = np.flatnonzero(valid)
-    return sources, _ids(rows[sources, 0], [place[sources] for place in places], g.out)
-
-
-def _rows_at(ids: NDArray[np.int64], places: NDArray[np.int64], first: NDArray[Any]) -> NDArray[Any]:
-    """Return the first row at each place, -1 where there is none."""
-    if len(places) == 0:
-        return np.full(len(ids), -1)
-    at = np.minimum(np.searchsorted(places, ids), len(places) - 1)
-    return np.where(places[at] == ids, first[at], -1)
+def _general(indices: Tensor, g: _Geometry) -> tuple[Tensor, Tensor, Tensor]:
+    """Find pairs of any kind."""
+    cells, places = math.prod(g.kernel), g.batch * math.prod(g.out)
+    rows = len(indices) if g.subm else min(cells * len(indices), places, _MOST_ROWS // (1 + len(g.space)))
+    axes = (g.space, g.kernel, g.out, g.stride, g.padding, g.dilation)
+    arrays = (indices, *(np.array(values, np.int64) for values in axes), None, None, None, None)
+    found: Any = _PAIRS(None, arrays, (g.batch, int(g.subm), int(g.transpose), cells, rows), True)
+    pairs, out, num, count = found
+    used = int(count[0])
+    return out[:used].clone() if used < rows else out, pairs, num
