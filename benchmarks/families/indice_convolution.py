@@ -53,9 +53,10 @@ def build(case: Case) -> Problem:
 
 
 def sized(elements: int) -> dict[str, dict[str, Any]]:
-    """Grow the number of rows in a space that has place for all."""
-    common = {"rows": max(4, round(elements / 64)), "batch": 1, "space": [41, 400, 352], "kernel": 3,
-              "padding": [1, 1, 1], "sites": "uniform", "in": 16, "out": 32}  # fmt: skip
+    """Grow the number of rows in a space that has place for all; small ones have few channels."""
+    channels, per_row, filters = ((4, 4), 62, 27 * 16) if elements < 100_000 else ((16, 32), 102, 27 * 512)
+    common = {"rows": max(4, round((elements - filters) / per_row)), "batch": 1, "space": [41, 400, 352], "kernel": 3,
+              "padding": [1, 1, 1], "sites": "uniform", "in": channels[0], "out": channels[1]}  # fmt: skip
     return {"submanifold": {**common, "stride": 1, "submanifold": True}}
 
 
