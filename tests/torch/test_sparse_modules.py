@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
-from torch import Tensor, nn
-from torch.nn import functional
 
-from pymluops.torch import sparse
-from pymluops.torch.sparse import SparseConvTensor
+torch = pytest.importorskip("torch")
+sparse = pytest.importorskip("pymluops.torch.sparse")
+nn, functional = torch.nn, torch.nn.functional
+SparseConvTensor, Tensor = sparse.SparseConvTensor, torch.Tensor
+
 
 SPACES = {2: [7, 9], 3: [5, 6, 7], 4: [3, 4, 3, 4]}
 CONVOLUTIONS = {2: functional.conv2d, 3: functional.conv3d}

@@ -6,14 +6,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
 import pymluops
 from oracle import general_indice_pairs as oracle
-from pymluops.torch import sparse
 from selection import examples
+
+torch = pytest.importorskip("torch")
+sparse = pytest.importorskip("pymluops.torch.sparse")
 
 
 @examples(300)

@@ -2,6 +2,23 @@
 
 Features are rows [L, C], places are rows [L, 1 + ndim] of int32: batch, then one coordinate for each axis. Filters are
 [*kernel_size, in_channels, out_channels]; those of spconv 2.x, [out_channels, *kernel_size, in_channels], load as well.
+
+Examples
+--------
+>>> import torch
+>>> from pymluops.torch import sparse
+>>> voxels = torch.tensor([[0, 1, 2, 3], [0, 1, 2, 4], [1, 7, 7, 7]])  # batch, then three coordinates
+>>> scene = sparse.SparseConvTensor(torch.randn(3, 4), voxels, spatial_shape=[8, 8, 8], batch_size=2)
+>>> network = sparse.SparseSequential(
+...     sparse.SubMConv3d(4, 16, 3, indice_key="fine"),
+...     torch.nn.ReLU(),
+...     sparse.SparseConv3d(16, 32, 3, stride=2, padding=1, indice_key="down"),
+...     sparse.SparseInverseConv3d(32, 16, 3, indice_key="down"),
+... )
+>>> network(scene)
+SparseConvTensor([3, 16] at places of [8, 8, 8], batch_size=2)
+>>> network(scene).dense().shape
+torch.Size([2, 16, 8, 8, 8])
 """
 
 from __future__ import annotations
