@@ -17,7 +17,7 @@ OPERATORS = sorted(families.OPERATORS)
 
 
 def _modules() -> list[str]:
-    """Every module but the program's entry, which would run, the C libraries, and those for torch where it is missing."""
+    """Every module but the program's entry, which would run, the C libraries, and those for a missing torch."""
     left_out = ["__main__"] if importlib.util.find_spec("torch") else ["__main__", "pymluops.torch"]
     walked = pkgutil.walk_packages(pymluops.__path__, "pymluops.")
     names = [module.name for module in walked if ".libmluops" not in module.name]
