@@ -73,15 +73,18 @@ class _Rulebook(NamedTuple):
 
 
 def _computable(tensor: Tensor) -> Tensor:
-    """Return a tensor that the library takes: packed, and bfloat16 as float32."""
-    tensor = tensor.detach().contiguous()
+    """Return a tensor that the library takes: packed, without a gradient, and bfloat16 as float32."""
+    if tensor.requires_grad:
+        tensor = tensor.detach()
+    if not tensor.is_contiguous() or tensor.is_neg():
+        tensor = tensor.contiguous().resolve_neg()
     return tensor.float() if tensor.dtype == torch.bfloat16 else tensor
 
 
 def _run(operator: Operator, book: _Rulebook, first: Tensor, second: Tensor, *rows: int) -> Tensor:
     arrays = (_computable(first), _computable(second), book.pairs, book.num, None)
     found: Tensor = operator(None, arrays, (book.inverse, *rows))
-    return found.to(first.dtype)
+    return found if found.dtype == first.dtype else found.to(first.dtype)
 
 
 class _Outputs(torch.autograd.Function):
@@ -148,14 +151,21 @@ def _convolve(
 ) -> Tensor:
     if filters.dim() < 2:
         raise ValueError(f"indice_conv: filters: expected [..., Ci, Co], got {list(filters.shape)}")
-    dtype = torch.promote_types(features.dtype, filters.dtype)
-    cells = filters.flatten(0, -3) if filters.dim() > 2 else filters[None]
-    num = indice_pair_num.detach().to("cpu", torch.int64).contiguous()
-    book = _Rulebook(
-        indice_pairs.detach().to(torch.int32).contiguous(), num, inverse, len(features), int(num_activate_out)
-    )
-    out: Tensor = _outputs(features.to(dtype), cells.to(dtype), book)
-    return out
+    cells = filters if filters.dim() == 3 else filters.flatten(0, -3) if filters.dim() > 3 else filters[None]
+    if features.dtype != filters.dtype:
+        dtype = torch.promote_types(features.dtype, filters.dtype)
+        features, cells = features.to(dtype), cells.to(dtype)
+    pairs, num = _integers(indice_pairs, torch.int32), _integers(indice_pair_num, torch.int64)
+    book = _Rulebook(pairs, num, inverse, len(features), int(num_activate_out))
+    if torch.is_grad_enabled() and (features.requires_grad or cells.requires_grad):
+        out: Tensor = _outputs(features, cells, book)
+        return out
+    return _run(_OUTPUTS, book, features, cells, book.outputs)
+
+
+def _integers(tensor: Tensor, dtype: torch.dtype) -> Tensor:
+    """Return packed integers; what is that already comes back as it is."""
+    return tensor if tensor.dtype == dtype and tensor.is_contiguous() else tensor.to(dtype).contiguous()
 
 
 def indice_conv(
