@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 from typing import Any, NamedTuple
 
 import numpy as np
 
+import pymluops
 from raw import ARRAY, SUCCESS, Descriptor, Raw, Tensor
 
 
@@ -107,3 +109,28 @@ def products(raw: Raw, arrays: dict[str, np.ndarray], num: np.ndarray) -> dict[s
         function: Product(raw, function, {name: arrays[name] for name in used}, dict(numbers))
         for function, used in names.items()
     }
+
+
+def digests() -> list[str]:
+    """What all functions give for a rulebook of some thousand pairs, in all types, as hashes."""
+
+    rng, found = np.random.default_rng(6), []
+    book = random_rulebook(rng, 9, 900, 800)
+    values = [rng.normal(0, 1, shape) for shape in ((900, 37), (9, 37, 51), (800, 51))]
+    with Raw(pymluops.load("cpu")) as raw:
+        num = raw.ffi.cast("int64_t *", book.num.ctypes.data)
+        for dtype in ("float16", "float32", "float64"):
+            features, filters, grad = (array.astype(dtype) for array in values)
+            memory = np.empty(1 << 24, np.uint8)
+            workspace = raw.ffi.cast("void *", memory.ctypes.data)
+            for function, first, second, like in (
+                ("Forward", features, filters, grad),
+                ("BackwardData", grad, filters, features),
+                ("BackwardFilter", features, grad, filters),
+            ):
+                out = np.empty_like(like)
+                arguments = (Tensor(first), Tensor(second), Tensor(book.pairs), num, 0, workspace, memory.nbytes)
+                status = raw.status(f"mluopsExtIndiceConvolution{function}", *arguments, Tensor(out))
+                assert status == SUCCESS, raw.reason()
+                found.append(hashlib.sha256(out.tobytes()).hexdigest())
+    return found

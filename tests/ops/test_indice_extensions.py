@@ -10,8 +10,8 @@ import pytest
 import pymluops
 from oracle import indice_convolution as oracle
 from raw import BAD_PARAM, NOT_SUPPORTED, SUCCESS, Descriptor, Raw, Tensor
-from rulebooks import random_rulebook
-from support import canary, is_canary
+from rulebooks import digests, random_rulebook
+from support import canary, is_canary, python_output
 
 FUNCTIONS = ("Forward", "BackwardData", "BackwardFilter")
 NAMES = {
@@ -254,3 +254,11 @@ def test_the_simulator_has_none_of_them() -> None:
     for function in FUNCTIONS:
         assert not sim.exports(f"mluopsExtIndiceConvolution{function}")
     assert not sim.exports("mluopsExtGetIndicePairs")
+
+
+@pytest.mark.parametrize("threads", ["1", "3"])
+@pytest.mark.parametrize("level", ["x86-64", "x86-64-v3", "x86-64-v4"])
+def test_any_instruction_level_and_number_of_threads_gives_the_same_bits(level: str, threads: str) -> None:
+    code = "import rulebooks; print(*rulebooks.digests())"
+    found = python_output(code, PYMLUOPS_INSTRUCTION_LEVEL=level, PYMLUOPS_NUM_THREADS=threads)
+    assert found.split() == digests()
