@@ -17,7 +17,8 @@ OPERATORS = sorted(families.OPERATORS)
 
 
 def _modules() -> list[str]:
-    """Every module of the package but the program's entry, which would run, and the C libraries, which are none."""
+    """Every module but the program's entry, which would run, the C libraries, and those for a missing torch."""
+    left_out = ["__main__"] if importlib.util.find_spec("torch") else ["__main__", "pymluops.torch"]
     walked = pkgutil.walk_packages(pymluops.__path__, "pymluops.")
     names = [m.name for m in walked if not m.name.endswith("__main__") and ".libmluops" not in m.name]
     left_out = "" if importlib.util.find_spec("torch") else "pymluops.torch"
