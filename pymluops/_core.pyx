@@ -25,6 +25,7 @@ Parts, each a file that is included below:
 - `_core_operator.pxi`: `Operator`, which checks the arguments of one C function against its schema and calls it
 - `_core_native.pxi`: `NativeObject`, what a Create function of a library made
 - `_core_functions.pxi`: calls of any C function, with arguments that `pymluops.functions` prepares
+- `_core_kernel.pxi`: calls of kernels and functions that `pymluops.bang` compiled
 """
 
 cimport cython
@@ -105,3 +106,4 @@ include "_core_guard.pxi"
 include "_core_operator.pxi"
 include "_core_native.pxi"
 include "_core_functions.pxi"
+include "_core_kernel.pxi"
