@@ -25,6 +25,7 @@ import os
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import cast
 
 from pymluops._arguments import is_integer
 from pymluops._shown import one_line, shortened, shown
@@ -115,23 +116,25 @@ def _arch(arch: object) -> int:
         match = re.fullmatch(r"(?:m?tp_|compute_)?(\d{3})", arch)
         named = {name.lower(): number for number, name in known.items()}
         found = int(match[1]) if match else named.get(arch.lower())
-    if is_integer(found) and found in known:
-        return int(found)  # type: ignore[call-overload, no-any-return]
+    for number in known:
+        if is_integer(found) and found == number:
+            return int(number)
     names = ", ".join(f"'mtp_{number}' ({name})" for number, name in known.items())
     kind = BadParamError if isinstance(arch, (str, int)) else BadParamTypeError
     raise kind(f"compile: arch: expected one of {names}, got {shown(arch)}")
 
 
 def _several(argument: str, value: object) -> list[object]:
-    if isinstance(value, (str, bytes, os.PathLike)) or not isinstance(value, Sequence):
+    if isinstance(value, (str, bytes)) or not isinstance(value, Sequence):
         raise BadParamTypeError(f"compile: {argument}: expected a list, got {shown(value)}")
-    return list(value)  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
+    return list(cast("Sequence[object]", value))
 
 
 def _inputs(given: object) -> list[Input]:
     if isinstance(given, str) and ("{" in given or "\n" in given):
         return [Input("<source>", Path.cwd(), given)]
-    paths = [given] if isinstance(given, (str, os.PathLike)) else _several("source_or_paths", given)
+    single = isinstance(given, (str, os.PathLike))
+    paths: list[object] = [given] if single else _several("source_or_paths", given)
     if not paths:
         raise BadParamError("compile: source_or_paths: expected a source or paths, got an empty list")
     return [_file(path) for path in paths]
@@ -140,7 +143,7 @@ def _inputs(given: object) -> list[Input]:
 def _path(argument: str, given: object) -> Path:
     if not isinstance(given, (str, os.PathLike)):
         raise BadParamTypeError(f"compile: {argument}: expected a path, got {shown(given)}")
-    return Path(os.fsdecode(given))  # pyright: ignore[reportUnknownArgumentType]
+    return Path(os.fsdecode(cast("str | os.PathLike[str]", given)))
 
 
 def _file(given: object) -> Input:
@@ -163,7 +166,7 @@ def _macros(defines: object) -> list[str]:
     if not isinstance(defines, Mapping):
         raise BadParamTypeError(f"compile: defines: expected a mapping, got {shown(defines)}")
     words: list[str] = []
-    for name, value in defines.items():  # pyright: ignore[reportUnknownVariableType]
+    for name, value in cast("Mapping[object, object]", defines).items():
         if not isinstance(name, str) or not _MACRO.match(name):
             raise BadParamError(f"compile: defines: expected names of macros, got {shown(name)}")
         text = "" if value is None else str(int(value)) if isinstance(value, bool) else str(value)

@@ -1,9 +1,8 @@
 """Compiles and links sources in BANG C, and keeps the results.
 
 What is kept lies in the folder that ``PYMLUOPS_CACHE_DIR`` names. An object is found by a checksum over everything that
-it comes from: the sources with their headers, the options, the compiler, this package. So that a program that runs again
-need not read and translate its sources, a second file tells which library a call of `build` led to last time, and which
-files it read then.
+it comes from: the source with its headers, the options, the compiler, this package. A second file tells which library
+some sources led to last time, and which headers were read then: a program that runs again need not translate anything.
 """
 
 from __future__ import annotations
@@ -12,7 +11,7 @@ import json
 import os
 import re
 import tempfile
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cache
@@ -133,22 +132,16 @@ class Build:
         texts = [self.translated(source, with_python=True) for source in sources]
         if behind:
             texts[-1] += f"\n#line 1 {quoted(instance)}\n{behind}\n"
-        objects = self._all(
-            [
-                lambda text=text, source=source: self.object(text, source)
-                for text, source in zip(texts, sources, strict=True)
-            ]
-        )
+        objects = self._objects(list(zip(texts, sources, strict=True)))
         library = self._link(objects, _stem(inputs[0].name))
         self._remember(known, library, sources)
         return library
 
-    @staticmethod
-    def _all(works: Sequence[Callable[[], Path]]) -> list[Path]:
+    def _objects(self, works: Sequence[tuple[str, Source]]) -> list[Path]:
         if len(works) == 1:
-            return [works[0]()]
+            return [self.object(*works[0])]
         with ThreadPoolExecutor(os.cpu_count()) as pool:
-            return list(pool.map(lambda work: work(), works))
+            return list(pool.map(self.object, *zip(*works, strict=True)))
 
     def _known(self, known: Path) -> Path | None:
         """Return the library of last time, if every header is what it was."""

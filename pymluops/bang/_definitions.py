@@ -74,9 +74,7 @@ def with_entries(text: str, name: str) -> str:
 class _File:
     """The tokens of a file, or of the body of a macro."""
 
-    def __init__(
-        self, source: Text, tokens: Sequence[Token], directives: Sequence[Directive], scope: Scope
-    ) -> None:
+    def __init__(self, source: Text, tokens: Sequence[Token], directives: Sequence[Directive], scope: Scope) -> None:
         self._source = source
         self._tokens = tokens
         self._directives = directives

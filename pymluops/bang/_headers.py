@@ -1,7 +1,7 @@
 """Puts headers with BANG C into the source that includes them, so that one translation sees everything.
 
-The C++ compiler finds all other headers by itself. Conditions (`#if`) stay for the compiler: a header is put in wherever
-a line includes it, but not a second time where it would be empty.
+The C++ compiler finds all other headers by itself. Conditions (`#if`) stay for the compiler: a header is put in
+wherever a line includes it, but not a second time where it would be empty.
 """
 
 from __future__ import annotations
@@ -186,7 +186,9 @@ class _Expansion:
         header = self._expander.header(path, self.source)
         if header.once and depth == 0:
             self._done.add(path)
-        guard = "MLUOPS_ONCE_" + hashlib.sha256(str(path.absolute()).encode("utf-8", "surrogateescape")).hexdigest()[:16]
+        guard = (
+            "MLUOPS_ONCE_" + hashlib.sha256(str(path.absolute()).encode("utf-8", "surrogateescape")).hexdigest()[:16]
+        )
         before = f"#ifndef {guard}\n#define {guard}\n" if header.once and not header.guarded else ""
         behind = "\n#endif\n" if before else "\n"
         self._open.append(path)

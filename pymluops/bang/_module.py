@@ -8,9 +8,9 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple, cast
 
-from pymluops._arguments import Names, is_integer, refusal, shown
+from pymluops._arguments import Names, as_numbers, is_integer, refusal, shown
 from pymluops._core import ArrayArgument, Backend, Queue, call_compiled, launch_kernel
 from pymluops._shown import one_line, shortened
 from pymluops.bang._registry import FUNCTION, KERNEL, TEMPLATE, Entry, Signature, read_entries
@@ -25,6 +25,30 @@ __all__ = ["HostFunction", "Kernel", "Launch", "Module"]
 KINDS = {"block": 1, "union1": 4, "union2": 8, "union4": 16, "union8": 32, "union16": 64}
 _INSTANCE = re.compile(r"^([\w:]+)\s*<(.*)>$|^([\w:<>, ]+::\w+)$", re.DOTALL)
 _MOST_TASKS = 2**32 - 1
+
+
+class _Callee(NamedTuple):
+    """What a call needs."""
+
+    module: Module
+    caller: Names
+    signature: Signature
+    address: int
+    converters: tuple[Converter, ...]
+
+    def require_count(self, arguments: tuple[Any, ...]) -> None:
+        if len(arguments) != len(self.converters):
+            expected = f"{len(self.converters)} for {self.signature}"
+            raise BadParamTypeError(f"{self.caller.name}: arguments: expected {expected}, got {len(arguments)}")
+
+
+def _callee(module: Module, entry: Entry, *, on_host: bool) -> _Callee:
+    caller = Names(entry.signature.name, entry.signature.name)
+    converters = tuple(
+        converter(caller, parameter, c_type, on_host=on_host)
+        for parameter, c_type in zip(entry.signature.parameters, entry.types, strict=True)
+    )
+    return _Callee(module, caller, entry.signature, entry.address, converters)
 
 
 class Kernel:
@@ -42,12 +66,7 @@ class Kernel:
         self.name = entry.signature.name
         self.signature = entry.signature
         self.module = module
-        self._caller = Names(self.name, self.name)
-        self._address = entry.address
-        self._converters: tuple[Converter, ...] = tuple(
-            converter(self._caller, parameter, c_type)
-            for parameter, c_type in zip(entry.signature.parameters, entry.types, strict=True)
-        )
+        self._callee = _callee(module, entry, on_host=False)
 
     def __getitem__(self, launch: Any) -> Launch:
         """Choose how the kernel is launched.
@@ -55,8 +74,9 @@ class Kernel:
         Parameters
         ----------
         launch : dim, or (dim, kind), or (dim, kind, queue)
-            `dim`: the number of tasks, or up to three of them, for x, y and z. `kind`: ``"block"`` (the default),
-            ``"union1"`` to ``"union16"``. `queue`: a `pymluops.Queue`; the default queue if it is not given or None.
+            `dim`: the number of tasks, or up to three of them, for x, y and z; integers alone are a dim.
+            `kind`: ``"block"`` (the default), ``"union1"`` to ``"union16"``.
+            `queue`: a `pymluops.Queue`; the default queue if it is not given or None.
 
         Returns
         -------
@@ -67,42 +87,52 @@ class Kernel:
         BadParamError
             If one of them is anything else.
         """
-        parts = launch if isinstance(launch, tuple) else (launch,)
+        caller = self._callee.caller
+        parts: list[Any] = list(cast("Sequence[Any]", launch)) if isinstance(launch, tuple) else [launch]
+        if len(parts) > 1 and all(map(is_integer, parts)):  # kernel[4, 8] is kernel[(4, 8)]
+            parts = [tuple(parts)]
         if not 1 <= len(parts) <= 3:
-            raise refusal(self._caller, "launch", "[dim, kind, queue]", f"{len(parts)} of them")
-        dim, kind, queue = (*parts, *("block", None)[len(parts) - 1 :])
-        if queue is not None and not isinstance(queue, Queue):
-            raise refusal(self._caller, "queue", "a Queue or None", shown(queue), wrong_type=True)
-        return Launch(self, self._dim(dim), self._kind(kind), queue)
-
-    def _dim(self, dim: Any) -> tuple[int, int, int]:
-        numbers = (dim,) if is_integer(dim) else dim
-        is_list = isinstance(numbers, (tuple, list)) and all(map(is_integer, numbers))
-        if not is_list or not 1 <= len(numbers) <= 3 or not all(1 <= n <= _MOST_TASKS for n in numbers):
-            expected = f"an integer or up to three, each from 1 to {_MOST_TASKS}"
-            raise refusal(self._caller, "dim", expected, shown(dim), wrong_type=not is_list)
-        x, y, z = (*map(int, numbers), *(1, 1)[len(numbers) - 1 :])
-        return x, y, z
-
-    def _kind(self, kind: Any) -> int:
-        number = KINDS.get(kind.lower()) if isinstance(kind, str) else None
-        if number is None:
-            wrong_type = not isinstance(kind, str)
-            raise refusal(self._caller, "kind", ", ".join(map(repr, KINDS)), shown(kind), wrong_type=wrong_type)
-        return number
+            raise refusal(caller, "launch", "[dim, kind, queue]", f"{len(parts)} of them")
+        dim, kind, queue = (*parts, "block", None)[:3] if len(parts) == 1 else (*parts, None)[:3]
+        return Launch(self, self._callee, _dim(caller, dim), _kind(caller, kind), _queue(caller, queue))
 
     def __repr__(self) -> str:
         return f"<pymluops.bang.Kernel {self.signature}>"
 
 
+def _dim(caller: Names, dim: Any) -> tuple[int, int, int]:
+    numbers = (int(dim),) if is_integer(dim) else as_numbers(dim)
+    if numbers is None or not 1 <= len(numbers) <= 3 or not all(1 <= number <= _MOST_TASKS for number in numbers):
+        expected = f"an integer or up to three, each from 1 to {_MOST_TASKS}"
+        raise refusal(caller, "dim", expected, shown(dim), wrong_type=numbers is None)
+    x, y, z = (*numbers, 1, 1)[:3]
+    return x, y, z
+
+
+def _kind(caller: Names, kind: Any) -> str:
+    if not isinstance(kind, str) or kind.lower() not in KINDS:
+        expected = ", ".join(map(repr, KINDS))
+        raise refusal(caller, "kind", expected, shown(kind), wrong_type=not isinstance(kind, str))
+    return kind.lower()
+
+
+def _queue(caller: Names, queue: object) -> Queue | None:
+    if queue is not None and not isinstance(queue, Queue):
+        raise refusal(caller, "queue", "a Queue or None", shown(queue), wrong_type=True)
+    return queue
+
+
 class Launch:
     """A kernel with the number of its tasks, the kind of the launch and its queue; call it with the arguments."""
 
-    def __init__(self, kernel: Kernel, dim: tuple[int, int, int], kind: int, queue: Queue | None) -> None:
+    def __init__(
+        self, kernel: Kernel, callee: _Callee, dim: tuple[int, int, int], kind: str, queue: Queue | None
+    ) -> None:
         self.kernel = kernel
         self.dim = dim
-        self.kind = next(name for name, number in KINDS.items() if number == kind)
+        self.kind = kind
         self.queue = queue
+        self._callee = callee
 
     def __call__(self, *arguments: Any) -> None:
         """Launch the kernel.
@@ -127,19 +157,16 @@ class Launch:
             If the kernel failed and the call waited for it; else by the next wait for the queue. ``error.findings``
             tells what the simulator found.
         """
-        kernel = self.kernel
-        converters = kernel._converters
-        if len(arguments) != len(converters):
-            expected = f"{len(converters)} for {kernel.signature}"
-            raise BadParamTypeError(f"{kernel.name}: arguments: expected {expected}, got {len(arguments)}")
-        module = kernel.module
+        callee = self._callee
+        callee.require_count(arguments)
+        module = callee.module
         module.require_card()
         values: list[Any] = []
         try:
-            for convert, argument in zip(converters, arguments, strict=True):
+            for convert, argument in zip(callee.converters, arguments, strict=True):
                 values.append(convert(argument, module.backend))
-            queue, kind = self.queue, KINDS[self.kind]
-            launch_kernel(kernel._caller, module.backend, queue, kernel._address, self.dim, kind, tuple(values))
+            kind = KINDS[self.kind]
+            launch_kernel(callee.caller, module.backend, self.queue, callee.address, self.dim, kind, tuple(values))
         finally:
             release(values)
 
@@ -163,13 +190,8 @@ class HostFunction:
         self.name = entry.signature.name
         self.signature = entry.signature
         self.module = module
-        self._caller = Names(self.name, self.name)
-        self._address = entry.address
         self._result = entry.result
-        self._converters = tuple(
-            converter(self._caller, parameter, c_type, on_host=True)
-            for parameter, c_type in zip(entry.signature.parameters, entry.types, strict=True)
-        )
+        self._callee = _callee(module, entry, on_host=True)
 
     def __call__(self, *arguments: Any) -> Any:
         """Call the function.
@@ -190,19 +212,19 @@ class HostFunction:
         BadParamError
             If an argument does not fit the signature.
         """
-        if len(arguments) != len(self._converters):
-            expected = f"{len(self._converters)} for {self.signature}"
-            raise BadParamTypeError(f"{self.name}: arguments: expected {expected}, got {len(arguments)}")
+        callee = self._callee
+        callee.require_count(arguments)
+        backend = self.module.backend
         self.module.require_card()
         values: list[Any] = []
         memory = bytearray(max(self._result.size, 8))
         try:
-            for convert, argument in zip(self._converters, arguments, strict=True):
-                values.append(convert(argument, self.module.backend))
-            call_compiled(self._caller, self.module.backend, self._address, memory, tuple(values))
+            for convert, argument in zip(callee.converters, arguments, strict=True):
+                values.append(convert(argument, backend))
+            call_compiled(callee.caller, backend, callee.address, memory, tuple(values))
         finally:
             release(values)
-        return result_of(self._caller, self._result, memory)
+        return result_of(callee.caller, self._result, memory)
 
     def __repr__(self) -> str:
         return f"<pymluops.bang.HostFunction {self.signature}>"
@@ -264,12 +286,11 @@ class Module:
         CompileError
             If there is no such instance.
         """
-        if not isinstance(name, str):
-            raise BadParamTypeError(f"kernel: name: expected a text, got {shown(name)}")
         with self._lock:
-            if name not in self._kernels:
-                self._kernels[name] = Kernel(self, self._kernel_entry(name))
-            return self._kernels[name]
+            known = self._kernels.get(name) if isinstance(cast("object", name), str) else None
+            if known is None:
+                known = self._kernels[name] = Kernel(self, self._kernel_entry(name))
+            return known
 
     def function(self, name: str) -> HostFunction:
         """Return a host function.
@@ -296,6 +317,8 @@ class Module:
             )
 
     def _entry(self, what: str, name: str, *kinds: int) -> Entry:
+        if not isinstance(cast("object", name), str):
+            raise BadParamTypeError(f"{what}: name: expected a text, got {shown(name)}")
         found = [entry for entry in self._entries if entry.what in kinds and entry.signature.name == name]
         if len(found) == 1 and (found[0].address or found[0].what == TEMPLATE):
             return found[0]
@@ -308,7 +331,7 @@ class Module:
         raise BadParamError(f"{what}: name: expected one of {known}, got {shown(name)}")
 
     def _kernel_entry(self, name: str) -> Entry:
-        instance = _INSTANCE.match(name)
+        instance = _INSTANCE.match(name) if isinstance(cast("object", name), str) else None
         known = {entry.signature.name for entry in self._entries if entry.what in (KERNEL, TEMPLATE)}
         if name in known or instance is None:
             entry = self._entry("kernel", name, KERNEL, TEMPLATE)

@@ -7,7 +7,16 @@ import re
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from pymluops.sim.translator.tokens import CLOSING, Kind, Token, UnbalancedError, closing, closing_angle, spelled, tokenize
+from pymluops.sim.translator.tokens import (
+    CLOSING,
+    Kind,
+    Token,
+    UnbalancedError,
+    closing,
+    closing_angle,
+    spelled,
+    tokenize,
+)
 
 __all__ = ["CType", "Entry", "Parameter", "Signature", "read_entries"]
 

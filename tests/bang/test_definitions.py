@@ -23,7 +23,10 @@ def entries(text: str) -> list[str]:
         ("__mlu_entry__ void f(int *a, float b) {}", 'KERNEL(1, "", f, (int *a, float b));'),
         ("\n__mlu_global__ static void f() { if (1) {} }", 'KERNEL(2, "", f, ());'),
         ('extern "C" {\n__mlu_entry__ void f(int a = g(1, 2), int b = 3) {}\n}', 'KERNEL(2, "", f, (int a, int b));'),
-        ("namespace a { namespace { namespace b::c { __mlu_entry__ void f() {} } } }", 'KERNEL(1, "a::b::c::", f, ());'),
+        (
+            "namespace a { namespace { namespace b::c { __mlu_entry__ void f() {} } } }",
+            'KERNEL(1, "a::b::c::", f, ());',
+        ),
         (
             "template <typename T, int N = 4>\n__mlu_entry__ void f(T *x) {}",
             'TEMPLATE(2, "", f, "template <typename T, int N = 4>", (T *x));',
