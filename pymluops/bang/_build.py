@@ -10,6 +10,8 @@ from __future__ import annotations
 import json
 import os
 import re
+import subprocess
+import sys
 import tempfile
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -18,39 +20,17 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from pymluops import _environment
 from pymluops.bang._compilers import Compiler, digest
 from pymluops.bang._definitions import with_entries
 from pymluops.bang._headers import Expander, Source, quoted, read_text
-from pymluops.errors import NotInitializedError
+from pymluops.sim._cache import Place, cache_folder
 from pymluops.sim.toolchain import CompileError, Simulator, kernel_options, run_tool
 from pymluops.sim.translator import TranslationError, translate
 
-__all__ = ["Build", "cache_folder"]
+__all__ = ["Build", "Input", "warnings_of"]
 
 #: Of the files in the cache; another number for another content.
 _FORMAT = 1
-
-
-def cache_folder() -> Path:
-    """Return the folder for what was compiled; it is made if it is not there.
-
-    Raises
-    ------
-    NotInitializedError
-        If it cannot be made.
-    """
-    named = _environment.text("PYMLUOPS_CACHE_DIR")
-    home = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-    folder = Path(named) if named is not None else Path(home) / "pymluops"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        shown = _environment.text_shown(str(folder))
-        raise NotInitializedError(
-            f"{shown}: {error.strerror}: set PYMLUOPS_CACHE_DIR to a folder that can be written"
-        ) from None
-    return folder
 
 
 @cache
@@ -158,7 +138,7 @@ class Build:
         files = {str(path.absolute()): digest(read_text(path)) for source in sources for path in source.files}
         absent = sorted({str(path.absolute()) for source in sources for path in source.absent})
         noted = {"library": library.name, "files": files, "absent": absent}
-        with self._place(known) as place:
+        with Place(known) as place:
             place.write_text(json.dumps(noted), encoding="utf-8")
 
     # -- Sources --
@@ -178,8 +158,17 @@ class Build:
         except TranslationError as error:
             raise CompileError(str(error)) from None
 
-    def object(self, text: str, source: Source, options: Sequence[str] | None = None) -> Path:
+    def object(self, text: str, source: Source, words: Sequence[str] | None = None) -> Path:
         """Return the object file of a translated source.
+
+        Parameters
+        ----------
+        text : str
+            The translated source.
+        source : Source
+            What it was made of.
+        words : sequence of str, optional
+            Options of the compiler instead of `compile_options`.
 
         Raises
         ------
@@ -187,18 +176,46 @@ class Build:
             If the compiler refuses it.
         """
         headers = [digest(read_text(path)) for path in source.files]
-        target = self.folder / f"{_stem(source.name)}-{digest(self._state, text, *headers, *(options or ()))}.o"
-        if target.is_file():
-            return target
-        words = self.compile_options() if options is None else list(options)
-        with tempfile.TemporaryDirectory(dir=self.folder) as folder, self._place(target) as place:
+        target = self.folder / f"{_stem(source.name)}-{digest(self._state, text, *headers, '', *(words or ()))}.o"
+        warnings = target.with_suffix(".txt")
+        if not target.is_file():
+            with Place(target) as place:
+                said = self.run_compiler(text, source, self.compile_options() if words is None else words, place)
+                if said:
+                    with Place(warnings) as file:
+                        file.write_text(said, encoding="utf-8")
+        if warnings.is_file():
+            sys.stderr.write(warnings.read_text(encoding="utf-8"))
+        return target
+
+    def run_compiler(self, text: str, source: Source, words: Sequence[str], target: Path, step: str = "-c") -> str:
+        """Compile a translated source as far as `step` says, and return the warnings of the compiler.
+
+        Raises
+        ------
+        CompileError
+            If the compiler refuses it.
+        """
+        self._announce()
+        with tempfile.TemporaryDirectory(dir=self.folder) as folder:
             file = Path(folder, "source.cpp")
             with file.open("w", encoding="utf-8", errors="surrogateescape", newline="") as opened:
                 opened.write(text)
             # Findings and messages of the machine name the source, not this file.
             named = f"-ffile-prefix-map={file}={source.name}"
-            run_tool([*self.compiler.command, *words, named, "-x", "c++", "-c", file, "-o", place])
-        return target
+            return warnings_of([*self.compiler.command, *words, named, "-x", "c++", step, file, "-o", target])
+
+    def _announce(self) -> None:
+        """Say so if the compiler is about to do what takes long, and is done once."""
+        mark = self.folder / f"zig-{digest(self.compiler.identity)}"
+        if not self.compiler.is_zig or mark.is_file():
+            return
+        print("pymluops: the compiler of the package ziglang builds its C++ library once: a minute", file=sys.stderr)
+        with tempfile.TemporaryDirectory(dir=self.folder) as folder:
+            source = Path(folder, "empty.cpp")
+            source.touch()
+            run_tool([*self.compiler.command, "-shared", "-fPIC", source, "-o", Path(folder, "empty.so")])
+        mark.touch()
 
     def compile_options(self, first: str = "mluops_module.h") -> list[str]:
         """Return the options for a translated source, which sees the header `first` before all else."""
@@ -216,30 +233,23 @@ class Build:
         if not target.is_file():
             library = self.simulator.library
             options = ["-shared", f"-Wl,-rpath,{library.parent}", "-Wl,-z,defs", "-Wl,-Bsymbolic"]
-            with self._place(target) as place:
+            with Place(target) as place:
                 run_tool([*self.compiler.command, *objects, library, *options, "-o", place])
         return target
 
-    def _place(self, target: Path) -> _Place:
-        return _Place(target)
+
+def warnings_of(command: Sequence[str | Path]) -> str:
+    """Run a compiler and return what it says on stderr; `CompileError` if it fails."""
+    words = [str(word) for word in command]
+    try:
+        done = subprocess.run(words, capture_output=True, check=False)
+    except OSError as error:
+        raise CompileError(f"{words[0]}: {error.strerror}") from None
+    said = done.stderr.decode("utf-8", "replace")
+    if done.returncode != 0:
+        raise CompileError((done.stdout.decode("utf-8", "replace") + said).rstrip("\n"))
+    return said
 
 
 def _stem(name: str) -> str:
     return re.sub(r"[^\w.-]", "_", Path(name).stem)[:60]
-
-
-class _Place:
-    """Where a file is written until it is whole: another process may make the same one."""
-
-    def __init__(self, target: Path) -> None:
-        self._target = target
-        self._place = target.with_name(f".{os.getpid()}-{id(self):x}-{target.name}")
-
-    def __enter__(self) -> Path:
-        return self._place
-
-    def __exit__(self, kind: object, error: object, trace: object) -> None:
-        if kind is None:
-            self._place.replace(self._target)
-        else:
-            self._place.unlink(missing_ok=True)
