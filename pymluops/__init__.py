@@ -28,6 +28,7 @@ from pymluops.ops import *  # noqa: F403 - its __all__ is generated
 from pymluops.threads import get_num_threads, set_num_threads
 
 if TYPE_CHECKING:
+    from pymluops import bang as bang
     from pymluops import functions as functions
     from pymluops import sim as sim
     from pymluops.functions import AdamWDescriptor as AdamWDescriptor
@@ -91,7 +92,7 @@ def __getattr__(name: str) -> Any:
 
         return version("pymluops")
     # Programs that need neither the simulator nor single C functions do not wait for their modules.
-    if name in ("sim", "functions"):
+    if name in ("bang", "sim", "functions"):
         from importlib import import_module
 
         return import_module(f"pymluops.{name}")

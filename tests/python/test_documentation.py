@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import shutil
 import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from pathlib import Path
 import pytest
 
 from benchmarks.command import benchmark_parser
+from pymluops.bang._options import read_options
 from pymluops.cli import CommandError, build_parser
 from support import python_output, run_python
 
@@ -63,6 +65,8 @@ def without_addresses(text: str) -> str:
 
 
 def check_python(block: Block) -> None:
+    if "bang.compile(" in block.text and shutil.which("g++") is None:
+        pytest.skip("needs g++")
     done = run_python(block.text, PYMLUOPS_BACKEND="")
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
@@ -94,6 +98,8 @@ def check_command(words: list[str]) -> None:
             pass
         case ["pymluops", *arguments]:
             check_arguments(arguments)
+        case ["bangcc", *arguments]:
+            read_options(arguments)
         case ["python3", "-m", "benchmarks", *arguments]:
             benchmark_parser().parse_args(arguments)
         case ["python3", "-m", module, *_] if module.startswith("benchmarks."):
