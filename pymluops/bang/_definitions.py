@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from pymluops.bang._headers import quoted
-from pymluops.sim.translator.macros import macros_of
+from pymluops.sim.translator.macros import macros_of, separators_of
 from pymluops.sim.translator.scopes import Level, Scope, Walk
 from pymluops.sim.translator.text import Text
 from pymluops.sim.translator.tokens import (
@@ -83,7 +83,7 @@ class _File:
 
     def run(self) -> None:
         waiting: tuple[Definition, Level] | None = None  # whose body is not over
-        for i, level in Walk(self._tokens, self._directives, self._scope):
+        for i, level in Walk(self._tokens, self._directives, self._scope, separators_of(self._directives)):
             if waiting is not None and level.scope is self._scope:
                 self._write(i - 1, *waiting)
                 waiting = None

@@ -18,7 +18,7 @@ from pymluops.sim.translator.tokens import ELSES, IFS, Directive, Kind, Token, t
 #: What only the translator can read, or must see to read the rest.
 CONSTRUCTS = re.compile(
     r"<<<|\b(?:__nram__|__wram__|__mlu_shared__|__ldram__|__mlu_const__|__mlu_entry__|__mlu_global__|__mlu_func__"
-    r"|__mlu_device__|__mlu_vector__|asm|__asm|__asm__)\b"
+    r"|__mlu_device__|__mlu_vector__)\b"
 )
 _MOST_INCLUDES = 20_000
 
