@@ -128,12 +128,11 @@ class Walk:
             self._levels.append(replace(level, opening=text, start=i + 1))
         elif text in OPENING:
             self._close(OPENING[text], i)
-        elif (
-            text == ";"
-            or (text == ":" and self._is_label(level.start, i))
-            or (i == level.start and level.scope is Scope.FILE and text in self._separators)
-        ):
+        elif text == ";" or (text == ":" and self._is_label(level.start, i)) or self._is_separator(level, i):
             self._begin_statement(i + 1)
+
+    def _is_separator(self, level: Level, i: int) -> bool:
+        return i == level.start and level.scope is Scope.FILE and self._tokens[i].text in self._separators
 
     def _close(self, opening: str, i: int) -> None:
         # Branches of the preprocessor may leave brackets that nothing closes.
