@@ -97,7 +97,7 @@ def compile(
     number = _arch(arch)
     inputs = _inputs(source_or_paths)
     folders = [_folder(folder) for folder in _several("include_dirs", include_dirs)]
-    words = [*_macros(defines or {}), *_options(options)]
+    words = [*_macros(defines or {}), *_further(options)]
     backend = simulator()
     headers = Simulator.installed().include
     build = Build(find_compiler(), number, Simulator(Path(backend.path), headers), folders, words)
@@ -174,7 +174,7 @@ def _macros(defines: object) -> list[str]:
     return words
 
 
-def _options(options: object) -> list[str]:
+def _further(options: object) -> list[str]:
     words = _several("options", options)
     for word in words:
         if not isinstance(word, str):

@@ -20,9 +20,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from pymluops import _environment
 from pymluops.bang._compilers import Compiler, digest
 from pymluops.bang._definitions import with_entries
 from pymluops.bang._headers import Expander, Source, quoted, read_text
+from pymluops.errors import NotInitializedError
 from pymluops.sim._cache import Place, cache_folder
 from pymluops.sim.toolchain import CompileError, Simulator, kernel_options, run_tool
 from pymluops.sim.translator import TranslationError, translate
@@ -101,7 +103,18 @@ class Build:
         ------
         CompileError
             If the translator, the compiler or the linker refuses them.
+        NotInitializedError
+            If the result cannot be kept.
         """
+        try:
+            return self._library(inputs, instance, behind)
+        except OSError as error:
+            place = _environment.text_shown(str(error.filename or self.folder))
+            raise NotInitializedError(
+                f"{place}: {error.strerror}: set PYMLUOPS_CACHE_DIR to a folder that can be written"
+            ) from None
+
+    def _library(self, inputs: Sequence[Input], instance: str, behind: str) -> Path:
         parts = [part for source in inputs for part in (source.name, str(source.folder), source.text)]
         known = self.folder / f"library-{digest(self._state, behind, *parts)}.json"
         found = self._known(known)

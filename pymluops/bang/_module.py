@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import re
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -260,7 +259,7 @@ class Module:
         self.backend = backend
         self._instantiate = instantiate
         self._lock = threading.Lock()
-        self._entries = read_entries(ctypes.CDLL(str(path)))
+        self._entries = read_entries(path)
         self._kernels: dict[str, Kernel] = {}
         self.kernels = self._signatures(KERNEL, TEMPLATE)
         self.functions = self._signatures(FUNCTION)
@@ -344,7 +343,7 @@ class Module:
         if instance[1] is not None:
             parameters = self._entry("kernel", instance[1].removeprefix("::"), TEMPLATE).written
         library = self._instantiate(name, f'kernel("{name}")', parameters)
-        entries = read_entries(ctypes.CDLL(str(library)))
+        entries = read_entries(library)
         entry = next(entry for entry in reversed(entries) if entry.what == KERNEL and entry.signature.name == name)
         if not entry.address:
             raise BadParamError(f"kernel: {name} has a parameter that Python has no value for")

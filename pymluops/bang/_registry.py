@@ -5,8 +5,10 @@ from __future__ import annotations
 import ctypes
 import re
 from dataclasses import dataclass
+from pathlib import Path
 from typing import NamedTuple
 
+from pymluops.errors import NotInitializedError
 from pymluops.sim.translator.tokens import (
     CLOSING,
     Kind,
@@ -115,12 +117,19 @@ _CEntry._fields_ = (
 )
 
 
-def read_entries(library: ctypes.CDLL) -> list[Entry]:
-    """Return the definitions of a library, in the order of its sources."""
+def read_entries(path: Path) -> list[Entry]:
+    """Load a library, and return its definitions in the order of its sources.
+
+    Raises
+    ------
+    NotInitializedError
+        If it cannot be loaded.
+    """
     try:
-        first = library.mluops_module_first
-    except AttributeError:
-        return []
+        first = ctypes.CDLL(str(path)).mluops_module_first
+    except (OSError, AttributeError) as error:
+        # Broken, or compiled for a simulator that is no longer there.
+        raise NotInitializedError(f"{error}: delete {path.parent}, where compiled kernels are kept") from None
     first.restype = ctypes.POINTER(_CEntry)
     found: list[Entry] = []
     at = first()

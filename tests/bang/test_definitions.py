@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import re
 
+import hypothesis.strategies as st
 import pytest
+from hypothesis import given
 
 from pymluops.bang._definitions import with_entries
 from pymluops.bang._registry import Parameter, parameters_of
+from selection import examples
 
 
 def entries(text: str) -> list[str]:
@@ -90,3 +93,36 @@ def test_parameters_are_taken_apart(written: str, expected: tuple[Parameter, ...
 
 def test_a_parameter_is_written_as_in_a_source() -> None:
     assert [str(p) for p in parameters_of("(const float *x, int n)")] == ["const float *x", "int n"]
+
+
+PIECES = [
+    *(
+        "__mlu_entry__",
+        "__mlu_func__",
+        "template",
+        "<",
+        ">",
+        "typename T",
+        "void",
+        "f",
+        "g",
+        "int a",
+        ",",
+        "(",
+        ")",
+        "{",
+        "}",
+    ),
+    *(";", "=", "namespace", "struct S", 'extern "C"', "\n", "\n#if A\n", "\n#else\n", "\n#endif\n", "\n#define M(x) "),
+    *("::", "operator", "*", ":", "...", "[", "]", '"text"', "// comment\n", "##", "static", "noexcept(1)"),
+]
+
+
+@given(st.lists(st.sampled_from(PIECES), max_size=40).map(" ".join))
+@examples(500)
+def test_any_text_keeps_what_it_says(text: str) -> None:
+    described = with_entries(text, "x.mlu")
+    assert described.count("\n") == text.count("\n")
+    # Insertions only: the text is what is left of it.
+    rest = iter(described)
+    assert all(character in rest for character in text)
