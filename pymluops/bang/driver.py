@@ -43,7 +43,7 @@ Compiles BANG C (.mlu) and C++ (.cpp, .cc, .cxx) for the simulated MLU, and link
 PYMLUOPS_CXX names the C++ compiler, PYMLUOPS_CACHE_DIR the folder for what was compiled. A program runs on the card
 of its architecture, or on the one that PYMLUOPS_SIM_DEVICE names when it starts.
 """
-#: What a program does before main(): it takes the card that it was compiled for.
+#: What a program does before main() and at its end: it takes the card of its architecture, and tells what was found.
 _CARD_SOURCE = """#include <cstdio>
 #include <cstdlib>
 #include "mlusim.h"
@@ -53,6 +53,13 @@ __attribute__((constructor)) static void choose_card() {{
   if (mlusimSetDeviceByName(name) == 0) return;
   std::fprintf(stderr, "PYMLUOPS_SIM_DEVICE: %s\\n", mlusimGetLastError());
   std::exit(2);
+}}
+__attribute__((destructor)) static void tell_findings() {{
+  mlusimFinding found;
+  for (unsigned long i = 0; i < 50 && mlusimGetFinding(i, &found) == 0; ++i) {{
+    std::fprintf(stderr, "%s:%d: %s/%s: %s", found.file, found.line, found.checker, found.rule, found.message);
+    std::fprintf(stderr, found.kernel[0] == 0 ? "\\n" : " (%s, task %d)\\n", found.kernel, found.task);
+  }}
 }}
 """
 _SIMULATOR_LIBRARIES = ("-lcnrt", "-lcndrv")

@@ -159,15 +159,16 @@ def test_a_program_takes_the_card_of_its_architecture(project: Path) -> None:
     assert "PYMLUOPS_SIM_DEVICE: mlusimSetDeviceByName: " in caught.value.stderr
 
 
-def test_a_finding_of_a_program_names_the_header(project: Path) -> None:
+def test_a_program_tells_what_was_found_on_the_line_of_the_header(project: Path) -> None:
     header = project / "include" / "twice.mluh"
     header.write_text(HEADER.replace("__memcpy(buffer, x, 256", "__memcpy(buffer, x + 1, 256"))
-    (project / "main.cpp").write_text(
-        "#include <mlusim.h>\n" + PROGRAM.replace("std::printf(", "std::puts(mlusimGetReport()); std::printf(")
-    )
     assert main(["-Iinclude", "kernel.mlu", "main.cpp", "-o", "program"]) == 0
-    said = run(project / "program", PYMLUOPS_SIM_CHECK="memory")
-    assert "memory/out-of-bounds: include/twice.mluh:4: __memcpy reads" in said
+    env = {**os.environ, "PYMLUOPS_SIM_DEVICE": "", "PYMLUOPS_SIM_CHECK": "memory"}
+    done = subprocess.run(["./program"], env=env, capture_output=True, text=True, timeout=60, check=False)
+    assert done.stdout.startswith("100132 ")
+    (line,) = done.stderr.splitlines()
+    assert line.startswith("include/twice.mluh:4: memory/out-of-bounds: __memcpy reads")
+    assert line.endswith("(kernel, task 3)")
 
 
 def test_an_error_names_the_line_of_the_header(project: Path, capfd: pytest.CaptureFixture[str]) -> None:
@@ -249,6 +250,14 @@ def test_a_foreign_cmake_script(project: Path) -> None:
     (project / "include" / "twice.mluh").write_text(HEADER.replace("__bang_add", "__bang_mul"))
     subprocess.run(["cmake", "--build", "build"], env=env, check=True, capture_output=True, timeout=300)
     assert run(project / "build" / "program") == "0 1 65025\n"
+
+
+@pytest.mark.thorough
+def test_the_compiler_of_ziglang(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("ziglang")
+    monkeypatch.setenv("PYMLUOPS_CXX", f"{sys.executable} -m ziglang c++")
+    assert main(["-Iinclude", "kernel.mlu", "main.cpp", "-o", "program"]) == 0
+    assert run(project / "program") == "0 2 510\n"
 
 
 def test_the_program_is_installed() -> None:
