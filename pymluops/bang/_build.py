@@ -236,6 +236,7 @@ class Build:
             *kernel_options(self.arch, self.compiler.kind),
             *("-O2", *self.options),
             *(f"-I{folder}" for folder in (*self.include_dirs, self.simulator.include)),
+            "-Wno-unknown-pragmas",  # those of BANG C
             *("-include", first),
         ]
 

@@ -157,6 +157,7 @@ class _Driver:
             "-O2",
             *self._standard(),
             *self._common(),
+            "-Wno-unknown-pragmas",  # those of BANG C
             *("-include", "bang.h"),
         ]
         text = self._build.translated(source)

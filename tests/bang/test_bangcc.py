@@ -17,6 +17,8 @@ from pymluops import sim
 from pymluops.bang._options import Options, read_options
 from pymluops.bang.driver import main
 
+FOREIGN = Path(__file__).resolve().parent / "foreign"
+
 HEADER = """#pragma once
 __nram__ float buffer[64];
 __mlu_func__ void twice(float *x) {
@@ -206,6 +208,19 @@ def test_a_foreign_library_of_operators_is_a_backend(project: Path) -> None:
     library = ctypes.CDLL(str(project / "libforeign.so"))
     assert library.set_all(ctypes.c_void_p(array.address)) == 0
     assert array.to_host().tolist() == [7, 7, 7, 7]
+
+
+def test_sources_in_the_style_of_operator_libraries(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """Compiled with warnings as errors, for two architectures, with options of the vendor's compiler."""
+    common = ["-O3", "-DNDEBUG", "-Wall", "-Werror", "-fPIC", "-pthread", "--no-neuware-version-check"]
+    archs = ["--bang-mlu-arch=mtp_372", "--bang-mlu-arch=mtp_592"]
+    for name, standard in (("kernels.mlu", "c++11"), ("main.cc", "c++17")):
+        output = str(tmp_path / f"{name}.o")
+        assert main(["-c", str(FOREIGN / name), "-o", output, f"-std={standard}", *common, *archs]) == 0
+    objects = [str(path) for path in tmp_path.glob("*.o")]
+    assert main([*objects, "-o", str(tmp_path / "program"), "-lcnrt", "-lcndrv", "-ldl", "-lstdc++"]) == 0
+    assert capfd.readouterr().err == ""
+    assert run(tmp_path / "program", PYMLUOPS_SIM_CHECK="all") == "0 -2 4 4\n"
 
 
 def test_dependencies_alone(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
