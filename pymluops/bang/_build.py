@@ -40,7 +40,8 @@ def _package_state(include: Path) -> str:
     """Return a text for this package: what translates, and the headers that kernels are compiled with."""
     here = Path(__file__).resolve().parent
     translator = here.parent / "sim"
-    files = [*here.glob("*.py"), translator / "toolchain.py", translator / "cards.toml"]
+    files = [here / name for name in ("_build.py", "_definitions.py", "_headers.py")]
+    files += [translator / "toolchain.py", translator / "cards.toml"]
     files += [*(translator / "translator").glob("*.py"), *include.rglob("*.h")]
     return digest(*(part for path in sorted(files) for part in (path.name, read_text(path))))
 

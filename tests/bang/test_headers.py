@@ -93,6 +93,7 @@ def test_includes_in_comments_and_dead_code_stay(tmp_path: Path) -> None:
     assert expand(text, tmp_path).text == f'#line 1 "main.mlu"\n{text}'
 
 
+@pytest.mark.thorough
 def test_headers_without_end_are_refused(tmp_path: Path) -> None:
     names = [f"h{i}" for i in range(18)]
     for name, following in zip(names, [*names[1:], None]):
