@@ -236,7 +236,7 @@ def test_bfloat16(module: bang.Module) -> None:
         kernel(out, 1)
     ml_dtypes = pytest.importorskip("ml_dtypes")
     array = np.zeros(1, ml_dtypes.bfloat16)
-    for value in (1.0, 1 / 3, -1e30, float("inf"), 3.3895e38):
+    for value in (1.0, 1 / 3, -1e30, float("inf"), 3.3895e38, 1 + 2**-8, 1 + 3 * 2**-8):
         kernel(array, value)
         assert array[0] == ml_dtypes.bfloat16(value)
 
