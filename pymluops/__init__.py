@@ -28,6 +28,7 @@ from pymluops.ops import *  # noqa: F403 - its __all__ is generated
 from pymluops.threads import get_num_threads, set_num_threads
 
 if TYPE_CHECKING:
+    from pymluops import bang as bang
     from pymluops import functions as functions
     from pymluops import mmcv as mmcv
     from pymluops import sim as sim
@@ -93,7 +94,7 @@ def __getattr__(name: str) -> Any:
 
         return version("pymluops")
     # Programs that do not use these modules do not wait for their import.
-    if name in ("functions", "mmcv", "sim", "torch"):
+    if name in ("bang", "functions", "mmcv", "sim", "torch"):
         from importlib import import_module
 
         return import_module(f"pymluops.{name}")

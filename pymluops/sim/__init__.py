@@ -17,6 +17,7 @@ from pymluops.errors import MluOpError, NotInitializedError
 from pymluops.sim._checks import checking, checks, set_checks, set_checks_of, set_time_limit, time_limit
 from pymluops.sim._devices import DeviceModel, device, devices, set_device, set_device_of
 from pymluops.sim._findings import Counters, Finding, clear_findings, counters, findings, report
+from pymluops.sim._neuware import neuware
 
 __all__ = [
     "Counters",
@@ -29,6 +30,7 @@ __all__ = [
     "device",
     "devices",
     "findings",
+    "neuware",
     "report",
     "set_checks",
     "set_device",

@@ -1,7 +1,8 @@
 """The operators for PyTorch, with the names, the argument order and the layouts of mmcv.ops.
 
 Each is registered with torch.library in the namespace ``pymluops``: gradients, torch.compile, torch.export, vmap and
-autocast work. Sparse convolutions stand in `pymluops.torch.sparse`, and their names here as well. docs/torch.md tells what is exact, what is cast and which threads are used.
+autocast work. The names of `pymluops.torch.sparse` stand here too. docs/torch.md tells what is exact, what is cast and
+which threads are used.
 """
 
 from pymluops.torch._functions import (

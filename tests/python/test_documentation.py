@@ -13,10 +13,12 @@ import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from benchmarks.command import benchmark_parser
+from pymluops.bang._options import read_options
 from pymluops.cli import CommandError, build_parser
 from support import python_output, run_python
 
@@ -103,6 +105,8 @@ def check_command(words: list[str]) -> None:
             pass
         case ["pymluops", *arguments]:
             check_arguments(arguments)
+        case ["bangcc", *arguments]:
+            read_options(arguments)
         case ["python3", "-m", "benchmarks", *arguments]:
             benchmark_parser().parse_args(arguments)
         case ["python3", "-m", module, *_] if module.startswith("benchmarks."):
@@ -160,7 +164,11 @@ def check(block: Block) -> None:
     CHECKS[block.kind](block)
 
 
-@pytest.mark.parametrize("block", BLOCKS, ids=lambda block: block.place)
+def _case(block: Block) -> Any:
+    return pytest.param(block, id=block.place, marks=pytest.mark.compiler if "bang.compile(" in block.text else ())
+
+
+@pytest.mark.parametrize("block", [_case(block) for block in BLOCKS])
 def test_a_block_works_as_it_is_written(block: Block) -> None:
     check(block)
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 from .declarations import Declaration, Reader, UnreadableError
-from .macros import MacroUses, macros_of, value_of
+from .macros import MacroUses, macros_of, separators_of, value_of
 from .scopes import Level, Scope, Walk
 from .text import Text, TranslationError
 from .tokens import (
@@ -50,7 +50,7 @@ class Translator:
     def run(self, directives: Sequence[Directive] = ()) -> None:
         """Make the edits."""
         scope = Scope.FILE if self._macro_scope is None else Scope.MACRO
-        for i, level in Walk(self._tokens, directives, scope):
+        for i, level in Walk(self._tokens, directives, scope, separators_of(directives)):
             translate = self._translation_of(i)
             if translate is None or self._text.is_system(self._tokens[i]):
                 continue
