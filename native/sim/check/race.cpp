@@ -201,7 +201,8 @@ class RaceChecker : public Observer {
 
   static void report_busy(const AccessEvent &event, const Busy &busy) {
     const bool compute = busy.agent == kCompute;
-    FindingText text = {"race", compute ? "unsynced-compute" : "copy-in-flight"};
+    const bool on_chip = busy.agent == kMove ? event.agent != kIo : compute && event.agent == kMove;
+    FindingText text = {"race", on_chip ? "on-chip-order" : compute ? "unsynced-compute" : "copy-in-flight"};
     text.pc = event.pc;
     text.other_pc = busy.pc;
     text.address = first_common(event.region, busy.region);

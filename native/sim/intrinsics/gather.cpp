@@ -84,6 +84,7 @@ void do_gather(const Call &call, const Gather &work, const Direction &ends) {
            std::string("there is none from ") + name_of(ends.source) + " to " + name_of(ends.target));
   }
   const Agent agent = work.async ? agent_of(ends) : kCompute;
+  if (!work.async) drain_pipe(call, ends);
   check_choice(call, work, agent);
   const bool at_once = !work.async && !g_observers.any();
   for (std::int64_t i = at_once ? move_at_once(call, work, ends) : 0; i < work.count; ++i) {

@@ -64,7 +64,8 @@ struct Core {
   const char *wait_name = "";
   int wait_lock = 0;
 
-  // Asynchronous copies that no sync has completed, by agent; oldest first.
+  // Asynchronous copies that no sync has completed, by agent; oldest first. Those of kMove have happened, and are there for observers
+  // only.
   std::vector<PendingCopy> pending[kAgents];
 
   // The intrinsic that it called last, and from where.
