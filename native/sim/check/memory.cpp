@@ -121,9 +121,13 @@ bool reaches(const AccessEvent &event, const Location &location) {
 
 Range explain_host(const AccessEvent &event, const Piece &piece) {
   const std::uintptr_t value = reinterpret_cast<std::uintptr_t>(piece.begin);
-  // The arrays of a core without these memories start at null, so that their addresses are small.
-  if (event.core.is_mpu() && value >= kArrayGap && value < event.core.sram.size()) {
-    return complain(event, piece, "wrong-space", "a place in NRAM or WRAM, which a memory core does not have");
+  if (event.core.is_scratch(piece.begin)) {
+    FindingText text = {"memory", "memory-core-access"};
+    text.pc = event.pc;
+    text.message = std::string(event.name) + " " + verb_of(event.kind) + " " + bytes_text(piece.bytes) +
+                   " of NRAM or WRAM, which a memory core does not have: no other core sees it";
+    report(&event.core, text);
+    return {};
   }
   if (value < kNullBytes) return complain(event, piece, "null-pointer", "a null pointer");
   return complain(event, piece, "host-pointer", "that is memory of the host, which a kernel cannot reach");

@@ -50,7 +50,11 @@ void check_choice(const Call &call, const Gather &work, Agent agent) {
     check_place(call, operands[i]);
     if (!g_observers.any()) continue;
     observe({call.core, agent, Kind::kRead, Space::kNram, operands[i].region, call.name, call.pc});
-    need_initialised(call.core, operands[i].region, operands[i].role, call.name, call.pc);
+    if (i == 1) {
+      need_initialised_bits(call.core, operands[i].region, work.count, call.name, call.pc);
+    } else {
+      need_initialised(call.core, operands[i].region, operands[i].role, call.name, call.pc);
+    }
   }
 }
 

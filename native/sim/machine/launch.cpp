@@ -63,9 +63,8 @@ void make_cores() {
     core.number = core.is_mpu() ? -1 : core.cluster * per_cluster + within;
     core.stack = stack_of(place);
     core.sram = sram_of(core.cluster);
-    if (core.is_mpu()) continue;
-    core.nram = nram_of(core.number);
-    core.wram = wram_of(core.number);
+    core.nram = core.is_mpu() ? scratch_of(core.cluster, false) : nram_of(core.number);
+    core.wram = core.is_mpu() ? scratch_of(core.cluster, true) : wram_of(core.number);
   }
 }
 
@@ -77,7 +76,16 @@ void renew_cores() {
   g_machine.reservation = reservation_number();
 }
 
+// Every run of a memory core reads zeros where it has no memory.
+void close_scratch(Core &core) {
+  if (!core.scratch_open) return;
+  close_scratch(core.nram);
+  close_scratch(core.wram);
+  core.scratch_open = false;
+}
+
 void begin_run(Core &core, int x, int y, int z) {
+  close_scratch(core);
   const cnrtDim3_t &dim = g_machine.launch->dim;
   core.task_x = x;
   core.task_y = y;
