@@ -136,13 +136,13 @@ VARIANTS = [
     Variant(
         "gradients_not_waited_for", BORDER_ALIGN,
         "wait_for_all();\n      spread_group(plan, group, spread);\n", "spread_group(plan, group, spread);\n",
-        "border_align_backward", "race/copy-in-flight",
+        "border_align_backward", "race/implied-wait",
         "__bang_int2float(spread.number, spread.loaded_argmax, count, 0);",
     ),
     Variant(
         "targets_not_waited_for", THREE_INTERPOLATE,
         "GDRAM2NRAM);\n  wait_for_all();", "GDRAM2NRAM);",
-        "three_interpolate_forward", "race/copy-in-flight",
+        "three_interpolate_forward", "race/implied-wait",
         "const int index = work.targets.index[kNeighbours * n + i];\n"
         "      if (!is_within(index, first, count)) continue;\n      scale(",
     ),
@@ -229,7 +229,6 @@ class Libraries:
             content = text if source == NATIVE / "ops" / variant.file else source.read_text(encoding="utf-8")
             first = [f"-I{folder}", f"-DMLUOPS_TEST_CHANGE={digest(text)}"] if is_variant else []
             yield self._kernels(content, source, variant.arch, first)
-        yield self._entries()
         for pattern in ("core/*.cpp", "bang/*.cpp", *(f"ops/{family}/*.cpp" for family in FAMILIES)):
             for source in sorted(NATIVE.glob(pattern)):
                 if not source.name.startswith("cpu"):

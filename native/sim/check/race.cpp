@@ -121,6 +121,7 @@ class RaceChecker : public Observer {
       std::fprintf(stderr, "mlusim: no address space for the shadow of the race checker; it finds nothing\n");
       complained_ = true;
     }
+    implied_waits_ = is_on("race", "implied-wait");
     owners_.clear();
     names_.clear();
     first_epoch_ = next_epoch_;
@@ -156,7 +157,11 @@ class RaceChecker : public Observer {
     const bool shared = event.space == Space::kGdram || event.space == Space::kSram;
     if (!shared && event.space != Space::kNram && event.space != Space::kWram) return;
     Run &run = run_of(event.core);
-    if (const Busy *busy = run.pipes.conflict(event)) report_busy(event, *busy);
+    if (const Busy *busy = run.pipes.conflict(event)) {
+      report_busy(event, *busy);
+    } else if (implied_waits_) {
+      if (const Busy *waited = run.pipes.conflict_but_for_copy(event)) report_implied_wait(event, *waited);
+    }
     run.pipes.add(event);
     if (shared) compare(event, &run);
   }
@@ -164,7 +169,11 @@ class RaceChecker : public Observer {
   void sync(const Core &core, unsigned agents, const void *) override {
     store_.happened();
     Run &run = run_of(core);
-    run.pipes.done(agents);
+    if (core.implied_wait && implied_waits_) {
+      run.pipes.done_by_copy(agents);
+    } else {
+      run.pipes.done(agents);
+    }
     if (!run.copied || !run.pipes.idle()) return;
     run.async_over = run.epoch;
     run.copied = false;
@@ -271,6 +280,17 @@ class RaceChecker : public Observer {
     report(&event.core, text);
   }
 
+  static void report_implied_wait(const AccessEvent &event, const Busy &busy) {
+    FindingText text = {"race", "implied-wait"};
+    text.pc = event.pc;
+    text.other_pc = busy.pc;
+    text.address = first_common(event.region, busy.region);
+    text.size = event.region.bytes;
+    text.message = at(event, text.address) + ", for which " + busy.name +
+                   " has no sync of its own: a synchronous copy behind it in its pipe made the core wait";
+    report(&event.core, text);
+  }
+
   void report_conflict(const AccessEvent &event, const Conflict &conflict) {
     const std::uint32_t owner = owners_[epoch_of(conflict.other) - first_epoch_];
     const bool job = owner < job_begin_;
@@ -288,6 +308,7 @@ class RaceChecker : public Observer {
   }
 
   ConflictingStore store_;
+  bool implied_waits_ = false;  // whether anybody wants to know of them
   bool watching_ = false;
   bool complained_ = false;
   StampShadow heap_, sram_;

@@ -92,7 +92,9 @@ void perform(const Call &call, const Transfer &transfer) {
 void drain_pipe(const Call &call, const Direction &direction) {
   const Agent agent = agent_of(direction);
   if (agent == kCompute || call.core.pending[agent].empty()) return;
+  call.core.implied_wait = true;
   wait_for(call.core, 1u << agent, call.pc);
+  call.core.implied_wait = false;
 }
 
 void start(const Call &call, const Transfer &transfer, Agent agent) {

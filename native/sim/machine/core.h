@@ -69,6 +69,9 @@ struct Core {
   // only.
   std::vector<PendingCopy> pending[kAgents];
 
+  // Whether it waits for a pipe only because a synchronous copy goes through it.
+  bool implied_wait = false;
+
   // The intrinsic that it called last, and from where.
   const char *intrinsic = "";
   const void *intrinsic_pc = nullptr;

@@ -94,6 +94,7 @@ void begin_run(Core &core, int x, int y, int z) {
   core.serial = g_machine.serial++;
   core.run_number = ++g_run_number;
   core.finished = false;
+  core.implied_wait = false;
   core.intrinsic_pc = nullptr;
   core.wait = Wait::kNothing;
   for (std::vector<PendingCopy> &copies : core.pending) copies.clear();

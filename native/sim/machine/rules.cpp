@@ -51,6 +51,8 @@ constexpr FindingRule kRules[] = {
      "the order of a computation and an asynchronous copy between memories on chip, without a sync"},
     {"race", "equal-stores", kRemark, Action::kOff,
      "two cores store the same value to the same place, or one stores what is there"},
+    {"race", "implied-wait", kRemark, Action::kOff,
+     "what an asynchronous copy touches is used behind a synchronous copy of its pipe, without a sync"},
     {"sync", "never-waited", kRemark, Action::kRecord,
      "the kernel ends before a copy from device memory to a memory on chip is waited for"},
     {"sync", "drained-at-end", kRemark, Action::kOff,
