@@ -90,6 +90,8 @@ class Scene {
   }
   void store(const Core &core, const void *address, int pc, std::size_t bytes = 4) {
     access(core, mlusim::kScalar, Kind::kWrite, Region::plain(address, bytes), pc, "scalar store");
+    char *const stored = static_cast<char *>(const_cast<void *>(address));
+    if (mlusim::locate(address).space != Space::kHost) ++*stored;  // another value than before
   }
   void atomic(const Core &core, const void *address, int pc, std::size_t bytes = 4) {
     access(core, mlusim::kCompute, Kind::kAtomic, Region::plain(address, bytes), pc, "__bang_atomic_add");
@@ -121,8 +123,12 @@ class Scene {
 
   // Rules that were broken since the last call, separated by blanks.
   std::string found() {
+    // What a store changes is looked at when other accesses follow.
+    for (int i = 0; i < 2; ++i) {
+      observer_.access({*cores_.back(), mlusim::kScalar, Kind::kRead, Space::kNram, Region{}, "scalar load", nullptr});
+    }
     mlusimClearFindings();
-    mlusim::end_findings();
+    mlusim::end_findings(false);
     mlusim::begin_findings("kernel");
     std::string rules;
     for (std::uint64_t i = 0; i < mlusimGetFindingCount(); ++i) {
@@ -614,8 +620,32 @@ TEST(undefined_bytes_that_leave_the_core) {
   CHECK_EQ(scene.found(), "copy");
   CHECK_EQ(scene.last().address, reinterpret_cast<std::uintptr_t>(nram + 100));
   CHECK_EQ(scene.last().size, std::uint64_t{68});
-  scene.copy(core, core.sram.begin + 2048, nram + 1024, 16, 5);
-  CHECK_EQ(scene.found(), "copy");
+  scene.copy(core, core.sram.begin + 2048, nram + 1024, 16, 5);  // through SRAM they may go
+  CHECK_EQ(scene.found(), "");
+  CHECK_EQ(mlusimSetRules("init/shared-copy=fail"), 0);
+  scene.copy(core, core.sram.begin + 2048, nram + 1024, 16, 6);
+  CHECK_EQ(scene.found(), "shared-copy");
+  CHECK_EQ(mlusimSetRules(""), 0);
+}
+
+// Of a store that nothing orders it is looked at whether it changes anything.
+TEST(stores_of_what_is_there) {
+  Scene scene(mlusim::race_checker());
+  char *memory = scene.allocate(64);
+  std::memset(memory, 0, 64);
+  scene.begin_union();
+  const auto store = [&](int core, char value, int pc) {
+    scene.access(scene.core(core), mlusim::kScalar, Kind::kWrite, Region::plain(memory, 4), pc, "scalar store");
+    memory[0] = value;
+  };
+  store(0, 1, 1);
+  store(1, 1, 2);
+  CHECK_EQ(scene.found(), "");
+  store(2, 2, 3);
+  CHECK_EQ(scene.found(), "between-cores");
+  store(3, 2, 4);
+  store(3, 3, 5);  // the first changes nothing, the second does
+  CHECK_EQ(scene.found(), "between-cores");
 }
 
 TEST(an_asynchronous_copy_is_judged_when_it_happens) {
@@ -713,8 +743,10 @@ TEST(copies_that_are_never_waited_for) {
   copy.target = Region::plain(core.nram.begin + 1024, 64);
   copy.source = Region::plain(core.nram.begin + 2048, 64);
   copy.name = "__memcpy_async";
+  copy.target_space = Space::kNram;
   core.pending[mlusim::kIo].push_back(copy);
-  core.pending[mlusim::kMove].push_back(copy);
+  core.pending[mlusim::kIo].push_back(copy);
+  core.pending[mlusim::kMove].push_back(copy);  // has happened, in the order of the program
   scene.end_job();
   CHECK_EQ(scene.found(), "never-waited");  // one place
   CHECK_EQ(scene.last().count, std::uint64_t{2});

@@ -27,8 +27,8 @@ fusor<T> &fusor<T>::sqrt() {
   return *this;
 }
 
-template class MLUSIM_API fusor<half>;
-template class MLUSIM_API fusor<float>;
+template class fusor<half>;
+template class fusor<float>;
 
 }  // namespace experimental
 }  // namespace bang
