@@ -50,6 +50,12 @@ CAST = "__cn_vector_cast_f32_to_s32(N(0), D(int), A(float))"
 MOD = "__cn_vector_mod_scalar_u64(N(0), (std::uint64_t *)D(char), (std::uint64_t *)A(char), *(std::uint64_t *)B(char))"
 
 
+NARROWED = {"half": "__bang_float2half(D(half), A(float), N(0))",
+            "bfloat16_t": "__bang_float2bfloat16(D(bfloat16_t), A(float), N(0))"}  # fmt: skip
+WIDENED = "__bang_uchar2float(D(float), A(unsigned char), N(0))"
+BYTES = "__bang_float2uchar_rm(D(unsigned char), A(float), N(0))"
+
+
 def vector_call(name: str, suffix: str) -> str:
     more = f", B({TYPES[suffix]})" if name in BINARY else ""
     return f"__cn_vector_{name}_{suffix}(N(0), D({TYPES[suffix]}), A({TYPES[suffix]}){more})"
@@ -64,7 +70,8 @@ def statements(arch: int) -> list[str]:
     found = [
         call(name, suffix) for name in (*UNARY, *BINARY) for suffix in TYPES for call in (vector_call, scalar_call)
     ]
-    return found + ([CAST, MOD] if arch >= 372 else [])
+    found += [CAST, MOD, WIDENED, BYTES, NARROWED["half"]] if arch >= 372 else []
+    return found + ([NARROWED["bfloat16_t"]] if arch >= 392 else [])
 
 
 def assert_near(actual: np.ndarray, exact: np.ndarray) -> None:
@@ -121,3 +128,20 @@ def test_remainders_of_long_numbers(divisor: int, calls: Callable[[int], Calls])
     a = np.array([0, 1, 6, 7, 8, 2**40, 2**63, 2**64 - 1, 2**64 - 2], np.uint64)
     done = calls(372)(MOD, a, np.array([divisor], np.uint64), dst=np.empty_like(a), numbers=[len(a)])
     assert done.dst.tolist() == [int(value) % divisor for value in a]
+
+
+@pytest.mark.parametrize(("ctype", "arch"), [("half", 372), ("half", 592), ("bfloat16_t", 592)])
+def test_conversions_without_a_word_about_rounding(ctype: str, arch: int, calls: Callable[[int], Calls]) -> None:
+    for seed, count in enumerate([1, 5, 400]):
+        a = values(np.random.default_rng(seed), "float", count)
+        done = calls(arch)(NARROWED[ctype], a, dst=np.empty(count, DTYPES[ctype]), numbers=[count])
+        assert_same(done.dst, a.astype(DTYPES[ctype]))
+
+
+def test_bytes(calls: Callable[[int], Calls]) -> None:
+    a = np.arange(256, dtype=np.uint8)
+    done = calls(372)(WIDENED, a, dst=np.empty(256, np.float32), numbers=[256])
+    assert done.dst.tolist() == list(range(256))
+    given = np.array([0.5, 0.49, -0.5, -3, 1.5, 2.5, 254.5, 254.4, 255.5, 1e30, -np.inf, np.inf, np.nan], np.float32)
+    done = calls(372)(BYTES, given, dst=np.empty(len(given), np.uint8), numbers=[len(given)])
+    assert done.dst.tolist() == [1, 0, 0, 0, 2, 3, 255, 254, 255, 255, 0, 255, 0]
