@@ -56,6 +56,14 @@ WIDENED = "__bang_uchar2float(D(float), A(unsigned char), N(0))"
 BYTES = "__bang_float2uchar_rm(D(unsigned char), A(float), N(0))"
 
 
+UNSIGNED = {
+    (name, bits): f"__bang_{name}_scalar((std::uint{bits}_t *)D(char), (std::uint{bits}_t *)A(char), "
+    f"*(std::uint{bits}_t *)B(char), N(0))"
+    for name in ("add", "sub")
+    for bits in (32, 64)
+}
+
+
 def vector_call(name: str, suffix: str) -> str:
     more = f", B({TYPES[suffix]})" if name in BINARY else ""
     return f"__cn_vector_{name}_{suffix}(N(0), D({TYPES[suffix]}), A({TYPES[suffix]}){more})"
@@ -70,7 +78,7 @@ def statements(arch: int) -> list[str]:
     found = [
         call(name, suffix) for name in (*UNARY, *BINARY) for suffix in TYPES for call in (vector_call, scalar_call)
     ]
-    found += [CAST, MOD, WIDENED, BYTES, NARROWED["half"]] if arch >= 372 else []
+    found += [CAST, MOD, WIDENED, BYTES, NARROWED["half"], *UNSIGNED.values()] if arch >= 372 else []
     return found + ([NARROWED["bfloat16_t"]] if arch >= 392 else [])
 
 
@@ -145,3 +153,14 @@ def test_bytes(calls: Callable[[int], Calls]) -> None:
     given = np.array([0.5, 0.49, -0.5, -3, 1.5, 2.5, 254.5, 254.4, 255.5, 1e30, -np.inf, np.inf, np.nan], np.float32)
     done = calls(372)(BYTES, given, dst=np.empty(len(given), np.uint8), numbers=[len(given)])
     assert done.dst.tolist() == [1, 0, 0, 0, 2, 3, 255, 254, 255, 255, 0, 255, 0]
+
+
+@pytest.mark.parametrize(("name", "bits"), UNSIGNED)
+def test_unsigned_numbers_wrap(name: str, bits: int, calls: Callable[[int], Calls]) -> None:
+    dtype = np.dtype(f"u{bits // 8}")
+    a = np.array([0, 1, 5, 2 ** (bits - 1), 2**bits - 1, 2**bits - 7], dtype)
+    for value in (0, 1, 6, 2**bits - 1):
+        operand = np.array([value], dtype)
+        for alias in (0, 1):
+            done = calls(372)(UNSIGNED[name, bits], a, operand, dst=np.empty_like(a), numbers=[len(a)], alias=alias)
+            assert_same(done.dst, a + operand if name == "add" else a - operand)
