@@ -40,6 +40,7 @@ _TEXTS = (
     "PYMLUOPS_MLU_LIBRARY",
     "PYMLUOPS_SIM_CHECK",
     "PYMLUOPS_SIM_DEVICE",
+    "PYMLUOPS_SIM_RULES",
 )
 
 #: Every variable that the package reads.

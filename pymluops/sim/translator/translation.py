@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 
+from .allowances import note_allowances
 from .declarations import Declaration, Reader, UnreadableError
 from .macros import MacroUses, macros_of, separators_of, value_of
 from .scopes import Level, Scope, Walk
@@ -370,7 +371,7 @@ def translate(text: str, filename: str) -> str:
     Returns
     -------
     str
-        A `#line`, then the source with as many lines as it had.
+        A `#line`, then the source with as many lines as it had; then what its comments allow the checkers to pass over.
 
     Raises
     ------
@@ -382,6 +383,7 @@ def translate(text: str, filename: str) -> str:
     tokens, directives = tokenize(text)
     for directive in directives:
         source.note_line(directive.tokens)
+    note_allowances(source)
     macros = macros_of(directives)
     uses = MacroUses(tokens, directives, macros)
 
