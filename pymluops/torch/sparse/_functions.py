@@ -179,7 +179,7 @@ class _FilterGradient(torch.autograd.Function):
 _PLAIN = _Products(*(cast("Any", kind).apply for kind in (_Outputs, _FeatureGradient, _FilterGradient)))
 
 
-# ---- Registration, for torch.compile and torch.export; a plain call costs less ----------------------------------------
+# ---- Registration, for torch.compile and torch.export; a plain call costs less --------------------------------------
 
 _ROWS = "Tensor pairs, Tensor num, int inverse, SymInt rows"
 _SCHEMAS = {
@@ -205,13 +205,15 @@ def _fake_filter_gradient(features: Tensor, grad: Tensor, pairs: Tensor, num: Te
 
 def _register(name: str, call: Any, fake: Any, gradient: Any) -> Any:
     """Register a product, and return it as an operator of torch."""
+
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        return gradient(_REGISTERED, ctx, grad)
+
     library: Any = torch.library
     library.define(f"pymluops::{name}", _SCHEMAS[name])
     library.impl(f"pymluops::{name}", "cpu", call)
     library.register_fake(f"pymluops::{name}", fake)
-    library.register_autograd(
-        f"pymluops::{name}", lambda ctx, grad: gradient(_REGISTERED, ctx, grad), setup_context=_keep
-    )
+    library.register_autograd(f"pymluops::{name}", backward, setup_context=_keep)
     return getattr(torch.ops.pymluops, name)
 
 
