@@ -182,9 +182,9 @@ def entries(header: Header) -> str:
     """Return the C source of the entry points that stand for functions a library does not implement.
 
     They are weak, so a definition in another object file takes their place. Every library has to define the functions
-    that return no status.
+    that return no status, and those of ours that take no handle.
     """
-    functions = [function for function in header.functions if _is_abi(function)]
+    functions = [function for function in header.functions if _is_abi(function) or _takes_handle(function)]
     definitions = "\n".join(_placeholder(function) for function in functions if _returns_status(function))
     rows = "".join(
         f'    {{"{function.name}", (void (*)(void)){function.name}, '
@@ -193,6 +193,7 @@ def entries(header: Header) -> str:
     )
     return f"""/* {header.banner} */
 #include "core/unimplemented.h"
+#include "mluops_ext.h"
 
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 #pragma GCC diagnostic ignored "-Wcast-function-type"
@@ -224,6 +225,10 @@ const NullCall null_calls[] = {{
 
 const size_t null_call_count = sizeof(null_calls) / sizeof(null_calls[0]);
 """
+
+
+def _takes_handle(function: Function) -> bool:
+    return function.parameters[:1] != () and function.parameters[0].type.endswith("mluOpHandle_t")
 
 
 def _is_abi(function: Function) -> bool:
