@@ -14,6 +14,11 @@ from pymluops.sim import _devices
 
 
 @pytest.fixture(autouse=True)
+def everything_here_compiles(compiler: str) -> None:
+    """Give all tests of the folder the mark `compiler`."""
+
+
+@pytest.fixture(autouse=True)
 def _kept_between_sessions(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """What did not change since an earlier session is not compiled again."""
     assert request.config.cache is not None

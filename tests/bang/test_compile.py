@@ -1,0 +1,121 @@
+"""Compiling sources into modules: errors, several files, the cache."""
+
+from __future__ import annotations
+
+import shutil
+import time
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pymluops
+from pymluops import bang
+
+
+def test_an_error_names_the_line_of_the_original(tmp_path: Path) -> None:
+    (tmp_path / "part.mluh").write_text("#pragma once\n\n__nram__ float x[2];\nint g() { return wrong; }\n")
+    main = tmp_path / "main.mlu"
+    main.write_text('#include "part.mluh"\n__mlu_entry__ void f() {}\n')
+    with pytest.raises(bang.CompileError, match=rf"(?m)^{tmp_path}/part\.mluh:4:\d+: error: .wrong. was not declared"):
+        bang.compile(main)
+    main.write_text('#include "part.mluh"\n\nstruct S { __nram__ int x[2]; };\n')
+    with pytest.raises(bang.CompileError, match=rf"^{main}:3: __nram__ cannot be used for a member"):
+        bang.compile([main])
+
+
+def test_several_sources_macros_and_folders(tmp_path: Path) -> None:
+    (tmp_path / "include").mkdir()
+    (tmp_path / "include" / "fill.h").write_text("__mlu_entry__ void fill(int *out);\n")
+    one, two = tmp_path / "one.mlu", tmp_path / "two.cpp"
+    one.write_text("#include <fill.h>\n__mlu_entry__ void fill(int *out) { out[0] = VALUE + __BANG_ARCH__; }\n")
+    two.write_text("int g() { return VALUE * NOTHING(2); }\n")
+    module = bang.compile(
+        [str(one), two],
+        include_dirs=[tmp_path / "include"],
+        defines={"VALUE": 5, "NOTHING(x)": "x"},
+        arch=592,
+        options=["-O1"],
+    )
+    out = np.zeros(1, np.int32)
+    module.kernel("fill")[1](out)
+    assert (out[0], module.function("g")()) == (597, 10)
+
+
+def test_what_did_not_change_is_not_compiled_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYMLUOPS_CACHE_DIR", str(tmp_path / "cache"))
+    (tmp_path / "two").mkdir()
+    header = tmp_path / "two" / "value.h"
+    header.write_text("#define VALUE 1\n")
+    source = tmp_path / "main.mlu"
+    source.write_text("#include <value.h>\nint value() { return VALUE; }\n")
+    folders = [tmp_path / "one", tmp_path / "two"]
+    folders[0].mkdir()
+
+    def value() -> tuple[Any, Path]:
+        module = bang.compile(source, include_dirs=folders)
+        return module.function("value")(), module.path
+
+    first = value()
+    start = time.perf_counter()
+    assert value() == first == (1, first[1])
+    assert time.perf_counter() - start < 0.5  # 50 ms on an idle machine
+    header.write_text("#define VALUE 2\n")
+    assert value()[0] == 2
+    (folders[0] / "value.h").write_text("#define VALUE 3\n")  # found before the other one
+    assert value()[0] == 3
+    assert [path.name for path in (tmp_path / "cache").iterdir() if path.name.startswith(".")] == []
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({"source_or_paths": "missing.mlu"}, "source_or_paths: missing.mlu: No such file"),
+        ({"source_or_paths": []}, "source_or_paths: expected a source or paths, got an empty list"),
+        ({"source_or_paths": 5}, "source_or_paths: expected a list, got 5"),
+        ({"arch": "mtp_613"}, r"arch: expected one of 'mtp_270' \(MLU270\), "),
+        ({"arch": None}, "arch: expected one of"),
+        ({"include_dirs": "x"}, "include_dirs: expected a list"),
+        ({"include_dirs": ["missing"]}, "include_dirs: expected folders, got missing"),
+        ({"defines": {"a b": 1}}, "defines: expected names of macros, got 'a b'"),
+        ({"defines": ["a"]}, "defines: expected a mapping"),
+        ({"options": "-O2"}, "options: expected a list"),
+        ({"options": [1]}, "options: expected texts, got 1"),
+    ],
+)
+def test_arguments_of_compile(arguments: dict[str, Any], said: str) -> None:
+    with pytest.raises(pymluops.BadParamError, match=f"^compile: {said}"):
+        bang.compile(**({"source_or_paths": "void f() {}"} | arguments))
+
+
+def test_a_compiler_that_is_not_there_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYMLUOPS_CXX", "no-such-compiler -O2")
+    with pytest.raises(pymluops.NotInitializedError, match="PYMLUOPS_CXX: expected the command of a C"):
+        bang.compile("void f() {}")
+    monkeypatch.setenv("PYMLUOPS_CXX", "")
+    monkeypatch.setenv("PATH", "")
+    with pytest.raises(pymluops.NotInitializedError, match=r"there is no C\+\+ compiler: install g\+\+"):
+        bang.compile("void f() {}")
+
+
+def test_a_cache_that_cannot_be_written_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYMLUOPS_CACHE_DIR", "/dev/null/cache")
+    with pytest.raises(pymluops.NotInitializedError, match="set PYMLUOPS_CACHE_DIR to a folder that can be written"):
+        bang.compile("void f() {}")
+
+
+def test_a_broken_library_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = "int broken() { return 1; }"
+    monkeypatch.setenv("PYMLUOPS_CACHE_DIR", str(tmp_path / "one"))
+    compiled = bang.compile(source).path
+    shutil.copytree(tmp_path / "one", tmp_path / "two")
+    (tmp_path / "two" / compiled.name).write_bytes(b"nothing")
+    monkeypatch.setenv("PYMLUOPS_CACHE_DIR", str(tmp_path / "two"))
+    with pytest.raises(pymluops.NotInitializedError, match=f"delete {tmp_path}/two, where compiled kernels are kept"):
+        bang.compile(source)
+
+
+def test_a_source_with_no_kernel_is_a_module() -> None:
+    module = bang.compile("int unused(int);\n")
+    assert (dict(module.kernels), dict(module.functions)) == ({}, {})
