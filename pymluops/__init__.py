@@ -30,6 +30,7 @@ from pymluops.threads import get_num_threads, set_num_threads
 if TYPE_CHECKING:
     from pymluops import functions as functions
     from pymluops import sim as sim
+    from pymluops import torch as torch
     from pymluops.functions import AdamWDescriptor as AdamWDescriptor
     from pymluops.functions import CarafeDescriptor as CarafeDescriptor
     from pymluops.functions import DCNDescriptor as DCNDescriptor
@@ -90,8 +91,8 @@ def __getattr__(name: str) -> Any:
         from importlib.metadata import version
 
         return version("pymluops")
-    # Programs that need neither the simulator nor single C functions do not wait for their modules.
-    if name in ("sim", "functions"):
+    # Programs that need neither the simulator nor single C functions nor torch do not wait for their modules.
+    if name in ("sim", "functions", "torch"):
         from importlib import import_module
 
         return import_module(f"pymluops.{name}")

@@ -37,6 +37,8 @@ int current_device() {
   return error == cnrtSuccess ? device : -1;
 }
 
+bool computes_double() { return false; }
+
 mluOpStatus_t check_environment(const char *function) { return check_level_variable(function); }
 
 }  // namespace mluops

@@ -12,6 +12,9 @@ int current_device();
 // NOT_INITIALIZED if a variable of the environment that the target reads is set to what it cannot be.
 mluOpStatus_t check_environment(const char *function);
 
+// Whether its operators compute in double too.
+bool computes_double();
+
 }  // namespace mluops
 
 #endif  // MLUOPS_CORE_TARGET_H_

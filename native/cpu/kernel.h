@@ -179,6 +179,12 @@ static inline float read_once(const float *place) {
   return value;
 }
 
+static inline double read_once(const double *place) {
+  double value;
+  __atomic_load(place, &value, __ATOMIC_RELAXED);
+  return value;
+}
+
 // Useful number of slots: at most one per thread and per task, and one for work too small to share. `values_per_task`
 // is the approximate number of values that a task reads or writes.
 static inline std::int64_t useful_slots(std::int64_t tasks, std::int64_t values_per_task) {

@@ -12,6 +12,8 @@ namespace mluops {
 
 int current_device() { return -1; }
 
+bool computes_double() { return true; }
+
 mluOpStatus_t check_environment(const char *function) { return check_settings(function); }
 
 }  // namespace mluops

@@ -49,6 +49,66 @@ const char *MLUOP_WIN_API mluopsExtGetLibraryVersion(void);
  * when the library is loaded, selects a lower one than the CPU has. */
 const char *MLUOP_WIN_API mluopsExtGetInstructionLevel(void);
 
+/* The operators in double: each takes what the function of mlu_op.h with its name takes, with MLUOP_DTYPE_DOUBLE in place of
+ * MLUOP_DTYPE_FLOAT, and refuses other types. Sums and positions are computed in double. A library for a device returns
+ * NOT_SUPPORTED. */
+mluOpStatus_t MLUOP_WIN_API mluopsExtTinShiftForwardDouble(
+    mluOpHandle_t handle, const mluOpTensorDescriptor_t input_desc, const void *input,
+    const mluOpTensorDescriptor_t shifts_desc, const void *shifts, const mluOpTensorDescriptor_t output_desc,
+    void *output);
+mluOpStatus_t MLUOP_WIN_API mluopsExtTinShiftBackwardDouble(
+    mluOpHandle_t handle, const mluOpTensorDescriptor_t grad_output_desc, const void *grad_output,
+    const mluOpTensorDescriptor_t shifts_desc, const void *shifts, const mluOpTensorDescriptor_t grad_input_desc,
+    void *grad_input);
+mluOpStatus_t MLUOP_WIN_API mluopsExtPsamaskForwardDouble(
+    mluOpHandle_t handle, const int psa_type, const mluOpTensorDescriptor_t x_desc, const void *x, const int h_mask,
+    const int w_mask, const mluOpTensorDescriptor_t y_desc, void *y);
+mluOpStatus_t MLUOP_WIN_API mluopsExtPsamaskBackwardDouble(
+    mluOpHandle_t handle, const int psa_type, const mluOpTensorDescriptor_t dy_desc, const void *dy, const int h_mask,
+    const int w_mask, const mluOpTensorDescriptor_t dx_desc, void *dx);
+mluOpStatus_t MLUOP_WIN_API mluopsExtBorderAlignForwardDouble(
+    mluOpHandle_t handle, const mluOpTensorDescriptor_t input_desc, const void *input,
+    const mluOpTensorDescriptor_t boxes_desc, const void *boxes, const int32_t pool_size,
+    const mluOpTensorDescriptor_t output_desc, void *output, const mluOpTensorDescriptor_t argmax_idx_desc,
+    void *argmax_idx);
+mluOpStatus_t MLUOP_WIN_API mluopsExtBorderAlignBackwardDouble(
+    mluOpHandle_t handle, const mluOpTensorDescriptor_t grad_output_desc, const void *grad_output,
+    const mluOpTensorDescriptor_t boxes_desc, const void *boxes, const mluOpTensorDescriptor_t argmax_idx_desc,
+    const void *argmax_idx, const int32_t pool_size, const mluOpTensorDescriptor_t grad_input_desc, void *grad_input);
+mluOpStatus_t MLUOP_WIN_API mluopsExtThreeInterpolateForwardDouble(
+    mluOpHandle_t handle, const mluOpTensorDescriptor_t features_desc, const void *features,
+    const mluOpTensorDescriptor_t indices_desc, const void *indices, const mluOpTensorDescriptor_t weights_desc,
+    const void *weights, const mluOpTensorDescriptor_t output_desc, void *output);
+mluOpStatus_t MLUOP_WIN_API mluopsExtThreeInterpolateBackwardDouble(
+    mluOpHandle_t handle, const mluOpTensorDescriptor_t grad_output_desc, const void *grad_output,
+    const mluOpTensorDescriptor_t indices_desc, const void *indices, const mluOpTensorDescriptor_t weights_desc,
+    const void *weights, const mluOpTensorDescriptor_t grad_features_desc, void *grad_features);
+mluOpStatus_t MLUOP_WIN_API mluopsExtThreeNNForwardDouble(
+    const mluOpHandle_t handle, const mluOpTensorDescriptor_t unknown_desc, const void *unknown,
+    const mluOpTensorDescriptor_t known_desc, const void *known, void *workspace, const size_t workspace_size,
+    const mluOpTensorDescriptor_t dist2_desc, void *dist2, const mluOpTensorDescriptor_t idx_desc, void *idx);
+mluOpStatus_t MLUOP_WIN_API mluopsExtBallQueryDouble(
+    mluOpHandle_t handle, const mluOpTensorDescriptor_t new_xyz_desc, const void *new_xyz,
+    const mluOpTensorDescriptor_t xyz_desc, const void *xyz, const double min_radius, const double max_radius,
+    const int nsample, const mluOpTensorDescriptor_t idx_desc, void *idx);
+mluOpStatus_t MLUOP_WIN_API mluopsExtMsDeformAttnForwardDouble(
+    mluOpHandle_t handle, const mluOpTensorDescriptor_t data_value_desc, const void *data_value,
+    const mluOpTensorDescriptor_t data_spatial_shapes_desc, const void *data_spatial_shapes,
+    const mluOpTensorDescriptor_t data_level_start_index_desc, const void *data_level_start_index,
+    const mluOpTensorDescriptor_t data_sampling_loc_desc, const void *data_sampling_loc,
+    const mluOpTensorDescriptor_t data_attn_weight_desc, const void *data_attn_weight, const int im2col_step,
+    const mluOpTensorDescriptor_t data_col_desc, void *data_col);
+mluOpStatus_t MLUOP_WIN_API mluopsExtMsDeformAttnBackwardDouble(
+    mluOpHandle_t handle, const mluOpTensorDescriptor_t value_desc, const void *value,
+    const mluOpTensorDescriptor_t spatial_shapes_desc, const void *spatial_shapes,
+    const mluOpTensorDescriptor_t level_start_index_desc, const void *level_start_index,
+    const mluOpTensorDescriptor_t sampling_loc_desc, const void *sampling_loc,
+    const mluOpTensorDescriptor_t attn_weight_desc, const void *attn_weight,
+    const mluOpTensorDescriptor_t grad_output_desc, const void *grad_output, const int32_t im2col_step,
+    const mluOpTensorDescriptor_t grad_value_desc, void *grad_value,
+    const mluOpTensorDescriptor_t grad_sampling_loc_desc, void *grad_sampling_loc,
+    const mluOpTensorDescriptor_t grad_attn_weight_desc, void *grad_attn_weight);
+
 #if defined(__GNUC__)
 #pragma GCC visibility pop
 #endif

@@ -149,7 +149,7 @@ cdef class Schema:
     cdef bint fills_zeros  # an output has `zero_if`
     cdef Plan plan
     cdef Plan workspace_plan
-    cdef object too_large
+    cdef readonly object too_large
 
     def __cinit__(self, str function not None, str name not None, tuple tensors not None, tuple scalars=(), *,
                   str workspace=None, too_large=errors.NotSupportedError):
@@ -181,6 +181,12 @@ cdef class Schema:
         free(self.scalar_specs)
         free(self.plan.steps)
         free(self.workspace_plan.steps)
+
+    @property
+    def scalar_types(self):
+        """What each scalar is to Python: ``"int"``, ``"float"`` or ``"bool"``. One of several choices is an int."""
+        names = {KIND_FLOAT: "float", KIND_DOUBLE: "float", KIND_BOOL: "bool"}
+        return tuple([names.get(self.scalar_specs[i].kind, "int") for i in range(self.scalar_count)])
 
     cdef int symbol(self, str name) except -1:
         if name not in self.symbols:

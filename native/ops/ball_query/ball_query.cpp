@@ -2,6 +2,7 @@
 
 #include "core/check.h"
 #include "core/exception_guard.h"
+#include "mluops_ext.h"
 
 namespace mluops {
 namespace {
@@ -15,13 +16,12 @@ struct Tensors {
 };
 
 // A NaN is refused too.
-mluOpStatus_t check_radius(const char *function, const char *argument, float radius) {
-  MLUOPS_REQUIRE(radius >= 0, MLUOP_STATUS_BAD_PARAM, function, argument, "at least 0",
-                 Text::format("%g", static_cast<double>(radius)));
+mluOpStatus_t check_radius(const char *function, const char *argument, double radius) {
+  MLUOPS_REQUIRE(radius >= 0, MLUOP_STATUS_BAD_PARAM, function, argument, "at least 0", Text::format("%g", radius));
   return MLUOP_STATUS_SUCCESS;
 }
 
-mluOpStatus_t check_numbers(const char *function, float min_radius, float max_radius, int nsample) {
+mluOpStatus_t check_numbers(const char *function, double min_radius, double max_radius, int nsample) {
   MLUOPS_TRY(check_radius(function, "min_radius", min_radius));
   MLUOPS_TRY(check_radius(function, "max_radius", max_radius));
   MLUOPS_REQUIRE(nsample >= 0, MLUOP_STATUS_BAD_PARAM, function, "nsample", "at least 0", Text::format("%d", nsample));
@@ -47,8 +47,8 @@ mluOpStatus_t check_types(const char *function, const Tensors &t) {
   return need_dtype(function, t.idx, MLUOP_DTYPE_INT32);
 }
 
-mluOpStatus_t ball_query(const char *function, mluOpHandle_t handle, const Tensors &t, float min_radius,
-                         float max_radius, int nsample) {
+mluOpStatus_t ball_query(const char *function, mluOpHandle_t handle, const Tensors &t, double min_radius,
+                         double max_radius, int nsample) {
   MLUOPS_TRY(check_numbers(function, min_radius, max_radius, nsample));
   MLUOPS_TRY(need_handle(function, handle));
   MLUOPS_TRY(need_descriptors(function, {t.new_xyz, t.xyz, t.idx}));
@@ -68,6 +68,7 @@ mluOpStatus_t ball_query(const char *function, mluOpHandle_t handle, const Tenso
   problem.min_radius = min_radius;
   problem.max_radius = max_radius;
   problem.half = t.xyz.desc->dtype == MLUOP_DTYPE_HALF;
+  problem.is_double = t.xyz.desc->dtype == MLUOP_DTYPE_DOUBLE;
   problem.new_xyz = t.new_xyz.data;
   problem.xyz = t.xyz.data;
   problem.indices = static_cast<std::int32_t *>(const_cast<void *>(t.idx.data));
@@ -83,6 +84,18 @@ mluOpStatus_t MLUOP_WIN_API mluOpBallQuery(mluOpHandle_t handle, const mluOpTens
                                            const mluOpTensorDescriptor_t idx_desc, void *idx) {
   return mluops::guarded("mluOpBallQuery", [&] {
     return mluops::ball_query("mluOpBallQuery", handle,
+                              {{"new_xyz", new_xyz_desc, new_xyz}, {"xyz", xyz_desc, xyz}, {"idx", idx_desc, idx}},
+                              min_radius, max_radius, nsample);
+  });
+}
+
+mluOpStatus_t MLUOP_WIN_API mluopsExtBallQueryDouble(mluOpHandle_t handle, const mluOpTensorDescriptor_t new_xyz_desc,
+                                                     const void *new_xyz, const mluOpTensorDescriptor_t xyz_desc,
+                                                     const void *xyz, const double min_radius, const double max_radius,
+                                                     const int nsample, const mluOpTensorDescriptor_t idx_desc,
+                                                     void *idx) {
+  return mluops::guarded("mluopsExtBallQueryDouble", [&] {
+    return mluops::ball_query("mluopsExtBallQueryDouble", handle,
                               {{"new_xyz", new_xyz_desc, new_xyz}, {"xyz", xyz_desc, xyz}, {"idx", idx_desc, idx}},
                               min_radius, max_radius, nsample);
   });

@@ -16,12 +16,13 @@ struct BallQueryProblem {
   std::int64_t centres;  // M
   std::int64_t points;   // N
   std::int64_t samples;
-  float min_radius;
-  float max_radius;
-  bool half;              // type of the coordinates: half (held as 16 bits) or float
-  const void *new_xyz;    // centres [batches, centres, 3]
-  const void *xyz;        // points [batches, points, 3]
-  std::int32_t *indices;  // [batches, centres, samples]
+  double min_radius;
+  double max_radius;
+  bool half;               // type of the coordinates: half (held as 16 bits) or float
+  bool is_double = false;  // double instead
+  const void *new_xyz;     // centres [batches, centres, 3]
+  const void *xyz;         // points [batches, points, 3]
+  std::int32_t *indices;   // [batches, centres, samples]
 };
 
 mluOpStatus_t launch_ball_query(mluOpHandle_t handle, const BallQueryProblem &problem);

@@ -1,8 +1,7 @@
 // BallQuery on the CPU. Points are read a tile at a time, and each centre of a block goes through the tile with as many points as
 // a vector has lanes, until it has all its samples. So a tile is turned into arrays of coordinates once for a block of centres, and
 // no memory is needed but the stack.
-#include "cpu/points.h"
-#include "ops/ball_query/ball_query.h"
+#include "ops/ball_query/cpu_double.h"
 
 MLUOPS_BEGIN_LEVEL
 namespace {
@@ -38,9 +37,7 @@ template <typename T, typename Steps>
 class BallQuery {
  public:
   explicit BallQuery(const BallQueryProblem &problem)
-      : problem_(problem),
-        from_(problem.min_radius * problem.min_radius),
-        to_(problem.max_radius * problem.max_radius) {}
+      : problem_(problem), from_(square(problem.min_radius)), to_(square(problem.max_radius)) {}
 
   // Centres are counted through all batches.
   void operator()(std::int64_t begin, std::int64_t end) const {
@@ -54,6 +51,9 @@ class BallQuery {
   }
 
  private:
+  // Radii of the ABI are floats, and so are their squares.
+  static float square(double radius) { return static_cast<float>(radius) * static_cast<float>(radius); }
+
   void block(std::int64_t batch, std::int64_t begin, std::int64_t count) const {
     Centre centres[kBlockCentres];
     for (std::int64_t i = 0; i < count; ++i) centres[i] = centre(begin + i);
@@ -107,25 +107,28 @@ class BallQuery {
   const float from_, to_;  // squares of the radii
 };
 
-template <typename T, typename Steps>
+template <typename Body>
 void run(const BallQueryProblem &problem) {
   // Few enough for a share of all threads, but enough to be worth reading tiles.
   constexpr std::int64_t kLeast = 8, kDistances = 1 << 16;
   const std::int64_t grain = larger(kLeast, kDistances / problem.points);
-  BallQuery<T, Steps> query(problem);
+  Body query{problem};
   parallel_for(problem.batches * problem.centres, grain, query);
 }
 
 }  // namespace
 
 mluOpStatus_t ball_query(const BallQueryProblem &problem) {
-  if (problem.half) {
-    run<Half, HalfSteps>(problem);
+  if (problem.is_double) {
+    run<DoubleBallQuery>(problem);
+  } else if (problem.half) {
+    run<BallQuery<Half, HalfSteps>>(problem);
   } else {
-    run<float, FloatSteps>(problem);
+    run<BallQuery<float, FloatSteps>>(problem);
   }
   return MLUOP_STATUS_SUCCESS;
 }
 
 MLUOPS_END_LEVEL
-MLUOPS_DEFINE_LAUNCH(launch_ball_query, ball_query, BallQueryProblem, "mluOpBallQuery");
+MLUOPS_DEFINE_LAUNCH(launch_ball_query, ball_query, BallQueryProblem,
+                     problem.is_double ? "mluopsExtBallQueryDouble" : "mluOpBallQuery");

@@ -2,6 +2,7 @@
 
 #include "core/check.h"
 #include "core/exception_guard.h"
+#include "mluops_ext.h"
 
 namespace mluops {
 namespace {
@@ -43,6 +44,7 @@ BorderAlignGeometry geometry_of(const TensorArgument &features, const TensorArgu
   geometry.channels = features.desc->dims[3] / kBorders;
   geometry.pool_size = pool_size;
   geometry.half = features.desc->dtype == MLUOP_DTYPE_HALF;
+  geometry.is_double = features.desc->dtype == MLUOP_DTYPE_DOUBLE;
   return geometry;
 }
 
@@ -151,6 +153,30 @@ mluOpStatus_t MLUOP_WIN_API mluOpBorderAlignBackward(mluOpHandle_t handle,
                                                      const mluOpTensorDescriptor_t grad_input_desc, void *grad_input) {
   return mluops::guarded("mluOpBorderAlignBackward", [&] {
     return mluops::border_align_backward("mluOpBorderAlignBackward", handle,
+                                         {"grad_output", grad_output_desc, grad_output}, {"boxes", boxes_desc, boxes},
+                                         {"argmax_idx", argmax_idx_desc, argmax_idx}, pool_size,
+                                         {"grad_input", grad_input_desc, grad_input});
+  });
+}
+
+mluOpStatus_t MLUOP_WIN_API mluopsExtBorderAlignForwardDouble(
+    mluOpHandle_t handle, const mluOpTensorDescriptor_t input_desc, const void *input,
+    const mluOpTensorDescriptor_t boxes_desc, const void *boxes, const int32_t pool_size,
+    const mluOpTensorDescriptor_t output_desc, void *output, const mluOpTensorDescriptor_t argmax_idx_desc,
+    void *argmax_idx) {
+  return mluops::guarded("mluopsExtBorderAlignForwardDouble", [&] {
+    return mluops::border_align_forward("mluopsExtBorderAlignForwardDouble", handle, {"input", input_desc, input},
+                                        {"boxes", boxes_desc, boxes}, pool_size, {"output", output_desc, output},
+                                        {"argmax_idx", argmax_idx_desc, argmax_idx});
+  });
+}
+
+mluOpStatus_t MLUOP_WIN_API mluopsExtBorderAlignBackwardDouble(
+    mluOpHandle_t handle, const mluOpTensorDescriptor_t grad_output_desc, const void *grad_output,
+    const mluOpTensorDescriptor_t boxes_desc, const void *boxes, const mluOpTensorDescriptor_t argmax_idx_desc,
+    const void *argmax_idx, const int32_t pool_size, const mluOpTensorDescriptor_t grad_input_desc, void *grad_input) {
+  return mluops::guarded("mluopsExtBorderAlignBackwardDouble", [&] {
+    return mluops::border_align_backward("mluopsExtBorderAlignBackwardDouble", handle,
                                          {"grad_output", grad_output_desc, grad_output}, {"boxes", boxes_desc, boxes},
                                          {"argmax_idx", argmax_idx_desc, argmax_idx}, pool_size,
                                          {"grad_input", grad_input_desc, grad_input});

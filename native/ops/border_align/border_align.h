@@ -19,6 +19,7 @@ struct BorderAlignGeometry {
   std::int64_t channels;  // of one border; the feature map has kBorders times as many
   std::int32_t pool_size;
   bool half;
+  bool is_double = false;  // everything but argmax, instead of float or half
 };
 
 struct BorderAlignForwardProblem {

@@ -1,5 +1,6 @@
 // BorderAlign on the CPU: division into tasks, and their scratch memory.
 #include "ops/border_align/cpu_backward.h"
+#include "ops/border_align/cpu_double.h"
 #include "ops/border_align/cpu_forward.h"
 
 MLUOPS_BEGIN_LEVEL
@@ -35,16 +36,26 @@ mluOpStatus_t run(const char *function, const typename Kernel::Problem &problem)
 
 mluOpStatus_t border_align_forward(const BorderAlignForwardProblem &problem) {
   constexpr const char *kFunction = "mluOpBorderAlignForward";
+  if (problem.geometry.is_double) {
+    DoubleForward forward(problem);
+    parallel_for(problem.geometry.batches * problem.geometry.boxes * kBorders, kFewGrain, forward);
+    return MLUOP_STATUS_SUCCESS;
+  }
   return problem.geometry.half ? run<Forward<Half>>(kFunction, problem) : run<Forward<float>>(kFunction, problem);
 }
 
 mluOpStatus_t border_align_backward(const BorderAlignBackwardProblem &problem) {
   constexpr const char *kFunction = "mluOpBorderAlignBackward";
+  if (problem.geometry.is_double) {
+    DoubleBackward backward(problem);
+    parallel_for(problem.geometry.batches * kBorders, 1, backward);
+    return MLUOP_STATUS_SUCCESS;
+  }
   return problem.geometry.half ? run<Backward<Half>>(kFunction, problem) : run<Backward<float>>(kFunction, problem);
 }
 
 MLUOPS_END_LEVEL
 MLUOPS_DEFINE_LAUNCH(launch_border_align_forward, border_align_forward, BorderAlignForwardProblem,
-                     "mluOpBorderAlignForward");
+                     problem.geometry.is_double ? "mluopsExtBorderAlignForwardDouble" : "mluOpBorderAlignForward");
 MLUOPS_DEFINE_LAUNCH(launch_border_align_backward, border_align_backward, BorderAlignBackwardProblem,
-                     "mluOpBorderAlignBackward");
+                     problem.geometry.is_double ? "mluopsExtBorderAlignBackwardDouble" : "mluOpBorderAlignBackward");

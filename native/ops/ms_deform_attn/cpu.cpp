@@ -1,14 +1,20 @@
 // MsDeformAttn on the CPU: vectors of channels, samples in the order of levels and points.
 #include "ops/ms_deform_attn/cpu_backward.h"
+#include "ops/ms_deform_attn/cpu_double.h"
 #include "ops/ms_deform_attn/cpu_forward.h"
 
 MLUOPS_BEGIN_LEVEL
 namespace {
 
-constexpr const char *kForward = "mluOpMsDeformAttnForward";
-constexpr const char *kBackward = "mluOpMsDeformAttnBackward";
+const char *forward_name(const MsDeformAttnGeometry &g) {
+  return g.is_double ? "mluopsExtMsDeformAttnForwardDouble" : "mluOpMsDeformAttnForward";
+}
+const char *backward_name(const MsDeformAttnGeometry &g) {
+  return g.is_double ? "mluopsExtMsDeformAttnBackwardDouble" : "mluOpMsDeformAttnBackward";
+}
 
-void clear_all(float *values, std::int64_t count) {
+void clear_all(const MsDeformAttnGeometry &g, float *values, std::int64_t count) {
+  if (g.is_double) count *= sizeof(double) / sizeof(float);
   constexpr std::int64_t kPiece = 1 << 16;
   auto clear = [&](std::int64_t begin, std::int64_t end) { clear_floats_interruptible(values + begin, end - begin); };
   parallel_for(count, kPiece, clear);
@@ -25,10 +31,16 @@ std::int64_t grain_of(const MsDeformAttnGeometry &g) {
 mluOpStatus_t clear_gradients(const MsDeformAttnBackwardProblem &problem) {
   const MsDeformAttnGeometry &g = problem.geometry;
   const std::int64_t samples = rows_of(g) * g.levels * g.points;
-  clear_all(problem.grad_value, g.batches * g.keys * g.heads * g.channels);
-  clear_all(problem.grad_locations, 2 * samples);
-  clear_all(problem.grad_weights, samples);
+  clear_all(g, problem.grad_value, g.batches * g.keys * g.heads * g.channels);
+  clear_all(g, problem.grad_locations, 2 * samples);
+  clear_all(g, problem.grad_weights, samples);
   return MLUOP_STATUS_SUCCESS;
+}
+
+template <typename OfSamples, typename OfValue>
+void run_backward(const MsDeformAttnGeometry &g, OfSamples of_samples, OfValue &of_value, std::int64_t value_tasks) {
+  parallel_for(rows_of(g), grain_of(g), of_samples);
+  if (!interrupted()) parallel_for(value_tasks, 1, of_value);
 }
 
 }  // namespace
@@ -36,13 +48,18 @@ mluOpStatus_t clear_gradients(const MsDeformAttnBackwardProblem &problem) {
 mluOpStatus_t ms_deform_attn_forward(const MsDeformAttnForwardProblem &problem) {
   const MsDeformAttnGeometry &g = problem.geometry;
   if (g.nothing_sampled) {
-    clear_all(problem.output, rows_of(g) * g.channels);
+    clear_all(g, problem.output, rows_of(g) * g.channels);
     return MLUOP_STATUS_SUCCESS;
   }
   const Scratch<MapLevel> levels(g.levels);
-  if (levels.data() == nullptr) return out_of_memory(kForward);
-  MLUOPS_TRY(read_levels(kForward, g, problem.levels, levels.data()));
+  if (levels.data() == nullptr) return out_of_memory(forward_name(g));
+  MLUOPS_TRY(read_levels(forward_name(g), g, problem.levels, levels.data()));
   if (interrupted()) return MLUOP_STATUS_SUCCESS;
+  if (g.is_double) {
+    DoubleForward forward{problem, levels.data()};
+    parallel_for(rows_of(g), grain_of(g), forward);
+    return MLUOP_STATUS_SUCCESS;
+  }
   MsDeformAttnForward forward(problem, levels.data());
   parallel_for(rows_of(g), grain_of(g), forward);
   return MLUOP_STATUS_SUCCESS;
@@ -52,20 +69,23 @@ mluOpStatus_t ms_deform_attn_backward(const MsDeformAttnBackwardProblem &problem
   const MsDeformAttnGeometry &g = problem.geometry;
   if (g.nothing_sampled) return clear_gradients(problem);
   const Scratch<MapLevel> levels(g.levels);
-  if (levels.data() == nullptr) return out_of_memory(kBackward);
-  MLUOPS_TRY(read_levels(kBackward, g, problem.levels, levels.data()));
+  if (levels.data() == nullptr) return out_of_memory(backward_name(g));
+  MLUOPS_TRY(read_levels(backward_name(g), g, problem.levels, levels.data()));
   if (interrupted()) return MLUOP_STATUS_SUCCESS;
-  SampleGradients of_samples(problem, levels.data());
-  parallel_for(rows_of(g), grain_of(g), of_samples);
-  clear_all(problem.grad_value, g.batches * g.keys * g.heads * g.channels);
+  clear_all(g, problem.grad_value, g.batches * g.keys * g.heads * g.channels);
   if (interrupted()) return MLUOP_STATUS_SUCCESS;
-  ValueGradient of_value(problem, levels.data());
-  parallel_for(of_value.tasks(), 1, of_value);
+  if (g.is_double) {
+    DoubleValueGradient of_value{problem, levels.data()};
+    run_backward(g, DoubleSampleGradients{problem, levels.data()}, of_value, g.batches * g.heads);
+  } else {
+    ValueGradient of_value(problem, levels.data());
+    run_backward(g, SampleGradients(problem, levels.data()), of_value, of_value.tasks());
+  }
   return MLUOP_STATUS_SUCCESS;
 }
 
 MLUOPS_END_LEVEL
 MLUOPS_DEFINE_LAUNCH(launch_ms_deform_attn_forward, ms_deform_attn_forward, MsDeformAttnForwardProblem,
-                     "mluOpMsDeformAttnForward");
+                     mluops::MLUOPS_LEVEL::forward_name(problem.geometry));
 MLUOPS_DEFINE_LAUNCH(launch_ms_deform_attn_backward, ms_deform_attn_backward, MsDeformAttnBackwardProblem,
-                     "mluOpMsDeformAttnBackward");
+                     mluops::MLUOPS_LEVEL::backward_name(problem.geometry));

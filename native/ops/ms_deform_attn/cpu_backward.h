@@ -55,8 +55,8 @@ class SampleGradients {
     float *locations = problem_.grad_locations + 2 * first, *weights = problem_.grad_weights + first;
     clear_floats(locations, 2 * samples);
     clear_floats(weights, samples);
-    SampleReader reader(g_, levels_, problem_.locations + 2 * first, problem_.weights + first);
-    Sample sample;
+    SampleReader<float> reader(g_, levels_, problem_.locations + 2 * first, problem_.weights + first);
+    Sample<float> sample;
     while (reader.next(sample)) {
       if (poll.interrupted(8 + kCorners * g_.channels)) return false;
       CornerRows corners;
@@ -66,7 +66,8 @@ class SampleGradients {
     return !poll.interrupted(samples);
   }
 
-  void fill(const Sample &sample, const CornerRows &corners, const float *grad, float *location, float *weight) const {
+  void fill(const Sample<float> &sample, const CornerRows &corners, const float *grad, float *location,
+            float *weight) const {
     ChannelSum of_weight, of_x, of_y;
     std::int64_t c = 0;
     for (; c + ChannelSum::kSums <= g_.channels; c += ChannelSum::kSums) {
@@ -83,9 +84,9 @@ class SampleGradients {
 
   // kSome: there may be fewer channels than lanes; others add nothing, not even NaN.
   template <bool kSome>
-  [[gnu::always_inline]] static void add(const Sample &s, const CornerRows &corners, const float *grad, std::int64_t c,
-                                         std::int64_t lanes, int v, ChannelSum &of_weight, ChannelSum &of_x,
-                                         ChannelSum &of_y) {
+  [[gnu::always_inline]] static void add(const Sample<float> &s, const CornerRows &corners, const float *grad,
+                                         std::int64_t c, std::int64_t lanes, int v, ChannelSum &of_weight,
+                                         ChannelSum &of_x, ChannelSum &of_y) {
     Vector value[kCorners];
     for (int corner = 0; corner < kCorners; ++corner) value[corner] = load_some(corners.at(corner, c), lanes);
     const Vector g = load_some(grad + c, lanes);
@@ -134,8 +135,8 @@ class ValueGradient {
     for (std::int64_t query = 0; query < g_.queries; ++query) {
       const std::int64_t row = (batch * g_.queries + query) * g_.heads + head;
       const float *grad = problem_.grad_output + row * g_.channels + channel;
-      SampleReader reader(g_, levels_, problem_.locations + 2 * row * samples, problem_.weights + row * samples);
-      Sample sample;
+      SampleReader<float> reader(g_, levels_, problem_.locations + 2 * row * samples, problem_.weights + row * samples);
+      Sample<float> sample;
       while (reader.next(sample)) {
         if (poll.interrupted(8 + kCorners * count)) return;
         add(sample, grad, value, count);
@@ -144,7 +145,7 @@ class ValueGradient {
     }
   }
 
-  void add(const Sample &sample, const float *grad, float *value, std::int64_t count) const {
+  void add(const Sample<float> &sample, const float *grad, float *value, std::int64_t count) const {
     for (int corner = 0; corner < kCorners; ++corner) {
       if (sample.key[corner] < 0) continue;
       float *target = value + sample.key[corner] * g_.heads * g_.channels;

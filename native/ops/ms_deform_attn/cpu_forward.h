@@ -36,14 +36,14 @@ class MsDeformAttnForward {
     const std::int64_t stride = g_.heads * g_.channels;
     const float *value = problem_.value + (batch * g_.keys * g_.heads + head) * g_.channels;
     const std::int64_t first = row * g_.levels * g_.points;
-    SampleReader reader(g_, levels_, problem_.locations + 2 * first, problem_.weights + first);
+    SampleReader<float> reader(g_, levels_, problem_.locations + 2 * first, problem_.weights + first);
     float *output = problem_.output + row * g_.channels;
     clear_floats(output, g_.channels);
     Placed placed[kPlaced];
     int count = kPlaced;
     while (count == kPlaced) {
       if (poll.interrupted(kPlaced * (8 + kCorners * g_.channels))) return false;
-      Sample sample;
+      Sample<float> sample;
       for (count = 0; count < kPlaced && reader.next(sample); ++count) {
         placed[count].corners.find(sample, value, stride);
         std::memcpy(placed[count].corner_weight, sample.corner_weight, sizeof sample.corner_weight);

@@ -37,30 +37,33 @@ mluOpStatus_t read_levels(const char *function, const MsDeformAttnGeometry &g, c
 }
 
 // A sample that counts. A corner outside of the map has key -1.
+template <typename Real>
 struct Sample {
   std::int64_t key[kCorners];
-  float corner_weight[kCorners];
-  float hy, hx, ly, lx;  // distances from the upper and lower corners
-  float height, width;
-  float weight;         // of attention
+  Real corner_weight[kCorners];
+  Real hy, hx, ly, lx;  // distances from the upper and lower corners
+  Real height, width;
+  Real weight;          // of attention
   std::int64_t number;  // among those of its query and head
 };
 
 // The largest whole number up to x, which an int32 holds.
-inline std::int32_t floor_of(float x) {
+template <typename Real>
+inline std::int32_t floor_of(Real x) {
   const std::int32_t whole = static_cast<std::int32_t>(x);
-  return static_cast<float>(whole) > x ? whole - 1 : whole;
+  return static_cast<Real>(whole) > x ? whole - 1 : whole;
 }
 
 // Whether the sample at `location`, (x, y), counts; a NaN does not.
-inline bool place_sample(const MapLevel &level, const float *location, Sample &sample) {
-  const float width = static_cast<float>(level.width), height = static_cast<float>(level.height);
-  const float x = read_once(location) * width - 0.5f;
-  const float y = read_once(location + 1) * height - 0.5f;
+template <typename Real>
+inline bool place_sample(const MapLevel &level, const Real *location, Sample<Real> &sample) {
+  const Real width = static_cast<Real>(level.width), height = static_cast<Real>(level.height), half = 0.5f;
+  const Real x = read_once(location) * width - half;
+  const Real y = read_once(location + 1) * height - half;
   if (!(x > -1 && y > -1 && x < width && y < height)) return false;
   const std::int32_t xl = floor_of(x), yl = floor_of(y);
-  sample.lx = x - static_cast<float>(xl);
-  sample.ly = y - static_cast<float>(yl);
+  sample.lx = x - static_cast<Real>(xl);
+  sample.ly = y - static_cast<Real>(yl);
   sample.hx = 1 - sample.lx;
   sample.hy = 1 - sample.ly;
   sample.width = width;
@@ -76,13 +79,14 @@ inline bool place_sample(const MapLevel &level, const float *location, Sample &s
 }
 
 // Goes through the samples of a query and head, level by level.
+template <typename Real>
 class SampleReader {
  public:
-  SampleReader(const MsDeformAttnGeometry &g, const MapLevel *levels, const float *locations, const float *weights)
+  SampleReader(const MsDeformAttnGeometry &g, const MapLevel *levels, const Real *locations, const Real *weights)
       : count_(g.levels * g.points), points_(g.points), level_(levels), locations_(locations), weights_(weights) {}
 
   // The next sample that counts; false behind the last one.
-  bool next(Sample &sample) {
+  bool next(Sample<Real> &sample) {
     while (number_ < count_) {
       if (point_ == points_) {
         point_ = 0;
@@ -101,8 +105,8 @@ class SampleReader {
  private:
   const std::int64_t count_, points_;
   const MapLevel *level_;
-  const float *const locations_;
-  const float *const weights_;
+  const Real *const locations_;
+  const Real *const weights_;
   std::int64_t number_ = 0, point_ = 0;
 };
 
@@ -116,7 +120,7 @@ struct CornerRows {
   std::int64_t step[kCorners];
 
   // `value` is that of the batch and head, `stride` the distance of keys.
-  void find(const Sample &sample, const float *value, std::int64_t stride) {
+  void find(const Sample<float> &sample, const float *value, std::int64_t stride) {
     for (int corner = 0; corner < kCorners; ++corner) {
       const bool inside = sample.key[corner] >= 0;
       row[corner] = inside ? value + sample.key[corner] * stride : kZeros;

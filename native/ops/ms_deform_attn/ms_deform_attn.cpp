@@ -2,6 +2,7 @@
 
 #include "core/check.h"
 #include "core/exception_guard.h"
+#include "mluops_ext.h"
 
 namespace mluops {
 namespace {
@@ -85,11 +86,10 @@ mluOpStatus_t check_backward_dims(const char *function, const Tensors &t, const 
 }
 
 mluOpStatus_t check_types(const char *function, const Tensors &t) {
-  MLUOPS_TRY(need_dtype(function, t.value, MLUOP_DTYPE_FLOAT));
+  MLUOPS_TRY(need_float(function, t.value));
   MLUOPS_TRY(need_dtype(function, t.shapes, MLUOP_DTYPE_INT32));
   MLUOPS_TRY(need_dtype(function, t.starts, MLUOP_DTYPE_INT32));
-  for (const TensorArgument &tensor : {t.locations, t.weights, t.output})
-    MLUOPS_TRY(need_dtype(function, tensor, MLUOP_DTYPE_FLOAT));
+  for (const TensorArgument &tensor : {t.locations, t.weights, t.output}) MLUOPS_TRY(need_float(function, tensor));
   return MLUOP_STATUS_SUCCESS;
 }
 
@@ -111,6 +111,7 @@ MsDeformAttnGeometry geometry_of(const Tensors &t) {
   geometry.queries = t.weights.desc->dims[1];
   geometry.levels = t.weights.desc->dims[3];
   geometry.points = t.weights.desc->dims[4];
+  geometry.is_double = t.value.desc->dtype == MLUOP_DTYPE_DOUBLE;
   geometry.nothing_sampled = false;
   return geometry;
 }
@@ -185,7 +186,7 @@ mluOpStatus_t backward(const char *function, mluOpHandle_t handle, const Tensors
                                     grad.locations, grad.weights}));
   MLUOPS_TRY(check_types(function, t));
   for (const TensorArgument &tensor : {grad.value, grad.locations, grad.weights})
-    MLUOPS_TRY(need_dtype(function, tensor, MLUOP_DTYPE_FLOAT));
+    MLUOPS_TRY(need_float(function, tensor));
   MLUOPS_TRY(check_step(function, t.weights.desc->dims[0], step));
   MLUOPS_TRY(check_backward_dims(function, t, grad));
   MLUOPS_TRY(need_indexable(function, {t.value, t.locations}));
@@ -238,6 +239,50 @@ mluOpStatus_t MLUOP_WIN_API mluOpMsDeformAttnBackward(
     const mluOpTensorDescriptor_t grad_attn_weight_desc, void *grad_attn_weight) {
   return mluops::guarded("mluOpMsDeformAttnBackward", [&] {
     return mluops::backward("mluOpMsDeformAttnBackward", handle,
+                            {{"value", value_desc, value},
+                             {"spatial_shapes", spatial_shapes_desc, spatial_shapes},
+                             {"level_start_index", level_start_index_desc, level_start_index},
+                             {"sampling_loc", sampling_loc_desc, sampling_loc},
+                             {"attn_weight", attn_weight_desc, attn_weight},
+                             {"grad_output", grad_output_desc, grad_output}},
+                            im2col_step,
+                            {{"grad_value", grad_value_desc, grad_value},
+                             {"grad_sampling_loc", grad_sampling_loc_desc, grad_sampling_loc},
+                             {"grad_attn_weight", grad_attn_weight_desc, grad_attn_weight}});
+  });
+}
+
+mluOpStatus_t MLUOP_WIN_API mluopsExtMsDeformAttnForwardDouble(
+    mluOpHandle_t handle, const mluOpTensorDescriptor_t data_value_desc, const void *data_value,
+    const mluOpTensorDescriptor_t data_spatial_shapes_desc, const void *data_spatial_shapes,
+    const mluOpTensorDescriptor_t data_level_start_index_desc, const void *data_level_start_index,
+    const mluOpTensorDescriptor_t data_sampling_loc_desc, const void *data_sampling_loc,
+    const mluOpTensorDescriptor_t data_attn_weight_desc, const void *data_attn_weight, const int im2col_step,
+    const mluOpTensorDescriptor_t data_col_desc, void *data_col) {
+  return mluops::guarded("mluopsExtMsDeformAttnForwardDouble", [&] {
+    return mluops::forward("mluopsExtMsDeformAttnForwardDouble", handle,
+                           {{"data_value", data_value_desc, data_value},
+                            {"data_spatial_shapes", data_spatial_shapes_desc, data_spatial_shapes},
+                            {"data_level_start_index", data_level_start_index_desc, data_level_start_index},
+                            {"data_sampling_loc", data_sampling_loc_desc, data_sampling_loc},
+                            {"data_attn_weight", data_attn_weight_desc, data_attn_weight},
+                            {"data_col", data_col_desc, data_col}},
+                           im2col_step);
+  });
+}
+
+mluOpStatus_t MLUOP_WIN_API mluopsExtMsDeformAttnBackwardDouble(
+    mluOpHandle_t handle, const mluOpTensorDescriptor_t value_desc, const void *value,
+    const mluOpTensorDescriptor_t spatial_shapes_desc, const void *spatial_shapes,
+    const mluOpTensorDescriptor_t level_start_index_desc, const void *level_start_index,
+    const mluOpTensorDescriptor_t sampling_loc_desc, const void *sampling_loc,
+    const mluOpTensorDescriptor_t attn_weight_desc, const void *attn_weight,
+    const mluOpTensorDescriptor_t grad_output_desc, const void *grad_output, const int32_t im2col_step,
+    const mluOpTensorDescriptor_t grad_value_desc, void *grad_value,
+    const mluOpTensorDescriptor_t grad_sampling_loc_desc, void *grad_sampling_loc,
+    const mluOpTensorDescriptor_t grad_attn_weight_desc, void *grad_attn_weight) {
+  return mluops::guarded("mluopsExtMsDeformAttnBackwardDouble", [&] {
+    return mluops::backward("mluopsExtMsDeformAttnBackwardDouble", handle,
                             {{"value", value_desc, value},
                              {"spatial_shapes", spatial_shapes_desc, spatial_shapes},
                              {"level_start_index", level_start_index_desc, level_start_index},

@@ -16,8 +16,9 @@ struct MsDeformAttnGeometry {
   std::int64_t channels;
   std::int64_t queries;
   std::int64_t levels;
-  std::int64_t points;   // samples for each query, head and level
-  bool nothing_sampled;  // results are 0, and no input is read
+  std::int64_t points;     // samples for each query, head and level
+  bool is_double = false;  // the pointers of the problems are to double
+  bool nothing_sampled;    // results are 0, and no input is read
 };
 
 // Level l is a map of height shapes[l, 0] and width shapes[l, 1], whose pixels are keys from starts[l] on, row by row. The names

@@ -6,6 +6,7 @@
 #include "ops/psamask/cpu_collect.h"
 #include "ops/psamask/cpu_distribute_backward.h"
 #include "ops/psamask/cpu_distribute_forward.h"
+#include "ops/psamask/cpu_double.h"
 
 MLUOPS_BEGIN_LEVEL
 namespace {
@@ -27,10 +28,18 @@ mluOpStatus_t run_distribute(const char *function, const Distribute &distribute,
   return MLUOP_STATUS_SUCCESS;
 }
 
+inline const double *doubles(const void *values) { return static_cast<const double *>(values); }
+inline double *doubles(void *values) { return static_cast<double *>(values); }
+
 }  // namespace
 
 mluOpStatus_t psamask_forward(const PsamaskForwardProblem &problem) {
   const Map g(problem.geometry);
+  if (g.is_double) {
+    DoubleForward forward{g, doubles(problem.mask), doubles(problem.map)};
+    parallel_for(g.batches * g.area, grain(g.area), forward);
+    return MLUOP_STATUS_SUCCESS;
+  }
   const bool nontemporal = takes(g.batches * g.area * g.area, streaming_bytes());
   if (g.type == PsaType::kDistribute) {
     return run_distribute("mluOpPsamaskForward", DistributeForward(g, problem, nontemporal), nontemporal);
@@ -52,6 +61,11 @@ mluOpStatus_t psamask_forward(const PsamaskForwardProblem &problem) {
 
 mluOpStatus_t psamask_backward(const PsamaskBackwardProblem &problem) {
   const Map g(problem.geometry);
+  if (g.is_double) {
+    DoubleBackward backward{g, doubles(problem.map), doubles(problem.mask)};
+    parallel_for(g.batches * g.area, grain(g.cells), backward);
+    return MLUOP_STATUS_SUCCESS;
+  }
   const bool nontemporal = takes(g.batches * g.area * g.cells, streaming_bytes());
   if (g.type == PsaType::kDistribute) {
     return run_distribute("mluOpPsamaskBackward", DistributeBackward(g, problem, nontemporal), nontemporal);
@@ -69,5 +83,7 @@ mluOpStatus_t psamask_backward(const PsamaskBackwardProblem &problem) {
 }
 
 MLUOPS_END_LEVEL
-MLUOPS_DEFINE_LAUNCH(launch_psamask_forward, psamask_forward, PsamaskForwardProblem, "mluOpPsamaskForward");
-MLUOPS_DEFINE_LAUNCH(launch_psamask_backward, psamask_backward, PsamaskBackwardProblem, "mluOpPsamaskBackward");
+MLUOPS_DEFINE_LAUNCH(launch_psamask_forward, psamask_forward, PsamaskForwardProblem,
+                     problem.geometry.is_double ? "mluopsExtPsamaskForwardDouble" : "mluOpPsamaskForward");
+MLUOPS_DEFINE_LAUNCH(launch_psamask_backward, psamask_backward, PsamaskBackwardProblem,
+                     problem.geometry.is_double ? "mluopsExtPsamaskBackwardDouble" : "mluOpPsamaskBackward");

@@ -2,6 +2,7 @@
 
 #include "core/check.h"
 #include "core/exception_guard.h"
+#include "mluops_ext.h"
 
 namespace mluops {
 namespace {
@@ -22,8 +23,8 @@ mluOpStatus_t check_tensors(const char *function, const TensorArgument &mask, co
   MLUOPS_TRY(need_rank(function, map, 4, "[N, H, W, H*W]"));
   MLUOPS_TRY(need_layout(function, mask, MLUOP_LAYOUT_NHWC));
   MLUOPS_TRY(need_layout(function, map, MLUOP_LAYOUT_NHWC));
-  MLUOPS_TRY(need_dtype(function, mask, MLUOP_DTYPE_FLOAT));
-  MLUOPS_TRY(need_dtype(function, map, MLUOP_DTYPE_FLOAT));
+  MLUOPS_TRY(need_float(function, mask));
+  MLUOPS_TRY(need_float(function, map));
   for (int dim = 0; dim < 3; ++dim) MLUOPS_TRY(need_same_dim(function, map, dim, mask, dim));
   MLUOPS_TRY(check_mask_size(function, "h_mask", h_mask));
   MLUOPS_TRY(check_mask_size(function, "w_mask", w_mask));
@@ -50,6 +51,7 @@ PsamaskGeometry geometry_of(int psa_type, const TensorArgument &mask, int h_mask
   geometry.width = mask.desc->dims[2];
   geometry.mask_h = h_mask;
   geometry.mask_w = w_mask;
+  geometry.is_double = mask.desc->dtype == MLUOP_DTYPE_DOUBLE;
   return geometry;
 }
 
@@ -110,5 +112,25 @@ mluOpStatus_t MLUOP_WIN_API mluOpPsamaskBackward(mluOpHandle_t handle, const int
   return mluops::guarded("mluOpPsamaskBackward", [&] {
     return mluops::psamask_backward("mluOpPsamaskBackward", handle, psa_type, {"dy", dy_desc, dy}, h_mask, w_mask,
                                     {"dx", dx_desc, dx});
+  });
+}
+
+mluOpStatus_t MLUOP_WIN_API mluopsExtPsamaskForwardDouble(mluOpHandle_t handle, const int psa_type,
+                                                          const mluOpTensorDescriptor_t x_desc, const void *x,
+                                                          const int h_mask, const int w_mask,
+                                                          const mluOpTensorDescriptor_t y_desc, void *y) {
+  return mluops::guarded("mluopsExtPsamaskForwardDouble", [&] {
+    return mluops::psamask_forward("mluopsExtPsamaskForwardDouble", handle, psa_type, {"x", x_desc, x}, h_mask, w_mask,
+                                   {"y", y_desc, y});
+  });
+}
+
+mluOpStatus_t MLUOP_WIN_API mluopsExtPsamaskBackwardDouble(mluOpHandle_t handle, const int psa_type,
+                                                           const mluOpTensorDescriptor_t dy_desc, const void *dy,
+                                                           const int h_mask, const int w_mask,
+                                                           const mluOpTensorDescriptor_t dx_desc, void *dx) {
+  return mluops::guarded("mluopsExtPsamaskBackwardDouble", [&] {
+    return mluops::psamask_backward("mluopsExtPsamaskBackwardDouble", handle, psa_type, {"dy", dy_desc, dy}, h_mask,
+                                    w_mask, {"dx", dx_desc, dx});
   });
 }

@@ -25,6 +25,7 @@ struct PsamaskGeometry {
   std::int64_t width;
   std::int64_t mask_h;
   std::int64_t mask_w;
+  bool is_double = false;  // the pointers below are to double
   std::int64_t center_h() const { return (mask_h - 1) / 2; }
   std::int64_t center_w() const { return (mask_w - 1) / 2; }
 };

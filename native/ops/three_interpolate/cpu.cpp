@@ -8,6 +8,7 @@
 // With too few channels, or so many sources that tiles would need much memory, the same sums are computed one channel
 // at a time.
 #include "ops/three_interpolate/cpu_backward.h"
+#include "ops/three_interpolate/cpu_double.h"
 #include "ops/three_interpolate/cpu_forward.h"
 
 MLUOPS_BEGIN_LEVEL
@@ -64,18 +65,28 @@ mluOpStatus_t run_backward(const ThreeInterpolateBackwardProblem &problem) {
   return MLUOP_STATUS_SUCCESS;
 }
 
+template <typename Rows>
+mluOpStatus_t run_double(const ThreeInterpolateGeometry &g, Rows rows) {
+  parallel_for(g.batches * g.channels, double_grain(g), rows);
+  return MLUOP_STATUS_SUCCESS;
+}
+
 }  // namespace
 
 mluOpStatus_t three_interpolate_forward(const ThreeInterpolateForwardProblem &problem) {
+  if (problem.geometry.is_double) return run_double(problem.geometry, DoubleForward{problem});
   return problem.geometry.half ? run_forward<Half>(problem) : run_forward<float>(problem);
 }
 
 mluOpStatus_t three_interpolate_backward(const ThreeInterpolateBackwardProblem &problem) {
+  if (problem.geometry.is_double) return run_double(problem.geometry, DoubleBackward{problem});
   return problem.geometry.half ? run_backward<Half>(problem) : run_backward<float>(problem);
 }
 
 MLUOPS_END_LEVEL
 MLUOPS_DEFINE_LAUNCH(launch_three_interpolate_forward, three_interpolate_forward, ThreeInterpolateForwardProblem,
-                     "mluOpThreeInterpolateForward");
+                     problem.geometry.is_double ? "mluopsExtThreeInterpolateForwardDouble"
+                                                : "mluOpThreeInterpolateForward");
 MLUOPS_DEFINE_LAUNCH(launch_three_interpolate_backward, three_interpolate_backward, ThreeInterpolateBackwardProblem,
-                     "mluOpThreeInterpolateBackward");
+                     problem.geometry.is_double ? "mluopsExtThreeInterpolateBackwardDouble"
+                                                : "mluOpThreeInterpolateBackward");

@@ -2,6 +2,7 @@
 
 #include "core/check.h"
 #include "core/exception_guard.h"
+#include "mluops_ext.h"
 
 namespace mluops {
 namespace {
@@ -62,6 +63,7 @@ ThreeInterpolateGeometry geometry_of(const Tensors &tensors) {
   geometry.sources = tensors.dense.desc->dims[2];
   geometry.targets = tensors.points.desc->dims[2];
   geometry.half = tensors.dense.desc->dtype == MLUOP_DTYPE_HALF;
+  geometry.is_double = tensors.dense.desc->dtype == MLUOP_DTYPE_DOUBLE;
   return geometry;
 }
 
@@ -109,6 +111,32 @@ mluOpStatus_t MLUOP_WIN_API mluOpThreeInterpolateBackward(
     const void *weights, const mluOpTensorDescriptor_t grad_features_desc, void *grad_features) {
   return mluops::guarded("mluOpThreeInterpolateBackward", [&] {
     return mluops::backward("mluOpThreeInterpolateBackward", handle,
+                            {{"grad_features", grad_features_desc, grad_features},
+                             {"grad_output", grad_output_desc, grad_output},
+                             {"indices", indices_desc, indices},
+                             {"weights", weights_desc, weights}});
+  });
+}
+
+mluOpStatus_t MLUOP_WIN_API mluopsExtThreeInterpolateForwardDouble(
+    mluOpHandle_t handle, const mluOpTensorDescriptor_t features_desc, const void *features,
+    const mluOpTensorDescriptor_t indices_desc, const void *indices, const mluOpTensorDescriptor_t weights_desc,
+    const void *weights, const mluOpTensorDescriptor_t output_desc, void *output) {
+  return mluops::guarded("mluopsExtThreeInterpolateForwardDouble", [&] {
+    return mluops::forward("mluopsExtThreeInterpolateForwardDouble", handle,
+                           {{"features", features_desc, features},
+                            {"output", output_desc, output},
+                            {"indices", indices_desc, indices},
+                            {"weights", weights_desc, weights}});
+  });
+}
+
+mluOpStatus_t MLUOP_WIN_API mluopsExtThreeInterpolateBackwardDouble(
+    mluOpHandle_t handle, const mluOpTensorDescriptor_t grad_output_desc, const void *grad_output,
+    const mluOpTensorDescriptor_t indices_desc, const void *indices, const mluOpTensorDescriptor_t weights_desc,
+    const void *weights, const mluOpTensorDescriptor_t grad_features_desc, void *grad_features) {
+  return mluops::guarded("mluopsExtThreeInterpolateBackwardDouble", [&] {
+    return mluops::backward("mluopsExtThreeInterpolateBackwardDouble", handle,
                             {{"grad_features", grad_features_desc, grad_features},
                              {"grad_output", grad_output_desc, grad_output},
                              {"indices", indices_desc, indices},

@@ -13,9 +13,10 @@ constexpr int kNeighbours = 3;
 struct ThreeInterpolateGeometry {
   std::int64_t batches;
   std::int64_t channels;
-  std::int64_t sources;  // M
-  std::int64_t targets;  // N
-  bool half;             // type of features, weights and results: half (held as 16 bits) or float
+  std::int64_t sources;    // M
+  std::int64_t targets;    // N
+  bool half;               // type of features, weights and results: half (held as 16 bits) or float
+  bool is_double = false;  // double instead
 };
 
 // output[b, c, n] = sum over i of weights[b, n, i] * features[b, c, indices[b, n, i]]; an index outside [0, M) adds nothing.

@@ -1,8 +1,7 @@
 // ThreeNN on the CPU. Each lane of a vector is an unknown point that goes through the known points in order; their three best are
 // kept sorted. What is nearer than the third of them gets rare soon, so the insertion stands behind a branch. Known points are
 // taken a tile at a time, in which all groups of a block look before the next one is read.
-#include "cpu/points.h"
-#include "ops/three_nn/three_nn.h"
+#include "ops/three_nn/cpu_double.h"
 
 MLUOPS_BEGIN_LEVEL
 namespace {
@@ -141,24 +140,27 @@ class ThreeNN {
   const ThreeNNForwardProblem &problem_;
 };
 
-template <typename T>
+template <typename Body>
 void run(const ThreeNNForwardProblem &problem) {
   constexpr std::int64_t kDistances = 1 << 16;
   const std::int64_t grain = larger(kGroup, kDistances / larger<std::int64_t>(problem.knowns, 1));
-  ThreeNN<T> body(problem);
+  Body body{problem};
   parallel_for(problem.batches * problem.unknowns, grain, body);
 }
 
 }  // namespace
 
 mluOpStatus_t three_nn_forward(const ThreeNNForwardProblem &problem) {
-  if (problem.half) {
-    run<Half>(problem);
+  if (problem.is_double) {
+    run<DoubleThreeNN>(problem);
+  } else if (problem.half) {
+    run<ThreeNN<Half>>(problem);
   } else {
-    run<float>(problem);
+    run<ThreeNN<float>>(problem);
   }
   return MLUOP_STATUS_SUCCESS;
 }
 
 MLUOPS_END_LEVEL
-MLUOPS_DEFINE_LAUNCH(launch_three_nn_forward, three_nn_forward, ThreeNNForwardProblem, "mluOpThreeNNForward");
+MLUOPS_DEFINE_LAUNCH(launch_three_nn_forward, three_nn_forward, ThreeNNForwardProblem,
+                     problem.is_double ? "mluopsExtThreeNNForwardDouble" : "mluOpThreeNNForward");

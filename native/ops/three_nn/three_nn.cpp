@@ -2,6 +2,7 @@
 
 #include "core/check.h"
 #include "core/exception_guard.h"
+#include "mluops_ext.h"
 
 namespace mluops {
 namespace {
@@ -63,6 +64,7 @@ mluOpStatus_t three_nn(const char *function, mluOpHandle_t handle, const Tensors
   problem.unknowns = t.unknown.desc->dims[1];
   problem.knowns = t.known.desc->dims[1];
   problem.half = t.unknown.desc->dtype == MLUOP_DTYPE_HALF;
+  problem.is_double = t.unknown.desc->dtype == MLUOP_DTYPE_DOUBLE;
   problem.unknown = t.unknown.data;
   problem.known = t.known.data;
   problem.dist2 = const_cast<void *>(t.dist2.data);
@@ -100,6 +102,20 @@ mluOpStatus_t MLUOP_WIN_API mluOpThreeNNForward(const mluOpHandle_t handle, cons
                                                 const mluOpTensorDescriptor_t idx_desc, void *idx) {
   return mluops::guarded("mluOpThreeNNForward", [&] {
     return mluops::three_nn("mluOpThreeNNForward", handle,
+                            {{"unknown", unknown_desc, unknown},
+                             {"known", known_desc, known},
+                             {"dist2", dist2_desc, dist2},
+                             {"idx", idx_desc, idx}},
+                            workspace, workspace_size);
+  });
+}
+
+mluOpStatus_t MLUOP_WIN_API mluopsExtThreeNNForwardDouble(
+    const mluOpHandle_t handle, const mluOpTensorDescriptor_t unknown_desc, const void *unknown,
+    const mluOpTensorDescriptor_t known_desc, const void *known, void *workspace, const size_t workspace_size,
+    const mluOpTensorDescriptor_t dist2_desc, void *dist2, const mluOpTensorDescriptor_t idx_desc, void *idx) {
+  return mluops::guarded("mluopsExtThreeNNForwardDouble", [&] {
+    return mluops::three_nn("mluopsExtThreeNNForwardDouble", handle,
                             {{"unknown", unknown_desc, unknown},
                              {"known", known_desc, known},
                              {"dist2", dist2_desc, dist2},

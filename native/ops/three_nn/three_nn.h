@@ -16,13 +16,14 @@ constexpr int kNearest = 3;
 // other extent is at least 1.
 struct ThreeNNForwardProblem {
   std::int64_t batches;
-  std::int64_t unknowns;  // N
-  std::int64_t knowns;    // M
-  bool half;              // type of points and distances: half (held as 16 bits) or float
-  const void *unknown;    // [batches, unknowns, 3]
-  const void *known;      // [batches, knowns, 3]
-  void *dist2;            // [batches, unknowns, kNearest]
-  std::int32_t *indices;  // [batches, unknowns, kNearest]
+  std::int64_t unknowns;   // N
+  std::int64_t knowns;     // M
+  bool half;               // type of points and distances: half (held as 16 bits) or float
+  bool is_double = false;  // double instead
+  const void *unknown;     // [batches, unknowns, 3]
+  const void *known;       // [batches, knowns, 3]
+  void *dist2;             // [batches, unknowns, kNearest]
+  std::int32_t *indices;   // [batches, unknowns, kNearest]
 };
 
 mluOpStatus_t launch_three_nn_forward(mluOpHandle_t handle, const ThreeNNForwardProblem &problem);

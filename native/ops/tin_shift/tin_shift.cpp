@@ -2,6 +2,7 @@
 
 #include "core/check.h"
 #include "core/exception_guard.h"
+#include "mluops_ext.h"
 
 namespace mluops {
 namespace {
@@ -77,6 +78,27 @@ mluOpStatus_t MLUOP_WIN_API mluOpTinShiftBackward(mluOpHandle_t handle, const ml
                                                   void *grad_input) {
   return mluops::guarded("mluOpTinShiftBackward", [&] {
     return mluops::tin_shift("mluOpTinShiftBackward", handle, {"grad_output", grad_output_desc, grad_output},
+                             {"shifts", shifts_desc, shifts}, {"grad_input", grad_input_desc, grad_input});
+  });
+}
+
+mluOpStatus_t MLUOP_WIN_API mluopsExtTinShiftForwardDouble(mluOpHandle_t handle,
+                                                           const mluOpTensorDescriptor_t input_desc, const void *input,
+                                                           const mluOpTensorDescriptor_t shifts_desc,
+                                                           const void *shifts,
+                                                           const mluOpTensorDescriptor_t output_desc, void *output) {
+  return mluops::guarded("mluopsExtTinShiftForwardDouble", [&] {
+    return mluops::tin_shift("mluopsExtTinShiftForwardDouble", handle, {"input", input_desc, input},
+                             {"shifts", shifts_desc, shifts}, {"output", output_desc, output});
+  });
+}
+
+mluOpStatus_t MLUOP_WIN_API mluopsExtTinShiftBackwardDouble(
+    mluOpHandle_t handle, const mluOpTensorDescriptor_t grad_output_desc, const void *grad_output,
+    const mluOpTensorDescriptor_t shifts_desc, const void *shifts, const mluOpTensorDescriptor_t grad_input_desc,
+    void *grad_input) {
+  return mluops::guarded("mluopsExtTinShiftBackwardDouble", [&] {
+    return mluops::tin_shift("mluopsExtTinShiftBackwardDouble", handle, {"grad_output", grad_output_desc, grad_output},
                              {"shifts", shifts_desc, shifts}, {"grad_input", grad_input_desc, grad_input});
   });
 }
