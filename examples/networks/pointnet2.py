@@ -114,7 +114,7 @@ def picture(xyz: Array, truth: Array, found: Array, names: Sequence[str], losses
         axis.set_title(name)
         for colour, label in zip(COLOURS, names, strict=False):
             axis.scatter([], [], color=colour, label=label)
-        axis.legend(loc="lower center", bbox_to_anchor=(0.5, -0.3), ncols=len(names), columnspacing=0.8, handletextpad=0.1)
+        axis.legend(loc="lower center", bbox_to_anchor=(0.5, -0.3), ncols=len(names), columnspacing=0.8)
     for axis in axes[:3]:
         axis.set(aspect="equal", xlabel="x / m")
     draw_losses(axes[3], losses)

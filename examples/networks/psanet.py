@@ -20,7 +20,7 @@ from training import arguments, draw_losses, new_figure, program, reproducible, 
 
 import pymluops.torch as ops
 
-BATCH, KEPT, RATE = 4, 48, 0.004
+BATCH, KEPT, RATE = 4, 128, 0.004
 STRIDE, MASK = 4, 15
 COLOURS = ("0.85", "tab:red", "tab:blue", "tab:green")
 
@@ -78,7 +78,8 @@ def draw(network: PSAHead, shown: Picture, losses: Sequence[float], title: str):
     axes[0].set_title("input")
     colours = ListedColormap(COLOURS)
     right = float((found == shown.labels).mean())
-    for axis, labels, name in ((axes[1], found, f"prediction: {right:.1%} of pixels right"), (axes[2], shown.labels, "truth")):
+    named = f"prediction: {right:.1%} of pixels right"
+    for axis, labels, name in ((axes[1], found, named), (axes[2], shown.labels, "truth")):
         axis.imshow(labels, cmap=colours, vmin=-0.5, vmax=3.5, interpolation="nearest")
         axis.set_title(name)
     for colour, name in zip(COLOURS, SHAPES, strict=True):
@@ -101,7 +102,7 @@ def draw(network: PSAHead, shown: Picture, losses: Sequence[float], title: str):
 
 
 def main(argv: Sequence[str] | None = None) -> tuple[list[float], nn.Module]:
-    args = arguments(__doc__, "psanet", "image", 250, argv)
+    args = arguments(__doc__, "psanet", "image", 350, argv)
     with reproducible(args) as rng:
         made = Pictures(rng, args.data)
         kept = [made.make() for _ in range(KEPT)]

@@ -105,7 +105,7 @@ SHAPES = ("background", "disc", "square", "triangle")
 
 @dataclass(frozen=True)
 class Picture:
-    """Pixels [3, S, S], the class of each pixel [S, S], its shape [S, S] (-1: none), and boxes x1, y1, x2, y2 [K, 4]."""
+    """Pixels [3, S, S], class [S, S] and shape [S, S] (-1: none) of each pixel, boxes x1, y1, x2, y2 [K, 4]."""
 
     pixels: Array
     labels: Array
@@ -169,7 +169,8 @@ def _inside(label: int, x: Array, y: Array) -> Array:
 
 def make_clip(rng: np.random.Generator, frames: int = 8, side: int = 40, dots: int = 3) -> Array:
     """Return a clip [frames, side, side] of dots that move straight on and bounce off the edges."""
-    place, speed = rng.uniform(4, side - 5, (dots, 2)), rng.uniform(1.2, 2.6, (dots, 2)) * rng.choice((-1, 1), (dots, 2))
+    place = rng.uniform(4, side - 5, (dots, 2))
+    speed = rng.uniform(1.2, 2.6, (dots, 2)) * rng.choice((-1, 1), (dots, 2))
     size = rng.uniform(2, 3.5, dots)
     y, x = np.mgrid[:side, :side]
     clip = np.zeros((frames, side, side), np.float32)
@@ -207,7 +208,8 @@ def _clip_from_array(path: Path) -> Array:
     except (OSError, ValueError) as error:
         raise InputError(path, f"cannot be read: {first_line(error)}") from error
     if array.ndim not in (3, 4) or array.dtype.kind not in "fiub" or min(array.shape) < 1:
-        raise InputError(path, f"is {array.dtype} of shape {list(array.shape)}; expected [frames, height, width(, channels)]")
+        given = f"{array.dtype} of shape {list(array.shape)}"
+        raise InputError(path, f"is {given}; expected numbers of shape [frames, height, width(, channels)]")
     return np.asarray(array)
 
 

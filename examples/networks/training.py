@@ -28,7 +28,9 @@ INPUTS = {
 }
 
 
-def arguments(description: str | None, name: str, kind: str, steps: int, argv: Sequence[str] | None) -> argparse.Namespace:
+def arguments(
+    description: str | None, name: str, kind: str, steps: int, argv: Sequence[str] | None
+) -> argparse.Namespace:
     """Read the arguments; the user's own file comes as `args.data`, None if none is given."""
     parser = argparse.ArgumentParser(description=(description or "").partition("\n")[0])
     parser.add_argument(f"--{kind}", dest="data", type=Path, metavar="FILE", help=INPUTS[kind])
