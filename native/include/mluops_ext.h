@@ -109,6 +109,55 @@ mluOpStatus_t MLUOP_WIN_API mluopsExtMsDeformAttnBackwardDouble(
     const mluOpTensorDescriptor_t grad_sampling_loc_desc, void *grad_sampling_loc,
     const mluOpTensorDescriptor_t grad_attn_weight_desc, void *grad_attn_weight);
 
+/* Indice convolutions of every kind: as mluOpIndiceConvolutionForward, BackwardData and BackwardFilter, for double as well as for
+ * half and float, and for any number of dims: filters are [K, Ci, Co], whatever the K cells mean. If inverse is 1, the roles of the
+ * pairs are exchanged: features are the rows of indice_pairs[k, 1], outputs those of indice_pairs[k, 0]. Features and outputs may
+ * have any number of rows, and a tensor without elements gives zeros. Only the CPU library has these functions. */
+mluOpStatus_t MLUOP_WIN_API mluopsExtGetIndiceConvolutionForwardWorkspaceSize(
+    mluOpHandle_t handle, const mluOpTensorDescriptor_t features_desc, const mluOpTensorDescriptor_t filters_desc,
+    const mluOpTensorDescriptor_t indice_pairs_desc, const mluOpTensorDescriptor_t features_out_desc,
+    const int64_t indice_num[], const int64_t inverse, size_t *workspace_size);
+
+mluOpStatus_t MLUOP_WIN_API mluopsExtIndiceConvolutionForward(
+    mluOpHandle_t handle, const mluOpTensorDescriptor_t features_desc, const void *features,
+    const mluOpTensorDescriptor_t filters_desc, const void *filters, const mluOpTensorDescriptor_t indice_pairs_desc,
+    const void *indice_pairs, const int64_t indice_num[], const int64_t inverse, void *workspace, size_t workspace_size,
+    const mluOpTensorDescriptor_t features_out_desc, void *features_out);
+
+mluOpStatus_t MLUOP_WIN_API mluopsExtGetIndiceConvolutionBackwardDataWorkspaceSize(
+    mluOpHandle_t handle, const mluOpTensorDescriptor_t output_grad_desc, const mluOpTensorDescriptor_t filters_desc,
+    const mluOpTensorDescriptor_t indice_pairs_desc, const mluOpTensorDescriptor_t input_grad_desc,
+    const int64_t indice_num[], const int64_t inverse, size_t *workspace_size);
+
+mluOpStatus_t MLUOP_WIN_API mluopsExtIndiceConvolutionBackwardData(
+    mluOpHandle_t handle, const mluOpTensorDescriptor_t output_grad_desc, const void *output_grad,
+    const mluOpTensorDescriptor_t filters_desc, const void *filters, const mluOpTensorDescriptor_t indice_pairs_desc,
+    const void *indice_pairs, const int64_t indice_num[], const int64_t inverse, void *workspace, size_t workspace_size,
+    const mluOpTensorDescriptor_t input_grad_desc, void *input_grad);
+
+mluOpStatus_t MLUOP_WIN_API mluopsExtGetIndiceConvolutionBackwardFilterWorkspaceSize(
+    mluOpHandle_t handle, const mluOpTensorDescriptor_t features_desc, const mluOpTensorDescriptor_t output_grad_desc,
+    const mluOpTensorDescriptor_t indice_pairs_desc, const mluOpTensorDescriptor_t filters_grad_desc,
+    const int64_t indice_num[], const int64_t inverse, size_t *workspace_size);
+
+mluOpStatus_t MLUOP_WIN_API mluopsExtIndiceConvolutionBackwardFilter(
+    mluOpHandle_t handle, const mluOpTensorDescriptor_t features_desc, const void *features,
+    const mluOpTensorDescriptor_t output_grad_desc, const void *output_grad,
+    const mluOpTensorDescriptor_t indice_pairs_desc, const void *indice_pairs, const int64_t indice_num[],
+    const int64_t inverse, void *workspace, size_t workspace_size, const mluOpTensorDescriptor_t filters_grad_desc,
+    void *filters_grad);
+
+/* Indice pairs as mluOpGetIndicePairs finds them, for 1 to 4 axes (the columns of indices after the batch), transposed convolutions
+ * and any stride and dilation. Arrays without a descriptor lie in host memory and have a number for each axis. With transpose, cell
+ * k sends place i to i * stride - pad + k * dilation. *num_act_out is the number of output rows, also where out_indices has too
+ * few, which is BAD_PARAM. Only the CPU library has this function. */
+mluOpStatus_t MLUOP_WIN_API mluopsExtGetIndicePairs(
+    mluOpHandle_t handle, const mluOpTensorDescriptor_t indices_desc, const void *indices, const int64_t batch,
+    const int64_t input_space[], const int64_t filter_space[], const int64_t output_space[], const int64_t stride[],
+    const int64_t pad[], const int64_t dilation[], const int64_t sub_m, const int64_t transpose,
+    const mluOpTensorDescriptor_t indice_pairs_desc, void *indice_pairs, const mluOpTensorDescriptor_t out_indices_desc,
+    void *out_indices, const mluOpTensorDescriptor_t indice_num_desc, void *indice_num, int64_t *num_act_out);
+
 #if defined(__GNUC__)
 #pragma GCC visibility pop
 #endif

@@ -327,8 +327,11 @@ cdef class Schema:
             elif kind == "size_t *" or name == "workspace_size":
                 plan.steps[i].kind = STEP_WORKSPACE_SIZE
             elif "*" in kind:
-                # The data of a descriptor stands beside it, in some functions with another name.
+                # The data of a descriptor stands beside it, in some functions with another name; an array without a
+                # descriptor may stand there as well.
                 described = i > 0 and plan.steps[i - 1].kind == STEP_DESCRIPTOR
+                if described and name in tensors:
+                    described = tensors.index(name) == plan.steps[i - 1].index
                 index = plan.steps[i - 1].index if described else tensors.index(name)
                 plan.steps[i] = Step(STEP_DATA, index)
                 self.specs[index].on_host = not described

@@ -43,6 +43,14 @@ INTERNAL_ERROR = 4
 EXECUTION_FAILED = 6
 NOT_SUPPORTED = 7
 
+_PRODUCTS = ("Forward", "BackwardData", "BackwardFilter")
+_DESC = "const mluOpTensorDescriptor_t"
+_PRODUCT_SIZE = ["mluOpHandle_t", *[_DESC] * 4, "const int64_t *", "const int64_t", "size_t *"]
+_PRODUCT = [
+    "mluOpHandle_t", *[_DESC, "const void *"] * 3, "const int64_t *", "const int64_t", "void *", "size_t", _DESC,
+    "void *",
+]  # fmt: skip
+
 #: Our own functions: few, and none of them in the facts.
 EXTENSIONS: dict[str, tuple[str, list[str]]] = {
     "mluopsExtGetLastReason": ("const char *", []),
@@ -54,6 +62,21 @@ EXTENSIONS: dict[str, tuple[str, list[str]]] = {
     "mluopsExtGetLibraryKind": ("const char *", []),
     "mluopsExtGetLibraryVersion": ("const char *", []),
     "mluopsExtGetInstructionLevel": ("const char *", []),
+    **{f"mluopsExtGetIndiceConvolution{name}WorkspaceSize": ("mluOpStatus_t", _PRODUCT_SIZE) for name in _PRODUCTS},
+    **{f"mluopsExtIndiceConvolution{name}": ("mluOpStatus_t", _PRODUCT) for name in _PRODUCTS},
+    "mluopsExtGetIndicePairs": (
+        "mluOpStatus_t",
+        [
+            "mluOpHandle_t",
+            _DESC,
+            "const void *",
+            "const int64_t",
+            *["const int64_t *"] * 6,
+            *["const int64_t"] * 2,
+            *[_DESC, "void *"] * 3,
+            "int64_t *",
+        ],
+    ),
 }
 
 #: Functions that the installed CPU library implements.

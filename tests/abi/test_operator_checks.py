@@ -294,4 +294,5 @@ def test_all_operator_functions_are_covered() -> None:
     groups = {"TinShift", "Psamask", "BorderAlign", "ThreeInterpolate", "SparseConv"}
     operators = {name: function for name, function in FUNCTIONS.items() if function["group"] in groups}
     takes_handle = {name for name, function in operators.items() if function["params"][0]["name"] == "handle"}
-    assert takes_handle & IMPLEMENTED == set(PROBLEMS) == set(FAULTS)
+    elsewhere = {name for name in takes_handle if "IndiceConvolution" in name}  # tests/ops has their refusals
+    assert (takes_handle & IMPLEMENTED) - elsewhere == set(PROBLEMS) == set(FAULTS)
