@@ -12,7 +12,9 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 
 from pymluops import library
 from pymluops._core import Handle, Operator
@@ -130,11 +132,17 @@ class TorchOperator:
         if _compiling():
             return self.overload(*arguments)
         if allowed_without_dispatch():
-            tensors = arguments[: len(self.inputs)]
-            for tensor in tensors:
-                # What is not a plain tensor that needs no gradient and no conversion takes the long way.
-                if type(tensor) is not torch.Tensor or tensor.dtype not in _DIRECT or tensor.requires_grad:
+            tensors: tuple[Any, ...] = arguments[: len(self.inputs)]
+            for i, tensor in enumerate(tensors):
+                # What is not a plain tensor that needs no gradient takes the long way, and so do other types.
+                if type(tensor) is not torch.Tensor or tensor.requires_grad:
                     return self.overload(*arguments)
+                if tensor.dtype in _DIRECT:
+                    continue
+                narrow = _narrow(tensor) if i not in self._floating else None
+                if narrow is None:
+                    return self.overload(*arguments)
+                tensors = (*tensors[:i], narrow, *tensors[i + 1 :])
             _follow_threads()
             try:
                 return self.operator(None, tensors + self._missing, arguments[len(self.inputs) :], self._validate)
@@ -344,6 +352,15 @@ class TorchOperator:
         parts = {"forward": self.overload, "setup_context": setup, "backward": backward, "vmap": self._vmap}
         methods = {name: staticmethod(part) for name, part in parts.items()}
         self._function = type(self.operator.name, (torch.autograd.Function,), methods)
+
+
+def _narrow(tensor: torch.Tensor) -> NDArray[np.int32] | None:
+    """Return integers of 64 bits as ones of 32, or None where that is not so simple."""
+    if tensor.dtype != torch.int64 or not tensor.is_cpu:
+        return None
+    wide = tensor.numpy()
+    narrow = wide.astype(np.int32, order="C")
+    return narrow if (narrow == wide).all() else None
 
 
 # ---- What is derived from a description ------------------------------------------------------------------------------

@@ -79,6 +79,25 @@ EXTENSIONS: dict[str, tuple[str, list[str]]] = {
     ),
 }
 
+#: Functions of the ABI that there are in double too.
+IN_DOUBLE = (
+    "TinShiftForward",
+    "TinShiftBackward",
+    "PsamaskForward",
+    "PsamaskBackward",
+    "BorderAlignForward",
+    "BorderAlignBackward",
+    "ThreeInterpolateForward",
+    "ThreeInterpolateBackward",
+    "ThreeNNForward",
+    "BallQuery",
+    "MsDeformAttnForward",
+    "MsDeformAttnBackward",
+)
+for _name in IN_DOUBLE:
+    _types = [param["type"].replace("float", "double") for param in FUNCTIONS[f"mluOp{_name}"]["params"]]
+    EXTENSIONS[f"mluopsExt{_name}Double"] = FUNCTIONS[f"mluOp{_name}"]["returns"], _types
+
 #: Functions that the installed CPU library implements.
 IMPLEMENTED: frozenset[str] = frozenset(name for name in FUNCTIONS if pymluops.load("cpu").implements(name))
 
