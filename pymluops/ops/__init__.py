@@ -10,6 +10,11 @@ else:
     from pymluops.ops.ball_query import ball_query
     from pymluops.ops.border_align import border_align_backward, border_align_forward
     from pymluops.ops.get_indice_pairs import IndicePairs, get_indice_pairs
+    from pymluops.ops.indice_convolution import (
+        indice_convolution_backward_data,
+        indice_convolution_backward_filter,
+        indice_convolution_forward,
+    )
     from pymluops.ops.ms_deform_attn import MsDeformAttnGradients, ms_deform_attn_backward, ms_deform_attn_forward
     from pymluops.ops.psamask import psamask_backward, psamask_forward
     from pymluops.ops.three_interpolate import three_interpolate_backward, three_interpolate_forward

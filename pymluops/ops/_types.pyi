@@ -21,6 +21,9 @@ __all__ = [
     "border_align_backward",
     "border_align_forward",
     "get_indice_pairs",
+    "indice_convolution_backward_data",
+    "indice_convolution_backward_filter",
+    "indice_convolution_forward",
     "ms_deform_attn_backward",
     "ms_deform_attn_forward",
     "psamask_backward",
@@ -227,6 +230,196 @@ def get_indice_pairs(
     validate: bool = True,
     handle: Handle | None = None,
 ) -> IndicePairs[NDArray[Any]]: ...
+@overload
+def indice_convolution_forward(
+    features: DeviceArray,
+    filters: DeviceArray,
+    indice_pairs: DeviceArray,
+    indice_num: DeviceArray,
+    num_act_out: int,
+    inverse: int = 0,
+    sub_m: int = 0,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> DeviceArray: ...
+@overload
+def indice_convolution_forward(  # type: ignore[overload-overlap]
+    features: TorchTensor,
+    filters: HostArray,
+    indice_pairs: HostArray,
+    indice_num: HostArray,
+    num_act_out: int,
+    inverse: int = 0,
+    sub_m: int = 0,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> TorchTensor: ...
+@overload
+def indice_convolution_forward(
+    features: HostArray,
+    filters: HostArray,
+    indice_pairs: HostArray,
+    indice_num: HostArray,
+    num_act_out: int,
+    inverse: int = 0,
+    sub_m: int = 0,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> NDArray[Any]: ...
+@overload
+def indice_convolution_forward(
+    features: Array,
+    filters: Array,
+    indice_pairs: Array,
+    indice_num: Array,
+    num_act_out: int,
+    inverse: int = 0,
+    sub_m: int = 0,
+    *,
+    out: Out,
+    handle: Handle | None = None,
+) -> Out: ...
+@overload
+def indice_convolution_forward(
+    features: Array,
+    filters: Array,
+    indice_pairs: Array,
+    indice_num: Array,
+    num_act_out: int,
+    inverse: int = 0,
+    sub_m: int = 0,
+    *,
+    out: Any = None,
+    handle: Handle | None = None,
+) -> Any: ...
+@overload
+def indice_convolution_backward_data(
+    output_grad: DeviceArray,
+    filters: DeviceArray,
+    indice_pairs: DeviceArray,
+    indice_num: DeviceArray,
+    inverse: int = 0,
+    sub_m: int = 0,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> DeviceArray: ...
+@overload
+def indice_convolution_backward_data(  # type: ignore[overload-overlap]
+    output_grad: TorchTensor,
+    filters: HostArray,
+    indice_pairs: HostArray,
+    indice_num: HostArray,
+    inverse: int = 0,
+    sub_m: int = 0,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> TorchTensor: ...
+@overload
+def indice_convolution_backward_data(
+    output_grad: HostArray,
+    filters: HostArray,
+    indice_pairs: HostArray,
+    indice_num: HostArray,
+    inverse: int = 0,
+    sub_m: int = 0,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> NDArray[Any]: ...
+@overload
+def indice_convolution_backward_data(
+    output_grad: Array,
+    filters: Array,
+    indice_pairs: Array,
+    indice_num: Array,
+    inverse: int = 0,
+    sub_m: int = 0,
+    *,
+    out: Out,
+    handle: Handle | None = None,
+) -> Out: ...
+@overload
+def indice_convolution_backward_data(
+    output_grad: Array,
+    filters: Array,
+    indice_pairs: Array,
+    indice_num: Array,
+    inverse: int = 0,
+    sub_m: int = 0,
+    *,
+    out: Any = None,
+    handle: Handle | None = None,
+) -> Any: ...
+@overload
+def indice_convolution_backward_filter(
+    features: DeviceArray,
+    output_grad: DeviceArray,
+    indice_pairs: DeviceArray,
+    indice_num: DeviceArray,
+    kernel_size: int | Sequence[int],
+    inverse: int = 0,
+    sub_m: int = 0,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> DeviceArray: ...
+@overload
+def indice_convolution_backward_filter(  # type: ignore[overload-overlap]
+    features: TorchTensor,
+    output_grad: HostArray,
+    indice_pairs: HostArray,
+    indice_num: HostArray,
+    kernel_size: int | Sequence[int],
+    inverse: int = 0,
+    sub_m: int = 0,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> TorchTensor: ...
+@overload
+def indice_convolution_backward_filter(
+    features: HostArray,
+    output_grad: HostArray,
+    indice_pairs: HostArray,
+    indice_num: HostArray,
+    kernel_size: int | Sequence[int],
+    inverse: int = 0,
+    sub_m: int = 0,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> NDArray[Any]: ...
+@overload
+def indice_convolution_backward_filter(
+    features: Array,
+    output_grad: Array,
+    indice_pairs: Array,
+    indice_num: Array,
+    kernel_size: int | Sequence[int],
+    inverse: int = 0,
+    sub_m: int = 0,
+    *,
+    out: Out,
+    handle: Handle | None = None,
+) -> Out: ...
+@overload
+def indice_convolution_backward_filter(
+    features: Array,
+    output_grad: Array,
+    indice_pairs: Array,
+    indice_num: Array,
+    kernel_size: int | Sequence[int],
+    inverse: int = 0,
+    sub_m: int = 0,
+    *,
+    out: Any = None,
+    handle: Handle | None = None,
+) -> Any: ...
 @overload
 def ms_deform_attn_forward(
     value: DeviceArray,

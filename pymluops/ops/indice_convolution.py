@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar, overload
+from typing import TYPE_CHECKING, Any
 
 from pymluops._core import Operator, integers
 from pymluops.enums import DataType
@@ -11,14 +11,10 @@ from pymluops.ops._schema import FLOATS, INT32, Scalar, Tensor
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
-    from pymluops._core import DeviceArray, Handle
-    from pymluops._typing import Array, HostArray
+    from pymluops._core import Handle
+    from pymluops._typing import Array
 
 __all__ = ["indice_convolution_backward_data", "indice_convolution_backward_filter", "indice_convolution_forward"]
-
-_Out = TypeVar("_Out")
 
 _FILTERS = "kd kh kw Ci Co"
 _PAIRS = Tensor("indice_pairs", INT32, "kd*kh*kw 2 L")
@@ -72,58 +68,6 @@ _BACKWARD_FILTER = Operator(
 )
 
 
-@overload
-def indice_convolution_forward(
-    features: DeviceArray,
-    filters: DeviceArray,
-    indice_pairs: DeviceArray,
-    indice_num: Array,
-    num_act_out: int,
-    inverse: int = 0,
-    sub_m: int = 0,
-    *,
-    out: None = None,
-    handle: Handle | None = None,
-) -> DeviceArray: ...
-@overload
-def indice_convolution_forward(
-    features: HostArray,
-    filters: HostArray,
-    indice_pairs: HostArray,
-    indice_num: HostArray,
-    num_act_out: int,
-    inverse: int = 0,
-    sub_m: int = 0,
-    *,
-    out: None = None,
-    handle: Handle | None = None,
-) -> NDArray[Any]: ...
-@overload
-def indice_convolution_forward(
-    features: Array,
-    filters: Array,
-    indice_pairs: Array,
-    indice_num: Array,
-    num_act_out: int,
-    inverse: int = 0,
-    sub_m: int = 0,
-    *,
-    out: _Out,
-    handle: Handle | None = None,
-) -> _Out: ...
-@overload
-def indice_convolution_forward(
-    features: Array,
-    filters: Array,
-    indice_pairs: Array,
-    indice_num: Array,
-    num_act_out: int,
-    inverse: int = 0,
-    sub_m: int = 0,
-    *,
-    out: Any = None,
-    handle: Handle | None = None,
-) -> Any: ...
 def indice_convolution_forward(
     features: Array,
     filters: Array,
@@ -196,54 +140,6 @@ def indice_convolution_forward(
     return _FORWARD(handle, (features, filters, indice_pairs, indice_num, out), (num_act_out, inverse, sub_m))
 
 
-@overload
-def indice_convolution_backward_data(
-    output_grad: DeviceArray,
-    filters: DeviceArray,
-    indice_pairs: DeviceArray,
-    indice_num: Array,
-    inverse: int = 0,
-    sub_m: int = 0,
-    *,
-    out: None = None,
-    handle: Handle | None = None,
-) -> DeviceArray: ...
-@overload
-def indice_convolution_backward_data(
-    output_grad: HostArray,
-    filters: HostArray,
-    indice_pairs: HostArray,
-    indice_num: HostArray,
-    inverse: int = 0,
-    sub_m: int = 0,
-    *,
-    out: None = None,
-    handle: Handle | None = None,
-) -> NDArray[Any]: ...
-@overload
-def indice_convolution_backward_data(
-    output_grad: Array,
-    filters: Array,
-    indice_pairs: Array,
-    indice_num: Array,
-    inverse: int = 0,
-    sub_m: int = 0,
-    *,
-    out: _Out,
-    handle: Handle | None = None,
-) -> _Out: ...
-@overload
-def indice_convolution_backward_data(
-    output_grad: Array,
-    filters: Array,
-    indice_pairs: Array,
-    indice_num: Array,
-    inverse: int = 0,
-    sub_m: int = 0,
-    *,
-    out: Any = None,
-    handle: Handle | None = None,
-) -> Any: ...
 def indice_convolution_backward_data(
     output_grad: Array,
     filters: Array,
@@ -308,58 +204,6 @@ def indice_convolution_backward_data(
     return _BACKWARD_DATA(handle, (output_grad, filters, indice_pairs, indice_num, out), (inverse, sub_m))
 
 
-@overload
-def indice_convolution_backward_filter(
-    features: DeviceArray,
-    output_grad: DeviceArray,
-    indice_pairs: DeviceArray,
-    indice_num: Array,
-    kernel_size: int | Sequence[int],
-    inverse: int = 0,
-    sub_m: int = 0,
-    *,
-    out: None = None,
-    handle: Handle | None = None,
-) -> DeviceArray: ...
-@overload
-def indice_convolution_backward_filter(
-    features: HostArray,
-    output_grad: HostArray,
-    indice_pairs: HostArray,
-    indice_num: HostArray,
-    kernel_size: int | Sequence[int],
-    inverse: int = 0,
-    sub_m: int = 0,
-    *,
-    out: None = None,
-    handle: Handle | None = None,
-) -> NDArray[Any]: ...
-@overload
-def indice_convolution_backward_filter(
-    features: Array,
-    output_grad: Array,
-    indice_pairs: Array,
-    indice_num: Array,
-    kernel_size: int | Sequence[int],
-    inverse: int = 0,
-    sub_m: int = 0,
-    *,
-    out: _Out,
-    handle: Handle | None = None,
-) -> _Out: ...
-@overload
-def indice_convolution_backward_filter(
-    features: Array,
-    output_grad: Array,
-    indice_pairs: Array,
-    indice_num: Array,
-    kernel_size: int | Sequence[int],
-    inverse: int = 0,
-    sub_m: int = 0,
-    *,
-    out: Any = None,
-    handle: Handle | None = None,
-) -> Any: ...
 def indice_convolution_backward_filter(
     features: Array,
     output_grad: Array,
