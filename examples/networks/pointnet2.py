@@ -99,7 +99,9 @@ def segment(network: nn.Module, xyz: Array, rng: np.random.Generator) -> Array:
     return labels
 
 
-def picture(xyz: Array, truth: Array, found: Array, names: Sequence[str], losses: Sequence[float], title: str):
+def picture(
+    xyz: Array, truth: Array, found: Array, names: Sequence[str], losses: Sequence[float], title: str, known: str
+):
     figure = new_figure(title, 15, 5.2)
     axes = figure.subplots(1, 4, width_ratios=(3, 3, 3, 2.2))
     order = np.argsort(xyz[:, 2])
@@ -109,7 +111,7 @@ def picture(xyz: Array, truth: Array, found: Array, names: Sequence[str], losses
     axes[0].set_title("input: points from above")
     colours = ListedColormap(COLOURS[: len(names)])
     right = float((truth == found).mean())
-    for axis, labels, name in ((axes[1], found, f"prediction: {right:.1%} right"), (axes[2], truth, "truth")):
+    for axis, labels, name in ((axes[1], found, f"prediction: {right:.1%} right"), (axes[2], truth, known)):
         axis.scatter(x, y, c=labels[order], s=1.5, cmap=colours, vmin=-0.5, vmax=len(names) - 0.5)
         axis.set_title(name)
         for colour, label in zip(COLOURS, names, strict=False):
@@ -126,11 +128,12 @@ def main(argv: Sequence[str] | None = None) -> tuple[list[float], nn.Module]:
     with reproducible(args) as rng:
         if args.data is None:
             scenes = [(street.xyz, street.labels) for street in (make_street(rng) for _ in range(9))]
-            names, title = CLASSES, "PointNet++ on a modelled street that it has not seen"
+            names, known, title = CLASSES, "truth", "PointNet++ on a modelled street that it has not seen"
         else:
             xyz = fit_scan(read_scan(args.data).xyz)
             scenes = [(xyz, height_labels(xyz))]
-            names, title = ("ground", "low", "tall"), f"PointNet++ on {args.data.name}"
+            names, known = ("ground", "low", "tall"), "what it should find: height above ground"
+            title = f"PointNet++ on {args.data.name}"
         network = PointNet2(len(names))
         of_class = np.bincount(np.concatenate([labels for _, labels in scenes]), minlength=len(names))
         balance = torch.tensor(1 / np.sqrt(of_class + 1), dtype=torch.float32)
@@ -144,7 +147,7 @@ def main(argv: Sequence[str] | None = None) -> tuple[list[float], nn.Module]:
 
         losses = train(network, loss, args.steps, RATE)
         xyz, truth = scenes[-1]
-        save(picture(xyz, truth, segment(network, xyz, rng), names, losses, title), args.plot)
+        save(picture(xyz, truth, segment(network, xyz, rng), names, losses, title, known), args.plot)
     return losses, network
 
 

@@ -72,7 +72,7 @@ def draw(network: PSAHead, shown: Picture, losses: Sequence[float], title: str):
     box = shown.boxes[int(np.argmax(shown.boxes[:, 2] - shown.boxes[:, 0]))]
     x, y = int((box[0] + box[2]) / 2 / STRIDE), int((box[1] + box[3]) / 2 / STRIDE)
     side = looks.shape[1]
-    figure = new_figure(title, 16, 7.2)
+    figure = new_figure(title, 13.5, 7.6)
     axes = figure.subplots(2, 3).ravel()
     axes[0].imshow(shown.pixels.transpose(1, 2, 0))
     axes[0].set_title("input")
@@ -102,7 +102,7 @@ def draw(network: PSAHead, shown: Picture, losses: Sequence[float], title: str):
 
 
 def main(argv: Sequence[str] | None = None) -> tuple[list[float], nn.Module]:
-    args = arguments(__doc__, "psanet", "image", 350, argv)
+    args = arguments(__doc__, "psanet", "image", 600, argv)
     with reproducible(args) as rng:
         made = Pictures(rng, args.data)
         kept = [made.make() for _ in range(KEPT)]

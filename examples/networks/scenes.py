@@ -80,22 +80,23 @@ def _furnish(rng: np.random.Generator) -> tuple[list[tuple[Array, Array, float, 
 
 
 def fit_scan(xyz: Array) -> Array:
-    """Return the points of a scan of any size brought into the square of `HALF_SIDE`, nine of ten along each axis."""
+    """Return the points around the middle of a scan, in the square of `HALF_SIDE`; that of a small thing is enlarged."""
     low, high = np.percentile(xyz[:, :2], (5, 95), axis=0)
-    scale = 2 * HALF_SIDE / max(float((high - low).max()), 1e-6)
+    extent = max(float((high - low).max()), 1e-6)
+    scale = 1.0 if extent > HALF_SIDE / 2 else 2 * HALF_SIDE / extent
     middle = np.append((low + high) / 2, np.percentile(xyz[:, 2], 2))
     moved = (xyz - middle) * scale - [0, 0, SENSOR_HEIGHT]
     return np.ascontiguousarray(moved[np.abs(moved[:, :2]).max(axis=1) < HALF_SIDE], np.float32)
 
 
 def height_labels(xyz: Array, cell: float = 2.0) -> Array:
-    """Label points without truth by their height above the lowest point of their cell: ground, low, tall."""
-    places = np.floor((xyz[:, :2] + HALF_SIDE) / cell).astype(np.int64)
-    number = places[:, 0] * 1000 + places[:, 1]
-    _, of_point = np.unique(number, return_inverse=True)
-    lowest = np.full(of_point.max() + 1, np.inf)
-    np.minimum.at(lowest, of_point, xyz[:, 2])
-    return np.digitize(xyz[:, 2] - lowest[of_point], (0.3, 2.0))
+    """Label points without truth by their height above the lowest point around: ground, low, tall."""
+    row, column = np.floor((xyz[:, :2] + HALF_SIDE) / cell).astype(np.int64).T
+    cells = int(2 * HALF_SIDE / cell) + 1
+    lowest = np.full((cells + 2, cells + 2), np.inf)  # with an edge of one cell
+    np.minimum.at(lowest, (row + 1, column + 1), xyz[:, 2])
+    around = np.min([lowest[i : i + cells, j : j + cells] for i in range(3) for j in range(3)], axis=0)
+    return np.digitize(xyz[:, 2] - around[row, column], (0.3, 2.0))
 
 
 # ---- Pictures --------------------------------------------------------------------------------------------------------

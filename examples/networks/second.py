@@ -4,7 +4,8 @@
     python3 examples/networks/second.py --scan scan.ply
 
 Sub-manifold and strided sparse convolutions see only the voxels that have points. What they find, from above, becomes
-a map of how likely the centre of a car is (arXiv:2006.11275). Into a scan of your own, modelled cars are put.
+a map of how likely the centre of a car is (arXiv:2006.11275). Into a scan of your own, modelled cars are put;
+what it has itself counts as background.
 """
 
 from __future__ import annotations
@@ -131,7 +132,8 @@ def corners(car: Array) -> Array:
     x, y, length, width, heading = car
     along = np.array([np.cos(heading), np.sin(heading)]) * length / 2
     across = np.array([-np.sin(heading), np.cos(heading)]) * width / 2
-    return np.array([x, y]) + [along + across, along - across, -along - across, across - along]
+    around = np.array([along + across, along - across, -along - across, across - along])
+    return around + np.array([x, y])
 
 
 def draw(network: nn.Module, shown: Street, losses: Sequence[float], title: str):
@@ -141,7 +143,7 @@ def draw(network: nn.Module, shown: Street, losses: Sequence[float], title: str)
         highest = nn.functional.max_pool2d(result[:1], 5, 1, 2)[0].numpy()
     found = result.numpy()
     cars = detect(found, highest)
-    figure = new_figure(title, 16, 5.6)
+    figure = new_figure(title, 16, 6.2)
     axes = figure.subplots(1, 4, width_ratios=(3, 3, 3, 2.2))
     order = np.argsort(shown.xyz[:, 2])
     x, y, z = shown.xyz[order].T

@@ -93,7 +93,7 @@ def draw(network: NextFrame, clip: Array, losses: Sequence[float], title: str):
 
 
 def main(argv: Sequence[str] | None = None) -> tuple[list[float], nn.Module]:
-    args = arguments(__doc__, "tin", "clip", 150, argv)
+    args = arguments(__doc__, "tin", "clip", 300, argv)
     with reproducible(args) as rng:
         own = None if args.data is None else read_clip(args.data)
         network = NextFrame()
