@@ -80,7 +80,7 @@ def _furnish(rng: np.random.Generator) -> tuple[list[tuple[Array, Array, float, 
 
 
 def fit_scan(xyz: Array) -> Array:
-    """Return the points around the middle of a scan, in the square of `HALF_SIDE`; that of a small thing is enlarged."""
+    """Return the points around the middle of a scan, in the square of `HALF_SIDE`; a small one is enlarged."""
     low, high = np.percentile(xyz[:, :2], (5, 95), axis=0)
     extent = max(float((high - low).max()), 1e-6)
     scale = 1.0 if extent > HALF_SIDE / 2 else 2 * HALF_SIDE / extent
@@ -148,9 +148,9 @@ class Pictures:
     def _background(self) -> Array:
         rng, side = self.rng, self.side
         if self.background is None:
-            coarse = blur(rng.random((8, 8, 3)), 1.0)
-            fine = resize(np.repeat(np.repeat(coarse, 24, 0), 24, 1), (side, side))
-            return np.asarray(blur(fine, 5.0), np.float64)
+            coarse = blur(np.kron(blur(rng.random((8, 8, 3)), 1.0), np.ones((4, 4, 1))), 1.7)
+            fine = np.kron(coarse, np.ones((3, 3, 1)))
+            return np.asarray(blur(resize(fine, (side, side)), 1.5), np.float64)
         height, width = self.background.shape[:2]
         edge = int(rng.uniform(0.5, 1.0) * min(height, width))
         top, left = rng.integers(0, height - edge + 1), rng.integers(0, width - edge + 1)

@@ -170,7 +170,7 @@ def draw(network: nn.Module, shown: Street, losses: Sequence[float], title: str)
 def main(argv: Sequence[str] | None = None) -> tuple[list[float], nn.Module]:
     args = arguments(__doc__, "second", "scan", 300, argv)
     with reproducible(args) as rng:
-        streets = [seen(make_street(rng)) for _ in range(17)]
+        streets = [seen(make_street(rng)) for _ in range(13)]
         title = "SECOND and CenterPoint on a modelled street that they have not seen"
         if args.data is not None:
             scan = fit_scan(read_scan(args.data).xyz)
