@@ -38,7 +38,7 @@ _DIRECT = frozenset((torch.float32, torch.float16, torch.int32))
 class _Threads:
     """The number of threads of torch that the CPU library was last told; see docs/torch.md."""
 
-    followed = "PYMLUOPS_NUM_THREADS" not in os.environ
+    followed = not os.environ.get("PYMLUOPS_NUM_THREADS")
     seen = get_num_threads() if followed else torch.get_num_threads()
 
 

@@ -32,7 +32,7 @@ def made(name: str, seed: int) -> tuple[Operator, list[Any], list[Any]]:
     if name.startswith("border_align"):
         inputs[1] = np.abs(inputs[1]) * 2
     if name == "ball_query":
-        arguments["min_radius"], arguments["max_radius"] = 0.3, 1.7
+        arguments["min_radius"], arguments["max_radius"] = 1.5, 4.0
     scalars, counts = [], {}
     for scalar in known.scalars:
         value = arguments[scalar.name]
