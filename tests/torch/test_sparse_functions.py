@@ -195,3 +195,30 @@ def test_maxima_of_rows_that_do_not_exist(side: int, row: int) -> None:
     pairs[1, side, 0] = row
     with pytest.raises(IndexError, match=r"^indice_maxpool: indice_pairs: expected rows"):
         sparse.indice_maxpool(features, pairs, num, rows)
+
+
+# ---- torch's own tools -----------------------------------------------------------------------------------------------
+
+
+def test_registered_operators_are_sound() -> None:
+    (features, filters, pairs, num), _, rows = _case(torch.float64, 0)
+    cells, grad = filters.flatten(0, 1).requires_grad_(), torch.ones(rows, 7, dtype=torch.float64, requires_grad=True)
+    features.requires_grad_()
+    operators = torch.ops.pymluops
+    torch.library.opcheck(operators.sparse_outputs.default, (features, cells, pairs, num, 0, rows))
+    torch.library.opcheck(operators.sparse_feature_gradient.default, (grad, cells, pairs, num, 0, len(features)))
+    torch.library.opcheck(operators.sparse_filter_gradient.default, (features, grad, pairs, num, 0))
+
+
+def test_compiled_functions_give_the_same() -> None:
+    (features, filters, pairs, num), _, rows = _case(torch.float32, 0)
+    inputs = features.requires_grad_(), filters.requires_grad_()
+
+    def function(f: Any, w: Any) -> Any:
+        return sparse.indice_conv(f, w, pairs, num, rows).relu().sum()
+
+    compiled = torch.compile(function, fullgraph=True, backend="aot_eager")
+    expected, found = function(*inputs), compiled(*inputs)
+    assert torch.equal(found, expected)
+    for a, b in zip(torch.autograd.grad(found, inputs), torch.autograd.grad(expected, inputs)):
+        assert torch.equal(a, b)

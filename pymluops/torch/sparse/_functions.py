@@ -62,16 +62,6 @@ _FILTER_GRADIENT = Operator(
 )
 
 
-class _Rulebook(NamedTuple):
-    """Which rows meet: pairs [K, 2, L], their numbers [K] in int64, and the numbers of rows of both kinds."""
-
-    pairs: Tensor
-    num: Tensor
-    inverse: int
-    inputs: int
-    outputs: int
-
-
 def _computable(tensor: Tensor) -> Tensor:
     """Return a tensor that the library takes: packed, without a gradient, and bfloat16 as float32."""
     if tensor.requires_grad:
@@ -81,64 +71,157 @@ def _computable(tensor: Tensor) -> Tensor:
     return tensor.float() if tensor.dtype == torch.bfloat16 else tensor
 
 
-def _run(operator: Operator, book: _Rulebook, first: Tensor, second: Tensor, *rows: int) -> Tensor:
-    arrays = (_computable(first), _computable(second), book.pairs, book.num, None)
-    found: Tensor = operator(None, arrays, (book.inverse, *rows))
+def _integers(tensor: Tensor, dtype: torch.dtype) -> Tensor:
+    """Return packed integers; what is that already comes back as it is."""
+    return tensor if tensor.dtype == dtype and tensor.is_contiguous() else tensor.to(dtype).contiguous()
+
+
+def _run(operator: Operator, arrays: tuple[Tensor, ...], scalars: tuple[int, ...]) -> Tensor:
+    first, second, pairs, num = arrays
+    integers = _integers(pairs, torch.int32), _integers(num, torch.int64)
+    found: Tensor = operator(None, (_computable(first), _computable(second), *integers, None), scalars)
     return found if found.dtype == first.dtype else found.to(first.dtype)
+
+
+def _outputs(features: Tensor, filters: Tensor, pairs: Tensor, num: Tensor, inverse: int, rows: int) -> Tensor:
+    return _run(_OUTPUTS, (features, filters, pairs, num), (inverse, rows))
+
+
+def _feature_gradient(grad: Tensor, filters: Tensor, pairs: Tensor, num: Tensor, inverse: int, rows: int) -> Tensor:
+    return _run(_FEATURE_GRADIENT, (grad, filters, pairs, num), (inverse, rows))
+
+
+def _filter_gradient(features: Tensor, grad: Tensor, pairs: Tensor, num: Tensor, inverse: int) -> Tensor:
+    return _run(_FILTER_GRADIENT, (features, grad, pairs, num), (inverse,))
+
+
+# ---- Gradients -------------------------------------------------------------------------------------------------------
+
+
+class _Products(NamedTuple):
+    """The three products: as plain calls with gradients, or as operators that torch has registered."""
+
+    outputs: Any
+    feature_gradient: Any
+    filter_gradient: Any
+
+
+def _keep(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
+    """Keep the two factors, the pairs and their direction for the gradients."""
+    ctx.save_for_backward(*inputs[:4])
+    ctx.inverse = inputs[4]
+
+
+def _of_outputs(products: _Products, ctx: Any, grad: Tensor) -> tuple[Any, ...]:
+    features, filters, *pairs = ctx.saved_tensors
+    first = second = None
+    if ctx.needs_input_grad[0]:
+        first = products.feature_gradient(grad, filters, *pairs, ctx.inverse, features.shape[0])
+    if ctx.needs_input_grad[1]:
+        second = products.filter_gradient(features, grad, *pairs, ctx.inverse)
+    return first, second, None, None, None, None
+
+
+def _of_feature_gradient(products: _Products, ctx: Any, grad: Tensor) -> tuple[Any, ...]:
+    output_grad, filters, *pairs = ctx.saved_tensors
+    first = second = None
+    if ctx.needs_input_grad[0]:
+        first = products.outputs(grad, filters, *pairs, ctx.inverse, output_grad.shape[0])
+    if ctx.needs_input_grad[1]:
+        second = products.filter_gradient(grad, output_grad, *pairs, ctx.inverse)
+    return first, second, None, None, None, None
+
+
+def _of_filter_gradient(products: _Products, ctx: Any, grad: Tensor) -> tuple[Any, ...]:
+    features, output_grad, *pairs = ctx.saved_tensors
+    first = second = None
+    if ctx.needs_input_grad[0]:
+        first = products.feature_gradient(output_grad, grad, *pairs, ctx.inverse, features.shape[0])
+    if ctx.needs_input_grad[1]:
+        second = products.outputs(features, grad, *pairs, ctx.inverse, output_grad.shape[0])
+    return first, second, None, None, None
 
 
 class _Outputs(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, features: Tensor, filters: Tensor, book: _Rulebook) -> Tensor:
-        ctx.book = book
-        ctx.save_for_backward(features, filters)
-        return _run(_OUTPUTS, book, features, filters, book.outputs)
+    def forward(ctx: Any, *args: Any, **_: Any) -> Tensor:
+        _keep(ctx, args, None)
+        return _outputs(*args)
 
     @staticmethod
     def backward(ctx: Any, *grad_outputs: Any) -> Any:
-        (grad,) = grad_outputs
-        features, filters = ctx.saved_tensors
-        of_features = _feature_gradient(grad, filters, ctx.book) if ctx.needs_input_grad[0] else None
-        of_filters = _filter_gradient(features, grad, ctx.book) if ctx.needs_input_grad[1] else None
-        return of_features, of_filters, None
+        return _of_outputs(_PLAIN, ctx, *grad_outputs)
 
 
 class _FeatureGradient(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, output_grad: Tensor, filters: Tensor, book: _Rulebook) -> Tensor:
-        ctx.book = book
-        ctx.save_for_backward(output_grad, filters)
-        return _run(_FEATURE_GRADIENT, book, output_grad, filters, book.inputs)
+    def forward(ctx: Any, *args: Any, **_: Any) -> Tensor:
+        _keep(ctx, args, None)
+        return _feature_gradient(*args)
 
     @staticmethod
     def backward(ctx: Any, *grad_outputs: Any) -> Any:
-        (grad,) = grad_outputs
-        output_grad, filters = ctx.saved_tensors
-        of_output_grad = _outputs(grad, filters, ctx.book) if ctx.needs_input_grad[0] else None
-        of_filters = _filter_gradient(grad, output_grad, ctx.book) if ctx.needs_input_grad[1] else None
-        return of_output_grad, of_filters, None
+        return _of_feature_gradient(_PLAIN, ctx, *grad_outputs)
 
 
 class _FilterGradient(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, features: Tensor, output_grad: Tensor, book: _Rulebook) -> Tensor:
-        ctx.book = book
-        ctx.save_for_backward(features, output_grad)
-        return _run(_FILTER_GRADIENT, book, features, output_grad)
+    def forward(ctx: Any, *args: Any, **_: Any) -> Tensor:
+        _keep(ctx, args, None)
+        return _filter_gradient(*args)
 
     @staticmethod
     def backward(ctx: Any, *grad_outputs: Any) -> Any:
-        (grad,) = grad_outputs
-        features, output_grad = ctx.saved_tensors
-        of_features = _feature_gradient(output_grad, grad, ctx.book) if ctx.needs_input_grad[0] else None
-        of_output_grad = _outputs(features, grad, ctx.book) if ctx.needs_input_grad[1] else None
-        return of_features, of_output_grad, None
+        return _of_filter_gradient(_PLAIN, ctx, *grad_outputs)
 
 
 # torch leaves the type of `apply` open.
-_outputs: Any = cast("Any", _Outputs).apply
-_feature_gradient: Any = cast("Any", _FeatureGradient).apply
-_filter_gradient: Any = cast("Any", _FilterGradient).apply
+_PLAIN = _Products(*(cast("Any", kind).apply for kind in (_Outputs, _FeatureGradient, _FilterGradient)))
+
+
+# ---- Registration, for torch.compile and torch.export; a plain call costs less --------------------------------------
+
+_ROWS = "Tensor pairs, Tensor num, int inverse, SymInt rows"
+_SCHEMAS = {
+    "sparse_outputs": f"(Tensor features, Tensor filters, {_ROWS}) -> Tensor",
+    "sparse_feature_gradient": f"(Tensor grad, Tensor filters, {_ROWS}) -> Tensor",
+    "sparse_filter_gradient": "(Tensor features, Tensor grad, Tensor pairs, Tensor num, int inverse) -> Tensor",
+}
+
+
+def _fake_outputs(features: Tensor, filters: Tensor, pairs: Tensor, num: Tensor, inverse: int, rows: int) -> Tensor:
+    return features.new_empty((rows, filters.shape[2]))
+
+
+def _fake_feature_gradient(
+    grad: Tensor, filters: Tensor, pairs: Tensor, num: Tensor, inverse: int, rows: int
+) -> Tensor:
+    return grad.new_empty((rows, filters.shape[1]))
+
+
+def _fake_filter_gradient(features: Tensor, grad: Tensor, pairs: Tensor, num: Tensor, inverse: int) -> Tensor:
+    return features.new_empty((pairs.shape[0], features.shape[1], grad.shape[1]))
+
+
+def _register(name: str, call: Any, fake: Any, gradient: Any) -> Any:
+    """Register a product, and return it as an operator of torch."""
+
+    def backward(ctx: Any, grad: Tensor) -> Any:
+        return gradient(_REGISTERED, ctx, grad)
+
+    library: Any = torch.library
+    library.define(f"pymluops::{name}", _SCHEMAS[name])
+    library.impl(f"pymluops::{name}", "cpu", call)
+    library.register_fake(f"pymluops::{name}", fake)
+    library.register_autograd(f"pymluops::{name}", backward, setup_context=_keep)
+    return getattr(torch.ops.pymluops, name)
+
+
+_REGISTERED = _Products(
+    _register("sparse_outputs", _outputs, _fake_outputs, _of_outputs),
+    _register("sparse_feature_gradient", _feature_gradient, _fake_feature_gradient, _of_feature_gradient),
+    _register("sparse_filter_gradient", _filter_gradient, _fake_filter_gradient, _of_filter_gradient),
+)
 
 
 def _convolve(
@@ -155,17 +238,15 @@ def _convolve(
     if features.dtype != filters.dtype:
         dtype = torch.promote_types(features.dtype, filters.dtype)
         features, cells = features.to(dtype), cells.to(dtype)
-    pairs, num = _integers(indice_pairs, torch.int32), _integers(indice_pair_num, torch.int64)
-    book = _Rulebook(pairs, num, inverse, len(features), int(num_activate_out))
-    if torch.is_grad_enabled() and (features.requires_grad or cells.requires_grad):
-        out: Tensor = _outputs(features, cells, book)
-        return out
-    return _run(_OUTPUTS, book, features, cells, book.outputs)
-
-
-def _integers(tensor: Tensor, dtype: torch.dtype) -> Tensor:
-    """Return packed integers; what is that already comes back as it is."""
-    return tensor if tensor.dtype == dtype and tensor.is_contiguous() else tensor.to(dtype).contiguous()
+    arguments = features, cells, indice_pairs, indice_pair_num, inverse, num_activate_out
+    out: Tensor
+    if torch.compiler.is_compiling():
+        out = _REGISTERED.outputs(*arguments)
+    elif torch.is_grad_enabled() and (features.requires_grad or cells.requires_grad):
+        out = _PLAIN.outputs(*arguments)
+    else:
+        out = _outputs(*arguments)
+    return out
 
 
 def indice_conv(
