@@ -47,9 +47,8 @@ def build(case: Case) -> Problem:
         close("out", expected["out"], got["out"], 1e-4 if case.dtype == "float32" else 4e-3)
 
     moved = sum(array.nbytes for array in values.values()) + int(num.sum()) * 8
-    size = int(np.prod(shapes[written])) * np.dtype(case.dtype).itemsize
     inputs = {**values, "indice_pairs": pairs, "indice_num": num}
-    return Problem(case, inputs, {"out": (shapes[written], np.dtype(case.dtype))}, moved, size, run, check)
+    return Problem(case, inputs, {"out": (shapes[written], np.dtype(case.dtype))}, run, check, moved)
 
 
 def sized(elements: int) -> dict[str, dict[str, Any]]:
