@@ -10,7 +10,7 @@ import numpy as np
 def squared_distances(points: np.ndarray, centre: np.ndarray) -> np.ndarray:
     """((x - cx)^2 + (y - cy)^2) + (z - cz)^2, every step rounded to the type of the points."""
     with np.errstate(all="ignore"):
-        x, y, z = ((points[:, i] - centre[i]) ** 2 for i in range(3))
+        x, y, z = (np.square(points[:, i] - centre[i]) for i in range(3))
         result: np.ndarray = (x + y) + z
     return result
 
@@ -23,7 +23,7 @@ def ball_query(
     if nsample == 0:
         return result
     with np.errstate(over="ignore"):
-        low, high = np.float32(min_radius) ** 2, np.float32(max_radius) ** 2
+        low, high = np.square(np.float32([min_radius, max_radius]))  # ``** 2`` of a scalar is not correctly rounded
     for b, m in np.ndindex(new_xyz.shape[:2]):
         d2 = squared_distances(xyz[b], new_xyz[b, m]).astype(np.float32)
         found = np.flatnonzero((d2 == 0) | ((low <= d2) & (d2 < high)))[:nsample]

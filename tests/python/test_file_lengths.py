@@ -17,6 +17,7 @@ EXEMPT = {
     "pymluops/enums.py",
     "pymluops/functions/__init__.pyi",
     "pymluops/functions/_signatures.py",
+    "pymluops/ops/_types.pyi",
 }
 
 

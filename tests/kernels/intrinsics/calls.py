@@ -66,7 +66,9 @@ class Calls:
         self._numbers = {statement: number for number, statement in enumerate(dict.fromkeys(statements))}
         cases = " ".join(f"case {number}: {statement}; break;" for statement, number in self._numbers.items())
         source = HERE / "vector.mlu"
-        text = source.read_text(encoding="utf-8").replace("    CALLS\n", f"    {cases}\n")
+        before, _, after = source.read_text(encoding="utf-8").partition("{ CALLS }")
+        assert after, "vector.mlu has no place for the calls"
+        text = f"{before}{{ {cases} }}{after}"
         self._library = toolchain.compile(text, arch, name=str(source))
         self._device = device(arch)
 
