@@ -28,7 +28,7 @@ install(TARGETS mluops_cpu LIBRARY DESTINATION pymluops)
 if("sim" IN_LIST MLUOPS_TARGETS)
   # Includes the headers with which pymluops.sim.toolchain compiles kernels.
   install(TARGETS mluops_sim LIBRARY DESTINATION pymluops)
-  install(DIRECTORY native/sim/include/ native/include/ DESTINATION pymluops/_sim/include FILES_MATCHING PATTERN "*.h")
+  install(DIRECTORY native/sim/include/ native/include/ native/workbench/include/ DESTINATION pymluops/_sim/include FILES_MATCHING PATTERN "*.h")
 endif()
 install(TARGETS mluops_core_module LIBRARY DESTINATION pymluops)
 install(FILES "${MLUOPS_CFFI}" DESTINATION pymluops)

@@ -28,7 +28,9 @@ from pymluops.ops import *  # noqa: F403 - its __all__ is generated
 from pymluops.threads import get_num_threads, set_num_threads
 
 if TYPE_CHECKING:
+    from pymluops import bang as bang
     from pymluops import functions as functions
+    from pymluops import mmcv as mmcv
     from pymluops import sim as sim
     from pymluops import torch as torch
     from pymluops.functions import AdamWDescriptor as AdamWDescriptor
@@ -91,8 +93,8 @@ def __getattr__(name: str) -> Any:
         from importlib.metadata import version
 
         return version("pymluops")
-    # Programs that need neither the simulator nor single C functions nor torch do not wait for their modules.
-    if name in ("sim", "functions", "torch"):
+    # Programs that do not use these modules do not wait for their import.
+    if name in ("bang", "functions", "mmcv", "sim", "torch"):
         from importlib import import_module
 
         return import_module(f"pymluops.{name}")

@@ -267,6 +267,22 @@ def call_function(
     waiting: bool = False,
     also_used: tuple[DeviceArray | NativeObject, ...] = (),
 ) -> None: ...
+def launch_kernel(
+    caller: Caller,
+    backend: Backend,
+    queue: Queue | None,
+    launch: int,
+    dim: tuple[int, int, int],
+    kind: int,
+    values: tuple[bytes | ArrayArgument | None, ...],
+) -> None: ...
+def call_compiled(
+    caller: Caller,
+    backend: Backend,
+    function: int,
+    result: bytearray,
+    values: tuple[bytes | ArrayArgument | Queue | None, ...],
+) -> None: ...
 def set_handle_queue(handle: Handle, caller: Caller, queue: object) -> None: ...
 def address_of(memory: bytearray) -> int: ...
 def integer(caller: Caller, argument: str, value: object, minimum: int = 0, maximum: int = ...) -> int: ...

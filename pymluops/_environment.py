@@ -32,8 +32,16 @@ _INTEGERS = {
 
 _LEVEL = "PYMLUOPS_INSTRUCTION_LEVEL"
 
-#: What `pymluops.library` and `pymluops.sim` make sense of.
-_TEXTS = ("PYMLUOPS_BACKEND", "PYMLUOPS_MLU_LIBRARY", "PYMLUOPS_SIM_CHECK", "PYMLUOPS_SIM_DEVICE")
+#: What `pymluops.library`, `pymluops.sim` and `pymluops.bang` make sense of.
+_TEXTS = (
+    "PYMLUOPS_BACKEND",
+    "PYMLUOPS_CACHE_DIR",
+    "PYMLUOPS_CXX",
+    "PYMLUOPS_MLU_LIBRARY",
+    "PYMLUOPS_SIM_CHECK",
+    "PYMLUOPS_SIM_DEVICE",
+    "PYMLUOPS_SIM_RULES",
+)
 
 #: Every variable that the package reads.
 NAMES = tuple(sorted((*_INTEGERS, _LEVEL, *_TEXTS)))

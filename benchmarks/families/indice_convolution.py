@@ -30,8 +30,8 @@ def build(case: Case) -> Problem:
         "filters": (*kernel, *channels),
         "outputs": (rows, channels[1]),
     }
-    read, written = _ROLES[case.operator]
-    values = {name: rng.normal(0, 1, shapes[name]).astype(case.dtype) for name in read}
+    names, written = _ROLES[case.operator]
+    values = {name: rng.normal(0, 1, shapes[name]).astype(case.dtype) for name in names}
     first, second = values.values()
 
     def run(out: Arrays) -> Arrays:
@@ -46,9 +46,9 @@ def build(case: Case) -> Problem:
     def check(expected: Arrays, got: Arrays) -> None:
         close("out", expected["out"], got["out"], 1e-4 if case.dtype == "float32" else 4e-3)
 
-    moved = sum(array.nbytes for array in values.values()) + int(num.sum()) * 8
+    read = sum(array.nbytes for array in values.values()) + int(num.sum()) * 8  # of the pairs, those that there are
     inputs = {**values, "indice_pairs": pairs, "indice_num": num}
-    return Problem(case, inputs, {"out": (shapes[written], np.dtype(case.dtype))}, run, check, moved)
+    return Problem(case, inputs, {"out": (shapes[written], np.dtype(case.dtype))}, run, check, read)
 
 
 def sized(elements: int) -> dict[str, dict[str, Any]]:

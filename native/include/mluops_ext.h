@@ -108,7 +108,6 @@ mluOpStatus_t MLUOP_WIN_API mluopsExtMsDeformAttnBackwardDouble(
     const mluOpTensorDescriptor_t grad_value_desc, void *grad_value,
     const mluOpTensorDescriptor_t grad_sampling_loc_desc, void *grad_sampling_loc,
     const mluOpTensorDescriptor_t grad_attn_weight_desc, void *grad_attn_weight);
-
 /* Indice convolutions of every kind: as mluOpIndiceConvolutionForward, BackwardData and BackwardFilter, for double as well as for
  * half and float, and for any number of dims: filters are [K, Ci, Co], whatever the K cells mean. If inverse is 1, the roles of the
  * pairs are exchanged: features are the rows of indice_pairs[k, 1], outputs those of indice_pairs[k, 0]. Features and outputs may

@@ -78,8 +78,12 @@ TEST(undefined_bytes_that_leave_the_core) {
   CHECK_EQ(scene.found(), "copy");
   CHECK_EQ(scene.last().address, reinterpret_cast<std::uintptr_t>(nram + 100));
   CHECK_EQ(scene.last().size, std::uint64_t{68});
-  scene.copy(core, core.sram.begin + 2048, nram + 1024, 16, 5);
-  CHECK_EQ(scene.found(), "copy");
+  scene.copy(core, core.sram.begin + 2048, nram + 1024, 16, 5);  // SRAM may receive undefined bytes
+  CHECK_EQ(scene.found(), "");
+  CHECK_EQ(mlusimSetRules("init/shared-copy=fail"), 0);
+  scene.copy(core, core.sram.begin + 2048, nram + 1024, 16, 6);
+  CHECK_EQ(scene.found(), "shared-copy");
+  CHECK_EQ(mlusimSetRules(""), 0);
 }
 
 TEST(an_asynchronous_copy_is_judged_when_it_happens) {
@@ -177,8 +181,10 @@ TEST(copies_that_are_never_waited_for) {
   copy.target = Region::plain(core.nram.begin + 1024, 64);
   copy.source = Region::plain(core.nram.begin + 2048, 64);
   copy.name = "__memcpy_async";
+  copy.target_space = Space::kNram;
   core.pending[mlusim::kIo].push_back(copy);
-  core.pending[mlusim::kMove].push_back(copy);
+  core.pending[mlusim::kIo].push_back(copy);
+  core.pending[mlusim::kMove].push_back(copy);  // has happened, in the order of the program
   scene.end_job();
   CHECK_EQ(scene.found(), "never-waited");  // one place
   CHECK_EQ(scene.last().count, std::uint64_t{2});

@@ -3,7 +3,6 @@
 #define MLUOPS_TESTS_LINE_TABLES_H_
 
 #include <cstdint>
-#include <cstring>
 #include <string>
 #include <vector>
 
@@ -28,7 +27,8 @@ struct Writer {
   }
   Writer &byte(std::uint64_t value) { return number(value, 1); }
   Writer &string(const char *text) {
-    bytes.insert(bytes.end(), text, text + std::strlen(text) + 1);
+    do bytes.push_back(static_cast<unsigned char>(*text));
+    while (*text++ != '\0');
     return *this;
   }
   Writer &all(const Writer &other) {

@@ -382,6 +382,26 @@ TEST(compute_before_an_asynchronous_copy) {
   CHECK_EQ(scene.found(), "");
 }
 
+// A store that nothing orders is a finding only if it changes the value.
+TEST(stores_of_equal_values) {
+  Scene scene(mlusim::race_checker());
+  char *memory = scene.allocate(64);
+  std::memset(memory, 0, 64);
+  scene.begin_union();
+  const auto store = [&](int core, char value, int pc) {
+    scene.access(scene.core(core), mlusim::kScalar, Kind::kWrite, Region::plain(memory, 4), pc, "scalar store");
+    memory[0] = value;
+  };
+  store(0, 1, 1);
+  store(1, 1, 2);
+  CHECK_EQ(scene.found(), "");
+  store(2, 2, 3);
+  CHECK_EQ(scene.found(), "between-cores");
+  store(3, 2, 4);
+  store(3, 3, 5);  // the first changes nothing, the second does
+  CHECK_EQ(scene.found(), "between-cores");
+}
+
 TEST(repeated_compute_is_remembered_once) {
   mlusim::Pipes pipes;
   Core core;

@@ -25,6 +25,7 @@ Parts, each a file that is included below:
 - `operator.pxi`: `Operator`, which checks the arguments of one C function against its schema and calls it
 - `native.pxi`: `NativeObject`, what a Create function of a library made
 - `functions.pxi`: calls of any C function, with arguments that `pymluops.functions` prepares
+- `kernel.pxi`: calls of kernels and functions that `pymluops.bang` compiled
 """
 
 cimport cython
@@ -105,3 +106,4 @@ include "guard.pxi"
 include "operator.pxi"
 include "native.pxi"
 include "functions.pxi"
+include "kernel.pxi"

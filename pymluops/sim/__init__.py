@@ -4,8 +4,8 @@
 the launch, the call or the wait for it raises `pymluops.ExecutionFailedError`, whose message is the report and whose
 ``findings`` are the findings as data.
 
-Two environment variables are read when the library is loaded: ``PYMLUOPS_SIM_DEVICE``, for `set_device`, and
-``PYMLUOPS_SIM_CHECK``, for `set_checks`.
+Three environment variables are read when the library is loaded: ``PYMLUOPS_SIM_DEVICE``, for `set_device`,
+``PYMLUOPS_SIM_CHECK``, for `set_checks`, and ``PYMLUOPS_SIM_RULES``, for `set_rules`.
 
 All functions are about the default backend if that is a simulator, else about ``pymluops.load("sim")``. Device,
 checkers and findings are those of the process, for all threads.
@@ -17,11 +17,14 @@ from pymluops.errors import MluOpError, NotInitializedError
 from pymluops.sim._checks import checking, checks, set_checks, set_checks_of, set_time_limit, time_limit
 from pymluops.sim._devices import DeviceModel, device, devices, set_device, set_device_of
 from pymluops.sim._findings import Counters, Finding, clear_findings, counters, findings, report
+from pymluops.sim._neuware import neuware
+from pymluops.sim._rules import Rule, rules, set_rules, set_rules_of
 
 __all__ = [
     "Counters",
     "DeviceModel",
     "Finding",
+    "Rule",
     "checking",
     "checks",
     "clear_findings",
@@ -29,9 +32,12 @@ __all__ = [
     "device",
     "devices",
     "findings",
+    "neuware",
     "report",
+    "rules",
     "set_checks",
     "set_device",
+    "set_rules",
     "set_time_limit",
     "time_limit",
 ]
@@ -45,7 +51,11 @@ def read_environment(backend: Backend) -> None:
     NotInitializedError
         If a variable cannot be followed.
     """
-    for variable, follow in (("PYMLUOPS_SIM_DEVICE", set_device_of), ("PYMLUOPS_SIM_CHECK", set_checks_of)):
+    for variable, follow in (
+        ("PYMLUOPS_SIM_DEVICE", set_device_of),
+        ("PYMLUOPS_SIM_CHECK", set_checks_of),
+        ("PYMLUOPS_SIM_RULES", set_rules_of),
+    ):
         value = _environment.text(variable)
         if value is None:
             continue

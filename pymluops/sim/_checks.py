@@ -10,6 +10,7 @@ from pymluops._core import Backend
 from pymluops._shown import one_line, shortened, shown
 from pymluops.errors import BadParamError
 from pymluops.sim._library import done, last_error, simulator
+from pymluops.sim._rules import Rules, rules_of, set_rules_of
 
 #: What `set_checks` takes: names in a text with commas or one by one, ``"all"``, ``"none"`` or None.
 Checks: TypeAlias = "str | Iterable[str] | None"
@@ -48,26 +49,39 @@ def set_checks(checks: Checks) -> None:
 
 
 @contextmanager
-def checking(checks: Checks = "all") -> Generator[None]:
-    """Choose the checkers until the block ends.
+def checking(checks: Checks = "all", rules: Rules = None) -> Generator[None]:
+    """Choose the checkers, and what their findings lead to, until the block ends.
 
     Parameters
     ----------
     checks : str, iterable of str or None
         As for `set_checks`.
+    rules : mapping, str or None
+        As for `set_rules`; None leaves them as they are.
+
+    Raises
+    ------
+    BadParamError
+        If there is no checker, rule or action of a name.
 
     Examples
     --------
     >>> with pymluops.sim.checking("all"):  # doctest: +SKIP
     ...     pymluops.tin_shift_forward(frames, shifts)
+    >>> with pymluops.sim.checking("all", {"all": "record"}):  # doctest: +SKIP
+    ...     pymluops.tin_shift_forward(frames, shifts)  # fails for nothing that a checker finds
     """
     backend = simulator()
     before = backend.lib.mlusimGetChecks()
-    set_checks_of(backend, checks)
+    rules_before = rules_of(backend)
+    if rules is not None:
+        set_rules_of(backend, rules)
     try:
+        set_checks_of(backend, checks)
         yield
     finally:
         done(backend, "set_checks", backend.lib.mlusimSetChecks(before))
+        set_rules_of(backend, {rule.name: rule.action for rule in rules_before})
 
 
 def set_checks_of(backend: Backend, checks: Checks) -> None:

@@ -6,6 +6,7 @@ import dataclasses
 import os
 import stat
 import tomllib
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, cast
 
@@ -13,8 +14,12 @@ from pymluops._core import Backend
 from pymluops._shown import one_line, shortened, shown
 from pymluops.errors import BadParamError
 from pymluops.sim._library import done, from_c, last_error, simulator
+from pymluops.sim.toolchain import card_of
 
 _MOST_FILE_BYTES = 1 << 20
+
+#: Libraries whose device the caller or the environment chose, by path.
+_chosen: set[str] = set()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -100,6 +105,30 @@ def set_device(device: str | os.PathLike[str] | DeviceModel) -> None:
 
 
 def set_device_of(backend: Backend, device: object) -> None:
+    _set_device(backend, device)
+    _chosen.add(backend.path)
+
+
+def prefer_card(backend: Backend, arch: int) -> bool:
+    """Have a device of this architecture, if it is free to change and nobody has chosen one.
+
+    Returns
+    -------
+    bool
+        False if the caller has chosen a device of another architecture.
+    """
+    described = backend.ffi.new("mlusimDeviceModel *")
+    done(backend, "device", backend.lib.mlusimGetDevice(described))
+    if described.arch == arch:
+        return True
+    if backend.path in _chosen:
+        return False
+    with suppress(BadParamError):  # it is in use: what runs on it stays
+        _set_device(backend, card_of(arch)["name"])
+    return True
+
+
+def _set_device(backend: Backend, device: object) -> None:
     model, origin = _as_model(backend, device)
     _check_types(model, origin)
     described = backend.ffi.new("mlusimDeviceModel *")

@@ -40,6 +40,11 @@ class Finding:
         One sentence.
     count : int
         How often it happened at this place in this launch.
+    severity : str
+        Of the rule: ``error``; ``warning`` for what devices are known to bear although no guide promises it; ``remark``
+        for what is harmless.
+    launch_failed : int
+        1 if the launch failed, 0 if its findings were recorded only.
     """
 
     checker: str
@@ -58,6 +63,8 @@ class Finding:
     allocation: str
     message: str
     count: int
+    severity: str
+    launch_failed: int
 
     def __str__(self) -> str:
         place = f"{self.file}:{self.line}: " if self.file else ""
@@ -112,7 +119,8 @@ def take_failure(backend: Backend) -> tuple[str, tuple[Finding, ...]]:
         start = 0
     found = _findings_from(backend, start)
     _reported[backend.path] = start + len(found)
-    # The report is about a launch; what the host did wrong belongs to none.
+    # The report is about a launch that failed; what the host did wrong belongs to none.
+    found = [finding for finding in found if finding.launch_failed]
     of_launches = tuple(finding for finding in found if finding.kernel)
     return (_report(backend), of_launches) if of_launches else ("\n".join(map(str, found)), tuple(found))
 

@@ -1,7 +1,8 @@
 """The operators for PyTorch, with the names, the argument order and the layouts of mmcv.ops.
 
 Each is registered with torch.library in the namespace ``pymluops``: gradients, torch.compile, torch.export, vmap and
-autocast work. docs/torch.md tells what is exact, what is cast and which threads are used.
+autocast work. The names of `pymluops.torch.sparse` stand here too. docs/torch.md tells what is exact, what is cast and
+which threads are used.
 """
 
 from pymluops.torch._functions import (
@@ -14,14 +15,70 @@ from pymluops.torch._functions import (
     tin_shift,
 )
 from pymluops.torch._modules import BorderAlign, MultiScaleDeformableAttention, PSAMask, TINShift
+from pymluops.torch.sparse import (
+    SparseConv2d,
+    SparseConv3d,
+    SparseConv4d,
+    SparseConvolution,
+    SparseConvTensor,
+    SparseConvTranspose2d,
+    SparseConvTranspose3d,
+    SparseInverseConv2d,
+    SparseInverseConv3d,
+    SparseMaxPool,
+    SparseMaxPool2d,
+    SparseMaxPool3d,
+    SparseModule,
+    SparseSequential,
+    SubMConv2d,
+    SubMConv3d,
+    SubMConv4d,
+    ToDense,
+    filters_from_spconv,
+    filters_to_spconv,
+    get_conv_output_size,
+    get_deconv_output_size,
+    get_indice_pairs,
+    indice_conv,
+    indice_inverse_conv,
+    indice_maxpool,
+    indice_subm_conv,
+)
 
 __all__ = [
     "BorderAlign",
     "MultiScaleDeformableAttention",
     "PSAMask",
+    "SparseConv2d",
+    "SparseConv3d",
+    "SparseConv4d",
+    "SparseConvTensor",
+    "SparseConvTranspose2d",
+    "SparseConvTranspose3d",
+    "SparseConvolution",
+    "SparseInverseConv2d",
+    "SparseInverseConv3d",
+    "SparseMaxPool",
+    "SparseMaxPool2d",
+    "SparseMaxPool3d",
+    "SparseModule",
+    "SparseSequential",
+    "SubMConv2d",
+    "SubMConv3d",
+    "SubMConv4d",
     "TINShift",
+    "ToDense",
     "ball_query",
     "border_align",
+    "filters_from_spconv",
+    "filters_to_spconv",
+    "get_conv_output_size",
+    "get_deconv_output_size",
+    "get_indice_pairs",
+    "indice_conv",
+    "indice_inverse_conv",
+    "indice_maxpool",
+    "indice_subm_conv",
     "ms_deform_attn",
     "psa_mask",
     "three_interpolate",

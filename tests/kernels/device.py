@@ -66,16 +66,18 @@ class Device:
         function: str,
         *arguments: Any,
         checks: str = "all",
+        rules: str = "",
         seconds: float = SECONDS_PER_CALL,
     ) -> Outcome:
         """Call a host function. Arrays go as pointers, Python numbers as int and float, NumPy scalars as what they are.
 
-        `checks` names the checkers, separated by commas. The caller's arrays hold what the function wrote.
+        `checks` names the checkers, separated by commas; `rules` are those of `pymluops.sim.set_rules`. The caller's
+        arrays hold what the function wrote.
         """
         if self._pipe is None:
             self._start()
         assert self._pipe is not None
-        self._pipe.send((str(library), function, arguments, checks))
+        self._pipe.send((str(library), function, arguments, checks, rules))
         if not self._pipe.poll(seconds):
             self._process.kill()
             self._pipe = None
@@ -118,8 +120,9 @@ def serve(pipe: Connection, library: str, model: str) -> None:
         pipe.send(answer)
 
 
-def perform(library: str, function: str, arguments: Sequence[Any], checks: str) -> Outcome:
+def perform(library: str, function: str, arguments: Sequence[Any], checks: str, rules: str) -> Outcome:
     sim.set_checks(checks)
+    sim.set_rules(rules)
     sim.clear_findings()
     arrays = [np.ascontiguousarray(argument) for argument in arguments if isinstance(argument, np.ndarray)]
     rest = iter(arrays)

@@ -83,13 +83,14 @@ BROKEN = cases("broken")
 CLEAN = cases("clean")
 
 
-def run(case: Case, toolchain: Toolchain, device: Callable[[int], Device], arch: int) -> Outcome:
-    return device(arch).call(toolchain.compile(case.source, arch), case.function, checks=case.checks)
+def run(case: Case, toolchain: Toolchain, device: Callable[[int], Device], arch: int, rules: str = "") -> Outcome:
+    return device(arch).call(toolchain.compile(case.source, arch), case.function, checks=case.checks, rules=rules)
 
 
 @pytest.mark.parametrize(("case", "arch"), on_each_arch(BROKEN))
 def test_broken_kernel(case: Case, arch: int, toolchain: Toolchain, device: Callable[[int], Device]) -> None:
-    outcome = run(case, toolchain, device, arch)
+    """With every rule on, those too that are usually off because kernels get away with breaking them."""
+    outcome = run(case, toolchain, device, arch, rules="all=fail")
     assert case.findings
     assert outcome.code == KERNEL_TRAP
     found = {(finding.checker, finding.rule, finding.line) for finding in outcome.findings}

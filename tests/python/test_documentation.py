@@ -13,10 +13,12 @@ import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from benchmarks.command import benchmark_parser
+from pymluops.bang._options import read_options
 from pymluops.cli import CommandError, build_parser
 from support import python_output, run_python
 
@@ -63,9 +65,15 @@ def without_addresses(text: str) -> str:
     return re.sub(r"\.mlu:\d+", ".mlu:LINE", re.sub(r"0x[0-9a-f]+", "ADDRESS", text)).strip()
 
 
+#: Packages that examples use and that ``[test]`` does not install.
+OPTIONAL = ("mmcv", "torch")
+
+
 def check_python(block: Block) -> None:
-    if "import torch\n" in block.text and importlib.util.find_spec("torch") is None:
-        pytest.skip("torch is not installed")
+    for package in OPTIONAL:
+        used = re.search(rf"^(import|from) {package}\b", block.text, re.MULTILINE)
+        if used and importlib.util.find_spec(package) is None:
+            pytest.skip(f"{package} is not installed")
     done = run_python(block.text, PYMLUOPS_BACKEND="")
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
@@ -97,6 +105,8 @@ def check_command(words: list[str]) -> None:
             pass
         case ["pymluops", *arguments]:
             check_arguments(arguments)
+        case ["bangcc", *arguments]:
+            read_options(arguments)
         case ["python3", "-m", "benchmarks", *arguments]:
             benchmark_parser().parse_args(arguments)
         case ["python3", "-m", module, *_] if module.startswith("benchmarks."):
@@ -154,7 +164,11 @@ def check(block: Block) -> None:
     CHECKS[block.kind](block)
 
 
-@pytest.mark.parametrize("block", BLOCKS, ids=lambda block: block.place)
+def _case(block: Block) -> Any:
+    return pytest.param(block, id=block.place, marks=pytest.mark.compiler if "bang.compile(" in block.text else ())
+
+
+@pytest.mark.parametrize("block", [_case(block) for block in BLOCKS])
 def test_a_block_works_as_it_is_written(block: Block) -> None:
     check(block)
 

@@ -218,6 +218,31 @@ def test_namespaces_are_file_scope(before: str, path: str) -> None:
     assert translated(source) == before + f'MLUSIM_EXTERN_ARRAY("{path}", x, int[2]);'
 
 
+FLOATS = 'MLUSIM_ARRAY(nram, "", a, float[4]);'
+
+
+@pytest.mark.parametrize(
+    ("macro", "use"),
+    [
+        ('#define BEGIN extern "C" {', "BEGIN"),
+        ("#define END }", "END"),
+        ("#define API", "API"),
+        ("", "__END_DECLS"),
+    ],
+)
+def test_a_word_that_is_a_macro_is_no_part_of_the_declaration_behind_it(macro: str, use: str) -> None:
+    assert translated(f"{macro}\n{use}\n__nram__ float a[4];\n") == f"{macro}\n{use}\n{FLOATS}\n"
+
+
+def test_a_macro_that_is_a_part_of_the_declaration_stays_one() -> None:
+    source = "#if A\n#define REAL float\n#else\n#define REAL\n#endif\nREAL __nram__ a[4];\n"
+    assert 'MLUSIM_ARRAY(nram, "", a, REAL[4])' in translated(source)
+
+
+def test_macros_may_stand_before_a_block_of_c() -> None:
+    assert translated('M(1) M(2) extern "C" {\n__nram__ float a[4];\n}\n').splitlines()[1] == FLOATS
+
+
 @pytest.mark.parametrize(
     "before",
     [

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "check/text.h"
+#include "machine/launch.h"
 #include "machine/trap.h"
 
 namespace mlusim {
@@ -59,6 +60,9 @@ bool has_shadow(Space space) { return space != Space::kHost && space != Space::k
 // Where what leaves a core can be seen by others.
 bool is_shared(Space space) { return space == Space::kGdram || space == Space::kSram; }
 
+// Undefined bytes go through SRAM as through NRAM: records with gaps are usual. A rule tells of them for those who want to know.
+const char *copy_rule(Space target) { return target == Space::kSram ? "shared-copy" : "copy"; }
+
 // ---- Findings -------------------------------------------------------------------------------------------------------------
 
 struct Use {
@@ -109,7 +113,8 @@ struct Outgoing {
 
 // What the checker knows of a core and the run on it.
 struct CoreState {
-  Range nram, wram;  // the hull of what was written in this run
+  Range nram, wram;          // the hull of what was written in this run
+  std::uint64_t unseen = 0;  // the number of gaps between watched launches when its memories were cleared last
   std::vector<Outgoing> outgoing[kAgents];
   // What the running instruction reads, as told by its events.
   std::vector<Region> sources;
@@ -126,15 +131,22 @@ void extend(Range *hull, const Range &by) {
   hull->end = std::max(hull->end, by.end);
 }
 
+// What the last run wrote is undefined for the next one, and reads as zeros: need_initialised() and comparisons can rely on undefined
+// memory being finite.
 void forget(Range *hull) {
   if (hull->size() == 0) return;
   std::memset(init_shadow(hull->begin), 0, hull->size());
+  std::memset(hull->begin, 0, hull->size());
   *hull = {};
 }
 
 class InitChecker : public Observer {
  public:
   void launch_begin(const LaunchInfo &) override {
+    // What launches wrote that were not watched.
+    const bool unseen = launch_count() != last_launch_ + 1;
+    last_launch_ = launch_count();
+    if (unseen) ++unseen_;
     // The memories of another device lie elsewhere.
     if (onchip_.begin == onchip_range().begin && delta_ == init_delta()) return;
     onchip_ = onchip_range();
@@ -148,6 +160,7 @@ class InitChecker : public Observer {
     for (const Region &region : g_excused) fill_pieces(region.moved(init_delta()), 0);
     g_excused.clear();
     CoreState &state = state_of(core);
+    if (state.unseen != unseen_) clear_memories(core, &state);
     forget(&state.nram);
     forget(&state.wram);
     forget(&sram_of_cluster(core.cluster));
@@ -175,6 +188,14 @@ class InitChecker : public Observer {
   }
 
  private:
+  // Whatever is in the memories of the core. Its run begins, and no other run of the job has written to SRAM yet.
+  void clear_memories(const Core &core, CoreState *state) {
+    state->unseen = unseen_;
+    if (core.is_mpu()) return clear_piece(core.sram);
+    clear_piece(core.nram);
+    clear_piece(core.wram);
+  }
+
   CoreState &state_of(const Core &core) {
     const std::size_t place = static_cast<std::size_t>(core.place);
     if (place >= cores_.size()) cores_.resize(place + 1);
@@ -224,7 +245,8 @@ class InitChecker : public Observer {
       return;
     }
     const bool atomic = event.kind == Kind::kAtomic;
-    const Use use = {event.core, atomic ? "atomic" : "copy", event.name, event.pc};
+    const Use use = {event.core, atomic ? "atomic" : copy_rule(event.space), event.name, event.pc};
+    if (!atomic && event.space == Space::kSram && !is_on("init", use.rule)) return;
     const char *verb = atomic ? "takes into " : "copies to ";
     for (const Region &source : state->sources) examine_source(use, source, verb, name_of(event.space));
     if (atomic) examine_source(use, event.region, "updates");
@@ -234,7 +256,8 @@ class InitChecker : public Observer {
   static void arrived(const Core &core, const Outgoing &copy) {
     const Undefined found = find_undefined(copy.target);
     if (found.in_all == 0) return;
-    const Use use = {core, "copy", copy.name, copy.pc};
+    const Use use = {core, copy_rule(copy.target_space), copy.name, copy.pc};
+    if (copy.target_space == Space::kSram && !is_on("init", use.rule)) return;
     const std::string verb = std::string("copies to ") + name_of(copy.target_space) + " ";
     const Undefined origin = find_undefined(copy.source);
     const bool unchanged = origin.in_all == found.in_all;
@@ -247,6 +270,8 @@ class InitChecker : public Observer {
   std::vector<Range> srams_;      // by cluster: the hull of what was written in this job
   Range onchip_;
   std::ptrdiff_t delta_ = 0;
+  std::uint64_t last_launch_ = 0;
+  std::uint64_t unseen_ = 1;
 };
 
 }  // namespace
@@ -254,6 +279,15 @@ class InitChecker : public Observer {
 Observer &init_checker() {
   static InitChecker *const checker = new InitChecker;  // never destroyed: the device's thread outlives static objects
   return *checker;
+}
+
+void need_initialised_bits(const Core &core, const Region &mask, std::int64_t count, const char *name, const void *pc) {
+  if (!g_observers.init) return;
+  Region used = mask;
+  used.bytes = static_cast<std::size_t>(count / 8);
+  const unsigned rest = (1u << (count % 8)) - 1;
+  if (rest != 0 && (*init_shadow(mask.base + used.bytes) & rest) != rest) ++used.bytes;
+  if (!used.empty()) need_initialised(core, used, "bitmask", name, pc);
 }
 
 void need_initialised(const Core &core, const Region &region, const char *role, const char *name, const void *pc) {

@@ -16,6 +16,9 @@ Observer &init_checker();
 // Nothing if no shadow is kept.
 void need_initialised(const Core &core, const Region &region, const char *role, const char *name, const void *pc);
 
+// The same for a bit mask, of which the first `count` bits are used.
+void need_initialised_bits(const Core &core, const Region &mask, std::int64_t count, const char *name, const void *pc);
+
 }  // namespace mlusim
 
 #endif  // MLUSIM_CHECK_INIT_H_

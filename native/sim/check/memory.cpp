@@ -54,16 +54,19 @@ std::string distance(const Piece &piece, const char *begin, const char *end) {
   return "the first " + bytes_text(static_cast<std::uint64_t>(begin - piece.begin)) + " before the start of ";
 }
 
+// Ends the launch if the rule says so; else nothing is known to hold the piece, and the access happens as without the checker.
 // The stack of a kernel that ends here is never unwound, so no text may be left on it: `what` is taken over, and callers that put several
 // texts together do so in a statement of its own.
-[[noreturn]] void end_launch(const AccessEvent &event, const Piece &piece, const char *rule, std::string &&what) {
+Range complain(const AccessEvent &event, const Piece &piece, const char *rule, std::string &&what) {
   FindingText text = {"memory", rule};
   text.pc = event.pc;
   text.address = piece.begin;
   text.size = piece.bytes;
   what.insert(0, std::string(event.name) + " " + verb_of(event.kind) + " " + bytes_at(piece.begin, piece.bytes) + ": ");
   text.message = std::move(what);
-  trap(std::move(text));
+  if (action_for(text) == Action::kFail) trap(std::move(text));
+  report(&event.core, text);
+  return {};
 }
 
 std::string name_of_allocation(const Allocation &allocation) {
@@ -75,27 +78,27 @@ std::string name_of_allocation(const Allocation &allocation) {
 Range examine_heap(const AccessEvent &event, const Piece &piece) {
   Allocation allocation;
   if (!heap_find(piece.begin, &allocation))
-    end_launch(event, piece, "no-allocation", "no device memory was allocated there");
+    return complain(event, piece, "no-allocation", "no device memory was allocated there");
   const bool touches = piece.begin < allocation.end() && piece.end() > allocation.begin;
   if (touches && !allocation.live) {
-    end_launch(event, piece, "use-after-free", name_of_allocation(allocation) + ", which was freed");
+    return complain(event, piece, "use-after-free", name_of_allocation(allocation) + ", which was freed");
   }
   if (piece.begin >= allocation.begin && piece.end() <= allocation.end()) return {allocation.begin, allocation.end()};
   const char *freed = allocation.live ? "" : ", which was freed";
   std::string what = distance(piece, allocation.begin, allocation.end()) + name_of_allocation(allocation) + freed;
-  end_launch(event, piece, "out-of-bounds", std::move(what));
+  return complain(event, piece, "out-of-bounds", std::move(what));
 }
 
 Range examine_array(const AccessEvent &event, const Piece &piece, const Location &location) {
   const Array *array = array_at(piece.begin, location, true);
   if (array == nullptr) array = array_at(piece.end(), location, true);
   const char *space = name_of(location.space);
-  if (array == nullptr) end_launch(event, piece, "out-of-bounds", std::string("before every ") + space + " array");
+  if (array == nullptr) return complain(event, piece, "out-of-bounds", std::string("before every ") + space + " array");
   const Range range = range_of(*array, location.piece);
   if (piece.begin >= range.begin && piece.end() <= range.end) return range;
   std::string what = distance(piece, range.begin, range.end) + space + " array '" + array->name + "' of ";
   what += bytes_text(array->bytes);
-  end_launch(event, piece, "out-of-bounds", std::move(what));
+  return complain(event, piece, "out-of-bounds", std::move(what));
 }
 
 // Whether the core can reach this piece of on-chip memory. Copies between clusters write into the SRAM of another one.
@@ -116,27 +119,32 @@ bool reaches(const AccessEvent &event, const Location &location) {
   }
 }
 
-[[noreturn]] void explain_host(const AccessEvent &event, const Piece &piece) {
+Range explain_host(const AccessEvent &event, const Piece &piece) {
   const std::uintptr_t value = reinterpret_cast<std::uintptr_t>(piece.begin);
-  // The arrays of a core without these memories start at null, so that their addresses are small.
-  if (event.core.is_mpu() && value >= kArrayGap && value < event.core.sram.size()) {
-    end_launch(event, piece, "wrong-space", "a place in NRAM or WRAM, which a memory core does not have");
+  if (event.core.is_scratch(piece.begin)) {
+    FindingText text = {"memory", "memory-core-access"};
+    text.pc = event.pc;
+    text.message = std::string(event.name) + " " + verb_of(event.kind) + " " + bytes_text(piece.bytes) +
+                   " of NRAM or WRAM, which a memory core does not have: no other core sees it";
+    report(&event.core, text);
+    return {};
   }
-  if (value < kNullBytes) end_launch(event, piece, "null-pointer", "a null pointer");
-  end_launch(event, piece, "host-pointer", "that is memory of the host, which a kernel cannot reach");
+  if (value < kNullBytes) return complain(event, piece, "null-pointer", "a null pointer");
+  return complain(event, piece, "host-pointer", "that is memory of the host, which a kernel cannot reach");
 }
 
 Range examine(const AccessEvent &event, const Piece &piece) {
   const Location location = locate(piece.begin);
-  if (location.space == Space::kHost) explain_host(event, piece);
+  if (location.space == Space::kHost) return explain_host(event, piece);
   if (!reaches(event, location)) {
-    end_launch(event, piece, "wrong-space", std::string("that is the ") + name_of(location.space) + " of another core");
+    return complain(event, piece, "wrong-space",
+                    std::string("that is the ") + name_of(location.space) + " of another core");
   }
   if (location.space == Space::kGdram) return examine_heap(event, piece);
   if (location.space != Space::kLdram) return examine_array(event, piece, location);
   const Range &stack = location.piece;
   if (piece.end() > stack.end)
-    end_launch(event, piece, "out-of-bounds", distance(piece, stack.begin, stack.end) + "the stack");
+    return complain(event, piece, "out-of-bounds", distance(piece, stack.begin, stack.end) + "the stack");
   return stack;
 }
 

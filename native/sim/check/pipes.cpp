@@ -74,6 +74,28 @@ const Busy *Pipes::find_conflict(const AccessEvent &event) const {
   return copies ? units_[kCompute].conflict(event, access) : nullptr;
 }
 
+const Busy *Pipes::conflict_but_for_copy(const AccessEvent &event) const {
+  const Range access = hull_of(event.region);
+  for (const Agent agent : {kIo, kMove}) {
+    if (agent == event.agent || waited_[agent].list.empty()) continue;
+    if (const Busy *busy = waited_[agent].conflict(event, access)) return busy;
+  }
+  return nullptr;
+}
+
+void Pipes::done_by_copy(unsigned agents) {
+  for (const Agent agent : {kIo, kMove}) {
+    if ((agents & (1u << agent)) == 0) continue;
+    Unit &waited = waited_[agent];
+    const Unit &unit = units_[agent];
+    waited.list.insert(waited.list.end(), unit.list.begin(), unit.list.end());
+    for (const int i : {0, 1}) {
+      if (unit.hull[i].size() != 0) extend(&waited.hull[i], unit.hull[i]);
+    }
+  }
+  clear(units_, agents);
+}
+
 void Pipes::add(const AccessEvent &event) {
   if (event.agent == kScalar) return;
   Unit &unit = units_[event.agent];
@@ -95,10 +117,15 @@ bool Pipes::is_new(const AccessEvent &event) {
 }
 
 void Pipes::done(unsigned agents) {
+  clear(units_, agents);
+  clear(waited_, agents);
+}
+
+void Pipes::clear(Unit *units, unsigned agents) {
   for (const Agent agent : {kCompute, kIo, kMove}) {
-    if ((agents & (1u << agent)) == 0 || units_[agent].list.empty()) continue;
-    units_[agent].list.clear();
-    units_[agent].hull[0] = units_[agent].hull[1] = {};
+    if ((agents & (1u << agent)) == 0 || units[agent].list.empty()) continue;
+    units[agent].list.clear();
+    units[agent].hull[0] = units[agent].hull[1] = {};
     if (agent == kCompute) ++generation_;
   }
 }

@@ -35,6 +35,11 @@ class Pipes {
   // The agents were waited for.
   void done(unsigned agents);
 
+  // A synchronous copy waited for the agents, because it goes through their pipe. What they did is remembered until a sync waits too, for
+  // those who want to know what relies on that.
+  void done_by_copy(unsigned agents);
+  const Busy *conflict_but_for_copy(const AccessEvent &event) const;
+
   // Whether no asynchronous copy is on its way.
   bool idle() const { return units_[kIo].list.empty() && units_[kMove].list.empty(); }
 
@@ -48,8 +53,10 @@ class Pipes {
 
   const Busy *find_conflict(const AccessEvent &event) const;
   bool is_new(const AccessEvent &event);
+  void clear(Unit *units, unsigned agents);
 
   Unit units_[kAgents];
+  Unit waited_[kAgents];  // of done_by_copy()
   // Hashes of the accesses in units_[kCompute].list, because loops repeat them.
   static constexpr std::size_t kRemembered = 256;
   std::uint64_t remembered_[kRemembered] = {};

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -64,6 +65,52 @@ const char *first_common(const Region &a, const Region &b) {
   return first;
 }
 
+// A scalar store that nothing orders with another access. It is told of before it happens: only behind it can be seen whether it changes
+// anything. Several cores may well store the same value, say a flag or a count, to the same place.
+class ConflictingStore {
+ public:
+  // Takes over the finding, if it is about little enough.
+  bool wait(const AccessEvent &event, const FindingText &text) {
+    if (event.region.bytes > sizeof before_ || event.region.pieces() != 1) return false;
+    core_ = &event.core;
+    text_ = text;
+    place_ = event.region.base;
+    bytes_ = event.region.bytes;
+    std::memcpy(before_, place_, bytes_);
+    read_since_ = false;
+    return true;
+  }
+
+  // Another access follows. The copy of a structure tells of its store, then of its load, and then does both.
+  void next(Kind kind) {
+    if (core_ == nullptr) return;
+    if (kind == Kind::kRead && !read_since_) {
+      read_since_ = true;
+    } else {
+      happened();
+    }
+  }
+
+  // The store has happened.
+  void happened() {
+    if (core_ == nullptr) return;
+    if (std::memcmp(place_, before_, bytes_) == 0) {
+      text_.rule = "equal-stores";
+      text_.message += "; this store changes nothing";
+    }
+    report(core_, text_);
+    core_ = nullptr;
+  }
+
+ private:
+  const Core *core_ = nullptr;  // null: there is none
+  FindingText text_ = {"race", ""};
+  const char *place_ = nullptr;
+  std::size_t bytes_ = 0;
+  char before_[16] = {};
+  bool read_since_ = false;
+};
+
 class RaceChecker : public Observer {
  public:
   void launch_begin(const LaunchInfo &) override {
@@ -74,6 +121,7 @@ class RaceChecker : public Observer {
       std::fprintf(stderr, "mlusim: no address space for the shadow of the race checker; it finds nothing\n");
       complained_ = true;
     }
+    implied_waits_ = is_on("race", "implied-wait");
     owners_.clear();
     names_.clear();
     first_epoch_ = next_epoch_;
@@ -81,11 +129,13 @@ class RaceChecker : public Observer {
   }
 
   void launch_end(const LaunchInfo &) override {
+    store_.happened();
     heap_.end_launch();
     sram_.end_launch();
   }
 
   void run_begin(const Core &core) override {
+    store_.happened();
     if (job_over_) begin_job(core);
     Run &run = run_of(core);
     std::fill(std::begin(run.clock), std::end(run.clock), ClockEntry{});
@@ -96,21 +146,34 @@ class RaceChecker : public Observer {
     run.async_over = run.epoch - 1;
   }
 
-  void run_end(const Core &) override { job_over_ = true; }
+  void run_end(const Core &) override {
+    store_.happened();
+    job_over_ = true;
+  }
 
   void access(const AccessEvent &event) override {
+    store_.next(event.kind);
     if (!watching_ || event.region.empty()) return;
     const bool shared = event.space == Space::kGdram || event.space == Space::kSram;
     if (!shared && event.space != Space::kNram && event.space != Space::kWram) return;
     Run &run = run_of(event.core);
-    if (const Busy *busy = run.pipes.conflict(event)) report_busy(event, *busy);
+    if (const Busy *busy = run.pipes.conflict(event)) {
+      report_busy(event, *busy);
+    } else if (implied_waits_) {
+      if (const Busy *waited = run.pipes.conflict_but_for_copy(event)) report_implied_wait(event, *waited);
+    }
     run.pipes.add(event);
     if (shared) compare(event, &run);
   }
 
   void sync(const Core &core, unsigned agents, const void *) override {
+    store_.happened();
     Run &run = run_of(core);
-    run.pipes.done(agents);
+    if (core.implied_wait && implied_waits_) {
+      run.pipes.done_by_copy(agents);
+    } else {
+      run.pipes.done(agents);
+    }
     if (!run.copied || !run.pipes.idle()) return;
     run.async_over = run.epoch;
     run.copied = false;
@@ -118,6 +181,7 @@ class RaceChecker : public Observer {
   }
 
   void barrier(Wait, Core *const *cores, int count) override {
+    store_.happened();
     ClockEntry joined[kMostRuns] = {};
     for (int i = 0; i < count; ++i) {
       publish(*cores[i], joined);
@@ -131,6 +195,7 @@ class RaceChecker : public Observer {
   }
 
   void lock_released(const Core &core, int number) override {
+    store_.happened();
     Run &run = run_of(core);
     Lock &lock = lock_of(number);
     publish(core, lock.clock);
@@ -138,7 +203,10 @@ class RaceChecker : public Observer {
     renew(core, &run);
   }
 
-  void lock_taken(const Core &core, int number) override { join(run_of(core).clock, lock_of(number).clock); }
+  void lock_taken(const Core &core, int number) override {
+    store_.happened();
+    join(run_of(core).clock, lock_of(number).clock);
+  }
 
  private:
   // ---- Epochs -----------------------------------------------------------------------------------------------------------
@@ -201,7 +269,8 @@ class RaceChecker : public Observer {
 
   static void report_busy(const AccessEvent &event, const Busy &busy) {
     const bool compute = busy.agent == kCompute;
-    FindingText text = {"race", compute ? "unsynced-compute" : "copy-in-flight"};
+    const bool on_chip = busy.agent == kMove ? event.agent != kIo : compute && event.agent == kMove;
+    FindingText text = {"race", on_chip ? "on-chip-order" : compute ? "unsynced-compute" : "copy-in-flight"};
     text.pc = event.pc;
     text.other_pc = busy.pc;
     text.address = first_common(event.region, busy.region);
@@ -211,7 +280,18 @@ class RaceChecker : public Observer {
     report(&event.core, text);
   }
 
-  void report_conflict(const AccessEvent &event, const Conflict &conflict) const {
+  static void report_implied_wait(const AccessEvent &event, const Busy &busy) {
+    FindingText text = {"race", "implied-wait"};
+    text.pc = event.pc;
+    text.other_pc = busy.pc;
+    text.address = first_common(event.region, busy.region);
+    text.size = event.region.bytes;
+    text.message = at(event, text.address) + ", for which " + busy.name +
+                   " has no sync of its own: a synchronous copy behind it in its pipe made the core wait";
+    report(&event.core, text);
+  }
+
+  void report_conflict(const AccessEvent &event, const Conflict &conflict) {
     const std::uint32_t owner = owners_[epoch_of(conflict.other) - first_epoch_];
     const bool job = owner < job_begin_;
     FindingText text = {"race", job ? "between-jobs" : "between-cores"};
@@ -223,9 +303,12 @@ class RaceChecker : public Observer {
         at(event, conflict.address) + ", which " + name_of_run(names_[owner]) + " " + verb_of(kind_of(conflict.other)) +
         " too: " +
         (job ? "the two belong to different jobs, which nothing orders" : "no barrier and no lock orders the two");
+    if (event.agent == kScalar && event.kind == Kind::kWrite && store_.wait(event, text)) return;
     report(&event.core, text);
   }
 
+  ConflictingStore store_;
+  bool implied_waits_ = false;  // whether anybody wants to know of them
   bool watching_ = false;
   bool complained_ = false;
   StampShadow heap_, sram_;

@@ -27,7 +27,9 @@
 #include "mlusim/copy.h"
 #include "mlusim/elementwise.h"
 #include "mlusim/layout.h"
+#include "mlusim/math.h"
 #include "mlusim/reduce.h"
+#include "mlusim/registers.h"
 #include "mlusim/scalar.h"
 #include "mlusim/sync.h"
 

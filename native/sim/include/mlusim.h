@@ -61,7 +61,17 @@ typedef struct {
   char allocation[160]; /* the allocation or array that the address belongs to or lies next to */
   char message[512];    /* one sentence */
   uint64_t count;       /* how often it happened at this place in this launch */
+  char severity[16];    /* of the rule: error, warning or remark */
+  int32_t launch_failed; /* 1 if the launch that it belongs to failed, 0 if it was recorded only */
 } mlusimFinding;
+
+/* A rule that findings belong to. */
+typedef struct {
+  char name[48];     /* checker/rule, for example race/between-cores; stays the same from release to release */
+  char severity[16]; /* error; warning: devices are known to do what the kernel relies on; remark: harmless */
+  char action[16];   /* what happens now when it is broken: off, record or fail */
+  char meaning[160]; /* a phrase */
+} mlusimRule;
 
 /* ---- Devices ---- */
 
@@ -85,6 +95,17 @@ MLUSIM_API int mlusimSetChecks(uint32_t checks);
 /* The same by name: memory, init, race, sync, align, with commas between them; or all; or none alone. Blanks around a name do not
  * count. Without a call the environment variable PYMLUOPS_SIM_CHECK says which checkers watch, in the same words. */
 MLUSIM_API int mlusimSetChecksByName(const char *names);
+
+/* What happens from now on when rules are broken: "race/on-chip-order=off,init=record,all=fail" and the like. In front of the equals
+ * sign stands a rule, a checker for all of its rules, or all; behind it off: nothing is said; record: the finding is kept, and the
+ * launch goes on and does not fail for it; or fail. Later words win, and rules that none concerns do what is usual. Blanks do not
+ * count; an empty text means what is usual throughout. What no device survives ends a launch whatever is set: the rules of the
+ * machine, deadlocks, and operands that an intrinsic cannot work on. Without a call the environment variable PYMLUOPS_SIM_RULES
+ * says so, in the same words. */
+MLUSIM_API int mlusimSetRules(const char *rules);
+
+/* Copies the rule number `index`, or returns -1 behind the last. */
+MLUSIM_API int mlusimGetRule(int index, mlusimRule *rule);
 
 /* Seconds that one launch may take before it is ended; 0: no limit. */
 MLUSIM_API double mlusimGetTimeLimit(void);

@@ -16,6 +16,8 @@
 //       MLUSIM_..._ARRAY_INIT(..., buffer, ::std::remove_const_t<decltype(mlusim_initial_buffer)>);
 //   __asm__ volatile("sync;");
 //       ::mlusim::asm_sync();
+//   // mlusim: allow(race)
+//       MLUSIM_ALLOWANCE("file.mlu", 7, "race")   at the end of the source, with the line that it is about
 //
 // An array becomes a reference, so that sizeof and deduction work as in the source; `float[N]` may be any type. At file scope
 // the pointer behind the reference is a variable that the machine sets when it changes from one core to another; code never
@@ -80,6 +82,19 @@ struct MLUSIM_API Array {
   const void *initial;                      // `bytes` bytes that each task starts with; null: nothing
   std::size_t offset;                       // from the start of the memory
   mutable unsigned long long *initialised;  // by core: the run that has the initial bytes
+};
+
+// A comment `// mlusim: allow(race/between-cores, init)`: what these rules and checkers find in the line is not reported. Exists as
+// long as the library that holds it is loaded.
+struct MLUSIM_API Allowance {
+  Allowance(const char *file, int line, const char *rules);
+  ~Allowance();
+  Allowance(const Allowance &) = delete;
+  Allowance &operator=(const Allowance &) = delete;
+
+  const char *file;
+  int line;
+  const char *rules;  // with commas between them
 };
 
 namespace {
@@ -159,6 +174,11 @@ const Array LocalArray<where, Declaration>::array(Declaration::space(), where, D
   static_assert(alignof(mlusim_alignment_##name) <= ::mlusim::kArrayAlignment, #name \
                 " asks for too wide an "                                             \
                 "alignment")
+
+#define MLUSIM_ALLOWANCE_NAMED(name, ...) static const ::mlusim::Allowance name(__VA_ARGS__);
+#define MLUSIM_ALLOWANCE_NUMBERED(number, ...) MLUSIM_ALLOWANCE_NAMED(mlusim_allowance_##number, __VA_ARGS__)
+#define MLUSIM_ALLOWANCE_COUNTED(number, ...) MLUSIM_ALLOWANCE_NUMBERED(number, __VA_ARGS__)
+#define MLUSIM_ALLOWANCE(file, line, rules) MLUSIM_ALLOWANCE_COUNTED(__COUNTER__, file, line, rules)
 
 // The name of a kernel in the body of a macro, whose parameters are no part of a string.
 #define MLUSIM_TEXT(...) #__VA_ARGS__

@@ -1,6 +1,9 @@
 // __bang_eq, __bang_ne, __bang_lt, __bang_le, __bang_gt, __bang_ge in all forms.
 #include "mlusim/compare.h"
 
+#include <vector>
+
+#include "intrinsics/settled.h"
 #include "intrinsics/shadow.h"
 #include "intrinsics/vector.h"
 
@@ -30,14 +33,36 @@ void compare_bits(Binary op, Type type, void *dst, const void *src0, const void 
   }
 }
 
-// A byte is defined where all elements are that its bits come from.
-void shadow_bits(void *dst, const void *src0, const void *src1, std::int64_t size, std::int64_t count) {
+// A bit is defined where both elements are, or where it is 0 whatever they are. The bits behind the last one are zeros.
+void shadow_bits(unsigned char *dst, const std::vector<unsigned char> &defined, const Settled &settled,
+                 std::int64_t count) {
+  unsigned char *shadow = init_shadow(dst);
   for (std::int64_t i = 0; i < count; i += 8) {
-    const std::int64_t bytes = (count - i < 8 ? count - i : 8) * size;
-    const bool defined = shadow_defined(static_cast<const char *>(src0) + i * size, bytes) &&
-                         shadow_defined(static_cast<const char *>(src1) + i * size, bytes);
-    shadow_set(static_cast<char *>(dst) + i / 8, 1, defined);
+    unsigned known = 0;
+    for (std::int64_t k = 0; k < 8; ++k) {
+      const bool zero = ((dst[i / 8] >> k) & 1) == 0;
+      const bool is_known =
+          i + k >= count || defined[static_cast<std::size_t>(i + k)] != 0 || (zero && settled.holds(i + k));
+      known |= (is_known ? 1u : 0u) << k;
+    }
+    shadow[i / 8] = static_cast<unsigned char>(known);
   }
+}
+
+// By element: whether it is defined in both sources.
+const std::vector<unsigned char> &defined_elements(const ShadowSource &a, const ShadowSource &b) {
+  // Never on the stack, which is not unwound when a launch ends in the middle.
+  static std::vector<unsigned char> &defined = *new std::vector<unsigned char>;
+  defined.assign(static_cast<std::size_t>(a.count), 1);
+  const std::int64_t size = static_cast<std::int64_t>(a.element);
+  for (const ShadowSource *source : {&a, &b}) {
+    const char *base = static_cast<const char *>(source->base);
+    if (shadow_defined(base, a.count * size)) continue;
+    for (std::int64_t i = 0; i < a.count; ++i) {
+      if (!shadow_defined(base + i * size, size)) defined[static_cast<std::size_t>(i)] = 0;
+    }
+  }
+  return defined;
 }
 
 void vector_bits(const Call &call, Binary op, Type type, void *dst, const void *src0, const void *src1, int count) {
@@ -48,8 +73,13 @@ void vector_bits(const Call &call, Binary op, Type type, void *dst, const void *
                  {nram_source("src0", src0, bytes), nram_source("src1", src1, bytes),
                   nram_target("dst", dst, (std::int64_t{count} + 7) / 8)},
                  {count, bytes});
-  if (g_observers.init) shadow_bits(dst, src0, src1, size, count);
+  if (!g_observers.init) return compare_bits(op, type, dst, src0, src1, count);
+  const ShadowSource a = {src0, static_cast<std::size_t>(size), count};
+  const ShadowSource b = {src1, static_cast<std::size_t>(size), count};
+  const std::vector<unsigned char> &defined = defined_elements(a, b);
+  const Settled settled({compare_loops(), op, type}, a, b, count);
   compare_bits(op, type, dst, src0, src1, count);
+  shadow_bits(static_cast<unsigned char *>(dst), defined, settled, count);
 }
 
 }  // namespace

@@ -44,7 +44,8 @@ struct Copy {
   Shape dst_shape, src_shape;
   bool strided;
   bool async;
-  int cluster = -1;  // of the target, for SRAM2SRAM; -1: the own one
+  int cluster = -1;       // of the target, for SRAM2SRAM; -1: the own one
+  bool computes = false;  // in the order of compute instructions, past the pipes
 };
 
 Region region_of(const void *base, int size, const Shape &shape) {
@@ -105,6 +106,7 @@ void do_copy(const Call &call, const Copy &copy) {
   if (copy.async) {
     start(call, transfer, agent_of(ends));
   } else {
+    if (!copy.computes) drain_pipe(call, ends);
     perform(call, transfer);
   }
 }
@@ -169,12 +171,12 @@ void __memcpy_nram_to_nram(void *dst, const void *src, int size, int dst_stride,
 }
 
 void __bang_move(void *dst, const void *src, int size) {
-  mlusim::do_copy(MLUSIM_CALL("__bang_move"), {dst, src, size, NRAM2NRAM, {}, {}, false, false});
+  mlusim::do_copy(MLUSIM_CALL("__bang_move"), {dst, src, size, NRAM2NRAM, {}, {}, false, false, -1, true});
 }
 
 void __bang_move(void *dst, const void *src, int size, int dst_stride, int src_stride, int segnum) {
   mlusim::do_copy(MLUSIM_CALL("__bang_move"), {dst, src, size, NRAM2NRAM, mlusim::two_dimensions(dst_stride, segnum),
-                                               mlusim::two_dimensions(src_stride, segnum), true, false});
+                                               mlusim::two_dimensions(src_stride, segnum), true, false, -1, true});
 }
 
 // ---- Asynchronous -------------------------------------------------------------------------------------------------------

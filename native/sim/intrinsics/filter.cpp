@@ -72,7 +72,11 @@ std::int64_t examine(const Call &call, const Word *src, const Mask &mask, std::i
     check_place(call, source);
     if (g_observers.any()) tell(call, source);
   }
-  if (g_observers.init) need_initialised(call.core, sources[1].region, sources[1].role, call.name, call.pc);
+  if (mask.is_bits) {
+    need_initialised_bits(call.core, sources[1].region, count, call.name, call.pc);
+  } else {
+    need_initialised(call.core, sources[1].region, sources[1].role, call.name, call.pc);
+  }
   return count_selected<Word>(mask, count);
 }
 

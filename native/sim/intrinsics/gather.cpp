@@ -50,7 +50,11 @@ void check_choice(const Call &call, const Gather &work, Agent agent) {
     check_place(call, operands[i]);
     if (!g_observers.any()) continue;
     observe({call.core, agent, Kind::kRead, Space::kNram, operands[i].region, call.name, call.pc});
-    need_initialised(call.core, operands[i].region, operands[i].role, call.name, call.pc);
+    if (i == 1) {
+      need_initialised_bits(call.core, operands[i].region, work.count, call.name, call.pc);
+    } else {
+      need_initialised(call.core, operands[i].region, operands[i].role, call.name, call.pc);
+    }
   }
 }
 
@@ -84,6 +88,7 @@ void do_gather(const Call &call, const Gather &work, const Direction &ends) {
            std::string("there is none from ") + name_of(ends.source) + " to " + name_of(ends.target));
   }
   const Agent agent = work.async ? agent_of(ends) : kCompute;
+  if (!work.async) drain_pipe(call, ends);
   check_choice(call, work, agent);
   const bool at_once = !work.async && !g_observers.any();
   for (std::int64_t i = at_once ? move_at_once(call, work, ends) : 0; i < work.count; ++i) {

@@ -48,6 +48,7 @@ const char *explain(const Core &core, const Operand &operand, const char **rule)
   *rule = "wrong-space";
   if (core.is_mpu() && (operand.space == Space::kNram || operand.space == Space::kWram))
     return "a memory core, which has none";
+  if (core.is_scratch(operand.region.base)) return "NRAM or WRAM, which a memory core does not have";
   if (location.space != Space::kHost) {
     if (location.space != operand.space) return name_of(location.space);
     if (location.space == Space::kSram && !in_union()) return "SRAM, which a Block task does not have";

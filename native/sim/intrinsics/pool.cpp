@@ -42,9 +42,9 @@ void for_each_window(const Windows &w, const Op &op) {
 Binary operation_of(Pool pool) {
   switch (pool) {
     case Pool::kMax:
-      return Binary::kMax;
+      return Binary::kNumberMax;
     case Pool::kMin:
-      return Binary::kMin;
+      return Binary::kNumberMin;
     default:
       return Binary::kAdd;
   }
@@ -53,9 +53,10 @@ Binary operation_of(Pool pool) {
 // From here on a vector loop is worth its call.
 constexpr std::int64_t kFewChannels = 8;
 
+// A NaN is kept only where there is nothing else.
 float combined(Pool pool, float a, float b) {
-  if (pool == Pool::kMax) return b > a ? b : a;
-  if (pool == Pool::kMin) return b < a ? b : a;
+  if (pool == Pool::kMax) return (b > a) | (a != a) ? b : a;
+  if (pool == Pool::kMin) return (b < a) | (a != a) ? b : a;
   return a + b;
 }
 

@@ -133,7 +133,7 @@ struct Extreme {
   bool long_index;  // 8 bytes behind the value; else as many as the value has
 };
 
-// The place of the first one; a NaN is never larger or smaller.
+// The place of the first one; that of a NaN only if there is nothing else.
 std::int64_t find_extreme(const Extreme &kind, Type type, const void *src, std::int64_t count, float *value) {
   constexpr std::int64_t kBlock = 512;
   float buffer[kBlock];
@@ -143,7 +143,8 @@ std::int64_t find_extreme(const Extreme &kind, Type type, const void *src, std::
     const float *values = floats_of(type, static_cast<const char *>(src) + first * size_of(type), buffer, block);
     for (std::int64_t i = 0; i < block; ++i) {
       const float candidate = kind.magnitude ? __builtin_fabsf(values[i]) : values[i];
-      if (first + i != 0 && !(kind.smallest ? candidate < *value : candidate > *value)) continue;
+      const bool replaces = (kind.smallest ? candidate < *value : candidate > *value) || *value != *value;
+      if (first + i != 0 && (!replaces || candidate != candidate)) continue;
       *value = candidate;
       place = first + i;
     }

@@ -75,6 +75,10 @@ void shadow_elements(void *dst, std::size_t dst_element, std::int64_t count, con
   }
 }
 
+void shadow_copy(void *dst, const void *src, std::int64_t bytes) {
+  std::memmove(init_shadow(dst), init_shadow(src), static_cast<std::size_t>(bytes));
+}
+
 void shadow_set(void *dst, std::int64_t bytes, bool defined) {
   std::memset(init_shadow(dst), defined ? 0xff : 0, static_cast<std::size_t>(bytes));
 }

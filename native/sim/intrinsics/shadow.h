@@ -1,5 +1,5 @@
 // The shadow of initialised bytes, as instructions carry it along: an element that came out of undefined bytes is undefined as a
-// whole. To be called only while shadows are kept (g_observers.init); addresses are those of the data.
+// whole. Bit masks, and what bitwise operations give, are defined bit by bit. To be called only while shadows are kept (g_observers.init); addresses are those of the data.
 #ifndef MLUSIM_INTRINSICS_SHADOW_H_
 #define MLUSIM_INTRINSICS_SHADOW_H_
 
@@ -20,6 +20,9 @@ struct ShadowSource {
 // dst[i] is defined where all sources are. dst may start where a source does.
 void shadow_elements(void *dst, std::size_t dst_element, std::int64_t count, const ShadowSource &a,
                      const ShadowSource &b = {}, const ShadowSource &c = {});
+
+// The bytes of dst are defined, bit for bit, where those of src are.
+void shadow_copy(void *dst, const void *src, std::int64_t bytes);
 
 // All bytes become defined or undefined.
 void shadow_set(void *dst, std::int64_t bytes, bool defined);

@@ -89,6 +89,14 @@ void perform(const Call &call, const Transfer &transfer) {
   move_all(transfer.target.region, transfer.source.region, transfer.source.space);
 }
 
+void drain_pipe(const Call &call, const Direction &direction) {
+  const Agent agent = agent_of(direction);
+  if (agent == kCompute || call.core.pending[agent].empty()) return;
+  call.core.implied_wait = true;
+  wait_for(call.core, 1u << agent, call.pc);
+  call.core.implied_wait = false;
+}
+
 void start(const Call &call, const Transfer &transfer, Agent agent) {
   if (agent == kCompute) return perform(call, transfer);
   PendingCopy copy;

@@ -21,6 +21,9 @@ bool carries_out(const Core &core, const Direction &direction);
 // The pipe of asynchronous copies between these memories.
 Agent agent_of(const Direction &direction);
 
+// A synchronous copy between these memories goes through their pipe, behind the asynchronous ones there: when it is done, they are.
+void drain_pipe(const Call &call, const Direction &direction);
+
 // Tells the checkers, then moves the pieces, data and shadow.
 void perform(const Call &call, const Transfer &transfer);
 

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "check/align.h"
+#include "intrinsics/settled.h"
 #include "intrinsics/shadow.h"
 
 namespace mlusim {
@@ -34,6 +35,25 @@ void run_short(const BinaryWork &work, void *dst, const void *src0, const void *
     loop(a, a, b, block);
     rows.narrow(a, offset(dst, 2 * first), block);
   }
+}
+
+// Bits of bitwise operations are defined one by one: masks have bits behind the last one that counts. To be called while the sources are
+// as they were. False for other operations.
+bool shadow_bit_logic(Binary op, void *dst, const void *src0, const void *src1, std::int64_t bytes) {
+  if (op != Binary::kBitAnd && op != Binary::kBitOr && op != Binary::kBitXor) return false;
+  const auto *a = static_cast<const unsigned char *>(src0);
+  const auto *b = static_cast<const unsigned char *>(src1);
+  const unsigned char *known_a = init_shadow(a);
+  const unsigned char *known_b = init_shadow(b);
+  unsigned char *known = init_shadow(dst);
+  for (std::int64_t i = 0; i < bytes; ++i) {
+    // A 0 in one operand decides an AND, a 1 an OR.
+    unsigned decided = 0;
+    if (op == Binary::kBitAnd) decided = (known_a[i] & ~a[i]) | (known_b[i] & ~b[i]);
+    if (op == Binary::kBitOr) decided = (known_a[i] & a[i]) | (known_b[i] & b[i]);
+    known[i] = static_cast<unsigned char>((known_a[i] & known_b[i]) | decided);
+  }
+  return true;
 }
 
 }  // namespace
@@ -85,10 +105,17 @@ void vector_binary(const Call &call, const BinaryWork &work, void *dst, const vo
   check_operands(call,
                  {nram_source("src0", src0, bytes), nram_source("src1", src1, bytes), nram_target("dst", dst, bytes)},
                  {count, bytes});
+  const std::size_t element = static_cast<std::size_t>(size);
+  const ShadowSource a = {src0, element, count};
+  const ShadowSource b = {src1, element, count};
+  const Settled settled(work, a, b, count);
+  if (g_observers.init && shadow_bit_logic(work.op, dst, src0, src1, bytes)) {
+    return run_vector(work, dst, src0, src1, count);
+  }
   run_vector(work, dst, src0, src1, count);
   if (!g_observers.init) return;
-  const std::size_t element = static_cast<std::size_t>(size);
-  shadow_elements(dst, element, count, {src0, element, count}, {src1, element, count});
+  shadow_elements(dst, element, count, a, b);
+  settled.define_zeros(dst, work.type, count);
 }
 
 void vector_scalar(const Call &call, const BinaryWork &work, void *dst, const void *src, const void *value, int count) {
@@ -96,10 +123,12 @@ void vector_scalar(const Call &call, const BinaryWork &work, void *dst, const vo
   const std::int64_t size = size_of(work.type);
   const std::int64_t bytes = count * size;
   check_operands(call, {nram_source("src", src, bytes), nram_target("dst", dst, bytes)}, {count, bytes});
+  const ShadowSource source = {src, static_cast<std::size_t>(size), count};
+  const Settled settled(work, source, {}, count);
   run_scalar(work, dst, src, value, count);
   if (!g_observers.init) return;
-  const std::size_t element = static_cast<std::size_t>(size);
-  shadow_elements(dst, element, count, {src, element, count});
+  shadow_elements(dst, source.element, count, source);
+  settled.define_zeros(dst, work.type, count);
 }
 
 void vector_cycle(const Call &call, const BinaryWork &work, void *dst, const void *src, const void *seg, int src_count,
@@ -111,6 +140,10 @@ void vector_cycle(const Call &call, const BinaryWork &work, void *dst, const voi
       call, {nram_source("src", src, bytes), nram_source("seg", seg, seg_count * size), nram_target("dst", dst, bytes)},
       {src_count, bytes});
   align_check_multiple(call, src_count, seg_count);
+  const std::size_t element = static_cast<std::size_t>(size);
+  const ShadowSource a = {src, element, src_count};
+  const ShadowSource b = {seg, element, seg_count};
+  const Settled settled(work, a, b, src_count);
   const Repeated repeated(seg, seg_count, src_count, size);
   for (std::int64_t first = 0; first < src_count;) {
     std::int64_t block = src_count - first;
@@ -119,8 +152,8 @@ void vector_cycle(const Call &call, const BinaryWork &work, void *dst, const voi
     first += block;
   }
   if (!g_observers.init) return;
-  const std::size_t element = static_cast<std::size_t>(size);
-  shadow_elements(dst, element, src_count, {src, element, src_count}, {seg, element, seg_count});
+  shadow_elements(dst, element, src_count, a, b);
+  settled.define_zeros(dst, work.type, src_count);
 }
 
 void vector_unary(const Call &call, Unary op, Type type, void *dst, const void *src, int count) {
@@ -131,6 +164,7 @@ void vector_unary(const Call &call, Unary op, Type type, void *dst, const void *
   run_unary(op, type, dst, src, count);
   if (!g_observers.init) return;
   const std::size_t element = static_cast<std::size_t>(size);
+  if (op == Unary::kBitNot) return shadow_copy(dst, src, bytes);
   shadow_elements(dst, element, count, {src, element, count});
 }
 

@@ -46,10 +46,11 @@ struct Core {
   // Where the core is; the same for every launch.
   int place =
       0;  // number among all cores and memory cores: cluster * (cores_per_cluster + 1) + core, the memory core last
-  int number = -1;  // number among the compute cores; -1 for a memory core
-  int core_id = 0;  // coreId: kMpuCoreId for a memory core
-  int cluster = 0;  // clusterId
-  Range nram, wram, sram, stack;
+  int number = -1;                // number among the compute cores; -1 for a memory core
+  int core_id = 0;                // coreId: kMpuCoreId for a memory core
+  int cluster = 0;                // clusterId
+  Range nram, wram, sram, stack;  // those of a memory core: its scratch, which only scalar code reaches
+  bool scratch_open = false;
 
   // What it runs.
   int task_id = 0;
@@ -64,8 +65,12 @@ struct Core {
   const char *wait_name = "";
   int wait_lock = 0;
 
-  // Asynchronous copies that no sync has completed, by agent; oldest first.
+  // Asynchronous copies that no sync has completed, by agent; oldest first. Those of kMove have happened, and are there for observers
+  // only.
   std::vector<PendingCopy> pending[kAgents];
+
+  // Whether it waits for a pipe only because a synchronous copy goes through it.
+  bool implied_wait = false;
 
   // The intrinsic that it called last, and from where.
   const char *intrinsic = "";
@@ -76,6 +81,7 @@ struct Core {
   bool started = false;        // `context` is that of a fiber that goes on with the next run when resumed
 
   bool is_mpu() const { return core_id == kMpuCoreId; }
+  bool is_scratch(const void *address) const { return is_mpu() && (nram.holds(address) || wram.holds(address)); }
 };
 
 // The core that runs on this thread; null on every other thread and between launches.

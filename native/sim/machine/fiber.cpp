@@ -136,6 +136,14 @@ void hand_on(int signal, siginfo_t *info, void *context) {
   }
 }
 
+// The first touch of what a memory core has in place of NRAM and WRAM.
+bool gave_scratch(const void *address) {
+  Core &core = *g_core;
+  if (!core.is_scratch(address) || core.scratch_open) return false;
+  core.scratch_open = open_scratch(core.nram) && open_scratch(core.wram);
+  return core.scratch_open;
+}
+
 void handle_fault(int signal, siginfo_t *info, void *context) {
   const auto &state = *static_cast<const ucontext_t *>(context);
   if (!from_core(state)) {
@@ -143,6 +151,7 @@ void handle_fault(int signal, siginfo_t *info, void *context) {
     hand_on(signal, info, context);
     return;
   }
+  if (gave_scratch(info->si_addr)) return;
   g_crash = {signal, info->si_addr, program_counter(state), false};
   asan_leave(nullptr, g_scheduler_stack);
   siglongjmp(g_way_out, 1);

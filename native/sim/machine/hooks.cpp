@@ -41,7 +41,7 @@ void touch(const Core &core, const void *address, std::size_t bytes, Kind kind, 
   if (stop_reasons() != 0) stop_launch(pc);
   if (!g_observers.any() || core.stack.holds(address)) return;
   const Unstoppable whole;
-  const Space space = space_of(address);
+  const Space space = core.is_scratch(address) ? Space::kHost : space_of(address);
   if (space == Space::kParam || space == Space::kCode) return;
   static constexpr const char *kNames[] = {"scalar load", "scalar store", "scalar atomic"};
   const Region region = Region::plain(address, bytes);

@@ -63,9 +63,8 @@ void make_cores() {
     core.number = core.is_mpu() ? -1 : core.cluster * per_cluster + within;
     core.stack = stack_of(place);
     core.sram = sram_of(core.cluster);
-    if (core.is_mpu()) continue;
-    core.nram = nram_of(core.number);
-    core.wram = wram_of(core.number);
+    core.nram = core.is_mpu() ? scratch_of(core.cluster, false) : nram_of(core.number);
+    core.wram = core.is_mpu() ? scratch_of(core.cluster, true) : wram_of(core.number);
   }
 }
 
@@ -77,7 +76,16 @@ void renew_cores() {
   g_machine.reservation = reservation_number();
 }
 
+// Every run of a memory core reads zeros where it has no memory.
+void close_scratch(Core &core) {
+  if (!core.scratch_open) return;
+  close_scratch(core.nram);
+  close_scratch(core.wram);
+  core.scratch_open = false;
+}
+
 void begin_run(Core &core, int x, int y, int z) {
+  close_scratch(core);
   const cnrtDim3_t &dim = g_machine.launch->dim;
   core.task_x = x;
   core.task_y = y;
@@ -86,6 +94,7 @@ void begin_run(Core &core, int x, int y, int z) {
   core.serial = g_machine.serial++;
   core.run_number = ++g_run_number;
   core.finished = false;
+  core.implied_wait = false;
   core.intrinsic_pc = nullptr;
   core.wait = Wait::kNothing;
   for (std::vector<PendingCopy> &copies : core.pending) copies.clear();
@@ -99,16 +108,13 @@ void run_core(Core &core) {
   try {
     g_machine.launch->invoke(g_machine.launch->arguments);
     for (Observer *observer : g_observers) observer->run_end(core);
+    wait_for(core, kWaitAll, nullptr);
   } catch (const std::bad_alloc &) {
     out_of_memory = true;  // no exception may leave the fiber, and no fiber switch may happen inside the handler
   }
   if (out_of_memory) {
     g_machine.out_of_memory = true;
     leave_for_good();
-  }
-  for (const Agent agent : {kIo, kMove}) {
-    for (const PendingCopy &copy : core.pending[agent]) copy.run(copy);
-    core.pending[agent].clear();
   }
   core.finished = true;
 }
@@ -191,7 +197,7 @@ void report_deadlock() {
   for (const Core *core : g_machine.members) {
     if (!core->finished && core->wait_pc != first->wait_pc) text.other_pc = core->wait_pc;
   }
-  report(first, text);
+  report_end(first, text);
 }
 
 FindingText stop_text(const void *pc) {
@@ -226,10 +232,10 @@ void report_crash(const Core &core) {
     text.address = address;
     text.size = 1;
   }
-  report(&core, text);
+  report_end(&core, text);
 }
 
-void report_stop() { report(nullptr, stop_text(nullptr)); }
+void report_stop() { report_end(nullptr, stop_text(nullptr)); }
 
 // Ends the launch: fibers in the middle of a run are never resumed.
 void end_launch() {
@@ -345,9 +351,9 @@ cnrtRet_t run_watched(const Launch &launch) {
   run_jobs(launch);
   stop_time_limit();
   for (Observer *observer : g_observers) observer->launch_end(info);
-  const bool found = end_findings() != 0;
+  const bool failed = end_findings(g_machine.ended);
   if (g_machine.out_of_memory) return cnrtErrorSysNoMem;
-  return found ? cnrtErrorKernelTrap : cnrtSuccess;
+  return failed ? cnrtErrorKernelTrap : cnrtSuccess;
 }
 
 }  // namespace
@@ -389,7 +395,7 @@ void stop_launch(const void *pc) { trap(stop_text(pc)); }
 
 void trap(FindingText &&text) {
   try {
-    report(current_core(), text);
+    report_end(current_core(), text);
   } catch (const std::bad_alloc &) {
     g_machine.out_of_memory = true;
   }
@@ -408,18 +414,20 @@ bool is_argument(const void *address) {
 
 void issue(Core &core, Agent agent, const PendingCopy &copy) {
   const Unstoppable whole;
-  core.pending[agent].push_back(copy);
-  if (!g_observers.any()) return;
-  if (!copy.source.empty()) observe({core, agent, Kind::kRead, copy.source_space, copy.source, copy.name, copy.pc});
-  observe({core, agent, Kind::kWrite, copy.target_space, copy.target, copy.name, copy.pc});
+  if (agent != kMove || g_observers.any()) core.pending[agent].push_back(copy);
+  if (g_observers.any()) {
+    if (!copy.source.empty()) observe({core, agent, Kind::kRead, copy.source_space, copy.source, copy.name, copy.pc});
+    observe({core, agent, Kind::kWrite, copy.target_space, copy.target, copy.name, copy.pc});
+  }
+  if (agent == kMove) copy.run(copy);
 }
 
 void wait_for(Core &core, unsigned agents, const void *pc) {
-  for (const Agent agent : {kIo, kMove}) {
-    if ((agents & (1u << agent)) == 0) continue;
-    for (const PendingCopy &copy : core.pending[agent]) copy.run(copy);
-    core.pending[agent].clear();
+  if ((agents & kWaitIo) != 0) {
+    for (const PendingCopy &copy : core.pending[kIo]) copy.run(copy);
+    core.pending[kIo].clear();
   }
+  if ((agents & kWaitMove) != 0) core.pending[kMove].clear();
   for (Observer *observer : g_observers) observer->sync(core, agents, pc);
 }
 

@@ -58,7 +58,8 @@ void yield_core(Core &core);
 // Whether the running launch is a Union one: it has SRAM and memory cores.
 bool in_union();
 
-// Queues an asynchronous copy and tells the observers of its accesses.
+// Queues an asynchronous copy and tells the observers of its accesses. Copies of the IO pipe happen when they are waited for. Those of
+// the move pipe happen here: kernels rely on their order with computations, so only observers notice what no sync orders.
 void issue(Core &core, Agent agent, const PendingCopy &copy);
 
 // Whether the address is among the arguments of the running launch.

@@ -26,7 +26,7 @@ constexpr std::size_t kMiB = std::size_t{1} << 20;
 struct Layout {
   int cores = 0, clusters = 0, places = 0;
   std::size_t stack_span = 0;
-  std::size_t nram = 0, wram = 0, sram = 0, stack = 0, heap = 0;
+  std::size_t nram = 0, wram = 0, sram = 0, stack = 0, scratch = 0, heap = 0;
   std::size_t heap_bytes = 0;
   std::size_t total = 0;
 };
@@ -66,6 +66,7 @@ Layout lay_out(const mlusimDeviceModel &model) {
   layout.wram = pieces(layout.cores, kMemorySpan);
   layout.sram = pieces(layout.clusters, kMemorySpan);
   layout.stack = pieces(layout.places, layout.stack_span);
+  layout.scratch = pieces(2 * layout.clusters, kMemorySpan);
   // Twice the device's memory, so that freed places can rest before they are given out again.
   layout.heap_bytes = static_cast<std::size_t>(model.memory_mib) * kMiB * 2;
   layout.heap = pieces(1, layout.heap_bytes);
@@ -158,6 +159,9 @@ Range nram_of(int core) { return piece(g_reservation.layout.nram, core, kMemoryS
 Range wram_of(int core) { return piece(g_reservation.layout.wram, core, kMemorySpan); }
 Range sram_of(int cluster) { return piece(g_reservation.layout.sram, cluster, kMemorySpan); }
 Range stack_of(int place) { return piece(g_reservation.layout.stack, place, g_reservation.layout.stack_span); }
+Range scratch_of(int cluster, bool wram) {
+  return piece(g_reservation.layout.scratch, 2 * cluster + (wram ? 1 : 0), kMemorySpan);
+}
 Range heap_range() { return piece(g_reservation.layout.heap, 0, g_reservation.layout.heap_bytes); }
 
 Range onchip_range() { return {g_reservation.begin, g_reservation.begin + g_reservation.layout.heap}; }
@@ -188,6 +192,15 @@ Location locate(const void *address) {
   }
   return location;
 }
+
+bool open_scratch(const Range &scratch) { return mprotect(scratch.begin, scratch.size(), PROT_READ | PROT_WRITE) == 0; }
+
+void close_scratch(const Range &scratch) {
+  clear_piece(scratch);
+  mprotect(scratch.begin, scratch.size(), PROT_NONE);
+}
+
+void clear_piece(const Range &range) { madvise(range.begin, range.size(), MADV_DONTNEED); }
 
 bool ensure_init_shadow() {
   const std::lock_guard<ForkMutex> lock(g_mutex);

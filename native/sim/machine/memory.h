@@ -43,8 +43,16 @@ Range nram_of(int core);
 Range wram_of(int core);
 Range sram_of(int cluster);
 Range stack_of(int place);
+// What scalar code of a memory core reaches in place of the NRAM and WRAM that it does not have. Closed until it is touched; no space of
+// locate().
+Range scratch_of(int cluster, bool wram);
+bool open_scratch(const Range &scratch);
+void close_scratch(const Range &scratch);  // it reads as zeros when it is opened again
 Range heap_range();
 Range onchip_range();  // everything but the heap
+
+// Zeros throughout a piece; what was never touched costs nothing.
+void clear_piece(const Range &range);
 
 // Kind of memory at an address, and for what is on chip or a stack the piece that it belongs to. Space::kHost if between pieces.
 struct Location {
@@ -54,7 +62,7 @@ struct Location {
 };
 Location locate(const void *address);
 
-// Shadow of initialised bytes: 0xff where a byte was written, 0 where it was not. Null delta until a checker asks for it.
+// Shadow of initialised bytes: 0xff where a byte was written, 0 where it was not; in between where only these bits are defined. Null delta until a checker asks for it.
 bool ensure_init_shadow();
 
 // Only while the shadow is watched does anybody keep it; keep_shadow() tells, and remembers that it lags if not.

@@ -43,7 +43,8 @@ class Observer {
   virtual ~Observer() = default;
   virtual void launch_begin(const LaunchInfo &) {}
   virtual void launch_end(const LaunchInfo &) {}
-  // `core` starts or ends a run: a task, or the memory core's pass through the kernel.
+  // `core` starts or ends a run: a task, or the memory core's pass through the kernel. The end of a run drains the pipes: a sync of all
+  // agents, without a place, comes behind it.
   virtual void run_begin(const Core &) {}
   virtual void run_end(const Core &) {}
   virtual void access(const AccessEvent &) {}

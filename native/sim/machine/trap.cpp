@@ -9,6 +9,7 @@
 
 #include "base/fork.h"
 #include "base/thread_state.h"
+#include "machine/allow.h"
 #include "machine/array.h"
 #include "machine/heap.h"
 #include "machine/lines.h"
@@ -35,6 +36,7 @@ Log &finding_log() {
 // Of the running launch, on the device's thread.
 std::vector<mlusimFinding> g_found;
 std::string g_kernel;
+bool g_fails = false;
 
 template <std::size_t n>
 void put(char (&target)[n], const std::string &text) {
@@ -54,6 +56,8 @@ mlusimFinding make(const Core *core, const std::string &kernel, const FindingTex
   mlusimFinding finding = {};
   put(finding.checker, text.checker);
   put(finding.rule, text.rule);
+  const FindingRule *const rule = find_rule(text.checker, text.rule);
+  put(finding.severity, name_of(rule != nullptr ? rule->severity : Severity::kError));
   put(finding.kernel, kernel);
   put_place(text.pc, finding.file, &finding.line);
   put_place(text.other_pc, finding.other_file, &finding.other_line);
@@ -84,6 +88,7 @@ std::string core_text(const mlusimFinding &finding) {
 
 std::string lines_of(const mlusimFinding &finding) {
   std::string text = std::string("  ") + finding.checker + "/" + finding.rule + ": ";
+  if (std::strcmp(finding.severity, "error") != 0) text = std::string("  ") + finding.severity + " " + text.substr(2);
   if (finding.line != 0) text += std::string(finding.file) + ":" + std::to_string(finding.line) + ": ";
   text += finding.message;
   const std::string core = core_text(finding);
@@ -115,7 +120,7 @@ void keep(const std::vector<mlusimFinding> &findings, const std::string &report)
   for (const mlusimFinding &finding : findings) {
     if (all.findings.size() < kMostKept) all.findings.push_back(finding);
   }
-  all.report = report;
+  if (!report.empty()) all.report = report;
 }
 
 std::string describe_array(const Array &array, const Location &location, const void *address) {
@@ -136,6 +141,17 @@ std::string describe_heap(const void *address) {
   if (at < allocation.begin) return text + std::to_string(allocation.begin - at) + " bytes before its start";
   if (at >= allocation.end()) return text + std::to_string(at - allocation.end()) + " bytes behind its end";
   return text + "offset " + std::to_string(at - allocation.begin);
+}
+
+void add(const Core *core, const FindingText &text) {
+  const mlusimFinding finding = make(core, g_kernel, text);
+  for (mlusimFinding &known : g_found) {
+    if (same_place(known, finding)) {
+      ++known.count;
+      return;
+    }
+  }
+  if (g_found.size() < kMostOfLaunch) g_found.push_back(finding);
 }
 
 }  // namespace
@@ -171,29 +187,46 @@ std::string describe_allocation(const void *address) {
   }
 }
 
-void report(const Core *core, const FindingText &text) {
-  const mlusimFinding finding = make(core, g_kernel, text);
-  for (mlusimFinding &known : g_found) {
-    if (same_place(known, finding)) {
-      ++known.count;
-      return;
-    }
+Action action_for(const FindingText &text) {
+  const FindingRule *const rule = find_rule(text.checker, text.rule);
+  const Action action = rule != nullptr ? action_of(*rule) : Action::kFail;
+  if (action == Action::kOff || !any_allowed()) return action;
+  for (const void *pc : {text.pc, text.other_pc}) {
+    if (is_allowed(pc, text.checker, text.rule)) return Action::kOff;
   }
-  if (g_found.size() < kMostOfLaunch) g_found.push_back(finding);
+  return action;
+}
+
+void report(const Core *core, const FindingText &text) {
+  const Action action = action_for(text);
+  if (action == Action::kOff) return;
+  g_fails = g_fails || action == Action::kFail;
+  add(core, text);
+}
+
+void report_end(const Core *core, const FindingText &text) {
+  g_fails = true;
+  add(core, text);
 }
 
 void begin_findings(const std::string &kernel) {
   g_found.clear();
+  g_fails = false;
   g_kernel = kernel;
 }
 
-std::size_t end_findings() {
-  if (!g_found.empty()) keep(g_found, report_of(g_kernel, g_found));
-  return g_found.size();
+bool end_findings(bool ended) {
+  const bool fails = g_fails || ended;
+  if (g_found.empty()) return fails;
+  for (mlusimFinding &finding : g_found) finding.launch_failed = fails ? 1 : 0;
+  keep(g_found, fails ? report_of(g_kernel, g_found) : "");
+  return fails;
 }
 
 void report_from_host(const FindingText &text) {
-  const std::vector<mlusimFinding> findings = {make(nullptr, "", text)};
+  if (action_for(text) == Action::kOff) return;
+  std::vector<mlusimFinding> findings = {make(nullptr, "", text)};
+  findings[0].launch_failed = 1;
   keep(findings, "host code on " + std::string(device().name) + ": 1 finding\n" + lines_of(findings[0]));
 }
 

@@ -7,6 +7,7 @@
 
 #include "machine/core.h"
 #include "machine/memory.h"
+#include "machine/rules.h"
 #include "mlusim.h"
 
 namespace mlusim {
@@ -22,9 +23,15 @@ struct FindingText {
   std::string message = {};
 };
 
-// Keeps a finding of the core (null: of the launch as a whole). The launch goes on and fails at its end. Findings with the same
-// checker, rule and place are counted, not repeated.
+// What is to happen for it: what its rule says, or nothing if a comment in the source allows it at one of its places.
+Action action_for(const FindingText &text);
+
+// Keeps a finding of the core (null: of the launch as a whole), if it is to be kept. The launch goes on, and fails at its end if its
+// rule says so. Findings with the same checker, rule and place are counted, not repeated.
 void report(const Core *core, const FindingText &text);
+
+// Keeps a finding that ends the launch, whatever its rule says.
+void report_end(const Core *core, const FindingText &text);
 
 // Keeps the finding and ends the launch at once; never returns, so the text is taken over and freed here. On the running
 // core's fiber only.
@@ -42,10 +49,10 @@ std::string describe_allocation(const void *address);
 // Makes what holds the findings; when the library is loaded.
 void make_finding_log();
 
-// Starts an empty list for a launch; and takes it over into the log, with the report if there is anything in it. The former
-// returns with no findings, the latter tells how many there were.
+// Starts an empty list for a launch; and takes it over into the log, with the report if the launch fails. The latter tells whether it
+// does: because a finding says so, or because it `ended` early.
 void begin_findings(const std::string &kernel);
-std::size_t end_findings();
+bool end_findings(bool ended);
 
 // A finding that belongs to no launch, such as a freed pointer that was freed before.
 void report_from_host(const FindingText &text);

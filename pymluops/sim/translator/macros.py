@@ -43,6 +43,19 @@ def macros_of(directives: Iterable[Directive]) -> list[Macro]:
     return macros
 
 
+def separators_of(directives: Iterable[Directive]) -> frozenset[str]:
+    """Macros without parameters that stand alone before a declaration: they open or close a block, or are empty."""
+    separators = {"__BEGIN_DECLS", "__END_DECLS"}  # of <sys/cdefs.h>, which translators of headers do not see
+    others: set[str] = set()
+    for directive in directives:
+        if directive.name != "define" or len(directive.tokens) < 2:
+            continue
+        name, *body = directive.tokens[1:]
+        alone = not body or (body[0].start > name.end and any(token.text in ("{", "}", ";") for token in body))
+        (separators if alone else others).add(name.text)
+    return frozenset(separators - others)
+
+
 class MacroUses:
     """Where the macros of a file are used."""
 

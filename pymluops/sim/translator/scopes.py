@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from enum import Enum
 
@@ -38,7 +38,8 @@ def open_brace(level: Level, head: Sequence[Token], inside: int) -> Level:
             names = [token.text for token in outside[texts.index("namespace") + 1 :] if token.kind is Kind.WORD]
             path = "".join(f"{name}." for name in names or ["_"] if name != "inline")
             return Level("{", Scope.FILE, inside, level.path + path)
-        if len(texts) == 2 and texts[0] == "extern" and outside[1].kind is Kind.STRING:
+        # Macros may stand before it without a semicolon.
+        if len(texts) > 1 and texts[-2] == "extern" and outside[-1].kind is Kind.STRING:
             return replace(level, opening="{", start=inside)
     is_class = level.opening in ("", "{") and _is_class(texts)
     return replace(level, opening="{", scope=Scope.CLASS if is_class else Scope.FUNCTION, start=inside)
@@ -69,11 +70,21 @@ def _is_class(texts: Sequence[str]) -> bool:
 
 
 class Walk:
-    """Goes through tokens and knows which brackets are open; behind an `#if`, as at the end of its first branch."""
+    """Goes through tokens and knows which brackets are open; behind an `#if`, as at the end of its first branch.
 
-    def __init__(self, tokens: Sequence[Token], directives: Sequence[Directive], scope: Scope) -> None:
+    `separators` are words that are no part of the declaration behind them; see `separators_of`.
+    """
+
+    def __init__(
+        self,
+        tokens: Sequence[Token],
+        directives: Sequence[Directive],
+        scope: Scope,
+        separators: Collection[str] = (),
+    ) -> None:
         self._tokens = tokens
         self._directives = directives
+        self._separators = separators
         self._levels = [Level("", scope, 0)]
         self._choices: list[_Choice] = []
 
@@ -117,8 +128,11 @@ class Walk:
             self._levels.append(replace(level, opening=text, start=i + 1))
         elif text in OPENING:
             self._close(OPENING[text], i)
-        elif text == ";" or (text == ":" and self._is_label(level.start, i)):
+        elif text == ";" or (text == ":" and self._is_label(level.start, i)) or self._is_separator(level, i):
             self._begin_statement(i + 1)
+
+    def _is_separator(self, level: Level, i: int) -> bool:
+        return i == level.start and level.scope is Scope.FILE and self._tokens[i].text in self._separators
 
     def _close(self, opening: str, i: int) -> None:
         # Branches of the preprocessor may leave brackets that nothing closes.

@@ -65,17 +65,26 @@ class Text:
             system = any(token.text == "3" for token in tokens[2:])
             self.lines.append(Line(behind + 1, file, int(tokens[0].text), system))
 
-    def _line_at(self, offset: int) -> Line:
+    def line_of(self, offset: int) -> Line:
+        """Return what the lines are called there."""
         return self.lines[bisect_right(self.lines, offset, key=lambda line: line.offset) - 1]
+
+    def number_at(self, offset: int) -> int:
+        """Return the number of the line there."""
+        line = self.line_of(offset)
+        return line.number + self.text.count("\n", line.offset, offset)
 
     def is_system(self, token: Token) -> bool:
         """Whether the token stands in a header of the system."""
-        return self._line_at(token.start).system
+        return self.line_of(token.start).system
 
     def error(self, token: Token, message: str) -> TranslationError:
         """Return an exception for what is wrong at a token."""
-        line = self._line_at(token.start)
-        return TranslationError(line.file, line.number + self.text.count("\n", line.offset, token.start), message)
+        return self.error_at(token.start, message)
+
+    def error_at(self, offset: int, message: str) -> TranslationError:
+        """Return an exception for what is wrong at a place of the text."""
+        return TranslationError(self.line_of(offset).file, self.number_at(offset), message)
 
     def edit(self, start: int, end: int, text: str) -> None:
         """Have `text` instead of what stands from `start` to `end`; line ends are kept, behind it."""

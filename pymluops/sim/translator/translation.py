@@ -6,8 +6,9 @@ import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 
+from .allowances import note_allowances
 from .declarations import Declaration, Reader, UnreadableError
-from .macros import MacroUses, macros_of, value_of
+from .macros import MacroUses, macros_of, separators_of, value_of
 from .scopes import Level, Scope, Walk
 from .text import Text, TranslationError
 from .tokens import (
@@ -50,7 +51,7 @@ class Translator:
     def run(self, directives: Sequence[Directive] = ()) -> None:
         """Make the edits."""
         scope = Scope.FILE if self._macro_scope is None else Scope.MACRO
-        for i, level in Walk(self._tokens, directives, scope):
+        for i, level in Walk(self._tokens, directives, scope, separators_of(directives)):
             translate = self._translation_of(i)
             if translate is None or self._text.is_system(self._tokens[i]):
                 continue
@@ -370,7 +371,7 @@ def translate(text: str, filename: str) -> str:
     Returns
     -------
     str
-        A `#line`, then the source with as many lines as it had.
+        A `#line`, then the source with as many lines as it had; then what its comments allow the checkers to pass over.
 
     Raises
     ------
@@ -382,6 +383,7 @@ def translate(text: str, filename: str) -> str:
     tokens, directives = tokenize(text)
     for directive in directives:
         source.note_line(directive.tokens)
+    note_allowances(source)
     macros = macros_of(directives)
     uses = MacroUses(tokens, directives, macros)
 

@@ -6,7 +6,7 @@ LOCAL_MEMORY = "__ldram__"
 CONSTANT_MEMORY = "__mlu_const__"
 DEVICE = "__mlu_device__"
 #: Attributes that bang.h defines as `inline`.
-INLINE_ATTRIBUTES = frozenset({"__mlu_func__", DEVICE})
+INLINE_ATTRIBUTES = frozenset({"__mlu_func__", "__mlu_vector__", DEVICE})
 INLINE = frozenset({"inline", "__inline", "__inline__"})
 ASSEMBLY = frozenset({"asm", "__asm", "__asm__"})
 ASSEMBLY_QUALIFIERS = frozenset({"volatile", "__volatile", "__volatile__", "inline", "goto"})

@@ -230,10 +230,46 @@ def pooled(name: str, a: np.ndarray, kernel: tuple[int, int], strides: tuple[int
             window = a[top : top + kernel[0], left : left + kernel[1]].astype(np.float32).reshape(-1, channels)
             total = window[0]
             for place in window[1:]:
-                better = place > total if name == "maxpool" else place < total
+                better = (place > total if name == "maxpool" else place < total) | np.isnan(total)
                 total = np.where(better, place, total) if name in ("maxpool", "minpool") else total + place
             result[row, column] = total / np.float32(len(window)) if name == "avgpool" else total
     return result.astype(a.dtype)
+
+
+@pytest.mark.parametrize(
+    ("name", "smallest"), [("__bang_argmax", False), ("__bang_argmin", True), ("__bang_max", False)]
+)
+def test_nan_in_front_is_no_extreme(name: str, smallest: bool, reduce: Callable[[int], Calls]) -> None:
+    for a in (np.array([np.nan, np.nan, 5, 7, np.nan], np.float32), np.full(3, np.nan, np.float32)):
+        size = 8 if name == "__bang_max" else 12
+        done = reduce(372)(reduce_call(name, "float"), a, dst=np.empty(size, np.uint8), numbers=[len(a)])
+        numbers = np.flatnonzero(~np.isnan(a))
+        place = (numbers[0] if smallest else numbers[-1]) if len(numbers) else 0
+        assert_same(done.dst[:4].view(np.float32), a[place : place + 1])
+        assert int.from_bytes(done.dst[4:].tobytes(), "little") == place
+
+
+@pytest.mark.parametrize("channels", [1, 3, 40])
+@pytest.mark.parametrize("name", ["maxpool", "minpool"])
+def test_nan_in_pools_is_kept_only_where_there_is_nothing_else(
+    name: str, channels: int, reduce: Callable[[int], Calls]
+) -> None:
+    a = np.full((1, 6, channels), np.nan, np.float32)
+    a[0, 1], a[0, 2], a[0, 4] = 2, 3, -1
+    done = reduce(372)(
+        pool_call(name, "float", True),
+        a,
+        dst=np.empty((1, 3, channels), np.float32),
+        numbers=[channels, 1, 6, 1, 2, 2, 1],
+    )
+    assert_same(done.dst, np.repeat(np.array([[[2], [3], [-1]]], np.float32), channels, axis=2))
+    done = reduce(372)(
+        pool_call(name, "float", True),
+        a,
+        dst=np.empty((1, 6, channels), np.float32),
+        numbers=[channels, 1, 6, 1, 1, 1, 1],
+    )
+    assert_same(done.dst, a)
 
 
 @pytest.mark.sampled("name", "ctype", "arch")

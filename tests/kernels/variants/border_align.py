@@ -34,7 +34,7 @@ VARIANTS = [
     Variant(
         "gradients_not_waited_for", SOURCE,
         "wait_for_all();\n      spread_group(plan, group, spread);\n", "spread_group(plan, group, spread);\n",
-        "border_align_backward", "race/copy-in-flight",
+        "border_align_backward", "race/implied-wait",
         "__bang_int2float(spread.number, spread.loaded_argmax, count, 0);",
     ),
 ]  # fmt: skip

@@ -11,7 +11,7 @@ VARIANTS = [
     Variant(
         "targets_not_waited_for", SOURCE,
         "GDRAM2NRAM);\n  wait_for_all();", "GDRAM2NRAM);",
-        "three_interpolate_forward", "race/copy-in-flight",
+        "three_interpolate_forward", "race/implied-wait",
         "const int index = work.targets.index[kNeighbours * n + i];\n"
         "      if (!is_within(index, first, count)) continue;\n      scale(",
     ),

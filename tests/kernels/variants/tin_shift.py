@@ -20,7 +20,7 @@ VARIANTS = [
     Variant(
         "last_tile_not_waited_for", SOURCE,
         "  }\n  wait_for_all();\n}", "  }\n}",
-        "tin_shift", "sync/never-waited",
+        "tin_shift", "sync/drained-at-end",
         "__memcpy_async(target, source, bytes, direction, target_stride, source_stride, rows - 1);",
     ),
     Variant(

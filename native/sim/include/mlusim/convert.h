@@ -154,4 +154,14 @@ MLUSIM_CONVERT_VALUE(int, half, __half2int32);
 MLUSIM_CONVERT_VALUE(int, half, __half2int32_up);
 #endif
 
+// Without a word about rounding: to nearest, ties to even. Bytes saturate.
+#if MLUSIM_SINCE(372)
+MLUSIM_API void __bang_float2half(half *dst, const float *src, int src_count);
+MLUSIM_API void __bang_uchar2float(float *dst, const unsigned char *src, int src_count);
+MLUSIM_API void __bang_float2uchar_rm(unsigned char *dst, const float *src, int src_count);
+#endif
+#if MLUSIM_SINCE(392)
+MLUSIM_API void __bang_float2bfloat16(bfloat16_t *dst, const float *src, int src_count);
+#endif
+
 #endif  // MLUSIM_CONVERT_H_

@@ -245,4 +245,12 @@ MLUSIM_API void __bang_incseq(int *dst, int elem_count);
 MLUSIM_API void __bang_incseq(std::int64_t *dst, int elem_count);
 #endif
 
+// Unsigned numbers, which wrap.
+#if MLUSIM_SINCE(372)
+#define MLUSIM_UNSIGNED_SCALAR(T, name) MLUSIM_API void name(T *dst, const T *src, T value, int elem_count)
+MLUSIM_UNSIGNED_SCALAR(std::uint64_t, __bang_add_scalar);
+MLUSIM_UNSIGNED_SCALAR(std::uint64_t, __bang_sub_scalar);
+MLUSIM_UNSIGNED_SCALAR(unsigned int, __bang_sub_scalar);
+#endif
+
 #endif  // MLUSIM_ELEMENTWISE_H_

@@ -75,4 +75,27 @@ MLUSIM_REALS(MLUSIM_POOL_STRIDES, __bang_maxpool);
 MLUSIM_REALS(MLUSIM_POOL_STRIDES, __bang_minpool);
 MLUSIM_REALS(MLUSIM_POOL_STRIDES, __bang_avgpool);
 
+// The place of the extreme element in its window, as large as the element. Without strides the windows lie side by side.
+#define MLUSIM_POOL_INDEX(T, Index, name)                                                               \
+  MLUSIM_API void name(Index *dst, const T *src, int channel, int height, int width, int kernel_height, \
+                       int kernel_width);                                                               \
+  MLUSIM_API void name(Index *dst, const T *src, int channel, int height, int width, int kernel_height, \
+                       int kernel_width, int stride_width, int stride_height)
+MLUSIM_POOL_INDEX(half, unsigned short, __bang_maxpool_index);
+MLUSIM_POOL_INDEX(float, unsigned int, __bang_maxpool_index);
+MLUSIM_POOL_INDEX(half, unsigned short, __bang_minpool_index);
+MLUSIM_POOL_INDEX(float, unsigned int, __bang_minpool_index);
+#if MLUSIM_SINCE(372)
+// The values, and so many bytes behind them the places.
+#define MLUSIM_POOL_BOTH(T, name)                                                                                     \
+  MLUSIM_API void name(T *dst, const T *src, int channel, int height, int width, int kernel_height, int kernel_width, \
+                       int stride_width, int stride_height, int value_index_stride)
+MLUSIM_REALS(MLUSIM_POOL_BOTH, __bang_maxpool_value_index);
+MLUSIM_REALS(MLUSIM_POOL_BOTH, __bang_minpool_value_index);
+
+// Element i of `size` bytes counts[i] times in a row, one behind the other; within NRAM.
+MLUSIM_API void __extension(void *dst, const void *src, const unsigned char *counts, int size, mluMemcpyDirection_t dir,
+                            int num);
+#endif
+
 #endif  // MLUSIM_REDUCE_H_

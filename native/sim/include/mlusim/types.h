@@ -12,10 +12,10 @@
 
 #define __mlu_global__
 #define __mlu_entry__
-#define __mlu_vector__
 #define __mlu_host__
 #define __mlu_builtin__
 #define __mlu_func__ inline
+#define __mlu_vector__ inline
 #define __mlu_device__ inline
 
 // The translator replaces arrays in these memories before the compiler sees them. What is left are qualified pointers, which are plain

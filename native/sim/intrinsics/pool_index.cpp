@@ -1,0 +1,160 @@
+// Pools that give the place of the extreme element in its window; __extension.
+#include <cstring>
+#include <string>
+
+#include "check/init.h"
+#include "intrinsics/shadow.h"
+#include "intrinsics/vector.h"
+#include "mlusim/reduce.h"
+
+namespace mlusim {
+namespace {
+
+struct Windows {
+  std::int64_t channel, height, width;
+  std::int64_t kernel_height, kernel_width;
+  std::int64_t stride_height, stride_width;
+  // What does not fill a window is left out.
+  std::int64_t rows() const { return height < kernel_height ? 0 : (height - kernel_height) / stride_height + 1; }
+  std::int64_t columns() const { return width < kernel_width ? 0 : (width - kernel_width) / stride_width + 1; }
+  std::int64_t results() const { return rows() * columns() * channel; }
+  // The element of a channel in place `place` of the window of a result.
+  std::int64_t element(std::int64_t result, std::int64_t place) const {
+    const std::int64_t window = result / channel;
+    const std::int64_t row = window / columns() * stride_height + place / kernel_width;
+    const std::int64_t column = window % columns() * stride_width + place % kernel_width;
+    return (row * width + column) * channel + result % channel;
+  }
+};
+
+template <typename T>
+struct Pool {
+  const T *src;
+  Windows windows;
+  bool smallest;
+};
+
+// The first place of the extreme; that of a NaN only if there is nothing else.
+template <typename T>
+std::int64_t find_place(const Pool<T> &pool, std::int64_t result) {
+  std::int64_t best = 0;
+  float kept = 0;
+  for (std::int64_t i = 0; i < pool.windows.kernel_height * pool.windows.kernel_width; ++i) {
+    const float value = static_cast<float>(pool.src[pool.windows.element(result, i)]);
+    const bool better = (pool.smallest ? value < kept : value > kept) || (kept != kept && value == value);
+    if (i != 0 && !better) continue;
+    best = i;
+    kept = value;
+  }
+  return best;
+}
+
+template <typename T>
+bool window_defined(const Pool<T> &pool, std::int64_t result) {
+  for (std::int64_t i = 0; i < pool.windows.kernel_height * pool.windows.kernel_width; ++i) {
+    if (!shadow_defined(pool.src + pool.windows.element(result, i), sizeof(T))) return false;
+  }
+  return true;
+}
+
+// Where results go: values, if they are wanted, and places. Either may lie where the source does.
+struct Results {
+  void *values;  // null: none
+  void *places;
+};
+
+template <typename T, typename Index>
+void pool_one(const Pool<T> &pool, const Results &to, std::int64_t result) {
+  const std::int64_t place = find_place(pool, result);
+  const T value = pool.src[pool.windows.element(result, place)];
+  const bool defined = !g_observers.init || window_defined(pool, result);
+  const Index index = static_cast<Index>(place);
+  char *at = static_cast<char *>(to.places) + result * std::int64_t{sizeof index};
+  std::memcpy(at, &index, sizeof index);
+  if (g_observers.init) shadow_set(at, sizeof index, defined);
+  if (to.values == nullptr) return;
+  T *kept = static_cast<T *>(to.values) + result;
+  std::memcpy(kept, &value, sizeof value);
+  if (g_observers.init) shadow_set(kept, sizeof value, defined);
+}
+
+template <typename T, typename Index>
+void vector_pool(const Call &call, const Pool<T> &pool, const Results &to) {
+  const Windows &w = pool.windows;
+  if (!has_vector_work(call, w.channel) || !has_work(call, w.height) || !has_work(call, w.width)) return;
+  for (const std::int64_t size : {w.kernel_height, w.kernel_width, w.stride_height, w.stride_width}) {
+    if (size <= 0) refuse(call, "bad-argument", "a window or stride of " + std::to_string(size));
+  }
+  const std::int64_t size = sizeof(T);
+  const Amount amount = {w.channel, w.channel * size};
+  const Operand source = nram_source("src", pool.src, w.height * w.width * w.channel * size);
+  const Operand places = nram_target("index", to.places, w.results() * std::int64_t{sizeof(Index)});
+  if (to.values == nullptr) {
+    check_operands(call, {source, places}, amount);
+  } else {
+    check_operands(call, {source, nram_target("dst", to.values, w.results() * size), places}, amount);
+  }
+  for (std::int64_t i = 0; i < w.results(); ++i) pool_one<T, Index>(pool, to, i);
+}
+
+// ---- __extension --------------------------------------------------------------------------------------------------------
+
+void extend(const Call &call, char *dst, const char *src, const unsigned char *counts, int size, int num) {
+  if (!has_vector_work(call, num) || !has_work(call, size)) return;
+  const Operand operands[] = {nram_source("counts", counts, num), nram_source("src", src, std::int64_t{num} * size)};
+  for (const Operand &operand : operands) check_place(call, operand);
+  need_initialised(call.core, operands[0].region, "counts", call.name, call.pc);
+  std::int64_t pieces = 0;
+  for (int i = 0; i < num; ++i) pieces += counts[i];
+  check_operands(call, {operands[0], operands[1], nram_target("dst", dst, pieces * size)},
+                 {num, std::int64_t{num} * size});
+  const std::size_t bytes = static_cast<std::size_t>(size);
+  for (int i = 0; i < num; ++i) {
+    for (int k = 0; k < counts[i]; ++k, dst += size) {
+      std::memcpy(dst, src + std::int64_t{i} * size, bytes);
+      if (g_observers.init) std::memcpy(init_shadow(dst), init_shadow(src + std::int64_t{i} * size), bytes);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace mlusim
+
+#define MLUSIM_DEFINE_POOL_INDEX(T, Index, name, smallest)                                                       \
+  void name(Index *dst, const T *src, int channel, int height, int width, int kernel_height, int kernel_width) { \
+    mlusim::vector_pool<T, Index>(                                                                               \
+        MLUSIM_CALL(#name),                                                                                      \
+        {src, {channel, height, width, kernel_height, kernel_width, kernel_height, kernel_width}, smallest},     \
+        {nullptr, dst});                                                                                         \
+  }                                                                                                              \
+  void name(Index *dst, const T *src, int channel, int height, int width, int kernel_height, int kernel_width,   \
+            int stride_width, int stride_height) {                                                               \
+    mlusim::vector_pool<T, Index>(                                                                               \
+        MLUSIM_CALL(#name),                                                                                      \
+        {src, {channel, height, width, kernel_height, kernel_width, stride_height, stride_width}, smallest},     \
+        {nullptr, dst});                                                                                         \
+  }
+#define MLUSIM_DEFINE_POOL_BOTH(T, Index, name, smallest)                                                    \
+  void name(T *dst, const T *src, int channel, int height, int width, int kernel_height, int kernel_width,   \
+            int stride_width, int stride_height, int value_index_stride) {                                   \
+    mlusim::vector_pool<T, Index>(                                                                           \
+        MLUSIM_CALL(#name),                                                                                  \
+        {src, {channel, height, width, kernel_height, kernel_width, stride_height, stride_width}, smallest}, \
+        {dst, reinterpret_cast<char *>(dst) + value_index_stride});                                          \
+  }
+MLUSIM_DEFINE_POOL_INDEX(half, unsigned short, __bang_maxpool_index, false)
+MLUSIM_DEFINE_POOL_INDEX(float, unsigned int, __bang_maxpool_index, false)
+MLUSIM_DEFINE_POOL_INDEX(half, unsigned short, __bang_minpool_index, true)
+MLUSIM_DEFINE_POOL_INDEX(float, unsigned int, __bang_minpool_index, true)
+MLUSIM_DEFINE_POOL_BOTH(half, unsigned short, __bang_maxpool_value_index, false)
+MLUSIM_DEFINE_POOL_BOTH(float, unsigned int, __bang_maxpool_value_index, false)
+MLUSIM_DEFINE_POOL_BOTH(bfloat16_t, unsigned short, __bang_maxpool_value_index, false)
+MLUSIM_DEFINE_POOL_BOTH(half, unsigned short, __bang_minpool_value_index, true)
+MLUSIM_DEFINE_POOL_BOTH(float, unsigned int, __bang_minpool_value_index, true)
+MLUSIM_DEFINE_POOL_BOTH(bfloat16_t, unsigned short, __bang_minpool_value_index, true)
+
+void __extension(void *dst, const void *src, const unsigned char *counts, int size, mluMemcpyDirection_t dir, int num) {
+  const mlusim::Call call = MLUSIM_CALL("__extension");
+  if (dir != NRAM2NRAM) mlusim::refuse(call, "unsupported-direction", "there is only NRAM2NRAM");
+  mlusim::extend(call, static_cast<char *>(dst), static_cast<const char *>(src), counts, size, num);
+}

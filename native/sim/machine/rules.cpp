@@ -1,0 +1,236 @@
+#include "machine/rules.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <iterator>
+#include <mutex>
+#include <new>
+
+#include "base/explain.h"
+#include "base/fork.h"
+
+namespace mlusim {
+namespace {
+
+constexpr Severity kError = Severity::kError;
+constexpr Severity kWarning = Severity::kWarning;
+constexpr Severity kRemark = Severity::kRemark;
+
+// docs/simulator-rules.md is made of this table; a test compares the two.
+constexpr FindingRule kRules[] = {
+    {"memory", "out-of-bounds", kError, Action::kFail, "an access leaves its allocation, array or memory"},
+    {"memory", "wrong-space", kError, Action::kFail, "an operand lies in another memory than the instruction works on"},
+    {"memory", "null-pointer", kError, Action::kFail, "an access at or close behind the null pointer"},
+    {"memory", "no-allocation", kError, Action::kFail, "an access to device memory that was never allocated"},
+    {"memory", "use-after-free", kError, Action::kFail, "an access to device memory that was freed"},
+    {"memory", "host-pointer", kError, Action::kFail, "a kernel follows a pointer to memory of the host"},
+    {"memory", "device-pointer", kError, Action::kFail,
+     "the host names device memory where a function wants its own memory"},
+    {"memory", "double-free", kError, Action::kFail, "the host frees device memory a second time"},
+    {"memory", "invalid-free", kError, Action::kFail, "the host frees what no allocation begins with"},
+    {"memory", "negative-count", kError, Action::kFail, "an instruction is to work on less than nothing"},
+    {"memory", "bad-argument", kError, Action::kFail, "an argument that no device accepts"},
+    {"memory", "unsupported-direction", kError, Action::kFail, "a copy between memories that have none of its form"},
+    {"memory", "table-index", kError, Action::kFail, "an index outside the table of a lookup"},
+    {"memory", "memory-core-access", kRemark, Action::kOff,
+     "scalar code of a memory core touches NRAM or WRAM, which it does not have"},
+    {"init", "scalar-load", kError, Action::kFail, "scalar code loads bytes that were never written"},
+    {"init", "copy", kError, Action::kFail, "undefined bytes are copied to device memory"},
+    {"init", "atomic", kError, Action::kFail, "an atomic takes or updates undefined bytes"},
+    {"init", "operand", kError, Action::kFail, "undefined bytes decide where or on what an instruction works"},
+    {"init", "shared-copy", kRemark, Action::kOff, "undefined bytes are copied to SRAM"},
+    {"race", "between-cores", kError, Action::kFail, "two cores touch the same bytes, and nothing orders them"},
+    {"race", "between-jobs", kError, Action::kFail, "two jobs of a launch touch the same bytes"},
+    {"race", "copy-in-flight", kError, Action::kFail, "an access to what an asynchronous copy still reads or writes"},
+    {"race", "unsynced-compute", kError, Action::kFail,
+     "an asynchronous copy of what a computation may still read or write"},
+    {"race", "on-chip-order", kWarning, Action::kFail,
+     "the order of a computation and an asynchronous copy between memories on chip, without a sync"},
+    {"race", "equal-stores", kRemark, Action::kOff,
+     "two cores store the same value to the same place, or one stores what is there"},
+    {"race", "implied-wait", kRemark, Action::kOff,
+     "what an asynchronous copy touches is used behind a synchronous copy of its pipe, without a sync"},
+    {"sync", "never-waited", kRemark, Action::kRecord,
+     "the kernel ends before a copy from device memory to a memory on chip is waited for"},
+    {"sync", "drained-at-end", kRemark, Action::kOff,
+     "any other copy is waited for by nothing but the end of the kernel"},
+    {"sync", "deadlock", kError, Action::kFail, "no core can go on"},
+    {"sync", "unlock-without-lock", kError, Action::kFail, "a core gives back a lock that it does not hold"},
+    {"align", "address", kError, Action::kFail, "an address that the instruction does not take"},
+    {"align", "size", kError, Action::kFail, "a size that the instruction does not take"},
+    {"align", "stride", kError, Action::kFail, "a stride that the copy does not take"},
+    {"align", "segments", kError, Action::kFail, "more segments than a copy has"},
+    {"align", "overlap", kError, Action::kFail, "a target shares bytes with a source that must be apart"},
+    {"align", "count", kError, Action::kFail, "an instruction is to work on nothing"},
+    {"machine", "crash", kError, Action::kFail, "the kernel received a signal that nothing explains"},
+    {"machine", "invalid-address", kError, Action::kFail, "an access to an address that holds no memory"},
+    {"machine", "null-dereference", kError, Action::kFail, "an access at or close behind the null pointer"},
+    {"machine", "division-by-zero", kError, Action::kFail, "an integer division by zero"},
+    {"machine", "illegal-instruction", kError, Action::kFail, "code that cannot be reached or run"},
+    {"machine", "stack-overflow", kError, Action::kFail, "a core ran out of its stack"},
+    {"machine", "assert", kError, Action::kFail, "an assertion of the kernel does not hold"},
+    {"machine", "time-limit", kError, Action::kFail, "the launch took longer than it may"},
+    {"machine", "interrupted", kError, Action::kFail, "the host interrupted the launch"},
+};
+constexpr std::size_t kCount = sizeof kRules / sizeof kRules[0];
+
+// What the machine itself finds ends a launch, whatever is set.
+bool is_fixed(const FindingRule &rule) {
+  return std::strcmp(rule.checker, "machine") == 0 || std::strcmp(rule.name, "deadlock") == 0;
+}
+
+struct Actions {
+  Action of[kCount];
+  Actions() {
+    for (std::size_t i = 0; i < kCount; ++i) of[i] = kRules[i].usual;
+  }
+};
+
+std::atomic<Action> g_actions[kCount];
+std::atomic<bool> g_known{false};  // whether g_actions holds what was asked for
+ForkMutex &g_mutex = *new ForkMutex;
+
+constexpr struct {
+  const char *name;
+  Action action;
+} kActions[] = {{"off", Action::kOff}, {"record", Action::kRecord}, {"fail", Action::kFail}};
+
+constexpr int kMostShown = 80;
+constexpr const char *kExpected =
+    "expected rules such as race/on-chip-order=off,init=record,all=fail, with off, record or fail behind a rule, a "
+    "checker or all";
+
+bool matches(const FindingRule &rule, const std::string &pattern) {
+  return pattern == "all" || pattern == rule.checker || pattern == std::string(rule.checker) + "/" + rule.name;
+}
+
+// "race/on-chip-order=off". False if it is none.
+bool apply_word(const std::string &word, Actions *actions) {
+  const std::size_t equals = word.find('=');
+  if (equals == std::string::npos) return false;
+  const auto *action = std::find_if(std::begin(kActions), std::end(kActions),
+                                    [&](const auto &entry) { return word.substr(equals + 1) == entry.name; });
+  if (action == std::end(kActions)) return false;
+  bool any = false;
+  for (std::size_t i = 0; i < kCount; ++i) {
+    if (!matches(kRules[i], word.substr(0, equals))) continue;
+    any = true;
+    if (!is_fixed(kRules[i])) actions->of[i] = action->action;
+  }
+  return any;
+}
+
+// Words with commas between them; blanks do not count. False if one is wrong: it is left in `*unknown`.
+bool parse(const std::string &text, Actions *actions, std::string *unknown) {
+  for (std::size_t at = 0; at <= text.size();) {
+    const std::size_t comma = std::min(text.find(',', at), text.size());
+    std::string word = text.substr(at, comma - at);
+    at = comma + 1;
+    word.erase(std::remove_if(word.begin(), word.end(), [](char c) { return c == ' ' || c == '\t'; }), word.end());
+    if (word.empty() || apply_word(word, actions)) continue;
+    *unknown = word;
+    return false;
+  }
+  return true;
+}
+
+void store(const Actions &actions) {
+  for (std::size_t i = 0; i < kCount; ++i) g_actions[i].store(actions.of[i], std::memory_order_relaxed);
+  g_known = true;
+}
+
+// Not read when the library is loaded: a program that sets the rules itself is not told about a variable that it replaces.
+void ensure_known() {
+  if (g_known) return;
+  const std::lock_guard<ForkMutex> lock(g_mutex);
+  if (g_known) return;
+  const char *text = std::getenv("PYMLUOPS_SIM_RULES");
+  Actions actions;
+  std::string unknown;
+  if (text != nullptr && !parse(text, &actions, &unknown)) {
+    std::fprintf(stderr, "mlusim: PYMLUOPS_SIM_RULES: %s, got '%.*s'\n", kExpected, kMostShown, unknown.c_str());
+    actions = Actions();
+  }
+  store(actions);
+}
+
+}  // namespace
+
+const FindingRule *find_rule(const char *checker, const char *name) {
+  for (const FindingRule &rule : kRules) {
+    if (std::strcmp(rule.checker, checker) == 0 && std::strcmp(rule.name, name) == 0) return &rule;
+  }
+  return nullptr;
+}
+
+bool is_rule_or_checker(const std::string &word) {
+  return std::any_of(std::begin(kRules), std::end(kRules),
+                     [&](const FindingRule &rule) { return matches(rule, word); });
+}
+
+const char *name_of(Severity severity) {
+  switch (severity) {
+    case Severity::kRemark:
+      return "remark";
+    case Severity::kWarning:
+      return "warning";
+    default:
+      return "error";
+  }
+}
+
+Action action_of(const FindingRule &rule) {
+  ensure_known();
+  return g_actions[&rule - kRules].load(std::memory_order_relaxed);
+}
+
+bool is_on(const char *checker, const char *name) {
+  const FindingRule *const rule = find_rule(checker, name);
+  return rule == nullptr || action_of(*rule) != Action::kOff;
+}
+
+}  // namespace mlusim
+
+using namespace mlusim;
+
+int mlusimSetRules(const char *rules) {
+  if (rules == nullptr) {
+    refuse_null(__func__, "rules");
+    return -1;
+  }
+  try {
+    Actions actions;
+    std::string unknown;
+    if (parse(rules, &actions, &unknown)) {
+      const std::lock_guard<ForkMutex> lock(g_mutex);
+      store(actions);
+      return 0;
+    }
+    explain(cnrtErrorArgsInvalid, "%s: rules: %s, got '%.*s'", __func__, kExpected, kMostShown, unknown.c_str());
+  } catch (const std::bad_alloc &) {
+    explain(cnrtErrorSysNoMem, "%s: out of host memory", __func__);
+  }
+  return -1;
+}
+
+int mlusimGetRule(int index, mlusimRule *rule) {
+  if (rule == nullptr) {
+    refuse_null(__func__, "rule");
+    return -1;
+  }
+  if (index < 0 || static_cast<std::size_t>(index) >= kCount) {
+    explain(cnrtErrorArgsInvalid, "%s: index: no rule has this number", __func__);
+    return -1;
+  }
+  const FindingRule &found = kRules[index];
+  const Action action = action_of(found);
+  *rule = {};
+  std::snprintf(rule->name, sizeof rule->name, "%s/%s", found.checker, found.name);
+  std::snprintf(rule->severity, sizeof rule->severity, "%s", name_of(found.severity));
+  std::snprintf(rule->action, sizeof rule->action, "%s", kActions[static_cast<int>(action)].name);
+  std::snprintf(rule->meaning, sizeof rule->meaning, "%s", found.meaning);
+  return 0;
+}

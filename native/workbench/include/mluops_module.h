@@ -1,0 +1,247 @@
+// What a library that pymluops.bang compiled tells about its kernels and functions, and how Python calls them.
+//
+// Behind each definition at file scope stands a macro of this header:
+//
+//   MLUOPS_MODULE_KERNEL(7, "space::", add, (const float *x, int n));
+//   MLUOPS_MODULE_FUNCTION(19, "", run, (void *x, int n));
+//   MLUOPS_MODULE_TEMPLATE(31, "space::", scale, "template <typename T>", (T *x, int n));
+//
+// and at the end of the source, for a template that is asked for:
+//
+//   MLUOPS_MODULE_INSTANCE("space::scale<float>", (T *x, int n), (::space::scale<float>));
+//
+// The number is that of the line. The text of the parameters gives their names; the compiler gives their types.
+#ifndef MLUOPS_MODULE_H_
+#define MLUOPS_MODULE_H_
+
+#include "bang.h"
+
+namespace mluops_module {
+
+enum Kind : int {
+  kOther,  // a structure: its bytes
+  kVoid,
+  kBool,
+  kSigned,
+  kUnsigned,
+  kFloat,  // of IEEE 754
+  kBfloat16
+};
+
+// A type; of a pointer, what it points to. These structures are read by pymluops/bang/_registry.py.
+struct Type {
+  int kind;
+  int pointers;   // 0: a value, 1: a pointer, more: a pointer to pointers
+  int is_const;   // what is pointed to cannot be written
+  int is_char;    // char, which is neither signed char nor unsigned char
+  int copyable;   // as bytes
+  unsigned size;  // of the value, or of what is pointed to; 0 for what has none
+};
+
+enum What : int {
+  kKernel,
+  kFunction,
+  kTemplate
+};
+
+struct Entry {
+  int what;
+  int count;  // of parameters
+  const char *name;
+  const char *head;        // of a template: what stands before it
+  const char *parameters;  // as written, with the parentheses
+  const char *file;
+  int line;
+  const Type *types;  // of the parameters, then of the result
+  // Launches the kernel and returns what CNRT says; or calls the function and writes its result. Each value is at its address.
+  // Null if values for it cannot be made.
+  int (*launch)(const cnrtDim3_t *dim, int type, cnrtQueue_t queue, void *const *values);
+  void (*call)(void *const *values, void *result);
+  Entry *next;
+};
+
+// Of this library: no other one sees the variables.
+struct __attribute__((visibility("hidden"))) Entries {
+  static inline Entry *first = nullptr;
+  static inline Entry *last = nullptr;
+};
+
+inline bool add(Entry *entry) {
+  (Entries::last == nullptr ? Entries::first : Entries::last->next) = entry;
+  Entries::last = entry;
+  return true;
+}
+
+// ---- Types --------------------------------------------------------------------------------------------------------------
+
+// 0 for void, functions, and what is only declared.
+template <typename T, typename = void>
+struct Size {
+  static constexpr unsigned value = 0;
+};
+template <typename T>
+struct Size<T, std::void_t<decltype(sizeof(T))>> {
+  static constexpr unsigned value = std::is_function_v<T> || std::is_void_v<T> ? 0 : sizeof(T);
+};
+
+template <typename T>
+constexpr bool is_copyable() {
+  if constexpr (Size<T>::value == 0) {
+    return false;
+  } else {
+    return std::is_trivially_copyable_v<T>;
+  }
+}
+
+template <typename T>
+constexpr int kind_of() {
+  if constexpr (std::is_void_v<T>) {
+    return kVoid;
+  } else if constexpr (std::is_same_v<T, bool>) {
+    return kBool;
+  } else if constexpr (std::is_same_v<T, bfloat16_t>) {
+    return kBfloat16;
+  } else if constexpr (std::is_same_v<T, half> || std::is_same_v<T, float> || std::is_same_v<T, double>) {
+    return kFloat;
+  } else if constexpr (Size<T>::value != 0 && std::is_enum_v<T>) {
+    return kind_of<std::underlying_type_t<T>>();
+  } else if constexpr (std::is_integral_v<T>) {
+    return std::is_signed_v<T> ? kSigned : kUnsigned;
+  } else {
+    return kOther;
+  }
+}
+
+template <typename T>
+constexpr Type value_type(int pointers) {
+  using Value = std::remove_cv_t<T>;
+  return {kind_of<Value>(),     pointers,          std::is_const_v<T>, std::is_same_v<Value, char>,
+          is_copyable<Value>(), Size<Value>::value};
+}
+
+template <typename T>
+constexpr Type type_of() {
+  using Value = std::remove_cv_t<T>;
+  if constexpr (!std::is_pointer_v<Value>) {
+    return value_type<Value>(0);
+  } else if constexpr (std::is_pointer_v<std::remove_pointer_t<Value>>) {
+    return {kUnsigned, 2, std::is_const_v<std::remove_pointer_t<Value>>, 0, 1, sizeof(void *)};
+  } else {
+    return value_type<std::remove_pointer_t<Value>>(1);
+  }
+}
+
+// Of the parameters, then of the result.
+template <typename Result, typename... Parameters>
+struct Types {
+  static constexpr Type all[] = {type_of<std::decay_t<Parameters>>()..., type_of<std::decay_t<Result>>()};
+};
+
+// ---- Calls --------------------------------------------------------------------------------------------------------------
+
+// Whether a value that lies somewhere can be given: not if the function writes to a reference.
+template <typename T>
+constexpr bool is_given() {
+  using Value = std::remove_reference_t<T>;
+  if constexpr (std::is_reference_v<T>) {
+    return std::is_lvalue_reference_v<T> && std::is_const_v<Value> && !std::is_array_v<Value>;
+  } else {
+    return std::is_copy_constructible_v<Value>;
+  }
+}
+
+template <typename T>
+const std::decay_t<T> &value_at(void *const *values, std::size_t index) {
+  return *static_cast<const std::decay_t<T> *>(values[index]);
+}
+
+template <typename... Parameters, std::size_t... index>
+int launch(const char *name, void (*kernel)(Parameters...), std::index_sequence<index...>, const cnrtDim3_t &dim,
+           int type, cnrtQueue_t queue, void *const *values) {
+  cnrtGetLastError();  // an error of an earlier call is none of this one
+  ::mlusim::launch(
+      name, &::mlusim::unit, dim, static_cast<cnrtFunctionType_t>(type), queue,
+      [kernel](const auto &...each) { kernel(each...); },
+      std::decay_t<Parameters>(value_at<Parameters>(values, index))...);
+  return static_cast<int>(cnrtGetLastError());
+}
+
+template <typename Result, typename... Parameters, std::size_t... index>
+void call(Result (*function)(Parameters...), std::index_sequence<index...>, void *const *values, void *result) {
+  if constexpr (is_copyable<std::decay_t<Result>>()) {
+    *static_cast<std::decay_t<Result> *>(result) = function(value_at<Parameters>(values, index)...);
+  } else {
+    function(value_at<Parameters>(values, index)...);
+  }
+}
+
+// Fills the entry of a definition, which `Tag` stands for.
+template <typename Tag, typename Result, typename... Parameters>
+void describe(Entry *entry, Result (*function)(Parameters...)) {
+  [[maybe_unused]] static Result (*const known)(Parameters...) = function;
+  [[maybe_unused]] static const char *const name = entry->name;
+  using Indices = std::index_sequence_for<Parameters...>;
+  entry->count = static_cast<int>(sizeof...(Parameters));
+  entry->types = Types<Result, Parameters...>::all;
+  if constexpr (!(is_given<Parameters>() && ...)) {
+    return;
+  } else if constexpr (Tag::what == kKernel) {
+    entry->launch = [](const cnrtDim3_t *dim, int type, cnrtQueue_t queue, void *const *values) {
+      return launch(name, known, Indices(), *dim, type, queue, values);
+    };
+  } else {
+    entry->call = [](void *const *values, void *result) { call(known, Indices(), values, result); };
+  }
+}
+
+// The parameters, as those of a type of functions, choose among functions of one name.
+template <typename Tag, typename Signature>
+struct Chosen;
+template <typename Tag, typename... Parameters>
+struct Chosen<Tag, void(Parameters...)> {
+  template <typename Result>
+  static void describe(Entry *entry, Result (*function)(Parameters...)) {
+    ::mluops_module::describe<Tag>(entry, function);
+  }
+};
+
+}  // namespace mluops_module
+
+// ---- What stands in sources ---------------------------------------------------------------------------------------------
+
+#define MLUOPS_MODULE_PASTE(a, b) a##b
+#define MLUOPS_MODULE_NAME(a, b) MLUOPS_MODULE_PASTE(a, b)
+
+#define MLUOPS_MODULE_ENTRY(number, kind, line, name, head, parameters, ...)                      \
+  namespace {                                                                                     \
+  struct MLUOPS_MODULE_NAME(mluops_module_tag_, number) {                                         \
+    static constexpr int what = kind;                                                             \
+  };                                                                                              \
+  [[maybe_unused]] const bool MLUOPS_MODULE_NAME(mluops_module_added_, number) = [] {             \
+    using Tag [[maybe_unused]] = MLUOPS_MODULE_NAME(mluops_module_tag_, number);                  \
+    static ::mluops_module::Entry entry = {kind, 0,       name,    head,    parameters, __FILE__, \
+                                           line, nullptr, nullptr, nullptr, nullptr};             \
+    __VA_ARGS__;                                                                                  \
+    return ::mluops_module::add(&entry);                                                          \
+  }();                                                                                            \
+  }                                                                                               \
+  static_assert(true, "a semicolon follows")
+
+#define MLUOPS_MODULE_KERNEL(line, space, name, ...)                                              \
+  MLUOPS_MODULE_ENTRY(__COUNTER__, ::mluops_module::kKernel, line, space #name, "", #__VA_ARGS__, \
+                      (::mluops_module::Chosen<Tag, void __VA_ARGS__>::describe(&entry, &name)))
+#define MLUOPS_MODULE_FUNCTION(line, space, name, ...)                                              \
+  MLUOPS_MODULE_ENTRY(__COUNTER__, ::mluops_module::kFunction, line, space #name, "", #__VA_ARGS__, \
+                      (::mluops_module::Chosen<Tag, void __VA_ARGS__>::describe(&entry, &name)))
+#define MLUOPS_MODULE_TEMPLATE(line, space, name, head, ...) \
+  MLUOPS_MODULE_ENTRY(__COUNTER__, ::mluops_module::kTemplate, line, space #name, head, #__VA_ARGS__, (void)0)
+#define MLUOPS_MODULE_INSTANCE(name, parameters, ...)                                        \
+  MLUOPS_MODULE_ENTRY(__COUNTER__, ::mluops_module::kKernel, __LINE__, name, "", parameters, \
+                      (::mluops_module::describe<Tag>(&entry, &__VA_ARGS__)))
+
+// Where Python finds it all. Every source of a library has this function, and the linker keeps one.
+extern "C" __attribute__((visibility("default"), weak)) const mluops_module::Entry *mluops_module_first() {
+  return mluops_module::Entries::first;
+}
+
+#endif  // MLUOPS_MODULE_H_

@@ -1,0 +1,191 @@
+"""Finds kernels and host functions in a source in BANG C, and puts behind each what tells Python about it.
+
+The header mluops_module.h says what that is. It stands on the line where the definition ends, so that lines keep their
+numbers; the preprocessor drops it with a definition that is not compiled.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+
+from pymluops.bang._headers import quoted
+from pymluops.sim.translator.macros import macros_of, separators_of
+from pymluops.sim.translator.scopes import Level, Scope, Walk
+from pymluops.sim.translator.text import Text
+from pymluops.sim.translator.tokens import (
+    CLOSING,
+    ELSES,
+    IFS,
+    Directive,
+    Kind,
+    Token,
+    UnbalancedError,
+    closing,
+    closing_angle,
+    spelled,
+    tokenize,
+)
+from pymluops.sim.translator.words import ATTRIBUTES, EXPRESSION_KEYWORDS
+
+KERNEL_WORDS = frozenset({"__mlu_entry__", "__mlu_global__"})
+#: Definitions with these words are no functions that the host calls.
+_NO_HOST_FUNCTION = frozenset(
+    {
+        *("__mlu_func__", "__mlu_device__", "__mlu_vector__", "__mlu_builtin__", "__mlu_simt__"),
+        *("static", "inline", "__inline", "__inline__", "constexpr", "consteval", "typedef", "friend", "using"),
+    }
+)
+_NO_NAMES = ATTRIBUTES | EXPRESSION_KEYWORDS | {"noexcept", "throw", "requires", "decltype", "main"}
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """A function that the source defines."""
+
+    name: Token
+    is_kernel: bool
+    template: str  # what stands before a template; else empty
+    parameters: str  # with their parentheses, without default values
+
+
+def with_entries(text: str, name: str) -> str:
+    """Return a source in which each kernel and each host function is followed by its description.
+
+    Parameters
+    ----------
+    text : str
+        BANG C.
+    name : str
+        What its first lines are called, if no `#line` says so.
+    """
+    tokens, directives = tokenize(text)
+    source = Text(text, name)
+    for directive in directives:
+        source.note_line(directive.tokens)
+    _File(source, tokens, directives, Scope.FILE).run()
+    for macro in macros_of(directives):
+        _File(source, macro.body, (), Scope.MACRO).run()
+    return source.result()
+
+
+class _File:
+    """The tokens of a file, or of the body of a macro."""
+
+    def __init__(self, source: Text, tokens: Sequence[Token], directives: Sequence[Directive], scope: Scope) -> None:
+        self._source = source
+        self._tokens = tokens
+        self._directives = directives
+        self._scope = scope
+        self._branches = [d.before for d in directives if d.name in IFS or d.name in ELSES or d.name == "endif"]
+
+    def run(self) -> None:
+        waiting: tuple[Definition, Level] | None = None  # whose body is not over
+        for i, level in Walk(self._tokens, self._directives, self._scope, separators_of(self._directives)):
+            if waiting is not None and level.scope is self._scope:
+                self._write(i - 1, *waiting)
+                waiting = None
+            if waiting is None and self._tokens[i].text == "{" and level.scope is self._scope and level.opening != "(":
+                with suppress(UnbalancedError):
+                    definition = self._definition(level.start, i)
+                    waiting = (definition, level) if definition is not None else None
+        if waiting is not None:
+            self._write(len(self._tokens) - 1, *waiting)
+
+    def _definition(self, start: int, brace: int) -> Definition | None:
+        """Return the function whose body begins at `brace`; None if that is something else."""
+        if any(start < branch <= brace for branch in self._branches):
+            return None  # written in two ways, of which the preprocessor takes one
+        template = ""
+        if self._tokens[start].text == "template" and self._tokens[start + 1].text == "<":
+            end = closing_angle(self._tokens, start + 1)
+            template = spelled(self._tokens[start : end + 1])
+            start = end + 1
+        found = self._name_and_parameters(start, brace)
+        if found is None:
+            return None
+        at, end = found
+        words = {token.text for token in self._tokens[start:at]}
+        is_kernel = bool(words & KERNEL_WORDS)
+        if not is_kernel and (template or words & _NO_HOST_FUNCTION or self._scope is Scope.MACRO):
+            return None
+        parameters = self._parameters(at + 1, end)
+        if "..." in parameters and not template:
+            return None
+        return Definition(self._tokens[at], is_kernel, template, parameters)
+
+    def _name_and_parameters(self, start: int, brace: int) -> tuple[int, int] | None:
+        """Where the name of a function stands, and where its parameters end."""
+        found: tuple[int, int] | None = None
+        i = start
+        while i < brace:
+            text = self._tokens[i].text
+            if text in ("=", ":", "operator", "namespace"):
+                return None  # a variable, a class with bases, a constructor with its members
+            # What follows the parameters may look like a call too.
+            if text == "(" and self._is_name(start, i - 1) and (found is None or self._tokens[i - 2].text != ")"):
+                found = i - 1, closing(self._tokens, i)
+            i = closing(self._tokens, i) + 1 if text in CLOSING else i + 1
+        return found
+
+    def _is_name(self, start: int, i: int) -> bool:
+        """Whether the word can be the name of a function: a type comes before it, and no class."""
+        return (
+            i > start
+            and self._tokens[i].kind is Kind.WORD
+            and self._tokens[i].text not in _NO_NAMES
+            and (self._tokens[i - 1].kind is Kind.WORD or self._tokens[i - 1].text in ("*", "&", ">", "##"))
+        )
+
+    def _parameters(self, opening: int, end: int) -> str:
+        kept: list[Token] = []
+        i = opening
+        while i < end:
+            if self._tokens[i].text == "=":
+                i = self._behind_default(i, end)
+                continue
+            if self._tokens[i].text in CLOSING and i > opening:
+                behind = closing(self._tokens, i) + 1
+                kept += self._tokens[i:behind]
+                i = behind
+                continue
+            kept.append(self._tokens[i])
+            i += 1
+        return re.sub(r" ([,)])", r"\1", spelled([*kept, self._tokens[end]]))
+
+    def _behind_default(self, i: int, end: int) -> int:
+        while i < end and self._tokens[i].text != ",":
+            if self._tokens[i].text in CLOSING:
+                i = closing(self._tokens, i)
+            elif self._tokens[i].text == "<" and self._tokens[i - 1].kind is Kind.WORD:
+                with suppress(UnbalancedError):
+                    i = closing_angle(self._tokens[:end], i)
+            i += 1
+        return i
+
+    def _write(self, last: int, definition: Definition, level: Level) -> None:
+        """Put the description behind the token that ends the body."""
+        if self._tokens[last].text != "}":
+            return
+        name = definition.name
+        names = [part for part in level.path.split(".") if part not in ("", "_")]
+        space = quoted("".join(f"{part}::" for part in names))
+        line = "__LINE__" if self._scope is Scope.MACRO else str(self._source.error(name, "").line)
+        spelling = self._spelling(name)
+        if definition.template:
+            head = quoted(definition.template)
+            call = f"MLUOPS_MODULE_TEMPLATE({line}, {space}, {spelling}, {head}, {definition.parameters});"
+        else:
+            kind = "KERNEL" if definition.is_kernel else "FUNCTION"
+            call = f"MLUOPS_MODULE_{kind}({line}, {space}, {spelling}, {definition.parameters});"
+        self._source.insert(self._tokens[last].end, f" {call}")
+
+    def _spelling(self, name: Token) -> str:
+        """Return the name, with what is pasted to it in a macro."""
+        at = next(i for i, token in enumerate(self._tokens) if token is name)
+        begin = at
+        while begin > 1 and self._tokens[begin - 1].text == "##":
+            begin -= 2
+        return spelled(self._tokens[begin : at + 1])

@@ -1,0 +1,259 @@
+"""Puts headers with BANG C into the source that includes them, so that one translation sees everything.
+
+The C++ compiler finds all other headers by itself. Conditions (`#if`) stay for the compiler: a header is put in
+wherever a line includes it, but not a second time where it would be empty.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from pymluops.sim.toolchain import CompileError
+from pymluops.sim.translator.tokens import ELSES, IFS, Directive, Kind, Token, tokenize
+
+#: What only the translator can read, or must see to read the rest.
+CONSTRUCTS = re.compile(
+    r"<<<|\b(?:__nram__|__wram__|__mlu_shared__|__ldram__|__mlu_const__|__mlu_entry__|__mlu_global__|__mlu_func__"
+    r"|__mlu_device__|__mlu_vector__)\b"
+)
+_MOST_INCLUDES = 20_000
+
+
+@dataclass(slots=True)
+class Source:
+    """A source with the headers that it needs."""
+
+    text: str
+    name: str
+    #: Every header that was read, and where others would have been found before them.
+    files: list[Path] = field(default_factory=list)
+    absent: list[Path] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class _Header:
+    path: Path
+    text: str
+    directives: list[Directive]
+    includes: list[_Include]
+    once: bool  # by a guard or by a pragma
+    guarded: bool
+    has_constructs: bool
+
+
+@dataclass(frozen=True, slots=True)
+class _Include:
+    """An `#include` line."""
+
+    start: int  # of the line
+    end: int  # of the line, at its newline
+    name: str
+    quoted: bool
+    depth: int  # conditions that it stands in
+
+
+def read_text(path: Path) -> str:
+    """Return what a file holds; bytes that are not UTF-8, and ends of lines, stay what they are."""
+    with path.open(encoding="utf-8", errors="surrogateescape", newline="") as file:
+        return file.read()
+
+
+def quoted(name: str) -> str:
+    """Return a name as a string of C."""
+    return '"' + name.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+class Expander:
+    """Reads headers, each once.
+
+    Parameters
+    ----------
+    include_dirs : sequence of Path
+        Where headers are looked for, besides the folder of the file that includes them.
+    own : sequence of Path
+        Folders of headers that stay as they are: those of the simulator.
+    """
+
+    def __init__(self, include_dirs: Sequence[Path], own: Sequence[Path]) -> None:
+        self._include_dirs = list(include_dirs)
+        self._own = [folder.resolve() for folder in own]
+        self._headers: dict[Path, _Header] = {}
+
+    def expand(self, text: str, name: str, folder: Path) -> Source:
+        """Return a source with the headers that hold BANG C put in.
+
+        Parameters
+        ----------
+        text : str
+            The source.
+        name : str
+            What messages and debug information call it.
+        folder : Path
+            Where it lies.
+
+        Raises
+        ------
+        CompileError
+            If a header cannot be read, or headers include each other without end.
+        """
+        expansion = _Expansion(self, Source("", name))
+        top = _read(Path(name), text.removeprefix("\ufeff"))
+        parts = expansion.parts(top, folder, name, 0)
+        expansion.source.text = f"#line 1 {quoted(name)}\n" + "".join(parts)
+        return expansion.source
+
+    def find(self, include: _Include, folder: Path, source: Source) -> Path | None:
+        """Return the file that a line includes; None if it is one for the compiler to find."""
+        for place in ([folder] if include.quoted else []) + self._include_dirs:
+            path = place / include.name
+            if not path.is_file():
+                source.absent.append(path)
+                continue
+            real = path.resolve()
+            return None if any(real.is_relative_to(own) for own in self._own) else path
+        return None
+
+    def header(self, path: Path, source: Source) -> _Header:
+        """Return what stands in a header."""
+        if path not in self._headers:
+            try:
+                self._headers[path] = _read(path, read_text(path))
+            except OSError as error:
+                raise CompileError(f"{path}: {error.strerror}") from None
+        if path not in source.files:
+            source.files.append(path)
+        return self._headers[path]
+
+    def is_needed(self, path: Path, source: Source) -> bool:
+        """Whether a header, or one that it includes, has something to translate."""
+        found = False
+        seen = {path}
+        waiting = [path]
+        while waiting:  # for all of them: what they hold counts for the cache
+            at = waiting.pop()
+            header = self.header(at, source)
+            found = found or header.has_constructs
+            below = {self.find(include, at.parent, source) for include in header.includes}
+            waiting += [path for path in below if path is not None and path not in seen]
+            seen.update(waiting)
+        return found
+
+
+class _Expansion:
+    """Of one source."""
+
+    def __init__(self, expander: Expander, source: Source) -> None:
+        self._expander = expander
+        self.source = source
+        self._done: set[Path] = set()  # headers that are empty from now on
+        self._open: list[Path] = []
+        self._needed: dict[Path, bool] = {}
+        self._count = 0
+
+    def parts(self, header: _Header, folder: Path, name: str, depth: int) -> list[str]:
+        parts: list[str] = []
+        end = 0
+        for include in header.includes:
+            path = self._expander.find(include, folder, self.source)
+            if path is None:
+                continue
+            parts.append(header.text[end : include.start])
+            end = include.end
+            line = header.text.count("\n", 0, include.end) + 2  # the next one
+            if not self._is_needed(path):
+                parts.append(f"#include {quoted(str(path.absolute()))}")
+            elif path not in self._done and path not in self._open:
+                parts += self._included(path, depth + include.depth)
+                parts.append(f"#line {line} {quoted(name)}")
+            # A line that is joined out of several keeps its number of lines.
+            if "\n" in header.text[include.start : include.end]:
+                parts.append(f"\n#line {line} {quoted(name)}")
+        return [*parts, header.text[end:]]
+
+    def _is_needed(self, path: Path) -> bool:
+        if path not in self._needed:
+            self._needed[path] = self._expander.is_needed(path, self.source)
+        return self._needed[path]
+
+    def _included(self, path: Path, depth: int) -> list[str]:
+        self._count += 1
+        if self._count > _MOST_INCLUDES:
+            raise CompileError(f"{path}: headers include each other more than {_MOST_INCLUDES} times")
+        header = self._expander.header(path, self.source)
+        if header.once and depth == 0:
+            self._done.add(path)
+        guard = (
+            "MLUOPS_ONCE_" + hashlib.sha256(str(path.absolute()).encode("utf-8", "surrogateescape")).hexdigest()[:16]
+        )
+        before = f"#ifndef {guard}\n#define {guard}\n" if header.once and not header.guarded else ""
+        behind = "\n#endif\n" if before else "\n"
+        self._open.append(path)
+        name = str(path)
+        parts = self.parts(header, path.parent, name, depth - header.guarded)
+        self._open.pop()
+        return [before, f"#line 1 {quoted(name)}\n", *parts, behind]
+
+
+def _read(path: Path, text: str) -> _Header:
+    tokens, directives = tokenize(text)
+    guarded = _has_guard(tokens, directives)
+    pragma = next((d for d in directives if [token.text for token in d.tokens] == ["pragma", "once"]), None)
+    if pragma is not None:  # of no use, and a warning, in the middle of another file
+        start = text.rfind("#", 0, pragma.tokens[0].start)
+        text = text[:start] + " " * (pragma.tokens[1].end - start) + text[pragma.tokens[1].end :]
+    includes = _includes(text, directives)
+    once = guarded or pragma is not None
+    return _Header(path, text, directives, includes, once, guarded, CONSTRUCTS.search(text) is not None)
+
+
+def _includes(text: str, directives: Sequence[Directive]) -> list[_Include]:
+    found: list[_Include] = []
+    depth = 0
+    for directive in directives:
+        if directive.name in IFS:
+            depth += 1
+        elif directive.name == "endif":
+            depth -= 1
+        elif directive.name == "include" and len(directive.tokens) > 1 and directive.name not in ELSES:
+            include = _include(text, directive, depth)
+            if include is not None:
+                found.append(include)
+    return found
+
+
+def _include(text: str, directive: Directive, depth: int) -> _Include | None:
+    first, last = directive.tokens[1], directive.tokens[-1]
+    start = text.rfind("\n", 0, directive.tokens[0].start) + 1
+    end = text.find("\n", last.end)
+    end = len(text) if end < 0 else end
+    if "/*" in text[last.end : end] and "*/" not in text[last.end : end]:
+        return None  # a comment that goes on in the next line
+    if first.kind is Kind.STRING and first.text.startswith('"'):
+        return _Include(start, end, first.text[1:-1], True, depth)
+    if first.text == "<" and last.text == ">":
+        return _Include(start, end, text[first.end : last.start].strip(), False, depth)
+    return None  # a macro says which
+
+
+def _has_guard(tokens: Sequence[Token], directives: Sequence[Directive]) -> bool:
+    """Whether all of a file stands in an `#ifndef` of a name that is defined right behind it."""
+    if len(directives) < 3 or directives[0].before != 0 or directives[0].name != "ifndef":
+        return False
+    names = [directive.tokens[1].text for directive in directives[:2] if len(directive.tokens) > 1]
+    if directives[1].name != "define" or directives[1].before != 0 or len(set(names)) != 1 or len(names) != 2:
+        return False
+    depth = 0
+    for i, directive in enumerate(directives):
+        if directive.name in IFS:
+            depth += 1
+        elif directive.name == "endif":
+            depth -= 1
+            if depth == 0:
+                return i == len(directives) - 1 and directive.before == len(tokens)
+        elif directive.name in ELSES and depth == 1:
+            return False
+    return False

@@ -1,0 +1,259 @@
+"""``bangcc``: compiles and links BANG C from the command line, as the vendor's compiler does, for the simulated MLU.
+
+Options that only matter to a card are ignored; those of a C++ compiler go to the one that is found here. The device
+header ``bang.h`` is included before each ``.mlu`` file. A host source in which BANG C stands, or which includes a
+header with BANG C, is treated like a ``.mlu`` file; others are compiled as they are.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from importlib import metadata
+from pathlib import Path
+
+from pymluops._shown import one_line, shortened
+from pymluops.bang._build import Build, warnings_of
+from pymluops.bang._compilers import Compiler, find_compiler
+from pymluops.bang._headers import CONSTRUCTS, Expander, Source, read_text
+from pymluops.bang._options import Options, UsageError, read_options
+from pymluops.errors import MluOpError
+from pymluops.sim._neuware import neuware
+from pymluops.sim.toolchain import CompileError, Simulator, card_of, kernel_options
+
+__all__ = ["main"]
+
+VERSION = "v4.0.0"  # of the toolkit whose language and headers this one stands for
+_HELP = """usage: bangcc [option]... file...
+
+Compiles BANG C (.mlu) and C++ (.cpp, .cc, .cxx) for the simulated MLU, and links objects, libraries and programs.
+
+  --bang-mlu-arch=ARCH   mtp_270, mtp_290, mtp_372 or mtp_592 (the default); of several the newest one is compiled for
+  -c -S -E -o FILE       as a C++ compiler does; so do -I -isystem -D -U -include -O -g -std -f -m -W -w -x
+  -shared -L -l -Wl,     for the linker; -lcnrt and -lcndrv are the simulator
+  -M -MM -MD -MMD        dependencies; with -MF -MT -MQ -MP
+  --print-neuware        print a folder to set NEUWARE_HOME to
+  --version --help
+
+PYMLUOPS_CXX names the C++ compiler, PYMLUOPS_CACHE_DIR the folder for what was compiled. A program runs on the card
+of its architecture, or on the one that PYMLUOPS_SIM_DEVICE names when it starts.
+"""
+#: What a program does before main() and at its end: it takes the card of its architecture, and tells what was found.
+_CARD_SOURCE = """#include <cstdio>
+#include <cstdlib>
+#include "mlusim.h"
+__attribute__((constructor)) static void choose_card() {{
+  const char *name = std::getenv("PYMLUOPS_SIM_DEVICE");
+  if (name == nullptr || *name == 0) name = "{card}";
+  if (mlusimSetDeviceByName(name) == 0) return;
+  std::fprintf(stderr, "PYMLUOPS_SIM_DEVICE: %s\\n", mlusimGetLastError());
+  std::exit(2);
+}}
+__attribute__((destructor)) static void tell_findings() {{
+  mlusimFinding found;
+  for (unsigned long i = 0; i < 50 && mlusimGetFinding(i, &found) == 0; ++i) {{
+    std::fprintf(stderr, "%s:%d: %s/%s: %s", found.file, found.line, found.checker, found.rule, found.message);
+    std::fprintf(stderr, found.kernel[0] == 0 ? "\\n" : " (%s, task %d)\\n", found.kernel, found.task);
+  }}
+}}
+"""
+_SIMULATOR_LIBRARIES = ("-lcnrt", "-lcndrv")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line; return the exit code: 1 if a source or the linker is refused, 2 for bad arguments."""
+    try:
+        options = read_options(sys.argv[1:] if arguments is None else arguments)
+        if options.answer:
+            _print_answer(options.answer)
+        else:
+            _Driver(options).run()
+    except UsageError as error:
+        return _fail(f"bangcc: {error} (see bangcc --help)", 2)
+    except MluOpError as error:
+        return _fail(f"bangcc: {one_line(error.detail)}", 2)
+    except CompileError as error:
+        return _fail(str(error).rstrip("\n"), 1)
+    except OSError as error:
+        name = f"{shortened(one_line(str(error.filename)))}: " if error.filename else ""
+        return _fail(f"bangcc: {name}{error.strerror}", 1)
+    except KeyboardInterrupt:
+        return _fail("interrupted", 130)
+    return 0
+
+
+def _fail(text: str, code: int) -> int:
+    print(text, file=sys.stderr)
+    return code
+
+
+def _print_answer(asked: str) -> None:
+    if asked == "--print-neuware":
+        print(neuware())
+    elif asked == "-dumpversion":
+        print(VERSION.removeprefix("v"))
+    elif asked == "--version":
+        print(f"bangcc {VERSION}\nBANG C for the simulated MLU, pymluops {metadata.version('pymluops')}")
+    else:
+        print(_HELP, end="")
+
+
+class _Driver:
+    def __init__(self, options: Options) -> None:
+        self._options = options
+        self._simulator = Simulator.installed()
+        folders = [Path(folder) for folder in (*options.include_dirs, *options.system_dirs)]
+        self._expander = Expander(folders, [self._simulator.include])
+        self._compiler: Compiler = find_compiler()
+        state = (os.getcwd(), *options.preprocessor, *options.compiler, *options.include_dirs, "", *options.system_dirs)
+        self._build = Build(self._compiler, options.arch, self._simulator, folders, state)
+
+    def run(self) -> None:
+        options = self._options
+        for name, language in options.inputs:
+            if not os.path.isfile(name):
+                raise FileNotFoundError(2, "No such file or directory", name)
+            if not language and options.step:
+                print(f"bangcc: {name}: is for the linker, which {options.step} leaves out", file=sys.stderr)
+        sources = [entry for entry in options.inputs if entry[1]]
+        if options.step:
+            for name, language in sources:
+                self._compile(name, language, self._target(name))
+            return
+        with tempfile.TemporaryDirectory() as folder:
+            objects = {name: Path(folder, f"{i}.o") for i, (name, _) in enumerate(sources)}
+            for name, language in sources:
+                self._compile(name, language, objects[name])
+            self._link(objects, Path(folder))
+
+    def _target(self, name: str) -> Path | None:
+        suffix = {"-c": ".o", "-S": ".s"}.get(self._options.step)
+        if self._options.output is not None:
+            return Path(self._options.output)
+        return Path(Path(name).stem + suffix) if suffix else None
+
+    # -- Sources --
+
+    def _compile(self, name: str, language: str, target: Path | None) -> None:
+        """Compile one source; None: to the standard output."""
+        source = self._expander.expand(read_text(Path(name)), name, Path(name).parent)
+        self._write_dependencies(source, target)
+        if self._options.step == "-M":
+            return
+        if language == "device" or CONSTRUCTS.search(source.text):
+            self._compile_device(source, target)
+        else:
+            self._compile_host(name, target)
+
+    def _compile_device(self, source: Source, target: Path | None) -> None:
+        options = self._options
+        words = [
+            *kernel_options(options.arch, self._compiler.kind),
+            "-O2",
+            *self._standard(),
+            *self._common(),
+            "-Wno-unknown-pragmas",  # those of BANG C
+            *("-include", "bang.h"),
+        ]
+        text = self._build.translated(source)
+        if options.step in ("", "-c") and target is not None:
+            self._say(words)
+            # A copy: the file in the cache must not change when this one does.
+            shutil.copyfile(self._build.object(text, source, words), target)
+            return
+        said = self._build.run_compiler(text, source, words, target or Path("/dev/stdout"), options.step)
+        sys.stderr.write(said)
+
+    def _compile_host(self, name: str, target: Path | None) -> None:
+        options = self._options
+        standard = [f"-std={options.standard}"] if options.standard else []
+        language = ["-x", "c"] if name.endswith(".c") else ["-x", "c++"]
+        words = ["-fPIC", *standard, *self._common(), *language, options.step or "-c", name]
+        output = [] if target is None else ["-o", str(target)]
+        self._say(words)
+        if target is None:
+            subprocess.run([*self._compiler.command, *words], check=False)
+            return
+        sys.stderr.write(warnings_of([*self._compiler.command, *words, *output]))
+
+    def _common(self) -> list[str]:
+        options = self._options
+        return [
+            *options.compiler,
+            *options.preprocessor,
+            *(f"-I{folder}" for folder in options.include_dirs),
+            *(word for folder in options.system_dirs for word in ("-isystem", folder)),
+            *("-isystem", str(self._simulator.include)),
+        ]
+
+    def _standard(self) -> list[str]:
+        """Return the language level, if it is one that the device header can be read with."""
+        level = re.search(r"(\d\w)$", self._options.standard)
+        return [f"-std={self._options.standard}"] if level and level[1] in ("17", "1z", "20", "2a", "23", "2b") else []
+
+    # -- Dependencies --
+
+    def _write_dependencies(self, source: Source, target: Path | None) -> None:
+        options = self._options
+        if not options.dependencies:
+            return
+        # What is only linked has no object that stays.
+        output = target if options.step in ("-c", "-S", "-E") else None
+        targets = options.dependency_targets or [_for_make(output or Path(Path(source.name).stem + ".o"))]
+        names = [source.name, *map(str, source.files)]
+        text = f"{' '.join(targets)}: {' '.join(_for_make(Path(name)) for name in names)}\n"
+        if "-MP" in options.dependencies:
+            text += "".join(f"{_for_make(Path(name))}:\n" for name in names[1:])
+        file = options.dependency_file
+        if file is None and options.step == "-M":
+            file = options.output
+        elif file is None:
+            stem = Path(options.output) if options.output is not None else Path(Path(source.name).stem)
+            file = str(stem.with_suffix(".d"))
+        if file is None:
+            sys.stdout.write(text)
+        else:
+            Path(file).write_text(text, encoding="utf-8", errors="surrogateescape")
+
+    # -- Linking --
+
+    def _link(self, objects: dict[str, Path], folder: Path) -> None:
+        options = self._options
+        library = self._simulator.library
+        files = [str(objects.get(word, word)) for word in options.linker if word not in _SIMULATOR_LIBRARIES]
+        if not options.shared:
+            files.append(str(self._card_object(folder)))
+        words = [
+            *(word for word in options.compiler if not word.startswith(("-g", "-O", "-W", "-fsanitize"))),
+            # Foreign libraries have functions that the simulator's library has too: theirs are meant.
+            *(("-shared", "-Wl,-Bsymbolic") if options.shared else ()),
+            *files,
+            *(str(library), f"-Wl,-rpath,{library.parent}"),
+            *("-o", options.output or "a.out"),
+        ]
+        self._say(words)
+        sys.stderr.write(warnings_of([*self._compiler.command, *words]))
+
+    def _card_object(self, folder: Path) -> Path:
+        source, target = folder / "card.cpp", folder / "card.o"
+        source.write_text(_CARD_SOURCE.format(card=card_of(self._options.arch)["name"]), encoding="utf-8")
+        words = ["-fPIC", "-O1", f"-I{self._simulator.include}", "-c", str(source), "-o", str(target)]
+        warnings_of([*self._compiler.command, *words])
+        return target
+
+    def _say(self, words: Sequence[str]) -> None:
+        if self._options.verbose:
+            print(" ".join([*self._compiler.command, *words]), file=sys.stderr)
+
+
+def _for_make(name: Path) -> str:
+    return re.sub(r"([ #])", r"\\\1", str(name)).replace("$", "$$")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,117 @@
+"""What every function of the extension does with tensors: checks, types, results written in place."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, ParamSpec, TypeVar
+
+from pymluops.errors import MluOpError
+from pymluops.mmcv._torch import Tensor, load_torch
+
+_Arguments = ParamSpec("_Arguments")
+_Result = TypeVar("_Result")
+
+#: Types of values, as PyTorch names them. A compiled mmcv takes all but bfloat16.
+FLOATS = ("float32", "float64", "float16", "bfloat16")
+
+
+def extension_function(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:
+    """Raise RuntimeError, as compiled extensions of PyTorch do, where the operator raises an error of this package."""
+
+    @functools.wraps(function)
+    def call(*args: _Arguments.args, **kwargs: _Arguments.kwargs) -> _Result:
+        try:
+            return function(*args, **kwargs)
+        except MluOpError as error:
+            name = f"{function.__name__}: "
+            raise RuntimeError(name + str(error).removeprefix(name)) from error
+
+    return call
+
+
+def refuse(function: str, argument: str, expected: str, found: object) -> RuntimeError:
+    """Return the error for an argument that is not as expected."""
+    return RuntimeError(f"{function}: {argument}: expected {expected}, got {found}")
+
+
+def check_tensors(function: str, types: Iterable[str], tensors: dict[str, Tensor]) -> Any:
+    """Check that all tensors are on the CPU and have one type out of `types`; return this type."""
+    torch = load_torch()
+    names = tuple(types)
+    allowed = tuple(getattr(torch, name) for name in names)
+    first = next(iter(tensors))
+    for name, tensor in tensors.items():
+        if not isinstance(tensor, torch.Tensor):
+            raise refuse(function, name, "a tensor", type(tensor).__name__)
+        if tensor.device.type != "cpu":
+            raise refuse(function, name, "a CPU tensor", f"one on {tensor.device}")
+        if name == first and tensor.dtype not in allowed:
+            raise refuse(function, name, " or ".join(names), _dtype_name(tensor))
+        if tensor.dtype != tensors[first].dtype:
+            expected = f"{_dtype_name(tensors[first])}, like {first}" if len(names) > 1 else " or ".join(names)
+            raise refuse(function, name, expected, _dtype_name(tensor))
+    return tensors[first].dtype
+
+
+def check_floats(function: str, **tensors: Tensor) -> Any:
+    """Check that the tensors have one floating type, and return it."""
+    return check_tensors(function, FLOATS, tensors)
+
+
+def check_int32(function: str, **tensors: Tensor) -> None:
+    """Check that the tensors are of int32."""
+    check_tensors(function, ("int32",), tensors)
+
+
+def check_shape(function: str, name: str, tensor: Tensor, shape: Sequence[int | None]) -> None:
+    """Check the shape of a tensor; None stands for any number."""
+    found = tuple(tensor.shape)
+    if len(found) != len(shape) or any(
+        want is not None and want != have for want, have in zip(shape, found, strict=True)
+    ):
+        raise refuse(function, name, f"shape {_shape(shape)}", f"shape {_shape(found)}")
+
+
+def check_indices(function: str, name: str, indices: Tensor, end: int) -> None:
+    """Check that all values are numbers from 0 to `end` - 1."""
+    wrong = (indices < 0) | (indices >= end)
+    if bool(wrong.any()):
+        value = int(indices[wrong][0])
+        raise refuse(function, name, f"values from 0 to {end - 1}", value)
+
+
+def dense(tensor: Tensor, dtype: Any = None) -> Tensor:
+    """Return the values without autograd, contiguous, of `dtype` if it is given; a copy only where one is needed."""
+    plain = tensor.detach()
+    if dtype is not None and plain.dtype != dtype:
+        plain = plain.to(dtype)
+    return plain.contiguous().resolve_neg()
+
+
+def write(target: Tensor, dtype: Any, compute: Callable[[Tensor], Any]) -> None:
+    """Let `compute` write a contiguous tensor of `dtype`: `target` itself, or one that is copied to it afterwards.
+
+    Values that `compute` leaves alone stay as they are.
+    """
+    plain = target.detach()
+    if plain.is_contiguous() and plain.dtype == dtype and not plain.is_neg():
+        compute(plain)
+        return
+    made = plain.to(dtype, copy=True, memory_format=load_torch().contiguous_format)
+    compute(made)
+    plain.copy_(made)
+
+
+def compute_type(dtype: Any, *native: Any) -> Any:
+    """Return the type to compute in: `dtype` if the kernels have it, else float32."""
+    torch = load_torch()
+    return dtype if dtype in (native or (torch.float32, torch.float16)) else torch.float32
+
+
+def _shape(shape: Sequence[int | None]) -> str:
+    return "[" + ", ".join("any" if n is None else str(n) for n in shape) + "]"
+
+
+def _dtype_name(tensor: Tensor) -> str:
+    return str(tensor.dtype).removeprefix("torch.")
