@@ -176,8 +176,15 @@ class Call:
         return raw.status(function, *arguments), int(size[0])
 
 
-#: The operators whose Python function takes the arguments of the description.
-OPERATORS = {name: Operator.of(name) for name in described.describable()}
+def _has_bare_arrays(name: str) -> bool:
+    """Whether the C function takes an array without a descriptor, for which the raw layer has no faults."""
+    known = families.OPERATORS[name]
+    parameters = {key for _, key in described.PARAMETERS[known.function][2]}
+    return any(f"{tensor.parameter or tensor.name}_desc" not in parameters for tensor in known.tensors)
+
+
+#: The operators whose Python function takes the arguments of the description, each array with a descriptor.
+OPERATORS = {name: Operator.of(name) for name in described.describable() if not _has_bare_arrays(name)}
 
 
 def on(backend: str) -> list[str]:

@@ -14,7 +14,12 @@ from oracle import border_align, ms_deform_attn, psamask, three_interpolate, tin
 from pymluops._core import Operator
 from pymluops.ops._double import double_of, is_floating
 
-NAMES = [name for name in families.OPERATORS if name != "get_indice_pairs"]
+#: The operators with a function whose name ends in Double.
+NAMES = [
+    name
+    for name, known in families.OPERATORS.items()
+    if f"mluopsExt{known.function.removeprefix('mluOp')}Double" in described.PARAMETERS
+]
 
 
 def made(name: str, seed: int) -> tuple[Operator, list[Any], list[Any]]:
