@@ -22,11 +22,12 @@ LOST_RAYS = 0.06
 def modelled_scan(seed: int = 20) -> Scan:
     """Return the modelled street scan; the same seed gives the same points."""
     rng = np.random.default_rng(seed)
-    rays, ring = _rays()
+    rays = sensor_rays(RINGS, AZIMUTHS)
+    ring = np.repeat(np.arange(RINGS), AZIMUTHS)
     distance = _ground_distance(rays)
     reflectance = np.full(len(rays), 0.25)
     for low, high, angle, albedo in _boxes(rng):
-        hit = _box_distance(rays, low, high, angle)
+        hit = box_distance(rays, low, high, angle)
         nearer = hit < distance
         distance = np.where(nearer, hit, distance)
         reflectance = np.where(nearer, albedo, reflectance)
@@ -46,13 +47,13 @@ def modelled_scan(seed: int = 20) -> Scan:
                 ("x", "y", "z", "intensity", "ring"), synthetic=True)  # fmt: skip
 
 
-def _rays() -> tuple[Array, Array]:
-    """Return the unit vectors of all rays, x forward, y left, z up, and the ring each belongs to."""
-    elevation = np.deg2rad(np.linspace(2.0, -24.8, RINGS))
-    azimuth = np.linspace(-np.pi, np.pi, AZIMUTHS, endpoint=False)
+def sensor_rays(rings: int, azimuths: int) -> Array:
+    """Return the unit vectors [rings * azimuths, 3] of all rays, ring by ring; x forward, y left, z up."""
+    elevation = np.deg2rad(np.linspace(2.0, -24.8, rings))
+    azimuth = np.linspace(-np.pi, np.pi, azimuths, endpoint=False)
     phi, theta = np.meshgrid(elevation, azimuth, indexing="ij")
     rays = np.stack([np.cos(phi) * np.cos(theta), np.cos(phi) * np.sin(theta), np.sin(phi)], axis=-1)
-    return rays.reshape(-1, 3), np.repeat(np.arange(RINGS), AZIMUTHS)
+    return rays.reshape(-1, 3)
 
 
 def _ground_distance(rays: Array) -> Array:
@@ -112,7 +113,7 @@ def _turned(vectors: Array, angle: float) -> Array:
     return np.concatenate([np.stack([cos * x - sin * y, sin * x + cos * y], -1), vectors[..., 2:]], axis=-1)
 
 
-def _box_distance(rays: Array, low: Array, high: Array, angle: float) -> Array:
+def box_distance(rays: Array, low: Array, high: Array, angle: float) -> Array:
     """Return the distance at which each ray from the origin enters the box, or infinity (the slab method)."""
     turned = _turned(rays, -angle)
     with np.errstate(divide="ignore", invalid="ignore"):
