@@ -165,7 +165,8 @@ def _finite(value: object) -> bool:
 def element_value(dtype: int, memory: bytearray) -> complex | bytes:
     """Return one element as a number, or its bytes where it has no Python number (INT31)."""
     if dtype == DataType.BFLOAT16:
-        return cast("float", struct.unpack("=f", bytes(2) + memory[:2])[0])
+        value: float = struct.unpack("=f", bytes(2) + memory[:2])[0]
+        return value
     try:
         name = data_type_name(dtype)
         return cast("complex", np.frombuffer(memory, np.dtype(name), 1)[0].item())
