@@ -147,12 +147,15 @@ cdef int launch_staged(caller, Backend backend, QueueState queue, KernelLaunch l
 
 cdef object launch_failure(caller, Backend backend, int status):
     """Return the error for a launch that the device refused."""
-    if (status == cnrtErrorArgsInvalid or status == cnrtErrorInvalidKernel) and backend.table.mlusimGetLastError != NULL:
+    cdef bint explained = status == cnrtErrorArgsInvalid or status == cnrtErrorInvalidKernel
+    if explained and backend.table.mlusimGetLastError != NULL:
         return errors.BadParamError(text_of(backend.table.mlusimGetLastError()), function=caller.function)
     return device_failure(backend, "launch", status)
 
 
-def call_compiled(caller, Backend backend not None, uintptr_t function, bytearray result not None, tuple values not None):
+def call_compiled(
+    caller, Backend backend not None, uintptr_t function, bytearray result not None, tuple values not None
+):
     """Call a function of the host; arrays in host memory stay there.
 
     Work that others have put into queues, and that the arrays on the device wait for, is done before. If a `Queue` is

@@ -241,17 +241,17 @@ class MultiScaleDeformableAttention(nn.Module):
         assert reference_points is not None, "reference_points: expected a tensor, got None"
         assert spatial_shapes is not None, "spatial_shapes: expected a tensor, got None"
         assert level_start_index is not None, "level_start_index: expected a tensor, got None"
-        value = query if value is None else value
+        values: Any = query if value is None else value
         identity = query if identity is None else identity
         if query_pos is not None:
             query = query + query_pos
         if not self.batch_first:
-            query, value = query.transpose(0, 1), value.transpose(0, 1)
+            query, values = query.transpose(0, 1), values.transpose(0, 1)
         batch, queries, _ = query.shape
-        pixels = value.shape[1]
+        pixels = values.shape[1]
         if not torch.compiler.is_compiling():
             assert int(spatial_shapes.prod(1).sum()) == pixels, f"spatial_shapes: expected maps of {pixels} pixels"
-        projected: Tensor = self.value_proj(value)
+        projected: Tensor = self.value_proj(values)
         if key_padding_mask is not None:
             projected = projected.masked_fill(key_padding_mask[..., None], 0.0)
         projected = projected.reshape(batch, pixels, self.num_heads, -1)

@@ -57,11 +57,11 @@ typedef struct {
   int32_t core;    /* coreId: 0x80 is the memory core */
   char space[16];  /* GDRAM, NRAM, WRAM, SRAM, LDRAM or host; empty if no address is concerned */
   uint64_t address;
-  uint64_t size;        /* bytes */
-  char allocation[160]; /* the allocation or array that the address belongs to or lies next to */
-  char message[512];    /* one sentence */
-  uint64_t count;       /* how often it happened at this place in this launch */
-  char severity[16];    /* of the rule: error, warning or remark */
+  uint64_t size;         /* bytes */
+  char allocation[160];  /* the allocation or array that the address belongs to or lies next to */
+  char message[512];     /* one sentence */
+  uint64_t count;        /* how often it happened at this place in this launch */
+  char severity[16];     /* of the rule: error, warning or remark */
   int32_t launch_failed; /* 1 if the launch that it belongs to failed, 0 if it was recorded only */
 } mlusimFinding;
 

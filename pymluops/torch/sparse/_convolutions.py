@@ -189,7 +189,7 @@ class SparseConvolution(SparseModule):
         self, state_dict: dict[str, Any], prefix: str, local_metadata: Any, *args: Any, **kwargs: Any
     ) -> None:
         """Convert the filter of a state dict of spconv 2.x."""
-        weight = state_dict.get(prefix + "weight")
+        weight: Any = state_dict.get(prefix + "weight")
         if isinstance(weight, Tensor):
             ours = tuple(self.weight.shape)
             theirs = (self.out_channels, *self.kernel_size, self.in_channels)

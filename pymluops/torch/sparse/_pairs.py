@@ -43,7 +43,8 @@ _PAIRS = Operator(
 
 def _each(name: str, value: int | Sequence[int], ndim: int, least: int) -> list[int]:
     """Return one integer for each axis."""
-    values = [int(v) for v in value] if isinstance(value, (Sequence, Tensor, np.ndarray)) else [int(value)] * ndim
+    given: Any = value
+    values = [int(v) for v in given] if isinstance(given, (Sequence, Tensor, np.ndarray)) else [int(given)] * ndim
     if len(values) != ndim or min(values) < least:
         raise ValueError(f"get_indice_pairs: {name}: expected {ndim} integers >= {least}, got {value!r}")
     return values
