@@ -36,7 +36,7 @@ mluOpStatus_t MLUOP_WIN_API mluopsExtSetInterruptCheck(mluopsExtInterruptCheck c
  * value of the environment variable PYMLUOPS_STREAM_MIB. 0 on a device library. */
 size_t MLUOP_WIN_API mluopsExtGetStreamingBytes(void);
 
-/* Whether this library implements a function of mlu_op.h: 1 if so, 0 if it returns NOT_SUPPORTED or the name is unknown. */
+/* Whether this library implements an operator function of these headers: 1 if so, 0 if it returns NOT_SUPPORTED or the name is unknown. */
 int MLUOP_WIN_API mluopsExtImplements(const char *function);
 
 /* The target of this library, for example "cpu". */
@@ -111,7 +111,7 @@ mluOpStatus_t MLUOP_WIN_API mluopsExtMsDeformAttnBackwardDouble(
 /* Indice convolutions of every kind: as mluOpIndiceConvolutionForward, BackwardData and BackwardFilter, for double as well as for
  * half and float, and for any number of dims: filters are [K, Ci, Co], whatever the K cells mean. If inverse is 1, the roles of the
  * pairs are exchanged: features are the rows of indice_pairs[k, 1], outputs those of indice_pairs[k, 0]. Features and outputs may
- * have any number of rows, and a tensor without elements gives zeros. Only the CPU library has these functions. */
+ * have any number of rows, and a tensor without elements gives zeros. A library for a device returns NOT_SUPPORTED. */
 mluOpStatus_t MLUOP_WIN_API mluopsExtGetIndiceConvolutionForwardWorkspaceSize(
     mluOpHandle_t handle, const mluOpTensorDescriptor_t features_desc, const mluOpTensorDescriptor_t filters_desc,
     const mluOpTensorDescriptor_t indice_pairs_desc, const mluOpTensorDescriptor_t features_out_desc,
@@ -149,7 +149,7 @@ mluOpStatus_t MLUOP_WIN_API mluopsExtIndiceConvolutionBackwardFilter(
 /* Indice pairs as mluOpGetIndicePairs finds them, for 1 to 4 axes (the columns of indices after the batch), transposed convolutions
  * and any stride and dilation. Arrays without a descriptor lie in host memory and have a number for each axis. With transpose, cell
  * k sends place i to i * stride - pad + k * dilation. *num_act_out is the number of output rows, also where out_indices has too
- * few, which is BAD_PARAM. Only the CPU library has this function. */
+ * few, which is BAD_PARAM. A library for a device returns NOT_SUPPORTED. */
 mluOpStatus_t MLUOP_WIN_API mluopsExtGetIndicePairs(
     mluOpHandle_t handle, const mluOpTensorDescriptor_t indices_desc, const void *indices, const int64_t batch,
     const int64_t input_space[], const int64_t filter_space[], const int64_t output_space[], const int64_t stride[],
