@@ -20,6 +20,9 @@ _LOCATIONS = "B Q M L P 2"
 _WEIGHTS = "B Q M L P"
 _OUTPUT = "B Q M C"
 
+#: The C function checks it, and only if there are samples.
+_IM2COL_STEP = Scalar("im2col_step", minimum=-(2**31))
+
 _FORWARD = Operator(
     "mluOpMsDeformAttnForward",
     "ms_deform_attn_forward",
@@ -31,7 +34,7 @@ _FORWARD = Operator(
         Tensor("attn_weight", FLOAT32, _WEIGHTS, parameter="data_attn_weight"),
         Tensor("out", FLOAT32, _OUTPUT, output=True, parameter="data_col"),
     ),
-    (Scalar("im2col_step"),),
+    (_IM2COL_STEP,),
 )
 # Without levels or points the C function writes nothing.
 _BACKWARD = Operator(
@@ -48,7 +51,7 @@ _BACKWARD = Operator(
         Tensor("grad_sampling_loc", FLOAT32, _LOCATIONS, output=True),
         Tensor("grad_attn_weight", FLOAT32, _WEIGHTS, output=True),
     ),
-    (Scalar("im2col_step"),),
+    (_IM2COL_STEP,),
 )
 
 

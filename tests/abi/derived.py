@@ -122,4 +122,6 @@ def _scalar_faults(parameter: str, scalar: Scalar) -> Iterator[Fault]:
     if scalar.maximum is not None:
         wrong.append(scalar.maximum + 1)
     for value in wrong:
+        if isinstance(value, int) and not -(2**31) <= value < 2**31:
+            continue
         yield Fault(f"{parameter} {value}", {(parameter, "value"): value})
