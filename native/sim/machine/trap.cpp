@@ -261,6 +261,7 @@ const char *mlusimGetReport(void) {
   if (texts == nullptr) return "";
   const std::lock_guard<mlusim::ForkMutex> lock(finding_log().mutex);
   const std::string &report = finding_log().report;
+  if (texts->report != nullptr && report == texts->report) return texts->report;
   auto *const copy = static_cast<char *>(std::malloc(report.size() + 1));
   if (copy == nullptr) return "";
   std::memcpy(copy, report.c_str(), report.size() + 1);
