@@ -2,6 +2,9 @@
 
 #include <pthread.h>
 #include <signal.h>
+#ifdef __SANITIZE_ADDRESS__
+#include <sanitizer/lsan_interface.h>
+#endif
 
 #include <atomic>
 #include <cstdlib>
@@ -78,6 +81,10 @@ ThreadTexts *thread_texts() {
   if (state.texts != nullptr) return state.texts;
   const Key &key = texts_key();
   auto *made = static_cast<ThreadTexts *>(std::malloc(sizeof(ThreadTexts)));
+#ifdef __SANITIZE_ADDRESS__
+  // At the exit of a forked child LeakSanitizer does not see the storage of threads that it could not stop.
+  if (made != nullptr) __lsan_ignore_object(made);
+#endif
   if (made == nullptr) made = take_reserve();
   if (made == nullptr) return nullptr;
   made->explanation[0] = '\0';
