@@ -60,6 +60,7 @@ from libc.string cimport memcpy, memset
 import os
 import sys
 import threading
+import warnings
 
 import numpy as np
 

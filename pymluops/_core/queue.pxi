@@ -149,6 +149,14 @@ cdef class Queue:
         """Whether everything in the queue is done; what failed is raised as by `sync`."""
         return self.opened().query()
 
+    def query(self):
+        """Return `done`, which replaces this method.
+
+        .. deprecated:: 0.1.0
+        """
+        warnings.warn("Queue.query() is deprecated, use Queue.done", DeprecationWarning, stacklevel=1)
+        return self.done
+
     @property
     def address(self):
         """The ``cnrtQueue_t`` as an integer."""

@@ -22,6 +22,11 @@ pytestmark = pytest.mark.usefixtures("nothing_leaks")
 # ---- its life --------------------------------------------------------------------------------------------------------
 
 
+def test_query_is_the_deprecated_name_of_done() -> None:
+    with Queue(backend="sim") as queue, pytest.warns(DeprecationWarning, match=r"Queue\.query\(\) is deprecated"):
+        assert queue.query()
+
+
 def test_a_queue_is_made_and_destroyed() -> None:
     before = sim.counters().live_queues
     with Queue("sim") as queue:
