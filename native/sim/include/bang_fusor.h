@@ -11,7 +11,7 @@ namespace experimental {
 template <typename T>
 class fusor {
  public:
-  fusor(T *dst, const T *src, int elem_count) : dst_(dst), src_(src), count_(elem_count) {}
+  MLUSIM_API fusor(T *dst, const T *src, int elem_count) : dst_(dst), src_(src), count_(elem_count) {}
   MLUSIM_API fusor &add(T value);
   MLUSIM_API fusor &sub(T value);
   MLUSIM_API fusor &mul(T value);
