@@ -29,6 +29,7 @@ from typing import cast
 
 from pymluops._arguments import is_integer
 from pymluops._shown import one_line, shortened, shown
+from pymluops.bang import _coverage
 from pymluops.bang._build import Build, Input
 from pymluops.bang._compilers import find_compiler
 from pymluops.bang._headers import quoted, read_text
@@ -100,7 +101,13 @@ def compile(
     words = [*_macros(defines or {}), *_further(options)]
     backend = simulator()
     headers = Simulator.installed().include
-    build = Build(find_compiler(), number, Simulator(Path(backend.path), headers), folders, words)
+    compiler, built_for = find_compiler(), Simulator(Path(backend.path), headers)
+    counted = _coverage.folder(compiler)
+    if counted is None:
+        build = Build(compiler, number, built_for, folders, words)
+    else:
+        words += _coverage.COMPILE
+        build = Build(compiler, number, built_for, folders, words, _coverage.LINK, counted)
 
     def instantiate(name: str, origin: str, parameters: str) -> Path:
         entry = f"MLUOPS_MODULE_INSTANCE({quoted(name)}, {quoted(parameters)}, ::{name.removeprefix('::')});"

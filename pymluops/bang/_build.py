@@ -71,6 +71,10 @@ class Build:
         Where headers are looked for.
     options : sequence of str
         Further options of the compiler, macros among them.
+    link_options : sequence of str
+        Further options of the linker.
+    folder : Path
+        Where results are kept.
     """
 
     compiler: Compiler
@@ -78,6 +82,7 @@ class Build:
     simulator: Simulator
     include_dirs: Sequence[Path] = ()
     options: Sequence[str] = ()
+    link_options: Sequence[str] = ()
     folder: Path = field(default_factory=cache_folder)
 
     def __post_init__(self) -> None:
@@ -249,7 +254,7 @@ class Build:
             library = self.simulator.library
             options = ["-shared", f"-Wl,-rpath,{library.parent}", "-Wl,-z,defs", "-Wl,-Bsymbolic"]
             with Place(target) as place:
-                run_tool([*self.compiler.command, *objects, library, *options, "-o", place])
+                run_tool([*self.compiler.command, *objects, library, *options, *self.link_options, "-o", place])
         return target
 
 

@@ -6,6 +6,7 @@ blocks are looked at with the parsers and files that they would meet. A block of
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import re
 import shlex
@@ -81,9 +82,25 @@ def check_python(block: Block) -> None:
         assert without_addresses(done.stdout) == without_addresses(block.output)
 
 
+def check_ipython(block: Block) -> None:
+    """The cell compiles."""
+    head, _, cell = block.text.partition("\n")
+    code = (
+        "import sys; from IPython.core.interactiveshell import InteractiveShell; shell = InteractiveShell()\n"
+        "shell.run_line_magic('load_ext', 'pymluops.bang.notebook')\n"
+        "print(list(shell.run_cell_magic('bang', *sys.argv[1:]).kernels))"
+    )
+    assert head.startswith("%%bang ")
+    assert python_output(code, head.removeprefix("%%bang "), cell) == "['scale']"
+
+
 def check_toml(block: Block) -> None:
-    """Every table of the documents describes a device of the simulator."""
-    tomllib.loads(block.text)
+    """Every table describes a device of the simulator, or names a plugin of coverage.py."""
+    tool = tomllib.loads(block.text).get("tool")
+    if tool:
+        (plugin,) = tool["coverage"]["run"]["plugins"]
+        assert callable(importlib.import_module(plugin).coverage_init)
+        return
     code = (
         "import pathlib, sys, tempfile, pymluops; folder = tempfile.TemporaryDirectory()\n"
         "path = pathlib.Path(folder.name, 'device.toml'); path.write_text(sys.argv[1]); pymluops.use('sim')\n"
@@ -156,6 +173,7 @@ CHECKS: dict[str, Callable[[Block], None]] = {
     "sh": check_sh,
     "toml": check_toml,
     "console": check_console,
+    "ipython": check_ipython,
 }
 
 
@@ -165,7 +183,11 @@ def check(block: Block) -> None:
 
 
 def _case(block: Block) -> Any:
-    return pytest.param(block, id=block.place, marks=pytest.mark.compiler if "bang.compile(" in block.text else ())
+    return pytest.param(block, id=block.place, marks=pytest.mark.compiler if _compiles(block) else ())
+
+
+def _compiles(block: Block) -> bool:
+    return block.kind == "ipython" or "bang.compile(" in block.text
 
 
 @pytest.mark.parametrize("block", [_case(block) for block in BLOCKS])

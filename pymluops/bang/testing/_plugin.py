@@ -1,0 +1,142 @@
+"""The hooks and fixtures for pytest."""
+
+from __future__ import annotations
+
+import gc
+import os
+import secrets
+import zlib
+from collections.abc import Generator, Sequence
+from typing import Any, cast
+
+import numpy as np
+import pytest
+
+import pymluops
+from pymluops import bang, sim
+from pymluops.bang import _coverage
+from pymluops.sim.toolchain import cards
+
+_SEED = pytest.StashKey[int]()
+_SECTION = "simulated MLU"
+
+
+class Device:
+    """The simulated card of a test; what the fixture `mlu` gives.
+
+    Attributes
+    ----------
+    model : pymluops.sim.DeviceModel
+        Its figures.
+    """
+
+    def __init__(self, model: sim.DeviceModel) -> None:
+        self.model = model
+
+    def compile(
+        self, source_or_paths: str | os.PathLike[str] | Sequence[str | os.PathLike[str]], **options: Any
+    ) -> bang.Module:
+        """Compile sources for this card; the arguments and errors are those of `pymluops.bang.compile`."""
+        return bang.compile(source_or_paths, arch=self.model.arch, **options)
+
+    def __repr__(self) -> str:
+        return f"<simulated {self.model.name}>"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the options of the plugin."""
+    group = parser.getgroup("simulated MLU")
+    group.addoption(
+        "--mlu-cards", default="MLU590", metavar="NAMES", help="cards that tests with the fixture mlu run on, or all"
+    )
+    group.addoption("--mlu-check", default="all", metavar="NAMES", help="checkers that watch these tests (all)")
+    group.addoption("--mlu-rules", default="", metavar="RULES", help="what rules lead to: race/on-chip-order=off,...")
+    group.addoption("--mlu-seed", type=int, metavar="N", help="repeats the random numbers of an earlier run")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Choose the seed, and announce the markers."""
+    config.addinivalue_line("markers", "mlu_cards(*names): the cards that the test runs on")
+    config.addinivalue_line("markers", "mlu_finds(*rules): the test passes if just these rules are broken")
+    worker: dict[str, Any] | None = getattr(config, "workerinput", None)  # in a process of pytest-xdist
+    seed = config.getoption("--mlu-seed")
+    config.stash[_SEED] = worker["mlu_seed"] if worker else secrets.randbelow(2**32) if seed is None else seed
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_configure_node(node: Any) -> None:
+    """Give each process of pytest-xdist the same seed."""
+    node.workerinput["mlu_seed"] = node.config.stash[_SEED]
+
+
+def pytest_report_header(config: pytest.Config) -> str:
+    """Say the seed at the start."""
+    return f"simulated MLU: --mlu-seed={config.stash[_SEED]}"
+
+
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Run tests with the fixture `mlu` on each card."""
+    if "mlu" not in metafunc.fixturenames:
+        return
+    known = {card["name"].lower(): card["name"] for card in cards()}
+    marker = metafunc.definition.get_closest_marker("mlu_cards")
+    given = str(metafunc.config.getoption("--mlu-cards"))
+    wanted = marker.args if marker else given.split(",")
+    names = list(known) if tuple(wanted) == ("all",) else [str(name).strip().lower() for name in wanted]
+    for name in names:
+        if name not in known:
+            raise pytest.UsageError(f"--mlu-cards: expected names out of {', '.join(known.values())}, got {name}")
+    metafunc.parametrize("mlu", [known[name] for name in names], indirect=True)
+
+
+@pytest.fixture
+def mlu(request: pytest.FixtureRequest) -> Generator[Device]:
+    """Give the simulated card, which the checkers watch until the test ends."""
+    rules = {}
+    marker = request.node.get_closest_marker("mlu_finds")
+    wanted = request.config.getoption("--mlu-rules")
+    if wanted:
+        rules = dict(part.partition("=")[::2] for part in wanted.split(","))
+    if marker:
+        rules |= dict.fromkeys(marker.args, "record")
+    with pymluops.use("sim"):
+        gc.collect()  # arrays of an earlier test keep the device as it is
+        sim.set_device(request.param)
+        sim.clear_findings()
+        with sim.checking(request.config.getoption("--mlu-check"), rules):
+            yield Device(sim.device())
+
+
+@pytest.fixture
+def mlu_rng(request: pytest.FixtureRequest) -> np.random.Generator:
+    """Give random numbers, which depend on the seed of the run and the name of the test."""
+    seed = request.config.stash[_SEED]
+    request.node.add_report_section("setup", _SECTION, f"--mlu-seed={seed} repeats the random numbers")
+    return np.random.default_rng([seed, zlib.crc32(request.node.nodeid.encode())])
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
+    """Fail a test with the fixture `mlu` for what the checkers found."""
+    __tracebackhide__ = True
+    result = yield
+    if "mlu" not in cast("list[str]", getattr(item, "fixturenames", [])):
+        return result
+    found = sim.findings()
+    marker = item.get_closest_marker("mlu_finds")
+    expected = set(marker.args) if marker else set[str]()
+    names = {f"{finding.checker}/{finding.rule}" for finding in found}
+    unexpected = [str(finding) for finding in found if f"{finding.checker}/{finding.rule}" not in expected]
+    if unexpected:
+        pytest.fail("\n".join(["the checkers found:", *unexpected]), pytrace=False)
+    if expected - names:
+        pytest.fail(f"expected findings of {', '.join(sorted(expected - names))}, got none", pytrace=False)
+    return result
+
+
+@pytest.hookimpl(wrapper=True, trylast=True)
+def pytest_runtestloop() -> Generator[None, Any, Any]:
+    """Hand the lines of kernels to coverage.py before it saves its data."""
+    result = yield
+    _coverage.hand_over()
+    return result
