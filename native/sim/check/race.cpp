@@ -276,7 +276,8 @@ class RaceChecker : public Observer {
     text.address = first_common(event.region, busy.region);
     text.size = event.region.bytes;
     text.message = at(event, text.address) + ", which " + busy.name + (compute ? " may still " : " still ") +
-                   (busy.kind == Kind::kRead ? "read" : "write") + (compute ? "" : "s") + ": no sync of this core waits for it";
+                   (busy.kind == Kind::kRead ? "read" : "write") + (compute ? "" : "s") +
+                   ": no sync of this core waits for it";
     report(&event.core, text);
   }
 
