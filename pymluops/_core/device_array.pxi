@@ -21,6 +21,8 @@ cdef class DeviceArray:
     Other packages get it through DLPack, as an array of device type 12 (kDLExtDev), which only those that know the
     device can take; ``numpy.from_dlpack(array, device="cpu")`` makes a copy in host memory.
 
+    Pickles and copies have its contents, as those of NumPy arrays; `backend` has to be there where they are read.
+
     A DeviceArray records the queues that still work on it. The next use waits for them: by another queue, `to_host` or
     `close`. Work that was started through ``Backend.lib`` is not recorded.
 
@@ -434,7 +436,11 @@ cdef class DeviceArray:
         return export_device_array(self, versioned)
 
     def __reduce__(self):
-        raise TypeError("a DeviceArray cannot be pickled, its memory belongs to this process: pickle to_host() instead")
+        """Pickle and copy it by value: the bytes, which are put onto the device again where they are read."""
+        cdef DeviceArray array = self
+        self.ensure_open("DeviceArray")
+        contents = bytes_on_host(array)
+        return _restore_device_array, (self.backend, self.shape, DataType(self.data_type), contents)
 
     def __repr__(self):
         closed = "" if self.alive else ", closed"

@@ -23,6 +23,8 @@ cdef class Handle:
     One handle serves one thread at a time; a second thread that calls with it waits. Operators that are not given a
     handle use one that belongs to the thread.
 
+    A handle without a queue can be pickled and copied: the copy is another handle for the same library.
+
     Parameters
     ----------
     backend : Backend, str or os.PathLike, optional
@@ -195,7 +197,10 @@ cdef class Handle:
 
     def __reduce__(self):
         if self.queue is not None:
-            raise TypeError("a Handle with a queue cannot be pickled: the queue belongs to this process")
+            raise TypeError(
+                "a Handle with a queue cannot be pickled or copied, the queue belongs to this process: pickle one "
+                "without a queue"
+            )
         return Handle, (self.backend,)
 
 

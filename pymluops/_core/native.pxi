@@ -89,7 +89,10 @@ cdef class NativeObject:
         self.close()
 
     def __reduce__(self):
-        raise TypeError(f"a {type(self).__name__} cannot be pickled: it belongs to this process")
+        raise TypeError(
+            f"a {type(self).__name__} cannot be pickled or copied, it belongs to this process: make one where it is "
+            "used"
+        )
 
 
 cdef int require_functions(Backend backend, str caller, tuple functions) except -1:

@@ -202,7 +202,7 @@ cdef class Queue:
         return f"<pymluops.Queue on {self.backend.name}{'' if self.state is not None else ', closed'}>"
 
     def __reduce__(self):
-        raise TypeError("a Queue cannot be pickled: it belongs to this process")
+        raise TypeError("a Queue cannot be pickled or copied, it belongs to this process: make one where it is used")
 
 
 cdef QueueState queue_argument(Backend backend, str caller, object queue):

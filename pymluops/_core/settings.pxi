@@ -23,7 +23,8 @@ cdef int check_number(Backend backend, int number, int status) except -1:
 cdef class SettingsDescriptor:
     """A descriptor with settings of an operator; the base of one class for each kind.
 
-    A subclass calls ``_create(kind, backend)`` and sets it, for example with ``_set(function, *values)``.
+    A subclass calls ``_create(kind, backend)`` and sets it, for example with ``_set(function, *values)``. Pickles and
+    copies have its settings and its Python attributes.
 
     Attributes
     ----------
@@ -40,6 +41,7 @@ cdef class SettingsDescriptor:
     cdef int destroyer  # number of the C function
     cdef readonly str kind
     cdef readonly Backend backend
+    cdef dict settings  # what it was set to last, by function: its values
     cdef object __weakref__
 
     cdef int create(self, str kind, object backend) except -1:
@@ -86,6 +88,15 @@ cdef class SettingsDescriptor:
                 least, most = INTEGER_TYPES.get(kind, INTEGER_TYPES["int"])
                 arguments[i].integer = _arguments.integer(names, name, values[i - 1], least, min(most, 2**63 - 1))
         check(self.backend, function, table_invoke(self.table, number, arguments))
+        if self.settings is None:
+            self.settings = {}
+        self.settings.pop(function, None)  # the last one counts, so it comes last
+        self.settings[function] = tuple([value if np.ndim(value) == 0 else tuple(value) for value in values])
+
+    def __reduce__(self):
+        self.ensure_open()
+        kind = self.kind.removeprefix("mluOp").removesuffix("Descriptor_t")
+        return _make_settings, (type(self), kind, self.backend, self.settings), getattr(self, "__dict__", None)
 
     def __dealloc__(self):
         self.destroy()
@@ -127,6 +138,15 @@ cdef class SettingsDescriptor:
         self.close()
 
 
+def _make_settings(type kind_of, str kind, Backend backend, settings):
+    """Make a descriptor of a subclass with these settings; what a pickle of one calls."""
+    descriptor = kind_of.__new__(kind_of)
+    descriptor._create(kind, backend)
+    for function, values in (settings or {}).items():
+        descriptor._set(function, *values)
+    return descriptor
+
+
 _SPARSE_NAMES = _arguments.Names("SparseConvolutionDescriptor", "mluOpSetSparseConvolutionDescriptor")
 
 
@@ -139,7 +159,7 @@ subm=False, *, backend=None)
     Geometry of a 3-D sparse convolution, for ``mluOpGetIndicePairs`` through ``Backend.lib``.
 
     `pymluops.get_indice_pairs` makes its own. Each space and each of `stride`, `padding` and `dilation` is (depth,
-    height, width) or one integer for all three.
+    height, width) or one integer for all three. Pickles and copies have the geometry, as if no call had used it yet.
 
     Parameters
     ----------

@@ -99,6 +99,11 @@ def compile(
     inputs = _inputs(source_or_paths)
     folders = [_folder(folder) for folder in _several("include_dirs", include_dirs)]
     words = [*_macros(defines or {}), *_further(options)]
+    return _compiled(inputs, number, folders, words)
+
+
+def _compiled(inputs: list[Input], number: int, folders: list[Path], words: list[str]) -> Module:
+    """Compile sources for an architecture, with folders of headers and further options of the compiler."""
     backend = simulator()
     headers = Simulator.installed().include
     compiler, built_for = find_compiler(), Simulator(Path(backend.path), headers)
@@ -113,7 +118,8 @@ def compile(
         entry = f"MLUOPS_MODULE_INSTANCE({quoted(name)}, {quoted(parameters)}, ::{name.removeprefix('::')});"
         return build.library(inputs, origin, entry)
 
-    return Module(build.library(inputs), number, backend, instantiate)
+    again = _compiled, (inputs, number, folders, words)
+    return Module(build.library(inputs), number, backend, instantiate, again)
 
 
 def _arch(arch: object) -> int:

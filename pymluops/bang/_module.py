@@ -95,6 +95,9 @@ class Kernel:
         dim, kind, queue = (*parts, "block", None)[:3] if len(parts) == 1 else (*parts, None)[:3]
         return Launch(self, self._callee, _dim(caller, dim), _kind(caller, kind), _queue(caller, queue))
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Module.kernel, (self.module, self.name)
+
     def __repr__(self) -> str:
         return f"<pymluops.bang.Kernel {self.signature}>"
 
@@ -169,6 +172,9 @@ class Launch:
         finally:
             release(values)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Kernel.__getitem__, (self.kernel, (self.dim, self.kind, self.queue))
+
     def __repr__(self) -> str:
         return f"<pymluops.bang.Launch {self.kernel.name}[{self.dim}, {self.kind!r}]>"
 
@@ -225,6 +231,9 @@ class HostFunction:
             release(values)
         return result_of(callee.caller, self._result, memory)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return Module.function, (self.module, self.name)
+
     def __repr__(self) -> str:
         return f"<pymluops.bang.HostFunction {self.signature}>"
 
@@ -238,6 +247,9 @@ def release(values: Sequence[Any]) -> None:
 
 class Module:
     """Compiled sources; made by `compile`. They stay loaded until the process ends.
+
+    A pickle of a module, or of one of its kernels, has the text of the sources and how they are compiled; they are
+    compiled again where it is read, unless the cache has them. Headers of `include_dirs` must be there.
 
     Attributes
     ----------
@@ -253,11 +265,19 @@ class Module:
         The host functions.
     """
 
-    def __init__(self, path: Path, arch: int, backend: Backend, instantiate: Callable[[str, str, str], Path]) -> None:
+    def __init__(
+        self,
+        path: Path,
+        arch: int,
+        backend: Backend,
+        instantiate: Callable[[str, str, str], Path],
+        compiled_again: tuple[Any, ...],
+    ) -> None:
         self.path = path
         self.arch = arch
         self.backend = backend
         self._instantiate = instantiate
+        self._compiled_again = compiled_again
         self._lock = threading.Lock()
         self._entries = read_entries(path)
         self._kernels: dict[str, Kernel] = {}
@@ -348,6 +368,15 @@ class Module:
         if not entry.address:
             raise BadParamError(f"kernel: {name} has a parameter that Python has no value for")
         return entry
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return self._compiled_again
+
+    def __copy__(self) -> Module:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Module:
+        return self
 
     def __repr__(self) -> str:
         return f"<pymluops.bang.Module {self.path.name}: {', '.join(self.kernels) or 'no kernels'}>"

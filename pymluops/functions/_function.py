@@ -49,7 +49,7 @@ class Function:
         self.__signature__ = signature.python
         self.__doc__ = signature.documentation
         self.__module__ = "pymluops.functions"
-        self._positional = tuple(argument.name for argument in signature.given)
+        self.positional = tuple(argument.name for argument in signature.given)
         self._defaults = dict.fromkeys(signature.keywords)
         self.special = _special.FUNCTIONS.get(self.name)
         # Numbers first: the sizes of arrays depend on them.
@@ -82,8 +82,8 @@ class Function:
 
     def bind(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
         """Return the arguments by name."""
-        if len(args) == len(self._positional) and kwargs.keys() <= self._defaults.keys():  # the usual case, quickly
-            return dict(zip(self._positional, args, strict=True)) | self._defaults | kwargs
+        if len(args) == len(self.positional) and kwargs.keys() <= self._defaults.keys():  # the usual case, quickly
+            return dict(zip(self.positional, args, strict=True)) | self._defaults | kwargs
         try:
             bound = self.__signature__.bind(*args, **kwargs)
         except TypeError as error:

@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self, SupportsFloat, SupportsIndex
 from pymluops import enums
 from pymluops._core import Backend, NativeObject
 from pymluops.enums import DataType
+from pymluops.errors import NotInitializedError
 from pymluops.functions._registry import call
 
 __all__ = [
@@ -21,6 +22,7 @@ __all__ = [
     "NmsDescriptor",
     "RoiAlignForwardDescriptor",
     "SeqDataDescriptor",
+    "SettingsObject",
     "TensorSetDescriptor",
     "length",
 ]
@@ -63,6 +65,35 @@ class LibraryObject(NativeObject):
         return f"<pymluops.functions.{type(self).__name__}{', closed' if self.closed else f' on {self.backend.name}'}>"
 
 
+class SettingsObject(LibraryObject):
+    """A descriptor with nothing but what Set functions gave it. Pickles and copies have the same settings."""
+
+    #: What it was set to last: arguments by function and, where that sets one of several attributes, the attribute.
+    _settings: dict[tuple[str, Any], tuple[Any, ...]]
+
+    def remember(self, function: str, attribute: Any, arguments: tuple[Any, ...]) -> None:
+        """Note what a Set function was called with."""
+        if not hasattr(self, "_settings"):
+            self._settings = {}
+        self._settings.pop((function, attribute), None)  # a later call counts, so it comes last
+        self._settings[function, attribute] = arguments
+
+    def __reduce__(self) -> tuple[object, ...]:
+        if self.closed:
+            raise NotInitializedError(f"{type(self).__name__}: is closed")
+        settings = [(name, arguments) for (name, _), arguments in getattr(self, "_settings", {}).items()]
+        return type(self)._with_settings, (self.backend, settings)
+
+    @classmethod
+    def _with_settings(cls, backend: Backend, settings: list[tuple[str, tuple[Any, ...]]]) -> Self:
+        """Make a descriptor with settings; what a pickle of one calls."""
+        made = cls.unset()
+        made._create(backend)
+        for function, arguments in settings:
+            made._set(function, *arguments)
+        return made
+
+
 class NativeTensorDescriptor(LibraryObject):
     """A tensor descriptor of a library, for functions that set or read one.
 
@@ -81,7 +112,7 @@ class NativeTensorDescriptor(LibraryObject):
         self._create(backend)
 
 
-class NativeSparseConvolutionDescriptor(LibraryObject):
+class NativeSparseConvolutionDescriptor(SettingsObject):
     """A sparse convolution descriptor without settings; `pymluops.SparseConvolutionDescriptor` is one with them.
 
     Parameters
@@ -113,7 +144,7 @@ class TensorSetDescriptor(LibraryObject):
         self._create(backend, length(setDimSize), setDimSize)
 
 
-class SeqDataDescriptor(LibraryObject):
+class SeqDataDescriptor(SettingsObject):
     """Sequence data: layout, element type, dims, lengths of the sequences.
 
     Parameters
@@ -149,7 +180,7 @@ class SeqDataDescriptor(LibraryObject):
         self._set("mluOpSetSeqDataDescriptor_v2", layout, dtype, *sizes, paddingFill)
 
 
-class RoiAlignForwardDescriptor(LibraryObject):
+class RoiAlignForwardDescriptor(SettingsObject):
     """Settings of ``mluOpRoiAlignForward_v2``.
 
     Parameters
@@ -186,7 +217,7 @@ class RoiAlignForwardDescriptor(LibraryObject):
         self._set("mluOpSetRoiAlignForwardDescriptor_v2", *values)
 
 
-class DCNDescriptor(LibraryObject):
+class DCNDescriptor(SettingsObject):
     """Settings of deformable convolution.
 
     Parameters
@@ -222,7 +253,7 @@ class DCNDescriptor(LibraryObject):
         self._set("mluOpSetDCNDescriptor", 4, *values)
 
 
-class CarafeDescriptor(LibraryObject):
+class CarafeDescriptor(SettingsObject):
     """Settings of ``mluOpCarafeForward`` and ``mluOpCarafeBackward``.
 
     Parameters
@@ -251,7 +282,7 @@ class CarafeDescriptor(LibraryObject):
         self._set("mluOpSetCarafeDescriptor", 4, kernel_size, group_size, scale_factor)
 
 
-class NmsDescriptor(LibraryObject):
+class NmsDescriptor(SettingsObject):
     """Settings of ``mluOpNms``.
 
     Parameters
@@ -296,7 +327,7 @@ class NmsDescriptor(LibraryObject):
         self._set("mluOpSetNmsDescriptor", *modes, *limits, offset, input_layout, pad_to_max_output_size)
 
 
-class AdamWDescriptor(LibraryObject):
+class AdamWDescriptor(SettingsObject):
     """Settings of ``mluOpAdamW``.
 
     Parameters

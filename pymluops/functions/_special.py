@@ -10,7 +10,7 @@ from pymluops._arguments import refusal, shown
 from pymluops._core import Backend, Handle
 from pymluops.enums import Status
 from pymluops.functions import _numbers
-from pymluops.functions._objects import NativeTensorDescriptor
+from pymluops.functions._objects import NativeTensorDescriptor, SettingsObject
 from pymluops.functions._plans import FFTPlan
 
 if TYPE_CHECKING:
@@ -124,4 +124,18 @@ def finished(call: Call, result: Any) -> Any:
     elif name == "mluOpDestroyGroupTensorDescriptors":
         for member in call.members:
             member.forget()
+    elif name.startswith("mluOpSet"):
+        _remember(call)
     return result
+
+
+def _remember(call: Call) -> None:
+    """Note the arguments of a function that set a descriptor."""
+    target = call.values[call.arguments[0].name]
+    if not isinstance(target, SettingsObject):
+        return
+    lists = {argument.name for argument in call.arguments if argument.role == "numbers"}
+    given = [call.given[name] for name in call.function.positional[1:]]
+    names = call.function.positional[1:]
+    arguments = tuple(tuple(value) if name in lists else value for name, value in zip(names, given, strict=True))
+    target.remember(call.function.name, call.given.get("attr"), arguments)
