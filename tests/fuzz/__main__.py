@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -156,6 +157,7 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     every = [*TARGETS, *PYTHON_TARGETS]
     parser = argparse.ArgumentParser(prog="python tests/fuzz", description="Fuzz the libraries and readers.")
     parser.add_argument("--seconds", type=float, default=60.0, help="for all targets together, after the compiler")
+    parser.add_argument("--jobs", type=int, default=1, metavar="N", help="targets that run at the same time (1)")
     parser.add_argument("--seed", type=int, default=int(time.time()), help="by default another one in each run")
     parser.add_argument("--target", action="append", choices=every, help="only this one; may be repeated")
     parser.add_argument("--sanitize", action="store_true", help="spend half of the time on a library with sanitizers")
@@ -192,11 +194,14 @@ def main(arguments: list[str] | None = None) -> int:
     # The sanitized jobs together get as much as all others.
     sanitized = sum(job.name.endswith("-sanitized") for job in jobs)
     shares = {True: 0.5 / max(sanitized, 1), False: (0.5 if sanitized else 1.0) / (len(jobs) - sanitized)}
-    found = 0
-    for job in jobs:
+
+    def run(job: Job) -> int:
         result = job.run(options.seed, options.seconds * shares[job.name.endswith("-sanitized")], options.output)
         print(result.line(), flush=True)
-        found += len(result.findings)
+        return len(result.findings)
+
+    with ThreadPoolExecutor(options.jobs) as pool:  # each of them waits for a process
+        found = sum(pool.map(run, jobs))
     print(f"{found} findings" + (f" in {options.output}" if found else ""))
     return 1 if found else 0
 
