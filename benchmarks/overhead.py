@@ -2,7 +2,7 @@
 
 Next to each operator stands a custom operator of PyTorch in C++ that checks its arguments and computes the same, and a
 Cython function that takes the same kind of arguments and does nothing. Both are compiled here if there are a compiler
-and the packages; that takes a minute.
+and the packages; that takes a minute. `torch_overhead` measures the functions for tensors of PyTorch.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 import pymluops
-from benchmarks import overhead_builds
+from benchmarks import overhead_builds, torch_overhead
 from benchmarks.cases import FAMILIES
 from benchmarks.families import tiny
 from benchmarks.problem import TinyCall, WrongResultError
@@ -38,7 +38,8 @@ def run_overhead(quick: bool) -> tuple[list[dict[str, Any]], list[str]]:
         torch_namespace = overhead_builds.torch_operators(Path(folder), notes)
         empty = overhead_builds.empty_function(Path(folder), notes)
         entries = [_measure(call, torch_namespace, empty, quick) for call in tiny_calls()]
-    return entries, notes
+    tensors, missing = torch_overhead.run(quick)
+    return entries + tensors, notes + missing
 
 
 def _measure(call: TinyCall, torch_namespace: Any, empty: Any, quick: bool) -> dict[str, Any]:
@@ -85,13 +86,15 @@ def judge(entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
     for entry in entries:
         times = entry["nanoseconds"]
         ours = times["pymluops"]["median"]
-        limits = {"nanoseconds a call": entry["limit"]}
+        rules = {"nanoseconds a call": (ours, entry["limit"])}
         if "torch" in times:
-            limits["nanoseconds against PyTorch's"] = times["torch"]["median"]
-        for rule, limit in limits.items():
+            rules["nanoseconds against PyTorch's"] = (ours, times["torch"]["median"])
+        if "beyond" in entry:
+            rules = {"nanoseconds beyond the function for arrays": (entry["beyond"], entry["limit"])}
+        for rule, (found, limit) in rules.items():
             if limit is not None:
                 verdicts.append(
-                    {"case": f"{entry['operator']} on tiny arrays", "threads": None, "rule": rule, "found": ours,
-                     "limit": limit, "holds": ours <= limit}
+                    {"case": f"{entry['operator']} on tiny arrays", "threads": None, "rule": rule, "found": found,
+                     "limit": limit, "holds": found <= limit}
                 )  # fmt: skip
     return verdicts

@@ -83,7 +83,7 @@ def _number(found: Mapping[str, float] | None) -> str:
 
 _MODES = {
     "sizes": ("operator", "elements", "ms", "ns an element", "x memcpy", "growth", "memcpy's"),
-    "overhead": ("tiny call", "ours ns", "torch ns", "empty Cython call ns", "limit"),
+    "overhead": ("tiny call", "ours ns", "torch ns", "with arrays ns", "beyond", "empty Cython call ns", "limit"),
     "memory": ("case", "threads", "inputs MB", "outputs MB", "above them MB", "part", "limit"),
 }
 
@@ -99,8 +99,10 @@ def _mode_row(mode: str, entry: Mapping[str, Any]) -> tuple[str, ...]:
             *(f"{entry[name]:.2f}" if entry[name] is not None else "" for name in ("growth", "memcpy_growth")),
         )
     if mode == "overhead":
-        times = (entry["nanoseconds"].get(name) for name in ("pymluops", "torch", "cython"))
-        cells = (f"{time['median']:.0f}" if time else "" for time in times)
+        medians = {name: times["median"] for name, times in entry["nanoseconds"].items()}
+        medians["beyond"] = entry.get("beyond")
+        times = (medians.get(name) for name in ("pymluops", "torch", "numpy", "beyond", "cython"))
+        cells = (f"{time:.0f}" if time is not None else "" for time in times)
         return (entry["operator"], *cells, f"{entry['limit']:.0f}" if entry["limit"] else "")
     sizes = (f"{entry[name] / 1e6:.1f}" for name in ("input_bytes", "output_bytes", "extra_bytes"))
     return (entry["case"], str(entry["threads"]), *sizes, f"{entry['part']:.2f}", f"{entry['limit']:g}")

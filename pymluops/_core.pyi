@@ -1,6 +1,6 @@
 """Types of the compiled module; the documentation is in its sources."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import ModuleType, TracebackType
 from typing import Any, Self, TypeVar, final, overload
 
@@ -210,6 +210,20 @@ class Operator:
         settings: SettingsDescriptor | tuple[SettingsDescriptor, ...] | None = None,
         device_results: bool = False,
     ) -> Any: ...
+
+class TensorCall:
+    def __init__(
+        self,
+        callee: Operator,
+        watchers: tuple[Callable[[], object], ...],
+        follow: Callable[[], object],
+        validate: bool = False,
+        *,
+        orders: Mapping[str, tuple[int, ...]] | None = None,
+        shapes: Mapping[str, str | None] | None = None,
+        roots: tuple[str, ...] = (),
+    ) -> None: ...
+    def __call__(self, *arguments: Any) -> Any: ...
 
 class NativeObject:
     def adopt(self, backend: Backend, address: int, destroy: str | None, owner: object = None) -> None: ...

@@ -23,6 +23,7 @@ Parts, each a file that is included below:
 - `staging.pxi`: such steps for arrays in host memory that a device is to work on
 - `guard.pxi`: `Guard`, which refuses the arrays that a schema does not allow
 - `operator.pxi`: `Operator`, which checks the arguments of one C function against its schema and calls it
+- `tensor_call.pxi`: `TensorCall`, which calls an operator with plain tensors of torch
 - `native.pxi`: `NativeObject`, what a Create function of a library made
 - `functions.pxi`: calls of any C function, with arguments that `pymluops.functions` prepares
 - `kernel.pxi`: calls of kernels and functions that `pymluops.bang` compiled
@@ -76,6 +77,9 @@ cdef enum:
     SUCCESS = 0
     ALLOC_FAILED = 2
     EXECUTION_FAILED = 6
+    FLOAT = 2  # a DataType
+    INT32 = 6
+    INT64 = 9
 # Most elements that a tensor may have, unless an operator says more.
 cdef int64_t COUNT_LIMIT = <int64_t>1 << 31
 
@@ -106,6 +110,7 @@ include "call.pxi"
 include "staging.pxi"
 include "guard.pxi"
 include "operator.pxi"
+include "tensor_call.pxi"
 include "native.pxi"
 include "functions.pxi"
 include "kernel.pxi"

@@ -274,19 +274,25 @@ cdef bint is_torch_tensor(object array):
 cdef object new_torch_tensor(tuple shape, const int64_t *dims, int ndim, int dtype, int64_t size):
     """Return a new tensor of torch of `size` bytes whose values are not set. Its memory is the pool's."""
     cdef Exchange exchange = exchange_of(torch_tensor_type())
-    cdef Exported *exported
-    cdef DLDataType element
     cdef void *data
-    cdef void *tensor = NULL
     if exchange is None or exchange.table.to_object == NULL:
         return sys.modules["torch"].from_numpy(new_ndarray(shape, numpy_dtypes[dtype], size))
-    element.code, element.bits, element.lanes = dlpack_codes[dtype], <uint8_t>(8 * itemsizes[dtype]), 1
     data = pool_take(size)
-    exported = NULL if data == NULL else new_exported(data, DL_CPU, ndim, dims, element)
+    if data == NULL:
+        raise MemoryError
+    return torch_tensor_around(exchange, data, dims, ndim, dtype)
+
+
+cdef object torch_tensor_around(Exchange exchange, void *data, const int64_t *dims, int ndim, int dtype):
+    """Return a new tensor of torch that owns `data`, memory of the pool. It takes that over, also if it fails."""
+    cdef DLDataType element
+    cdef Exported *exported
+    cdef void *tensor = NULL
+    element.code, element.bits, element.lanes = dlpack_codes[dtype], <uint8_t>(8 * itemsizes[dtype]), 1
+    exported = new_exported(data, DL_CPU, ndim, dims, element)
     if exported == NULL:
         pool_give(data)
         raise MemoryError
-    # It takes the tensor over, also if it fails.
     if exchange.table.to_object(&exported.versioned, &tensor) != 0 or tensor == NULL:
         exchange_failed()
     result = <object>tensor

@@ -26,12 +26,18 @@ cdef class Guard(Schema):
     @cython.final
     cdef int read_array(self, Handle handle, Call *call, int i, object array) except -1:
         """Look at an array and refuse what the schema does not allow."""
+        cdef View *view = &call.views[i]
+        call.resident[i] = self.specs[i].on_host  # such an array is neither copied to the device nor back
+        if type(array) is not ndarray or not acquire_ndarray(view, array):
+            self.read_other(handle, call, i, array)
+        return self.check_array(call, i, array)
+
+    @cython.final
+    cdef int check_array(self, Call *call, int i, object array) except -1:
+        """Refuse an array whose view is there, if the schema does not allow it."""
         cdef TensorSpec *spec = &self.specs[i]
         cdef View *view = &call.views[i]
         cdef int k
-        call.resident[i] = spec.on_host  # such an array is neither copied to the device nor back
-        if type(array) is not ndarray or not acquire_ndarray(view, array):
-            self.read_other(handle, call, i, array)
         if not self.allows(call, i, view.dtype):
             raise self.dtype_error(call, i, array)
         if not self.match_shape(call, i):

@@ -56,21 +56,12 @@ cdef class Operator(Guard):
         # New outputs are of the first array's kind; DeviceArrays if `device_results`.
         cdef Call call
         cdef int64_t small[SMALL_CALL]
-        cdef void *memory = small
+        cdef void *memory
         cdef Handle h = self.resolve(handle)
         cdef int i
         if len(tensors) != self.tensor_count or len(scalars) != self.scalar_count:
             raise TypeError(f"{self.name}: expected {self.tensor_count} arrays and {self.scalar_count} scalars")
-        if self.call_bytes > sizeof(small):
-            memory = malloc(self.call_bytes)
-            if memory == NULL:
-                raise self.memory_error("the arguments")
-        place_at(&call, &self.offsets, <char *>memory)
-        for i in range(self.tensor_count):
-            call.views[i].source = SOURCE_NONE
-            call.arrays[i], call.host[i] = NULL, NULL
-        for i in range(self.symbol_count):
-            call.values[i] = -1
+        memory = self.begin(&call, small)
         try:
             return self.run(h, &call, tensors, scalars, validate, settings, device_results)
         finally:
@@ -81,21 +72,32 @@ cdef class Operator(Guard):
             if memory != small:
                 free(memory)
 
+    cdef void *begin(self, Call *call, int64_t *small) except NULL:
+        """Return the memory of a call, `small` if that is enough, with nothing in it but the places of its parts."""
+        cdef void *memory = small
+        cdef int i
+        if self.call_bytes > SMALL_CALL * sizeof(int64_t):
+            memory = malloc(self.call_bytes)
+            if memory == NULL:
+                raise self.memory_error("the arguments")
+        place_at(call, &self.offsets, <char *>memory)
+        for i in range(self.tensor_count):
+            call.views[i].source = SOURCE_NONE
+            call.arrays[i], call.host[i] = NULL, NULL
+        for i in range(self.symbol_count):
+            call.values[i] = -1
+        return memory
+
     cdef object run(self, Handle handle, Call *call, tuple tensors, tuple scalars, bint validate, object settings,
                     bint device_results):
-        cdef int i, symbol, output = 0
+        cdef int i, output = 0
         cdef bint made
         cdef TensorSpec *spec
         cdef object array, result = None
         cdef tuple results = None
         if self.output_count > 1:
             results = PyTuple_New(self.output_count)
-        for i in range(self.scalar_count):
-            read_scalar(self, i, scalars[i], &call.scalars[i])
-            symbol = self.scalar_specs[i].symbol
-            if symbol >= 0:
-                call.values[symbol] = call.scalars[i].integer
-                call.owners[symbol] = -1
+        self.read_scalars(call, scalars)
         for i in range(self.tensor_count):
             spec = &self.specs[i]
             array = tensors[i]
@@ -126,6 +128,17 @@ cdef class Operator(Guard):
         if self.fills_zeros:
             self.fill_zeros(call)
         return result if self.output_count == 1 else results
+
+    cdef int read_scalars(self, Call *call, tuple scalars) except -1:
+        """Read the scalars, and the symbols that they give."""
+        cdef int i, symbol
+        for i in range(self.scalar_count):
+            read_scalar(self, i, scalars[i], &call.scalars[i])
+            symbol = self.scalar_specs[i].symbol
+            if symbol >= 0:
+                call.values[symbol] = call.scalars[i].integer
+                call.owners[symbol] = -1
+        return 0
 
     # -- Optional arrays, zeros and new outputs ------------------------------------------------------------------------
 
@@ -172,21 +185,8 @@ cdef class Operator(Guard):
         cdef TensorSpec *spec = &self.specs[i]
         cdef int64_t dims[MAX_DIMS]
         cdef int64_t count = 1
-        cdef int axis, dtype
-        if spec.in_place:
-            raise self.problem(i, "an array, got None")
-        for axis in range(spec.ndim):
-            if term_value(&spec.terms[axis], call.values, &dims[axis]) >= 0:
-                raise self.problem(i, f"an array, because its shape {self.expected_shape(call, i)} does not follow "
-                                      "from the other arguments, got None")
-            count = saturated_product(count, dims[axis])
+        cdef int dtype = self.made_array(call, i, dims, &count)
         shape = dims_tuple(dims, spec.ndim)
-        if count >= COUNT_LIMIT and self.too_large is not None and not spec.any_size:
-            raise self.size_error(i, f"{count} in shape {list(shape)}")
-        if spec.like < 0:
-            dtype = spec.first_dtype
-        else:
-            dtype = self.made_dtype(call, i) if spec.paired else call.views[spec.like].dtype
         if handle.on_device and (device_results or call.resident[0]):
             try:
                 new = DeviceArray(shape, DataType(dtype), handle.backend)
@@ -205,6 +205,24 @@ cdef class Operator(Guard):
             return new_ndarray(shape, numpy_dtypes[dtype], saturated_product(count, itemsizes[dtype]))
         except (MemoryError, ValueError):
             raise self.memory_error(f"{self.tensors[i].name} of shape {list(shape)}") from None
+
+    cdef int made_array(self, Call *call, int i, int64_t *dims, int64_t *count) except -1:
+        """Return the type of an output that is to be made, and find its dims and how many elements it has."""
+        cdef TensorSpec *spec = &self.specs[i]
+        cdef int axis
+        if spec.in_place:
+            raise self.problem(i, "an array, got None")
+        count[0] = 1
+        for axis in range(spec.ndim):
+            if term_value(&spec.terms[axis], call.values, &dims[axis]) >= 0:
+                raise self.problem(i, f"an array, because its shape {self.expected_shape(call, i)} does not follow "
+                                      "from the other arguments, got None")
+            count[0] = saturated_product(count[0], dims[axis])
+        if count[0] >= COUNT_LIMIT and self.too_large is not None and not spec.any_size:
+            raise self.size_error(i, f"{count[0]} in shape {list(dims_tuple(dims, spec.ndim))}")
+        if spec.like < 0:
+            return spec.first_dtype
+        return self.made_dtype(call, i) if spec.paired else call.views[spec.like].dtype
 
     cdef int made_dtype(self, Call *call, int i) except -1:
         """Return the type of an output whose type is paired with that of another tensor."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import torch
 from torch import Tensor
@@ -21,6 +22,15 @@ from pymluops.torch._operators import (
 __all__ = ["ball_query", "border_align", "ms_deform_attn", "psa_mask", "three_interpolate", "three_nn", "tin_shift"]
 
 _PSA_TYPES = {"collect": 0, "distribute": 1, 0: 0, 1: 1}
+
+_compiling = torch.compiler.is_compiling
+# Small tensors go to the library at once, which has other layouts: each of these calls does what the rest of its
+# function does for tensors of any size, or returns None.
+_CHANNELS_LAST = (0, 2, 3, 1)
+_psa_mask: Any = PSA_MASK.direct({"x": _CHANNELS_LAST}, {"out": "N H*W H W"})
+_border_align: Any = BORDER_ALIGN.direct({"input": _CHANNELS_LAST, "out": (0, 3, 1, 2)}, {"argmax_idx": None})
+_ms_deform_attn: Any = MS_DEFORM_ATTN.direct(shapes={"out": "B Q M*C"})
+_three_nn: Any = THREE_NN.direct(roots=("dist2",))
 
 
 def tin_shift(input: Tensor, shift: Tensor, *, gradient: str = "true") -> Tensor:
@@ -100,6 +110,10 @@ def psa_mask(input: Tensor, psa_type: int | str, mask_size: int | Sequence[int])
     """
     h_mask, w_mask = (mask_size, mask_size) if isinstance(mask_size, int) else mask_size
     assert psa_type in _PSA_TYPES, f"psa_mask: psa_type: expected 0 (collect) or 1 (distribute), got {psa_type!r}"
+    if not _compiling():
+        found = _psa_mask(input, 1 - _PSA_TYPES[psa_type], h_mask, w_mask)
+        if found is not None:
+            return found
     assert input.ndim == 4, f"psa_mask: input: expected 4 dims, got {input.ndim}"
     batch, channels, height, width = input.shape
     assert channels == h_mask * w_mask, f"psa_mask: input: expected {h_mask * w_mask} channels, got {channels}"
@@ -142,6 +156,10 @@ def border_align(input: Tensor, boxes: Tensor, pool_size: int) -> Tensor:
     >>> pymluops.torch.border_align(features, torch.tensor([[[0.0, 0.0, 2.0, 2.0]]]), 2).flatten().tolist()
     [2.0, 6.0, 8.0, 8.0]
     """
+    if not _compiling():
+        found = _border_align(input, boxes, pool_size)
+        if found is not None:
+            return found
     fits = boxes.ndim == 3 and boxes.shape[2] == 4
     assert fits, f"border_align: boxes: expected [N, K, 4], got {[*boxes.shape]}"
     fits = input.ndim == 4 and input.shape[1] % 4 == 0
@@ -221,8 +239,13 @@ def three_nn(target: Tensor, source: Tensor) -> tuple[Tensor, Tensor]:
     >>> dist.tolist(), idx.tolist()
     ([[[1.0, 1.0, 2.0]]], [[[1, 3, 2]]])
     """
+    if not _compiling():
+        found = _three_nn(target, source)
+        if found is not None:
+            return found
     dist2, idx = THREE_NN(target, source)
-    return torch.sqrt(dist2), idx
+    # Roots of float32 that torch computes itself may be off by one place.
+    return torch.sqrt(dist2.double()).to(dist2.dtype), idx
 
 
 def ball_query(min_radius: float, max_radius: float, sample_num: int, xyz: Tensor, center_xyz: Tensor) -> Tensor:
@@ -313,8 +336,12 @@ def ms_deform_attn(
     >>> pymluops.torch.ms_deform_attn(value, shapes, starts, places, weights).item()
     2.5
     """
+    inputs = value, value_spatial_shapes, value_level_start_index, sampling_locations, attention_weights
+    if not _compiling():
+        direct = _ms_deform_attn(*inputs, im2col_step)
+        if direct is not None:
+            return direct
     # A divisor of the batch stays one when vmap makes the batch larger.
     step = torch.sym_min(im2col_step, value.shape[0])
-    inputs = value, value_spatial_shapes, value_level_start_index, sampling_locations, attention_weights
     found: Tensor = MS_DEFORM_ATTN(*inputs, step)
     return found.flatten(2)

@@ -12,25 +12,20 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 
 from pymluops import library
-from pymluops._core import Handle, Operator
+from pymluops._core import Handle, Operator, TensorCall
 from pymluops.enums import DataType
-from pymluops.errors import BadParamError, MluOpError
+from pymluops.errors import BadParamError
 from pymluops.ops._double import allowed_types, double_of, is_floating
 from pymluops.threads import get_num_threads, set_num_threads
 from pymluops.torch._shapes import match, read_shape, shape_of
 
-__all__ = ["NAMESPACE", "TorchOperator", "allowed_without_dispatch"]
+__all__ = ["NAMESPACE", "TorchOperator"]
 
 NAMESPACE = "pymluops"
 _LIBRARY = torch.library.Library(NAMESPACE, "FRAGMENT")
-
-_DIRECT = frozenset((torch.float32, torch.float16, torch.int32))
-
 
 # ---- Calls that need nothing of torch's dispatcher -------------------------------------------------------------------
 
@@ -49,20 +44,17 @@ def _follow_threads() -> None:
         set_num_threads(min(_Threads.seen, 1024))
 
 
-# Bound here, since looking names up would take as long as the calls.
 _state: Any = torch._C
-_dispatch_modes = _state._len_torch_dispatch_stack
-_function_mode = _state._is_torch_function_mode_enabled
 _transforms = _state._functorch.peek_interpreter_stack
-_autocast = _state._is_any_autocast_enabled
-_tracing = _state._get_tracing_state
 _compiling = torch.compiler.is_compiling
-
-
-def allowed_without_dispatch() -> bool:
-    """Tell whether a call may go straight to the library: nothing watches, transforms or casts calls now."""
-    modes = _dispatch_modes() or _function_mode() or _transforms() is not None
-    return not (modes or _autocast() or _tracing() is not None)
+#: What they return is true if something watches, transforms or casts calls now.
+_WATCHERS = (
+    _state._len_torch_dispatch_stack,
+    _state._is_torch_function_mode_enabled,
+    _transforms,
+    _state._is_any_autocast_enabled,
+    _state._get_tracing_state,
+)
 
 
 # ---- Operators -------------------------------------------------------------------------------------------------------
@@ -106,6 +98,7 @@ class TorchOperator:
         self._function: Any = None  # the gradient for transforms of torch.func
         self._validate = validate
         self._missing = (None,) * len(self.outputs)
+        self._direct = self.direct()
         self._register(name or operator.name, autocast)
 
     def _register(self, name: str, autocast: bool) -> None:
@@ -131,26 +124,22 @@ class TorchOperator:
         """Call it: tensors, then scalars. The library is called directly where torch's dispatcher adds nothing."""
         if _compiling():
             return self.overload(*arguments)
-        if allowed_without_dispatch():
-            tensors: tuple[Any, ...] = arguments[: len(self.inputs)]
-            for i, tensor in enumerate(tensors):
-                # What is not a plain tensor that needs no gradient takes the long way, and so do other types.
-                if type(tensor) is not torch.Tensor or tensor.requires_grad:
-                    return self.overload(*arguments)
-                if tensor.dtype in _DIRECT:
-                    continue
-                narrow = _narrow(tensor) if i not in self._floating else None
-                if narrow is None:
-                    return self.overload(*arguments)
-                tensors = (*tensors[:i], narrow, *tensors[i + 1 :])
-            _follow_threads()
-            try:
-                return self.operator(None, tensors + self._missing, arguments[len(self.inputs) :], self._validate)
-            except MluOpError:
-                pass  # the long way copies what is not contiguous, and refuses what cannot be computed
-        elif self._function is not None and _transforms() is not None:
+        found = self._direct(*arguments)
+        if found is not None:
+            return found
+        if self._function is not None and _transforms() is not None:
             return self._function.apply(*arguments)
         return self.overload(*arguments)
+
+    def direct(
+        self,
+        orders: Mapping[str, tuple[int, ...]] | None = None,
+        shapes: Mapping[str, str | None] | None = None,
+        roots: tuple[str, ...] = (),
+    ) -> TensorCall:
+        """Return the direct way to the library, for tensors of another layout too; see `TensorCall`."""
+        given = self.operator, _WATCHERS, _follow_threads, self._validate
+        return TensorCall(*given, orders=orders, shapes=shapes, roots=roots)
 
     # -- Computing -----------------------------------------------------------------------------------------------------
 
@@ -352,15 +341,6 @@ class TorchOperator:
         parts = {"forward": self.overload, "setup_context": setup, "backward": backward, "vmap": self._vmap}
         methods = {name: staticmethod(part) for name, part in parts.items()}
         self._function = type(self.operator.name, (torch.autograd.Function,), methods)
-
-
-def _narrow(tensor: torch.Tensor) -> NDArray[np.int32] | None:
-    """Return integers of 64 bits as ones of 32, or None where that is not so simple."""
-    if tensor.dtype != torch.int64 or not tensor.is_cpu:
-        return None
-    wide = tensor.numpy()
-    narrow = wide.astype(np.int32, order="C")
-    return narrow if (narrow == wide).all() else None
 
 
 # ---- What is derived from a description ------------------------------------------------------------------------------

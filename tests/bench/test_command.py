@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import pymluops
-from benchmarks import overhead
+from benchmarks import overhead, torch_overhead
 from benchmarks.coordinates import uniform_sites
 
 Bench = Callable[..., tuple[int, str, str]]
@@ -79,6 +79,7 @@ def test_sizes_are_measured_and_drawn(bench: Bench, tmp_path: Path, monkeypatch:
 
 def test_overhead_is_measured(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(overhead, "_CALLS", 20)
+    monkeypatch.setattr(torch_overhead, "_CALLS", 2)
     monkeypatch.setattr("benchmarks.overhead_builds.torch_operators", lambda folder, notes: notes.append("no compiler"))
     monkeypatch.setattr("benchmarks.overhead_builds.empty_function", lambda folder, notes: None)
     code, out, _ = bench("--overhead", "--quick")
@@ -86,6 +87,7 @@ def test_overhead_is_measured(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> 
     for call in overhead.tiny_calls():
         assert call.operator in out
     assert "no compiler" in out
+    assert ("torch.ms_deform_attn" in out) != ("torch is missing" in out)
 
 
 def test_strict_makes_a_missed_rule_a_failure(bench: Bench, tmp_path: Path) -> None:

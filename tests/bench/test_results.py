@@ -142,3 +142,6 @@ def test_overhead_is_judged_against_its_limit_and_against_torch() -> None:
         ("nanoseconds a call", True), ("nanoseconds against PyTorch's", False),
     ]  # fmt: skip
     assert overhead.judge([{"operator": "op", "nanoseconds": {"pymluops": {"median": 9.0}}, "limit": None}]) == []
+    tensors = {"pymluops": {"median": 5000.0}, "numpy": {"median": 1500.0}}
+    found = overhead.judge([{"operator": "op", "nanoseconds": tensors, "beyond": 3500.0, "limit": 3000.0}])
+    assert [(verdict["found"], verdict["holds"]) for verdict in found] == [(3500.0, False)]
