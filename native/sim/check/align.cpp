@@ -182,6 +182,11 @@ void align_check_element(const Call &call, const void *address, std::size_t elem
   check_address(call, "the operand in GDRAM", Region::plain(address, element), element);
 }
 
+void align_check_filter(const Call &call, const Operand &filter) {
+  constexpr std::size_t kAlignment = 32;
+  if (g_watches) check_address(call, filter.role, filter.region, kAlignment);
+}
+
 void align_check_copy(const Call &call, const Transfer &transfer, bool strided) {
   if (!g_watches) return;
   const Operand operands[] = {transfer.source, transfer.target};

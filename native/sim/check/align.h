@@ -29,6 +29,9 @@ void align_check_multiple(const Call &call, std::int64_t count, std::int64_t of)
 // An operand in GDRAM that is changed element by element.
 void align_check_element(const Call &call, const void *address, std::size_t element);
 
+// A filter in WRAM that the tensor unit reads.
+void align_check_filter(const Call &call, const Operand &filter);
+
 void align_check_copy(const Call &call, const Transfer &transfer, bool strided);
 
 }  // namespace mlusim

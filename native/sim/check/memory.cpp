@@ -9,6 +9,7 @@
 #include "check/text.h"
 #include "machine/array.h"
 #include "machine/heap.h"
+#include "machine/lanes.h"
 #include "machine/trap.h"
 
 namespace mlusim {
@@ -89,11 +90,34 @@ Range examine_heap(const AccessEvent &event, const Piece &piece) {
   return complain(event, piece, "out-of-bounds", std::move(what));
 }
 
+// A 64th of the array's bytes lie in each lane. What begins behind them may still lie within as many bytes as the array has: the kernel
+// takes an offset for one of the whole.
+Range examine_lane(const AccessEvent &event, const Piece &piece, const Array &array) {
+  const LanePlace place = lane_place(piece.begin);
+  const std::int64_t bytes = static_cast<std::int64_t>(array.bytes);
+  const std::int64_t share = lane_share(bytes);
+  char *const lane = place.first + place.lane * lane_size();
+  const Range range = {lane, lane + share};
+  const bool has_lane = place.lane < (share == bytes ? 1 : kLanes);
+  if (has_lane && piece.end() <= range.end) return range;
+  // What no 64 lanes share lies in lane 0 as a whole.
+  const bool undivided = event.region.pieces() == 1 && piece.bytes % kLanes != 0;
+  if (undivided && place.offset + static_cast<std::int64_t>(piece.bytes) <= bytes)
+    return {place.first, place.first + bytes};
+  const bool begins_behind = place.offset >= share || !has_lane;
+  const char *rule = begins_behind && place.offset < bytes ? "lane-overflow" : "out-of-bounds";
+  std::string what = distance(piece, range.begin, range.end) + "WRAM array '" + array.name + "' of ";
+  what += bytes_text(array.bytes) + ", which has " + bytes_text(static_cast<std::uint64_t>(share)) + " in ";
+  what += share == bytes ? "lane 0" : "each of 64 lanes";
+  return complain(event, piece, rule, std::move(what));
+}
+
 Range examine_array(const AccessEvent &event, const Piece &piece, const Location &location) {
   const Array *array = array_at(piece.begin, location, true);
   if (array == nullptr) array = array_at(piece.end(), location, true);
   const char *space = name_of(location.space);
   if (array == nullptr) return complain(event, piece, "out-of-bounds", std::string("before every ") + space + " array");
+  if (location.space == Space::kWram) return examine_lane(event, piece, *array);
   const Range range = range_of(*array, location.piece);
   if (piece.begin >= range.begin && piece.end() <= range.end) return range;
   std::string what = distance(piece, range.begin, range.end) + space + " array '" + array->name + "' of ";

@@ -28,6 +28,7 @@
 #include "mlusim/elementwise.h"
 #include "mlusim/layout.h"
 #include "mlusim/math.h"
+#include "mlusim/matrix.h"
 #include "mlusim/reduce.h"
 #include "mlusim/registers.h"
 #include "mlusim/scalar.h"

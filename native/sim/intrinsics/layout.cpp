@@ -4,9 +4,11 @@
 #include <cstring>
 #include <string>
 
+#include "check/align.h"
 #include "intrinsics/loops.h"
 #include "intrinsics/operand.h"
 #include "intrinsics/shadow.h"
+#include "machine/lanes.h"
 
 namespace mlusim {
 namespace {
@@ -105,6 +107,32 @@ void vector_pad(const Call &call, const Padding &pad, std::size_t element, void 
            kDefined);
 }
 
+// ---- Filters ------------------------------------------------------------------------------------------------------------
+
+// Rows for the 64 lanes of WRAM: first those of lane 0 (row 0, 64, 128, ...), then those of lane 1.
+void order_by_lane(char *dst, const char *src, std::int64_t rows, std::size_t row_bytes) {
+  for (std::int64_t lane = 0; lane < kLanes; ++lane) {
+    for (std::int64_t row = lane; row < rows; row += kLanes, dst += row_bytes) {
+      std::memcpy(dst, src + static_cast<std::size_t>(row) * row_bytes, row_bytes);
+    }
+  }
+}
+
+void vector_reshape_filter(const Call &call, std::size_t element, void *dst, const void *src, int rows,
+                           std::int64_t row_elements) {
+  if (!has_vector_work(call, rows) || !has_work(call, row_elements)) return;
+  const std::int64_t row = row_elements * static_cast<std::int64_t>(element);
+  check_operands(call, {nram_source("src", src, rows * row), nram_target("dst", dst, rows * row)}, {row_elements, row});
+  if (g_observers.any()) {
+    align_check({call.core, call.name, call.pc, "__bang_reshape_filter rows"}, nullptr, 0, {rows, rows * row});
+  }
+  const std::size_t bytes = static_cast<std::size_t>(row);
+  order_by_lane(static_cast<char *>(dst), static_cast<const char *>(src), rows, bytes);
+  if (!g_observers.init) return;
+  order_by_lane(reinterpret_cast<char *>(init_shadow(dst)), reinterpret_cast<const char *>(init_shadow(src)), rows,
+                bytes);
+}
+
 // ---- Channels first or last ---------------------------------------------------------------------------------------------
 
 // Each image is a matrix that is transposed.
@@ -174,3 +202,10 @@ MLUSIM_PAD_VALUE_TYPES(MLUSIM_DEFINE_PAD_VALUE, __bang_pad);
   }
 MLUSIM_LAYOUT_TYPES(MLUSIM_DEFINE_RESHAPE, __bang_reshape_nchw2nhwc, c, std::int64_t{h} * w);
 MLUSIM_LAYOUT_TYPES(MLUSIM_DEFINE_RESHAPE, __bang_reshape_nhwc2nchw, std::int64_t{h} * w, c);
+
+#define MLUSIM_DEFINE_RESHAPE_FILTER(T, name)                                                           \
+  void name(T *dst, const T *src, int n, int h, int w, int c) {                                         \
+    mlusim::vector_reshape_filter(MLUSIM_CALL(#name), sizeof(T), dst, src, n, std::int64_t{h} * w * c); \
+  }
+MLUSIM_LAYOUT_TYPES(MLUSIM_DEFINE_RESHAPE_FILTER, __bang_reshape_filter);
+MLUSIM_DEFINE_RESHAPE_FILTER(bfloat16_t, __bang_reshape_filter)

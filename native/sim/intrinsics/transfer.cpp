@@ -4,7 +4,9 @@
 #include <string>
 
 #include "intrinsics/shadow.h"
+#include "machine/lanes.h"
 #include "machine/model.h"
+#include "machine/trap.h"
 
 namespace mlusim {
 namespace {
@@ -79,6 +81,45 @@ Agent agent_of(const Direction &direction) {
   const bool inside = is_on_chip(direction.source) && is_on_chip(direction.target);
   if (device().arch >= 300) return inside ? kMove : kIo;
   return direction.source == Space::kNram && direction.target == Space::kNram ? kCompute : kIo;
+}
+
+char *lane_base(const Call &call, const Operand &operand, std::int64_t bytes) {
+  const LanePlace place = lane_place(operand.region.base);
+  if (place.first == nullptr) return operand.region.base;
+  char *base = operand.region.base;
+  std::int64_t offset = place.offset;
+  if (place.lane != 0) {
+    FindingText text = {"memory", "lane-overflow"};
+    text.pc = call.pc;
+    text.address = base;
+    text.message = std::string(call.name) + ": " + operand.role + " begins " + std::to_string(base - place.first) +
+                   " bytes behind the start of its array, and a lane of WRAM has " + std::to_string(lane_size()) +
+                   "; taken for an offset of all 64 lanes together";
+    report(&call.core, text);
+    offset = (base - place.first) / kLanes;
+    base = place.first + offset;
+  }
+  if (offset + bytes <= lane_size()) return base;
+  refuse(call, "out-of-bounds",
+         std::string(operand.role) + " takes " + std::to_string(bytes) + " bytes of each lane from byte " +
+             std::to_string(offset) + " on, and a lane of WRAM has " + std::to_string(lane_size()),
+         base);
+}
+
+Transfer in_wram_lanes(const Call &call, const Transfer &linear) {
+  const bool to_wram = linear.target.space == Space::kWram;
+  if (!to_wram && linear.source.space != Space::kWram) return linear;
+  Transfer spread = linear;
+  Operand &lanes = to_wram ? spread.target : spread.source;
+  Region &other = to_wram ? spread.source.region : spread.target.region;
+  const std::int64_t bytes = static_cast<std::int64_t>(lanes.region.bytes);
+  const std::int64_t share = lane_share(bytes);
+  const std::int64_t count = bytes / share;
+  lanes.region = in_lanes(lane_base(call, lanes, share), static_cast<std::size_t>(share), count);
+  other.bytes = static_cast<std::size_t>(share);
+  other.count0 = count;
+  other.stride0 = share;
+  return spread;
 }
 
 void perform(const Call &call, const Transfer &transfer) {

@@ -21,6 +21,13 @@ bool carries_out(const Core &core, const Direction &direction);
 // The pipe of asynchronous copies between these memories.
 Agent agent_of(const Direction &direction);
 
+// A linear copy to or from WRAM, spread over the lanes; any other transfer as it is.
+Transfer in_wram_lanes(const Call &call, const Transfer &linear);
+
+// The place in lane 0 that an operand in WRAM begins with, of which each lane has `bytes`. An address in another lane is taken for an
+// offset of the whole, of which each lane has a 64th: a finding. Ends the launch if a lane is too short.
+char *lane_base(const Call &call, const Operand &operand, std::int64_t bytes);
+
 // A synchronous copy between these memories goes through their pipe, behind the asynchronous ones there: when it is done, they are.
 void drain_pipe(const Call &call, const Direction &direction);
 

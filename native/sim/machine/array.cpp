@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/fork.h"
+#include "machine/lanes.h"
 #include "machine/model.h"
 
 namespace mlusim {
@@ -29,7 +30,8 @@ Registry &registry() {
 int index_of(ArraySpace space) { return static_cast<int>(space); }
 
 std::size_t room_of(const Array &array) {
-  return (array.bytes + kArrayGap + kArrayAlignment - 1) / kArrayAlignment * kArrayAlignment;
+  const std::size_t bytes = array.space == ArraySpace::wram ? std::max(array.bytes, kLanesRoom) : array.bytes;
+  return (bytes + kArrayGap + kArrayAlignment - 1) / kArrayAlignment * kArrayAlignment;
 }
 
 // Gives the array the first place in its memory that is large enough; the other end of the list if there is none between.
@@ -60,8 +62,16 @@ void initialise(const Array &array, const Core &core) {
   if (done == core.run_number) return;
   done = core.run_number;
   char *begin = range_of(array, piece_for(core, array.space)).begin;
-  std::memcpy(begin, array.initial, array.bytes);
-  if (keep_shadow()) std::memset(init_shadow(begin), 0xff, array.bytes);
+  const std::int64_t share = lane_share(static_cast<std::int64_t>(array.bytes));
+  const bool spread = array.space == ArraySpace::wram && share > 0;
+  const std::size_t bytes = spread ? static_cast<std::size_t>(share) : array.bytes;
+  const std::int64_t pieces = spread ? static_cast<std::int64_t>(array.bytes) / share : 1;
+  const char *from = static_cast<const char *>(array.initial);
+  for (std::int64_t i = 0; i < pieces; ++i, from += bytes) {
+    char *to = begin + i * (spread ? lane_size() : 0);
+    std::memcpy(to, from, bytes);
+    if (keep_shadow()) std::memset(init_shadow(to), 0xff, bytes);
+  }
 }
 
 }  // namespace

@@ -22,6 +22,8 @@ constexpr Severity kRemark = Severity::kRemark;
 // docs/simulator-rules.md is made of this table; a test compares the two.
 constexpr FindingRule kRules[] = {
     {"memory", "out-of-bounds", kError, Action::kFail, "an access leaves its allocation, array or memory"},
+    {"memory", "lane-overflow", kRemark, Action::kRecord,
+     "an access behind what a WRAM array has of a lane: offsets into it count within one of 64 lanes"},
     {"memory", "wrong-space", kError, Action::kFail, "an operand lies in another memory than the instruction works on"},
     {"memory", "null-pointer", kError, Action::kFail, "an access at or close behind the null pointer"},
     {"memory", "no-allocation", kError, Action::kFail, "an access to device memory that was never allocated"},

@@ -12,6 +12,7 @@
 #include "machine/allow.h"
 #include "machine/array.h"
 #include "machine/heap.h"
+#include "machine/lanes.h"
 #include "machine/lines.h"
 #include "machine/model.h"
 
@@ -128,6 +129,11 @@ std::string describe_array(const Array &array, const Location &location, const v
   const char *at = static_cast<const char *>(address);
   std::string text = std::string(name_of(location.space)) + " array '" + array.name + "' of " +
                      std::to_string(array.bytes) + " bytes, ";
+  if (location.space == Space::kWram) {
+    const LanePlace place = lane_place(address);
+    return text + std::to_string(lane_share(static_cast<std::int64_t>(array.bytes))) + " in each lane, offset " +
+           std::to_string(place.offset) + " of lane " + std::to_string(place.lane);
+  }
   if (range.holds(at)) return text + "offset " + std::to_string(at - range.begin);
   return text + std::to_string(at - range.end) + " bytes behind its end";
 }

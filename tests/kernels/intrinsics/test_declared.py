@@ -16,6 +16,7 @@ from kernels.intrinsics import (
     test_elementwise,
     test_layout,
     test_math,
+    test_matrix,
     test_pool_index,
     test_reduce,
 )
@@ -150,7 +151,16 @@ def test_every_intrinsic_is_described_once(toolchain: Toolchain) -> None:
 
 
 def test_every_intrinsic_is_called_by_a_test(toolchain: Toolchain) -> None:
-    modules = (test_atomic, test_convert, test_elementwise, test_layout, test_math, test_pool_index, test_reduce)
+    modules = (
+        test_atomic,
+        test_convert,
+        test_elementwise,
+        test_layout,
+        test_math,
+        test_matrix,
+        test_pool_index,
+        test_reduce,
+    )
     called = {call for module in modules for arch in (270, 372, 592) for call in module.statements(arch)}
     text = "\n".join([*called, *(path.read_text(encoding="utf-8") for path in HERE.glob("*.mlu"))])
     # assert() is the call of the other one.

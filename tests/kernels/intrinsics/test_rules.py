@@ -13,6 +13,7 @@ from kernels.intrinsics import test_convert as conversions
 from kernels.intrinsics import test_elementwise as elementwise
 from kernels.intrinsics import test_layout as layouts
 from kernels.intrinsics import test_math as functions
+from kernels.intrinsics import test_matrix as matrices
 from kernels.intrinsics import test_pool_index as places
 from kernels.intrinsics import test_reduce as reductions
 from kernels.intrinsics.calls import DTYPES, Calls, Done
@@ -110,7 +111,7 @@ def in_order_of_numbers(samples: list[Sample]) -> list[object]:
 
 def all_statements(arch: int) -> list[str]:
     """Everything that the other modules call, and the variants of it that this one needs."""
-    modules = (atomics, conversions, elementwise, functions, layouts, places, reductions)
+    modules = (atomics, conversions, elementwise, functions, layouts, matrices, places, reductions)
     found = [statement for module in modules for statement in module.statements(arch)]
     variants = [*MISPLACED, *OVERLAPPING, *dict(SPOILED)] if arch == ARCH else []
     return [*found, *variants, UNALIGNED_ATOMIC]

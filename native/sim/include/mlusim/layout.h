@@ -51,5 +51,10 @@ MLUSIM_PAD_VALUE_TYPES(MLUSIM_PAD_SIDES_VALUE, __bang_pad);
 #define MLUSIM_RESHAPE(T, name) MLUSIM_API void name(T *dst, const T *src, int n, int h, int w, int c)
 MLUSIM_LAYOUT_TYPES(MLUSIM_RESHAPE, __bang_reshape_nchw2nhwc);
 MLUSIM_LAYOUT_TYPES(MLUSIM_RESHAPE, __bang_reshape_nhwc2nchw);
+// Rows of h * w * c elements, put together by the lane of WRAM that they belong to: row r to lane r % 64.
+MLUSIM_LAYOUT_TYPES(MLUSIM_RESHAPE, __bang_reshape_filter);
+#if MLUSIM_SINCE(392)
+MLUSIM_RESHAPE(bfloat16_t, __bang_reshape_filter);
+#endif
 
 #endif  // MLUSIM_LAYOUT_H_

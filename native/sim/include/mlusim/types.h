@@ -37,6 +37,11 @@ typedef std::int8_t fix8;
 #define P_HALF_INF 0x7C00
 #define N_HALF_INF 0xFC00
 
+// Two integers of 4 bits: the one with the even number in the lower half.
+struct int4x2_t {
+  std::uint8_t bits;
+};
+
 // Only conversions and vector instructions work on it.
 struct bfloat16_t {
   std::uint16_t bits;

@@ -1,0 +1,118 @@
+// The tensor unit: products with a filter in WRAM, whose row r lies in lane r % 64, one behind the other there.
+#ifndef MLUSIM_MATRIX_H_
+#define MLUSIM_MATRIX_H_
+
+#include "mlusim/types.h"
+
+// dst[m][n] = sum over k of src[m][k] * filter[n][k].
+#if MLUSIM_SINCE(372)
+#define MLUSIM_MATMUL(T, S, name) MLUSIM_API void name(T *dst, const S *src, const S *filter, int m, int k, int n)
+MLUSIM_MATMUL(float, float, __bang_matmul);
+MLUSIM_MATMUL(half, half, __bang_matmul);
+MLUSIM_MATMUL(float, half, __bang_matmul);
+#if MLUSIM_SINCE(392)
+MLUSIM_MATMUL(bfloat16_t, bfloat16_t, __bang_matmul);
+MLUSIM_MATMUL(float, bfloat16_t, __bang_matmul);
+#endif
+#endif
+
+// Types of dst, src and filter. Products of integers are scaled by 2^fix_position.
+#define MLUSIM_FIXED_PRODUCTS(form, name) \
+  form(half, int8, int8, name);           \
+  form(half, int16, int8, name);          \
+  form(half, int16, int16, name);         \
+  form(float, int8, int8, name);          \
+  form(float, int16, int8, name);         \
+  form(float, int16, int16, name);        \
+  form(half, int4x2_t, int4x2_t, name);   \
+  form(half, int8, int4x2_t, name);       \
+  form(half, int16, int4x2_t, name);      \
+  form(float, int4x2_t, int4x2_t, name);  \
+  form(float, int8, int4x2_t, name);      \
+  form(float, int16, int4x2_t, name)
+#define MLUSIM_INT16_PRODUCTS(form, name) \
+  form(int16, int8, int8, name);          \
+  form(int16, int16, int8, name);         \
+  form(int16, int16, int16, name)
+#define MLUSIM_NEWER_FIXED_PRODUCTS(form, name) \
+  form(half, int4x2_t, int8, name);             \
+  form(half, int4x2_t, int16, name);            \
+  form(float, int4x2_t, int8, name);            \
+  form(float, int4x2_t, int16, name)
+#define MLUSIM_REAL_PRODUCTS(form, name) \
+  form(float, float, float, name);       \
+  form(float, half, half, name);         \
+  form(float, float, half, name);        \
+  form(float, half, float, name)
+#define MLUSIM_BFLOAT16_PRODUCTS(form, name) \
+  form(float, bfloat16_t, bfloat16_t, name); \
+  form(float, float, bfloat16_t, name);      \
+  form(float, bfloat16_t, float, name)
+
+// An image of height, width and channels; filters of so many rows, columns and channels, one for each channel of dst. Taps lie
+// in_dilation apart in the image, results out_dilation apart in dst.
+#define MLUSIM_CONV_SIZES                                                                                             \
+  int channel_input, int height, int width, int kernel_height, int kernel_width, int stride_width, int stride_height, \
+      int channel_output
+#define MLUSIM_CONV_DILATIONS \
+  int in_dilation_width = 1, int in_dilation_height = 1, int out_dilation_width = 1, int out_dilation_height = 1
+#define MLUSIM_CONV_FIXED(T, S, F, name)                                                           \
+  MLUSIM_API void name(T *dst, const S *src, const F *filter, MLUSIM_CONV_SIZES, int fix_position, \
+                       MLUSIM_CONV_DILATIONS)
+// `more` is a bias for each channel, or what is added to each result.
+#define MLUSIM_CONV_FIXED_MORE(T, S, F, name)                                                                     \
+  MLUSIM_API void name(T *dst, const S *src, const F *filter, const T *more, MLUSIM_CONV_SIZES, int fix_position, \
+                       MLUSIM_CONV_DILATIONS)
+#define MLUSIM_CONV_REAL(T, S, F, name) \
+  MLUSIM_API void name(T *dst, const S *src, const F *filter, MLUSIM_CONV_SIZES, MLUSIM_CONV_DILATIONS)
+#define MLUSIM_CONV_REAL_MORE(T, S, F, name) \
+  MLUSIM_API void name(T *dst, const S *src, const F *filter, const T *more, MLUSIM_CONV_SIZES, MLUSIM_CONV_DILATIONS)
+
+MLUSIM_FIXED_PRODUCTS(MLUSIM_CONV_FIXED, __bang_conv);
+MLUSIM_FIXED_PRODUCTS(MLUSIM_CONV_FIXED_MORE, __bang_conv);
+MLUSIM_INT16_PRODUCTS(MLUSIM_CONV_FIXED, __bang_conv);
+MLUSIM_INT16_PRODUCTS(MLUSIM_CONV_FIXED_MORE, __bang_conv);
+MLUSIM_CONV_FIXED(float, int, int16, __bang_conv);
+MLUSIM_FIXED_PRODUCTS(MLUSIM_CONV_FIXED_MORE, __bang_conv_partial);
+#if MLUSIM_SINCE(300)
+MLUSIM_NEWER_FIXED_PRODUCTS(MLUSIM_CONV_FIXED, __bang_conv);
+MLUSIM_NEWER_FIXED_PRODUCTS(MLUSIM_CONV_FIXED_MORE, __bang_conv);
+MLUSIM_NEWER_FIXED_PRODUCTS(MLUSIM_CONV_FIXED_MORE, __bang_conv_partial);
+#endif
+#if MLUSIM_SINCE(300) && MLUSIM_NOT(322)
+MLUSIM_REAL_PRODUCTS(MLUSIM_CONV_REAL, __bang_conv);
+MLUSIM_REAL_PRODUCTS(MLUSIM_CONV_REAL_MORE, __bang_conv_partial);
+#endif
+#if MLUSIM_SINCE(392)
+MLUSIM_BFLOAT16_PRODUCTS(MLUSIM_CONV_REAL, __bang_conv);
+MLUSIM_BFLOAT16_PRODUCTS(MLUSIM_CONV_REAL_MORE, __bang_conv_partial);
+#endif
+
+// dst[h] = sum over w of src[w] * weight[h][w], scaled by 2^fix_position, and the bias.
+#define MLUSIM_MLP_PRODUCTS(form, name) \
+  form(half, int8, int8, name);         \
+  form(half, int16, int8, name);        \
+  form(half, int16, int16, name);       \
+  form(float, int8, int8, name);        \
+  form(float, int16, int8, name);       \
+  form(float, int16, int16, name);      \
+  form(int16, int8, int8, name);        \
+  form(int16, int16, int8, name);       \
+  form(int16, int16, int16, name)
+#define MLUSIM_MLP(T, S, F, name) \
+  MLUSIM_API void name(T *dst, const S *src, const F *weight, int height, int width, int fix_position)
+#define MLUSIM_MLP_BIAS(T, S, F, name) \
+  MLUSIM_API void name(T *dst, const S *src, const T *bias, const F *weight, int height, int width, int fix_position)
+MLUSIM_MLP_PRODUCTS(MLUSIM_MLP, __bang_mlp);
+MLUSIM_MLP_PRODUCTS(MLUSIM_MLP_BIAS, __bang_mlp);
+MLUSIM_MLP_BIAS(float, int, int16, __bang_mlp);
+
+#if MLUSIM_SINCE(592)
+// dst[r][c] = weight[r] * src[r][c] (+ addend[r][c]); `ones` in WRAM are that.
+MLUSIM_API void __bang_expand_channel_mul(float *dst, const float *weight, const float *ones, const float *src,
+                                          int rows, int channels);
+MLUSIM_API void __bang_expand_channel_mul_add(float *dst, const float *weight, const float *ones, const float *src,
+                                              const float *addend, int rows, int channels);
+#endif
+
+#endif  // MLUSIM_MATRIX_H_
