@@ -7,11 +7,13 @@ expected.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from pymluops.enums import Status
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from pymluops.sim import Finding
 
 __all__ = [
@@ -112,6 +114,9 @@ class ExecutionFailedError(MluOpError):
     ----------
     findings : tuple of Finding
         Empty on anything but the simulator; see `pymluops.sim`.
+    outputs : dict of str to ndarray
+        What a kernel of `pymluops.bang` had written when it failed, by parameter: for each array in host memory that
+        it was to write to. The arrays themselves are as they were.
     """
 
     _STATUS = Status.EXECUTION_FAILED
@@ -121,6 +126,7 @@ class ExecutionFailedError(MluOpError):
     ) -> None:
         super().__init__(detail, function=function, status=status)
         self.findings = findings
+        self.outputs: dict[str, NDArray[Any]] = {}
 
     def __reduce__(self) -> tuple[object, ...]:
         return _restore_findings, (type(self), self.detail, self.function, int(self.status), self.findings)

@@ -26,14 +26,19 @@ cdef class ArrayArgument:
         Whether it lies in the memory of a device.
     address : int
         Where it lies.
+    writes : bool
+        Whether the function may write to it.
+    left : bytearray or None
+        What a kernel that failed left in the copy on the device of an array that it may write to.
     """
 
     cdef View view
     cdef object array
     cdef DeviceArray held
-    cdef bint writes
+    cdef readonly bint writes
     cdef readonly bint on_device
     cdef char *place  # on the device, for an array in host memory
+    cdef readonly object left
 
     def __cinit__(self, caller, str argument not None, array, bint writes, Backend backend not None):
         cdef View *view = &self.view
@@ -155,6 +160,20 @@ cdef class ArrayArgument:
             status = backend.table.cnrtMemcpy(self.view.data, self.place, size, cnrtMemcpyDevToHost)
         if status != 0:
             raise device_failure(backend, "cnrtMemcpy", status)
+        return 0
+
+    cdef int save_what_is_left(self, Backend backend) except -1:
+        cdef size_t size = self.view.count * self.view.itemsize
+        cdef char *target
+        cdef int status
+        if not self.writes or self.place == NULL:
+            return 0
+        left = bytearray(size)
+        target = PyByteArray_AsString(left)
+        with nogil:
+            status = backend.table.cnrtMemcpy(target, self.place, size, cnrtMemcpyDevToHost)
+        if status == 0:
+            self.left = left
         return 0
 
     cdef void unstage(self, Backend backend) noexcept:

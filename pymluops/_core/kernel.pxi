@@ -136,7 +136,10 @@ cdef int launch_staged(caller, Backend backend, QueueState queue, KernelLaunch l
         if status != 0:
             raise launch_failure(caller, backend, status)
         if synced != 0:
-            raise device_failure(backend, "cnrtQueueSync", synced)
+            failure = device_failure(backend, "cnrtQueueSync", synced)
+            for array in staged:
+                array.save_what_is_left(backend)
+            raise failure
         for array in staged:
             array.bring_back(backend)
     finally:

@@ -31,23 +31,31 @@ from pymluops._arguments import is_integer
 from pymluops._shown import one_line, shortened, shown
 from pymluops.bang import _coverage
 from pymluops.bang._build import Build, Input
+from pymluops.bang._check import CheckReport, Difference, Found, check, usual_schedules
 from pymluops.bang._compilers import find_compiler
 from pymluops.bang._headers import quoted, read_text
 from pymluops.bang._module import HostFunction, Kernel, Launch, Module
 from pymluops.bang._registry import Parameter, Signature
+from pymluops.bang._runs import Run
 from pymluops.errors import BadParamError, BadParamTypeError
 from pymluops.sim._library import simulator
 from pymluops.sim.toolchain import CompileError, Simulator, cards
 
 __all__ = [
+    "CheckReport",
     "CompileError",
+    "Difference",
+    "Found",
     "HostFunction",
     "Kernel",
     "Launch",
     "Module",
     "Parameter",
+    "Run",
     "Signature",
+    "check",
     "compile",
+    "usual_schedules",
 ]
 
 _MACRO = re.compile(r"^[A-Za-z_]\w*(\([\w, .]*\))?$")

@@ -9,12 +9,14 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple, cast
 
+from numpy.typing import NDArray
+
 from pymluops._arguments import Names, as_numbers, is_integer, refusal, shown
 from pymluops._core import ArrayArgument, Backend, Queue, call_compiled, launch_kernel
 from pymluops._shown import one_line, shortened
 from pymluops.bang._registry import FUNCTION, KERNEL, TEMPLATE, Entry, Signature, read_entries
-from pymluops.bang._values import Converter, converter, result_of
-from pymluops.errors import ArchMismatchError, BadParamError, BadParamTypeError
+from pymluops.bang._values import Converter, array_of, converter, result_of
+from pymluops.errors import ArchMismatchError, BadParamError, BadParamTypeError, ExecutionFailedError
 from pymluops.sim._devices import prefer_card
 from pymluops.sim.toolchain import card_of
 
@@ -157,7 +159,7 @@ class Launch:
             If the module was compiled for another architecture than that of the device that was chosen.
         ExecutionFailedError
             If the kernel failed and the call waited for it; else by the next wait for the queue. ``error.findings``
-            tells what the simulator found.
+            tells what the simulator found, ``error.outputs`` what the kernel had written to arrays in host memory.
         """
         callee = self._callee
         callee.require_count(arguments)
@@ -169,11 +171,41 @@ class Launch:
                 values.append(convert(argument, module.backend))
             kind = KINDS[self.kind]
             launch_kernel(callee.caller, module.backend, self.queue, callee.address, self.dim, kind, tuple(values))
+        except ExecutionFailedError as error:
+            error.outputs = self._left(values, arguments)
+            raise
         finally:
             release(values)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Kernel.__getitem__, (self.kernel, (self.dim, self.kind, self.queue))
+
+    def convert(self, arguments: Sequence[Any]) -> list[Any]:
+        """Return what a kernel gets for the arguments: bytes, `ArrayArgument` or None; `release` them."""
+        self._callee.require_count(tuple(arguments))
+        values: list[Any] = []
+        try:
+            for number, argument in enumerate(arguments):
+                values.append(self.convert_one(number, argument))
+        except BaseException:
+            release(values)
+            raise
+        return values
+
+    def convert_one(self, number: int, argument: Any) -> Any:
+        """Return what a kernel gets for the argument of a number."""
+        return self._callee.converters[number](argument, self._callee.module.backend)
+
+    def in_queue(self, queue: Queue) -> Launch:
+        """Return the same launch for another queue."""
+        return Launch(self.kernel, self._callee, self.dim, self.kind, queue)
+
+    def _left(self, values: Sequence[Any], arguments: Sequence[Any]) -> dict[str, NDArray[Any]]:
+        return {
+            parameter.name: array_of(value.left, value, given)
+            for parameter, value, given in zip(self.kernel.signature.parameters, values, arguments, strict=False)
+            if isinstance(value, ArrayArgument) and value.left is not None
+        }
 
     def __repr__(self) -> str:
         return f"<pymluops.bang.Launch {self.kernel.name}[{self.dim}, {self.kind!r}]>"

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import struct
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
+
+import numpy as np
+from numpy.typing import NDArray
 
 from pymluops._arguments import Caller, is_integer, real, refusal, shown
 from pymluops._core import ArrayArgument, Backend, Queue
@@ -13,7 +17,7 @@ from pymluops.dtypes import data_type_name
 from pymluops.enums import DataType
 from pymluops.errors import BadParamError
 
-__all__ = ["Converter", "converter", "result_of"]
+__all__ = ["Converter", "array_of", "converter", "result_of"]
 
 #: Makes the C value of a Python value; the library is where arrays on the device must lie.
 Converter = Callable[[Any, Backend], "bytes | ArrayArgument | Queue | None"]
@@ -178,6 +182,36 @@ def _structure(caller: Caller, parameter: Parameter, c_type: CType) -> Converter
         return packed
 
     return convert
+
+
+# ---- Arrays that a kernel left ---------------------------------------------------------------------------------------
+
+
+def array_of(memory: bytes | bytearray, value: ArrayArgument, given: object) -> NDArray[Any]:
+    """Return what lies in memory as an array like one that was given as an argument.
+
+    Parameters
+    ----------
+    memory : bytes or bytearray
+        As many bytes as the argument has.
+    value : ArrayArgument
+        The argument as a kernel gets it.
+    given : object
+        The argument: the NumPy array, PyTorch tensor or the like.
+
+    Returns
+    -------
+    ndarray
+        Of the same shape. Of the same element type, if NumPy has it; else of integers of that size, or of bytes.
+    """
+    dtype: np.dtype[Any]
+    if isinstance(given, np.ndarray):
+        dtype = cast("NDArray[Any]", given).dtype
+    else:
+        name = value.dtype_name
+        dtype = np.dtype(name if hasattr(np, name) else f"u{value.itemsize}" if value.itemsize <= 8 else "u1")
+    flat: NDArray[Any] = np.frombuffer(memory, dtype)
+    return flat.reshape(value.shape) if flat.size == math.prod(value.shape) else flat
 
 
 # ---- Results ---------------------------------------------------------------------------------------------------------

@@ -4,8 +4,9 @@
 the launch, the call or the wait for it raises `pymluops.ExecutionFailedError`, whose message is the report and whose
 ``findings`` are the findings as data.
 
-Three environment variables are read when the library is loaded: ``PYMLUOPS_SIM_DEVICE``, for `set_device`,
-``PYMLUOPS_SIM_CHECK``, for `set_checks`, and ``PYMLUOPS_SIM_RULES``, for `set_rules`.
+Four environment variables are read when the library is loaded: ``PYMLUOPS_SIM_DEVICE``, for `set_device`,
+``PYMLUOPS_SIM_CHECK``, for `set_checks`, ``PYMLUOPS_SIM_RULES``, for `set_rules`, and ``PYMLUOPS_SIM_SCHEDULE``, for
+`set_schedule`.
 
 All functions are about the default backend if that is a simulator, else about ``pymluops.load("sim")``. Device,
 checkers and findings are those of the process, for all threads.
@@ -16,18 +17,31 @@ from pymluops._core import Backend
 from pymluops.errors import MluOpError, NotInitializedError
 from pymluops.sim._checks import checking, checks, set_checks, set_checks_of, set_time_limit, time_limit
 from pymluops.sim._devices import DeviceModel, device, devices, set_device, set_device_of
-from pymluops.sim._findings import Counters, Finding, clear_findings, counters, findings, report
+from pymluops.sim._findings import (
+    CoreState,
+    Counters,
+    Finding,
+    clear_findings,
+    core_states,
+    counters,
+    findings,
+    report,
+)
 from pymluops.sim._neuware import neuware
 from pymluops.sim._rules import Rule, rules, set_rules, set_rules_of
+from pymluops.sim._schedules import Schedule, schedule, scheduling, set_schedule, set_schedule_of
 
 __all__ = [
+    "CoreState",
     "Counters",
     "DeviceModel",
     "Finding",
     "Rule",
+    "Schedule",
     "checking",
     "checks",
     "clear_findings",
+    "core_states",
     "counters",
     "device",
     "devices",
@@ -35,9 +49,12 @@ __all__ = [
     "neuware",
     "report",
     "rules",
+    "schedule",
+    "scheduling",
     "set_checks",
     "set_device",
     "set_rules",
+    "set_schedule",
     "set_time_limit",
     "time_limit",
 ]
@@ -55,6 +72,7 @@ def read_environment(backend: Backend) -> None:
         ("PYMLUOPS_SIM_DEVICE", set_device_of),
         ("PYMLUOPS_SIM_CHECK", set_checks_of),
         ("PYMLUOPS_SIM_RULES", set_rules_of),
+        ("PYMLUOPS_SIM_SCHEDULE", set_schedule_of),
     ):
         value = _environment.text(variable)
         if value is None:

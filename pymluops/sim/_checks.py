@@ -10,7 +10,7 @@ from pymluops._core import Backend
 from pymluops._shown import one_line, shortened, shown
 from pymluops.errors import BadParamError
 from pymluops.sim._library import done, last_error, simulator
-from pymluops.sim._rules import Rules, rules_of, set_rules_of
+from pymluops.sim._rules import Rules, rules_of, set_rules_of, text_of_rules
 
 #: What `set_checks` takes: names in a text with commas or one by one, ``"all"``, ``"none"`` or None.
 Checks: TypeAlias = "str | Iterable[str] | None"
@@ -79,6 +79,33 @@ def checking(checks: Checks = "all", rules: Rules = None) -> Generator[None]:
     try:
         set_checks_of(backend, checks)
         yield
+    finally:
+        done(backend, "set_checks", backend.lib.mlusimSetChecks(before))
+        set_rules_of(backend, {rule.name: rule.action for rule in rules_before})
+
+
+@contextmanager
+def recording(backend: Backend, checks: Checks, rules: Rules) -> Generator[frozenset[str]]:
+    """Record what would let launches fail, until the block ends; gives the names of the rules which that concerns.
+
+    Parameters
+    ----------
+    backend : Backend
+        The simulator.
+    checks : str, iterable of str or None
+        The checkers, as for `set_checks`.
+    rules : mapping, str or None
+        What else is to happen for rules, as for `set_rules`; those it does not name do what they do now.
+    """
+    before, rules_before = backend.lib.mlusimGetChecks(), rules_of(backend)
+    try:
+        if rules is not None:
+            present = ",".join(f"{rule.name}={rule.action}" for rule in rules_before)
+            set_rules_of(backend, f"{present},{text_of_rules(rules)}")
+        actions = {rule.name: rule.action for rule in rules_of(backend)}
+        set_rules_of(backend, {name: "record" if action == "fail" else action for name, action in actions.items()})
+        set_checks_of(backend, checks)
+        yield frozenset(name for name, action in actions.items() if action == "fail")
     finally:
         done(backend, "set_checks", backend.lib.mlusimSetChecks(before))
         set_rules_of(backend, {rule.name: rule.action for rule in rules_before})

@@ -86,15 +86,67 @@ class Counters(NamedTuple):
     live_notifiers: int
 
 
+class CoreState(NamedTuple):
+    """Where one core was when a launch ended early.
+
+    Attributes
+    ----------
+    task, cluster, core : int
+        taskId, clusterId and coreId; the memory core is 0x80.
+    state : str
+        ``running``: it ended the launch; ``ready``: it could have gone on; ``waiting``: at a barrier or a lock;
+        ``ended``.
+    instruction : str
+        The barrier or lock that it waits at, else the intrinsic that it called last.
+    lock : int
+        The number of the lock that it waits for; else -1.
+    file, line : str, int
+        Where that is in the source; empty and 0 if unknown.
+    """
+
+    task: int
+    cluster: int
+    core: int
+    state: str
+    instruction: str
+    lock: int
+    file: str
+    line: int
+
+    def __str__(self) -> str:
+        core = "memory core" if self.core == 0x80 else f"task {self.task}, core {self.core}"
+        text = f"cluster {self.cluster}, {core}: {self.state}"
+        if self.instruction:
+            text += f" at {self.instruction}" + (f" {self.lock}" if self.lock >= 0 else "")
+        return f"{text} ({self.file}:{self.line})" if self.file else text
+
+
+def core_states() -> list[CoreState]:
+    """Return where each core was of the job that the last launch to end early was in.
+
+    A launch ends early by a deadlock, the end of the time limit, an interrupt or a fault.
+    """
+    backend = simulator()
+    described = backend.ffi.new("mlusimCoreState *")
+    found: list[CoreState] = []
+    while backend.lib.mlusimGetCoreState(len(found), described) == 0:
+        found.append(from_c(CoreState, backend, described))
+    return found
+
+
 def findings() -> list[Finding]:
     """Return the findings of all launches since `clear_findings`, oldest first."""
     backend = simulator()
-    return _findings_from(backend, 0)
+    return findings_from(backend, 0)
 
 
 def clear_findings() -> None:
     """Forget all findings."""
-    backend = simulator()
+    clear_findings_of(simulator())
+
+
+def clear_findings_of(backend: Backend) -> None:
+    """Forget all findings of one library."""
     backend.lib.mlusimClearFindings()
     _reported.pop(backend.path, None)
 
@@ -117,7 +169,7 @@ def take_failure(backend: Backend) -> tuple[str, tuple[Finding, ...]]:
     start = _reported.get(backend.path, 0)
     if start > backend.lib.mlusimGetFindingCount():  # cleared by another caller
         start = 0
-    found = _findings_from(backend, start)
+    found = findings_from(backend, start)
     _reported[backend.path] = start + len(found)
     # The report is about a launch that failed; what the host did wrong belongs to none.
     found = [finding for finding in found if finding.launch_failed]
@@ -128,7 +180,8 @@ def take_failure(backend: Backend) -> tuple[str, tuple[Finding, ...]]:
 register_simulator(take_failure)
 
 
-def _findings_from(backend: Backend, start: int) -> list[Finding]:
+def findings_from(backend: Backend, start: int) -> list[Finding]:
+    """Return the findings of one library, from that with the number `start` on."""
     described = backend.ffi.new("mlusimFinding *")
     found: list[Finding] = []
     while backend.lib.mlusimGetFinding(start + len(found), described) == 0:

@@ -84,12 +84,18 @@ def rules_of(backend: Backend) -> list[Rule]:
 
 def set_rules_of(backend: Backend, rules: Rules) -> None:
     """Say what happens when rules of one library are broken, which knows their names."""
-    text = rules if isinstance(rules, str) else ",".join(_words(rules))
-    if "\0" in text:
-        raise _refusal(text)
+    text = text_of_rules(rules)
     status = backend.lib.mlusimSetRules(text.encode("utf-8", "surrogateescape"))
     if status != 0:
         raise BadParamError(f"set_rules: {shortened(one_line(last_error(backend)), 300)}")
+
+
+def text_of_rules(rules: Rules) -> str:
+    """Return the words for the library."""
+    text = rules if isinstance(rules, str) else ",".join(_words(rules))
+    if "\0" in text:
+        raise _refusal(text)
+    return text
 
 
 def _words(rules: Mapping[str, str] | None) -> list[str]:

@@ -158,6 +158,8 @@ def _gnu_options() -> list[tuple[str, ...]]:
         "-fno-ipa-icf",
         "-fno-crossjumping",
         "-fno-tree-tail-merge",
+        # A core that polls memory lets the others run.
+        "--param=tsan-distinguish-volatile=1",
         # Two libraries in one process must not share the static variables of inline functions.
         "-fno-gnu-unique",
         # On the device a literal without suffix is a float.
@@ -172,6 +174,7 @@ def _clang_options() -> list[tuple[str, ...]]:
         ("-Xclang", "-cl-single-precision-constant"),
         ("-Xclang", "-ffloat16-excess-precision=none"),
         ("-mllvm", "-tsan-instrument-func-entry-exit=0"),
+        ("-mllvm", "-tsan-distinguish-volatile=1"),
     ]
 
 

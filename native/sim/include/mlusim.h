@@ -107,6 +107,25 @@ MLUSIM_API int mlusimSetRules(const char *rules);
 /* Copies the rule number `index`, or returns -1 behind the last. */
 MLUSIM_API int mlusimGetRule(int index, mlusimRule *rule);
 
+/* What launches do, from now on, where a device promises nothing: "copies=early,cores=random,memory=nan,seed=7" and the like.
+ *   copies: asynchronous copies with an end off chip happen late, when they are waited for; early, when they are issued; or at random
+ *           moments between.
+ *   cores:  take turns in a fixed order, each until it waits; or in random order and after random numbers of instructions.
+ *   memory: NRAM, WRAM and SRAM at the start of a task, and device memory that was allocated just now, hold what was there before
+ *           (pattern), NaN (all bits are 1), zero, or noise. Of an allocation the first 256 MiB are filled.
+ *   seed:   of all that is random. The n-th launch since this call is the same for the same seed.
+ * Words that are left out mean copies=late, cores=fixed, memory=pattern and seed=0; an empty text means all of these. Blanks do not
+ * count. Without a call the environment variable PYMLUOPS_SIM_SCHEDULE says so, in the same words. */
+MLUSIM_API int mlusimSetSchedule(const char *schedule);
+
+typedef struct {
+  char copies[16];
+  char cores[16];
+  char memory[16];
+  uint64_t seed;
+} mlusimSchedule;
+MLUSIM_API int mlusimGetSchedule(mlusimSchedule *schedule);
+
 /* Seconds that one launch may take before it is ended; 0: no limit. */
 MLUSIM_API double mlusimGetTimeLimit(void);
 MLUSIM_API int mlusimSetTimeLimit(double seconds);
@@ -141,6 +160,22 @@ MLUSIM_API void mlusimClearFindings(void);
 /* The report about the launch that failed last, for people; empty if none failed. It stays valid until the next call of this
  * thread. */
 MLUSIM_API const char *mlusimGetReport(void);
+
+/* Where one core of the job was that the last launch to end early was in: after a deadlock, the end of the time limit, a fault. */
+typedef struct {
+  int32_t task;    /* taskId; of a memory core that of its cluster's first core */
+  int32_t cluster; /* clusterId */
+  int32_t core;    /* coreId: 0x80 is the memory core */
+  char state
+      [16]; /* running: it ended the launch; ready: it could have gone on; waiting: at a barrier or a lock; ended */
+  char instruction[64]; /* the barrier or lock that it waits at, else the intrinsic that it called last */
+  int32_t lock;         /* the number of the lock that it waits for; else -1 */
+  char file[256];       /* where that is in the source; empty if unknown */
+  int32_t line;         /* 0 if unknown */
+} mlusimCoreState;
+
+/* Copies the state of core number `index` of that job, or returns -1 behind the last. */
+MLUSIM_API int mlusimGetCoreState(int index, mlusimCoreState *state);
 
 /* ---- Counters ---- */
 

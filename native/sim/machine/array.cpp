@@ -135,6 +135,16 @@ const Array *array_at(const void *address, const Location &location, bool near) 
   return near || offset < array->offset + array->bytes ? array : nullptr;
 }
 
+void for_each_array(const Unit *unit, const std::function<void(const Array &)> &visit) {
+  Registry &all = registry();
+  const std::lock_guard<ForkMutex> lock(all.mutex);
+  for (const std::vector<Array *> &arrays : all.by_offset) {
+    for (const Array *array : arrays) {
+      if (unit == nullptr || array->unit == unit) visit(*array);
+    }
+  }
+}
+
 bool unit_fits(const Unit *unit, std::string *reason) {
   const mlusimDeviceModel &model = device();
   const std::int64_t kib[kSpaces] = {model.nram_kib, model.wram_kib, model.sram_kib};

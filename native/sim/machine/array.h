@@ -2,6 +2,7 @@
 #ifndef MLUSIM_MACHINE_ARRAY_H_
 #define MLUSIM_MACHINE_ARRAY_H_
 
+#include <functional>
 #include <string>
 
 #include "machine/core.h"
@@ -20,6 +21,9 @@ const Array *array_at(const void *address, const Location &location, bool near =
 
 // Where `array` lies in the piece of memory that holds it for one core.
 Range range_of(const Array &array, const Range &piece);
+
+// Calls visit(array) for those of the file; null: for all. It must not make or end arrays.
+void for_each_array(const Unit *unit, const std::function<void(const Array &)> &visit);
 
 // Whether the arrays of the file fit together into the memories of the device; else a sentence in `*reason`.
 bool unit_fits(const Unit *unit, std::string *reason);

@@ -78,6 +78,9 @@ struct PendingCopy {
   void (*run)(const PendingCopy &copy) = nullptr;
   std::uint64_t value = 0;
   std::uint32_t element = 0;
+  // When a schedule lets it happen before it is waited for: the number of the step; and whether it has.
+  std::uint64_t due = UINT64_MAX;
+  bool landed = false;
 };
 
 }  // namespace mlusim

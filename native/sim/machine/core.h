@@ -72,6 +72,8 @@ struct Core {
   // Whether it waits for a pipe only because a synchronous copy goes through it.
   bool implied_wait = false;
 
+  unsigned polls = 0;  // of memory, in this run
+
   // The intrinsic that it called last, and from where.
   const char *intrinsic = "";
   const void *intrinsic_pc = nullptr;

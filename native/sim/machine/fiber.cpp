@@ -33,7 +33,7 @@ MLUSIM_API int mlusim_clusterId = 0;
 
 namespace mlusim {
 
-std::atomic<int> g_stop_reasons{0};
+std::atomic<int> g_attention{0};
 volatile int Unstoppable::g_depth = 0;
 
 namespace {
@@ -163,7 +163,7 @@ void handle_stop(int, siginfo_t *info, void *context) {
   const int saved = errno;
   const auto &state = *static_cast<const ucontext_t *>(context);
   const int reason = info->si_code == SI_TIMER ? kTimeLimit : kInterrupt;
-  const int known = reason == kTimeLimit ? g_stop_reasons.fetch_or(kTimeLimit) : g_stop_reasons.load();
+  const int known = reason == kTimeLimit ? g_attention.fetch_or(kTimeLimit) : g_attention.load();
   if ((known & reason) != 0 && !Unstoppable::any() && from_core(state)) {
     g_crash = {SIGALRM, nullptr, program_counter(state), true};
     errno = saved;
@@ -273,18 +273,26 @@ void ensure_fault_handlers() {
 }
 
 void start_time_limit(double seconds) {
-  g_stop_reasons.fetch_and(~kTimeLimit);
+  g_attention.fetch_and(~kTimeLimit);
   if (seconds > 0) set_timer(seconds);
 }
 
 void stop_time_limit() { set_timer(0); }
 
-void request_interrupt() { g_stop_reasons.fetch_or(kInterrupt); }
+void request_interrupt() { g_attention.fetch_or(kInterrupt); }
 
 void insist_on_interrupt() {
   if (g_handles_signals) syscall(SYS_tgkill, getpid(), g_timer_thread.load(), stop_signal());
 }
 
-void forget_interrupt() { g_stop_reasons.fetch_and(~kInterrupt); }
+void ask_for_steps(bool on) {
+  if (on) {
+    g_attention.fetch_or(kSteps);
+  } else {
+    g_attention.fetch_and(~kSteps);
+  }
+}
+
+void forget_interrupt() { g_attention.fetch_and(~kInterrupt); }
 
 }  // namespace mlusim

@@ -51,13 +51,17 @@ void request_interrupt();
 void insist_on_interrupt();
 void forget_interrupt();
 
-// Why the launch has to end now, if it has to.
-enum StopReason : int {
+// What instructions that the simulator sees have to heed: reasons to end the launch now, or a schedule that asks at each of them what
+// comes next.
+enum Attention : int {
   kTimeLimit = 1,
-  kInterrupt = 2
+  kInterrupt = 2,
+  kSteps = 4
 };
-extern std::atomic<int> g_stop_reasons;
-inline int stop_reasons() { return g_stop_reasons.load(std::memory_order_relaxed); }
+extern std::atomic<int> g_attention;
+inline int attention() { return g_attention.load(std::memory_order_relaxed); }
+inline int stop_reasons() { return attention() & (kTimeLimit | kInterrupt); }
+void ask_for_steps(bool on);
 
 // While one of these lives on a core's stack, the core is not stopped in the middle of what it does: it may hold a lock, or be
 // changing what outlives the launch.

@@ -17,6 +17,7 @@
 #include "base/thread_state.h"
 #include "machine/memory.h"
 #include "machine/model.h"
+#include "machine/schedule.h"
 
 namespace mlusim {
 namespace {
@@ -358,13 +359,17 @@ Range extend_to(char *end) {
 
 void *heap_allocate(std::size_t bytes) {
   if (bytes == 0 || !ensure_memory()) return nullptr;
-  const std::lock_guard<ForkMutex> lock(g_mutex);
-  char *begin = heap().allocate(bytes);
-  if (begin == nullptr) return nullptr;
-  clear_shadow(begin, bytes);
-  const Range grown = extend_to(begin + bytes);
-  if (grown.size() != 0) heap_grown(grown.begin, grown.end);
-  ++g_version;
+  char *begin = nullptr;
+  {
+    const std::lock_guard<ForkMutex> lock(g_mutex);
+    begin = heap().allocate(bytes);
+    if (begin == nullptr) return nullptr;
+    clear_shadow(begin, bytes);
+    const Range grown = extend_to(begin + bytes);
+    if (grown.size() != 0) heap_grown(grown.begin, grown.end);
+    ++g_version;
+  }
+  fill_allocation(begin, bytes);
   return begin;
 }
 

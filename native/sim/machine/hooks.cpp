@@ -37,9 +37,11 @@ Space space_of(const void *address) {
   return is_library_address(address) ? Space::kCode : Space::kHost;
 }
 
-void touch(const Core &core, const void *address, std::size_t bytes, Kind kind, const void *pc) {
+void touch(Core &core, const void *address, std::size_t bytes, Kind kind, const void *pc) {
   if (stop_reasons() != 0) stop_launch(pc);
-  if (!g_observers.any() || core.stack.holds(address)) return;
+  if (core.stack.holds(address)) return;
+  if (attention() != 0) attend(core, pc);
+  if (!g_observers.any()) return;
   const Unstoppable whole;
   const Space space = core.is_scratch(address) ? Space::kHost : space_of(address);
   if (space == Space::kParam || space == Space::kCode) return;
@@ -49,7 +51,7 @@ void touch(const Core &core, const void *address, std::size_t bytes, Kind kind, 
 }
 
 inline void scalar(const void *address, std::size_t bytes, Kind kind, const void *pc) {
-  if (!g_observers.any() && stop_reasons() == 0) return;
+  if (!g_observers.any() && attention() == 0) return;
   Core *core = current_core();
   if (core == nullptr || bytes == 0) return;
   core->intrinsic_pc = pc;  // checkers run on the core's stack, which may end here
@@ -57,10 +59,11 @@ inline void scalar(const void *address, std::size_t bytes, Kind kind, const void
 }
 
 // A core that polls what another one has to write must let it.
-void poll() {
-  static unsigned polls = 0;
+void poll(const void *pc) {
   Core *core = current_core();
-  if (core != nullptr && ++polls % kPollsPerTurn == 0) yield_core(*core);
+  if (core == nullptr || ++core->polls % kPollsPerTurn != 0) return;
+  core->intrinsic_pc = pc;
+  yield_core(*core);
 }
 
 }  // namespace
@@ -75,23 +78,24 @@ MLUSIM_HOOK __tsan_init(void) {}
 MLUSIM_HOOK __tsan_func_entry(void *) {}
 MLUSIM_HOOK __tsan_func_exit(void) {}
 
-#define MLUSIM_HOOKS(bytes)                                                                                           \
-  MLUSIM_HOOK __tsan_read##bytes(void *address) { mlusim::scalar(address, bytes, MLUSIM_READ, MLUSIM_PC); }           \
-  MLUSIM_HOOK __tsan_write##bytes(void *address) { mlusim::scalar(address, bytes, MLUSIM_WRITE, MLUSIM_PC); }         \
-  MLUSIM_HOOK __tsan_unaligned_read##bytes(void *address) { mlusim::scalar(address, bytes, MLUSIM_READ, MLUSIM_PC); } \
-  MLUSIM_HOOK __tsan_unaligned_write##bytes(void *address) {                                                          \
+#define MLUSIM_HOOKS(prefix, bytes)                                                                                   \
+  MLUSIM_HOOK __tsan_##prefix##read##bytes(void *address) { mlusim::scalar(address, bytes, MLUSIM_READ, MLUSIM_PC); } \
+  MLUSIM_HOOK __tsan_##prefix##write##bytes(void *address) {                                                          \
     mlusim::scalar(address, bytes, MLUSIM_WRITE, MLUSIM_PC);                                                          \
   }                                                                                                                   \
-  MLUSIM_HOOK __tsan_volatile_read##bytes(void *address) {                                                            \
+  MLUSIM_HOOK __tsan_##prefix##volatile_read##bytes(void *address) {                                                  \
     mlusim::scalar(address, bytes, MLUSIM_READ, MLUSIM_PC);                                                           \
-    mlusim::poll();                                                                                                   \
+    mlusim::poll(MLUSIM_PC);                                                                                          \
   }                                                                                                                   \
-  MLUSIM_HOOK __tsan_volatile_write##bytes(void *address) { mlusim::scalar(address, bytes, MLUSIM_WRITE, MLUSIM_PC); }
-MLUSIM_HOOKS(1)
-MLUSIM_HOOKS(2)
-MLUSIM_HOOKS(4)
-MLUSIM_HOOKS(8)
-MLUSIM_HOOKS(16)
+  MLUSIM_HOOK __tsan_##prefix##volatile_write##bytes(void *address) {                                                 \
+    mlusim::scalar(address, bytes, MLUSIM_WRITE, MLUSIM_PC);                                                          \
+  }
+#define MLUSIM_ALL_HOOKS(bytes) MLUSIM_HOOKS(, bytes) MLUSIM_HOOKS(unaligned_, bytes)
+MLUSIM_ALL_HOOKS(1)
+MLUSIM_ALL_HOOKS(2)
+MLUSIM_ALL_HOOKS(4)
+MLUSIM_ALL_HOOKS(8)
+MLUSIM_ALL_HOOKS(16)
 
 MLUSIM_HOOK __tsan_read_range(void *address, std::size_t bytes) {
   mlusim::scalar(address, bytes, MLUSIM_READ, MLUSIM_PC);
@@ -130,7 +134,7 @@ extern "C" MLUSIM_API void *__tsan_memset(void *target, int value, std::size_t b
 #define MLUSIM_ATOMICS(bits, type)                                                                                \
   extern "C" MLUSIM_API type __tsan_atomic##bits##_load(const volatile type *address, int) {                      \
     MLUSIM_ATOMIC(address, sizeof(type));                                                                         \
-    mlusim::poll();                                                                                               \
+    mlusim::poll(MLUSIM_PC);                                                                                      \
     return __atomic_load_n(address, __ATOMIC_SEQ_CST);                                                            \
   }                                                                                                               \
   MLUSIM_HOOK __tsan_atomic##bits##_store(volatile type *address, type value, int) {                              \

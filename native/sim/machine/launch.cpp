@@ -7,9 +7,11 @@
 #include <new>
 #include <utility>
 
+#include "machine/ending.h"
 #include "machine/fiber.h"
 #include "machine/model.h"
 #include "machine/observer.h"
+#include "machine/schedule.h"
 #include "machine/trap.h"
 
 extern "C" {
@@ -95,11 +97,14 @@ void begin_run(Core &core, int x, int y, int z) {
   core.run_number = ++g_run_number;
   core.finished = false;
   core.implied_wait = false;
+  core.polls = 0;
+  core.intrinsic = "";
   core.intrinsic_pc = nullptr;
   core.wait = Wait::kNothing;
   for (std::vector<PendingCopy> &copies : core.pending) copies.clear();
   g_machine.members.push_back(&core);
   for (Observer *observer : g_observers) observer->run_begin(core);
+  fill_memories(core, g_machine.launch->unit);
 }
 
 // What a fiber does with one run.
@@ -171,75 +176,10 @@ void set_wait(Core &core, Wait kind, const char *name, const void *pc) {
 
 // ---- The end of a launch ------------------------------------------------------------------------------------------------
 
-std::string place_text(const Core &core) {
-  const std::string task = "task " + std::to_string(core.task_id);
-  return core.is_mpu() ? "the memory core of cluster " + std::to_string(core.cluster) : task;
-}
-
-// No core can go on: reports which core waits at which instruction.
-void report_deadlock() {
-  const Core *first = nullptr;
-  std::string waiting;
-  std::string ended;
-  for (const Core *core : g_machine.members) {
-    if (core->finished) {
-      ended += (ended.empty() ? "" : ", ") + place_text(*core);
-      continue;
-    }
-    if (first == nullptr) first = core;
-    waiting += (waiting.empty() ? "" : ", ") + place_text(*core) + " at " + core->wait_name + " (" +
-               place_of(core->wait_pc) + ")";
-  }
-  FindingText text = {"sync", "deadlock"};
-  text.pc = first->wait_pc;
-  text.message = "no core can go on: waiting are " + waiting;
-  if (!ended.empty()) text.message += "; ended have " + ended;
-  for (const Core *core : g_machine.members) {
-    if (!core->finished && core->wait_pc != first->wait_pc) text.other_pc = core->wait_pc;
-  }
-  report_end(first, text);
-}
-
-FindingText stop_text(const void *pc) {
-  FindingText text = {"machine", "interrupted"};
-  text.pc = pc;
-  text.message = "the host interrupted the launch";
-  if ((stop_reasons() & kInterrupt) != 0) return text;
-  text.rule = "time-limit";
-  text.message = "the launch took longer than " + std::to_string(time_limit()) + " seconds";
-  return text;
-}
-
-void report_crash(const Core &core) {
-  const Crash &crash = last_crash();
-  const char *address = static_cast<const char *>(crash.address);
-  FindingText text = {"machine", "crash"};
-  text.pc = has_line(crash.pc) ? crash.pc : core.intrinsic_pc;
-  if (crash.stopped) {
-    text = stop_text(text.pc);
-  } else if (crash.signal == SIGFPE) {
-    text.rule = "division-by-zero";
-    text.message = "an integer division by zero or an overflow of one";
-  } else if (crash.signal == SIGILL) {
-    text.rule = "illegal-instruction";
-    text.message = "an instruction that the host does not have, or code that cannot be reached";
-  } else if (address >= core.stack.begin - core.stack.size() && address < core.stack.begin) {
-    text.rule = "stack-overflow";
-    text.message = "the core ran out of its stack of " + std::to_string(core.stack.size()) + " bytes";
-  } else {
-    text.rule = reinterpret_cast<std::uintptr_t>(address) < 4096 ? "null-dereference" : "invalid-address";
-    text.message = "an access to an address that holds no memory";
-    text.address = address;
-    text.size = 1;
-  }
-  report_end(&core, text);
-}
-
-void report_stop() { report_end(nullptr, stop_text(nullptr)); }
-
-// Ends the launch: fibers in the middle of a run are never resumed.
-void end_launch() {
+// Ends the launch: fibers in the middle of a run are never resumed. `running`: the core that ran when it ended, if one did.
+void end_launch(const Core *running) {
   g_machine.ended = true;
+  keep_core_states(g_machine.members, running);
   for (Core *core : g_machine.members) {
     drop_fiber(*core);  // a finished one too: the time limit may have come while it saved its state
     for (std::vector<PendingCopy> &copies : core->pending) copies.clear();
@@ -253,33 +193,44 @@ void run_until_it_waits(Core &core) {
     case Stop::kYielded:
       return;
     case Stop::kCrashed:
-      report_crash(core);
+      report_crash(g_machine.members, core);
       break;
     case Stop::kTrapped:
       break;
   }
-  end_launch();
+  end_launch(&core);
+}
+
+// One turn of each member that can go on. False if there was none, or the launch has ended.
+bool run_in_order() {
+  bool any_ran = false;
+  for (Core *core : g_machine.members) {
+    if (core->finished || core->wait != Wait::kNothing) continue;
+    any_ran = true;
+    run_until_it_waits(*core);
+    if (g_machine.ended) return false;
+  }
+  return any_ran;
+}
+
+// One turn of the member that the schedule chooses.
+bool run_one() {
+  Core *core = next_core(g_machine.members);
+  if (core == nullptr) return false;
+  run_until_it_waits(*core);
+  return !g_machine.ended;
 }
 
 // Lets the members take turns until all have finished.
 void run_members() {
-  for (;;) {
-    bool any_left = false;
-    bool any_ran = false;
-    for (Core *core : g_machine.members) {
-      if (core->finished) continue;
-      any_left = true;
-      if (core->wait != Wait::kNothing) continue;
-      any_ran = true;
-      run_until_it_waits(*core);
-      if (g_machine.ended) return;
-    }
-    if (!any_left) return;
-    if (!any_ran) {
-      report_deadlock();
-      end_launch();
-      return;
-    }
+  const bool in_order = running_schedule().cores == Turns::kFixed;
+  while (in_order ? run_in_order() : run_one()) {
+  }
+  if (g_machine.ended) return;
+  for (const Core *core : g_machine.members) {
+    if (core->finished) continue;
+    report_deadlock(g_machine.members);
+    return end_launch(nullptr);
   }
 }
 
@@ -309,7 +260,7 @@ void run_jobs(const Launch &launch) {
   for (int z = 0; z < static_cast<int>(launch.dim.z); ++z) {
     for (int y = 0; y < static_cast<int>(launch.dim.y); ++y) {
       for (int x = 0; x < static_cast<int>(launch.dim.x); x += width) {
-        if (stop_reasons() != 0) return report_stop();
+        if (stop_reasons() != 0) return report_end(nullptr, stop_text({}, nullptr));
         run_job(x, y, z);
         if (g_machine.ended) return;
       }
@@ -340,6 +291,7 @@ void begin_launch(const Launch &launch) {
   mlusim_coreDim = device().cores_per_cluster;
   mlusim_clusterDim = g_machine.clusters;
   begin_findings(launch.kernel);
+  begin_schedule();
   if (g_choose_observers != nullptr) g_choose_observers(&g_observers);
 }
 
@@ -368,8 +320,9 @@ cnrtRet_t run_launch(const Launch &launch) {
     error = run_watched(launch);
   } catch (const std::bad_alloc &) {
     stop_time_limit();
-    end_launch();
+    end_launch(nullptr);
   }
+  end_schedule();
   g_observers.count = 0;
   g_observers.init = false;
   g_machine.launch = nullptr;
@@ -387,11 +340,16 @@ Core &self(const char *intrinsic, const void *pc) {
   }
   core->intrinsic = intrinsic;
   core->intrinsic_pc = pc;
-  if (stop_reasons() != 0) stop_launch(pc);
+  if (attention() != 0) attend(*core, pc);
   return *core;
 }
 
-void stop_launch(const void *pc) { trap(stop_text(pc)); }
+void stop_launch(const void *pc) { trap(stop_text(g_machine.members, pc)); }
+
+void attend(Core &core, const void *pc) {
+  if (stop_reasons() != 0) stop_launch(pc);
+  if (!Unstoppable::any() && take_step(g_machine.members)) yield_to_scheduler(core);
+}
 
 void trap(FindingText &&text) {
   try {
@@ -419,12 +377,16 @@ void issue(Core &core, Agent agent, const PendingCopy &copy) {
     if (!copy.source.empty()) observe({core, agent, Kind::kRead, copy.source_space, copy.source, copy.name, copy.pc});
     observe({core, agent, Kind::kWrite, copy.target_space, copy.target, copy.name, copy.pc});
   }
-  if (agent == kMove) copy.run(copy);
+  if (agent == kMove) {
+    copy.run(copy);
+  } else {
+    schedule_copy(&core.pending[agent]);
+  }
 }
 
 void wait_for(Core &core, unsigned agents, const void *pc) {
   if ((agents & kWaitIo) != 0) {
-    for (const PendingCopy &copy : core.pending[kIo]) copy.run(copy);
+    land_all(&core.pending[kIo]);
     core.pending[kIo].clear();
   }
   if ((agents & kWaitMove) != 0) core.pending[kMove].clear();

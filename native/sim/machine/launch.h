@@ -52,14 +52,17 @@ void release_lock(Core &core, int lock, const void *pc);
 // Ends the launch because of stop_reasons(), on a core that is at `pc`.
 [[noreturn]] void stop_launch(const void *pc);
 
+// Heeds what attention() asks for at an instruction, before it does anything: may end the launch, or let other cores run.
+void attend(Core &core, const void *pc);
+
 // Lets other cores run: for kernels that poll memory.
 void yield_core(Core &core);
 
 // Whether the running launch is a Union one: it has SRAM and memory cores.
 bool in_union();
 
-// Queues an asynchronous copy and tells the observers of its accesses. Copies of the IO pipe happen when they are waited for. Those of
-// the move pipe happen here: kernels rely on their order with computations, so only observers notice what no sync orders.
+// Queues an asynchronous copy and tells the observers of its accesses. Copies of the IO pipe happen when the schedule says,
+// at the latest when they are waited for. Those of the move pipe happen here: kernels rely on their order with computations, so only observers notice what no sync orders.
 void issue(Core &core, Agent agent, const PendingCopy &copy);
 
 // Whether the address is among the arguments of the running launch.

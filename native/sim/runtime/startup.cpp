@@ -7,6 +7,7 @@
 #include "check/memory.h"
 #include "check/race.h"
 #include "check/sync.h"
+#include "machine/ending.h"
 #include "machine/heap.h"
 #include "machine/trap.h"
 #include "runtime/queue.h"
@@ -25,6 +26,7 @@ __attribute__((constructor)) void prepare() {
   set_observer_choice(choose_observers);
   heap_totals();
   make_finding_log();
+  make_core_states();
   scheduler();
   queue_of("", nullptr);
 }

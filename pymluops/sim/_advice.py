@@ -1,0 +1,64 @@
+"""What to do about a finding: a next step for each rule."""
+
+from __future__ import annotations
+
+__all__ = ["advice"]
+
+_ADVICE = {
+    "memory/out-of-bounds": "compare address and size with the allocation or array that is named; limit the last piece",
+    "memory/wrong-space": "pass an address in the memory that is named, or choose the copy's direction to match",
+    "memory/null-pointer": "pass memory for the pointer, or test it before it is used",
+    "memory/no-allocation": "look at where the address is computed: nothing was allocated there",
+    "memory/use-after-free": "free the memory after the queue that uses it is done",
+    "memory/host-pointer": "copy the data to the device, and pass the address of the copy",
+    "memory/device-pointer": "pass memory of the host there; cnrtMemcpy brings data back",
+    "memory/double-free": "free it once",
+    "memory/invalid-free": "free the address that cnrtMalloc gave",
+    "memory/negative-count": "limit the count before the call: n - i is negative for tasks behind the end",
+    "memory/bad-argument": "compare the argument with what the intrinsic takes",
+    "memory/unsupported-direction": "copy through another memory, or synchronously, or as one piece",
+    "memory/table-index": "limit the indices to the size of the table",
+    "memory/memory-core-access": "return early with `if (__is_mpu()) return;`, if no barrier needs the memory core",
+    "init/scalar-load": "write the bytes first: copy or set all of the buffer that is read",
+    "init/copy": "set the buffer before it is filled in part, or copy only what was computed",
+    "init/atomic": "set the memory before the first atomic, from the host or with __gdramset and a barrier",
+    "init/operand": "write the operand first, all of what the instruction reads of it",
+    "init/shared-copy": "copy only what was computed, or set the buffer first",
+    "race/between-cores": "put a barrier between the accesses, use a lock or an atomic, or divide the data",
+    "race/between-jobs": "let each job write its own part: nothing orders the jobs of a launch",
+    "race/copy-in-flight": "wait before the access: __sync_io() for copies from or to GDRAM, else __sync_move()",
+    "race/unsynced-compute": "put __sync_compute() or __sync() between the computation and the asynchronous copy",
+    "race/on-chip-order": "put a sync between the two, or say there: // mlusim: allow(race/on-chip-order)",
+    "race/equal-stores": "let one core store the value, or divide the data",
+    "race/implied-wait": "put a sync before the access, so that it does not rest on a synchronous copy",
+    "sync/never-waited": "wait for the copy, or leave it out: nothing uses what it brings",
+    "sync/drained-at-end": "wait for the copy before the kernel ends",
+    "sync/deadlock": "let all cores that a barrier counts reach it, memory cores too: return behind the last one only",
+    "sync/unlock-without-lock": "take the lock on the same core, with the same number",
+    "align/address": "align the buffer, or its parts, to what the message asks for",
+    "align/size": "round the size up to what the message asks for, and make the buffers as large",
+    "align/stride": "choose a stride that the message allows, or copy in pieces",
+    "align/segments": "divide the copy into several",
+    "align/overlap": "use a buffer of its own for the target",
+    "align/count": "leave the call out if there is nothing to do",
+    "machine/crash": "look at the line with `pymluops kernel debug`",
+    "machine/invalid-address": "look at where the address is computed; the memory checker names what lies next to it",
+    "machine/null-dereference": "pass memory for the pointer, or test it before it is used",
+    "machine/division-by-zero": "test the divisor",
+    "machine/illegal-instruction": "let every path of a function that gives a value end in a return",
+    "machine/stack-overflow": "move large local arrays to __nram__ or device memory, and bound recursion",
+    "machine/assert": "look at the values that the assertion names",
+    "machine/time-limit": "look who was to end the loop that is named; pymluops.sim.set_time_limit() gives more time",
+    "machine/interrupted": "start it again; set a time limit to be told where a launch hangs",
+}
+
+
+def advice(rule: str) -> str:
+    """Return what to do about findings of a rule; empty for a rule that this release does not know.
+
+    Parameters
+    ----------
+    rule : str
+        Checker and rule, such as ``race/between-cores``; `rules` lists them.
+    """
+    return _ADVICE.get(rule, "")
