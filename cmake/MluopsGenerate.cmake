@@ -7,7 +7,8 @@ set(MLUOPS_GENERATOR "${CMAKE_CURRENT_SOURCE_DIR}/native/abi/generate.py")
 
 # The functions that a library for a device exports in addition to that ABI.
 set(MLUOPS_DEVICE_HEADERS
-  "${CMAKE_CURRENT_SOURCE_DIR}/native/sim/include/cnrt.h" "${CMAKE_CURRENT_SOURCE_DIR}/native/sim/include/mlusim.h")
+  "${CMAKE_CURRENT_SOURCE_DIR}/native/sim/include/cnrt.h" "${CMAKE_CURRENT_SOURCE_DIR}/native/sim/include/mlusim.h"
+  "${CMAKE_CURRENT_SOURCE_DIR}/native/sim/include/mlusim_profile.h")
 
 # mluops_generate([--exports FILE] [--entries FILE] [--null-calls FILE] [--cffi FILE] [--cython FILE] [HEADERS FILE...])
 # adds a rule that generates these files with abi/generate.py from the headers above and the additional HEADERS.

@@ -174,6 +174,10 @@ class SparseConvolutionDescriptor(SettingsDescriptor):
     @property
     def num_act_out(self) -> int: ...
 
+def set_operator_listener(
+    listener: Callable[[str, tuple[Any, ...], Any, Any], object] | None,
+) -> None: ...
+
 @final
 class Operator:
     def __init__(

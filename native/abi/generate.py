@@ -1,6 +1,6 @@
 """Writes what is derived from mlu_op.h, the only declaration of the C ABI, and from the headers below it.
 
-    generate.py --header mlu_op.h [mluops_ext.h cnrt.h mlusim.h]
+    generate.py --header mlu_op.h [mluops_ext.h cnrt.h mlusim.h mlusim_profile.h]
                 [--cffi _abi.py] [--cython _table.pxi] [--exports exports.map] [--entries entries.c]
                 [--null-calls null_calls.c] [--enums enums.py]
                 [--signatures _signatures.py] [--stubs __init__.pyi]

@@ -1,5 +1,15 @@
 # One C function as a Python callable: checks from a schema, then the call. Included by _core.pyx.
 
+cdef object operator_listener = None
+
+
+def set_operator_listener(listener):
+    """Have a function called after each operator, with the C function's name, the arrays given, those returned and
+    the settings; None: no function."""
+    global operator_listener
+    operator_listener = listener
+
+
 @cython.final
 cdef class Operator(Guard):
     """One C function: checks its arguments against a schema, makes missing outputs, and calls it without the GIL.
@@ -63,7 +73,10 @@ cdef class Operator(Guard):
             raise TypeError(f"{self.name}: expected {self.tensor_count} arrays and {self.scalar_count} scalars")
         memory = self.begin(&call, small)
         try:
-            return self.run(h, &call, tensors, scalars, validate, settings, device_results)
+            result = self.run(h, &call, tensors, scalars, validate, settings, device_results)
+            if operator_listener is not None:
+                operator_listener(self.function, tensors, result, settings)
+            return result
         finally:
             for i in range(self.tensor_count):
                 release(&call.views[i])

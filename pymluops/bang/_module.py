@@ -18,6 +18,7 @@ from pymluops.bang._registry import FUNCTION, KERNEL, TEMPLATE, Entry, Signature
 from pymluops.bang._values import Converter, array_of, converter, result_of
 from pymluops.errors import ArchMismatchError, BadParamError, BadParamTypeError, ExecutionFailedError
 from pymluops.sim._devices import prefer_card
+from pymluops.sim.profiler import Memory, memory_of
 from pymluops.sim.toolchain import card_of
 
 __all__ = ["HostFunction", "Kernel", "Launch", "Module"]
@@ -63,10 +64,11 @@ class Kernel:
         Its parameters, as the source writes them.
     """
 
-    def __init__(self, module: Module, entry: Entry) -> None:
+    def __init__(self, module: Module, entry: Entry, library: Path) -> None:
         self.name = entry.signature.name
         self.signature = entry.signature
         self.module = module
+        self._library = library
         self._callee = _callee(module, entry, on_host=False)
 
     def __getitem__(self, launch: Any) -> Launch:
@@ -99,6 +101,11 @@ class Kernel:
 
     def __reduce__(self) -> tuple[Any, ...]:
         return Module.kernel, (self.module, self.name)
+
+    @property
+    def memory(self) -> Memory:
+        """The arrays in NRAM, WRAM and SRAM of the sources that it was compiled with, against what each card has."""
+        return memory_of(self.module.backend, self._library)
 
     def __repr__(self) -> str:
         return f"<pymluops.bang.Kernel {self.signature}>"
@@ -340,7 +347,7 @@ class Module:
         with self._lock:
             known = self._kernels.get(name) if isinstance(cast("object", name), str) else None
             if known is None:
-                known = self._kernels[name] = Kernel(self, self._kernel_entry(name))
+                known = self._kernels[name] = Kernel(self, *self._kernel_entry(name))
             return known
 
     def function(self, name: str) -> HostFunction:
@@ -357,6 +364,11 @@ class Module:
             If there is no such function, several have this name, or Python can make no value for a parameter.
         """
         return HostFunction(self, self._entry("function", name, FUNCTION))
+
+    @property
+    def memory(self) -> Memory:
+        """The arrays that the sources declare in NRAM, WRAM and SRAM, against what each card has."""
+        return memory_of(self.backend, self.path)
 
     def require_card(self) -> None:
         """Raise `ArchMismatchError` if another card was chosen than this module was compiled for."""
@@ -381,13 +393,13 @@ class Module:
         known = ", ".join(entry.signature.name for entry in self._entries if entry.what in kinds) or "none"
         raise BadParamError(f"{what}: name: expected one of {known}, got {shown(name)}")
 
-    def _kernel_entry(self, name: str) -> Entry:
+    def _kernel_entry(self, name: str) -> tuple[Entry, Path]:
         instance = _INSTANCE.match(name) if isinstance(cast("object", name), str) else None
         known = {entry.signature.name for entry in self._entries if entry.what in (KERNEL, TEMPLATE)}
         if name in known or instance is None:
             entry = self._entry("kernel", name, KERNEL, TEMPLATE)
             if entry.what != TEMPLATE:
-                return entry
+                return entry, self.path
             raise BadParamError(
                 f"kernel: {name} is a template ({entry.signature}): name an instance, such as {name}<float>"
             )
@@ -399,7 +411,7 @@ class Module:
         entry = next(entry for entry in reversed(entries) if entry.what == KERNEL and entry.signature.name == name)
         if not entry.address:
             raise BadParamError(f"kernel: {name} has a parameter that Python has no value for")
-        return entry
+        return entry, library
 
     def __reduce__(self) -> tuple[Any, ...]:
         return self._compiled_again

@@ -30,12 +30,16 @@ from pymluops.sim._findings import (
 from pymluops.sim._neuware import neuware
 from pymluops.sim._rules import Rule, rules, set_rules, set_rules_of
 from pymluops.sim._schedules import Schedule, schedule, scheduling, set_schedule, set_schedule_of
+from pymluops.sim.profiler import LaunchProfile, Memory, Profile, profiling
 
 __all__ = [
     "CoreState",
     "Counters",
     "DeviceModel",
     "Finding",
+    "LaunchProfile",
+    "Memory",
+    "Profile",
     "Rule",
     "Schedule",
     "checking",
@@ -47,6 +51,7 @@ __all__ = [
     "devices",
     "findings",
     "neuware",
+    "profiling",
     "report",
     "rules",
     "schedule",

@@ -14,7 +14,7 @@ from pymluops.sim.toolchain import Simulator
 __all__ = ["neuware"]
 
 #: Headers that kernels and host code may include.
-_HEADERS = ("bang.h", "mlu.h", "cnrt.h", "mlusim.h", "mlusim_source.h", "mlusim")
+_HEADERS = ("bang.h", "mlu.h", "cnrt.h", "mlusim.h", "mlusim_profile.h", "mlusim_source.h", "mlusim")
 #: Names under which programs link the simulator: the runtime, and the driver below it.
 _LIBRARIES = ("libcnrt.so", "libcndrv.so", "libmluops_sim.so")
 _PROGRAMS = ("cncc", "bangcc")

@@ -15,7 +15,10 @@ from pathlib import Path
 HERE = Path(__file__).resolve().parent
 REPOSITORY = HERE.parents[1]
 INCLUDES = (REPOSITORY / "native" / "include", REPOSITORY / "native" / "sim" / "include", HERE / "native")
-HEADERS = (INCLUDES[0] / "mlu_op.h", INCLUDES[0] / "mluops_ext.h", INCLUDES[1] / "cnrt.h", INCLUDES[1] / "mlusim.h")
+HEADERS = (
+    *(INCLUDES[0] / name for name in ("mlu_op.h", "mluops_ext.h")),
+    *(INCLUDES[1] / name for name in ("cnrt.h", "mlusim.h", "mlusim_profile.h")),
+)
 
 #: The sources of each target beside those that all have.
 TARGETS = {

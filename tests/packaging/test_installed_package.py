@@ -96,7 +96,16 @@ def test_what_is_installed() -> None:
     assert [name for name in sources if not name.startswith(kept)] == []
     assert {
         f"pymluops/_sim/include/{name}"
-        for name in ("bang.h", "mlu.h", "cnrt.h", "mlusim.h", "mlu_op.h", "mluops_ext.h", "mluops_module.h")
+        for name in (
+            "bang.h",
+            "mlu.h",
+            "cnrt.h",
+            "mlusim.h",
+            "mlusim_profile.h",
+            "mlu_op.h",
+            "mluops_ext.h",
+            "mluops_module.h",
+        )
     } <= files
     assert {f"pymluops/sim/{name}" for name in ("toolchain.py", "cards.toml", "translator/__main__.py")} <= files
     assert "pymluops/bang/cmake/FindBANG.cmake" in files

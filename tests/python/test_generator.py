@@ -11,7 +11,13 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 INCLUDE, DEVICE = ROOT / "native/include", ROOT / "native/sim/include"
-HEADERS = [INCLUDE / "mlu_op.h", INCLUDE / "mluops_ext.h", DEVICE / "cnrt.h", DEVICE / "mlusim.h"]
+HEADERS = [
+    INCLUDE / "mlu_op.h",
+    INCLUDE / "mluops_ext.h",
+    DEVICE / "cnrt.h",
+    DEVICE / "mlusim.h",
+    DEVICE / "mlusim_profile.h",
+]
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ NATIVE = Path(__file__).resolve().parents[2] / "native"
 SIM = NATIVE / "sim"
 
 #: From the bottom to the top: a folder includes itself and those before it.
-LAYERS = ("include", "base", "machine", "check", "intrinsics", "runtime")
+LAYERS = ("include", "base", "machine", "check", "profile", "intrinsics", "runtime")
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
 
 

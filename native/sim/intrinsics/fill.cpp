@@ -34,7 +34,7 @@ bool region_to_fill(const Call &call, Space space, void *dst, int count, std::si
   *target = {"dst", Kind::kWrite, space, region};
   check_place(call, *target);
   const std::int64_t bytes = static_cast<std::int64_t>(region.bytes);
-  if (g_observers.any()) align_check(call, target, 1, {count, bytes});
+  if (g_observers.any()) announce(call, target, 1, {count, bytes});
   return true;
 }
 

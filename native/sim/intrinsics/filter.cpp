@@ -87,7 +87,7 @@ void check_target(const Call &call, const Word *src, const Mask &mask, std::int6
   if (!g_observers.any()) return;
   const std::int64_t bytes = count * std::int64_t{sizeof(Word)};
   const Operand operands[] = {nram_source("src", src, bytes), mask_operand(mask, sizeof(Word), count), target};
-  align_check(call, operands, 3, {count, bytes});
+  announce(call, operands, 3, {count, bytes});
   tell(call, target);
 }
 

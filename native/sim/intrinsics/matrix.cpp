@@ -130,7 +130,7 @@ void matmul(const Call &call, void *dst, Number kind, const Numbers &src, const 
   const Product product = {src, located(call, {"filter", filter, n, k}), m};
   const std::int64_t bytes = bytes_of(src.kind, k);
   check_product(call, product.filter, {nram_source("src", src.base, m * bytes)},
-                nram_target("dst", dst, bytes_of(kind, std::int64_t{m} * n)), {k, bytes});
+                nram_target("dst", dst, bytes_of(kind, std::int64_t{m} * n)), {k, bytes, std::int64_t{2} * m * k * n});
   run_product(product, {}, {dst, kind, n});
 }
 
@@ -143,11 +143,12 @@ void mlp(const Call &call, void *dst, Number kind, const Numbers &src, const Num
   const std::int64_t bytes = bytes_of(src.kind, width);
   const Operand source = nram_source("src", src.base, bytes);
   const Operand target = nram_target("dst", dst, bytes_of(kind, height));
+  const Amount amount = {width, bytes, std::int64_t{2} * height * width};
   if (bias.base != nullptr) {
     check_product(call, product.filter, {source, nram_source("bias", bias.base, bytes_of(kind, height))}, target,
-                  {width, bytes});
+                  amount);
   } else {
-    check_product(call, product.filter, {source}, target, {width, bytes});
+    check_product(call, product.filter, {source}, target, amount);
   }
   run_product(product, finish, {dst, kind, height});
 }
@@ -168,6 +169,7 @@ struct Image {
   std::int64_t rows() const { return windows(height, kernel_height, in_height, stride_height); }
   std::int64_t columns() const { return windows(width, kernel_width, in_width, stride_width); }
   std::int64_t depth() const { return kernel_height * kernel_width * channels; }
+  std::int64_t operations() const { return 2 * rows() * columns() * depth() * results; }
   // Places of dst from one row of results to the next.
   std::int64_t line() const { return ((columns() - 1) * out_width + 1) * out_height; }
 };
@@ -207,7 +209,7 @@ void check_convolution(const Call &call, const Convolution &c, const Filter &fil
   const Operand source =
       nram_source("src", c.src.base, image.height * bytes_of(c.src.kind, image.width * image.channels));
   const Operand target = {"dst", Kind::kWrite, Space::kNram, results_of(c)};
-  const Amount amount = {image.channels, bytes_of(c.src.kind, image.channels)};
+  const Amount amount = {image.channels, bytes_of(c.src.kind, image.channels), image.operations()};
   if (c.finish.more.base != nullptr && c.finish.each) {
     // dst may be where the partial results are, but for half of them.
     Operand partial = {"partial", Kind::kRead, Space::kNram, target.region};

@@ -115,10 +115,16 @@ void tell(const Call &call, const Operand &operand) {
   observe({call.core, kCompute, operand.kind, operand.space, operand.region, call.name, call.pc});
 }
 
+void announce(const Call &call, const Operand *operands, std::size_t count, const Amount &amount) {
+  align_check(call, operands, count, amount);
+  const Unstoppable whole;
+  for (Observer *observer : g_observers) observer->instruction(call, amount);
+}
+
 void check_operands(const Call &call, const Operand *operands, std::size_t count, const Amount &amount) {
   for (std::size_t i = 0; i < count; ++i) check_place(call, operands[i]);
   if (!g_observers.any()) return;
-  align_check(call, operands, count, amount);
+  announce(call, operands, count, amount);
   for (std::size_t i = 0; i < count; ++i) tell(call, operands[i]);
 }
 

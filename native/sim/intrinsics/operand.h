@@ -42,6 +42,9 @@ Space check_place(const Call &call, const Operand &operand);
 // Tells the checkers of the accesses, on the compute pipe.
 void tell(const Call &call, const Operand &operand);
 
+// Holds the operands against the align rules, and tells the checkers how much the instruction works on.
+void announce(const Call &call, const Operand *operands, std::size_t count, const Amount &amount);
+
 // Checks all operands, holds them against the align rules, tells the checkers. Sources stand before targets.
 void check_operands(const Call &call, const Operand *operands, std::size_t count, const Amount &amount);
 inline void check_operands(const Call &call, std::initializer_list<Operand> operands, const Amount &amount) {

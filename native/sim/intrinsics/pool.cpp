@@ -24,6 +24,7 @@ struct Windows {
   // What does not fill a window is left out.
   std::int64_t rows() const { return height < kernel_height ? 0 : (height - kernel_height) / stride_height + 1; }
   std::int64_t columns() const { return width < kernel_width ? 0 : (width - kernel_width) / stride_width + 1; }
+  std::int64_t operations() const { return rows() * columns() * channel * kernel_height * kernel_width; }
 };
 
 // The element of channel c in place (i, j) of window (row, column).
@@ -148,7 +149,7 @@ void vector_pool(const Call &call, Pool pool, Type type, const Windows &w, void 
   check_operands(call,
                  {nram_source("src", src, w.height * w.width * w.channel * size),
                   nram_target("dst", dst, w.rows() * w.columns() * w.channel * size)},
-                 {w.channel, w.channel * size});
+                 {w.channel, w.channel * size, w.operations()});
   if (g_observers.init) shadow_pool(w, size, static_cast<char *>(dst), static_cast<const char *>(src));
   run_pool(pool, type, w, static_cast<char *>(dst), static_cast<const char *>(src));
 }

@@ -18,6 +18,7 @@ struct Windows {
   std::int64_t rows() const { return height < kernel_height ? 0 : (height - kernel_height) / stride_height + 1; }
   std::int64_t columns() const { return width < kernel_width ? 0 : (width - kernel_width) / stride_width + 1; }
   std::int64_t results() const { return rows() * columns() * channel; }
+  std::int64_t operations() const { return results() * kernel_height * kernel_width; }
   // The element of a channel in place `place` of the window of a result.
   std::int64_t element(std::int64_t result, std::int64_t place) const {
     const std::int64_t window = result / channel;
@@ -86,7 +87,7 @@ void vector_pool(const Call &call, const Pool<T> &pool, const Results &to) {
     if (size <= 0) refuse(call, "bad-argument", "a window or stride of " + std::to_string(size));
   }
   const std::int64_t size = sizeof(T);
-  const Amount amount = {w.channel, w.channel * size};
+  const Amount amount = {w.channel, w.channel * size, w.operations()};
   const Operand source = nram_source("src", pool.src, w.height * w.width * w.channel * size);
   const Operand places = nram_target("index", to.places, w.results() * std::int64_t{sizeof(Index)});
   if (to.values == nullptr) {

@@ -145,6 +145,16 @@ void for_each_array(const Unit *unit, const std::function<void(const Array &)> &
   }
 }
 
+const Array *array_number(std::size_t index) {
+  Registry &all = registry();
+  const std::lock_guard<ForkMutex> lock(all.mutex);
+  for (const std::vector<Array *> &arrays : all.by_offset) {
+    if (index < arrays.size()) return arrays[index];
+    index -= arrays.size();
+  }
+  return nullptr;
+}
+
 bool unit_fits(const Unit *unit, std::string *reason) {
   const mlusimDeviceModel &model = device();
   const std::int64_t kib[kSpaces] = {model.nram_kib, model.wram_kib, model.sram_kib};

@@ -19,6 +19,9 @@ void bind_arrays(const Core &core);
 // The array whose bytes hold the address, in any core's memory; null in a gap. With `near`, the one that lies closest before it.
 const Array *array_at(const void *address, const Location &location, bool near = false);
 
+// All arrays of the loaded libraries by number, memory by memory; null behind the last.
+const Array *array_number(std::size_t index);
+
 // Where `array` lies in the piece of memory that holds it for one core.
 Range range_of(const Array &array, const Range &piece);
 

@@ -74,9 +74,10 @@ struct Core {
 
   unsigned polls = 0;  // of memory, in this run
 
-  // The intrinsic that it called last, and from where.
+  // The intrinsic that it called last, from where, and the how manyth call that is.
   const char *intrinsic = "";
   const void *intrinsic_pc = nullptr;
+  std::uint64_t calls = 0;
 
   ucontext_t context = {};
   void *asan_state = nullptr;  // of the address sanitizer

@@ -34,6 +34,7 @@ struct Transfer {
 struct Amount {
   std::int64_t elements;
   std::int64_t bytes;
+  std::int64_t operations = 0;  // where it does others than one for each element, for profiles
 };
 
 }  // namespace mlusim

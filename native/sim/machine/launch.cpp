@@ -340,6 +340,7 @@ Core &self(const char *intrinsic, const void *pc) {
   }
   core->intrinsic = intrinsic;
   core->intrinsic_pc = pc;
+  ++core->calls;
   if (attention() != 0) attend(*core, pc);
   return *core;
 }
@@ -361,6 +362,8 @@ void trap(FindingText &&text) {
   leave_for_good();
 }
 
+const Launch *running_launch() { return g_machine.launch; }
+bool launch_failed() { return g_machine.ended; }
 bool in_union() { return g_machine.clusters != 0; }
 
 bool is_argument(const void *address) {

@@ -21,6 +21,7 @@ struct Launch {
   const Unit *unit = nullptr;  // the file that the launch stands in; null if unknown
   const void *arguments = nullptr;
   std::size_t argument_bytes = 0;
+  std::uint64_t profile = 0;  // that it belongs to; 0: none
 };
 
 // Clusters of one job; 0 for Block.
@@ -58,6 +59,9 @@ void attend(Core &core, const void *pc);
 // Lets other cores run: for kernels that poll memory.
 void yield_core(Core &core);
 
+// The running launch; null between launches.
+const Launch *running_launch();
+
 // Whether the running launch is a Union one: it has SRAM and memory cores.
 bool in_union();
 
@@ -67,6 +71,9 @@ void issue(Core &core, Agent agent, const PendingCopy &copy);
 
 // Whether the address is among the arguments of the running launch.
 bool is_argument(const void *address);
+
+// Whether a core of the running launch has ended it.
+bool launch_failed();
 
 // ---- For the extension functions ----------------------------------------------------------------------------------------
 

@@ -30,6 +30,9 @@ struct AccessEvent {
   const void *pc;
 };
 
+struct Amount;
+struct Call;
+
 struct LaunchInfo {
   const char *kernel;
   unsigned dim_x, dim_y, dim_z;
@@ -47,6 +50,8 @@ class Observer {
   // agents, without a place, comes behind it.
   virtual void run_begin(const Core &) {}
   virtual void run_end(const Core &) {}
+  // An intrinsic works on so much; its accesses follow. Copies do not say so.
+  virtual void instruction(const Call &, const Amount &) {}
   virtual void access(const AccessEvent &) {}
   // An asynchronous copy enters its pipe: its accesses follow as events of the agent.
   // The core waits for the agents in `agents` (bits of AgentMask); their copies are done when this is called.

@@ -10,6 +10,7 @@
 #include <string>
 #include <utility>
 
+#include "profile/session.h"
 #include "runtime/error.h"
 #include "runtime/memory.h"
 #include "runtime/queue.h"
@@ -26,6 +27,7 @@ struct QueuedLaunch {
   QueuedLaunch(const QueuedLaunch &) = delete;
   QueuedLaunch &operator=(const QueuedLaunch &) = delete;
   ~QueuedLaunch() {
+    leave_profile(launch.profile);
     if (destroy != nullptr) destroy(const_cast<void *>(launch.arguments));
   }
 };
@@ -50,6 +52,7 @@ cnrtRet_t put_into_queue(const char *function, std::shared_ptr<QueuedLaunch> ent
   if (error != cnrtSuccess) return error;
   // The checkers may have been chosen anew since the last call that had to do with device memory.
   if (!prepare_device_memory()) return explain(cnrtErrorSysNoMem, "%s: no addresses for device memory", function);
+  entry->launch.profile = enter_profile();
   Task task;
   task.work = [entry = std::move(entry)] { return run(entry->launch); };
   return enqueue(queue, std::move(task));

@@ -10,6 +10,8 @@
 #include "machine/ending.h"
 #include "machine/heap.h"
 #include "machine/trap.h"
+#include "profile/profiler.h"
+#include "profile/session.h"
 #include "runtime/queue.h"
 #include "runtime/scheduler_internal.h"
 
@@ -23,7 +25,9 @@ __attribute__((constructor)) void prepare() {
   memory_checker();
   race_checker();
   sync_checker();
-  set_observer_choice(choose_observers);
+  profiler();
+  make_profile_sessions();
+  set_observer_choice(choose_all_observers);
   heap_totals();
   make_finding_log();
   make_core_states();

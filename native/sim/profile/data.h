@@ -1,0 +1,98 @@
+// What a profile keeps of a launch: counts by core and instruction, the modelled timeline, the arrays that were used.
+#ifndef MLUSIM_PROFILE_DATA_H_
+#define MLUSIM_PROFILE_DATA_H_
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "machine/core.h"
+#include "mlusim_profile.h"
+
+namespace mlusim {
+
+// How an instruction takes time.
+enum class Work : std::uint8_t {
+  kNone,     // a sync, a barrier or a lock
+  kScalar,   // scalar accesses
+  kCompute,  // of the vector or matrix unit
+  kOnChip,   // a copy between memories on chip
+  kOffChip,  // a copy, fill or atomic with an end off chip
+};
+
+// An instruction at one place of the source.
+struct Site {
+  const void *pc = nullptr;
+  const char *name = "";
+  Agent agent = kScalar;  // the pipe that it is in; kCompute for synchronous copies, which hold up the core
+  Work work = Work::kNone;
+  Space source = Space::kHost, target = Space::kHost;  // of a copy; kHost for a fill
+  std::uint32_t element = 0;                           // bytes of an element; 0: not known
+  bool known = true;                                   // whether the time model has figures for this instruction
+};
+
+// What one core did at one site.
+struct Tally {
+  std::uint64_t calls = 0, elements = 0, bytes = 0, charged = 0, pieces = 0, operations = 0;
+  std::uint64_t least = 0, most = 0;  // bytes of a call
+  double busy = 0;                    // modelled, ns
+};
+
+// What one core did besides.
+struct CoreTally {
+  std::uint64_t runs = 0, syncs = 0, barriers = 0;
+  std::uint64_t near_loads = 0, near_stores = 0, far_loads = 0, far_stores = 0;  // scalar, on and off chip
+  double sync_wait = 0, barrier_wait = 0, scalar = 0, end = 0;                   // modelled, ns
+};
+
+// One entry of what a core does in the order of its program.
+struct Record {
+  enum Kind : std::uint8_t {
+    kWork,
+    kSync,
+    kMeet,    // a barrier; also the start of a Union job, which waits for the one before
+    kLock,    // waits until the lock was given back `bytes` times
+    kUnlock,  // gives it back
+    kRest,    // scalar accesses only
+  };
+  std::uint32_t site = 0;
+  std::uint32_t near = 0, far = 0;  // scalar accesses before it, on and off chip
+  Kind kind = kRest;
+  std::uint8_t agents = 0;  // of kSync
+  bool job = false;         // of kMeet: the start of a job
+  double cost = 0;          // off chip: bytes to move; else ns
+  std::uint64_t bytes = 0;  // of kWork; of kMeet and kLock the number of the barrier or lock
+};
+
+// Cores and memory cores of the device; the memory core is the last one of its cluster.
+struct LaunchProfile {
+  std::string kernel, unit;
+  mlusimTimeModel model = {};
+  std::uint32_t dim[3] = {};
+  int type = 0, clusters = 0, cores_per_cluster = 0, arch = 0;
+  std::string card;
+  bool failed = false;
+  std::uint64_t instructions = 0, modelled = 0, argument_bytes = 0;
+  double estimate = 0;  // ns
+
+  std::vector<Site> sites;
+  std::vector<std::vector<Tally>> tallies;   // by place, then site
+  std::vector<CoreTally> cores;              // by place
+  std::vector<std::vector<Record>> records;  // by place; empty once the timeline is made
+  std::vector<std::uint32_t> meetings;       // cores that meet, by number of the barrier
+  std::vector<mlusimProfileEvent> events;
+  std::vector<mlusimArray> arrays;
+  std::vector<std::string> files;  // by site, once the launch is over
+  std::vector<int> lines;
+
+  int places_per_cluster() const { return cores_per_cluster + 1; }
+  Tally &tally(int place, std::uint32_t site) {
+    std::vector<Tally> &of_core = tallies[static_cast<std::size_t>(place)];
+    if (of_core.size() <= site) of_core.resize(sites.size());
+    return of_core[site];
+  }
+};
+
+}  // namespace mlusim
+
+#endif  // MLUSIM_PROFILE_DATA_H_
