@@ -19,7 +19,7 @@ from typing import NoReturn
 from pymluops._shown import one_line
 from pymluops.errors import NotInitializedError
 
-COMMANDS = ("pymluops.info", "pymluops.demo.command")
+COMMANDS = ("pymluops.info", "pymluops.demo.command", "pymluops.bang.command")
 
 EXIT_FAILED = 1
 EXIT_USAGE = 2

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from pymluops._arguments import is_integer
 from pymluops._shown import shown
 from pymluops.bang._module import Launch
+from pymluops.bang._registry import Signature
 from pymluops.bang._runs import Repeated, Run
 from pymluops.errors import BadParamError, BadParamTypeError
 from pymluops.sim._advice import advice
@@ -93,6 +94,8 @@ class CheckReport:
     ----------
     launch : str
         The kernel with its dim and kind.
+    signature : Signature
+        Of the kernel; it has its file and line.
     findings : tuple of Found
         In the order in which they were found.
     differences : tuple of Difference
@@ -102,6 +105,7 @@ class CheckReport:
     """
 
     launch: str
+    signature: Signature
     findings: tuple[Found, ...]
     differences: tuple[Difference, ...]
     runs: tuple[Run, ...]
@@ -132,6 +136,8 @@ class CheckReport:
             lines += _lines_of(found, len(self.runs))
         for difference in self.differences:
             lines += _lines_of_difference(difference)
+        if len(self.runs) == 1 and self.runs[0].schedule == Schedule():
+            return "\n".join(lines)
         lines.append(f"  {len(self.runs)} runs; PYMLUOPS_SIM_SCHEDULE or pymluops.sim.scheduling repeat one:")
         lines += [f"    {run.schedule}{' failed' if run.error else ''}" for run in self.runs]
         return "\n".join(lines)
@@ -148,7 +154,8 @@ def _summary(report: CheckReport) -> str:
         )
         if count
     ]
-    return ", ".join(parts) or "nothing found, the same results under all schedules"
+    same = ", the same results under all schedules" if len(report.runs) > 1 else ""
+    return ", ".join(parts) or f"nothing found{same}"
 
 
 def _lines_of(found: Found, runs: int) -> list[str]:
@@ -245,9 +252,9 @@ def check(
     chosen = _schedules(launch, schedules, seed, random_runs)
     with Repeated(launch, arguments) as repeated, recording(repeated.backend, checks, rules) as failing:
         runs = [repeated.run(schedule) for schedule in chosen]
-    kernel = launch.kernel.signature.name
-    name = f"{kernel}[{launch.dim}, {launch.kind!r}]"
-    return CheckReport(name, _merged(runs, failing), _differences(runs), tuple(runs))
+    signature = launch.kernel.signature
+    name = f"{signature.name}[{launch.dim}, {launch.kind!r}]"
+    return CheckReport(name, signature, _merged(runs, failing), _differences(runs), tuple(runs))
 
 
 def _schedules(launch: object, schedules: object, seed: object, random_runs: object) -> list[Schedule]:

@@ -116,6 +116,15 @@ def set_schedule_of(backend: Backend, text: str) -> None:
         raise BadParamError(f"set_schedule: {shortened(one_line(last_error(backend)), 400)}")
 
 
+def parsed_schedule(backend: Backend, text: str) -> Schedule:
+    """Return the schedule that words mean, ``"copies=early,seed=3"``; what is set stays."""
+    before = schedule_of(backend)
+    set_schedule_of(backend, text)
+    found = schedule_of(backend)
+    set_schedule_of(backend, str(before))
+    return found
+
+
 def _text(copies: Any, cores: Any, memory: Any, seed: Any) -> str:
     for name, word in (("copies", copies), ("cores", cores), ("memory", memory)):
         if not isinstance(word, str) or not word.isalpha():

@@ -1,0 +1,254 @@
+"""What the subcommands share: the options of a launch, the sources that they name, and outputs."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from pymluops._shown import one_line, shortened
+from pymluops.bang.command.values import HELP, arrange
+from pymluops.cli import EXIT_USAGE, CommandError
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from pymluops._core import Backend
+    from pymluops.bang import Launch, Module
+
+__all__ = ["Prepared", "add_finding_options", "add_launch_options", "explained", "prepare", "save_outputs", "summary"]
+
+_SHOWN = 6  # elements of an output
+
+
+class Prepared(NamedTuple):
+    """A launch with its arguments, ready to be called."""
+
+    module: Module
+    launch: Launch
+    arguments: list[Any]
+
+    @property
+    def backend(self) -> Backend:
+        """The simulator."""
+        return self.module.backend
+
+
+def add_launch_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options that say which kernel is launched, how, and with what."""
+    parser.epilog = HELP
+    parser.add_argument(
+        "file", nargs="+", type=Path, metavar="FILE", help="sources in BANG C, which become one library"
+    )
+    launch = parser.add_argument_group("the launch")
+    launch.add_argument(
+        "--entry",
+        metavar="NAME",
+        help="the kernel, or an instance of a template: 'scale<half, 64>'; may be left out if there is only one",
+    )
+    launch.add_argument(
+        "--dim", type=_dim, default=(1, 1, 1), metavar="X[,Y[,Z]]", help="the number of tasks; default: 1"
+    )
+    launch.add_argument(
+        "--type", default="block", metavar="TYPE", help="block (the default), union1, union2, ... union16"
+    )
+    launch.add_argument(
+        "--arg",
+        action="append",
+        default=[],
+        metavar="[NAME=]VALUE",
+        help="an argument, see below; once for each parameter",
+    )
+    launch.add_argument(
+        "--save", action="append", default=[], metavar="NAME=FILE.npy", help="keep an output in a file; may be repeated"
+    )
+    launch.add_argument("--time-limit", type=_seconds, metavar="SECONDS", help="that the launch may take; default: 600")
+    compiled = parser.add_argument_group("the compiler")
+    compiled.add_argument(
+        "--arch", default="mtp_592", metavar="ARCH", help="mtp_592 (the default), MLU370-X8, 290 and the like"
+    )
+    compiled.add_argument(
+        "-I", dest="include_dirs", action="append", default=[], metavar="DIR", help="look for headers there"
+    )
+    compiled.add_argument(
+        "-D", dest="defines", action="append", default=[], metavar="NAME[=VALUE]", help="define a macro"
+    )
+    compiled.add_argument(
+        "--option", action="append", default=[], metavar="OPTION", help="give the compiler an option: --option=-O0"
+    )
+
+
+def add_finding_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options about what is looked for and how it is told."""
+    found = parser.add_argument_group("findings")
+    found.add_argument(
+        "--check", default="all", metavar="CHECKERS", help="memory,init,race,sync,align, all (the default) or none"
+    )
+    found.add_argument(
+        "--rules",
+        metavar="RULES",
+        help="what is to happen for rules: race/on-chip-order=off,init=record; see docs/simulator-rules.md",
+    )
+    found.add_argument("--format", choices=("text", "json", "sarif"), default="text", help="default: text")
+
+
+def prepare(args: argparse.Namespace, options: Sequence[str] = ()) -> Prepared:
+    """Compile the sources and make the launch with its arguments.
+
+    Parameters
+    ----------
+    args : argparse.Namespace
+        With the options of `add_launch_options`.
+    options : sequence of str
+        For the compiler, behind those that the user gives.
+
+    Raises
+    ------
+    CommandError
+        For anything that the user has to mend.
+    """
+    from pymluops import bang, sim
+
+    saved_outputs(args)
+    with explained():
+        module = bang.compile(
+            list(args.file),
+            include_dirs=args.include_dirs,
+            defines=_defines(args.defines),
+            arch=args.arch,
+            options=[*args.option, *options],
+        )
+        kernel = module.kernel(_entry(module, args.entry))
+        launch = kernel[args.dim, args.type]
+        arguments = arrange(args.arg, kernel.signature.parameters)
+        _release(launch, arguments)
+        if args.time_limit is not None:
+            sim.set_time_limit(args.time_limit)
+    unknown = set(saved_outputs(args)) - {parameter.name for parameter in kernel.signature.parameters}
+    if unknown:
+        raise CommandError(f"--save {min(unknown)}: expected a parameter of {kernel.signature}")
+    return Prepared(module, launch, arguments)
+
+
+def _release(launch: Launch, arguments: Sequence[Any]) -> None:
+    """Let the kernel refuse arguments before anything is run."""
+    from pymluops.bang._module import release
+
+    release(launch.convert(arguments))
+
+
+def _entry(module: Module, name: str | None) -> str:
+    if name is not None:
+        return name
+    if len(module.kernels) == 1:
+        return next(iter(module.kernels))
+    raise CommandError(
+        f"--entry: expected one of {', '.join(module.kernels) or 'no kernels: there is none in the sources'}"
+    )
+
+
+def _defines(words: Sequence[str]) -> dict[str, object]:
+    found: dict[str, object] = {}
+    for word in words:
+        name, equals, value = word.partition("=")
+        found[name] = value if equals else True
+    return found
+
+
+@contextmanager
+def explained() -> Generator[None]:
+    """Make errors of this package a `CommandError`; what a compiler says goes to stderr before."""
+    from pymluops.errors import ExecutionFailedError, MluOpError
+    from pymluops.sim.toolchain import CompileError
+
+    try:
+        yield
+    except CompileError as error:
+        print(str(error), file=sys.stderr)
+        raise CommandError("the sources cannot be compiled") from None
+    except ExecutionFailedError:
+        raise
+    except MluOpError as error:
+        raise CommandError(error.detail, EXIT_USAGE) from None
+
+
+# ---- Types of options ------------------------------------------------------------------------------------------------
+
+
+def _dim(text: str) -> tuple[int, int, int]:
+    words = text.split(",")
+    if not 1 <= len(words) <= 3 or not all(word.strip().isdigit() and int(word) > 0 for word in words):
+        raise argparse.ArgumentTypeError(
+            f"expected one to three positive numbers, such as 4,8,1, got {shortened(text)}"
+        )
+    x, y, z = (*map(int, words), 1, 1)[:3]
+    return x, y, z
+
+
+def _seconds(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = -1.0
+    if not 0 < seconds < float("inf"):
+        raise argparse.ArgumentTypeError(f"expected a positive number, got {shortened(text)}")
+    return seconds
+
+
+def saved_outputs(args: argparse.Namespace) -> dict[str, Path]:
+    """Return the files for outputs, by parameter."""
+    files: dict[str, Path] = {}
+    for word in args.save:
+        name, equals, file = word.partition("=")
+        if not name or not equals or not file:
+            raise CommandError(f"--save: expected NAME=FILE.npy, got {shortened(one_line(word))}")
+        files[name] = Path(file)
+    return files
+
+
+# ---- Outputs ---------------------------------------------------------------------------------------------------------
+
+
+def save_outputs(args: argparse.Namespace, outputs: Mapping[str, NDArray[Any]]) -> None:
+    """Write the outputs that ``--save`` names.
+
+    Raises
+    ------
+    CommandError
+        If one is no output, or a file cannot be written.
+    """
+    import numpy as np
+
+    for name, file in saved_outputs(args).items():
+        if name not in outputs:
+            raise CommandError(f"--save {name}: the kernel writes to {', '.join(outputs) or 'no array'} only")
+        try:
+            with file.open("wb") as stream:
+                np.save(stream, outputs[name])
+        except OSError as error:
+            raise CommandError(f"--save {name}: {shortened(one_line(str(file)))}: {error.strerror or error}") from None
+
+
+def summary(name: str, array: NDArray[Any]) -> str:
+    """Return one line about an output: shape, range, how many are NaN, the first elements."""
+    import numpy as np
+
+    text = f"{name}: {array.dtype.name}{list(array.shape)}"
+    if array.size == 0 or (array.dtype.kind not in "fiub" and array.dtype.name != "bfloat16"):
+        return text
+    values = array.reshape(-1).astype(np.float64) if array.dtype.kind not in "iub" else array.reshape(-1)
+    finite = values[np.isfinite(values)]
+    if finite.size:
+        mean = float(np.mean(finite.astype(np.float64)))
+        text += f", from {_shown(finite.min())} to {_shown(finite.max())}, mean {mean:.6g}"
+    for word, count in (("NaN", np.isnan(values).sum()), ("infinite", np.isinf(values).sum())):
+        text += f", {count} {word}" if count else ""
+    first = " ".join(_shown(value) for value in values[:_SHOWN])
+    return f"{text}: {first}{' ...' if array.size > _SHOWN else ''}"
+
+
+def _shown(value: Any) -> str:
+    return f"{value:.6g}" if isinstance(value, float) else str(int(value))
