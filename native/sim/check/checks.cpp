@@ -14,6 +14,7 @@
 #include "check/memory.h"
 #include "check/race.h"
 #include "check/sync.h"
+#include "check/unused.h"
 #include "machine/heap.h"
 #include "mlusim.h"
 
@@ -141,6 +142,7 @@ void choose_observers(Observers *observers) {
     const bool possible = checker.bit != MLUSIM_CHECK_INIT || observers->init;
     if ((chosen & checker.bit) != 0 && possible) observers->list[observers->count++] = &checker.observer();
   }
+  if (observers->init && unused_is_on()) observers->list[observers->count++] = &unused_checker();
   if (!observers->init && init_delta() != 0) shadow_lags();
 }
 

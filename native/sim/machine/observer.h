@@ -39,6 +39,8 @@ struct LaunchInfo {
   int type;            // cnrtFunctionType_t
   int clusters;        // of one job; 0 for Block
   std::uint64_t runs;  // tasks and runs of memory cores in all
+  const void *arguments;
+  std::size_t argument_bytes;
 };
 
 class Observer {

@@ -1,0 +1,158 @@
+"""Runs mutants of one kernel in a process of its own, and says what became of each."""
+
+from __future__ import annotations
+
+import multiprocessing
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from multiprocessing.connection import Connection
+from typing import Any
+
+import numpy as np
+
+import pymluops
+from gallery.case import Case, entry_of, rng_of, run
+from gallery.cases import cases_of
+from gallery.mutation import Mutant, mutated
+from gallery.schemata import source_of_all
+from pymluops import bang, sim
+
+#: Of one launch in the simulator; a mutant may loop for ever.
+SECONDS = 5
+#: Of one mutant, after which its process is given up.
+SECONDS_OF_MUTANT = 60
+
+
+@dataclass
+class Verdict:
+    """What became of a mutant.
+
+    Attributes
+    ----------
+    refused : bool
+        Whether the compiler refused it.
+    changed : bool
+        Whether a result differs from that of the kernel in some schedule, or a launch gave none.
+    rules : list of str
+        The rules of what was found, with lines, and ``launch`` where one failed without a finding, ``process`` where the process
+        ended.
+    """
+
+    refused: bool = False
+    changed: bool = False
+    rules: list[str] = field(default_factory=list)
+
+
+def verdicts(kernel: str, mutants: Sequence[Mutant], arch: int) -> Iterator[tuple[Mutant, Verdict]]:
+    """The verdict on each mutant of a kernel."""
+    left = list(mutants)
+    while left:
+        context = multiprocessing.get_context("spawn")
+        pipe, theirs = context.Pipe()
+        process = context.Process(target=_serve, args=(theirs, kernel, left, arch), daemon=True)
+        process.start()
+        theirs.close()
+        done = 0
+        while done < len(left) and (verdict := _received(pipe, SECONDS_OF_MUTANT * (10 if done == 0 else 1))):
+            yield left[done], verdict
+            done += 1
+        if done < len(left):  # the mutant ended its process, or was too slow
+            process.kill()
+            yield left[done], Verdict(changed=True, rules=["process"])
+            done += 1
+        process.join()
+        left = left[done:]
+
+
+def _received(pipe: Connection, seconds: float) -> Verdict | None:
+    try:
+        answer = pipe.recv() if pipe.poll(seconds) else None
+    except EOFError:
+        return None
+    if isinstance(answer, BaseException):
+        raise answer
+    return answer
+
+
+def _serve(pipe: Connection, kernel: str, mutants: list[Mutant], arch: int) -> None:
+    pymluops.use("sim")
+    sim.set_time_limit(SECONDS)
+    try:
+        cases = cases_of(kernel, arch)
+        source = cases[0].path.read_text(encoding="utf-8")
+        trial = Trial(cases, source, arch)
+        together, module = compiled(source, mutants, arch)
+        for mutant in mutants:
+            pipe.send(trial.verdict(module, together.get(mutant), mutant))
+    except Exception as error:
+        pipe.send(error)
+
+
+def compiled(source: str, mutants: Sequence[Mutant], arch: int) -> tuple[dict[Mutant, int], bang.Module]:
+    """A module of as many mutants as compile together, with their numbers."""
+    chosen = list(mutants)
+    while True:
+        try:
+            module = bang.compile(source_of_all(source, chosen), arch=arch, options=["-O1"])
+        except bang.CompileError as error:
+            lines = {int(line) for line in re.findall(r"<source>:(\d+):\d+: error", str(error))}
+            fewer = [mutant for mutant in chosen if not lines_of(source, mutant) & lines]
+            if len(fewer) == len(chosen):
+                raise
+            chosen = fewer
+        else:
+            return {mutant: number for number, mutant in enumerate(chosen, 1)}, module
+
+
+def lines_of(source: str, mutant: Mutant) -> set[int]:
+    found = set()
+    for edit in mutant.edits:
+        first = source.count("\n", 0, edit.span.start) + 1
+        found |= set(range(first, first + edit.span.of(source).count("\n") + 1))
+    return found
+
+
+class Trial:
+    """A kernel with the arguments of its cases, and what it computes unchanged."""
+
+    def __init__(self, cases: Sequence[Case], source: str, arch: int) -> None:
+        self.source, self.arch = source, arch
+        self.cases = list(cases)
+        self.arguments = [case.arguments(rng_of(case)) for case in self.cases]
+        original = bang.compile(source, arch=arch, options=["-O1"])
+        self.results, rules = self.outcomes(original)
+        assert all(result is not None for result in self.results)
+        #: What is found in the kernel itself, with its line, is no finding about a mutant.
+        self.known = set(rules)
+
+    def verdict(self, module: bang.Module, number: int | None, mutant: Mutant) -> Verdict:
+        if number is None:
+            try:
+                module = bang.compile(mutated(self.source, mutant), arch=self.arch, options=["-O1"])
+            except bang.CompileError:
+                return Verdict(refused=True)
+        else:
+            module.function("gallery_choose")(number)
+        results, rules = self.outcomes(module)
+        changed = any(not same(result, wanted) for result, wanted in zip(results, self.results, strict=True))
+        return Verdict(changed=changed, rules=sorted(set(rules) - self.known))
+
+    def outcomes(self, module: bang.Module) -> tuple[list[list[np.ndarray] | None], list[str]]:
+        """The results of all cases, None where a launch failed, and the rules of what was found."""
+        results: list[list[np.ndarray] | None] = []
+        rules: list[str] = []
+        with sim.checking("all", {"all": "record"}):
+            for case, arguments in zip(self.cases, self.arguments, strict=True):
+                sim.clear_findings()
+                try:
+                    results.append(run(case, module.kernel(entry_of(case, alone=True)), arguments))
+                except pymluops.MluOpError:
+                    results.append(None)
+                found = [f"{finding.checker}/{finding.rule}:{finding.line}" for finding in sim.findings()]
+                rules += found or (["launch"] if results[-1] is None else [])
+        return results, rules
+
+
+def same(result: list[np.ndarray] | None, wanted: Any) -> bool:
+    return result is not None and all(a.tobytes() == b.tobytes() for a, b in zip(result, wanted, strict=True))
