@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -134,11 +135,8 @@ def copies(site: Site) -> Found:
         yield "copy not waited for", (site.replace(text.replace("__memcpy", "__memcpy_async", 1)),), text
     element = f"(int)sizeof(({words[0]})[0])"
     for sign in "+-":
-        yield (
-            "size off by one",
-            (Edit(call.arguments[2], f"(int)({words[2]}) {sign} {element}"),),
-            f"{words[2]} {sign} 1",
-        )
+        size = f"(int)({words[2]}) {sign} {element}"
+        yield "size off by one", (Edit(call.arguments[2], size),), f"{words[2]} {sign} 1"
     for end in (0, 1):
         yield "offset off by one", (Edit(call.arguments[end], f"({words[end]}) + 1"),), f"{words[end]} + 1"
     if words[3] in _BACK:
@@ -184,7 +182,7 @@ def other_buffers(site: Site, call: CallOf) -> Found:
         for other in others[:_OTHER_BUFFERS]:
             changed = re.sub(rf"\b{base}\b", other, word, count=1)
             yield "buffer swapped", (Edit(argument, changed),), f"{call.name}: {other} for {word}"
-    for first, second in zip(known, known[1:], strict=False):
+    for first, second in itertools.pairwise(known):
         words = first[0].of(site.source), second[0].of(site.source)
         if words[0] != words[1] and arrays[first[1]] == arrays[second[1]]:
             edits = Edit(first[0], words[1]), Edit(second[0], words[0])
@@ -228,8 +226,8 @@ def loops(site: Site) -> Found:
 
 _TASKS = {
     "taskId": ("(taskId + 1)", "coreId"), "taskDim": ("(taskDim + 1)", "(taskDim - 1)"), "coreId": ("(coreId + 1)",),
-    "taskIdX": ("(taskIdX + 1)",), "taskIdY": ("taskIdX",), "taskDimX": ("taskDimY + 1",), "clusterId": ("(clusterId + 1)",),
-    "coreDim": ("(coreDim - 1)",),
+    "taskIdX": ("(taskIdX + 1)",), "taskIdY": ("taskIdX",), "taskDimX": ("taskDimY + 1",),
+    "clusterId": ("(clusterId + 1)",), "coreDim": ("(coreDim - 1)",),
 }  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""As much of the syntax of BANG C as mutations need: statements of functions, calls and their arguments, with places."""
+"""The syntax of BANG C as far as mutations need it: statements, calls and their arguments, with their places."""
 
 from __future__ import annotations
 

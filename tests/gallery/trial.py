@@ -35,8 +35,8 @@ class Verdict:
     changed : bool
         Whether a result differs from that of the kernel in some schedule, or a launch gave none.
     rules : list of str
-        The rules of what was found, with lines, and ``launch`` where one failed without a finding, ``process`` where the process
-        ended.
+        The rules of what was found, with lines; ``launch`` where one failed without a finding, ``process`` where the
+        process ended.
     """
 
     refused: bool = False
