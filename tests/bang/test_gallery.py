@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Callable
 from functools import cache
+from pathlib import Path
 
 import pytest
 
 from gallery.case import KERNELS, Case, assert_close, entry_of, expected_of, rng_of, run, together
 from gallery.cases import CASES
 from pymluops import bang, sim
+from pymluops.bang.driver import main
 from pymluops.sim import _devices
 from pymluops.sim.toolchain import card_of
 
@@ -69,3 +72,14 @@ def test_some_kernels(case: Case, compiled: Callable[[int, str], bang.Module]) -
 @pytest.mark.parametrize(("case", "arch"), ALL, ids=[f"{case.name}-{arch}" for case, arch in ALL])
 def test_all_kernels(case: Case, arch: int, compiled: Callable[[int, str], bang.Module]) -> None:
     check(case, compiled(arch, case.kernel))
+
+
+@pytest.mark.thorough
+def test_the_program_runs(tmp_path: Path) -> None:
+    program = tmp_path / "dot"
+    assert main([str(KERNELS.parent / "programs" / "dot.mlu"), "-o", str(program)]) == 0
+    done = subprocess.run([program, "12345"], capture_output=True, text=True, check=False)
+    expected = sum((i % 7 - 3) * (i % 5 - 2) for i in range(12345))
+    assert (done.returncode, done.stdout) == (0, f"x . y = {expected}, expected {expected}\n")
+    done = subprocess.run([program, "none"], capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (2, "usage: dot [length]\n")

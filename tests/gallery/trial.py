@@ -5,9 +5,10 @@ from __future__ import annotations
 import multiprocessing
 import re
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 
@@ -18,8 +19,18 @@ from gallery.mutation import Mutant, mutated
 from gallery.schemata import source_of_all
 from pymluops import bang, sim
 
+Results: TypeAlias = list[np.ndarray]
+
+#: Under which every mutant runs, after `pymluops.sim.Schedule`.
+SCHEDULES = (
+    sim.Schedule(),
+    sim.Schedule(copies="early", memory="nan"),
+    sim.Schedule(copies="random", cores="random", memory="noise", seed=1),
+)
 #: Of one launch in the simulator; a mutant may loop for ever.
 SECONDS = 5
+#: Of the compiler and the kernel itself.
+SECONDS_TO_START = 600
 #: Of one mutant, after which its process is given up.
 SECONDS_OF_MUTANT = 60
 
@@ -36,7 +47,7 @@ class Verdict:
         Whether a result differs from that of the kernel in some schedule, or a launch gave none.
     rules : list of str
         The rules of what was found, with lines; ``launch`` where one failed without a finding, ``process`` where the
-        process ended.
+        process ended, ``schedules`` where results differ from schedule to schedule.
     """
 
     refused: bool = False
@@ -53,8 +64,11 @@ def verdicts(kernel: str, mutants: Sequence[Mutant], arch: int) -> Iterator[tupl
         process = context.Process(target=_serve, args=(theirs, kernel, left, arch), daemon=True)
         process.start()
         theirs.close()
+        if not isinstance(_received(pipe, SECONDS_TO_START), _Ready):
+            process.kill()
+            raise RuntimeError(f"{kernel}: the process of its mutants did not start")
         done = 0
-        while done < len(left) and (verdict := _received(pipe, SECONDS_OF_MUTANT * (10 if done == 0 else 1))):
+        while done < len(left) and isinstance(verdict := _received(pipe, SECONDS_OF_MUTANT), Verdict):
             yield left[done], verdict
             done += 1
         if done < len(left):  # the mutant ended its process, or was too slow
@@ -65,9 +79,13 @@ def verdicts(kernel: str, mutants: Sequence[Mutant], arch: int) -> Iterator[tupl
         left = left[done:]
 
 
-def _received(pipe: Connection, seconds: float) -> Verdict | None:
+class _Ready:
+    """What a process sends when all mutants that compile together are compiled."""
+
+
+def _received(pipe: Connection, seconds: float) -> Verdict | _Ready | None:
     try:
-        answer = pipe.recv() if pipe.poll(seconds) else None
+        answer: Verdict | _Ready | BaseException | None = pipe.recv() if pipe.poll(seconds) else None
     except EOFError:
         return None
     if isinstance(answer, BaseException):
@@ -83,6 +101,7 @@ def _serve(pipe: Connection, kernel: str, mutants: list[Mutant], arch: int) -> N
         source = cases[0].path.read_text(encoding="utf-8")
         trial = Trial(cases, source, arch)
         together, module = compiled(source, mutants, arch)
+        pipe.send(_Ready())
         for mutant in mutants:
             pipe.send(trial.verdict(module, together.get(mutant), mutant))
     except Exception as error:
@@ -121,10 +140,11 @@ class Trial:
         self.cases = list(cases)
         self.arguments = [case.arguments(rng_of(case)) for case in self.cases]
         original = bang.compile(source, arch=arch, options=["-O1"])
-        self.results, rules = self.outcomes(original)
-        assert all(result is not None for result in self.results)
+        runs = [self.outcomes(original, schedule) for schedule in SCHEDULES]
+        self.results = runs[0][0]
+        assert all(same(results, self.results) for results, _ in runs)
         #: What is found in the kernel itself, with its line, is no finding about a mutant.
-        self.known = set(rules)
+        self.known = {rule for _, rules in runs for rule in rules}
 
     def verdict(self, module: bang.Module, number: int | None, mutant: Mutant) -> Verdict:
         if number is None:
@@ -134,25 +154,32 @@ class Trial:
                 return Verdict(refused=True)
         else:
             module.function("gallery_choose")(number)
-        results, rules = self.outcomes(module)
-        changed = any(not same(result, wanted) for result, wanted in zip(results, self.results, strict=True))
-        return Verdict(changed=changed, rules=sorted(set(rules) - self.known))
+        runs = [self.outcomes(module, schedule) for schedule in SCHEDULES]
+        rules = {rule for _, found in runs for rule in found} - self.known
+        if not all(same(results, runs[0][0]) for results, _ in runs):
+            rules.add("schedules")
+        return Verdict(changed=not all(same(results, self.results) for results, _ in runs), rules=sorted(rules))
 
-    def outcomes(self, module: bang.Module) -> tuple[list[list[np.ndarray] | None], list[str]]:
+    def outcomes(self, module: bang.Module, schedule: sim.Schedule) -> tuple[list[Results | None], list[str]]:
         """The results of all cases, None where a launch failed, and the rules of what was found."""
-        results: list[list[np.ndarray] | None] = []
+        all_results: list[Results | None] = []
         rules: list[str] = []
-        with sim.checking("all", {"all": "record"}):
+        with sim.checking("all", {"all": "record"}), sim.scheduling(*schedule):
             for case, arguments in zip(self.cases, self.arguments, strict=True):
                 sim.clear_findings()
-                try:
-                    results.append(run(case, module.kernel(entry_of(case, alone=True)), arguments))
-                except pymluops.MluOpError:
-                    results.append(None)
+                results: Results | None = None
+                with suppress(pymluops.MluOpError):
+                    results = run(case, module.kernel(entry_of(case, alone=True)), arguments)
                 found = [f"{finding.checker}/{finding.rule}:{finding.line}" for finding in sim.findings()]
-                rules += found or (["launch"] if results[-1] is None else [])
-        return results, rules
+                rules += found or (["launch"] if results is None else [])
+                all_results.append(results)
+        return all_results, rules
 
 
-def same(result: list[np.ndarray] | None, wanted: Any) -> bool:
-    return result is not None and all(a.tobytes() == b.tobytes() for a, b in zip(result, wanted, strict=True))
+def same(all_results: list[Results | None], wanted: list[Results | None]) -> bool:
+    """Whether all results are there and are equal bit by bit."""
+    return all(
+        results is not None and expected is not None
+        and all(a.tobytes() == b.tobytes() for a, b in zip(results, expected, strict=True))
+        for results, expected in zip(all_results, wanted, strict=True)
+    )  # fmt: skip

@@ -176,6 +176,26 @@ def swish_oracle(x: np.ndarray, gate: np.ndarray, _n: int) -> np.ndarray:
     return x / (1 + np.exp(-x.astype(np.float64))) * gate
 
 
+def matmul(rng: np.random.Generator) -> list[Any]:
+    return [integral(rng, 75, 48), integral(rng, 128, 48), Out((75, 128)), 75, 48, 128]
+
+
+def gemm_half(rng: np.random.Generator) -> list[Any]:
+    a, b = integral(rng, 37, 100).astype(np.float16), integral(rng, 320, 100).astype(np.float16)
+    return [a, b, Out((37, 320)), 37, 100, 320]
+
+
+def conv_int8(rng: np.random.Generator) -> list[Any]:
+    image = rng.integers(-128, 128, (11, 14, 128)).astype(np.int8)
+    weights = rng.integers(-128, 128, (64, 3, 3, 128)).astype(np.int8)
+    return [image, weights, Out((9, 12, 64)), 11, 14, 128, -8]
+
+
+def conv_oracle(image: np.ndarray, weights: np.ndarray, *sizes: int) -> np.ndarray:
+    sums = np.einsum("hwcyx,oyxc->hwo", windows(image.astype(np.int64), 3, 3), weights.astype(np.int64))
+    return sums * 2.0 ** sizes[-1]
+
+
 CASES = (
     Case(
         "log_softmax", 4, "union1", lambda rng: [floats(rng, 23, 333) * 4, Out((23, 333)), 23, 333],
@@ -194,5 +214,8 @@ CASES = (
     Case("adam", 4, "union1", adam, adam_oracle, 1e-6, SINCE_370),
     Case("moe_gate", 4, "union1", moe_gate, moe_oracle, 1e-6, SINCE_370),
     Case("rotary", (2, 2), "block", rotary, rotary_oracle, 0.0, SINCE_370),
+    Case("matmul", 4, "union1", matmul, lambda a, b, *_: a @ b.T, 0.0, SINCE_370),
+    Case("gemm_half", 8, "union1", gemm_half, lambda a, b, *_: a.astype(np.float32) @ b.T, 0.0, SINCE_370),
+    Case("conv_int8", 4, "union1", conv_int8, conv_oracle),
     Case("swish_gate", 8, "union2", swish_gate, swish_oracle, 1e-6, SINCE_370),
 )  # fmt: skip
