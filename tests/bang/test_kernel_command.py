@@ -224,7 +224,7 @@ def test_sarif_follows_the_standard(program: Program, source: Path) -> None:
         ([*INCREASE, "--save", "y=out.npy"], "y"),
         ([*INCREASE, "--schedule", "copies=soon"], "copies=soon"),
         ([*INCREASE, "--seed", "-1"], "seed"),
-        ([*INCREASE, "--time-limit", "0"], "--time-limit"),
+        ([*INCREASE, "--time-limit", "-1"], "--time-limit"),
         ([*INCREASE, "-I", "no/such/folder"], "no/such/folder"),
         ([*INCREASE, "--form", "json"], "--form"),
     ],

@@ -16,6 +16,7 @@ __all__ = ["SUBCOMMANDS", "register"]
 SUBCOMMANDS = (
     "pymluops.bang.command.run",
     "pymluops.bang.command.check",
+    "pymluops.bang.command.debug",
 )
 
 

@@ -65,7 +65,9 @@ def add_launch_options(parser: argparse.ArgumentParser) -> None:
     launch.add_argument(
         "--save", action="append", default=[], metavar="NAME=FILE.npy", help="keep an output in a file; may be repeated"
     )
-    launch.add_argument("--time-limit", type=_seconds, metavar="SECONDS", help="that the launch may take; default: 600")
+    launch.add_argument(
+        "--time-limit", type=_seconds, metavar="SECONDS", help="limit of the launch, 0: none; default: 600"
+    )
     compiled = parser.add_argument_group("the compiler")
     compiled.add_argument(
         "--arch", default="mtp_592", metavar="ARCH", help="mtp_592 (the default), MLU370-X8, 290 and the like"
@@ -193,8 +195,8 @@ def _seconds(text: str) -> float:
         seconds = float(text)
     except ValueError:
         seconds = -1.0
-    if not 0 < seconds < float("inf"):
-        raise argparse.ArgumentTypeError(f"expected a positive number, got {shortened(text)}")
+    if not 0 <= seconds < float("inf"):
+        raise argparse.ArgumentTypeError(f"expected a number from 0, got {shortened(text)}")
     return seconds
 
 
