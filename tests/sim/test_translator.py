@@ -100,15 +100,67 @@ def test_other_assembly_stays(text: str) -> None:
     ("statement", "mnemonic"),
     [
         ('asm volatile("fuse.nram.f32 [%0], %1;" :: "r"(a), "r"(b));', "fuse.nram.f32"),
-        ('asm volatile("sync;\\n\\tfindlast1.gpr.b32 %0, %1;" : "=r"(a) : "r"(b));', "findlast1.gpr.b32"),
+        ('asm volatile("fuse.nram.f64 [%0], %1, [%0];" :: "r"(a), "r"(b));', "fuse.nram.f64"),
+        ('asm volatile("fuse.nram.f32 [%0], %1, [%0], .pow(2);" :: "r"(a), "r"(b));', ".pow"),
+        ('asm volatile("fuse.nram.f32 [%0], %1, [%0], .add(%3);" :: "r"(a), "r"(b));', "fuse.nram.f32"),
+        ('asm volatile("sync;\\n\\tfindlast0.gpr.b32 %0, %1;" : "=r"(a) : "r"(b));', "findlast0.gpr.b32"),
+        ('asm volatile("findlast1.gpr.b32 [%0], %1;" : "=r"(a) : "r"(b));', "findlast1.gpr.b32"),
+        ('asm volatile("div.scalar.nram.u32 [%0], [%0], %1, 4;" :: "r"(a), "r"(b));', "div.scalar.nram.u32"),
+        ('asm volatile(".volatile{ld.3d.async.nram.gdram [%0]; }" :: "r"(a));', ".volatile{ld.3d.async.nram.gdram"),
         ('asm volatile("sync %0;" :: "r"(a));', "sync"),
+        ('asm volatile("sync %0;" :: "r");', "r"),
         ("asm volatile(SOME_MACRO);", "SOME_MACRO"),
     ],
 )
 def test_unknown_assembly_is_refused(statement: str, mnemonic: str) -> None:
     line, message = refusal(f"void f() {{\n  x = 1;\n  {statement}\n}}\n")
     assert line == 3
-    assert f"`{mnemonic}`" in message
+    assert f"`{mnemonic}`" in message or f'`"{mnemonic}"`' in message
+
+
+@pytest.mark.parametrize(
+    ("statement", "call"),
+    [
+        ('asm("nop;");', "::mlusim::asm_nop();"),
+        (
+            'asm volatile("fuse.nram.f32 [%[d]], %[n], [%[s]], .mul(%[k]), .add([%[v]]);\\n\\t" '
+            '::[d] "r"(a + 1), [n] "r"(f(b, 2)),\n [s] "r"(s), [k] "r"(k), [v] "r"(v));',
+            "::mlusim::asm_fuse_f32(::mlusim::asm_address((a + 1)), (f(b, 2)), ::mlusim::asm_address((s)), "
+            "{::mlusim::fuse_register(::mlusim::FuseStep::fuse_mul, (k)), "
+            "::mlusim::fuse_vector(::mlusim::FuseStep::fuse_add, ::mlusim::asm_address((v)))})\n;",
+        ),
+        (
+            'asm("fuse.nram.s32 [%0], 4, [%0], .and(0xff), .mul(-1);" :: "r"(a));',
+            "::mlusim::asm_fuse_s32(::mlusim::asm_address((a)), 4, ::mlusim::asm_address((a)), "
+            "{::mlusim::fuse_register(::mlusim::FuseStep::fuse_and, 0xff), "
+            "::mlusim::fuse_literal(::mlusim::FuseStep::fuse_mul, -1)});",
+        ),
+        ('asm("findlast1.gpr.b32 %0, %1;" : "=r"(a) : "r"(b));', "(a) = ::mlusim::asm_find_last_1((b));"),
+        (
+            'asm("sync;\\n\\tindex.vvr.f32 %[v], %[b], 1;" : [v] "+r"(v) : [b] "r"(b));',
+            "::mlusim::asm_sync(), ::__vv_index((v), static_cast<float>((b)), static_cast<float>(1));",
+        ),
+        (
+            'asm("div.scalar.nram.f16 [%0], [%1], %2, %3;" :: "r"(a), "r"(b), "r"(c), "r"(n));',
+            "::mlusim::asm_div_scalar_f16(::mlusim::asm_address((a)), ::mlusim::asm_address((b)), (c), (n));",
+        ),
+    ],
+)
+def test_known_assembly(statement: str, call: str) -> None:
+    assert in_function(statement) == call
+
+
+def test_assembly_in_macros() -> None:
+    """What a macro makes text of becomes a part of the name."""
+    body = (
+        "#define FUSE(type, op, d, s, n) \\\n"
+        '  __asm__ volatile("fuse.nram." #type " [%0], %1, [%2], ." #op "(%3);" \\\n'
+        '                   :: "r"(d), "r"(n), "r"(s), "r"(2))\n'
+    )
+    assert translated(body) == (
+        "#define FUSE(type, op, d, s, n) \\\n  ::mlusim::asm_fuse_##type(::mlusim::asm_address((d)), (n), "
+        "::mlusim::asm_address((s)), {::mlusim::fuse_register(::mlusim::FuseStep::fuse_##op, (2))})\\\n\n"
+    )
 
 
 # ---- files -----------------------------------------------------------------------------------------------------------

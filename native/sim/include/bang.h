@@ -21,6 +21,7 @@
 
 #include "mlusim/types.h"
 
+#include "mlusim/assembly.h"
 #include "mlusim/atomic.h"
 #include "mlusim/compare.h"
 #include "mlusim/convert.h"

@@ -68,5 +68,3 @@ void __bang_unlock(int lock_id_0, int lock_id_1) {
   if (lock_id_1 != lock_id_0) mlusim::release_lock(call.core, lock_id_1, call.pc);
   mlusim::release_lock(call.core, lock_id_0, call.pc);
 }
-
-void mlusim::asm_sync() { wait(MLUSIM_CALL("sync"), kWaitAll); }

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 
 from .allowances import note_allowances
+from .assembly import AssemblyError, calls_of
 from .declarations import Declaration, Reader, UnreadableError
-from .macros import MacroUses, macros_of, separators_of, value_of
+from .macros import MacroUses, macros_of, separators_of
 from .scopes import Level, Scope, Walk
 from .text import Text, TranslationError
 from .tokens import (
@@ -199,24 +199,12 @@ class Translator:
         if begin == len(self._tokens) or self._tokens[begin].text != "(":
             return
         end = closing(self._tokens, begin)
-        instructions = self._instructions(self._tokens[begin + 1 : end])
-        if not instructions:
-            return  # a barrier for the compiler
-        for instruction in instructions:
-            mnemonic = instruction.split()[0]
-            if instruction != "sync":
-                raise self._error(i, f"the assembly instruction `{mnemonic}` is not known; only `sync` is")
-        self._text.edit(self._tokens[i].start, self._tokens[end].end, "::mlusim::asm_sync()")
-
-    @staticmethod
-    def _instructions(tokens: Sequence[Token]) -> list[str]:
-        """The instructions of an assembly statement; a macro between strings is taken for one."""
-        template = ""
-        for token in tokens:
-            if token.text in (":", "::"):
-                break
-            template += token.text if token.kind is not Kind.STRING else value_of(token.text)
-        return [part.strip() for part in re.split(r"[;\n]", template) if part.strip()]
+        try:
+            calls = calls_of(self._tokens[begin + 1 : end])
+        except AssemblyError as error:
+            raise self._error(i, str(error)) from None
+        if calls:  # else a barrier for the compiler
+            self._text.edit(self._tokens[i].start, self._tokens[end].end, ", ".join(calls))
 
     # -- Launches --
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import pytest
 
+from kernels.intrinsics import test_assembly as assembly
 from kernels.intrinsics import test_atomic as atomics
 from kernels.intrinsics import test_convert as conversions
 from kernels.intrinsics import test_elementwise as elementwise
@@ -111,7 +112,7 @@ def in_order_of_numbers(samples: list[Sample]) -> list[object]:
 
 def all_statements(arch: int) -> list[str]:
     """Everything that the other modules call, and the variants of it that this one needs."""
-    modules = (atomics, conversions, elementwise, functions, layouts, matrices, places, reductions)
+    modules = (assembly, atomics, conversions, elementwise, functions, layouts, matrices, places, reductions)
     found = [statement for module in modules for statement in module.statements(arch)]
     variants = [*MISPLACED, *OVERLAPPING, *dict(SPOILED)] if arch == ARCH else []
     return [*found, *variants, UNALIGNED_ATOMIC]

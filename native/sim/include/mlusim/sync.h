@@ -38,9 +38,4 @@ MLUSIM_API void __sync_all_ipu_within_cluster();
 MLUSIM_API void __bang_lock(int lock_id_0, int lock_id_1);
 MLUSIM_API void __bang_unlock(int lock_id_0, int lock_id_1);
 
-namespace mlusim {
-// The assembler statement "sync;", which every architecture has.
-MLUSIM_API void asm_sync();
-}  // namespace mlusim
-
 #endif  // MLUSIM_SYNC_H_

@@ -1,0 +1,92 @@
+// Instructions of assembly statements. The translator turns
+//
+//   __asm__ volatile("fuse.nram.f32 [%0], %1, [%2], .mul(%3), .add([%4]);" ::"r"(d), "r"(n), "r"(s), "r"(k), "r"(v));
+//
+// into a call of asm_fuse_f32() with two stages. "index.vvr.f32" and "gather.vector..." become __vv_index() and __gather().
+#ifndef MLUSIM_ASSEMBLY_H_
+#define MLUSIM_ASSEMBLY_H_
+
+#include <initializer_list>
+#include <type_traits>
+
+#include "mlusim/types.h"
+
+namespace mlusim {
+
+// ---- "sync;", "nop;" ----------------------------------------------------------------------------------------------------
+
+MLUSIM_API void asm_sync();
+// Other cores get their turn: kernels wait in loops of it.
+MLUSIM_API void asm_nop();
+
+// ---- "fuse.nram.<type> [dst], n, [src], .op(x), ..." --------------------------------------------------------------------
+
+enum class FuseStep {
+  fuse_add,
+  fuse_sub,
+  fuse_mul,
+  fuse_and,  // these three on the bits
+  fuse_or,
+  fuse_xor,
+  fuse_eq,  // these six give 1 or 0
+  fuse_ne,
+  fuse_lt,
+  fuse_le,
+  fuse_gt,
+  fuse_ge,
+  fuse_max,
+  fuse_min
+};
+
+// What a step does with each element: with the elements of a vector, a number, or the bits of a register.
+struct FuseStage {
+  enum Kind {
+    kVector,
+    kNumber,
+    kBits
+  };
+  FuseStep step;
+  Kind kind;
+  const void *vector;
+  double number;
+  std::uint32_t bits;
+};
+
+inline FuseStage fuse_vector(FuseStep step, const void *vector) { return {step, FuseStage::kVector, vector, 0, 0}; }
+// A number that stands in the statement.
+inline FuseStage fuse_literal(FuseStep step, double number) { return {step, FuseStage::kNumber, nullptr, number, 0}; }
+// A register: a floating-point number of any type is that number, anything else its bits. Where elements are integers, the bits.
+template <typename Value>
+FuseStage fuse_register(FuseStep step, Value value) {
+  static_assert(sizeof(Value) <= 8, "a register holds a number");
+  constexpr bool kReal = std::is_floating_point<Value>::value || std::is_same<Value, half>::value;
+  FuseStage stage = {step, kReal ? FuseStage::kNumber : FuseStage::kBits, nullptr, 0, 0};
+  if constexpr (kReal) {
+    const float single = static_cast<float>(value);
+    stage.number = static_cast<double>(value);
+    std::memcpy(&stage.bits, &single, sizeof stage.bits);
+  } else {
+    stage.bits = static_cast<std::uint32_t>(value);
+  }
+  return stage;
+}
+
+MLUSIM_API void asm_fuse_f16(void *dst, int elem_count, const void *src, std::initializer_list<FuseStage> stages);
+MLUSIM_API void asm_fuse_f32(void *dst, int elem_count, const void *src, std::initializer_list<FuseStage> stages);
+MLUSIM_API void asm_fuse_s32(void *dst, int elem_count, const void *src, std::initializer_list<FuseStage> stages);
+MLUSIM_API void asm_fuse_u32(void *dst, int elem_count, const void *src, std::initializer_list<FuseStage> stages);
+
+// ---- Others -------------------------------------------------------------------------------------------------------------
+
+// "div.scalar.nram.<type> [dst], [src], divisor, n"
+MLUSIM_API void asm_div_scalar_f16(void *dst, const void *src, half divisor, int elem_count);
+MLUSIM_API void asm_div_scalar_f32(void *dst, const void *src, float divisor, int elem_count);
+
+// "findlast1.gpr.b32 dst, src": the place of the highest bit that is set; -1 if none is.
+inline int asm_find_last_1(std::uint32_t bits) { return bits == 0 ? -1 : 31 - __builtin_clz(bits); }
+
+inline void *asm_address(const volatile void *address) { return const_cast<void *>(address); }
+
+}  // namespace mlusim
+
+#endif  // MLUSIM_ASSEMBLY_H_
