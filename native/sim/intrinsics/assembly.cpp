@@ -114,7 +114,8 @@ void fuse(const Call &call, void *dst, int count, const void *src, std::initiali
     operands[number++] = nram_source("a vector", stage.vector, bytes);
   }
   operands[number++] = nram_target("dst", dst, bytes);
-  check_operands(call, operands, number, {count, bytes});
+  const std::int64_t steps = static_cast<std::int64_t>(stages.size());
+  check_operands(call, operands, number, {count, bytes, count * std::max(steps, std::int64_t{1})});
   if (g_observers.init) shadow_fuse(dst, src, sizeof(T), count, stages);
   T values[kBlock];
   for (std::int64_t first = 0; first < count; first += kBlock) {

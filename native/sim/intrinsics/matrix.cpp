@@ -12,21 +12,12 @@
 namespace mlusim {
 namespace {
 
-constexpr int kMostPosition = 127;
-
 // What is made of each sum: value * scale + more, rounded once.
 struct Finish {
   double scale = 1;
   Numbers more = {nullptr, Number::kFloat};
   bool each = false;  // `more` has a number for each result, not for each column
 };
-
-double scale_of(const Call &call, int position) {
-  if (position < -kMostPosition || position > kMostPosition) {
-    refuse(call, "bad-argument", "a fix_position of " + std::to_string(position) + "; -127 to 127 can be had");
-  }
-  return std::ldexp(1.0, position);
-}
 
 Call with_rule(const Call &call, const char *rule) { return {call.core, call.name, call.pc, rule}; }
 
@@ -137,7 +128,7 @@ void matmul(const Call &call, void *dst, Number kind, const Numbers &src, const 
 void mlp(const Call &call, void *dst, Number kind, const Numbers &src, const Numbers &bias, const Numbers &weight,
          int height, int width, int position) {
   if (!has_vector_work(call, height) || !has_work(call, width)) return;
-  const Finish finish = {scale_of(call, position), bias, false};
+  const Finish finish = {position_scale(call, position), bias, false};
   const Product product = {src, located(call, {"weight", weight, height, width}), 1};
   check_filter_address(call, product.filter);
   const std::int64_t bytes = bytes_of(src.kind, width);
@@ -363,20 +354,20 @@ MLUSIM_DEFINE_MATMUL(float, bfloat16_t, __bang_matmul)
                           MLUSIM_NUMBERS(F, filter),              \
                           {scale, more_numbers, each},            \
                           MLUSIM_IMAGE})
-#define MLUSIM_DEFINE_CONV_FIXED(T, S, F, name)                                                     \
-  void name(T *dst, const S *src, const F *filter, MLUSIM_CONV_SIZES, int fix_position,             \
-            MLUSIM_CONV_DILATION_ARGUMENTS) {                                                       \
-    MLUSIM_CONVOLVE(T, S, F, name, mlusim::scale_of(call, fix_position), MLUSIM_NO_NUMBERS, false); \
-  }
-#define MLUSIM_DEFINE_CONV_BIAS(T, S, F, name)                                                            \
-  void name(T *dst, const S *src, const F *filter, const T *more, MLUSIM_CONV_SIZES, int fix_position,    \
+#define MLUSIM_DEFINE_CONV_FIXED(T, S, F, name)                                                           \
+  void name(T *dst, const S *src, const F *filter, MLUSIM_CONV_SIZES, int fix_position,                   \
             MLUSIM_CONV_DILATION_ARGUMENTS) {                                                             \
-    MLUSIM_CONVOLVE(T, S, F, name, mlusim::scale_of(call, fix_position), MLUSIM_NUMBERS(T, more), false); \
+    MLUSIM_CONVOLVE(T, S, F, name, mlusim::position_scale(call, fix_position), MLUSIM_NO_NUMBERS, false); \
   }
-#define MLUSIM_DEFINE_CONV_PARTIAL(T, S, F, name)                                                        \
-  void name(T *dst, const S *src, const F *filter, const T *more, MLUSIM_CONV_SIZES, int fix_position,   \
-            MLUSIM_CONV_DILATION_ARGUMENTS) {                                                            \
-    MLUSIM_CONVOLVE(T, S, F, name, mlusim::scale_of(call, fix_position), MLUSIM_NUMBERS(T, more), true); \
+#define MLUSIM_DEFINE_CONV_BIAS(T, S, F, name)                                                                  \
+  void name(T *dst, const S *src, const F *filter, const T *more, MLUSIM_CONV_SIZES, int fix_position,          \
+            MLUSIM_CONV_DILATION_ARGUMENTS) {                                                                   \
+    MLUSIM_CONVOLVE(T, S, F, name, mlusim::position_scale(call, fix_position), MLUSIM_NUMBERS(T, more), false); \
+  }
+#define MLUSIM_DEFINE_CONV_PARTIAL(T, S, F, name)                                                              \
+  void name(T *dst, const S *src, const F *filter, const T *more, MLUSIM_CONV_SIZES, int fix_position,         \
+            MLUSIM_CONV_DILATION_ARGUMENTS) {                                                                  \
+    MLUSIM_CONVOLVE(T, S, F, name, mlusim::position_scale(call, fix_position), MLUSIM_NUMBERS(T, more), true); \
   }
 #define MLUSIM_DEFINE_CONV_REAL(T, S, F, name)                                                          \
   void name(T *dst, const S *src, const F *filter, MLUSIM_CONV_SIZES, MLUSIM_CONV_DILATION_ARGUMENTS) { \

@@ -1,10 +1,10 @@
 // __bang_sumpool, __bang_avgpool, __bang_maxpool, __bang_minpool: windows over an image whose channels lie together.
 #include <algorithm>
 #include <cstring>
-#include <string>
 
 #include "intrinsics/shadow.h"
 #include "intrinsics/vector.h"
+#include "intrinsics/windows.h"
 #include "mlusim/reduce.h"
 
 namespace mlusim {
@@ -16,21 +16,6 @@ enum class Pool {
   kMax,
   kMin
 };
-
-struct Windows {
-  std::int64_t channel, height, width;
-  std::int64_t kernel_height, kernel_width;
-  std::int64_t stride_height, stride_width;
-  // What does not fill a window is left out.
-  std::int64_t rows() const { return height < kernel_height ? 0 : (height - kernel_height) / stride_height + 1; }
-  std::int64_t columns() const { return width < kernel_width ? 0 : (width - kernel_width) / stride_width + 1; }
-  std::int64_t operations() const { return rows() * columns() * channel * kernel_height * kernel_width; }
-};
-
-// The element of channel c in place (i, j) of window (row, column).
-std::int64_t source_of(const Windows &w, std::int64_t row, std::int64_t column, std::int64_t i, std::int64_t j) {
-  return ((row * w.stride_height + i) * w.width + column * w.stride_width + j) * w.channel;
-}
 
 template <typename Op>
 void for_each_window(const Windows &w, const Op &op) {
@@ -103,7 +88,7 @@ void pool_window(Pool pool, Type type, const Windows &w, void *dst, const char *
 void run_pool(Pool pool, Type type, const Windows &w, char *dst, const char *src) {
   const std::int64_t size = size_of(type);
   for_each_window(w, [&](std::int64_t row, std::int64_t column, std::int64_t at) {
-    const std::int64_t from = source_of(w, row, column, 0, 0);
+    const std::int64_t from = w.at(row, column, 0, 0);
     for (std::int64_t c = 0; c < w.channel; c += kMostChannels) {
       const std::int64_t channels = std::min(w.channel - c, kMostChannels);
       pool_window(pool, type, w, dst + (at + c) * size, src + (from + c) * size, channels);
@@ -135,16 +120,13 @@ void shadow_wide_window(const Windows &w, std::int64_t size, char *dst, const ch
 
 void shadow_pool(const Windows &w, std::int64_t size, char *dst, const char *src) {
   for_each_window(w, [&](std::int64_t row, std::int64_t column, std::int64_t at) {
-    const char *first = src + source_of(w, row, column, 0, 0) * size;
+    const char *first = src + w.at(row, column, 0, 0) * size;
     (w.channel > kFewChannels ? shadow_wide_window : shadow_window)(w, size, dst + at * size, first);
   });
 }
 
 void vector_pool(const Call &call, Pool pool, Type type, const Windows &w, void *dst, const void *src) {
-  if (!has_vector_work(call, w.channel) || !has_work(call, w.height) || !has_work(call, w.width)) return;
-  for (const std::int64_t size : {w.kernel_height, w.kernel_width, w.stride_height, w.stride_width}) {
-    if (size <= 0) refuse(call, "bad-argument", "a window or stride of " + std::to_string(size));
-  }
+  if (!has_windows(call, w)) return;
   const std::int64_t size = size_of(type);
   check_operands(call,
                  {nram_source("src", src, w.height * w.width * w.channel * size),

@@ -1,32 +1,14 @@
 // Pools that give the place of the extreme element in its window; __extension.
 #include <cstring>
-#include <string>
 
 #include "check/init.h"
 #include "intrinsics/shadow.h"
 #include "intrinsics/vector.h"
+#include "intrinsics/windows.h"
 #include "mlusim/reduce.h"
 
 namespace mlusim {
 namespace {
-
-struct Windows {
-  std::int64_t channel, height, width;
-  std::int64_t kernel_height, kernel_width;
-  std::int64_t stride_height, stride_width;
-  // What does not fill a window is left out.
-  std::int64_t rows() const { return height < kernel_height ? 0 : (height - kernel_height) / stride_height + 1; }
-  std::int64_t columns() const { return width < kernel_width ? 0 : (width - kernel_width) / stride_width + 1; }
-  std::int64_t results() const { return rows() * columns() * channel; }
-  std::int64_t operations() const { return results() * kernel_height * kernel_width; }
-  // The element of a channel in place `place` of the window of a result.
-  std::int64_t element(std::int64_t result, std::int64_t place) const {
-    const std::int64_t window = result / channel;
-    const std::int64_t row = window / columns() * stride_height + place / kernel_width;
-    const std::int64_t column = window % columns() * stride_width + place % kernel_width;
-    return (row * width + column) * channel + result % channel;
-  }
-};
 
 template <typename T>
 struct Pool {
@@ -40,7 +22,7 @@ template <typename T>
 std::int64_t find_place(const Pool<T> &pool, std::int64_t result) {
   std::int64_t best = 0;
   float kept = 0;
-  for (std::int64_t i = 0; i < pool.windows.kernel_height * pool.windows.kernel_width; ++i) {
+  for (std::int64_t i = 0; i < pool.windows.places(); ++i) {
     const float value = static_cast<float>(pool.src[pool.windows.element(result, i)]);
     const bool better = (pool.smallest ? value < kept : value > kept) || (kept != kept && value == value);
     if (i != 0 && !better) continue;
@@ -52,7 +34,7 @@ std::int64_t find_place(const Pool<T> &pool, std::int64_t result) {
 
 template <typename T>
 bool window_defined(const Pool<T> &pool, std::int64_t result) {
-  for (std::int64_t i = 0; i < pool.windows.kernel_height * pool.windows.kernel_width; ++i) {
+  for (std::int64_t i = 0; i < pool.windows.places(); ++i) {
     if (!shadow_defined(pool.src + pool.windows.element(result, i), sizeof(T))) return false;
   }
   return true;
@@ -70,30 +52,38 @@ void pool_one(const Pool<T> &pool, const Results &to, std::int64_t result) {
   const T value = pool.src[pool.windows.element(result, place)];
   const bool defined = !g_observers.init || window_defined(pool, result);
   const Index index = static_cast<Index>(place);
-  char *at = static_cast<char *>(to.places) + result * std::int64_t{sizeof index};
+  const std::int64_t target = pool.windows.target(result);
+  char *at = static_cast<char *>(to.places) + target * std::int64_t{sizeof index};
   std::memcpy(at, &index, sizeof index);
   if (g_observers.init) shadow_set(at, sizeof index, defined);
   if (to.values == nullptr) return;
-  T *kept = static_cast<T *>(to.values) + result;
+  T *kept = static_cast<T *>(to.values) + target;
   std::memcpy(kept, &value, sizeof value);
   if (g_observers.init) shadow_set(kept, sizeof value, defined);
+}
+
+Operand results_of(const char *role, const void *base, const Windows &w, std::int64_t size) {
+  if (w.out_height == 1 && w.out_width == 1) return nram_target(role, base, w.results() * size);
+  Operand operand = nram_target(role, base, w.results() == 0 ? 0 : w.channel * size);
+  operand.region.count0 = w.columns();
+  operand.region.stride0 = w.out_width * w.channel * size;
+  operand.region.count1 = w.rows();
+  operand.region.stride1 = w.target(w.columns() * w.channel) * size;
+  return operand;
 }
 
 template <typename T, typename Index>
 void vector_pool(const Call &call, const Pool<T> &pool, const Results &to) {
   const Windows &w = pool.windows;
-  if (!has_vector_work(call, w.channel) || !has_work(call, w.height) || !has_work(call, w.width)) return;
-  for (const std::int64_t size : {w.kernel_height, w.kernel_width, w.stride_height, w.stride_width}) {
-    if (size <= 0) refuse(call, "bad-argument", "a window or stride of " + std::to_string(size));
-  }
+  if (!has_windows(call, w)) return;
   const std::int64_t size = sizeof(T);
   const Amount amount = {w.channel, w.channel * size, w.operations()};
   const Operand source = nram_source("src", pool.src, w.height * w.width * w.channel * size);
-  const Operand places = nram_target("index", to.places, w.results() * std::int64_t{sizeof(Index)});
+  const Operand places = results_of("index", to.places, w, sizeof(Index));
   if (to.values == nullptr) {
     check_operands(call, {source, places}, amount);
   } else {
-    check_operands(call, {source, nram_target("dst", to.values, w.results() * size), places}, amount);
+    check_operands(call, {source, results_of("dst", to.values, w, size), places}, amount);
   }
   for (std::int64_t i = 0; i < w.results(); ++i) pool_one<T, Index>(pool, to, i);
 }
@@ -135,16 +125,28 @@ void extend(const Call &call, char *dst, const char *src, const unsigned char *c
         {src, {channel, height, width, kernel_height, kernel_width, stride_height, stride_width}, smallest},     \
         {nullptr, dst});                                                                                         \
   }
-#define MLUSIM_DEFINE_POOL_BOTH(T, Index, name, smallest)                                                    \
-  void name(T *dst, const T *src, int channel, int height, int width, int kernel_height, int kernel_width,   \
-            int stride_width, int stride_height, int value_index_stride) {                                   \
-    mlusim::vector_pool<T, Index>(                                                                           \
-        MLUSIM_CALL(#name),                                                                                  \
-        {src, {channel, height, width, kernel_height, kernel_width, stride_height, stride_width}, smallest}, \
-        {dst, reinterpret_cast<char *>(dst) + value_index_stride});                                          \
+#define MLUSIM_DEFINE_POOL_BOTH(T, Index, name, smallest)                                                             \
+  void name(T *dst, const T *src, int channel, int height, int width, int kernel_height, int kernel_width,            \
+            int stride_width, int stride_height, int value_index_stride) {                                            \
+    mlusim::vector_pool<T, Index>(                                                                                    \
+        MLUSIM_CALL(#name),                                                                                           \
+        {src, {channel, height, width, kernel_height, kernel_width, stride_height, stride_width}, smallest},          \
+        {dst, reinterpret_cast<char *>(dst) + value_index_stride});                                                   \
+  }                                                                                                                   \
+  void name(T *dst, const T *src, int channel, int height, int width, int kernel_height, int kernel_width,            \
+            int stride_width, int stride_height, int value_index_stride, int in_dilation_height,                      \
+            int in_dilation_width, int out_dilation_height, int out_dilation_width) {                                 \
+    mlusim::vector_pool<T, Index>(MLUSIM_CALL(#name),                                                                 \
+                                  {src,                                                                               \
+                                   {channel, height, width, kernel_height, kernel_width, stride_height, stride_width, \
+                                    in_dilation_height, in_dilation_width, out_dilation_height, out_dilation_width},  \
+                                   smallest},                                                                         \
+                                  {dst, reinterpret_cast<char *>(dst) + value_index_stride});                         \
   }
 MLUSIM_DEFINE_POOL_INDEX(half, unsigned short, __bang_maxpool_index, false)
 MLUSIM_DEFINE_POOL_INDEX(float, unsigned int, __bang_maxpool_index, false)
+MLUSIM_DEFINE_POOL_INDEX(bfloat16_t, unsigned short, __bang_maxpool_index, false)
+MLUSIM_DEFINE_POOL_INDEX(bfloat16_t, unsigned short, __bang_minpool_index, true)
 MLUSIM_DEFINE_POOL_INDEX(half, unsigned short, __bang_minpool_index, true)
 MLUSIM_DEFINE_POOL_INDEX(float, unsigned int, __bang_minpool_index, true)
 MLUSIM_DEFINE_POOL_BOTH(half, unsigned short, __bang_maxpool_value_index, false)

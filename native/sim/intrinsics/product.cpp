@@ -34,9 +34,12 @@ double half_byte(const void *from, std::int64_t at) {
   return bits < 8 ? bits : bits - 16;
 }
 
-char *row_of(const Filter &filter, std::int64_t number) {
-  char *base = static_cast<char *>(const_cast<void *>(filter.numbers.base));
-  return base + number % kLanes * lane_size() + number / kLanes * filter.row_bytes();
+template <typename T>
+T nearest(double value) {
+  constexpr double kLeast = std::numeric_limits<T>::min();
+  constexpr double kMost = std::numeric_limits<T>::max();
+  const double whole = std::isnan(value) ? 0 : std::nearbyint(value);
+  return static_cast<T>(std::max(kLeast, std::min(kMost, whole)));
 }
 
 }  // namespace
@@ -60,6 +63,14 @@ void widen_numbers(const Numbers &from, std::int64_t first, std::int64_t count, 
   }
 }
 
+double position_scale(const Call &call, int position) {
+  constexpr int kMost = 127;
+  if (position < -kMost || position > kMost) {
+    refuse(call, "bad-argument", "a fix_position of " + std::to_string(position) + "; -127 to 127 can be had");
+  }
+  return std::ldexp(1.0, position);
+}
+
 void put_number(void *dst, Number kind, std::int64_t at, double value) {
   switch (kind) {
     case Number::kHalf:
@@ -71,12 +82,11 @@ void put_number(void *dst, Number kind, std::int64_t at, double value) {
     case Number::kBFloat16:
       static_cast<bfloat16_t *>(dst)[at] = bfloat16_t(static_cast<float>(value));
       break;
-    default: {
-      constexpr double kLeast = std::numeric_limits<std::int16_t>::min();
-      constexpr double kMost = std::numeric_limits<std::int16_t>::max();
-      const double whole = std::isnan(value) ? 0 : std::nearbyint(value);
-      static_cast<std::int16_t *>(dst)[at] = static_cast<std::int16_t>(std::max(kLeast, std::min(kMost, whole)));
-    }
+    case Number::kInt32:
+      static_cast<std::int32_t *>(dst)[at] = nearest<std::int32_t>(value);
+      break;
+    default:
+      static_cast<std::int16_t *>(dst)[at] = nearest<std::int16_t>(value);
   }
 }
 
@@ -99,6 +109,11 @@ int filter_operands(const Filter &filter, Operand *operands) {
   add(0, whole / kLanes * filter.row_bytes(), kLanes);
   add(whole, filter.row_bytes(), filter.rows - whole);
   return number;
+}
+
+char *row_of(const Filter &filter, std::int64_t number) {
+  char *base = static_cast<char *>(const_cast<void *>(filter.numbers.base));
+  return base + number % kLanes * lane_size() + number / kLanes * filter.row_bytes();
 }
 
 Columns read_filter(const Filter &filter) {

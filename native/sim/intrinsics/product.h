@@ -54,6 +54,9 @@ constexpr std::int64_t bytes_of(Number kind, std::int64_t count) {
 // As doubles, which all of them are exactly.
 void widen_numbers(const Numbers &from, std::int64_t first, std::int64_t count, double *to);
 
+// 2^position. Ends the launch for one that no device has.
+double position_scale(const Call &call, int position);
+
 // Element `at` of dst: rounded to the nearest, ties to even; integers saturate, and NaN becomes 0 there.
 void put_number(void *dst, Number kind, std::int64_t at, double value);
 
@@ -71,6 +74,9 @@ Filter located(const Call &call, const Filter &filter);
 
 // The operands that a located filter is: what it takes of all lanes, and of those that have one row more. How many there are.
 int filter_operands(const Filter &filter, Operand *operands);
+
+// A row of a located filter.
+char *row_of(const Filter &filter, std::int64_t number);
 
 // A located filter with its rows as columns, and by row whether it is defined; in memory that the next call of this function uses again.
 struct Columns {

@@ -59,6 +59,22 @@ void vector_search(const Call &call, Search kind, std::int64_t size, unsigned in
   shadow_set(dst, 4, defined);
 }
 
+// Bits from the first on.
+void vector_count_bits(const Call &call, unsigned int *dst, const void *src, int count) {
+  if (!has_vector_work(call, count)) return;
+  const std::int64_t bytes = (std::int64_t{count} + 7) / 8;
+  check_operands(call, {nram_source("src", src, bytes), nram_target("dst", dst, sizeof *dst)}, {count, bytes});
+  bool defined = shadow_defined(src, count / 8);
+  unsigned int found = 0;
+  for (std::int64_t i = 0; i < count; ++i) found += bit_at(src, i) ? 1u : 0u;
+  if (g_observers.init && count % 8 != 0) {
+    const unsigned rest = (1u << (count % 8)) - 1;
+    defined = defined && (*init_shadow(static_cast<const char *>(src) + count / 8) & rest) == rest;
+  }
+  *dst = found;
+  if (g_observers.init) shadow_set(dst, sizeof *dst, defined);
+}
+
 // For results that scalar code gets: the vector has to be defined.
 bool read_for_scalar(const Call &call, const char *role, const void *src, std::int64_t count, std::int64_t size) {
   if (!has_vector_work(call, count)) return false;
@@ -212,3 +228,9 @@ MLUSIM_REALS(MLUSIM_DEFINE_EXTREME, __bang_argmax, false, false, true);
 MLUSIM_REALS(MLUSIM_DEFINE_EXTREME, __bang_argmin, true, false, true);
 MLUSIM_REALS(MLUSIM_DEFINE_EXTREME, __bang_fabsmax, false, true, true);
 MLUSIM_REALS(MLUSIM_DEFINE_EXTREME, __bang_fabsmin, true, true, true);
+
+#define MLUSIM_DEFINE_COUNT_BITS(T, name)                                \
+  void name(unsigned int *dst, const T *src, int elem_count) {           \
+    mlusim::vector_count_bits(MLUSIM_CALL(#name), dst, src, elem_count); \
+  }
+MLUSIM_REALS(MLUSIM_DEFINE_COUNT_BITS, __bang_count_bitindex);

@@ -20,7 +20,8 @@ constexpr CostRule kRules[] = {
     {"__bang_div", Speed::kFunction, 1},
     {"__bang_fusion", Speed::kElementwise, 2},
     {"__bang_gather", Speed::kElementwise, 0},
-    {"__bang_histogram", Speed::kFunction, 1},
+    {"__bang_histogram", Speed::kMatrix, 2},
+    {"__bang_integral", Speed::kMatrix, 2},
     {"__bang_log", Speed::kFunction, 1},
     {"__bang_lut", Speed::kFunction, 1},
     {"__bang_matmul", Speed::kMatrix, 2},
@@ -37,6 +38,7 @@ constexpr CostRule kRules[] = {
     {"__bang_sin", Speed::kFunction, 1},
     {"__bang_sqrt", Speed::kFunction, 1},
     {"__bang_tanh", Speed::kFunction, 1},
+    {"__bang_tiling", Speed::kElementwise, 0},
     {"__bang_transpose", Speed::kElementwise, 0},
     {"__bang_write", Speed::kElementwise, 0},
     {"__cn_vector_", Speed::kFunction, 1},
@@ -46,6 +48,8 @@ constexpr CostRule kRules[] = {
     {"__memset_nram", Speed::kElementwise, 0},
     {"__nramset", Speed::kElementwise, 0},
     {"__vv_", Speed::kElementwise, 1},
+    {"div.scalar.nram", Speed::kFunction, 1},
+    {"fuse.nram", Speed::kElementwise, 1},
 };
 
 constexpr std::uint64_t kLine = 64;          // of device memory

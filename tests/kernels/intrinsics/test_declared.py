@@ -17,6 +17,7 @@ from kernels.intrinsics import (
     test_layout,
     test_math,
     test_matrix,
+    test_pool_back,
     test_pool_index,
     test_reduce,
 )
@@ -64,7 +65,7 @@ def arch_option(arch: int) -> str:
 def test_the_library_has_all_overloads(arch: int, toolchain: Toolchain) -> None:
     lines = ['#include "bang.h"', '#include "host.h"', "__mlu_entry__ void kernel(void **out) {"]
     for number, (kind, name, parameters) in enumerate(declarations(toolchain, arch_option(arch))):
-        types = re.sub(r" = 1\b", "", parameters)
+        types = re.sub(r" = \w+", "", parameters)
         lines.append(f"  {kind} (*call{number})({types}) = {name};")
         lines.append(f"  out[{number}] = reinterpret_cast<void *>(call{number});")
     assert len(lines) > 1000
@@ -158,6 +159,7 @@ def test_every_intrinsic_is_called_by_a_test(toolchain: Toolchain) -> None:
         test_layout,
         test_math,
         test_matrix,
+        test_pool_back,
         test_pool_index,
         test_reduce,
     )

@@ -15,6 +15,7 @@ from kernels.intrinsics import test_elementwise as elementwise
 from kernels.intrinsics import test_layout as layouts
 from kernels.intrinsics import test_math as functions
 from kernels.intrinsics import test_matrix as matrices
+from kernels.intrinsics import test_pool_back as gradients
 from kernels.intrinsics import test_pool_index as places
 from kernels.intrinsics import test_reduce as reductions
 from kernels.intrinsics.calls import DTYPES, Calls, Done
@@ -112,7 +113,7 @@ def in_order_of_numbers(samples: list[Sample]) -> list[object]:
 
 def all_statements(arch: int) -> list[str]:
     """Everything that the other modules call, and the variants of it that this one needs."""
-    modules = (assembly, atomics, conversions, elementwise, functions, layouts, matrices, places, reductions)
+    modules = (assembly, atomics, conversions, elementwise, functions, gradients, layouts, matrices, places, reductions)
     found = [statement for module in modules for statement in module.statements(arch)]
     variants = [*MISPLACED, *OVERLAPPING, *dict(SPOILED)] if arch == ARCH else []
     return [*found, *variants, UNALIGNED_ATOMIC]

@@ -57,4 +57,18 @@ MLUSIM_LAYOUT_TYPES(MLUSIM_RESHAPE, __bang_reshape_filter);
 MLUSIM_RESHAPE(bfloat16_t, __bang_reshape_filter);
 #endif
 
+// Units of so many bits, 64 bytes of them, from one walk in steps of 64 bytes to another: the step s1 n1 times, and this n2 times with
+// the step s2; s6 and s7 likewise on the side of dst.
+#define MLUSIM_TILING_2D(name) \
+  MLUSIM_API void name(void *dst, const void *src, int n2, int s2, int n1, int s1, int n7, int s7, int n6, int s6)
+MLUSIM_TILING_2D(__bang_tiling_2d_b8);
+MLUSIM_TILING_2D(__bang_tiling_2d_b16);
+MLUSIM_TILING_2D(__bang_tiling_2d_b32);
+MLUSIM_TILING_2D(__bang_tiling_2d_b64);
+MLUSIM_TILING_2D(__bang_tiling_2d_b128);
+MLUSIM_TILING_2D(__bang_tiling_2d_b256);
+// Any number of units of 1024 bits; `op` is 0.
+MLUSIM_API void __bang_tiling_3d_b1024(void *dst, const void *src, int n5, int s5, int n4, int s4, int n3, int s3,
+                                       int n10, int s10, int n9, int s9, int n8, int s8, int op);
+
 #endif  // MLUSIM_LAYOUT_H_

@@ -115,4 +115,45 @@ MLUSIM_API void __bang_expand_channel_mul_add(float *dst, const float *weight, c
                                               const float *addend, int rows, int channels);
 #endif
 
+// dst[n] = sum over j <= n of kernel[n][j] * src[j]: with a kernel of ones, the sums of all that comes before.
+#define MLUSIM_INTEGRAL(T, S, name) MLUSIM_API void name(T *dst, const S *src, const S *kernel, int size)
+#define MLUSIM_INTEGRAL_FIXED(T, S, name) \
+  MLUSIM_API void name(T *dst, const S *src, const S *kernel, int size, int fix_position = 0)
+#if MLUSIM_SINCE(320)
+MLUSIM_INTEGRAL(int, char, __bang_integral);
+MLUSIM_INTEGRAL(short, char, __bang_integral);
+MLUSIM_INTEGRAL_FIXED(float, int8, __bang_integral);
+MLUSIM_INTEGRAL_FIXED(half, int8, __bang_integral);
+#endif
+#if MLUSIM_SINCE(322) && MLUSIM_NOT(392)
+MLUSIM_INTEGRAL(int, short, __bang_integral);
+MLUSIM_INTEGRAL(short, short, __bang_integral);
+MLUSIM_INTEGRAL_FIXED(float, int16, __bang_integral);
+MLUSIM_INTEGRAL_FIXED(half, int16, __bang_integral);
+#endif
+#if MLUSIM_SINCE(372)
+MLUSIM_INTEGRAL(float, float, __bang_integral);
+MLUSIM_INTEGRAL(float, half, __bang_integral);
+#endif
+
+// dst[b] = how many elements are the first number that the kernel has in lane b, for each of 64.
+#define MLUSIM_HISTOGRAM(T, S, name) MLUSIM_API void name(T *dst, const S *src, const S *kernel, int size)
+#if MLUSIM_SINCE(320)
+MLUSIM_HISTOGRAM(int, int8, __bang_histogram);
+MLUSIM_HISTOGRAM(half, int8, __bang_histogram);
+MLUSIM_HISTOGRAM(float, int8, __bang_histogram);
+MLUSIM_HISTOGRAM(int16, int8, __bang_histogram);
+#endif
+#if !defined(__BANG_ARCH__) || __BANG_ARCH__ == 322 || __BANG_ARCH__ == 372
+MLUSIM_HISTOGRAM(half, int16, __bang_histogram);
+MLUSIM_HISTOGRAM(float, int16, __bang_histogram);
+MLUSIM_HISTOGRAM(int16, int16, __bang_histogram);
+#endif
+#if MLUSIM_SINCE(372)
+MLUSIM_HISTOGRAM(float, half, __bang_histogram);
+#endif
+#if MLUSIM_SINCE(392)
+MLUSIM_HISTOGRAM(float, bfloat16_t, __bang_histogram);
+#endif
+
 #endif  // MLUSIM_MATRIX_H_

@@ -17,6 +17,9 @@ MLUSIM_HALF_FLOAT(MLUSIM_FOUND, __bang_findfirst1);
 MLUSIM_HALF_FLOAT(MLUSIM_FOUND, __bang_findlast1);
 #endif
 
+// Bits that are set among elem_count.
+MLUSIM_REALS(MLUSIM_FIND, __bang_count_bitindex);
+
 MLUSIM_API int __bang_popcnt(const unsigned int *src, int elem_count);
 MLUSIM_API int __bang_popcnt(const unsigned short *src, int elem_count);
 MLUSIM_API int __bang_popcnt(const unsigned char *src, int elem_count);
@@ -85,14 +88,47 @@ MLUSIM_POOL_INDEX(half, unsigned short, __bang_maxpool_index);
 MLUSIM_POOL_INDEX(float, unsigned int, __bang_maxpool_index);
 MLUSIM_POOL_INDEX(half, unsigned short, __bang_minpool_index);
 MLUSIM_POOL_INDEX(float, unsigned int, __bang_minpool_index);
+#if MLUSIM_SINCE(392)
+MLUSIM_POOL_INDEX(bfloat16_t, unsigned short, __bang_maxpool_index);
+MLUSIM_POOL_INDEX(bfloat16_t, unsigned short, __bang_minpool_index);
+#endif
 #if MLUSIM_SINCE(372)
-// The values, and so many bytes behind them the places.
+// The values, and so many bytes behind them the places. The places of a window and the results may lie apart.
 #define MLUSIM_POOL_BOTH(T, name)                                                                                     \
   MLUSIM_API void name(T *dst, const T *src, int channel, int height, int width, int kernel_height, int kernel_width, \
-                       int stride_width, int stride_height, int value_index_stride)
+                       int stride_width, int stride_height, int value_index_stride);                                  \
+  MLUSIM_API void name(T *dst, const T *src, int channel, int height, int width, int kernel_height, int kernel_width, \
+                       int stride_width, int stride_height, int value_index_stride, int in_dilation_height,           \
+                       int in_dilation_width, int out_dilation_height, int out_dilation_width)
 MLUSIM_REALS(MLUSIM_POOL_BOTH, __bang_maxpool_value_index);
 MLUSIM_REALS(MLUSIM_POOL_BOTH, __bang_minpool_value_index);
 
+#endif
+
+// Back from the results of a pool to its image, whose size is given. What windows share is added up, or has the last one's.
+typedef enum {
+  OVERLAP_ACC,
+  OVERLAP_COVER
+} mluPoolBPOverlap;
+#define MLUSIM_POOL_SIZES \
+  int channel, int height, int width, int kernel_height, int kernel_width, int stride_width, int stride_height
+// Place `index` of each window becomes the window's element, the others of it zero.
+#define MLUSIM_UNPOOL(T, name) MLUSIM_API void name(T *dst, const T *src, MLUSIM_POOL_SIZES, int index)
+#define MLUSIM_AVGPOOL_BP(T, name) \
+  MLUSIM_API void name(T *dst, const T *src, MLUSIM_POOL_SIZES, mluPoolBPOverlap overlap = OVERLAP_ACC)
+// `mask` has the places of the largest elements in their windows.
+#define MLUSIM_MAXPOOL_BP(T, Index, name)                                          \
+  MLUSIM_API void name(T *dst, const T *src, const Index *mask, MLUSIM_POOL_SIZES, \
+                       mluPoolBPOverlap overlap = OVERLAP_ACC)
+MLUSIM_REALS(MLUSIM_UNPOOL, __bang_unpool);
+MLUSIM_REALS(MLUSIM_AVGPOOL_BP, __bang_avgpool_bp);
+MLUSIM_MAXPOOL_BP(half, int16, __bang_maxpool_bp);
+MLUSIM_MAXPOOL_BP(float, int, __bang_maxpool_bp);
+#if MLUSIM_SINCE(392)
+MLUSIM_MAXPOOL_BP(bfloat16_t, unsigned short, __bang_maxpool_bp);
+#endif
+
+#if MLUSIM_SINCE(372)
 // Element i of `size` bytes counts[i] times in a row, one behind the other; within NRAM.
 MLUSIM_API void __extension(void *dst, const void *src, const unsigned char *counts, int size, mluMemcpyDirection_t dir,
                             int num);
