@@ -22,6 +22,7 @@ from typing import Any, NamedTuple, cast
 from pymluops import _environment
 from pymluops._arguments import shown
 from pymluops._core import Backend, get_default_backend, register_finder, set_default_backend
+from pymluops._workers import limit_threads
 from pymluops.errors import BadParamError, BadParamTypeError, MluOpError, NotInitializedError
 
 __all__ = ["Backend", "BackendInfo", "backends", "current", "load", "use"]
@@ -244,6 +245,8 @@ def _open(file: str, name: str | None) -> Backend:
             backend = Backend(real, name)
             if backend.kind == "sim":
                 _prepare_simulator(backend)
+            elif backend.kind == "cpu":
+                limit_threads(backend)
         except NotInitializedError as error:
             if file == _VENDOR_FILE:
                 raise NotInitializedError(_not_found(error)) from None

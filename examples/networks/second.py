@@ -11,6 +11,7 @@ what it has itself counts as background.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -91,13 +92,22 @@ def targets(cars: Array) -> Array:
     return wanted
 
 
-def loss_of(found: Tensor, wanted: Tensor) -> Tensor:
-    """Return CenterPoint's loss: a focal loss of the map, and the error of offset and heading at true centres."""
+def error_of(found: Tensor, wanted: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the sum of CenterPoint's errors, and the number of centres that it is divided by.
+
+    They are a focal loss of the map, and the error of offset and heading at true centres.
+    """
     centre, sure = wanted[:, 5], found[:, 0].sigmoid().clamp(1e-4, 1 - 1e-4)
     missed = centre * (1 - sure) ** 2 * sure.log()
     invented = (1 - centre) * (1 - wanted[:, 0]) ** 4 * sure**2 * (1 - sure).log()
     wrong = ((found[:, 1:] - wanted[:, 1:5]).abs().sum(1) * centre).sum()
-    return (0.5 * wrong - (missed + invented).sum()) / centre.sum()
+    return 0.5 * wrong - (missed + invented).sum(), centre.sum()
+
+
+def loss_of(found: Tensor, wanted: Tensor) -> Tensor:
+    """Return CenterPoint's loss of a batch."""
+    error, centres = error_of(found, wanted)
+    return error / centres
 
 
 def detect(found: Array, highest: Array) -> Array:
@@ -167,15 +177,19 @@ def draw(network: nn.Module, shown: Street, losses: Sequence[float], title: str)
     return figure
 
 
+def make_streets(rng: np.random.Generator, data: Path | None) -> tuple[list[Street], str]:
+    """Return streets, of which the last is for the picture, and the picture's title."""
+    streets = [seen(make_street(rng)) for _ in range(13)]
+    if data is None:
+        return streets, "SECOND and CenterPoint on a modelled street that they have not seen"
+    scan = fit_scan(read_scan(data).xyz)
+    return [put_into(scan, street) for street in streets], f"SECOND and CenterPoint on {data.name}, with modelled cars"
+
+
 def main(argv: Sequence[str] | None = None) -> tuple[list[float], nn.Module]:
     args = arguments(__doc__, "second", "scan", 300, argv)
     with reproducible(args) as rng:
-        streets = [seen(make_street(rng)) for _ in range(13)]
-        title = "SECOND and CenterPoint on a modelled street that they have not seen"
-        if args.data is not None:
-            scan = fit_scan(read_scan(args.data).xyz)
-            streets = [put_into(scan, street) for street in streets]
-            title = f"SECOND and CenterPoint on {args.data.name}, with modelled cars"
+        streets, title = make_streets(rng, args.data)
         voxels = [voxelise(street.xyz) for street in streets]
         wanted = torch.from_numpy(np.stack([targets(street.cars) for street in streets]))
         network = Backbone()

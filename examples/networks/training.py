@@ -29,15 +29,20 @@ INPUTS = {
 
 
 def arguments(
-    description: str | None, name: str, kind: str, steps: int, argv: Sequence[str] | None
+    description: str | None, name: str, kind: str, steps: int, argv: Sequence[str] | None, *flags: tuple[str, str]
 ) -> argparse.Namespace:
-    """Read the arguments; the user's own file comes as `args.data`, None if none is given."""
+    """Read the arguments; the user's own file comes as `args.data`, None if none is given.
+
+    `flags` are options without a value: their names and what they do.
+    """
     parser = argparse.ArgumentParser(description=(description or "").partition("\n")[0])
     parser.add_argument(f"--{kind}", dest="data", type=Path, metavar="FILE", help=INPUTS[kind])
     parser.add_argument("--steps", type=_count, default=steps, help="training steps (default: %(default)s)")
     parser.add_argument("--seed", type=int, default=0, help="seed of data and weights (default: %(default)s)")
     parser.add_argument("--threads", type=_count, help="threads of the operators; the weights do not depend on it")
     parser.add_argument("--plot", type=Path, metavar="FILE", default=Path(f"{name}.png"), help="default: %(default)s")
+    for flag, does in flags:
+        parser.add_argument(flag, action="store_true", help=does)
     args = parser.parse_args(argv)
     if args.plot.suffix.lower() != ".png":
         parser.error(f"--plot: expected a name that ends in .png, got {str(args.plot)!r}")

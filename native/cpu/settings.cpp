@@ -1,6 +1,7 @@
 #include "cpu/settings.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include "core/environment.h"
 #include "cpu/call.h"
@@ -13,9 +14,17 @@ namespace {
 constexpr NumberVariable kThreads = {"PYMLUOPS_NUM_THREADS", 1, kMaxThreads};
 constexpr NumberVariable kStreamMib = {"PYMLUOPS_STREAM_MIB", 0, std::int64_t{1} << 40};
 
+// The number that engines give to each of their processes so that their threads do not multiply: OMP_NUM_THREADS, of whose
+// list the first counts. It belongs to others, so what is no positive number is passed over.
+int limit_of_process() {
+  const char *text = std::getenv("OMP_NUM_THREADS");
+  const long number = text == nullptr ? 0 : std::strtol(text, nullptr, 10);
+  return number < 1 || number > kMaxThreads ? kMaxThreads : static_cast<int>(number);
+}
+
 Settings read_settings() {
   std::int64_t threads = 0, mib = 0;
-  if (!kThreads.read(&threads)) threads = std::min(usable_cpus(), kMaxThreads);
+  if (!kThreads.read(&threads)) threads = std::min(usable_cpus(), limit_of_process());
   const bool chosen = kStreamMib.read(&mib);
   return Settings{static_cast<int>(threads), chosen ? mib << 20 : -1};
 }

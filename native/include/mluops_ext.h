@@ -16,8 +16,8 @@ extern "C" {
  * The text stays valid until the next refused call of this thread. */
 const char *MLUOP_WIN_API mluopsExtGetLastReason(void);
 
-/* Number of threads that an operator uses, for the whole process. Starts as the value of the environment variable
- * PYMLUOPS_NUM_THREADS or else the number of CPUs that the process may use (affinity and cgroup quota respected). */
+/* Number of threads that an operator uses, for the whole process. Starts as the value of PYMLUOPS_NUM_THREADS, or else the
+ * number of CPUs that the process may use (affinity and cgroup quota respected), at most OMP_NUM_THREADS. */
 int MLUOP_WIN_API mluopsExtGetNumThreads(void);
 
 /* Sets it; num_threads is 1 to 1024. */

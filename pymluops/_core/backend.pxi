@@ -208,6 +208,11 @@ def function_names():
     return tuple([name for name in _FUNCTIONS if name.startswith("mluOp")])
 
 
+def set_threads(Backend backend not None, int number):
+    """Set the number of threads of the library for the CPU, and return the status."""
+    return int(backend.table.mluopsExtSetNumThreads(number))
+
+
 cdef str text_of(const char *text):
     return "" if text == NULL else text.decode("utf-8", "replace")
 

@@ -86,7 +86,10 @@ def dense(tensor: Tensor, dtype: Any = None) -> Tensor:
     plain = tensor.detach()
     if dtype is not None and plain.dtype != dtype:
         plain = plain.to(dtype)
-    return plain.contiguous().resolve_neg()
+    plain = plain.contiguous().resolve_neg()
+    if plain.ndim and plain.stride(-1) != 1:  # of one element, along which PyTorch allows any stride
+        plain = plain.view(-1).view(plain.shape)
+    return plain
 
 
 def write(target: Tensor, dtype: Any, compute: Callable[[Tensor], Any]) -> None:

@@ -19,7 +19,7 @@ from pymluops._core import Handle, Operator, TensorCall
 from pymluops.enums import DataType
 from pymluops.errors import BadParamError
 from pymluops.ops._double import allowed_types, double_of, is_floating
-from pymluops.threads import get_num_threads, set_num_threads
+from pymluops.threads import follow_num_threads, get_num_threads
 from pymluops.torch._shapes import match, read_shape, shape_of
 
 __all__ = ["NAMESPACE", "TorchOperator"]
@@ -41,7 +41,7 @@ def _follow_threads() -> None:
     """Let the CPU library use as many threads as torch, if torch's number has changed."""
     if _Threads.followed and torch.get_num_threads() != _Threads.seen:
         _Threads.seen = torch.get_num_threads()
-        set_num_threads(min(_Threads.seen, 1024))
+        follow_num_threads(min(_Threads.seen, 1024))
 
 
 _state: Any = torch._C

@@ -65,7 +65,7 @@ def test_tin_shift_refuses_as_mmcv_does(torch: Any, ops: Any) -> None:
 
 @every_dtype
 @pytest.mark.parametrize("kind", ["collect", "distribute"])
-@pytest.mark.parametrize("mask", [(3, 3), (4, 4)])
+@pytest.mark.parametrize("mask", [(3, 3), (4, 4), (1, 1), (2, 5)])
 def test_psa_mask(torch: Any, ops: Any, dtype: str, kind: str, mask: tuple[int, int]) -> None:
     values = random(torch, 2, dtype, 2, mask[0] * mask[1], 4, 3).requires_grad_()
     output = ops.PSAMask(kind, mask)(values)
