@@ -22,7 +22,7 @@ from pymluops.ops._double import allowed_types, double_of, is_floating
 from pymluops.threads import follow_num_threads, get_num_threads
 from pymluops.torch._shapes import match, read_shape, shape_of
 
-__all__ = ["NAMESPACE", "TorchOperator"]
+__all__ = ["NAMESPACE", "TorchOperator", "follow_threads"]
 
 NAMESPACE = "pymluops"
 _LIBRARY = torch.library.Library(NAMESPACE, "FRAGMENT")
@@ -37,7 +37,7 @@ class _Threads:
     seen = get_num_threads() if followed else torch.get_num_threads()
 
 
-def _follow_threads() -> None:
+def follow_threads() -> None:
     """Let the CPU library use as many threads as torch, if torch's number has changed."""
     if _Threads.followed and torch.get_num_threads() != _Threads.seen:
         _Threads.seen = torch.get_num_threads()
@@ -138,13 +138,13 @@ class TorchOperator:
         roots: tuple[str, ...] = (),
     ) -> TensorCall:
         """Return the direct way to the library, for tensors of another layout too; see `TensorCall`."""
-        given = self.operator, _WATCHERS, _follow_threads, self._validate
+        given = self.operator, _WATCHERS, follow_threads, self._validate
         return TensorCall(*given, orders=orders, shapes=shapes, roots=roots)
 
     # -- Computing -----------------------------------------------------------------------------------------------------
 
     def _compute(self, *arguments: Any) -> Any:
-        _follow_threads()
+        follow_threads()
         return self._run(None, arguments)
 
     def _compute_on_mlu(self, *arguments: Any) -> Any:

@@ -45,6 +45,10 @@ def _small_calls() -> list[tuple[TorchOperator, Callable[[], Any]]]:
     ]
 
 
+def _several(results: Any) -> list[torch.Tensor]:
+    return [results] if isinstance(results, torch.Tensor) else list(results)
+
+
 @pytest.mark.parametrize("number", range(9))
 def test_small_tensors_of_any_layout_go_to_the_library_at_once(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
     operator, call = _small_calls()[number]
@@ -52,8 +56,7 @@ def test_small_tensors_of_any_layout_go_to_the_library_at_once(number: int, monk
         through_torch = call()
     monkeypatch.setattr(operator, "overload", None)
     found = call()
-    several = isinstance(found, tuple)
-    for one, other in zip(found if several else (found,), through_torch if several else (through_torch,), strict=True):
+    for one, other in zip(_several(found), _several(through_torch), strict=True):
         assert one.is_contiguous() and one.dtype == other.dtype
         torch.testing.assert_close(one, other, rtol=0, atol=0)
 

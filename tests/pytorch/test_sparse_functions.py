@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import Any
 
@@ -195,6 +196,21 @@ def test_maxima_of_rows_that_do_not_exist(side: int, row: int) -> None:
     pairs[1, side, 0] = row
     with pytest.raises(IndexError, match=r"^indice_maxpool: indice_pairs: expected rows"):
         sparse.indice_maxpool(features, pairs, num, rows)
+
+
+def test_the_threads_are_those_of_torch() -> None:
+    (features, filters, pairs, num), _, rows = _case(torch.float32, 0)
+    before = torch.get_num_threads()
+    counts: list[int] = []
+    try:
+        for threads in (1, 3):
+            torch.set_num_threads(threads)
+            sparse.indice_conv(features, filters, pairs, num, rows)
+            counts.append(pymluops.get_num_threads())
+    finally:
+        torch.set_num_threads(before)
+        sparse.indice_conv(features, filters, pairs, num, rows)
+    assert counts == [1, 3] or "PYMLUOPS_NUM_THREADS" in os.environ
 
 
 # ---- torch's own tools -----------------------------------------------------------------------------------------------

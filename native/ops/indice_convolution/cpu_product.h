@@ -210,6 +210,7 @@ class IndiceProduct {
           count = 0;
           ++group_number_;
         }
+        prefetch<0, 2>(p_.source_, pair.source * source_channels, source_channels);
         last_group_[row] = group_number_;
         group_[groups_].source[count] = p_.source_ + pair.source * source_channels;
         group_[groups_].target[count++] = sums_ + row * channels;

@@ -15,6 +15,7 @@ from pymluops._core import Operator
 from pymluops.enums import DataType
 from pymluops.ops._schema import INT32, Scalar
 from pymluops.ops._schema import Tensor as Described
+from pymluops.torch._library import follow_threads
 
 _REALS = (DataType.FLOAT, DataType.HALF, DataType.DOUBLE)
 _PAIRS = Described("indice_pairs", INT32, "K 2 L")
@@ -78,6 +79,7 @@ def _integers(tensor: Tensor, dtype: torch.dtype) -> Tensor:
 
 def _run(operator: Operator, arrays: tuple[Tensor, ...], scalars: tuple[int, ...]) -> Tensor:
     first, second, pairs, num = arrays
+    follow_threads()
     integers = _integers(pairs, torch.int32), _integers(num, torch.int64)
     found: Tensor = operator(None, (_computable(first), _computable(second), *integers, None), scalars)
     return found if found.dtype == first.dtype else found.to(first.dtype)

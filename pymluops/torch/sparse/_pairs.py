@@ -15,6 +15,7 @@ from pymluops._core import Operator
 from pymluops.enums import DataType
 from pymluops.ops._schema import INT32, Scalar
 from pymluops.ops._schema import Tensor as Described
+from pymluops.torch._library import follow_threads
 
 _AXES = ("input_space", "filter_space", "output_space", "stride", "pad", "dilation")
 _INT64 = (DataType.INT64,)
@@ -164,6 +165,7 @@ def get_indice_pairs(
     if min(out) < 1:
         raise ValueError(f"get_indice_pairs: ksize: expected a filter that fits into {space}, got output space {out}")
     geometry = _Geometry(int(batch_size), space, kernel, steps, pads, gaps, out, bool(subm), bool(transpose))
+    follow_threads()
     indices = indices.detach().to(torch.int32).contiguous()
     return _lifted(indices, geometry) if geometry.plain else _general(indices, geometry)
 
