@@ -1,3 +1,0 @@
-"""indice_convolution with spconv's CPU build."""
-
-from __future__ import annotations
