@@ -248,7 +248,7 @@ class Replay {
       }
       if (!core.transfers.empty()) return pause(place, Pause::kPipe);
       core.holds = false;
-      core.now = core.free[kCompute] = std::max(core.now, core.free[kIo]);
+      core.now = std::max(core.now, core.free[kIo]);
       return true;
     }
     double &free = core.free[copy ? kMove : kCompute];
@@ -256,7 +256,6 @@ class Replay {
     free = begin + record.cost;
     add_event(place, record.site, begin, free, record.bytes);
     core.now = holds ? free : core.now + cycles(p_.model.issue_cycles);
-    if (holds) core.free[kCompute] = free;
     return true;
   }
 
