@@ -96,6 +96,24 @@ def test_a_pool_does_an_operation_for_each_element_of_its_windows(module: bang.M
     assert launch.intrinsics["__bang_maxpool"].elements == channels * 4 * 6
 
 
+def test_a_matrix_product_counts_additions_and_multiplications(module: bang.Module) -> None:
+    launch = profile_of(module, "product", 1, np.zeros((64, 64), np.float16), 24)
+    operations = 2 * 24 * 64 * 64
+    assert launch.intrinsics["__bang_matmul"].operations == operations
+    assert launch.directions["GDRAM2WRAM"].bytes == 64 * 64 * 2
+    busy = 20 + math.ceil(operations / launch.model.matrix_half_operations)
+    assert launch.intrinsics["__bang_matmul"].busy_ns == pytest.approx(busy)
+    assert launch.theory.half
+    assert launch.memory.used["WRAM"] > 0
+
+
+def test_atomics_change_device_memory(module: bang.Module) -> None:
+    launch = profile_of(module, "atomics", 4, np.zeros(100, np.int32), 100)
+    found = launch.directions["atomic GDRAM"]
+    assert (found.copies, found.bytes) == (4, 4 * 400)
+    assert found.charged_bytes == 4 * 64 * (7 + 1)  # 400 bytes are six lines and a part of one
+
+
 def test_scalar_accesses_are_counted(module: bang.Module) -> None:
     launch = profile_of(module, "scalars", 2, np.zeros(2, np.int32), 8)
     for core in launch.cores[:2]:
@@ -277,13 +295,13 @@ def test_launches_that_the_call_does_not_wait_for_are_waited_for(module: bang.Mo
 def test_high_water_marks_are_what_was_touched(module: bang.Module) -> None:
     memory = profile_of(module, "half_used", 1).memory
     used = {array.name: array.used for array in memory.arrays}
-    assert used == {"a": 2 * N, "b": 32, "weights": 0, "shared": 0}
+    assert used == {"a": 2 * N, "b": 32, "weights": 0, "filter": 0, "shared": 0}
     assert memory.used == {"NRAM": 2 * N + 32, "WRAM": 0, "SRAM": 0}
-    assert memory.declared == {"NRAM": 8 * N, "WRAM": 1024, "SRAM": 4 * N}
+    assert memory.declared == {"NRAM": 8 * N, "WRAM": 1024 + 2 * 64 * 64, "SRAM": 4 * N}
 
 
 def test_what_fits_is_known_before_a_launch(module: bang.Module) -> None:
-    assert module.memory.declared == {"NRAM": 8 * N, "WRAM": 1024, "SRAM": 4 * N}
+    assert module.memory.declared == {"NRAM": 8 * N, "WRAM": 1024 + 2 * 64 * 64, "SRAM": 4 * N}
     assert module.kernel("load").memory.fits("MLU290")
     large = bang.compile("__nram__ char buffer[600 << 10];\n__mlu_entry__ void touch() { buffer[0] = 1; }", arch=372)
     assert large.memory.missing["MLU370-X8"] == ""

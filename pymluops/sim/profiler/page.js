@@ -198,7 +198,7 @@ function showRoofline(launch) {
   const ys = points.map((point) => point.y).concat([peak]);
   const low = Math.floor(Math.log10(Math.min(...xs))) - 1;
   const high = Math.ceil(Math.log10(Math.max(...xs))) + 1;
-  const top = Math.ceil(Math.log10(Math.max(...ys)) + 0.2);
+  const top = Math.ceil(Math.log10(Math.max(...ys)) + 0.3);
   const bottom = Math.min(Math.floor(Math.log10(Math.min(...ys))), top - 3);
   const [width, height, left, right, above, below] = [560, 330, 64, 16, 14, 44];
   const px = (x) => left + ((Math.log10(x) - low) / (high - low)) * (width - left - right);
@@ -225,11 +225,10 @@ function showRoofline(launch) {
   const slope = { x: px(half) + 10, y: py(half * bandwidth) + 12, class: "label" };
   picture.append(svg("text", slope, `${bandwidth} GB/s`));
   points.forEach((point, i) => {
-    const kind = i === 0 ? "mark" : "io";
+    const kind = i === 0 ? "mark" : "move";
     picture.append(svg("circle", { cx: px(point.x), cy: py(point.y), r: 5.5, style: `fill:var(--${kind})` }));
-    const nearRight = px(point.x) > width - 170;
-    const place = { x: px(point.x) + (nearRight ? -10 : 10), y: py(point.y) + (i === 0 ? 4 : 18), class: "label" };
-    if (nearRight) place["text-anchor"] = "end";
+    const x = Math.min(Math.max(px(point.x), left + 80), width - right - 80);
+    const place = { x, y: py(point.y) + (i === 0 ? -10 : 20), "text-anchor": "middle", class: "label" };
     picture.append(svg("text", place, `${point.name}: ${point.y.toPrecision(3)} Gop/s`));
   });
   const across = { x: (left + width - right) / 2, y: height - 8, "text-anchor": "middle" };
