@@ -129,7 +129,8 @@ class ExecutionFailedError(MluOpError):
         self.outputs: dict[str, NDArray[Any]] = {}
 
     def __reduce__(self) -> tuple[object, ...]:
-        return _restore_findings, (type(self), self.detail, self.function, int(self.status), self.findings)
+        arguments = (type(self), self.detail, self.function, int(self.status), self.findings)
+        return _restore_findings, arguments, {"outputs": self.outputs}
 
 
 class NotSupportedError(MluOpError, NotImplementedError):

@@ -6,6 +6,7 @@ import dataclasses
 from typing import NamedTuple
 
 from pymluops._core import Backend, register_simulator
+from pymluops.sim._advice import advice
 from pymluops.sim._library import done, from_c, simulator, text
 
 #: By path of the library: how many of its findings were given out with exceptions.
@@ -65,6 +66,11 @@ class Finding:
     count: int
     severity: str
     launch_failed: int
+
+    @property
+    def next_step(self) -> str:
+        """What to do about it."""
+        return advice(f"{self.checker}/{self.rule}")
 
     def __str__(self) -> str:
         place = f"{self.file}:{self.line}: " if self.file else ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import pickle
 from typing import Any
 
 import hypothesis.strategies as st
@@ -428,6 +429,10 @@ def test_a_deadlock_names_who_waits_where(module: bang.Module) -> None:
     assert str(states[4]) == f"cluster 0, memory core: waiting at __sync_all (<source>:{line})"
     assert not out.any()
     assert caught.value.outputs["out"][:5].tolist() == [7, 7, 7, 7, 0]
+    copied = pickle.loads(pickle.dumps(caught.value))
+    assert np.array_equal(copied.outputs["out"], caught.value.outputs["out"])
+    assert copied.findings == caught.value.findings
+    assert copied.findings[0].next_step == _advice.advice("sync/deadlock")
 
 
 def test_the_time_limit_names_who_was_where(module: bang.Module) -> None:
