@@ -110,7 +110,7 @@ def check_toml(block: Block) -> None:
 
 
 def check_sh(block: Block) -> None:
-    for line in block.text.splitlines():
+    for line in block.text.replace("\\\n", "").splitlines():
         for command in line.partition("  #")[0].split("&&"):
             check_command(shlex.split(command))
 
@@ -162,8 +162,16 @@ def check_console(block: Block) -> None:
     assert int(place[1]) <= len((ROOT / place[0]).read_text(encoding="utf-8").splitlines())
 
 
+def check_cpp(block: Block) -> None:
+    """tests/bang/test_tutorial.py compares it with its file."""
+    assert block.place.startswith("docs/tutorial.md:")
+
+
 def check_text(block: Block) -> None:
-    """It has been compared with what the block before it prints."""
+    """It has been compared with what the block before it prints; of commands, by tests/bang/test_tutorial.py."""
+    if block.place.startswith("docs/tutorial.md:"):
+        assert any(other.output == block.text and other.kind == "sh" for other in BLOCKS), "follows no command"
+        return
     assert any(other.output == block.text and other.kind == "python" for other in BLOCKS), "follows no python block"
 
 
@@ -173,6 +181,7 @@ CHECKS: dict[str, Callable[[Block], None]] = {
     "sh": check_sh,
     "toml": check_toml,
     "console": check_console,
+    "cpp": check_cpp,
     "ipython": check_ipython,
 }
 

@@ -24,7 +24,7 @@ SUBCOMMANDS = (
 def register(subparsers: Any) -> None:
     """Add the ``kernel`` subcommand with its own subcommands."""
     text = "run, check, profile and debug kernels of BANG C on the simulated MLU"
-    parser = subparsers.add_parser("kernel", help=text, description=text.capitalize() + ".", allow_abbrev=False)
+    parser = subparsers.add_parser("kernel", help=text, description=f"{text[0].upper()}{text[1:]}.", allow_abbrev=False)
     own = parser.add_subparsers(dest="kernel_command", metavar="COMMAND", required=True)
     for name in SUBCOMMANDS:
         importlib.import_module(name).register(own)
