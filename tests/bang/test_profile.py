@@ -107,6 +107,13 @@ def test_a_matrix_product_counts_additions_and_multiplications(module: bang.Modu
     assert launch.memory.used["WRAM"] > 0
 
 
+def test_chains_of_operations_are_modelled(module: bang.Module) -> None:
+    launch = profile_of(module, "chain", 1, 1024)
+    assert launch.modelled_share == 1
+    busy = {name: use.busy_ns for name, use in launch.intrinsics.items() if name.startswith("fusor")}
+    assert busy == pytest.approx({"fusor::add": 20 + 32, "fusor::sqrt": 20 + 5 * 32})
+
+
 def test_atomics_change_device_memory(module: bang.Module) -> None:
     launch = profile_of(module, "atomics", 4, np.zeros(100, np.int32), 100)
     found = launch.directions["atomic GDRAM"]

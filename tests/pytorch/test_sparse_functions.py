@@ -213,6 +213,26 @@ def test_the_threads_are_those_of_torch() -> None:
     assert counts == [1, 3] or "PYMLUOPS_NUM_THREADS" in os.environ
 
 
+@pytest.mark.parametrize("shared", [True, False], ids=["one filter", "filters"])
+def test_transforms_of_torch_func(shared: bool) -> None:
+    (features, filters, pairs, num), _, rows = _case(torch.float64, 0)
+    several = torch.stack([features, features.flip(0), 2 * features], 1)
+    weights = filters if shared else torch.stack([filters, -filters, filters.flip(0)])
+
+    def loss(f: Any, w: Any) -> Any:
+        return sparse.indice_conv(f, w, pairs, num, rows).square().sum()
+
+    dims = (1, None if shared else 0)
+    each = [(several[:, i], weights if shared else weights[i]) for i in range(3)]
+    found = torch.vmap(torch.func.grad(loss, argnums=(0, 1)), dims)(several, weights)
+    for i, pair in enumerate(each):
+        leaves = [tensor.clone().requires_grad_() for tensor in pair]
+        for one, gradient in zip(found, torch.autograd.grad(loss(*leaves), leaves), strict=True):
+            torch.testing.assert_close(one[i], gradient)
+    values = torch.vmap(loss, dims)(several, weights)
+    torch.testing.assert_close(values, torch.stack([loss(*pair) for pair in each]))
+
+
 # ---- torch's own tools -----------------------------------------------------------------------------------------------
 
 

@@ -155,9 +155,11 @@ const TransposeLoops &transpose_loops();
 
 // Sums of products, computed in double: a product of floats or of integers of 16 bits is exact there. Each sum is made in the order of
 // `depth`, whatever the level.
+constexpr std::int64_t kProductPanel = 16;
 struct ProductLoops {
-  // dst[i * columns + j] = sum over k of a[i * depth + k] * b[k * columns + j]
-  void (*multiply)(double *dst, const double *a, const double *b, std::int64_t rows, std::int64_t depth,
+  // dst[i * columns + j] = sum over k of a[i * depth + k] * b[k][j]. Of b, panels of kProductPanel columns lie one behind the other; what
+  // the last one has beyond is of no matter.
+  void (*multiply)(double *dst, const double *a, const double *panels, std::int64_t rows, std::int64_t depth,
                    std::int64_t columns);
   void (*widen)(const float *from, double *to, std::size_t count);
 };

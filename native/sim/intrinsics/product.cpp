@@ -117,13 +117,15 @@ char *row_of(const Filter &filter, std::int64_t number) {
 }
 
 Columns read_filter(const Filter &filter) {
-  double *values = scratch<double, 0>(filter.rows * filter.depth);
+  const std::int64_t panels = (filter.rows + kProductPanel - 1) / kProductPanel;
+  double *values = scratch<double, 0>(panels * kProductPanel * filter.depth);
   double *row = scratch<double, 1>(filter.depth);
   unsigned char *defined = g_observers.init ? scratch<unsigned char, 0>(filter.rows) : nullptr;
   for (std::int64_t r = 0; r < filter.rows; ++r) {
     const char *from = row_of(filter, r);
     widen_numbers({from, filter.numbers.kind}, 0, filter.depth, row);
-    for (std::int64_t k = 0; k < filter.depth; ++k) values[k * filter.rows + r] = row[k];
+    double *column = values + r / kProductPanel * kProductPanel * filter.depth + r % kProductPanel;
+    for (std::int64_t k = 0; k < filter.depth; ++k) column[k * kProductPanel] = row[k];
     if (defined != nullptr) defined[r] = shadow_defined(from, filter.row_bytes());
   }
   return {values, defined};

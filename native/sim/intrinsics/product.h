@@ -80,7 +80,7 @@ char *row_of(const Filter &filter, std::int64_t number);
 
 // A located filter with its rows as columns, and by row whether it is defined; in memory that the next call of this function uses again.
 struct Columns {
-  const double *values;          // [depth][rows]
+  const double *values;          // in panels, see ProductLoops
   const unsigned char *defined;  // null while no shadow is kept
 };
 Columns read_filter(const Filter &filter);

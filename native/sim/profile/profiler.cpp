@@ -317,10 +317,12 @@ void Profiler::finish_compute(const Instruction &done, Site *site, Tally *tally,
   site->element = static_cast<std::uint32_t>(done.element);
   const Speed speed = rule == nullptr ? Speed::kElementwise : rule->speed;
   const std::uint64_t element = done.element == 0 ? 4 : done.element;
-  tally->elements = done.elements != 0 && done.operations == 0 ? done.elements : done.widest / element;
+  // What an intrinsic that only moves data counts may be rows or channels.
+  const double each = rule == nullptr ? 1 : rule->operations;
+  const bool counted = done.elements != 0 && done.operations == 0 && each != 0;
+  tally->elements = counted ? done.elements : done.widest / element;
   tally->operations = done.operations;
   if (done.operations == 0) {
-    const double each = rule == nullptr ? 1 : rule->operations;
     tally->operations = static_cast<std::uint64_t>(each * static_cast<double>(tally->elements));
   }
   record->bytes = done.read + done.written;

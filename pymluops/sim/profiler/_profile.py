@@ -7,10 +7,10 @@ import os
 import time
 import weakref
 from collections import defaultdict
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from pymluops._arguments import is_integer
 from pymluops._core import Backend, set_operator_listener
@@ -58,7 +58,7 @@ class Profile:
 
     def note_operator(self, function: str, given: tuple[Any, ...], results: Any, settings: Any) -> None:
         """Remember a call of an operator of this package, whose launches have been put into a queue."""
-        returned: tuple[Any, ...] = results if isinstance(results, tuple) else (results,)
+        returned = tuple(cast("Sequence[Any]", results)) if isinstance(results, tuple) else (results,)
         arrays = (*given[: len(given) - len(returned)], *returned)
         if all(hasattr(array, "shape") for array in arrays):
             self._calls.append((self._entered(), call_of(function, arrays, settings)))

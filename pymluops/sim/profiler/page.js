@@ -221,14 +221,15 @@ function showRoofline(launch) {
   picture.append(svg("polyline", { class: "roof", points: path.join(" ") }));
   const flat = { x: width - right - 4, y: py(peak) - 6, "text-anchor": "end", class: "label" };
   picture.append(svg("text", flat, `${peak.toFixed(0)} Gop/s of the vector units`));
-  const half = 10 ** ((start + Math.log10(ridge)) / 2);
-  const slope = { x: px(half) + 10, y: py(half * bandwidth) + 12, class: "label" };
+  // Above the roof, where no point can be; those of points stand below them.
+  const near = 10 ** (0.3 * start + 0.7 * Math.log10(ridge));
+  const slope = { x: px(near) - 10, y: py(near * bandwidth), "text-anchor": "end", class: "label" };
   picture.append(svg("text", slope, `${bandwidth} GB/s`));
   points.forEach((point, i) => {
     const kind = i === 0 ? "mark" : "move";
     picture.append(svg("circle", { cx: px(point.x), cy: py(point.y), r: 5.5, style: `fill:var(--${kind})` }));
     const x = Math.min(Math.max(px(point.x), left + 80), width - right - 80);
-    const place = { x, y: py(point.y) + (i === 0 ? -10 : 20), "text-anchor": "middle", class: "label" };
+    const place = { x, y: py(point.y) + 20 + 16 * i, "text-anchor": "middle", class: "label" };
     picture.append(svg("text", place, `${point.name}: ${point.y.toPrecision(3)} Gop/s`));
   });
   const across = { x: (left + width - right) / 2, y: height - 8, "text-anchor": "middle" };

@@ -17,6 +17,7 @@ from pymluops.ops._schema import INT32, Scalar
 from pymluops.ops._schema import Tensor as Described
 from pymluops.torch._library import follow_threads
 
+_transforms: Any = cast("Any", torch._C)._functorch.peek_interpreter_stack
 _REALS = (DataType.FLOAT, DataType.HALF, DataType.DOUBLE)
 _PAIRS = Described("indice_pairs", INT32, "K 2 L")
 _NUM = Described("indice_num", (DataType.INT64,), "K")
@@ -144,11 +145,24 @@ def _of_filter_gradient(products: _Products, ctx: Any, grad: Tensor) -> tuple[An
     return first, second, None, None, None
 
 
+def _mapped(name: str) -> Any:
+    """Return how torch.vmap maps a product: call by call, since each has rows and pairs of its own to go through."""
+
+    def vmap(info: Any, in_dims: tuple[int | None, ...], *args: Any) -> tuple[Tensor, int]:
+        product = getattr(_PLAIN, name)
+        each = [
+            product(*(arg if dim is None else arg.select(dim, i) for arg, dim in zip(args, in_dims, strict=True)))
+            for i in range(info.batch_size)
+        ]
+        return torch.stack(each), 0
+
+    return vmap
+
+
 class _Outputs(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx: Any, *args: Any, **_: Any) -> Tensor:
-        _keep(ctx, args, None)
-        return _outputs(*args)
+    forward = staticmethod(_outputs)
+    setup_context = staticmethod(_keep)
+    vmap = staticmethod(_mapped("outputs"))
 
     @staticmethod
     def backward(ctx: Any, *grad_outputs: Any) -> Any:
@@ -156,10 +170,9 @@ class _Outputs(torch.autograd.Function):
 
 
 class _FeatureGradient(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx: Any, *args: Any, **_: Any) -> Tensor:
-        _keep(ctx, args, None)
-        return _feature_gradient(*args)
+    forward = staticmethod(_feature_gradient)
+    setup_context = staticmethod(_keep)
+    vmap = staticmethod(_mapped("feature_gradient"))
 
     @staticmethod
     def backward(ctx: Any, *grad_outputs: Any) -> Any:
@@ -167,10 +180,9 @@ class _FeatureGradient(torch.autograd.Function):
 
 
 class _FilterGradient(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx: Any, *args: Any, **_: Any) -> Tensor:
-        _keep(ctx, args, None)
-        return _filter_gradient(*args)
+    forward = staticmethod(_filter_gradient)
+    setup_context = staticmethod(_keep)
+    vmap = staticmethod(_mapped("filter_gradient"))
 
     @staticmethod
     def backward(ctx: Any, *grad_outputs: Any) -> Any:
@@ -244,7 +256,7 @@ def _convolve(
     out: Tensor
     if torch.compiler.is_compiling():
         out = _REGISTERED.outputs(*arguments)
-    elif torch.is_grad_enabled() and (features.requires_grad or cells.requires_grad):
+    elif _transforms() is not None or (torch.is_grad_enabled() and (features.requires_grad or cells.requires_grad)):
         out = _PLAIN.outputs(*arguments)
     else:
         out = _outputs(*arguments)

@@ -4,43 +4,55 @@
 MLUSIM_BEGIN_LEVEL
 namespace {
 
-// Sums that stay in registers.
-constexpr int kRows = 4;
-constexpr int kColumns = 16;
+constexpr int kWide = vec::kLanes / 2;  // doubles in a register
+typedef double Wide __attribute__((vector_size(kWide * sizeof(double))));
 
+// Sums that stay in registers: of so many rows, in two registers each.
+constexpr int kRows = 4;
+constexpr std::int64_t kPart = 2 * kWide;
+static_assert(kProductPanel % kPart == 0, "a panel is a whole number of parts");
+
+// `row` begins a part of a panel.
 template <int kHeight>
-void multiply_block(double *dst, const double *a, const double *b, std::int64_t depth, std::int64_t columns) {
-  double sum[kHeight][kColumns] = {};
-  for (std::int64_t k = 0; k < depth; ++k) {
-    const double *row = b + k * columns;
+void multiply_part(double (*sums)[kProductPanel], const double *a, const double *row, std::int64_t depth) {
+  Wide sum[kHeight][2] = {};
+  for (std::int64_t k = 0; k < depth; ++k, row += kProductPanel) {
+    Wide b[2];
+    std::memcpy(b, row, sizeof b);
     for (int i = 0; i < kHeight; ++i) {
       const double factor = a[i * depth + k];
-      for (int j = 0; j < kColumns; ++j) sum[i][j] += factor * row[j];
+      sum[i][0] += factor * b[0];
+      sum[i][1] += factor * b[1];
     }
   }
-  for (int i = 0; i < kHeight; ++i) std::memcpy(dst + i * columns, sum[i], sizeof sum[i]);
+  for (int i = 0; i < kHeight; ++i) std::memcpy(sums[i], sum[i], sizeof sum[i]);
 }
 
-void multiply_rest(double *dst, const double *a, const double *b, std::int64_t depth, std::int64_t columns,
+template <int kHeight>
+void multiply_rows(double *dst, const double *a, const double *panel, std::int64_t depth, std::int64_t columns,
                    std::int64_t first) {
-  for (std::int64_t j = first; j < columns; ++j) {
-    double sum = 0;
-    for (std::int64_t k = 0; k < depth; ++k) sum += a[k] * b[k * columns + j];
-    dst[j] = sum;
+  double sums[kHeight][kProductPanel];
+  for (std::int64_t part = 0; part < kProductPanel; part += kPart) {
+    double part_sums[kHeight][kProductPanel];
+    multiply_part<kHeight>(part_sums, a, panel + part, depth);
+    for (int i = 0; i < kHeight; ++i) std::memcpy(sums[i] + part, part_sums[i], kPart * sizeof(double));
+  }
+  const std::int64_t count = columns - first < kProductPanel ? columns - first : kProductPanel;
+  for (int i = 0; i < kHeight; ++i) {
+    std::memcpy(dst + i * columns + first, sums[i], static_cast<std::size_t>(count) * sizeof(double));
   }
 }
 
-void multiply(double *dst, const double *a, const double *b, std::int64_t rows, std::int64_t depth,
+void multiply(double *dst, const double *a, const double *panels, std::int64_t rows, std::int64_t depth,
               std::int64_t columns) {
-  const std::int64_t whole = columns / kColumns * kColumns;
-  for (std::int64_t j = 0; j < whole; j += kColumns) {
+  for (std::int64_t first = 0; first < columns; first += kProductPanel) {
+    const double *panel = panels + first * depth;
     std::int64_t i = 0;
     for (; i + kRows <= rows; i += kRows) {
-      multiply_block<kRows>(dst + i * columns + j, a + i * depth, b + j, depth, columns);
+      multiply_rows<kRows>(dst + i * columns, a + i * depth, panel, depth, columns, first);
     }
-    for (; i < rows; ++i) multiply_block<1>(dst + i * columns + j, a + i * depth, b + j, depth, columns);
+    for (; i < rows; ++i) multiply_rows<1>(dst + i * columns, a + i * depth, panel, depth, columns, first);
   }
-  for (std::int64_t i = 0; i < rows; ++i) multiply_rest(dst + i * columns, a + i * depth, b, depth, columns, whole);
 }
 
 void widen(const float *from, double *to, std::size_t count) {
