@@ -96,6 +96,7 @@ def test_a_run_prints_and_saves_outputs(program: Program, tmp_path: Path) -> Non
     assert json.loads(again.out)["outputs"][0]["summary"].startswith("out: float32[256], from 2 to 257")
 
 
+@pytest.mark.thorough
 def test_templates_macros_and_architectures(program: Program) -> None:
     answer = program(
         "run", *launch("fill<half>", "0=f16[8]", "value=1.5"), "--dim", "4,2,1", "--arch", "MLU370-X8", "-DBASE=2",
