@@ -10,6 +10,7 @@ import dataclasses
 import json
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -57,11 +58,16 @@ def record_of(mutant: Mutant, verdict: Verdict) -> dict[str, Any]:
     return {**described, **dataclasses.asdict(verdict), "class": class_of(verdict)}
 
 
-def campaign(kernels: Sequence[str], arch: int, choose: Callable[[str], Sequence[Mutant]]) -> list[dict[str, Any]]:
-    records = []
+def campaign(
+    kernels: Sequence[str], arch: int, choose: Callable[[str], Sequence[Mutant]], file: Path | None = None
+) -> list[dict[str, Any]]:
+    """The verdicts on the mutants that `choose` gives for each kernel; they are in the file after every kernel."""
+    records: list[dict[str, Any]] = []
     for kernel in kernels:
         own = [record_of(*pair) for pair in verdicts(kernel, choose(kernel), arch)] if cases_of(kernel, arch) else []
         records += own
+        if file is not None:
+            file.write_text(json.dumps(records, indent=1), encoding="utf-8")
         missed = sum(record["class"] == "wrong, not reported" for record in own)
         print(f"{kernel}: {len(own)} mutants, {missed} wrong without a report", file=sys.stderr, flush=True)
     return records
@@ -77,11 +83,8 @@ def main() -> None:
     parser.add_argument("--json", type=Path, help="where all verdicts are written to")
     options = parser.parse_args()
     kernels = options.kernels or sorted(path.stem for path in KERNELS.glob("*.mlu"))
-    records = campaign(
-        kernels, options.arch, lambda name: chosen_mutants(name, options.per_kernel, options.seed, options.operator)
-    )
-    if options.json:
-        options.json.write_text(json.dumps(records, indent=1), encoding="utf-8")
+    choose = partial(chosen_mutants, per_kernel=options.per_kernel, seed=options.seed, operators=options.operator)
+    records = campaign(kernels, options.arch, choose, options.json)
     print(table(records, lambda record: record["operator"], "operator"), end="\n\n")
     print(table(records, lambda record: record["kernel"], "kernel"))
 

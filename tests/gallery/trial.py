@@ -21,6 +21,8 @@ from pymluops import bang, sim
 
 Results: TypeAlias = list[np.ndarray]
 
+#: Of the compiler, which takes most of the time.
+OPTIONS = ("-O0",)
 #: Under which every mutant runs, after `pymluops.sim.Schedule`.
 SCHEDULES = (
     sim.Schedule(),
@@ -71,10 +73,13 @@ def verdicts(kernel: str, mutants: Sequence[Mutant], arch: int) -> Iterator[tupl
         while done < len(left) and isinstance(verdict := _received(pipe, SECONDS_OF_MUTANT), Verdict):
             yield left[done], verdict
             done += 1
-        if done < len(left):  # the mutant ended its process, or was too slow
+        if done < len(left):
             process.kill()
-            yield left[done], Verdict(changed=True, rules=["process"])
-            done += 1
+            if (
+                done == 0
+            ):  # the mutant ends its process, or is too slow; else one before may be to blame, and it runs again
+                yield left[0], Verdict(changed=True, rules=["process"])
+                done = 1
         process.join()
         left = left[done:]
 
@@ -113,7 +118,7 @@ def compiled(source: str, mutants: Sequence[Mutant], arch: int) -> tuple[dict[Mu
     chosen = list(mutants)
     while True:
         try:
-            module = bang.compile(source_of_all(source, chosen), arch=arch, options=["-O1"])
+            module = bang.compile(source_of_all(source, chosen), arch=arch, options=OPTIONS)
         except bang.CompileError as error:
             lines = {int(line) for line in re.findall(r"<source>:(\d+):\d+: error", str(error))}
             fewer = [mutant for mutant in chosen if not lines_of(source, mutant) & lines]
@@ -139,7 +144,7 @@ class Trial:
         self.source, self.arch = source, arch
         self.cases = list(cases)
         self.arguments = [case.arguments(rng_of(case)) for case in self.cases]
-        original = bang.compile(source, arch=arch, options=["-O1"])
+        original = bang.compile(source, arch=arch, options=OPTIONS)
         runs = [self.outcomes(original, schedule) for schedule in SCHEDULES]
         self.results = runs[0][0]
         assert all(same(results, self.results) for results, _ in runs)
@@ -149,7 +154,7 @@ class Trial:
     def verdict(self, module: bang.Module, number: int | None, mutant: Mutant) -> Verdict:
         if number is None:
             try:
-                module = bang.compile(mutated(self.source, mutant), arch=self.arch, options=["-O1"])
+                module = bang.compile(mutated(self.source, mutant), arch=self.arch, options=OPTIONS)
             except bang.CompileError:
                 return Verdict(refused=True)
         else:

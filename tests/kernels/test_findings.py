@@ -94,6 +94,25 @@ extern "C" int kernel_run() {
     assert names(outcome) == ["sync/deadlock"]
 
 
+def test_a_store_to_the_host_ends_the_launch_although_it_is_recorded(
+    toolchain: Toolchain, device: Callable[[int], Device]
+) -> None:
+    source = """
+#include "bang.h"
+#include "host.h"
+__mlu_entry__ void kernel(int *address) { *address = 1; }
+extern "C" int kernel_run(int *out) {
+  kernel<<<kOneTask, cnrtFuncTypeBlock, nullptr>>>(out);
+  return finish();
+}
+"""
+    untouched = np.zeros(1, np.int32)
+    outcome = device(372).call(toolchain.compile(source), "kernel_run", untouched, rules="all=record")
+    assert outcome.code == KERNEL_TRAP
+    assert names(outcome) == ["memory/host-pointer"]
+    assert untouched[0] == 0
+
+
 def lines_found(before: str, behind: str, toolchain: Toolchain, device: Callable[[int], Device]) -> list[int]:
     outcome = device(372).call(toolchain.compile(UNDEFINED % (before, behind)), "kernel_run")
     return [finding.line for finding in outcome.findings]

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstring>
 #include <string>
 #include <utility>
 #include <vector>
@@ -55,6 +56,11 @@ std::string distance(const Piece &piece, const char *begin, const char *end) {
   return "the first " + bytes_text(static_cast<std::uint64_t>(begin - piece.begin)) + " before the start of ";
 }
 
+// Nothing can be recorded any more once a kernel has written into this process, so that ends the launch.
+bool destroys_host(const AccessEvent &event, const char *rule) {
+  return event.kind != Kind::kRead && std::strcmp(rule, "host-pointer") == 0;
+}
+
 // Ends the launch if the rule says so; else nothing is known to hold the piece, and the access happens as without the checker.
 // The stack of a kernel that ends here is never unwound, so no text may be left on it: `what` is taken over, and callers that put several
 // texts together do so in a statement of its own.
@@ -65,7 +71,8 @@ Range complain(const AccessEvent &event, const Piece &piece, const char *rule, s
   text.size = piece.bytes;
   what.insert(0, std::string(event.name) + " " + verb_of(event.kind) + " " + bytes_at(piece.begin, piece.bytes) + ": ");
   text.message = std::move(what);
-  if (action_for(text) == Action::kFail) trap(std::move(text));
+  const Action action = action_for(text);
+  if (action == Action::kFail || (action == Action::kRecord && destroys_host(event, rule))) trap(std::move(text));
   report(&event.core, text);
   return {};
 }
