@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from gallery.case import Case, Changed, Out
+from gallery.case import SINCE_370, Case, Changed, Out
 from gallery.cases.copies import floats, integral
 
 
@@ -48,7 +48,16 @@ def bit_mask_oracle(x: np.ndarray, _number: np.ndarray, threshold: float, _n: in
     return np.packbits(above, bitorder="little"), np.array([above.sum()], np.int32)
 
 
+def fused_assembly(rng: np.random.Generator) -> list[Any]:
+    return [integral(rng, 5555), Out(5555), -2.0, 0.5, 1.0, 5555]
+
+
+def fused_oracle(x: np.ndarray, threshold: float, scale: float, shift: float, _n: int) -> np.ndarray:
+    return np.clip(x * np.float32(scale) + np.float32(shift), 0, 6) * (x > threshold)
+
+
 CASES = (
+    Case("fused_assembly", 4, "union1", fused_assembly, fused_oracle, 0.0, SINCE_370),
     Case("softmax", 4, "union1", softmax, softmax_oracle, 1e-6),
     Case("leaky_relu_half", 3, "block", leaky_relu_half, lambda x, slope, n: np.maximum(x, x * np.float16(slope))),
     Case("batch_norm", 4, "union1", batch_norm, lambda x, scale, bias, rows, channels: x * scale + bias),
