@@ -51,7 +51,7 @@ def names(outcome: Outcome) -> list[str]:
     return [f"{finding.checker}/{finding.rule}" for finding in outcome.findings]
 
 
-@pytest.mark.parametrize("rules", ["memory=record", "all=record", "all=off, memory/out-of-bounds = record"])
+@pytest.mark.parametrize("rules", ["memory=record", "all=record,unused=off", "all=off, memory/out-of-bounds = record"])
 def test_what_is_recorded_neither_ends_nor_fails_the_launch(
     rules: str, toolchain: Toolchain, device: Callable[[int], Device]
 ) -> None:
