@@ -175,6 +175,8 @@ def _clang_options() -> list[tuple[str, ...]]:
         ("-Xclang", "-ffloat16-excess-precision=none"),
         ("-mllvm", "-tsan-instrument-func-entry-exit=0"),
         ("-mllvm", "-tsan-distinguish-volatile=1"),
+        # Zig's compiler suggests no names otherwise.
+        ("-fspell-checking",),
     ]
 
 

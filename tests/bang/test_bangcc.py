@@ -173,6 +173,13 @@ def test_a_program_tells_what_was_found_on_the_line_of_the_header(project: Path)
     assert line.endswith("(kernel, task 3)")
 
 
+def test_an_error_names_what_the_architecture_lacks(project: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    (project / "rem.mlu").write_text("__mlu_entry__ void f(int *x, int n) {\n  __bang_rem(x, x, x, n);\n}\n")
+    assert main(["-c", "rem.mlu", "--bang-mlu-arch=mtp_372"]) == 1
+    wanted = r"(?m)^rem\.mlu:2:\d+: error: .*`__bang_rem` needs architecture 592 or newer; this is compiled for 372$"
+    assert re.search(wanted, capfd.readouterr().err)
+
+
 def test_an_error_names_the_line_of_the_header(project: Path, capfd: pytest.CaptureFixture[str]) -> None:
     (project / "include" / "twice.mluh").write_text(HEADER.replace("buffer, 64);", "nowhere, 64);"))
     assert main(["-Iinclude", "-c", "kernel.mlu"]) == 1

@@ -14,6 +14,14 @@ import pymluops
 from pymluops import bang
 
 
+def test_what_the_architecture_lacks_is_said_in_plain_words() -> None:
+    source = "__mlu_entry__ void f(int *x, int n) {\n  __bang_rem(x, x, x, n);\n}\n"
+    wanted = r"(?m):2:\d+: error: .*`__bang_rem` needs architecture 592 or newer; this is compiled for 372$"
+    with pytest.raises(bang.CompileError, match=wanted):
+        bang.compile(source, arch="mtp_372")
+    assert "f" in bang.compile(source, arch="mtp_592").kernels
+
+
 def test_an_error_names_the_line_of_the_original(tmp_path: Path) -> None:
     (tmp_path / "part.mluh").write_text("#pragma once\n\n__nram__ float x[2];\nint g() { return wrong; }\n")
     main = tmp_path / "main.mlu"

@@ -21,8 +21,10 @@
 
 #include "mlusim/types.h"
 
+#include "mlusim/activation.h"
 #include "mlusim/assembly.h"
 #include "mlusim/atomic.h"
+#include "mlusim/bits.h"
 #include "mlusim/compare.h"
 #include "mlusim/convert.h"
 #include "mlusim/copy.h"
@@ -34,5 +36,10 @@
 #include "mlusim/registers.h"
 #include "mlusim/scalar.h"
 #include "mlusim/sync.h"
+
+// tools/intrinsics.py, which writes it, reads the other ones.
+#ifndef MLUSIM_WITHOUT_LACKING
+#include "mlusim/lacking.h"
+#endif
 
 #endif  // BANG_H_

@@ -99,6 +99,7 @@ MLUSIM_HALF_FLOAT(MLUSIM_DEFINE_DIV_SCRATCH, __bang_div);
   }
 MLUSIM_HALF_FLOAT(MLUSIM_DEFINE_BINARY_SCRATCH, __bang_maximum, kNumberMax);
 MLUSIM_HALF_FLOAT(MLUSIM_DEFINE_BINARY_SCRATCH, __bang_minimum, kNumberMin);
+MLUSIM_HALF_FLOAT(MLUSIM_DEFINE_BINARY_SCRATCH, __bang_mininum, kNumberMin);
 
 void __bang_maximum(half *dst, const half *src, int distance, int size) {
   const mlusim::BinaryWork work = {mlusim::arithmetic_loops(), mlusim::Binary::kNumberMax, mlusim::Type::kHalf};

@@ -22,15 +22,16 @@ struct Runs {
   std::int64_t dst_stride = 0, src_stride = 0;
 };
 
-// Half to integer goes through float, which is exact.
-void run_half_to_integer(const ConvertWork &work, void *dst, const void *src, std::int64_t count) {
+// Half and bfloat16 to integer go through float, which is exact.
+void run_short_to_integer(const ConvertWork &work, void *dst, const void *src, std::int64_t count) {
   constexpr std::int64_t kBlock = 512;
   const ConvertLoop loop =
       convert_loops().loop[static_cast<int>(work.to)][static_cast<int>(Type::kFloat)][static_cast<int>(work.rounding)];
+  const ShortLoops &shorts = work.from == Type::kHalf ? half_loops() : bfloat16_loops();
   float values[kBlock];
   for (std::int64_t first = 0; first < count; first += kBlock) {
     const std::size_t block = static_cast<std::size_t>(std::min(count - first, kBlock));
-    half_loops().widen(static_cast<const half *>(src) + first, values, block);
+    shorts.widen(static_cast<const char *>(src) + first * size_of(work.from), values, block);
     loop(static_cast<char *>(dst) + first * size_of(work.to), values, block, work.exponent, work.symmetric);
   }
 }
@@ -38,7 +39,7 @@ void run_half_to_integer(const ConvertWork &work, void *dst, const void *src, st
 void run(const ConvertWork &work, void *dst, const void *src, std::int64_t count) {
   const ConvertLoop loop =
       convert_loops().loop[static_cast<int>(work.to)][static_cast<int>(work.from)][static_cast<int>(work.rounding)];
-  if (loop == nullptr) return run_half_to_integer(work, dst, src, count);
+  if (loop == nullptr) return run_short_to_integer(work, dst, src, count);
   loop(dst, src, static_cast<std::size_t>(count), work.exponent, work.symmetric);
 }
 
@@ -142,10 +143,10 @@ MLUSIM_ROUNDINGS(MLUSIM_DEFINE_TO_FIXED, int16, float, __bang_float2int16);
 MLUSIM_ROUNDINGS(MLUSIM_DEFINE_TO_FIXED, int8, float, __bang_float2int8);
 MLUSIM_ROUNDINGS(MLUSIM_DEFINE_TO_FIXED, int, float, __bang_float2int);
 MLUSIM_DEFINE_TO_FIXED(int, float, __bang_float2int32)
-MLUSIM_DEFINE_TO_FIXED(int, float, __bang_float2int32_tz)
-MLUSIM_DEFINE_TO_FIXED(int, float, __bang_float2int32_rd)
-MLUSIM_DEFINE_TO_FIXED(int, half, __bang_half2int32_tz)
-MLUSIM_DEFINE_TO_FIXED(int, half, __bang_half2int32_rd)
+MLUSIM_ROUNDINGS(MLUSIM_DEFINE_TO_FIXED, int, float, __bang_float2int32);
+MLUSIM_ROUNDINGS(MLUSIM_DEFINE_TO_FIXED, int, half, __bang_half2int32);
+MLUSIM_ROUNDINGS(MLUSIM_DEFINE_TO_FIXED, int, bfloat16_t, __bang_bfloat162int32);
+MLUSIM_ROUNDINGS(MLUSIM_DEFINE_CONVERT, unsigned char, float, __bang_float2uchar);
 
 MLUSIM_DEFINE_FROM_FIXED(float, int16, __bang_int162float)
 MLUSIM_DEFINE_FROM_FIXED(float, int8, __bang_int82float)
@@ -160,8 +161,9 @@ MLUSIM_DEFINE_CONVERT(half, unsigned char, __bang_uchar2half)
 MLUSIM_DEFINE_CONVERT_RUNS(half, unsigned char, __bang_uchar2half)
 MLUSIM_DEFINE_FROM_FIXED(float, int, __bang_int2float)
 MLUSIM_DEFINE_FROM_FIXED(float, int, __bang_int322float)
-MLUSIM_DEFINE_FROM_FIXED(float, int, __bang_int322float_rn)
-MLUSIM_DEFINE_FROM_FIXED(float, int, __bang_int322float_rd)
+MLUSIM_ROUNDINGS(MLUSIM_DEFINE_FROM_FIXED, float, int, __bang_int322float);
+MLUSIM_ROUNDINGS(MLUSIM_DEFINE_FROM_FIXED, half, int, __bang_int322half);
+MLUSIM_ROUNDINGS(MLUSIM_DEFINE_FROM_FIXED, bfloat16_t, int, __bang_int322bfloat16);
 
 MLUSIM_DEFINE_BETWEEN_INTEGERS(int, signed char, __bang_char2int)
 MLUSIM_DEFINE_BETWEEN_INTEGERS(short, signed char, __bang_char2short)
@@ -170,6 +172,8 @@ MLUSIM_DEFINE_BETWEEN_INTEGERS(signed char, short, __bang_short2char)
 MLUSIM_DEFINE_BETWEEN_INTEGERS(signed char, int, __bang_int2char)
 MLUSIM_DEFINE_BETWEEN_INTEGERS(short, int, __bang_int2short)
 MLUSIM_DEFINE_BETWEEN_INTEGERS(short, int, __bang_int322int16)
+MLUSIM_DEFINE_TO_FIXED(int, unsigned char, __bang_uchar2int32)
+MLUSIM_DEFINE_FROM_FIXED(unsigned char, int, __bang_int322uchar)
 
 // Older forms, which leave something else in their scratch memory.
 

@@ -1,17 +1,47 @@
-// Conversions that newer kernels use: without a word about rounding, and those of bytes to and from float.
+// Conversions that name no way of rounding, and those that round by chance.
 #include <cmath>
 
 #include "intrinsics/map.h"
+#include "intrinsics/round_value.h"
 #include "mlusim/convert.h"
 
 namespace mlusim {
 namespace {
 
-// To nearest, halves up; NaN is 0.
-unsigned char byte_of(float value) {
-  const double rounded = std::floor(static_cast<double>(value) + 0.5);
-  if (!(rounded > 0)) return 0;
-  return rounded < 255 ? static_cast<unsigned char>(rounded) : 255;
+// The fraction of a tf32 is that of a half, its exponent that of a float.
+typedef any_cpu::Format<std::uint32_t, 10, 8> Tf32;
+
+float tf32_toward_zero(double value) {
+  const std::uint32_t bits =
+      any_cpu::round_bits<Rounding::kTowardZero, any_cpu::Float64, Tf32>(any_cpu::double_to_bits(value));
+  return any_cpu::vec::bits_to_float(bits << (any_cpu::Float32::kFraction - Tf32::kFraction));
+}
+
+// One step of the fraction's last place, at the magnitude of a number of a format whose smallest step is 2^least.
+double last_place(double magnitude, int least) {
+  const int exponent = magnitude > 0 ? std::ilogb(magnitude) - Tf32::kFraction : least;
+  return std::ldexp(1.0, exponent < least ? least : exponent);
+}
+
+// The result as a double, which may lie beyond the largest number of the format.
+double by_chance(double value, double toward_zero, int least, int random) {
+  const double step = last_place(std::fabs(toward_zero), least);
+  const double dropped = (std::fabs(value) - std::fabs(toward_zero)) / step;
+  const bool away = dropped > static_cast<double>(static_cast<std::uint32_t>(random)) / 4294967296.0;
+  return std::copysign(std::fabs(toward_zero) + (away ? step : 0.0), value);
+}
+
+half half_by_chance(float value, int random) {
+  const double wide = static_cast<double>(value);
+  const double near = any_cpu::value_of(any_cpu::convert_value<half, Rounding::kTowardZero>(wide));
+  const double result = std::isfinite(value) ? by_chance(wide, near, -24, random) : wide;
+  return any_cpu::convert_value<half, Rounding::kNearestEven>(result);
+}
+
+float tf32_by_chance(float value, int random) {
+  if (!std::isfinite(value)) return value;
+  const double wide = static_cast<double>(value);
+  return static_cast<float>(by_chance(wide, static_cast<double>(tf32_toward_zero(wide)), -136, random));
 }
 
 }  // namespace
@@ -32,6 +62,10 @@ void __bang_uchar2float(float *dst, const unsigned char *src, int src_count) {
                      [](unsigned char value) { return static_cast<float>(value); });
 }
 
-void __bang_float2uchar_rm(unsigned char *dst, const float *src, int src_count) {
-  mlusim::map_vector(MLUSIM_CALL("__bang_float2uchar_rm"), dst, src, src_count, mlusim::byte_of);
+void __bang_float2half_sr(half *dst, const float *src, const int *srv, int count) {
+  mlusim::map_vectors(MLUSIM_CALL("__bang_float2half_sr"), dst, src, srv, count, mlusim::half_by_chance);
+}
+
+void __bang_float2tf32_sr(float *dst, const float *src, const int *srv, int count) {
+  mlusim::map_vectors(MLUSIM_CALL("__bang_float2tf32_sr"), dst, src, srv, count, mlusim::tf32_by_chance);
 }

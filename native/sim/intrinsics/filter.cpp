@@ -7,6 +7,7 @@
 #include "intrinsics/shadow.h"
 #include "intrinsics/words.h"
 #include "machine/model.h"
+#include "mlusim/bits.h"
 #include "mlusim/reduce.h"
 
 namespace mlusim {
@@ -135,6 +136,11 @@ struct WordOf<float> {
   typedef std::uint32_t Type;
 };
 
+template <>
+struct WordOf<bfloat16_t> {
+  typedef std::uint16_t Type;
+};
+
 template <typename T>
 auto words(T *elements) {
   using Word = typename WordOf<std::remove_const_t<T>>::Type;
@@ -163,6 +169,7 @@ MLUSIM_HALF_FLOAT(MLUSIM_DEFINE_FILTER, __bang_filter_bitindex, void, true);
 MLUSIM_DEFINE_COLLECT(half, __bang_collect, half, false)
 MLUSIM_DEFINE_COLLECT(float, __bang_collect, float, false)
 MLUSIM_HALF_FLOAT(MLUSIM_DEFINE_COLLECT, __bang_collect_bitindex, void, true);
+MLUSIM_REALS(MLUSIM_DEFINE_COLLECT, __bang_maskmove_bitindex, void, true);
 MLUSIM_DEFINE_SELECT(half, __bang_select, half, false)
 MLUSIM_DEFINE_SELECT(float, __bang_select, float, false)
 MLUSIM_HALF_FLOAT(MLUSIM_DEFINE_SELECT, __bang_select_bitindex, void, true);

@@ -7,6 +7,16 @@
 
 namespace mlusim {
 
+// dst may start where a source does, even if its elements are longer: then they are written from the end.
+template <typename To, typename From, typename Each>
+void for_each_element(int count, const Each &each) {
+  if constexpr (sizeof(To) > sizeof(From)) {
+    for (int i = count - 1; i >= 0; --i) each(i);
+  } else {
+    for (int i = 0; i < count; ++i) each(i);
+  }
+}
+
 template <typename T>
 ShadowSource source_of(const T *base, int count) {
   return {base, sizeof(T), count};
@@ -18,19 +28,20 @@ void map_vector(const Call &call, To *dst, const From *src, int count, const Op 
   const std::int64_t bytes = count * std::int64_t{sizeof(To)};
   check_operands(call, {nram_source("src", src, count * std::int64_t{sizeof(From)}), nram_target("dst", dst, bytes)},
                  {count, bytes});
-  for (int i = 0; i < count; ++i) dst[i] = op(src[i]);
+  for_each_element<To, From>(count, [&](int i) { dst[i] = op(src[i]); });
   if (g_observers.init) shadow_elements(dst, sizeof(To), count, source_of(src, count));
 }
 
-template <typename T, typename Op>
-void map_vectors(const Call &call, T *dst, const T *src0, const T *src1, int count, const Op &op) {
+template <typename To, typename A, typename B, typename Op>
+void map_vectors(const Call &call, To *dst, const A *src0, const B *src1, int count, const Op &op) {
   if (!has_vector_work(call, count)) return;
-  const std::int64_t bytes = count * std::int64_t{sizeof(T)};
+  const std::int64_t bytes = count * std::int64_t{sizeof(To)};
   check_operands(call,
-                 {nram_source("src0", src0, bytes), nram_source("src1", src1, bytes), nram_target("dst", dst, bytes)},
+                 {nram_source("src0", src0, count * std::int64_t{sizeof(A)}),
+                  nram_source("src1", src1, count * std::int64_t{sizeof(B)}), nram_target("dst", dst, bytes)},
                  {count, bytes});
-  for (int i = 0; i < count; ++i) dst[i] = op(src0[i], src1[i]);
-  if (g_observers.init) shadow_elements(dst, sizeof(T), count, source_of(src0, count), source_of(src1, count));
+  for_each_element<To, A>(count, [&](int i) { dst[i] = op(src0[i], src1[i]); });
+  if (g_observers.init) shadow_elements(dst, sizeof(To), count, source_of(src0, count), source_of(src1, count));
 }
 
 }  // namespace mlusim

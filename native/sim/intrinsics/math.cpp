@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "intrinsics/error_function.h"
 #include "intrinsics/map.h"
 
 namespace mlusim {
@@ -38,11 +39,10 @@ using std::tan;
 using std::tanh;
 using std::trunc;
 
-// Toward zero; what an int does not hold becomes the nearest that it does, and NaN 0.
-int saturated(float value) {
-  if (!(value < 2147483648.0f)) return value != value ? 0 : 2147483647;
-  return value < -2147483648.0f ? -2147483647 - 1 : static_cast<int>(value);
-}
+double mod(double x, double y) { return std::fmod(x, y); }
+// A NaN gives way to a number.
+double max(double x, double y) { return y > x || x != x ? y : x; }
+double min(double x, double y) { return y < x || x != x ? y : x; }
 
 }  // namespace
 }  // namespace mlusim
@@ -70,10 +70,6 @@ int saturated(float value) {
   MLUSIM_DEFINE_BINARY_OF(name, f32, float)
 MLUSIM_MATH_UNARY(MLUSIM_DEFINE_UNARY)
 MLUSIM_MATH_BINARY(MLUSIM_DEFINE_BINARY)
-
-void __cn_vector_cast_f32_to_s32(int n, int *dst, const float *src) {
-  mlusim::map_vector(MLUSIM_CALL("__cn_vector_cast_f32_to_s32"), dst, src, n, mlusim::saturated);
-}
 
 void __cn_vector_mod_scalar_u64(int n, std::uint64_t *dst, const std::uint64_t *src, std::uint64_t divisor) {
   mlusim::map_vector(MLUSIM_CALL("__cn_vector_mod_scalar_u64"), dst, src, n,

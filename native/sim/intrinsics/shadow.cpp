@@ -67,7 +67,10 @@ void spread(unsigned char *shadow, std::size_t element, const std::uint8_t *keep
 void shadow_elements(void *dst, std::size_t dst_element, std::int64_t count, const ShadowSource &a,
                      const ShadowSource &b, const ShadowSource &c) {
   std::uint8_t keep[kBlock];
-  for (std::int64_t first = 0; first < count; first += kBlock) {
+  const bool backwards = a.base == dst && dst_element > a.element;
+  const std::int64_t blocks = (count + kBlock - 1) / kBlock;
+  for (std::int64_t number = 0; number < blocks; ++number) {
+    const std::int64_t first = (backwards ? blocks - 1 - number : number) * kBlock;
     const std::int64_t block = count - first < kBlock ? count - first : kBlock;
     std::memset(keep, 0xff, static_cast<std::size_t>(block));
     for (const ShadowSource *source : {&a, &b, &c}) meet(keep, *source, first, block);

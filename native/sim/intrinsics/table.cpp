@@ -31,7 +31,7 @@ void vector_lookup(const Call &call, T *dst, const Index *indices, const T *tabl
                  {count, count * size});
   for (int i = 0; i < count; ++i) {
     const Index index = indices[i];
-    const bool inside = static_cast<std::int64_t>(index) < length;
+    const bool inside = static_cast<std::int64_t>(index) >= 0 && static_cast<std::int64_t>(index) < length;
     if (g_observers.init) {
       const bool known = shadow_defined(indices + i, size);
       if (known && !inside) report_index(call, indices + i, table, length);
@@ -58,6 +58,12 @@ void __bang_lut(int *dst, const unsigned int *idx, const int *table, int elem_co
 }
 void __bang_lut(short *dst, const unsigned short *idx, const short *table, int elem_count, int table_length) {
   mlusim::vector_lookup(MLUSIM_CALL("__bang_lut"), dst, idx, table, elem_count, table_length);
+}
+void __bang_lut_s32(int *dst, const int *src, const int *table, int elem_count, int table_length) {
+  mlusim::vector_lookup(MLUSIM_CALL("__bang_lut_s32"), dst, src, table, elem_count, table_length);
+}
+void __bang_lut_s16(int16 *dst, const int16 *src, const int16 *table, int elem_count, int table_length) {
+  mlusim::vector_lookup(MLUSIM_CALL("__bang_lut_s16"), dst, src, table, elem_count, table_length);
 }
 void __bang_incseq(int *dst, int elem_count) { mlusim::vector_sequence(MLUSIM_CALL("__bang_incseq"), dst, elem_count); }
 void __bang_incseq(std::int64_t *dst, int elem_count) {

@@ -57,6 +57,7 @@ struct Core {
   int task_x = 0, task_y = 0, task_z = 0;
   std::uint32_t serial = 0;           // number of this run within the launch, memory cores included
   unsigned long long run_number = 0;  // number of this run within the process, from 1
+  std::uint64_t random_numbers = 0;   // that __bang_rand drew in this run
   bool finished = true;
 
   // What it waits for, and since which instruction.

@@ -95,6 +95,7 @@ void begin_run(Core &core, int x, int y, int z) {
   core.task_id = (z * static_cast<int>(dim.y) + y) * static_cast<int>(dim.x) + x;
   core.serial = g_machine.serial++;
   core.run_number = ++g_run_number;
+  core.random_numbers = 0;
   core.finished = false;
   core.implied_wait = false;
   core.polls = 0;

@@ -38,6 +38,7 @@ constexpr CostRule kRules[] = {
     {"__bang_sin", Speed::kFunction, 1},
     {"__bang_sqrt", Speed::kFunction, 1},
     {"__bang_tanh", Speed::kFunction, 1},
+    {"__bang_taylor", Speed::kFunction, 1},
     {"__bang_tiling", Speed::kElementwise, 0},
     {"__bang_transpose", Speed::kElementwise, 0},
     {"__bang_write", Speed::kElementwise, 0},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
@@ -136,6 +137,7 @@ BINARY = [
     *of_types("__bang_nan_minimum", HALF_FLOAT, nan_smaller, 300),
     *of_types("__bang_maximum", HALF_FLOAT, number_larger, 300),
     *of_types("__bang_minimum", HALF_FLOAT, number_smaller, 300),
+    *of_types("__bang_mininum", HALF_FLOAT, number_smaller, 300),
     *of_types("__bang_band", ("char",), BAND),
     *of_types("__bang_bor", ("char",), BOR),
     *of_types("__bang_bxor", ("char",), BXOR),
@@ -233,6 +235,7 @@ def relu(a: np.ndarray) -> np.ndarray:
 
 SMALLEST_HALF = 2.0**-24
 SIGMOID = through_double(lambda x: 1 / (1 + np.exp(-x)))
+GELU = through_double(np.vectorize(lambda x: x * math.erfc(-x / math.sqrt(2)) / 2, otypes=[float]))
 EXP, LOG = through_double(np.exp), through_double(np.log)
 RSQRT = through_double(lambda x: 1 / np.sqrt(x))
 UNARY = [
@@ -278,6 +281,9 @@ NEARLY = [
     *of_types("__bang_active_pow2", HALF_FLOAT, through_double(np.exp2)),
     *of_types("__bang_active_sigmoid", HALF_FLOAT, bounded(SIGMOID, -7.75, 0, 7.75, 1)),
     *of_types("__bang_active_tanh", HALF_FLOAT, through_double(np.tanh)),
+    *of_types("__bang_active_gelu", HALF_FLOAT, bounded(GELU, -3.875, -SMALLEST_HALF)),
+    *of_types("__bang_active_gelup", HALF_FLOAT, bounded(GELU, -3.875, -SMALLEST_HALF)),
+    *of_types("__bang_active_sigmoid_hp", HALF_FLOAT, SIGMOID),
     *of_types("__bang_active_sin", HALF_FLOAT, through_double(np.sin)),
     *of_types("__bang_active_cos", HALF_FLOAT, through_double(np.cos)),
 ]

@@ -115,8 +115,14 @@ TO_FIXED = [
     ("__bang_half2int32_tz", "int", "half", "tz"),
     ("__bang_half2int32_rd", "int", "half", "rd"),
 ]
+MORE_TO_FIXED = [
+    *((f"__bang_float2int32_{r}", "int", "float", r) for r in ROUNDINGS if r not in ("tz", "rd")),
+    *((f"__bang_half2int32_{r}", "int", "half", r) for r in ROUNDINGS if r not in ("tz", "rd")),
+    *((f"__bang_bfloat162int32_{r}", "int", "bfloat16_t", r) for r in ROUNDINGS),
+]
 # Without.
 TO_INTEGER = [
+    *((f"__bang_float2uchar_{r}", "unsigned char", "float", r) for r in ROUNDINGS),
     *((f"__bang_half2short_{r}", "short", "half", r) for r in ROUNDINGS),
     ("__bang_half2char_dn", "signed char", "half", "dn"),
     ("__bang_half2uchar_dn", "unsigned char", "half", "dn"),
@@ -137,6 +143,11 @@ FROM_FIXED = [
     ("__bang_int322float_rn", "float", "int", "rn"),
     ("__bang_int322float_rd", "float", "int", "rd"),
 ]
+MORE_FROM_FIXED = [
+    *((f"__bang_int322float_{r}", "float", "int", r) for r in ROUNDINGS if r not in ("rn", "rd")),
+    *((f"__bang_int322half_{r}", "half", "int", r) for r in ROUNDINGS),
+    *((f"__bang_int322bfloat16_{r}", "bfloat16_t", "int", r) for r in ROUNDINGS),
+]
 FROM_INTEGER = [("__bang_short2half", "half", "short", "tz"), ("__bang_uchar2half", "half", "unsigned char", "tz")]
 BETWEEN = [
     ("__bang_char2int", "int", "signed char"),
@@ -152,6 +163,8 @@ WIDEN = [
     ("__bang_bfloat162float", "bfloat16_t"),
     *((f"__bang_bfloat162float_{r}", "bfloat16_t") for r in ROUNDINGS),
 ]
+BYTES_TO_INTEGERS = "__bang_uchar2int32(D(int), A(unsigned char), N(0), N(1))"
+INTEGERS_TO_BYTES = "__bang_int322uchar(D(unsigned char), A(int), N(0), N(1))"
 OLD_FLOAT2INT = "__bang_float2int(D(int), B(float), A(float), C(float), N(0))"
 OLD_INT2FLOAT = "__bang_int2float(D(float), B(float), A(int), C(float), N(0))"
 OLD_HALF2UCHAR = "__bang_half2uchar_dn(D(unsigned char), A(half), B(half), N(0))"
@@ -171,7 +184,9 @@ VALUES = [
 
 def newer(name: str) -> bool:
     """Whether only architectures from 300 on have it."""
-    return any(part in name for part in ("2int_", "int32", "bfloat16", "2int2", "int2char", "int2short")) or name in (
+    return any(
+        part in name for part in ("2int_", "int32", "float2uchar", "bfloat16", "2int2", "int2char", "int2short")
+    ) or name in (
         "__bang_int2float",
         "__bang_char2int",
         "__bang_char2short",
@@ -196,20 +211,23 @@ def value_names(arch: int) -> list[tuple[str, str, str, str]]:
             if since(arch, rounding) and (source, to, rounding) != ("ushort", "half", ""):
                 found.append((value_name(source, to, rounding), source, to, rounding or "tz"))
     if arch >= 372:
-        found += [("__float2int32", "float", "int", "tz"), ("__float2int32_up", "float", "int", "up")]
-        found += [("__float2int32_rd", "float", "int", "rd"), ("__half2int32", "half", "int", "tz")]
-        found += [("__half2int32_up", "half", "int", "up")]
+        found += [
+            (value_name(source, "int32", rounding), source, "int", rounding or "tz")
+            for source in ("float", "half")
+            for rounding in ("", *ROUNDINGS)
+        ]
     return found
 
 
 def statements(arch: int) -> list[str]:
-    found = [fixed(name, to, source) for name, to, source, r in TO_FIXED if has(arch, name, r)]
+    fixed_points = [*TO_FIXED, *MORE_TO_FIXED, *FROM_FIXED, *MORE_FROM_FIXED]
+    found = [fixed(name, to, source) for name, to, source, r in fixed_points if has(arch, name, r)]
+    found += [BYTES_TO_INTEGERS, INTEGERS_TO_BYTES] if arch >= 372 else []
     found += [fixed_runs(name, to, source) for name, to, source, r in TO_FIXED if "half2int8" in name and r in OLDER]
     found += [plain(name, to, source) for name, to, source, r in TO_INTEGER if has(arch, name, r)]
     found += [runs(name, to, source) for name, to, source, r in TO_INTEGER if "short" in name and r in OLDER]
     found += [plain(name, to, "float") for name, to, r in NARROW if has(arch, name, r)]
     found += [runs(name, to, "float") for name, to, r in NARROW if to == "half" and r in OLDER]
-    found += [fixed(name, to, source) for name, to, source, r in FROM_FIXED if has(arch, name, r)]
     found += [fixed_runs(name, to, source) for name, to, source, _ in FROM_FIXED if name in RUNS_FROM_FIXED]
     found += [form(name, to, source) for name, to, source, _ in FROM_INTEGER for form in (plain, runs)]
     found += [f"{name}(D({to}), A({source}), N(0), N(1), N(2))" for name, to, source in BETWEEN if arch >= 372]
@@ -222,6 +240,8 @@ RUNS_FROM_FIXED = ("__bang_int82half", "__bang_fix82half")
 
 
 def has(arch: int, name: str, rounding: str) -> bool:
+    if "bfloat162int" in name or ("2bfloat16" in name and "int" in name):
+        return arch >= 392
     return since(arch, rounding) and (arch >= 372 or not newer(name))
 
 
@@ -245,7 +265,7 @@ SEEDS = st.integers(0, 2**32 - 1)
 
 
 @pytest.mark.sampled("name", "arch")
-@pytest.mark.parametrize(("name", "to", "source", "rounding", "arch"), on_archs(TO_FIXED))
+@pytest.mark.parametrize(("name", "to", "source", "rounding", "arch"), on_archs([*TO_FIXED, *MORE_TO_FIXED]))
 def test_to_fixed_point(
     name: str, to: str, source: str, rounding: str, arch: int, convert: Callable[[int], Calls]
 ) -> None:
@@ -282,7 +302,7 @@ def test_to_shorter_numbers(name: str, to: str, rounding: str, arch: int, conver
     check()
 
 
-@pytest.mark.parametrize(("name", "to", "source", "rounding", "arch"), on_archs(FROM_FIXED))
+@pytest.mark.parametrize(("name", "to", "source", "rounding", "arch"), on_archs([*FROM_FIXED, *MORE_FROM_FIXED]))
 def test_from_fixed_point(
     name: str, to: str, source: str, rounding: str, arch: int, convert: Callable[[int], Calls]
 ) -> None:
@@ -316,6 +336,17 @@ def test_between_integers(
     done = convert(372)(call, a, dst=np.empty(333, DTYPES[to]), numbers=[333, dst_position, src_position])
     exact = a.astype(np.float64) * 2.0 ** (src_position - dst_position)
     assert_same(done.dst, saturated(exact, DTYPES[to], "tz"))
+
+
+@pytest.mark.parametrize("position", [0, 2, -3])
+def test_bytes_and_integers(position: int, convert: Callable[[int], Calls]) -> None:
+    """The position is that of the integer of 32 bits."""
+    a = np.arange(256, dtype=np.uint8)
+    done = convert(372)(BYTES_TO_INTEGERS, a, dst=np.empty(256, np.int32), numbers=[256, position])
+    assert_same(done.dst, saturated(a * 2.0**-position, DTYPES["int"], "tz"))
+    b = values(np.random.default_rng(13), "int", 333)
+    done = convert(372)(INTEGERS_TO_BYTES, b, dst=np.empty(333, np.uint8), numbers=[333, position])
+    assert_same(done.dst, saturated(b * 2.0**position, DTYPES["unsigned char"], "tz"))
 
 
 @pytest.mark.parametrize(

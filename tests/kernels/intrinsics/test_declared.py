@@ -2,29 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
-from collections.abc import Iterator
-from itertools import product
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
-from kernels.intrinsics import (
-    test_atomic,
-    test_convert,
-    test_elementwise,
-    test_layout,
-    test_math,
-    test_matrix,
-    test_pool_back,
-    test_pool_index,
-    test_reduce,
-)
+from kernels.intrinsics.modules import MODULES
 from pymluops.sim.toolchain import CompileError, Toolchain
 
 HERE = Path(__file__).resolve().parent
-DOCUMENT = HERE.parents[2] / "docs" / "simulator-intrinsics.md"
+ROOT = HERE.parents[2]
 ARCHS = (270, 290, 372, 592)
 
 #: A declaration of the C API or a template is none of an intrinsic.
@@ -79,29 +69,66 @@ def test_newer_architectures_have_what_older_ones_have(toolchain: Toolchain) -> 
     assert older < newer < newest
 
 
-@pytest.mark.sampled("without", "having")
-@pytest.mark.parametrize(
-    ("call", "without", "having"),
-    [
-        ("__sync()", 270, 372),
-        ("__bang_lt_scalar(a, a, 1.0f, n)", 290, 372),
-        ("__bang_atomic_reduce_add(a, a, n)", 270, 592),
-        ("__memcpy(a, a, n, GDRAM2NRAM, 0, 0, 0, 0, 0, 0, 0, 0)", 270, 372),
-        ("__bang_add(i, i, i, n)", 270, 372),
-        ("__bang_div(a, a, a, n)", 372, 592),
-        ("__bang_sum(a, n)", 372, 592),
-        ("__bang_add(b, b, b, n)", 372, 592),
-        ("__bang_float2half_rn(h, a, n)", 270, 372),
-    ],
-)
-def test_what_an_architecture_lacks_is_a_compile_error(
-    call: str, without: int, having: int, toolchain: Toolchain
-) -> None:
-    parameters = "float *a, half *h, int *i, bfloat16_t *b, int n"
-    source = f'#include "bang.h"\n__mlu_entry__ void kernel({parameters}) {{\n  {call};\n}}\n'
-    toolchain.compile(source, having, name="has.mlu")
-    with pytest.raises(CompileError, match=r"lacks\.mlu:3.*error"):
-        toolchain.compile(source, without, name="lacks.mlu")
+FORM, NAME = "this form of `{}` needs architecture ", "`{}` needs architecture "
+LACKING = {
+    270: {
+        "__sync()": NAME + "372 or newer",
+        "__bang_lt_scalar(a, a, 1.0f, n)": NAME + "372 or newer",
+        "__bang_atomic_reduce_add(a, a, n)": NAME + "372 or newer",
+        "__memcpy(a, a, n, GDRAM2NRAM, 0, 0, 0, 0, 0, 0, 0, 0)": FORM + "372 or newer",
+        "__bang_add(i, i, i, n)": FORM + "372 or newer",
+        "__bang_float2half_rn(h, a, n)": NAME + "372 or newer",
+        "__bang_half2int4_rn(q, h, n, 0)": NAME + "372 or newer",
+        "n = __bang_rem(i, i, i, n)": NAME + "592 or newer",
+    },
+    372: {
+        "__bang_div(a, a, a, n)": FORM + "592 or newer",
+        "n = __bang_sum(a, n)": NAME + "592 or newer",
+        "__bang_rem(i, i, 3, n)": NAME + "592 or newer",
+        "__bang_add(b, b, b, n)": FORM + "592 or newer",
+        "__bang_float2half_sr(h, a, i, n)": NAME + "592 or newer",
+    },
+}
+OPERANDS = "float *a, half *h, int *i, bfloat16_t *b, int4x2_t *q, int n"
+
+
+@pytest.mark.parametrize("arch", LACKING)
+def test_what_an_architecture_lacks_is_a_compile_error_that_says_so(arch: int, toolchain: Toolchain) -> None:
+    """In generic code as well, on the line of the call."""
+    lines = [f"__mlu_func__ void function{k}({OPERANDS}) {{\n  {call};\n}}" for k, call in enumerate(LACKING[arch])]
+    lines.append("template <typename T> __mlu_func__ void generic(T *a, int n) {\n  __bang_rem(a, a, a, n);\n}")
+    lines.append("__mlu_entry__ void kernel(int *i, int n) { generic(i, n); }")
+    source = "\n".join(['#include "bang.h"', *lines, ""])
+    with pytest.raises(CompileError) as caught:
+        toolchain.compile(source, arch, name="lacks.mlu", options=["-fsyntax-only"])
+    wanted = [*LACKING[arch].items(), ("__bang_rem(...)", NAME + "592 or newer")]
+    for number, (call, text) in enumerate(wanted):
+        (name,) = re.findall(r"__\w+", call)
+        sentence = re.escape(text.format(name) + f"; this is compiled for {arch}")
+        assert re.search(rf"lacks\.mlu:{3 * number + 3}:.*error: .*{sentence}", str(caught.value)), call
+    newest = "\n".join(['#include "bang.h"', *lines[:-2], ""]).replace("n = __bang_rem", "__bang_rem")
+    toolchain.compile(newest, 592, name="has.mlu", options=["-O0"])
+
+
+def test_functions_of_a_source_go_before_what_is_lacking(toolchain: Toolchain) -> None:
+    """Sources write themselves what the architecture lacks."""
+    source = """#include "bang.h"
+__mlu_func__ void __bang_rem(const int *, const int *, const int *, int) {}
+__mlu_func__ void __bang_div(float *, const float *, const float *, int) {}
+template <typename T> __mlu_func__ T __bang_sum(T *, int) { return T(0); }
+__mlu_entry__ void kernel(int *i, float *a, int n) {
+  __bang_rem(i, i, i, n);
+  __bang_div(a, a, a, n);
+  a[0] = __bang_sum(a, n);
+}
+"""
+    toolchain.compile(source, 372, name="own.mlu")
+
+
+def test_a_name_that_nobody_knows(toolchain: Toolchain) -> None:
+    source = '#include "bang.h"\n__mlu_entry__ void kernel(float *a, int n) {\n  __bang_transpos(a, a, n, n);\n}\n'
+    with pytest.raises(CompileError, match=r"typo\.mlu:3:.*__bang_transpos.*did you mean .__bang_transpose.\?"):
+        toolchain.compile(source, 592, name="typo.mlu")
 
 
 @pytest.mark.sampled
@@ -121,49 +148,26 @@ __mlu_entry__ void kernel(half *h, float *f, int n) { step(h, h, n); step(f, f, 
     toolchain.compile(source, arch, name="scalars.mlu")
 
 
-# ---- The document ----------------------------------------------------------------------------------------------------
+# ---- What is known of BANG C -----------------------------------------------------------------------------------------
+
+#: By name, how many forms an architecture of the families 2xx, 3xx and 5xx is known to have.
+KNOWN = json.loads((ROOT / "tests" / "data" / "intrinsics.json").read_text(encoding="utf-8"))
+#: No copy between the memories of two clusters is asynchronous, so that form is not there; and a macro.
+FEWER = {"__memcpy_async", "__bang_printf"}
 
 
-def expanded(pattern: str) -> Iterator[str]:
-    """``__bang_{add,sub}`` is two names."""
-    parts = re.split(r"\{([^}]*)\}", pattern)
-    choices = [part.split(",") if number % 2 else [part] for number, part in enumerate(parts)]
-    return ("".join(chosen) for chosen in product(*choices))
-
-
-def described() -> list[str]:
-    rows = [line for line in DOCUMENT.read_text(encoding="utf-8").splitlines() if line.startswith("| `")]
-    found = []
-    for row in rows:
-        intrinsics, what, known = (cell.strip() for cell in row.strip("|").split(" | "))
-        assert what
-        assert known in ("documented", "inferred")
-        found += [name for pattern in re.findall(r"`([^`]+)`", intrinsics) for name in expanded(pattern)]
-    return found
-
-
-def test_every_intrinsic_is_described_once(toolchain: Toolchain) -> None:
-    found = described()
-    assert sorted(found) == sorted(set(found))
-    assert set(found) == names(toolchain)
+@pytest.mark.parametrize(("place", "arch"), enumerate((270, 372, 592)))
+def test_what_is_known_is_declared(place: int, arch: int, toolchain: Toolchain) -> None:
+    forms = Counter(name for _, name, _ in declarations(toolchain, arch_option(arch)))
+    fewer = {name: (forms[name], counts[place]) for name, counts in KNOWN.items() if forms[name] < counts[place]}
+    assert {name: found for name, found in fewer.items() if name not in FEWER} == {}
 
 
 # ---- The tests -------------------------------------------------------------------------------------------------------
 
 
 def test_every_intrinsic_is_called_by_a_test(toolchain: Toolchain) -> None:
-    modules = (
-        test_atomic,
-        test_convert,
-        test_elementwise,
-        test_layout,
-        test_math,
-        test_matrix,
-        test_pool_back,
-        test_pool_index,
-        test_reduce,
-    )
-    called = {call for module in modules for arch in (270, 372, 592) for call in module.statements(arch)}
+    called = {call for module in MODULES for arch in (270, 372, 592) for call in module.statements(arch)}
     text = "\n".join([*called, *(path.read_text(encoding="utf-8") for path in HERE.glob("*.mlu"))])
     # assert() is the call of the other one.
     words = set(re.findall(r"\b__\w+", text)) | {"__assert_fail"}

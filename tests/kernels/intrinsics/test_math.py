@@ -17,6 +17,26 @@ SEEDS = st.integers(0, 2**32 - 1)
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 
 Function = Callable[..., np.ndarray]
+
+
+def inverse(function: Callable[[float], float], y: float, first: float, last: float) -> float:
+    """Where a monotone function, which comes from `first` and goes to `last`, is y; by halving."""
+    if not min(first, last) <= y <= max(first, last):
+        return math.nan
+    if y in (first, last):
+        return math.copysign(math.inf, -1.0 if y == first else 1.0)
+    if function(0.0) == y:
+        return y if y == 0 else 0.0
+    # From the sign and the exponent on, so that small results have all their digits.
+    sign = 1.0 if (function(1e-300) - y) * (last - first) < 0 else -1.0
+    low, high = -745.0, 5.0
+    for _ in range(200):
+        middle = (low + high) / 2
+        below = (function(sign * math.exp(middle)) - y) * (last - first) * sign < 0
+        low, high = (middle, high) if below else (low, middle)
+    return sign * math.exp((low + high) / 2)
+
+
 UNARY: dict[str, Function] = {
     "abs": np.abs,
     "acos": np.arccos,
@@ -26,6 +46,8 @@ UNARY: dict[str, Function] = {
     "cos": np.cos,
     "cosh": np.cosh,
     "erf": np.vectorize(math.erf, otypes=[float]),
+    "erfcinv": np.vectorize(lambda y: inverse(math.erfc, y, 2.0, 0.0), otypes=[float]),
+    "erfinv": np.vectorize(lambda y: inverse(math.erf, y, -1.0, 1.0), otypes=[float]),
     "exp": np.exp,
     "exp10": lambda x: np.power(10.0, x),
     "exp2": np.exp2,
@@ -44,7 +66,14 @@ UNARY: dict[str, Function] = {
     "tanh": np.tanh,
     "trunc": np.trunc,
 }
-BINARY: dict[str, Function] = {"atan2": np.arctan2, "hypot": np.hypot, "pow": np.power}
+BINARY: dict[str, Function] = {
+    "atan2": np.arctan2,
+    "hypot": np.hypot,
+    "max": lambda x, y: np.where((y > x) | np.isnan(x), y, x),
+    "min": lambda x, y: np.where((y < x) | np.isnan(x), y, x),
+    "mod": np.fmod,
+    "pow": np.power,
+}
 TYPES = {"f16": "half", "f32": "float"}
 CAST = "__cn_vector_cast_f32_to_s32(N(0), D(int), A(float))"
 MOD = "__cn_vector_mod_scalar_u64(N(0), (std::uint64_t *)D(char), (std::uint64_t *)A(char), *(std::uint64_t *)B(char))"

@@ -70,10 +70,12 @@ MLUSIM_ROUNDINGS(MLUSIM_CONVERT_FIXED, int, float, __bang_float2int);
 #endif
 #if MLUSIM_SINCE(372)
 MLUSIM_CONVERT_FIXED(int, float, __bang_float2int32);
-MLUSIM_CONVERT_FIXED(int, float, __bang_float2int32_tz);
-MLUSIM_CONVERT_FIXED(int, float, __bang_float2int32_rd);
-MLUSIM_CONVERT_FIXED(int, half, __bang_half2int32_tz);
-MLUSIM_CONVERT_FIXED(int, half, __bang_half2int32_rd);
+MLUSIM_ROUNDINGS(MLUSIM_CONVERT_FIXED, int, float, __bang_float2int32);
+MLUSIM_ROUNDINGS(MLUSIM_CONVERT_FIXED, int, half, __bang_half2int32);
+MLUSIM_ROUNDINGS(MLUSIM_CONVERT, unsigned char, float, __bang_float2uchar);
+#endif
+#if MLUSIM_SINCE(392)
+MLUSIM_ROUNDINGS(MLUSIM_CONVERT_FIXED, int, bfloat16_t, __bang_bfloat162int32);
 #endif
 // Both additions are scratch memory.
 MLUSIM_API void __bang_float2int(int *dst, float *dst_addition, const float *src, float *src_addition, int src_count);
@@ -94,8 +96,11 @@ MLUSIM_CONVERT_FIXED(float, int, __bang_int2float);
 #endif
 #if MLUSIM_SINCE(372)
 MLUSIM_CONVERT_FIXED(float, int, __bang_int322float);
-MLUSIM_CONVERT_FIXED(float, int, __bang_int322float_rn);
-MLUSIM_CONVERT_FIXED(float, int, __bang_int322float_rd);
+MLUSIM_ROUNDINGS(MLUSIM_CONVERT_FIXED, float, int, __bang_int322float);
+MLUSIM_ROUNDINGS(MLUSIM_CONVERT_FIXED, half, int, __bang_int322half);
+#endif
+#if MLUSIM_SINCE(392)
+MLUSIM_ROUNDINGS(MLUSIM_CONVERT_FIXED, bfloat16_t, int, __bang_int322bfloat16);
 #endif
 MLUSIM_API void __bang_int2float(float *dst, float *dst_addition, const int *src, float *src_addition, int src_count);
 
@@ -109,6 +114,29 @@ MLUSIM_CONVERT_INTEGER(short, int, __bang_int2short);
 #endif
 #if MLUSIM_SINCE(372)
 MLUSIM_CONVERT_INTEGER(short, int, __bang_int322int16);
+// The position is that of the integer of 32 bits; bytes saturate.
+MLUSIM_CONVERT_FIXED(int, unsigned char, __bang_uchar2int32);
+MLUSIM_CONVERT_FIXED(unsigned char, int, __bang_int322uchar);
+#endif
+
+// Integers of 4 bits, -8 .. 7: the macro names a form for each kind; the library defines them by the same list.
+#define MLUSIM_ALL_INT4_CONVERSIONS(to_int4, from_int4, between)           \
+  MLUSIM_ROUNDINGS(to_int4, int4x2_t, half, __bang_half2int4);             \
+  MLUSIM_ROUNDINGS(to_int4, int4x2_t, bfloat16_t, __bang_bfloat162int4);   \
+  MLUSIM_ROUNDINGS(to_int4, int4x2_t, float, __bang_float2int4);           \
+  MLUSIM_ROUNDINGS(from_int4, half, int4x2_t, __bang_int42half);           \
+  MLUSIM_ROUNDINGS(from_int4, bfloat16_t, int4x2_t, __bang_int42bfloat16); \
+  MLUSIM_ROUNDINGS(from_int4, float, int4x2_t, __bang_int42float);         \
+  MLUSIM_ROUNDINGS(between, int4x2_t, char, __bang_int82int4);             \
+  MLUSIM_ROUNDINGS(between, int4x2_t, signed char, __bang_int82int4);      \
+  MLUSIM_ROUNDINGS(between, int4x2_t, short, __bang_int162int4);           \
+  MLUSIM_ROUNDINGS(between, int4x2_t, int, __bang_int322int4);             \
+  MLUSIM_ROUNDINGS(between, char, int4x2_t, __bang_int42int8);             \
+  MLUSIM_ROUNDINGS(between, signed char, int4x2_t, __bang_int42int8);      \
+  MLUSIM_ROUNDINGS(between, short, int4x2_t, __bang_int42int16);           \
+  MLUSIM_ROUNDINGS(between, int, int4x2_t, __bang_int42int32)
+#if MLUSIM_SINCE(300)
+MLUSIM_ALL_INT4_CONVERSIONS(MLUSIM_CONVERT_FIXED, MLUSIM_CONVERT_FIXED, MLUSIM_CONVERT_INTEGER);
 #endif
 
 // ---- Single values ------------------------------------------------------------------------------------------------------
@@ -148,20 +176,25 @@ MLUSIM_CONVERT_INTEGER(short, int, __bang_int322int16);
 MLUSIM_ALL_VALUE_CONVERSIONS(MLUSIM_CONVERT_VALUE);
 #if MLUSIM_SINCE(372)
 MLUSIM_CONVERT_VALUE(int, float, __float2int32);
-MLUSIM_CONVERT_VALUE(int, float, __float2int32_up);
-MLUSIM_CONVERT_VALUE(int, float, __float2int32_rd);
+MLUSIM_ROUNDINGS(MLUSIM_CONVERT_VALUE, int, float, __float2int32);
 MLUSIM_CONVERT_VALUE(int, half, __half2int32);
-MLUSIM_CONVERT_VALUE(int, half, __half2int32_up);
+MLUSIM_ROUNDINGS(MLUSIM_CONVERT_VALUE, int, half, __half2int32);
 #endif
 
 // Without a word about rounding: to nearest, ties to even. Bytes saturate.
 #if MLUSIM_SINCE(372)
 MLUSIM_API void __bang_float2half(half *dst, const float *src, int src_count);
 MLUSIM_API void __bang_uchar2float(float *dst, const unsigned char *src, int src_count);
-MLUSIM_API void __bang_float2uchar_rm(unsigned char *dst, const float *src, int src_count);
 #endif
 #if MLUSIM_SINCE(392)
 MLUSIM_API void __bang_float2bfloat16(bfloat16_t *dst, const float *src, int src_count);
+#endif
+
+// Rounded by chance: away from zero if the part that is dropped, in units of the last place, is more than srv[i] / 2^32. A tf32 is a
+// float whose fraction has 10 bits.
+#if MLUSIM_SINCE(300) && MLUSIM_NOT(372)
+MLUSIM_API void __bang_float2half_sr(half *dst, const float *src, const int *srv, int count);
+MLUSIM_API void __bang_float2tf32_sr(float *dst, const float *src, const int *srv, int count);
 #endif
 
 #endif  // MLUSIM_CONVERT_H_

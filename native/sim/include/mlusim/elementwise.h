@@ -104,6 +104,8 @@ MLUSIM_HALF_FLOAT(MLUSIM_CYCLE, __bang_cycle_nan_minimum);
 #define MLUSIM_BINARY_SCRATCH(T, name) MLUSIM_API void name(T *dst, const T *src0, T *src1, int elem_count)
 MLUSIM_HALF_FLOAT(MLUSIM_BINARY_SCRATCH, __bang_maximum);
 MLUSIM_HALF_FLOAT(MLUSIM_BINARY_SCRATCH, __bang_minimum);
+// The toolchain has it in this spelling as well.
+MLUSIM_HALF_FLOAT(MLUSIM_BINARY_SCRATCH, __bang_mininum);
 MLUSIM_HALF_FLOAT(MLUSIM_CYCLE, __bang_cycle_maximum);
 MLUSIM_HALF_FLOAT(MLUSIM_CYCLE, __bang_cycle_minimum);
 #endif
@@ -236,8 +238,12 @@ MLUSIM_HALF_FLOAT(MLUSIM_UNARY, __bang_active_cos);
 
 // ---- Tables and sequences -----------------------------------------------------------------------------------------------
 
+// dst[i] = table[src[i]]
+#if MLUSIM_SINCE(300)
+MLUSIM_API void __bang_lut_s32(int *dst, const int *src, const int *table, int elem_count, int table_length);
+MLUSIM_API void __bang_lut_s16(int16 *dst, const int16 *src, const int16 *table, int elem_count, int table_length);
+#endif
 #if MLUSIM_SINCE(372)
-// dst[i] = table[idx[i]]
 MLUSIM_API void __bang_lut(int *dst, const unsigned int *idx, const int *table, int elem_count, int table_length);
 MLUSIM_API void __bang_lut(short *dst, const unsigned short *idx, const short *table, int elem_count, int table_length);
 // dst[i] = i

@@ -144,6 +144,15 @@ typedef enum {
   FUSION_FSA   // a - b + c
 } mluFusionOpCode;
 
+typedef enum {
+  CMP_EQ,
+  CMP_NE,
+  CMP_LT,
+  CMP_LE,
+  CMP_GT,
+  CMP_GE
+} CompareMode;
+
 // ---- How declarations are written ---------------------------------------------------------------------------------------
 
 // Whether the architecture is `arch` or newer, and whether it is not just that one. The library itself, which is compiled for none,

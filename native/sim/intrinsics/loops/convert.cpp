@@ -81,6 +81,11 @@ constexpr void put_to_real(ConvertLoops *loops, Type to) {
   row(loops, to, type_of<From>())[kTowardZero] = to_real<Target, From, Rounding::kTowardZero>;
 }
 
+template <typename Target, typename From, int... kNumber>
+constexpr void put_to_real(ConvertLoops *loops, Type to, std::integer_sequence<int, kNumber...>) {
+  ((row(loops, to, type_of<From>())[kNumber] = to_real<Target, From, static_cast<Rounding>(kNumber)>), ...);
+}
+
 template <typename To, typename From>
 constexpr void put_between_integers(ConvertLoops *loops) {
   constexpr int kTowardZero = static_cast<int>(Rounding::kTowardZero);
@@ -100,15 +105,14 @@ constexpr ConvertLoops make() {
   put_narrow<Float16>(&loops, Type::kHalf, AllRoundings());
   put_narrow<BFloat16>(&loops, Type::kBFloat16, AllRoundings());
   constexpr int kNearestEven = static_cast<int>(Rounding::kNearestEven);
-  constexpr int kNearestAway = static_cast<int>(Rounding::kNearestAway);
   row(&loops, Type::kHalf, Type::kFloat)[kNearestEven] = narrow_to_nearest_half;
   put_widen(&loops, Type::kHalf, widen_half);
   put_widen(&loops, Type::kBFloat16, widen_bfloat16);
   put_to_real<Float32, std::int8_t>(&loops, Type::kFloat);
   put_to_real<Float32, std::int16_t>(&loops, Type::kFloat);
-  put_to_real<Float32, std::int32_t>(&loops, Type::kFloat);
-  row(&loops, Type::kFloat, Type::kInt32)[kNearestEven] = to_real<Float32, std::int32_t, Rounding::kNearestEven>;
-  row(&loops, Type::kFloat, Type::kInt32)[kNearestAway] = to_real<Float32, std::int32_t, Rounding::kNearestAway>;
+  put_to_real<Float32, std::int32_t>(&loops, Type::kFloat, AllRoundings());
+  put_to_real<Float16, std::int32_t>(&loops, Type::kHalf, AllRoundings());
+  put_to_real<BFloat16, std::int32_t>(&loops, Type::kBFloat16, AllRoundings());
   put_to_real<Float16, std::int8_t>(&loops, Type::kHalf);
   put_to_real<Float16, std::uint8_t>(&loops, Type::kHalf);
   put_to_real<Float16, std::int16_t>(&loops, Type::kHalf);
@@ -118,6 +122,8 @@ constexpr ConvertLoops make() {
   put_between_integers<std::int8_t, std::int16_t>(&loops);
   put_between_integers<std::int8_t, std::int32_t>(&loops);
   put_between_integers<std::int16_t, std::int32_t>(&loops);
+  put_between_integers<std::int32_t, std::uint8_t>(&loops);
+  put_between_integers<std::uint8_t, std::int32_t>(&loops);
   return loops;
 }
 
