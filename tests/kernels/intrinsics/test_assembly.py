@@ -95,8 +95,9 @@ def test_stages(kind: str, stage: str, calls: Callable[[int], Calls]) -> None:
         a, b, k = values(rng, TYPES[kind], count), values(rng, TYPES[kind], count), values(rng, TYPES[kind], 1)
         # A register with a NaN keeps its bits on its way through float only as far as it is one.
         k = np.where(k == k, k, 1).astype(k.dtype)
-        if stage == "eq":
-            b = np.where(rng.random(count) < 0.5, a, b)
+        if stage in COMPARISONS:
+            # The second stage lets the first one's 1 and 0 be seen.
+            b, k = np.where(rng.random(count) < 0.5, a, b), np.array([stage in ("eq", "ge", "lt")], k.dtype)
         expected = applied(stage, applied(stage, a, b), np.broadcast_to(k, count).copy())
         done = calls(372)(stage_call(kind, stage), a, b, k, dst=np.empty_like(a), alias=alias, numbers=[count])
         assert_same(done.dst, expected)
@@ -107,6 +108,7 @@ def test_stages(kind: str, stage: str, calls: Callable[[int], Calls]) -> None:
 def test_masks_and_numbers(calls: Callable[[int], Calls]) -> None:
     rng = np.random.default_rng(3)
     a, b = (values(rng, "unsigned int", 600) for _ in range(2))
+    a[:10] = np.arange(10)
     done = calls(592)(MASK, a, b, dst=np.empty_like(a), numbers=[600])
     assert_same(done.dst, np.where(a >= 5, b, 0).astype(np.uint32))
     f = values(rng, "float", 99)

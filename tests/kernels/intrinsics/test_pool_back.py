@@ -45,6 +45,9 @@ def maximum_call(ctype: str, overlap: str) -> str:
     return f"__bang_maxpool_bp(D({ctype}), A({ctype}), B({MASKS[ctype]}), {SIZES}{overlap and ', ' + overlap})"
 
 
+FIRST_UNDEFINED = f"{{ __memcpy(A(char) + 4, B(char), 4, NRAM2NRAM); {average_call('float', '')}; }}"
+
+
 def dilated_call(name: str, ctype: str) -> str:
     return f"__bang_{name}_value_index(D({ctype}), A({ctype}), {SIZES}, N(7), N(8), N(9), N(10), N(11))"
 
@@ -82,6 +85,7 @@ def statements(arch: int) -> list[str]:
         if arch >= 372:
             found += [dilated_call(name, ctype) for name in ("maxpool", "minpool")]
     if arch >= 372:
+        found.append(FIRST_UNDEFINED)
         found += [integral_call(to, kind) for to, kind in INTEGRALS]
         found += [histogram_call(to, kind) for to, kind in histograms(arch)]
     return found
@@ -308,6 +312,11 @@ def test_undefined_results_and_places(calls: Callable[[int], Calls]) -> None:
         more = {"dst": dst, "keep": True, "numbers": numbers}
         run(call, src, mask, **more, loaded=[12, 16, 0], out=(0, 40))
         run(call, src, mask, **more, loaded=[12, 16, 0], out=(40, 4), expected=[("init", "copy")])
+    # Of an element that two windows share, the first one's is undefined.
+    run(
+        FIRST_UNDEFINED, src[:2], src[:1], dst=np.zeros(3, np.float32), numbers=[1, 1, 3, 1, 2, 1, 1],
+        loaded=[0, 4, 0], out=(4, 4), expected=[("init", "copy")],
+    )  # fmt: skip
     call = maximum_call("float", "")
     run(call, src, mask, dst=dst, numbers=numbers, loaded=[16, 12, 0], expected=[("init", "operand")])
     run(call, src, mask + 4, dst=dst, numbers=numbers, expected=[("memory", "table-index")])
