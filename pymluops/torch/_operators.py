@@ -30,13 +30,18 @@ def _described(family: str, name: str = "", torch_name: str = "", **options: Any
     raise AssertionError(name)
 
 
+def _opposite(shifts: torch.Tensor) -> torch.Tensor:
+    """Return shifts the other way. The least of int32 has no opposite; the next one moves all out of a clip too."""
+    return shifts.clamp(min=1 - 2**31).neg()
+
+
 TIN_SHIFT = _described("tin_shift", "tin_shift_forward")
 TIN_SHIFT_AS_MMCV = _described("tin_shift", "tin_shift_forward", "tin_shift_forward_as_mmcv")
 _TIN_SHIFT_BACKWARD = _described("tin_shift", "tin_shift_backward", autocast=False)
 # A shift the other way is the adjoint, of every direction.
-TIN_SHIFT.differentiate(TIN_SHIFT, "input", {"input": "out"}, {"shifts": torch.neg})
+TIN_SHIFT.differentiate(TIN_SHIFT, "input", {"input": "out"}, {"shifts": _opposite})
 TIN_SHIFT_AS_MMCV.differentiate(_TIN_SHIFT_BACKWARD, "grad_output", {"input": "out"})
-_TIN_SHIFT_BACKWARD.differentiate(TIN_SHIFT, "input", {"grad_output": "out"}, {"shifts": torch.neg})
+_TIN_SHIFT_BACKWARD.differentiate(TIN_SHIFT, "input", {"grad_output": "out"}, {"shifts": _opposite})
 
 PSA_MASK = _described("psamask", "psamask_forward")
 _PSA_MASK_BACKWARD = _described("psamask", "psamask_backward", autocast=False)

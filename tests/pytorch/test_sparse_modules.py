@@ -270,12 +270,16 @@ def test_sequences() -> None:
 # ---- weights ---------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", ["SparseConv3d", "SubMConv3d", "SparseConv2d", "SparseConvTranspose3d"])
+@pytest.mark.parametrize("kind", [
+    "SparseConv2d", "SparseConv3d", "SparseConv4d", "SubMConv2d", "SubMConv3d", "SubMConv4d", "SparseConvTranspose2d",
+    "SparseConvTranspose3d", "SparseInverseConv2d", "SparseInverseConv3d",
+])  # fmt: skip
 def test_weights_of_spconv_and_mmcv_load(kind: str) -> None:
-    module = getattr(sparse, kind)(3, 5, 2 if "2d" in kind else (3, 2, 1))
+    sizes, key = {"2": 2, "3": (3, 2, 1), "4": (3, 2, 1, 2)}[kind[-2]], {"indice_key": "x"}
+    module = getattr(sparse, kind)(3, 5, sizes, **key)
     state = module.state_dict()
     for convert, expected in ((lambda w: w, "mmcv"), (sparse.filters_to_spconv, "spconv")):
-        other = getattr(sparse, kind)(3, 5, 2 if "2d" in kind else (3, 2, 1))
+        other = getattr(sparse, kind)(3, 5, sizes, **key)
         loaded = {"weight": convert(state["weight"]), "bias": state["bias"]}
         assert tuple(loaded["weight"].shape) == (
             (5, *module.kernel_size, 3) if expected == "spconv" else module.weight.shape
