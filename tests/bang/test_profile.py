@@ -316,6 +316,7 @@ def test_what_fits_is_known_before_a_launch(module: bang.Module) -> None:
     assert "MLU290: NRAM of 524288 bytes" in str(large.kernel("touch").memory)
 
 
+@pytest.mark.thorough
 def test_an_instance_of_a_template_has_arrays_of_its_own() -> None:
     module = bang.compile("""
 template <int width>
@@ -428,10 +429,9 @@ def test_the_table_names_estimate_bottleneck_and_lines(profile: sim.Profile) -> 
         assert words in text
 
 
-def test_text_from_a_kernel_cannot_leave_the_data_of_the_page() -> None:
-    module = bang.compile("// </script><b>\n__mlu_entry__ void touch(float *x) { x[0] = 1; }")
+def test_text_from_a_kernel_cannot_leave_the_data_of_the_page(module: bang.Module) -> None:
     with sim.profiling() as profile:
-        module.kernel("touch")[1](floats())
+        module.kernel("load")[1](floats(), N)
     (launch,) = profile.launches
     launch.kernel = "</script><script>alert(1)</script>"
     page = Page(profile.to_html())
