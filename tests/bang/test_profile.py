@@ -413,7 +413,7 @@ def test_a_page_of_many_events_shows_neighbours_as_one(profile: sim.Profile, mon
     from pymluops.sim.profiler import _page
 
     monkeypatch.setattr(_page, "_MOST_EVENTS", 10)
-    monkeypatch.setattr(_page, "_STEPS", 20)
+    monkeypatch.setattr(_page, "_STEPS", 5)
     (first, launch) = json.loads(Page(profile.to_html()).data)["launches"]
     whole = profile.launches[1].events
     assert len(first["events"]) < len(launch["events"]) < len(whole)
