@@ -57,6 +57,7 @@ struct Record {
   };
   std::uint32_t site = 0;
   std::uint32_t near = 0, far = 0;  // scalar accesses before it, on and off chip
+  std::uint32_t far_first = 0;      // those off chip before the first one on chip
   Kind kind = kRest;
   std::uint8_t agents = 0;  // of kSync
   bool job = false;         // of kMeet: the start of a job

@@ -72,7 +72,7 @@ struct SiteHash {
 struct CoreState {
   int place = 0;  // of the device, where this run of the core takes place
   Instruction now;
-  std::uint32_t near = 0, far = 0;
+  std::uint32_t near = 0, far = 0, far_first = 0;
 };
 
 class Profiler : public Observer {
@@ -266,6 +266,7 @@ void Profiler::scalar(const AccessEvent &event) {
   ++(far ? store ? tally.far_stores : tally.far_loads : store ? tally.near_stores : tally.near_loads);
   if (core.now.open) finish(core);
   ++(far ? core.far : core.near);
+  if (far && core.near == 0) ++core.far_first;
   const std::uint32_t where = site({event.pc, event.name, kScalar, Work::kScalar, event.space});
   Tally &here = p_->tally(core.place, where);
   ++here.calls;
@@ -332,12 +333,13 @@ void Profiler::finish_compute(const Instruction &done, Site *site, Tally *tally,
 // Beyond the limit nothing is kept that takes part in no meeting.
 void Profiler::add(CoreState &core, Record record, bool limited) {
   if (limited && kept_ >= settings_.events_left) {
-    core.near = core.far = 0;
+    core.near = core.far = core.far_first = 0;
     return;
   }
   kept_ += limited ? 1 : 0;
   record.near = std::exchange(core.near, 0);
   record.far = std::exchange(core.far, 0);
+  record.far_first = std::exchange(core.far_first, 0);
   p_->records[static_cast<std::size_t>(core.place)].push_back(record);
 }
 

@@ -198,14 +198,19 @@ class Replay {
 
   // What the scalar unit reads and writes on chip has been computed by then.
   void run_scalars(int place, const Record &record) {
-    if (record.near == 0 && record.far == 0) return;
+    run_scalar(place, p_.model.scalar_off_chip_ns * record.far_first);
+    if (record.near == 0) return;
     Runner &core = runner(place);
-    double begin = core.now;
-    if (record.near != 0) begin = std::max(begin, core.free[kCompute]);
-    const double time = cycles(p_.model.scalar_on_chip_cycles * record.near) + p_.model.scalar_off_chip_ns * record.far;
-    core.now = begin + time;
+    core.now = std::max(core.now, core.free[kCompute]);
+    run_scalar(place, cycles(p_.model.scalar_on_chip_cycles * record.near) +
+                          p_.model.scalar_off_chip_ns * (record.far - record.far_first));
+  }
+
+  void run_scalar(int place, double time) {
+    Runner &core = runner(place);
     p_.cores[static_cast<std::size_t>(place)].scalar += time;
-    add_event(place, 0, begin, core.now, 0);
+    add_event(place, 0, core.now, core.now + time, 0);
+    core.now += time;
   }
 
   // False if the core has to wait, and is to run the record again then.
