@@ -266,10 +266,11 @@ def _schedules(launch: object, schedules: object, seed: object, random_runs: obj
             raise kind(f"check: {name}: expected an integer from 0 to {most}, got {shown(value)}")
     if schedules is None:
         return usual_schedules(int(seed), int(random_runs))  # type: ignore[call-overload]
+    given = shown(schedules)
     chosen = list(cast("Sequence[object]", schedules)) if isinstance(schedules, Sequence) else []
     followed = [schedule for schedule in chosen if isinstance(schedule, Schedule)]
     if not chosen or len(followed) != len(chosen):
-        raise BadParamTypeError(f"check: schedules: expected a list of pymluops.sim.Schedule, got {shown(schedules)}")
+        raise BadParamTypeError(f"check: schedules: expected a list of pymluops.sim.Schedule, got {given}")
     return followed
 
 
