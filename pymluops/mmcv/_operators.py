@@ -2,13 +2,13 @@
 
 Tensors are in mmcv's layout, channels first. Results are written into the tensors given, whatever their strides and
 whatever they hold; a compiled mmcv adds gradients to tensors that its callers have filled with zeros, which gives the
-same. float32 and float16 go to the operators of the library, bfloat16 through float32, float64 to `_double`. All
-functions raise RuntimeError for arguments that do not fit, as compiled extensions of PyTorch do.
+same. The operators of the library compute float64, float32 and float16, and bfloat16 as float32. All functions raise
+RuntimeError for arguments that do not fit, as compiled extensions of PyTorch do.
 """
 
 from __future__ import annotations
 
-from pymluops.mmcv import _double
+from pymluops.mmcv._kernels import run
 from pymluops.mmcv._tensors import (
     check_floats,
     check_indices,
@@ -21,7 +21,7 @@ from pymluops.mmcv._tensors import (
     refuse,
     write,
 )
-from pymluops.mmcv._torch import Tensor, load_torch, operators
+from pymluops.mmcv._torch import Tensor, load_torch
 
 # ---- tin_shift -------------------------------------------------------------------------------------------------------
 
@@ -48,11 +48,8 @@ def _tin_shift(function: str, values: Tensor, shift: Tensor, out: Tensor, dtype:
     check_shape(function, "shift", shift, (values.shape[0] if values.ndim else None, None))
     if not out.numel():
         return
-    if dtype == load_torch().float64:
-        out.detach().copy_(_double.tin_shift(dense(values), dense(shift)))
-        return
     kind = compute_type(dtype)
-    write(out, kind, lambda target: operators.tin_shift_forward(dense(values, kind), dense(shift), out=target))
+    write(out, kind, lambda target: run("tin_shift_forward", (dense(values, kind), dense(shift), target)))
 
 
 # ---- psamask ---------------------------------------------------------------------------------------------------------
@@ -81,19 +78,14 @@ def psamask_forward(
     _check_psamask("psamask_forward", ("input", input), ("output", output), psa_type, sizes)
     if not output.numel():
         return
-    torch = load_torch()
-    masks = dense(input.detach().permute(0, 2, 3, 1))
-    if dtype == torch.float64:
-        spread = _double.psamask_forward(masks, 1 - psa_type, (h_mask, w_mask))
-        output.detach().copy_(spread.view(output.shape))
-        return
-    masks = masks.to(torch.float32)
+    kind = compute_type(dtype, load_torch().float32)
+    masks = dense(input.detach().permute(0, 2, 3, 1), kind)
 
     def compute(target: Tensor) -> None:
         channels_last = target.view(num_, h_feature, w_feature, h_feature * w_feature)
-        operators.psamask_forward(masks, 1 - psa_type, (h_mask, w_mask), out=channels_last)
+        run("psamask_forward", (masks, channels_last), (1 - psa_type, h_mask, w_mask))
 
-    write(output, torch.float32, compute)
+    write(output, kind, compute)
 
 
 @extension_function
@@ -115,14 +107,9 @@ def psamask_backward(
     _check_psamask("psamask_backward", ("grad_input", grad_input), ("grad_output", grad_output), psa_type, sizes)
     if not grad_input.numel():
         return
-    torch = load_torch()
     channels_last = (num_, h_feature, w_feature, h_feature * w_feature)
-    if dtype == torch.float64:
-        dy = dense(grad_output).view(channels_last)
-        masks = _double.psamask_backward(dy, 1 - psa_type, (h_mask, w_mask))
-    else:
-        dy = dense(grad_output, torch.float32).view(channels_last)
-        masks = operators.psamask_backward(dy, 1 - psa_type, (h_mask, w_mask))
+    dy = dense(grad_output, compute_type(dtype, load_torch().float32)).view(channels_last)
+    masks = run("psamask_backward", (dy, None), (1 - psa_type, h_mask, w_mask))
     grad_input.detach().copy_(masks.permute(0, 3, 1, 2))
 
 
@@ -153,16 +140,11 @@ def border_align_forward(input: Tensor, boxes: Tensor, output: Tensor, argmax_id
     _check_border_align(name, ("input", input), boxes, {"output": output, "argmax_idx": argmax_idx}, pool_size)
     if not output.numel():
         return
-    if dtype == load_torch().float64:
-        largest, number = _double.border_align_forward(dense(input), dense(boxes), pool_size)
-        output.detach().copy_(largest)
-    else:
-        kind = compute_type(dtype)
-        features = dense(input.detach().permute(0, 2, 3, 1), kind)
-        largest, number = operators.border_align_forward(features, dense(boxes, kind), pool_size)
-        output.detach().copy_(largest.permute(0, 3, 1, 2))
-        number = number.permute(0, 3, 1, 2)
-    argmax_idx.copy_(number)
+    kind = compute_type(dtype)
+    features = dense(input.detach().permute(0, 2, 3, 1), kind)
+    largest, number = run("border_align_forward", (features, dense(boxes, kind), None, None), (pool_size,))
+    output.detach().copy_(largest.permute(0, 3, 1, 2))
+    argmax_idx.copy_(number.permute(0, 3, 1, 2))
 
 
 @extension_function
@@ -178,17 +160,12 @@ def border_align_backward(
     if not grad_output.numel():
         grad_input.detach().zero_()
         return
-    height, width = grad_input.shape[2:]
-    if dtype == load_torch().float64:
-        grad, chosen = dense(grad_output), dense(argmax_idx).long()
-        result = _double.border_align_backward(grad, dense(boxes), chosen, pool_size, (height, width))
-    else:
-        kind = compute_type(dtype)
-        grad = dense(grad_output.detach().permute(0, 2, 3, 1), kind)
-        chosen = dense(argmax_idx.permute(0, 2, 3, 1))
-        channels_last = operators.border_align_backward(grad, dense(boxes, kind), chosen, pool_size, (height, width))
-        result = channels_last.permute(0, 3, 1, 2)
-    grad_input.detach().copy_(result)
+    kind = compute_type(dtype)
+    grad = dense(grad_output.detach().permute(0, 2, 3, 1), kind)
+    chosen = dense(argmax_idx.permute(0, 2, 3, 1))
+    scalars = (pool_size, *grad_input.shape[2:])
+    result = run("border_align_backward", (grad, dense(boxes, kind), chosen, None), scalars)
+    grad_input.detach().copy_(result.permute(0, 3, 1, 2))
 
 
 def _check_border_align(
@@ -223,12 +200,9 @@ def three_interpolate_forward(
     check_shape(name, "out_tensor", out_tensor, (b, c, n))
     if not out_tensor.numel():
         return
-    kind = dtype if dtype == load_torch().float64 else compute_type(dtype)
+    kind = compute_type(dtype)
     points, idx, weight = dense(points_tensor, kind), dense(idx_tensor), dense(weight_tensor, kind)
-    if kind == load_torch().float64:
-        out_tensor.detach().copy_(_double.three_interpolate_forward(points, idx, weight))
-        return
-    write(out_tensor, kind, lambda target: operators.three_interpolate_forward(points, idx, weight, out=target))
+    write(out_tensor, kind, lambda target: run("three_interpolate_forward", (points, idx, weight, target)))
 
 
 @extension_function
@@ -252,14 +226,13 @@ def three_interpolate_backward(
     if not (grad_out_tensor.numel() and grad_points_tensor.numel()):
         grad_points_tensor.detach().zero_()
         return
-    kind = dtype if dtype == load_torch().float64 else compute_type(dtype)
+    kind = compute_type(dtype)
     grad, idx, weight = dense(grad_out_tensor, kind), dense(idx_tensor), dense(weight_tensor, kind)
-    if kind == load_torch().float64:
-        grad_points_tensor.detach().copy_(_double.three_interpolate_backward(grad, idx, weight, m))
-        return
-    write(
-        grad_points_tensor, kind, lambda target: operators.three_interpolate_backward(grad, idx, weight, m, out=target)
-    )
+
+    def compute(target: Tensor) -> None:
+        run("three_interpolate_backward", (grad, idx, weight, target), (m,))
+
+    write(grad_points_tensor, kind, compute)
 
 
 def _check_interpolation(function: str, idx: Tensor, weight: Tensor, sizes: tuple[int, int, int]) -> None:
@@ -288,14 +261,8 @@ def three_nn_forward(
         check_shape(name, argument, tensor, (b, n, 3))
     if not idx_tensor.numel():
         return
-    if dtype == load_torch().float64:
-        dist2, idx = _double.three_nn(dense(unknown_tensor), dense(known_tensor))
-    else:
-        kind = compute_type(dtype)
-        torch = load_torch()
-        dist2 = torch.empty((b, n, 3), dtype=kind)
-        idx = torch.empty((b, n, 3), dtype=torch.int32)
-        operators.three_nn_forward(dense(unknown_tensor, kind), dense(known_tensor, kind), dist2=dist2, idx=idx)
+    kind = compute_type(dtype)
+    dist2, idx = run("three_nn_forward", (dense(unknown_tensor, kind), dense(known_tensor, kind), None, None))
     dist2_tensor.detach().copy_(dist2)
     idx_tensor.copy_(idx)
 
@@ -366,17 +333,9 @@ def _check_radius(function: str, argument: str, radius: float) -> None:
 def _ball_query(new_xyz: Tensor, xyz: Tensor, min_radius: float, max_radius: float, idx: Tensor) -> None:
     if not (idx.numel() and xyz.numel()):
         return
-    torch = load_torch()
-    if new_xyz.dtype == torch.float64:
-        _double.ball_query(dense(new_xyz), dense(xyz), min_radius, max_radius, idx)
-        return
     kind = compute_type(new_xyz.dtype)
-    centres, points, nsample = dense(new_xyz, kind), dense(xyz, kind), idx.shape[2]
-
-    def compute(target: Tensor) -> None:
-        operators.ball_query(centres, points, min_radius, max_radius, nsample, out=target)
-
-    write(idx, torch.int32, compute)
+    centres, points, scalars = dense(new_xyz, kind), dense(xyz, kind), (min_radius, max_radius, idx.shape[2])
+    write(idx, load_torch().int32, lambda target: run("ball_query", (centres, points, target), scalars))
 
 
 # ---- ms_deform_attn --------------------------------------------------------------------------------------------------
@@ -395,18 +354,13 @@ def ms_deform_attn_forward(
     name = "ms_deform_attn_forward"
     floats = {"value": value, "sampling_locations": sampling_locations, "attention_weights": attention_weights}
     dtype = check_floats(name, **floats)
-    maps = _check_attention(name, floats, value_spatial_shapes, value_level_start_index, im2col_step)
+    _check_attention(name, floats, value_spatial_shapes, value_level_start_index, im2col_step)
     batch, _, heads, channels = value.shape
     shape = (batch, sampling_locations.shape[1], heads * channels)
     if not (attention_weights.numel() and value.numel()):
         return value.new_zeros(shape)
-    torch = load_torch()
-    if dtype == torch.float64:
-        values, locations, weights = (dense(tensor) for tensor in floats.values())
-        return _double.ms_deform_attn_forward(values, maps, locations, weights).reshape(shape)
-    plain = _attention_arrays(floats, value_spatial_shapes, value_level_start_index)
-    result = torch.empty((*shape[:2], heads, channels), dtype=torch.float32)
-    operators.ms_deform_attn_forward(*plain, batch, out=result)
+    inputs = _attention_inputs(floats, value_spatial_shapes, value_level_start_index)
+    result = run("ms_deform_attn_forward", (*inputs, None), (batch,))
     return result.view(shape).to(dtype)
 
 
@@ -431,8 +385,8 @@ def ms_deform_attn_backward(
         "grad_sampling_loc": grad_sampling_loc,
         "grad_attn_weight": grad_attn_weight,
     }
-    dtype = check_floats(name, **floats, grad_output=grad_output, **gradients)
-    maps = _check_attention(name, floats, value_spatial_shapes, value_level_start_index, im2col_step)
+    check_floats(name, **floats, grad_output=grad_output, **gradients)
+    _check_attention(name, floats, value_spatial_shapes, value_level_start_index, im2col_step)
     for (argument, gradient), like in zip(gradients.items(), floats.values(), strict=True):
         check_shape(name, argument, gradient, like.shape)
     batch, _, heads, channels = value.shape
@@ -444,32 +398,25 @@ def ms_deform_attn_backward(
         for gradient in gradients.values():
             gradient.detach().zero_()
         return
-    torch = load_torch()
-    if dtype == torch.float64:
-        grad = dense(grad_output).view(batch, queries, heads, channels)
-        values, locations, weights = (dense(tensor) for tensor in floats.values())
-        results: tuple[Tensor, ...] = _double.ms_deform_attn_backward(values, maps, locations, weights, grad)
-    else:
-        plain = _attention_arrays(floats, value_spatial_shapes, value_level_start_index)
-        grad = dense(grad_output, torch.float32).view(batch, queries, heads, channels)
-        results = tuple(torch.empty(tensor.shape, dtype=torch.float32) for tensor in floats.values())
-        names = ("grad_value", "grad_sampling_loc", "grad_attn_weight")
-        operators.ms_deform_attn_backward(*plain, grad, batch, **dict(zip(names, results, strict=True)))
+    inputs = _attention_inputs(floats, value_spatial_shapes, value_level_start_index)
+    grad = dense(grad_output, inputs[0].dtype).view(batch, queries, heads, channels)
+    results = run("ms_deform_attn_backward", (*inputs, grad, None, None, None), (batch,))
     for gradient, result in zip(gradients.values(), results, strict=True):
         gradient.detach().copy_(result)
 
 
-def _attention_arrays(floats: dict[str, Tensor], shapes: Tensor, starts: Tensor) -> tuple[Tensor, ...]:
+def _attention_inputs(floats: dict[str, Tensor], shapes: Tensor, starts: Tensor) -> tuple[Tensor, ...]:
     """Return the inputs in the types that the operator takes."""
     torch = load_torch()
-    value, locations, weights = (dense(tensor, torch.float32) for tensor in floats.values())
+    kind = compute_type(next(iter(floats.values())).dtype, torch.float32)
+    value, locations, weights = (dense(tensor, kind) for tensor in floats.values())
     return value, dense(shapes, torch.int32), dense(starts, torch.int32), locations, weights
 
 
 def _check_attention(
     function: str, floats: dict[str, Tensor], shapes: Tensor, starts: Tensor, im2col_step: int
-) -> list[tuple[int, int, int]]:
-    """Check what does not depend on the direction; return height, width and first key of each map."""
+) -> None:
+    """Check what does not depend on the direction."""
     value, locations, weights = floats.values()
     check_shape(function, "value", value, (None, None, None, None))
     batch, keys, heads, _ = value.shape
@@ -482,9 +429,7 @@ def _check_attention(
     step = min(batch, im2col_step)
     if batch and (step < 1 or batch % step):
         raise refuse(function, "im2col_step", f"at least {batch}, or a divisor of it", im2col_step)
-    maps = [(*shape, start) for shape, start in zip(shapes.tolist(), starts.tolist(), strict=True)]
-    for height, width, start in maps:
+    for (height, width), start in zip(shapes.tolist(), starts.tolist(), strict=True):
         if min(height, width, start) < 0 or start + height * width > keys:
             place = f"a map of {height} x {width} that begins at key {start}"
             raise refuse(function, "value_spatial_shapes", f"maps within the {keys} keys of value", place)
-    return maps

@@ -13,7 +13,7 @@ from pymluops.mmcv._names import FUNCTIONS, TORCHVISION
 
 _ALL_FLOATS = "float16, bfloat16, float32, float64"
 
-#: Computed by the kernel of the library in these types, in float32 for others, with PyTorch for float64.
+#: Computed by the kernel of the library in these types and in float64, in float32 for others.
 _HALF_AND_SINGLE, _SINGLE = "float16, float32", "float32"
 
 
@@ -148,8 +148,8 @@ _MISSING = (
     "extension: mmcv's own code asks for a CUDA device first."
 )
 _TYPES = (
-    "A type that the kernel does not have is computed in float32 and rounded once, but float64 with PyTorch, to its "
-    "full precision."
+    "A type that the kernel does not have is computed in float32 and rounded once, but float64 by a kernel in double, "
+    "on the CPU."
 )
 
 

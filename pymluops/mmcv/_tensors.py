@@ -107,9 +107,9 @@ def write(target: Tensor, dtype: Any, compute: Callable[[Tensor], Any]) -> None:
 
 
 def compute_type(dtype: Any, *native: Any) -> Any:
-    """Return the type to compute in: `dtype` if the kernels have it, else float32."""
+    """Return the type to compute in: `dtype` if it is float64 or one of the kernel's, else float32."""
     torch = load_torch()
-    return dtype if dtype in (native or (torch.float32, torch.float16)) else torch.float32
+    return dtype if dtype in (torch.float64, *(native or (torch.float32, torch.float16))) else torch.float32
 
 
 def _shape(shape: Sequence[int | None]) -> str:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import Any
 
 import torch
 
-from pymluops._core import Operator
+from pymluops.ops._described import described
 from pymluops.torch._library import TorchOperator
 
 __all__ = [
@@ -22,12 +21,9 @@ __all__ = [
 ]
 
 
-def _described(family: str, name: str = "", torch_name: str = "", **options: Any) -> TorchOperator:
+def _described(name: str, torch_name: str = "", **options: Any) -> TorchOperator:
     """Register the operator that a module of pymluops.ops describes."""
-    for value in vars(import_module(f"pymluops.ops.{family}")).values():
-        if isinstance(value, Operator) and value.name == (name or family):
-            return TorchOperator(value, torch_name, **options)
-    raise AssertionError(name)
+    return TorchOperator(described(name), torch_name, **options)
 
 
 def _opposite(shifts: torch.Tensor) -> torch.Tensor:
@@ -35,33 +31,31 @@ def _opposite(shifts: torch.Tensor) -> torch.Tensor:
     return shifts.clamp(min=1 - 2**31).neg()
 
 
-TIN_SHIFT = _described("tin_shift", "tin_shift_forward")
-TIN_SHIFT_AS_MMCV = _described("tin_shift", "tin_shift_forward", "tin_shift_forward_as_mmcv")
-_TIN_SHIFT_BACKWARD = _described("tin_shift", "tin_shift_backward", autocast=False)
+TIN_SHIFT = _described("tin_shift_forward")
+TIN_SHIFT_AS_MMCV = _described("tin_shift_forward", "tin_shift_forward_as_mmcv")
+_TIN_SHIFT_BACKWARD = _described("tin_shift_backward", autocast=False)
 # A shift the other way is the adjoint, of every direction.
 TIN_SHIFT.differentiate(TIN_SHIFT, "input", {"input": "out"}, {"shifts": _opposite})
 TIN_SHIFT_AS_MMCV.differentiate(_TIN_SHIFT_BACKWARD, "grad_output", {"input": "out"})
 _TIN_SHIFT_BACKWARD.differentiate(TIN_SHIFT, "input", {"grad_output": "out"}, {"shifts": _opposite})
 
-PSA_MASK = _described("psamask", "psamask_forward")
-_PSA_MASK_BACKWARD = _described("psamask", "psamask_backward", autocast=False)
+PSA_MASK = _described("psamask_forward")
+_PSA_MASK_BACKWARD = _described("psamask_backward", autocast=False)
 PSA_MASK.differentiate(_PSA_MASK_BACKWARD, "dy", {"x": "out"})
 _PSA_MASK_BACKWARD.differentiate(PSA_MASK, "x", {"dy": "out"})
 
-BORDER_ALIGN = _described("border_align", "border_align_forward")
-_BORDER_ALIGN_BACKWARD = _described("border_align", "border_align_backward", autocast=False)
+BORDER_ALIGN = _described("border_align_forward")
+_BORDER_ALIGN_BACKWARD = _described("border_align_backward", autocast=False)
 BORDER_ALIGN.differentiate(_BORDER_ALIGN_BACKWARD, "grad_output", {"input": "out"})
 _BORDER_ALIGN_BACKWARD.refuse_gradient("the gradient of border_align cannot be differentiated again")
 
-THREE_INTERPOLATE = _described("three_interpolate", "three_interpolate_forward", validate=True)
-_THREE_INTERPOLATE_BACKWARD = _described(
-    "three_interpolate", "three_interpolate_backward", validate=True, autocast=False
-)
+THREE_INTERPOLATE = _described("three_interpolate_forward", validate=True)
+_THREE_INTERPOLATE_BACKWARD = _described("three_interpolate_backward", validate=True, autocast=False)
 THREE_INTERPOLATE.differentiate(_THREE_INTERPOLATE_BACKWARD, "grad_output", {"features": "out"})
 _THREE_INTERPOLATE_BACKWARD.differentiate(THREE_INTERPOLATE, "features", {"grad_output": "out"})
 
-MS_DEFORM_ATTN = _described("ms_deform_attn", "ms_deform_attn_forward")
-_MS_DEFORM_ATTN_BACKWARD = _described("ms_deform_attn", "ms_deform_attn_backward", autocast=False)
+MS_DEFORM_ATTN = _described("ms_deform_attn_forward")
+_MS_DEFORM_ATTN_BACKWARD = _described("ms_deform_attn_backward", autocast=False)
 MS_DEFORM_ATTN.differentiate(
     _MS_DEFORM_ATTN_BACKWARD,
     "grad_output",
@@ -69,7 +63,7 @@ MS_DEFORM_ATTN.differentiate(
 )
 _MS_DEFORM_ATTN_BACKWARD.refuse_gradient("the gradient of ms_deform_attn cannot be differentiated again")
 
-THREE_NN = _described("three_nn", "three_nn_forward")
+THREE_NN = _described("three_nn_forward")
 BALL_QUERY = _described("ball_query")
 for _operator in (THREE_NN, BALL_QUERY):
     _operator.without_gradient()

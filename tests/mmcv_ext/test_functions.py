@@ -17,6 +17,7 @@ import oracle.psamask
 import oracle.three_interpolate
 import oracle.three_nn
 import oracle.tin_shift
+import pymluops
 from selection import examples
 
 from .values import DTYPES, exact, near, tensor, views
@@ -285,6 +286,16 @@ def test_float64_is_what_float32_is(torch: Any, ext: ModuleType, data: st.DataOb
         found.append([exact(array) for array in (output, argmax, grad, dist2, idx, query)])
     for single, double in zip(*found, strict=True):
         np.testing.assert_array_equal(single, double)
+
+
+def test_float64_does_not_need_a_device_with_it(torch: Any, ext: ModuleType) -> None:
+    """The simulated MLU has no kernels in double; the CPU computes then."""
+    values, shift = torch.arange(24.0).double().reshape(1, 2, 4, 3), torch.tensor([[1]], dtype=torch.int32)
+    output, expected = torch.empty_like(values), torch.empty_like(values)
+    ext.tin_shift_forward(values, shift, expected)
+    with pymluops.use("sim"):
+        ext.tin_shift_forward(values, shift, output)
+    assert torch.equal(output, expected) and torch.equal(output[:, 1], values[:, 0])
 
 
 # ---- nothing to do ---------------------------------------------------------------------------------------------------
