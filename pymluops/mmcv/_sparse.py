@@ -1,16 +1,18 @@
 """Functions of ``mmcv._ext`` for sparse convolutions, under the names and with the arguments of its bindings.
 
-Pairs come from the library's `get_indice_pairs` for convolutions in two and three dimensions, and from `_pairs` for
-what it lacks. The convolutions gather rows, multiply them by the filter's cells with PyTorch's matrix product and add
-them to output rows, cell after cell. float16 and bfloat16 are computed in float32 and rounded once.
+Pairs come from the library's `get_indice_pairs` for convolutions in two and three dimensions, and from its extension
+for what that lacks; products come from the extension too, which takes float64, float32 and float16. bfloat16 is
+computed in float32.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from pymluops.mmcv._pairs import Convolution, count_places, find_pairs
+from pymluops._core import Operator
+from pymluops.mmcv._kernels import run_on_cpu
 from pymluops.mmcv._tensors import (
     check_floats,
     check_int32,
@@ -21,6 +23,28 @@ from pymluops.mmcv._tensors import (
     refuse,
 )
 from pymluops.mmcv._torch import Tensor, load_torch, operators
+from pymluops.ops._sparse_extension import FEATURE_GRADIENT, FILTER_GRADIENT, OUTPUTS, PAIRS, pairs_arguments
+
+
+class Convolution(NamedTuple):
+    """Shape of a sparse convolution: all but `batch` and the flags have a number for each axis."""
+
+    batch: int
+    space: tuple[int, ...]
+    out_space: tuple[int, ...]
+    kernel: tuple[int, ...]
+    stride: tuple[int, ...]
+    padding: tuple[int, ...]
+    dilation: tuple[int, ...]
+    subm: bool
+    transposed: bool
+
+    @property
+    def plain(self) -> bool:
+        """Whether `get_indice_pairs` of the library has it, perhaps with an axis of size 1 before its own."""
+        dilated = any(d > 1 and (self.subm or s > 1) for s, d in zip(self.stride, self.dilation, strict=True))
+        return len(self.space) < 4 and not self.transposed and not dilated
+
 
 # ---- pairs -----------------------------------------------------------------------------------------------------------
 
@@ -135,11 +159,7 @@ def _pairs(
     check_shape(function, "indices", indices, (None, ndim + 1))
     shape = _convolution(function, ndim, batch_size, lists, bool(subm), bool(transposed))
     rows = dense(indices)
-    if not shape.transposed and ndim < 4 and (not shape.subm or set(shape.dilation) == {1}):
-        return _pairs_of_library(rows, shape)
-    _check_rows(function, rows, shape)
-    torch = load_torch()
-    return [torch.from_numpy(array) for array in find_pairs(rows.numpy(), shape)]
+    return _pairs_of_library(rows, shape) if shape.plain else _pairs_of_extension(rows, shape)
 
 
 def _convolution(
@@ -180,16 +200,12 @@ def _pairs_of_library(rows: Tensor, shape: Convolution) -> list[Tensor]:
     return [dense(out_indices[:, [0, 2, 3]] if layer else out_indices), pairs, counts]
 
 
-def _check_rows(function: str, rows: Tensor, shape: Convolution) -> None:
-    """Check that rows lie inside of batch and space, and that all places can be numbered."""
-    if count_places(shape) >= 2**63:
-        raise refuse(function, "outSpatialShape", "fewer than 2**63 places", list(shape.out_space))
-    ends = load_torch().tensor((shape.batch, *shape.space))
-    wrong = ((rows < 0) | (rows >= ends)).any(1)
-    if bool(wrong.any()):
-        row = int(wrong.nonzero()[0])
-        expected = f"rows below {[shape.batch, *shape.space]}"
-        raise refuse(function, "indices", expected, f"{rows[row].tolist()} in row {row}")
+def _pairs_of_extension(rows: Tensor, shape: Convolution) -> list[Tensor]:
+    """Let the library's extension find the pairs, of any kind."""
+    axes = (shape.space, shape.kernel, shape.out_space, shape.stride, shape.padding, shape.dilation)
+    arrays, scalars = pairs_arguments(rows, shape.batch, axes, shape.subm, shape.transposed)
+    pairs, out_indices, counts, used = run_on_cpu(PAIRS, arrays, scalars)
+    return [out_indices[: int(used[0])].clone(), pairs, counts]
 
 
 # ---- convolution -----------------------------------------------------------------------------------------------------
@@ -203,8 +219,9 @@ def indice_conv_forward(
     name = "indice_conv_forward"
     dtype = check_floats(name, features=features, filters=filters)
     _check_convolution(name, features, filters, indicePairs, indiceNum)
-    rows = _Rows(name, indicePairs, indiceNum, bool(_inverse), features.shape[0], numActOut)
-    return _convolve(features, filters, rows, bool(_subM)).to(dtype)
+    pairs = _checked_pairs(name, features, indicePairs, indiceNum, bool(_subM), numActOut)
+    kind = compute_type(dtype)
+    return _product(OUTPUTS, dense(features, kind), _cells(filters, kind), pairs, _inverse, numActOut).to(dtype)
 
 
 @extension_function
@@ -223,9 +240,10 @@ def fused_indice_conv_forward(
     dtype = check_floats(name, features=features, filters=filters, bias=bias)
     _check_convolution(name, features, filters, indicePairs, indiceNum)
     check_shape(name, "bias", bias, (filters.shape[-1],))
-    rows = _Rows(name, indicePairs, indiceNum, bool(_inverse), features.shape[0], numActOut)
-    result = _convolve(features, filters, rows, bool(_subM))
-    result += dense(bias, result.dtype)
+    pairs = _checked_pairs(name, features, indicePairs, indiceNum, bool(_subM), numActOut)
+    kind = compute_type(dtype, load_torch().float32)  # so that the sum with the bias is rounded once
+    result = _product(OUTPUTS, dense(features, kind), _cells(filters, kind), pairs, _inverse, numActOut)
+    result += dense(bias, kind)
     return result.to(dtype)
 
 
@@ -244,71 +262,47 @@ def indice_conv_backward(
     dtype = check_floats(name, features=features, filters=filters, outGrad=outGrad)
     _check_convolution(name, features, filters, indicePairs, indiceNum)
     check_shape(name, "outGrad", outGrad, (None, filters.shape[-1]))
-    kind = _kind(dtype)
+    pairs = _checked_pairs(name, features, indicePairs, indiceNum, bool(_subM), outGrad.shape[0])
+    kind = compute_type(dtype)
     values, cells, grad = dense(features, kind), _cells(filters, kind), dense(outGrad, kind)
-    grad_values, grad_cells = values.new_zeros(values.shape), cells.new_zeros(cells.shape)
-    rows = _Rows(name, indicePairs, indiceNum, bool(_inverse), values.shape[0], grad.shape[0])
-    centre = rows.centre(bool(_subM))
-    for k, sources, targets in rows.cells(centre):
-        sent = grad[targets]
-        grad_cells[k] = values[sources].T @ sent
-        grad_values.index_add_(0, sources, sent @ cells[k].T)
-    if centre is not None:
-        grad_cells[centre] = values.T @ grad
-        grad_values += grad @ cells[centre].T
+    grad_values = _product(FEATURE_GRADIENT, grad, cells, pairs, _inverse, len(values))
+    grad_cells = _product(FILTER_GRADIENT, values, grad, pairs, _inverse)
     return [grad_values.to(dtype), grad_cells.view(filters.shape).to(dtype)]
 
 
-class _Rows(NamedTuple):
-    """The pairs of a convolution: which rows are read and which are written under each cell."""
-
-    function: str
-    pairs: Tensor  # [K, 2, L]
-    counts: Tensor  # [K]
-    inverse: bool
-    read: int  # number of rows
-    written: int
-
-    def centre(self, subm: bool) -> int | None:
-        """Return the cell under which every row of a sub-manifold convolution meets itself; an even filter has none."""
-        if not (subm and len(self.counts) % 2):
-            return None
-        if self.read != self.written:
-            raise refuse(self.function, "numActOut", f"{self.read}, the number of features", self.written)
-        return len(self.counts) // 2
-
-    def cells(self, left_out: int | None = None) -> Iterator[tuple[int, Tensor, Tensor]]:
-        """Yield number, rows read and rows written of each cell that has pairs."""
-        for k, count in enumerate(self.counts.tolist()):
-            if count and k != left_out:
-                both = self.pairs[k, :, :count].long()
-                sources, targets = both[int(self.inverse)], both[1 - int(self.inverse)]
-                for rows, end in ((sources, self.read), (targets, self.written)):
-                    least, most = (int(row) for row in rows.aminmax())
-                    if least < 0 or most >= end:
-                        wrong = least if least < 0 else most
-                        raise refuse(self.function, "indicePairs", f"rows from 0 to {end - 1}", wrong)
-                yield k, sources, targets
+def _product(
+    operator: Operator, first: Tensor, second: Tensor, pairs: tuple[Tensor, Tensor], inverse: int, *rows: int
+) -> Any:
+    """Return a product of two tensors by pairs and their counts; `rows` is the number of rows of the result."""
+    return run_on_cpu(operator, (first, second, *pairs, None), (int(bool(inverse)), *rows))
 
 
-def _convolve(features: Tensor, filters: Tensor, rows: _Rows, subm: bool) -> Tensor:
-    kind = _kind(features.dtype)
-    values, cells = dense(features, kind), _cells(filters, kind)
-    centre = rows.centre(subm)
-    result = values.new_zeros((rows.written, cells.shape[2])) if centre is None else values @ cells[centre]
-    for k, sources, targets in rows.cells(centre):
-        result.index_add_(0, targets, values[sources] @ cells[k])
-    return result
+def _checked_pairs(
+    function: str, features: Tensor, pairs: Tensor, counts: Tensor, subm: bool, written: int
+) -> tuple[Tensor, Tensor]:
+    """Return pairs and counts as the extension takes them.
 
-
-def _kind(dtype: Any) -> Any:
+    Under the centre of a sub-manifold filter every row meets itself, whatever the pairs say; an even filter has none.
+    """
     torch = load_torch()
-    return compute_type(dtype, torch.float32, torch.float64)
+    pairs, counts = dense(pairs), dense(counts, torch.int64)
+    rows = features.shape[0]
+    if not (subm and len(counts) % 2):
+        return pairs, counts
+    if rows != written:
+        raise refuse(function, "numActOut", f"{rows}, the number of features", written)
+    centre, itself = len(counts) // 2, torch.arange(rows, dtype=torch.int32).expand(2, -1)
+    if counts[centre] != rows or not torch.equal(pairs[centre, :, :rows], itself):
+        given, counts = pairs, counts.clone()
+        pairs = given.new_full((*given.shape[:2], max(rows, given.shape[2])), -1)
+        pairs[..., : given.shape[2]] = given
+        pairs[centre, :, :rows], counts[centre] = itself, rows
+    return pairs, counts
 
 
 def _cells(filters: Tensor, kind: Any) -> Tensor:
     """Return the filter as [K, Ci, Co]."""
-    return dense(filters, kind).view(-1, *filters.shape[-2:])
+    return dense(filters, kind).view(math.prod(filters.shape[:-2]), *filters.shape[-2:])
 
 
 def _check_convolution(function: str, features: Tensor, filters: Tensor, pairs: Tensor, counts: Tensor) -> None:
@@ -343,8 +337,7 @@ def indice_maxpool_forward(features: Tensor, indicePairs: Tensor, indiceNum: Ten
     values = dense(features)
     result = values.new_zeros((numAct, values.shape[1]))
     values = values.where(~values.isnan(), -load_torch().inf)  # NaN never wins
-    rows = _Rows(name, indicePairs, indiceNum, False, values.shape[0], numAct)
-    for _, sources, targets in rows.cells():
+    for sources, targets in _cell_by_cell(name, indicePairs, indiceNum, values.shape[0], numAct):
         places = targets[:, None].expand(-1, values.shape[1])
         result.scatter_reduce_(0, places, values[sources], "amax")
     return result
@@ -364,8 +357,22 @@ def indice_maxpool_backward(
     _check_pairs(name, indicePairs, indiceNum)
     values, largest, grad = dense(features), dense(outFeatures), dense(outGrad)
     result = values.new_zeros(values.shape)
-    rows = _Rows(name, indicePairs, indiceNum, False, values.shape[0], largest.shape[0])
-    for _, sources, targets in rows.cells():
+    for sources, targets in _cell_by_cell(name, indicePairs, indiceNum, values.shape[0], largest.shape[0]):
         equal = values[sources] == largest[targets]
         result.index_add_(0, sources, grad[targets].where(equal, 0))
     return result
+
+
+def _cell_by_cell(
+    function: str, pairs: Tensor, counts: Tensor, read: int, written: int
+) -> Iterator[tuple[Tensor, Tensor]]:
+    """Yield the rows read and the rows written under each cell that has pairs."""
+    for k, count in enumerate(counts.tolist()):
+        if count:
+            sources, targets = pairs[k, :, :count].long()
+            for rows, end in ((sources, read), (targets, written)):
+                least, most = (int(row) for row in rows.aminmax())
+                if least < 0 or most >= end:
+                    wrong = least if least < 0 else most
+                    raise refuse(function, "indicePairs", f"rows from 0 to {end - 1}", wrong)
+            yield sources, targets

@@ -103,16 +103,16 @@ ROWS = (
         ),
         "int32",
         "-",
-        "mluOpGetIndicePairs; transposed, or sub-manifold and dilated: NumPy",
+        "mluOpGetIndicePairs; transposed, or sub-manifold and dilated: mluopsExtGetIndicePairs",
         "Output rows are in ascending order. The _backward functions are those for a given grid, which is not used.",
     ),
-    Row("SparseConv4d, SubMConv4d: pairs", ("get_indice_pairs_4d_forward",), "int32", "-", "NumPy"),
+    Row("SparseConv4d, SubMConv4d: pairs", ("get_indice_pairs_4d_forward",), "int32", "-", "mluopsExtGetIndicePairs"),
     Row(
         "SparseConv*, SparseInverseConv*, SparseConvTranspose*, SubMConv*",
         ("indice_conv_forward", "indice_conv_backward"),
         _ALL_FLOATS,
         "forward, backward",
-        "PyTorch",
+        f"mluopsExtIndiceConvolutionForward, Backward* ({_HALF_AND_SINGLE})",
         "mmcv's code lets through float32 and float16 only.",
     ),
     Row(
@@ -120,7 +120,7 @@ ROWS = (
         ("fused_indice_conv_forward",),
         _ALL_FLOATS,
         "forward",
-        "PyTorch",
+        f"mluopsExtIndiceConvolutionForward ({_SINGLE})",
         "mmcv's code fails for anything but float16 features before it gets here (it reads filters.dtypes); "
         "mmcv._ext.fused_indice_conv_forward itself takes all types.",
     ),

@@ -12,56 +12,10 @@ import torch
 from torch import Tensor
 
 from pymluops._core import Operator
-from pymluops.enums import DataType
-from pymluops.ops._schema import INT32, Scalar
-from pymluops.ops._schema import Tensor as Described
+from pymluops.ops._sparse_extension import FEATURE_GRADIENT, FILTER_GRADIENT, OUTPUTS
 from pymluops.torch._library import follow_threads
 
 _transforms: Any = cast("Any", torch._C)._functorch.peek_interpreter_stack
-_REALS = (DataType.FLOAT, DataType.HALF, DataType.DOUBLE)
-_PAIRS = Described("indice_pairs", INT32, "K 2 L")
-_NUM = Described("indice_num", (DataType.INT64,), "K")
-_INVERSE = Scalar("inverse", minimum=0, maximum=1)
-
-_OUTPUTS = Operator(
-    "mluopsExtIndiceConvolutionForward",
-    "indice_conv",
-    (
-        Described("features", _REALS, "rows Ci"),
-        Described("filters", "features", "K Ci Co"),
-        _PAIRS,
-        _NUM,
-        Described("out", "features", "num_act_out Co", output=True, parameter="features_out"),
-    ),
-    (_INVERSE, Scalar("num_act_out", minimum=0)),
-    workspace="mluopsExtGetIndiceConvolutionForwardWorkspaceSize",
-)
-_FEATURE_GRADIENT = Operator(
-    "mluopsExtIndiceConvolutionBackwardData",
-    "indice_conv",
-    (
-        Described("output_grad", _REALS, "rows Co"),
-        Described("filters", "output_grad", "K Ci Co"),
-        _PAIRS,
-        _NUM,
-        Described("out", "output_grad", "num_act_in Ci", output=True, parameter="input_grad"),
-    ),
-    (_INVERSE, Scalar("num_act_in", minimum=0)),
-    workspace="mluopsExtGetIndiceConvolutionBackwardDataWorkspaceSize",
-)
-_FILTER_GRADIENT = Operator(
-    "mluopsExtIndiceConvolutionBackwardFilter",
-    "indice_conv",
-    (
-        Described("features", _REALS, "rows Ci"),
-        Described("output_grad", "features", "others Co"),
-        _PAIRS,
-        _NUM,
-        Described("out", "features", "K Ci Co", output=True, parameter="filters_grad"),
-    ),
-    (_INVERSE,),
-    workspace="mluopsExtGetIndiceConvolutionBackwardFilterWorkspaceSize",
-)
 
 
 def _computable(tensor: Tensor) -> Tensor:
@@ -87,15 +41,15 @@ def _run(operator: Operator, arrays: tuple[Tensor, ...], scalars: tuple[int, ...
 
 
 def _outputs(features: Tensor, filters: Tensor, pairs: Tensor, num: Tensor, inverse: int, rows: int) -> Tensor:
-    return _run(_OUTPUTS, (features, filters, pairs, num), (inverse, rows))
+    return _run(OUTPUTS, (features, filters, pairs, num), (inverse, rows))
 
 
 def _feature_gradient(grad: Tensor, filters: Tensor, pairs: Tensor, num: Tensor, inverse: int, rows: int) -> Tensor:
-    return _run(_FEATURE_GRADIENT, (grad, filters, pairs, num), (inverse, rows))
+    return _run(FEATURE_GRADIENT, (grad, filters, pairs, num), (inverse, rows))
 
 
 def _filter_gradient(features: Tensor, grad: Tensor, pairs: Tensor, num: Tensor, inverse: int) -> Tensor:
-    return _run(_FILTER_GRADIENT, (features, grad, pairs, num), (inverse,))
+    return _run(FILTER_GRADIENT, (features, grad, pairs, num), (inverse,))
 
 
 # ---- Gradients -------------------------------------------------------------------------------------------------------

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -11,35 +10,8 @@ import torch
 from torch import Tensor
 
 import pymluops
-from pymluops._core import Operator
-from pymluops.enums import DataType
-from pymluops.ops._schema import INT32, Scalar
-from pymluops.ops._schema import Tensor as Described
+from pymluops.ops._sparse_extension import PAIRS, pairs_arguments
 from pymluops.torch._library import follow_threads
-
-_AXES = ("input_space", "filter_space", "output_space", "stride", "pad", "dilation")
-_INT64 = (DataType.INT64,)
-_MOST_ROWS = 2**31 - 1
-
-_PAIRS = Operator(
-    "mluopsExtGetIndicePairs",
-    "get_indice_pairs",
-    (
-        Described("indices", INT32, "L axes+1"),
-        *(Described(name, _INT64, "axes") for name in _AXES),
-        Described("indice_pairs", INT32, "K 2 L", output=True),
-        Described("out_indices", INT32, "rows axes+1", output=True),
-        Described("indice_num", INT32, "K", output=True),
-        Described("num_act_out", _INT64, "1", output=True),
-    ),
-    (
-        Scalar("batch_size", parameter="batch"),
-        Scalar("subm", minimum=0, maximum=1, parameter="sub_m"),
-        Scalar("transpose", minimum=0, maximum=1),
-        Scalar("ksize", symbol="K"),
-        Scalar("rows", minimum=0),
-    ),
-)
 
 
 def _each(name: str, value: int | Sequence[int], ndim: int, least: int) -> list[int]:
@@ -192,11 +164,9 @@ def _lifted(indices: Tensor, g: _Geometry) -> tuple[Tensor, Tensor, Tensor]:
 
 def _general(indices: Tensor, g: _Geometry) -> tuple[Tensor, Tensor, Tensor]:
     """Find pairs of any kind."""
-    cells, places = math.prod(g.kernel), g.batch * math.prod(g.out)
-    rows = len(indices) if g.subm else min(cells * len(indices), places, _MOST_ROWS // (1 + len(g.space)))
     axes = (g.space, g.kernel, g.out, g.stride, g.padding, g.dilation)
-    arrays = (indices, *(np.array(values, np.int64) for values in axes), None, None, None, None)
-    found: Any = _PAIRS(None, arrays, (g.batch, int(g.subm), int(g.transpose), cells, rows), True)
+    arrays, scalars = pairs_arguments(indices, g.batch, axes, g.subm, g.transpose)
+    found: Any = PAIRS(None, arrays, scalars, True)
     pairs, out, num, count = found
     used = int(count[0])
-    return out[:used].clone() if used < rows else out, pairs, num
+    return out[:used].clone() if used < len(out) else out, pairs, num
