@@ -65,20 +65,10 @@ def test_a_folder_without_scans_is_refused_in_one_line(tmp_path: Path) -> None:
 def test_two_processes_train_like_one(tmp_path: Path) -> None:
     pytest.importorskip("torch")
     picture = tmp_path / "shown.png"
-    done = run(str(FOLDER / "ddp_second.py"), "--steps", "3", "--plot", str(picture))
+    done = run(str(FOLDER / "ddp_second.py"), "--steps", "2", "--plot", str(picture))
     assert done.returncode == 0, done.stderr
     found = re.search(r"losses differ by at most (\S+) \(relative\), weights by (\S+)$", done.stdout, re.MULTILINE)
     assert found, done.stdout
     assert float(found[1]) < 1e-9 and float(found[2]) < 1e-6  # float64: what sums in another order make
     assert picture.stat().st_size > 10_000
-    assert done.stdout.count("step    1 of 3") == 2  # of the first process, and alone
-
-
-def test_processes_of_torchrun(tmp_path: Path) -> None:
-    pytest.importorskip("torch")
-    picture = tmp_path / "shown.png"
-    torchrun = ("-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2")
-    done = run(*torchrun, str(FOLDER / "ddp_second.py"), "--steps", "1", "--no-check", "--plot", str(picture))
-    assert done.returncode == 0, done.stderr
-    assert done.stdout.count("step    1 of 1") == 1  # the first process alone tells
-    assert picture.stat().st_size > 10_000
+    assert done.stdout.count("step    1 of 2") == 2  # of the first process, and alone

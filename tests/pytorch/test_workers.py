@@ -1,4 +1,4 @@
-"""DataLoaders: operators on NumPy arrays, on tensors and on the simulator, in workers started in every way."""
+"""DataLoaders: operators on NumPy arrays, on tensors and on the simulator, in workers."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pytest
 import torch
 from torch.utils.data import DataLoader, Dataset
 
@@ -56,19 +55,16 @@ import pymluops
 from test_workers import Clips, check
 if __name__ == "__main__":
     Clips()[0]  # everything is at work in this process too
-    loader = DataLoader(Clips(), 2, num_workers=2, persistent_workers=True, multiprocessing_context=sys.argv[1])
+    loader = DataLoader(Clips(), 2, num_workers=2, persistent_workers=True, multiprocessing_context="fork")
     print(*check(loader))
 """
 
 
-@pytest.mark.parametrize(
-    "method", ["fork", *(pytest.param(name, marks=pytest.mark.thorough) for name in ("spawn", "forkserver"))]
-)
-def test_workers_of_a_data_loader_use_one_thread(method: str, tmp_path: Path) -> None:
+def test_workers_of_a_data_loader_use_one_thread(tmp_path: Path) -> None:
     script = tmp_path / "loader.py"
     script.write_text(MAIN)
     run = "import runpy, sys; sys.argv = sys.argv[1:]; runpy.run_path(sys.argv[0], run_name='__main__')"
-    assert python_output(run, str(script), method, PYMLUOPS_NUM_THREADS="") == "(1, 1, 1)"
+    assert python_output(run, str(script), PYMLUOPS_NUM_THREADS="") == "(1, 1, 1)"
 
 
 def test_without_workers() -> None:
