@@ -22,6 +22,7 @@ import numpy as np
 import numpy.typing as npt
 
 from benchmarks.coordinates import lidar_sites
+from benchmarks.peers.torch_indice_convolution import convolve, gradients
 from benchmarks.problem import WrongResultError
 
 _SPACE, _LOW, _VOXEL = (41, 1600, 1408), (-3.0, -40.0, 0.0), (0.1, 0.05, 0.05)
@@ -77,14 +78,9 @@ class Case:
         cells = self.filters.flatten(0, 2)
 
         def step() -> tuple[Any, Any, Any]:
-            out = self.torch.zeros_like(self.grad)
-            first, second = self.torch.zeros_like(self.features), self.torch.empty_like(cells)
-            for cell, (sources, targets) in zip(cells, rows, strict=True):
-                out.index_add_(0, targets, self.features[sources] @ cell)
-            for k, (sources, targets) in enumerate(rows):
-                grad = self.grad[targets]
-                first.index_add_(0, sources, grad @ cells[k].t())
-                self.torch.mm(self.features[sources].t(), grad, out=second[k])
+            out = convolve(self.features, cells, rows, self.torch.empty_like(self.grad))
+            first, second = self.torch.empty_like(self.features), self.torch.empty_like(cells)
+            gradients(self.features, cells, rows, self.grad, first, second)
             return out, first, second.view_as(self.filters)
 
         return step

@@ -52,8 +52,14 @@ def output_space(facts: Mapping[str, Any]) -> tuple[int, ...]:
     """Return the size of the space that the outputs lie in."""
     if facts["submanifold"]:
         return tuple(facts["space"])
-    kernel, stride = facts["kernel"], facts["stride"]
-    return tuple((i + 2 * p - kernel) // stride + 1 for i, p in zip(facts["space"], facts["padding"], strict=True))
+    axes = zip(facts["space"], facts["padding"], strides(facts), strict=True)
+    return tuple((size + 2 * pad - facts["kernel"]) // stride + 1 for size, pad, stride in axes)
+
+
+def strides(facts: Mapping[str, Any]) -> tuple[int, ...]:
+    """Return the stride along each axis."""
+    stride = facts["stride"]
+    return (stride,) * 3 if isinstance(stride, int) else tuple(stride)
 
 
 def check(expected: Arrays, found: Arrays) -> None:

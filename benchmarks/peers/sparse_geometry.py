@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from benchmarks.families.get_indice_pairs import output_space
+from benchmarks.families.get_indice_pairs import output_space, strides
 from benchmarks.problem import Problem
 
 
@@ -22,7 +22,7 @@ class Geometry:
         self.batch = int(facts["batch"])
         self.space = tuple(int(size) for size in facts["space"])
         self.out_space = tuple(int(size) for size in output_space(facts))
-        self.kernel, self.stride = int(facts["kernel"]), int(facts["stride"])
+        self.kernel, self.strides = int(facts["kernel"]), strides(facts)
         self.padding = tuple(int(pad) for pad in facts["padding"])
         self.submanifold = bool(facts["submanifold"])
         self.cells = self.batch * math.prod(self.out_space)
@@ -36,8 +36,8 @@ class Geometry:
     def tables(self) -> list[npt.NDArray[np.int32]]:
         """Return for each axis the output [kernel, size] of a coordinate, or -1."""
         found: list[Any] = []
-        for size, out, pad in zip(self.space, self.out_space, self.padding, strict=True):
+        for size, out, pad, stride in zip(self.space, self.out_space, self.padding, self.strides, strict=True):
             top = np.arange(size)[None] + pad - np.arange(self.kernel)[:, None]
-            valid = (top >= 0) & (top % self.stride == 0) & (top // self.stride < out)
-            found.append(np.where(valid, top // self.stride, -1).astype(np.int32))
+            valid = (top >= 0) & (top % stride == 0) & (top // stride < out)
+            found.append(np.where(valid, top // stride, -1).astype(np.int32))
         return found

@@ -17,7 +17,8 @@ def variants(problem: Problem, outputs: Arrays, threads: int) -> Variants:
     native = importlib.import_module("spconv.core").ConvAlgo.Native
     geometry = Geometry(problem)
     indices = torch.from_numpy(geometry.indices)
-    kernel, stride, one, zero = ([value] * 3 for value in (geometry.kernel, geometry.stride, 1, 0))
+    kernel, one, zero = ([value] * 3 for value in (geometry.kernel, 1, 0))
+    stride = list(geometry.strides)
     padding = list(geometry.padding)
 
     def call() -> Arrays:

@@ -75,7 +75,7 @@ class _Forward:
         torch = self.torch
         x, y = forward_positions(torch, self.boxes.float(), self.pool)
         outside = (y < -1) | (y > self.height) | (x < -1) | (x > self.width)
-        grid = torch.stack([_scaled(x, self.width), _scaled(y, self.height)], -1)
+        grid = torch.stack([scaled(x, self.width), scaled(y, self.height)], -1)
         image = self.features.float().view(self.batch, self.height, self.width, 4, self.channels)
         out = torch.from_numpy(self.outputs["out"])
         argmax = torch.from_numpy(self.outputs["argmax_idx"])
@@ -91,7 +91,7 @@ class _Forward:
         return self.outputs
 
 
-def _scaled(position: Any, size: int) -> Any:
+def scaled(position: Any, size: int) -> Any:
     """Return a place in pixels as grid_sample counts it, from -1 to 1."""
     return position * (2 / (size - 1)) - 1 if size > 1 else position * 0
 

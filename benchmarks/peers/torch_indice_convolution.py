@@ -22,10 +22,7 @@ def variants(problem: Problem, outputs: Arrays, threads: int) -> Variants:
     operator = problem.case.operator
 
     def forward() -> Arrays:
-        cells = arrays["filters"].flatten(0, 2)
-        out.zero_()
-        for cell, (sources, targets) in zip(cells, pairs, strict=True):
-            out.index_add_(0, targets, arrays["features"][sources] @ cell)
+        convolve(arrays["features"], arrays["filters"].flatten(0, 2), pairs, out)
         return outputs
 
     def backward_data() -> Arrays:
@@ -46,3 +43,22 @@ def variants(problem: Problem, outputs: Arrays, threads: int) -> Variants:
         "indice_convolution_backward_filter": backward_filter,
     }
     return {"gather, mm, index_add": ways[operator]}
+
+
+def convolve(features: Any, cells: Any, pairs: Any, out: Any) -> Any:
+    """Write the outputs; `pairs` has the rows of features and outputs for each filter cell."""
+    out.zero_()
+    for cell, (sources, targets) in zip(cells, pairs, strict=True):
+        out.index_add_(0, targets, features[sources] @ cell)
+    return out
+
+
+def gradients(features: Any, cells: Any, pairs: Any, grad: Any, first: Any, second: Any) -> None:
+    """Write the gradients of features, if `first` is not None, and of the cells; they share a gather."""
+    if first is not None:
+        first.zero_()
+    for k, (sources, targets) in enumerate(pairs):
+        part = grad[targets]
+        if first is not None:
+            first.index_add_(0, sources, part @ cells[k].t())
+        second[k].addmm_(features[sources].t(), part, beta=0)

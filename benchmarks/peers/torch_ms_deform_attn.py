@@ -18,12 +18,12 @@ def variants(problem: Problem, outputs: Arrays, threads: int) -> Variants:
 
     def forward() -> Arrays:
         with torch.no_grad():
-            torch.from_numpy(outputs["out"]).copy_(_attention(torch, maps, *leaves))
+            torch.from_numpy(outputs["out"]).copy_(attention(torch, maps, *leaves))
         return outputs
 
     def backward() -> Arrays:
         tracked = [leaf.detach().requires_grad_() for leaf in leaves]
-        gradients = torch.autograd.grad(_attention(torch, maps, *tracked), tracked, given["grad_output"])
+        gradients = torch.autograd.grad(attention(torch, maps, *tracked), tracked, given["grad_output"])
         for name, gradient in zip(("grad_value", "grad_sampling_loc", "grad_attn_weight"), gradients, strict=True):
             torch.from_numpy(outputs[name]).copy_(gradient)
         return outputs
@@ -31,7 +31,7 @@ def variants(problem: Problem, outputs: Arrays, threads: int) -> Variants:
     return {"grid_sample": forward if problem.case.operator.endswith("forward") else backward}
 
 
-def _attention(torch: Any, maps: list[list[int]], value: Any, places: Any, weights: Any) -> Any:
+def attention(torch: Any, maps: list[list[int]], value: Any, places: Any, weights: Any) -> Any:
     """Return the weighted sums [B, Q, M, C]; heads are images of their own."""
     batch, _, heads, channels = value.shape
     queries = places.shape[1]

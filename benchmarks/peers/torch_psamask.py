@@ -77,7 +77,7 @@ def _transposed(torch: Any, geometry: Geometry, source: Any, target: Any) -> Cal
 
 def _gather(torch: Any, geometry: Geometry, source: Any, target: Any) -> Callable[[], object]:
     """One gather along an index that depends on the sizes only, so it is made once and not timed."""
-    index, missing = _source_index(geometry)
+    index, missing = source_index(geometry)
     index, missing = torch.from_numpy(index), torch.from_numpy(missing)
     old, new = source.view(geometry.batch, -1), target.view(geometry.batch, -1)
     index = index.unsqueeze(0).expand(geometry.batch, -1)
@@ -91,7 +91,7 @@ def _gather(torch: Any, geometry: Geometry, source: Any, target: Any) -> Callabl
     return work
 
 
-def _source_index(geometry: Geometry) -> tuple[Any, Any]:
+def source_index(geometry: Geometry) -> tuple[Any, Any]:
     """Return the source element of each element of a batch's result, and whether it has none."""
     height, width, mask, reach = geometry.height, geometry.width, geometry.mask, geometry.reach
     h, w = np.arange(height)[:, None, None, None], np.arange(width)[None, :, None, None]
