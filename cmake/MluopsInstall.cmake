@@ -6,9 +6,11 @@ include(CMakePackageConfigHelpers)
 install(FILES native/include/mlu_op.h native/include/mluops_ext.h native/include/mluops.h DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
 install(TARGETS mluops_cpu EXPORT mluopsTargets LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
 if("sim" IN_LIST MLUOPS_TARGETS)
-  install(FILES native/sim/include/cnrt.h native/sim/include/mlusim.h native/sim/include/mlusim_profile.h
-          DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/mlusim")
-  install(TARGETS mluops_sim EXPORT mluopsTargets LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
+  install(
+    FILES native/sim/include/cn_api.h native/sim/include/cnrt.h native/sim/include/cnrt_older.h native/sim/include/mlusim.h
+          native/sim/include/mlusim_profile.h
+    DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}/mlusim")
+  install(TARGETS mlusim mluops_sim EXPORT mluopsTargets LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
 endif()
 
 set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/mluops")

@@ -27,7 +27,7 @@ target_include_directories(mluops_core_module PRIVATE native/include native/sim/
 install(TARGETS mluops_cpu LIBRARY DESTINATION pymluops)
 if("sim" IN_LIST MLUOPS_TARGETS)
   # Includes the headers with which pymluops.sim.toolchain compiles kernels.
-  install(TARGETS mluops_sim LIBRARY DESTINATION pymluops)
+  install(TARGETS mlusim mlusim_cnnl mluops_sim LIBRARY DESTINATION pymluops)
   install(DIRECTORY native/sim/include/ native/include/ native/workbench/include/ DESTINATION pymluops/_sim/include FILES_MATCHING PATTERN "*.h")
 endif()
 install(TARGETS mluops_core_module LIBRARY DESTINATION pymluops)

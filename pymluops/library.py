@@ -12,6 +12,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import sys
 import threading
@@ -30,6 +31,8 @@ __all__ = ["Backend", "BackendInfo", "backends", "current", "load", "use"]
 NAMES = ("cpu", "sim", "mlu")
 
 _VENDOR_FILE = "libmluops.so"
+#: The simulator without operators, and the stand-in for the tensor library: what foreign libraries are linked with.
+_MACHINE = ("libmlusim.so", "libmlusim_cnnl.so")
 
 #: Every library that was opened, by the real path of its file.
 _loaded: dict[str, Backend] = {}
@@ -242,7 +245,7 @@ def _open(file: str, name: str | None) -> Backend:
             return _loaded[real]
         _environment.check()
         try:
-            backend = Backend(real, name)
+            backend = _backend(real, name)
             if backend.kind == "sim":
                 _prepare_simulator(backend)
             elif backend.kind == "cpu":
@@ -256,6 +259,18 @@ def _open(file: str, name: str | None) -> Backend:
         _loaded[real] = backend
     _warn_of_version(backend)
     return backend
+
+
+def _backend(real: str, name: str | None) -> Backend:
+    try:
+        return Backend(real, name)
+    except NotInitializedError as error:
+        # It was linked with libraries of ours; the loader finds those that are open already.
+        if not any(f"{own}: cannot open" in error.detail for own in _MACHINE):
+            raise
+    for own in _MACHINE:
+        ctypes.CDLL(os.path.join(os.path.dirname(_packaged("sim")), own))
+    return Backend(real, name)
 
 
 def open_raw(path: str) -> tuple[Any, Any]:

@@ -113,8 +113,7 @@ def compile(
 def _compiled(inputs: list[Input], number: int, folders: list[Path], words: list[str]) -> Module:
     """Compile sources for an architecture, with folders of headers and further options of the compiler."""
     backend = simulator()
-    headers = Simulator.installed().include
-    compiler, built_for = find_compiler(), Simulator(Path(backend.path), headers)
+    compiler, built_for = find_compiler(), Simulator.installed()
     counted = _coverage.folder(compiler)
     if counted is None:
         build = Build(compiler, number, built_for, folders, words)

@@ -170,7 +170,7 @@ class Build:
         CompileError
             If something in it has no form in C++.
         """
-        text = with_entries(source.text, source.name) if with_python else source.text
+        text = with_entries(source.text, source.name, for_python=with_python)
         try:
             # Without its first line, which repeats what the text begins with.
             return translate(text, source.name).partition("\n")[2]

@@ -51,7 +51,7 @@ class Definition:
     parameters: str  # with their parentheses, without default values
 
 
-def with_entries(text: str, name: str) -> str:
+def with_entries(text: str, name: str, *, for_python: bool = True) -> str:
     """Return a source in which each kernel and each host function is followed by its description.
 
     Parameters
@@ -60,22 +60,32 @@ def with_entries(text: str, name: str) -> str:
         BANG C.
     name : str
         What its first lines are called, if no `#line` says so.
+    for_python : bool
+        If not, only kernels that are no templates are described, so that they can be launched by their addresses.
     """
     tokens, directives = tokenize(text)
     source = Text(text, name)
     for directive in directives:
         source.note_line(directive.tokens)
-    _File(source, tokens, directives, Scope.FILE).run()
+    _File(source, tokens, directives, Scope.FILE, for_python).run()
     for macro in macros_of(directives):
-        _File(source, macro.body, (), Scope.MACRO).run()
+        _File(source, macro.body, (), Scope.MACRO, for_python).run()
     return source.result()
 
 
 class _File:
     """The tokens of a file, or of the body of a macro."""
 
-    def __init__(self, source: Text, tokens: Sequence[Token], directives: Sequence[Directive], scope: Scope) -> None:
+    def __init__(
+        self,
+        source: Text,
+        tokens: Sequence[Token],
+        directives: Sequence[Directive],
+        scope: Scope,
+        for_python: bool,
+    ) -> None:
         self._source = source
+        self._for_python = for_python
         self._tokens = tokens
         self._directives = directives
         self._scope = scope
@@ -174,7 +184,11 @@ class _File:
         space = quoted("".join(f"{part}::" for part in names))
         line = "__LINE__" if self._scope is Scope.MACRO else str(self._source.error(name, "").line)
         spelling = self._spelling(name)
-        if definition.template:
+        if not self._for_python:
+            if definition.template or not definition.is_kernel:
+                return
+            call = f"MLUSIM_KERNEL({space}, {spelling}, {definition.parameters});"
+        elif definition.template:
             head = quoted(definition.template)
             call = f"MLUOPS_MODULE_TEMPLATE({line}, {space}, {spelling}, {head}, {definition.parameters});"
         else:

@@ -13,13 +13,13 @@ from typing import Any, cast
 from pymluops._core import Backend
 from pymluops._shown import one_line, shortened, shown
 from pymluops.errors import BadParamError
-from pymluops.sim._library import done, from_c, last_error, simulator
+from pymluops.sim._library import done, from_c, last_error, machine_of, simulator
 from pymluops.sim.toolchain import card_of
 
 _MOST_FILE_BYTES = 1 << 20
 
-#: Libraries whose device the caller or the environment chose, by path.
-_chosen: set[str] = set()
+#: Machines whose device the caller or the environment chose.
+_chosen: set[int] = set()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -106,7 +106,7 @@ def set_device(device: str | os.PathLike[str] | DeviceModel) -> None:
 
 def set_device_of(backend: Backend, device: object) -> None:
     _set_device(backend, device)
-    _chosen.add(backend.path)
+    _chosen.add(machine_of(backend))
 
 
 def prefer_card(backend: Backend, arch: int) -> bool:
@@ -121,7 +121,7 @@ def prefer_card(backend: Backend, arch: int) -> bool:
     done(backend, "device", backend.lib.mlusimGetDevice(described))
     if described.arch == arch:
         return True
-    if backend.path in _chosen:
+    if machine_of(backend) in _chosen:
         return False
     with suppress(BadParamError):  # it is in use: what runs on it stays
         _set_device(backend, card_of(arch)["name"])

@@ -7,10 +7,10 @@ from typing import NamedTuple
 
 from pymluops._core import Backend, register_simulator
 from pymluops.sim._advice import advice
-from pymluops.sim._library import done, from_c, simulator, text
+from pymluops.sim._library import done, from_c, machine_of, simulator, text
 
 #: By path of the library: how many of its findings were given out with exceptions.
-_reported: dict[str, int] = {}
+_reported: dict[int, int] = {}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -154,7 +154,7 @@ def clear_findings() -> None:
 def clear_findings_of(backend: Backend) -> None:
     """Forget all findings of one library."""
     backend.lib.mlusimClearFindings()
-    _reported.pop(backend.path, None)
+    _reported.pop(machine_of(backend), None)
 
 
 def report() -> str:
@@ -172,11 +172,11 @@ def counters() -> Counters:
 
 def take_failure(backend: Backend) -> tuple[str, tuple[Finding, ...]]:
     """Return report and findings that no exception has carried yet; for one that is about to be raised."""
-    start = _reported.get(backend.path, 0)
+    start = _reported.get(machine_of(backend), 0)
     if start > backend.lib.mlusimGetFindingCount():  # cleared by another caller
         start = 0
     found = findings_from(backend, start)
-    _reported[backend.path] = start + len(found)
+    _reported[machine_of(backend)] = start + len(found)
     # The report is about a launch that failed; what the host did wrong belongs to none.
     found = [finding for finding in found if finding.launch_failed]
     of_launches = tuple(finding for finding in found if finding.kernel)

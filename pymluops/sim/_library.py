@@ -17,6 +17,11 @@ def simulator() -> Backend:
     return find_backend("sim")
 
 
+def machine_of(backend: Backend) -> int:
+    """Return a number for the machine behind a library: libraries in one process share it."""
+    return int(backend.ffi.cast("uintptr_t", backend.ffi.addressof(backend.lib, "mlusimGetDevice")))
+
+
 def done(backend: Backend, origin: str, status: int) -> None:
     if status != 0:
         raise BadParamError(f"{origin}: {last_error(backend)}")

@@ -14,16 +14,26 @@ from pymluops.sim.toolchain import Simulator
 __all__ = ["neuware"]
 
 #: Headers that kernels and host code may include.
-_HEADERS = ("bang.h", "mlu.h", "cnrt.h", "mlusim.h", "mlusim_profile.h", "mlusim_source.h", "mlusim")
-#: Names under which programs link the simulator: the runtime, and the driver below it.
-_LIBRARIES = ("libcnrt.so", "libcndrv.so", "libmluops_sim.so")
+_HEADERS = (
+    *("bang.h", "bang_fusor.h", "mlu.h", "cnrt.h", "cnrt_older.h", "cn_api.h", "cnnl.h"),
+    *("mlusim.h", "mlusim_profile.h", "mlusim_source.h", "mlusim"),
+)
+#: The names under which programs link the libraries of this package, and those that the libraries have.
+_LIBRARIES = {
+    "libcnrt.so": "libmlusim.so",
+    "libcndrv.so": "libmlusim.so",
+    "libcnnl.so": "libmlusim_cnnl.so",
+    "libmlusim.so": "libmlusim.so",
+    "libmlusim_cnnl.so": "libmlusim_cnnl.so",
+}
 _PROGRAMS = ("cncc", "bangcc")
 
 
 def neuware() -> Path:
     """Return a folder to set ``NEUWARE_HOME`` to: ``bin/cncc``, ``include``, ``lib64`` and ``cmake/modules``.
 
-    ``cncc`` is ``bangcc`` under the vendor's name. ``libcnrt.so`` and ``libcndrv.so`` are the library of the simulator.
+    ``cncc`` is ``bangcc`` under the vendor's name. ``libcnrt.so`` and ``libcndrv.so`` are the library of the simulator,
+    ``libcnnl.so`` is a stand-in for the tensor library. None of them exports operators.
     The folder lies in that of ``PYMLUOPS_CACHE_DIR``; it is made when it is asked for first, and again for another
     installation of this package.
 
@@ -45,7 +55,7 @@ def neuware() -> Path:
     modules = Path(__file__).resolve().parent.parent / "bang" / "cmake"
     program = f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -P -m pymluops.bang "$@"\n'
     links = {Path("include", name): simulator.include / name for name in _HEADERS}
-    links |= {Path("lib64", name): simulator.library for name in _LIBRARIES}
+    links |= {Path("lib64", name): simulator.library.with_name(own) for name, own in _LIBRARIES.items()}
     links |= {Path("cmake", "modules", path.name): path for path in sorted(modules.glob("*.cmake"))}
     state = "\0".join([program, *(f"{link}\0{target}" for link, target in links.items())])
     root = cache_folder() / f"neuware-{hashlib.sha256(os.fsencode(state)).hexdigest()[:16]}"

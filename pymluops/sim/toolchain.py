@@ -218,7 +218,7 @@ class Simulator:
     Parameters
     ----------
     library : Path
-        ``libmluops_sim.so``.
+        ``libmlusim.so``.
     include : Path
         The folder of ``bang.h`` and ``cnrt.h``.
     """
@@ -233,7 +233,7 @@ class Simulator:
 
         # Beside the compiled module; in an editable installation the Python files lie elsewhere.
         package = Path(_core.__file__).resolve().parent
-        return Simulator(package / "libmluops_sim.so", package / "_sim" / "include")
+        return Simulator(package / "libmlusim.so", package / "_sim" / "include")
 
 
 @dataclass

@@ -11,6 +11,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from elftools.elf.elffile import ELFFile
 
 import pymluops
 from pymluops import sim
@@ -250,6 +251,26 @@ def test_the_folder_of_the_toolkit(project: Path) -> None:
     assert not (root / "include" / "mlu_op.h").exists()  # a foreign library brings its own
     library = ctypes.CDLL(str(root / "lib64" / "libcnrt.so"))
     assert library.cnrtGetLastError() >= 0
+
+
+@pytest.mark.parametrize(
+    ("name", "known", "others"),
+    [
+        (
+            "libcnrt.so",
+            {"cnrtMalloc", "cnDeviceGetAttribute", "__bangRegisterFunction"},
+            ("mluOp", "mluopsExt", "cnnl"),
+        ),
+        ("libcndrv.so", {"cnGetLibVersion"}, ("mluOp", "mluopsExt", "cnnl")),
+        ("libcnnl.so", {"cnnlCreate", "cnnlScatterNd_v2"}, ("mluOp", "mluopsExt", "cnrt", "_Z")),
+    ],
+)
+def test_libraries_of_the_toolkit_export_no_operators(name: str, known: set[str], others: tuple[str, ...]) -> None:
+    with (sim.neuware() / "lib64" / name).open("rb") as file:
+        symbols = ELFFile(file).get_section_by_name(".dynsym").iter_symbols()
+        exported = {symbol.name for symbol in symbols if symbol["st_shndx"] != "SHN_UNDEF"}
+    assert known <= exported
+    assert [symbol for symbol in exported if symbol.startswith(others)] == []
 
 
 @pytest.mark.thorough

@@ -21,7 +21,7 @@ def everything_here_compiles(compiler: str) -> None:
 def toolchain(request: pytest.FixtureRequest, compiler: str) -> Toolchain:
     """Compiles sources; what did not change since an earlier session, not again.
 
-    MLUOPS_TEST_SIM_LIBRARY is the library of another build than the installed one.
+    MLUOPS_TEST_SIM_LIBRARY is the machine, libmlusim.so, of another build than the installed one.
     """
     assert request.config.cache is not None
     built = os.environ.get("MLUOPS_TEST_SIM_LIBRARY")

@@ -37,6 +37,19 @@
 #include "mlusim/scalar.h"
 #include "mlusim/sync.h"
 
+// In BANG C these take a half, which the C interface knows as 16 bits.
+inline cnrtRet_t cnrtConvertHalfToFloat(float *result, half value) {
+  std::uint16_t bits;
+  std::memcpy(&bits, &value, sizeof bits);
+  return cnrtConvertHalfToFloat(result, bits);
+}
+inline cnrtRet_t cnrtConvertFloatToHalf(half *result, float value) {
+  std::uint16_t bits = 0;
+  const cnrtRet_t error = cnrtConvertFloatToHalf(result == nullptr ? nullptr : &bits, value);
+  if (error == cnrtSuccess) std::memcpy(result, &bits, sizeof bits);
+  return error;
+}
+
 // tools/intrinsics.py, which writes it, reads the other ones.
 #ifndef MLUSIM_WITHOUT_LACKING
 #include "mlusim/lacking.h"

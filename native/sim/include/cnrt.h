@@ -454,10 +454,10 @@ cnrtRet_t cnrtNotifierDuration(cnrtNotifier_t start, cnrtNotifier_t end, float *
 
 /* ---- Launches ----------------------------------------------------------------------------------------------------- */
 
-/* Launches `kernel`, which here is a function `void (*)(void **arguments)` that calls the kernel with what the arguments point
- * to; the vendor's compiler makes one for each kernel, here it is written by hand, in a source file of the host. How many
- * arguments there are and of what size is not known, so they cannot be kept: the call waits until the launch is over. What the
- * launch comes to is left in the queue as ever. `reserved` must be 0. */
+/* Launches a kernel. `kernel` is what __bangRegisterFunction announced, as compiled launches pass it, or the address of a kernel at file
+ * scope; then the values that `arguments` point to are copied. Else it is a function `void (*)(void **arguments)` of the host that
+ * calls the kernel: how many arguments there are and of what size is not known, so they cannot be copied, and the call waits until
+ * the launch is over. What the launch comes to is left in the queue as ever. `reserved` must be 0. */
 cnrtRet_t cnrtInvokeKernel(const void *kernel, cnrtDim3_t dim, cnrtFunctionType_t type, void **arguments,
                            size_t reserved, cnrtQueue_t queue);
 
@@ -471,5 +471,7 @@ cnrtRet_t cnrtInvokeHostFunc(cnrtQueue_t queue, cnrtHostFn_t function, void *arg
 #ifdef __cplusplus
 }
 #endif
+
+#include "cnrt_older.h"
 
 #endif /* CNRT_H_ */

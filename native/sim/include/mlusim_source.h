@@ -183,28 +183,8 @@ const Array LocalArray<where, Declaration>::array(Declaration::space(), where, D
 // The name of a kernel in the body of a macro, whose parameters are no part of a string.
 #define MLUSIM_TEXT(...) #__VA_ARGS__
 
-// ---- Launches -----------------------------------------------------------------------------------------------------------
-
-// Puts a launch into a queue. `arguments` becomes the queue's, which ends it with `destroy`. What is wrong with the launch is
-// left for cnrtGetLastError().
-MLUSIM_API void enqueue_launch(const char *kernel, const Unit *unit, cnrtDim3_t dim, cnrtFunctionType_t type,
-                               cnrtQueue_t queue, void (*invoke)(const void *arguments), void *arguments,
-                               std::size_t argument_bytes, void (*destroy)(void *arguments));
-
-template <typename Call, typename... Values>
-void launch(const char *kernel, const Unit *unit, cnrtDim3_t dim, cnrtFunctionType_t type, cnrtQueue_t queue, Call call,
-            Values... values) {
-  using Arguments = std::tuple<Call, Values...>;
-  enqueue_launch(
-      kernel, unit, dim, type, queue,
-      [](const void *arguments) {
-        std::apply([](const Call &function, const Values &...each) { function(each...); },
-                   *static_cast<const Arguments *>(arguments));
-      },
-      new Arguments(call, values...), sizeof(Arguments),
-      [](void *arguments) { delete static_cast<Arguments *>(arguments); });
-}
-
 }  // namespace mlusim
+
+#include "mlusim/launch.h"
 
 #endif  // MLUSIM_SOURCE_H_

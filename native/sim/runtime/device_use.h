@@ -2,11 +2,13 @@
 #ifndef MLUSIM_RUNTIME_DEVICE_USE_H_
 #define MLUSIM_RUNTIME_DEVICE_USE_H_
 
+#include "mlusim.h"
+
 namespace mlusim {
 
 // While one of these lives, the device stays what it is. Every call of the runtime holds one, so that what it reads of the
 // device holds until the call is over; so does the host half of an operator. A thread may have many, one within the other.
-class DeviceUse {
+class MLUSIM_API DeviceUse {
  public:
   DeviceUse();
   DeviceUse(const DeviceUse &) = delete;

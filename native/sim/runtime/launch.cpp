@@ -10,8 +10,10 @@
 #include <string>
 #include <utility>
 
+#include "machine/model.h"
 #include "profile/session.h"
 #include "runtime/error.h"
+#include "runtime/kernels.h"
 #include "runtime/memory.h"
 #include "runtime/queue.h"
 
@@ -58,7 +60,28 @@ cnrtRet_t put_into_queue(const char *function, std::shared_ptr<QueuedLaunch> ent
   return enqueue(queue, std::move(task));
 }
 
-// ---- cnrtInvokeKernel ---------------------------------------------------------------------------------------------------
+// ---- Kernels that were announced ----------------------------------------------------------------------------------------
+
+// Copies the arguments, so that the caller does not wait.
+cnrtRet_t launch_kernel(const char *function, const Kernel &kernel, cnrtDim3_t dim, cnrtFunctionType_t type,
+                        void *const *arguments, cnrtQueue_t handle) {
+  if (kernel.calls.copy == nullptr) {
+    return explain(cnrtErrorInvalidKernel, "%s: kernel: the arguments of %s cannot be copied", function, kernel.name);
+  }
+  if (arguments == nullptr && kernel.calls.count != 0) return refuse_null(function, "arguments");
+  auto entry = std::make_shared<QueuedLaunch>();
+  entry->launch.kernel = kernel.name;
+  entry->launch.dim = dim;
+  entry->launch.type = type;
+  entry->launch.invoke = kernel.calls.invoke;
+  entry->launch.unit = kernel.unit;
+  entry->launch.argument_bytes = kernel.calls.bytes;
+  entry->launch.arguments = kernel.calls.copy(arguments);
+  entry->destroy = kernel.calls.destroy;
+  return put_into_queue(function, std::move(entry), handle);
+}
+
+// ---- Functions that are no kernels --------------------------------------------------------------------------------------
 
 using Wrapper = void (*)(void **arguments);
 
@@ -89,6 +112,9 @@ cnrtRet_t invoke(const char *function, const void *kernel, cnrtDim3_t dim, cnrtF
                  std::size_t reserved, cnrtQueue_t handle) {
   if (kernel == nullptr) return refuse_null(function, "kernel");
   if (reserved != 0) return explain(cnrtErrorArgsInvalid, "%s: reserved: expected 0, got %zu", function, reserved);
+  if (const Kernel *known = find_kernel(kernel, device().arch)) {
+    return launch_kernel(function, *known, dim, type, arguments, handle);
+  }
   if (serves_queues()) {
     return explain(cnrtErrorOpsNotPermitted, "%s: a function that a queue runs must not wait", function);
   }
@@ -112,30 +138,6 @@ cnrtRet_t invoke(const char *function, const void *kernel, cnrtDim3_t dim, cnrtF
 }
 
 }  // namespace
-
-void enqueue_launch(const char *kernel, const Unit *unit, cnrtDim3_t dim, cnrtFunctionType_t type, cnrtQueue_t queue,
-                    void (*invoke)(const void *arguments), void *arguments, std::size_t argument_bytes,
-                    void (*destroy)(void *arguments)) {
-  guarded("launch", [&](const char *function) {
-    std::shared_ptr<QueuedLaunch> entry;
-    try {
-      entry = std::make_shared<QueuedLaunch>();
-      entry->launch.kernel = kernel;
-    } catch (...) {
-      destroy(arguments);
-      throw;
-    }
-    entry->launch.dim = dim;
-    entry->launch.type = type;
-    entry->launch.invoke = invoke;
-    entry->launch.unit = unit;
-    entry->launch.arguments = arguments;
-    entry->launch.argument_bytes = argument_bytes;
-    entry->destroy = destroy;
-    return put_into_queue(function, std::move(entry), queue);
-  });
-}
-
 }  // namespace mlusim
 
 cnrtRet_t cnrtInvokeKernel(const void *kernel, cnrtDim3_t dim, cnrtFunctionType_t type, void **arguments,

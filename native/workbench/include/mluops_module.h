@@ -139,31 +139,15 @@ struct Types {
 
 // ---- Calls --------------------------------------------------------------------------------------------------------------
 
-// Whether a value that lies somewhere can be given: not if the function writes to a reference.
-template <typename T>
-constexpr bool is_given() {
-  using Value = std::remove_reference_t<T>;
-  if constexpr (std::is_reference_v<T>) {
-    return std::is_lvalue_reference_v<T> && std::is_const_v<Value> && !std::is_array_v<Value>;
-  } else {
-    return std::is_copy_constructible_v<Value>;
-  }
-}
-
 template <typename T>
 const std::decay_t<T> &value_at(void *const *values, std::size_t index) {
   return *static_cast<const std::decay_t<T> *>(values[index]);
 }
 
-template <typename... Parameters, std::size_t... index>
-int launch(const char *name, void (*kernel)(Parameters...), std::index_sequence<index...>, const cnrtDim3_t &dim,
-           int type, cnrtQueue_t queue, void *const *values) {
+inline int launch(const void *kernel, const cnrtDim3_t &dim, int type, cnrtQueue_t queue, void *const *values) {
   cnrtGetLastError();  // an error of an earlier call is none of this one
-  ::mlusim::launch(
-      name, &::mlusim::unit, dim, static_cast<cnrtFunctionType_t>(type), queue,
-      [kernel](const auto &...each) { kernel(each...); },
-      std::decay_t<Parameters>(value_at<Parameters>(values, index))...);
-  return static_cast<int>(cnrtGetLastError());
+  const auto job = static_cast<cnrtFunctionType_t>(type);
+  return static_cast<int>(cnrtInvokeKernel(kernel, dim, job, const_cast<void **>(values), 0, queue));
 }
 
 template <typename Result, typename... Parameters, std::size_t... index>
@@ -179,15 +163,19 @@ void call(Result (*function)(Parameters...), std::index_sequence<index...>, void
 template <typename Tag, typename Result, typename... Parameters>
 void describe(Entry *entry, Result (*function)(Parameters...)) {
   [[maybe_unused]] static Result (*const known)(Parameters...) = function;
-  [[maybe_unused]] static const char *const name = entry->name;
-  using Indices = std::index_sequence_for<Parameters...>;
+  using Indices [[maybe_unused]] = std::index_sequence_for<Parameters...>;
   entry->count = static_cast<int>(sizeof...(Parameters));
   entry->types = Types<Result, Parameters...>::all;
-  if constexpr (!(is_given<Parameters>() && ...)) {
+  if constexpr (!(::mlusim::is_copied<Parameters>() && ...)) {
     return;
   } else if constexpr (Tag::what == kKernel) {
+    struct Known {
+      static auto function() { return known; }
+    };
+    static const ::mlusim::Kernel kernel(reinterpret_cast<const void *>(function), entry->name, &::mlusim::unit,
+                                         ::mlusim::kUnitArch, ::mlusim::calls_of<Known>(function));
     entry->launch = [](const cnrtDim3_t *dim, int type, cnrtQueue_t queue, void *const *values) {
-      return launch(name, known, Indices(), *dim, type, queue, values);
+      return launch(kernel.address, *dim, type, queue, values);
     };
   } else {
     entry->call = [](void *const *values, void *result) { call(known, Indices(), values, result); };

@@ -1,0 +1,152 @@
+// Kernels as the runtime launches them: by an address, with the addresses of their arguments.
+//
+// A launch `kernel<<<dim, type, queue>>>(a, b)` is a call of cnrtInvokeKernel, as it is with the vendor's compiler, and each kernel is
+// announced by __bangRegisterFunction: tracing tools replace these two. Kernels at file scope are announced under the addresses of
+// their functions when their library is loaded, so that cnrtInvokeKernel_V2 can launch them from other sources; what stands in front
+// of `<<<` may be any expression, so each launch is announced as a kernel of its own when it happens for the first time.
+#ifndef MLUSIM_LAUNCH_H_
+#define MLUSIM_LAUNCH_H_
+
+#include <cstddef>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include "cnrt.h"
+#include "mlusim.h"
+
+namespace mlusim {
+
+struct Unit;
+
+// Of a translation unit for the host, 0.
+#ifdef __BANG_ARCH__
+constexpr int kUnitArch = __BANG_ARCH__;
+#else
+constexpr int kUnitArch = 0;
+#endif
+
+// How a kernel is called.
+struct KernelCalls {
+  int count;                 // of arguments
+  const std::size_t *sizes;  // of each
+  std::size_t bytes;         // of what copy() makes
+  // Copies the arguments, which lie at these addresses; null if they cannot be copied.
+  void *(*copy)(void *const *arguments);
+  void (*invoke)(const void *copied);
+  void (*destroy)(void *copied);
+};
+
+// A kernel that can be launched by its address; exists as long as the library that holds it is loaded.
+struct MLUSIM_API Kernel {
+  // Without an address the kernel gets that of this object.
+  inline Kernel(const void *address, const char *name, const Unit *unit, int arch, const KernelCalls &calls);
+  ~Kernel();
+  Kernel(const Kernel &) = delete;
+  Kernel &operator=(const Kernel &) = delete;
+
+  const void *address;
+  const char *name;
+  const Unit *unit;  // the file that it stands in
+  int arch;          // what it was compiled for
+  KernelCalls calls;
+};
+
+}  // namespace mlusim
+
+extern "C" {
+// Takes a kernel that `*module`, a ::mlusim::Kernel, describes. Launches name it by `host_function`. Only the first two are used.
+MLUSIM_API void __bangRegisterFunction(void **module, const char *host_function, char *device_function,
+                                       const char *device_name, int union_limit, cnrtDim3_t *task_id,
+                                       cnrtDim3_t *task_dim, int *w_size);
+}
+
+namespace mlusim {
+
+inline Kernel::Kernel(const void *address_of_kernel, const char *name_of_kernel, const Unit *unit_of_kernel,
+                      int arch_of_kernel, const KernelCalls &calls_of_kernel)
+    : address(address_of_kernel != nullptr ? address_of_kernel : this),
+      name(name_of_kernel),
+      unit(unit_of_kernel),
+      arch(arch_of_kernel),
+      calls(calls_of_kernel) {
+  void *module = this;
+  __bangRegisterFunction(&module, static_cast<const char *>(address), const_cast<char *>(name), name, 0, nullptr,
+                         nullptr, nullptr);
+}
+
+// The calls of a kernel whose arguments are copies of these types, the first of which may be what is called.
+template <typename... Values>
+struct Copies {
+  using All = std::tuple<Values...>;
+
+  static void *copy(void *const *arguments) { return copy_each(arguments, std::index_sequence_for<Values...>()); }
+  template <std::size_t... index>
+  static void *copy_each([[maybe_unused]] void *const *arguments, std::index_sequence<index...>) {
+    return new All(*static_cast<const Values *>(arguments[index])...);
+  }
+  static void destroy(void *copied) { delete static_cast<All *>(copied); }
+
+  static constexpr std::size_t sizes[] = {sizeof(Values)..., 0};
+  static constexpr KernelCalls calls(void (*invoke)(const void *)) {
+    return {static_cast<int>(sizeof...(Values)), sizes, sizeof(All), copy, invoke, destroy};
+  }
+};
+
+// A launch in a source. What is wrong with it is left for cnrtGetLastError().
+template <typename Call, typename... Values>
+void launch(const char *name, const Unit *unit, cnrtDim3_t dim, cnrtFunctionType_t type, cnrtQueue_t queue, Call call,
+            Values... values) {
+  using All = Copies<Call, Values...>;
+  static const Kernel kernel(nullptr, name, unit, kUnitArch, All::calls([](const void *copied) {
+                               std::apply([](const Call &function, const Values &...each) { function(each...); },
+                                          *static_cast<const typename All::All *>(copied));
+                             }));
+  void *arguments[] = {const_cast<void *>(static_cast<const volatile void *>(&call)),
+                       const_cast<void *>(static_cast<const volatile void *>(&values))...};
+  cnrtInvokeKernel(kernel.address, dim, type, arguments, 0, queue);
+}
+
+// Whether an argument can be a copy: not if the kernel writes to a reference.
+template <typename T>
+constexpr bool is_copied() {
+  using Value = std::remove_reference_t<T>;
+  if constexpr (std::is_reference_v<T>) {
+    return std::is_lvalue_reference_v<T> && std::is_const_v<Value> && !std::is_array_v<Value>;
+  } else {
+    return std::is_copy_constructible_v<Value>;
+  }
+}
+
+// The calls of a kernel, which `Tag::function()` returns.
+template <typename Tag, typename... Parameters>
+constexpr KernelCalls calls_of(void (*)(Parameters...)) {
+  if constexpr (!(is_copied<Parameters>() && ...)) {
+    return {static_cast<int>(sizeof...(Parameters)), nullptr, 0, nullptr, nullptr, nullptr};
+  } else {
+    using All = Copies<std::decay_t<Parameters>...>;
+    return All::calls([](const void *copied) {
+      std::apply([](const std::decay_t<Parameters> &...each) { Tag::function()(each...); },
+                 *static_cast<const typename All::All *>(copied));
+    });
+  }
+}
+
+}  // namespace mlusim
+
+// Behind the definition of a kernel that is no template:
+//   MLUSIM_KERNEL("space::", add, (const float *x, int n));
+#define MLUSIM_KERNEL(space, name, ...) MLUSIM_KERNEL_COUNTED(__COUNTER__, space, name, __VA_ARGS__)
+#define MLUSIM_KERNEL_COUNTED(number, space, name, ...) MLUSIM_KERNEL_NUMBERED(number, space, name, __VA_ARGS__)
+#define MLUSIM_KERNEL_NUMBERED(number, space, name, ...)                                                            \
+  namespace {                                                                                                       \
+  struct mlusim_kernel_tag_##number {                                                                               \
+    static constexpr auto function() { return static_cast<void(*) __VA_ARGS__>(&name); }                            \
+  };                                                                                                                \
+  const ::mlusim::Kernel mlusim_kernel_##number(                                                                    \
+      reinterpret_cast<const void *>(mlusim_kernel_tag_##number::function()), space #name, &::mlusim::unit,         \
+      ::mlusim::kUnitArch, ::mlusim::calls_of<mlusim_kernel_tag_##number>(mlusim_kernel_tag_##number::function())); \
+  }                                                                                                                 \
+  static_assert(true, "a semicolon follows")
+
+#endif  // MLUSIM_LAUNCH_H_

@@ -1,0 +1,327 @@
+// The driver interface: what CNRT knows of the device, under other names.
+#include "cn_api.h"
+
+#include <cstdint>
+#include <cstring>
+#include <new>
+
+#include "machine/model.h"
+#include "runtime/error.h"
+#include "runtime/queue.h"
+
+namespace mlusim {
+namespace {
+
+constexpr int kDriverVersion = 60003;
+
+struct ErrorText {
+  CNresult error;
+  const char *name;
+  const char *text;
+};
+
+constexpr ErrorText kErrors[] = {
+    {CN_SUCCESS, "CN_SUCCESS", "no error"},
+    {CN_ERROR_INVALID_VALUE, "CN_ERROR_INVALID_VALUE", "an argument is not valid; mlusimGetLastError() tells which"},
+    {CN_ERROR_INVALID_DEVICE, "CN_ERROR_INVALID_DEVICE", "there is no device of this number"},
+    {CN_CONTEXT_ERROR_INVALID, "CN_CONTEXT_ERROR_INVALID", "there is no such context"},
+    {CN_ERROR_INVALID_HANDLE, "CN_ERROR_INVALID_HANDLE", "the handle stands for no living object of its kind"},
+    {CN_OPS_ERROR_NOT_SUPPORTED, "CN_OPS_ERROR_NOT_SUPPORTED", "the simulator does not have this"},
+    {CN_ERROR_UNKNOWN, "CN_ERROR_UNKNOWN", "an unknown error"},
+};
+
+const ErrorText *find_text(CNresult error) {
+  for (const ErrorText &entry : kErrors) {
+    if (entry.error == error) return &entry;
+  }
+  return nullptr;
+}
+
+// Errors of the driver have the numbers of those of CNRT.
+CNresult result_of(cnrtRet_t error) {
+  const auto number = static_cast<CNresult>(error);
+  return find_text(number) != nullptr ? number : CN_ERROR_UNKNOWN;
+}
+
+// Calls body(function) for a function of the driver. It leaves CNRT's last error alone.
+template <typename Body>
+CNresult answered(const char *function, const Body &body) noexcept {
+  const DeviceUse use;
+  try {
+    return result_of(body(function));
+  } catch (const std::bad_alloc &) {
+    return result_of(explain(cnrtErrorUnknown, "%s: out of host memory", function));
+  } catch (...) {
+    return result_of(explain(cnrtErrorUnknown, "%s: unexpected exception", function));
+  }
+}
+
+// ---- Device -------------------------------------------------------------------------------------------------------------
+
+struct AttributePlace {
+  CNdevice_attribute attribute;
+  cnrtDeviceAttr_t of_runtime;
+};
+
+constexpr AttributePlace kAttributes[] = {
+    {CN_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, cnrtAttrComputeCapabilityMajor},
+    {CN_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, cnrtAttrComputeCapabilityMinor},
+    {CN_DEVICE_ATTRIBUTE_MAX_BLOCK_TASK_DIM_X, cnrtAttrMaxDimX},
+    {CN_DEVICE_ATTRIBUTE_MAX_BLOCK_TASK_DIM_Y, cnrtAttrMaxDimY},
+    {CN_DEVICE_ATTRIBUTE_MAX_BLOCK_TASK_DIM_Z, cnrtAttrMaxDimZ},
+    {CN_DEVICE_ATTRIBUTE_MAX_CLUSTER_COUNT_PER_UNION_TASK, cnrtAttrMaxClusterCountPerUnionTask},
+    {CN_DEVICE_ATTRIBUTE_MAX_CLUSTER_COUNT, cnrtAttrClusterCount},
+    {CN_DEVICE_ATTRIBUTE_MAX_CORE_COUNT_PER_CLUSTER, cnrtAttrMcorePerCluster},
+    {CN_DEVICE_ATTRIBUTE_MLU_ISA_VERSION, cnrtAttrISAVersion},
+    {CN_DEVICE_ATTRIBUTE_NRAM_SIZE_PER_CORE, cnrtAttrNramSizePerMcore},
+    {CN_DEVICE_ATTRIBUTE_WEIGHT_RAM_SIZE_PER_CORE, cnrtAttrWramSizePerMcore},
+    {CN_DEVICE_ATTRIBUTE_MAX_SHARED_RAM_SIZE_PER_CLUSTER, cnrtAttrSramSizePerMcore},
+    {CN_DEVICE_ATTRIBUTE_MAX_L2_CACHE_SIZE, cnrtAttrMaxL2CacheSize},
+    {CN_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_TOTAL_SIZE, cnrtAttrTotalMemSize},
+    {CN_DEVICE_ATTRIBUTE_CLUSTER_CLOCK_RATE, cnrtAttrIpuClockRate},
+    {CN_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE, cnrtAttrMemClockRate},
+    {CN_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH, cnrtAttrGmemBusWidth},
+    {CN_DEVICE_ATTRIBUTE_MAX_QUEUE_COUNT, cnrtAttrQueueSize},
+    {CN_DEVICE_ATTRIBUTE_MAX_NOTIFIER_COUNT, cnrtAttrNotifierSize},
+    {CN_DEVICE_ATTRIBUTE_ECC_ENABLED, cnrtAttrEccEnable},
+};
+
+cnrtRet_t check_device(const char *function, CNdev device) {
+  if (device == 0) return cnrtSuccess;
+  return explain(cnrtErrorDeviceInvalid, "%s: device: expected 0, got %d", function, device);
+}
+
+// Calls a function of CNRT, whose error must not become the last one of the thread.
+template <typename Call>
+cnrtRet_t quietly(const Call &call) {
+  const cnrtRet_t before = cnrtGetLastError();
+  const cnrtRet_t error = call();
+  cnrtGetLastError();
+  note(before);
+  return error;
+}
+
+cnrtRet_t attribute_of(const char *function, CNdevice_attribute attribute, int *value) {
+  switch (attribute) {
+    case CN_DEVICE_ATTRIBUTE_LOCAL_MEMORY_SIZE_PER_CORE:
+      *value = device().stack_kib * 1024;
+      return cnrtSuccess;
+    case CN_DEVICE_ATTRIBUTE_MAX_PERSISTING_L2_CACHE_SIZE:  // no cache is modelled
+    case CN_DEVICE_ATTRIBUTE_TOTAL_CONST_MEMORY_SIZE:
+      *value = 0;
+      return cnrtSuccess;
+    default:
+      break;
+  }
+  for (const AttributePlace &place : kAttributes) {
+    if (place.attribute != attribute) continue;
+    return quietly([&] { return cnrtDeviceGetAttribute(value, place.of_runtime, 0); });
+  }
+  return explain(cnrtErrorNotSupport, "%s: attribute: none has the number %d", function, static_cast<int>(attribute));
+}
+
+// ---- Context ------------------------------------------------------------------------------------------------------------
+
+// The one context; a number that is no address.
+CNcontext the_context() { return reinterpret_cast<CNcontext>(std::uintptr_t{0x4d63} << 48); }
+
+cnrtRet_t check_context(const char *function, CNcontext context) {
+  if (context == the_context()) return cnrtSuccess;
+  return explain(static_cast<cnrtRet_t>(CN_CONTEXT_ERROR_INVALID),
+                 "%s: context: expected what cnCtxGetCurrent gave, got %p", function, static_cast<void *>(context));
+}
+
+cnrtRet_t give_context(const char *function, CNcontext *context) {
+  if (context == nullptr) return refuse_null(function, "context");
+  *context = the_context();
+  return cnrtSuccess;
+}
+
+// A union of the device has at most this many clusters.
+int largest_union() {
+  int clusters = 1;
+  while (clusters * 2 <= device().clusters && clusters < 16) clusters *= 2;
+  return clusters;
+}
+
+cnrtRet_t config_of(const char *function, CNctxConfigParamType type, CNctxConfigParam *parameter) {
+  switch (type) {
+    case CN_CTX_CONFIG_VISIBLE_CLUSTER_NUM:
+      parameter->visibleClusterNumber = static_cast<unsigned int>(device().clusters);
+      return cnrtSuccess;
+    case CN_CTX_CONFIG_UNION_LIMIT:
+      parameter->unionLimit = static_cast<KernelClass>(largest_union() * CN_KERNEL_CLASS_UNION1);
+      return cnrtSuccess;
+    default:
+      return explain(cnrtErrorArgsInvalid, "%s: type: expected 1 or 2, got %d", function, static_cast<int>(type));
+  }
+}
+
+cnrtRet_t get_config(const char *function, CNcontext context, CNctxConfigParamType type, CNctxConfigParam *parameter) {
+  const cnrtRet_t error = check_context(function, context);
+  if (error != cnrtSuccess) return error;
+  return parameter == nullptr ? refuse_null(function, "parameter") : config_of(function, type, parameter);
+}
+
+cnrtRet_t set_config(const char *function, CNcontext context, CNctxConfigParamType type,
+                     const CNctxConfigParam *parameter) {
+  CNctxConfigParam now = {};
+  const cnrtRet_t error = get_config(function, context, type, &now);
+  if (error != cnrtSuccess) return error;
+  if (parameter == nullptr) return refuse_null(function, "parameter");
+  if (parameter->visibleClusterNumber == now.visibleClusterNumber) return cnrtSuccess;
+  return explain(cnrtErrorNotSupport, "%s: parameter: expected %u, which cannot be changed, got %u", function,
+                 now.visibleClusterNumber, parameter->visibleClusterNumber);
+}
+
+cnrtRet_t parallel_tasks(const char *function, KernelClass kernel_class, int *count) {
+  const int number = static_cast<int>(kernel_class);
+  if (number == CN_KERNEL_CLASS_BLOCK) {
+    *count = device().clusters * device().cores_per_cluster;
+    return cnrtSuccess;
+  }
+  if (number < CN_KERNEL_CLASS_UNION1 || number > CN_KERNEL_CLASS_UNION16 || (number & (number - 1)) != 0) {
+    return explain(cnrtErrorArgsInvalid, "%s: kernel_class: expected 1, 4, 8, 16, 32 or 64, got %d", function, number);
+  }
+  *count = device().clusters / (number / CN_KERNEL_CLASS_UNION1);
+  return cnrtSuccess;
+}
+
+}  // namespace
+}  // namespace mlusim
+
+using namespace mlusim;
+
+CNresult cnGetErrorName(CNresult error, const char **name) {
+  const ErrorText *const text = find_text(error);
+  if (name == nullptr || text == nullptr) return CN_ERROR_INVALID_VALUE;
+  *name = text->name;
+  return CN_SUCCESS;
+}
+
+CNresult cnGetErrorString(CNresult error, const char **text) {
+  const ErrorText *const found = find_text(error);
+  if (text == nullptr || found == nullptr) return CN_ERROR_INVALID_VALUE;
+  *text = found->text;
+  return CN_SUCCESS;
+}
+
+CNresult cnInit(unsigned int flags) {
+  return answered(__func__, [&](const char *function) {
+    return flags == 0 ? cnrtSuccess : explain(cnrtErrorArgsInvalid, "%s: flags: expected 0, got %u", function, flags);
+  });
+}
+
+CNresult cnGetLibVersion(int *major, int *minor, int *patch) {
+  if (major != nullptr) *major = CN_MAJOR_VERSION;
+  if (minor != nullptr) *minor = CN_MINOR_VERSION;
+  if (patch != nullptr) *patch = CN_PATCH_VERSION;
+  return CN_SUCCESS;
+}
+
+CNresult cnGetDriverVersion(int *version) {
+  return answered(__func__, [&](const char *function) {
+    if (version == nullptr) return refuse_null(function, "version");
+    *version = kDriverVersion;
+    return cnrtSuccess;
+  });
+}
+
+CNresult cnDeviceGetCount(int *count) {
+  return answered(__func__, [&](const char *function) {
+    if (count == nullptr) return refuse_null(function, "count");
+    *count = 1;
+    return cnrtSuccess;
+  });
+}
+
+CNresult cnDeviceGet(CNdev *device, int ordinal) {
+  return answered(__func__, [&](const char *function) {
+    if (device == nullptr) return refuse_null(function, "device");
+    const cnrtRet_t error = check_device(function, ordinal);
+    if (error == cnrtSuccess) *device = 0;
+    return error;
+  });
+}
+
+CNresult cnDeviceGetAttribute(int *value, CNdevice_attribute attribute, CNdev device) {
+  return answered(__func__, [&](const char *function) {
+    if (value == nullptr) return refuse_null(function, "value");
+    const cnrtRet_t error = check_device(function, device);
+    return error == cnrtSuccess ? attribute_of(function, attribute, value) : error;
+  });
+}
+
+CNresult cnDeviceGetName(char *name, int length, CNdev device) {
+  return answered(__func__, [&](const char *function) {
+    if (name == nullptr) return refuse_null(function, "name");
+    const cnrtRet_t error = check_device(function, device);
+    if (error != cnrtSuccess) return error;
+    const char *text = mlusim::device().name;
+    const std::size_t bytes = std::strlen(text) + 1;
+    if (length < 0 || static_cast<std::size_t>(length) < bytes) {
+      return explain(cnrtErrorArgsInvalid, "%s: length: expected at least %zu, got %d", function, bytes, length);
+    }
+    std::memcpy(name, text, bytes);
+    return cnrtSuccess;
+  });
+}
+
+CNresult cnDeviceTotalMem(size_t *bytes, CNdev device) {
+  return answered(__func__, [&](const char *function) {
+    if (bytes == nullptr) return refuse_null(function, "bytes");
+    const cnrtRet_t error = check_device(function, device);
+    if (error == cnrtSuccess) *bytes = static_cast<std::size_t>(mlusim::device().memory_mib) << 20;
+    return error;
+  });
+}
+
+CNresult cnCtxGetCurrent(CNcontext *context) {
+  return answered(__func__, [&](const char *function) { return give_context(function, context); });
+}
+
+CNresult cnCtxSetCurrent(CNcontext context) {
+  return answered(__func__, [&](const char *function) { return check_context(function, context); });
+}
+
+CNresult cnCtxGetDevice(CNdev *device) {
+  return answered(__func__, [&](const char *function) {
+    if (device == nullptr) return refuse_null(function, "device");
+    *device = 0;
+    return cnrtSuccess;
+  });
+}
+
+CNresult cnSharedContextAcquire(CNcontext *context, CNdev device) {
+  return answered(__func__, [&](const char *function) {
+    const cnrtRet_t error = check_device(function, device);
+    return error == cnrtSuccess ? give_context(function, context) : error;
+  });
+}
+
+CNresult cnSharedContextRelease(CNdev device) {
+  return answered(__func__, [&](const char *function) { return check_device(function, device); });
+}
+
+CNresult cnQueueGetContext(CNqueue queue, CNcontext *context) {
+  return answered(__func__, [&](const char *function) {
+    if (queue_of(function, queue) == nullptr) return cnrtErrorInvalidResourceHandle;
+    return give_context(function, context);
+  });
+}
+
+CNresult cnGetCtxConfigParam(CNcontext context, CNctxConfigParamType type, CNctxConfigParam *parameter) {
+  return answered(__func__, [&](const char *function) { return get_config(function, context, type, parameter); });
+}
+
+CNresult cnSetCtxConfigParam(CNcontext context, CNctxConfigParamType type, CNctxConfigParam *parameter) {
+  return answered(__func__, [&](const char *function) { return set_config(function, context, type, parameter); });
+}
+
+CNresult cnGetCtxMaxParallelUnionTasks(CNcontext context, KernelClass kernel_class, int *count) {
+  return answered(__func__, [&](const char *function) {
+    const cnrtRet_t error = check_context(function, context);
+    if (error != cnrtSuccess) return error;
+    return count == nullptr ? refuse_null(function, "count") : parallel_tasks(function, kernel_class, count);
+  });
+}
