@@ -49,8 +49,9 @@ class Options:
     step: str = ""
     output: str | None = None
     shared: bool = False
-    arch: int = 592
-    archs: list[str] = field(default_factory=list)
+    arch: int = 592  # the newest of those to compile for
+    all_archs: list[int] = field(default_factory=list)
+    archs: list[str] = field(default_factory=list)  # as they were written
     include_dirs: list[str] = field(default_factory=list)  # in their order, those of the system last
     system_dirs: list[str] = field(default_factory=list)
     preprocessor: list[str] = field(default_factory=list)
@@ -89,7 +90,8 @@ def read_options(arguments: Sequence[str]) -> Options:
             options.archs.append(match[1])
         elif not _IGNORED.match(word):
             language = _read_option(options, word, words, language)
-    options.arch = _arch(options.archs)
+    options.all_archs = _archs(options.archs)
+    options.arch = options.all_archs[-1]
     _check(options)
     return options
 
@@ -168,15 +170,15 @@ def _for_make(name: str) -> str:
     return re.sub(r"([ #])", r"\\\1", name).replace("$", "$$")
 
 
-def _arch(names: Sequence[str]) -> int:
-    """Return the architecture to compile for: of several that there are, the newest."""
+def _archs(names: Sequence[str]) -> list[int]:
+    """Return the architectures to compile for, of those that there are; the newest is the last one."""
     known = [int(card["arch"]) for card in cards()]
     found = [int(match[1]) for name in names if (match := re.match(r"^(?:m?tp_|MLU|compute_)?(\d{2,3})", name))]
     numbers = [_closest(number, known) for number in found]
     if names and not any(numbers):
         expected = ", ".join(f"mtp_{arch}" for arch in known)
         raise UsageError(f"--bang-mlu-arch: expected one of {expected}, got {', '.join(names)}")
-    return max(numbers, default=592)
+    return sorted({number for number in numbers if number}) or [592]
 
 
 def _closest(number: int, known: Sequence[int]) -> int:

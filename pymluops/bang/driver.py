@@ -22,6 +22,7 @@ from pymluops.bang._build import Build, warnings_of
 from pymluops.bang._compilers import Compiler, find_compiler
 from pymluops.bang._headers import CONSTRUCTS, Expander, Source, read_text
 from pymluops.bang._options import Options, UsageError, read_options
+from pymluops.bang._variants import can_merge, merge
 from pymluops.errors import MluOpError
 from pymluops.sim._neuware import neuware
 from pymluops.sim.toolchain import CompileError, Simulator, card_of, kernel_options
@@ -33,7 +34,7 @@ _HELP = """usage: bangcc [option]... file...
 
 Compiles BANG C (.mlu) and C++ (.cpp, .cc, .cxx) for the simulated MLU, and links objects, libraries and programs.
 
-  --bang-mlu-arch=ARCH   mtp_270, mtp_290, mtp_372 or mtp_592 (the default); of several the newest one is compiled for
+  --bang-mlu-arch=ARCH   mtp_270, mtp_290, mtp_372 or mtp_592 (the default); of several, the device chooses at run time
   -c -S -E -o FILE       as a C++ compiler does; so do -I -isystem -D -U -include -O -g -std -f -m -W -w -x
   -shared -L -l -Wl,     for the linker; -lcnrt and -lcndrv are the simulator
   -M -MM -MD -MMD        dependencies; with -MF -MT -MQ -MP
@@ -63,6 +64,7 @@ __attribute__((destructor)) static void tell_findings() {{
 }}
 """
 _SIMULATOR_LIBRARIES = ("-lcnrt", "-lcndrv")
+_TENSOR_LIBRARY = "-lcnnl"
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -111,7 +113,13 @@ class _Driver:
         self._expander = Expander(folders, [self._simulator.include])
         self._compiler: Compiler = find_compiler()
         state = (os.getcwd(), *options.preprocessor, *options.compiler, *options.include_dirs, "", *options.system_dirs)
-        self._build = Build(self._compiler, options.arch, self._simulator, folders, state)
+        archs = options.all_archs
+        if len(archs) > 1 and (options.step not in ("", "-c") or not can_merge()):
+            if options.step in ("", "-c"):
+                said = "several architectures need as, ld, nm and objcopy on x86-64; compiling for the newest one"
+                print(f"bangcc: {said}", file=sys.stderr)
+            archs = [options.arch]
+        self._builds = {arch: Build(self._compiler, arch, self._simulator, folders, state) for arch in archs}
 
     def run(self) -> None:
         options = self._options
@@ -152,22 +160,32 @@ class _Driver:
 
     def _compile_device(self, source: Source, target: Path | None) -> None:
         options = self._options
+        build = self._builds[options.arch]
+        text = build.translated(source)
+        if options.step in ("", "-c") and target is not None:
+            objects = {arch: each.object(text, source, self._words(arch)) for arch, each in self._builds.items()}
+            if len(objects) > 1:
+                merge(objects, target)
+            else:
+                # A copy: the file in the cache must not change when this one does.
+                shutil.copyfile(objects[options.arch], target)
+            return
+        words = self._words(options.arch)
+        said = build.run_compiler(text, source, words, target or Path("/dev/stdout"), options.step)
+        sys.stderr.write(said)
+
+    def _words(self, arch: int) -> list[str]:
+        """Return the options for a translated source."""
         words = [
-            *kernel_options(options.arch, self._compiler.kind),
+            *kernel_options(arch, self._compiler.kind),
             "-O2",
             *self._standard(),
             *self._common(),
             "-Wno-unknown-pragmas",  # those of BANG C
             *("-include", "bang.h"),
         ]
-        text = self._build.translated(source)
-        if options.step in ("", "-c") and target is not None:
-            self._say(words)
-            # A copy: the file in the cache must not change when this one does.
-            shutil.copyfile(self._build.object(text, source, words), target)
-            return
-        said = self._build.run_compiler(text, source, words, target or Path("/dev/stdout"), options.step)
-        sys.stderr.write(said)
+        self._say(words)
+        return words
 
     def _compile_host(self, name: str, target: Path | None) -> None:
         options = self._options
@@ -226,6 +244,7 @@ class _Driver:
         options = self._options
         library = self._simulator.library
         files = [str(objects.get(word, word)) for word in options.linker if word not in _SIMULATOR_LIBRARIES]
+        files = [str(library.with_name("libmlusim_cnnl.so")) if word == _TENSOR_LIBRARY else word for word in files]
         if not options.shared:
             files.append(str(self._card_object(folder)))
         words = [

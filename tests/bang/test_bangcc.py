@@ -104,6 +104,39 @@ def test_architectures(words: list[str], arch: int) -> None:
     assert read_options(["a.o", *words]).arch == arch
 
 
+def test_several_architectures() -> None:
+    words = ["--bang-mlu-arch=mtp_592", "--bang-mlu-arch=mtp_613", "--bang-arch=mtp_372", "--bang-mlu-arch=MLU590"]
+    assert read_options(["a.o", *words]).all_archs == [372, 592]
+
+
+def test_functions_choose_their_architecture_when_they_are_called(project: Path) -> None:
+    """By the device of the moment: launches, kernels whose address is taken, inline functions and variables."""
+    (project / "arch.mlu").write_text(
+        "__nram__ int seen[1];\nstatic int calls = 0;\n"
+        "template <int n> inline int of_template() { return n * 1000 + __BANG_ARCH__; }\n"
+        'extern "C" __mlu_entry__ void plain(int *x) { seen[0] = __BANG_ARCH__; x[taskId] = seen[0]; }\n'
+        "int run(int *x) {\n  plain<<<{1, 1, 1}, cnrtFuncTypeBlock, nullptr>>>(x);\n  ++calls;\n"
+        "  return of_template<2>() + calls * 10000;\n}\n"
+    )
+    (project / "main.cpp").write_text(
+        "#include <mlusim.h>\n#include <cstdio>\n"
+        'int run(int *x);\nextern "C" void plain(int *x);\n'
+        "int main() {\n"
+        '  for (const char *card : {"MLU370-X8", "MLU590", "MLU290", "MLU370-X8"}) {\n'
+        "    mlusimSetDeviceByName(card);\n    int *x, seen[2];\n    cnrtMalloc((void **)&x, 8);\n"
+        "    const int value = run(x);\n    int *second = x + 1;\n    void *arguments[] = {&second};\n"
+        "    cnrtInvokeKernel((const void *)&plain, {1, 1, 1}, cnrtFuncTypeBlock, arguments, 0, nullptr);\n"
+        "    cnrtMemcpy(seen, x, 8, cnrtMemcpyDevToHost);\n    cnrtFree(x);\n"
+        '    std::printf("%d %d %d\\n", value, seen[0], seen[1]);\n  }\n}\n'
+    )
+    archs = ["--bang-mlu-arch=mtp_372", "--bang-mlu-arch=mtp_592"]
+    assert main(["-c", "arch.mlu", *archs]) == 0
+    assert main(["arch.o", "main.cpp", "-o", "program"]) == 0
+    lines = run(project / "program", PYMLUOPS_SIM_CHECK="all").splitlines()
+    # For a device that there is no code for, it is that for the newest one. Variables are those of an architecture.
+    assert lines == ["12372 372 372", "12592 592 592", "22592 592 592", "22372 372 372"]
+
+
 def test_files_keep_their_places_among_libraries() -> None:
     options: Options = read_options(["a.o", "-lx", "b.cpp", "-L", "d", "-Wl,--no-as-needed", "-ly"])
     assert options.linker == ["a.o", "-lx", "b.cpp", "-Ld", "-Wl,--no-as-needed", "-ly"]

@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from pymluops import sim
+from pymluops import ExecutionFailedError, sim
 from selection import examples
 from sim.tensor_library import CNNL, DTYPES, Library, Tensor
 
@@ -346,7 +346,7 @@ def test_work_is_done_in_the_order_of_the_queue(library: Library, tensor: Callab
 def test_accesses_outside_are_found(library: Library, tensor: Callable[..., Tensor]) -> None:
     small, large = tensor(np.zeros(4, np.float32)), tensor(np.zeros(4000, np.float32))
     assert library.c.cnnlCopy(library.handle, large.desc, small.data, *large.pair) == 0
-    with pytest.raises(Exception, match="cnnlCopy") as caught:
+    with pytest.raises(ExecutionFailedError, match="cnnlCopy") as caught:
         library.queue.sync()
     (finding,) = caught.value.findings
     assert (finding.checker, finding.rule) == ("memory", "out-of-bounds")

@@ -399,3 +399,21 @@ def test_a_macro_of_two_scopes_is_refused() -> None:
 
 def test_a_macro_in_a_class_is_refused() -> None:
     assert "member of a class" in refusal(BUFFER + "struct S { BUFFER(a, int); };")[1]
+
+
+@pytest.mark.parametrize(
+    ("declaration", "wanted"),
+    [
+        ("BEGIN_DECLS\n__nram__ float a[4];", 'BEGIN_DECLS\nMLUSIM_ARRAY(nram, "", a, float[4]);'),
+        (
+            "BEGIN_DECLS END_DECLS static __nram__ float a[4];",
+            'BEGIN_DECLS END_DECLS MLUSIM_ARRAY(nram, "", a, float[4]);',
+        ),
+        ("BEGIN_DECLS\nextern __nram__ half *a[4];", 'BEGIN_DECLS\nMLUSIM_EXTERN_ARRAY("", a, half *[4]);'),
+        ("unsigned __nram__ int a[4];", 'MLUSIM_ARRAY(nram, "", a, unsigned int[4]);'),
+        ("half __nram__ a[4];", 'MLUSIM_ARRAY(nram, "", a, half[4]);'),
+        ("struct __nram__ Pair a[4];", 'MLUSIM_ARRAY(nram, "", a, struct Pair[4]);'),
+    ],
+)
+def test_a_word_before_a_declaration_may_be_a_macro(declaration: str, wanted: str) -> None:
+    assert translated(declaration) == wanted

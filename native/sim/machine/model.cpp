@@ -6,6 +6,9 @@
 #include <cstddef>
 #include <iterator>
 
+// The architecture of the device. Functions that bangcc compiled for several choose by it; see pymluops/bang/_variants.py.
+extern "C" MLUSIM_API int mlusim_deviceArch;
+
 namespace mlusim {
 namespace {
 
@@ -59,6 +62,11 @@ bool valid_model(const mlusimDeviceModel &model, const char **reason) {
   return true;
 }
 
-void set_device(const mlusimDeviceModel &model) { g_device = model; }
+void set_device(const mlusimDeviceModel &model) {
+  g_device = model;
+  mlusim_deviceArch = model.arch;
+}
 
 }  // namespace mlusim
+
+int mlusim_deviceArch = mlusim::g_device.arch;

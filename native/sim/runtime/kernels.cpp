@@ -2,26 +2,25 @@
 
 #include <dlfcn.h>
 
-#include <iterator>
 #include <mutex>
 #include <new>
 #include <string>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 #include "base/fork.h"
 
 namespace mlusim {
 namespace {
 
-// Behind the name of what exists once for each architecture; then comes the architecture. pymluops/bang/_variants.py writes it.
-constexpr const char *kArchMark = "$mlusim_";
-
 struct Registry {
   ForkMutex mutex;
   std::unordered_map<const void *, const Kernel *> by_address;
-  // Kernels of several architectures have one name for the linker, whose address is none of theirs. So has a kernel of a library whose
-  // address a program takes.
-  std::unordered_multimap<std::string, const Kernel *> by_symbol;
+  // Functions that choose by the architecture, with what they choose from.
+  std::unordered_map<const void *, std::vector<const void *>> choices;
+  // By what the linker calls them: the address that a program takes of a function in a library may be another one.
+  std::unordered_map<std::string, const void *> by_symbol;
 };
 
 // Never destroyed: libraries announce their kernels before and after everything else.
@@ -37,18 +36,12 @@ std::string symbol_of(const void *address) {
   return info.dli_sname;
 }
 
-// Without what tells the architectures of one kernel apart.
-std::string plain_symbol(const Kernel &kernel) {
-  const std::string symbol = kernel.address == &kernel ? std::string() : symbol_of(kernel.address);
-  return symbol.substr(0, symbol.find(kArchMark));
-}
-
 void add(const Kernel &kernel) {
   Registry &all = registry();
-  const std::string symbol = plain_symbol(kernel);
+  const std::string symbol = kernel.address == &kernel ? std::string() : symbol_of(kernel.address);
   const std::lock_guard<ForkMutex> lock(all.mutex);
   all.by_address[kernel.address] = &kernel;
-  if (!symbol.empty()) all.by_symbol.emplace(symbol, &kernel);
+  if (!symbol.empty()) all.by_symbol[symbol] = kernel.address;
 }
 
 void remove(const Kernel &kernel) {
@@ -56,8 +49,34 @@ void remove(const Kernel &kernel) {
   const std::lock_guard<ForkMutex> lock(all.mutex);
   const auto place = all.by_address.find(kernel.address);
   if (place != all.by_address.end() && place->second == &kernel) all.by_address.erase(place);
-  for (auto entry = all.by_symbol.begin(); entry != all.by_symbol.end();) {
-    entry = entry->second == &kernel ? all.by_symbol.erase(entry) : std::next(entry);
+}
+
+// With the lock held.
+const Kernel *kernel_at(const Registry &all, const void *address, int arch) {
+  const auto entry = all.by_address.find(address);
+  if (entry != all.by_address.end()) return entry->second;
+  const auto choice = all.choices.find(address);
+  if (choice == all.choices.end()) return nullptr;
+  const Kernel *newest = nullptr;
+  for (const void *each : choice->second) {
+    const auto found = all.by_address.find(each);
+    if (found == all.by_address.end()) continue;
+    if (found->second->arch == arch) return found->second;
+    if (newest == nullptr || found->second->arch > newest->arch) newest = found->second;
+  }
+  return newest;
+}
+
+void add_choices(const void *const *table) {
+  Registry &all = registry();
+  for (; *table != nullptr; ++table) {
+    const void *plain = *table++;
+    std::vector<const void *> variants;
+    for (; *table != nullptr; ++table) variants.push_back(*table);
+    const std::string symbol = symbol_of(plain);
+    const std::lock_guard<ForkMutex> lock(all.mutex);
+    all.choices[plain] = std::move(variants);
+    if (!symbol.empty()) all.by_symbol[symbol] = plain;
   }
 }
 
@@ -69,19 +88,12 @@ const Kernel *find_kernel(const void *address, int arch) {
   Registry &all = registry();
   {
     const std::lock_guard<ForkMutex> lock(all.mutex);
-    const auto entry = all.by_address.find(address);
-    if (entry != all.by_address.end()) return entry->second;
+    if (const Kernel *kernel = kernel_at(all, address, arch)) return kernel;
   }
   const std::string symbol = symbol_of(address);
   const std::lock_guard<ForkMutex> lock(all.mutex);
-  const Kernel *newest = nullptr;
-  const auto range = all.by_symbol.equal_range(symbol);
-  for (auto entry = range.first; entry != range.second; ++entry) {
-    const Kernel *kernel = entry->second;
-    if (kernel->arch == arch) return kernel;
-    if (newest == nullptr || kernel->arch > newest->arch) newest = kernel;
-  }
-  return newest;
+  const auto place = all.by_symbol.find(symbol);
+  return place != all.by_symbol.end() ? kernel_at(all, place->second, arch) : nullptr;
 }
 
 }  // namespace mlusim
@@ -94,5 +106,14 @@ void __bangRegisterFunction(void **module, const char *host_function, char *, co
   try {
     mlusim::add(*kernel);
   } catch (const std::bad_alloc &) {  // then launches of it are refused
+  }
+}
+
+// `table` has, for each function that chooses by the architecture, its address, those that it chooses from, and a null pointer; a null
+// pointer ends it. Code that pymluops/bang/_variants.py writes calls this when its library is loaded.
+extern "C" MLUSIM_API void mlusim_addChoices(const void *const *table) {
+  try {
+    mlusim::add_choices(table);
+  } catch (const std::bad_alloc &) {  // then launches by their addresses are refused
   }
 }

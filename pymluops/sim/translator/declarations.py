@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from .tokens import CLOSING, OPENING, Kind, Token, UnbalancedError, closing, closing_angle
-from .words import ATTRIBUTES, MEMORIES, QUALIFIERS, SPECIFIERS, TYPE_OPERATORS
+from .words import ATTRIBUTES, MEMORIES, QUALIFIERS, SPECIFIERS, TYPE_OPERATORS, TYPE_WORDS
 
 
 @dataclass(slots=True)
@@ -90,12 +90,14 @@ class Reader:
     def _specifiers(self) -> list[Token]:
         """Everything before the first declarator, and its name if no pointer comes before that."""
         words: list[Token] = []
+        leading: tuple[int, int] | None = None  # how many words come before the first specifier, and where that stands
         while token := self._text():
             if attribute := self._attribute():
                 self._attributes.append(attribute)
                 continue
             kind = self.tokens[self.at].kind
             if token in SPECIFIERS or kind is Kind.STRING:
+                leading = leading or (len(words), self.at)
                 self.declaration.specifiers.append(self.tokens[self.at])
             elif token in TYPE_OPERATORS and self._text(1) == "(":
                 words.append(self.tokens[self.at])
@@ -118,7 +120,19 @@ class Reader:
             else:
                 break
             self.at += 1
-        return words
+        return self._without_macros(words, *leading) if leading else words
+
+    def _without_macros(self, words: list[Token], count: int, begin: int) -> list[Token]:
+        """Drop the first `count` words, which end at `begin`, if they are macros: a type follows behind them.
+
+        A macro without a semicolon, as ``BEGIN_DECLS``, may stand on the line before.
+        """
+        behind = [word for word in words[count:] if word.text not in QUALIFIERS]
+        is_whole = len(behind) > (0 if self._text() in ("*", "&", "&&") else 1)
+        if count == 0 or not is_whole or any(word.text in TYPE_WORDS for word in words[:count]):
+            return words
+        self.declaration.begin = begin
+        return words[count:]
 
     def _first_name(self, words: list[Token]) -> tuple[Token, ...] | None:
         """Divide the words into the type and the name of the first declarator, if that is among them."""

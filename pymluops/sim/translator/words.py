@@ -22,3 +22,7 @@ SPECIFIERS = frozenset(
 QUALIFIERS = frozenset({"const", "volatile", "__restrict__", "__restrict", "restrict", *MEMORIES, LOCAL_MEMORY})
 #: Words that an expression can follow, so that they are no name before `::` or `(`.
 EXPRESSION_KEYWORDS = frozenset({"return", "else", "do", "throw", "case", "co_return", "if", "while", "for", "switch"})
+#: Words that may be a part of a type which goes on behind a specifier.
+TYPE_WORDS = frozenset(
+    {"unsigned", "signed", "short", "long", "struct", "class", "union", "enum", "typename", "template", *QUALIFIERS}
+)

@@ -2,6 +2,7 @@
 #include <cnrt.h>
 #include <mlusim_source.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -18,6 +19,11 @@ constexpr int kCores = 2;
 
 std::vector<mlusim::Array *> &arrays() {
   static auto *const all = new std::vector<mlusim::Array *>;
+  return *all;
+}
+
+std::vector<const mlusim::Kernel *> &kernels() {
+  static auto *const all = new std::vector<const mlusim::Kernel *>;
   return *all;
 }
 
@@ -52,20 +58,32 @@ Array::~Array() = default;
 
 void *Array::here() const { return place_of(*this); }
 
-void enqueue_launch(const char *kernel, const Unit *, cnrtDim3_t dim, cnrtFunctionType_t, cnrtQueue_t,
-                    void (*invoke)(const void *), void *arguments, std::size_t, void (*destroy)(void *)) {
-  std::printf("%s %u\n", kernel, dim.x * dim.y * dim.z);
-  for (g_core = 0; g_core < kCores; ++g_core) {
-    for (const Array *array : arrays()) {
-      std::memset(place_of(*array), 0x55, array->bytes);
-      if (array->initial != nullptr) std::memcpy(place_of(*array), array->initial, array->bytes);
-      if (array->storage != nullptr) *array->storage = place_of(*array);
-    }
-    invoke(arguments);
-  }
-  destroy(arguments);
-}
+Kernel::~Kernel() = default;
 
 void asm_sync() {}
 
 }  // namespace mlusim
+
+void __bangRegisterFunction(void **module, const char *, char *, const char *, int, cnrtDim3_t *, cnrtDim3_t *, int *) {
+  kernels().push_back(static_cast<const mlusim::Kernel *>(*module));
+}
+
+cnrtRet_t cnrtInvokeKernel(const void *address, cnrtDim3_t dim, cnrtFunctionType_t, void **arguments, size_t,
+                           cnrtQueue_t) {
+  const auto found = std::find_if(kernels().begin(), kernels().end(),
+                                  [address](const mlusim::Kernel *kernel) { return kernel->address == address; });
+  if (found == kernels().end()) std::abort();
+  const mlusim::KernelCalls &calls = (*found)->calls;
+  std::printf("%s %u\n", (*found)->name, dim.x * dim.y * dim.z);
+  void *copied = calls.copy(arguments);
+  for (g_core = 0; g_core < kCores; ++g_core) {
+    for (const mlusim::Array *array : arrays()) {
+      std::memset(place_of(*array), 0x55, array->bytes);
+      if (array->initial != nullptr) std::memcpy(place_of(*array), array->initial, array->bytes);
+      if (array->storage != nullptr) *array->storage = place_of(*array);
+    }
+    calls.invoke(copied);
+  }
+  calls.destroy(copied);
+  return cnrtSuccess;
+}
