@@ -119,7 +119,7 @@ def test_functions_choose_their_architecture_when_they_are_called(project: Path)
         "  return of_template<2>() + calls * 10000;\n}\n"
     )
     (project / "main.cpp").write_text(
-        "#include <mlusim.h>\n#include <cstdio>\n"
+        "#include <mlusim.h>\n#include <cstdio>\n#include <initializer_list>\n"
         'int run(int *x);\nextern "C" void plain(int *x);\n'
         "int main() {\n"
         '  for (const char *card : {"MLU370-X8", "MLU590", "MLU290", "MLU370-X8"}) {\n'
