@@ -106,7 +106,8 @@ class Device:
 
 def serve(pipe: Connection, library: str, model: str) -> None:
     """The other side of :class:`Device`: answers calls until the pipe is closed."""
-    pymluops.use(library)
+    ctypes.CDLL(library)  # the machine, which may be that of another build
+    pymluops.use("sim")
     sim.set_device(model)
     while True:
         try:

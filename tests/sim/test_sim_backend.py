@@ -261,17 +261,23 @@ def test_nothing_is_written_when_the_kernel_fails(handle: Handle) -> None:
 
 @pytest.fixture(scope="module")
 def vendor(tmp_path_factory: pytest.TempPathFactory) -> pymluops.Backend:
-    """The simulator without what the vendor's library has not: those names in its symbol table are spoilt."""
-    content = Path(pymluops.load("sim").path).read_bytes()
-    names = [
-        f"\0{name}\0".encode() for name in dir(pymluops.load("sim").lib) if name.startswith(("mluopsExt", "mlusim"))
-    ]
-    for name in names:
-        assert content.count(name) >= 1, name
-        content = content.replace(name, name[:-2] + b"_\0")
-    path = tmp_path_factory.mktemp("vendor") / "libmluops.so"
-    path.write_bytes(content)
-    return pymluops.load(path)
+    """The simulator without what the vendor's library has not: those names in its symbol tables are spoilt.
+
+    Its machine has another name, so that it is not that of the package.
+    """
+    folder, real = tmp_path_factory.mktemp("vendor"), Path(pymluops.load("sim").path)
+    functions = dir(pymluops.load("sim").lib)
+    files = ((real, "libmluops.so", "mluopsExt"), (real.with_name("libmlusim.so"), "libmlusjm.so", "mlusim"))
+    for source, target, prefix in files:
+        content = source.read_bytes()
+        spoilt = [f"\0{name}\0".encode() for name in functions if name.startswith(prefix)]
+        assert spoilt
+        for name in spoilt:
+            assert content.count(name) >= 1, name
+            content = content.replace(name, name[:-2] + b"_\0")
+        assert content.count(b"\0libmlusim.so\0") == 1
+        (folder / target).write_bytes(content.replace(b"\0libmlusim.so\0", b"\0libmlusjm.so\0"))
+    return pymluops.load(folder / "libmluops.so")
 
 
 def test_a_library_with_cnrt_is_for_a_device(vendor: pymluops.Backend) -> None:
