@@ -59,6 +59,6 @@ def test_two_libraries_of_operators_beside_ours(tmp_path: Path) -> None:
                     assert backend.path == os.fspath(library)
                     check_values()
                     assert sim.findings() == []
-        with pymluops.use("sim"):
-            assert pymluops.current().version == "1.11.1"
+        with pymluops.use("sim") as ours:
+            assert ours.version == "1.11.1"
     sim.set_device(before)
