@@ -108,8 +108,8 @@ cdef class Backend:
     cdef str find_kind(self):
         if self.table.mluopsExtGetLibraryKind != NULL:
             return text_of(self.table.mluopsExtGetLibraryKind())
-        # dlsym also looks into what the library depends on: only one for the device needs the CNRT runtime, which may be
-        # that of the simulator.
+        # dlsym also looks into what the library depends on: only one for the device needs CNRT, which may be that of
+        # the simulator.
         if dlsym(self.library, "mlusimGetDevice") != NULL:
             return "sim"
         return "mlu" if dlsym(self.library, "cnrtGetDeviceCount") != NULL else "unknown"
