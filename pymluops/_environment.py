@@ -41,6 +41,7 @@ _TEXTS = (
     "PYMLUOPS_SIM_CHECK",
     "PYMLUOPS_SIM_DEVICE",
     "PYMLUOPS_SIM_RULES",
+    "PYMLUOPS_SIM_SCHEDULE",
 )
 
 #: Every variable that the package reads.

@@ -17,10 +17,10 @@ OPERATORS = sorted(families.OPERATORS)
 
 
 def _modules() -> list[str]:
-    """Every module but the program's entry, which would run, the C libraries, and those for a missing torch."""
+    """Every module but the program's entry, which would run, the C libraries, gdb's, and those for a missing torch."""
     left_out = ["__main__"] if importlib.util.find_spec("torch") else ["__main__", "pymluops.torch"]
     walked = pkgutil.walk_packages(pymluops.__path__, "pymluops.")
-    names = [m.name for m in walked if not m.name.endswith("__main__") and ".libmluops" not in m.name]
+    names = [m.name for m in walked if not m.name.endswith(("__main__", "gdb_kernels")) and ".libml" not in m.name]
     left_out = "" if importlib.util.find_spec("torch") else "pymluops.torch"
     return ["pymluops", *(name for name in names if not left_out or not name.startswith(left_out))]
 
