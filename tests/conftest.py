@@ -49,6 +49,13 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _imported_objects_are_frozen() -> None:
+    """The same for what tests have imported since: PyTorch alone is another million objects."""
+    gc.collect()
+    gc.freeze()
+
+
 @pytest.fixture(scope="session")
 def compiler() -> str:
     """The command of a compiler for C and C++: what MLUOPS_TEST_COMPILER names, or g++."""

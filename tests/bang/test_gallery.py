@@ -17,7 +17,7 @@ from pymluops.sim import _devices
 from pymluops.sim.toolchain import card_of
 
 #: What is one source in these tests. Its arrays have to fit into NRAM together.
-KERNELS_OF_A_UNIT = 10
+KERNELS_OF_A_UNIT = 5
 #: Kernels whose last copies only the end of the task waits for, as many kernels for cards do.
 DRAINED_AT_END = {"adam", "cluster_ring", "swish_gate"}
 
