@@ -8,6 +8,7 @@ from collections.abc import Callable
 from multiprocessing import get_context
 from typing import Any
 
+import cloudpickle
 import numpy as np
 import pytest
 
@@ -22,7 +23,7 @@ def through_pickle(thing: Any) -> Any:
 
 
 def through_cloudpickle(thing: Any) -> Any:
-    return pickle.loads(pytest.importorskip("cloudpickle").dumps(thing))
+    return pickle.loads(cloudpickle.dumps(thing))
 
 
 WAYS = (through_pickle, through_cloudpickle, copy.copy, copy.deepcopy)
