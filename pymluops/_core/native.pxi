@@ -1,6 +1,7 @@
 # Objects that a library made, and tensor descriptors among them. Included by _core.pyx.
 
 
+@cython.no_gc_clear  # __dealloc__ needs the backend
 cdef class NativeObject:
     """An object that a library made: what a Create function returned. It is destroyed with `close` or when it goes.
 

@@ -20,6 +20,7 @@ cdef int check_number(Backend backend, int number, int status) except -1:
     return 0
 
 
+@cython.no_gc_clear  # __dealloc__ needs the backend
 cdef class SettingsDescriptor:
     """A descriptor with settings of an operator; the base of one class for each kind.
 
