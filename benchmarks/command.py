@@ -29,7 +29,7 @@ MODES = ("sizes", "overhead", "memory")
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the benchmark and return its exit code: 0 good, 1 a result was wrong or slower, 2 bad arguments."""
-    return run_program(benchmark_parser(), sys.argv[1:] if argv is None else argv)
+    return run_program(benchmark_parser, sys.argv[1:] if argv is None else argv)
 
 
 def benchmark_parser() -> Parser:

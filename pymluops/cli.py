@@ -12,7 +12,7 @@ import importlib
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from importlib import metadata
 from typing import NoReturn
 
@@ -61,14 +61,17 @@ def build_parser() -> Parser:
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the program and return its exit code: 0 good, 1 a check failed, 2 bad arguments or input, 130 interrupted."""
-    return run_program(build_parser(), sys.argv[1:] if argv is None else argv)
+    return run_program(build_parser, sys.argv[1:] if argv is None else argv)
 
 
-def run_program(parser: Parser, arguments: Sequence[str]) -> int:
-    """Parse the arguments and call the parser's default ``run``. Errors begin with its default ``program``."""
+def run_program(make_parser: Callable[[], Parser], arguments: Sequence[str]) -> int:
+    """Parse the arguments and call the parser's default ``run``. Errors begin with its default ``program``.
+
+    The parser is made here, because that imports modules, and an interrupt may come meanwhile.
+    """
     _make_output_printable()
     try:
-        code = _run(parser, arguments)
+        code = _run(make_parser(), arguments)
         if sys.stdout is not None:
             sys.stdout.flush()
     except KeyboardInterrupt:
