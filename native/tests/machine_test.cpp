@@ -219,7 +219,7 @@ TEST(deadlocks_end_and_are_explained) {
     CHECK_EQ(only_rule(), "sync/deadlock");
   }
   CHECK_EQ(run(skip_barrier, 4, 1, cnrtFuncTypeUnion1), cnrtErrorKernelTrap);
-  CHECK(std::strstr(mlusimGetReport(), "ended have task 2") != nullptr);
+  CHECK(std::strstr(mlusimGetReport(), "task 2 ended") != nullptr);
   CHECK(std::strstr(mlusimGetReport(), "the memory core of cluster 0 at __sync_all") != nullptr);
 }
 
