@@ -27,7 +27,7 @@ from pymluops.bang._headers import Expander, Source, quoted, read_text
 from pymluops.errors import NotInitializedError
 from pymluops.sim._cache import Place, cache_folder
 from pymluops.sim.toolchain import CompileError, Simulator, kernel_options, run_tool
-from pymluops.sim.translator import TranslationError, translate
+from pymluops.sim.translator import PREFIX, TranslationError, translate
 
 __all__ = ["Build", "Input", "warnings_of"]
 
@@ -267,8 +267,8 @@ def warnings_of(command: Sequence[str | Path]) -> str:
         raise CompileError(f"{words[0]}: {error.strerror}") from None
     said = done.stderr.decode("utf-8", "replace")
     if done.returncode != 0:
-        raise CompileError((done.stdout.decode("utf-8", "replace") + said).rstrip("\n"))
-    return said
+        raise CompileError((done.stdout.decode("utf-8", "replace") + said).rstrip("\n").replace(PREFIX, ""))
+    return said.replace(PREFIX, "")
 
 
 def _stem(name: str) -> str:

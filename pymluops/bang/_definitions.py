@@ -28,9 +28,8 @@ from pymluops.sim.translator.tokens import (
     spelled,
     tokenize,
 )
-from pymluops.sim.translator.words import ATTRIBUTES, EXPRESSION_KEYWORDS
+from pymluops.sim.translator.words import ATTRIBUTES, EXPRESSION_KEYWORDS, KERNELS
 
-KERNEL_WORDS = frozenset({"__mlu_entry__", "__mlu_global__"})
 #: Definitions with these words are no functions that the host calls.
 _NO_HOST_FUNCTION = frozenset(
     {
@@ -118,7 +117,7 @@ class _File:
             return None
         at, end = found
         words = {token.text for token in self._tokens[start:at]}
-        is_kernel = bool(words & KERNEL_WORDS)
+        is_kernel = bool(words & KERNELS)
         if not is_kernel and (template or words & _NO_HOST_FUNCTION or self._scope is Scope.MACRO):
             return None
         parameters = self._parameters(at + 1, end)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pymluops.errors import NotInitializedError
+from pymluops.sim.translator import PREFIX
 from pymluops.sim.translator.tokens import (
     CLOSING,
     Kind,
@@ -144,7 +145,7 @@ def _text(value: bytes | None) -> str:
 
 
 def _entry(c: _CEntry) -> Entry:
-    written = _text(c.parameters)
+    written = _text(c.parameters).replace(PREFIX, "")
     signature = Signature(_text(c.name), parameters_of(written), _text(c.head), _text(c.file), c.line)
     if c.what == TEMPLATE:
         return Entry(c.what, signature, (), None, 0, written)

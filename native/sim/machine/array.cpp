@@ -27,6 +27,13 @@ Registry &registry() {
   return *instance;
 }
 
+// The name in the source: the translator puts this before one that the C library has taken.
+const char *name_in_source(const char *name) {
+  constexpr char kPrefix[] = "mlusim_own_";
+  constexpr std::size_t length = sizeof kPrefix - 1;
+  return std::strncmp(name, kPrefix, length) == 0 ? name + length : name;
+}
+
 int index_of(ArraySpace space) { return static_cast<int>(space); }
 
 std::size_t room_of(const Array &array) {
@@ -80,7 +87,7 @@ Array::Array(ArraySpace space_of_array, const Unit *unit_of_array, const char *n
              void **pointer, const void *initial_bytes)
     : space(space_of_array),
       unit(unit_of_array),
-      name(name_of_array),
+      name(name_in_source(name_of_array)),
       bytes(size),
       storage(pointer),
       initial(initial_bytes),

@@ -215,9 +215,10 @@ struct Chosen<Tag, void(Parameters...)> {
   }                                                                                               \
   static_assert(true, "a semicolon follows")
 
+// Kernels return nothing, which chooses among templates of the name too.
 #define MLUOPS_MODULE_KERNEL(line, space, name, ...)                                              \
   MLUOPS_MODULE_ENTRY(__COUNTER__, ::mluops_module::kKernel, line, space #name, "", #__VA_ARGS__, \
-                      (::mluops_module::Chosen<Tag, void __VA_ARGS__>::describe(&entry, &name)))
+                      (::mluops_module::describe<Tag>(&entry, static_cast<void(*) __VA_ARGS__>(&name))))
 #define MLUOPS_MODULE_FUNCTION(line, space, name, ...)                                              \
   MLUOPS_MODULE_ENTRY(__COUNTER__, ::mluops_module::kFunction, line, space #name, "", #__VA_ARGS__, \
                       (::mluops_module::Chosen<Tag, void __VA_ARGS__>::describe(&entry, &name)))

@@ -12,7 +12,8 @@ walked like a file of its own; whether its declarations stand at file scope or i
 The build runs this package before the package around it exists: it imports nothing but the standard library.
 """
 
+from .names import PREFIX
 from .text import TranslationError
 from .translation import translate
 
-__all__ = ["TranslationError", "translate"]
+__all__ = ["PREFIX", "TranslationError", "translate"]

@@ -9,6 +9,7 @@ from .allowances import note_allowances
 from .assembly import AssemblyError, calls_of
 from .declarations import Declaration, Reader, UnreadableError
 from .macros import MacroUses, macros_of, separators_of
+from .names import with_free_names
 from .scopes import Level, Scope, Walk
 from .text import Text, TranslationError
 from .tokens import (
@@ -366,7 +367,7 @@ def translate(text: str, filename: str) -> str:
     TranslationError
         If something in it has no form in C++.
     """
-    text = text.removeprefix("\ufeff")
+    text = with_free_names(text.removeprefix("\ufeff"), filename)
     source = Text(text, filename)
     tokens, directives = tokenize(text)
     for directive in directives:

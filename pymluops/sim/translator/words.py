@@ -5,6 +5,8 @@ MEMORIES = {"__nram__": "nram", "__wram__": "wram", "__mlu_shared__": "sram"}
 LOCAL_MEMORY = "__ldram__"
 CONSTANT_MEMORY = "__mlu_const__"
 DEVICE = "__mlu_device__"
+#: What makes a function a kernel.
+KERNELS = frozenset({"__mlu_entry__", "__mlu_global__"})
 #: Attributes that bang.h defines as `inline`.
 INLINE_ATTRIBUTES = frozenset({"__mlu_func__", "__mlu_vector__", DEVICE})
 INLINE = frozenset({"inline", "__inline", "__inline__"})
