@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -103,6 +104,7 @@ def test_a_compiler_that_is_not_there_is_told(monkeypatch: pytest.MonkeyPatch) -
         bang.compile("void f() {}")
     monkeypatch.setenv("PYMLUOPS_CXX", "")
     monkeypatch.setenv("PATH", "")
+    monkeypatch.setitem(sys.modules, "ziglang", None)
     with pytest.raises(pymluops.NotInitializedError, match=r"there is no C\+\+ compiler: install g\+\+"):
         bang.compile("void f() {}")
 
