@@ -27,9 +27,10 @@ def _kept_between_sessions(request: pytest.FixtureRequest, monkeypatch: pytest.M
 
 @pytest.fixture(scope="module", autouse=True)
 def _simulator() -> Iterator[None]:
-    """The simulator is the default, and has the card that it had when the tests are over."""
+    """The simulator is the default, nobody has chosen a card, and afterwards all is as it was."""
     with pymluops.use("sim") as backend:
         card, chosen = sim.device(), set(_devices._chosen)
+        _devices._chosen.clear()
         yield
         gc.collect()
         with suppress(pymluops.BadParamError):  # the traceback of a test that failed may keep its arrays
