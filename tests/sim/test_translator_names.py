@@ -31,7 +31,7 @@ from translation import translated
         ("int index(int a) { return a; }", "int index(int a) { return a; }"),
         # Kernels.
         ('extern "C" __mlu_entry__ void exp(float *x) {}', 'extern "C++" __mlu_entry__ void exp(float *x) {}'),
-        ('extern "C" { __mlu_global__ void exp(int x); }', 'extern "C" { extern "C++" __mlu_global__ void exp(int x); }'),
+        ('extern "C" { __mlu_entry__ void exp(int); }', 'extern "C" { extern "C++" __mlu_entry__ void exp(int); }'),
         ('extern "C" __mlu_entry__ void add(float *x) {}', 'extern "C" __mlu_entry__ void add(float *x) {}'),
         ('extern "C" void exp(float *x) {}', 'extern "C" void exp(float *x) {}'),
         ("template <class T> __mlu_entry__ void exp(T *x) {}", "template <class T> __mlu_entry__ void exp(T *x) {}"),

@@ -3,10 +3,6 @@
 #include "intrinsics/vector.h"
 #include "mlusim/elementwise.h"
 
-#define MLUSIM_INT_UINT(form, ...) \
-  form(int, __VA_ARGS__);          \
-  form(unsigned int, __VA_ARGS__)
-
 MLUSIM_REALS(MLUSIM_DEFINE_BINARY, __bang_add, arithmetic_loops, kAdd);
 MLUSIM_REALS(MLUSIM_DEFINE_BINARY, __bang_sub, arithmetic_loops, kSub);
 MLUSIM_REALS(MLUSIM_DEFINE_BINARY, __bang_mul, arithmetic_loops, kMul);
@@ -22,19 +18,19 @@ MLUSIM_REALS(MLUSIM_DEFINE_CYCLE, __bang_cycle_mul, arithmetic_loops, kMul);
 MLUSIM_HALF_FLOAT(MLUSIM_DEFINE_BINARY, __bang_add_tz, arithmetic_loops, kAddTowardZero);
 MLUSIM_HALF_FLOAT(MLUSIM_DEFINE_CYCLE, __bang_cycle_add_tz, arithmetic_loops, kAddTowardZero);
 
-MLUSIM_INT_UINT(MLUSIM_DEFINE_BINARY, __bang_add, arithmetic_loops, kAdd);
-MLUSIM_DEFINE_BINARY(int, __bang_sub, arithmetic_loops, kSub)
-MLUSIM_INT_UINT(MLUSIM_DEFINE_BINARY, __bang_mul, arithmetic_loops, kMul);
-MLUSIM_INT_UINT(MLUSIM_DEFINE_SCALAR, __bang_add_scalar, arithmetic_loops, kAdd);
+MLUSIM_INTEGERS(MLUSIM_DEFINE_BINARY, __bang_add, arithmetic_loops, kAdd);
+MLUSIM_INTEGERS(MLUSIM_DEFINE_BINARY, __bang_sub, arithmetic_loops, kSub);
+MLUSIM_INTEGERS(MLUSIM_DEFINE_BINARY, __bang_mul, arithmetic_loops, kMul);
+MLUSIM_INTEGERS(MLUSIM_DEFINE_SCALAR, __bang_add_scalar, arithmetic_loops, kAdd);
 MLUSIM_DEFINE_SCALAR(std::int64_t, __bang_add_scalar, arithmetic_loops, kAdd)
-MLUSIM_DEFINE_SCALAR(int, __bang_sub_scalar, arithmetic_loops, kSub)
-MLUSIM_INT_UINT(MLUSIM_DEFINE_SCALAR, __bang_mul_scalar, arithmetic_loops, kMul);
-MLUSIM_DEFINE_SCALAR(short, __bang_mul_scalar, arithmetic_loops, kMul)
-MLUSIM_DEFINE_CYCLE(int, __bang_cycle_add, arithmetic_loops, kAdd)
-MLUSIM_DEFINE_CYCLE(int, __bang_cycle_mul, arithmetic_loops, kMul)
+MLUSIM_INTEGERS(MLUSIM_DEFINE_SCALAR, __bang_sub_scalar, arithmetic_loops, kSub);
+MLUSIM_INTEGERS(MLUSIM_DEFINE_SCALAR, __bang_mul_scalar, arithmetic_loops, kMul);
+MLUSIM_INTEGERS(MLUSIM_DEFINE_CYCLE, __bang_cycle_add, arithmetic_loops, kAdd);
+MLUSIM_INTEGERS(MLUSIM_DEFINE_CYCLE, __bang_cycle_sub, arithmetic_loops, kSub);
+MLUSIM_INTEGERS(MLUSIM_DEFINE_CYCLE, __bang_cycle_mul, arithmetic_loops, kMul);
 
-MLUSIM_HALF_FLOAT(MLUSIM_DEFINE_BINARY, __bang_div, arithmetic_loops, kDiv);
-MLUSIM_HALF_FLOAT(MLUSIM_DEFINE_SCALAR, __bang_div, arithmetic_loops, kDiv);
+MLUSIM_REALS(MLUSIM_DEFINE_BINARY, __bang_div, arithmetic_loops, kDiv);
+MLUSIM_REALS(MLUSIM_DEFINE_SCALAR, __bang_div, arithmetic_loops, kDiv);
 MLUSIM_WORDS(MLUSIM_DEFINE_BINARY, __bang_div, arithmetic_loops, kDiv);
 MLUSIM_WORDS(MLUSIM_DEFINE_SCALAR, __bang_div, arithmetic_loops, kDiv);
 MLUSIM_WORDS(MLUSIM_DEFINE_BINARY, __bang_rem, arithmetic_loops, kRem);
@@ -43,14 +39,22 @@ MLUSIM_DEFINE_SCALAR(float, __bang_rem, arithmetic_loops, kRem)
 
 MLUSIM_REALS(MLUSIM_DEFINE_BINARY, __bang_maxequal, arithmetic_loops, kMax);
 MLUSIM_REALS(MLUSIM_DEFINE_BINARY, __bang_minequal, arithmetic_loops, kMin);
-MLUSIM_DEFINE_BINARY(int, __bang_maxequal, arithmetic_loops, kMax)
-MLUSIM_DEFINE_BINARY(int, __bang_minequal, arithmetic_loops, kMin)
+MLUSIM_INTEGERS(MLUSIM_DEFINE_BINARY, __bang_maxequal, arithmetic_loops, kMax);
+MLUSIM_INTEGERS(MLUSIM_DEFINE_BINARY, __bang_minequal, arithmetic_loops, kMin);
+MLUSIM_INTEGERS(MLUSIM_DEFINE_CYCLE, __bang_cycle_maxequal, arithmetic_loops, kMax);
+MLUSIM_INTEGERS(MLUSIM_DEFINE_CYCLE, __bang_cycle_minequal, arithmetic_loops, kMin);
+MLUSIM_INTEGERS(MLUSIM_DEFINE_SCALAR, __bang_maxeq_scalar, arithmetic_loops, kMax);
+MLUSIM_INTEGERS(MLUSIM_DEFINE_SCALAR, __bang_mineq_scalar, arithmetic_loops, kMin);
 MLUSIM_REALS(MLUSIM_DEFINE_CYCLE, __bang_cycle_maxequal, arithmetic_loops, kMax);
 MLUSIM_REALS(MLUSIM_DEFINE_CYCLE, __bang_cycle_minequal, arithmetic_loops, kMin);
-MLUSIM_HALF_FLOAT(MLUSIM_DEFINE_SCALAR, __bang_maxeq_scalar, arithmetic_loops, kMax);
-MLUSIM_HALF_FLOAT(MLUSIM_DEFINE_SCALAR, __bang_mineq_scalar, arithmetic_loops, kMin);
-MLUSIM_HALF_FLOAT(MLUSIM_DEFINE_BINARY, __bang_nan_maximum, arithmetic_loops, kNanMax);
-MLUSIM_HALF_FLOAT(MLUSIM_DEFINE_BINARY, __bang_nan_minimum, arithmetic_loops, kNanMin);
+MLUSIM_REALS(MLUSIM_DEFINE_SCALAR, __bang_maxeq_scalar, arithmetic_loops, kMax);
+MLUSIM_REALS(MLUSIM_DEFINE_SCALAR, __bang_mineq_scalar, arithmetic_loops, kMin);
+MLUSIM_REALS(MLUSIM_DEFINE_SCALAR, __bang_maximum_scalar, arithmetic_loops, kNumberMax);
+MLUSIM_REALS(MLUSIM_DEFINE_SCALAR, __bang_minimum_scalar, arithmetic_loops, kNumberMin);
+MLUSIM_REALS(MLUSIM_DEFINE_SCALAR, __bang_nan_maximum_scalar, arithmetic_loops, kNanMax);
+MLUSIM_REALS(MLUSIM_DEFINE_SCALAR, __bang_nan_minimum_scalar, arithmetic_loops, kNanMin);
+MLUSIM_REALS(MLUSIM_DEFINE_BINARY, __bang_nan_maximum, arithmetic_loops, kNanMax);
+MLUSIM_REALS(MLUSIM_DEFINE_BINARY, __bang_nan_minimum, arithmetic_loops, kNanMin);
 MLUSIM_HALF_FLOAT(MLUSIM_DEFINE_CYCLE, __bang_cycle_nan_maximum, arithmetic_loops, kNanMax);
 MLUSIM_HALF_FLOAT(MLUSIM_DEFINE_CYCLE, __bang_cycle_nan_minimum, arithmetic_loops, kNanMin);
 MLUSIM_HALF_FLOAT(MLUSIM_DEFINE_CYCLE, __bang_cycle_maximum, arithmetic_loops, kNumberMax);
@@ -97,8 +101,8 @@ MLUSIM_HALF_FLOAT(MLUSIM_DEFINE_DIV_SCRATCH, __bang_div);
     mlusim::spoiling_binary(MLUSIM_CALL(#name), mlusim::Binary::op, mlusim::type_of<T>(), dst, src0, src1, \
                             elem_count);                                                                   \
   }
-MLUSIM_HALF_FLOAT(MLUSIM_DEFINE_BINARY_SCRATCH, __bang_maximum, kNumberMax);
-MLUSIM_HALF_FLOAT(MLUSIM_DEFINE_BINARY_SCRATCH, __bang_minimum, kNumberMin);
+MLUSIM_REALS(MLUSIM_DEFINE_BINARY_SCRATCH, __bang_maximum, kNumberMax);
+MLUSIM_REALS(MLUSIM_DEFINE_BINARY_SCRATCH, __bang_minimum, kNumberMin);
 MLUSIM_HALF_FLOAT(MLUSIM_DEFINE_BINARY_SCRATCH, __bang_mininum, kNumberMin);
 
 void __bang_maximum(half *dst, const half *src, int distance, int size) {

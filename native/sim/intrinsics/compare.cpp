@@ -100,11 +100,21 @@ MLUSIM_COMPARE(lt, kLt);
 MLUSIM_COMPARE(le, kLe);
 MLUSIM_COMPARE(gt, kGt);
 MLUSIM_COMPARE(ge, kGe);
+MLUSIM_COMPARE(equ, kEqu);
+MLUSIM_COMPARE(neu, kNeu);
+MLUSIM_COMPARE(ltu, kLtu);
+MLUSIM_COMPARE(leu, kLeu);
+MLUSIM_COMPARE(gtu, kGtu);
+MLUSIM_COMPARE(geu, kGeu);
 MLUSIM_HALF_FLOAT(MLUSIM_DEFINE_SCALAR, __bang_ge_const, compare_loops, kGe);
 
-MLUSIM_DEFINE_BINARY(int, __bang_eq, compare_loops, kEq)
-MLUSIM_DEFINE_SCALAR(int, __bang_eq_scalar, compare_loops, kEq)
-MLUSIM_DEFINE_SCALAR(int, __bang_ne_scalar, compare_loops, kNe)
-MLUSIM_DEFINE_SCALAR(int, __bang_lt_scalar, compare_loops, kLt)
-MLUSIM_DEFINE_SCALAR(int, __bang_ge_scalar, compare_loops, kGe)
-MLUSIM_DEFINE_SCALAR(short, __bang_ge_scalar, compare_loops, kGe)
+#define MLUSIM_COMPARE_INTEGERS(name, op)                                           \
+  MLUSIM_INTEGERS(MLUSIM_DEFINE_BINARY, __bang_##name, compare_loops, op);          \
+  MLUSIM_INTEGERS(MLUSIM_DEFINE_SCALAR, __bang_##name##_scalar, compare_loops, op); \
+  MLUSIM_INTEGERS(MLUSIM_DEFINE_CYCLE, __bang_cycle_##name, compare_loops, op)
+MLUSIM_COMPARE_INTEGERS(eq, kEq);
+MLUSIM_COMPARE_INTEGERS(ne, kNe);
+MLUSIM_COMPARE_INTEGERS(lt, kLt);
+MLUSIM_COMPARE_INTEGERS(le, kLe);
+MLUSIM_COMPARE_INTEGERS(gt, kGt);
+MLUSIM_COMPARE_INTEGERS(ge, kGe);

@@ -2,6 +2,7 @@
 #include "mlusim/convert.h"
 
 #include <algorithm>
+#include <vector>
 
 #include "intrinsics/shadow.h"
 #include "intrinsics/vector.h"
@@ -22,8 +23,8 @@ struct Runs {
   std::int64_t dst_stride = 0, src_stride = 0;
 };
 
-// Half and bfloat16 to integer go through float, which is exact.
-void run_short_to_integer(const ConvertWork &work, void *dst, const void *src, std::int64_t count) {
+// Half and bfloat16 to other types go through float, which is exact.
+void run_short(const ConvertWork &work, void *dst, const void *src, std::int64_t count) {
   constexpr std::int64_t kBlock = 512;
   const ConvertLoop loop =
       convert_loops().loop[static_cast<int>(work.to)][static_cast<int>(Type::kFloat)][static_cast<int>(work.rounding)];
@@ -36,10 +37,23 @@ void run_short_to_integer(const ConvertWork &work, void *dst, const void *src, s
   }
 }
 
+// The source, or a copy of it if results that are longer would overwrite elements before they are read.
+const void *kept_source(const ConvertWork &work, const void *dst, const void *src, std::int64_t count) {
+  const char *to = static_cast<const char *>(dst), *from = static_cast<const char *>(src);
+  const std::int64_t bytes = count * size_of(work.from);
+  const bool overlaps = to < from + bytes && from < to + count * size_of(work.to);
+  if (!overlaps || (to <= from && size_of(work.to) <= size_of(work.from))) return src;
+  // Never on the stack, which is not unwound when a launch ends in the middle.
+  static std::vector<char> &copy = *new std::vector<char>;
+  copy.assign(from, from + bytes);
+  return copy.data();
+}
+
 void run(const ConvertWork &work, void *dst, const void *src, std::int64_t count) {
+  src = kept_source(work, dst, src, count);
   const ConvertLoop loop =
       convert_loops().loop[static_cast<int>(work.to)][static_cast<int>(work.from)][static_cast<int>(work.rounding)];
-  if (loop == nullptr) return run_short_to_integer(work, dst, src, count);
+  if (loop == nullptr) return run_short(work, dst, src, count);
   loop(dst, src, static_cast<std::size_t>(count), work.exponent, work.symmetric);
 }
 
@@ -76,7 +90,7 @@ ConvertWork work_of(Rounding rounding, int exponent = 0, bool symmetric = false)
 
 // Integers of 8 bits with a position use -127 .. 127.
 template <typename To>
-constexpr bool kSymmetric = sizeof(To) == 1;
+constexpr bool kSymmetric = sizeof(To) == 1 && std::is_signed<To>::value;
 
 }  // namespace
 }  // namespace mlusim
@@ -144,8 +158,16 @@ MLUSIM_ROUNDINGS(MLUSIM_DEFINE_TO_FIXED, int8, float, __bang_float2int8);
 MLUSIM_ROUNDINGS(MLUSIM_DEFINE_TO_FIXED, int, float, __bang_float2int);
 MLUSIM_DEFINE_TO_FIXED(int, float, __bang_float2int32)
 MLUSIM_ROUNDINGS(MLUSIM_DEFINE_TO_FIXED, int, float, __bang_float2int32);
-MLUSIM_ROUNDINGS(MLUSIM_DEFINE_TO_FIXED, int, half, __bang_half2int32);
-MLUSIM_ROUNDINGS(MLUSIM_DEFINE_TO_FIXED, int, bfloat16_t, __bang_bfloat162int32);
+MLUSIM_ALL_ROUNDINGS(MLUSIM_DEFINE_TO_FIXED, int, half, __bang_half2int32);
+MLUSIM_ROUNDINGS(MLUSIM_DEFINE_TO_FIXED, unsigned char, float, __bang_float2uint8);
+MLUSIM_ROUNDINGS(MLUSIM_DEFINE_TO_FIXED, unsigned short, float, __bang_float2uint16);
+MLUSIM_ROUNDINGS(MLUSIM_DEFINE_TO_FIXED, unsigned int, float, __bang_float2uint32);
+MLUSIM_ALL_ROUNDINGS(MLUSIM_DEFINE_CONVERT, bfloat16_t, half, __bang_half2bfloat16);
+MLUSIM_ALL_ROUNDINGS(MLUSIM_DEFINE_CONVERT, half, bfloat16_t, __bang_bfloat162half);
+MLUSIM_ALL_ROUNDINGS(MLUSIM_DEFINE_TO_FIXED, signed char, bfloat16_t, __bang_bfloat162int8);
+MLUSIM_ALL_ROUNDINGS(MLUSIM_DEFINE_TO_FIXED, short, bfloat16_t, __bang_bfloat162int16);
+MLUSIM_ALL_ROUNDINGS(MLUSIM_DEFINE_TO_FIXED, int, bfloat16_t, __bang_bfloat162int32);
+MLUSIM_ALL_ROUNDINGS(MLUSIM_DEFINE_CONVERT, unsigned char, bfloat16_t, __bang_bfloat162uchar);
 MLUSIM_ROUNDINGS(MLUSIM_DEFINE_CONVERT, unsigned char, float, __bang_float2uchar);
 
 MLUSIM_DEFINE_FROM_FIXED(float, int16, __bang_int162float)
@@ -162,8 +184,15 @@ MLUSIM_DEFINE_CONVERT_RUNS(half, unsigned char, __bang_uchar2half)
 MLUSIM_DEFINE_FROM_FIXED(float, int, __bang_int2float)
 MLUSIM_DEFINE_FROM_FIXED(float, int, __bang_int322float)
 MLUSIM_ROUNDINGS(MLUSIM_DEFINE_FROM_FIXED, float, int, __bang_int322float);
-MLUSIM_ROUNDINGS(MLUSIM_DEFINE_FROM_FIXED, half, int, __bang_int322half);
-MLUSIM_ROUNDINGS(MLUSIM_DEFINE_FROM_FIXED, bfloat16_t, int, __bang_int322bfloat16);
+MLUSIM_ALL_ROUNDINGS(MLUSIM_DEFINE_FROM_FIXED, half, int, __bang_int322half);
+MLUSIM_ROUNDINGS(MLUSIM_DEFINE_FROM_FIXED, half, int16, __bang_int162half);
+MLUSIM_DEFINE_FROM_FIXED(float, unsigned char, __bang_uint82float)
+MLUSIM_DEFINE_FROM_FIXED(float, unsigned short, __bang_uint162float)
+MLUSIM_DEFINE_FROM_FIXED(float, unsigned int, __bang_uint322float)
+MLUSIM_ALL_ROUNDINGS(MLUSIM_DEFINE_FROM_FIXED, bfloat16_t, int, __bang_int322bfloat16);
+MLUSIM_ALL_ROUNDINGS(MLUSIM_DEFINE_FROM_FIXED, bfloat16_t, short, __bang_int162bfloat16);
+MLUSIM_ALL_ROUNDINGS(MLUSIM_DEFINE_FROM_FIXED, bfloat16_t, signed char, __bang_int82bfloat16);
+MLUSIM_DEFINE_CONVERT(bfloat16_t, unsigned char, __bang_uchar2bfloat16)
 
 MLUSIM_DEFINE_BETWEEN_INTEGERS(int, signed char, __bang_char2int)
 MLUSIM_DEFINE_BETWEEN_INTEGERS(short, signed char, __bang_char2short)
@@ -172,6 +201,11 @@ MLUSIM_DEFINE_BETWEEN_INTEGERS(signed char, short, __bang_short2char)
 MLUSIM_DEFINE_BETWEEN_INTEGERS(signed char, int, __bang_int2char)
 MLUSIM_DEFINE_BETWEEN_INTEGERS(short, int, __bang_int2short)
 MLUSIM_DEFINE_BETWEEN_INTEGERS(short, int, __bang_int322int16)
+MLUSIM_DEFINE_BETWEEN_INTEGERS(signed char, int, __bang_int322int8)
+MLUSIM_DEFINE_BETWEEN_INTEGERS(int, short, __bang_int162int32)
+MLUSIM_DEFINE_BETWEEN_INTEGERS(signed char, short, __bang_int162int8)
+MLUSIM_DEFINE_BETWEEN_INTEGERS(int, signed char, __bang_int82int32)
+MLUSIM_DEFINE_BETWEEN_INTEGERS(short, signed char, __bang_int82int16)
 MLUSIM_DEFINE_TO_FIXED(int, unsigned char, __bang_uchar2int32)
 MLUSIM_DEFINE_FROM_FIXED(unsigned char, int, __bang_int322uchar)
 

@@ -8,6 +8,8 @@
     return mlusim::any_cpu::convert_value<To>(mlusim::rounding_of(#name), mlusim::any_cpu::value_of(a)); \
   }
 MLUSIM_ALL_VALUE_CONVERSIONS(MLUSIM_DEFINE_CONVERT_VALUE);
+MLUSIM_ALL_BFLOAT16_VALUE_CONVERSIONS(MLUSIM_DEFINE_CONVERT_VALUE);
+MLUSIM_DEFINE_CONVERT_VALUE(half, unsigned short, __ushort2half)
 MLUSIM_DEFINE_CONVERT_VALUE(int, float, __float2int32)
 MLUSIM_ROUNDINGS(MLUSIM_DEFINE_CONVERT_VALUE, int, float, __float2int32);
 MLUSIM_DEFINE_CONVERT_VALUE(int, half, __half2int32)

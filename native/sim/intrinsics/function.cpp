@@ -8,16 +8,23 @@ MLUSIM_REALS(MLUSIM_DEFINE_UNARY, __bang_relu, kRelu);
 MLUSIM_REALS(MLUSIM_DEFINE_UNARY, __bang_abs, kAbs);
 MLUSIM_DEFINE_UNARY(int, __bang_abs, kAbs)
 MLUSIM_DEFINE_UNARY(float, __bang_recip, kRecip)
+MLUSIM_DEFINE_UNARY(bfloat16_t, __bang_recip, kRecip)
 MLUSIM_DEFINE_UNARY(float, __bang_sqrt, kSqrt)
 MLUSIM_DEFINE_UNARY(bfloat16_t, __bang_sqrt, kSqrt)
 MLUSIM_DEFINE_UNARY(float, __bang_rsqrt, kRsqrt)
+MLUSIM_DEFINE_UNARY(bfloat16_t, __bang_rsqrt, kRsqrt)
 MLUSIM_DEFINE_UNARY(float, __bang_pow2, kPow2)
+MLUSIM_DEFINE_UNARY(bfloat16_t, __bang_pow2, kPow2)
 MLUSIM_DEFINE_UNARY(float, __bang_log, kLog2)
+MLUSIM_DEFINE_UNARY(bfloat16_t, __bang_log, kLog2)
 MLUSIM_DEFINE_UNARY(float, __bang_log2, kLog2)
 MLUSIM_DEFINE_UNARY(float, __bang_sin, kSin)
+MLUSIM_DEFINE_UNARY(bfloat16_t, __bang_sin, kSin)
 MLUSIM_DEFINE_UNARY(float, __bang_cos, kCos)
+MLUSIM_DEFINE_UNARY(bfloat16_t, __bang_cos, kCos)
 MLUSIM_DEFINE_UNARY(float, __bang_floor, kFloor)
 MLUSIM_DEFINE_UNARY(float, __bang_round, kRound)
+MLUSIM_DEFINE_UNARY(float, __bang_nearbyint, kRound)
 
 MLUSIM_HALF_FLOAT(MLUSIM_DEFINE_UNARY, __bang_active_abs, kAbs);
 MLUSIM_HALF_FLOAT(MLUSIM_DEFINE_UNARY, __bang_active_sign, kSign);

@@ -97,6 +97,12 @@ enum class Binary {
   kLe,
   kGt,
   kGe,
+  kEqu,  // the same, or one is NaN
+  kNeu,
+  kLtu,
+  kLeu,
+  kGtu,
+  kGeu,
   kCount
 };
 

@@ -404,6 +404,16 @@ MLUSIM_BFLOAT16_PRODUCTS(MLUSIM_DEFINE_CONV_REAL_PARTIAL, __bang_conv_partial);
 MLUSIM_MLP_PRODUCTS(MLUSIM_DEFINE_MLP, __bang_mlp);
 MLUSIM_MLP_PRODUCTS(MLUSIM_DEFINE_MLP_BIAS, __bang_mlp);
 MLUSIM_DEFINE_MLP_BIAS(float, int, int16, __bang_mlp)
+#define MLUSIM_DEFINE_MLP_REAL(T, S, F, name)                                                               \
+  void name(T *dst, const S *src, const F *weight, int height, int width) {                                 \
+    mlusim::mlp(MLUSIM_CALL(#name), dst, mlusim::number_of<T>(), MLUSIM_NUMBERS(S, src), MLUSIM_NO_NUMBERS, \
+                MLUSIM_NUMBERS(F, weight), height, width, 0);                                               \
+  }
+MLUSIM_DEFINE_MLP_REAL(half, half, half, __bang_mlp)
+MLUSIM_DEFINE_MLP_REAL(float, half, half, __bang_mlp)
+MLUSIM_DEFINE_MLP_REAL(float, float, float, __bang_mlp)
+MLUSIM_DEFINE_MLP_REAL(bfloat16_t, bfloat16_t, bfloat16_t, __bang_mlp)
+MLUSIM_DEFINE_MLP_REAL(float, bfloat16_t, bfloat16_t, __bang_mlp)
 
 void __bang_expand_channel_mul(float *dst, const float *weight, const float *ones, const float *src, int rows,
                                int channels) {

@@ -1,4 +1,4 @@
-// __bang_add_scalar and __bang_sub_scalar of unsigned numbers, which wrap.
+// __bang_add_scalar and __bang_sub_scalar of unsigned numbers of 64 bits, which wrap.
 #include "intrinsics/map.h"
 #include "mlusim/elementwise.h"
 
@@ -7,5 +7,4 @@
     mlusim::map_vector(MLUSIM_CALL(#name), dst, src, elem_count, [value](T element) { return element sign value; }); \
   }
 MLUSIM_DEFINE_UNSIGNED(std::uint64_t, __bang_add_scalar, +)
-MLUSIM_DEFINE_UNSIGNED(unsigned int, __bang_sub_scalar, -)
 MLUSIM_DEFINE_UNSIGNED(std::uint64_t, __bang_sub_scalar, -)

@@ -55,6 +55,8 @@ _STD = """
     thread transform tuple unique unordered_map valarray variant vector ws
 """
 #: Of the headers that `bang.h` includes, and of those that host code includes most.
-C_NAMES = frozenset({*_OTHERS.split(), *(name + suffix for name in _MATH.split() for suffix in ("", "f", "l"))})
+C_NAMES = frozenset(
+    {"min", "max", *_OTHERS.split(), *(name + suffix for name in _MATH.split() for suffix in ("", "f", "l"))}
+)
 #: What `using namespace std` makes ambiguous.
 STD_NAMES = frozenset(_STD.split())

@@ -75,7 +75,7 @@ def _at_file_scope(
 def _kernels_of_c(
     source: Text, tokens: Sequence[Token], directives: Sequence[Directive]
 ) -> Iterator[tuple[Token, Token | None]]:
-    """Where kernels begin whose names are taken, and the string that says they have the linkage of C, if there is one."""
+    """Where kernels begin whose names are taken, and the string that gives them the linkage of C, if there is one."""
     for i, level in _at_file_scope(source, tokens, directives):
         if tokens[i].text not in C_NAMES or i + 1 == len(tokens) or tokens[i + 1].text != "(":
             continue

@@ -32,6 +32,7 @@ DTYPES: dict[str, Any] = {
 REALS = ("half", "float", "bfloat16_t")
 HALF_FLOAT = ("half", "float")
 WORDS = ("short", "unsigned short", "int", "unsigned int")
+INTEGERS = ("char", "signed char", "unsigned char", *WORDS)
 
 #: ``run(arch, function, *arguments)`` calls a host function of a test's source.
 Run = Callable[..., Outcome]

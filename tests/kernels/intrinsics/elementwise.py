@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from kernels.intrinsics.calls import HALF_FLOAT, REALS, WORDS
+from kernels.intrinsics.calls import HALF_FLOAT, INTEGERS, REALS, WORDS
 
 Oracle = Callable[..., np.ndarray]
 
@@ -30,6 +30,10 @@ def bits(operation: Callable[..., Any]) -> Oracle:
 
 def packed(condition: Callable[..., Any]) -> Oracle:
     return lambda a, b: np.packbits(condition(a, b), bitorder="little")
+
+
+def or_unordered(condition: Callable[..., Any]) -> Callable[..., Any]:
+    return lambda a, b: condition(a, b) | np.isnan(a) | np.isnan(b)
 
 
 def larger(a: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -123,20 +127,20 @@ BINARY = [
     *of_types("__bang_add", REALS, ADD),
     *of_types("__bang_sub", REALS, SUB),
     *of_types("__bang_mul", REALS, MUL),
-    *of_types("__bang_add", ("int", "unsigned int"), ADD, 372),
-    *of_types("__bang_sub", ("int",), SUB, 372),
-    *of_types("__bang_mul", ("int", "unsigned int"), MUL, 372),
+    *of_types("__bang_add", INTEGERS, ADD, 372),
+    *of_types("__bang_sub", INTEGERS, SUB, 372),
+    *of_types("__bang_mul", INTEGERS, MUL, 372),
     *of_types("__bang_add_tz", HALF_FLOAT, add_toward_zero),
-    *of_types("__bang_div", (*HALF_FLOAT, *WORDS), divide, 300, without=372),
+    *of_types("__bang_div", (*REALS, *WORDS), divide, 300, without=372),
     *of_types("__bang_rem", WORDS, remainder, 300, without=372),
     *of_types("__bang_maxequal", REALS, larger),
     *of_types("__bang_minequal", REALS, smaller),
-    *of_types("__bang_maxequal", ("int",), larger, 372),
-    *of_types("__bang_minequal", ("int",), smaller, 372),
-    *of_types("__bang_nan_maximum", HALF_FLOAT, nan_larger, 300),
-    *of_types("__bang_nan_minimum", HALF_FLOAT, nan_smaller, 300),
-    *of_types("__bang_maximum", HALF_FLOAT, number_larger, 300),
-    *of_types("__bang_minimum", HALF_FLOAT, number_smaller, 300),
+    *of_types("__bang_maxequal", INTEGERS, larger, 372),
+    *of_types("__bang_minequal", INTEGERS, smaller, 372),
+    *of_types("__bang_nan_maximum", REALS, nan_larger, 300),
+    *of_types("__bang_nan_minimum", REALS, nan_smaller, 300),
+    *of_types("__bang_maximum", REALS, number_larger, 300),
+    *of_types("__bang_minimum", REALS, number_smaller, 300),
     *of_types("__bang_mininum", HALF_FLOAT, number_smaller, 300),
     *of_types("__bang_band", ("char",), BAND),
     *of_types("__bang_bor", ("char",), BOR),
@@ -147,38 +151,42 @@ BINARY = [
     *of_types("__bang_band", ("float", "signed char"), BAND, 372),
     *of_types("__bang_bor", ("signed char",), BOR, 372),
     *of_types("__bang_bxor", ("signed char",), BXOR, 372),
-    *of_types("__bang_eq", ("int",), truth(np.equal), 372),
 ]
 SCALAR = [
     *of_types("__bang_add_scalar", REALS, ADD),
     *of_types("__bang_sub_scalar", REALS, SUB),
     *of_types("__bang_mul_scalar", REALS, MUL),
-    *of_types("__bang_add_scalar", ("int", "unsigned int", "std::int64_t"), ADD, 372),
-    *of_types("__bang_sub_scalar", ("int",), SUB, 372),
-    *of_types("__bang_mul_scalar", ("int", "unsigned int", "short"), MUL, 372),
+    *of_types("__bang_add_scalar", (*INTEGERS, "std::int64_t"), ADD, 372),
+    *of_types("__bang_sub_scalar", INTEGERS, SUB, 372),
+    *of_types("__bang_mul_scalar", INTEGERS, MUL, 372),
     *of_types("__bang_add_const", HALF_FLOAT, ADD),
     *of_types("__bang_sub_const", HALF_FLOAT, SUB),
     *of_types("__bang_mul_const", HALF_FLOAT, MUL),
     *of_types("__bang_ge_const", HALF_FLOAT, truth(np.greater_equal)),
-    *of_types("__bang_div", (*HALF_FLOAT, *WORDS), divide, 300, without=372),
+    *of_types("__bang_div", (*REALS, *WORDS), divide, 300, without=372),
     *of_types("__bang_rem", ("float", *WORDS), remainder, 300, without=372),
-    *of_types("__bang_maxeq_scalar", HALF_FLOAT, larger, 300),
-    *of_types("__bang_mineq_scalar", HALF_FLOAT, smaller, 300),
+    *of_types("__bang_maxeq_scalar", REALS, larger, 300),
+    *of_types("__bang_mineq_scalar", REALS, smaller, 300),
+    *of_types("__bang_maxeq_scalar", INTEGERS, larger, 372),
+    *of_types("__bang_mineq_scalar", INTEGERS, smaller, 372),
+    *of_types("__bang_maximum_scalar", REALS, number_larger, 392),
+    *of_types("__bang_minimum_scalar", REALS, number_smaller, 392),
+    *of_types("__bang_nan_maximum_scalar", REALS, nan_larger, 392),
+    *of_types("__bang_nan_minimum_scalar", REALS, nan_smaller, 392),
     *of_types("__bang_band_scalar", (*HALF_FLOAT, *LOGIC_INTEGERS), BAND, 300),
     *of_types("__bang_bor_scalar", (*HALF_FLOAT, *LOGIC_INTEGERS), BOR, 300),
     *of_types("__bang_bxor_scalar", (*HALF_FLOAT, *LOGIC_INTEGERS), BXOR, 300),
     *of_types("__bang_ge_scalar", REALS, truth(np.greater_equal)),
-    *of_types("__bang_eq_scalar", ("int",), truth(np.equal), 372),
-    *of_types("__bang_ne_scalar", ("int",), truth(np.not_equal), 372),
-    *of_types("__bang_lt_scalar", ("int",), truth(np.less), 372),
-    *of_types("__bang_ge_scalar", ("int", "short"), truth(np.greater_equal), 372),
 ]
 CYCLE = [
     *of_types("__bang_cycle_add", REALS, ADD),
     *of_types("__bang_cycle_sub", REALS, SUB),
     *of_types("__bang_cycle_mul", REALS, MUL),
-    *of_types("__bang_cycle_add", ("int",), ADD, 372),
-    *of_types("__bang_cycle_mul", ("int",), MUL, 372),
+    *of_types("__bang_cycle_add", INTEGERS, ADD, 372),
+    *of_types("__bang_cycle_sub", INTEGERS, SUB, 372),
+    *of_types("__bang_cycle_mul", INTEGERS, MUL, 372),
+    *of_types("__bang_cycle_maxequal", INTEGERS, larger, 372),
+    *of_types("__bang_cycle_minequal", INTEGERS, smaller, 372),
     *of_types("__bang_cycle_add_tz", HALF_FLOAT, add_toward_zero),
     *of_types("__bang_cycle_maxequal", REALS, larger),
     *of_types("__bang_cycle_minequal", REALS, smaller),
@@ -201,6 +209,13 @@ for suffix, condition in COMPARE.items():
     BINARY += of_types(f"__bang_{suffix}", REALS, truth(condition))
     CYCLE += of_types(f"__bang_cycle_{suffix}", REALS, truth(condition))
     PACKED += of_types(f"__bang_{suffix}_bitindex", REALS, packed(condition))
+    BINARY += of_types(f"__bang_{suffix}", INTEGERS, truth(condition), 372)
+    CYCLE += of_types(f"__bang_cycle_{suffix}", INTEGERS, truth(condition), 372)
+    SCALAR += of_types(f"__bang_{suffix}_scalar", INTEGERS, truth(condition), 372)
+    BINARY += of_types(f"__bang_{suffix}u", REALS, truth(or_unordered(condition)), 392)
+    CYCLE += of_types(f"__bang_cycle_{suffix}u", REALS, truth(or_unordered(condition)), 392)
+    SCALAR += of_types(f"__bang_{suffix}u_scalar", REALS, truth(or_unordered(condition)), 392)
+    PACKED += of_types(f"__bang_{suffix}u_bitindex", REALS, packed(or_unordered(condition)), 392)
     if suffix != "ge":
         SCALAR += of_types(f"__bang_{suffix}_scalar", REALS, truth(condition), 300)
 for suffix, oracle in {"and": AND, "or": OR, "xor": XOR}.items():
@@ -253,6 +268,8 @@ UNARY = [
     *of_types("__bang_sqrt", ("float", "bfloat16_t"), lambda a: np.sqrt(a.astype(np.float32)).astype(a.dtype), 372),
     *of_types("__bang_floor", ("float",), np.floor, 301),
     *of_types("__bang_round", ("float",), np.rint, 301),
+    *of_types("__bang_nearbyint", ("float",), np.rint, 392),
+    *of_types("__bang_recip", ("bfloat16_t",), one_over, 392),
     *of_types("__bang_active_abs", HALF_FLOAT, np.abs),
     *of_types("__bang_active_sign", HALF_FLOAT, lambda a: np.where(a >= 0, 1, -1).astype(a.dtype)),
     *of_types("__bang_active_relu", HALF_FLOAT, relu),
@@ -264,12 +281,12 @@ UNARY = [
 ]
 # As near as the C library and NumPy are to each other.
 NEARLY = [
-    *of_types("__bang_rsqrt", ("float",), RSQRT, 300),
-    *of_types("__bang_pow2", ("float",), through_double(np.exp2), 300),
-    *of_types("__bang_log", ("float",), through_double(np.log2), 300),
+    *of_types("__bang_rsqrt", ("float", "bfloat16_t"), RSQRT, 300),
+    *of_types("__bang_pow2", ("float", "bfloat16_t"), through_double(np.exp2), 300),
+    *of_types("__bang_log", ("float", "bfloat16_t"), through_double(np.log2), 300),
     *of_types("__bang_log2", ("float",), through_double(np.log2), 372),
-    *of_types("__bang_sin", ("float",), through_double(np.sin), 300),
-    *of_types("__bang_cos", ("float",), through_double(np.cos), 300),
+    *of_types("__bang_sin", ("float", "bfloat16_t"), through_double(np.sin), 300),
+    *of_types("__bang_cos", ("float", "bfloat16_t"), through_double(np.cos), 300),
     *of_types("__bang_active_rsqrt", HALF_FLOAT, RSQRT),
     *of_types("__bang_active_rsqrthp", HALF_FLOAT, RSQRT),
     *of_types("__bang_active_log", HALF_FLOAT, LOG),

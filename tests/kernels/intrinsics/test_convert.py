@@ -119,10 +119,21 @@ MORE_TO_FIXED = [
     *((f"__bang_float2int32_{r}", "int", "float", r) for r in ROUNDINGS if r not in ("tz", "rd")),
     *((f"__bang_half2int32_{r}", "int", "half", r) for r in ROUNDINGS if r not in ("tz", "rd")),
     *((f"__bang_bfloat162int32_{r}", "int", "bfloat16_t", r) for r in ROUNDINGS),
+    *((f"__bang_bfloat162int16_{r}", "short", "bfloat16_t", r) for r in ROUNDINGS),
+    *((f"__bang_bfloat162int8_{r}", "signed char", "bfloat16_t", r) for r in ROUNDINGS),
+    *((f"__bang_float2uint8_{r}", "unsigned char", "float", r) for r in ROUNDINGS),
+    *((f"__bang_float2uint16_{r}", "unsigned short", "float", r) for r in ROUNDINGS),
+    *((f"__bang_float2uint32_{r}", "unsigned int", "float", r) for r in ROUNDINGS),
+    ("__bang_half2int32", "int", "half", "tz"),
+    ("__bang_bfloat162int32", "int", "bfloat16_t", "tz"),
+    ("__bang_bfloat162int16", "short", "bfloat16_t", "tz"),
+    ("__bang_bfloat162int8", "signed char", "bfloat16_t", "tz"),
 ]
 # Without.
 TO_INTEGER = [
     *((f"__bang_float2uchar_{r}", "unsigned char", "float", r) for r in ROUNDINGS),
+    *((f"__bang_bfloat162uchar_{r}", "unsigned char", "bfloat16_t", r) for r in ROUNDINGS),
+    ("__bang_bfloat162uchar", "unsigned char", "bfloat16_t", "tz"),
     *((f"__bang_half2short_{r}", "short", "half", r) for r in ROUNDINGS),
     ("__bang_half2char_dn", "signed char", "half", "dn"),
     ("__bang_half2uchar_dn", "unsigned char", "half", "dn"),
@@ -147,6 +158,16 @@ MORE_FROM_FIXED = [
     *((f"__bang_int322float_{r}", "float", "int", r) for r in ROUNDINGS if r not in ("rn", "rd")),
     *((f"__bang_int322half_{r}", "half", "int", r) for r in ROUNDINGS),
     *((f"__bang_int322bfloat16_{r}", "bfloat16_t", "int", r) for r in ROUNDINGS),
+    *((f"__bang_int162bfloat16_{r}", "bfloat16_t", "short", r) for r in ROUNDINGS),
+    *((f"__bang_int82bfloat16_{r}", "bfloat16_t", "signed char", r) for r in ROUNDINGS),
+    *((f"__bang_int162half_{r}", "half", "short", r) for r in ROUNDINGS),
+    ("__bang_int322half", "half", "int", "tz"),
+    ("__bang_int322bfloat16", "bfloat16_t", "int", "tz"),
+    ("__bang_int162bfloat16", "bfloat16_t", "short", "tz"),
+    ("__bang_int82bfloat16", "bfloat16_t", "signed char", "tz"),
+    ("__bang_uint82float", "float", "unsigned char", "tz"),
+    ("__bang_uint162float", "float", "unsigned short", "tz"),
+    ("__bang_uint322float", "float", "unsigned int", "tz"),
 ]
 FROM_INTEGER = [("__bang_short2half", "half", "short", "tz"), ("__bang_uchar2half", "half", "unsigned char", "tz")]
 BETWEEN = [
@@ -157,11 +178,22 @@ BETWEEN = [
     ("__bang_int2char", "signed char", "int"),
     ("__bang_int2short", "short", "int"),
     ("__bang_int322int16", "short", "int"),
+    ("__bang_int322int8", "signed char", "int"),
+    ("__bang_int162int32", "int", "short"),
+    ("__bang_int162int8", "signed char", "short"),
+    ("__bang_int82int32", "int", "signed char"),
+    ("__bang_int82int16", "short", "signed char"),
 ]
 WIDEN = [
     ("__bang_half2float", "half"),
     ("__bang_bfloat162float", "bfloat16_t"),
     *((f"__bang_bfloat162float_{r}", "bfloat16_t") for r in ROUNDINGS),
+]
+#: Between the short formats, and bytes to bfloat16.
+SHORT = [
+    *((f"__bang_half2bfloat16{r and f'_{r}'}", "bfloat16_t", "half", r or "tz") for r in ("", *ROUNDINGS)),
+    *((f"__bang_bfloat162half{r and f'_{r}'}", "half", "bfloat16_t", r or "tz") for r in ("", *ROUNDINGS)),
+    ("__bang_uchar2bfloat16", "bfloat16_t", "unsigned char", "tz"),
 ]
 BYTES_TO_INTEGERS = "__bang_uchar2int32(D(int), A(unsigned char), N(0), N(1))"
 INTEGERS_TO_BYTES = "__bang_int322uchar(D(unsigned char), A(int), N(0), N(1))"
@@ -172,13 +204,13 @@ OLD_HALF2UCHAR = "__bang_half2uchar_dn(D(unsigned char), A(half), B(half), N(0))
 #: Of the conversions of single values: what the parts of their names mean.
 VALUE_TYPES = {
     "half": "half", "float": "float", "char": "char", "uchar": "unsigned char", "short": "short",
-    "ushort": "unsigned short", "int": "int", "uint": "unsigned int",
+    "ushort": "unsigned short", "int": "int", "uint": "unsigned int", "bfloat16": "bfloat16_t",
 }  # fmt: skip
 VALUES = [
     (source, to)
     for source in VALUE_TYPES
     for to in VALUE_TYPES
-    if source != to and ("half" in (source, to) or "float" in (source, to))
+    if source != to and {"half", "float", "bfloat16"} & {source, to}
 ]
 
 
@@ -208,7 +240,8 @@ def value_names(arch: int) -> list[tuple[str, str, str, str]]:
     found = []
     for source, to in VALUES:
         for rounding in ("", *ROUNDINGS):
-            if since(arch, rounding) and (source, to, rounding) != ("ushort", "half", ""):
+            newest = "bfloat16" in (source, to) or (source, to, rounding) == ("ushort", "half", "")
+            if since(arch, rounding) and (arch >= 392 or not newest):
                 found.append((value_name(source, to, rounding), source, to, rounding or "tz"))
     if arch >= 372:
         found += [
@@ -231,6 +264,7 @@ def statements(arch: int) -> list[str]:
     found += [fixed_runs(name, to, source) for name, to, source, _ in FROM_FIXED if name in RUNS_FROM_FIXED]
     found += [form(name, to, source) for name, to, source, _ in FROM_INTEGER for form in (plain, runs)]
     found += [f"{name}(D({to}), A({source}), N(0), N(1), N(2))" for name, to, source in BETWEEN if arch >= 372]
+    found += [plain(name, to, source) for name, to, source, _ in SHORT if arch >= 392]
     found += [plain(name, "float", source) for name, source in WIDEN if arch >= 372 or source == "half"]
     found += [runs("__bang_half2float", "float", "half"), OLD_FLOAT2INT, OLD_INT2FLOAT, OLD_HALF2UCHAR]
     return found + [value_call(name, source) for name, source, _, _ in value_names(arch)]
@@ -240,8 +274,10 @@ RUNS_FROM_FIXED = ("__bang_int82half", "__bang_fix82half")
 
 
 def has(arch: int, name: str, rounding: str) -> bool:
-    if "bfloat162int" in name or ("2bfloat16" in name and "int" in name):
+    if "bfloat162int" in name or "bfloat162uchar" in name or ("2bfloat16" in name and "int" in name):
         return arch >= 392
+    if "uint" in name or "int162half_" in name or name == "__bang_int322half":
+        return arch >= 372
     return since(arch, rounding) and (arch >= 372 or not newer(name))
 
 
@@ -323,6 +359,14 @@ def test_from_integers(
 ) -> None:
     a = values(np.random.default_rng(8), source, 384)
     done = convert(arch)(plain(name, to, source), a, dst=np.empty(384, DTYPES[to]), numbers=[384])
+    assert_same(done.dst, rounded(a.astype(np.float64), DTYPES[to], rounding))
+
+
+@pytest.mark.sampled("name")
+@pytest.mark.parametrize(("name", "to", "source", "rounding"), SHORT)
+def test_between_short_numbers(name: str, to: str, source: str, rounding: str, convert: Callable[[int], Calls]) -> None:
+    a = values(np.random.default_rng(14), source, 700)
+    done = convert(592)(plain(name, to, source), a, dst=np.empty(700, DTYPES[to]), numbers=[700])
     assert_same(done.dst, rounded(a.astype(np.float64), DTYPES[to], rounding))
 
 

@@ -79,6 +79,20 @@ def mlp_call(to: str, src: str, kernel: str, bias: bool) -> str:
     return f"{{ {LINEAR} __bang_mlp(D({to}), A({src}), {more}W({kernel}), N(1), N(2), N(3)); }}"
 
 
+#: Of mlp without a position: result, source, weight.
+MLP_REAL = [
+    ("half", "half", "half"),
+    ("float", "half", "half"),
+    ("float", "float", "float"),
+    ("bfloat16_t", "bfloat16_t", "bfloat16_t"),
+    ("float", "bfloat16_t", "bfloat16_t"),
+]
+
+
+def mlp_real_call(to: str, src: str, kernel: str) -> str:
+    return f"{{ {LINEAR} __bang_mlp(D({to}), A({src}), W({kernel}), N(1), N(2)); }}"
+
+
 def conv_call(name: str, to: str, src: str, kernel: str, more: bool, dilations: int) -> str:
     """N(1) to N(8) are sizes; then position and dilations, packed into one number each."""
     numbers = [f"N({i})" for i in range(1, 9)]
@@ -135,6 +149,8 @@ NOT_IN_WRAM = "__bang_matmul(D(float), A(float), B(float), N(1), N(2), N(3))"
 
 def statements(arch: int) -> list[str]:
     found = [mlp_call(*kinds, bias) for kinds in MLP for bias in (False, True)] + [mlp_call(*WIDE, True), BACK]
+    if arch >= 372:
+        found += [mlp_real_call(*kinds) for kinds in MLP_REAL if arch >= 392 or "bfloat16_t" not in kinds]
     found += [
         conv_call(name, *kinds, more, dilations)
         for (name, more), types in conv_types(arch).items()
@@ -391,6 +407,16 @@ def test_mlp(kinds: tuple[str, str, str], bias: bool, calls: Callable[[int], Cal
         assert_same(done.dst, expected)
 
     check()
+
+
+@pytest.mark.parametrize("kinds", MLP_REAL)
+def test_mlp_of_real_numbers(kinds: tuple[str, str, str], calls: Callable[[int], Calls]) -> None:
+    to, src, kernel = kinds
+    rng = np.random.default_rng(5)
+    a, b = drawn(rng, src, 64), drawn(rng, kernel, 64 * 64).reshape(64, 64)
+    expected = rounded(product_of(a[None].astype(np.float64), b[:40].astype(np.float64))[0], to)
+    done = calls(592)(mlp_real_call(*kinds), a, by_lane(b), dst=np.empty_like(expected), numbers=[b.nbytes, 40, 64])
+    assert_same(done.dst, expected)
 
 
 # ---- Others ----------------------------------------------------------------------------------------------------------

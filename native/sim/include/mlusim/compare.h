@@ -26,12 +26,16 @@ MLUSIM_REALS(MLUSIM_SCALAR, __bang_le_scalar);
 MLUSIM_REALS(MLUSIM_SCALAR, __bang_gt_scalar);
 #endif
 #if MLUSIM_SINCE(372)
-MLUSIM_BINARY(int, __bang_eq);
-MLUSIM_SCALAR(int, __bang_eq_scalar);
-MLUSIM_SCALAR(int, __bang_ne_scalar);
-MLUSIM_SCALAR(int, __bang_lt_scalar);
-MLUSIM_SCALAR(int, __bang_ge_scalar);
-MLUSIM_SCALAR(short, __bang_ge_scalar);
+#define MLUSIM_INTEGER_COMPARISON(name)                   \
+  MLUSIM_INTEGERS(MLUSIM_BINARY, __bang_##name);          \
+  MLUSIM_INTEGERS(MLUSIM_SCALAR, __bang_##name##_scalar); \
+  MLUSIM_INTEGERS(MLUSIM_CYCLE, __bang_cycle_##name)
+MLUSIM_INTEGER_COMPARISON(eq);
+MLUSIM_INTEGER_COMPARISON(ne);
+MLUSIM_INTEGER_COMPARISON(lt);
+MLUSIM_INTEGER_COMPARISON(le);
+MLUSIM_INTEGER_COMPARISON(gt);
+MLUSIM_INTEGER_COMPARISON(ge);
 #endif
 
 // Bit i % 8 of byte i / 8 of dst; dst may start where a source does.
@@ -41,5 +45,20 @@ MLUSIM_REALS(MLUSIM_BINARY, __bang_lt_bitindex);
 MLUSIM_REALS(MLUSIM_BINARY, __bang_le_bitindex);
 MLUSIM_REALS(MLUSIM_BINARY, __bang_gt_bitindex);
 MLUSIM_REALS(MLUSIM_BINARY, __bang_ge_bitindex);
+
+// Also 1 if one of the two is NaN.
+#if MLUSIM_SINCE(392)
+#define MLUSIM_UNORDERED_COMPARISON(name)              \
+  MLUSIM_REALS(MLUSIM_BINARY, __bang_##name);          \
+  MLUSIM_REALS(MLUSIM_SCALAR, __bang_##name##_scalar); \
+  MLUSIM_REALS(MLUSIM_CYCLE, __bang_cycle_##name);     \
+  MLUSIM_REALS(MLUSIM_BINARY, __bang_##name##_bitindex)
+MLUSIM_UNORDERED_COMPARISON(equ);
+MLUSIM_UNORDERED_COMPARISON(neu);
+MLUSIM_UNORDERED_COMPARISON(ltu);
+MLUSIM_UNORDERED_COMPARISON(leu);
+MLUSIM_UNORDERED_COMPARISON(gtu);
+MLUSIM_UNORDERED_COMPARISON(geu);
+#endif
 
 #endif  // MLUSIM_COMPARE_H_

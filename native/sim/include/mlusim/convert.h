@@ -71,11 +71,24 @@ MLUSIM_ROUNDINGS(MLUSIM_CONVERT_FIXED, int, float, __bang_float2int);
 #if MLUSIM_SINCE(372)
 MLUSIM_CONVERT_FIXED(int, float, __bang_float2int32);
 MLUSIM_ROUNDINGS(MLUSIM_CONVERT_FIXED, int, float, __bang_float2int32);
+MLUSIM_CONVERT_FIXED(int, half, __bang_half2int32);
 MLUSIM_ROUNDINGS(MLUSIM_CONVERT_FIXED, int, half, __bang_half2int32);
 MLUSIM_ROUNDINGS(MLUSIM_CONVERT, unsigned char, float, __bang_float2uchar);
+MLUSIM_ROUNDINGS(MLUSIM_CONVERT_FIXED, unsigned char, float, __bang_float2uint8);
+MLUSIM_ROUNDINGS(MLUSIM_CONVERT_FIXED, unsigned short, float, __bang_float2uint16);
+MLUSIM_ROUNDINGS(MLUSIM_CONVERT_FIXED, unsigned int, float, __bang_float2uint32);
 #endif
+// form(To, From, name) without a word about rounding as well.
+#define MLUSIM_ALL_ROUNDINGS(form, To, From, name) \
+  form(To, From, name);                            \
+  MLUSIM_ROUNDINGS(form, To, From, name)
 #if MLUSIM_SINCE(392)
-MLUSIM_ROUNDINGS(MLUSIM_CONVERT_FIXED, int, bfloat16_t, __bang_bfloat162int32);
+MLUSIM_ALL_ROUNDINGS(MLUSIM_CONVERT, bfloat16_t, half, __bang_half2bfloat16);
+MLUSIM_ALL_ROUNDINGS(MLUSIM_CONVERT, half, bfloat16_t, __bang_bfloat162half);
+MLUSIM_ALL_ROUNDINGS(MLUSIM_CONVERT_FIXED, signed char, bfloat16_t, __bang_bfloat162int8);
+MLUSIM_ALL_ROUNDINGS(MLUSIM_CONVERT_FIXED, short, bfloat16_t, __bang_bfloat162int16);
+MLUSIM_ALL_ROUNDINGS(MLUSIM_CONVERT_FIXED, int, bfloat16_t, __bang_bfloat162int32);
+MLUSIM_ALL_ROUNDINGS(MLUSIM_CONVERT, unsigned char, bfloat16_t, __bang_bfloat162uchar);
 #endif
 // Both additions are scratch memory.
 MLUSIM_API void __bang_float2int(int *dst, float *dst_addition, const float *src, float *src_addition, int src_count);
@@ -97,10 +110,18 @@ MLUSIM_CONVERT_FIXED(float, int, __bang_int2float);
 #if MLUSIM_SINCE(372)
 MLUSIM_CONVERT_FIXED(float, int, __bang_int322float);
 MLUSIM_ROUNDINGS(MLUSIM_CONVERT_FIXED, float, int, __bang_int322float);
+MLUSIM_CONVERT_FIXED(half, int, __bang_int322half);
 MLUSIM_ROUNDINGS(MLUSIM_CONVERT_FIXED, half, int, __bang_int322half);
+MLUSIM_ROUNDINGS(MLUSIM_CONVERT_FIXED, half, int16, __bang_int162half);
+MLUSIM_CONVERT_FIXED(float, unsigned char, __bang_uint82float);
+MLUSIM_CONVERT_FIXED(float, unsigned short, __bang_uint162float);
+MLUSIM_CONVERT_FIXED(float, unsigned int, __bang_uint322float);
 #endif
 #if MLUSIM_SINCE(392)
-MLUSIM_ROUNDINGS(MLUSIM_CONVERT_FIXED, bfloat16_t, int, __bang_int322bfloat16);
+MLUSIM_ALL_ROUNDINGS(MLUSIM_CONVERT_FIXED, bfloat16_t, int, __bang_int322bfloat16);
+MLUSIM_ALL_ROUNDINGS(MLUSIM_CONVERT_FIXED, bfloat16_t, short, __bang_int162bfloat16);
+MLUSIM_ALL_ROUNDINGS(MLUSIM_CONVERT_FIXED, bfloat16_t, signed char, __bang_int82bfloat16);
+MLUSIM_CONVERT(bfloat16_t, unsigned char, __bang_uchar2bfloat16);
 #endif
 MLUSIM_API void __bang_int2float(float *dst, float *dst_addition, const int *src, float *src_addition, int src_count);
 
@@ -114,6 +135,11 @@ MLUSIM_CONVERT_INTEGER(short, int, __bang_int2short);
 #endif
 #if MLUSIM_SINCE(372)
 MLUSIM_CONVERT_INTEGER(short, int, __bang_int322int16);
+MLUSIM_CONVERT_INTEGER(signed char, int, __bang_int322int8);
+MLUSIM_CONVERT_INTEGER(int, short, __bang_int162int32);
+MLUSIM_CONVERT_INTEGER(signed char, short, __bang_int162int8);
+MLUSIM_CONVERT_INTEGER(int, signed char, __bang_int82int32);
+MLUSIM_CONVERT_INTEGER(short, signed char, __bang_int82int16);
 // The position is that of the integer of 32 bits; bytes saturate.
 MLUSIM_CONVERT_FIXED(int, unsigned char, __bang_uchar2int32);
 MLUSIM_CONVERT_FIXED(unsigned char, int, __bang_int322uchar);
@@ -174,6 +200,27 @@ MLUSIM_ALL_INT4_CONVERSIONS(MLUSIM_CONVERT_FIXED, MLUSIM_CONVERT_FIXED, MLUSIM_C
   MLUSIM_VALUE_CONVERSIONS(form, half, int, __int2half);                 \
   MLUSIM_VALUE_CONVERSIONS(form, half, unsigned int, __uint2half)
 MLUSIM_ALL_VALUE_CONVERSIONS(MLUSIM_CONVERT_VALUE);
+#define MLUSIM_ALL_BFLOAT16_VALUE_CONVERSIONS(form)                              \
+  MLUSIM_VALUE_CONVERSIONS(form, float, bfloat16_t, __bfloat162float);           \
+  MLUSIM_VALUE_CONVERSIONS(form, half, bfloat16_t, __bfloat162half);             \
+  MLUSIM_VALUE_CONVERSIONS(form, char, bfloat16_t, __bfloat162char);             \
+  MLUSIM_VALUE_CONVERSIONS(form, unsigned char, bfloat16_t, __bfloat162uchar);   \
+  MLUSIM_VALUE_CONVERSIONS(form, short, bfloat16_t, __bfloat162short);           \
+  MLUSIM_VALUE_CONVERSIONS(form, unsigned short, bfloat16_t, __bfloat162ushort); \
+  MLUSIM_VALUE_CONVERSIONS(form, int, bfloat16_t, __bfloat162int);               \
+  MLUSIM_VALUE_CONVERSIONS(form, unsigned int, bfloat16_t, __bfloat162uint);     \
+  MLUSIM_VALUE_CONVERSIONS(form, bfloat16_t, float, __float2bfloat16);           \
+  MLUSIM_VALUE_CONVERSIONS(form, bfloat16_t, half, __half2bfloat16);             \
+  MLUSIM_VALUE_CONVERSIONS(form, bfloat16_t, char, __char2bfloat16);             \
+  MLUSIM_VALUE_CONVERSIONS(form, bfloat16_t, unsigned char, __uchar2bfloat16);   \
+  MLUSIM_VALUE_CONVERSIONS(form, bfloat16_t, short, __short2bfloat16);           \
+  MLUSIM_VALUE_CONVERSIONS(form, bfloat16_t, unsigned short, __ushort2bfloat16); \
+  MLUSIM_VALUE_CONVERSIONS(form, bfloat16_t, int, __int2bfloat16);               \
+  MLUSIM_VALUE_CONVERSIONS(form, bfloat16_t, unsigned int, __uint2bfloat16)
+#if MLUSIM_SINCE(392)
+MLUSIM_ALL_BFLOAT16_VALUE_CONVERSIONS(MLUSIM_CONVERT_VALUE);
+MLUSIM_CONVERT_VALUE(half, unsigned short, __ushort2half);
+#endif
 #if MLUSIM_SINCE(372)
 MLUSIM_CONVERT_VALUE(int, float, __float2int32);
 MLUSIM_ROUNDINGS(MLUSIM_CONVERT_VALUE, int, float, __float2int32);

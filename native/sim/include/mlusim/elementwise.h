@@ -34,20 +34,16 @@ MLUSIM_HALF_FLOAT(MLUSIM_BINARY, __bang_add_tz);
 MLUSIM_HALF_FLOAT(MLUSIM_CYCLE, __bang_cycle_add_tz);
 
 #if MLUSIM_SINCE(372)
-MLUSIM_BINARY(int, __bang_add);
-MLUSIM_BINARY(unsigned int, __bang_add);
-MLUSIM_BINARY(int, __bang_sub);
-MLUSIM_BINARY(int, __bang_mul);
-MLUSIM_BINARY(unsigned int, __bang_mul);
-MLUSIM_SCALAR(int, __bang_add_scalar);
-MLUSIM_SCALAR(unsigned int, __bang_add_scalar);
+MLUSIM_INTEGERS(MLUSIM_BINARY, __bang_add);
+MLUSIM_INTEGERS(MLUSIM_BINARY, __bang_sub);
+MLUSIM_INTEGERS(MLUSIM_BINARY, __bang_mul);
+MLUSIM_INTEGERS(MLUSIM_SCALAR, __bang_add_scalar);
 MLUSIM_SCALAR(std::int64_t, __bang_add_scalar);
-MLUSIM_SCALAR(int, __bang_sub_scalar);
-MLUSIM_SCALAR(int, __bang_mul_scalar);
-MLUSIM_SCALAR(unsigned int, __bang_mul_scalar);
-MLUSIM_SCALAR(short, __bang_mul_scalar);
-MLUSIM_CYCLE(int, __bang_cycle_add);
-MLUSIM_CYCLE(int, __bang_cycle_mul);
+MLUSIM_INTEGERS(MLUSIM_SCALAR, __bang_sub_scalar);
+MLUSIM_INTEGERS(MLUSIM_SCALAR, __bang_mul_scalar);
+MLUSIM_INTEGERS(MLUSIM_CYCLE, __bang_cycle_add);
+MLUSIM_INTEGERS(MLUSIM_CYCLE, __bang_cycle_sub);
+MLUSIM_INTEGERS(MLUSIM_CYCLE, __bang_cycle_mul);
 #endif
 
 // The form with scratch memory: src0 * (1 / src1), `src_addition` is overwritten.
@@ -110,8 +106,24 @@ MLUSIM_HALF_FLOAT(MLUSIM_CYCLE, __bang_cycle_maximum);
 MLUSIM_HALF_FLOAT(MLUSIM_CYCLE, __bang_cycle_minimum);
 #endif
 #if MLUSIM_SINCE(372)
-MLUSIM_BINARY(int, __bang_maxequal);
-MLUSIM_BINARY(int, __bang_minequal);
+MLUSIM_INTEGERS(MLUSIM_BINARY, __bang_maxequal);
+MLUSIM_INTEGERS(MLUSIM_BINARY, __bang_minequal);
+MLUSIM_INTEGERS(MLUSIM_CYCLE, __bang_cycle_maxequal);
+MLUSIM_INTEGERS(MLUSIM_CYCLE, __bang_cycle_minequal);
+MLUSIM_INTEGERS(MLUSIM_SCALAR, __bang_maxeq_scalar);
+MLUSIM_INTEGERS(MLUSIM_SCALAR, __bang_mineq_scalar);
+#endif
+#if MLUSIM_SINCE(392)
+MLUSIM_BINARY(bfloat16_t, __bang_nan_maximum);
+MLUSIM_BINARY(bfloat16_t, __bang_nan_minimum);
+MLUSIM_BINARY_SCRATCH(bfloat16_t, __bang_maximum);
+MLUSIM_BINARY_SCRATCH(bfloat16_t, __bang_minimum);
+MLUSIM_SCALAR(bfloat16_t, __bang_maxeq_scalar);
+MLUSIM_SCALAR(bfloat16_t, __bang_mineq_scalar);
+MLUSIM_REALS(MLUSIM_SCALAR, __bang_maximum_scalar);
+MLUSIM_REALS(MLUSIM_SCALAR, __bang_minimum_scalar);
+MLUSIM_REALS(MLUSIM_SCALAR, __bang_nan_maximum_scalar);
+MLUSIM_REALS(MLUSIM_SCALAR, __bang_nan_minimum_scalar);
 #endif
 
 // ---- Logic: 1 or 0 of the operands' type --------------------------------------------------------------------------------
@@ -213,6 +225,17 @@ MLUSIM_UNARY(int, __bang_abs);
 MLUSIM_UNARY(float, __bang_log2);
 MLUSIM_UNARY(bfloat16_t, __bang_sqrt);
 #endif
+#if MLUSIM_SINCE(392)
+MLUSIM_UNARY(bfloat16_t, __bang_recip);
+MLUSIM_UNARY(bfloat16_t, __bang_rsqrt);
+MLUSIM_UNARY(bfloat16_t, __bang_pow2);
+MLUSIM_UNARY(bfloat16_t, __bang_log);
+MLUSIM_UNARY(bfloat16_t, __bang_sin);
+MLUSIM_UNARY(bfloat16_t, __bang_cos);
+MLUSIM_BINARY(bfloat16_t, __bang_div);
+MLUSIM_SCALAR(bfloat16_t, __bang_div);
+MLUSIM_UNARY(float, __bang_nearbyint);
+#endif
 
 // Functions out of tables, approximate on a device. Here they are exact but for the bounds that their tables have.
 MLUSIM_HALF_FLOAT(MLUSIM_UNARY, __bang_active_abs);
@@ -256,7 +279,6 @@ MLUSIM_API void __bang_incseq(std::int64_t *dst, int elem_count);
 #define MLUSIM_UNSIGNED_SCALAR(T, name) MLUSIM_API void name(T *dst, const T *src, T value, int elem_count)
 MLUSIM_UNSIGNED_SCALAR(std::uint64_t, __bang_add_scalar);
 MLUSIM_UNSIGNED_SCALAR(std::uint64_t, __bang_sub_scalar);
-MLUSIM_UNSIGNED_SCALAR(unsigned int, __bang_sub_scalar);
 #endif
 
 #endif  // MLUSIM_ELEMENTWISE_H_

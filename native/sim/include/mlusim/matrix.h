@@ -106,6 +106,17 @@ MLUSIM_BFLOAT16_PRODUCTS(MLUSIM_CONV_REAL_MORE, __bang_conv_partial);
 MLUSIM_MLP_PRODUCTS(MLUSIM_MLP, __bang_mlp);
 MLUSIM_MLP_PRODUCTS(MLUSIM_MLP_BIAS, __bang_mlp);
 MLUSIM_MLP_BIAS(float, int, int16, __bang_mlp);
+#define MLUSIM_MLP_REAL(T, S, F, name) \
+  MLUSIM_API void name(T *dst, const S *src, const F *weight, int height, int width)
+#if MLUSIM_SINCE(372)
+MLUSIM_MLP_REAL(half, half, half, __bang_mlp);
+MLUSIM_MLP_REAL(float, half, half, __bang_mlp);
+MLUSIM_MLP_REAL(float, float, float, __bang_mlp);
+#endif
+#if MLUSIM_SINCE(392)
+MLUSIM_MLP_REAL(bfloat16_t, bfloat16_t, bfloat16_t, __bang_mlp);
+MLUSIM_MLP_REAL(float, bfloat16_t, bfloat16_t, __bang_mlp);
+#endif
 
 #if MLUSIM_SINCE(592)
 // dst[r][c] = weight[r] * src[r][c] (+ addend[r][c]); `ones` in WRAM are that.

@@ -29,6 +29,28 @@ MLUSIM_HALF_FLOAT(MLUSIM_STORE, __store_sram);
 MLUSIM_HALF_FLOAT(MLUSIM_STORE, __store_gdram);
 #endif
 
+// The device has these without `std::`. What a source or a namespace declares by these names goes before them.
+namespace mlusim {
+template <typename T>
+constexpr bool is_number() {
+  return std::is_arithmetic<T>::value || std::is_same<T, half>::value;
+}
+}  // namespace mlusim
+template <typename A, typename... B>
+constexpr std::enable_if_t<sizeof...(B) == 1 && ::mlusim::is_number<A>() && (::mlusim::is_number<B>() && ...),
+                           std::common_type_t<A, B...>>
+min(A a, B... others) {
+  const std::common_type_t<A, B...> first = a, second = (others, ...);
+  return second < first ? second : first;
+}
+template <typename A, typename... B>
+constexpr std::enable_if_t<sizeof...(B) == 1 && ::mlusim::is_number<A>() && (::mlusim::is_number<B>() && ...),
+                           std::common_type_t<A, B...>>
+max(A a, B... others) {
+  const std::common_type_t<A, B...> first = a, second = (others, ...);
+  return first < second ? second : first;
+}
+
 inline unsigned char __popcnt(unsigned char value) { return static_cast<unsigned char>(__builtin_popcount(value)); }
 inline unsigned short __popcnt(unsigned short value) { return static_cast<unsigned short>(__builtin_popcount(value)); }
 inline unsigned int __popcnt(unsigned int value) { return static_cast<unsigned int>(__builtin_popcount(value)); }

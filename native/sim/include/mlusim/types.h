@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 #include "mlusim.h"
 
@@ -42,23 +43,45 @@ struct int4x2_t {
   std::uint8_t bits;
 };
 
-// Only conversions and vector instructions work on it.
+// Scalar arithmetic is that of float, rounded to the nearest.
 struct bfloat16_t {
   std::uint16_t bits;
 
   bfloat16_t() = default;
-  explicit bfloat16_t(float value) {
+  bfloat16_t(float value) {
     std::uint32_t word;
     std::memcpy(&word, &value, sizeof word);
     const bool is_nan = (word & 0x7fffffffu) > 0x7f800000u;
     bits = static_cast<std::uint16_t>(is_nan ? (word >> 16) | 0x40u : (word + 0x7fffu + ((word >> 16) & 1u)) >> 16);
   }
-  explicit operator float() const {
+  operator float() const {
     const std::uint32_t word = static_cast<std::uint32_t>(bits) << 16;
     float value;
     std::memcpy(&value, &word, sizeof value);
     return value;
   }
+  bfloat16_t operator-() const { return -static_cast<float>(*this); }
+
+// With another one or an integer the result is a bfloat16_t, with a float a float.
+#define MLUSIM_BFLOAT16_OPERATOR(op)                                                               \
+  bfloat16_t &operator op## = (float value) { return *this = static_cast<float>(*this) op value; } \
+  template <typename T, typename = std::enable_if_t<std::is_same<T, bfloat16_t>::value>>           \
+  friend bfloat16_t operator op(T a, T b) {                                                        \
+    return static_cast<float>(a) op static_cast<float>(b);                                         \
+  }                                                                                                \
+  template <typename T, typename = std::enable_if_t<std::is_integral<T>::value>>                   \
+  friend bfloat16_t operator op(bfloat16_t a, T b) {                                               \
+    return static_cast<float>(a) op static_cast<float>(b);                                         \
+  }                                                                                                \
+  template <typename T, typename = std::enable_if_t<std::is_integral<T>::value>>                   \
+  friend bfloat16_t operator op(T a, bfloat16_t b) {                                               \
+    return static_cast<float>(a) op static_cast<float>(b);                                         \
+  }
+  MLUSIM_BFLOAT16_OPERATOR(+)
+  MLUSIM_BFLOAT16_OPERATOR(-)
+  MLUSIM_BFLOAT16_OPERATOR(*)
+  MLUSIM_BFLOAT16_OPERATOR(/)
+#undef MLUSIM_BFLOAT16_OPERATOR
 };
 
 // The C++ library knows no half; like the device, these round the float result.
@@ -186,5 +209,8 @@ typedef enum {
   form(unsigned short, __VA_ARGS__); \
   form(int, __VA_ARGS__);            \
   form(unsigned int, __VA_ARGS__)
+#define MLUSIM_INTEGERS(form, ...) \
+  MLUSIM_BYTES(form, __VA_ARGS__); \
+  MLUSIM_WORDS(form, __VA_ARGS__)
 
 #endif  // MLUSIM_TYPES_H_

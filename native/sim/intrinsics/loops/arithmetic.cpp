@@ -96,7 +96,22 @@ struct AddTowardZero {
 
 template <typename Op>
 constexpr void put_wrapping(BinaryLoops *loops, Binary op) {
+  put<Op, std::uint8_t, std::uint32_t>(loops, op, Type::kInt8);
+  put<Op, std::uint8_t, std::uint32_t>(loops, op, Type::kUInt8);
+  put<Op, std::uint16_t, std::uint32_t>(loops, op, Type::kInt16);
+  put<Op, std::uint16_t, std::uint32_t>(loops, op, Type::kUInt16);
   put<Op, std::uint32_t>(loops, op, Type::kInt32);
+  put<Op, std::uint32_t>(loops, op, Type::kUInt32);
+}
+
+template <typename Op>
+constexpr void put_choosing(BinaryLoops *loops, Binary op) {
+  put<Op, float>(loops, op, Type::kFloat);
+  put<Op, std::int8_t>(loops, op, Type::kInt8);
+  put<Op, std::uint8_t>(loops, op, Type::kUInt8);
+  put<Op, std::int16_t>(loops, op, Type::kInt16);
+  put<Op, std::uint16_t>(loops, op, Type::kUInt16);
+  put<Op, std::int32_t>(loops, op, Type::kInt32);
   put<Op, std::uint32_t>(loops, op, Type::kUInt32);
 }
 
@@ -114,8 +129,8 @@ constexpr BinaryLoops make() {
   put<Sub, float>(&loops, Binary::kSub, Type::kFloat);
   put<Mul, float>(&loops, Binary::kMul, Type::kFloat);
   put<Div, float>(&loops, Binary::kDiv, Type::kFloat);
-  put<Max, float>(&loops, Binary::kMax, Type::kFloat);
-  put<Min, float>(&loops, Binary::kMin, Type::kFloat);
+  put_choosing<Max>(&loops, Binary::kMax);
+  put_choosing<Min>(&loops, Binary::kMin);
   put<NanMax, float>(&loops, Binary::kNanMax, Type::kFloat);
   put<NanMin, float>(&loops, Binary::kNanMin, Type::kFloat);
   put<NumberMax, float>(&loops, Binary::kNumberMax, Type::kFloat);
@@ -127,11 +142,8 @@ constexpr BinaryLoops make() {
   put_wrapping<Sub>(&loops, Binary::kSub);
   put_wrapping<Mul>(&loops, Binary::kMul);
   put<Add, std::uint64_t>(&loops, Binary::kAdd, Type::kInt64);
-  put<Mul, std::uint16_t, std::uint32_t>(&loops, Binary::kMul, Type::kInt16);
   put_dividing<Div>(&loops, Binary::kDiv);
   put_dividing<Rem>(&loops, Binary::kRem);
-  put<Max, std::int32_t>(&loops, Binary::kMax, Type::kInt32);
-  put<Min, std::int32_t>(&loops, Binary::kMin, Type::kInt32);
   return loops;
 }
 

@@ -46,10 +46,26 @@ struct Ge {
   }
 };
 
+// Unless the opposite holds.
+template <typename Opposite>
+struct Unless {
+  static inline float of(float a, float b) { return 1.0f - Opposite::of(a, b); }
+};
+
+// Neither less nor greater.
+struct NotApart {
+  static inline float of(float a, float b) { return static_cast<float>(!(a < b) & !(a > b)); }
+};
+
 template <typename Op>
 constexpr void put_compare(BinaryLoops *loops, Binary op) {
   put<Op, float>(loops, op, Type::kFloat);
+  put<Op, std::int8_t>(loops, op, Type::kInt8);
+  put<Op, std::uint8_t>(loops, op, Type::kUInt8);
+  put<Op, std::int16_t>(loops, op, Type::kInt16);
+  put<Op, std::uint16_t>(loops, op, Type::kUInt16);
   put<Op, std::int32_t>(loops, op, Type::kInt32);
+  put<Op, std::uint32_t>(loops, op, Type::kUInt32);
 }
 
 constexpr BinaryLoops make() {
@@ -60,7 +76,12 @@ constexpr BinaryLoops make() {
   put_compare<Le>(&loops, Binary::kLe);
   put_compare<Gt>(&loops, Binary::kGt);
   put_compare<Ge>(&loops, Binary::kGe);
-  put<Ge, std::int16_t>(&loops, Binary::kGe, Type::kInt16);
+  put<NotApart, float>(&loops, Binary::kEqu, Type::kFloat);
+  put<Ne, float>(&loops, Binary::kNeu, Type::kFloat);  // which holds for NaN too
+  put<Unless<Ge>, float>(&loops, Binary::kLtu, Type::kFloat);
+  put<Unless<Gt>, float>(&loops, Binary::kLeu, Type::kFloat);
+  put<Unless<Le>, float>(&loops, Binary::kGtu, Type::kFloat);
+  put<Unless<Lt>, float>(&loops, Binary::kGeu, Type::kFloat);
   return loops;
 }
 

@@ -101,7 +101,9 @@ constexpr ConvertLoops make() {
   put_float_to_integer<std::int8_t>(&loops, AllRoundings());
   put_float_to_integer<std::uint8_t>(&loops, AllRoundings());
   put_float_to_integer<std::int16_t>(&loops, AllRoundings());
+  put_float_to_integer<std::uint16_t>(&loops, AllRoundings());
   put_float_to_integer<std::int32_t>(&loops, AllRoundings());
+  put_float_to_integer<std::uint32_t>(&loops, AllRoundings());
   put_narrow<Float16>(&loops, Type::kHalf, AllRoundings());
   put_narrow<BFloat16>(&loops, Type::kBFloat16, AllRoundings());
   constexpr int kNearestEven = static_cast<int>(Rounding::kNearestEven);
@@ -113,9 +115,15 @@ constexpr ConvertLoops make() {
   put_to_real<Float32, std::int32_t>(&loops, Type::kFloat, AllRoundings());
   put_to_real<Float16, std::int32_t>(&loops, Type::kHalf, AllRoundings());
   put_to_real<BFloat16, std::int32_t>(&loops, Type::kBFloat16, AllRoundings());
+  put_to_real<BFloat16, std::int16_t>(&loops, Type::kBFloat16, AllRoundings());
+  put_to_real<BFloat16, std::int8_t>(&loops, Type::kBFloat16, AllRoundings());
+  put_to_real<BFloat16, std::uint8_t>(&loops, Type::kBFloat16);
+  put_to_real<Float32, std::uint8_t>(&loops, Type::kFloat);
+  put_to_real<Float32, std::uint16_t>(&loops, Type::kFloat);
+  put_to_real<Float32, std::uint32_t>(&loops, Type::kFloat);
   put_to_real<Float16, std::int8_t>(&loops, Type::kHalf);
   put_to_real<Float16, std::uint8_t>(&loops, Type::kHalf);
-  put_to_real<Float16, std::int16_t>(&loops, Type::kHalf);
+  put_to_real<Float16, std::int16_t>(&loops, Type::kHalf, AllRoundings());
   put_between_integers<std::int32_t, std::int8_t>(&loops);
   put_between_integers<std::int16_t, std::int8_t>(&loops);
   put_between_integers<std::int32_t, std::int16_t>(&loops);

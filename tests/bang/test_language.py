@@ -1,0 +1,69 @@
+"""What kernels write without calling an intrinsic, and how intrinsics treat operands that lie over each other."""
+
+from __future__ import annotations
+
+import ml_dtypes
+import numpy as np
+
+from pymluops import bang, sim
+
+
+def test_min_and_max_need_no_namespace() -> None:
+    """What a source declares by these names goes before those of the device."""
+    module = bang.compile("""
+namespace own {
+template <typename T> __mlu_func__ T min(T a, T b) { return a - b; }
+__mlu_func__ int best(int a) { return min(a, 1); }
+}
+__mlu_func__ int max(int a, int b) { return 100 + a + b; }
+template <typename T> __mlu_func__ T min(const T &a, const T &b) { return a < b ? a : b; }
+__mlu_entry__ void f(float *x, half *h, int n) {
+  x[0] = min(n, 2) + max(1, 2);
+  x[1] = max(h[0], h[1]);
+  x[2] = min(2.5f, n);
+  x[3] = own::best(7);
+  x[4] = std::max(x[1], 9.f) + max(1u, 2u);
+}
+""")
+    out = np.zeros(5, np.float32)
+    module.kernel("f")[1](out, np.array([3, -4], np.float16), 5)
+    assert out.tolist() == [105, 3, 2.5, 6, 11]
+
+
+def test_bfloat16_counts_like_other_numbers() -> None:
+    module = bang.compile("""
+template <typename T> __mlu_func__ T total(const T *x, int n) {
+  T sum = 0;
+  for (int i = 0; i < n; i++) {
+    if (x[i] > T(1.5) && x[i] * 2 < 100) sum += x[i];
+  }
+  return n > 1 ? sum / n : sum;
+}
+__mlu_entry__ void f(bfloat16_t *x, float *out, int n) {
+  out[0] = total(x, n);
+  x[0] = -INFINITY;
+  x[1] *= 3;
+  x[2] = __float2bfloat16_rn(x[3] + 0.25f) - 1;
+  out[1] = __bfloat162float(x[1]);
+}
+""")
+    x, out = np.array([1, 2, 3, 60], ml_dtypes.bfloat16), np.zeros(2, np.float32)
+    module.kernel("f")[1](x, out, 4)
+    assert out.tolist() == [1.25, 6]
+    assert x.astype(np.float32).tolist() == [-np.inf, 6, 59.25, 60]
+
+
+def test_longer_results_over_their_source() -> None:
+    module = bang.compile("""
+__nram__ char buffer[512];
+__mlu_entry__ void widen(const char *x, bfloat16_t *out, int shift) {
+  __memcpy(buffer + shift, x, 256, GDRAM2NRAM);
+  __bang_int82bfloat16((bfloat16_t *)buffer, (signed char *)buffer + shift, 256, 0);
+  __memcpy(out, buffer, 512, NRAM2GDRAM);
+}
+""")
+    x, out = np.arange(-128, 128, dtype=np.int8), np.zeros(256, ml_dtypes.bfloat16)
+    for shift in (0, 100, 256):
+        with sim.checking("all"):
+            module.kernel("widen")[1](x, out, shift)
+        np.testing.assert_array_equal(out, x.astype(ml_dtypes.bfloat16))
