@@ -24,10 +24,11 @@ from pymluops import _environment
 from pymluops.bang._compilers import Compiler, digest
 from pymluops.bang._definitions import with_entries
 from pymluops.bang._headers import Expander, Source, quoted, read_text
+from pymluops.bang._messages import readable
 from pymluops.errors import NotInitializedError
 from pymluops.sim._cache import Place, cache_folder
 from pymluops.sim.toolchain import CompileError, Simulator, kernel_options, run_tool
-from pymluops.sim.translator import PREFIX, TranslationError, translate
+from pymluops.sim.translator import TranslationError, translate
 
 __all__ = ["Build", "Input", "warnings_of"]
 
@@ -222,7 +223,11 @@ class Build:
                 opened.write(text)
             # Findings and messages of the machine name the source, not this file.
             named = f"-ffile-prefix-map={file}={source.name}"
-            return warnings_of([*self.compiler.command, *words, named, "-x", "c++", step, file, "-o", target])
+            command = [*self.compiler.command, *words, named, "-x", "c++", step, file, "-o", target]
+            try:
+                return readable(warnings_of(command), str(self.simulator.include))
+            except CompileError as error:
+                raise CompileError(readable(str(error), str(self.simulator.include))) from None
 
     def _announce(self) -> None:
         """Say so if the compiler is about to do what takes long, and is done once."""
@@ -267,8 +272,8 @@ def warnings_of(command: Sequence[str | Path]) -> str:
         raise CompileError(f"{words[0]}: {error.strerror}") from None
     said = done.stderr.decode("utf-8", "replace")
     if done.returncode != 0:
-        raise CompileError((done.stdout.decode("utf-8", "replace") + said).rstrip("\n").replace(PREFIX, ""))
-    return said.replace(PREFIX, "")
+        raise CompileError((done.stdout.decode("utf-8", "replace") + said).rstrip("\n"))
+    return said
 
 
 def _stem(name: str) -> str:

@@ -79,18 +79,8 @@ def mlp_call(to: str, src: str, kernel: str, bias: bool) -> str:
     return f"{{ {LINEAR} __bang_mlp(D({to}), A({src}), {more}W({kernel}), N(1), N(2), N(3)); }}"
 
 
-#: Of mlp without a position: result, source, weight.
-MLP_REAL = [
-    ("half", "half", "half"),
-    ("float", "half", "half"),
-    ("float", "float", "float"),
-    ("bfloat16_t", "bfloat16_t", "bfloat16_t"),
-    ("float", "bfloat16_t", "bfloat16_t"),
-]
-
-
-def mlp_real_call(to: str, src: str, kernel: str) -> str:
-    return f"{{ {LINEAR} __bang_mlp(D({to}), A({src}), W({kernel}), N(1), N(2)); }}"
+def mlp_real_call(to: str, kind: str) -> str:
+    return f"{{ {LINEAR} __bang_mlp(D({to}), A({kind}), W({kind}), N(1), N(2)); }}"
 
 
 def conv_call(name: str, to: str, src: str, kernel: str, more: bool, dilations: int) -> str:
@@ -149,8 +139,7 @@ NOT_IN_WRAM = "__bang_matmul(D(float), A(float), B(float), N(1), N(2), N(3))"
 
 def statements(arch: int) -> list[str]:
     found = [mlp_call(*kinds, bias) for kinds in MLP for bias in (False, True)] + [mlp_call(*WIDE, True), BACK]
-    if arch >= 372:
-        found += [mlp_real_call(*kinds) for kinds in MLP_REAL if arch >= 392 or "bfloat16_t" not in kinds]
+    found += [mlp_real_call(*kinds) for kinds in MATMUL if arch >= (592 if "bfloat16_t" in kinds else 372)]
     found += [
         conv_call(name, *kinds, more, dilations)
         for (name, more), types in conv_types(arch).items()
@@ -388,9 +377,7 @@ def test_partial_results_may_be_where_the_results_go(calls: Callable[[int], Call
 @pytest.mark.parametrize("bias", [False, True])
 @pytest.mark.parametrize("kinds", [*MLP, WIDE])
 def test_mlp(kinds: tuple[str, str, str], bias: bool, calls: Callable[[int], Calls]) -> None:
-    if kinds == WIDE and not bias:
-        bias = True
-    to, src, kernel = kinds
+    (to, src, kernel), bias = kinds, bias or kinds == WIDE
 
     @examples(4)
     @given(height=st.integers(1, 64), position=st.integers(-20, 4), seed=SEEDS)
@@ -409,13 +396,12 @@ def test_mlp(kinds: tuple[str, str, str], bias: bool, calls: Callable[[int], Cal
     check()
 
 
-@pytest.mark.parametrize("kinds", MLP_REAL)
-def test_mlp_of_real_numbers(kinds: tuple[str, str, str], calls: Callable[[int], Calls]) -> None:
-    to, src, kernel = kinds
+@pytest.mark.parametrize(("to", "kind"), MATMUL)
+def test_mlp_of_real_numbers(to: str, kind: str, calls: Callable[[int], Calls]) -> None:
     rng = np.random.default_rng(5)
-    a, b = drawn(rng, src, 64), drawn(rng, kernel, 64 * 64).reshape(64, 64)
+    a, b = drawn(rng, kind, 64), drawn(rng, kind, 64 * 64).reshape(64, 64)
     expected = rounded(product_of(a[None].astype(np.float64), b[:40].astype(np.float64))[0], to)
-    done = calls(592)(mlp_real_call(*kinds), a, by_lane(b), dst=np.empty_like(expected), numbers=[b.nbytes, 40, 64])
+    done = calls(592)(mlp_real_call(to, kind), a, by_lane(b), dst=np.empty_like(expected), numbers=[b.nbytes, 40, 64])
     assert_same(done.dst, expected)
 
 
@@ -427,9 +413,8 @@ def test_mlp_of_real_numbers(kinds: tuple[str, str, str], calls: Callable[[int],
 def test_reshape_filter(ctype: str, calls: Callable[[int], Calls]) -> None:
     arch = 592 if ctype == "bfloat16_t" else 372
     for slots in (1, 2):
-        rows = (
-            np.random.default_rng(slots).integers(0, 256, (LANES * slots, 12 * DTYPES[ctype].itemsize)).astype(np.uint8)
-        )
+        shape = (LANES * slots, 12 * DTYPES[ctype].itemsize)
+        rows = np.random.default_rng(slots).integers(0, 256, shape, np.uint8)
         done = calls(arch)(reshape_call(ctype), rows, dst=np.empty_like(rows), numbers=[LANES * slots, 2, 3, 2])
         assert_same(done.dst.reshape(-1), by_lane(rows).reshape(-1))
 
@@ -439,9 +424,7 @@ def test_expand_channel(add: bool, calls: Callable[[int], Calls]) -> None:
     rng = np.random.default_rng(7)
     a, w, c = drawn(rng, "float", 5 * 33).reshape(5, 33), drawn(rng, "float", 5), drawn(rng, "float", 5 * 33)
     with np.errstate(invalid="ignore", over="ignore"):
-        expected = w[:, None] * a + (c.reshape(5, 33) if add else 0)
-    if not add:
-        expected = w[:, None] * a
+        expected = w[:, None] * a + c.reshape(5, 33) if add else w[:, None] * a
     # Ones go through dst, which is one operand more.
     done = calls(592)(expand_call(add), a, w, c, dst=np.zeros(4096, np.float32), numbers=[5, 33])
     assert_same(done.dst[: a.size], expected.reshape(-1))

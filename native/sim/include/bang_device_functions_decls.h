@@ -1,0 +1,7 @@
+// A part of the device header that some sources name.
+#ifndef BANG_DEVICE_FUNCTIONS_DECLS_H_
+#define BANG_DEVICE_FUNCTIONS_DECLS_H_
+
+#include "bang.h"
+
+#endif  // BANG_DEVICE_FUNCTIONS_DECLS_H_
