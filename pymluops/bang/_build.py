@@ -174,7 +174,7 @@ class Build:
         text = with_entries(source.text, source.name, for_python=with_python)
         try:
             # Without its first line, which repeats what the text begins with.
-            return translate(text, source.name).partition("\n")[2]
+            return translate(text, source.name, uses_std=source.uses_std).partition("\n")[2]
         except TranslationError as error:
             raise CompileError(str(error)) from None
 
@@ -223,7 +223,7 @@ class Build:
                 opened.write(text)
             # Findings and messages of the machine name the source, not this file.
             named = f"-ffile-prefix-map={file}={source.name}"
-            command = [*self.compiler.command, *words, named, "-x", "c++", step, file, "-o", target]
+            command: list[str | Path] = [*self.compiler.command, *words, named, "-x", "c++", step, file, "-o", target]
             try:
                 return readable(warnings_of(command), str(self.simulator.include))
             except CompileError as error:

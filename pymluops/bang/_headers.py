@@ -20,6 +20,7 @@ CONSTRUCTS = re.compile(
     r"<<<|\b(?:__nram__|__wram__|__mlu_shared__|__ldram__|__mlu_const__|__mlu_entry__|__mlu_global__|__mlu_func__"
     r"|__mlu_device__|__mlu_vector__)\b"
 )
+_USING_STD = re.compile(r"\busing\s+namespace\s+std\s*;")
 _MOST_INCLUDES = 20_000
 
 
@@ -32,6 +33,8 @@ class Source:
     #: Every header that was read, and where others would have been found before them.
     files: list[Path] = field(default_factory=list)
     absent: list[Path] = field(default_factory=list)
+    #: Whether a header says `using namespace std`.
+    uses_std: bool = False
 
 
 @dataclass(slots=True)
@@ -43,6 +46,7 @@ class _Header:
     once: bool  # by a guard or by a pragma
     guarded: bool
     has_constructs: bool
+    uses_std: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,6 +130,7 @@ class Expander:
                 raise CompileError(f"{path}: {error.strerror}") from None
         if path not in source.files:
             source.files.append(path)
+        source.uses_std = source.uses_std or self._headers[path].uses_std
         return self._headers[path]
 
     def is_needed(self, path: Path, source: Source) -> bool:
@@ -207,7 +212,8 @@ def _read(path: Path, text: str) -> _Header:
         text = text[:start] + " " * (pragma.tokens[1].end - start) + text[pragma.tokens[1].end :]
     includes = _includes(text, directives)
     once = guarded or pragma is not None
-    return _Header(path, text, directives, includes, once, guarded, CONSTRUCTS.search(text) is not None)
+    has_constructs, uses_std = (pattern.search(text) is not None for pattern in (CONSTRUCTS, _USING_STD))
+    return _Header(path, text, directives, includes, once, guarded, has_constructs, uses_std)
 
 
 def _includes(text: str, directives: Sequence[Directive]) -> list[_Include]:

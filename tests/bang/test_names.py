@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -58,6 +60,17 @@ def test_the_library_gives_way() -> None:
     module.kernel("sqrt")[2](x, 0.5)
     np.testing.assert_array_equal(x, [3.5, 3.5])
     assert module.function("reference")(0.25) == pytest.approx(np.tanh(0.25) + 0.5 + 2, abs=1e-12)
+
+
+def test_a_header_brings_the_namespace(tmp_path: Path) -> None:
+    (tmp_path / "common.h").write_text("#include <iterator>\nusing namespace std;\n")
+    source = (
+        '#include "common.h"\n__nram__ int data[4];\n__mlu_entry__ void f(int *x) { data[0] = 2; x[0] = data[0]; }\n'
+    )
+    (tmp_path / "main.mlu").write_text(source)
+    out = np.zeros(1, np.int32)
+    bang.compile(tmp_path / "main.mlu").kernel("f")[1](out)
+    assert out[0] == 2
 
 
 def test_messages_have_the_name_of_the_source() -> None:

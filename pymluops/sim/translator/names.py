@@ -22,7 +22,7 @@ PREFIX = "mlusim_own_"
 _NO_TYPES = frozenset({"using", "namespace", "template", "friend"})
 
 
-def with_free_names(text: str, filename: str) -> str:
+def with_free_names(text: str, filename: str, *, uses_std: bool = False) -> str:
     """Return a source in which no variable and no kernel at file scope clashes with the C library.
 
     Lines keep their numbers.
@@ -33,9 +33,11 @@ def with_free_names(text: str, filename: str) -> str:
         The source.
     filename
         What its first lines are called.
+    uses_std
+        Whether a header that it includes says `using namespace std`.
     """
     tokens, directives = tokenize(text)
-    taken = C_NAMES | STD_NAMES if _uses_std(tokens) else C_NAMES
+    taken = C_NAMES | STD_NAMES if uses_std or _uses_std(tokens) else C_NAMES
     if not any(token.text in taken for token in tokens):
         return text
     source = Text(text, filename)

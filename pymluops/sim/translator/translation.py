@@ -347,7 +347,7 @@ WORDS: dict[str, Callable[[Translator], Callable[[int, Level], None]]] = {
 }
 
 
-def translate(text: str, filename: str) -> str:
+def translate(text: str, filename: str, *, uses_std: bool = False) -> str:
     """Turn BANG C into C++.
 
     Parameters
@@ -356,6 +356,8 @@ def translate(text: str, filename: str) -> str:
         The source.
     filename
         What messages, debug information and `__FILE__` call it.
+    uses_std
+        Whether a header that it includes says `using namespace std`.
 
     Returns
     -------
@@ -367,7 +369,7 @@ def translate(text: str, filename: str) -> str:
     TranslationError
         If something in it has no form in C++.
     """
-    text = with_free_names(text.removeprefix("\ufeff"), filename)
+    text = with_free_names(text.removeprefix("\ufeff"), filename, uses_std=uses_std)
     source = Text(text, filename)
     tokens, directives = tokenize(text)
     for directive in directives:
