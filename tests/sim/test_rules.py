@@ -17,11 +17,11 @@ NATIVE = Path(__file__).resolve().parents[2] / "native" / "sim"
 
 @pytest.fixture(autouse=True)
 def _usual() -> object:
-    pymluops.use("sim")
-    before = {rule.name: rule.action for rule in sim.rules()}
-    sim.set_rules(None)
-    yield
-    sim.set_rules(before)
+    with pymluops.use("sim"):
+        before = {rule.name: rule.action for rule in sim.rules()}
+        sim.set_rules(None)
+        yield
+        sim.set_rules(before)
 
 
 def actions() -> dict[str, str]:
