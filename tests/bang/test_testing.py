@@ -188,6 +188,7 @@ def test_a_seed_repeats_the_random_numbers(project: Path) -> None:
     assert "names out of MLU270" in _run(project, "pytest", "-p", "no:cacheprovider", "--mlu-cards=MLU999")
 
 
+@pytest.mark.thorough
 def test_lines_of_kernels_are_in_the_report_of_coverage(project: Path) -> None:
     said = _run(project, "coverage", "run", "--include=*/test_twice.py", "-m", "pytest", "-q", "-k", "clean or finds")
     assert "2 passed" not in said.replace("1 failed, 2 passed", "")

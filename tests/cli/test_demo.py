@@ -126,6 +126,7 @@ def test_the_scan_is_the_picture_where_there_is_no_photograph(program, monkeypat
     assert image["source"] == "range view of synthetic street scan (a model, not a measurement)"
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("small_pictures")
 def test_a_scan_of_the_users_own_is_the_picture_too(program, scan_file: Path, tmp_path: Path) -> None:
     answer = program("demo", "--scan", scan_file, "--plot", tmp_path / "plots", "--json")
@@ -135,6 +136,7 @@ def test_a_scan_of_the_users_own_is_the_picture_too(program, scan_file: Path, tm
     assert [Path(picture).stem for picture in document["pictures"]] == list(PICTURES)
 
 
+@pytest.mark.thorough
 @pytest.mark.usefixtures("small_pictures")
 def test_with_a_picture_alone_the_synthetic_scan_is_not_drawn(program, image_file: Path, tmp_path: Path) -> None:
     answer = program("demo", "--image", image_file, "--plot", tmp_path / "plots", "--json")
@@ -144,6 +146,7 @@ def test_with_a_picture_alone_the_synthetic_scan_is_not_drawn(program, image_fil
     assert [Path(picture).stem for picture in document["pictures"]] == ["psamask", "border_align", "tin_shift"]
 
 
+@pytest.mark.thorough
 def test_the_view_of_a_scan_can_be_chosen(program, scan_file: Path) -> None:
     chosen = ["--heading", "90", "--fov", "200", "--elevation", "-30", "60", "--eye", "4", "-1", "1.5"]
     document = json.loads(program("demo", "--scan", scan_file, *chosen, "--json").out)
@@ -224,7 +227,7 @@ def draw(folder: Path, *figures: Figure) -> None:
         figure.savefig(folder / "figure.png", dpi=25)
 
 
-@pytest.mark.sampled("shape")
+@pytest.mark.sampled
 @pytest.mark.parametrize("shape", [(32, 32, 3), (32, 300, 3), (300, 33, 3)])
 @pytest.mark.parametrize("flat", [True, False])
 def test_unusual_pictures(tmp_path: Path, shape: tuple[int, int, int], flat: bool) -> None:
@@ -286,6 +289,7 @@ def test_a_wrong_result_fails_the_run(
     assert document["ok"] is False
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "operator", ["get_indice_pairs", "psamask_forward", "border_align_forward", "three_interpolate_forward"]
 )

@@ -13,9 +13,20 @@ from pymluops.sim.translator import translate
 
 HERE = Path(__file__).resolve().parent / "translated"
 INCLUDE = HERE.parents[2] / "native" / "sim" / "include"
-#: g++ or what CXX names, and one clang++ that is new enough, if there is one.
-COMPILERS = [os.environ.get("CXX", "g++")]
-COMPILERS += [name for name in ("clang++", *(f"clang++-{n}" for n in range(25, 14, -1))) if shutil.which(name)][:1]
+OLDEST_CLANG = 15  # the first with _Float16 on x86-64
+
+
+def compilers() -> list[str]:
+    """Return g++ or what CXX names, and the newest clang++ if it is new enough."""
+    for name in (*(f"clang++-{number}" for number in range(25, OLDEST_CLANG - 1, -1)), "clang++"):
+        if shutil.which(name):
+            said = subprocess.run([name, "-dumpversion"], capture_output=True, text=True, check=True).stdout
+            new = int(said.partition(".")[0]) >= OLDEST_CLANG
+            return [os.environ.get("CXX", "g++"), *([name] if new else [])]
+    return [os.environ.get("CXX", "g++")]
+
+
+COMPILERS = compilers()
 
 WARNINGS = ["-Wall", "-Wextra", "-Werror"]
 SIZES = ["-D__MLU_NRAM_SIZE__=768", "-D__MLU_WRAM_SIZE__=1024", "-D__MLU_SRAM_SIZE__=4096"]

@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import pymluops
 from oracle import ball_query as oracle
 from raw import BAD_PARAM, NOT_SUPPORTED, SUCCESS, Descriptor, Raw, Tensor
+from selection import examples
 from support import assert_same_bits, canary, is_canary, python_output
 
 DTYPES = ("float16", "float32")
@@ -90,7 +91,7 @@ def _cloud(rng: np.random.Generator, shape: tuple[int, ...], dtype: str, special
 
 
 @both_dtypes
-@settings(max_examples=200)
+@examples(200)
 @given(
     batch=st.integers(1, 3),
     centres=st.integers(1, 70),
@@ -111,7 +112,7 @@ def test_random_clouds(
 
 
 @both_dtypes
-@settings(max_examples=100)
+@examples(100)
 @given(seed=st.integers(0, 2**32 - 1), scale=st.sampled_from([1e-4, 1e-2, 1.0, 50.0, 300.0]))
 def test_points_near_the_rim(dtype: str, seed: int, scale: float) -> None:
     # Distances that differ from the radius in their last bit only: each step is rounded to the type of the points.

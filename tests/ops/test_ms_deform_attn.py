@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import pymluops
 from attention import GRADIENTS, make_grad, make_inputs, ms_deform_attn_backward, ms_deform_attn_forward
 from oracle import ms_deform_attn as oracle
 from oracle.ms_deform_attn import Inputs
+from selection import examples
 from support import assert_close, assert_same_values, python_output
 
 
@@ -61,6 +62,7 @@ def test_the_channels_of_mmcv(channels: int) -> None:
     assert_backward(inputs, make_grad(rng, inputs))
 
 
+@pytest.mark.thorough
 def test_a_network_in_small() -> None:
     rng = np.random.default_rng(3)
     inputs = make_inputs(rng, 2, 60, 8, 32, [(20, 30), (10, 15), (5, 8), (3, 4)], 8, spread=0.05)
@@ -83,7 +85,7 @@ SIZES = st.fixed_dictionaries(
 )
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(sizes=SIZES, seed=st.integers(0, 2**32 - 1))
 def test_random_shapes(sizes: dict[str, Any], seed: int) -> None:
     rng = np.random.default_rng(seed)
@@ -92,7 +94,7 @@ def test_random_shapes(sizes: dict[str, Any], seed: int) -> None:
     assert_backward(inputs, make_grad(rng, inputs))
 
 
-@settings(max_examples=100)
+@examples(100)
 @given(sizes=SIZES, seed=st.integers(0, 2**32 - 1))
 def test_values_and_locations_that_are_not_finite(sizes: dict[str, Any], seed: int) -> None:
     rng = np.random.default_rng(seed)

@@ -8,12 +8,13 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import pymluops
 from oracle import three_nn as oracle
 from raw import BAD_PARAM, NOT_SUPPORTED, SUCCESS, Descriptor, Raw, Tensor
+from selection import examples
 from support import any_bits, assert_same_bits, canary, is_canary, python_output
 
 DTYPES = ("float16", "float32")
@@ -56,7 +57,7 @@ def test_random_points(dtype: str, batch: int, unknowns: int, knowns: int) -> No
 
 
 @both_dtypes
-@settings(max_examples=200)
+@examples(200)
 @given(
     batch=st.integers(1, 3),
     unknowns=st.integers(1, 70),
@@ -73,7 +74,7 @@ def test_points_on_a_grid_have_many_ties(
 
 
 @both_dtypes
-@settings(max_examples=200)
+@examples(200)
 @given(unknowns=st.integers(1, 40), knowns=st.integers(1, 60), seed=st.integers(0, 2**32 - 1))
 def test_any_bits(dtype: str, unknowns: int, knowns: int, seed: int) -> None:
     rng = np.random.default_rng(seed)

@@ -13,16 +13,18 @@ from pymluops.sim.toolchain import Toolchain
 
 HERE = Path(__file__).resolve().parent
 
-#: Modules with sources of their own, which are compiled for each architecture. The default selection takes one.
+#: Modules with sources of their own, which are compiled for each architecture. The quick selection takes 372.
 COMPILED_APART = ("test_copies", "test_control", "test_declared", "test_fills")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Let the quick selection compile for one architecture: 592, which has most, for all modules but the above."""
     for item in items:
-        if item.path.parent == HERE and item.path.stem in COMPILED_APART and isinstance(item, pytest.Function):
-            arch = item.callspec.params.get("arch", 372) if hasattr(item, "callspec") else 372
-            if arch != 372:
-                item.add_marker(pytest.mark.thorough)
+        if item.path.parent != HERE or not isinstance(item, pytest.Function) or not hasattr(item, "callspec"):
+            continue
+        chosen = 372 if item.path.stem in COMPILED_APART else 592
+        if item.callspec.params.get("arch", chosen) != chosen:
+            item.add_marker(pytest.mark.thorough)
 
 
 @pytest.fixture(scope="session")
