@@ -67,3 +67,45 @@ __mlu_entry__ void widen(const char *x, bfloat16_t *out, int shift) {
         with sim.checking("all"):
             module.kernel("widen")[1](x, out, shift)
         np.testing.assert_array_equal(out, x.astype(ml_dtypes.bfloat16))
+
+
+def test_bfloat16_fills_as_many_bytes_as_it_has() -> None:
+    module = bang.compile("""
+__nram__ bfloat16_t x[64];
+__mlu_entry__ void fill(bfloat16_t *out, bfloat16_t value) {
+  __bang_write_zero(x, 64);
+  __bang_write_value(x, 8, value);
+  __memset_nram(x + 8, 8, value);
+  __memcpy(out, x, sizeof(x), NRAM2GDRAM);
+}
+""")
+    out = np.zeros(64, ml_dtypes.bfloat16)
+    with sim.checking("all"):
+        module.kernel("fill")[1](out, 1.5)
+    assert out.astype(np.float32).tolist() == [1.5] * 16 + [0] * 48
+
+
+def test_gathers_by_short_offsets() -> None:
+    module = bang.compile("""
+__nram__ unsigned char bytes[64], bits[8];
+__nram__ unsigned short words[64];
+__nram__ float a[64], b[64];
+__mlu_entry__ void move(const float *x, float *out) {
+  for (int i = 0; i < 64; i++) bytes[i] = 4 * (63 - i), words[i] = 8 * i;
+  for (int i = 0; i < 8; i++) bits[i] = 0x55;
+  __gather(a, x, bytes, 4, GDRAM2NRAM, 4, 64);
+  __scatter(out, a, words, 4, NRAM2GDRAM, 4, 64);
+  __bang_write_zero(b, 64);
+  __sync_compute();
+  __gather_async(b, x, words, bits, 4, GDRAM2NRAM, 4, 32);
+  __sync();
+  __memcpy(out + 128, b, 256, NRAM2GDRAM);
+}
+""")
+    x, out = np.arange(1, 65, dtype=np.float32), np.zeros(192, np.float32)
+    with sim.checking("all"):
+        module.kernel("move")[1](x, out)
+    np.testing.assert_array_equal(out[:128:2], x[::-1])
+    np.testing.assert_array_equal(out[128:160], np.where(np.arange(32) % 2 == 0, x[::2], 0))
+    assert not out[1:128:2].any()
+    assert not out[160:].any()

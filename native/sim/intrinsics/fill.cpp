@@ -93,7 +93,7 @@ MLUSIM_DEFINE_TYPED_FILL(unsigned int, __nramset_unsigned_int)
 MLUSIM_DEFINE_WRITE_ZERO(signed char, __bang_write_zero)
 MLUSIM_DEFINE_WRITE_ZERO(unsigned char, __bang_write_zero)
 MLUSIM_WORDS(MLUSIM_DEFINE_WRITE_ZERO, __bang_write_zero);
-MLUSIM_HALF_FLOAT(MLUSIM_DEFINE_WRITE_ZERO, __bang_write_zero);
+MLUSIM_REALS(MLUSIM_DEFINE_WRITE_ZERO, __bang_write_zero);
 
 void __nramset_async(void *dst, int elem_count, float value, int stride, int segnum) {
   mlusim::fill_async(MLUSIM_CALL("__nramset_async"), dst, elem_count, value, {stride, segnum, 0, 0});

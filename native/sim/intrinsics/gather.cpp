@@ -13,14 +13,21 @@ namespace {
 struct Gather {
   void *dst;
   const void *src;
-  const unsigned int *offset;
+  const void *offset;
   const void *bitmask;  // null: all pieces
   int size;
   int stride;  // of the side that is not scattered
   int count;
   bool scatter;
   bool async;
+  std::int64_t width;  // bytes of an offset
 };
+
+std::int64_t offset_of(const Gather &work, std::int64_t i) {
+  if (work.width == 1) return static_cast<const std::uint8_t *>(work.offset)[i];
+  if (work.width == 2) return static_cast<const std::uint16_t *>(work.offset)[i];
+  return static_cast<const std::uint32_t *>(work.offset)[i];
+}
 
 bool is_selected(const Gather &work, std::int64_t i) {
   if (work.bitmask == nullptr) return true;
@@ -30,7 +37,7 @@ bool is_selected(const Gather &work, std::int64_t i) {
 // Piece i, both ends checked.
 Transfer piece_of(const Call &call, const Gather &work, const Direction &ends, std::int64_t i) {
   const std::int64_t along = i * work.stride;
-  const std::int64_t chosen = work.offset[i];
+  const std::int64_t chosen = offset_of(work, i);
   const std::size_t size = static_cast<std::size_t>(work.size);
   const char *src = static_cast<const char *>(work.src) + (work.scatter ? along : chosen);
   const char *dst = static_cast<const char *>(work.dst) + (work.scatter ? chosen : along);
@@ -43,7 +50,7 @@ Transfer piece_of(const Call &call, const Gather &work, const Direction &ends, s
 
 // Offsets and mask decide what happens, so they are read, and have to be defined, when the instruction is issued.
 void check_choice(const Call &call, const Gather &work, Agent agent) {
-  const Operand operands[] = {nram_source("offset", work.offset, std::int64_t{work.count} * 4),
+  const Operand operands[] = {nram_source("offset", work.offset, work.count * work.width),
                               nram_source("bitmask", work.bitmask, (std::int64_t{work.count} + 7) / 8)};
   const std::size_t number = work.bitmask != nullptr ? 2 : 1;
   for (std::size_t i = 0; i < number; ++i) {
@@ -72,7 +79,7 @@ std::int64_t move_at_once(const Call &call, const Gather &work, const Direction 
   for (std::int64_t i = 0; i < work.count; ++i) {
     if (!is_selected(work, i)) continue;
     char *close = near + i * work.stride;
-    char *distant = far + work.offset[i];
+    char *distant = far + offset_of(work, i);
     if (!inside(near_piece, close) || !inside(far_piece, distant)) return i;
     std::memmove(work.scatter ? distant : close, work.scatter ? close : distant, size);
   }
@@ -109,24 +116,28 @@ void do_gather(const Call &call, const Gather &work, mluMemcpyDirection_t direct
 }  // namespace
 }  // namespace mlusim
 
-#define MLUSIM_DEFINE_GATHER(name, scatter, async)                                                                 \
-  void name(void *dst, const void *src, const unsigned int *offset, int transfer_size, mluMemcpyDirection_t dir,   \
-            int stride, int num) {                                                                                 \
-    mlusim::do_gather(MLUSIM_CALL(#name), {dst, src, offset, nullptr, transfer_size, stride, num, scatter, async}, \
-                      dir);                                                                                        \
-  }                                                                                                                \
-  void name(void *dst, const void *src, const unsigned int *offset, const void *bitmask, int transfer_size,        \
-            mluMemcpyDirection_t dir, int stride, int num) {                                                       \
-    mlusim::do_gather(MLUSIM_CALL(#name), {dst, src, offset, bitmask, transfer_size, stride, num, scatter, async}, \
-                      dir);                                                                                        \
+#define MLUSIM_DEFINE_GATHER(Offset, name, scatter, async)                                                             \
+  void name(void *dst, const void *src, const Offset *offset, int transfer_size, mluMemcpyDirection_t dir, int stride, \
+            int num) {                                                                                                 \
+    mlusim::do_gather(MLUSIM_CALL(#name),                                                                              \
+                      {dst, src, offset, nullptr, transfer_size, stride, num, scatter, async, sizeof(Offset)}, dir);   \
+  }                                                                                                                    \
+  void name(void *dst, const void *src, const Offset *offset, const void *bitmask, int transfer_size,                  \
+            mluMemcpyDirection_t dir, int stride, int num) {                                                           \
+    mlusim::do_gather(MLUSIM_CALL(#name),                                                                              \
+                      {dst, src, offset, bitmask, transfer_size, stride, num, scatter, async, sizeof(Offset)}, dir);   \
   }
-MLUSIM_DEFINE_GATHER(__gather, false, false)
-MLUSIM_DEFINE_GATHER(__gather_async, false, true)
-MLUSIM_DEFINE_GATHER(__scatter, true, false)
-MLUSIM_DEFINE_GATHER(__scatter_async, true, true)
+#define MLUSIM_DEFINE_GATHERS(Offset)                       \
+  MLUSIM_DEFINE_GATHER(Offset, __gather, false, false)      \
+  MLUSIM_DEFINE_GATHER(Offset, __gather_async, false, true) \
+  MLUSIM_DEFINE_GATHER(Offset, __scatter, true, false)      \
+  MLUSIM_DEFINE_GATHER(Offset, __scatter_async, true, true)
+MLUSIM_DEFINE_GATHERS(unsigned int)
+MLUSIM_DEFINE_GATHERS(unsigned short)
+MLUSIM_DEFINE_GATHERS(unsigned char)
 
 void __bang_gather_async(void *dst, const void *src, const unsigned int *offset, const void *bitmask, int transfer_size,
                          int dst_stride, int num) {
   mlusim::do_gather(MLUSIM_CALL("__bang_gather_async"),
-                    {dst, src, offset, bitmask, transfer_size, dst_stride, num, false, true}, GDRAM2NRAM);
+                    {dst, src, offset, bitmask, transfer_size, dst_stride, num, false, true, 4}, GDRAM2NRAM);
 }

@@ -38,15 +38,22 @@ MLUSIM_API void __bang_move(void *dst, const void *src, int size);
 MLUSIM_API void __bang_move(void *dst, const void *src, int size, int dst_stride, int src_stride, int segnum);
 
 // Piece i comes from src + offset[i] (gather) or goes to dst + offset[i] (scatter), where bit i of the mask is set.
-#define MLUSIM_GATHER(name, stride)                                                                                    \
-  MLUSIM_API void name(void *dst, const void *src, const unsigned int *offset, int transfer_size,                      \
-                       mluMemcpyDirection_t dir, int stride, int num);                                                 \
-  MLUSIM_API void name(void *dst, const void *src, const unsigned int *offset, const void *bitmask, int transfer_size, \
+#define MLUSIM_GATHER(Offset, name, stride)                                                                           \
+  MLUSIM_API void name(void *dst, const void *src, const Offset *offset, int transfer_size, mluMemcpyDirection_t dir, \
+                       int stride, int num);                                                                          \
+  MLUSIM_API void name(void *dst, const void *src, const Offset *offset, const void *bitmask, int transfer_size,      \
                        mluMemcpyDirection_t dir, int stride, int num)
-MLUSIM_GATHER(__gather, dst_stride);
-MLUSIM_GATHER(__gather_async, dst_stride);
-MLUSIM_GATHER(__scatter, src_stride);
-MLUSIM_GATHER(__scatter_async, src_stride);
+#define MLUSIM_GATHERS(Offset)                       \
+  MLUSIM_GATHER(Offset, __gather, dst_stride);       \
+  MLUSIM_GATHER(Offset, __gather_async, dst_stride); \
+  MLUSIM_GATHER(Offset, __scatter, src_stride);      \
+  MLUSIM_GATHER(Offset, __scatter_async, src_stride)
+MLUSIM_GATHERS(unsigned int);
+#if MLUSIM_SINCE(592)
+MLUSIM_GATHERS(unsigned short);
+MLUSIM_GATHERS(unsigned char);
+#endif
+#undef MLUSIM_GATHERS
 #undef MLUSIM_GATHER
 #endif
 #if MLUSIM_SINCE(592)
@@ -64,12 +71,12 @@ MLUSIM_API void __bang_gather_async(void *dst, const void *src, const unsigned i
 #define MLUSIM_FILL_TYPES(form, ...) \
   MLUSIM_BYTES(form, __VA_ARGS__);   \
   MLUSIM_WORDS(form, __VA_ARGS__);   \
-  MLUSIM_HALF_FLOAT(form, __VA_ARGS__)
+  MLUSIM_REALS(form, __VA_ARGS__)
 #define MLUSIM_FILL_3D_TYPES(form, ...) \
   form(char, __VA_ARGS__);              \
   form(short, __VA_ARGS__);             \
   form(int, __VA_ARGS__);               \
-  MLUSIM_HALF_FLOAT(form, __VA_ARGS__)
+  MLUSIM_REALS(form, __VA_ARGS__)
 
 MLUSIM_FILL_TYPES(MLUSIM_FILL, __bang_write_value);
 MLUSIM_FILL_TYPES(MLUSIM_FILL, __memset_nram);
@@ -102,6 +109,6 @@ MLUSIM_TYPED_FILL(unsigned int, __nramset_unsigned_int);
 MLUSIM_WRITE_ZERO(signed char, __bang_write_zero);
 MLUSIM_WRITE_ZERO(unsigned char, __bang_write_zero);
 MLUSIM_WORDS(MLUSIM_WRITE_ZERO, __bang_write_zero);
-MLUSIM_HALF_FLOAT(MLUSIM_WRITE_ZERO, __bang_write_zero);
+MLUSIM_REALS(MLUSIM_WRITE_ZERO, __bang_write_zero);
 
 #endif  // MLUSIM_COPY_H_
