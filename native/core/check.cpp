@@ -123,12 +123,12 @@ mluOpStatus_t need_dtype(const char *function, const TensorArgument &tensor, mlu
   return MLUOP_STATUS_SUCCESS;
 }
 
-namespace {
-
 bool takes_double(const char *function) {
   const std::size_t length = std::strlen(function), least = std::strlen("Double");
   return length >= least && std::strcmp(function + length - least, "Double") == 0;
 }
+
+namespace {
 
 mluOpStatus_t need_double(const char *function, const TensorArgument &tensor) {
   return computes_double() ? need_dtype(function, tensor, MLUOP_DTYPE_DOUBLE) : mluops_not_implemented(function);

@@ -41,6 +41,7 @@ mluOpStatus_t need_elements(const char *function, const TensorArgument &tensor);
 mluOpStatus_t need_dtype(const char *function, const TensorArgument &tensor, mluOpDataType_t dtype);
 // Functions of mluops_ext.h whose names end in "Double" compute like those of the ABI, but take double instead. On a device
 // they are NOT_SUPPORTED.
+bool takes_double(const char *function);
 mluOpStatus_t need_float(const char *function, const TensorArgument &tensor);
 mluOpStatus_t need_float_or_half(const char *function, const TensorArgument &tensor);
 mluOpStatus_t need_same_dtype(const char *function, const TensorArgument &tensor, const TensorArgument &other);

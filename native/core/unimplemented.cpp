@@ -3,7 +3,9 @@
 
 #include <cstring>
 
+#include "core/check.h"
 #include "core/reason.h"
+#include "core/target.h"
 #include "mluops_ext.h"
 
 mluOpStatus_t mluops_not_implemented(const char *function) {
@@ -15,7 +17,9 @@ int MLUOP_WIN_API mluopsExtImplements(const char *function) {
   if (function == nullptr) return 0;
   for (size_t i = 0; i < mluops_entry_count; ++i) {
     const mluopsEntry &entry = mluops_entries[i];
-    if (std::strcmp(entry.name, function) == 0) return entry.function != entry.placeholder ? 1 : 0;
+    if (std::strcmp(entry.name, function) != 0) continue;
+    if (mluops::takes_double(function) && !mluops::computes_double()) return 0;
+    return entry.function != entry.placeholder ? 1 : 0;
   }
   return 0;
 }
