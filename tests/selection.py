@@ -11,6 +11,10 @@ Three things keep the quick selection short:
 ``examples(count)``
     A property test gets `count` examples with ``--thorough`` and a share of them otherwise.
 
+``--beyond-quick`` runs what is left to do after the quick selection has run without optional packages: tests that it
+leaves out, property tests, which get all of their examples, and files of which something is skipped where a package or
+a program is missing.
+
 The choice is the same in every run and every process: tests are tried in the order of a checksum of their names, so
 that values of parameters that are not named are mixed. A test whose name is given on the command line always runs.
 """
@@ -31,6 +35,9 @@ LEAST_EXAMPLES = 5
 
 _state = {"thorough": False}
 
+#: A file with one of these skips tests on some machines.
+SKIPS = ("importorskip(", "skipif(", "pytest.skip(")
+
 
 def examples(count: int) -> hypothesis.settings:
     """The settings of a property test that is to try `count` examples with ``--thorough``, and fewer without."""
@@ -49,17 +56,42 @@ def add_option(parser: pytest.Parser) -> None:
         action="store_true",
         help="run all tests, with all examples of property tests; the default is a quick selection",
     )
+    parser.addoption(
+        "--beyond-quick",
+        action="store_true",
+        help="like --thorough, without the tests that have passed if the quick selection has",
+    )
 
 
 def configure(config: pytest.Config) -> None:
-    """Read the option."""
-    _state["thorough"] = bool(config.getoption("--thorough"))
+    """Read the options."""
+    _state["thorough"] = bool(config.getoption("--thorough") or config.getoption("--beyond-quick"))
 
 
 def deselect(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Take what is for ``--thorough`` out of `items`."""
-    if is_thorough():
+    """Take out of `items` what the options do not ask for."""
+    if config.getoption("--thorough"):
         return
+    left_out = beyond_quick(config, items)
+    if config.getoption("--beyond-quick"):
+        left_out = {item for item in items if item not in left_out and not _has_more_to_do(item)}
+    if left_out:
+        config.hook.pytest_deselected(items=[item for item in items if item in left_out])
+        items[:] = [item for item in items if item not in left_out]
+
+
+def _has_more_to_do(item: pytest.Item) -> bool:
+    """Whether the quick selection tries fewer examples of the test, or may skip it."""
+    return getattr(getattr(item, "obj", None), "is_hypothesis_test", False) or _may_skip(item.path)
+
+
+@functools.cache
+def _may_skip(file: Path) -> bool:
+    return any(word in file.read_text(encoding="utf-8") for word in SKIPS)
+
+
+def beyond_quick(config: pytest.Config, items: Iterable[pytest.Item]) -> set[pytest.Item]:
+    """Return the tests that are for ``--thorough``."""
     named = [_named(config, argument) for argument in config.args if "::" in argument]
     sampled: dict[str, list[pytest.Item]] = {}
     left_out: set[pytest.Item] = set()
@@ -72,9 +104,7 @@ def deselect(config: pytest.Config, items: list[pytest.Item]) -> None:
             sampled.setdefault(item.nodeid.partition("[")[0], []).append(item)
     for candidates in sampled.values():
         left_out |= set(candidates) - sample(candidates)
-    if left_out:
-        config.hook.pytest_deselected(items=[item for item in items if item in left_out])
-        items[:] = [item for item in items if item not in left_out]
+    return left_out
 
 
 def _named(config: pytest.Config, argument: str) -> tuple[Path, str]:

@@ -45,14 +45,31 @@ def test_long(): pass
 @pytest.mark.parametrize("a", [1, pytest.param(2, marks=pytest.mark.thorough)])
 def test_one_is_long(a): pass
 """
+OTHERS = """
+import pytest
+from hypothesis import given, strategies as st
+from selection import examples
+
+def test_plain(): pass
+
+@examples(50)
+@given(st.integers())
+def test_property(number): pass
+"""
+SKIPPING = """
+import pytest
+pytest.importorskip("sys")
+def test_with_a_package(): pass
+"""
 PLAIN = [f"-pno:{plugin}" for plugin in ("cacheprovider", "xdist", "hypothesispytest")]
-ALL = 12 + 20 + 10 + 9 + 1 + 2
+ALL = 12 + 20 + 10 + 9 + 1 + 2 + 2
 
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     (tmp_path / "conftest.py").write_text(CONFTEST)
     (tmp_path / "test_them.py").write_text(MODULE)
+    (tmp_path / "test_others.py").write_text(OTHERS)
     (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers =\n  thorough\n  sampled\n")
     return tmp_path
 
@@ -85,6 +102,14 @@ def test_the_quick_selection(folder: Path) -> None:
 
 def test_everything(folder: Path) -> None:
     assert len(collected(folder, "--thorough")) == ALL
+
+
+def test_quick_and_beyond_are_everything(folder: Path) -> None:
+    (folder / "test_skipping.py").write_text(SKIPPING)
+    quick, beyond = collected(folder), collected(folder, "--beyond-quick")
+    assert {*quick, *beyond} == {*collected(folder, "--thorough")}
+    assert {*quick} & {*beyond} == {"test_property", "test_with_a_package"}
+    assert "test_long" in beyond and "test_plain" in quick
 
 
 def test_a_test_that_is_named_runs(folder: Path) -> None:
