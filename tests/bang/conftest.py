@@ -27,8 +27,9 @@ def _kept_between_sessions(request: pytest.FixtureRequest, monkeypatch: pytest.M
 
 @pytest.fixture(scope="module", autouse=True)
 def _simulator() -> Iterator[None]:
-    """The simulator is the default, nobody has chosen a card, and afterwards all is as it was."""
+    """The simulator is the default, found nothing yet, nobody has chosen a card, and afterwards all is as it was."""
     with pymluops.use("sim") as backend:
+        sim.clear_findings()
         card, chosen = sim.device(), set(_devices._chosen)
         _devices._chosen.clear()
         yield

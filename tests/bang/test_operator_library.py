@@ -50,6 +50,7 @@ def test_two_libraries_of_operators_beside_ours(tmp_path: Path) -> None:
         (tmp_path / name).mkdir()
         libraries.append(built(tmp_path / name, *archs))
     before = sim.device()
+    sim.clear_findings()
     with sim.checking("all"):
         for card in ("MLU370-X8", "MLU590"):
             sim.set_device(card)
