@@ -6,9 +6,10 @@
 
 #include "mlusim_source.h"
 
-// The checkers see accesses through these; see native/sim/machine/hooks.cpp.
-extern "C" void __tsan_read_range(void *address, unsigned long bytes);
-extern "C" void __tsan_write_range(void *address, unsigned long bytes);
+// The checkers see accesses through these; see native/sim/machine/hooks.cpp. The sizes are signed as those of the compiler's own
+// declarations.
+extern "C" void __tsan_read_range(void *address, long bytes);
+extern "C" void __tsan_write_range(void *address, long bytes);
 
 namespace cnnl {
 namespace {
