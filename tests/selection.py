@@ -30,7 +30,7 @@ import hypothesis
 import pytest
 
 #: max_examples of the profiles, of which :func:`examples` takes its share.
-THOROUGH_EXAMPLES, QUICK_EXAMPLES = 100, 20
+THOROUGH_EXAMPLES, QUICK_EXAMPLES = 100, 10
 LEAST_EXAMPLES = 5
 
 _state = {"thorough": False}
