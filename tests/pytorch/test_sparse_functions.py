@@ -203,14 +203,14 @@ def test_the_threads_are_those_of_torch() -> None:
     before = torch.get_num_threads()
     counts: list[int] = []
     try:
-        for threads in (1, 3):
+        for threads in (2, 1, 3):  # a number set by hand stays until that of torch changes, as it does from 2 to 1
             torch.set_num_threads(threads)
             sparse.indice_conv(features, filters, pairs, num, rows)
             counts.append(pymluops.get_num_threads())
     finally:
         torch.set_num_threads(before)
         sparse.indice_conv(features, filters, pairs, num, rows)
-    assert counts == [1, 3] or "PYMLUOPS_NUM_THREADS" in os.environ
+    assert counts[1:] == [1, 3] or "PYMLUOPS_NUM_THREADS" in os.environ
 
 
 @pytest.mark.parametrize("shared", [True, False], ids=["one filter", "filters"])
