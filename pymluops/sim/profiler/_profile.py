@@ -72,7 +72,7 @@ class Profile:
         for number in range(len(self._read), lib.mlusimGetProfileLaunchCount(self._number)):
             contents = read_launch(self._backend, self._number, number)
             call = None
-            if any(own in os.path.normpath(site.file) for site in contents.sites for own in _OWN):
+            if any(own in site.file for site in contents.sites for own in _OWN):
                 call = next((call for entered, call in self._calls if number < entered), None)
             self._read.append(LaunchProfile(contents, self.model, self.sources, call))
         by_call: dict[int, float] = defaultdict(float)
