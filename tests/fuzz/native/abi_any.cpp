@@ -320,7 +320,11 @@ class Call {
     adopt_members();
   }
 
-  bool changes_by_itself() const { return std::strstr(function_.name, "LastReason") != nullptr; }
+  // Each profile has a number of its own.
+  bool changes_by_itself() const {
+    return std::strstr(function_.name, "LastReason") != nullptr ||
+           std::strcmp(function_.name, "mlusimStartProfile") == 0;
+  }
 
   void adopt_members() {
     if (std::strcmp(function_.name, "mluOpGetTensorAndDataFromTensorSet") != 0) return;
