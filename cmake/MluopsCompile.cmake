@@ -34,6 +34,12 @@ function(mluops_compile_options target)
   endif()
 endfunction()
 
+# What loops over many elements are compiled with in every build type, but for tests with sanitizers.
+set(MLUOPS_FASTEST -O3)
+if(MLUOPS_SANITIZE)
+  set(MLUOPS_FASTEST "")
+endif()
+
 # Sets `result` to the levels this compiler can produce; `baseline` alone where the machine is not x86-64.
 function(mluops_instruction_levels result)
   set(levels baseline)

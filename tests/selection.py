@@ -13,7 +13,7 @@ Three things keep the quick selection short:
 
 ``--beyond-quick`` runs what is left to do after the quick selection has run without optional packages: tests that it
 leaves out, property tests, which get all of their examples, and files of which something is skipped where a package or
-a program is missing.
+a program is missing. ``--share 2/3`` takes the second third of it, but all of what may have been skipped.
 
 The choice is the same in every run and every process: tests are tried in the order of a checksum of their names, so
 that values of parameters that are not named are mixed. A test whose name is given on the command line always runs.
@@ -21,6 +21,7 @@ that values of parameters that are not named are mixed. A test whose name is giv
 
 from __future__ import annotations
 
+import argparse
 import functools
 import zlib
 from collections.abc import Iterable, Mapping
@@ -61,6 +62,17 @@ def add_option(parser: pytest.Parser) -> None:
         action="store_true",
         help="like --thorough, without the tests that have passed if the quick selection has",
     )
+    parser.addoption(
+        "--share", metavar="K/N", type=_share, help="of --beyond-quick the K-th of N parts, but all that may be skipped"
+    )
+
+
+def _share(text: str) -> tuple[int, int]:
+    """Read ``K/N``."""
+    part, slash, parts = text.partition("/")
+    if not (slash and part.isdecimal() and parts.isdecimal() and 1 <= int(part) <= int(parts)):
+        raise argparse.ArgumentTypeError(f"expected K/N with 1 <= K <= N, such as 2/3, got {text!r}")
+    return int(part), int(parts)
 
 
 def configure(config: pytest.Config) -> None:
@@ -74,15 +86,18 @@ def deselect(config: pytest.Config, items: list[pytest.Item]) -> None:
         return
     left_out = beyond_quick(config, items)
     if config.getoption("--beyond-quick"):
-        left_out = {item for item in items if item not in left_out and not _has_more_to_do(item)}
+        part, parts = config.getoption("--share") or (1, 1)
+
+        def runs(item: pytest.Item) -> bool:
+            if item not in left_out and _may_skip(item.path):
+                return True
+            has_more = item in left_out or getattr(getattr(item, "obj", None), "is_hypothesis_test", False)
+            return has_more and zlib.crc32(item.nodeid.encode()) % parts == part - 1
+
+        left_out = {item for item in items if not runs(item)}
     if left_out:
         config.hook.pytest_deselected(items=[item for item in items if item in left_out])
         items[:] = [item for item in items if item not in left_out]
-
-
-def _has_more_to_do(item: pytest.Item) -> bool:
-    """Whether the quick selection tries fewer examples of the test, or may skip it."""
-    return getattr(getattr(item, "obj", None), "is_hypothesis_test", False) or _may_skip(item.path)
 
 
 @functools.cache

@@ -20,6 +20,7 @@ _ADVICE = {
     "memory/table-index": "limit the indices to the size of the table",
     "memory/lane-overflow": "count offsets into the array within one lane: the bytes of the array divided by 64",
     "memory/memory-core-access": "return early with `if (__is_mpu()) return;`, if no barrier needs the memory core",
+    "memory/memory-core-store": "return early with `if (__is_mpu()) return;`, if no barrier needs the memory core",
     "init/scalar-load": "write the bytes first: copy or set all of the buffer that is read",
     "init/copy": "set the buffer before it is filled in part, or copy only what was computed",
     "init/atomic": "set the memory before the first atomic, from the host or with __gdramset and a barrier",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from collections.abc import Callable
 from functools import cache
@@ -74,12 +75,25 @@ def test_all_kernels(case: Case, arch: int, compiled: Callable[[int, str], bang.
     check(case, compiled(arch, case.kernel))
 
 
+DOT = sum((i % 7 - 3) * (i % 5 - 2) for i in range(12345))
+PROGRAMS = {"dot": f"x . y = {DOT}, expected {DOT}\n", "older_launch": "0 of 12345 values are wrong\n"}
+
+
+def test_there_is_a_case_for_each_program() -> None:
+    assert {source.stem for source in (KERNELS.parent / "programs").iterdir()} == set(PROGRAMS)
+
+
 @pytest.mark.thorough
-def test_the_program_runs(tmp_path: Path) -> None:
-    program = tmp_path / "dot"
-    assert main([str(KERNELS.parent / "programs" / "dot.mlu"), "-o", str(program)]) == 0
-    done = subprocess.run([program, "12345"], capture_output=True, text=True, check=False)
-    expected = sum((i % 7 - 3) * (i % 5 - 2) for i in range(12345))
-    assert (done.returncode, done.stdout) == (0, f"x . y = {expected}, expected {expected}\n")
-    done = subprocess.run([program, "none"], capture_output=True, text=True, check=False)
-    assert (done.returncode, done.stderr) == (2, "usage: dot [length]\n")
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_program_runs(name: str, tmp_path: Path) -> None:
+    program = tmp_path / name
+    assert main([str(KERNELS.parent / "programs" / f"{name}.mlu"), "-o", str(program)]) == 0
+    environment = {**os.environ, "PYMLUOPS_SIM_CHECK": "all"}
+
+    def run_with(argument: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run([program, argument], env=environment, capture_output=True, text=True, check=False)
+
+    done = run_with("12345")
+    assert (done.returncode, done.stdout, done.stderr) == (0, PROGRAMS[name], "")
+    done = run_with("none")
+    assert (done.returncode, done.stderr) == (2, f"usage: {name} [length]\n")

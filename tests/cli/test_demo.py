@@ -117,6 +117,7 @@ def test_without_files(program) -> None:
     assert "image    grace_hopper.jpg of the package matplotlib" in answer.out
 
 
+@pytest.mark.thorough
 def test_the_scan_is_the_picture_where_there_is_no_photograph(program, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sources, "PHOTOGRAPHS", (("matplotlib", "no/such.jpg"), ("no_such_package", "a.jpg")))
     answer = program("demo", "--json")
@@ -146,6 +147,7 @@ def test_with_a_picture_alone_the_synthetic_scan_is_not_drawn(program, image_fil
     assert [Path(picture).stem for picture in document["pictures"]] == ["psamask", "border_align", "tin_shift"]
 
 
+@pytest.mark.thorough
 @pytest.mark.thorough
 def test_the_view_of_a_scan_can_be_chosen(program, scan_file: Path) -> None:
     chosen = ["--heading", "90", "--fov", "200", "--elevation", "-30", "60", "--eye", "4", "-1", "1.5"]
@@ -198,6 +200,7 @@ def test_the_modelled_scan_is_the_same_every_time() -> None:
     assert one.xyz[:, 2].min() > -2.0
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     "table",
     [

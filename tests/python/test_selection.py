@@ -112,6 +112,23 @@ def test_quick_and_beyond_are_everything(folder: Path) -> None:
     assert "test_long" in beyond and "test_plain" in quick
 
 
+def test_shares_are_all_of_it(folder: Path) -> None:
+    (folder / "test_skipping.py").write_text(SKIPPING)
+    beyond = collected(folder, "--beyond-quick")
+    first, second = (collected(folder, "--beyond-quick", "--share", part) for part in ("1/2", "2/2"))
+    assert {*first, *second} == {*beyond}
+    assert {*first} & {*second} == {"test_with_a_package"}
+    assert min(len(first), len(second)) > len(beyond) / 4
+
+
+def test_a_share_that_is_none_is_refused(folder: Path) -> None:
+    command = [sys.executable, "-m", "pytest", *PLAIN, "--beyond-quick", "--share", "4/3"]
+    environment = {**os.environ, "PYTHONPATH": str(TESTS), "PYTEST_ADDOPTS": ""}
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 4
+    assert "expected K/N with 1 <= K <= N, such as 2/3, got '4/3'" in done.stderr
+
+
 def test_a_test_that_is_named_runs(folder: Path) -> None:
     names = collected(
         folder, "test_them.py::test_long", "test_them.py::test_one", str(folder / "test_them.py::test_each_pair")

@@ -63,10 +63,9 @@ Operand mask_operand(const Mask &mask, std::int64_t size, std::int64_t count) {
   return nram_source(mask.is_bits ? "bitmask" : "mask", mask.base, mask.is_bits ? (count + 7) / 8 : count * size);
 }
 
-// Checks what is read, and tells of it; the number of selected elements, -1 if there is nothing to do.
+// Checks what is read, and tells of it; the number of selected elements.
 template <typename Word>
 std::int64_t examine(const Call &call, const Word *src, const Mask &mask, std::int64_t count) {
-  if (!has_vector_work(call, count)) return -1;
   const Operand sources[] = {nram_source("src", src, count * std::int64_t{sizeof(Word)}),
                              mask_operand(mask, sizeof(Word), count)};
   for (const Operand &source : sources) {
@@ -95,8 +94,8 @@ void check_target(const Call &call, const Word *src, const Mask &mask, std::int6
 // dst gets the selected elements, and nothing behind them changes.
 template <typename Word>
 int vector_filter(const Call &call, Word *dst, const Word *src, const Mask &mask, int count) {
+  if (!has_scalar_result(call, count)) return 0;
   const std::int64_t selected = examine(call, src, mask, count);
-  if (selected < 0) return 0;
   check_target(call, src, mask, count, nram_target("dst", dst, selected * std::int64_t{sizeof(Word)}));
   pack_all(dst, src, mask, count);
   return static_cast<int>(selected);
@@ -106,8 +105,8 @@ int vector_filter(const Call &call, Word *dst, const Word *src, const Mask &mask
 template <typename Word>
 void vector_select(const Call &call, Word *dst, const Word *src, const Mask &mask, int count) {
   constexpr std::int64_t kLine = 128;
+  if (!has_vector_work(call, count)) return;
   const std::int64_t selected = examine(call, src, mask, count);
-  if (selected < 0) return;
   const std::int64_t size = sizeof(Word);
   const bool lines = device().arch < 300;
   const std::int64_t packed = lines ? (selected * size + kLine - 1) / kLine * kLine : selected * size;

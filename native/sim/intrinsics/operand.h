@@ -11,6 +11,7 @@
 
 #include "machine/instruction.h"
 #include "machine/launch.h"
+#include "machine/missing_memory.h"
 #include "machine/observer.h"
 
 namespace mlusim {
@@ -33,6 +34,12 @@ bool has_work(const Call &call, std::int64_t count);
 // The same for what only compute cores do: a memory core passes over it.
 inline bool has_vector_work(const Call &call, std::int64_t count) {
   return !call.core.is_mpu() && has_work(call, count);
+}
+
+// The same for what gives scalar code a result: a memory core gets one without having NRAM.
+inline bool has_scalar_result(const Call &call, std::int64_t count) {
+  if (call.core.is_mpu()) note_missing_read(call.core);
+  return has_vector_work(call, count);
 }
 
 // Ends the launch if an operand does not lie in its space, where this core can reach it. The space that it does lie in: what

@@ -77,7 +77,7 @@ void vector_count_bits(const Call &call, unsigned int *dst, const void *src, int
 
 // For results that scalar code gets: the vector has to be defined.
 bool read_for_scalar(const Call &call, const char *role, const void *src, std::int64_t count, std::int64_t size) {
-  if (!has_vector_work(call, count)) return false;
+  if (!has_scalar_result(call, count)) return false;
   const Operand operand = nram_source(role, src, count * size);
   check_operands(call, {operand}, {count, count * size});
   if (g_observers.init) need_initialised(call.core, operand.region, role, call.name, call.pc);

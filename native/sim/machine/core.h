@@ -42,6 +42,13 @@ enum class Wait : std::uint8_t {
   kLock,          // __bang_lock
 };
 
+// A scalar store that is undone once it has happened; see missing_memory.h.
+struct UndoneStore {
+  char *place = nullptr;  // null: there is none
+  std::vector<char> before;
+  bool read_since = false;
+};
+
 struct Core {
   // Where the core is; the same for every launch.
   int place =
@@ -74,6 +81,10 @@ struct Core {
   bool implied_wait = false;
 
   unsigned polls = 0;  // of memory, in this run
+
+  // Of a memory core: whether it has read NRAM or WRAM since its last barrier, and its store since then.
+  bool read_missing = false;
+  UndoneStore undone_store;
 
   // The intrinsic that it called last, from where, and the how manyth call that is.
   const char *intrinsic = "";

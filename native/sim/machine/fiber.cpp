@@ -18,6 +18,7 @@
 #include "machine/array.h"
 #include "machine/asan.h"
 #include "machine/heap.h"
+#include "machine/missing_memory.h"
 #include "machine/model.h"
 #include "mlusim_source.h"
 
@@ -136,11 +137,23 @@ void hand_on(int signal, siginfo_t *info, void *context) {
   }
 }
 
+// Whether the access that failed was a load; true where the machine does not tell.
+bool is_load([[maybe_unused]] const ucontext_t &context) {
+#if defined(__x86_64__)
+  constexpr greg_t kIsStore = 2;
+  return (context.uc_mcontext.gregs[REG_ERR] & kIsStore) == 0;
+#else
+  return true;
+#endif
+}
+
 // The first touch of what a memory core has in place of NRAM and WRAM.
-bool gave_scratch(const void *address) {
+bool gave_scratch(const void *address, const ucontext_t &context) {
   Core &core = *g_core;
   if (!core.is_scratch(address) || core.scratch_open) return false;
   core.scratch_open = open_scratch(core.nram) && open_scratch(core.wram);
+  if (is_load(context)) note_missing_read(core);
+  ask_for_undoing(true);
   return core.scratch_open;
 }
 
@@ -151,7 +164,7 @@ void handle_fault(int signal, siginfo_t *info, void *context) {
     hand_on(signal, info, context);
     return;
   }
-  if (gave_scratch(info->si_addr)) return;
+  if (gave_scratch(info->si_addr, state)) return;
   g_crash = {signal, info->si_addr, program_counter(state), false};
   asan_leave(nullptr, g_scheduler_stack);
   siglongjmp(g_way_out, 1);
@@ -285,13 +298,20 @@ void insist_on_interrupt() {
   if (g_handles_signals) syscall(SYS_tgkill, getpid(), g_timer_thread.load(), stop_signal());
 }
 
-void ask_for_steps(bool on) {
+namespace {
+
+void ask_for(Attention what, bool on) {
   if (on) {
-    g_attention.fetch_or(kSteps);
+    g_attention.fetch_or(what);
   } else {
-    g_attention.fetch_and(~kSteps);
+    g_attention.fetch_and(~what);
   }
 }
+
+}  // namespace
+
+void ask_for_steps(bool on) { ask_for(kSteps, on); }
+void ask_for_undoing(bool on) { ask_for(kUndoing, on); }
 
 void forget_interrupt() { g_attention.fetch_and(~kInterrupt); }
 

@@ -51,17 +51,19 @@ void request_interrupt();
 void insist_on_interrupt();
 void forget_interrupt();
 
-// What instructions that the simulator sees have to heed: reasons to end the launch now, or a schedule that asks at each of them what
-// comes next.
+// What instructions that the simulator sees have to heed: reasons to end the launch now, a schedule that asks at each of them what
+// comes next, or stores that are to be undone.
 enum Attention : int {
   kTimeLimit = 1,
   kInterrupt = 2,
-  kSteps = 4
+  kSteps = 4,
+  kUndoing = 8
 };
 extern std::atomic<int> g_attention;
 inline int attention() { return g_attention.load(std::memory_order_relaxed); }
 inline int stop_reasons() { return attention() & (kTimeLimit | kInterrupt); }
 void ask_for_steps(bool on);
+void ask_for_undoing(bool on);
 
 // While one of these lives on a core's stack, the core is not stopped in the middle of what it does: it may hold a lock, or be
 // changing what outlives the launch.

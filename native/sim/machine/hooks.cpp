@@ -8,6 +8,7 @@
 #include "machine/fiber.h"
 #include "machine/launch.h"
 #include "machine/lines.h"
+#include "machine/missing_memory.h"
 #include "machine/observer.h"
 #include "machine/trap.h"
 #include "mlusim.h"
@@ -40,10 +41,13 @@ Space space_of(const void *address) {
 void touch(Core &core, const void *address, std::size_t bytes, Kind kind, const void *pc) {
   if (stop_reasons() != 0) stop_launch(pc);
   if (core.stack.holds(address)) return;
-  if (attention() != 0) attend(core, pc);
-  if (!g_observers.any()) return;
+  const bool undoing = (attention() & kUndoing) != 0;
+  if (undoing) undo_store_before(core, kind);
+  if ((attention() & kSteps) != 0) attend(core, pc);
+  if (!g_observers.any() && !undoing) return;
   const Unstoppable whole;
   const Space space = core.is_scratch(address) ? Space::kHost : space_of(address);
+  if (undoing && will_undo(core, address, bytes, kind, space, pc)) return;
   if (space == Space::kParam || space == Space::kCode) return;
   static constexpr const char *kNames[] = {"scalar load", "scalar store", "scalar atomic"};
   const Region region = Region::plain(address, bytes);

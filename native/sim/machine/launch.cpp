@@ -9,6 +9,7 @@
 
 #include "machine/ending.h"
 #include "machine/fiber.h"
+#include "machine/missing_memory.h"
 #include "machine/model.h"
 #include "machine/observer.h"
 #include "machine/schedule.h"
@@ -97,6 +98,8 @@ void begin_run(Core &core, int x, int y, int z) {
   core.run_number = ++g_run_number;
   core.random_numbers = 0;
   core.finished = false;
+  core.read_missing = false;
+  core.undone_store.place = nullptr;
   core.implied_wait = false;
   core.polls = 0;
   core.intrinsic = "";
@@ -113,6 +116,7 @@ void run_core(Core &core) {
   bool out_of_memory = false;
   try {
     g_machine.launch->invoke(g_machine.launch->arguments);
+    undo_store(core);
     for (Observer *observer : g_observers) observer->run_end(core);
     wait_for(core, kWaitAll, nullptr);
   } catch (const std::bad_alloc &) {
@@ -324,6 +328,7 @@ cnrtRet_t run_launch(const Launch &launch) {
     end_launch(nullptr);
   }
   end_schedule();
+  ask_for_undoing(false);
   g_observers.count = 0;
   g_observers.init = false;
   g_machine.launch = nullptr;
@@ -342,7 +347,10 @@ Core &self(const char *intrinsic, const void *pc) {
   core->intrinsic = intrinsic;
   core->intrinsic_pc = pc;
   ++core->calls;
-  if (attention() != 0) attend(*core, pc);
+  if (attention() != 0) {
+    undo_store(*core);
+    attend(*core, pc);
+  }
   return *core;
 }
 
@@ -350,7 +358,7 @@ void stop_launch(const void *pc) { trap(stop_text(g_machine.members, pc)); }
 
 void attend(Core &core, const void *pc) {
   if (stop_reasons() != 0) stop_launch(pc);
-  if (!Unstoppable::any() && take_step(g_machine.members)) yield_to_scheduler(core);
+  if ((attention() & kSteps) != 0 && !Unstoppable::any() && take_step(g_machine.members)) yield_to_scheduler(core);
 }
 
 void trap(FindingText &&text) {
@@ -401,6 +409,7 @@ void wait_at_barrier(Core &core, Wait kind, const char *name, const void *pc) {
   if (in_union() && !is_member(core, kind)) return;
   wait_for(core, kWaitAll, pc);
   if (!in_union()) return;
+  core.read_missing = false;
   set_wait(core, kind, name, pc);
   if (!pass_barrier(core, kind)) yield_to_scheduler(core);  // with nothing on the stack: the core may never go on
 }

@@ -39,6 +39,8 @@ constexpr FindingRule kRules[] = {
     {"memory", "table-index", kError, Action::kFail, "an index outside the table of a lookup"},
     {"memory", "memory-core-access", kRemark, Action::kOff,
      "scalar code of a memory core touches NRAM or WRAM, which it does not have"},
+    {"memory", "memory-core-store", kRemark, Action::kOff,
+     "a memory core stores what it computed with NRAM or WRAM: the store is undone"},
     {"init", "scalar-load", kError, Action::kFail, "scalar code loads bytes that were never written"},
     {"init", "copy", kError, Action::kFail, "undefined bytes are copied to device memory"},
     {"init", "atomic", kError, Action::kFail, "an atomic takes or updates undefined bytes"},
