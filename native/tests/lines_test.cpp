@@ -185,7 +185,7 @@ TEST(the_sections_of_this_program_damaged) {
   CHECK(!sections.line.empty());
   std::mt19937 random(3);
   const std::vector<AddressRange> everything = {{0, UINT64_MAX}};
-  for (int round = 0; round < 200; ++round) {
+  for (int round = 0; round < 64; ++round) {
     LineSections damaged = sections;
     for (unsigned change = 0; change < 1u << round % 8; ++change) {
       damaged.line[random() % damaged.line.size()] = static_cast<unsigned char>(random());
@@ -260,7 +260,7 @@ TEST(library_files_damaged) {
   }
   std::mt19937 random(4);
   const std::size_t table_bytes = header.e_shnum * sizeof(ElfW(Shdr));
-  for (int round = 0; round < 100; ++round) {
+  for (int round = 0; round < 40; ++round) {
     Bytes damaged = program;
     for (int change = 0; change < 20; ++change) {
       const std::size_t at = round % 4 == 0 ? random() % sizeof header : header.e_shoff + random() % table_bytes;

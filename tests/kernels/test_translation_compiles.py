@@ -126,6 +126,7 @@ KERNEL = "#include <bang.h>\n__mlu_global__ void kernel(int a, float *b) {}\n"
 LAUNCH = "void f(cnrtQueue_t q) {{ cnrtDim3_t d = {{1, 1, 1}};\n{}\n}}\n"
 
 
+@pytest.mark.sampled("compiler", "source")
 @pytest.mark.parametrize(
     ("source", "line", "words"),
     [

@@ -61,7 +61,6 @@ import pytest
 pytest.importorskip("sys")
 def test_with_a_package(): pass
 """
-PLAIN = [f"-pno:{plugin}" for plugin in ("cacheprovider", "xdist", "hypothesispytest")]
 ALL = 12 + 20 + 10 + 9 + 1 + 2 + 2
 
 
@@ -74,11 +73,17 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
+def run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Collect with pytest, without other plugins."""
+    command = [sys.executable, "-m", "pytest", "-pno:cacheprovider", "--collect-only", "-q", *arguments]
+    alone = {"PYTHONPATH": str(TESTS), "PYTEST_ADDOPTS": "", "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    return subprocess.run(command, cwd=folder, env={**os.environ, **alone}, capture_output=True, text=True, check=False)
+
+
 def collected(folder: Path, *arguments: str) -> list[str]:
     """The names of the tests that pytest would run."""
-    command = [sys.executable, "-m", "pytest", "--collect-only", "-q", *PLAIN, *arguments]
-    environment = {**os.environ, "PYTHONPATH": str(TESTS), "PYTEST_ADDOPTS": ""}
-    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=True)
+    done = run(folder, *arguments)
+    assert done.returncode == 0, done.stdout + done.stderr
     return [line.partition("::")[2] for line in done.stdout.splitlines() if "::" in line]
 
 
@@ -122,9 +127,7 @@ def test_shares_are_all_of_it(folder: Path) -> None:
 
 
 def test_a_share_that_is_none_is_refused(folder: Path) -> None:
-    command = [sys.executable, "-m", "pytest", *PLAIN, "--beyond-quick", "--share", "4/3"]
-    environment = {**os.environ, "PYTHONPATH": str(TESTS), "PYTEST_ADDOPTS": ""}
-    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, check=False)
+    done = run(folder, "--beyond-quick", "--share", "4/3")
     assert done.returncode == 4
     assert "expected K/N with 1 <= K <= N, such as 2/3, got '4/3'" in done.stderr
 

@@ -93,8 +93,8 @@ def test_own_file(name: str, load: Any, tmp_path: Path) -> None:
     check_picture(tmp_path / "shown.png")
 
 
-def trained(main: Main, folder: Path, *arguments: str) -> dict[str, np.ndarray]:
-    _, network = main(["--steps", "4", "--plot", str(folder / "shown.png"), *arguments])
+def trained(main: Main, folder: Path, steps: int, *arguments: str) -> dict[str, np.ndarray]:
+    _, network = main(["--steps", str(steps), "--plot", str(folder / "shown.png"), *arguments])
     return {name: value.numpy().copy() for name, value in network.state_dict().items()}
 
 
@@ -102,13 +102,13 @@ def trained(main: Main, folder: Path, *arguments: str) -> dict[str, np.ndarray]:
 def test_weights_are_the_same_bits_with_any_number_of_threads(name: str, load: Any, tmp_path: Path) -> None:
     main = load(name).main
     before = torch.get_num_threads(), pymluops.get_num_threads()
-    first = trained(main, tmp_path, "--threads", "1")
+    first = trained(main, tmp_path, 3, "--threads", "1")
     torch.set_num_threads(3)
     try:
-        again = trained(main, tmp_path, "--threads", "3")
+        again = trained(main, tmp_path, 3, "--threads", "3")
     finally:
         torch.set_num_threads(before[0])
-    other = trained(main, tmp_path, "--seed", "1")
+    other = trained(main, tmp_path, 1, "--seed", "1")
     assert [*first] == [*again]
     assert all(first[key].tobytes() == again[key].tobytes() for key in first)
     assert any(first[key].tobytes() != other[key].tobytes() for key in first)

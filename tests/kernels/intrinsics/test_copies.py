@@ -7,11 +7,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kernels.device import KERNEL_TRAP
 from kernels.intrinsics.calls import Run, succeed
+from selection import examples
 
 SOURCE = Path(__file__).with_name("copies.mlu")
 EXAMPLES = 15
@@ -66,10 +67,11 @@ def expected_copy(dst: np.ndarray, src: np.ndarray, to: np.ndarray, source: np.n
     return result
 
 
+@pytest.mark.sampled("dimensions", "async_")
 @pytest.mark.parametrize("async_", [0, 1])
 @pytest.mark.parametrize(("dimensions", "arch"), [(1, 270), (2, 270), (1, 372), (2, 372), (3, 372), (3, 592)])
 def test_shapes(dimensions: int, arch: int, async_: int, run: Run) -> None:
-    @settings(max_examples=EXAMPLES, deadline=None)
+    @examples(EXAMPLES)
     @given(copy=copies(dimensions), seed=SEEDS)
     def check(copy: tuple[list[int], np.ndarray, np.ndarray, int], seed: int) -> None:
         numbers, to, source, size = copy
@@ -139,6 +141,7 @@ def test_constants_and_arguments_can_be_copied(run: Run) -> None:
 # ---- Gather and scatter ----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.sampled("scatter", "masked", "far", "form")
 @pytest.mark.parametrize(
     ("scatter", "masked", "far", "form"),
     [
@@ -150,7 +153,7 @@ def test_constants_and_arguments_can_be_copied(run: Run) -> None:
 def test_gather_and_scatter(scatter: bool, masked: bool, far: str, form: str, run: Run) -> None:
     arch = 592 if form == "by name" else 372
 
-    @settings(max_examples=EXAMPLES, deadline=None)
+    @examples(EXAMPLES)
     @given(size=st.sampled_from([1, 2, 4, 7, 16, 64]), gap=st.integers(0, 5), count=st.integers(1, 30), seed=SEEDS)
     def check(size: int, gap: int, count: int, seed: int) -> None:
         rng = np.random.default_rng(seed)
