@@ -66,6 +66,13 @@ cdef extern from *:
 cdef enum:
     MOST_TENSORS = 16  # arguments of one operator
     MOST_COPIED = 1 << 13  # elements of a tensor that are copied here; torch copies more with all its threads
+    STACK_BYTES = 512  # for copies of the smallest tensors
+
+# Memory on the stack of a call, from which copies are taken in turn.
+cdef struct StackMemory:
+    int64_t aligned  # for the alignment of the bytes
+    char bytes[STACK_BYTES]
+    int64_t used
 
 # What becomes of one argument.
 cdef struct Place:
@@ -75,6 +82,16 @@ cdef struct Place:
     bint rooted  # a result whose square root is wanted
     int shape_dims  # of a result with a shape of its own; 0: none
     Term shape[MAX_DIMS]
+
+
+cdef char *take_copy(int64_t size, void **owned, StackMemory *stack) noexcept:
+    """Return memory for a copy, of the stack if it is small; NULL if there is none."""
+    cdef char *place = &stack.bytes[stack.used]
+    if size <= STACK_BYTES - stack.used:
+        stack.used += (size + 7) // 8 * 8
+        return place
+    owned[0] = pool_take(size)
+    return <char *>owned[0]
 
 
 @cython.final
@@ -145,6 +162,7 @@ cdef class TensorCall:
         cdef int64_t small[SMALL_CALL]
         cdef void *memory
         cdef void *owned[MOST_TENSORS]  # memory of copies and results, by argument
+        cdef StackMemory stack
         cdef Handle handle
         cdef int i
         cdef object watcher
@@ -160,8 +178,9 @@ cdef class TensorCall:
         memory = callee.begin(&call, small)
         for i in range(callee.tensor_count):
             owned[i] = NULL
+        stack.used = 0
         try:
-            return self.run(handle, &call, arguments, owned)
+            return self.run(handle, &call, arguments, owned, &stack)
         except errors.MluOpError:
             return None
         finally:
@@ -170,7 +189,7 @@ cdef class TensorCall:
             if memory != small:
                 free(memory)
 
-    cdef object run(self, Handle handle, Call *call, tuple arguments, void **owned):
+    cdef object run(self, Handle handle, Call *call, tuple arguments, void **owned, StackMemory *stack):
         cdef Operator callee = self.callee
         cdef Exchange exchange = None
         cdef int i
@@ -179,7 +198,7 @@ cdef class TensorCall:
             exchange = exchange_of(type(arguments[i]))
             if exchange is None or not exchange.is_torch or exchange.table.borrow == NULL:
                 return None
-            if not self.read_input(call, i, exchange, arguments[i], &owned[i]):
+            if not self.read_input(call, i, exchange, arguments[i], &owned[i], stack):
                 return None
         if exchange is None or exchange.table.to_object == NULL:
             return None
@@ -192,7 +211,8 @@ cdef class TensorCall:
         callee.execute(handle, call, self.validate)
         return self.results(call, exchange, owned)
 
-    cdef bint read_input(self, Call *call, int i, Exchange exchange, object tensor, void **owned) except -1:
+    cdef bint read_input(self, Call *call, int i, Exchange exchange, object tensor, void **owned,
+                         StackMemory *stack) except -1:
         """Look at a tensor, and copy it if it is small and not as the operator wants it; False if torch has to."""
         cdef Operator callee = self.callee
         cdef View *view = &call.views[i]
@@ -202,6 +222,7 @@ cdef class TensorCall:
         cdef int64_t steps[MAX_DIMS]
         cdef int k
         cdef bint narrow
+        cdef char *copy
         call.resident[i], call.absent[i] = callee.specs[i].on_host, False
         if tensor.requires_grad or tensor.is_neg():
             return False
@@ -220,12 +241,12 @@ cdef class TensorCall:
         if narrow or not view.packed:
             if view.count > MOST_COPIED or view.itemsize < 2:
                 return False
-            owned[0] = pool_take(view.count * view.itemsize)
-            if owned[0] == NULL:
+            copy = take_copy(view.count * view.itemsize, owned, stack)
+            if copy == NULL or not copy_packed(
+                copy, view.data, view.ndim, view.shape, view.strides, view.itemsize, narrow
+            ):
                 return False
-            if not copy_packed(<char *>owned[0], view.data, view.ndim, view.shape, view.strides, view.itemsize, narrow):
-                return False
-            view.data, view.strides, view.packed = <char *>owned[0], NULL, True
+            view.data, view.strides, view.packed = copy, NULL, True
             if narrow:
                 view.dtype, view.itemsize = INT32, 4
         if not callee.allows(call, i, view.dtype):

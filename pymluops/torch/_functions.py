@@ -336,12 +336,15 @@ def ms_deform_attn(
     >>> pymluops.torch.ms_deform_attn(value, shapes, starts, places, weights).item()
     2.5
     """
-    inputs = value, value_spatial_shapes, value_level_start_index, sampling_locations, attention_weights
     if not _compiling():
-        direct = _ms_deform_attn(*inputs, im2col_step)
+        direct = _ms_deform_attn(
+            value, value_spatial_shapes, value_level_start_index, sampling_locations, attention_weights, im2col_step
+        )
         if direct is not None:
             return direct
     # A divisor of the batch stays one when vmap makes the batch larger.
     step = torch.sym_min(im2col_step, value.shape[0])
-    found: Tensor = MS_DEFORM_ATTN(*inputs, step)
+    found: Tensor = MS_DEFORM_ATTN(
+        value, value_spatial_shapes, value_level_start_index, sampling_locations, attention_weights, step
+    )
     return found.flatten(2)

@@ -37,10 +37,13 @@ class _Threads:
     seen = get_num_threads() if followed else torch.get_num_threads()
 
 
+_num_threads = torch.get_num_threads
+
+
 def follow_threads() -> None:
     """Let the CPU library use as many threads as torch, if torch's number has changed."""
-    if _Threads.followed and torch.get_num_threads() != _Threads.seen:
-        _Threads.seen = torch.get_num_threads()
+    if _Threads.followed and _num_threads() != _Threads.seen:
+        _Threads.seen = _num_threads()
         follow_num_threads(min(_Threads.seen, 1024))
 
 
