@@ -76,6 +76,19 @@ def test_values(raw: Raw, function: str, inverse: int, dtype: str, tolerance: fl
     np.testing.assert_allclose(product.output, product.expected(), rtol=tolerance, atol=tolerance)
 
 
+@pytest.mark.parametrize("channels", [(16, 32), (31, 8), (40, 36), (64, 70)])
+def test_filter_gradients_of_many_doubles(raw: Raw, channels: tuple[int, int]) -> None:
+    rng = np.random.default_rng(4)
+    product = Product(raw, "BackwardFilter")
+    product.book = random_rulebook(rng, 3, 200, 190)
+    shapes = {"features": (200, channels[0]), "output_grad": (190, channels[1])}
+    product.tensors.update({name: rng.normal(0, 1, shape) for name, shape in shapes.items()})
+    product.tensors.update(indice_pairs=product.book.pairs, filters_grad=canary((3, *channels), "float64"))
+    product.num = raw.ffi.cast("int64_t *", product.book.num.ctypes.data)
+    assert product.status() == SUCCESS, raw.reason()
+    np.testing.assert_allclose(product.output, product.expected(), rtol=1e-12, atol=1e-12)
+
+
 @each_function
 def test_null_and_refusals(raw: Raw, function: str) -> None:
     null = raw.ffi.NULL

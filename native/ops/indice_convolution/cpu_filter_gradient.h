@@ -1,7 +1,6 @@
-// Backward filter. The pairs of each cell are cut into segments of fixed length; a task sums one of them, chunk by chunk. The rows of
-// a chunk are copied into panels, one for each tile of channels, in which the values of all pairs lie side by side: rows that lie a
-// power of two apart would compete for a few sets of the cache. Tiles of the sums stay in registers. The sums of segments are added
-// in order.
+// Backward filter. The pairs of each cell are cut into segments of fixed length; a task sums one of them, chunk by chunk. Rows are
+// read where they are, or copied if they have to be widened or filled up to whole vectors, or are so long that rows a power of two
+// apart would compete for a few sets of the cache. Tiles of the sums stay in registers. The sums of segments are added in order.
 #ifndef MLUOPS_OPS_INDICE_CONVOLUTION_CPU_FILTER_GRADIENT_H_
 #define MLUOPS_OPS_INDICE_CONVOLUTION_CPU_FILTER_GRADIENT_H_
 
@@ -12,12 +11,22 @@ namespace mluops {
 namespace MLUOPS_LEVEL {
 namespace {
 
-// Adds to sums[i, o], i < kRows, the products left[p, i] * right[p, o] of `count` pairs. `left` has kTileRows values for each pair,
-// `right` kVectors vectors; rows of the sums are `stride` values apart.
+// The rows of some pairs.
+template <typename Value>
+struct ChunkRows {
+  static constexpr std::int64_t kMost = 64;
+
+  const Value *features[kMost];
+  const Value *outputs[kMost];
+  std::int64_t count = 0;
+};
+
+// Adds to sums[i, o] the products features[p][feature + i] * outputs[p][output + o] of all pairs, for kRows of i and kVectors vectors
+// of o. Rows of the sums are `stride` values apart.
 template <typename T, int kRows, int kVectors>
-[[gnu::noinline]] void add_products(const typename Arithmetic<T>::Value *left,
-                                    const typename Arithmetic<T>::Value *right, std::int64_t count,
-                                    typename Arithmetic<T>::Value *sums, std::int64_t stride) {
+[[gnu::noinline]] void add_products(const ChunkRows<typename Arithmetic<T>::Value> &rows, std::int64_t feature,
+                                    std::int64_t output, typename Arithmetic<T>::Value *sums, std::int64_t stride) {
+  typedef typename Arithmetic<T>::Value Value;
   typedef typename Arithmetic<T>::Vector Vector;
   constexpr std::int64_t kWidth = Arithmetic<T>::kWidth;
   Vector sum[kRows][kVectors];
@@ -26,7 +35,10 @@ template <typename T, int kRows, int kVectors>
 #pragma GCC unroll 2
     for (int v = 0; v < kVectors; ++v) std::memcpy(&sum[r][v], sums + r * stride + v * kWidth, sizeof sum[r][v]);
   }
-  for (std::int64_t p = 0; p < count; ++p, left += kTileRows, right += kVectors * kWidth) {
+  const std::int64_t count = rows.count;
+  std::int64_t p = 0;
+  do {  // there is a pair; a loop that might run no times would keep a second copy of the sums in memory
+    const Value *left = rows.features[p] + feature, *right = rows.outputs[p] + output;
     Vector factor[kVectors];
 #pragma GCC unroll 2
     for (int v = 0; v < kVectors; ++v) std::memcpy(&factor[v], right + v * kWidth, sizeof factor[v]);
@@ -36,7 +48,7 @@ template <typename T, int kRows, int kVectors>
 #pragma GCC unroll 2
       for (int v = 0; v < kVectors; ++v) sum[r][v] = Arithmetic<T>::multiply_add(value, factor[v], sum[r][v]);
     }
-  }
+  } while (++p < count);
 #pragma GCC unroll 8
   for (int r = 0; r < kRows; ++r) {
 #pragma GCC unroll 2
@@ -44,13 +56,13 @@ template <typename T, int kRows, int kVectors>
   }
 }
 
+// `features` is how many there are from `feature` on.
 template <typename T, int kVectors, int kRows = kTileRows>
-inline void add_tile(std::int64_t rows, const typename Arithmetic<T>::Value *left,
-                     const typename Arithmetic<T>::Value *right, std::int64_t count,
-                     typename Arithmetic<T>::Value *sums, std::int64_t stride) {
+inline void add_tile(std::int64_t features, const ChunkRows<typename Arithmetic<T>::Value> &rows, std::int64_t feature,
+                     std::int64_t output, typename Arithmetic<T>::Value *sums, std::int64_t stride) {
   if constexpr (kRows > 0) {
-    if (rows >= kRows) return add_products<T, kRows, kVectors>(left, right, count, sums, stride);
-    add_tile<T, kVectors, kRows - 1>(rows, left, right, count, sums, stride);
+    if (features >= kRows) return add_products<T, kRows, kVectors>(rows, feature, output, sums, stride);
+    add_tile<T, kVectors, kRows - 1>(features, rows, feature, output, sums, stride);
   }
 }
 
@@ -58,12 +70,16 @@ template <typename T>
 class FilterGradient {
  public:
   typedef typename Arithmetic<T>::Value Value;
+  static constexpr bool kConverted = sizeof(T) != sizeof(Value);
 
   FilterGradient(const FilterGradientProblem &problem, const GradientPlan &plan)
       : problem_(problem),
         plan_(plan),
         padded_(padded_channels(problem.output_channels)),
-        tiles_((problem.feature_channels + kTileRows - 1) / kTileRows),
+        feature_copy_(kConverted || problem.feature_channels >= kWideRow ? copy_stride(problem.feature_channels) : 0),
+        output_copy_(kConverted || problem.output_channels >= kWideRow || problem.output_channels % kWidth != 0
+                         ? copy_stride(padded_)
+                         : 0),
         sums_(reinterpret_cast<Value *>(plan.sums)) {
     rows_[problem.feature_side] = problem.feature_rows;
     rows_[1 - problem.feature_side] = problem.output_rows;
@@ -71,103 +87,122 @@ class FilterGradient {
 
   mluOpStatus_t run() const {
     const std::int64_t slots = useful_slots(plan_.segments, plan_.segment_length);
-    const std::int64_t chunk_values = kChunk * (tiles_ * kTileRows + padded_);
-    const std::int64_t slot_values = (chunk_values + kMostLanes - 1) / kMostLanes * kMostLanes;
-    const Scratch<Value> chunks(slots * slot_values);
-    if (chunks.data() == nullptr) return out_of_memory(problem_.function);
+    const std::int64_t slot_values = Rows::kMost * (feature_copy_ + output_copy_);
+    const Scratch<Value> copies(slots * slot_values);
+    if (copies.data() == nullptr) return out_of_memory(problem_.function);
     cut_segments(problem_.rulebook, plan_.segment_length, plan_.segment);
-    parallel_slots(plan_.segments, slots, [&](std::int64_t, std::int64_t number) {
-      if (!interrupted())
-        read_segment(problem_.rulebook, rows_, plan_.segment[number], [](const std::int32_t (&)[2]) {});
+    parallel_slots(plan_.segments, slots, [&](std::int64_t slot, std::int64_t number) {
+      if (!interrupted()) add_segment(number, copies.data() + slot * slot_values);
     });
     if (interrupted()) return MLUOP_STATUS_SUCCESS;
     *problem_.fault = first_fault(plan_.segment, plan_.segments);
-    if (problem_.fault->cell >= 0) return MLUOP_STATUS_SUCCESS;
-    parallel_slots(plan_.segments, slots, [&](std::int64_t slot, std::int64_t number) {
-      add_segment(number, chunks.data() + slot * slot_values);
-    });
-    if (interrupted()) return MLUOP_STATUS_SUCCESS;
-    write();
+    if (problem_.fault->cell < 0) write();
     return MLUOP_STATUS_SUCCESS;
   }
 
  private:
-  static constexpr std::int64_t kChunk = 64;  // pairs, whose rows fit into the L1 cache for most numbers of channels
+  typedef ChunkRows<T> Rows;
+  static constexpr std::int64_t kWidth = Arithmetic<T>::kWidth;
+  static constexpr std::int64_t kWideRow = 256 / sizeof(Value);  // from here on rows are copied
+
+  // An odd number of cache lines, so that rows do not compete for a few sets.
+  static std::int64_t copy_stride(std::int64_t channels) {
+    constexpr std::int64_t kLine = kCacheLine / sizeof(Value);
+    return ((channels + kLine - 1) / kLine | 1) * kLine;
+  }
 
   std::int64_t sums_of_segment() const { return problem_.feature_channels * padded_; }
 
-  void add_segment(std::int64_t number, Value *chunk) const {
-    const PairSegment &segment = plan_.segment[number];
+  // Sums a segment, up to the first wrong pair.
+  void add_segment(std::int64_t number, Value *copies) const {
+    PairSegment &segment = plan_.segment[number];
     Value *sums = sums_ + number * sums_of_segment();
     for_slices(0, sums_of_segment(), [&](std::int64_t begin, std::int64_t end) {
       std::memset(sums + begin, 0, static_cast<std::size_t>(end - begin) * sizeof(Value));
     });
-    Value *left = chunk, *right = chunk + kChunk * tiles_ * kTileRows;
     const PairReader reader(problem_.rulebook, segment.cell, rows_);
     InterruptPoll poll;
-    for (std::int64_t l = segment.begin; l < segment.end; l += kChunk) {
-      const std::int64_t count = gather(reader, l, segment.end, left, right);
-      if (poll.interrupted(count * (sums_of_segment() / kTileRows + 1))) return;
-      add_chunk(left, right, count, sums);
+    Rows chunks[2];
+    int current = 0;
+    find_rows(reader, segment.begin, segment, chunks[current]);
+    for (std::int64_t next = segment.begin + Rows::kMost; chunks[current].count > 0; next += Rows::kMost) {
+      find_rows(reader, next, segment, chunks[1 - current]);
+      if (segment.fault.cell >= 0) return;
+      if (poll.interrupted(chunks[current].count * (sums_of_segment() / kTileRows + 1))) return;
+      add_chunk(chunks[current], chunks[1 - current], copies, sums);
+      current = 1 - current;
     }
   }
 
-  // Copies the rows of some pairs into the panels, and asks for those of the next chunk. Returns how many exist, as all did when
-  // they were looked at first.
-  std::int64_t gather(const PairReader &reader, std::int64_t begin, std::int64_t last, Value *left,
-                      Value *right) const {
-    const std::int64_t end = smaller(begin + kChunk, last);
-    constexpr std::int64_t kColumns = kTileVectors * Arithmetic<T>::kWidth;
+  // Finds the rows of the next pairs of a segment.
+  void find_rows(const PairReader &reader, std::int64_t begin, PairSegment &segment, Rows &rows) const {
+    const T *const all_features = static_cast<const T *>(problem_.features);
+    const T *const all_outputs = static_cast<const T *>(problem_.output_grad);
     const std::int64_t features = problem_.feature_channels, outputs = problem_.output_channels;
+    const int side = problem_.feature_side;
     std::int64_t count = 0;
-    for (std::int64_t l = begin; l < end; ++l) {
-      std::int32_t pair[2];
-      if (l + kChunk < last && reader.read(l + kChunk, pair)) {
-        prefetch<0, 2>(static_cast<const T *>(problem_.features), pair[problem_.feature_side] * features, features);
-        prefetch<0, 2>(static_cast<const T *>(problem_.output_grad), pair[1 - problem_.feature_side] * outputs,
-                       outputs);
-      }
-      if (!reader.read(l, pair)) continue;
-      const T *feature = static_cast<const T *>(problem_.features) + pair[problem_.feature_side] * features;
-      const T *output = static_cast<const T *>(problem_.output_grad) + pair[1 - problem_.feature_side] * outputs;
-      std::int64_t i = 0;
-      for (Value *to = left + count * kTileRows; i < features; i += kTileRows, to += kChunk * kTileRows)
-        widen_row<kTileRows>(to, feature + i, features - i);
-      for (std::int64_t o = 0; o < outputs; o += kColumns) {
-        const int vectors = Tile<T>(outputs, o).vectors;
-        Value *to = right + o * kChunk + count * vectors * Arithmetic<T>::kWidth;
-        widen_row<kColumns>(to, output + o, outputs - o);
-        for (std::int64_t rest = outputs - o; rest < vectors * Arithmetic<T>::kWidth; ++rest) to[rest] = 0;
-      }
-      ++count;
-    }
-    return count;
+    read_pairs(reader, begin, smaller(begin + Rows::kMost, segment.end), segment, [&](const std::int32_t (&pair)[2]) {
+      const std::int64_t feature = pair[side] * features, output = pair[1 - side] * outputs;
+      rows.features[count] = all_features + feature;
+      rows.outputs[count++] = all_outputs + output;
+    });
+    rows.count = count;
   }
 
-  // Copies up to kMost values; those of a whole tile without a loop.
-  template <std::int64_t kMost>
-  static void widen_row(Value *to, const T *from, std::int64_t count) {
-    if constexpr (sizeof(T) == sizeof(Value)) {
-      if (count >= kMost) {
-        std::memcpy(to, from, kMost * sizeof(Value));
+  void add_chunk(const Rows &rows, const Rows &next, Value *copies, Value *sums) const {
+    const std::int64_t features = problem_.feature_channels, outputs = problem_.output_channels;
+    ChunkRows<Value> found;
+    found.count = rows.count;
+    use_or_copy(rows.features, rows.count, features, features, feature_copy_, copies, found.features);
+    copies += Rows::kMost * feature_copy_;
+    use_or_copy(rows.outputs, rows.count, outputs, padded_, output_copy_, copies, found.outputs);
+    add_rows(found, next, sums);
+  }
+
+  // Finds rows where they are, or, if there is a stride, copies of them, filled up with zeros to `padded` values.
+  static void use_or_copy(const T *const *rows, std::int64_t count, std::int64_t channels, std::int64_t padded,
+                          std::int64_t stride, Value *copies, const Value **found) {
+    if constexpr (!kConverted) {
+      if (stride == 0) {
+        std::memcpy(found, rows, static_cast<std::size_t>(count) * sizeof *rows);
         return;
       }
     }
-    for (std::int64_t i = 0; i < smaller(count, kMost); ++i) to[i] = widened(from[i]);
+    for (std::int64_t p = 0; p < count; ++p, copies += stride) {
+      widen_row(rows[p], channels, copies);
+      for (std::int64_t i = channels; i < padded; ++i) copies[i] = 0;
+      found[p] = copies;
+    }
   }
 
-  void add_chunk(const Value *left, const Value *right, std::int64_t count, Value *sums) const {
-    constexpr std::int64_t kWidth = Arithmetic<T>::kWidth;
-    const std::int64_t features = problem_.feature_channels;
-    for (std::int64_t o = 0; o < problem_.output_channels; o += kTileVectors * kWidth) {
-      const int vectors = Tile<T>(problem_.output_channels, o).vectors;
-      const Value *panel = right + o * kChunk, *rows = left;
-      for (std::int64_t i = 0; i < features; i += kTileRows, rows += kChunk * kTileRows) {
+  static void widen_row(const T *from, std::int64_t count, Value *to) {
+    std::int64_t i = 0;
+    if constexpr (!kConverted) {
+      for (; i + kWidth <= count; i += kWidth) std::memcpy(to + i, from + i, kWidth * sizeof(Value));
+    }
+    for (; i < count; ++i) to[i] = widened(from[i]);
+  }
+
+  // Between the tiles it asks for some of the rows that come next: for all at once it would wait.
+  void add_rows(const ChunkRows<Value> &rows, const Rows &next, Value *sums) const {
+    const std::int64_t features = problem_.feature_channels, outputs = problem_.output_channels;
+    constexpr std::int64_t kColumns = kTileVectors * kWidth;
+    const std::int64_t tiles = (features + kTileRows - 1) / kTileRows * ((outputs + kColumns - 1) / kColumns);
+    const std::int64_t rows_per_tile = (next.count + tiles - 1) / tiles;
+    std::int64_t asked = 0;
+    for (std::int64_t o = 0; o < outputs; o += kColumns) {
+      const int vectors = Tile<T>(outputs, o).vectors;
+      for (std::int64_t i = 0; i < features; i += kTileRows) {
+        const std::int64_t until = smaller(asked + rows_per_tile, next.count);
+        for (; asked < until; ++asked) {
+          prefetch<0, 2, 1>(next.features[asked], 0, features);
+          prefetch<0, 2, 1>(next.outputs[asked], 0, outputs);
+        }
         Value *to = sums + i * padded_ + o;
         if (vectors == kTileVectors) {
-          add_tile<T, kTileVectors>(features - i, rows, panel, count, to, padded_);
+          add_tile<T, kTileVectors>(features - i, rows, i, o, to, padded_);
         } else {
-          add_tile<T, 1>(features - i, rows, panel, count, to, padded_);
+          add_tile<T, 1>(features - i, rows, i, o, to, padded_);
         }
       }
     }
@@ -201,7 +236,8 @@ class FilterGradient {
   const FilterGradientProblem &problem_;
   const GradientPlan &plan_;
   const std::int64_t padded_;
-  const std::int64_t tiles_;  // of feature channels
+  const std::int64_t feature_copy_;  // values from one copied row to the next; 0: rows are read where they are
+  const std::int64_t output_copy_;
   Value *const sums_;
   std::int64_t rows_[2];
 };

@@ -198,24 +198,32 @@ class IndiceProduct {
     // Cuts pairs into groups with different targets.
     void group(std::int64_t begin, std::int64_t end) {
       const std::int64_t source_channels = p_.problem_.source_channels, channels = p_.problem_.target_channels;
-      groups_ = 0;
-      int count = 0;
-      ++group_number_;
+      const std::int64_t first = first_;
+      const Value *const sources = p_.source_;
+      Value *const sums = sums_;
+      std::int32_t *const last_group = last_group_;
+      std::int32_t number = group_number_ + 1;
+      const RowPair *const pairs = p_.plan_.sorted;
+      Group *group = group_;
+      int *size = sizes_, count = 0;
       for (std::int64_t i = begin; i < end; ++i) {
-        const RowPair pair = p_.plan_.sorted[i];
+        const RowPair pair = pairs[i];
         if (pair.source < 0) continue;
-        const std::int64_t row = pair.target - first_;
-        if (count == kTileRows || last_group_[row] == group_number_) {
-          sizes_[groups_++] = count;
+        const std::int64_t row = pair.target - first, source = pair.source * source_channels;
+        if (count == kTileRows || last_group[row] == number) {
+          *size++ = count;
+          ++group;
           count = 0;
-          ++group_number_;
+          ++number;
         }
-        prefetch<0, 2>(p_.source_, pair.source * source_channels, source_channels);
-        last_group_[row] = group_number_;
-        group_[groups_].source[count] = p_.source_ + pair.source * source_channels;
-        group_[groups_].target[count++] = sums_ + row * channels;
+        prefetch<0, 2, 1>(sources, source, source_channels);
+        last_group[row] = number;
+        group->source[count] = sources + source;
+        group->target[count++] = sums + row * channels;
       }
-      if (count > 0) sizes_[groups_++] = count;
+      if (count > 0) *size++ = count;
+      group_number_ = number;
+      groups_ = static_cast<int>(size - sizes_);
     }
 
     void add_groups(std::int64_t cell) const {

@@ -36,12 +36,11 @@ class PairReader {
   const std::uint32_t rows_[2];
 };
 
-// Calls body(pair) for the pairs of a segment until one of them is wrong, which becomes the segment's fault.
+// Calls body(pair) for pairs begin .. end of a segment until one of them is wrong, which becomes the segment's fault.
 template <typename Body>
-inline void read_segment(const Rulebook &rulebook, const std::int64_t (&rows)[2], PairSegment &segment,
-                         const Body &body) {
-  const PairReader reader(rulebook, segment.cell, rows);
-  for (std::int64_t l = segment.begin; l < segment.end; ++l) {
+inline void read_pairs(const PairReader &reader, std::int64_t begin, std::int64_t end, PairSegment &segment,
+                       const Body &body) {
+  for (std::int64_t l = begin; l < end; ++l) {
     std::int32_t pair[2];
     if (!reader.read(l, pair)) {
       const int side = reader.exists(pair, 0) ? 1 : 0;
@@ -89,8 +88,21 @@ class PairSort {
   void count(std::int64_t number) const {
     std::int32_t *counts = plan_.counts + number * plan_.blocks;
     std::memset(counts, 0, static_cast<std::size_t>(plan_.blocks) * sizeof *counts);
-    read_segment(problem_.rulebook, rows_, plan_.segment[number],
-                 [&](const std::int32_t (&pair)[2]) { ++counts[pair[target_side_] >> plan_.block_shift]; });
+    PairSegment &segment = plan_.segment[number];
+    const PairReader reader(problem_.rulebook, segment.cell, rows_);
+    // Most pairs follow one of the same block: they are counted in a register, since additions in memory wait for one another.
+    std::int64_t block = 0;
+    std::int32_t run = 0;
+    read_pairs(reader, segment.begin, segment.end, segment, [&](const std::int32_t (&pair)[2]) {
+      const std::int64_t other = pair[target_side_] >> plan_.block_shift;
+      if (other != block) {
+        counts[block] += run;
+        block = other;
+        run = 0;
+      }
+      ++run;
+    });
+    counts[block] += run;
   }
 
   void place_segments() const {
@@ -115,17 +127,31 @@ class PairSort {
     std::int32_t *left = plan_.counts + number * plan_.blocks;
     std::int64_t *next = plan_.places + number * plan_.blocks;
     const PairReader reader(problem_.rulebook, segment.cell, rows_);
+    const int source_side = problem_.source_side, target_side = target_side_;
+    const std::int64_t shift = plan_.block_shift;
+    // What is left of the last pair's block, and the place of its next pair, stay in registers.
+    std::int64_t block = 0;
+    std::int32_t room = left[0];
+    RowPair *to = plan_.sorted + next[0];
     for (std::int64_t l = segment.begin; l < segment.end; ++l) {
       std::int32_t pair[2];
       if (!reader.read(l, pair)) continue;
-      const std::int32_t source = pair[problem_.source_side], target = pair[target_side_];
-      const std::int64_t block = target >> plan_.block_shift;
-      if (left[block] == 0) continue;
-      --left[block];
-      plan_.sorted[next[block]++] = RowPair{source, target};
+      const std::int32_t source = pair[source_side], target = pair[target_side];
+      if (target >> shift != block) {
+        next[block] = to - plan_.sorted;
+        left[block] = room;
+        block = target >> shift;
+        to = plan_.sorted + next[block];
+        room = left[block];
+      }
+      if (room == 0) continue;
+      --room;
+      *to++ = RowPair{source, target};
     }
-    for (std::int64_t block = 0; block < plan_.blocks; ++block) {
-      for (; left[block] > 0; --left[block]) plan_.sorted[next[block]++] = RowPair{-1, 0};
+    next[block] = to - plan_.sorted;
+    left[block] = room;
+    for (std::int64_t b = 0; b < plan_.blocks; ++b) {
+      for (; left[b] > 0; --left[b]) plan_.sorted[next[b]++] = RowPair{-1, 0};
     }
   }
 
