@@ -6,6 +6,7 @@ in both arguments, and the gradients of each are the other two, so they can be d
 
 from __future__ import annotations
 
+import inspect
 from typing import Any, NamedTuple, cast
 
 import torch
@@ -120,7 +121,7 @@ class _Outputs(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, *grad_outputs: Any) -> Any:
-        return _of_outputs(_PLAIN, ctx, *grad_outputs)
+        return _of_outputs(_products(), ctx, *grad_outputs)
 
 
 class _FeatureGradient(torch.autograd.Function):
@@ -130,7 +131,7 @@ class _FeatureGradient(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, *grad_outputs: Any) -> Any:
-        return _of_feature_gradient(_PLAIN, ctx, *grad_outputs)
+        return _of_feature_gradient(_products(), ctx, *grad_outputs)
 
 
 class _FilterGradient(torch.autograd.Function):
@@ -140,11 +141,21 @@ class _FilterGradient(torch.autograd.Function):
 
     @staticmethod
     def backward(ctx: Any, *grad_outputs: Any) -> Any:
-        return _of_filter_gradient(_PLAIN, ctx, *grad_outputs)
+        return _of_filter_gradient(_products(), ctx, *grad_outputs)
 
 
 # torch leaves the type of `apply` open.
 _PLAIN = _Products(*(cast("Any", kind).apply for kind in (_Outputs, _FeatureGradient, _FilterGradient)))
+_WITHOUT_GRADIENTS = _Products(_outputs, _feature_gradient, _filter_gradient)
+
+# `apply` asks for the signature at every call, and making it takes longer than a small product.
+for _call in _WITHOUT_GRADIENTS:
+    _call.__signature__ = inspect.signature(_call)
+
+
+def _products() -> _Products:
+    """Return the products for a backward pass: their gradients are only recorded for `create_graph` and transforms."""
+    return _PLAIN if torch.is_grad_enabled() or _transforms() is not None else _WITHOUT_GRADIENTS
 
 
 # ---- Registration, for torch.compile and torch.export; a plain call costs less --------------------------------------
