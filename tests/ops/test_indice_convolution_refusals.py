@@ -131,17 +131,18 @@ def test_pairs_of_rows_that_do_not_exist(raw: Raw, function: str, side: int, row
     assert product.status() == SUCCESS, raw.reason()
 
 
-def test_the_first_wrong_pair_is_named(raw: Raw) -> None:
+@pytest.mark.parametrize("first", [3, 70_000])
+def test_the_first_wrong_pair_is_named(raw: Raw, first: int) -> None:
     length = 100_000
     pairs = np.zeros((2, 2, length), np.int32)
-    pairs[0, 1, 70_000], pairs[0, 0, 90_000], pairs[1, 0, 0] = -7, -8, -9
+    pairs[0, 1, first], pairs[0, 0, first + 64], pairs[0, 0, 90_000], pairs[1, 0, 0] = -7, -10, -8, -9
     for function in FUNCTIONS:
         arrays, _ = _arrays(cells=2)
         arrays.update(features=np.ones((length, 2), np.float32), input_grad=canary((length, 2), "float32"))
         arrays.update(indice_pairs=pairs, output_grad=np.ones((length, 4), np.float32))
         product = products(raw, arrays, np.array([length, 1]))[function]
         assert_refused(product, BAD_PARAM, "indice_pairs", size_too=False)
-        assert "got -7 at [0, 1, 70000]" in raw.reason()
+        assert f"got -7 at [0, 1, {first}]" in raw.reason()
 
 
 @each_function

@@ -126,8 +126,8 @@ class FilterGradient {
     int current = 0;
     find_rows(reader, segment.begin, segment, chunks[current]);
     for (std::int64_t next = segment.begin + Rows::kMost; chunks[current].count > 0; next += Rows::kMost) {
+      if (segment.fault.cell >= 0) return;  // a later wrong pair must not take the place of the first
       find_rows(reader, next, segment, chunks[1 - current]);
-      if (segment.fault.cell >= 0) return;
       if (poll.interrupted(chunks[current].count * (sums_of_segment() / kTileRows + 1))) return;
       add_chunk(chunks[current], chunks[1 - current], copies, sums);
       current = 1 - current;
