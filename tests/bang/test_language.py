@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ml_dtypes
 import numpy as np
+import pytest
 
 from pymluops import bang, sim
 
@@ -109,3 +110,48 @@ __mlu_entry__ void move(const float *x, float *out) {
     np.testing.assert_array_equal(out[128:160], np.where(np.arange(32) % 2 == 0, x[::2], 0))
     assert not out[1:128:2].any()
     assert not out[160:].any()
+
+
+RETURNS_OBJECTS = """
+struct Pair { float a, b; };
+struct Wide { float v[6]; };
+struct Complex {
+  float re, im;
+  __mlu_func__ Complex operator*(const Complex &o) const { return {re * o.re - im * o.im, re * o.im + im * o.re}; }
+  __mlu_func__ Complex operator()(int turns) const { return turns == 0 ? *this : (*this)(turns - 1); }
+};
+__mlu_func__ Pair pair_of(float x) { return Pair{x, 2 * x}; }
+template <typename T> __mlu_func__ Wide wide_of(T x) {
+  Wide wide;
+  for (int i = 0; i < 6; ++i) wide.v[i] = x + i;
+  return wide;
+}
+__mlu_func__ Pair after(float x, int steps) { return steps == 0 ? pair_of(x) : after(x + 1, steps - 1); }
+__nram__ Pair pairs[32];
+__nram__ Wide wides[8];
+__nram__ bfloat16_t narrow[64];
+__mlu_entry__ void f(float *sum, Complex *numbers, bfloat16_t *out) {
+  for (int i = 0; i < 32; ++i) pairs[i] = pair_of(i);
+  for (int i = 0; i < 8; ++i) wides[i] = wide_of(i);
+  for (int i = 0; i < 64; i += 2) narrow[i] = bfloat16_t((float)i) + bfloat16_t(1.0f);
+  for (int i = 1; i < 64; i += 2) narrow[i] = __float2bfloat16_rn((float)i);
+  const Pair last = after(0, 3);
+  float total = last.b;
+  for (int i = 0; i < 32; ++i) total += pairs[i].a + pairs[i].b;
+  for (int i = 0; i < 8; ++i) total += wides[i].v[5];
+  sum[0] = total;
+  for (int i = 0; i < 8; ++i) numbers[i] = numbers[i] * numbers[i](1);
+  __memcpy(out, narrow, sizeof narrow, NRAM2GDRAM);
+}
+"""
+
+
+@pytest.mark.parametrize("options", [(), ("-O0",), ("-Og",)])
+def test_results_that_are_objects_are_stores_like_others(options: tuple[str, ...]) -> None:
+    module = bang.compile(RETURNS_OBJECTS, options=options)
+    total, numbers, out = np.zeros(1, np.float32), np.ones(16, np.float32), np.zeros(64, ml_dtypes.bfloat16)
+    with sim.checking("all"):
+        module.kernel("f")[1](total, numbers, out)
+    assert total[0] == 6 + sum(3 * i for i in range(32)) + sum(i + 5 for i in range(8))
+    assert numbers.tolist() == [0, 2] * 8
+    assert out.astype(int).tolist() == [i if i % 2 else i + 1 for i in range(64)]

@@ -10,6 +10,7 @@ from .assembly import AssemblyError, calls_of
 from .declarations import Declaration, Reader, UnreadableError
 from .macros import MacroUses, macros_of, separators_of
 from .names import with_free_names
+from .returns import INLINED, ObjectFunction, not_recursive, object_function
 from .scopes import Level, Scope, Walk
 from .text import Text, TranslationError
 from .tokens import (
@@ -48,6 +49,7 @@ class Translator:
         self._text = text
         self._tokens = tokens
         self._macro_scope = macro_scope  # null for a file
+        self._object_functions: list[ObjectFunction] = []
 
     def run(self, directives: Sequence[Directive] = ()) -> None:
         """Make the edits."""
@@ -60,6 +62,8 @@ class Translator:
                 translate(i, level)
             except UnbalancedError:
                 raise self._error(i, f"a bracket near `{self._tokens[i].text}` is not closed") from None
+        for function in not_recursive(self._object_functions):
+            self._text.insert(function.attribute.end, f" {INLINED}")
 
     def _translation_of(self, i: int) -> Callable[[int, Level], None] | None:
         token = self._tokens[i]
@@ -172,11 +176,18 @@ class Translator:
     # -- Functions --
 
     def inline(self, i: int, level: Level) -> None:
-        """Drop what says inline a second time."""
-        head = self._tokens[level.start : self._end_of_head(i)]
+        """Drop what says inline a second time; note the functions that have to be inlined."""
+        paren = self._end_of_head(i)
+        head = self._tokens[level.start : paren]
         others = head if self._tokens[i].text in INLINE else head[: i - level.start]
         if any(token.text in INLINE_ATTRIBUTES for token in others):
             self._text.delete(self._tokens[i])
+        elif self._tokens[i].text in INLINE_ATTRIBUTES and [
+            token.text for token in self._tokens[paren : paren + 1]
+        ] == ["("]:
+            with suppress(UnbalancedError):  # branches of the preprocessor may leave brackets open
+                if function := object_function(self._tokens, level.start, i, paren):
+                    self._object_functions.append(function)
 
     def _end_of_head(self, i: int) -> int:
         """Where the specifiers of a function end."""

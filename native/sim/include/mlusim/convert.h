@@ -168,6 +168,17 @@ MLUSIM_ALL_INT4_CONVERSIONS(MLUSIM_CONVERT_FIXED, MLUSIM_CONVERT_FIXED, MLUSIM_C
 // ---- Single values ------------------------------------------------------------------------------------------------------
 
 #define MLUSIM_CONVERT_VALUE(To, From, name) MLUSIM_API To name(From a)
+// A bfloat16_t is a structure, so the function that returns one is inlined; see MLUSIM_INLINED.
+#define MLUSIM_CONVERT_TO_BFLOAT16(To, From, name) \
+  namespace mlusim {                               \
+  MLUSIM_API std::uint16_t bits_of##name(From a);  \
+  }                                                \
+  MLUSIM_INLINED inline bfloat16_t name(From a) {  \
+    bfloat16_t result;                             \
+    result.bits = mlusim::bits_of##name(a);        \
+    return result;                                 \
+  }                                                \
+  static_assert(true, "a semicolon follows")
 #define MLUSIM_VALUE_CONVERSIONS(form, To, From, name) \
   form(To, From, name);                                \
   MLUSIM_ROUNDINGS(form, To, From, name)
@@ -200,7 +211,7 @@ MLUSIM_ALL_INT4_CONVERSIONS(MLUSIM_CONVERT_FIXED, MLUSIM_CONVERT_FIXED, MLUSIM_C
   MLUSIM_VALUE_CONVERSIONS(form, half, int, __int2half);                 \
   MLUSIM_VALUE_CONVERSIONS(form, half, unsigned int, __uint2half)
 MLUSIM_ALL_VALUE_CONVERSIONS(MLUSIM_CONVERT_VALUE);
-#define MLUSIM_ALL_BFLOAT16_VALUE_CONVERSIONS(form)                              \
+#define MLUSIM_ALL_FROM_BFLOAT16_VALUE(form)                                     \
   MLUSIM_VALUE_CONVERSIONS(form, float, bfloat16_t, __bfloat162float);           \
   MLUSIM_VALUE_CONVERSIONS(form, half, bfloat16_t, __bfloat162half);             \
   MLUSIM_VALUE_CONVERSIONS(form, char, bfloat16_t, __bfloat162char);             \
@@ -208,7 +219,8 @@ MLUSIM_ALL_VALUE_CONVERSIONS(MLUSIM_CONVERT_VALUE);
   MLUSIM_VALUE_CONVERSIONS(form, short, bfloat16_t, __bfloat162short);           \
   MLUSIM_VALUE_CONVERSIONS(form, unsigned short, bfloat16_t, __bfloat162ushort); \
   MLUSIM_VALUE_CONVERSIONS(form, int, bfloat16_t, __bfloat162int);               \
-  MLUSIM_VALUE_CONVERSIONS(form, unsigned int, bfloat16_t, __bfloat162uint);     \
+  MLUSIM_VALUE_CONVERSIONS(form, unsigned int, bfloat16_t, __bfloat162uint)
+#define MLUSIM_ALL_TO_BFLOAT16_VALUE(form)                                       \
   MLUSIM_VALUE_CONVERSIONS(form, bfloat16_t, float, __float2bfloat16);           \
   MLUSIM_VALUE_CONVERSIONS(form, bfloat16_t, half, __half2bfloat16);             \
   MLUSIM_VALUE_CONVERSIONS(form, bfloat16_t, char, __char2bfloat16);             \
@@ -218,7 +230,8 @@ MLUSIM_ALL_VALUE_CONVERSIONS(MLUSIM_CONVERT_VALUE);
   MLUSIM_VALUE_CONVERSIONS(form, bfloat16_t, int, __int2bfloat16);               \
   MLUSIM_VALUE_CONVERSIONS(form, bfloat16_t, unsigned int, __uint2bfloat16)
 #if MLUSIM_SINCE(392)
-MLUSIM_ALL_BFLOAT16_VALUE_CONVERSIONS(MLUSIM_CONVERT_VALUE);
+MLUSIM_ALL_FROM_BFLOAT16_VALUE(MLUSIM_CONVERT_VALUE);
+MLUSIM_ALL_TO_BFLOAT16_VALUE(MLUSIM_CONVERT_TO_BFLOAT16);
 MLUSIM_CONVERT_VALUE(half, unsigned short, __ushort2half);
 #endif
 #if MLUSIM_SINCE(372)

@@ -19,6 +19,14 @@
 #define __mlu_vector__ inline
 #define __mlu_device__ inline
 
+// Before a function that returns an object. GCC does not announce the store of `memory[i] = f()`, where f returns a structure, unless
+// it inlines f. The translator adds it to the functions of a source.
+#if defined(__GNUC__) && !defined(__clang__)
+#define MLUSIM_INLINED __attribute__((always_inline))
+#else
+#define MLUSIM_INLINED
+#endif
+
 // The translator replaces arrays in these memories before the compiler sees them. What is left are qualified pointers, which are plain
 // ones here, and automatic variables, which are on the core's stack anyway.
 #define __nram__
@@ -60,21 +68,21 @@ struct bfloat16_t {
     std::memcpy(&value, &word, sizeof value);
     return value;
   }
-  bfloat16_t operator-() const { return -static_cast<float>(*this); }
+  MLUSIM_INLINED bfloat16_t operator-() const { return -static_cast<float>(*this); }
 
 // With another one or an integer the result is a bfloat16_t, with a float a float.
 #define MLUSIM_BFLOAT16_OPERATOR(op)                                                               \
   bfloat16_t &operator op## = (float value) { return *this = static_cast<float>(*this) op value; } \
   template <typename T, typename = std::enable_if_t<std::is_same<T, bfloat16_t>::value>>           \
-  friend bfloat16_t operator op(T a, T b) {                                                        \
+  MLUSIM_INLINED friend bfloat16_t operator op(T a, T b) {                                         \
     return static_cast<float>(a) op static_cast<float>(b);                                         \
   }                                                                                                \
   template <typename T, typename = std::enable_if_t<std::is_integral<T>::value>>                   \
-  friend bfloat16_t operator op(bfloat16_t a, T b) {                                               \
+  MLUSIM_INLINED friend bfloat16_t operator op(bfloat16_t a, T b) {                                \
     return static_cast<float>(a) op static_cast<float>(b);                                         \
   }                                                                                                \
   template <typename T, typename = std::enable_if_t<std::is_integral<T>::value>>                   \
-  friend bfloat16_t operator op(T a, bfloat16_t b) {                                               \
+  MLUSIM_INLINED friend bfloat16_t operator op(T a, bfloat16_t b) {                                \
     return static_cast<float>(a) op static_cast<float>(b);                                         \
   }
   MLUSIM_BFLOAT16_OPERATOR(+)
