@@ -37,10 +37,12 @@ mluOpStatus_t clear_gradients(const MsDeformAttnBackwardProblem &problem) {
   return MLUOP_STATUS_SUCCESS;
 }
 
-template <typename OfSamples, typename OfValue>
-void run_backward(const MsDeformAttnGeometry &g, OfSamples of_samples, OfValue &of_value, std::int64_t value_tasks) {
+void run_double_backward(const MsDeformAttnBackwardProblem &problem, const MapLevel *levels) {
+  const MsDeformAttnGeometry &g = problem.geometry;
+  DoubleSampleGradients of_samples{problem, levels};
   parallel_for(rows_of(g), grain_of(g), of_samples);
-  if (!interrupted()) parallel_for(value_tasks, 1, of_value);
+  DoubleValueGradient of_value{problem, levels};
+  if (!interrupted()) parallel_for(g.batches * g.heads, 1, of_value);
 }
 
 }  // namespace
@@ -60,7 +62,11 @@ mluOpStatus_t ms_deform_attn_forward(const MsDeformAttnForwardProblem &problem) 
     parallel_for(rows_of(g), grain_of(g), forward);
     return MLUOP_STATUS_SUCCESS;
   }
-  MsDeformAttnForward forward(problem, levels.data());
+  const Scratch<LaneLevels> lanes(vectors_of_samples(g));
+  if (lanes.data() == nullptr) return out_of_memory(forward_name(g));
+  spread_levels(g, levels.data(), lanes.data());
+  if (interrupted()) return MLUOP_STATUS_SUCCESS;
+  MsDeformAttnForward forward(problem, lanes.data());
   parallel_for(rows_of(g), grain_of(g), forward);
   return MLUOP_STATUS_SUCCESS;
 }
@@ -72,14 +78,16 @@ mluOpStatus_t ms_deform_attn_backward(const MsDeformAttnBackwardProblem &problem
   if (levels.data() == nullptr) return out_of_memory(backward_name(g));
   MLUOPS_TRY(read_levels(backward_name(g), g, problem.levels, levels.data()));
   if (interrupted()) return MLUOP_STATUS_SUCCESS;
+  const Scratch<LaneLevels> lanes(g.is_double ? 0 : vectors_of_samples(g));
+  if (lanes.data() == nullptr) return out_of_memory(backward_name(g));
   clear_all(g, problem.grad_value, g.batches * g.keys * g.heads * g.channels);
   if (interrupted()) return MLUOP_STATUS_SUCCESS;
   if (g.is_double) {
-    DoubleValueGradient of_value{problem, levels.data()};
-    run_backward(g, DoubleSampleGradients{problem, levels.data()}, of_value, g.batches * g.heads);
+    run_double_backward(problem, levels.data());
   } else {
-    ValueGradient of_value(problem, levels.data());
-    run_backward(g, SampleGradients(problem, levels.data()), of_value, of_value.tasks());
+    spread_levels(g, levels.data(), lanes.data());
+    if (interrupted()) return MLUOP_STATUS_SUCCESS;
+    MsDeformAttnBackward(problem, lanes.data()).run(grain_of(g));
   }
   return MLUOP_STATUS_SUCCESS;
 }

@@ -1,4 +1,4 @@
-// The forward direction. Samples are placed some at a time; then, for each block of channels, they are added up in registers.
+// The forward direction. Samples are placed a vector at a time; then, for each block of channels, they are added up in registers.
 #ifndef MLUOPS_OPS_MS_DEFORM_ATTN_CPU_FORWARD_H_
 #define MLUOPS_OPS_MS_DEFORM_ATTN_CPU_FORWARD_H_
 
@@ -10,7 +10,7 @@ namespace {
 
 class MsDeformAttnForward {
  public:
-  MsDeformAttnForward(const MsDeformAttnForwardProblem &problem, const MapLevel *levels)
+  MsDeformAttnForward(const MsDeformAttnForwardProblem &problem, const LaneLevels *levels)
       : problem_(problem), g_(problem.geometry), levels_(levels) {}
 
   // Rows are queries and heads, counted through all batches.
@@ -22,69 +22,57 @@ class MsDeformAttnForward {
   }
 
  private:
-  static constexpr int kPlaced = 32;
-
-  struct Placed {
-    CornerRows corners;
-    float corner_weight[kCorners];
-    float weight;
-  };
-
   // Whether the row is whole: else the call is interrupted.
   bool add_row(std::int64_t row, InterruptPoll &poll) const {
     const std::int64_t batch = row / g_.heads / g_.queries, head = row % g_.heads;
     const std::int64_t stride = g_.heads * g_.channels;
     const float *value = problem_.value + (batch * g_.keys * g_.heads + head) * g_.channels;
-    const std::int64_t first = row * g_.levels * g_.points;
-    SampleReader<float> reader(g_, levels_, problem_.locations + 2 * first, problem_.weights + first);
+    const std::int64_t samples = g_.levels * g_.points;
+    const float *locations = problem_.locations + 2 * row * samples, *weights = problem_.weights + row * samples;
     float *output = problem_.output + row * g_.channels;
     clear_floats(output, g_.channels);
-    Placed placed[kPlaced];
-    int count = kPlaced;
-    while (count == kPlaced) {
-      if (poll.interrupted(kPlaced * (8 + kCorners * g_.channels))) return false;
-      Sample<float> sample;
-      for (count = 0; count < kPlaced && reader.next(sample); ++count) {
-        placed[count].corners.find(sample, value, stride);
-        std::memcpy(placed[count].corner_weight, sample.corner_weight, sizeof sample.corner_weight);
-        placed[count].weight = sample.weight;
-      }
-      add(placed, count, output);
+    PlacedSamples placed;
+    CornerRows corners[kLanes];
+    for (std::int64_t first = 0; first < samples; first += kLanes) {
+      if (poll.interrupted(kLanes * (8 + kCorners * g_.channels))) return false;
+      place_samples(levels_[first / kLanes], locations + 2 * first, weights + first,
+                    smaller<std::int64_t>(kLanes, samples - first), placed);
+      for_each_sample(placed, [&](int i) { corners[i].find(placed, i, value, stride); });
+      add(placed, corners, output);
     }
     return true;
   }
 
-  void add(const Placed *placed, int count, float *output) const {
+  void add(const PlacedSamples &placed, const CornerRows *corners, float *output) const {
     std::int64_t c = 0;
-    for (; c + 4 * kLanes <= g_.channels; c += 4 * kLanes) add_block<4>(placed, count, c, kLanes, output);
-    for (; c + 2 * kLanes <= g_.channels; c += 2 * kLanes) add_block<2>(placed, count, c, kLanes, output);
-    for (; c < g_.channels; c += kLanes) add_block<1>(placed, count, c, g_.channels - c, output);
+    for (; c + 4 * kLanes <= g_.channels; c += 4 * kLanes) add_block<4>(placed, corners, c, kLanes, output);
+    for (; c + 2 * kLanes <= g_.channels; c += 2 * kLanes) add_block<2>(placed, corners, c, kLanes, output);
+    for (; c < g_.channels; c += kLanes) add_block<1>(placed, corners, c, g_.channels - c, output);
   }
 
   // Channels from c on: kVectors whole vectors, or some lanes of one.
   template <int kVectors>
-  [[gnu::always_inline]] static void add_block(const Placed *placed, int count, std::int64_t c, std::int64_t lanes,
-                                               float *output) {
+  [[gnu::always_inline]] static void add_block(const PlacedSamples &placed, const CornerRows *corners, std::int64_t c,
+                                               std::int64_t lanes, float *output) {
     static_assert(kVectors * kLanes <= CornerRows::kMost, "zeros for as many channels");
     Vector sum[kVectors];
     for (int v = 0; v < kVectors; ++v) sum[v] = load_some(output + c + v * kLanes, lanes);
-    for (int i = 0; i < count; ++i) {
-      const Placed &sample = placed[i];
+    for_each_sample(placed, [&](int i) {
       const float *row[kCorners];
-      for (int corner = 0; corner < kCorners; ++corner) row[corner] = sample.corners.at(corner, c);
+      for (int corner = 0; corner < kCorners; ++corner) row[corner] = corners[i].at(corner, c);
       for (int v = 0; v < kVectors; ++v) {
-        Vector value = sample.corner_weight[0] * load_some(row[0] + v * kLanes, lanes);
+        Vector value = placed.corner_weight[0][i] * load_some(row[0] + v * kLanes, lanes);
         for (int corner = 1; corner < kCorners; ++corner)
-          value += sample.corner_weight[corner] * load_some(row[corner] + v * kLanes, lanes);
-        sum[v] += sample.weight * value;
+          value += placed.corner_weight[corner][i] * load_some(row[corner] + v * kLanes, lanes);
+        sum[v] += placed.weight[i] * value;
       }
-    }
+    });
     for (int v = 0; v < kVectors; ++v) store_some(output + c + v * kLanes, sum[v], lanes);
   }
 
   const MsDeformAttnForwardProblem &problem_;
   const MsDeformAttnGeometry &g_;
-  const MapLevel *const levels_;
+  const LaneLevels *const levels_;
 };
 
 }  // namespace

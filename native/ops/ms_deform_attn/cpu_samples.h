@@ -36,79 +36,112 @@ mluOpStatus_t read_levels(const char *function, const MsDeformAttnGeometry &g, c
   return MLUOP_STATUS_SUCCESS;
 }
 
-// A sample that counts. A corner outside of the map has key -1.
-template <typename Real>
-struct Sample {
-  std::int64_t key[kCorners];
-  Real corner_weight[kCorners];
-  Real hy, hx, ly, lx;  // distances from the upper and lower corners
-  Real height, width;
-  Real weight;          // of attention
-  std::int64_t number;  // among those of its query and head
+// Coordinates between -1 and the extent of the map: the pixels below and above, and how far it is to them.
+struct Axis {
+  Axis(Vector at, const std::int32_t *extents) {
+    const IntVector extent = load_some(extents, kLanes);
+    const IntVector whole = __builtin_convertvector(at, IntVector);
+    low = whole + (__builtin_convertvector(whole, Vector) > at);  // a comparison that holds is -1
+    low_part = at - __builtin_convertvector(low, Vector);
+    high_part = 1.0f - low_part;
+    has_low = low >= 0;  // and below the extent: a float below the rounded extent is below the extent
+    has_high = low + 1 < extent;
+  }
+
+  IntVector low;
+  Vector low_part, high_part;   // distances from the lower and from the upper pixel
+  IntVector has_low, has_high;  // whether they lie in the map
 };
 
-// The largest whole number up to x, which an int32 holds.
-template <typename Real>
-inline std::int32_t floor_of(Real x) {
-  const std::int32_t whole = static_cast<std::int32_t>(x);
-  return static_cast<Real>(whole) > x ? whole - 1 : whole;
+// What the levels of kLanes samples are, one behind the other in a query and head. They are the same for all of them.
+struct LaneLevels {
+  float height[kLanes], width[kLanes];
+  std::int32_t rows[kLanes], columns[kLanes];
+  std::int64_t start[kLanes];
+};
+
+// How often a query and head are processed: vectors of samples.
+inline std::int64_t vectors_of_samples(const MsDeformAttnGeometry &g) {
+  return (g.levels * g.points + kLanes - 1) / kLanes;
 }
 
-// Whether the sample at `location`, (x, y), counts; a NaN does not.
-template <typename Real>
-inline bool place_sample(const MapLevel &level, const Real *location, Sample<Real> &sample) {
-  const Real width = static_cast<Real>(level.width), height = static_cast<Real>(level.height), half = 0.5f;
-  const Real x = read_once(location) * width - half;
-  const Real y = read_once(location + 1) * height - half;
-  if (!(x > -1 && y > -1 && x < width && y < height)) return false;
-  const std::int32_t xl = floor_of(x), yl = floor_of(y);
-  sample.lx = x - static_cast<Real>(xl);
-  sample.ly = y - static_cast<Real>(yl);
-  sample.hx = 1 - sample.lx;
-  sample.hy = 1 - sample.ly;
-  sample.width = width;
-  sample.height = height;
-  for (int corner = 0; corner < kCorners; ++corner) {
-    const bool lower = corner >= 2, right = corner % 2 != 0;
-    const std::int64_t row = std::int64_t{yl} + (lower ? 1 : 0), column = std::int64_t{xl} + (right ? 1 : 0);
-    const bool inside = row >= 0 && row < level.height && column >= 0 && column < level.width;
-    sample.key[corner] = inside ? level.start + row * level.width + column : -1;
-    sample.corner_weight[corner] = (lower ? sample.ly : sample.hy) * (right ? sample.lx : sample.hx);
-  }
-  return true;
-}
-
-// Goes through the samples of a query and head, level by level.
-template <typename Real>
-class SampleReader {
- public:
-  SampleReader(const MsDeformAttnGeometry &g, const MapLevel *levels, const Real *locations, const Real *weights)
-      : count_(g.levels * g.points), points_(g.points), level_(levels), locations_(locations), weights_(weights) {}
-
-  // The next sample that counts; false behind the last one.
-  bool next(Sample<Real> &sample) {
-    while (number_ < count_) {
-      if (point_ == points_) {
-        point_ = 0;
-        ++level_;
-      }
-      const std::int64_t number = number_++;
-      ++point_;
-      if (!place_sample(*level_, locations_ + 2 * number, sample)) continue;
-      sample.weight = weights_[number];
-      sample.number = number;
-      return true;
+inline void spread_levels(const MsDeformAttnGeometry &g, const MapLevel *levels, LaneLevels *lanes) {
+  lanes[vectors_of_samples(g) - 1] = {};  // there may be lanes behind the last sample
+  InterruptPoll poll;
+  for (std::int64_t l = 0, number = 0; l < g.levels && !poll.interrupted(g.points); ++l) {
+    for (std::int64_t p = 0; p < g.points; ++p, ++number) {
+      LaneLevels &to = lanes[number / kLanes];
+      const std::int64_t lane = number % kLanes;
+      to.height[lane] = static_cast<float>(levels[l].height);
+      to.width[lane] = static_cast<float>(levels[l].width);
+      to.rows[lane] = levels[l].height;
+      to.columns[lane] = levels[l].width;
+      to.start[lane] = levels[l].start;
     }
-    return false;
   }
+}
 
- private:
-  const std::int64_t count_, points_;
-  const MapLevel *level_;
-  const Real *const locations_;
-  const Real *const weights_;
-  std::int64_t number_ = 0, point_ = 0;
+// kLanes samples. What lies in lanes that do not count means nothing.
+struct PlacedSamples {
+  unsigned counts;            // bit i: sample i counts
+  unsigned inside[kCorners];  // bit i: this corner of sample i lies in the map
+  std::int64_t key[kLanes];   // of the first corner
+  std::int32_t columns[kLanes];
+  float corner_weight[kCorners][kLanes];
+  float hy[kLanes], hx[kLanes], ly[kLanes], lx[kLanes];  // distances from the upper and lower corners
+  float height[kLanes], width[kLanes];
+  float weight[kLanes];  // of attention
 };
+
+// Places `count` samples, at most kLanes. `locations` has their x and y.
+inline void place_samples(const LaneLevels &levels, const float *locations, const float *weights, std::int64_t count,
+                          PlacedSamples &placed) {
+  float xs[kLanes] = {}, ys[kLanes] = {};
+  for (std::int64_t i = 0; i < count; ++i) {
+    xs[i] = read_once(locations + 2 * i);
+    ys[i] = read_once(locations + 2 * i + 1);
+    placed.weight[i] = weights[i];
+  }
+  const Vector width = load(levels.width), height = load(levels.height);
+  const Vector x = load(xs) * width - 0.5f, y = load(ys) * height - 0.5f;
+  // A NaN does not count.
+  const UnsignedVector counts =
+      reinterpret_cast<UnsignedVector>((x > -1.0f) & (y > -1.0f) & (x < width) & (y < height)) & window_bits(0, count);
+  placed.counts = lane_bits(reinterpret_cast<IntVector>(counts));
+  const Axis across(masked(x, counts), levels.columns), down(masked(y, counts), levels.rows);
+  placed.inside[0] = lane_bits(down.has_low & across.has_low);
+  placed.inside[1] = lane_bits(down.has_low & across.has_high);
+  placed.inside[2] = lane_bits(down.has_high & across.has_low);
+  placed.inside[3] = lane_bits(down.has_high & across.has_high);
+  store(placed.corner_weight[0], down.high_part * across.high_part);
+  store(placed.corner_weight[1], down.high_part * across.low_part);
+  store(placed.corner_weight[2], down.low_part * across.high_part);
+  store(placed.corner_weight[3], down.low_part * across.low_part);
+  store(placed.hy, down.high_part);
+  store(placed.hx, across.high_part);
+  store(placed.ly, down.low_part);
+  store(placed.lx, across.low_part);
+  store(placed.height, height);
+  store(placed.width, width);
+  std::int32_t row[kLanes], column[kLanes];
+  store(row, down.low);
+  store(column, across.low);
+  for (int i = 0; i < kLanes; ++i) {
+    placed.columns[i] = levels.columns[i];
+    placed.key[i] = levels.start[i] + std::int64_t{row[i]} * levels.columns[i] + column[i];
+  }
+}
+
+// The key of a corner that lies in the map.
+inline std::int64_t key_of(const PlacedSamples &placed, int i, int corner) {
+  return placed.key[i] + (corner >= 2 ? placed.columns[i] : 0) + corner % 2;
+}
+
+// Calls visit(i) for each sample that counts, in order.
+template <typename Visit>
+[[gnu::always_inline]] inline void for_each_sample(const PlacedSamples &placed, Visit visit) {
+  for (unsigned left = placed.counts; left != 0; left &= left - 1) visit(__builtin_ctz(left));
+}
 
 // The corners of a sample in the value of a batch and head: rows of channels. Outside of the map stands a row of zeros, as long as
 // kZeros, in which one does not go on.
@@ -119,11 +152,11 @@ struct CornerRows {
   const float *row[kCorners];
   std::int64_t step[kCorners];
 
-  // `value` is that of the batch and head, `stride` the distance of keys.
-  void find(const Sample<float> &sample, const float *value, std::int64_t stride) {
+  // Of sample i. `value` is that of the batch and head, `stride` the distance of keys.
+  void find(const PlacedSamples &placed, int i, const float *value, std::int64_t stride) {
     for (int corner = 0; corner < kCorners; ++corner) {
-      const bool inside = sample.key[corner] >= 0;
-      row[corner] = inside ? value + sample.key[corner] * stride : kZeros;
+      const bool inside = placed.inside[corner] >> i & 1;
+      row[corner] = inside ? value + key_of(placed, i, corner) * stride : kZeros;
       step[corner] = inside ? 1 : 0;
     }
   }
