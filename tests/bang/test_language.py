@@ -6,6 +6,7 @@ import ml_dtypes
 import numpy as np
 import pytest
 
+import pymluops
 from pymluops import bang, sim
 
 
@@ -155,3 +156,46 @@ def test_results_that_are_objects_are_stores_like_others(options: tuple[str, ...
     assert total[0] == 6 + sum(3 * i for i in range(32)) + sum(i + 5 for i in range(8))
     assert numbers.tolist() == [0, 2] * 8
     assert out.astype(int).tolist() == [i if i % 2 else i + 1 for i in range(64)]
+
+
+@pytest.mark.parametrize("options", [(), ("-O0",)])
+def test_functions_of_the_c_library_store_like_kernels(options: tuple[str, ...]) -> None:
+    module = bang.compile(
+        """
+#include <cstring>
+#include <string.h>
+#include <vector>
+struct Row { float v[6]; };
+__nram__ float a[64], b[64];
+__nram__ Row rows[4];
+__mlu_entry__ void f(float *out, const float *in, int n) {
+  memset(a, 0, sizeof a);
+  std::memcpy(b, in, n * sizeof(float));
+  memmove(a, b + 8, 32);
+  const Row row = {};
+  memcpy(&rows[0], &row, sizeof(Row));
+  std::memset(rows + 1, 0, 3 * sizeof(Row));
+  float sum = 0;
+  for (int i = 0; i < 64; ++i) sum += a[i] + b[i];
+  for (int i = 0; i < 24; ++i) sum += rows[i / 6].v[i % 6];
+  int bits;
+  memcpy(&bits, &sum, sizeof bits);
+  void *(*copy)(void *, const void *, size_t) = memcpy;
+  copy(&sum, &bits, sizeof bits);
+  out[0] = sum;
+  memcpy(out + 1, b, 24);
+}
+__mlu_entry__ void before(float *out) {
+  float sums[6];
+  memcpy(sums, a, sizeof sums);
+  out[0] = sums[5];
+}
+""",
+        options=options,
+    )
+    out = np.zeros(7, np.float32)
+    with sim.checking("all"):
+        module.kernel("f")[1](out, np.arange(64, dtype=np.float32), 64)
+        with pytest.raises(pymluops.ExecutionFailedError, match="scalar load reads undefined bytes: 24 bytes"):
+            module.kernel("before")[1](out)
+    assert out.tolist() == [sum(range(8, 16)) + sum(range(64)), *range(6)]

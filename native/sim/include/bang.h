@@ -50,6 +50,8 @@ inline cnrtRet_t cnrtConvertFloatToHalf(half *result, float value) {
   return error;
 }
 
+#include "mlusim/bytes.h"  // what stands before it uses the functions of the C library
+
 // tools/intrinsics.py, which writes it, reads the other ones.
 #ifndef MLUSIM_WITHOUT_LACKING
 #include "mlusim/lacking.h"
