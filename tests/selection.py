@@ -13,7 +13,8 @@ Three things keep the quick selection short:
 
 ``--beyond-quick`` runs what is left to do after the quick selection has run without optional packages: tests that it
 leaves out, property tests, which get all of their examples, and files of which something is skipped where a package or
-a program is missing. ``--share 2/3`` takes the second third of it, but all of what may have been skipped.
+a program is missing. ``--share 2/3`` takes the second third of it, but all of what may have been skipped; without
+``--beyond-quick`` it takes the second third of the quick selection.
 
 The choice is the same in every run and every process: tests are tried in the order of a checksum of their names, so
 that values of parameters that are not named are mixed. A test whose name is given on the command line always runs.
@@ -63,7 +64,10 @@ def add_option(parser: pytest.Parser) -> None:
         help="like --thorough, without the tests that have passed if the quick selection has",
     )
     parser.addoption(
-        "--share", metavar="K/N", type=_share, help="of --beyond-quick the K-th of N parts, but all that may be skipped"
+        "--share",
+        metavar="K/N",
+        type=_share,
+        help="the K-th of N parts of the quick selection; of --beyond-quick, but then all that may be skipped",
     )
 
 
@@ -85,16 +89,22 @@ def deselect(config: pytest.Config, items: list[pytest.Item]) -> None:
     if config.getoption("--thorough"):
         return
     left_out = beyond_quick(config, items)
+    part, parts = config.getoption("--share") or (1, 1)
+
+    def in_share(item: pytest.Item) -> bool:
+        return zlib.crc32(item.nodeid.encode()) % parts == part - 1
+
     if config.getoption("--beyond-quick"):
-        part, parts = config.getoption("--share") or (1, 1)
 
         def runs(item: pytest.Item) -> bool:
             if item not in left_out and _may_skip(item.path):
                 return True
             has_more = item in left_out or getattr(getattr(item, "obj", None), "is_hypothesis_test", False)
-            return has_more and zlib.crc32(item.nodeid.encode()) % parts == part - 1
+            return has_more and in_share(item)
 
         left_out = {item for item in items if not runs(item)}
+    elif parts > 1:
+        left_out |= {item for item in items if not in_share(item)}
     if left_out:
         config.hook.pytest_deselected(items=[item for item in items if item in left_out])
         items[:] = [item for item in items if item not in left_out]
