@@ -47,7 +47,7 @@ class ChannelSum {
   Vector sums_[kVectors] = {};
 };
 
-// Of one sample; its row has `channels`.
+// Computes the gradients of the location and of the weight of one sample.
 class SampleGradient {
  public:
   static void fill(const PlacedSamples &placed, int i, const CornerRows &corners, const float *grad,
@@ -145,7 +145,7 @@ class MsDeformAttnBackward {
     }
   }
 
-  // The channels of all keys. False: the call is interrupted.
+  // Copies the channels of all keys. False: the call is interrupted.
   bool copy_rows(float *to, std::int64_t to_stride, const float *from, std::int64_t from_stride,
                  InterruptPoll &poll) const {
     for (std::int64_t key = 0; key < g_.keys; ++key) {

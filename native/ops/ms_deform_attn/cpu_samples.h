@@ -53,18 +53,19 @@ struct Axis {
   IntVector has_low, has_high;  // whether they lie in the map
 };
 
-// What the levels of kLanes samples are, one behind the other in a query and head. They are the same for all of them.
+// The levels of kLanes consecutive samples. Every query and head has the same ones.
 struct LaneLevels {
   float height[kLanes], width[kLanes];
   std::int32_t rows[kLanes], columns[kLanes];
   std::int64_t start[kLanes];
 };
 
-// How often a query and head are processed: vectors of samples.
+// The number of vectors that hold the samples of a query and head.
 inline std::int64_t vectors_of_samples(const MsDeformAttnGeometry &g) {
   return (g.levels * g.points + kLanes - 1) / kLanes;
 }
 
+// Writes the level of each sample to its lane.
 inline void spread_levels(const MsDeformAttnGeometry &g, const MapLevel *levels, LaneLevels *lanes) {
   lanes[vectors_of_samples(g) - 1] = {};  // there may be lanes behind the last sample
   InterruptPoll poll;
@@ -81,7 +82,7 @@ inline void spread_levels(const MsDeformAttnGeometry &g, const MapLevel *levels,
   }
 }
 
-// kLanes samples. What lies in lanes that do not count means nothing.
+// Where kLanes samples lie. Lanes of samples that do not count hold no useful values.
 struct PlacedSamples {
   unsigned counts;            // bit i: sample i counts
   unsigned inside[kCorners];  // bit i: this corner of sample i lies in the map

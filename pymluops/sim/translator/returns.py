@@ -54,7 +54,7 @@ def object_function(tokens: Sequence[Token], begin: int, attribute: int, paren: 
 
 
 def not_recursive(functions: Sequence[ObjectFunction]) -> Iterator[ObjectFunction]:
-    """Those that do not call themselves, by way of others of them neither: no compiler can inline such a function."""
+    """Leave out functions that call themselves, directly or through others of the list: GCC cannot inline them."""
     calls: dict[str, set[str]] = {}
     for function in functions:
         calls.setdefault(function.name, set()).update(function.calls)

@@ -182,9 +182,7 @@ class Translator:
         others = head if self._tokens[i].text in INLINE else head[: i - level.start]
         if any(token.text in INLINE_ATTRIBUTES for token in others):
             self._text.delete(self._tokens[i])
-        elif self._tokens[i].text in INLINE_ATTRIBUTES and [
-            token.text for token in self._tokens[paren : paren + 1]
-        ] == ["("]:
+        elif self._tokens[i].text in INLINE_ATTRIBUTES and is_run(self._tokens, paren, "(", 1):
             with suppress(UnbalancedError):  # branches of the preprocessor may leave brackets open
                 if function := object_function(self._tokens, level.start, i, paren):
                     self._object_functions.append(function)
