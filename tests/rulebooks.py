@@ -18,14 +18,19 @@ class Rulebook(NamedTuple):
     num: np.ndarray
 
 
-def random_rulebook(rng: np.random.Generator, cells: int, length: int, rows: int, repeats: bool = False) -> Rulebook:
-    """Random pairs of `length` input rows and `rows` output rows; with `repeats` a cell may have the same row twice."""
+def random_rulebook(
+    rng: np.random.Generator, cells: int, length: int, rows: int, repeats: bool = False, ascending: int | None = None
+) -> Rulebook:
+    """Random pairs of `length` input rows and `rows` output rows; with `repeats` a cell may have the same row twice.
+
+    The rows of side `ascending` ascend in each cell.
+    """
     pairs, num = np.full((cells, 2, length), -1, np.int32), np.zeros(cells, np.int64)
     for k in range(cells):
         num[k] = rng.integers(0, (length if repeats else min(length, rows)) + 1)
         for side, count in enumerate((length, rows)):
             chosen = rng.integers(0, count, num[k]) if repeats else rng.permutation(count)[: num[k]]
-            pairs[k, side, : num[k]] = chosen
+            pairs[k, side, : num[k]] = np.sort(chosen) if side == ascending else chosen
     return Rulebook(pairs, num)
 
 
@@ -112,11 +117,18 @@ def products(raw: Raw, arrays: dict[str, np.ndarray], num: np.ndarray) -> dict[s
 
 
 def digests() -> list[str]:
-    """What all functions give for a rulebook of some thousand pairs, in all types, as hashes."""
+    """What all functions give for rulebooks of some thousand pairs, in all types, as hashes."""
+    found = []
+    for channels, ascending in (((37, 51), None), ((32, 48), 1), ((16, 32), 0)):
+        rng = np.random.default_rng(6)
+        book = random_rulebook(rng, 9, 900, 800, ascending=ascending)
+        found += _digests_of(rng, book, channels)
+    return found
 
-    rng, found = np.random.default_rng(6), []
-    book = random_rulebook(rng, 9, 900, 800)
-    values = [rng.normal(0, 1, shape) for shape in ((900, 37), (9, 37, 51), (800, 51))]
+
+def _digests_of(rng: np.random.Generator, book: Rulebook, channels: tuple[int, int]) -> list[str]:
+    found = []
+    values = [rng.normal(0, 1, shape) for shape in ((900, channels[0]), (9, *channels), (800, channels[1]))]
     with Raw(pymluops.load("cpu")) as raw:
         num = raw.ffi.cast("int64_t *", book.num.ctypes.data)
         for dtype in ("float16", "float32", "float64"):

@@ -185,6 +185,12 @@ static inline double read_once(const double *place) {
   return value;
 }
 
+// Copies inputs, so that what is checked is what is used.
+static inline void copy_once(std::int32_t *to, const std::int32_t *from, std::int64_t count) {
+  std::memcpy(to, from, static_cast<std::size_t>(count) * sizeof *to);
+  asm volatile("" : : "r"(to) : "memory");  // the compiler must not read the inputs again
+}
+
 // Useful number of slots: at most one per thread and per task, and one for work too small to share. `values_per_task`
 // is the approximate number of values that a task reads or writes.
 static inline std::int64_t useful_slots(std::int64_t tasks, std::int64_t values_per_task) {

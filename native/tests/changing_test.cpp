@@ -210,4 +210,68 @@ TEST(rows_change_during_a_call) {
   }
 }
 
+namespace {
+
+// How pairs change: all far outside, all equal, descending, or one of them outside.
+void change_pairs(int how, std::int32_t *pairs, std::int64_t sides, std::int64_t rows) {
+  for (std::int64_t side = 0; side < sides; ++side) {
+    for (std::int64_t l = 0; l < rows; ++l) {
+      const bool outside = how == 0 || (how == 3 && l == rows / 2);
+      const std::int64_t row = how == 1 ? rows / 2 : how == 2 ? rows - 1 - l : l;
+      pairs[side * rows + l] = outside ? (l % 2 == 0 ? INT32_MAX : INT32_MIN) : static_cast<std::int32_t>(row);
+    }
+  }
+}
+
+}  // namespace
+
+TEST(pairs_change_between_phases) {
+  constexpr std::int64_t kRows = 3000;
+  const Handle handle;
+  for (const int threads : {1, 3}) {
+    const int before = mluopsExtGetNumThreads();
+    mluopsExtSetNumThreads(threads);
+    for (const bool ascending : {true, false}) {
+      for (const int direction : {0, 1, 2}) {
+        const ProblemPointer problem = indice_convolution(direction, ascending, kRows, 16, 20);
+        Argument &pairs = problem->argument(2);
+        const std::int64_t count = pairs.memory.bytes() / 4;
+        const std::vector<std::int32_t> good(pairs.as<std::int32_t>(), pairs.as<std::int32_t>() + count);
+        int points = 0;
+        between_phases = [&] { ++points; };
+        CHECK_EQ(problem->call(handle), MLUOP_STATUS_SUCCESS);
+        const int all = points;
+        CHECK(all >= (direction == 2 ? 4 : 8));
+        for (int how = 0; how < 4; ++how) {
+          for (int n = 1; n <= all; ++n) {
+            points = 0;
+            between_phases = [&] {
+              if (++points == n) change_pairs(how, pairs.as<std::int32_t>(), count / kRows, kRows);
+            };
+            problem->scrub();
+            const mluOpStatus_t status = problem->call(handle);
+            CHECK(status == MLUOP_STATUS_SUCCESS || status == MLUOP_STATUS_BAD_PARAM);
+            CHECK(problem->intact());
+            std::copy(good.begin(), good.end(), pairs.as<std::int32_t>());
+          }
+        }
+        between_phases = nullptr;
+        CHECK_EQ(problem->call(handle), MLUOP_STATUS_SUCCESS);
+      }
+    }
+    mluopsExtSetNumThreads(before);
+  }
+}
+
+TEST(pairs_change_during_a_call) {
+  for (const std::int32_t bad : kBad) {
+    for (const bool ascending : {true, false}) {
+      for (const int direction : {0, 1, 2}) {
+        const ProblemPointer problem = indice_convolution(direction, ascending, 2000, 8, 8);
+        call_while_it_changes(*problem, problem->argument(2), bad, 30);
+      }
+    }
+  }
+}
+
 int main(int count, char **arguments) { return harness::run_all(count, arguments); }

@@ -309,6 +309,54 @@ inline std::vector<Sparse> sparse_ways(std::int64_t rows) {
   };
 }
 
+// Pairs of a sparse convolution with nine cells; targets ascend in each of them, or have any order and repeat.
+inline void fill_pairs(Argument &pairs, std::int64_t rows, bool ascending) {
+  std::mt19937 random(8);
+  std::uniform_int_distribution<std::int32_t> values(0, static_cast<std::int32_t>(rows) - 1);
+  std::int32_t *to = pairs.as<std::int32_t>();
+  std::generate(to, to + pairs.memory.bytes() / 4, [&] { return values(random); });
+  for (std::int64_t side = 0; ascending && side < pairs.memory.bytes() / 4 / rows; ++side) {
+    for (std::int64_t l = 0; l < rows; ++l) to[side * rows + l] = static_cast<std::int32_t>(l);
+  }
+}
+
+// `direction`: forward, backward data, backward filter. The three functions have the same kinds of arguments.
+inline ProblemPointer indice_convolution(int direction, bool ascending, std::int64_t rows, std::int64_t in_channels,
+                                         std::int64_t out_channels) {
+  constexpr const char *kNames[] = {"mluopsExtIndiceConvolutionForward", "mluopsExtIndiceConvolutionBackwardData",
+                                    "mluopsExtIndiceConvolutionBackwardFilter"};
+  const decltype(&mluopsExtIndiceConvolutionForward) functions[] = {mluopsExtIndiceConvolutionForward,
+                                                                    mluopsExtIndiceConvolutionBackwardData,
+                                                                    mluopsExtIndiceConvolutionBackwardFilter};
+  const decltype(&mluopsExtGetIndiceConvolutionForwardWorkspaceSize) sizes[] = {
+      mluopsExtGetIndiceConvolutionForwardWorkspaceSize, mluopsExtGetIndiceConvolutionBackwardDataWorkspaceSize,
+      mluopsExtGetIndiceConvolutionBackwardFilterWorkspaceSize};
+  constexpr std::int64_t kCells = 9;
+  const std::vector<std::int64_t> features = {rows, in_channels}, outputs = {rows, out_channels},
+                                  filters = {kCells, in_channels, out_channels};
+  auto made = std::make_unique<Problem>(
+      ascending ? "indice_convolution, ascending pairs" : "indice_convolution, any pairs", kNames[direction]);
+  Argument &first = made->input(direction == 1 ? outputs : features, kFloat);
+  Argument &second = made->input(direction == 2 ? outputs : filters, kFloat);
+  Argument &pairs = made->input({kCells, 2, rows}, kInt);
+  Argument &to = made->output(direction == 0 ? outputs : direction == 1 ? features : filters, kFloat);
+  fill_floats(first, -1, 1);
+  fill_floats(second, -1, 1);
+  fill_pairs(pairs, rows, ascending);
+  const auto counts = std::make_shared<std::vector<std::int64_t>>(kCells, rows);
+  made->keep.push_back(counts);
+  std::size_t bytes = 0;
+  CHECK_EQ(sizes[direction](objects::Handle(), first.desc, second.desc, pairs.desc, to.desc, counts->data(), 0, &bytes),
+           MLUOP_STATUS_SUCCESS);
+  Memory &workspace = made->room(static_cast<std::int64_t>(bytes));
+  const auto function = functions[direction];
+  made->call = [=, &first, &second, &pairs, &to, &workspace](mluOpHandle_t handle) {
+    return function(handle, first.desc, first.as<void>(), second.desc, second.as<void>(), pairs.desc, pairs.as<void>(),
+                    counts->data(), 0, workspace.data(), bytes, to.desc, to.as<void>());
+  };
+  return made;
+}
+
 // All operators and paths; a problem has about `size` thousand values.
 inline std::vector<ProblemPointer> every_way(std::int64_t size) {
   std::vector<ProblemPointer> all;
@@ -327,6 +375,10 @@ inline std::vector<ProblemPointer> every_way(std::int64_t size) {
     all.push_back(border_align(forward, 3, 3, 1, 1, 3));
   }
   for (const Sparse &way : sparse_ways(size * 40)) all.push_back(get_indice_pairs(way));
+  for (const int direction : {0, 1, 2}) {
+    for (const bool ascending : {true, false})
+      all.push_back(indice_convolution(direction, ascending, size * 15, 16, 20));
+  }
   return all;
 }
 

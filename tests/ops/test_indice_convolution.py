@@ -71,34 +71,88 @@ def test_rulebooks_of_voxels(dtype: str, subm: bool) -> None:
     rows=st.integers(1, 90),
     channels=st.tuples(st.integers(1, 40), st.integers(1, 40)),
     repeats=st.booleans(),
+    ascending=st.sampled_from((None, 0, 1)),
     seed=st.integers(0, 2**32 - 1),
 )
 def test_any_rulebook(
-    dtype: str, kernel: tuple[int, ...], length: int, rows: int, channels: tuple[int, int], repeats: bool, seed: int
+    dtype: str,
+    kernel: tuple[int, ...],
+    length: int,
+    rows: int,
+    channels: tuple[int, int],
+    repeats: bool,
+    ascending: int | None,
+    seed: int,
 ) -> None:
     rng = np.random.default_rng(seed)
-    book = random_rulebook(rng, int(np.prod(kernel)), length, rows, repeats)
+    book = random_rulebook(rng, int(np.prod(kernel)), length, rows, repeats, ascending)
     assert_all_directions(rng, book, rows, kernel, channels, dtype)
 
 
-def test_many_rows_and_segments() -> None:
-    rng = np.random.default_rng(11)
-    book = random_rulebook(rng, 3, 40_000, 30_000)
-    features = rng.integers(-3, 4, (40_000, 2)).astype(np.float32)
-    filters = rng.integers(-3, 4, (1, 1, 3, 2, 3)).astype(np.float32)
-    grad = rng.integers(-3, 4, (30_000, 3)).astype(np.float32)
-    # Small integers: the sums are exact in any order.
+def assert_exact(rng: np.random.Generator, book: Rulebook, rows: int) -> None:
+    """Compares the three operators with the oracle on small integers, whose sums are exact in any order."""
+    cells, _, length = book.pairs.shape
+    features = rng.integers(-3, 4, (length, 2)).astype(np.float32)
+    filters = rng.integers(-3, 4, (1, 1, cells, 2, 3)).astype(np.float32)
+    grad = rng.integers(-3, 4, (rows, 3)).astype(np.float32)
     np.testing.assert_array_equal(
-        convolve(features, filters, book, 30_000), oracle.forward(features, filters, *book, 30_000)
+        convolve(features, filters, book, rows), oracle.forward(features, filters, *book, rows)
     )
     np.testing.assert_array_equal(
         pymluops.indice_convolution_backward_data(grad, filters, *book),
-        oracle.backward_data(grad, filters, *book, 40_000),
+        oracle.backward_data(grad, filters, *book, length),
     )
     np.testing.assert_array_equal(
-        pymluops.indice_convolution_backward_filter(features, grad, *book, (1, 1, 3))[0, 0],
+        pymluops.indice_convolution_backward_filter(features, grad, *book, (1, 1, cells))[0, 0],
         oracle.backward_filter(features, grad, *book),
     )
+
+
+@pytest.mark.parametrize("ascending", [None, 0, 1])
+def test_many_rows_and_segments(ascending: int | None) -> None:
+    rng = np.random.default_rng(11)
+    assert_exact(rng, random_rulebook(rng, 3, 40_000, 30_000, ascending=ascending), 30_000)
+
+
+def test_most_blocks_have_no_pairs() -> None:
+    pairs = np.array([[[5, 6, 9000], [17, 9_000, 29_999]], [[0, 9_999, 1], [0, 1, 2]]], np.int32)
+    pairs = np.concatenate([pairs, np.full((2, 2, 10_000 - 3), -1, np.int32)], 2)
+    assert_exact(np.random.default_rng(1), Rulebook(pairs, np.array([3, 0])), 30_000)
+    assert_exact(np.random.default_rng(1), Rulebook(pairs, np.array([0, 1])), 30_000)
+
+
+# Ends of the pieces and segments that are looked at together, and what is beside them.
+PLACES = (0, 1, 1022, 1023, 1024, 8191, 8192, 8193, 16383, 16384, 19998)
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("change", ["exchange", "repeat", "repeat the one before all"])
+def test_pairs_that_ascend_but_for_one(place: int, change: str) -> None:
+    rng = np.random.default_rng(place)
+    side = np.arange(20_000, dtype=np.int32)
+    if change == "exchange":
+        side[[place, place + 1]] = side[[place + 1, place]]
+    else:
+        side[place + 1] = side[place if change == "repeat" else 0]
+    pairs = np.stack([np.stack([side, rng.permutation(20_000)]), np.stack([rng.permutation(20_000), side])])
+    assert_exact(rng, Rulebook(pairs.astype(np.int32), np.array([20_000, 20_000])), 20_000)
+
+
+@pytest.mark.parametrize("side", [0, 1])
+@pytest.mark.parametrize("place", [*PLACES, 19999])
+@pytest.mark.parametrize("row", [-1, 20_000, 2**31 - 1, -(2**31)])
+def test_one_wrong_row_among_ascending_ones(side: int, place: int, row: int) -> None:
+    pairs = np.arange(20_000, dtype=np.int32)[None, None].repeat(2, 0).repeat(2, 1)
+    pairs[1, side, place] = row
+    book, values = Rulebook(pairs, np.array([20_000, 20_000])), np.ones((20_000, 1), np.float32)
+    filters = np.ones((1, 1, 2, 1, 1), np.float32)
+    for call in (
+        lambda: convolve(values, filters, book, 20_000),
+        lambda: pymluops.indice_convolution_backward_data(values, filters, *book),
+        lambda: pymluops.indice_convolution_backward_filter(values, values, *book, (1, 1, 2)),
+    ):
+        with pytest.raises(pymluops.BadParamError, match=rf"got {row} at \[1, {side}, {place}\]"):
+            call()
 
 
 def test_sums_are_chains_of_multiply_adds() -> None:

@@ -134,18 +134,18 @@ class FilterGradient {
     }
   }
 
-  // Finds the rows of the next pairs of a segment.
+  // Finds the rows of the next pairs of a segment, up to a wrong one.
   void find_rows(const PairReader &reader, std::int64_t begin, PairSegment &segment, Rows &rows) const {
+    const std::int64_t wanted = larger<std::int64_t>(smaller(Rows::kMost, segment.end - begin), 0);
+    std::int32_t pairs[2][Rows::kMost];
+    const std::int64_t count = reader.read_some(begin, wanted, pairs);
+    if (count < wanted) segment.fault = fault_of(reader, segment, begin + count, pairs[0][count], pairs[1][count]);
     const T *const all_features = static_cast<const T *>(problem_.features);
     const T *const all_outputs = static_cast<const T *>(problem_.output_grad);
     const std::int64_t features = problem_.feature_channels, outputs = problem_.output_channels;
     const int side = problem_.feature_side;
-    std::int64_t count = 0;
-    read_pairs(reader, begin, smaller(begin + Rows::kMost, segment.end), segment, [&](const std::int32_t (&pair)[2]) {
-      const std::int64_t feature = pair[side] * features, output = pair[1 - side] * outputs;
-      rows.features[count] = all_features + feature;
-      rows.outputs[count++] = all_outputs + output;
-    });
+    for (std::int64_t i = 0; i < count; ++i) rows.features[i] = all_features + pairs[side][i] * features;
+    for (std::int64_t i = 0; i < count; ++i) rows.outputs[i] = all_outputs + pairs[1 - side][i] * outputs;
     rows.count = count;
   }
 

@@ -4,36 +4,43 @@
 #ifndef MLUOPS_OPS_INDICE_CONVOLUTION_CPU_PRODUCT_H_
 #define MLUOPS_OPS_INDICE_CONVOLUTION_CPU_PRODUCT_H_
 
-#include "ops/indice_convolution/cpu_rulebook.h"
+#include "ops/indice_convolution/cpu_block_pairs.h"
 #include "ops/indice_convolution/cpu_vectors.h"
 
 namespace mluops {
 namespace MLUOPS_LEVEL {
 namespace {
 
-// Rows of source and target that are multiplied together; the targets differ.
+// Some pairs of rows of a cell, cut into groups that are multiplied together. The targets of a group differ.
 template <typename Value>
-struct RowGroup {
-  const Value *source[kTileRows];
-  Value *target[kTileRows];
+struct RowChunk {
+  static constexpr int kMost = 256;
+
+  std::int64_t cell = 0;
+  int rows = 0, groups = 0;
+  int size[kMost];             // of each group
+  const Value *source[kMost];  // group after group
+  Value *target[kMost];
 };
 
-// Adds source @ panel to `columns` values of the targets. The panel has kVectors vectors for each source channel.
-template <typename T, int kRows, int kVectors>
-[[gnu::noinline]] void multiply_rows(const RowGroup<typename Arithmetic<T>::Value> &rows,
-                                     const typename Arithmetic<T>::Value *panel, std::int64_t channels,
-                                     const Tile<T> &tile) {
+// Adds source @ panel to `columns` values of kRows targets. The panel has kVectors vectors for each source channel.
+// kWhole: the columns fill the vectors.
+template <typename T, int kRows, int kVectors, bool kWhole>
+[[gnu::noinline]] void multiply_rows(const typename Arithmetic<T>::Value *const *sources,
+                                     typename Arithmetic<T>::Value *const *targets,
+                                     const typename Arithmetic<T>::Value *panel, std::int64_t channels, Tile<T> tile) {
   typedef typename Arithmetic<T>::Value Value;
   typedef typename Arithmetic<T>::Vector Vector;
   constexpr std::int64_t kWidth = Arithmetic<T>::kWidth;
+  const std::int64_t columns = kWhole ? kVectors * kWidth : tile.columns;
   const Value *source[kRows];
   Vector sum[kRows][kVectors];
 #pragma GCC unroll 8
   for (int r = 0; r < kRows; ++r) {
-    source[r] = rows.source[r];
+    source[r] = sources[r];
 #pragma GCC unroll 2
     for (int v = 0; v < kVectors; ++v)
-      sum[r][v] = load_some(rows.target[r] + tile.begin + v * kWidth, tile.columns - v * kWidth);
+      sum[r][v] = load_some(targets[r] + tile.begin + v * kWidth, columns - v * kWidth);
   }
   for (std::int64_t c = 0; c < channels; ++c, panel += kVectors * kWidth) {
     Vector factor[kVectors];
@@ -50,16 +57,17 @@ template <typename T, int kRows, int kVectors>
   for (int r = 0; r < kRows; ++r) {
 #pragma GCC unroll 2
     for (int v = 0; v < kVectors; ++v)
-      store_some(rows.target[r] + tile.begin + v * kWidth, sum[r][v], tile.columns - v * kWidth);
+      store_some(targets[r] + tile.begin + v * kWidth, sum[r][v], columns - v * kWidth);
   }
 }
 
-template <typename T, int kVectors, int kRows = kTileRows>
-inline void multiply_group(int count, const RowGroup<typename Arithmetic<T>::Value> &rows,
-                           const typename Arithmetic<T>::Value *panel, std::int64_t channels, const Tile<T> &tile) {
+template <typename T, int kVectors, bool kWhole, int kRows = kTileRows>
+inline void multiply_group(int count, const typename Arithmetic<T>::Value *const *sources,
+                           typename Arithmetic<T>::Value *const *targets, const typename Arithmetic<T>::Value *panel,
+                           std::int64_t channels, const Tile<T> &tile) {
   if constexpr (kRows > 0) {
-    if (count == kRows) return multiply_rows<T, kRows, kVectors>(rows, panel, channels, tile);
-    multiply_group<T, kVectors, kRows - 1>(count, rows, panel, channels, tile);
+    if (count == kRows) return multiply_rows<T, kRows, kVectors, kWhole>(sources, targets, panel, channels, tile);
+    multiply_group<T, kVectors, kWhole, kRows - 1>(count, sources, targets, panel, channels, tile);
   }
 }
 
@@ -133,30 +141,30 @@ class IndiceProduct {
     const std::int64_t slots = useful_slots(plan_.blocks, values);
     const std::int64_t block_rows = std::int64_t{1} << plan_.block_shift;
     Arena counted(nullptr);
-    (void)Owner(*this, counted);
+    (void)Owner(*this, nullptr, counted);
     const Scratch<char> memory(slots * counted.used());
     if (memory.data() == nullptr) return out_of_memory(problem_.function);
-    *problem_.fault = PairSort(problem_, plan_).run();
+    BlockPairs pairs(problem_, plan_);
+    *problem_.fault = pairs.find();
     if (problem_.fault->cell >= 0 || interrupted()) return MLUOP_STATUS_SUCCESS;
     panels_.make();
     if (kConverted) widen_source();
     if (interrupted()) return MLUOP_STATUS_SUCCESS;
     parallel_slots(plan_.blocks, slots, [&](std::int64_t slot, std::int64_t block) {
       Arena arena(memory.data() + slot * counted.used());
-      Owner owner(*this, arena);
+      Owner owner(*this, &pairs, arena);
       owner.fill(block * block_rows, smaller(block_rows, problem_.target_rows - block * block_rows), block);
     });
     return MLUOP_STATUS_SUCCESS;
   }
 
  private:
-  static constexpr int kChunk = 256;  // pairs that are grouped together
-
   // What a task works with: a block of rows of the target, and its memory.
   class Owner {
    public:
-    Owner(const IndiceProduct &product, Arena &arena)
+    Owner(const IndiceProduct &product, const BlockPairs *pairs, Arena &arena)
         : p_(product),
+          pairs_(pairs),
           rows_(std::int64_t{1} << product.plan_.block_shift),
           last_group_(arena.allocate<std::int32_t>(rows_)),
           sums_(kConverted ? arena.allocate<Value>(rows_ * product.problem_.target_channels) : nullptr) {}
@@ -166,14 +174,15 @@ class IndiceProduct {
       T *const target = static_cast<T *>(p_.problem_.target) + first * channels;
       if (!kConverted) sums_ = reinterpret_cast<Value *>(target);
       first_ = first;
+      block_rows_ = rows;
       std::memset(sums_, 0, static_cast<std::size_t>(rows * channels) * sizeof(Value));
       std::memset(last_group_, 0, static_cast<std::size_t>(rows) * sizeof *last_group_);
       group_number_ = 0;
-      const std::int64_t cells = p_.problem_.rulebook.cells;
-      const std::int64_t *starts = p_.plan_.starts + block * cells;
-      for (std::int64_t cell = 0; cell < cells; ++cell) {
-        if (!add_cell(cell, starts[cell], starts[cell + 1])) return;
+      chunk_[current_].rows = chunk_[current_].groups = 0;
+      for (std::int64_t cell = 0; cell < p_.problem_.rulebook.cells; ++cell) {
+        if (!add_cell(cell, pairs_->of(block, cell))) return;
       }
+      multiply();
       if (!kConverted) return;
       for_slices(0, rows * channels, [&](std::int64_t begin, std::int64_t end) {
         for (std::int64_t i = begin; i < end; ++i) store(target + i, sums_[i]);
@@ -181,76 +190,122 @@ class IndiceProduct {
     }
 
    private:
-    typedef RowGroup<Value> Group;
+    typedef RowChunk<Value> Chunk;
 
-    bool add_cell(std::int64_t cell, std::int64_t begin, std::int64_t end) {
+    bool add_cell(std::int64_t cell, PairRange range) {
       const std::int64_t work = p_.problem_.source_channels * p_.problem_.target_channels / kTileRows + 1;
-      while (begin < end) {
-        const std::int64_t stop = smaller<std::int64_t>(begin + kChunk, end);
-        if (poll_.interrupted((stop - begin) * work)) return false;
-        group(begin, stop);
-        add_groups(cell);
-        begin = stop;
+      while (range.count > 0) {
+        const std::int64_t count = smaller<std::int64_t>(Chunk::kMost, range.count);
+        if (poll_.interrupted(count * work)) return false;
+        Chunk &next = chunk_[1 - current_];
+        next.cell = cell;
+        if (!pairs_->ascending() || !group_ascending(range, count, next)) group(range, count, next);
+        multiply();
+        range = {range.sources + count, range.targets + count, range.count - count};
       }
       return true;
     }
 
-    // Cuts pairs into groups with different targets.
-    void group(std::int64_t begin, std::int64_t end) {
-      const std::int64_t source_channels = p_.problem_.source_channels, channels = p_.problem_.target_channels;
-      const std::int64_t first = first_;
-      const Value *const sources = p_.source_;
-      Value *const sums = sums_;
-      std::int32_t *const last_group = last_group_;
+    // Cuts the first pairs of a range into groups.
+    void group(const PairRange &range, std::int64_t pairs, Chunk &chunk) {
       std::int32_t number = group_number_ + 1;
-      const RowPair *const pairs = p_.plan_.sorted;
-      Group *group = group_;
-      int *size = sizes_, count = 0;
-      for (std::int64_t i = begin; i < end; ++i) {
-        const RowPair pair = pairs[i];
-        if (pair.source < 0) continue;
-        const std::int64_t row = pair.target - first, source = pair.source * source_channels;
-        if (count == kTileRows || last_group[row] == number) {
-          *size++ = count;
-          ++group;
-          count = 0;
+      int *size = chunk.size, all = 0, begin = 0;
+      for (std::int64_t i = 0; i < pairs; ++i) {
+        const std::uint32_t source = static_cast<std::uint32_t>(read_once(range.sources + i));
+        const std::uint32_t row = row_of(read_once(range.targets + i));
+        if (source >= p_.problem_.source_rows || row >= block_rows_) continue;
+        if (all - begin == kTileRows || last_group_[row] == number) {
+          *size++ = all - begin;
+          begin = all;
           ++number;
         }
-        prefetch<0, 2, 1>(sources, source, source_channels);
-        last_group[row] = number;
-        group->source[count] = sources + source;
-        group->target[count++] = sums + row * channels;
+        last_group_[row] = number;
+        chunk.source[all] = p_.source_ + source * p_.problem_.source_channels;
+        chunk.target[all++] = sums_ + row * p_.problem_.target_channels;
       }
-      if (count > 0) *size++ = count;
+      if (all > begin) *size++ = all - begin;
       group_number_ = number;
-      groups_ = static_cast<int>(size - sizes_);
+      chunk.rows = all;
+      chunk.groups = static_cast<int>(size - chunk.size);
     }
 
-    void add_groups(std::int64_t cell) const {
+    // The same for ascending targets, which differ. False: the pairs have changed.
+    bool group_ascending(const PairRange &range, std::int64_t pairs, Chunk &chunk) const {
+      std::int32_t sources[Chunk::kMost], targets[Chunk::kMost];
+      copy_once(sources, range.sources, pairs);
+      copy_once(targets, range.targets, pairs);
+      const std::uint32_t source_rows = static_cast<std::uint32_t>(p_.problem_.source_rows);
+      const std::uint32_t rows = static_cast<std::uint32_t>(block_rows_);
+      std::uint32_t wrong = 0;
+      for (std::int64_t i = 0; i < pairs; ++i) {
+        wrong |= static_cast<std::uint32_t>(sources[i]) >= source_rows;
+        wrong |= row_of(targets[i]) >= rows;
+      }
+      if (wrong != 0) return false;
+      const Value *const source = p_.source_;
+      Value *const target = sums_;
       const std::int64_t source_channels = p_.problem_.source_channels, channels = p_.problem_.target_channels;
+      for (std::int64_t i = 0; i < pairs; ++i) chunk.source[i] = source + sources[i] * source_channels;
+      for (std::int64_t i = 0; i < pairs; ++i) chunk.target[i] = target + row_of(targets[i]) * channels;
+      chunk.rows = static_cast<int>(pairs);
+      chunk.groups = (chunk.rows + kTileRows - 1) / kTileRows;
+      for (int g = 0; g < chunk.groups; ++g) chunk.size[g] = smaller(kTileRows, chunk.rows - g * kTileRows);
+      return true;
+    }
+
+    // Counted from the first row of the block.
+    std::uint32_t row_of(std::int32_t target) const {
+      return static_cast<std::uint32_t>(target) - static_cast<std::uint32_t>(first_);
+    }
+
+    // Multiplies the current chunk; then the next one is the current one. Between the groups it prefetches some of the rows
+    // of the next chunk: all at once they would fill the miss buffers.
+    void multiply() {
+      const std::int64_t source_channels = p_.problem_.source_channels, channels = p_.problem_.target_channels;
+      Chunk &now = chunk_[current_];
+      const Chunk &next = chunk_[1 - current_];
+      const int rows_per_group = now.groups > 0 ? (next.rows + now.groups - 1) / now.groups : 0;
+      int asked = 0;
       for (std::int64_t first = 0; first < channels; first += kTileVectors * Tile<T>::kWidth) {
         const Tile<T> tile(channels, first);
-        const Value *panel = p_.panels_.of(cell, tile);
-        for (int g = 0; g < groups_; ++g) {
-          if (tile.vectors == kTileVectors) {
-            multiply_group<T, kTileVectors>(sizes_[g], group_[g], panel, source_channels, tile);
-          } else {
-            multiply_group<T, 1>(sizes_[g], group_[g], panel, source_channels, tile);
-          }
+        const Value *panel = p_.panels_.of(now.cell, tile);
+        const Value *const *sources = now.source;
+        Value *const *targets = now.target;
+        for (int g = 0; g < now.groups; ++g) {
+          for (const int until = smaller(asked + rows_per_group, next.rows); asked < until; ++asked)
+            prefetch<0, 2, 1>(next.source[asked], 0, source_channels);
+          multiply_tile(now.size[g], sources, targets, panel, tile);
+          sources += now.size[g];
+          targets += now.size[g];
         }
       }
+      now.rows = now.groups = 0;
+      current_ = 1 - current_;
+    }
+
+    void multiply_tile(int rows, const Value *const *sources, Value *const *targets, const Value *panel,
+                       const Tile<T> &tile) const {
+      const std::int64_t channels = p_.problem_.source_channels;
+      const bool whole = tile.columns == tile.vectors * Tile<T>::kWidth;
+      if (tile.vectors == kTileVectors) {
+        if (whole) return multiply_group<T, kTileVectors, true>(rows, sources, targets, panel, channels, tile);
+        return multiply_group<T, kTileVectors, false>(rows, sources, targets, panel, channels, tile);
+      }
+      if (whole) return multiply_group<T, 1, true>(rows, sources, targets, panel, channels, tile);
+      multiply_group<T, 1, false>(rows, sources, targets, panel, channels, tile);
     }
 
     const IndiceProduct &p_;
+    const BlockPairs *const pairs_;
     const std::int64_t rows_;
     std::int32_t *const last_group_;  // of each row of the block
     std::int32_t group_number_ = 0;   // counted through the block
     Value *sums_;
-    std::int64_t first_ = 0;
+    std::int64_t first_ = 0;       // row of the block
+    std::int64_t block_rows_ = 0;  // fewer than rows_ in the last block
     InterruptPoll poll_;
-    Group group_[kChunk];
-    int sizes_[kChunk];
-    int groups_ = 0;
+    Chunk chunk_[2];
+    int current_ = 0;  // which chunk
   };
 
   void widen_source() const {

@@ -39,7 +39,7 @@ std::size_t value_size(RealType type) { return type == RealType::kDouble ? sizeo
 
 // Sums of a block fit into half of a small L2 cache, and there are enough blocks to share out if there are enough rows.
 std::int64_t block_shift(const IndiceProductProblem &problem) {
-  constexpr std::int64_t kBlockBytes = 1 << 17, kLeastShift = 6, kMostShift = 12, kBlocksWanted = 32;
+  constexpr std::int64_t kBlockBytes = 1 << 17, kLeastShift = 6, kMostShift = 12, kBlocksWanted = 16;
   const std::int64_t row = problem.target_channels * static_cast<std::int64_t>(value_size(problem.type));
   std::int64_t shift = kLeastShift;
   while (shift < kMostShift && (row << (shift + 1)) <= kBlockBytes &&
@@ -65,8 +65,9 @@ ProductPlan plan_product(const IndiceProductProblem &problem) {
   plan.segment = divider.take<PairSegment>(plan.segments);
   plan.counts = divider.take<std::int32_t>(plan.segments * plan.blocks);
   plan.places = divider.take<std::int64_t>(plan.segments * plan.blocks);
-  plan.starts = divider.take<std::int64_t>(plan.blocks * rulebook.cells + 1);
-  plan.sorted = divider.take<RowPair>(plan.pairs);
+  plan.starts = divider.take<std::int64_t>((plan.blocks + 1) * rulebook.cells);
+  plan.sorted_sources = divider.take<std::int32_t>(plan.pairs);
+  plan.sorted_targets = divider.take<std::int32_t>(plan.pairs);
   plan.panels =
       divider.take<char>(rulebook.cells * problem.source_channels * padded_channels(problem.target_channels), size);
   const bool widened = problem.type == RealType::kHalf;

@@ -20,12 +20,6 @@ struct PairSegment {
   PairFault fault;
 };
 
-// A pair, sorted by its target.
-struct RowPair {
-  std::int32_t source;  // -1: none
-  std::int32_t target;
-};
-
 struct ProductPlan {
   std::int64_t block_shift;  // 2^block_shift rows of the target make a block, which one task owns
   std::int64_t blocks;
@@ -36,8 +30,9 @@ struct ProductPlan {
   PairSegment *segment;
   std::int32_t *counts;  // [segments, blocks]: pairs of a segment whose target is in a block
   std::int64_t *places;  // [segments, blocks]: where they go
-  std::int64_t *starts;  // [blocks, cells] and one more: where the sorted pairs begin
-  RowPair *sorted;       // by block, cell and number
+  std::int64_t *starts;  // [blocks + 1, cells]: first pair of a block and cell, in the cell or among the sorted ones
+  std::int32_t *sorted_sources;  // by block, cell and number; -1: none
+  std::int32_t *sorted_targets;
   char *panels;  // filters as floats or doubles: [cells, tiles of target channels, source channels, lanes of the tile]
   char *source;  // as floats, if it is of halves
   std::size_t bytes;
