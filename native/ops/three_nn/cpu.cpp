@@ -1,5 +1,5 @@
 // ThreeNN on the CPU. Each lane of a vector is an unknown point that goes through the known points in order; their three best are
-// kept sorted. What is nearer than the third of them gets rare soon, so the insertion stands behind a branch. Known points are
+// kept sorted. What is nearer than the third of them gets rare, so the insertion stands behind a branch later on. Known points are
 // taken a tile at a time, in which all groups of a block look before the next one is read.
 #include "ops/three_nn/cpu_double.h"
 
@@ -24,8 +24,7 @@ struct Nearest {
   }
 
   // Where `d2` is not smaller, which it never is as a NaN, an earlier index stays.
-  void insert(Vector d2, std::int32_t number) {
-    const IntVector numbers = IntVector{} + number;
+  void insert(Vector d2, IntVector numbers) {
     const IntVector first = d2 < distance[0];
     const IntVector second = d2 < distance[1];
     const IntVector third = d2 < distance[2];
@@ -45,17 +44,43 @@ struct Group {
 
   // Known points as rows of coordinates, numbered from `first` on.
   void look(const float *rows, std::int64_t count, std::int32_t first) {
-    for (std::int64_t k = 0; k < count; ++k, rows += kCoordinates) {
+    const std::int64_t early = smaller(count, larger<std::int64_t>(kEarly - first, 0));
+    for (int v = 0; v < kGroupVectors; ++v) insert_all(v, rows, early, first);
+    insert_nearer(rows + early * kCoordinates, count - early, first + static_cast<std::int32_t>(early));
+  }
+
+ private:
+  // Of the first known points most are nearer than the third nearest of some lane: there a branch would cost more than it saves.
+  // Without instructions that blend, insertions cost more.
+  static constexpr std::int64_t kEarly = kLanes > 4 ? 256 : 0;
+
+  Vector distance_to(int v, const float *row) const {
+    const Vector dx = row[0] - x[v], dy = row[1] - y[v], dz = row[2] - z[v];
+    return (dx * dx + dy * dy) + dz * dz;
+  }
+
+  void insert_all(int v, const float *row, std::int64_t count, std::int32_t first) {
+    Nearest found = nearest[v];               // stays in registers
+    IntVector numbers = IntVector{} + first;  // counted up as a vector: broadcasts would cost as much as a comparison
+    for (std::int64_t k = 0; k < count; ++k, row += kCoordinates, numbers += 1)
+      found.insert(distance_to(v, row), numbers);
+    nearest[v] = found;
+  }
+
+  void insert_nearer(const float *row, std::int64_t count, std::int32_t first) {
+    Group group = *this;  // stays in registers
+    for (std::int64_t k = 0; k < count; ++k, row += kCoordinates) {
       Vector d2[kGroupVectors];
       IntVector nearer = {};
       for (int v = 0; v < kGroupVectors; ++v) {
-        const Vector dx = rows[0] - x[v], dy = rows[1] - y[v], dz = rows[2] - z[v];
-        d2[v] = (dx * dx + dy * dy) + dz * dz;
-        nearer |= d2[v] < nearest[v].distance[kNearest - 1];
+        d2[v] = group.distance_to(v, row);
+        nearer |= d2[v] < group.nearest[v].distance[kNearest - 1];
       }
       if (lane_bits(nearer) == 0) continue;
-      for (int v = 0; v < kGroupVectors; ++v) nearest[v].insert(d2[v], first + static_cast<std::int32_t>(k));
+      const IntVector numbers = IntVector{} + (first + static_cast<std::int32_t>(k));
+      for (int v = 0; v < kGroupVectors; ++v) group.nearest[v].insert(d2[v], numbers);
     }
+    *this = group;
   }
 };
 
