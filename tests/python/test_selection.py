@@ -126,6 +126,13 @@ def test_shares_are_all_of_it(folder: Path) -> None:
     assert min(len(first), len(second)) > len(beyond) / 4
 
 
+def test_shares_of_the_quick_selection(folder: Path) -> None:
+    quick = collected(folder)
+    shares = [collected(folder, "--share", f"{part}/3") for part in (1, 2, 3)]
+    assert sorted(sum(shares, [])) == sorted(quick)
+    assert all(shares)
+
+
 def test_a_share_that_is_none_is_refused(folder: Path) -> None:
     done = run(folder, "--beyond-quick", "--share", "4/3")
     assert done.returncode == 4
