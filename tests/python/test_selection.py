@@ -128,9 +128,9 @@ def test_shares_are_all_of_it(folder: Path) -> None:
 
 def test_shares_of_the_quick_selection(folder: Path) -> None:
     quick = collected(folder)
-    shares = [collected(folder, "--share", f"{part}/3") for part in (1, 2, 3)]
-    assert sorted(sum(shares, [])) == sorted(quick)
-    assert all(shares)
+    first, second, third = (collected(folder, "--share", f"{part}/3") for part in (1, 2, 3))
+    assert sorted([*first, *second, *third]) == sorted(quick)
+    assert first and second and third
 
 
 def test_a_share_that_is_none_is_refused(folder: Path) -> None:
