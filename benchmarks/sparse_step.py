@@ -2,8 +2,9 @@
 
 Run it as ``python3 -m benchmarks.sparse_step [--scan scan.bin]``. Without a scan it models a turning LiDAR. Voxels are
 0.05 x 0.05 x 0.1 m, as in SECOND. The pairs are found beforehand, and are not timed. Contenders take turns, and
-the figures are medians; the results are compared before they are timed. ``--cpu-time`` counts the time of the processor
-instead of the clock's, for one thread on a busy machine.
+the figures are medians; the results are compared before they are timed. spconv takes part with one thread only: its CPU
+build gives wrong sums with more. ``--cpu-time`` counts the time of the processor instead of the clock's, for one thread
+on a busy machine.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ class Case:
     def steps(self) -> dict[str, Step]:
         """Return a step of each contender that is installed."""
         found = {"pymluops": self._ours(), "torch": self._composition()}
-        if importlib.util.find_spec("spconv") is not None:
+        if self.torch.get_num_threads() == 1 and importlib.util.find_spec("spconv") is not None:
             found["spconv"] = self._spconv()
         return found
 
