@@ -64,3 +64,5 @@ size_t MLUOP_WIN_API mluopsExtGetStreamingBytes(void) { return 0; }
 
 // Operators only put their kernels into the queue.
 mluOpStatus_t MLUOP_WIN_API mluopsExtSetInterruptCheck(mluopsExtInterruptCheck) { return MLUOP_STATUS_SUCCESS; }
+
+mluOpStatus_t MLUOP_WIN_API mluopsExtSetTeam(mluopsExtTeam, int) { return MLUOP_STATUS_SUCCESS; }

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
+#include <setjmp.h>
 #include <signal.h>
 #include <time.h>
 
@@ -121,17 +122,36 @@ class Pool {
 
   void run(Job *job) {
     const int forks = forks_.load(std::memory_order_relaxed);
+    const mluopsExtTeam team = team_of(thread_count());
     pthread_mutex_lock(&mutex_);
     job->following = jobs_;
     jobs_ = job;
-    start_workers(job->helpers_wanted);
+    if (team == nullptr) start_workers(job->helpers_wanted);
     processor_.store(current_processor(), std::memory_order_relaxed);
     pending_.store(true, std::memory_order_release);
-    const bool woken = sleeping_ != 0;
+    const bool woken = team == nullptr && sleeping_ != 0;
     if (woken) pthread_cond_broadcast(&work_);
     pthread_mutex_unlock(&mutex_);
+    if (team != nullptr) return run_on(team, job, forks);
     if (woken) sched_yield();  // lets a helper that woke up on this processor leave it
+    take_part(job, forks);
+  }
 
+  // In the child of a fork.
+  static void count_fork() {
+    forks_.fetch_add(1, std::memory_order_relaxed);
+    team_.store(nullptr, std::memory_order_relaxed);
+  }
+
+  static void set_team(mluopsExtTeam team, int threads) {
+    if (forks_.load(std::memory_order_relaxed) != 0) return;
+    team_threads_.store(threads, std::memory_order_relaxed);
+    team_.store(team, std::memory_order_relaxed);
+  }
+
+ private:
+  // The caller's part of its job: it works, and waits for its helpers.
+  void take_part(Job *job, int forks) {
     thread_state().inside_job = true;
     job->work(0);
     thread_state().inside_job = false;
@@ -157,10 +177,44 @@ class Pool {
     pthread_mutex_unlock(&mutex_);
   }
 
-  // In the child of a fork.
-  static void count_fork() { forks_.fetch_add(1, std::memory_order_relaxed); }
+  // A job whose helpers are a team.
+  struct TeamJob {
+    Pool *pool;
+    Job *job;
+    int forks;
+    pthread_t caller;
+    jmp_buf child;  // where the child of a fork goes on
+  };
 
- private:
+  static mluopsExtTeam team_of(int threads) {
+    return team_threads_.load(std::memory_order_relaxed) == threads ? team_.load(std::memory_order_relaxed) : nullptr;
+  }
+
+  // The team is always of the same size: OpenMP ends the threads that a smaller one does not use.
+  void run_on(mluopsExtTeam team, Job *job, int forks) {
+    TeamJob shared = {this, job, forks, pthread_self(), {}};
+    if (setjmp(shared.child) == 0) team(be_member, &shared, static_cast<unsigned>(thread_count()), 0);
+  }
+
+  static void be_member(void *argument) {
+    TeamJob &shared = *static_cast<TeamJob *>(argument);
+    if (!pthread_equal(shared.caller, pthread_self())) return shared.pool->help();
+    shared.pool->take_part(shared.job, shared.forks);
+    // The interrupt check forked, and this is the child: the team, which the caller would wait for, does not exist here.
+    if (shared.forks != forks_.load(std::memory_order_relaxed)) longjmp(shared.child, 1);
+  }
+
+  // Works at the jobs that there are.
+  void help() {
+    static thread_local int number __attribute__((tls_model("initial-exec"))) = 0;
+    thread_state().inside_job = true;
+    pthread_mutex_lock(&mutex_);
+    if (number == 0) number = ++numbered_;
+    for (Job *job = find_job(); job != nullptr; job = find_job()) help_with(job, number);
+    pthread_mutex_unlock(&mutex_);
+    thread_state().inside_job = false;
+  }
+
   // Rounds of spinning before sleeping, each of about a microsecond: enough to bridge the gap between calls in a loop
   // over small operators, or the end of a piece.
   static constexpr int kRoundsForWork = 200, kRoundsForHelpers = 50;
@@ -200,17 +254,22 @@ class Pool {
         }
         continue;
       }
-      --job->helpers_wanted;
-      ++job->helpers_inside;
-      const int slot = job->take_slot(number);
-      pthread_mutex_unlock(&mutex_);
-      leave_processor(processor_.load(std::memory_order_relaxed));
-      thread_state().call = job->call;
-      job->work(slot);
-      thread_state().call = nullptr;
-      pthread_mutex_lock(&mutex_);
-      if (--job->helpers_inside == 0) pthread_cond_broadcast(&done_);
+      help_with(job, number);
     }
+  }
+
+  // The mutex must be held, and is held again afterwards.
+  void help_with(Job *job, int number) {
+    --job->helpers_wanted;
+    ++job->helpers_inside;
+    const int slot = job->take_slot(number);
+    pthread_mutex_unlock(&mutex_);
+    leave_processor(processor_.load(std::memory_order_relaxed));
+    thread_state().call = job->call;
+    job->work(slot);
+    thread_state().call = nullptr;
+    pthread_mutex_lock(&mutex_);
+    if (--job->helpers_inside == 0) pthread_cond_broadcast(&done_);
   }
 
   // Each round yields, because hypervisors deschedule a virtual CPU that only pauses. Returns whether the condition
@@ -282,9 +341,13 @@ class Pool {
   int numbered_ = 0;               // workers started so far
   int sleeping_ = 0;               // workers waiting for work_
   static std::atomic<int> forks_;  // number of forks since the pool was created
+  static std::atomic<mluopsExtTeam> team_;
+  static std::atomic<int> team_threads_;
 };
 
 std::atomic<int> Pool::forks_{0};
+std::atomic<mluopsExtTeam> Pool::team_{nullptr};
+std::atomic<int> Pool::team_threads_{0};
 
 // The pool is in static memory and never destroyed: workers may sleep in it when the process ends.
 alignas(Pool) unsigned char pool_memory[sizeof(Pool)];
@@ -321,6 +384,12 @@ void run_job(std::int64_t count, std::int64_t piece, int slots, RangeFunction fu
 }  // namespace
 
 void prepare_pool() { pool(); }
+
+// The pool must see forks from now on.
+void set_team(mluopsExtTeam team, int threads) {
+  prepare_pool();
+  Pool::set_team(team, threads);
+}
 
 void run_parallel(std::int64_t count, std::int64_t grain, RangeFunction function, void *context) {
   if (count <= 0) return;

@@ -16,15 +16,29 @@ bool computes_double() { return true; }
 
 mluOpStatus_t check_environment(const char *function) { return check_settings(function); }
 
+namespace {
+
+mluOpStatus_t need_thread_count(const char *function, int count) {
+  MLUOPS_REQUIRE(count >= 1 && count <= kMaxThreads, MLUOP_STATUS_BAD_PARAM, function, "num_threads",
+                 Text::format("1 to %d", kMaxThreads), Text::format("%d", count));
+  return MLUOP_STATUS_SUCCESS;
+}
+
+}  // namespace
+
 }  // namespace mluops
 
 int MLUOP_WIN_API mluopsExtGetNumThreads(void) { return mluops::chosen_thread_count(); }
 
 mluOpStatus_t MLUOP_WIN_API mluopsExtSetNumThreads(int num_threads) {
-  MLUOPS_REQUIRE(num_threads >= 1 && num_threads <= mluops::kMaxThreads, MLUOP_STATUS_BAD_PARAM, __func__,
-                 "num_threads", mluops::Text::format("1 to %d", mluops::kMaxThreads),
-                 mluops::Text::format("%d", num_threads));
+  MLUOPS_TRY(mluops::need_thread_count(__func__, num_threads));
   mluops::set_thread_count(num_threads);
+  return MLUOP_STATUS_SUCCESS;
+}
+
+mluOpStatus_t MLUOP_WIN_API mluopsExtSetTeam(mluopsExtTeam team, int num_threads) {
+  if (team != nullptr) MLUOPS_TRY(mluops::need_thread_count(__func__, num_threads));
+  mluops::set_team(team, num_threads);
   return MLUOP_STATUS_SUCCESS;
 }
 

@@ -32,6 +32,19 @@ typedef int (*mluopsExtInterruptCheck)(void);
  * only enqueue their work and do not call the check. */
 mluOpStatus_t MLUOP_WIN_API mluopsExtSetInterruptCheck(mluopsExtInterruptCheck check);
 
+/* What each thread of a team runs. */
+typedef void (*mluopsExtTeamMember)(void *argument);
+
+/* Calls member(argument) at once in at most num_threads threads, of which the calling one is one, and returns when all of these
+ * calls have returned. GOMP_parallel of an OpenMP runtime, whose flags are 0, is such a function. */
+typedef void (*mluopsExtTeam)(mluopsExtTeamMember member, void *argument, unsigned num_threads, unsigned flags);
+
+/* Lets operators that use exactly num_threads threads run them as such a team instead of starting threads. In a program with OpenMP
+ * regions, whose threads spin for milliseconds after each of them, other threads would share the processors with these. NULL, the
+ * default, is none. Threads of OpenMP do not outlive a fork: in the child there is no team, and setting one has no effect. A library for
+ * a device has no use for a team. */
+mluOpStatus_t MLUOP_WIN_API mluopsExtSetTeam(mluopsExtTeam team, int num_threads);
+
 /* Results of at least this many bytes are written with non-temporal stores: half of the last-level cache, at most 32 MiB, or the
  * value of the environment variable PYMLUOPS_STREAM_MIB. 0 on a device library. */
 size_t MLUOP_WIN_API mluopsExtGetStreamingBytes(void);

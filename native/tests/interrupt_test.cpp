@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "problems.h"
+#include "team.h"
 
 extern "C" int __real_clock_gettime(clockid_t clock, struct timespec *now);
 extern "C" int __wrap_clock_gettime(clockid_t clock, struct timespec *now);
@@ -106,6 +107,11 @@ static void end_at_every_point(int threads) {
 
 TEST(a_call_ends_at_every_point_with_one_thread) { end_at_every_point(1); }
 TEST(a_call_ends_at_every_point_with_several_threads) { end_at_every_point(4); }
+TEST(a_call_ends_at_every_point_with_a_team) {
+  const team::Set teams(team::run, 3);
+  end_at_every_point(3);
+  CHECK(team::calls > 0);
+}
 
 // Reading the clock would dominate their time.
 TEST(short_calls_do_not_look_at_the_clock) {
@@ -327,10 +333,14 @@ TEST(a_check_may_call_operators) {
   }
 }
 
+namespace {
+
 // The child of a fork lacks the call's worker threads: the call ends there, and later calls work.
-TEST(a_check_may_fork) {
-  static bool forked = false;
-  static pid_t child = -1;
+void fork_in_a_check() {
+  static bool forked;
+  static pid_t child;
+  forked = false;
+  child = -1;
   const Handle handle;
   const ProblemPointer problem = get_indice_pairs(sparse_ways(200000)[1]);
   CHECK_EQ(problem->call(handle), MLUOP_STATUS_SUCCESS);
@@ -356,6 +366,15 @@ TEST(a_check_may_fork) {
   int ended = -1;
   CHECK(child > 0 && waitpid(child, &ended, 0) == child);
   CHECK_EQ(ended, 0);
+}
+
+}  // namespace
+
+TEST(a_check_may_fork) { fork_in_a_check(); }
+TEST(a_check_may_fork_in_a_team) {
+  const team::Set teams(team::run, 4);
+  fork_in_a_check();
+  CHECK(team::calls > 0);
 }
 
 int main(int count, char **arguments) { return harness::run_all(count, arguments); }

@@ -1,4 +1,4 @@
-// The thread pool: every index once, nested calls, many callers, changing numbers of threads, fork.
+// The thread pool: every index once, nested calls, many callers, changing numbers of threads, teams, fork.
 #include "cpu/pool.h"
 
 #include <sys/wait.h>
@@ -10,6 +10,7 @@
 #include <thread>
 
 #include "harness.h"
+#include "team.h"
 
 namespace {
 
@@ -215,6 +216,86 @@ TEST(number_of_threads_changes_during_calls) {
 TEST(short_lived_callers) {
   const Threads set(3);
   for (int i = 0; i < 200; ++i) std::thread([] { CHECK(each_once(50, 1)); }).join();
+}
+
+TEST(a_team_takes_the_place_of_threads) {
+  const Threads set(3);
+  const team::Set teams(team::run, 3);
+  for (const std::int64_t count : {2, 3, 8, 65, 10007}) CHECK(each_once(count, 1));
+  CHECK_EQ(team::calls.load(), 5);
+  CHECK_EQ(team::asked.load(), 3u);
+  CHECK(each_once(100, 100));  // one piece
+  CHECK_EQ(team::calls.load(), 5);
+}
+
+TEST(members_of_a_team_have_slots_of_their_own) {
+  const Threads set(6);
+  const team::Set teams(team::run, 6);
+  std::array<std::atomic<int>, 6> inside{};
+  std::atomic<int> shared{0};
+  for (int i = 0; i < 50; ++i) {
+    mluops::run_in_slots(
+        200, 4,
+        [](void *context, int slot, std::int64_t, std::int64_t) {
+          auto &[counts, bad] = *static_cast<std::pair<decltype(&inside), decltype(&shared)> *>(context);
+          if (slot >= 4 || ++(*counts)[static_cast<std::size_t>(slot)] != 1) ++*bad;
+          --(*counts)[static_cast<std::size_t>(slot)];
+        },
+        std::array<std::pair<decltype(&inside), decltype(&shared)>, 1>{{{&inside, &shared}}}.data());
+  }
+  CHECK_EQ(shared.load(), 0);
+  CHECK_EQ(team::asked.load(), 6u);  // always the whole team
+}
+
+TEST(a_team_is_for_its_number_of_threads) {
+  const team::Set teams(team::run, 3);
+  for (const int threads : {1, 2, 4}) {
+    const Threads set(threads);
+    CHECK(each_once(10007, 1));
+  }
+  CHECK_EQ(team::calls.load(), 0);
+}
+
+TEST(a_team_may_be_the_caller_alone) {
+  const Threads set(4);
+  const team::Set teams(team::run_alone, 4);
+  for (int i = 0; i < 20; ++i) CHECK(each_once(1000, 1));
+  CHECK_EQ(team::calls.load(), 20);
+}
+
+TEST(many_callers_with_teams) {
+  const Threads set(3);
+  const team::Set teams(team::run, 3);
+  std::vector<std::thread> callers;
+  for (int i = 0; i < 6; ++i) {
+    callers.emplace_back([] {
+      for (int call = 0; call < 30; ++call) CHECK(each_once(1000, 3));
+    });
+  }
+  for (std::thread &one : callers) one.join();
+  CHECK_EQ(team::calls.load(), 180);
+}
+
+TEST(the_number_of_threads_of_a_team_is_checked) {
+  for (const int threads : {0, -1, mluops::kMaxThreads + 1}) {
+    CHECK_EQ(mluopsExtSetTeam(team::run, threads), MLUOP_STATUS_BAD_PARAM);
+  }
+  CHECK_EQ(mluopsExtSetTeam(nullptr, 0), MLUOP_STATUS_SUCCESS);
+}
+
+TEST(there_is_no_team_in_the_child_of_a_fork) {
+  const Threads set(3);
+  const team::Set teams(team::run, 3);
+  CHECK(each_once(1000, 1));
+  const int before = team::calls;
+  CHECK(before > 0);
+  CHECK_EQ(in_child([&] {
+             if (!each_once(1000, 1) || mluopsExtSetTeam(team::run, 3) != MLUOP_STATUS_SUCCESS) return false;
+             return each_once(1000, 1) && team::calls == before;
+           }),
+           0);
+  CHECK(each_once(1000, 1));
+  CHECK(team::calls > before);
 }
 
 TEST(fork_after_use) {

@@ -7,7 +7,6 @@ operator that computes its gradient, by the names of their arguments.
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn
@@ -19,32 +18,15 @@ from pymluops._core import Handle, Operator, TensorCall
 from pymluops.enums import DataType
 from pymluops.errors import BadParamError
 from pymluops.ops._double import allowed_types, double_of, is_floating
-from pymluops.threads import follow_num_threads, get_num_threads
 from pymluops.torch._shapes import match, read_shape, shape_of
+from pymluops.torch._threads import follow_threads
 
-__all__ = ["NAMESPACE", "TorchOperator", "follow_threads"]
+__all__ = ["NAMESPACE", "TorchOperator"]
 
 NAMESPACE = "pymluops"
 _LIBRARY = torch.library.Library(NAMESPACE, "FRAGMENT")
 
 # ---- Calls that need nothing of torch's dispatcher -------------------------------------------------------------------
-
-
-class _Threads:
-    """The number of threads of torch that the CPU library was last told; see docs/torch.md."""
-
-    followed = not os.environ.get("PYMLUOPS_NUM_THREADS")
-    seen = get_num_threads() if followed else torch.get_num_threads()
-
-
-_num_threads = torch.get_num_threads
-
-
-def follow_threads() -> None:
-    """Let the CPU library use as many threads as torch, if torch's number has changed."""
-    if _Threads.followed and _num_threads() != _Threads.seen:
-        _Threads.seen = _num_threads()
-        follow_num_threads(min(_Threads.seen, 1024))
 
 
 _state: Any = torch._C

@@ -57,6 +57,7 @@ EXTENSIONS: dict[str, tuple[str, list[str]]] = {
     "mluopsExtGetNumThreads": ("int", []),
     "mluopsExtSetNumThreads": ("mluOpStatus_t", ["int"]),
     "mluopsExtSetInterruptCheck": ("mluOpStatus_t", ["mluopsExtInterruptCheck"]),
+    "mluopsExtSetTeam": ("mluOpStatus_t", ["mluopsExtTeam", "int"]),
     "mluopsExtGetStreamingBytes": ("size_t", []),
     "mluopsExtImplements": ("int", ["const char *"]),
     "mluopsExtGetLibraryKind": ("const char *", []),

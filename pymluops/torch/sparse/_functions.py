@@ -14,7 +14,7 @@ from torch import Tensor
 
 from pymluops._core import Operator
 from pymluops.ops._sparse_extension import FEATURE_GRADIENT, FILTER_GRADIENT, OUTPUTS
-from pymluops.torch._library import follow_threads
+from pymluops.torch._threads import follow_threads
 
 _transforms: Any = cast("Any", torch._C)._functorch.peek_interpreter_stack
 

@@ -11,7 +11,7 @@ from torch import Tensor
 
 import pymluops
 from pymluops.ops._sparse_extension import PAIRS, pairs_arguments
-from pymluops.torch._library import follow_threads
+from pymluops.torch._threads import follow_threads
 
 
 def _each(name: str, value: int | Sequence[int], ndim: int, least: int) -> list[int]:
