@@ -66,8 +66,7 @@ mluOpStatus_t ms_deform_attn_forward(const MsDeformAttnForwardProblem &problem) 
   if (lanes.data() == nullptr) return out_of_memory(forward_name(g));
   spread_levels(g, levels.data(), lanes.data());
   if (interrupted()) return MLUOP_STATUS_SUCCESS;
-  MsDeformAttnForward forward(problem, lanes.data());
-  parallel_for(rows_of(g), grain_of(g), forward);
+  MsDeformAttnForward(problem, lanes.data()).run(grain_of(g));
   return MLUOP_STATUS_SUCCESS;
 }
 

@@ -53,11 +53,10 @@ struct Axis {
   IntVector has_low, has_high;  // whether they lie in the map
 };
 
-// The levels of kLanes consecutive samples. Every query and head has the same ones.
+// The levels of the samples in the lanes of a vector. Every query and head has the same ones.
 struct LaneLevels {
   float height[kLanes], width[kLanes];
-  std::int32_t rows[kLanes], columns[kLanes];
-  std::int64_t start[kLanes];
+  std::int32_t rows[kLanes], columns[kLanes], start[kLanes];
 };
 
 // The number of vectors that hold the samples of a query and head.
@@ -65,55 +64,127 @@ inline std::int64_t vectors_of_samples(const MsDeformAttnGeometry &g) {
   return (g.levels * g.points + kLanes - 1) / kLanes;
 }
 
+// How many queries are placed at once: as many as one vector has lanes for their samples.
+inline std::int64_t queries_at_once(const MsDeformAttnGeometry &g) {
+  return larger<std::int64_t>(kLanes / (g.levels * g.points), 1);
+}
+
 // Writes the level of each sample to its lane.
 inline void spread_levels(const MsDeformAttnGeometry &g, const MapLevel *levels, LaneLevels *lanes) {
   lanes[vectors_of_samples(g) - 1] = {};  // there may be lanes behind the last sample
   InterruptPoll poll;
-  for (std::int64_t l = 0, number = 0; l < g.levels && !poll.interrupted(g.points); ++l) {
-    for (std::int64_t p = 0; p < g.points; ++p, ++number) {
-      LaneLevels &to = lanes[number / kLanes];
-      const std::int64_t lane = number % kLanes;
-      to.height[lane] = static_cast<float>(levels[l].height);
-      to.width[lane] = static_cast<float>(levels[l].width);
-      to.rows[lane] = levels[l].height;
-      to.columns[lane] = levels[l].width;
-      to.start[lane] = levels[l].start;
+  std::int64_t number = 0;
+  for (std::int64_t query = 0; query < queries_at_once(g); ++query) {
+    for (std::int64_t l = 0; l < g.levels && !poll.interrupted(g.points); ++l) {
+      for (std::int64_t p = 0; p < g.points; ++p, ++number) {
+        LaneLevels &to = lanes[number / kLanes];
+        const std::int64_t lane = number % kLanes;
+        to.height[lane] = static_cast<float>(levels[l].height);
+        to.width[lane] = static_cast<float>(levels[l].width);
+        to.rows[lane] = levels[l].height;
+        to.columns[lane] = levels[l].width;
+        to.start[lane] = static_cast<std::int32_t>(levels[l].start);
+      }
     }
   }
 }
 
-// Where kLanes samples lie. Lanes of samples that do not count hold no useful values.
-struct PlacedSamples {
-  unsigned counts;            // bit i: sample i counts
-  unsigned inside[kCorners];  // bit i: this corner of sample i lies in the map
-  std::int64_t key[kLanes];   // of the first corner
-  std::int32_t columns[kLanes];
+// Which samples are in the lanes of a vector: `each` of some queries, query after query.
+struct SampleLanes {
+  std::int64_t queries, each;
+  std::int64_t stride;  // samples from a query to the next one
+
+  std::int64_t count() const { return queries * each; }
+
+  // Fetches what comes a few queries later, where each has `size` numbers for a vector of its samples: the hardware
+  // does not foresee where the next query of a head begins. kWrite is 1 for results.
+  template <int kWrite>
+  [[gnu::always_inline]] void prefetch_later(const float *from, std::int64_t size, std::int64_t distance) const {
+    constexpr std::int64_t kLater = 4;
+    for (std::int64_t query = 0; query < queries; ++query)
+      prefetch<kWrite, 3, 1>(from, (query + kLater * queries) * distance, size);
+  }
+
+  // Vector `number` of those with kNumbers numbers for each sample; lanes behind the last sample are 0.
+  template <int kNumbers>
+  Vector load(const float *from, int number) const {
+    UnsignedVector lanes = {};
+    for_each_window<kNumbers>(number, [&](std::int64_t offset, std::int64_t begin, std::int64_t end) {
+      lanes |= reinterpret_cast<UnsignedVector>(load_window(from + offset, begin, end));
+    });
+    return reinterpret_cast<Vector>(read_vector_once(reinterpret_cast<IntVector>(lanes)));
+  }
+
+  template <int kNumbers>
+  void store(float *to, int number, Vector vector) const {
+    for_each_window<kNumbers>(number, [&](std::int64_t offset, std::int64_t begin, std::int64_t end) {
+      store_window(to + offset, vector, begin, end);
+    });
+  }
+
+ private:
+  // Calls visit(where lane 0 would be, first lane, behind the last lane) for each query with lanes in the vector.
+  template <int kNumbers, typename Visit>
+  [[gnu::always_inline]] void for_each_window(int number, Visit visit) const {
+    for (std::int64_t query = 0; query < queries; ++query) {
+      const std::int64_t begin = query * each * kNumbers - std::int64_t{number} * kLanes;
+      const std::int64_t end = begin + each * kNumbers;
+      if (begin < kLanes && end > 0) visit(query * stride * kNumbers - begin, begin, end);
+    }
+  }
+};
+
+// Where kLanes samples lie.
+struct alignas(kCacheLine) PlacedSamples {
+  UnsignedVector counts;  // all bits or none
+  // Where the channels of a corner are in those of a batch and head; -1: outside of the map.
+  std::int32_t offset[kCorners][kLanes];
   float corner_weight[kCorners][kLanes];
   float hy[kLanes], hx[kLanes], ly[kLanes], lx[kLanes];  // distances from the upper and lower corners
   float height[kLanes], width[kLanes];
   float weight[kLanes];  // of attention
 };
 
-// Places `count` samples, at most kLanes. `locations` has their x and y.
-inline void place_samples(const LaneLevels &levels, const float *locations, const float *weights, std::int64_t count,
+// Every second number of two vectors.
+template <int kOdd>
+struct EverySecond {
+  static constexpr int of(int k) { return 2 * k + kOdd; }
+};
+
+// Writes where the corners lie, in keys that are `stride` apart. A tensor has fewer than 2^31 elements.
+inline void place_corners(const LaneLevels &levels, const Axis &down, const Axis &across, std::int64_t stride,
                           PlacedSamples &placed) {
-  float xs[kLanes] = {}, ys[kLanes] = {};
-  for (std::int64_t i = 0; i < count; ++i) {
-    xs[i] = read_once(locations + 2 * i);
-    ys[i] = read_once(locations + 2 * i + 1);
-    placed.weight[i] = weights[i];
-  }
+  const UnsignedVector columns = reinterpret_cast<UnsignedVector>(load_some(levels.columns, kLanes));
+  const UnsignedVector start = reinterpret_cast<UnsignedVector>(load_some(levels.start, kLanes));
+  const UnsignedVector right = UnsignedVector{} + static_cast<std::uint32_t>(stride), below = columns * right;
+  const UnsignedVector row = reinterpret_cast<UnsignedVector>(down.low);
+  const UnsignedVector column = reinterpret_cast<UnsignedVector>(across.low);
+  const UnsignedVector first = (start + row * columns + column) * right;
+  const auto place = [&](int corner, UnsignedVector offset, IntVector inside) {
+    const UnsignedVector beyond = ~(reinterpret_cast<UnsignedVector>(inside) & placed.counts);
+    store(placed.offset[corner], reinterpret_cast<IntVector>(offset | beyond));
+  };
+  place(0, first, down.has_low & across.has_low);
+  place(1, first + right, down.has_low & across.has_high);
+  place(2, first + below, down.has_high & across.has_low);
+  place(3, first + below + right, down.has_high & across.has_high);
+}
+
+// Places the samples of these lanes. `locations` has their x and y. A sample that does not count, and what comes behind
+// the last one, has no corner in the map and weight 0.
+inline void place_samples(const LaneLevels &levels, const SampleLanes &lanes, const float *locations,
+                          const float *weights, std::int64_t stride, PlacedSamples &placed) {
+  lanes.prefetch_later<0>(locations, 2 * lanes.each, 2 * lanes.stride);
+  lanes.prefetch_later<0>(weights, lanes.each, lanes.stride);
+  const Vector front = lanes.load<2>(locations, 0), back = lanes.load<2>(locations, 1);
   const Vector width = load(levels.width), height = load(levels.height);
-  const Vector x = load(xs) * width - 0.5f, y = load(ys) * height - 0.5f;
+  const Vector x = pick<EverySecond<0>>(front, back, AllLanes()) * width - 0.5f;
+  const Vector y = pick<EverySecond<1>>(front, back, AllLanes()) * height - 0.5f;
   // A NaN does not count.
-  const UnsignedVector counts =
-      reinterpret_cast<UnsignedVector>((x > -1.0f) & (y > -1.0f) & (x < width) & (y < height)) & window_bits(0, count);
-  placed.counts = lane_bits(reinterpret_cast<IntVector>(counts));
-  const Axis across(masked(x, counts), levels.columns), down(masked(y, counts), levels.rows);
-  placed.inside[0] = lane_bits(down.has_low & across.has_low);
-  placed.inside[1] = lane_bits(down.has_low & across.has_high);
-  placed.inside[2] = lane_bits(down.has_high & across.has_low);
-  placed.inside[3] = lane_bits(down.has_high & across.has_high);
+  placed.counts = reinterpret_cast<UnsignedVector>((x > -1.0f) & (y > -1.0f) & (x < width) & (y < height)) &
+                  window_bits(0, lanes.count());
+  const Axis across(masked(x, placed.counts), levels.columns), down(masked(y, placed.counts), levels.rows);
+  place_corners(levels, down, across, stride, placed);
   store(placed.corner_weight[0], down.high_part * across.high_part);
   store(placed.corner_weight[1], down.high_part * across.low_part);
   store(placed.corner_weight[2], down.low_part * across.high_part);
@@ -124,45 +195,113 @@ inline void place_samples(const LaneLevels &levels, const float *locations, cons
   store(placed.lx, across.low_part);
   store(placed.height, height);
   store(placed.width, width);
-  std::int32_t row[kLanes], column[kLanes];
-  store(row, down.low);
-  store(column, across.low);
-  for (int i = 0; i < kLanes; ++i) {
-    placed.columns[i] = levels.columns[i];
-    placed.key[i] = levels.start[i] + std::int64_t{row[i]} * levels.columns[i] + column[i];
-  }
+  store(placed.weight, masked(lanes.load<1>(weights, 0), placed.counts));
 }
 
-// The key of a corner that lies in the map.
-inline std::int64_t key_of(const PlacedSamples &placed, int i, int corner) {
-  return placed.key[i] + (corner >= 2 ? placed.columns[i] : 0) + corner % 2;
-}
+constexpr std::int64_t kMostChannels = 64;  // that are looked at together
 
-// Calls visit(i) for each sample that counts, in order.
-template <typename Visit>
-[[gnu::always_inline]] inline void for_each_sample(const PlacedSamples &placed, Visit visit) {
-  for (unsigned left = placed.counts; left != 0; left &= left - 1) visit(__builtin_ctz(left));
-}
+// What a corner outside of the map has for channels.
+alignas(kCacheLine) constexpr float kZeros[kMostChannels] = {};
 
-// The corners of a sample in the value of a batch and head: rows of channels. Outside of the map stands a row of zeros, as long as
-// kZeros, in which one does not go on.
+// The channels of the corners of placed samples.
+template <typename T>
 struct CornerRows {
-  static constexpr std::int64_t kMost = 64;  // channels that are read from one place on
-  alignas(kCacheLine) static constexpr float kZeros[kMost] = {};
+  T *row[kCorners][kLanes];
 
-  const float *row[kCorners];
-  std::int64_t step[kCorners];
-
-  // Of sample i. `value` is that of the batch and head, `stride` the distance of keys.
-  void find(const PlacedSamples &placed, int i, const float *value, std::int64_t stride) {
+  // `plane` has the channels of the first key, `beyond` those of what lies outside of the map. In this form GCC uses
+  // vectors on every level.
+  void find(const PlacedSamples &placed, T *plane, T *beyond) {
+    const std::uintptr_t start = reinterpret_cast<std::uintptr_t>(plane);
+    const std::uintptr_t other = reinterpret_cast<std::uintptr_t>(beyond);
     for (int corner = 0; corner < kCorners; ++corner) {
-      const bool inside = placed.inside[corner] >> i & 1;
-      row[corner] = inside ? value + key_of(placed, i, corner) * stride : kZeros;
-      step[corner] = inside ? 1 : 0;
+      for (int i = 0; i < kLanes; ++i) {
+        const std::int64_t offset = placed.offset[corner][i];
+        const std::uintptr_t outside = offset < 0 ? ~std::uintptr_t{0} : 0;
+        const std::uintptr_t inside = start + static_cast<std::uintptr_t>(offset) * sizeof(T);
+        row[corner][i] = reinterpret_cast<T *>((other & outside) | (inside & ~outside));
+      }
     }
   }
-  const float *at(int corner, std::int64_t channel) const { return row[corner] + step[corner] * channel; }
 };
+
+// Half a vector. Masks take longer, so this is for eight channels where a vector has sixteen lanes.
+constexpr bool kHasHalf = kLanes == 16;
+typedef float HalfVector __attribute__((vector_size(kLanes / 2 * sizeof(float))));
+
+// As many channels as the vector has lanes.
+template <typename V>
+struct WholeVector {
+  typedef V Channels;
+  static V load(const float *from) {
+    V channels;
+    std::memcpy(&channels, from, sizeof channels);
+    return channels;
+  }
+  static void store(float *to, V channels) { std::memcpy(to, &channels, sizeof channels); }
+  static V used(V channels) { return channels; }
+};
+
+// The first `count` lanes of a vector.
+struct PartOfVector {
+  typedef Vector Channels;
+  std::int64_t count;
+  Vector load(const float *from) const { return load_some(from, count); }
+  void store(float *to, Vector channels) const { store_some(to, channels, count); }
+  Vector used(Vector channels) const { return masked(channels, window_bits(0, count)); }
+};
+
+// Calls visit(kind of vector, first channel) for what is left of some channels, fewer than a vector has.
+template <typename Visit>
+[[gnu::always_inline]] inline void visit_rest(std::int64_t channel, std::int64_t count, Visit visit) {
+  if (channel == count) return;
+  if constexpr (kHasHalf) {
+    if (count - channel == kLanes / 2) return visit(WholeVector<HalfVector>(), channel);
+  }
+  visit(PartOfVector{count - channel}, channel);
+}
+
+// Whether copying the channels of a head costs less than it gains: in the tensors the keys of a head are often powers
+// of two apart, so that they share few sets of a cache.
+inline bool copies_pay(const MsDeformAttnGeometry &g) {
+  return g.heads > 1 && g.queries * g.levels * g.points >= 2 * g.keys;
+}
+
+// Copies the channels of all keys. False: the call is interrupted.
+inline bool copy_keys(float *to, std::int64_t to_stride, const float *from, std::int64_t from_stride,
+                      const MsDeformAttnGeometry &g, InterruptPoll &poll) {
+  const std::int64_t keys = g.keys, channels = g.channels;
+  for (std::int64_t key = 0; key < keys; ++key, to += to_stride, from += from_stride) {
+    if (poll.interrupted(channels)) return false;
+    constexpr std::int64_t kLater = 16;
+    prefetch<0, 3, 1>(from, kLater * from_stride, channels);
+    std::int64_t c = 0;
+    for (; c + kLanes <= channels; c += kLanes) store(to + c, load(from + c));
+    visit_rest(c, channels, [&](auto some, std::int64_t at) { some.store(to + at, some.load(from + at)); });
+  }
+  return true;
+}
+
+// Batches and heads are planes; rows are queries of planes, as they lie in the tensors.
+inline std::int64_t row_of(const MsDeformAttnGeometry &g, std::int64_t plane, std::int64_t query) {
+  return (plane / g.heads * g.queries + query) * g.heads + plane % g.heads;
+}
+
+// Where the channels of a plane's first key are.
+inline std::int64_t start_of(const MsDeformAttnGeometry &g, std::int64_t plane) {
+  return (plane / g.heads * g.keys * g.heads + plane % g.heads) * g.channels;
+}
+
+// Calls visit(plane, first query, behind the last query) for queries that are counted through all planes, until it is
+// false.
+template <typename Visit>
+inline void for_each_plane(const MsDeformAttnGeometry &g, std::int64_t begin, std::int64_t end, Visit visit) {
+  while (begin < end) {
+    const std::int64_t plane = begin / g.queries, first = begin % g.queries;
+    const std::int64_t count = smaller(g.queries - first, end - begin);
+    if (!visit(plane, first, first + count)) return;
+    begin += count;
+  }
+}
 
 // About how many numbers the samples of a query and head take.
 inline std::int64_t values_of_row(const MsDeformAttnGeometry &g) {
