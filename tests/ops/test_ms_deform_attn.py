@@ -62,6 +62,16 @@ def test_the_channels_of_mmcv(channels: int) -> None:
     assert_backward(inputs, make_grad(rng, inputs))
 
 
+@pytest.mark.parametrize("points", [1, 2, 3, 11])
+@pytest.mark.parametrize("channels", [8, 12, 16, 24, 28, 40, 64, 72, 136])
+def test_more_samples_than_keys(channels: int, points: int) -> None:
+    """Heads are copied, and samples of several queries are placed together, of which some are left at the end."""
+    rng = np.random.default_rng(channels + points)
+    inputs = make_inputs(rng, 2, 31, 2, channels, [(3, 2), (2, 1)], points)
+    assert_forward(inputs)
+    assert_backward(inputs, make_grad(rng, inputs))
+
+
 @pytest.mark.thorough
 def test_a_network_in_small() -> None:
     rng = np.random.default_rng(3)
@@ -194,9 +204,9 @@ def test_infinite_weights_reach_only_their_channels() -> None:
 def digests() -> list[str]:
     """Results of both directions, in a form that goes through JSON."""
     results = []
-    for channels, heads in ((37, 1), (32, 4), (200, 1)):
+    for channels, heads, points in ((37, 1, 4), (32, 4, 4), (200, 1, 4), (8, 4, 4), (24, 4, 1), (4, 2, 3), (72, 2, 9)):
         rng = np.random.default_rng(channels)
-        inputs = make_inputs(rng, 1, 120, heads, channels, [(7, 9), (4, 5)], 4, spread=0.1)
+        inputs = make_inputs(rng, 1, 120, heads, channels, [(7, 9), (4, 5)], points, spread=0.1)
         results.append(ms_deform_attn_forward(*inputs, im2col_step=1).tobytes().hex())
         gradients = ms_deform_attn_backward(*inputs, make_grad(rng, inputs), im2col_step=1)
         results += [gradient.tobytes().hex() for gradient in gradients]
