@@ -5,7 +5,9 @@
 #include <sched.h>
 #include <setjmp.h>
 #include <signal.h>
+#include <sys/syscall.h>
 #include <time.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <atomic>
@@ -110,6 +112,21 @@ void leave_processor(int processor) {
 #endif
 }
 
+bool on_main_thread() {
+#if defined(__linux__)
+  enum Known : int {
+    kNothing,
+    kMain,
+    kOther
+  };
+  static thread_local Known known __attribute__((tls_model("initial-exec"))) = kNothing;
+  if (known == kNothing) known = syscall(SYS_gettid) == getpid() ? kMain : kOther;
+  return known == kMain;
+#else
+  return false;
+#endif
+}
+
 class Pool {
  public:
   Pool() {
@@ -186,8 +203,11 @@ class Pool {
     jmp_buf child;  // where the child of a fork goes on
   };
 
+  // OpenMP starts threads for each thread with regions: those of several callers would be too many.
   static mluopsExtTeam team_of(int threads) {
-    return team_threads_.load(std::memory_order_relaxed) == threads ? team_.load(std::memory_order_relaxed) : nullptr;
+    const mluopsExtTeam team = team_.load(std::memory_order_relaxed);
+    return team != nullptr && team_threads_.load(std::memory_order_relaxed) == threads && on_main_thread() ? team
+                                                                                                           : nullptr;
   }
 
   // The team is always of the same size: OpenMP ends the threads that a smaller one does not use.

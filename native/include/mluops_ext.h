@@ -39,10 +39,10 @@ typedef void (*mluopsExtTeamMember)(void *argument);
  * calls have returned. GOMP_parallel of an OpenMP runtime, whose flags are 0, is such a function. */
 typedef void (*mluopsExtTeam)(mluopsExtTeamMember member, void *argument, unsigned num_threads, unsigned flags);
 
-/* Lets operators that use exactly num_threads threads run them as such a team instead of starting threads. In a program with OpenMP
- * regions, whose threads spin for milliseconds after each of them, other threads would share the processors with these. NULL, the
- * default, is none. Threads of OpenMP do not outlive a fork: in the child there is no team, and setting one has no effect. A library for
- * a device has no use for a team. */
+/* Lets operators that the main thread calls, and that use exactly num_threads threads, run them as such a team instead of starting
+ * threads. In a program with OpenMP regions, whose threads spin for milliseconds after each of them, other threads would share the
+ * processors with these. NULL, the default, is none. Threads of OpenMP do not outlive a fork: in the child there is no team, and setting
+ * one has no effect. A library for a device has no use for a team. */
 mluOpStatus_t MLUOP_WIN_API mluopsExtSetTeam(mluopsExtTeam team, int num_threads);
 
 /* Results of at least this many bytes are written with non-temporal stores: half of the last-level cache, at most 32 MiB, or the

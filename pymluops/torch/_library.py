@@ -15,11 +15,11 @@ import torch
 
 from pymluops import library
 from pymluops._core import Handle, Operator, TensorCall
+from pymluops._torch_threads import follow_threads
 from pymluops.enums import DataType
 from pymluops.errors import BadParamError
 from pymluops.ops._double import allowed_types, double_of, is_floating
 from pymluops.torch._shapes import match, read_shape, shape_of
-from pymluops.torch._threads import follow_threads
 
 __all__ = ["NAMESPACE", "TorchOperator"]
 

@@ -200,3 +200,21 @@ def test_the_table_has_every_function_that_computes() -> None:
     assert sorted(named) == sorted(IMPLEMENTED)
     assert set(IMPLEMENTED) <= set(MODULE_OF)
     assert len(MODULE_OF) == sum(map(len, FUNCTIONS.values())) == 112
+
+
+def test_operators_use_as_many_threads_as_torch_and_its_own(tmp_path: Path) -> None:
+    code = """
+pymluops.mmcv.install()
+import os, torch, mmcv._ext, pymluops
+torch.set_num_threads(3)
+(torch.randn(1 << 20) * 2).sum()  # starts the threads of OpenMP
+clip, shift = torch.randn(2, 4, 64, 4096), torch.ones(2, 2, dtype=torch.int32)
+moved = torch.empty_like(clip)
+before = len(os.listdir("/proc/self/task"))
+mmcv._ext.tin_shift_forward(clip, shift, moved)
+print(pymluops.get_num_threads(), len(os.listdir("/proc/self/task")) - before)
+torch.set_num_threads(1)
+mmcv._ext.tin_shift_forward(clip.double(), shift, moved.double())
+print(pymluops.get_num_threads())
+"""
+    assert output(make(tmp_path), code).splitlines() == ["3 0", "1"]

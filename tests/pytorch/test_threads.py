@@ -33,8 +33,8 @@ def test_other_numbers_of_threads_have_no_team() -> None:
     assert python_output(code) == "1"
 
 
-# OpenMP's threads do not exist in the child, where a region of several threads would wait for them forever. NumPy compares,
-# since an operator of PyTorch would begin one.
+# OpenMP's threads do not exist in the child, where a region of several threads would wait for them forever.
+# NumPy compares, since an operator of PyTorch would begin one.
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
 def test_the_child_of_a_fork_has_threads_of_its_own() -> None:
     code = """

@@ -1,4 +1,4 @@
-"""Threads of the operators under PyTorch: as many as PyTorch has, and the same ones; see docs/torch.md."""
+"""Threads of the operators under PyTorch: as many as PyTorch has, on the main thread the same; see docs/torch.md."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _TEAM = "GOMP_parallel"
 
 def _find_team() -> int:
     """Return the address of the function of PyTorch's OpenMP runtime that runs a team of threads, or 0."""
-    path = Path(torch.__file__).with_name("lib") / "libtorch_cpu.so"
+    path = Path(torch.__path__[0], "lib", "libtorch_cpu.so")
     if not torch.backends.openmp.is_available() or not path.exists():
         return 0
     # Symbols of a library are also looked for in those that it uses: this is the runtime of PyTorch, not another one.
