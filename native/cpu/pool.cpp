@@ -139,19 +139,23 @@ class Pool {
 
   void run(Job *job) {
     const int forks = forks_.load(std::memory_order_relaxed);
-    const mluopsExtTeam team = team_of(thread_count());
+    processor_.store(current_processor(), std::memory_order_relaxed);
+    if (const mluopsExtTeam team = team_of(thread_count())) return run_on(team, job, forks);
     pthread_mutex_lock(&mutex_);
     job->following = jobs_;
     jobs_ = job;
-    if (team == nullptr) start_workers(job->helpers_wanted);
-    processor_.store(current_processor(), std::memory_order_relaxed);
+    start_workers(job->helpers_wanted);
     pending_.store(true, std::memory_order_release);
-    const bool woken = team == nullptr && sleeping_ != 0;
+    const bool woken = sleeping_ != 0;
     if (woken) pthread_cond_broadcast(&work_);
     pthread_mutex_unlock(&mutex_);
-    if (team != nullptr) return run_on(team, job, forks);
     if (woken) sched_yield();  // lets a helper that woke up on this processor leave it
-    take_part(job, forks);
+
+    if (!work_first(job, forks)) return;
+    pthread_mutex_lock(&mutex_);
+    remove(job);
+    pthread_mutex_unlock(&mutex_);
+    wait_for_helpers_of(job, forks);
   }
 
   // In the child of a fork.
@@ -167,17 +171,17 @@ class Pool {
   }
 
  private:
-  // The caller's part of its job: it works, and waits for its helpers.
-  void take_part(Job *job, int forks) {
+  // The caller's part of the work. False: the interrupt check forked and this is the child, in which neither the helpers nor the
+  // rest of the job exist.
+  static bool work_first(Job *job, int forks) {
     thread_state().inside_job = true;
     job->work(0);
     thread_state().inside_job = false;
-    // The interrupt check forked and this is the child: the helpers and the rest of the job do not exist here.
-    if (forks != forks_.load(std::memory_order_relaxed)) return;
+    return forks == forks_.load(std::memory_order_relaxed);
+  }
 
-    pthread_mutex_lock(&mutex_);
-    remove(job);
-    pthread_mutex_unlock(&mutex_);
+  // The job is exhausted, so that no helper joins it anymore.
+  void wait_for_helpers_of(Job *job, int forks) {
     // Spin first: the last helper is finishing its last piece, and sleeping would take longer.
     spin(kRoundsForHelpers, [job] { return job->helpers_inside.load(std::memory_order_acquire) == 0; });
     pthread_mutex_lock(&mutex_);
@@ -218,21 +222,23 @@ class Pool {
 
   static void be_member(void *argument) {
     TeamJob &shared = *static_cast<TeamJob *>(argument);
-    if (!pthread_equal(shared.caller, pthread_self())) return shared.pool->help();
-    shared.pool->take_part(shared.job, shared.forks);
-    // The interrupt check forked, and this is the child: the team, which the caller would wait for, does not exist here.
+    if (!pthread_equal(shared.caller, pthread_self())) return shared.pool->help(shared.job);
+    if (work_first(shared.job, shared.forks)) shared.pool->wait_for_helpers_of(shared.job, shared.forks);
+    // In the child of a fork the team does not exist, which the caller would wait for.
     if (shared.forks != forks_.load(std::memory_order_relaxed)) longjmp(shared.child, 1);
   }
 
-  // Works at the jobs that there are.
-  void help() {
+  // Helps with this job only: the caller waits for all members of its team.
+  void help(Job *job) {
     static thread_local int number __attribute__((tls_model("initial-exec"))) = 0;
-    thread_state().inside_job = true;
     pthread_mutex_lock(&mutex_);
     if (number == 0) number = ++numbered_;
-    for (Job *job = find_job(); job != nullptr; job = find_job()) help_with(job, number);
+    if (job->helpers_wanted > 0 && !job->exhausted()) {
+      thread_state().inside_job = true;
+      help_with(job, number);
+      thread_state().inside_job = false;
+    }
     pthread_mutex_unlock(&mutex_);
-    thread_state().inside_job = false;
   }
 
   // Rounds of spinning before sleeping, each of about a microsecond: enough to bridge the gap between calls in a loop
