@@ -7,6 +7,7 @@ from typing import Any
 
 from pymluops import library
 from pymluops._core import Handle, Operator
+from pymluops._torch_threads import thread_follower
 from pymluops.mmcv._torch import Tensor, load_torch
 from pymluops.ops._described import described
 from pymluops.ops._double import double_of
@@ -27,7 +28,7 @@ def run(name: str, tensors: tuple[Tensor | None, ...], scalars: tuple[Any, ...] 
     scalars : tuple
         The other arguments.
     """
-    _follow_threads()
+    thread_follower()()
     operator = described(name)
     if tensors[0] is not None and tensors[0].dtype == load_torch().float64:
         return run_on_cpu(_double(operator), tensors, scalars)
@@ -36,13 +37,6 @@ def run(name: str, tensors: tuple[Tensor | None, ...], scalars: tuple[Any, ...] 
 
 def run_on_cpu(operator: Operator, tensors: tuple[Tensor | None, ...], scalars: tuple[Any, ...] = ()) -> Any:
     """Call an operator that no device has; the CPU computes it, whatever library `pymluops.use` names."""
-    _follow_threads()
+    thread_follower()()
     handle = None if library.current().kind == "cpu" else Handle(library.load("cpu"))
     return operator(handle, tensors, scalars)
-
-
-def _follow_threads() -> None:
-    """Use as many threads as PyTorch; PyTorch is imported by now."""
-    from pymluops._torch_threads import follow_threads
-
-    follow_threads()

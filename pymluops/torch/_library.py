@@ -15,19 +15,20 @@ import torch
 
 from pymluops import library
 from pymluops._core import Handle, Operator, TensorCall
-from pymluops._torch_threads import follow_threads
+from pymluops._torch_threads import thread_follower
 from pymluops.enums import DataType
 from pymluops.errors import BadParamError
 from pymluops.ops._double import allowed_types, double_of, is_floating
 from pymluops.torch._shapes import match, read_shape, shape_of
 
-__all__ = ["NAMESPACE", "TorchOperator"]
+__all__ = ["NAMESPACE", "TorchOperator", "follow_threads"]
 
 NAMESPACE = "pymluops"
 _LIBRARY = torch.library.Library(NAMESPACE, "FRAGMENT")
 
 # ---- Calls that need nothing of torch's dispatcher -------------------------------------------------------------------
 
+follow_threads = thread_follower()
 
 _state: Any = torch._C
 _transforms = _state._functorch.peek_interpreter_stack

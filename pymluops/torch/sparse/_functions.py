@@ -13,8 +13,8 @@ import torch
 from torch import Tensor
 
 from pymluops._core import Operator
-from pymluops._torch_threads import follow_threads
 from pymluops.ops._sparse_extension import FEATURE_GRADIENT, FILTER_GRADIENT, OUTPUTS
+from pymluops.torch._library import follow_threads
 
 _transforms: Any = cast("Any", torch._C)._functorch.peek_interpreter_stack
 

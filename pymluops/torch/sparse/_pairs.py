@@ -10,8 +10,8 @@ import torch
 from torch import Tensor
 
 import pymluops
-from pymluops._torch_threads import follow_threads
 from pymluops.ops._sparse_extension import PAIRS, pairs_arguments
+from pymluops.torch._library import follow_threads
 
 
 def _each(name: str, value: int | Sequence[int], ndim: int, least: int) -> list[int]:
