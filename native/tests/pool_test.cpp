@@ -109,18 +109,27 @@ TEST(a_nested_call_runs_on_its_own_thread) {
   CHECK(each_once(1000, 1));  // the caller does not count as nested afterwards
 }
 
-TEST(several_threads_take_part) {
-  const Threads set(3);
-  std::atomic<int> waiting{0};
+namespace {
+
+// Whether three pieces are worked on at the same time.
+bool three_at_once() {
+  std::atomic<int> inside{0};
   std::atomic<bool> together{false};
   auto body = [&](std::int64_t, std::int64_t) {
-    ++waiting;
+    if (++inside == 3) together = true;
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
-    while (waiting < 3 && std::chrono::steady_clock::now() < deadline) std::this_thread::yield();
-    if (waiting >= 3) together = true;
+    while (!together && std::chrono::steady_clock::now() < deadline) std::this_thread::yield();
+    --inside;
   };
   mluops::parallel_for(3, 1, body);
-  CHECK(together);
+  return together;
+}
+
+}  // namespace
+
+TEST(several_threads_take_part) {
+  const Threads set(3);
+  CHECK(three_at_once());
 }
 
 TEST(no_more_threads_than_asked_for) {
@@ -226,6 +235,13 @@ TEST(a_team_takes_the_place_of_threads) {
   CHECK_EQ(team::asked.load(), 3u);
   CHECK(each_once(100, 100));  // one piece
   CHECK_EQ(team::calls.load(), 5);
+}
+
+TEST(all_members_of_a_team_take_part) {
+  const Threads set(3);
+  const team::Set teams(team::run, 3);
+  CHECK(three_at_once());
+  CHECK_EQ(team::calls.load(), 1);
 }
 
 TEST(members_of_a_team_have_slots_of_their_own) {

@@ -28,10 +28,10 @@ def run(name: str, tensors: tuple[Tensor | None, ...], scalars: tuple[Any, ...] 
     scalars : tuple
         The other arguments.
     """
-    thread_follower()()
     operator = described(name)
     if tensors[0] is not None and tensors[0].dtype == load_torch().float64:
         return run_on_cpu(_double(operator), tensors, scalars)
+    thread_follower()()
     return operator(None, tensors, scalars)
 
 
