@@ -67,11 +67,16 @@ mluOpStatus_t MLUOP_WIN_API mluOpSetGroupTensorDescriptors(mluOpTensorDescriptor
   MLUOPS_TRY(need_pointer(__func__, "group_dimNb", group_dimNb));
   MLUOPS_TRY(need_pointer(__func__, "group_dimSize", group_dimSize));
   MLUOPS_TRY(need_slots(__func__, group_desc, desc_num));
+  // A rank tells where the dims of the next member begin, so a wrong one is refused before anything is set.
+  for (int i = 0; i < desc_num; ++i) {
+    MLUOPS_REQUIRE(group_dimNb[i] >= 0 && group_dimNb[i] <= MLUOP_DIM_MAX, MLUOP_STATUS_BAD_PARAM, __func__,
+                   "group_dimNb", "ranks from 0 to MLUOP_DIM_MAX", Text::format("%d at position %d", group_dimNb[i], i));
+  }
   const int *dims = group_dimSize;
   for (int i = 0; i < desc_num; ++i) {
     // The ABI does not report the status of a single set; a refused one leaves its descriptor alone and gives a reason.
     mluops::set_tensor<int>(__func__, *group_desc[i], group_layout[i], group_dtype[i], group_dimNb[i], dims, nullptr);
-    if (group_dimNb[i] > 0) dims += group_dimNb[i];
+    dims += group_dimNb[i];
   }
   return MLUOP_STATUS_SUCCESS;
 }

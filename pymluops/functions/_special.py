@@ -45,7 +45,8 @@ def _get_queue(function: Function, handle: Handle | None) -> Any:
 def _get_error_string(function: Function, status: Any, backend: Any) -> str:
     number = _numbers.number(function, "status", "Status", status)
     library = _library(function, backend)
-    return _text(library, library.lib.mluOpGetErrorString(number))
+    # The enum is unsigned in C; a negative number is none of its values.
+    return _text(library, library.lib.mluOpGetErrorString(int(number) & 0xFFFFFFFF))
 
 
 def _get_lib_version(function: Function, backend: Any) -> tuple[int, int, int]:

@@ -361,7 +361,8 @@ def ms_deform_attn_forward(
         return value.new_zeros(shape)
     inputs = _attention_inputs(floats, value_spatial_shapes, value_level_start_index)
     result = run("ms_deform_attn_forward", (*inputs, None), (batch,))
-    return result.view(shape).to(dtype)
+    # Not a view: PyTorch refuses in-place operations on a view that an autograd function returns.
+    return result.resize_(shape).to(dtype)
 
 
 @extension_function

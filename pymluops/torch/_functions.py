@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from typing import Any
 
@@ -108,7 +109,9 @@ def psa_mask(input: Tensor, psa_type: int | str, mask_size: int | Sequence[int])
     >>> pymluops.torch.psa_mask(x, 0, (1, 3))[0, :, 0].tolist()
     [[2.0, 4.0], [3.0, 5.0]]
     """
-    h_mask, w_mask = (mask_size, mask_size) if isinstance(mask_size, int) else mask_size
+    several: Any = mask_size  # an integer of NumPy or a tensor without dims is one size, too
+    h_mask, w_mask = several if hasattr(several, "__len__") and getattr(several, "ndim", 1) != 0 else (several, several)
+    h_mask, w_mask = operator.index(h_mask), operator.index(w_mask)
     assert psa_type in _PSA_TYPES, f"psa_mask: psa_type: expected 0 (collect) or 1 (distribute), got {psa_type!r}"
     if not _compiling():
         found = _psa_mask(input, 1 - _PSA_TYPES[psa_type], h_mask, w_mask)
@@ -343,7 +346,8 @@ def ms_deform_attn(
         if direct is not None:
             return direct
     # A divisor of the batch stays one when vmap makes the batch larger.
-    step = torch.sym_min(im2col_step, value.shape[0])
+    # torch.jit.trace would write the batch of its example down.
+    step = im2col_step if torch.jit.is_tracing() else torch.sym_min(im2col_step, value.shape[0])
     found: Tensor = MS_DEFORM_ATTN(
         value, value_spatial_shapes, value_level_start_index, sampling_locations, attention_weights, step
     )

@@ -271,3 +271,40 @@ def test_every_name_that_this_release_loads_is_known(ops: Any) -> None:
             if isinstance(node, ast.Call) and ast.unparse(node.func).endswith("load_ext"):
                 found.setdefault(path.stem, set()).update(ast.literal_eval(node.args[1]))
     assert found == {module: set(names) for module, names in FUNCTIONS.items()}
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float64", "bfloat16"])
+def test_an_operation_in_place_may_follow_attention(ops: Any, dtype: str) -> None:
+    import torch
+    from mmcv.ops.multi_scale_deform_attn import MultiScaleDeformableAttnFunction
+
+    kind = getattr(torch, dtype)
+    value = torch.rand(1, 4, 1, 2, dtype=kind, requires_grad=True)
+    shapes, starts = torch.tensor([[2, 2]]), torch.tensor([0])
+    locations, weights = torch.rand(1, 3, 1, 1, 2, 2, dtype=kind), torch.rand(1, 3, 1, 1, 2, dtype=kind)
+    plain = MultiScaleDeformableAttnFunction.apply(value, shapes, starts, locations, weights, 64)
+    changed = MultiScaleDeformableAttnFunction.apply(value, shapes, starts, locations, weights, 64)
+    changed += 1
+    assert torch.equal(changed, plain + 1)
+    found, wanted = (torch.autograd.grad(out.sum(), value)[0] for out in (changed, plain))
+    assert torch.equal(found, wanted)
+
+
+def test_layers_that_mmcv_computes_otherwise(ops: Any) -> None:
+    """The table of docs/mmcv.md."""
+    import torch
+
+    from pymluops.torch import sparse
+
+    for module, expected in (
+        (ops, ([[0, 0, 25, 2]], [4, 30, 4], [[0, 0, 25, 2]], [4, 30, 4], [6, 32, 6])),
+        (sparse, ([[0, 1, 25, 3]], [6, 30, 6], [], [2, 15, 2], [8, 34, 8])),
+    ):
+        place = torch.tensor([[0, 0, 25, 2]], dtype=torch.int32)
+        x = module.SparseConvTensor(torch.ones(1, 1), place, [4, 30, 4], 1)
+        padded = module.SparseConv3d(1, 1, 1, padding=(1, 0, 1))(x)
+        strided = module.SparseConv3d(1, 1, 1, stride=2)(x)
+        transposed = module.SparseConvTranspose3d(1, 1, 3, dilation=2)(x)
+        assert (padded.indices.tolist(), list(padded.spatial_shape)) == expected[:2]
+        assert (strided.indices.tolist(), list(strided.spatial_shape)) == expected[2:4]
+        assert list(transposed.spatial_shape) == expected[4]

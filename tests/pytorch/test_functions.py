@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -194,3 +195,32 @@ def test_results_do_not_depend_on_the_threads_of_torch() -> None:
         ours.three_nn(torch.rand(1, 2, 3), torch.rand(1, 2, 3))  # tells the library
     for one, other in zip(*results, strict=True):
         all_equal(one, other)
+
+
+@pytest.mark.parametrize("size", [np.int64(3), torch.tensor(3), torch.Size([3, 3]), np.array([3, 3]), [np.int32(3), 3]])
+def test_sizes_of_masks_are_integers_of_any_kind(size: Any) -> None:
+    masks = torch.rand(1, 9, 4, 5)
+    wanted = ours.psa_mask(masks, 0, (3, 3))
+    assert torch.equal(ours.psa_mask(masks, 0, size), wanted)
+    assert torch.equal(ours.PSAMask("collect", size)(masks), wanted)
+    with pytest.raises(TypeError):
+        ours.psa_mask(masks, 0, 3.0)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("gradients", [False, True])
+def test_attention_can_be_traced(gradients: bool) -> None:
+    shapes, starts = torch.tensor([[2, 2]]), torch.tensor([0])
+
+    def attend(value: Any, places: Any, weights: Any) -> Any:
+        return ours.ms_deform_attn(value, shapes, starts, places, weights)
+
+    def arguments(batch: int) -> tuple[Any, ...]:
+        sizes = (batch, 4, 1, 2), (batch, 3, 1, 1, 2, 2), (batch, 3, 1, 1, 2)
+        return tuple(torch.rand(size, requires_grad=gradients) for size in sizes)
+
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message=".*torch.jit.*deprecated")
+        traced = torch.jit.trace(attend, arguments(1))
+    for batch in (1, 3):
+        given = arguments(batch)
+        assert torch.equal(traced(*given), attend(*given))

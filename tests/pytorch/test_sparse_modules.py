@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import OrderedDict
 from typing import Any
 
@@ -226,7 +227,7 @@ def test_a_key_shares_pairs() -> None:
 
 def test_pairs_of_another_kind_are_refused() -> None:
     x = sparse.SubMConv3d(3, 3, 3, indice_key="k").double()(scene(3, 3))
-    with pytest.raises(ValueError, match="expected pairs of 8 filter cells and 50 rows, got 27 cells and 50 rows"):
+    with pytest.raises(ValueError, match="is that of another layer: expected kind sub-manifold, got regular"):
         sparse.SparseConv3d(3, 3, 2, indice_key="k").double()(x)
     with pytest.raises(ValueError, match="indice_key: expected that of an earlier one, got 'other'"):
         sparse.SparseInverseConv3d(3, 3, 3, indice_key="other").double()(x)
@@ -234,7 +235,7 @@ def test_pairs_of_another_kind_are_refused() -> None:
         sparse.SparseInverseConv3d(3, 3, 3)
     smaller = SparseConvTensor(x.features[:4], x.indices[:4], x.spatial_shape, 3)
     smaller.indice_dict = x.indice_dict
-    with pytest.raises(ValueError, match="expected pairs of 27 filter cells and 4 rows"):
+    with pytest.raises(ValueError, match="expected the indices of its input, got other indices"):
         sparse.SubMConv3d(3, 3, 3, indice_key="k").double()(smaller)
 
 
@@ -245,7 +246,7 @@ def test_wrong_inputs() -> None:
         sparse.SubMConv3d(4, 3, 3)(torch.zeros(3, 3))
     with pytest.raises(ValueError, match="groups: expected 1, got 2"):
         sparse.SubMConv3d(4, 4, 3, groups=2)
-    with pytest.raises(ValueError, match="kernel_size: expected 3 integers >= 1"):
+    with pytest.raises(ValueError, match="kernel_size: expected 3 integers from 1"):
         sparse.SubMConv3d(4, 4, (3, 3))
 
 
@@ -289,21 +290,61 @@ def test_weights_of_spconv_and_mmcv_load(kind: str) -> None:
     assert torch.equal(sparse.filters_from_spconv(sparse.filters_to_spconv(module.weight)), module.weight)
 
 
-def test_filters_of_equal_shapes_go_by_their_version() -> None:
-    module = sparse.SubMConv3d(3, 3, 3)
-    weight = torch.randn(3, 3, 3, 3, 3)
-    bias = torch.zeros(3)
-    module.load_state_dict({"weight": weight, "bias": bias})
-    assert torch.equal(module.weight, weight)
-    state: OrderedDict[str, Any] = OrderedDict(weight=weight, bias=bias)
-    state._metadata = {"": {"version": 2}}  # type: ignore[attr-defined]
-    module.load_state_dict(state)
-    assert torch.equal(module.weight, sparse.filters_from_spconv(weight))
+LAYOUTS = ["mmcv", "spconv-2.0", "spconv-2.2"]
+
+
+def _dict_of(network: nn.Module, layout: str, version: int = 1) -> OrderedDict[str, Any]:
+    """A state dict of a network as modules of others write it."""
+    state: OrderedDict[str, Any] = OrderedDict()
+    for name, value in network.state_dict().items():
+        state[name] = sparse.filters_to_spconv(value, layout) if value.ndim == 5 else value.clone()
+    state._metadata = {name: {"version": version} for name, _ in network.named_modules()}  # type: ignore[attr-defined]
+    return state
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_filters_whose_layout_no_shape_tells_are_asked_for(layout: str) -> None:
+    source, target = sparse.SubMConv3d(3, 3, 3), sparse.SubMConv3d(3, 3, 3)
+    for state in (_dict_of(source, layout), dict(_dict_of(source, layout))):
+        with pytest.raises(RuntimeError, match=r"weight: a filter of .* may be of mmcv, spconv-2\.0 or spconv-2\.2"):
+            target.load_state_dict(state)
+        sparse.load_state_dict(target, state, layout)
+        assert torch.equal(target.weight, source.weight)
+    if layout != "spconv-2.0":
+        target.reset_parameters()
+        target.load_state_dict(source.state_dict() if layout == "mmcv" else _dict_of(source, layout, version=2))
+        assert torch.equal(target.weight, source.weight)
+
+
+@pytest.mark.parametrize("assign", [False, True])
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("order", [(3, 3, 5, 5), (3, 5, 5, 5), (3, 3, 3, 4)])
+def test_one_layer_tells_the_layout_of_all(order: tuple[int, ...], layout: str, assign: bool) -> None:
+    def network() -> nn.Module:
+        return nn.Sequential(*(sparse.SubMConv3d(a, b, 3) for a, b in itertools.pairwise(order)))
+
+    source, target = network(), network()
+    state = _dict_of(source, layout)
+    kept = {name: value.clone() for name, value in state.items()}
+    target.load_state_dict(state, assign=assign)
+    for name, value in source.state_dict().items():
+        assert torch.equal(target.state_dict()[name], value), name
+        assert torch.equal(state[name], kept[name]), name
+
+
+def test_filters_of_which_all_readings_are_the_same_load() -> None:
+    target = sparse.SubMConv3d(3, 3, 3)
+    target.load_state_dict({"weight": torch.ones(3, 3, 3, 3, 3), "bias": torch.zeros(3)})
+    assert (target.weight == 1).all()
+    with pytest.raises(RuntimeError, match=r"weight: expected shape \[5, 3, 3, 3, 3\] of spconv-2.2"):
+        sparse.load_state_dict(sparse.SubMConv3d(3, 5, 3), sparse.SubMConv3d(3, 5, 3).state_dict(), "spconv-2.2")
+    with pytest.raises(ValueError, match=r"layout: expected one of mmcv, spconv-2.0, spconv-2.2, got 'spconv'"):
+        sparse.load_state_dict(target, {}, "spconv")
 
 
 def test_other_shapes_are_refused() -> None:
     with pytest.raises(RuntimeError, match="size mismatch for weight"):
-        sparse.SubMConv3d(3, 5, 3).load_state_dict({"weight": torch.zeros(3, 3, 3, 5, 3), "bias": torch.zeros(5)})
+        sparse.SubMConv3d(3, 5, 3).load_state_dict({"weight": torch.zeros(3, 3, 3, 5, 4), "bias": torch.zeros(5)})
 
 
 def test_training_is_the_same_every_time() -> None:

@@ -1,7 +1,7 @@
 """Sparse convolutions for PyTorch on the CPU, with the names and arguments of mmcv.
 
 Features are rows [L, C], places are rows [L, 1 + ndim] of int32: batch, then one coordinate for each axis. Filters are
-[*kernel_size, in_channels, out_channels]; those of spconv 2.x, [out_channels, *kernel_size, in_channels], load as well.
+[*kernel_size, in_channels, out_channels]; those of spconv load as well.
 
 Examples
 --------
@@ -35,12 +35,12 @@ from pymluops.torch.sparse._convolutions import (
     SubMConv2d,
     SubMConv3d,
     SubMConv4d,
-    filters_from_spconv,
-    filters_to_spconv,
 )
+from pymluops.torch.sparse._filters import filters_from_spconv, filters_to_spconv, load_state_dict
 from pymluops.torch.sparse._functions import indice_conv, indice_inverse_conv, indice_subm_conv
 from pymluops.torch.sparse._modules import SparseModule, SparseSequential, ToDense
 from pymluops.torch.sparse._pairs import get_conv_output_size, get_deconv_output_size, get_indice_pairs
+from pymluops.torch.sparse._places import check_invariants
 from pymluops.torch.sparse._pool import SparseMaxPool, SparseMaxPool2d, SparseMaxPool3d, indice_maxpool
 from pymluops.torch.sparse._tensor import SparseConvTensor
 
@@ -63,6 +63,7 @@ __all__ = [
     "SubMConv3d",
     "SubMConv4d",
     "ToDense",
+    "check_invariants",
     "filters_from_spconv",
     "filters_to_spconv",
     "get_conv_output_size",
@@ -72,4 +73,5 @@ __all__ = [
     "indice_inverse_conv",
     "indice_maxpool",
     "indice_subm_conv",
+    "load_state_dict",
 ]

@@ -9,29 +9,19 @@ from typing import Any, cast
 import torch
 from torch import Tensor, nn
 
+from pymluops.torch.sparse._dispatch import shapes_of
+from pymluops.torch.sparse._filters import OWN_VERSION, read_filter
 from pymluops.torch.sparse._functions import indice_conv, indice_inverse_conv
 from pymluops.torch.sparse._modules import SparseModule
+from pymluops.torch.sparse._numbers import sizes, whole
 from pymluops.torch.sparse._pairs import get_conv_output_size, get_deconv_output_size, get_indice_pairs
-from pymluops.torch.sparse._tensor import IndiceData, SparseConvTensor
+from pymluops.torch.sparse._places import same_places
+from pymluops.torch.sparse._tensor import IndiceData, SparseConvTensor, Window
 
 _Sizes = int | Sequence[int]
 
-
-def filters_from_spconv(weight: Tensor) -> Tensor:
-    """Return a filter of spconv 2.x, [Co, *kernel_size, Ci], as it is here and in mmcv: [*kernel_size, Ci, Co]."""
-    return weight.movedim(0, -1).contiguous()
-
-
-def filters_to_spconv(weight: Tensor) -> Tensor:
-    """Return a filter [*kernel_size, Ci, Co] as spconv 2.x has it: [Co, *kernel_size, Ci]."""
-    return weight.movedim(-1, 0).contiguous()
-
-
-def _each(name: str, value: _Sizes, ndim: int, least: int) -> list[int]:
-    values = [int(v) for v in value] if isinstance(value, Sequence) else [int(value)] * ndim
-    if len(values) != ndim or min(values) < least:
-        raise ValueError(f"SparseConvolution: {name}: expected {ndim} integers >= {least}, got {value!r}")
-    return values
+#: The arguments of `_load_from_state_dict` that all modules of a network share, and their places after the metadata.
+_SHARED_LISTS = (("missing_keys", 1), ("error_msgs", 3))
 
 
 class SparseConvolution(SparseModule):
@@ -65,11 +55,14 @@ class SparseConvolution(SparseModule):
     Attributes
     ----------
     weight : Parameter, shape [*kernel_size, in_channels, out_channels]
-        As in mmcv. A state dict of spconv 2.x, [out_channels, *kernel_size, in_channels], is converted when it is
-        loaded; where both shapes are the same, it is taken for one of spconv if it says version 2 for the module.
+        As in mmcv. Filters of spconv are converted when a state dict is loaded. Their layout follows from their
+        shapes, those of other layers of the network, and the version of a module of this package; where it does not,
+        loading raises, and `load_state_dict` takes the layout as an argument.
     bias : Parameter, shape [out_channels]
         None without a bias.
     """
+
+    _version = OWN_VERSION
 
     def __init__(
         self,
@@ -94,10 +87,17 @@ class SparseConvolution(SparseModule):
             raise ValueError(f"SparseConvolution: groups: expected 1, got {groups}")
         if inverse and indice_key is None:
             raise ValueError("SparseConvolution: indice_key: expected that of an earlier convolution, got None")
-        self.ndim, self.in_channels, self.out_channels, self.groups = ndim, in_channels, out_channels, groups
-        self.kernel_size, self.stride = _each("kernel_size", kernel_size, ndim, 1), _each("stride", stride, ndim, 1)
-        self.padding, self.dilation = _each("padding", padding, ndim, 0), _each("dilation", dilation, ndim, 1)
-        self.output_padding = _each("output_padding", output_padding, ndim, 0)
+        name = type(self).__name__
+
+        def each(argument: str, value: _Sizes, least: int) -> list[int]:
+            return sizes(name, argument, value, ndim, least)
+
+        self.ndim, self.groups = ndim, groups
+        in_channels = self.in_channels = whole(name, "in_channels", in_channels, 0)
+        out_channels = self.out_channels = whole(name, "out_channels", out_channels, 0)
+        self.kernel_size, self.stride = each("kernel_size", kernel_size, 1), each("stride", stride, 1)
+        self.padding, self.dilation = each("padding", padding, 0), each("dilation", dilation, 1)
+        self.output_padding = each("output_padding", output_padding, 0)
         self.subm, self.transposed, self.inverse = subm, transposed, inverse
         self.indice_key, self.fused_bn = indice_key, fused_bn
         self.weight = nn.Parameter(torch.empty(*self.kernel_size, in_channels, out_channels))
@@ -127,21 +127,26 @@ class SparseConvolution(SparseModule):
         given: Any = input
         if not isinstance(given, SparseConvTensor):
             raise TypeError(f"SparseConvolution: input: expected a SparseConvTensor, got {type(given).__name__}")
-        if input.features.shape[1] != self.in_channels:
-            expected = f"{self.in_channels} channels"
-            raise ValueError(f"SparseConvolution: input: expected {expected}, got {input.features.shape[1]}")
+        channels = shapes_of(input.features)[0][1]
+        if channels != self.in_channels:
+            raise ValueError(f"SparseConvolution: input: expected {self.in_channels} channels, got {channels}")
+        given_places = input.checked_indices()
+        if len(input.spatial_shape) != self.ndim:
+            raise ValueError(f"SparseConvolution: input: expected {self.ndim} axes, got {len(input.spatial_shape)}")
         if self.pointwise:
             filters = self.weight.flatten(0, -3)[0].to(input.features.dtype)
             return input.replace_feature(self._biased(input.features @ filters))
-        data = self._inverse_data(input) if self.inverse else self._data(input)
+        kept = input.indice_dict
         if self.inverse:
+            data = self._inverse_data(input, given_places)
             places, shape, convolve = data.indices, data.spatial_shape, indice_inverse_conv
         else:
-            places, shape, convolve = data.out_indices, self._out_shape(input.spatial_shape), indice_conv
-        features = convolve(input.features, self.weight, data.indice_pairs, data.indice_pair_num, len(places))
-        out = SparseConvTensor(self._biased(features), places, shape, input.batch_size, input.grid)
-        out.indice_dict = input.indice_dict
-        return out
+            data = self._data(input, given_places)
+            places, shape, convolve = data.out_indices, data.out_shape, indice_conv
+            if self.indice_key is not None:
+                kept = {**kept, self.indice_key: data}
+        features = convolve(input.features, self.weight, data.indice_pairs, data.indice_pair_num, places.shape[0])
+        return input.with_rows(self._biased(features), places, shape, kept)
 
     def _biased(self, features: Tensor) -> Tensor:
         return features if self.bias is None else features + self.bias.to(features.dtype)
@@ -154,47 +159,72 @@ class SparseConvolution(SparseModule):
             get_deconv_output_size(*window, self.output_padding) if self.transposed else get_conv_output_size(*window)
         )
 
-    def _inverse_data(self, input: SparseConvTensor) -> IndiceData:
-        data = input.find_indice_pair(self.indice_key)
+    def _window(self, input: SparseConvTensor) -> Window:
+        """Return all that pairs depend on but the places."""
+        kind = "sub-manifold" if self.subm else "transposed" if self.transposed else "regular"
+        ones = [1] * self.ndim
+        stride, padding = (ones, [k // 2 for k in self.kernel_size]) if self.subm else (self.stride, self.padding)
+        extra = self.output_padding if self.transposed and not self.subm else [0] * self.ndim
+        geometry = (self.kernel_size, stride, padding, self.dilation, extra)
+        return Window(kind, *geometry, list(input.spatial_shape), input.batch_size)
+
+    def _kept(self, input: SparseConvTensor) -> IndiceData | None:
+        """Return the pairs that are kept under the key."""
+        data: Any = input.find_indice_pair(self.indice_key)
+        if data is not None and not isinstance(data, IndiceData):
+            raise self._other_key("pairs that a layer has kept", type(data).__name__)
+        return data
+
+    def _other_key(self, expected: str, found: str) -> ValueError:
+        key = f"SparseConvolution: indice_key: {self.indice_key!r} is that of another layer"
+        return ValueError(f"{key}: expected {expected}, got {found}; give this layer a key of its own")
+
+    def _inverse_data(self, input: SparseConvTensor, places: Tensor) -> IndiceData:
+        data = self._kept(input)
         if data is None:
             raise ValueError(f"SparseConvolution: indice_key: expected that of an earlier one, got {self.indice_key!r}")
-        self._need_fitting(data, len(data.out_indices), len(input.indices))
+        facts = (
+            ("kernel_size", data.window.kernel_size, self.kernel_size),
+            ("output space", data.out_shape, list(input.spatial_shape)),
+            ("batch_size", data.window.batch_size, input.batch_size),
+        )
+        for name, expected, found in facts:
+            if expected != found:
+                raise self._other_key(f"{name} {expected}", str(found))
+        if not data.ends_at(places):
+            raise self._other_key("the indices of its output", "other indices, or changed ones")
+        if not same_places(data.indices, data.versions[0], data.indices):
+            raise self._other_key("the indices of its input", "changed ones")
         return data
 
-    def _data(self, input: SparseConvTensor) -> IndiceData:
-        """Return the pairs that are kept under the key, or find them and keep them."""
-        data = input.find_indice_pair(self.indice_key)
+    def _data(self, input: SparseConvTensor, places: Tensor) -> IndiceData:
+        """Return the pairs that are kept under the key, or find them."""
+        window, data = self._window(input), self._kept(input)
         if data is not None:
-            self._need_fitting(data, len(data.indices), len(input.indices))
+            for name, expected, found in zip(Window._fields, data.window, window, strict=True):
+                if expected != found:
+                    raise self._other_key(f"{name} {expected}", str(found))
+            if not data.starts_at(places):
+                raise self._other_key("the indices of its input", "other indices, or changed ones")
             return data
-        found = get_indice_pairs(
-            input.indices, input.batch_size, input.spatial_shape, self.kernel_size, self.stride, self.padding,
+        out_shape = self._out_shape(window.spatial_shape)
+        out_indices, pairs, num = get_indice_pairs(
+            places, input.batch_size, window.spatial_shape, self.kernel_size, self.stride, self.padding,
             self.dilation, self.output_padding, self.subm, self.transposed,
         )  # fmt: skip
-        out_indices, pairs, num = found
-        data = IndiceData(out_indices, input.indices, pairs, num, input.spatial_shape)
-        if self.indice_key is not None:
-            input.indice_dict[self.indice_key] = data
-        return data
-
-    def _need_fitting(self, data: IndiceData, rows: int, given: int) -> None:
-        """Refuse pairs of another kind of convolution."""
-        cells = math.prod(self.kernel_size)
-        if len(data.indice_pairs) != cells or rows != given:
-            expected = f"pairs of {cells} filter cells and {given} rows"
-            found = f"{len(data.indice_pairs)} cells and {rows} rows under {self.indice_key!r}"
-            raise ValueError(f"SparseConvolution: indice_key: expected {expected}, got {found}")
+        if self.subm:
+            out_indices = places  # the tensor itself, which later layers know again
+        return IndiceData.keep(out_indices, places, pairs, num, window, out_shape)
 
     def _load_from_state_dict(
         self, state_dict: dict[str, Any], prefix: str, local_metadata: Any, *args: Any, **kwargs: Any
     ) -> None:
-        """Convert the filter of a state dict of spconv 2.x."""
+        """Convert the filter of a state dict of spconv."""
+        missing, errors = (kwargs.get(key, args[at] if len(args) > at else []) for key, at in _SHARED_LISTS)
         weight: Any = state_dict.get(prefix + "weight")
         if isinstance(weight, Tensor):
-            ours = tuple(self.weight.shape)
-            theirs = (self.out_channels, *self.kernel_size, self.in_channels)
-            if tuple(weight.shape) == theirs and (theirs != ours or local_metadata.get("version") == 2):
-                state_dict[prefix + "weight"] = filters_from_spconv(weight)
+            version = local_metadata.get("version")
+            state_dict[prefix + "weight"] = read_filter(self, prefix + "weight", weight, version, missing, errors)
         load: Any = cast("Any", super())._load_from_state_dict
         load(state_dict, prefix, local_metadata, *args, **kwargs)
 

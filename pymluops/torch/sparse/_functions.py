@@ -13,10 +13,11 @@ import torch
 from torch import Tensor
 
 from pymluops._core import Operator
+from pymluops.errors import BadParamError
 from pymluops.ops._sparse_extension import FEATURE_GRADIENT, FILTER_GRADIENT, OUTPUTS
 from pymluops.torch._library import follow_threads
-
-_transforms: Any = cast("Any", torch._C)._functorch.peek_interpreter_stack
+from pymluops.torch.sparse._dispatch import compiling, register_composite, tracing, transformed, untraced, watched
+from pymluops.torch.sparse._numbers import whole
 
 
 def _computable(tensor: Tensor) -> Tensor:
@@ -28,15 +29,25 @@ def _computable(tensor: Tensor) -> Tensor:
     return tensor.float() if tensor.dtype == torch.bfloat16 else tensor
 
 
-def _integers(tensor: Tensor, dtype: torch.dtype) -> Tensor:
-    """Return packed integers; what is that already comes back as it is."""
-    return tensor if tensor.dtype == dtype and tensor.is_contiguous() else tensor.to(dtype).contiguous()
+def _integers(operator: Operator, name: str, tensor: Tensor, dtype: torch.dtype) -> Tensor:
+    """Return packed integers; those that are packed already come back as they are."""
+    if tensor.dtype == dtype:
+        return tensor if tensor.is_contiguous() else tensor.contiguous()
+    if tensor.dtype not in (torch.int32, torch.int64):
+        raise BadParamError(f"{operator.name}: {name}: expected dtype int32 or int64, got {tensor.dtype}")
+    found = tensor.to(dtype)
+    if dtype == torch.int32 and not torch.equal(found.to(torch.int64), tensor):
+        raise BadParamError(f"{operator.name}: {name}: expected values that int32 can hold, got larger ones")
+    return found.contiguous()
 
 
 def _run(operator: Operator, arrays: tuple[Tensor, ...], scalars: tuple[int, ...]) -> Tensor:
     first, second, pairs, num = arrays
     follow_threads()
-    integers = _integers(pairs, torch.int32), _integers(num, torch.int64)
+    integers = (
+        _integers(operator, "indice_pairs", pairs, torch.int32),
+        _integers(operator, "indice_pair_num", num, torch.int64),
+    )
     found: Tensor = operator(None, (_computable(first), _computable(second), *integers, None), scalars)
     return found if found.dtype == first.dtype else found.to(first.dtype)
 
@@ -155,7 +166,7 @@ for _call in _WITHOUT_GRADIENTS:
 
 def _products() -> _Products:
     """Return the products for a backward pass: their gradients are only recorded for `create_graph` and transforms."""
-    return _PLAIN if torch.is_grad_enabled() or _transforms() is not None else _WITHOUT_GRADIENTS
+    return _PLAIN if torch.is_grad_enabled() or transformed() is not None else _WITHOUT_GRADIENTS
 
 
 # ---- Registration, for torch.compile and torch.export; a plain call costs less --------------------------------------
@@ -190,7 +201,7 @@ def _register(name: str, call: Any, fake: Any, gradient: Any) -> Any:
 
     library: Any = torch.library
     library.define(f"pymluops::{name}", _SCHEMAS[name])
-    library.impl(f"pymluops::{name}", "cpu", call)
+    library.impl(f"pymluops::{name}", "cpu", untraced(call))
     library.register_fake(f"pymluops::{name}", fake)
     library.register_autograd(f"pymluops::{name}", backward, setup_context=_keep)
     return getattr(torch.ops.pymluops, name)
@@ -200,6 +211,18 @@ _REGISTERED = _Products(
     _register("sparse_outputs", _outputs, _fake_outputs, _of_outputs),
     _register("sparse_feature_gradient", _feature_gradient, _fake_feature_gradient, _of_feature_gradient),
     _register("sparse_filter_gradient", _filter_gradient, _fake_filter_gradient, _of_filter_gradient),
+)
+
+
+def _counted(features: Tensor, filters: Tensor, pairs: Tensor, num: Tensor, rows: Tensor, inverse: int) -> Tensor:
+    return _REGISTERED.outputs(features, filters, pairs, num, inverse, int(rows))
+
+
+# torch.jit.trace records tensors, but writes an integer argument of an operator down as a constant.
+_COUNTED = register_composite(
+    "sparse_outputs_counted(Tensor features, Tensor filters, Tensor pairs, Tensor num, Tensor rows, int inverse)"
+    " -> Tensor",
+    _counted,
 )
 
 
@@ -217,11 +240,17 @@ def _convolve(
     if features.dtype != filters.dtype:
         dtype = torch.promote_types(features.dtype, filters.dtype)
         features, cells = features.to(dtype), cells.to(dtype)
+    if tracing() and isinstance(num_activate_out, Tensor):
+        return _COUNTED(features, cells, indice_pairs, indice_pair_num, num_activate_out, inverse)
+    if not compiling() and not isinstance(num_activate_out, torch.SymInt):
+        num_activate_out = whole("indice_conv", "num_activate_out", num_activate_out, 0)
     arguments = features, cells, indice_pairs, indice_pair_num, inverse, num_activate_out
     out: Tensor
-    if torch.compiler.is_compiling():
+    if not compiling() and transformed() is not None:
+        out = _PLAIN.outputs(*arguments)
+    elif watched(features, cells, indice_pairs, indice_pair_num):
         out = _REGISTERED.outputs(*arguments)
-    elif _transforms() is not None or (torch.is_grad_enabled() and (features.requires_grad or cells.requires_grad)):
+    elif torch.is_grad_enabled() and (features.requires_grad or cells.requires_grad):
         out = _PLAIN.outputs(*arguments)
     else:
         out = _outputs(*arguments)

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections import OrderedDict
 from typing import Any, cast
 
+import torch
 from torch import Tensor, nn
 
+from pymluops.torch.sparse._dispatch import compiling, tracing
 from pymluops.torch.sparse._tensor import SparseConvTensor
 
 #: Modules that learn from all rows together.
@@ -15,6 +17,24 @@ _NORMS = (nn.BatchNorm1d, nn.SyncBatchNorm, nn.InstanceNorm1d)
 
 class SparseModule(nn.Module):
     """A module that takes a `SparseConvTensor`; a `SparseSequential` hands it the tensor, not its features."""
+
+
+def _has_rows(features: Tensor) -> bool:
+    """Whether there are rows; true for programs that are compiled or traced, where it is not known."""
+    if compiling() or tracing():
+        return True
+    rows: Any = features.shape[0]
+    return isinstance(rows, torch.SymInt) or rows > 0
+
+
+def _scaled(module: Any, features: Tensor) -> Tensor:
+    """Return features without rows, which depend on the parameters of a normalisation."""
+    if isinstance(module, nn.SyncBatchNorm) and module.training and torch.distributed.is_initialized():
+        return module(features)  # the other processes wait for its part
+    for parameter, combine in ((module.weight, torch.mul), (module.bias, torch.add)):
+        if parameter is not None:
+            features = combine(features, parameter.to(features.dtype))
+    return features
 
 
 class SparseSequential(SparseModule):
@@ -34,7 +54,8 @@ class SparseSequential(SparseModule):
 
     Notes
     -----
-    Where there are no rows, normalisation has nothing to learn from and is left out.
+    Where there are no rows, normalisation has nothing to learn from: its statistics stay as they are, and its
+    weight and bias get a gradient of 0. A compiled or traced program calls it in any case.
     """
 
     def __init__(self, *args: Any, **kwargs: nn.Module) -> None:
@@ -72,8 +93,10 @@ class SparseSequential(SparseModule):
         for module in self.children_in_order():
             if isinstance(module, SparseModule) or not isinstance(input, SparseConvTensor):
                 input = module(input)
-            elif len(input.features) or not isinstance(module, _NORMS):
+            elif not isinstance(module, _NORMS) or _has_rows(input.features):
                 input = input.replace_feature(module(input.features))
+            else:
+                input = input.replace_feature(_scaled(module, input.features))
         return input
 
 

@@ -2,25 +2,19 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
 import torch
 from torch import Tensor
 
 import pymluops
 from pymluops.ops._sparse_extension import PAIRS, pairs_arguments
 from pymluops.torch._library import follow_threads
-
-
-def _each(name: str, value: int | Sequence[int], ndim: int, least: int) -> list[int]:
-    """Return one integer for each axis."""
-    given: Any = value
-    values = [int(v) for v in given] if isinstance(given, (Sequence, Tensor, np.ndarray)) else [int(given)] * ndim
-    if len(values) != ndim or min(values) < least:
-        raise ValueError(f"get_indice_pairs: {name}: expected {ndim} integers >= {least}, got {value!r}")
-    return values
+from pymluops.torch.sparse._dispatch import register, shapes_of
+from pymluops.torch.sparse._numbers import sizes, whole
+from pymluops.torch.sparse._places import checked_places
 
 
 def get_conv_output_size(
@@ -122,24 +116,93 @@ def get_indice_pairs(
     BadParamError
         If a place lies outside of the batches or the space.
     """
-    ndim = indices.shape[1] - 1 if indices.dim() == 2 else 0
+    name = "get_indice_pairs"
+    shape = shapes_of(indices)[0]
+    ndim = shape[1] - 1 if len(shape) == 2 else 0
     if not 1 <= ndim <= 4:
-        raise ValueError(f"get_indice_pairs: indices: expected shape [L, 2 to 5], got {list(indices.shape)}")
-    space, kernel = _each("spatial_shape", spatial_shape, ndim, 1), _each("ksize", ksize, ndim, 1)
-    steps, pads = _each("stride", stride, ndim, 1), _each("padding", padding, ndim, 0)
-    gaps, extra = _each("dilation", dilation, ndim, 1), _each("out_padding", out_padding, ndim, 0)
+        raise ValueError(f"get_indice_pairs: indices: expected shape [L, 2 to 5], got {shape}")
+    space, kernel = sizes(name, "spatial_shape", spatial_shape, ndim, 1), sizes(name, "ksize", ksize, ndim, 1)
+    steps, pads = sizes(name, "stride", stride, ndim, 1), sizes(name, "padding", padding, ndim, 0)
+    gaps, extra = sizes(name, "dilation", dilation, ndim, 1), sizes(name, "out_padding", out_padding, ndim, 0)
+    batch = whole(name, "batch_size", batch_size, 0)
     if subm:
-        steps, pads, out = [1] * ndim, [k // 2 for k in kernel], space
-    elif transpose:
+        pairs, num = _SUB_MANIFOLD(indices, batch, space, kernel, gaps)
+        given = indices if indices.dtype == torch.int32 else checked_places(indices, batch, space)
+        return given.contiguous(), pairs, num
+    if transpose:
         out = get_deconv_output_size(space, kernel, steps, pads, gaps, extra)
     else:
         out = get_conv_output_size(space, kernel, steps, pads, gaps)
     if min(out) < 1:
         raise ValueError(f"get_indice_pairs: ksize: expected a filter that fits into {space}, got output space {out}")
-    geometry = _Geometry(int(batch_size), space, kernel, steps, pads, gaps, out, bool(subm), bool(transpose))
+    return _REGULAR(indices, batch, space, kernel, steps, pads, gaps, out, bool(transpose))
+
+
+def _find(indices: Tensor, geometry: _Geometry) -> tuple[Tensor, Tensor, Tensor]:
     follow_threads()
-    indices = indices.detach().to(torch.int32).contiguous()
+    if indices.dtype != torch.int32:
+        indices = checked_places(indices, geometry.batch, geometry.space)
+    indices = indices.detach().contiguous()
     return _lifted(indices, geometry) if geometry.plain else _general(indices, geometry)
+
+
+# ---- As operators of torch, so that programs which are traced or exported find the pairs of their own inputs ---------
+
+
+def _regular(
+    indices: Tensor,
+    batch: int,
+    space: list[int],
+    kernel: list[int],
+    stride: list[int],
+    padding: list[int],
+    dilation: list[int],
+    out_space: list[int],
+    transpose: bool,
+) -> tuple[Tensor, Tensor, Tensor]:
+    window = (list(space), list(kernel), list(stride), list(padding), list(dilation), list(out_space))
+    return _find(indices, _Geometry(batch, *window, False, transpose))
+
+
+def _fake_regular(indices: Tensor, batch: int, space: list[int], kernel: list[int], *_: Any) -> tuple[Tensor, ...]:
+    context: Any = torch.library.get_ctx()
+    # PyTorch's normalisation cannot be compiled for rows that may be one or none.
+    rows, cells = context.new_dynamic_size(min=2), math.prod(kernel)
+    shapes = ((rows, indices.shape[1]), (cells, 2, indices.shape[0]), (cells,))
+    return tuple(indices.new_empty(shape, dtype=torch.int32) for shape in shapes)
+
+
+def _sub_manifold(
+    indices: Tensor, batch: int, space: list[int], kernel: list[int], dilation: list[int]
+) -> tuple[Tensor, Tensor]:
+    ones, middle = [1] * len(space), [k // 2 for k in kernel]
+    geometry = _Geometry(batch, list(space), list(kernel), ones, middle, list(dilation), list(space), True, False)
+    _, pairs, num = _find(indices, geometry)
+    if all(at % gap == 0 for at, gap in zip(middle, dilation, strict=True)):
+        # Under the cell that moves nothing every row meets itself; the library lets repeated places meet the first.
+        cell = 0
+        for size, at, gap in zip(kernel, middle, dilation, strict=True):
+            cell = cell * size + at // gap
+        pairs[cell, 1] = pairs[cell, 0]
+    return pairs, num
+
+
+def _fake_sub_manifold(indices: Tensor, batch: int, space: list[int], kernel: list[int], *_: Any) -> tuple[Tensor, ...]:
+    cells = math.prod(kernel)
+    shapes = ((cells, 2, indices.shape[0]), (cells,))
+    return tuple(indices.new_empty(shape, dtype=torch.int32) for shape in shapes)
+
+
+_PLACES = "Tensor indices, SymInt batch, SymInt[] space, SymInt[] kernel"
+_REGULAR = register(
+    f"sparse_pairs({_PLACES}, SymInt[] stride, SymInt[] padding, SymInt[] dilation, SymInt[] out_space, "
+    "bool transpose) -> (Tensor, Tensor, Tensor)",
+    _regular,
+    _fake_regular,
+)
+_SUB_MANIFOLD = register(
+    f"sparse_subm_pairs({_PLACES}, SymInt[] dilation) -> (Tensor, Tensor)", _sub_manifold, _fake_sub_manifold
+)
 
 
 def _lifted(indices: Tensor, g: _Geometry) -> tuple[Tensor, Tensor, Tensor]:

@@ -3,32 +3,76 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
-import torch
 from torch import Tensor
 
+from pymluops.torch.sparse._dispatch import shapes_of
+from pymluops.torch.sparse._numbers import sizes, whole
+from pymluops.torch.sparse._places import check_invariants, checked_places, same_places, snapshot, version_of
 
-class IndiceData(NamedTuple):
-    """What an `indice_key` keeps of a convolution, for later ones with the same key and for inverse ones."""
+
+class Window(NamedTuple):
+    """The convolution that pairs belong to."""
+
+    kind: str
+    kernel_size: list[int]
+    stride: list[int]
+    padding: list[int]
+    dilation: list[int]
+    output_padding: list[int]
+    spatial_shape: list[int]
+    batch_size: int
+
+
+@dataclass(frozen=True)
+class IndiceData:
+    """Pairs that an `indice_key` keeps, for later convolutions with the same key and for inverse ones.
+
+    As a sequence it has the first five values, as in mmcv.
+    """
 
     out_indices: Tensor
     indices: Tensor
     indice_pairs: Tensor
     indice_pair_num: Tensor
     spatial_shape: list[int]
+    window: Window
+    out_shape: list[int]
+    versions: tuple[int | None, int | None]
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter((self.out_indices, self.indices, self.indice_pairs, self.indice_pair_num, self.spatial_shape))
+
+    @classmethod
+    def keep(
+        cls, out: Tensor, given: Tensor, pairs: Tensor, num: Tensor, window: Window, out_shape: list[int]
+    ) -> IndiceData:
+        """Keep pairs with the places that they were found for, as copies where PyTorch does not count changes."""
+        given, out = snapshot(given), snapshot(out)
+        versions = version_of(given), version_of(out)
+        return cls(out, given, pairs, num, window.spatial_shape, window, list(out_shape), versions)
+
+    def starts_at(self, places: Tensor) -> bool:
+        """Tell whether these are the places that the pairs were found for."""
+        return same_places(self.indices, self.versions[0], places)
+
+    def ends_at(self, places: Tensor) -> bool:
+        """Tell whether these are the places of the output rows."""
+        return same_places(self.out_indices, self.versions[1], places)
 
 
 class SparseConvTensor:
-    """Features at some places of a grid; what is not listed is 0.
+    """Features at some places of a grid; elsewhere the tensor is 0. Rows with the same place add up.
 
     Parameters
     ----------
     features : Tensor, shape [L, C]
         One row for each place.
     indices : Tensor, shape [L, 1 + ndim]
-        Places: batch, then one coordinate for each axis. They are kept as int32.
+        Places: batch, then one coordinate for each axis; integers, or whole floats. They are kept as int32.
     spatial_shape : sequence of int
         Size of the grid along each axis.
     batch_size : int
@@ -38,8 +82,17 @@ class SparseConvTensor:
 
     Raises
     ------
+    TypeError
+        If features or indices are no tensors.
     ValueError
-        If the shapes do not fit together.
+        If the shapes do not fit together, a number is not whole, or a place lies outside of the batches or the space;
+        with `check_invariants`, if a place is there twice.
+
+    Notes
+    -----
+    A layer looks at places again only if they are another tensor, or were changed in place. Changes that PyTorch does
+    not count, through NumPy or ``.data``, are not seen. A layer never writes into the `indice_dict` of its input: its
+    output has a new one.
     """
 
     def __init__(
@@ -50,18 +103,67 @@ class SparseConvTensor:
         batch_size: int,
         grid: Tensor | None = None,
     ) -> None:
-        shape = [int(size) for size in spatial_shape]
-        if features.dim() != 2:
-            raise ValueError(f"SparseConvTensor: features: expected shape [L, C], got {list(features.shape)}")
-        if list(indices.shape) != [len(features), 1 + len(shape)]:
-            expected = f"{len(features)}, {1 + len(shape)}"
-            raise ValueError(f"SparseConvTensor: indices: expected shape [{expected}], got {list(indices.shape)}")
+        for name, given in (("features", features), ("indices", indices)):
+            thing: Any = given
+            if not isinstance(thing, Tensor):
+                raise TypeError(f"SparseConvTensor: {name}: expected a torch.Tensor, got {type(thing).__name__}")
+        shape = sizes("SparseConvTensor", "spatial_shape", spatial_shape, len(spatial_shape), 1)
+        rows, places = shapes_of(features, indices)
+        if len(rows) != 2:
+            raise ValueError(f"SparseConvTensor: features: expected shape [L, C], got {rows}")
+        if len(places) != 2 or places[0] != rows[0] or places[1] != 1 + len(shape):
+            expected = f"{rows[0]}, {1 + len(shape)}"
+            raise ValueError(f"SparseConvTensor: indices: expected shape [{expected}], got {places}")
         self.features = features
-        self.indices = indices.to(torch.int32)
+        self.indices = indices
         self.spatial_shape = shape
-        self.batch_size = int(batch_size)
+        self.batch_size = whole("SparseConvTensor", "batch_size", batch_size, 0)
         self.grid = grid
         self.indice_dict: dict[str, IndiceData] = {}
+        self._checked: tuple[Any, ...] | None = None
+        self.checked_indices()
+
+    def checked_indices(self) -> Tensor:
+        """Return the places as packed int32; they are looked at once, and again after a change.
+
+        Returns
+        -------
+        Tensor, shape [L, 1 + ndim], int32
+
+        Raises
+        ------
+        BadParamError
+            If a place lies outside of the batches or the space.
+        """
+        known = self._checked
+        now = version_of(self.indices), list(self.spatial_shape), self.batch_size, check_invariants.is_enabled()
+        if known is None or known[0] is not self.indices or known[1:] != now:
+            space = self.spatial_shape
+            self.spatial_shape = sizes("SparseConvTensor", "spatial_shape", space, len(space), 1)
+            self.batch_size = whole("SparseConvTensor", "batch_size", self.batch_size, 0)
+            shape = shapes_of(self.indices)[0]
+            if len(shape) != 2 or shape[1] != 1 + len(self.spatial_shape):
+                expected = f"[L, {1 + len(self.spatial_shape)}]"
+                raise ValueError(f"SparseConvTensor: indices: expected shape {expected}, got {shape}")
+            self.indices = checked_places(self.indices, self.batch_size, self.spatial_shape)
+            self._know()
+        return self.indices
+
+    def _know(self) -> None:
+        """Remember that these places were looked at."""
+        facts = list(self.spatial_shape), self.batch_size, check_invariants.is_enabled()
+        self._checked = (self.indices, version_of(self.indices), *facts)
+
+    def with_rows(
+        self, features: Tensor, indices: Tensor, spatial_shape: list[int], indice_dict: dict[str, IndiceData]
+    ) -> SparseConvTensor:
+        """Return a layer's output: rows at places that the library has found."""
+        new = SparseConvTensor.__new__(SparseConvTensor)
+        new.features, new.indices = features, indices
+        new.spatial_shape, new.batch_size, new.grid = list(spatial_shape), self.batch_size, self.grid
+        new.indice_dict = dict(indice_dict)
+        new._know()
+        return new
 
     @property
     def spatial_size(self) -> int:
@@ -75,17 +177,21 @@ class SparseConvTensor:
         return len(self.indices) / places if places else 0.0
 
     def find_indice_pair(self, key: str | None) -> IndiceData | None:
-        """Return what was kept under a key, None if there is nothing."""
+        """Return the pairs that are kept under a key, None if there are none."""
         return None if key is None else self.indice_dict.get(key)
 
     def replace_feature(self, features: Tensor) -> SparseConvTensor:
         """Return the same places with other features."""
-        new = SparseConvTensor(features, self.indices, self.spatial_shape, self.batch_size, self.grid)
-        new.indice_dict = self.indice_dict
+        new = SparseConvTensor.__new__(SparseConvTensor)
+        rows, places = shapes_of(features, self.indices)
+        if len(rows) != 2 or rows[0] != places[0]:
+            raise ValueError(f"SparseConvTensor: features: expected shape [{places[0]}, C], got {rows}")
+        new.__dict__.update(self.__dict__)
+        new.features, new.indice_dict = features, dict(self.indice_dict)
         return new
 
     def dense(self, channels_first: bool = True) -> Tensor:
-        """Return all places as a dense tensor.
+        """Return all places as a dense tensor; rows with the same place are added.
 
         Parameters
         ----------
@@ -96,13 +202,20 @@ class SparseConvTensor:
         -------
         Tensor
             Shape [batch_size, C, *spatial_shape] or [batch_size, *spatial_shape, C].
+
+        Raises
+        ------
+        BadParamError
+            If a place lies outside of the batches or the space.
         """
+        indices = self.checked_indices()
         channels = self.features.shape[1]
-        place = self.indices[:, 0].long()
+        place = indices[:, 0].long()
         for axis, size in enumerate(self.spatial_shape):
-            place = place * size + self.indices[:, axis + 1]
+            place = place * size + indices[:, axis + 1]
         rows = self.features.new_zeros((self.batch_size * self.spatial_size, channels))
-        dense = rows.index_put((place,), self.features).view(self.batch_size, *self.spatial_shape, channels)
+        dense = rows.index_add(0, place, self.features)
+        dense = dense.view(self.batch_size, *self.spatial_shape, channels)
         return dense.movedim(-1, 1).contiguous() if channels_first else dense
 
     def __repr__(self) -> str:
