@@ -70,7 +70,8 @@ mluOpStatus_t MLUOP_WIN_API mluOpSetGroupTensorDescriptors(mluOpTensorDescriptor
   // A rank tells where the dims of the next member begin, so a wrong one is refused before anything is set.
   for (int i = 0; i < desc_num; ++i) {
     MLUOPS_REQUIRE(group_dimNb[i] >= 0 && group_dimNb[i] <= MLUOP_DIM_MAX, MLUOP_STATUS_BAD_PARAM, __func__,
-                   "group_dimNb", "ranks from 0 to MLUOP_DIM_MAX", Text::format("%d at position %d", group_dimNb[i], i));
+                   "group_dimNb", "ranks from 0 to MLUOP_DIM_MAX",
+                   Text::format("%d at position %d", group_dimNb[i], i));
   }
   const int *dims = group_dimSize;
   for (int i = 0; i < desc_num; ++i) {

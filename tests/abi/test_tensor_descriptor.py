@@ -375,6 +375,21 @@ def test_group_life(abi: RawAbi) -> None:
     assert abi.lib.mluOpDestroyGroupTensorDescriptors(group, 5) == BAD_PARAM
 
 
+@pytest.mark.parametrize("rank", [-1, -2, 9, 2**31 - 1, -(2**31)])
+@pytest.mark.parametrize("position", [0, 1])
+def test_group_with_a_wrong_rank_is_refused_whole(abi: RawAbi, rank: int, position: int) -> None:
+    storage, group = _group(abi, 2)
+    assert abi.lib.mluOpCreateGroupTensorDescriptors(group, 2) == SUCCESS
+    layouts, dtypes = abi.ffi.new("mluOpTensorLayout_t[2]"), abi.ffi.new("mluOpDataType_t[]", [2, 2])
+    ranks = [1, 1]
+    ranks[position] = rank
+    status = abi.lib.mluOpSetGroupTensorDescriptors(group, layouts, dtypes, abi.ints(ranks), abi.ints((3, 4)), 2)
+    assert status == BAD_PARAM
+    assert f"group_dimNb: expected ranks from 0 to MLUOP_DIM_MAX, got {rank} at position {position}" in abi.reason()
+    assert all(abi.state(desc) == NEW_STATE for desc in storage)
+    assert abi.lib.mluOpDestroyGroupTensorDescriptors(group, 2) == SUCCESS
+
+
 @pytest.mark.parametrize("count", [0, -1, -(2**31)])
 def test_group_needs_a_number_of_descriptors(abi: RawAbi, count: int) -> None:
     storage, group = _group(abi, 1)

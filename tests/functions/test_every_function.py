@@ -163,5 +163,6 @@ def test_handles_and_queues() -> None:
 def test_functions_that_return_values() -> None:
     assert functions.mluOpGetLibVersion(backend="cpu") == (1, 11, 1)
     assert functions.mluOpGetErrorString(pymluops.Status.BAD_PARAM) == "MLUOP_STATUS_BAD_PARAM"
-    assert functions.mluOpGetErrorString(12345) == "MLUOP_STATUS_UNKNOWN"
+    for status in (12345, -1, -(2**31)):
+        assert functions.mluOpGetErrorString(status) == "MLUOP_STATUS_UNKNOWN"
     assert functions.mluOpGetSizeOfDataType(pymluops.DataType.COMPLEX_FLOAT) == 8
