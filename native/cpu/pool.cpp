@@ -204,6 +204,7 @@ class Pool {
     Job *job;
     int forks;
     pthread_t caller;
+    bool caller_worked;
     jmp_buf child;  // where the child of a fork goes on
   };
 
@@ -216,13 +217,17 @@ class Pool {
 
   // The team is always of the same size: OpenMP ends the threads that a smaller one does not use.
   void run_on(mluopsExtTeam team, Job *job, int forks) {
-    TeamJob shared = {this, job, forks, pthread_self(), {}};
-    if (setjmp(shared.child) == 0) team(be_member, &shared, static_cast<unsigned>(thread_count()), 0);
+    TeamJob shared = {this, job, forks, pthread_self(), false, {}};
+    if (setjmp(shared.child) != 0) return;
+    team(be_member, &shared, static_cast<unsigned>(thread_count()), 0);
+    // A team that called no member on this thread leaves the work, or the rest of it, to the caller.
+    if (!shared.caller_worked && work_first(job, forks)) wait_for_helpers_of(job, forks);
   }
 
   static void be_member(void *argument) {
     TeamJob &shared = *static_cast<TeamJob *>(argument);
     if (!pthread_equal(shared.caller, pthread_self())) return shared.pool->help(shared.job);
+    shared.caller_worked = true;
     if (work_first(shared.job, shared.forks)) shared.pool->wait_for_helpers_of(shared.job, shared.forks);
     // In the child of a fork the team does not exist, which the caller would wait for.
     if (shared.forks != forks_.load(std::memory_order_relaxed)) longjmp(shared.child, 1);

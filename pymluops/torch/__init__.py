@@ -34,6 +34,7 @@ from pymluops.torch.sparse import (
     SubMConv3d,
     SubMConv4d,
     ToDense,
+    check_invariants,
     filters_from_spconv,
     filters_to_spconv,
     get_conv_output_size,
@@ -43,6 +44,7 @@ from pymluops.torch.sparse import (
     indice_inverse_conv,
     indice_maxpool,
     indice_subm_conv,
+    load_state_dict,
 )
 
 __all__ = [
@@ -70,6 +72,7 @@ __all__ = [
     "ToDense",
     "ball_query",
     "border_align",
+    "check_invariants",
     "filters_from_spconv",
     "filters_to_spconv",
     "get_conv_output_size",
@@ -79,6 +82,7 @@ __all__ = [
     "indice_inverse_conv",
     "indice_maxpool",
     "indice_subm_conv",
+    "load_state_dict",
     "ms_deform_attn",
     "psa_mask",
     "three_interpolate",
