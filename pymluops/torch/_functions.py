@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch import Tensor
@@ -25,6 +25,7 @@ __all__ = ["ball_query", "border_align", "ms_deform_attn", "psa_mask", "three_in
 _PSA_TYPES = {"collect": 0, "distribute": 1, 0: 0, 1: 1}
 
 _compiling = torch.compiler.is_compiling
+_tracing: Any = cast("Any", torch.jit).is_tracing
 # Small tensors go to the library at once, which has other layouts: each of these calls does what the rest of its
 # function does for tensors of any size, or returns None.
 _CHANNELS_LAST = (0, 2, 3, 1)
@@ -347,7 +348,7 @@ def ms_deform_attn(
             return direct
     # A divisor of the batch stays one when vmap makes the batch larger.
     # torch.jit.trace would write the batch of its example down.
-    step = im2col_step if torch.jit.is_tracing() else torch.sym_min(im2col_step, value.shape[0])
+    step = im2col_step if _tracing() else torch.sym_min(im2col_step, value.shape[0])
     found: Tensor = MS_DEFORM_ATTN(
         value, value_spatial_shapes, value_level_start_index, sampling_locations, attention_weights, step
     )
