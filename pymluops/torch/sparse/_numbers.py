@@ -17,16 +17,18 @@ __all__ = ["sizes", "whole"]
 
 def _read(value: Any) -> Any:
     """Return the integer that a value is, or None. Whole floats count, bools do not."""
-    if isinstance(value, (int, torch.SymInt)) and not isinstance(value, bool):
+    if isinstance(value, bool):
+        return None
+    if isinstance(value, (int, torch.SymInt)):
         return value
     if isinstance(value, Tensor):
-        value = value.item() if value.numel() == 1 else None
-    elif isinstance(value, (np.ndarray, np.generic)):
-        value = value.item() if value.size == 1 else None
+        return _read(value.item()) if value.numel() == 1 else None
+    if isinstance(value, (np.ndarray, np.generic)):
+        return _read(value.item()) if value.size == 1 else None
     if isinstance(value, float):
         return int(value) if value.is_integer() else None
     try:
-        return None if isinstance(value, bool) else operator.index(value)
+        return operator.index(value)
     except TypeError:
         return None
 
