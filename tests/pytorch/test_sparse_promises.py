@@ -78,6 +78,31 @@ def test_a_key_of_other_or_changed_places_is_refused(inference: bool) -> None:
             convolution(x)
 
 
+@pytest.mark.parametrize("inference", [False, True])
+def test_keys_under_a_mode_that_watches(inference: bool) -> None:
+    from torch.utils._python_dispatch import TorchDispatchMode
+
+    class Watch(TorchDispatchMode):
+        def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+            return func(*args, **(kwargs or {}))
+
+    convolution = layer("SubMConv3d")
+    with torch.inference_mode(inference), Watch():
+        x = convolution(scene())
+        assert convolution(x).find_indice_pair("k") is x.find_indice_pair("k")
+        if not inference:
+            x.indices[0, 3] = 3
+            with pytest.raises(ValueError, match="got other indices, or changed ones"):
+                convolution(x)
+
+
+def test_kept_pairs_are_a_sequence_as_in_mmcv() -> None:
+    kept = layer("SubMConv3d")(scene()).find_indice_pair("k")
+    assert len(kept) == 5
+    assert all(kept[i] is value for i, value in enumerate(kept))
+    assert kept[-1] == [4, 4, 4]
+
+
 @pytest.mark.parametrize(("kernel", "told"), [((3, 1, 3), "kernel_size"), (3, None)])
 def test_an_inverse_layer_needs_its_kernel(kernel: Any, told: str | None) -> None:
     down, up = layer("SparseConv3d", 3, 2, 1), sparse.SparseInverseConv3d(1, 1, kernel, indice_key="k")
@@ -139,7 +164,13 @@ CONSUMERS = {
 
 @pytest.mark.parametrize("consumer", CONSUMERS)
 @pytest.mark.parametrize("change", ["in place", "another tensor", "space", "batch"])
-def test_places_are_looked_at_again_after_a_change(consumer: str, change: str) -> None:
+@pytest.mark.parametrize("inference", [False, True])
+def test_places_are_looked_at_again_after_a_change(consumer: str, change: str, inference: bool) -> None:
+    with torch.inference_mode(inference):
+        _assert_looked_at_again(consumer, change)
+
+
+def _assert_looked_at_again(consumer: str, change: str) -> None:
     x = scene()
     CONSUMERS[consumer](x)
     if change == "in place":
@@ -158,7 +189,7 @@ def test_places_are_looked_at_again_after_a_change(consumer: str, change: str) -
 def test_places_that_int32_cannot_hold_are_refused(value: float) -> None:
     with pytest.raises(ValueError, match="at row 0"):
         sparse.SparseConvTensor(torch.ones(1, 1), torch.tensor([[0, 1, value, 3]]), [4] * 3, 1)
-    with pytest.raises(ValueError, match="at row 0"):
+    with pytest.raises(ValueError, match=r"^get_indice_pairs: indices: .* at row 0"):
         sparse.get_indice_pairs(torch.tensor([[0, 1, value, 3]]), 1, [4] * 3, 3, subm=True)
 
 
@@ -323,6 +354,13 @@ def test_an_operation_in_place_may_follow_a_pool() -> None:
         gradients.append(torch.autograd.grad(result.square().sum(), features)[0])
     assert torch.equal(*gradients)
     assert gradients[0].any()
+
+
+def test_an_infinite_gradient_reaches_the_largest_row_alone() -> None:
+    features = torch.tensor([[1.0], [2.0], [3.0]], requires_grad=True)
+    out = sparse.SparseMaxPool(3, 3, subm=True)(scene().replace_feature(features)).features
+    (found,) = torch.autograd.grad(out, features, torch.full_like(out, torch.inf))
+    assert found.flatten().tolist() == [0, 0, torch.inf]
 
 
 def test_the_gradient_of_a_pool_can_be_differentiated() -> None:

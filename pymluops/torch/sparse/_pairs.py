@@ -125,10 +125,11 @@ def get_indice_pairs(
     steps, pads = sizes(name, "stride", stride, ndim, 1), sizes(name, "padding", padding, ndim, 0)
     gaps, extra = sizes(name, "dilation", dilation, ndim, 1), sizes(name, "out_padding", out_padding, ndim, 0)
     batch = whole(name, "batch_size", batch_size, 0)
+    if indices.dtype != torch.int32:
+        indices = checked_places(name, indices, batch, space)
     if subm:
         pairs, num = _SUB_MANIFOLD(indices, batch, space, kernel, gaps)
-        given = indices if indices.dtype == torch.int32 else checked_places(indices, batch, space)
-        return given.contiguous(), pairs, num
+        return indices.contiguous(), pairs, num
     if transpose:
         out = get_deconv_output_size(space, kernel, steps, pads, gaps, extra)
     else:
@@ -140,9 +141,7 @@ def get_indice_pairs(
 
 def _find(indices: Tensor, geometry: _Geometry) -> tuple[Tensor, Tensor, Tensor]:
     follow_threads()
-    if indices.dtype != torch.int32:
-        indices = checked_places(indices, geometry.batch, geometry.space)
-    indices = indices.detach().contiguous()
+    indices = indices.contiguous()
     return _lifted(indices, geometry) if geometry.plain else _general(indices, geometry)
 
 

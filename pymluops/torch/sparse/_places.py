@@ -100,30 +100,32 @@ def _refuse_duplicates(function: str, places: Tensor) -> None:
         raise BadParamError(f"{function}: indices: expected each place once, got {found}")
 
 
-def _compute(indices: Tensor, batch: int, space: Sequence[int]) -> Tensor:
-    places = _checked("SparseConvTensor", indices, batch, space)
+def _compute(function: str, indices: Tensor, batch: int, space: Sequence[int]) -> Tensor:
+    places = _checked(function, indices, batch, space)
     return places.clone() if places.data_ptr() == indices.data_ptr() else places  # no result is an argument
 
 
-def _fake(indices: Tensor, batch: int, space: Sequence[int]) -> Tensor:
+def _fake(function: str, indices: Tensor, batch: int, space: Sequence[int]) -> Tensor:
     return torch.empty_like(indices, dtype=torch.int32, memory_format=torch.contiguous_format)
 
 
-_OPERATOR = register("sparse_places(Tensor indices, SymInt batch, SymInt[] space) -> Tensor", _compute, _fake)
+_OPERATOR = register(
+    "sparse_places(str function, Tensor indices, SymInt batch, SymInt[] space) -> Tensor", _compute, _fake
+)
 
 
-def checked_places(indices: Tensor, batch: int, space: Sequence[int]) -> Tensor:
+def checked_places(function: str, indices: Tensor, batch: int, space: Sequence[int]) -> Tensor:
     """Return places [L, 1 + ndim] as packed int32; such places come back themselves.
 
     Raises
     ------
     BadParamError
         If a number is not whole, or lies outside of the batches or the space; with `check_invariants`, if two rows
-        have the same place.
+        have the same place. The message begins with `function`.
     """
     if watched(indices):
-        return _OPERATOR(indices, batch, list(space))
-    return _checked("SparseConvTensor", indices, batch, space)
+        return _OPERATOR(function, indices, batch, list(space))
+    return _checked(function, indices, batch, space)
 
 
 def version_of(tensor: Tensor) -> int | None:
@@ -133,13 +135,15 @@ def version_of(tensor: Tensor) -> int | None:
 
 def snapshot(tensor: Tensor) -> Tensor:
     """Return a tensor whose changes will be noticed: a copy where PyTorch does not count them."""
-    return tensor.clone() if not compiling() and tensor.is_inference() else tensor
+    copied = not compiling() and tensor.is_inference() and not watched(tensor)
+    return tensor.clone() if copied else tensor
 
 
 def same_places(kept: Tensor, version: int | None, now: Tensor) -> bool:
     """Tell whether places are those that were kept when they had this version."""
-    if compiling() or watched(kept, now):
+    if compiling():
         return kept is now
     if version is not None and version != version_of(kept):
         return False
-    return kept is now or torch.equal(kept, now)
+    # Values are not compared where PyTorch watches: a trace would keep the answer, fake tensors have none.
+    return kept is now or (not watched(kept, now) and torch.equal(kept, now))

@@ -40,7 +40,7 @@ def _to_inputs(grad: Tensor, features: Tensor, pairs: Tensor, num: Tensor) -> Te
     out, found = _largest(features, pairs, num, grad.shape[0]), torch.zeros_like(features)
     for sources, targets in _blocks(pairs, num, features.shape[1]):
         chosen = features.index_select(0, sources) == out.index_select(0, targets)
-        found.index_add_(0, sources, grad.index_select(0, targets) * chosen)
+        found.index_add_(0, sources, torch.where(chosen, grad.index_select(0, targets), 0))
     return found
 
 
@@ -49,7 +49,7 @@ def _to_outputs(values: Tensor, features: Tensor, pairs: Tensor, num: Tensor, ro
     out, found = _largest(features, pairs, num, rows), values.new_zeros((rows, values.shape[1]))
     for sources, targets in _blocks(pairs, num, features.shape[1]):
         chosen = features.index_select(0, sources) == out.index_select(0, targets)
-        found.index_add_(0, targets, values.index_select(0, sources) * chosen)
+        found.index_add_(0, targets, torch.where(chosen, values.index_select(0, sources), 0))
     return found
 
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from torch import Tensor
 
-from pymluops.torch.sparse._dispatch import shapes_of
+from pymluops.torch.sparse._dispatch import compiling, shapes_of, watched
 from pymluops.torch.sparse._numbers import sizes, whole
 from pymluops.torch.sparse._places import check_invariants, checked_places, same_places, snapshot, version_of
 
@@ -27,7 +27,7 @@ class Window(NamedTuple):
     batch_size: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class IndiceData:
     """Pairs that an `indice_key` keeps, for later convolutions with the same key and for inverse ones.
 
@@ -43,8 +43,17 @@ class IndiceData:
     out_shape: list[int]
     versions: tuple[int | None, int | None]
 
+    def _values(self) -> tuple[Any, ...]:
+        return self.out_indices, self.indices, self.indice_pairs, self.indice_pair_num, self.spatial_shape
+
     def __iter__(self) -> Iterator[Any]:
-        return iter((self.out_indices, self.indices, self.indice_pairs, self.indice_pair_num, self.spatial_shape))
+        return iter(self._values())
+
+    def __len__(self) -> int:
+        return len(self._values())
+
+    def __getitem__(self, position: int) -> Any:
+        return self._values()[position]
 
     @classmethod
     def keep(
@@ -137,7 +146,9 @@ class SparseConvTensor:
         """
         known = self._checked
         now = version_of(self.indices), list(self.spatial_shape), self.batch_size, check_invariants.is_enabled()
-        if known is None or known[0] is not self.indices or known[1:] != now:
+        # In inference mode a change would not be noticed. Where PyTorch watches, a look makes another tensor.
+        uncounted = now[0] is None and not compiling() and not watched(self.indices)
+        if known is None or uncounted or known[0] is not self.indices or known[1:] != now:
             space = self.spatial_shape
             self.spatial_shape = sizes("SparseConvTensor", "spatial_shape", space, len(space), 1)
             self.batch_size = whole("SparseConvTensor", "batch_size", self.batch_size, 0)
@@ -145,7 +156,7 @@ class SparseConvTensor:
             if len(shape) != 2 or shape[1] != 1 + len(self.spatial_shape):
                 expected = f"[L, {1 + len(self.spatial_shape)}]"
                 raise ValueError(f"SparseConvTensor: indices: expected shape {expected}, got {shape}")
-            self.indices = checked_places(self.indices, self.batch_size, self.spatial_shape)
+            self.indices = checked_places("SparseConvTensor", self.indices, self.batch_size, self.spatial_shape)
             self._know()
         return self.indices
 
@@ -213,10 +224,13 @@ class SparseConvTensor:
         place = indices[:, 0].long()
         for axis, size in enumerate(self.spatial_shape):
             place = place * size + indices[:, axis + 1]
-        rows = self.features.new_zeros((self.batch_size * self.spatial_size, channels))
-        dense = rows.index_add(0, place, self.features)
-        dense = dense.view(self.batch_size, *self.spatial_shape, channels)
-        return dense.movedim(-1, 1).contiguous() if channels_first else dense
+        cells = self.batch_size * self.spatial_size
+        if not channels_first:
+            rows = self.features.new_zeros((cells, channels)).index_add_(0, place, self.features)
+            return rows.view(self.batch_size, *self.spatial_shape, channels)
+        # Added where they belong: a transposition afterwards takes longer than all the rest.
+        maps = self.features.new_zeros((channels, cells)).index_add_(1, place, self.features.t())
+        return maps.view(channels, self.batch_size, *self.spatial_shape).movedim(0, 1).contiguous()
 
     def __repr__(self) -> str:
         facts = f"{list(self.features.shape)} at places of {self.spatial_shape}, batch_size={self.batch_size}"
