@@ -214,6 +214,13 @@ class Operator:
         settings: SettingsDescriptor | tuple[SettingsDescriptor, ...] | None = None,
         device_results: bool = False,
     ) -> Any: ...
+    def shapes(
+        self,
+        types: tuple[int, ...],
+        shapes: tuple[tuple[int, ...], ...],
+        scalars: tuple[Any, ...],
+        empty: bool = False,
+    ) -> list[tuple[int, ...]]: ...
 
 class TensorCall:
     def __init__(

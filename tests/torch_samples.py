@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
 
-import pymluops.torch  # noqa: F401 - it registers the operators
+import pymluops.torch as ours
 
 OPERATORS = torch.ops.pymluops
 
@@ -61,6 +62,55 @@ def arguments(name: str, dtype: torch.dtype = torch.float32, batch: int = 2, see
     if name == "ms_deform_attn_forward":
         return value, shapes, starts, places, weights, 1
     return value, shapes, starts, places, weights, normal(batch, 4, 2, 3), 1
+
+
+#: Each function of the package as one of tensors alone.
+FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "tin_shift": lambda clip, shifts: ours.tin_shift(clip, shifts),
+    "tin_shift_as_mmcv": lambda clip, shifts: ours.tin_shift(clip, shifts, gradient="mmcv"),
+    "collect": lambda masks: ours.psa_mask(masks, "collect", (3, 2)),
+    "distribute": lambda masks: ours.psa_mask(masks, 1, (3, 2)),
+    "border_align": lambda features, boxes: ours.border_align(features, boxes, 3),
+    "three_interpolate": lambda features, near, weights: ours.three_interpolate(features, near, weights),
+    "three_nn": lambda target, source: ours.three_nn(target, source),
+    "ball_query": lambda points, centres: ours.ball_query(0.2, 1.5, 4, points, centres),
+    "ms_deform_attn": lambda value, sizes, starts, at, weights: ours.ms_deform_attn(value, sizes, starts, at, weights),
+}
+#: Which of their arguments have a gradient.
+DIFFERENTIABLE: dict[str, tuple[int, ...]] = dict.fromkeys(FUNCTIONS, (0,)) | {
+    "ms_deform_attn": (0, 3, 4),
+    "three_nn": (),
+    "ball_query": (),
+}
+
+
+def tensors(name: str, dtype: torch.dtype = torch.float32, batch: int = 2, seed: int = 0) -> tuple[torch.Tensor, ...]:
+    """Legal arguments of a function of `FUNCTIONS`, in its layout. The seed is in the sizes too."""
+    operator = {"collect": "psamask", "distribute": "psamask", "tin_shift_as_mmcv": "tin_shift"}.get(name, name)
+    operator = operator if operator == "ball_query" else f"{operator}_forward"
+    made = [one for one in arguments(operator, dtype, batch, seed) if isinstance(one, torch.Tensor)]
+    more = seed % 3
+    if operator == "psamask_forward":
+        made[0] = torch.cat([made[0], made[0][:, :more]], 1).permute(0, 3, 1, 2)  # one row more, or two
+    if operator == "border_align_forward":
+        made = [made[0].permute(0, 3, 1, 2), torch.cat([made[1], made[1][:, :more]], 1)]
+    if operator == "ball_query":
+        made = [made[1], made[0][:, more:]]
+    if operator == "tin_shift_forward":
+        made[0] = made[0][..., more:]
+    if operator == "three_nn_forward":
+        made[0] = torch.cat([made[0], made[0][:, :more]], 1)
+    if operator in ("three_interpolate_forward", "ms_deform_attn_forward"):  # more points, or queries
+        first = 1 if operator == "three_interpolate_forward" else 3
+        made[first:] = [torch.cat([one, one[:, :more]], 1) for one in made[first:]]
+    return tuple(one.contiguous() for one in made)
+
+
+def asking_for_gradients(name: str, made: tuple[torch.Tensor, ...]) -> tuple[torch.Tensor, ...]:
+    """Arguments of a function of `FUNCTIONS`, those that have a gradient asking for it."""
+    return tuple(
+        one.detach().clone().requires_grad_() if i in DIFFERENTIABLE[name] else one for i, one in enumerate(made)
+    )
 
 
 def with_gradient(name: str, made: tuple[Any, ...]) -> tuple[Any, ...]:

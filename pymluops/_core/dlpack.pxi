@@ -122,6 +122,7 @@ cdef extern from *:
 
 cdef extern from "Python.h":
     PyObject *PyErr_Occurred() noexcept
+    void PyErr_Clear() noexcept
     void PyErr_Fetch(PyObject **kind, PyObject **value, PyObject **trace) noexcept
     void PyErr_Restore(PyObject *kind, PyObject *value, PyObject *trace) noexcept
 

@@ -37,25 +37,34 @@ cdef class Guard(Schema):
         """Refuse an array whose view is there, if the schema does not allow it."""
         cdef TensorSpec *spec = &self.specs[i]
         cdef View *view = &call.views[i]
-        cdef int k
         if not self.allows(call, i, view.dtype):
             raise self.dtype_error(call, i, array)
-        if not self.match_shape(call, i):
-            raise self.problem(i, f"shape {self.expected_shape(call, i)}, got {shape_text(view)}")
-        for k in range(spec.positive_count):
-            if call.values[spec.positive[k]] == 0:
-                raise self.problem(i, f"shape {self.expected_shape(call, i)} with {self.symbols[spec.positive[k]]} > 0"
-                                      f", got {shape_text(view)}")
-        for k in range(spec.rule_count):
-            if not rule_holds(&spec.rules[k], call.values):
-                raise self.rule_error(call, i, k)
-        if view.count >= COUNT_LIMIT and self.too_large is not None and not spec.any_size:
-            raise self.size_error(i, f"{view.count} in shape {shape_text(view)}")
+        self.check_shape(call, i, False)
         if not view.packed:
             raise self.problem(i, f"a C-contiguous array, got strides {strides_text(view)} for shape "
                                   f"{shape_text(view)}{self.hint(call, i, array, 'contiguous')}")
         if spec.output and (view.readonly or view.copied):
             raise self.problem(i, "a writable array, got " + ("a read-only one" if view.readonly else "a copy"))
+        return 0
+
+    @cython.final
+    cdef inline int check_shape(self, Call *call, int i, bint empty) except -1:
+        """Refuse a shape that the schema does not allow; dims of 0 pass if `empty`."""
+        cdef TensorSpec *spec = &self.specs[i]
+        cdef View *view = &call.views[i]
+        cdef int k
+        if not self.match_shape(call, i):
+            raise self.problem(i, f"shape {self.expected_shape(call, i)}, got {shape_text(view)}")
+        if not empty:
+            for k in range(spec.positive_count):
+                if call.values[spec.positive[k]] == 0:
+                    raise self.problem(i, f"shape {self.expected_shape(call, i)} with "
+                                          f"{self.symbols[spec.positive[k]]} > 0, got {shape_text(view)}")
+        for k in range(spec.rule_count):
+            if not rule_holds(&spec.rules[k], call.values):
+                raise self.rule_error(call, i, k)
+        if view.count >= COUNT_LIMIT and self.too_large is not None and not spec.any_size:
+            raise self.size_error(i, f"{view.count} in shape {shape_text(view)}")
         return 0
 
     @cython.final

@@ -85,6 +85,34 @@ cdef class Operator(Guard):
             if memory != small:
                 free(memory)
 
+    def shapes(self, tuple types not None, tuple shapes not None, tuple scalars not None, bint empty=False):
+        # Checks a call by the types and shapes of its inputs and by its scalars, and returns the shape of each output.
+        # A tensor without elements passes, whatever the C function does with it, if `empty`.
+        cdef Call call
+        cdef int64_t small[SMALL_CALL]
+        cdef int64_t dims[MAX_DIMS]
+        cdef int64_t count
+        cdef int i, axis
+        cdef View *view
+        cdef void *memory = self.begin(&call, small)
+        try:
+            self.read_scalars(&call, scalars)
+            for i in range(self.tensor_count - self.output_count):
+                view = &call.views[i]
+                view.dtype, view.ndim, view.count, view.shape = types[i], min(len(shapes[i]), MAX_DIMS), 1, view.dims
+                for axis in range(view.ndim):
+                    view.dims[axis] = shapes[i][axis]
+                    view.count = saturated_product(view.count, view.dims[axis])
+                self.check_shape(&call, i, empty)
+            found = []
+            for i in range(self.tensor_count - self.output_count, self.tensor_count):
+                self.made_array(&call, i, dims, &count)
+                found.append(dims_tuple(dims, self.specs[i].ndim))
+            return found
+        finally:
+            if memory != small:
+                free(memory)
+
     cdef void *begin(self, Call *call, int64_t *small) except NULL:
         """Return the memory of a call, `small` if that is enough, with nothing in it but the places of its parts."""
         cdef void *memory = small

@@ -226,8 +226,9 @@ cdef class TensorCall:
         call.resident[i], call.absent[i] = callee.specs[i].on_host, False
         if tensor.requires_grad or tensor.is_neg():
             return False
-        if exchange.table.borrow(<void *>tensor, &borrowed) != 0:
-            exchange_failed()
+        if exchange.table.borrow(<void *>tensor, &borrowed) != 0:  # a tensor without memory, such as one on meta
+            PyErr_Clear()
+            return False
         if borrowed.ndim != callee.specs[i].ndim or borrowed.ndim < 1 or borrowed.strides == NULL:
             return False
         ordered = borrowed

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Sequence
-from typing import Any, cast
+from typing import Any
 
 import torch
 from torch import Tensor
 
+from pymluops import _arguments
+from pymluops.torch import _formulas
+from pymluops.torch._modes import exporting_to_onnx, is_overridden, override, sizes, traced_only
 from pymluops.torch._operators import (
     BALL_QUERY,
     BORDER_ALIGN,
@@ -20,21 +22,35 @@ from pymluops.torch._operators import (
     TIN_SHIFT_AS_MMCV,
 )
 
-__all__ = ["ball_query", "border_align", "ms_deform_attn", "psa_mask", "three_interpolate", "three_nn", "tin_shift"]
+__all__ = [
+    "ball_query",
+    "border_align",
+    "mask_sizes",
+    "ms_deform_attn",
+    "psa_mask",
+    "three_interpolate",
+    "three_nn",
+    "tin_shift",
+]
 
-_PSA_TYPES = {"collect": 0, "distribute": 1, 0: 0, 1: 1}
+_PSA_TYPES = {"collect": 0, "distribute": 1}
+_BALL_NAMES = _arguments.Names("ball_query", "mluOpBallQuery")
+_PSA_NAMES = _arguments.Names("psa_mask", "mluOpPsamaskForward")
 
 _compiling = torch.compiler.is_compiling
-_tracing: Any = cast("Any", torch.jit).is_tracing
 # Small tensors go to the library at once, which has other layouts: each of these calls does what the rest of its
 # function does for tensors of any size, or returns None.
 _CHANNELS_LAST = (0, 2, 3, 1)
+_tin_shift: Any = TIN_SHIFT.direct()
 _psa_mask: Any = PSA_MASK.direct({"x": _CHANNELS_LAST}, {"out": "N H*W H W"})
 _border_align: Any = BORDER_ALIGN.direct({"input": _CHANNELS_LAST, "out": (0, 3, 1, 2)}, {"argmax_idx": None})
 _ms_deform_attn: Any = MS_DEFORM_ATTN.direct(shapes={"out": "B Q M*C"})
+_three_interpolate: Any = THREE_INTERPOLATE.direct()
 _three_nn: Any = THREE_NN.direct(roots=("dist2",))
+_ball_query: Any = BALL_QUERY.direct()
 
 
+@traced_only("tin_shift_forward")
 def tin_shift(input: Tensor, shift: Tensor, *, gradient: str = "true") -> Tensor:
     """Shift groups of channels along time.
 
@@ -72,9 +88,18 @@ def tin_shift(input: Tensor, shift: Tensor, *, gradient: str = "true") -> Tensor
     """
     if gradient not in ("true", "mmcv"):
         raise ValueError(f"tin_shift: gradient: expected 'true' or 'mmcv', got {gradient!r}")
-    return (TIN_SHIFT if gradient == "true" else TIN_SHIFT_AS_MMCV)(input, shift)
+    if not _compiling():
+        found = _tin_shift(input, shift)
+        if found is not None:
+            return found
+        if is_overridden((input, shift)):
+            return override(tin_shift, (input, shift), input, shift, gradient=gradient)
+    if exporting_to_onnx():
+        return _formulas.tin_shift(input, shift)
+    return (TIN_SHIFT if gradient == "true" else TIN_SHIFT_AS_MMCV).through_torch(input, shift)
 
 
+@traced_only("psamask_forward")
 def psa_mask(input: Tensor, psa_type: int | str, mask_size: int | Sequence[int]) -> Tensor:
     """Spread the mask of every position over the whole feature map.
 
@@ -110,22 +135,50 @@ def psa_mask(input: Tensor, psa_type: int | str, mask_size: int | Sequence[int])
     >>> pymluops.torch.psa_mask(x, 0, (1, 3))[0, :, 0].tolist()
     [[2.0, 4.0], [3.0, 5.0]]
     """
-    several: Any = mask_size  # an integer of NumPy or a tensor without dims is one size, too
-    h_mask, w_mask = several if hasattr(several, "__len__") and getattr(several, "ndim", 1) != 0 else (several, several)
-    h_mask, w_mask = operator.index(h_mask), operator.index(w_mask)
-    assert psa_type in _PSA_TYPES, f"psa_mask: psa_type: expected 0 (collect) or 1 (distribute), got {psa_type!r}"
+    distribute = _is_distribute(psa_type)
+    if type(mask_size) is int and mask_size > 0:
+        h_mask = w_mask = mask_size
+    else:
+        h_mask, w_mask = mask_sizes(mask_size)
+    # What the library lets targets collect, with channels last, is what positions distribute with channels first.
     if not _compiling():
-        found = _psa_mask(input, 1 - _PSA_TYPES[psa_type], h_mask, w_mask)
+        found = _psa_mask(input, 1 - distribute, h_mask, w_mask)
         if found is not None:
             return found
+        if is_overridden((input,)):
+            return override(psa_mask, (input,), input, psa_type, mask_size)
     assert input.ndim == 4, f"psa_mask: input: expected 4 dims, got {input.ndim}"
-    batch, channels, height, width = input.shape
-    assert channels == h_mask * w_mask, f"psa_mask: input: expected {h_mask * w_mask} channels, got {channels}"
-    # What the library lets targets collect, with channels last, is what positions distribute with channels first.
-    spread = PSA_MASK(input.permute(0, 2, 3, 1).contiguous(), 1 - _PSA_TYPES[psa_type], h_mask, w_mask)
+    batch, _, height, width = input.shape
+    given = sizes(input)[1]
+    assert given == h_mask * w_mask, f"psa_mask: input: expected {h_mask * w_mask} channels, got {given}"
+    if exporting_to_onnx():
+        return _formulas.psa_mask(input, bool(distribute), h_mask, w_mask)
+    spread = PSA_MASK.through_torch(input.permute(0, 2, 3, 1).contiguous(), 1 - distribute, h_mask, w_mask)
     return spread.view(batch, height * width, height, width)
 
 
+def _is_distribute(psa_type: Any) -> int:
+    """Return 1 for the type "distribute" and 0 for "collect"."""
+    found: Any = _PSA_TYPES.get(psa_type) if isinstance(psa_type, str) else psa_type
+    if type(found) is not int and _arguments.is_integer(found):
+        found = int(found)
+    fits = type(found) is int and found in (0, 1)
+    assert fits, f"psa_mask: psa_type: expected 0 (collect) or 1 (distribute), got {psa_type!r}"
+    return found
+
+
+def mask_sizes(mask_size: Any) -> tuple[int, int]:
+    """Return the height and the width of masks: one integer for both or two, of Python, NumPy or a tensor."""
+    if _compiling():  # integers may be symbols
+        if isinstance(mask_size, int):
+            return mask_size, mask_size
+        if isinstance(mask_size, (tuple, list)) and len(mask_size) == 2:
+            return mask_size[0], mask_size[1]
+    height, width = _arguments.integers(_PSA_NAMES, "mask_size", mask_size, 2, 1)
+    return height, width
+
+
+@traced_only("border_align_forward")
 def border_align(input: Tensor, boxes: Tensor, pool_size: int) -> Tensor:
     """Take the largest of ``pool_size + 1`` samples along each border of each box.
 
@@ -164,14 +217,19 @@ def border_align(input: Tensor, boxes: Tensor, pool_size: int) -> Tensor:
         found = _border_align(input, boxes, pool_size)
         if found is not None:
             return found
-    fits = boxes.ndim == 3 and boxes.shape[2] == 4
-    assert fits, f"border_align: boxes: expected [N, K, 4], got {[*boxes.shape]}"
-    fits = input.ndim == 4 and input.shape[1] % 4 == 0
-    assert fits, f"border_align: input: expected [N, 4*C, H, W], got {[*input.shape]}"
-    largest, _ = BORDER_ALIGN(input.permute(0, 2, 3, 1).contiguous(), boxes, pool_size)
+        if is_overridden((input, boxes)):
+            return override(border_align, (input, boxes), input, boxes, pool_size)
+    shape, map_shape = sizes(boxes), sizes(input)
+    assert [*shape][2:] == [4], f"border_align: boxes: expected [N, K, 4], got {[*shape]}"
+    fits = len(map_shape) == 4 and map_shape[1] % 4 == 0
+    assert fits, f"border_align: input: expected [N, 4*C, H, W], got {[*map_shape]}"
+    if exporting_to_onnx():
+        return _formulas.border_align(input, boxes, pool_size)
+    largest, _ = BORDER_ALIGN.through_torch(input.permute(0, 2, 3, 1).contiguous(), boxes, pool_size)
     return largest.permute(0, 3, 1, 2).contiguous()
 
 
+@traced_only("three_interpolate_forward")
 def three_interpolate(features: Tensor, indices: Tensor, weight: Tensor) -> Tensor:
     """Interpolate features at n points as weighted sums over three of m points each.
 
@@ -208,9 +266,18 @@ def three_interpolate(features: Tensor, indices: Tensor, weight: Tensor) -> Tens
     >>> pymluops.torch.three_interpolate(features, indices, weight).item()
     20.0
     """
-    return THREE_INTERPOLATE(features, indices, weight)
+    if not _compiling():
+        found = _three_interpolate(features, indices, weight)
+        if found is not None:
+            return found
+        if is_overridden((features, indices, weight)):
+            return override(three_interpolate, (features, indices, weight), features, indices, weight)
+    if exporting_to_onnx():
+        return _formulas.three_interpolate(features, indices, weight)
+    return THREE_INTERPOLATE.through_torch(features, indices, weight)
 
 
+@traced_only("three_nn_forward")
 def three_nn(target: Tensor, source: Tensor) -> tuple[Tensor, Tensor]:
     """Find the three nearest source points of each target point.
 
@@ -247,11 +314,16 @@ def three_nn(target: Tensor, source: Tensor) -> tuple[Tensor, Tensor]:
         found = _three_nn(target, source)
         if found is not None:
             return found
-    dist2, idx = THREE_NN(target, source)
+        if is_overridden((target, source)):
+            return override(three_nn, (target, source), target, source)
+    if exporting_to_onnx():
+        return _formulas.three_nn(target, source)
+    dist2, idx = THREE_NN.through_torch(target, source)
     # Roots of float32 that torch computes itself may be off by one place.
     return torch.sqrt(dist2.double()).to(dist2.dtype), idx
 
 
+@traced_only("ball_query")
 def ball_query(min_radius: float, max_radius: float, sample_num: int, xyz: Tensor, center_xyz: Tensor) -> Tensor:
     """Find the first points that lie in a shell around each centre.
 
@@ -289,10 +361,26 @@ def ball_query(min_radius: float, max_radius: float, sample_num: int, xyz: Tenso
     >>> pymluops.torch.ball_query(0, 2, 3, points, torch.zeros(1, 1, 3)).tolist()
     [[[1, 2, 1]]]
     """
+    if type(min_radius) is not float or type(max_radius) is not float:
+        min_radius, max_radius = _radius("min_radius", min_radius), _radius("max_radius", max_radius)
     assert min_radius < max_radius, f"ball_query: expected min_radius < max_radius, got {min_radius} and {max_radius}"
-    return BALL_QUERY(center_xyz, xyz, min_radius, max_radius, sample_num)
+    if not _compiling():
+        found = _ball_query(center_xyz, xyz, min_radius, max_radius, sample_num)
+        if found is not None:
+            return found
+        if is_overridden((xyz, center_xyz)):
+            return override(ball_query, (xyz, center_xyz), min_radius, max_radius, sample_num, xyz, center_xyz)
+    if exporting_to_onnx():
+        return _formulas.ball_query(min_radius, max_radius, sample_num, xyz, center_xyz)
+    return BALL_QUERY.through_torch(center_xyz, xyz, min_radius, max_radius, sample_num)
 
 
+def _radius(name: str, radius: Any) -> Any:
+    """Return a radius as Python's number, but one that stands for others, to a compiler."""
+    return radius if isinstance(radius, (torch.SymInt, torch.SymFloat)) else _arguments.real(_BALL_NAMES, name, radius)
+
+
+@traced_only("ms_deform_attn_forward")
 def ms_deform_attn(
     value: Tensor,
     value_spatial_shapes: Tensor,
@@ -340,16 +428,14 @@ def ms_deform_attn(
     >>> pymluops.torch.ms_deform_attn(value, shapes, starts, places, weights).item()
     2.5
     """
+    tensors = value, value_spatial_shapes, value_level_start_index, sampling_locations, attention_weights
     if not _compiling():
-        direct = _ms_deform_attn(
-            value, value_spatial_shapes, value_level_start_index, sampling_locations, attention_weights, im2col_step
-        )
+        direct = _ms_deform_attn(*tensors, im2col_step)
         if direct is not None:
             return direct
-    # A divisor of the batch stays one when vmap makes the batch larger.
-    # torch.jit.trace would write the batch of its example down.
-    step = im2col_step if _tracing() else torch.sym_min(im2col_step, value.shape[0])
-    found: Tensor = MS_DEFORM_ATTN(
-        value, value_spatial_shapes, value_level_start_index, sampling_locations, attention_weights, step
-    )
+        if is_overridden(tensors):
+            return override(ms_deform_attn, tensors, *tensors, im2col_step)
+    if exporting_to_onnx():
+        return _formulas.ms_deform_attn(*tensors)
+    found: Tensor = MS_DEFORM_ATTN.through_torch(*tensors, im2col_step)
     return found.flatten(2)

@@ -8,18 +8,19 @@ operator that computes its gradient, by the names of their arguments.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, NoReturn
 
 import torch
 
-from pymluops import library
+from pymluops import _arguments, library
 from pymluops._core import Handle, Operator, TensorCall
 from pymluops._torch_threads import thread_follower
 from pymluops.enums import DataType
 from pymluops.errors import BadParamError
 from pymluops.ops._double import allowed_types, double_of, is_floating
-from pymluops.torch._shapes import match, read_shape, shape_of
+from pymluops.torch._gradients import connect_gradient, in_forward_mode
+from pymluops.torch._shapes import are_known, match, read_shape, shape_of
 
 __all__ = ["NAMESPACE", "TorchOperator", "follow_threads"]
 
@@ -31,15 +32,16 @@ _LIBRARY = torch.library.Library(NAMESPACE, "FRAGMENT")
 follow_threads = thread_follower()
 
 _state: Any = torch._C
-_transforms = _state._functorch.peek_interpreter_stack
 _compiling = torch.compiler.is_compiling
+_tracing = _state._get_tracing_state
 #: What they return is true if something watches, transforms or casts calls now.
 _WATCHERS = (
     _state._len_torch_dispatch_stack,
     _state._is_torch_function_mode_enabled,
-    _transforms,
+    _state._functorch.peek_interpreter_stack,
     _state._is_any_autocast_enabled,
-    _state._get_tracing_state,
+    _tracing,
+    in_forward_mode,
 )
 
 
@@ -59,6 +61,8 @@ class TorchOperator:
         Indices are looked at before anything is computed.
     autocast : bool
         Under autocast, floating arguments are cast to float32.
+    divides : str
+        The scalar that has to divide the batch or be at least as large. vmap makes batches larger.
 
     Attributes
     ----------
@@ -67,7 +71,9 @@ class TorchOperator:
         The name with its namespace.
     """
 
-    def __init__(self, operator: Operator, name: str = "", *, validate: bool = False, autocast: bool = True) -> None:
+    def __init__(
+        self, operator: Operator, name: str = "", *, validate: bool = False, autocast: bool = True, divides: str = ""
+    ) -> None:
         self.operator = operator
         self.qualname = f"{NAMESPACE}::{name or operator.name}"
         self.inputs = tuple(tensor for tensor in operator.tensors if not tensor.output)
@@ -81,19 +87,19 @@ class TorchOperator:
         self._native = _native_types(operator)
         self._double: Operator | None = None
         self._gradient_of = ""  # the input that is a gradient: where it is empty, results are zeros
-        self._function: Any = None  # the gradient for transforms of torch.func
-        self._validate = validate
+        self._connected = False
+        self._validate, self._autocast, self._divides = validate, autocast, divides
         self._missing = (None,) * len(self.outputs)
         self._direct = self.direct()
-        self._register(name or operator.name, autocast)
+        self._register(name or operator.name)
 
-    def _register(self, name: str, autocast: bool) -> None:
+    def _register(self, name: str) -> None:
         torch.library.define(self.qualname, self._schema(), lib=_LIBRARY, tags=torch.Tag.pt2_compliant_tag)
         torch.library.impl(self.qualname, "CPU", self._compute, lib=_LIBRARY)
         torch.library.impl(self.qualname, "PrivateUse1", self._compute_on_mlu, lib=_LIBRARY)
         torch.library.register_fake(self.qualname, self._fake, lib=_LIBRARY)
         torch.library.register_vmap(self.qualname, self._vmap, lib=_LIBRARY)
-        if autocast:
+        if self._autocast:
             torch.library.register_autocast(self.qualname, "cpu", torch.float32, lib=_LIBRARY)
         self.overload: Callable[..., Any] = getattr(getattr(torch.ops, NAMESPACE), name).default
 
@@ -108,14 +114,28 @@ class TorchOperator:
 
     def __call__(self, *arguments: Any) -> Any:
         """Call it: tensors, then scalars. The library is called directly where torch's dispatcher adds nothing."""
+        found = None if _compiling() else self._direct(*arguments)
+        return self.through_torch(*arguments) if found is None else found
+
+    def through_torch(self, *arguments: Any) -> Any:
+        """Call it by torch's dispatcher."""
         if _compiling():
             return self.overload(*arguments)
-        found = self._direct(*arguments)
-        if found is not None:
-            return found
-        if self._function is not None and _transforms() is not None:
-            return self._function.apply(*arguments)
-        return self.overload(*arguments)
+        count = len(self.inputs)
+        return self.overload(*arguments[:count], *map(self._scalar, range(len(self.scalars)), arguments[count:]))
+
+    def _scalar(self, i: int, value: Any) -> Any:
+        """Return a scalar as torch takes it: what NumPy and tensors have as numbers too."""
+        scalar, kind = self.operator.scalars[i], self.operator.scalar_types[i]
+        if type(value) is int or isinstance(value, (torch.SymInt, torch.SymFloat)) or kind == "bool":
+            return value
+        if isinstance(value, torch.Tensor) and _tracing() is not None:  # a size, to torch.jit.trace
+            return value
+        if kind == "float":
+            return _arguments.real(self.operator, scalar.name, value)
+        least = 1 if scalar.minimum is None else int(scalar.minimum)
+        most = _arguments.INT32_MAX if scalar.maximum is None else int(scalar.maximum)
+        return _arguments.integer(self.operator, scalar.name, value, least, most)
 
     def direct(
         self,
@@ -139,14 +159,10 @@ class TorchOperator:
     def _run(self, handle: Handle | None, arguments: tuple[Any, ...]) -> Any:
         tensors, scalars = arguments[: len(self.inputs)], arguments[len(self.inputs) :]
         given = self._floating_dtype(tensors)
-        empty = self._empty_results(tensors, arguments)
+        operator, used = self._operator_for(given)
+        empty = self._empty_shapes(operator, used, arguments)
         if empty is not None:
-            return empty
-        operator, used = self.operator, given
-        if given == torch.float64:
-            operator = self._double = self._double or double_of(self.operator)
-        elif given is not None and given not in self._native:
-            used = torch.float32
+            return self._made(tensors, empty, torch.Tensor.new_zeros)
         ready = [self._prepared(i, tensor, used) for i, tensor in enumerate(tensors)]
         results = operator(handle, (*ready, *self._missing), scalars, self._validate)
         if used == given:
@@ -155,8 +171,15 @@ class TorchOperator:
         made: Any = tuple(result.to(given) if result.is_floating_point() else result for result in results)
         return made if len(made) > 1 else made[0]
 
+    def _operator_for(self, given: torch.dtype | None) -> tuple[Operator, torch.dtype | None]:
+        """Return the operator that computes arguments of a type, and the type in which it does."""
+        if given == torch.float64:
+            self._double = self._double or double_of(self.operator)
+            return self._double, given
+        return self.operator, given if given is None or given in self._native else torch.float32
+
     def _floating_dtype(self, tensors: Sequence[torch.Tensor]) -> torch.dtype | None:
-        """Return the one type of the floating arguments."""
+        """Return the one type of the floating arguments, and refuse other types of all arguments."""
         dtypes = [tensors[i].dtype for i in self._floating]
         for i, dtype in zip(self._floating, dtypes, strict=True):
             if dtype not in (torch.float32, torch.float16, torch.bfloat16, torch.float64):
@@ -164,6 +187,9 @@ class TorchOperator:
             if dtype != dtypes[0]:
                 first = self.inputs[self._floating[0]].name
                 raise self._refusal(i, f"dtype {_text(dtypes[0])} like {first}", dtype)
+        for i, tensor in enumerate(tensors):
+            if i not in self._floating and tensor.dtype not in (torch.int32, torch.int64):
+                raise self._refusal(i, "dtype int32 or int64", tensor.dtype)
         return dtypes[0] if dtypes else None
 
     def _refusal(self, i: int, expected: str, got: object) -> BadParamError:
@@ -173,27 +199,34 @@ class TorchOperator:
     def _prepared(self, i: int, tensor: torch.Tensor, dtype: torch.dtype | None) -> torch.Tensor:
         """Return an argument in the type that the library computes in, contiguous."""
         if i not in self._floating and tensor.dtype != torch.int32:
-            if tensor.dtype != torch.int64:
-                raise self._refusal(i, "dtype int32 or int64", tensor.dtype)
             narrow = tensor.to(torch.int32)
             if not torch.equal(narrow.to(torch.int64), tensor):
                 raise self._refusal(i, "values that int32 can hold", "larger ones")
             return narrow.contiguous()
         return (tensor.to(dtype) if i in self._floating else tensor).detach().contiguous()
 
-    def _empty_results(self, tensors: Sequence[torch.Tensor], arguments: tuple[Any, ...]) -> Any:
-        """Return the results where there is nothing to compute, which the library refuses, or None."""
-        if all(tensor.numel() != 0 for tensor in tensors):
-            return None
-        shapes = self._result_shapes(arguments)
-        nothing_flows = any(
-            tensor.numel() == 0 for tensor, of in zip(tensors, self.inputs, strict=True) if of.name == self._gradient_of
-        )
-        if nothing_flows or all(0 in shape for shape in shapes):
-            return self._made(tensors, shapes, torch.Tensor.new_zeros)
-        return None
-
     # -- Without values ------------------------------------------------------------------------------------------------
+
+    def _shapes_of(
+        self, operator: Operator, used: torch.dtype | None, arguments: Sequence[Any], empty: bool = False
+    ) -> list[Any]:
+        """Let the library's own checks look at sizes and scalars, and return the shapes of the results."""
+        count = len(self.inputs)
+        kind = _DATA_TYPES.get(used, DataType.FLOAT)
+        types = tuple(kind if i in self._floating else DataType.INT32 for i in range(count))
+        shapes = tuple(tuple(tensor.shape) for tensor in arguments[:count])
+        return operator.shapes(types, shapes, tuple(arguments[count:]), empty)
+
+    def _empty_shapes(self, operator: Operator, used: torch.dtype | None, arguments: Sequence[Any]) -> list[Any] | None:
+        """Return the shapes of the results where there is nothing to compute, which the library refuses, or None."""
+        sizes = [tensor.numel() for tensor in arguments[: len(self.inputs)]]
+        if all(sizes):
+            return None
+        shapes = self._shapes_of(operator, used, arguments, True)
+        nothing_flows = any(
+            not size and of.name == self._gradient_of for size, of in zip(sizes, self.inputs, strict=True)
+        )
+        return shapes if nothing_flows or all(0 in shape for shape in shapes) else None
 
     def symbols(self, arguments: Sequence[Any]) -> dict[str, Any]:
         """Return the values of the symbols of a call, and those of its scalars under their names."""
@@ -202,11 +235,27 @@ class TorchOperator:
             match(f"{self.operator.name}: {of.name}", tensor.shape, self._shapes[of.name], values)
         return values
 
-    def _result_shapes(self, arguments: Sequence[Any]) -> list[list[Any]]:
-        values = self.symbols(arguments)
-        return [shape_of(self._shapes[tensor.name], values) for tensor in self.outputs]
+    def _result_shapes(self, given: torch.dtype | None, arguments: Sequence[Any]) -> list[Any]:
+        """Return the shapes of the results of a call, or refuse it as the library would."""
+        if not are_known(arguments):
+            values = self.symbols(arguments)
+            return [shape_of(self._shapes[tensor.name], values) for tensor in self.outputs]
+        operator, used = self._operator_for(given)
+        empty = self._empty_shapes(operator, used, arguments)
+        if empty is not None:
+            return empty
+        if self._divides:
+            self._check_divisor(arguments[0].shape[0], arguments[len(self.inputs) + self.scalars.index(self._divides)])
+        return self._shapes_of(operator, used, arguments)
 
-    def _made(self, tensors: Sequence[torch.Tensor], shapes: Sequence[list[Any]], make: Callable[..., Any]) -> Any:
+    def _check_divisor(self, batch: int, step: int) -> None:
+        """Refuse what the library refuses beyond its description, in its words."""
+        if step < 1 or (step < batch and batch % step):
+            expected = f"positive, and a divisor of B={batch} or more than it"
+            text = f"{self.operator.function}: {self._divides}: expected {expected}, got {step}"
+            raise BadParamError(text, function=self.operator.function)
+
+    def _made(self, tensors: Sequence[torch.Tensor], shapes: Sequence[Any], make: Callable[..., Any]) -> Any:
         like = tensors[self._floating[0]] if self._floating else tensors[0]
         made = [
             make(like, shape, dtype=like.dtype if self._kinds[of.name] else torch.int32)
@@ -216,8 +265,11 @@ class TorchOperator:
 
     def _fake(self, *arguments: Any) -> Any:
         tensors = arguments[: len(self.inputs)]
-        self._floating_dtype(tensors)
-        return self._made(tensors, self._result_shapes(arguments), torch.Tensor.new_empty)
+        for i, tensor in enumerate(tensors):
+            if tensor.device.type != tensors[0].device.type:
+                raise self._refusal(i, f"a tensor on {tensors[0].device}, like {self.inputs[0].name}", tensor.device)
+        shapes = self._result_shapes(self._floating_dtype(tensors), arguments)
+        return self._made(tensors, shapes, torch.Tensor.new_empty)
 
     def _vmap(self, info: Any, in_dims: tuple[int | None, ...], *arguments: Any) -> Any:
         """Fold the mapped dim into the batch, which the first dim of most arrays is."""
@@ -225,6 +277,8 @@ class TorchOperator:
         folded: list[Any] = []
         for i, argument in enumerate(arguments):
             if i >= len(self.inputs):
+                if self.scalars[i - len(self.inputs)] == self._divides:  # a divisor of the batch stays one
+                    argument = torch.sym_min(argument, folded[0].shape[0] // max(info.batch_size, 1))
                 folded.append(argument)
                 continue
             if self._shapes[self.inputs[i].name][0].symbol != batch:
@@ -251,6 +305,8 @@ class TorchOperator:
         given: str,
         of: Mapping[str, str],
         change: Mapping[str, Callable[[torch.Tensor], torch.Tensor]] | None = None,
+        *,
+        linear: Collection[str] = (),
     ) -> None:
         """Let another operator compute the gradient of this one.
 
@@ -266,8 +322,11 @@ class TorchOperator:
             For each input of this operator that has a gradient, the result of `by` that is it.
         change : mapping of str to function, optional
             What is done to an input before `by` gets it.
+        linear : collection of str
+            The inputs that this operator is linear in, the others being what they are: those which forward mode can
+            differentiate with respect to.
         """
-        if by._function is None:  # else `by` is the forward direction, and this the gradient
+        if not by._connected:  # else `by` is the forward direction, and this the gradient
             by._gradient_of = given
         names = [tensor.name for tensor in self.inputs]
         made = [tensor.name for tensor in self.outputs]
@@ -289,7 +348,9 @@ class TorchOperator:
                 values[name if name in values else symbol] for name, symbol in zip(by.scalars, by._symbols, strict=True)
             ]
 
-        def backward(ctx: Any, grad: torch.Tensor, *_: Any) -> Any:
+        def backward(ctx: Any, grad: torch.Tensor | None, *_: Any) -> Any:
+            if grad is None:
+                return (None,) * (len(names) + len(self.scalars))
             saved = dict(zip(kept, ctx.saved_tensors, strict=True))
             for name, function in (change or {}).items():
                 saved[name] = function(saved[name])
@@ -300,15 +361,30 @@ class TorchOperator:
                 for i in range(len(names) + len(self.scalars))
             )
 
-        self._connect(setup, backward)
+        def jvp(ctx: Any, *tangents: Any) -> Any:
+            total: Any = None
+            for i in places:  # as in a backward pass, the other inputs count as constants
+                if tangents[i] is None:
+                    continue
+                if names[i] not in linear:
+                    raise NotImplementedError(
+                        f"{self.qualname}: there is no forward-mode derivative with respect to {names[i]}; take "
+                        "reverse mode, such as backward(), torch.func.vjp or jacrev"
+                    )
+                tensors = [*ctx.saved_tensors[:i], tangents[i], *ctx.saved_tensors[i + 1 :]]
+                part = self(*tensors, *ctx.scalars)
+                total = part if total is None else total + part
+            return self._still(ctx) if total is None else total
+
+        self._connect(setup, backward, jvp)
 
     def refuse_gradient(self, reason: str) -> None:
         """Let a gradient of this operator be refused with one sentence."""
 
-        def backward(ctx: Any, *grads: Any) -> NoReturn:
+        def refuse(ctx: Any, *grads: Any) -> NoReturn:
             raise NotImplementedError(f"{self.qualname}: {reason}")
 
-        self._connect(lambda ctx, inputs, output: None, backward)
+        self._connect(lambda ctx, inputs, output: None, refuse, refuse)
 
     def without_gradient(self) -> None:
         """Let results need no gradient, whatever the arguments are."""
@@ -319,14 +395,28 @@ class TorchOperator:
         def backward(ctx: Any, *grads: Any) -> tuple[None, ...]:
             return (None,) * (len(self.inputs) + len(self.scalars))
 
-        self._connect(setup, backward)
+        def jvp(ctx: Any, *tangents: Any) -> Any:
+            return (None,) * len(self.outputs) if len(self.outputs) > 1 else None
 
-    def _connect(self, setup: Callable[..., None], backward: Callable[..., Any]) -> None:
-        """Register a gradient with torch.library, and for torch.func, where that one does not count."""
-        torch.library.register_autograd(self.qualname, backward, setup_context=setup, lib=_LIBRARY)
-        parts = {"forward": self.overload, "setup_context": setup, "backward": backward, "vmap": self._vmap}
-        methods = {name: staticmethod(part) for name, part in parts.items()}
-        self._function = type(self.operator.name, (torch.autograd.Function,), methods)
+        self._connect(setup, backward, jvp)
+
+    def _still(self, ctx: Any) -> Any:
+        """Return the tangents of results that do not change: zeros, but none for integers."""
+        results = self(*ctx.saved_tensors, *ctx.scalars)
+        each = results if isinstance(results, tuple) else (results,)
+        made = tuple(torch.zeros_like(one) if one.is_floating_point() else None for one in each)
+        return made if isinstance(results, tuple) else made[0]
+
+    def _connect(self, setup: Callable[..., None], backward: Callable[..., Any], jvp: Callable[..., Any]) -> None:
+        self._connected = True
+        autocast = self._as_autocast if self._autocast else None
+        connect_gradient(
+            _LIBRARY, self.overload, setup=setup, backward=backward, jvp=jvp, vmap=self._vmap, autocast=autocast
+        )
+
+    def _as_autocast(self, arguments: tuple[Any, ...]) -> tuple[Any, ...]:
+        low = (torch.float16, torch.bfloat16)
+        return tuple(one.float() if isinstance(one, torch.Tensor) and one.dtype in low else one for one in arguments)
 
 
 # ---- What is derived from a description ------------------------------------------------------------------------------
@@ -338,11 +428,18 @@ def _scalar_names(operator: Operator) -> tuple[str, ...]:
     return tuple(scalar.name if names.count(scalar.name) == 1 else scalar.symbol.lower() for scalar in operator.scalars)
 
 
+#: The types that the library computes in.
+_DATA_TYPES: dict[Any, DataType] = {
+    torch.float32: DataType.FLOAT,
+    torch.float16: DataType.HALF,
+    torch.float64: DataType.DOUBLE,
+}
+
+
 def _native_types(operator: Operator) -> frozenset[torch.dtype]:
     """Return the floating types that the library computes in itself."""
-    names = {DataType.FLOAT: torch.float32, DataType.HALF: torch.float16}
     allowed = [allowed_types(operator, tensor) for tensor in operator.tensors if is_floating(operator, tensor)]
-    return frozenset(names[dtype] for dtype in (allowed[0] if allowed else ()) if dtype in names)
+    return frozenset(dtype for dtype, kind in _DATA_TYPES.items() if allowed and kind in allowed[0])
 
 
 def _text(thing: object) -> str:

@@ -9,12 +9,13 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from pymluops.torch._functions import border_align, ms_deform_attn, psa_mask, tin_shift
+from pymluops.torch._functions import border_align, mask_sizes, ms_deform_attn, psa_mask, tin_shift
+from pymluops.torch._modes import TracedModule, has_values, sizes
 
 __all__ = ["BorderAlign", "MultiScaleDeformableAttention", "PSAMask", "TINShift"]
 
 
-class TINShift(nn.Module):
+class TINShift(TracedModule):
     """`tin_shift` as a module.
 
     Parameters
@@ -39,7 +40,7 @@ class TINShift(nn.Module):
         return tin_shift(input, shift, gradient=self.gradient)
 
 
-class PSAMask(nn.Module):
+class PSAMask(TracedModule):
     """`psa_mask` as a module.
 
     Parameters
@@ -65,7 +66,7 @@ class PSAMask(nn.Module):
         super().__init__()
         assert psa_type in ("collect", "distribute"), f"PSAMask: psa_type: got {psa_type!r}"
         self.psa_type = psa_type
-        self.mask_size = mask_size
+        self.mask_size = mask_size if type(mask_size) is int else mask_sizes(mask_size)
 
     def forward(self, input: Tensor) -> Tensor:
         """Return the masks spread over the map."""
@@ -76,7 +77,7 @@ class PSAMask(nn.Module):
         return f"psa_type={self.psa_type}, mask_size={self.mask_size}"
 
 
-class BorderAlign(nn.Module):
+class BorderAlign(TracedModule):
     """`border_align` as a module.
 
     Parameters
@@ -104,7 +105,7 @@ class BorderAlign(nn.Module):
         return f"pool_size={self.pool_size}"
 
 
-class MultiScaleDeformableAttention(nn.Module):
+class MultiScaleDeformableAttention(TracedModule):
     """The attention of Deformable DETR (arXiv:2010.04159); its parameters have the names that checkpoints of mmcv have.
 
     Parameters
@@ -249,7 +250,7 @@ class MultiScaleDeformableAttention(nn.Module):
             query, values = query.transpose(0, 1), values.transpose(0, 1)
         batch, queries, _ = query.shape
         pixels = values.shape[1]
-        if not torch.compiler.is_compiling():
+        if has_values(spatial_shapes):
             assert int(spatial_shapes.prod(1).sum()) == pixels, f"spatial_shapes: expected maps of {pixels} pixels"
         projected: Tensor = self.value_proj(values)
         if key_padding_mask is not None:
@@ -268,9 +269,10 @@ class MultiScaleDeformableAttention(nn.Module):
     def _locations(self, reference_points: Tensor, offsets: Tensor, spatial_shapes: Tensor) -> Tensor:
         """Return where the samples lie, from 0 to 1 in each map."""
         points = reference_points[:, :, None, :, None]
-        if points.shape[-1] == 2:
+        values = sizes(reference_points)[-1]
+        if values == 2:
             size = spatial_shapes.flip(-1).to(offsets.dtype)  # width, height
             return points + offsets / size[None, None, None, :, None]
-        if points.shape[-1] == 4:
+        if values == 4:
             return points[..., :2] + offsets / self.num_points * points[..., 2:] * 0.5
-        raise ValueError(f"reference_points: expected 2 or 4 values for each point, got {points.shape[-1]}")
+        raise ValueError(f"reference_points: expected 2 or 4 values for each point, got {values}")

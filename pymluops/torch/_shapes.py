@@ -9,7 +9,7 @@ from typing import Any
 
 import torch
 
-__all__ = ["Term", "match", "read_shape", "shape_of"]
+__all__ = ["Term", "are_known", "match", "read_shape", "shape_of"]
 
 
 @dataclass(frozen=True)
@@ -48,12 +48,21 @@ def shape_of(terms: Sequence[Term], values: dict[str, Any]) -> list[Any]:
     return [term.value(values) for term in terms]
 
 
+def are_known(arguments: Sequence[Any]) -> bool:
+    """Tell whether all sizes of tensors, and all other arguments, are plain numbers."""
+    for argument in arguments:
+        sizes = argument.shape if isinstance(argument, torch.Tensor) else (argument,)
+        if not all(isinstance(size, (int, float)) for size in sizes):
+            return False
+    return True
+
+
 def match(place: str, sizes: Sequence[Any], terms: Sequence[Term], values: dict[str, Any]) -> None:
     """Compare sizes with their terms; a symbol without a value takes it from here.
 
     Raises
     ------
-    RuntimeError
+    ValueError
         If they do not agree.
     """
 
@@ -61,15 +70,15 @@ def match(place: str, sizes: Sequence[Any], terms: Sequence[Term], values: dict[
         wanted = " ".join("*".join(filter(None, (str(t.coefficient), *t.factors))) for t in terms)
         return f"{place}: expected a shape like {wanted}, got {list(sizes)}"
 
-    torch._check(len(sizes) == len(terms), wrong)
+    torch._check_value(len(sizes) == len(terms), wrong)
     for size, term in zip(sizes, terms, strict=True):
         unknown = [name for name in term.factors if name not in values]
         if not unknown:
-            torch._check(size == term.value(values), wrong)
+            torch._check_value(size == term.value(values), wrong)
             continue
         known: Any = math.prod((values[name] for name in term.factors if name in values), start=term.coefficient)
         if isinstance(known, int) and known == 1:
             values[unknown[0]] = size - term.addend if term.addend else size
         else:
-            torch._check((size - term.addend) % known == 0, wrong)
+            torch._check_value((size - term.addend) % known == 0, wrong)
             values[unknown[0]] = (size - term.addend) // known
