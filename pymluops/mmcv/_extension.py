@@ -8,6 +8,7 @@ from typing import Any, NoReturn
 
 from pymluops.mmcv import _operators, _sparse
 from pymluops.mmcv._names import MODULE_OF, advice
+from pymluops.mmcv._tensors import leave_to_python
 
 
 def get_compiler_version() -> str:
@@ -76,6 +77,7 @@ def contents() -> dict[str, Any]:
 
     Releases of mmcv differ in a few names that they load, so the module has a refusal for every other public name too.
     """
+    leave_to_python()
     functions = {name: IMPLEMENTED.get(name) or refusal(name) for name in MODULE_OF}
 
     def other(name: str) -> Callable[..., NoReturn]:

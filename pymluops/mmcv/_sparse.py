@@ -21,6 +21,7 @@ from pymluops.mmcv._tensors import (
     dense,
     extension_function,
     refuse,
+    whole_number,
 )
 from pymluops.mmcv._torch import Tensor, load_torch, operators
 from pymluops.ops._sparse_extension import FEATURE_GRADIENT, FILTER_GRADIENT, OUTPUTS, PAIRS, pairs_arguments
@@ -167,7 +168,10 @@ def _convolution(
 ) -> Convolution:
     """Read the arguments. A sub-manifold convolution has stride 1 and is centred, whatever is given."""
     names = ("outSpatialShape", "spatialShape", "kernelSize", "stride", "padding", "dilation")
-    numbers = [tuple(int(number) for number in numbers) for numbers in lists]
+    numbers = [
+        tuple(whole_number(function, name, number) for number in numbers)
+        for name, numbers in zip(names, lists, strict=True)
+    ]
     for name, values in zip(names, numbers, strict=True):
         least = 0 if name == "padding" else 1
         if len(values) != ndim or min(values) < least:
@@ -266,15 +270,22 @@ def indice_conv_backward(
     kind = compute_type(dtype)
     values, cells, grad = dense(features, kind), _cells(filters, kind), dense(outGrad, kind)
     grad_values = _product(FEATURE_GRADIENT, grad, cells, pairs, _inverse, len(values))
-    grad_cells = _product(FILTER_GRADIENT, values, grad, pairs, _inverse)
-    return [grad_values.to(dtype), grad_cells.view(filters.shape).to(dtype)]
+    grad_filters = values.new_empty(filters.shape)  # the gradient of a parameter, which is to be no view
+    _product(FILTER_GRADIENT, values, grad, pairs, _inverse, out=grad_filters.view(cells.shape))
+    return [grad_values.to(dtype), grad_filters.to(dtype)]
 
 
 def _product(
-    operator: Operator, first: Tensor, second: Tensor, pairs: tuple[Tensor, Tensor], inverse: int, *rows: int
+    operator: Operator,
+    first: Tensor,
+    second: Tensor,
+    pairs: tuple[Tensor, Tensor],
+    inverse: int,
+    *rows: int,
+    out: Tensor | None = None,
 ) -> Any:
     """Return a product of two tensors by pairs and their counts; `rows` is the number of rows of the result."""
-    return run_on_cpu(operator, (first, second, *pairs, None), (int(bool(inverse)), *rows))
+    return run_on_cpu(operator, (first, second, *pairs, out), (int(bool(inverse)), *rows))
 
 
 def _checked_pairs(

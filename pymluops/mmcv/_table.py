@@ -143,9 +143,9 @@ ROWS = (
 
 #: What stands below the table.
 _MISSING = (
-    "These functions raise NotImplementedError when they are called and say what to install. Of the operators behind "
-    "them furthest_point_sample, knn, points_in_boxes_part and points_in_boxes_all would not work on the CPU with any "
-    "extension: mmcv's own code asks for a CUDA device first."
+    "These functions raise NotImplementedError when they are called and say what to install. On a machine without CUDA "
+    "furthest_point_sample, knn, points_in_boxes_part and points_in_boxes_all do not get as far: mmcv's own Python "
+    "code, of 2.1 and of 2.2, first asks PyTorch for the CUDA device or makes tensors on it."
 )
 _TYPES = (
     "A type that the kernel does not have is computed in float32 and rounded once, but float64 by a kernel in double, "

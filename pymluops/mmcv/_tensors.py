@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import functools
+import inspect
+import operator
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, ParamSpec, TypeVar
+from types import CodeType, FunctionType
+from typing import Any, ParamSpec, TypeVar, cast
 
 from pymluops.errors import MluOpError
 from pymluops.mmcv._torch import Tensor, load_torch
@@ -17,17 +20,73 @@ FLOATS = ("float32", "float64", "float16", "bfloat16")
 
 
 def extension_function(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:
-    """Raise RuntimeError, as compiled extensions of PyTorch do, where the operator raises an error of this package."""
+    """Make a function one of a compiled extension.
+
+    It takes integers of NumPy, and tensors that are one, where it wants ints, and raises RuntimeError where the
+    operator raises an error of this package.
+    """
+    parameters = inspect.signature(function).parameters
+    integers = {name: i for i, name in enumerate(parameters) if parameters[name].annotation == "int"}
 
     @functools.wraps(function)
     def call(*args: _Arguments.args, **kwargs: _Arguments.kwargs) -> _Result:
+        _refuse_tracing(function.__name__)
+        given: list[Any] = list(args)
+        for name, i in integers.items():
+            if i < len(given):
+                given[i] = whole_number(function.__name__, name, given[i])
+            elif name in kwargs:
+                kwargs[name] = whole_number(function.__name__, name, kwargs[name])
         try:
-            return function(*args, **kwargs)
+            return cast("Callable[..., _Result]", function)(*given, **kwargs)
         except MluOpError as error:
             name = f"{function.__name__}: "
             raise RuntimeError(name + str(error).removeprefix(name)) from error
 
+    setattr(call, "_torchdynamo_disable", True)  # noqa: B010 - torch's name for it: no graph contains a call of this
+    _WRAPPERS.add(cast("FunctionType", call).__code__)
     return call
+
+
+#: The code of the functions that `extension_function` makes: one object for all of them.
+_WRAPPERS: set[CodeType] = set()
+
+
+def leave_to_python() -> None:
+    """Let torch.compile run functions of the extension, and all that they call, as they are.
+
+    ``torch.compiler.disable`` would do this too, but imports the compiler, which takes seconds.
+    """
+    compiler: Any = load_torch()._C._dynamo.eval_frame
+    if hasattr(
+        compiler, "set_code_exec_strategy"
+    ):  # else an older PyTorch, which looks into them and ends its graphs there
+        skip = compiler._FrameExecStrategy(compiler._FrameAction.SKIP, compiler._FrameAction.SKIP)
+        for code in _WRAPPERS:
+            compiler.set_code_exec_strategy(code, skip)
+
+
+def _refuse_tracing(function: str) -> None:
+    """Refuse a call that a trace would not see: its program would have the results of this one call for ever."""
+    state = load_torch()._C
+    for number in range(state._len_torch_dispatch_stack()):
+        mode = type(state._get_dispatch_stack_at(number)).__name__
+        if mode in ("ProxyTorchDispatchMode", "FakeTensorMode", "FunctionalTensorMode"):
+            others = "take those of pymluops.torch, or torch.compile"
+            raise RuntimeError(f"{function}: make_fx and torch.export cannot trace functions of mmcv; {others}")
+
+
+def whole_number(function: str, argument: str, value: Any) -> int:
+    """Return the integer that a value is: an int, a bool, an integer of NumPy or in a tensor, or a whole float."""
+    given: Any = value
+    if type(given) is int:
+        return given
+    if isinstance(given, float) and given.is_integer():
+        return int(given)
+    try:
+        return operator.index(cast("Any", given))
+    except TypeError:
+        raise refuse(function, argument, "an integer", value) from None
 
 
 def refuse(function: str, argument: str, expected: str, found: object) -> RuntimeError:

@@ -176,3 +176,62 @@ def test_the_module_of_deformable_attention(torch: Any, ops: Any) -> None:
     assert result.shape == (2, 5, 32) and query.grad is not None
     with pytest.raises(ValueError, match="divisible"):
         ops.MultiScaleDeformableAttention(32, 7)
+
+
+# ---- Results in place, and mmcv's own code ---------------------------------------------------------------------------
+
+
+def test_results_can_be_changed_in_place(torch: Any, ops: Any) -> None:
+    """No result of an autograd.Function is a view, which PyTorch would not let a program change."""
+    from mmcv.ops.multi_scale_deform_attn import MultiScaleDeformableAttnFunction
+
+    def attend(value: Any, queries: int) -> Any:
+        places, weights = (torch.rand(1, queries, 1, 1, 2, 2, dtype=value.dtype), torch.rand(1, queries, 1, 1, 2))
+        maps = torch.tensor([[2, 2]]), torch.tensor([0])
+        return MultiScaleDeformableAttnFunction.apply(value, *maps, places, weights.to(value.dtype), 64)
+
+    rows, near = torch.tensor([[0, 1, 1, 1], [0, 1, 2, 1]], dtype=torch.int32), torch.zeros(1, 5, 3, dtype=torch.int32)
+    shift = torch.tensor([[1, 0]], dtype=torch.int32)
+    functions = {
+        "tin_shift": ((1, 3, 4, 2), lambda clip: ops.tin_shift(clip, shift)),
+        "psa_mask": ((1, 9, 4, 4), ops.PSAMask("distribute", (3, 3))),
+        "border_align": ((1, 8, 4, 4), lambda maps: ops.border_align(maps, 3 * torch.rand(1, 3, 4).to(maps.dtype), 3)),
+        "three_interpolate": ((1, 3, 7), lambda f: ops.three_interpolate(f, near, torch.ones(1, 5, 3).to(f.dtype))),
+        "ms_deform_attn": ((1, 4, 1, 2), lambda value: attend(value, 3)),
+        "no queries": ((1, 4, 1, 2), lambda value: attend(value, 0)),
+    }
+    for dtype in ("float16", "bfloat16", "float32", "float64"):
+        for name, (shape, function) in functions.items():
+            given = values(torch, dtype, *shape)
+            result = function(given)
+            result += 1
+            result.sum().backward()
+            assert given.grad is not None and not given.grad._is_view() and not result._is_view(), (name, dtype)
+            assert bool(given.grad.any()) == (name != "no queries")
+    for layer in (ops.SubMConv3d(2, 3, 3), ops.SparseConv3d(2, 3, 3, 2), ops.SparseConvTranspose3d(2, 3, 3)):
+        features = values(torch, "float32", 2, 2)
+        result = layer(ops.SparseConvTensor(features, rows, [8, 8, 8], 1)).features
+        result *= 2
+        result.sum().backward()
+        assert not any(one._is_view() for one in (features.grad, layer.weight.grad))
+
+
+def test_operators_that_ask_for_cuda_first(torch: Any, ops: Any) -> None:
+    """The table says which; the others get as far as our refusal."""
+    from pymluops.mmcv._table import render
+
+    if torch.cuda.is_available():
+        pytest.skip("this machine has a CUDA device")
+    points, boxes = torch.rand(1, 8, 3), torch.rand(1, 2, 7)
+    asking = {
+        "furthest_point_sample": lambda: ops.furthest_point_sample(points, 2),
+        "knn": lambda: ops.knn(2, points, points),
+        "points_in_boxes_part": lambda: ops.points_in_boxes_part(points, boxes),
+        "points_in_boxes_all": lambda: ops.points_in_boxes_all(points, boxes),
+    }
+    for name, call in asking.items():
+        with pytest.raises((AssertionError, TypeError, RuntimeError), match=r"(?i)cuda|nvidia") as caught:
+            call()
+        assert not isinstance(caught.value, NotImplementedError) and name in render()
+    with pytest.raises(NotImplementedError, match="points_in_boxes_cpu_forward"):
+        ops.points_in_boxes_cpu(points, boxes)
