@@ -14,6 +14,7 @@
 #include <new>
 
 #include "cpu/call.h"
+#include "cpu/process.h"
 
 namespace mluops {
 namespace {
@@ -165,7 +166,9 @@ class Pool {
   }
 
   static void set_team(mluopsExtTeam team, int threads) {
-    if (forks_.load(std::memory_order_relaxed) != 0) return;
+    // A runtime that was used before a fork waits for threads that the child does not have, also in a child that loaded this
+    // library after the fork, in which no fork was counted.
+    if (team != nullptr && (forks_.load(std::memory_order_relaxed) != 0 || begun_by_fork())) return;
     team_threads_.store(threads, std::memory_order_relaxed);
     team_.store(team, std::memory_order_relaxed);
   }

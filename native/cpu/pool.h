@@ -14,8 +14,8 @@ using RangeFunction = void (*)(void *context, int slot, std::int64_t begin, std:
 // Creates the pool, without threads.
 void prepare_pool();
 
-// Calls of the main thread with this number of threads use the team instead of the pool's threads; NULL for none. No effect in the
-// child of a fork.
+// Calls of the main thread with this number of threads use the team instead of the pool's threads; NULL for none. A team has no effect
+// in the child of a fork, not even if the library was loaded there.
 void set_team(mluopsExtTeam team, int threads);
 
 // Calls function(context, slot, begin, end) for pieces that cover [0, count), each of about `grain` indices or more,

@@ -42,7 +42,8 @@ typedef void (*mluopsExtTeam)(mluopsExtTeamMember member, void *argument, unsign
 /* Lets operators that the main thread calls, and that use exactly num_threads threads, run them as such a team instead of starting
  * threads. In a program with OpenMP regions, whose threads spin for milliseconds after each of them, other threads would share the
  * processors with these. NULL, the default, is none. Threads of OpenMP do not outlive a fork: in the child there is no team, and setting
- * one has no effect. A library for a device has no use for a team. */
+ * one has no effect, also if the library was loaded after the fork; a program that the child starts is no child in this sense. A
+ * library for a device has no use for a team. */
 mluOpStatus_t MLUOP_WIN_API mluopsExtSetTeam(mluopsExtTeam team, int num_threads);
 
 /* Results of at least this many bytes are written with non-temporal stores: half of the last-level cache, at most 32 MiB, or the

@@ -9,6 +9,7 @@
 #include <chrono>
 #include <thread>
 
+#include "cpu/process.h"
 #include "harness.h"
 #include "team.h"
 
@@ -313,6 +314,17 @@ TEST(there_is_no_team_in_the_child_of_a_fork) {
            0);
   CHECK(each_once(1000, 1));
   CHECK(team::calls > before);
+}
+
+TEST(a_process_knows_whether_a_fork_began_it) {
+  CHECK(!mluops::begun_by_fork());
+  CHECK_EQ(in_child([] { return mluops::begun_by_fork(); }), 0);
+  CHECK(!mluops::begun_by_fork("7 (python3) S 1 7 7 0 -1 4194304 99 0"));
+  CHECK(mluops::begun_by_fork("7 (python3) S 1 7 7 0 -1 4194368 99 0"));
+  CHECK(!mluops::begun_by_fork("7 (a) R 1 2 3 4 5 64 (\n) S 1 7 7 0 -1 4194304 99 0"));
+  for (const char *unknown : {"7 (python3) S 1 7 7 0 -1 0 0", "7 (python3) S 1 7", "7", ""}) {
+    CHECK(mluops::begun_by_fork(unknown));
+  }
 }
 
 TEST(fork_after_use) {

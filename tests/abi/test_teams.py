@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import pymluops
+from support import python_output
 
 Team = Callable[[Any, Any, int, int], None]
 
@@ -55,3 +56,54 @@ def test_a_call_is_complete_whatever_the_team_does(team: Team) -> None:
         pymluops.set_num_threads(before)
     assert calls > 0
     assert np.array_equal(out, clip)
+
+
+# Loads the library, and returns how many of two calls went to the team.
+CALL = """
+import os, signal, subprocess, sys, threading
+import numpy as np
+
+def call():
+    import pymluops
+    backend, calls = pymluops.load("cpu"), []
+    def team(member, argument, threads, flags):
+        calls.append(threads)
+        member(argument)
+    callback = backend.ffi.callback("mluopsExtTeam", team)
+    clip = np.ones((2, 8, 64, 4096), np.float32)
+    for threads in (3, 2):
+        pymluops.set_num_threads(threads)
+        assert backend.lib.mluopsExtSetTeam(callback, threads) == 0
+        assert np.array_equal(pymluops.tin_shift_forward(clip, np.zeros((2, 4), np.int32)), clip)
+    return len(calls)
+"""
+
+FORKS = """
+def in_child(work):
+    child = os.fork()
+    if child == 0:
+        code = 99
+        try:
+            signal.alarm(60)
+            code = work()
+        finally:
+            os._exit(code)
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+
+def child_of_a_thread():
+    found = []
+    thread = threading.Thread(target=lambda: found.append(in_child(call)))
+    thread.start()
+    thread.join()
+    return found[0]
+
+def program():
+    return subprocess.run([sys.executable, "-P", "-c", sys.argv[1] + "sys.exit(call())"]).returncode
+
+print(in_child(call), in_child(lambda: in_child(call)), child_of_a_thread(), in_child(program), call(), in_child(call))
+"""
+
+
+def test_a_child_has_no_team_where_the_library_is_loaded_after_the_fork() -> None:
+    """None in a child, in its child and in one that a thread forked; a program that a child starts has one."""
+    assert python_output(CALL + FORKS, CALL) == "0 0 0 2 2 0"
