@@ -276,6 +276,12 @@ class ArrayArgument:
     @property
     def left(self) -> bytearray | None: ...
 
+def hold_object(caller: Caller, thing: NativeObject | SettingsDescriptor, changing: bool) -> None: ...
+def let_object_go(thing: NativeObject | SettingsDescriptor) -> None: ...
+def copy_tensor_descriptor(
+    caller: Caller, source: NativeObject, target: NativeObject
+) -> tuple[int, tuple[int, ...], tuple[int, ...]]: ...
+def count_elements(descriptor: NativeObject, backend: Backend) -> int: ...
 def describe_tensor(
     target: NativeObject,
     backend: Backend,
@@ -296,6 +302,7 @@ def call_function(
     values: tuple[Any, ...],
     waiting: bool = False,
     also_used: tuple[DeviceArray | NativeObject, ...] = (),
+    changing: bool = False,
 ) -> None: ...
 def launch_kernel(
     caller: Caller,

@@ -59,7 +59,7 @@ cdef struct View:
     bint no_array  # the object is of a type that offers no array
     Source source
     void *managed
-    # Where `shape` and `strides` point if what the array has may be changed while the call runs.
+    # Where `shape` and `strides` point, unless there are more: what the array has may be changed while the call runs.
     int64_t dims[MAX_DIMS]
     int64_t steps[MAX_DIMS]
     Py_buffer buffer
@@ -296,9 +296,18 @@ cdef extern from *:
 
 
 cdef str measure(View *view):
-    """Count the elements, and see whether they lie packed: dims of size 1 and empty arrays may have any strides."""
+    """Count the elements, and see whether they lie packed: dims of size 1 and empty arrays may have any strides.
+
+    What is looked at is a copy: shape and strides belong to the exporter, which may change them.
+    """
     cdef int64_t expected = view.itemsize, count = 1
     cdef int axis
+    if view.ndim <= MAX_DIMS:  # more are refused by everyone
+        for axis in range(view.ndim):
+            view.dims[axis] = view.shape[axis]
+            view.steps[axis] = view.strides[axis] if view.strides != NULL else 0
+        view.shape = view.dims
+        view.strides = view.steps if view.strides != NULL else NULL
     view.packed = True
     for axis in range(view.ndim - 1, -1, -1):
         if view.shape[axis] < 0:

@@ -217,7 +217,7 @@ cdef str acquire_exchange(View *view, Exchange exchange, object array):
             if exchange.table.borrow(<void *>array, &tensor) != 0:
                 exchange_failed()
             if 0 <= tensor.ndim <= MAX_DIMS:
-                return read_borrowed(view, &tensor)
+                return read_tensor(view, &tensor, 0)
         if exchange.table.from_object(<void *>array, &managed) != 0 or managed == NULL:
             exchange_failed()
     except Exception as error:
@@ -241,19 +241,6 @@ cdef str hidden_state(bint has_grad, bint has_conj, bint has_neg, object array):
     if has_conj and array.is_conj():
         return f"a tensor without pending conjugation, got {array_text(array)} with it; resolve_conj() makes one"
     return None
-
-
-cdef str read_borrowed(View *view, const DLTensor *tensor):
-    """Read a tensor. Shape and strides belong to the exporter and may change while the GIL is released."""
-    cdef int axis
-    cdef bint readable = tensor.shape != NULL
-    for axis in range(tensor.ndim if readable else 0):
-        view.dims[axis] = tensor.shape[axis]
-        view.steps[axis] = tensor.strides[axis] if tensor.strides != NULL else 0
-    cdef DLTensor copy = tensor[0]
-    copy.shape = view.dims if readable else NULL
-    copy.strides = view.steps if tensor.strides != NULL else NULL
-    return read_tensor(view, &copy, 0)
 
 
 # ---- Results as tensors of torch -------------------------------------------------------------------------------------

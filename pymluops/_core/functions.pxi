@@ -234,8 +234,11 @@ def require_function(Backend backend not None, caller):
 
 
 def call_function(caller, Backend backend not None, Handle handle, tuple values not None, bint waiting=False,
-                  tuple also_used=()):
+                  tuple also_used=(), bint changing=False):
     """Call a function that returns a status, and raise the exception for it.
+
+    A function without a handle only reads or sets objects. It runs with the interpreter's lock, so that no thread sees
+    an object that is half set.
 
     Parameters
     ----------
@@ -252,6 +255,9 @@ def call_function(caller, Backend backend not None, Handle handle, tuple values 
         Whether the call is to be over when this returns, also on a device.
     also_used : tuple of DeviceArray and NativeObject
         What the function works on besides its arguments.
+    changing : bool
+        Whether a function without a handle changes its objects, which no other call may use then. With a handle, the
+        caller of this holds them.
     """
     cdef Argument arguments[MAX_ARGUMENTS]
     cdef list arrays = []
@@ -268,29 +274,47 @@ def call_function(caller, Backend backend not None, Handle handle, tuple values 
         elif isinstance(value, SparseConvolutionDescriptor):
             (<SparseConvolutionDescriptor>value).ensure_open()
             objects.append(value)
+    if handle is None:
+        call_at_once(caller, backend, number, arguments, values, objects, changing)
+        return
     use_objects(objects, 1)
-    if handle is not None:
-        try:
-            handle.acquire(caller.name, caller.function)
-        except BaseException:
-            use_objects(objects, -1)
-            raise
     try:
-        if handle is not None and not handle.alive:  # another thread closed it while this one waited
+        handle.acquire(caller.name, caller.function)
+    except BaseException:
+        use_objects(objects, -1)
+        raise
+    try:
+        if not handle.alive:  # another thread closed it while this one waited
             raise errors.NotInitializedError(f"{caller.name}: handle: is closed", function=caller.function)
-        if handle is not None and handle.on_device:
+        if handle.on_device:
             held = [thing for thing in also_used if isinstance(thing, DeviceArray)]
             call_on_device(handle, number, arguments, values, arrays, waiting, held)
         else:
             fill(arguments, values)
             call_on_host(backend, number, arguments)
     finally:
-        if handle is not None:
-            give_back(&handle.lock)
+        give_back(&handle.lock)
         use_objects(objects, -1)
 
 
+cdef int call_at_once(caller, Backend backend, int number, Argument *arguments, tuple values, list objects,
+                      bint changing) except -1:
+    """Make a call without a handle, during which no other thread runs."""
+    cdef int status, used = 0
+    fill(arguments, values)
+    try:
+        for thing in objects:
+            use_object(thing, caller.name, caller.function, changing)
+            used += 1
+        status = table_invoke(backend.table, number, arguments)
+    finally:
+        for thing in objects[:used]:
+            let_go_object(thing)
+    return check_number(backend, number, status)
+
+
 cdef int use_objects(list objects, int step) except -1:
+    """Count a call with objects, which the caller of `call_function` holds if it changes them."""
     for thing in objects:
         if isinstance(thing, NativeObject):
             (<NativeObject>thing).users += step
@@ -417,7 +441,7 @@ def set_handle_queue(Handle handle not None, caller, queue):
     cdef QueueState before
     cdef void *pointer = NULL
     if isinstance(queue, Queue):
-        pointer = queue_argument(handle.backend, caller.name, queue).queue
+        queue_argument(handle.backend, caller.name, queue)
     elif queue is not None:
         pointer = <void *><uintptr_t>_arguments.integer(caller, "queue", queue, 0, 2**64 - 1)
     require_function(handle.backend, caller)
@@ -425,6 +449,8 @@ def set_handle_queue(Handle handle not None, caller, queue):
     try:
         if not handle.alive:
             raise errors.NotInitializedError(f"{caller.name}: handle: is closed", function=caller.function)
+        if isinstance(queue, Queue):  # another thread may have closed it while this one waited
+            pointer = queue_argument(handle.backend, caller.name, queue).queue
         check(handle.backend, caller.function, handle.table.mluOpSetQueue(handle.handle, pointer))
         if handle.on_device:
             before = handle.state

@@ -75,13 +75,15 @@ cdef class Handle:
         self.backend = as_backend(backend)
         self.table = self.backend.table
         if isinstance(queue, Queue):
-            pointer = queue_argument(self.backend, "Handle", queue).queue
+            queue_argument(self.backend, "Handle", queue)
         make_lock(&self.lock)
         with nogil:
             status = self.table.mluOpCreate(&self.handle)
         if status != SUCCESS:
             raise failure(self.backend, "mluOpCreate", status)
         self.alive = True
+        if isinstance(queue, Queue):  # another thread may have closed it during the creation
+            pointer = queue_argument(self.backend, "Handle", queue).queue
         if pointer != NULL:
             if self.table.mluOpSetQueue == NULL:
                 raise missing(self.backend, "mluOpSetQueue", "Handle")

@@ -39,6 +39,7 @@ cdef class SettingsDescriptor:
     cdef void *descriptor
     cdef bint alive
     cdef int users  # calls that run with it now
+    cdef bint changing  # the only one of them changes it
     cdef int destroyer  # number of the C function
     cdef readonly str kind
     cdef readonly Backend backend
@@ -88,7 +89,12 @@ cdef class SettingsDescriptor:
             else:
                 least, most = INTEGER_TYPES.get(kind, INTEGER_TYPES["int"])
                 arguments[i].integer = _arguments.integer(names, name, values[i - 1], least, min(most, 2**63 - 1))
-        check(self.backend, function, table_invoke(self.table, number, arguments))
+        self.ensure_open()  # a value may have run code of the caller
+        use_object(self, names.name, function, True)
+        try:
+            check(self.backend, function, table_invoke(self.table, number, arguments))
+        finally:
+            let_go_object(self)
         if self.settings is None:
             self.settings = {}
         self.settings.pop(function, None)  # the last one counts, so it comes last

@@ -236,7 +236,7 @@ cdef class TensorCall:
             for k in range(borrowed.ndim):
                 dims[k], steps[k] = borrowed.shape[place.order[k]], borrowed.strides[place.order[k]]
             ordered.shape, ordered.strides = dims, steps
-        if read_borrowed(view, &ordered) is not None or view.count == 0 or view.device != DL_CPU:
+        if read_tensor(view, &ordered, 0) is not None or view.count == 0 or view.device != DL_CPU:
             return False
         narrow = view.dtype == INT64 and not callee.allows(call, i, INT64)
         if narrow or not view.packed:

@@ -58,6 +58,8 @@ class Function:
         self.results = signature.results
         self.counted_results = [a for a in signature.arguments if a.role == "result_numbers"]
         self.destroys = self.name.startswith("mluOpDestroy") and signature.arguments[0].role == "native"
+        #: Whether it changes the objects that it is given.
+        self.changes = self.name.startswith(("mluOpSet", "mluOpMake", "mluOpInit", "mluOpReset", "mluOpDestroy"))
         #: The descriptor that belongs to each array.
         self.descriptors = {a.detail: a.name for a in signature.arguments if a.role == "descriptor"}
 
@@ -105,6 +107,7 @@ class Call:
         self.function, self.given, self.target = function, given, target
         self.arguments = function.signature.arguments
         self.held: list[ArrayArgument] = []
+        self.objects: list[NativeObject] = []  # kept as they are until the end of the call
         self.values: dict[str, Any] = {}  # by C parameter
         self.shapes: dict[str, tuple[int, ...]] = {}  # of tensors, by name
         self.descriptions: dict[str, Description | None] = {}  # of tensors, by name without _desc
@@ -113,9 +116,11 @@ class Call:
         self.backend = self.find_backend()
 
     def release(self) -> None:
-        """Let the arrays go."""
+        """Let the arrays and the objects go."""
         for array in self.held:
             array.release()
+        for thing in self.objects:
+            _core.let_object_go(thing)
 
     def refusal(self, argument: str, expected: str, got: object) -> errors.BadParamError:
         """Return the error for a refused argument."""
@@ -153,7 +158,8 @@ class Call:
             return None
         if self.function.counted_results:
             self.ask_for_counts()
-        _core.call_function(self.function, self.backend, self.handle, self.c_values(), waiting, tuple(self.also_used))
+        values, used, changes = self.c_values(), tuple(self.also_used), self.function.changes
+        _core.call_function(self.function, self.backend, self.handle, values, waiting, used, changes)
         return _special.finished(self, self.results())
 
     def c_values(self) -> tuple[Any, ...]:
@@ -170,6 +176,9 @@ class Call:
             self.values[argument.name] = _numbers.room_for(argument.kind, _MOST_DIMS)
         if not unknown:
             return
+        for value in tuple(self.values.values()):
+            if isinstance(value, NativeObject):
+                self.hold(value)  # between the two calls it must not get longer
         known = {argument.name: self.values[argument.name] for argument in self.arguments}
         for argument in self.arguments:
             if argument.role in ("result_numbers", "result_fill"):
@@ -310,22 +319,40 @@ class Call:
         if found.backend is not self.backend:
             raise self.refusal(argument.name, f"one on {self.backend.name}", given)
         self.values[argument.name] = found
+        if self.handle is not None:  # a call without one is over before anything else can happen
+            self.hold(found)
+            if isinstance(found, FFTPlan) and not self.function.changes:
+                self.use_memory_of(argument, found)
+
+    def hold(self, thing: NativeObject) -> None:
+        """Keep an object as it is until the end of the call."""
+        _core.hold_object(self.function, thing, self.function.changes)
+        self.objects.append(thing)
+
+    def use_memory_of(self, argument: Argument, plan: FFTPlan) -> None:
+        """Keep the memory that a plan works on."""
+        if plan.reservespace_size and plan.reservespace is None:
+            raise self.refusal(argument.name, "a plan whose reserve area was set since it was made", plan)
+        for memory in plan.memory_used:
+            self.held.append(ArrayArgument(self.function, "reservespace", memory, True, self.backend))
+            self.also_used.append(memory)
 
     def group(self, argument: Argument) -> None:
         """Bind tensor descriptors as pointers to the variables that hold them."""
         given: Any = self.given[argument.name]
-        count, known = self.group_size(), type(given) in (list, tuple)
-        if not known or len(given) != count:
+        count = self.group_size()
+        members: list[object] = list(given) if type(given) in (list, tuple) else []
+        if type(given) not in (list, tuple) or len(members) != count:
             raise self.refusal(argument.name, f"a sequence of desc_num={count} NativeTensorDescriptor", given)
-        members: list[object] = list(given)
+        seen: set[int] = set()
         for i, member in enumerate(members):
-            fits = isinstance(member, NativeTensorDescriptor) and not any(member is other for other in members[:i])
-            if not fits:
+            if not isinstance(member, NativeTensorDescriptor) or id(member) in seen:
                 raise self.refusal(f"{argument.name}[{i}]", "another NativeTensorDescriptor", member)
+            seen.add(id(member))
             self.native(Argument("native", "", f"{argument.name}[{i}]", "mluOpTensorDescriptor_t", False), member)
             del self.values[f"{argument.name}[{i}]"]
         self.members = cast("list[NativeTensorDescriptor]", members)
-        self.also_used.extend(() if self.function.name.startswith("mluOpDestroy") else self.members)
+        self.also_used.extend(self.members)
         self.set_cells(argument, struct.pack(f"={count}Q", *(member.c_address for member in self.members)))
 
     def result_group(self, argument: Argument) -> None:
@@ -396,6 +423,9 @@ class Call:
         if given is not None:
             array = ArrayArgument(self.function, "workspace", given, True, self.backend)
             self.held.append(array)
+            plan = self.given.get("fft_plan")  # a function with a plan is not told how large the workspace is
+            if isinstance(plan, FFTPlan) and array.nbytes < plan.workspace_size:
+                raise self.refusal("workspace", f"at least {plan.workspace_size} bytes, as planned", array.nbytes)
         self.values["workspace"] = array
         self.values["workspace_size"] = 0 if array is None else array.nbytes
         return made

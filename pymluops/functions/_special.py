@@ -61,10 +61,9 @@ def _get_tensor_element_num(function: Function, desc: Any, backend: Any) -> int:
     if not isinstance(desc, NativeTensorDescriptor):
         raise refusal(function, "desc", "a NativeTensorDescriptor", shown(desc))
     library = _library(function, desc.backend if backend is None and not desc.closed else backend)
-    address = desc.cdata
-    if desc.backend is not library:
+    if not desc.closed and desc.backend is not library:
         raise refusal(function, "desc", f"one on {library.name}", shown(desc))
-    return int(library.lib.mluOpGetTensorElementNum(library.ffi.cast("mluOpTensorDescriptor_t", address)))
+    return _core.count_elements(desc, library)
 
 
 def _set_gen_case_mode(function: Function, mode: Any, backend: Any) -> None:
@@ -118,6 +117,7 @@ def finished(call: Call, result: Any) -> Any:
     if name == "mluOpMakeFFTPlanMany":
         plan = cast(FFTPlan, call.values["fft_plan"])
         plan.reservespace_size, plan.workspace_size = result
+        plan.reservespace = None  # the one of before may be too small
         described = call.descriptions["input"], call.descriptions["output"]
         plan.input_nbytes, plan.output_nbytes = (0 if one is None else one.nbytes for one in described)
     elif name == "mluOpSetFFTReserveArea":

@@ -10,12 +10,13 @@ from pymluops._core import ArrayArgument, Backend
 from pymluops.descriptors import TensorDescriptor
 from pymluops.dtypes import data_type_name, item_size
 from pymluops.enums import DataType, Layout
+from pymluops.errors import NotInitializedError
 from pymluops.functions._objects import NativeTensorDescriptor
-from pymluops.functions._registry import call
 
 __all__ = ["Description", "Tensor", "bare_array", "describe", "read_array"]
 
 _ARRAY = int(Layout.ARRAY)
+_DATA_TYPES = frozenset(int(member) for member in DataType)
 #: Layouts other than ARRAY, by what a function asks for and the number of dims.
 _LAYOUTS = {
     ("NHWC", 4): int(Layout.NHWC),
@@ -61,14 +62,7 @@ def describe(caller: Caller, argument: str, value: object, backend: Backend, lay
     if isinstance(value, NativeTensorDescriptor):
         return _read_native(caller, argument, value, backend)
     if isinstance(value, TensorDescriptor):
-        last = sum((dim - 1) * step for dim, step in zip(value.shape, value.strides, strict=True))
-        if value.element_count and any(step < 0 for step in value.strides):
-            raise refusal(caller, argument, "a TensorDescriptor without negative strides", shown(value))
-        nbytes = (last + 1) * item_size(value.dtype) if value.element_count else 0
-        native = NativeTensorDescriptor.unset()
-        rest = int(value.layout), int(value.dtype), value.shape, value.strides
-        _core.describe_tensor(native, backend, caller.function, *rest)
-        return Description(native, value.shape, value.dtype, nbytes)
+        return _describe_value(caller, argument, value, backend)
     array = ArrayArgument(caller, argument, value, False, backend)
     try:
         return _describe_array(caller, argument, array, backend, layouts)
@@ -123,12 +117,31 @@ def _describe_array(caller: Caller, argument: str, array: ArrayArgument, backend
     return Description(native, shape, array.dtype, array.nbytes)
 
 
-def _read_native(caller: Caller, argument: str, native: NativeTensorDescriptor, backend: Backend) -> Description:
-    if not native.closed and native.backend is not backend:
-        raise refusal(caller, argument, f"a descriptor on {backend.name}", f"one on {native.backend.name}")
-    _layout, dtype, _rank, dims, steps = call("mluOpGetTensorDescriptorEx_v2", native)
-    size = item_size(dtype) if dtype in {int(member) for member in DataType} else 0
+def _describe_value(caller: Caller, argument: str, value: TensorDescriptor, backend: Backend) -> Description:
+    # Read once: what is looked at here is what the library is given.
+    layout, dtype = int(value.layout), DataType(value.dtype)
+    shape, strides = tuple(map(int, value.shape)), tuple(map(int, value.strides))
+    if 0 not in shape and any(step < 0 for step in strides):
+        raise refusal(caller, argument, "a TensorDescriptor without negative strides", shown(value))
+    native = NativeTensorDescriptor.unset()
+    _core.describe_tensor(native, backend, caller.function, layout, int(dtype), shape, strides)
+    return Description(native, shape, int(dtype), _elements_between(shape, strides) * item_size(dtype))
+
+
+def _read_native(caller: Caller, argument: str, given: NativeTensorDescriptor, backend: Backend) -> Description:
+    """Return what a descriptor says now, with a descriptor of the call's own: the caller's may be set at any time."""
+    if given.closed:
+        raise NotInitializedError(f"{caller.name}: {argument}: is closed", function=caller.function)
+    if given.backend is not backend:
+        raise refusal(caller, argument, f"a descriptor on {backend.name}", f"one on {given.backend.name}")
+    native = NativeTensorDescriptor.unset()
+    dtype, dims, steps = _core.copy_tensor_descriptor(caller, given, native)
+    size = item_size(DataType(dtype)) if dtype in _DATA_TYPES else 0
     if any(step < 0 for step in steps) and 0 not in dims:
         raise refusal(caller, argument, "a descriptor without negative strides", f"strides {list(steps)}")
-    last = sum((dim - 1) * step for dim, step in zip(dims, steps, strict=True))
-    return Description(native, tuple(dims), dtype, 0 if 0 in dims else (last + 1) * size)
+    return Description(native, dims, dtype, _elements_between(dims, steps) * size)
+
+
+def _elements_between(dims: tuple[int, ...], steps: tuple[int, ...]) -> int:
+    """Return how far the last element lies behind the first, with itself; 0 if there is none."""
+    return 0 if 0 in dims else sum((dim - 1) * step for dim, step in zip(dims, steps, strict=True)) + 1

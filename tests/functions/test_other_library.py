@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 import pymluops
+from functions.changing import Exporter
 from pymluops import Backend, DeviceArray, enums
 from pymluops import functions as f
 
@@ -177,8 +178,54 @@ def test_a_call_holds_its_settings_and_not_the_interpreter(other: Backend) -> No
         time.sleep(0.001)
     with pytest.raises(pymluops.BadParamError, match="cannot be closed while a call uses it"):
         settings.close()
+    with pytest.raises(pymluops.BadParamError, match="NmsDescriptor: cannot be changed while another call uses it"):
+        f.mluOpSetNmsDescriptor(settings, *NMS.values())
     worker.join()
+    f.mluOpSetNmsDescriptor(settings, *NMS.values())
     settings.close()
+
+
+def test_settings_that_an_argument_changes(other: Backend) -> None:
+    settings, number = pymluops.NmsDescriptor(**NMS), np.zeros(1, np.int32)
+
+    def change() -> None:
+        with pytest.raises(pymluops.BadParamError, match="cannot be changed"):
+            f.mluOpSetNmsDescriptor(settings, *{**NMS, "max_output_size": 4000}.values())
+
+    f.mluOpNms(settings, values(6, 4), values(6), Exporter(np.empty(6, np.int32), change), number)
+    assert number == NMS["max_output_size"]
+
+
+def test_a_queue_that_is_closed_while_its_handle_is_waited_for(on_device: Backend) -> None:
+    settings, before = (
+        pymluops.NmsDescriptor(**{**NMS, "iou_threshold": 0.75}, backend=on_device),
+        ctypes.CDLL(on_device.path).other_slow_calls(),
+    )
+    with pymluops.Handle(on_device) as handle:
+        queue, caught = pymluops.Queue(on_device), []
+
+        def work() -> None:
+            f.mluOpNms(settings, values(6, 4), None, np.empty(6, np.int32), np.zeros(1, np.int32), handle=handle)
+
+        def set_queue() -> None:
+            with pytest.raises(pymluops.NotInitializedError, match="mluOpSetQueue: queue: is closed") as error:
+                f.mluOpSetQueue(queue, handle=handle)
+            caught.append(error)
+
+        threads = [threading.Thread(target=work)]
+        threads[0].start()
+        while ctypes.CDLL(on_device.path).other_slow_calls() == before:
+            time.sleep(0.001)
+        threads.append(threading.Thread(target=set_queue))
+        threads[1].start()
+        time.sleep(0.05)
+        queue.close()
+        for thread in threads:
+            thread.join()
+        assert len(caught) == 1
+        y = np.zeros(3, FLOAT)
+        f.mluOpAbs(values(3), y, handle=handle)  # with the queue of before
+        assert y.tolist() == [3, 2, 1]
 
 
 def test_layout_and_optional_arrays(other: Backend) -> None:
@@ -243,6 +290,68 @@ def test_fft_plan_keeps_its_memory(other: Backend, live: Callable[[], int]) -> N
     with pytest.raises(pymluops.BadParamError):
         pymluops.FFTPlan(values(2, 8), y, [2, 4])
     assert live() == before
+
+
+def on_chip(*dims: int) -> f.NativeTensorDescriptor:
+    """A descriptor of float32 that is computed with as such."""
+    made = f.NativeTensorDescriptor()
+    f.mluOpSetTensorDescriptor(made, 4, enums.DataType.FLOAT, len(dims), dims)
+    f.mluOpSetTensorDescriptorOnchipDataType(made, enums.DataType.FLOAT)
+    return made
+
+
+def test_a_plan_keeps_what_was_planned_during_a_call(other: Backend) -> None:
+    """A call was told how large its arrays must be, so no argument of it may plan anew or change the reserve area."""
+    x, y, large = values(8), np.zeros(8, FLOAT), values(4000)
+    plan, refused = pymluops.FFTPlan(x, y, [8]), []
+
+    def refuse(change: Callable[..., Any], *arguments: Any) -> Callable[[], None]:
+        def action() -> None:
+            with pytest.raises(pymluops.BadParamError, match="FFTPlan: cannot be") as caught:
+                change(*arguments)
+            refused.append(str(caught.value))
+
+        return action
+
+    plan_anew = refuse(f.mluOpMakeFFTPlanMany, plan, large, large, 1, [4000])
+    f.mluOpExecFFT(plan, Exporter(x, plan_anew), 1, y, 0)
+    f.mluOpExecFFT(plan, x, 1, y, 0, workspace=Exporter(np.zeros(32, np.uint8), plan_anew))
+    f.mluOpExecFFT(plan, Exporter(x, refuse(f.mluOpSetFFTReserveArea, plan)), 1, y, 0)
+    f.mluOpExecFFT(plan, Exporter(x, refuse(plan.close)), 1, y, 0)
+    f.mluOpExecFFT(plan, Exporter(x, lambda: f.mluOpExecFFT(plan, x, 1, np.zeros(8, FLOAT), 0)), 1, y, 0)
+    np.testing.assert_array_equal(y, x * 3)
+    f.mluOpMakeFFTPlanMany(plan, on_chip(8), Exporter(x, refuse(f.mluOpExecFFT, plan, x, 1, y, 0)), 1, [8])
+    assert [message.partition(":")[0] for message in refused] == [
+        "mluOpMakeFFTPlanMany", "mluOpMakeFFTPlanMany", "mluOpSetFFTReserveArea", "FFTPlan", "mluOpExecFFT",
+    ]  # fmt: skip
+    f.mluOpSetFFTReserveArea(plan)
+    f.mluOpExecFFT(plan, x, 1, y, 0)
+    plan.close()
+
+
+def test_a_plan_needs_its_memory(other: Backend) -> None:
+    x, y = values(8), np.zeros(8, FLOAT)
+    plan = pymluops.FFTPlan(x, y, [8])
+    with pytest.raises(pymluops.BadParamError, match="workspace: expected at least 32 bytes, as planned, got 31"):
+        f.mluOpExecFFT(plan, x, 1, y, 0, workspace=np.zeros(31, np.uint8))
+    f.mluOpMakeFFTPlanMany(plan, on_chip(8), y, 1, [8])
+    with pytest.raises(pymluops.BadParamError, match="fft_plan: expected a plan whose reserve area was set"):
+        f.mluOpExecFFT(plan, x, 1, y, 0)
+    f.mluOpSetFFTReserveArea(plan)
+    f.mluOpExecFFT(plan, x, 1, y, 0)
+    np.testing.assert_array_equal(y, x * 3)
+
+
+def test_a_plan_needs_its_memory_on_the_device(on_device: Backend) -> None:
+    with pymluops.use(on_device):
+        x, y = DeviceArray.from_host(values(8)), DeviceArray((8,), FLOAT)
+        plan = pymluops.FFTPlan(x, y, [8])
+        plan.reservespace.close()
+        with pytest.raises(pymluops.NotInitializedError, match="reservespace: is closed"):
+            f.mluOpExecFFT(plan, x, 1.0, y, 0)
+        f.mluOpSetFFTReserveArea(plan)
+        f.mluOpExecFFT(plan, x, 1.0, y, 0)
+        np.testing.assert_array_equal(y.to_host(), values(8) * 3)
 
 
 def test_fft_of_a_native_descriptor(other: Backend) -> None:

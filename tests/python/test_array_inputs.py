@@ -346,3 +346,19 @@ def test_numpy_reads_the_hand_made_producer_too() -> None:
         assert_same_bits(array, memory)
         del array
         assert producer.consumed
+
+
+@pytest.mark.parametrize("kind", [Producer, OldProducer])
+def test_a_shape_that_changes_during_the_call_is_read_once(kind: type[Producer]) -> None:
+    """The shape belongs to the exporter; what was checked is what the operator works on."""
+    frames, moved = kind(np.ones((1, 1, 4, 1), np.float32)), kind(np.zeros((1, 1, 4, 1), np.float32))
+
+    class Shifts(Producer):
+        def __dlpack__(self, **options: Any) -> Any:
+            frames._alive[-1][1][1] = 4000
+            return super().__dlpack__(**options)
+
+    pymluops.tin_shift_forward(frames, Shifts(np.zeros((1, 4), np.int32)), out=moved)
+    assert (moved.array == 1).all()
+    assert frames.consumed
+    assert moved.consumed
