@@ -1,7 +1,7 @@
 # Calls of kernels and functions that pymluops.bang compiled; see mluops_module.h. Included by _core.pyx.
 
 ctypedef int (*KernelLaunch)(const uint32_t *dim, int type, cnrtQueue_t queue, void **values) noexcept nogil
-ctypedef void (*HostFunction)(void **values, void *result) noexcept nogil
+ctypedef int (*HostFunction)(void **values, void *result, char *text, unsigned int size) noexcept nogil
 
 
 @cython.final
@@ -176,6 +176,11 @@ def call_compiled(
         Where its result goes.
     values : tuple
         As for `launch_kernel`, or a `Queue`.
+
+    Raises
+    ------
+    ExecutionFailedError
+        If a C++ exception leaves it.
     """
     cdef CompiledCall call = CompiledCall(values)
     cdef HostFunction pointer = <HostFunction>function
@@ -189,7 +194,7 @@ def call_compiled(
     call.before(states[0] if len(states) == 1 else None)
     enter_all(states)
     try:
-        run_in_queues(backend, pointer, into, call, states, 0)
+        run_in_queues(caller, backend, pointer, into, call, states, 0)
     finally:
         for state in states:
             state.release()
@@ -207,24 +212,29 @@ cdef int enter_all(list states) except -1:
     return 0
 
 
-cdef int run_in_queues(Backend backend, HostFunction function, char *result, CompiledCall call, list states,
+cdef int run_in_queues(caller, Backend backend, HostFunction function, char *result, CompiledCall call, list states,
                        Py_ssize_t first) except -1:
     """Call the function, with its work noted in each of the queues from `first` on."""
     cdef QueueState state
     cdef Entry entry
+    cdef char text[1024]
+    cdef int failed
     if first == len(states):
         begin_wait(backend)
         try:
             with nogil:
-                function(call.values, result)
+                failed = function(call.values, result, text, sizeof(text))
         finally:
             end_wait()
+        if failed:
+            detail = f"{caller.name}: an exception left it: {text_of(text)}"
+            raise errors.ExecutionFailedError(detail, function=caller.function)
         return 0
     state = states[first]
     number = state.issue(&entry)
     try:
         call.after(state, number)
-        run_in_queues(backend, function, result, call, states, first + 1)
+        run_in_queues(caller, backend, function, result, call, states, first + 1)
     finally:
         state.entered(&entry)
     return 0

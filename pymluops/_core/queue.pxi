@@ -29,7 +29,9 @@ cdef object device_failure(Backend backend, str function, int status):
     if backend.table.mlusimGetLastError != NULL:
         # The simulator's findings are more precise than the status, but may be about an earlier call.
         reason = text_of(backend.table.mlusimGetLastError())
-        text = reason if reason.startswith(f"{function}: ") else text
+        # Of a function of the host that a queue ran, the status alone says nothing.
+        told = status == cnrtErrorUnknown and reason.startswith("cnrtInvokeHostFunc: ")
+        text = reason if told or reason.startswith(f"{function}: ") else text
     if status == cnrtErrorNoMem or status == cnrtErrorSysNoMem:
         return errors.AllocFailedError(text, function=function)
     if status == cnrtErrorNotSupport:

@@ -22,6 +22,7 @@ from typing import Any
 
 from pymluops import _environment
 from pymluops.bang._compilers import Compiler, digest
+from pymluops.bang._constructors import hide_constructors
 from pymluops.bang._definitions import with_entries
 from pymluops.bang._headers import Expander, Source, quoted, read_text
 from pymluops.bang._messages import readable
@@ -41,7 +42,7 @@ def _package_state(include: Path) -> str:
     """Return a text for this package: what translates, and the headers that kernels are compiled with."""
     here = Path(__file__).resolve().parent
     translator = here.parent / "sim"
-    files = [here / name for name in ("_build.py", "_definitions.py", "_headers.py")]
+    files = [here / name for name in ("_build.py", "_constructors.py", "_definitions.py", "_headers.py")]
     files += [translator / "toolchain.py", translator / "cards.toml"]
     files += [*(translator / "translator").glob("*.py"), *include.rglob("*.h")]
     return digest(*(part for path in sorted(files) for part in (path.name, read_text(path))))
@@ -260,6 +261,7 @@ class Build:
             options = ["-shared", f"-Wl,-rpath,{library.parent}", "-Wl,-z,defs", "-Wl,-Bsymbolic"]
             with Place(target) as place:
                 run_tool([*self.compiler.command, *objects, library, *options, *self.link_options, "-o", place])
+                hide_constructors(place)
         return target
 
 

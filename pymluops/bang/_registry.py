@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
 
-from pymluops.errors import NotInitializedError
+from pymluops.errors import ExecutionFailedError, NotInitializedError
 from pymluops.sim.translator import PREFIX
 from pymluops.sim.translator.tokens import (
     CLOSING,
@@ -125,12 +125,18 @@ def read_entries(path: Path) -> list[Entry]:
     ------
     NotInitializedError
         If it cannot be loaded.
+    ExecutionFailedError
+        If a C++ exception leaves the constructor of a global object.
     """
     try:
-        first = ctypes.CDLL(str(path)).mluops_module_first
+        library = ctypes.CDLL(str(path))
+        start, first = library.mluops_module_start, library.mluops_module_first
     except (OSError, AttributeError) as error:
         # Broken, or compiled for a simulator that is no longer there.
         raise NotInitializedError(f"{error}: delete {path.parent}, where compiled kernels are kept") from None
+    text = ctypes.c_char_p()
+    if start(ctypes.byref(text)):
+        raise ExecutionFailedError(f"an exception left the constructor of a global object: {_text(text.value)}")
     first.restype = ctypes.POINTER(_CEntry)
     found: list[Entry] = []
     at = first()

@@ -53,6 +53,7 @@ _ADVICE = {
     "machine/division-by-zero": "test the divisor",
     "machine/illegal-instruction": "let every path of a function that gives a value end in a return",
     "machine/stack-overflow": "move large local arrays to __nram__ or device memory, and bound recursion",
+    "machine/exception": "let the kernel write a status for the host: a card knows no exceptions and no processes",
     "machine/assert": "look at the values that the assertion names",
     "machine/time-limit": "look who was to end the loop that is named; pymluops.sim.set_time_limit() gives more time",
     "machine/interrupted": "start it again; set a time limit to be told where a launch hangs",

@@ -144,12 +144,15 @@ def _option_groups(arch: int, compiler_id: str, strip: Sequence[str | Path]) -> 
         "-gdwarf-4",
         "-fno-optimize-sibling-calls",
         "-fno-tree-vectorize",
+        # A frame that is larger than a core's stack touches the guard below it, and nothing else.
+        "-fstack-clash-protection",
         # Debug information names files the same way on every machine.
         *(f"-ffile-prefix-map={folder}/=" for folder in strip),
         "-Wno-pedantic",
     ]
     own = _clang_options() if compiler_id == "Clang" else _gnu_options()
-    return [(option,) for option in options] + own
+    # Kernels cannot end the process.
+    return [(option,) for option in options] + own + [("-include", "mlusim/process.h")]
 
 
 def _gnu_options() -> list[tuple[str, ...]]:

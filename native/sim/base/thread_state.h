@@ -10,6 +10,7 @@
 #include <cstdint>
 
 #include "cnrt.h"
+#include "mlusim/host_call.h"
 
 namespace mlusim {
 
@@ -37,6 +38,7 @@ struct ThreadState {
   int device_uses = 0;
   std::uint64_t heap_user = kHostUser;  // the number of the work that it does
   ThreadTexts *texts = nullptr;         // null until the first one
+  HostCall host_call = {};
 };
 
 ThreadState &thread_state();

@@ -8,11 +8,16 @@
 #include <vector>
 
 #include "machine/copy.h"
+#include "machine/cxx_runtime.h"
+#include "machine/exception.h"
 #include "machine/memory.h"
 
 namespace mlusim {
 
 constexpr int kMpuCoreId = 0x80;
+
+// Of a core's stack, for the simulator's own functions.
+constexpr std::size_t kStackReserve = 16 * 1024;
 
 // The units of a core that work at the same time. What one does is ordered; what two do is ordered by a sync only, but for
 // scalar and compute, which the core keeps in program order.
@@ -92,8 +97,14 @@ struct Core {
   std::uint64_t calls = 0;
 
   ucontext_t context = {};
+  Exceptions exceptions;  // while it does not run
+  ExceptionsOf exceptions_of = nullptr;
+  Constructions constructions;
   void *asan_state = nullptr;  // of the address sanitizer
-  bool started = false;        // `context` is that of a fiber that goes on with the next run when resumed
+  // A kernel that has come so far down must not call the simulator: in the middle of its functions a launch cannot be ended safely.
+  const char *stack_limit = nullptr;
+  char *room = nullptr;  // where what is open below the stack begins, if any is
+  bool started = false;  // `context` is that of a fiber that goes on with the next run when resumed
 
   bool is_mpu() const { return core_id == kMpuCoreId; }
   bool is_scratch(const void *address) const { return is_mpu() && (nram.holds(address) || wram.holds(address)); }

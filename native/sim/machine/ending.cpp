@@ -142,24 +142,29 @@ FindingText stop_text(const std::vector<Core *> &members, const void *pc) {
 
 void report_crash(const std::vector<Core *> &members, const Core &core) {
   const Crash &crash = last_crash();
-  const char *address = static_cast<const char *>(crash.address);
   FindingText text = {"machine", "crash"};
   text.pc = has_line(crash.pc) ? crash.pc : core.intrinsic_pc;
-  if (crash.stopped) {
+  if (crash.cause == Cause::kStopped) {
     text = stop_text(members, text.pc);
+  } else if (crash.cause == Cause::kStackOverflow) {
+    text.rule = "stack-overflow";
+    text.message = "the core ran out of its stack of " + std::to_string(core.stack.size()) + " bytes";
+  } else if (crash.signal == SIGABRT) {
+    text.rule = "exception";
+    text.message = "the kernel called abort, or an exception ended it that it may not throw";
+  } else if (crash.cause == Cause::kSent) {
+    text.message = "the kernel sent itself the signal " + std::to_string(crash.signal);
   } else if (crash.signal == SIGFPE) {
     text.rule = "division-by-zero";
     text.message = "an integer division by zero or an overflow of one";
-  } else if (crash.signal == SIGILL) {
+  } else if (crash.signal == SIGILL || crash.signal == SIGTRAP) {
     text.rule = "illegal-instruction";
     text.message = "an instruction that the host does not have, or code that cannot be reached";
-  } else if (address >= core.stack.begin - core.stack.size() && address < core.stack.begin) {
-    text.rule = "stack-overflow";
-    text.message = "the core ran out of its stack of " + std::to_string(core.stack.size()) + " bytes";
   } else {
-    text.rule = reinterpret_cast<std::uintptr_t>(address) < 4096 ? "null-dereference" : "invalid-address";
+    const bool null = reinterpret_cast<std::uintptr_t>(crash.address) < 4096;
+    text.rule = null ? "null-dereference" : "invalid-address";
     text.message = "an access to an address that holds no memory";
-    text.address = address;
+    text.address = crash.address;
     text.size = 1;
   }
   report_end(&core, text);

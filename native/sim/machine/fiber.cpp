@@ -3,6 +3,7 @@
 
 #include "machine/fiber.h"
 
+#include <pthread.h>
 #include <setjmp.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
@@ -18,8 +19,11 @@
 #include "machine/array.h"
 #include "machine/asan.h"
 #include "machine/heap.h"
+#include "machine/launch.h"
 #include "machine/missing_memory.h"
 #include "machine/model.h"
+#include "machine/process_end.h"
+#include "machine/stack.h"
 #include "mlusim_source.h"
 
 // The storage of the builtin variables; kernels see them as constants.
@@ -43,6 +47,7 @@ ucontext_t g_scheduler;
 void *g_scheduler_asan_state = nullptr;
 Range g_scheduler_stack;  // known while the address sanitizer is there
 sigjmp_buf g_way_out;
+Range g_thread_stack;  // of the device's thread
 Core *g_core = nullptr;
 void (*g_run)(Core &) = nullptr;
 bool g_trapped = false;
@@ -51,7 +56,7 @@ timer_t g_timer;
 std::atomic<pid_t> g_timer_thread{0};
 std::atomic<bool> g_handles_signals{false};
 
-constexpr int kFaults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL};
+constexpr int kFaults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT};
 constexpr int kMostSignals = 65;
 struct sigaction g_previous[kMostSignals];
 
@@ -73,6 +78,7 @@ void start_fiber(Core &core) {
   core.context.uc_link = nullptr;
   makecontext(&core.context, fiber_main, 0);
   core.started = true;
+  core.exceptions = {};  // those of frames that never ended are lost
   core.asan_state = nullptr;
   asan_clear(core.stack);  // of what frames left there that never ended
 }
@@ -105,13 +111,11 @@ const void *stack_pointer(const ucontext_t &context) {
 #endif
 }
 
-// A core that runs out of its stack is below it by less than this.
-constexpr std::ptrdiff_t kStackReach = 1 << 20;
+bool on_device_thread() { return syscall(SYS_gettid) == g_timer_thread; }
 
+// A core that runs out of its stack may be anywhere below it.
 bool from_core(const ucontext_t &context) {
-  if (g_core == nullptr || syscall(SYS_gettid) != g_timer_thread) return false;
-  const char *sp = static_cast<const char *>(stack_pointer(context));
-  return sp >= g_core->stack.begin - kStackReach && sp <= g_core->stack.end;
+  return g_core != nullptr && on_device_thread() && !g_thread_stack.holds(stack_pointer(context));
 }
 
 void explain_host_fault(const void *address) {
@@ -126,6 +130,8 @@ void explain_host_fault(const void *address) {
   if (length > 0 && write(STDERR_FILENO, text, static_cast<std::size_t>(length)) < 0) return;
 }
 
+bool is_sent(const siginfo_t &info) { return info.si_code <= 0; }
+
 void hand_on(int signal, siginfo_t *info, void *context) {
   const struct sigaction &previous = g_previous[signal];
   if ((previous.sa_flags & SA_SIGINFO) != 0) {
@@ -134,6 +140,25 @@ void hand_on(int signal, siginfo_t *info, void *context) {
     previous.sa_handler(signal);
   } else {
     sigaction(signal, &previous, nullptr);  // the fault happens again and has its usual end
+    if (is_sent(*info)) raise(signal);
+  }
+}
+
+// What a kernel or function did that ends by one of these signals, as the end of a sentence.
+const char *received(int signal) {
+  switch (signal) {
+    case SIGSEGV:
+      return "received SIGSEGV";
+    case SIGBUS:
+      return "received SIGBUS";
+    case SIGFPE:
+      return "received SIGFPE";
+    case SIGILL:
+      return "received SIGILL";
+    case SIGTRAP:
+      return "received SIGTRAP";
+    default:
+      return "called abort";
   }
 }
 
@@ -157,15 +182,57 @@ bool gave_scratch(const void *address, const ucontext_t &context) {
   return core.scratch_open;
 }
 
+// Whether the fault is that of a function that found no room for its frame: code touches what lies above the stack pointer, and a
+// little below it.
+bool is_stack_overflow(const void *address, const ucontext_t &context) {
+  constexpr std::ptrdiff_t kBelow = 4096;
+  const char *const sp = static_cast<const char *>(stack_pointer(context));
+  const Range guard = guard_below(g_core->stack);
+  const bool far_below = sp < guard.begin || sp > g_core->stack.end;
+  return far_below || (guard.holds(address) && address >= sp - kBelow);
+}
+
+// Makes each instruction from here on raise SIGTRAP. Where that is not possible, the next function of the simulator ends the launch.
+void step([[maybe_unused]] ucontext_t *context) {
+#if defined(__x86_64__)
+  constexpr greg_t kTrapFlag = 0x100;
+  context->uc_mcontext.gregs[REG_EFL] |= kTrapFlag;
+#endif
+}
+
+// Whether the signal was sent by the kernel that runs. The C library's own errors end the process: it may hold locks by then. Those of
+// hardened builds hold none; their texts begin with asterisks.
+bool is_own(const siginfo_t &info) {
+  if (info.si_pid != getpid()) return false;
+  const char *const fatal = fatal_text();
+  return info.si_signo != SIGABRT || fatal == nullptr || std::strncmp(fatal, "*** ", 4) == 0;
+}
+
 void handle_fault(int signal, siginfo_t *info, void *context) {
   const auto &state = *static_cast<const ucontext_t *>(context);
-  if (!from_core(state)) {
-    explain_host_fault(info->si_addr);
+  const bool sent = is_sent(*info);
+  const bool in_core = from_core(state);
+  if (!in_core || (sent && !is_own(*info))) {
+    if (!sent) explain_host_fault(info->si_addr);
+    if (!sent || info->si_pid == getpid()) {
+      tell_end(in_core ? running_launch()->kernel.c_str() : nullptr, received(signal));
+    }
     hand_on(signal, info, context);
     return;
   }
-  if (gave_scratch(info->si_addr, state)) return;
-  g_crash = {signal, info->si_addr, program_counter(state), false};
+  const bool stepping = !sent && signal == SIGTRAP && g_core->room != nullptr;
+  if (stepping && in_runtime(program_counter(state))) return;
+  Cause cause = sent ? Cause::kSent : stepping ? Cause::kStackOverflow : Cause::kFault;
+  if (!sent && gave_scratch(info->si_addr, state)) return;
+  if (!sent && is_stack_overflow(info->si_addr, state)) {
+    cause = Cause::kStackOverflow;
+    if (in_runtime(program_counter(state))) {
+      if (gave_room(*g_core, info->si_addr)) return step(static_cast<ucontext_t *>(context));
+      tell_end(running_launch()->kernel.c_str(), "ran out of its stack in a function that may hold a lock");
+      return hand_on(signal, info, context);
+    }
+  }
+  g_crash = {signal, sent ? nullptr : info->si_addr, program_counter(state), cause};
   asan_leave(nullptr, g_scheduler_stack);
   siglongjmp(g_way_out, 1);
 }
@@ -178,7 +245,7 @@ void handle_stop(int, siginfo_t *info, void *context) {
   const int reason = info->si_code == SI_TIMER ? kTimeLimit : kInterrupt;
   const int known = reason == kTimeLimit ? g_attention.fetch_or(kTimeLimit) : g_attention.load();
   if ((known & reason) != 0 && !Unstoppable::any() && from_core(state)) {
-    g_crash = {SIGALRM, nullptr, program_counter(state), true};
+    g_crash = {SIGALRM, nullptr, program_counter(state), Cause::kStopped};
     errno = saved;
     asan_leave(nullptr, g_scheduler_stack);
     siglongjmp(g_way_out, 1);
@@ -198,6 +265,11 @@ void install(int signal, void (*handler)(int, siginfo_t *, void *)) {
   sigaction(signal, &action, nullptr);
 }
 
+void install_fault_handlers() {
+  fatal_text();  // looks up what handlers must not
+  for (const int signal : kFaults) install(signal, handle_fault);
+}
+
 // A stack for handlers of this thread: a core's own may be what ran out.
 void ensure_handler_stack() {
   static char *memory = nullptr;
@@ -207,6 +279,16 @@ void ensure_handler_stack() {
   stack.ss_sp = memory;
   stack.ss_size = kBytes;
   sigaltstack(&stack, nullptr);
+}
+
+Range find_thread_stack() {
+  pthread_attr_t attributes;
+  if (pthread_getattr_np(pthread_self(), &attributes) != 0) return {};
+  void *begin = nullptr;
+  std::size_t bytes = 0;
+  pthread_attr_getstack(&attributes, &begin, &bytes);
+  pthread_attr_destroy(&attributes);
+  return {static_cast<char *>(begin), static_cast<char *>(begin) + bytes};
 }
 
 int stop_signal() { return SIGRTMIN + 9; }
@@ -233,6 +315,7 @@ Stop resume(Core &core, void (*run)(Core &core)) {
   set_builtins(core);
   bind_arrays(core);
   Unstoppable::forget();
+  change_exceptions(core.exceptions_of, core.exceptions);
   g_core = &core;
   const bool crashed = sigsetjmp(g_way_out, 1) != 0;
   if (!crashed) {
@@ -241,6 +324,7 @@ Stop resume(Core &core, void (*run)(Core &core)) {
   }
   asan_arrived(g_scheduler_asan_state, nullptr);
   g_core = nullptr;
+  core.exceptions = change_exceptions(core.exceptions_of, {});
   return crashed ? Stop::kCrashed : g_trapped ? Stop::kTrapped : Stop::kYielded;
 }
 
@@ -257,7 +341,21 @@ void leave_for_good() {
   __builtin_unreachable();
 }
 
-void drop_fiber(Core &core) { core.started = false; }
+void end_for_stack(const void *pc) {
+  g_crash = {SIGSEGV, nullptr, pc, Cause::kStackOverflow};
+  asan_leave(nullptr, g_scheduler_stack);
+  siglongjmp(g_way_out, 1);
+}
+
+bool has_left_stack() {
+  return g_core != nullptr && on_device_thread() && !on_stack_of(*g_core, __builtin_frame_address(0));
+}
+
+void drop_fiber(Core &core) {
+  core.started = false;
+  abandon(core.constructions);
+  take_room(core);
+}
 
 const Crash &last_crash() { return g_crash; }
 
@@ -266,6 +364,7 @@ void ensure_fault_handlers() {
   if (g_timer_thread != thread) {  // the first launch, or the first after a fork
     g_timer_thread = thread;
     ensure_handler_stack();
+    g_thread_stack = find_thread_stack();
     struct sigevent event = {};
     event.sigev_notify = SIGEV_THREAD_ID;
     event.sigev_signo = stop_signal();
@@ -280,9 +379,18 @@ void ensure_fault_handlers() {
     sigaddset(&timer, stop_signal());
     pthread_sigmask(SIG_UNBLOCK, &timer, nullptr);
   }
-  for (const int signal : kFaults) install(signal, handle_fault);
+  find_runtimes();
+  install_fault_handlers();
   install(stop_signal(), handle_stop);
   g_handles_signals = true;
+}
+
+void ensure_host_handlers() {
+  static const bool installed = [] {
+    install_fault_handlers();
+    return true;
+  }();
+  static_cast<void>(installed);
 }
 
 void start_time_limit(double seconds) {
@@ -312,6 +420,7 @@ void ask_for(Attention what, bool on) {
 
 void ask_for_steps(bool on) { ask_for(kSteps, on); }
 void ask_for_undoing(bool on) { ask_for(kUndoing, on); }
+void ask_for_stack_check(bool on) { ask_for(kStackCheck, on); }
 
 void forget_interrupt() { g_attention.fetch_and(~kInterrupt); }
 

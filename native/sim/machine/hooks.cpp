@@ -40,7 +40,7 @@ Space space_of(const void *address) {
 
 void touch(Core &core, const void *address, std::size_t bytes, Kind kind, const void *pc) {
   if (stop_reasons() != 0) stop_launch(pc);
-  if (core.stack.holds(address)) return;
+  if (core.stack.holds(address) || is_exception(address)) return;
   const bool undoing = (attention() & kUndoing) != 0;
   if (undoing) undo_store_before(core, kind);
   if ((attention() & kSteps) != 0) attend(core, pc);
@@ -57,7 +57,9 @@ void touch(Core &core, const void *address, std::size_t bytes, Kind kind, const 
 inline void scalar(const void *address, std::size_t bytes, Kind kind, const void *pc) {
   if (!g_observers.any() && attention() == 0) return;
   Core *core = current_core();
+  if (core == nullptr && (attention() & kStackCheck) != 0 && has_left_stack()) end_for_stack(pc);
   if (core == nullptr || bytes == 0) return;
+  require_stack(*core, pc);
   core->intrinsic_pc = pc;  // checkers run on the core's stack, which may end here
   touch(*core, address, bytes, kind, pc);
 }

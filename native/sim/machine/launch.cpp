@@ -13,7 +13,9 @@
 #include "machine/model.h"
 #include "machine/observer.h"
 #include "machine/schedule.h"
+#include "machine/stack.h"
 #include "machine/trap.h"
+#include "mlusim/exception.h"
 
 extern "C" {
 MLUSIM_API int mlusim_taskDim = 0;
@@ -65,6 +67,7 @@ void make_cores() {
     core.core_id = within == per_cluster ? kMpuCoreId : within;
     core.number = core.is_mpu() ? -1 : core.cluster * per_cluster + within;
     core.stack = stack_of(place);
+    take_room(core);
     core.sram = sram_of(core.cluster);
     core.nram = core.is_mpu() ? scratch_of(core.cluster, false) : nram_of(core.number);
     core.wram = core.is_mpu() ? scratch_of(core.cluster, true) : wram_of(core.number);
@@ -102,6 +105,7 @@ void begin_run(Core &core, int x, int y, int z) {
   core.undone_store.place = nullptr;
   core.implied_wait = false;
   core.polls = 0;
+  core.exceptions_of = nullptr;
   core.intrinsic = "";
   core.intrinsic_pc = nullptr;
   core.wait = Wait::kNothing;
@@ -111,11 +115,17 @@ void begin_run(Core &core, int x, int y, int z) {
   fill_memories(core, g_machine.launch->unit);
 }
 
+// Calls the kernel. Its own library catches its exceptions; those of kernels that no such library calls are caught here.
+void call(const Launch &launch) {
+  call_kernel([&launch] { launch.invoke(launch.arguments); });
+}
+
 // What a fiber does with one run.
 void run_core(Core &core) {
   bool out_of_memory = false;
+  call(*g_machine.launch);
+  require_stack(core, core.intrinsic_pc);
   try {
-    g_machine.launch->invoke(g_machine.launch->arguments);
     undo_store(core);
     for (Observer *observer : g_observers) observer->run_end(core);
     wait_for(core, kWaitAll, nullptr);
@@ -284,6 +294,8 @@ LaunchInfo info_of(const Launch &launch) {
 void begin_launch(const Launch &launch) {
   renew_cores();
   ensure_fault_handlers();
+  ensure_terminate_handler();
+  forget_exceptions();
   g_machine.launch = &launch;
   g_machine.clusters = clusters_of(launch.type);
   g_machine.serial = 0;
@@ -341,9 +353,11 @@ cnrtRet_t run_launch(const Launch &launch) {
 Core &self(const char *intrinsic, const void *pc) {
   Core *core = current_core();
   if (core == nullptr) {
+    if (has_left_stack()) end_for_stack(pc);
     std::fprintf(stderr, "mlusim: %s was called outside a kernel\n", intrinsic);
     std::abort();
   }
+  require_stack(*core, pc);
   core->intrinsic = intrinsic;
   core->intrinsic_pc = pc;
   ++core->calls;
@@ -372,6 +386,7 @@ void trap(FindingText &&text) {
 }
 
 const Launch *running_launch() { return g_machine.launch; }
+const std::vector<Core *> &running_cores() { return g_machine.members; }
 bool launch_failed() { return g_machine.ended; }
 bool in_union() { return g_machine.clusters != 0; }
 

@@ -3,6 +3,7 @@
 #define MLUSIM_MACHINE_LAUNCH_H_
 
 #include <string>
+#include <vector>
 
 #include "cnrt.h"
 #include "machine/core.h"
@@ -59,8 +60,9 @@ void attend(Core &core, const void *pc);
 // Lets other cores run: for kernels that poll memory.
 void yield_core(Core &core);
 
-// The running launch; null between launches.
+// The running launch; null between launches. And the cores of its job.
 const Launch *running_launch();
+const std::vector<Core *> &running_cores();
 
 // Whether the running launch is a Union one: it has SRAM and memory cores.
 bool in_union();

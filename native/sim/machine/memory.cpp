@@ -19,15 +19,22 @@ namespace {
 // Addresses that one memory of one core may use. More than the memory holds: the arrays of all kernels in the process have
 // places of their own in it, with gaps between them, and no more than those of one file are in use at a time.
 constexpr std::size_t kMemorySpan = std::size_t{256} << 20;
-constexpr std::size_t kGuard = std::size_t{1} << 20;  // unused, before each piece and after the last
 constexpr std::size_t kMiB = std::size_t{1} << 20;
+constexpr std::size_t kGuard = kMiB;  // unused, before each piece and after the last
+// Below each stack: compilers that do not touch each page of a large frame must not reach the next piece with it.
+constexpr std::size_t kStackGuard = std::size_t{1} << 30;
+
+// Pieces of one kind: where the first begins, how many there are, how large each is, and how far apart they begin.
+struct Pieces {
+  std::size_t first = 0;
+  int count = 0;
+  std::size_t span = 0;
+  std::size_t step = 0;
+};
 
 // Offsets of the pieces from the start of the reservation.
 struct Layout {
-  int cores = 0, clusters = 0, places = 0;
-  std::size_t stack_span = 0;
-  std::size_t nram = 0, wram = 0, sram = 0, stack = 0, scratch = 0, heap = 0;
-  std::size_t heap_bytes = 0;
+  Pieces nram, wram, sram, stack, scratch, heap;
   std::size_t total = 0;
 };
 
@@ -51,48 +58,46 @@ bool g_heap_closed = false;
 
 Layout lay_out(const mlusimDeviceModel &model) {
   Layout layout;
-  layout.clusters = model.clusters;
-  layout.cores = model.clusters * model.cores_per_cluster;
-  layout.places = model.clusters * (model.cores_per_cluster + 1);
+  const int cores = model.clusters * model.cores_per_cluster;
+  const int places = cores + model.clusters;
   const std::size_t page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-  layout.stack_span = (static_cast<std::size_t>(model.stack_kib) * 1024 + page - 1) / page * page;
-  std::size_t offset = kGuard;
-  auto pieces = [&offset](int count, std::size_t span) {
-    const std::size_t first = offset;
-    offset += static_cast<std::size_t>(count) * (span + kGuard);
-    return first;
+  const std::size_t stack = static_cast<std::size_t>(model.stack_kib) * 1024;
+  std::size_t offset = 0;  // where a guard begins
+  const auto pieces = [&offset](int count, std::size_t span, std::size_t guard) {
+    const Pieces made = {offset + guard, count, span, span + guard};
+    offset += static_cast<std::size_t>(count) * made.step;
+    return made;
   };
-  layout.nram = pieces(layout.cores, kMemorySpan);
-  layout.wram = pieces(layout.cores, kMemorySpan);
-  layout.sram = pieces(layout.clusters, kMemorySpan);
-  layout.stack = pieces(layout.places, layout.stack_span);
-  layout.scratch = pieces(2 * layout.clusters, kMemorySpan);
+  layout.nram = pieces(cores, kMemorySpan, kGuard);
+  layout.wram = pieces(cores, kMemorySpan, kGuard);
+  layout.sram = pieces(model.clusters, kMemorySpan, kGuard);
+  layout.stack = pieces(places, (stack + page - 1) / page * page, kStackGuard);
+  layout.scratch = pieces(2 * model.clusters, kMemorySpan, kGuard);
   // Twice the device's memory, so that freed places can rest before they are given out again.
-  layout.heap_bytes = static_cast<std::size_t>(model.memory_mib) * kMiB * 2;
-  layout.heap = pieces(1, layout.heap_bytes);
-  layout.total = offset;
+  layout.heap = pieces(1, static_cast<std::size_t>(model.memory_mib) * kMiB * 2, kGuard);
+  layout.total = offset + kGuard;
   return layout;
 }
 
-Range piece(std::size_t first, int number, std::size_t span) {
-  char *begin = g_reservation.begin + first + static_cast<std::size_t>(number) * (span + kGuard);
-  return {begin, begin + span};
+Range piece(const Pieces &pieces, int number) {
+  char *begin = g_reservation.begin + pieces.first + static_cast<std::size_t>(number) * pieces.step;
+  return {begin, begin + pieces.span};
 }
 
-bool open_pieces(std::size_t first, int count, std::size_t span) {
-  for (int i = 0; i < count; ++i) {
-    const Range range = piece(first, i, span);
+bool open_pieces(const Pieces &pieces) {
+  for (int i = 0; i < pieces.count; ++i) {
+    const Range range = piece(pieces, i);
     if (mprotect(range.begin, range.size(), PROT_READ | PROT_WRITE) != 0) return false;
   }
   return true;
 }
 
 // Number of the piece that holds `offset`, or -1.
-int piece_number(std::size_t offset, std::size_t first, int count, std::size_t span) {
-  if (offset < first) return -1;
-  const std::size_t number = (offset - first) / (span + kGuard);
-  if (number >= static_cast<std::size_t>(count) || (offset - first) % (span + kGuard) >= span) return -1;
-  return static_cast<int>(number);
+int piece_number(std::size_t offset, const Pieces &pieces) {
+  if (offset < pieces.first) return -1;
+  const std::size_t number = (offset - pieces.first) / pieces.step;
+  const bool between = (offset - pieces.first) % pieces.step >= pieces.span;
+  return between || number >= static_cast<std::size_t>(pieces.count) ? -1 : static_cast<int>(number);
 }
 
 void protect_heap(int protection) {
@@ -133,9 +138,7 @@ bool ensure_memory() {
   void *begin = mmap(nullptr, layout.total, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (begin == MAP_FAILED) return false;
   g_reservation = {static_cast<char *>(begin), layout};
-  if (open_pieces(layout.nram, layout.cores, kMemorySpan) && open_pieces(layout.wram, layout.cores, kMemorySpan) &&
-      open_pieces(layout.sram, layout.clusters, kMemorySpan) &&
-      open_pieces(layout.stack, layout.places, layout.stack_span)) {
+  if (open_pieces(layout.nram) && open_pieces(layout.wram) && open_pieces(layout.sram) && open_pieces(layout.stack)) {
     ++g_reservations;
     return true;
   }
@@ -155,16 +158,15 @@ void release_memory() {
 
 std::uint64_t reservation_number() { return g_reservations; }
 
-Range nram_of(int core) { return piece(g_reservation.layout.nram, core, kMemorySpan); }
-Range wram_of(int core) { return piece(g_reservation.layout.wram, core, kMemorySpan); }
-Range sram_of(int cluster) { return piece(g_reservation.layout.sram, cluster, kMemorySpan); }
-Range stack_of(int place) { return piece(g_reservation.layout.stack, place, g_reservation.layout.stack_span); }
-Range scratch_of(int cluster, bool wram) {
-  return piece(g_reservation.layout.scratch, 2 * cluster + (wram ? 1 : 0), kMemorySpan);
-}
-Range heap_range() { return piece(g_reservation.layout.heap, 0, g_reservation.layout.heap_bytes); }
+Range nram_of(int core) { return piece(g_reservation.layout.nram, core); }
+Range wram_of(int core) { return piece(g_reservation.layout.wram, core); }
+Range sram_of(int cluster) { return piece(g_reservation.layout.sram, cluster); }
+Range stack_of(int place) { return piece(g_reservation.layout.stack, place); }
+Range guard_below(const Range &stack) { return {stack.begin - kStackGuard, stack.begin}; }
+Range scratch_of(int cluster, bool wram) { return piece(g_reservation.layout.scratch, 2 * cluster + (wram ? 1 : 0)); }
+Range heap_range() { return piece(g_reservation.layout.heap, 0); }
 
-Range onchip_range() { return {g_reservation.begin, g_reservation.begin + g_reservation.layout.heap}; }
+Range onchip_range() { return {g_reservation.begin, g_reservation.begin + g_reservation.layout.heap.first}; }
 
 Location locate(const void *address) {
   Location location;
@@ -174,20 +176,18 @@ Location locate(const void *address) {
   const std::size_t offset = static_cast<std::size_t>(at - g_reservation.begin);
   const struct {
     Space space;
-    std::size_t first;
-    int count;
-    std::size_t span;
-  } kinds[] = {{Space::kGdram, layout.heap, 1, layout.heap_bytes},
-               {Space::kNram, layout.nram, layout.cores, kMemorySpan},
-               {Space::kLdram, layout.stack, layout.places, layout.stack_span},
-               {Space::kSram, layout.sram, layout.clusters, kMemorySpan},
-               {Space::kWram, layout.wram, layout.cores, kMemorySpan}};
+    const Pieces &pieces;
+  } kinds[] = {{Space::kGdram, layout.heap},
+               {Space::kNram, layout.nram},
+               {Space::kLdram, layout.stack},
+               {Space::kSram, layout.sram},
+               {Space::kWram, layout.wram}};
   for (const auto &kind : kinds) {
-    const int number = piece_number(offset, kind.first, kind.count, kind.span);
+    const int number = piece_number(offset, kind.pieces);
     if (number < 0) continue;
     location.space = kind.space;
     location.owner = number;
-    location.piece = piece(kind.first, number, kind.span);
+    location.piece = piece(kind.pieces, number);
     break;
   }
   return location;

@@ -43,6 +43,7 @@ Range nram_of(int core);
 Range wram_of(int core);
 Range sram_of(int cluster);
 Range stack_of(int place);
+Range guard_below(const Range &stack);  // large: no frame of a usual size reaches beyond it
 // What scalar code of a memory core reaches in place of the NRAM and WRAM that it does not have. Closed until it is touched; no space of
 // locate().
 Range scratch_of(int cluster, bool wram);

@@ -80,6 +80,8 @@ constexpr FindingRule kRules[] = {
     {"machine", "division-by-zero", kError, Action::kFail, "an integer division by zero"},
     {"machine", "illegal-instruction", kError, Action::kFail, "code that cannot be reached or run"},
     {"machine", "stack-overflow", kError, Action::kFail, "a core ran out of its stack"},
+    {"machine", "exception", kError, Action::kFail,
+     "an exception leaves the kernel, or it calls what would end, copy or leave the process"},
     {"machine", "assert", kError, Action::kFail, "an assertion of the kernel does not hold"},
     {"machine", "time-limit", kError, Action::kFail, "the launch took longer than it may"},
     {"machine", "interrupted", kError, Action::kFail, "the host interrupted the launch"},

@@ -4,7 +4,9 @@
 #include <new>
 
 #include "base/fork.h"
+#include "machine/launch.h"
 #include "machine/memory.h"
+#include "machine/process_end.h"
 #include "runtime/scheduler_internal.h"
 
 namespace mlusim {
@@ -69,6 +71,7 @@ void Scheduler::lose_work(Queue *queue) {
 // Static objects of the program and its libraries are about to be destroyed: nothing may run that needs them. A kernel that
 // does not end is not waited for.
 void Scheduler::end() {
+  tell_end(current_core() != nullptr ? running_launch()->kernel.c_str() : nullptr, "called exit in a library");
   Lock lock(mutex_);
   ended_ = true;
   ++waiters_;

@@ -6,6 +6,7 @@
 #include <new>
 #include <utility>
 
+#include "mlusim/launch.h"
 #include "runtime/error.h"
 #include "runtime/handles.h"
 
@@ -142,17 +143,22 @@ cnrtRet_t cnrtQueueSync(cnrtQueue_t queue) {
   });
 }
 
-cnrtRet_t cnrtInvokeHostFunc(cnrtQueue_t queue, cnrtHostFn_t called, void *arguments) {
-  return guarded(__func__, [&](const char *function) {
+cnrtRet_t mlusim_invoke_host_function(HostCaller call, cnrtQueue_t queue, cnrtHostFn_t called, void *arguments) {
+  return guarded("cnrtInvokeHostFunc", [&](const char *function) {
     const QueueRef found = queue_of(function, queue);
     if (found == nullptr) return cnrtErrorInvalidResourceHandle;
     if (called == nullptr) return refuse_null(function, "function");
     Task task;
     task.on_device = false;
-    task.work = [called, arguments] {
-      called(arguments);
-      return cnrtSuccess;
+    task.work = [call, called, arguments] {
+      char text[400];
+      if (call(called, arguments, text, sizeof text) == 0) return cnrtSuccess;
+      return explain(cnrtErrorUnknown, "cnrtInvokeHostFunc: an exception left the function: %s", text);
     };
     return enqueue(found, std::move(task));
   });
+}
+
+cnrtRet_t cnrtInvokeHostFunc(cnrtQueue_t queue, cnrtHostFn_t called, void *arguments) {
+  return mlusim_invoke_host_function(call_host_function, queue, called, arguments);
 }

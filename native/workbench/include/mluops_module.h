@@ -14,7 +14,11 @@
 #ifndef MLUOPS_MODULE_H_
 #define MLUOPS_MODULE_H_
 
+#include <elf.h>
+
 #include "bang.h"
+#include "mlusim/exception.h"
+#include "mlusim/host_call.h"
 
 namespace mluops_module {
 
@@ -53,10 +57,10 @@ struct Entry {
   const char *file;
   int line;
   const Type *types;  // of the parameters, then of the result
-  // Launches the kernel and returns what CNRT says; or calls the function and writes its result. Each value is at its address.
-  // Null if values for it cannot be made.
+  // Launches the kernel and returns what CNRT says; or calls the function and writes its result: 0, or 1 with the text of the exception
+  // that left it. Each value is at its address. Null if values for it cannot be made.
   int (*launch)(const cnrtDim3_t *dim, int type, cnrtQueue_t queue, void *const *values);
-  void (*call)(void *const *values, void *result);
+  int (*call)(void *const *values, void *result, char *text, unsigned size);
   Entry *next;
 };
 
@@ -159,6 +163,16 @@ void call(Result (*function)(Parameters...), std::index_sequence<index...>, void
   }
 }
 
+// Calls what belongs to the host: 0, or 1 with the text of the exception that left it.
+template <typename Call>
+int call_on_host(const char *name, const Call &call, char *text, unsigned size) {
+  const ::mlusim::WithinHostCall within(name);
+  ::mlusim::Thrown thrown;
+  if (::mlusim::call_and_catch(call, &thrown)) return 0;
+  mlusim_exception_text(thrown.type, thrown.text(), text, size);
+  return 1;
+}
+
 // Fills the entry of a definition, which `Tag` stands for.
 template <typename Tag, typename Result, typename... Parameters>
 void describe(Entry *entry, Result (*function)(Parameters...)) {
@@ -178,7 +192,10 @@ void describe(Entry *entry, Result (*function)(Parameters...)) {
       return launch(kernel.address, *dim, type, queue, values);
     };
   } else {
-    entry->call = [](void *const *values, void *result) { call(known, Indices(), values, result); };
+    static const char *const name = entry->name;
+    entry->call = [](void *const *values, void *result, char *text, unsigned size) {
+      return call_on_host(name, [&] { call(known, Indices(), values, result); }, text, size);
+    };
   }
 }
 
@@ -227,6 +244,53 @@ struct Chosen<Tag, void(Parameters...)> {
 #define MLUOPS_MODULE_INSTANCE(name, parameters, ...)                                        \
   MLUOPS_MODULE_ENTRY(__COUNTER__, ::mluops_module::kKernel, __LINE__, name, "", parameters, \
                       (::mluops_module::describe<Tag>(&entry, &__VA_ARGS__)))
+
+// ---- The start of a library ---------------------------------------------------------------------------------------------
+//
+// Constructors of global objects may throw, and no exception may go through the system's loader. So the loader does not find them: the
+// entries of the dynamic section that name them have other tags, which pymluops/bang/_constructors.py gives them.
+
+extern "C" __attribute__((visibility("hidden"))) Elf64_Dyn _DYNAMIC[];
+extern "C" __attribute__((visibility("hidden"))) const Elf64_Ehdr __ehdr_start;
+
+namespace mluops_module {
+
+constexpr Elf64_Sxword kConstructors = 0x6d6c6f19;      // DT_INIT_ARRAY is 0x19
+constexpr Elf64_Sxword kConstructorBytes = 0x6d6c6f1b;  // DT_INIT_ARRAYSZ is 0x1b
+
+inline Elf64_Xword value_of(Elf64_Sxword tag) {
+  for (const Elf64_Dyn *entry = _DYNAMIC; entry->d_tag != DT_NULL; ++entry) {
+    if (entry->d_tag == tag) return entry->d_un.d_val;
+  }
+  return 0;
+}
+
+inline void construct_all() {
+  using Constructor = void (*)(int, char **, char **);
+  const char *const base = reinterpret_cast<const char *>(&__ehdr_start);
+  const auto *const all = reinterpret_cast<const Constructor *>(base + value_of(kConstructors));
+  for (Elf64_Xword i = 0; i < value_of(kConstructorBytes) / sizeof *all; ++i) all[i](0, nullptr, nullptr);
+}
+
+struct Start {
+  int failed;
+  char text[1024];
+};
+
+}  // namespace mluops_module
+
+// Constructs the global objects of a library, once: 0, or 1 with the text of the exception that ended it. Every source of a library has
+// this function, and the linker keeps one.
+extern "C" __attribute__((visibility("default"), weak)) int mluops_module_start(const char **text) {
+  static const mluops_module::Start *const start = [] {
+    static mluops_module::Start made;
+    made.failed = mluops_module::call_on_host("(constructors of global objects)", mluops_module::construct_all,
+                                              made.text, sizeof made.text);
+    return &made;
+  }();
+  *text = start->text;
+  return start->failed;
+}
 
 // Where Python finds it all. Every source of a library has this function, and the linker keeps one.
 extern "C" __attribute__((visibility("default"), weak)) const mluops_module::Entry *mluops_module_first() {

@@ -14,6 +14,8 @@
 
 #include "cnrt.h"
 #include "mlusim.h"
+#include "mlusim/exception.h"
+#include "mlusim/host_call.h"
 
 namespace mlusim {
 
@@ -99,8 +101,8 @@ void launch(const char *name, const Unit *unit, cnrtDim3_t dim, cnrtFunctionType
             Values... values) {
   using All = Copies<Call, Values...>;
   static const Kernel kernel(nullptr, name, unit, kUnitArch, All::calls([](const void *copied) {
-                               std::apply([](const Call &function, const Values &...each) { function(each...); },
-                                          *static_cast<const typename All::All *>(copied));
+                               const auto call = [](const Call &function, const Values &...each) { function(each...); };
+                               call_kernel([&] { std::apply(call, *static_cast<const typename All::All *>(copied)); });
                              }));
   void *arguments[] = {const_cast<void *>(static_cast<const volatile void *>(&call)),
                        const_cast<void *>(static_cast<const volatile void *>(&values))...};
@@ -126,13 +128,40 @@ constexpr KernelCalls calls_of(void (*)(Parameters...)) {
   } else {
     using All = Copies<std::decay_t<Parameters>...>;
     return All::calls([](const void *copied) {
-      std::apply([](const std::decay_t<Parameters> &...each) { Tag::function()(each...); },
-                 *static_cast<const typename All::All *>(copied));
+      const auto call = [](const std::decay_t<Parameters> &...each) { Tag::function()(each...); };
+      call_kernel([&] { std::apply(call, *static_cast<const typename All::All *>(copied)); });
     });
   }
 }
 
 }  // namespace mlusim
+
+// ---- Functions of the host in queues ------------------------------------------------------------------------------------
+
+namespace mlusim {
+
+// Calls one: 0, or 1 with the text of the exception that left it.
+using HostCaller = int (*)(cnrtHostFn_t function, void *arguments, char *text, std::size_t size);
+
+inline int call_host_function(cnrtHostFn_t function, void *arguments, char *text, std::size_t size) {
+  const WithinHostCall within("of a queue");
+  Thrown thrown;
+  if (call_and_catch([=] { function(arguments); }, &thrown)) return 0;
+  mlusim_exception_text(thrown.type, thrown.text(), text, size);
+  return 1;
+}
+
+}  // namespace mlusim
+
+extern "C" MLUSIM_API cnrtRet_t mlusim_invoke_host_function(::mlusim::HostCaller call, cnrtQueue_t queue,
+                                                            cnrtHostFn_t function, void *arguments);
+
+// Exceptions of another C++ runtime than that of libmlusim are caught on this side.
+#ifndef __GLIBCXX__
+#define cnrtInvokeHostFunc(...) mlusim_invoke_host_function(::mlusim::call_host_function, __VA_ARGS__)
+#endif
+
+// ---- What stands in sources ---------------------------------------------------------------------------------------------
 
 // Behind the definition of a kernel that is no template:
 //   MLUSIM_KERNEL("space::", add, (const float *x, int n));

@@ -1,0 +1,25 @@
+// Functions that end or copy the process or end its thread, or go on elsewhere: a kernel that calls one ends its launch with a finding instead. The
+// compiler gives calls of them in BANG C sources other names, under which libmlusim has functions that know where they are called.
+// Included before all else, since a declaration that comes later does not change the name.
+#ifndef MLUSIM_PROCESS_H_
+#define MLUSIM_PROCESS_H_
+
+extern "C" {
+[[noreturn]] void abort() noexcept __asm__("mlusim_abort");
+[[noreturn]] void exit(int) noexcept __asm__("mlusim_exit");
+[[noreturn]] void _exit(int) __asm__("mlusim__exit");
+[[noreturn]] void _Exit(int) noexcept __asm__("mlusim__Exit");
+[[noreturn]] void quick_exit(int) noexcept __asm__("mlusim_quick_exit");
+[[noreturn]] void pthread_exit(void *) __asm__("mlusim_pthread_exit");
+int fork() noexcept __asm__("mlusim_fork");
+int vfork() noexcept __asm__("mlusim_fork");
+// Where _FORTIFY_SOURCE is on, the C library gives these names of its own, and checks them itself.
+#if !defined(_FORTIFY_SOURCE) || _FORTIFY_SOURCE == 0
+struct __jmp_buf_tag;
+[[noreturn]] void longjmp(struct __jmp_buf_tag *, int) noexcept __asm__("mlusim_longjmp");
+[[noreturn]] void _longjmp(struct __jmp_buf_tag *, int) noexcept __asm__("mlusim_longjmp");
+[[noreturn]] void siglongjmp(struct __jmp_buf_tag *, int) noexcept __asm__("mlusim_longjmp");
+#endif
+}
+
+#endif  // MLUSIM_PROCESS_H_
