@@ -7,14 +7,14 @@ numbers; the preprocessor drops it with a definition that is not compiled.
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
-from pymluops.bang._headers import quoted
 from pymluops.sim.translator.macros import macros_of, separators_of
 from pymluops.sim.translator.scopes import Level, Scope, Walk
-from pymluops.sim.translator.text import Text
+from pymluops.sim.translator.text import Text, quoted, tokens_of
 from pymluops.sim.translator.tokens import (
     CLOSING,
     ELSES,
@@ -22,11 +22,11 @@ from pymluops.sim.translator.tokens import (
     Directive,
     Kind,
     Token,
+    Tokens,
     UnbalancedError,
     closing,
     closing_angle,
     spelled,
-    tokenize,
 )
 from pymluops.sim.translator.words import ATTRIBUTES, EXPRESSION_KEYWORDS, KERNELS
 
@@ -45,6 +45,7 @@ class Definition:
     """A function that the source defines."""
 
     name: Token
+    at: int  # its number
     is_kernel: bool
     template: str  # what stands before a template; else empty
     parameters: str  # with their parentheses, without default values
@@ -62,7 +63,7 @@ def with_entries(text: str, name: str, *, for_python: bool = True) -> str:
     for_python : bool
         If not, only kernels that are no templates are described, so that they can be launched by their addresses.
     """
-    tokens, directives = tokenize(text)
+    tokens, directives = tokens_of(text, name)
     source = Text(text, name)
     for directive in directives:
         source.note_line(directive.tokens)
@@ -78,7 +79,7 @@ class _File:
     def __init__(
         self,
         source: Text,
-        tokens: Sequence[Token],
+        tokens: Tokens,
         directives: Sequence[Directive],
         scope: Scope,
         for_python: bool,
@@ -105,11 +106,11 @@ class _File:
 
     def _definition(self, start: int, brace: int) -> Definition | None:
         """Return the function whose body begins at `brace`; None if that is something else."""
-        if any(start < branch <= brace for branch in self._branches):
+        if bisect_right(self._branches, brace) > bisect_right(self._branches, start):
             return None  # written in two ways, of which the preprocessor takes one
         template = ""
         if self._tokens[start].text == "template" and self._tokens[start + 1].text == "<":
-            end = closing_angle(self._tokens, start + 1)
+            end = closing_angle(self._tokens, start + 1, brace)
             template = spelled(self._tokens[start : end + 1])
             start = end + 1
         found = self._name_and_parameters(start, brace)
@@ -123,7 +124,7 @@ class _File:
         parameters = self._parameters(at + 1, end)
         if "..." in parameters and not template:
             return None
-        return Definition(self._tokens[at], is_kernel, template, parameters)
+        return Definition(self._tokens[at], at, is_kernel, template, parameters)
 
     def _name_and_parameters(self, start: int, brace: int) -> tuple[int, int] | None:
         """Where the name of a function stands, and where its parameters end."""
@@ -170,7 +171,7 @@ class _File:
                 i = closing(self._tokens, i)
             elif self._tokens[i].text == "<" and self._tokens[i - 1].kind is Kind.WORD:
                 with suppress(UnbalancedError):
-                    i = closing_angle(self._tokens[:end], i)
+                    i = closing_angle(self._tokens, i, end)
             i += 1
         return i
 
@@ -181,8 +182,8 @@ class _File:
         name = definition.name
         names = [part for part in level.path.split(".") if part not in ("", "_")]
         space = quoted("".join(f"{part}::" for part in names))
-        line = "__LINE__" if self._scope is Scope.MACRO else str(self._source.error(name, "").line)
-        spelling = self._spelling(name)
+        line = "__LINE__" if self._scope is Scope.MACRO else str(self._source.number_at(name.start))
+        spelling = self._spelling(definition.at)
         if not self._for_python:
             if definition.template or not definition.is_kernel:
                 return
@@ -195,9 +196,8 @@ class _File:
             call = f"MLUOPS_MODULE_{kind}({line}, {space}, {spelling}, {definition.parameters});"
         self._source.insert(self._tokens[last].end, f" {call}")
 
-    def _spelling(self, name: Token) -> str:
+    def _spelling(self, at: int) -> str:
         """Return the name, with what is pasted to it in a macro."""
-        at = next(i for i, token in enumerate(self._tokens) if token is name)
         begin = at
         while begin > 1 and self._tokens[begin - 1].text == "##":
             begin -= 2

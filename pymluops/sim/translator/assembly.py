@@ -141,7 +141,7 @@ def translate(instruction: str, operands: dict[str, str]) -> str:
     mnemonic, _, rest = instruction.partition(" ")
     mnemonic = mnemonic.strip()
     shown = mnemonic.replace(MARK, "")
-    arguments = [argument.strip() for argument in re.split(r",(?![^(\[]*[)\]])", rest) if argument.strip()]
+    arguments = [argument.strip() for argument in _at_commas(rest) if argument.strip()]
     for pattern, handler in HANDLERS.items():
         match = re.fullmatch(pattern, mnemonic)
         if match is None:
@@ -152,6 +152,19 @@ def translate(instruction: str, operands: dict[str, str]) -> str:
             raise AssemblyError(f"the assembly instruction `{shown}` is not known; its types are {', '.join(types)}")
         return handler(shown, pasted(suffix), arguments, operands)
     raise AssemblyError(f"the assembly instruction `{shown}` is not known; these are: {', '.join(KNOWN)}")
+
+
+def _at_commas(text: str) -> list[str]:
+    """Divide a text at the commas that stand outside of brackets."""
+    parts: list[str] = []
+    begin = depth = 0
+    for mark in re.finditer(r"[,()\[\]]", text):
+        if mark[0] == "," and depth == 0:
+            parts.append(text[begin : mark.start()])
+            begin = mark.end()
+        elif mark[0] != ",":
+            depth = depth + 1 if mark[0] in "([" else max(depth - 1, 0)
+    return [*parts, text[begin:]]
 
 
 def pasted(suffix: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from .scopes import Scope, Walk
-from .tokens import Directive, Token, UnbalancedError, closing
+from .tokens import Directive, Token, Tokens, UnbalancedError, closing
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,14 +15,14 @@ class Macro:
     """A macro that the file defines."""
 
     name: str
-    body: tuple[Token, ...]
+    body: Tokens
 
 
 def value_of(literal: str) -> str:
     """What a string of the source says; of its escapes, blanks only are understood."""
     prefix, quoted = literal.split('"', 1) if '"' in literal else ("", literal)
     if prefix.endswith("R"):
-        return quoted[quoted.index("(") + 1 : quoted.rindex(")")]
+        return quoted.partition("(")[2].rpartition(")")[0]
     return re.sub(r"\\(.)", lambda escape: {"n": "\n", "t": "\t"}.get(escape[1], escape[1]), quoted[:-1])
 
 
@@ -39,7 +39,7 @@ def macros_of(directives: Iterable[Directive]) -> list[Macro]:
                 body = body[closing(body, 0) + 1 :]
             except UnbalancedError:
                 continue
-        macros.append(Macro(name.text, body))
+        macros.append(Macro(name.text, Tokens(body)))
     return macros
 
 
@@ -73,11 +73,22 @@ class MacroUses:
                 elif name in self._scopes:
                     self._scopes[name].add(level.scope)
 
+        self._spread()
+
+    def _spread(self) -> None:
+        """Have a macro used where others are that use it."""
+        used: dict[str, set[str]] = {name: set() for name in self._users}
+        for name, users in self._users.items():
+            for user in users:
+                used[user].add(name)
+        waiting = list(used)
+        while waiting:
+            user = waiting.pop()
+            for name in used[user]:
+                if not self._scopes[user] <= self._scopes[name]:
+                    self._scopes[name] |= self._scopes[user]
+                    waiting.append(name)
+
     def scopes(self, name: str) -> set[Scope]:
         """Where a macro is used, itself or by way of others."""
-        names, waiting = {name}, [name]
-        while waiting:
-            users = self._users[waiting.pop()] - names
-            names |= users
-            waiting += users
-        return set[Scope]().union(*(self._scopes[name] for name in names))
+        return self._scopes[name]

@@ -13,8 +13,8 @@ from collections.abc import Iterator, Sequence
 from .declarations import Reader, UnreadableError
 from .library_names import C_NAMES, STD_NAMES
 from .scopes import Level, Scope, Walk
-from .text import Text
-from .tokens import Directive, Kind, Token, tokenize
+from .text import Text, tokens_of
+from .tokens import Directive, Kind, Token
 from .words import KERNELS
 
 #: Stands before the name of a variable whose own name is taken.
@@ -36,7 +36,7 @@ def with_free_names(text: str, filename: str, *, uses_std: bool = False) -> str:
     uses_std
         Whether a header that it includes says `using namespace std`.
     """
-    tokens, directives = tokenize(text)
+    tokens, directives = tokens_of(text, filename)
     taken = C_NAMES | STD_NAMES if uses_std or _uses_std(tokens) else C_NAMES
     if not any(token.text in taken for token in tokens):
         return text

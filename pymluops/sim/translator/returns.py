@@ -5,10 +5,10 @@ GCC does not announce the store of `memory[i] = f()` where `f` returns a structu
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from .tokens import CLOSING, Kind, Token, UnbalancedError, closing, closing_angle
+from .tokens import CLOSING, Kind, Token, Tokens, UnbalancedError, closing, closing_angle
 from .words import ATTRIBUTES, INLINE, INLINE_ATTRIBUTES, KERNELS
 
 #: Defined by mlusim_source.h.
@@ -60,15 +60,45 @@ def not_recursive(functions: Sequence[ObjectFunction]) -> Iterator[ObjectFunctio
         calls.setdefault(function.name, set()).update(function.calls)
     for name, words in calls.items():
         calls[name] = words & calls.keys()
+    recursive = _in_circles(calls)
     for function in functions:
-        reached: set[str] = set()
-        left = set(calls[function.name])
-        while left:
-            called = left.pop()
-            reached.add(called)
-            left |= calls[called] - reached
-        if function.name not in reached:
+        if function.name not in recursive:
             yield function
+
+
+def _in_circles(edges: Mapping[str, set[str]]) -> set[str]:
+    """The nodes of a graph from which a way leads back to them: Tarjan's strongly connected components."""
+    found: set[str] = set()
+    numbers: dict[str, int] = {}  # in the order of the visits
+    lowest: dict[str, int] = {}  # that can be reached and is still open
+    opened: dict[str, None] = {}
+    for root in edges:
+        way = [] if root in numbers else [(root, iter(sorted(edges[root])))]
+        while way:
+            node, rest = way[-1]
+            if node not in numbers:
+                numbers[node] = lowest[node] = len(numbers)
+                opened[node] = None
+            following = next(rest, None)
+            if following is None:
+                way.pop()
+                if way:
+                    lowest[way[-1][0]] = min(lowest[way[-1][0]], lowest[node])
+                if lowest[node] == numbers[node]:
+                    found |= _component(opened, node, edges)
+            elif following not in numbers:
+                way.append((following, iter(sorted(edges[following]))))
+            elif following in opened:
+                lowest[node] = min(lowest[node], numbers[following])
+    return found
+
+
+def _component(opened: dict[str, None], node: str, edges: Mapping[str, set[str]]) -> set[str]:
+    """Close the component of a node; return its members if they reach themselves."""
+    members = {opened.popitem()[0]}
+    while node not in members:
+        members.add(opened.popitem()[0])
+    return members if len(members) > 1 or node in edges[node] else set()
 
 
 def _first_of_name(head: Sequence[Token], name: int) -> int:
@@ -80,6 +110,7 @@ def _first_of_name(head: Sequence[Token], name: int) -> int:
 
 def _without_brackets(tokens: Sequence[Token]) -> Iterator[Token]:
     """The tokens without attributes and without what is a parameter or argument of a template."""
+    tokens = Tokens(tokens)
     i = 0
     while i < len(tokens):
         text = tokens[i].text

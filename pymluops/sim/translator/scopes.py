@@ -3,10 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import Enum
 
-from .tokens import CLOSING, ELSES, IFS, OPENING, Directive, Kind, Token, UnbalancedError, closing, closing_angle
+from .tokens import (
+    CLOSING,
+    ELSES,
+    IFS,
+    OPENING,
+    Directive,
+    Kind,
+    Token,
+    Tokens,
+    UnbalancedError,
+    closing,
+    closing_angle,
+)
 from .words import ATTRIBUTES, CLASS_KEYS
 
 
@@ -27,26 +39,30 @@ class Level:
     scope: Scope
     start: int  # first token of the statement
     path: str = ""  # names of the namespaces, each with a dot behind; an underscore for one without a name
+    kinds: frozenset[str] = frozenset()  # of the brackets that are open, this one among them
 
 
 def open_brace(level: Level, head: Sequence[Token], inside: int) -> Level:
     """Return the level inside a brace that stands behind `head`, which is all of the statement so far."""
     outside = list(outside_brackets(head))
     texts = [token.text for token in outside]
+    kinds = level.kinds | {"{"}
     if level.scope in (Scope.FILE, Scope.MACRO) and level.opening != "(":
         if "namespace" in texts:
             names = [token.text for token in outside[texts.index("namespace") + 1 :] if token.kind is Kind.WORD]
             path = "".join(f"{name}." for name in names or ["_"] if name != "inline")
-            return Level("{", Scope.FILE, inside, level.path + path)
+            return Level("{", Scope.FILE, inside, level.path + path, kinds)
         # Macros may stand before it without a semicolon.
         if len(texts) > 1 and texts[-2] == "extern" and outside[-1].kind is Kind.STRING:
-            return replace(level, opening="{", start=inside)
+            return Level("{", level.scope, inside, level.path, kinds)
     is_class = level.opening in ("", "{") and _is_class(texts)
-    return replace(level, opening="{", scope=Scope.CLASS if is_class else Scope.FUNCTION, start=inside)
+    scope = Scope.CLASS if is_class else Scope.FUNCTION
+    return Level("{", scope, inside, level.path, kinds)
 
 
 def outside_brackets(tokens: Sequence[Token]) -> Iterator[Token]:
     """The tokens without what stands in brackets or is a parameter of a template; of brackets, the opening one."""
+    tokens = Tokens(tokens)
     i = 0
     while i < len(tokens):
         yield tokens[i]
@@ -117,7 +133,8 @@ class Walk:
                     self._begin_statement(at)
 
     def _begin_statement(self, i: int) -> None:
-        self._levels[-1] = replace(self._levels[-1], start=i)
+        level = self._levels[-1]
+        self._levels[-1] = Level(level.opening, level.scope, i, level.path, level.kinds)
 
     def _step(self, i: int) -> None:
         text = self._tokens[i].text
@@ -125,7 +142,7 @@ class Walk:
         if text == "{":
             self._levels.append(open_brace(level, self._tokens[level.start : i], i + 1))
         elif text in CLOSING:
-            self._levels.append(replace(level, opening=text, start=i + 1))
+            self._levels.append(Level(text, level.scope, i + 1, level.path, level.kinds | {text}))
         elif text in OPENING:
             self._close(OPENING[text], i)
         elif text == ";" or (text == ":" and self._is_label(level.start, i)) or self._is_separator(level, i):
@@ -135,12 +152,13 @@ class Walk:
         return i == level.start and level.scope is Scope.FILE and self._tokens[i].text in self._separators
 
     def _close(self, opening: str, i: int) -> None:
+        if opening not in self._levels[-1].kinds:
+            return
         # Branches of the preprocessor may leave brackets that nothing closes.
-        depth = next((d for d in range(len(self._levels) - 1, 0, -1) if self._levels[d].opening == opening), None)
-        if depth is not None:
-            del self._levels[depth:]
-            if opening == "{":
-                self._begin_statement(i + 1)
+        while self._levels.pop().opening != opening:
+            pass
+        if opening == "{":
+            self._begin_statement(i + 1)
 
     def _is_label(self, start: int, i: int) -> bool:
         before = self._tokens[i - 1] if i > start else None

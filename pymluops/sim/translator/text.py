@@ -3,18 +3,65 @@
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from .tokens import Kind, Token
+from .tokens import Directive, Kind, NestingError, Token, Tokens, tokenize
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f]")
+
+
+def quoted(name: str) -> str:
+    """Return a name as a string of C, in one line whatever characters it has."""
+    name = name.replace("\r", printable("\r"))  # GCC writes that into `__FILE__` without an escape, and cannot read it
+    escaped = name.replace("\\", "\\\\").replace('"', '\\"')
+    return '"' + _CONTROL.sub(lambda character: f"\\{ord(character[0]):03o}", escaped) + '"'
+
+
+def printable(name: str) -> str:
+    """Return a name for messages, in one line whatever characters it has."""
+    return _CONTROL.sub(lambda character: f"\\x{ord(character[0]):02x}", name)
+
+
+def unquoted(string: str) -> str:
+    """Return the name that a string of C holds, as `quoted` or a preprocessor writes it."""
+    inside = string[1:-1] if string.endswith('"') else string[1:]
+    return re.sub(r"\\([0-7]{1,3}|.)", lambda escape: _meant(escape[1]), inside, flags=re.DOTALL)
+
+
+def _meant(escaped: str) -> str:
+    if escaped[0] in "01234567":
+        return chr(int(escaped, 8))
+    return {"n": "\n", "t": "\t", "r": "\r"}.get(escaped, escaped)
+
+
+def tokens_of(text: str, name: str) -> tuple[Tokens, list[Directive]]:
+    """Cut a source into tokens and preprocessor lines.
+
+    Parameters
+    ----------
+    text
+        The source.
+    name
+        What messages call it.
+
+    Raises
+    ------
+    TranslationError
+        If brackets or conditions stand in each other too deep.
+    """
+    try:
+        return tokenize(text)
+    except NestingError as error:
+        raise TranslationError(name, text.count("\n", 0, error.offset) + 1, str(error)) from None
 
 
 class TranslationError(Exception):
     """What cannot be turned into C++, and where it stands."""
 
     def __init__(self, file: str, line: int, message: str) -> None:
-        super().__init__(f"{file}:{line}: {message}")
+        super().__init__(f"{printable(file)}:{line}: {message}")
         self.file = file
         self.line = line
         self.message = message
@@ -48,6 +95,8 @@ class Text:
     edits: list[Edit] = field(default_factory=list)
     lines: list[Line] = field(default_factory=list)
 
+    _ends: list[int] | None = None  # of the lines of the text
+
     def __post_init__(self) -> None:
         self.lines.append(Line(0, self.name, 1, False))
 
@@ -59,7 +108,7 @@ class Text:
             return
         file = self.lines[-1].file
         if len(tokens) > 1 and tokens[1].kind is Kind.STRING:
-            file = re.sub(r"\\(.)", r"\1", tokens[1].text[1:-1])
+            file = unquoted(tokens[1].text)
         behind = self.text.find("\n", tokens[-1].end)
         if behind >= 0:
             system = any(token.text == "3" for token in tokens[2:])
@@ -72,7 +121,9 @@ class Text:
     def number_at(self, offset: int) -> int:
         """Return the number of the line there."""
         line = self.line_of(offset)
-        return line.number + self.text.count("\n", line.offset, offset)
+        if self._ends is None:
+            self._ends = [end.start() for end in re.finditer("\n", self.text)]
+        return line.number + bisect_left(self._ends, offset) - bisect_left(self._ends, line.offset)
 
     def is_system(self, token: Token) -> bool:
         """Whether the token stands in a header of the system."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from typing import NamedTuple
 
 from .allowances import note_allowances
 from .assembly import AssemblyError, calls_of
@@ -12,12 +13,13 @@ from .macros import MacroUses, macros_of, separators_of
 from .names import with_free_names
 from .returns import INLINED, ObjectFunction, not_recursive, object_function
 from .scopes import Level, Scope, Walk
-from .text import Text, TranslationError
+from .text import Text, TranslationError, quoted, tokens_of
 from .tokens import (
     CLOSING,
     Directive,
     Kind,
     Token,
+    Tokens,
     UnbalancedError,
     closing,
     closing_angle,
@@ -25,7 +27,6 @@ from .tokens import (
     opened,
     opened_angle,
     spelled,
-    tokenize,
 )
 from .variables import Variables
 from .words import (
@@ -42,14 +43,40 @@ from .words import (
 )
 
 
+class _Declared:
+    """What a statement declares, if it does."""
+
+    def __init__(self, tokens: Tokens, begin: int) -> None:
+        self.declaration: Declaration | None = None
+        with suppress(UnreadableError):
+            self.declaration = Reader(tokens, begin).read()
+        specifiers = self.declaration.specifiers if self.declaration is not None else []
+        self.specifiers = {token.start for token in specifiers}
+        self.memories = [token for token in specifiers if token.text in MEMORIES]
+        self.kinds = dict.fromkeys(token.text for token in self.memories)
+
+
+class _Head(NamedTuple):
+    """The words before the parameters of a function, from one of them on."""
+
+    begin: int
+    end: int
+    first_attribute: int  # of those that make a function inline; `end` if there is none
+
+
 class Translator:
     """Translates the tokens of a file, or of the body of a macro."""
 
-    def __init__(self, text: Text, tokens: Sequence[Token], macro_scope: Callable[[Token], Scope] | None) -> None:
+    def __init__(self, text: Text, tokens: Tokens, macro_scope: Callable[[Token], Scope] | None) -> None:
         self._text = text
         self._tokens = tokens
         self._macro_scope = macro_scope  # null for a file
         self._object_functions: list[ObjectFunction] = []
+        # What was found out about a statement, by its first token: each word of it may ask.
+        self._declarations: dict[int, _Declared] = {}
+        self._heads: dict[int, _Head] = {}
+        self._types: dict[int, int] = {}  # the token behind a type, by any token of it
+        self._arguments_end = range(0)  # of tokens up to the next one that may end an argument
 
     def run(self, directives: Sequence[Directive] = ()) -> None:
         """Make the edits."""
@@ -95,9 +122,9 @@ class Translator:
                 raise self._error(i, f"{word} is understood before variables and pointers only")
             self._text.delete(self._tokens[i])
             return
-        memories = [token for token in declaration.specifiers if token.text in MEMORIES]
-        if len({token.text for token in memories}) > 1:
-            raise self._error(i, f"a variable lies in one memory, not in {' and '.join(t.text for t in memories)}")
+        memories, kinds = self._declarations[level.start].memories, self._declarations[level.start].kinds
+        if len(kinds) > 1:
+            raise self._error(i, f"a variable lies in one memory, not in {' and '.join(kinds)}")
         if self._tokens[i] is not memories[0]:
             return
         scope = self._scope(i, level)
@@ -138,13 +165,13 @@ class Translator:
 
     def _declaration(self, i: int, level: Level) -> Declaration | None:
         """Read the declaration that the word at `i` is a specifier of."""
-        try:
-            declaration = Reader(self._tokens, level.start).read()
-        except UnreadableError:
-            return None
+        known = self._declarations.get(level.start)
+        if known is None:
+            known = self._declarations[level.start] = _Declared(self._tokens, level.start)
+        declaration = known.declaration
         # Not so in `using P = __nram__ float *;`.
-        is_specifier = any(token is self._tokens[i] for token in declaration.specifiers)
-        return declaration if is_specifier and not declaration.is_function else None
+        is_specifier = self._tokens[i].start in known.specifiers
+        return declaration if is_specifier and declaration is not None and not declaration.is_function else None
 
     def _scope(self, i: int, level: Level) -> Scope:
         if level.scope is Scope.MACRO and self._macro_scope is not None:
@@ -154,8 +181,14 @@ class Translator:
     def _points(self, i: int) -> bool:
         """Whether a type follows that is a pointer or a reference."""
         i += 1
+        passed: list[int] = []
         while i < len(self._tokens) and (self._tokens[i].kind is Kind.WORD or self._tokens[i].text in ("::", "<")):
+            if i in self._types:
+                i = self._types[i]
+                break
+            passed.append(i)
             i = closing_angle(self._tokens, i) + 1 if self._tokens[i].text == "<" else i + 1
+        self._types |= dict.fromkeys(passed, i)
         return i < len(self._tokens) and self._tokens[i].text in ("*", "&")
 
     @staticmethod
@@ -167,7 +200,11 @@ class Translator:
 
     def _refuse_declaration_in_call(self, i: int, level: Level) -> None:
         """Refuse a declaration in the arguments of a macro, which may use it in any way."""
-        end = next((j for j in range(i, len(self._tokens)) if self._tokens[j].text in (",", ")", ";", "=")), i)
+        if i not in self._arguments_end:
+            rest = range(i, len(self._tokens))
+            end = next((j for j in rest if self._tokens[j].text in (",", ")", ";", "=")), len(self._tokens))
+            self._arguments_end = range(i, end + 1)
+        end = self._arguments_end[-1]
         name = level.start - 2
         is_call = name >= 0 and self._tokens[name].kind is Kind.WORD and self._before(name) in ("", ";", "{", "}")
         if is_call and self._tokens[end - 1].text == "]":
@@ -177,10 +214,14 @@ class Translator:
 
     def inline(self, i: int, level: Level) -> None:
         """Drop what says inline a second time; note the functions that have to be inlined."""
-        paren = self._end_of_head(i)
-        head = self._tokens[level.start : paren]
-        others = head if self._tokens[i].text in INLINE else head[: i - level.start]
-        if any(token.text in INLINE_ATTRIBUTES for token in others):
+        head = self._heads.get(level.start)
+        if head is None or not head.begin <= i < head.end:
+            end = self._end_of_head(i)
+            words = range(level.start, end)
+            first = next((j for j in words if self._tokens[j].text in INLINE_ATTRIBUTES), end)
+            head = self._heads[level.start] = _Head(i, end, first)
+        paren = head.end
+        if head.first_attribute < (paren if self._tokens[i].text in INLINE else i):
             self._text.delete(self._tokens[i])
         elif self._tokens[i].text in INLINE_ATTRIBUTES and is_run(self._tokens, paren, "(", 1):
             with suppress(UnbalancedError):  # branches of the preprocessor may leave brackets open
@@ -268,10 +309,11 @@ class Translator:
         """Where a name with its template arguments, a call, an element or a parenthesis begins that ends at `last`."""
         begin, is_name = last, True
         text = self._tokens[begin].text if begin >= 0 else ""
+        while text == "]":
+            begin, is_name = opened(self._tokens, begin) - 1, False
+            text = self._tokens[begin].text if begin >= 0 else ""
         if text == ">":
             begin = opened_angle(self._tokens, begin) - 1
-        elif text == "]":
-            return self._operand(opened(self._tokens, begin) - 1, launch)[0], False
         elif text == ")":
             opening = opened(self._tokens, begin)
             before = self._tokens[opening - 1] if opening > 0 else None
@@ -286,15 +328,18 @@ class Translator:
         """What stands between `<<<` and `>>>`, each part by its first token and that behind it, and the last `>`."""
         begin = launch + 3
         found = -1
-        i = begin
+        counted = i = begin
+        open_angles = 0  # among the tokens that are counted
         while i < len(self._tokens) and self._tokens[i].text not in (";", ")", "]", "}"):
             if self._tokens[i].text in CLOSING:
                 i = closing(self._tokens, i)
             elif is_run(self._tokens, i, ">", 3) and [token.text for token in self._tokens[i + 3 : i + 4]] == ["("]:
                 found = i if found < 0 else found
                 # Better one behind which no template arguments are open; but `<` may as well be less than.
-                marks = [token.text for token in self._tokens[begin:i]]
-                if marks.count("<") == marks.count(">"):
+                marks = [token.text for token in self._tokens[counted:i]]
+                open_angles += marks.count("<") - marks.count(">")
+                counted = i
+                if open_angles == 0:
                     found = i
                     break
             i += 1
@@ -323,7 +368,7 @@ class Translator:
                 i = closing(self._tokens, i)
             elif text == "<" and angles and self._tokens[i - 1].kind is Kind.WORD:
                 with suppress(UnbalancedError):  # if it is not less than
-                    i = closing_angle(self._tokens[:end], i)
+                    i = closing_angle(self._tokens, i, end)
             elif text == ",":
                 parts.append((first, i))
                 first = i + 1
@@ -380,7 +425,7 @@ def translate(text: str, filename: str, *, uses_std: bool = False) -> str:
     """
     text = with_free_names(text.removeprefix("\ufeff"), filename, uses_std=uses_std)
     source = Text(text, filename)
-    tokens, directives = tokenize(text)
+    tokens, directives = tokens_of(text, filename)
     for directive in directives:
         source.note_line(directive.tokens)
     note_allowances(source)
@@ -400,5 +445,4 @@ def translate(text: str, filename: str, *, uses_std: bool = False) -> str:
             return next(iter(scopes), Scope.FUNCTION)
 
         Translator(source, macro.body, scope_of).run()
-    escaped = filename.replace("\\", "\\\\").replace('"', '\\"')
-    return f'#line 1 "{escaped}"\n{source.result()}'
+    return f"#line 1 {quoted(filename)}\n{source.result()}"
