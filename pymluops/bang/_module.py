@@ -26,7 +26,7 @@ __all__ = ["HostFunction", "Kernel", "Launch", "Module"]
 #: Kinds of launches, by name; the numbers are those of ``cnrtFunctionType_t``.
 KINDS = {"block": 1, "union1": 4, "union2": 8, "union4": 16, "union8": 32, "union16": 64}
 _INSTANCE = re.compile(r"^([\w:]+)\s*<(.*)>$|^([\w:<>, ]+::\w+)$", re.DOTALL)
-_MOST_TASKS = 2**32 - 1
+MOST_TASKS = 2**32 - 1
 
 
 class _Callee(NamedTuple):
@@ -113,8 +113,8 @@ class Kernel:
 
 def _dim(caller: Names, dim: Any) -> tuple[int, int, int]:
     numbers = (int(dim),) if is_integer(dim) else as_numbers(dim)
-    if numbers is None or not 1 <= len(numbers) <= 3 or not all(1 <= number <= _MOST_TASKS for number in numbers):
-        expected = f"an integer or up to three, each from 1 to {_MOST_TASKS}"
+    if numbers is None or not 1 <= len(numbers) <= 3 or not all(1 <= number <= MOST_TASKS for number in numbers):
+        expected = f"an integer or up to three, each from 1 to {MOST_TASKS}"
         raise refusal(caller, "dim", expected, shown(dim), wrong_type=numbers is None)
     x, y, z = (*numbers, 1, 1)[:3]
     return x, y, z
@@ -295,7 +295,7 @@ class Module:
     arch : int
         ``__BANG_ARCH__``.
     path : Path
-        The shared library.
+        The shared library: a file of this process, which is removed when it ends.
     backend : Backend
         The simulator that it runs on.
     kernels : mapping of str to Signature

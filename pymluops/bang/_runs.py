@@ -132,10 +132,14 @@ class Repeated:
             return array.to_host()
         value = self.launch.convert_one(number, array)
         try:
-            memory = ctypes.string_at(value.address, value.nbytes)
-            return array_of(memory, value, array)
+            return array_of(bytes_at(value.address, value.nbytes), value, array)
         finally:
             value.release()
+
+
+def bytes_at(address: int, count: int) -> bytes:
+    """Return a copy of memory of any size; `ctypes.string_at` counts with 32 bits."""
+    return bytes((ctypes.c_char * count).from_address(address)) if count else b""
 
 
 def _room_for_findings(backend: Backend) -> int:

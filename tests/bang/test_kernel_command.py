@@ -286,7 +286,7 @@ def test_names_and_places_fill_all_parameters(order: list[int], named: int) -> N
     parameters = [Parameter(name, "int") for name in "abcd"]
     texts = [f"{'abcd'[number]}={number}" for number in order[:named]]
     texts += [str(number) for number in sorted(order[named:])]
-    assert values.arrange(texts, parameters) == [0, 1, 2, 3]
+    assert values.arrange([values.read(text) for text in texts], parameters) == [0, 1, 2, 3]
 
 
 @pytest.mark.parametrize(

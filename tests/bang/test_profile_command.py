@@ -79,7 +79,7 @@ def test_a_kernel_that_fails_gives_code_1(capsys: pytest.CaptureFixture[str]) ->
         (("--figure", "clock_mhz"), "--figure: expected NAME=VALUE, got clock_mhz"),
         (("--figure", "clock_mhz=fast"), "--figure: expected NAME=VALUE, got clock_mhz=fast"),
         (("--figure", "speed=1"), "figures: expected names out of clock_mhz"),
-        (("--most-events", "-1"), "most_events: expected an integer from 0"),
+        (("--most-events", "-1"), "--most-events: expected an integer from 0"),
         (("--html", "/no/such/folder/a.html"), "--html: /no/such/folder/a.html: No such file or directory"),
     ],
 )

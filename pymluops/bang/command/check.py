@@ -24,8 +24,9 @@ def register(subparsers: Any) -> None:
         help="copies=early,cores=random,memory=nan and the like, instead of the usual ones; may be repeated, and the "
         "first is what others are compared with; see docs/schedules.md",
     )  # fmt: skip
-    parser.add_argument("--seed", type=int, default=0, metavar="N", help="of the first random schedule; default: 0")
-    parser.add_argument("--random-runs", type=int, default=4, metavar="N", help="random schedules; default: 4")
+    seeds, runs = launches.integer_type(0, 2**64 - 1), launches.integer_type(0, 1000)
+    parser.add_argument("--seed", type=seeds, default=0, metavar="N", help="of the first random schedule; default: 0")
+    parser.add_argument("--random-runs", type=runs, default=4, metavar="N", help="random schedules; default: 4")
     parser.set_defaults(run=run)
 
 

@@ -44,9 +44,10 @@ def register(subparsers: Any) -> None:
         help="a line, of the first source if it has no file; may be repeated; default: the head of the kernel",
     )  # fmt: skip
     core = stop.add_mutually_exclusive_group()
-    core.add_argument("--task", type=_number, metavar="N", help="only on the task with this taskId")
+    number = launches.integer_type(0, 2**32 - 1)
+    core.add_argument("--task", type=number, metavar="N", help="only on the task with this taskId")
     core.add_argument(
-        "--core", type=_number, metavar="N", help="only on this core of a job: clusterId * coreDim + coreId"
+        "--core", type=number, metavar="N", help="only on this core of a job: clusterId * coreDim + coreId"
     )
     stop.add_argument("--if", dest="condition", metavar="EXPRESSION", help="only if this holds there: 'i == 3'")
     gdb = parser.add_argument_group("gdb")
@@ -89,7 +90,9 @@ def _breakpoints(args: argparse.Namespace, signature: Signature) -> list[str]:
 
 def _launch_again(args: argparse.Namespace) -> list[str]:
     """Return the command that gdb runs: the same launch, without a limit of its time and without checkers."""
-    words: list[str] = [sys.executable, "-m", "pymluops", "kernel", "run", *map(str, args.file)]
+    # Absolute: a name may begin with a dash.
+    files = [str(file.absolute()) if str(file).startswith("-") else str(file) for file in args.file]
+    words: list[str] = [sys.executable, "-m", "pymluops", "kernel", "run", *files]
     words += ["--dim", ",".join(map(str, args.dim)), "--type", args.type, "--arch", args.arch]
     words += ["--check", "none", "--time-limit", "0"]
     words += [] if args.entry is None else ["--entry", args.entry]
@@ -102,13 +105,7 @@ def _launch_again(args: argparse.Namespace) -> list[str]:
 
 
 def _place(text: str) -> tuple[str, int]:
-    match = re.fullmatch(r"(?:(.+):)?(\d+)", text)
+    match = re.fullmatch(r"(?:(.+):)?([0-9]{1,9})", text)
     if match is None or int(match[2]) == 0:
-        raise argparse.ArgumentTypeError(f"expected FILE:LINE or LINE, got {shortened(text)}")
+        raise argparse.ArgumentTypeError(f"expected FILE:LINE or LINE, got {shortened(one_line(text))}")
     return match[1] or "", int(match[2])
-
-
-def _number(text: str) -> int:
-    if not text.isdigit():
-        raise argparse.ArgumentTypeError(f"expected a number from 0, got {shortened(text)}")
-    return int(text)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
@@ -140,7 +141,7 @@ def _uri(file: str) -> str:
     from urllib.parse import quote
 
     path = Path(file)
-    return path.as_uri() if path.is_absolute() else quote(path.as_posix())
+    return path.as_uri() if path.is_absolute() else quote(os.fsencode(path.as_posix()))
 
 
 def _result(found: Found) -> dict[str, Any]:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import errno
+import os
 import sys
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pymluops._shown import one_line, shortened
-from pymluops.bang.command.values import HELP, arrange
+from pymluops._whole_file import whole_file
+from pymluops.bang.command.values import HELP, arrange, read
 from pymluops.cli import EXIT_USAGE, CommandError
 
 if TYPE_CHECKING:
@@ -19,9 +22,20 @@ if TYPE_CHECKING:
     from pymluops._core import Backend
     from pymluops.bang import Launch, Module
 
-__all__ = ["Prepared", "add_finding_options", "add_launch_options", "explained", "prepare", "save_outputs", "summary"]
+__all__ = [
+    "Prepared",
+    "add_finding_options",
+    "add_launch_options",
+    "explained",
+    "integer_type",
+    "prepare",
+    "require_place",
+    "save_outputs",
+    "summary",
+]
 
 _SHOWN = 6  # elements of an output
+_MOST_DIGITS = 30  # of numbers that options take
 
 
 class Prepared(NamedTuple):
@@ -53,7 +67,7 @@ def add_launch_options(parser: argparse.ArgumentParser) -> None:
         "--dim", type=_dim, default=(1, 1, 1), metavar="X[,Y[,Z]]", help="the number of tasks; default: 1"
     )
     launch.add_argument(
-        "--type", default="block", metavar="TYPE", help="block (the default), union1, union2, ... union16"
+        "--type", type=_type, default="block", metavar="TYPE", help="block (the default), union1, union2, ... union16"
     )
     launch.add_argument(
         "--arg",
@@ -114,8 +128,12 @@ def prepare(args: argparse.Namespace, options: Sequence[str] = ()) -> Prepared:
     """
     from pymluops import bang, sim
 
-    saved_outputs(args)
+    # What is malformed is told before anything is compiled, and before something else is asked for.
+    for name, file in saved_outputs(args).items():
+        require_place(f"--save {shortened(one_line(name))}", file)
+    written = [read(text) for text in args.arg]
     with explained():
+        _require_words(args)
         module = bang.compile(
             list(args.file),
             include_dirs=args.include_dirs,
@@ -125,14 +143,28 @@ def prepare(args: argparse.Namespace, options: Sequence[str] = ()) -> Prepared:
         )
         kernel = module.kernel(_entry(module, args.entry))
         launch = kernel[args.dim, args.type]
-        arguments = arrange(args.arg, kernel.signature.parameters)
+        arguments = arrange(written, kernel.signature.parameters)
         _release(launch, arguments)
         if args.time_limit is not None:
             sim.set_time_limit(args.time_limit)
     unknown = set(saved_outputs(args)) - {parameter.name for parameter in kernel.signature.parameters}
     if unknown:
-        raise CommandError(f"--save {min(unknown)}: expected a parameter of {kernel.signature}")
+        raise CommandError(f"--save {shortened(one_line(min(unknown)))}: expected a parameter of {kernel.signature}")
     return Prepared(module, launch, arguments)
+
+
+def _require_words(args: argparse.Namespace) -> None:
+    """Have checkers, rules and schedules refused that the simulator does not know."""
+    from pymluops.sim._checks import recording
+    from pymluops.sim._library import simulator
+    from pymluops.sim._schedules import parsed_schedule
+
+    if hasattr(args, "rules"):
+        with recording(simulator(), args.check, args.rules):
+            pass
+    given: str | list[str] = getattr(args, "schedule", None) or []
+    for words in [given] if isinstance(given, str) else given:
+        parsed_schedule(simulator(), words)
 
 
 def _release(launch: Launch, arguments: Sequence[Any]) -> None:
@@ -180,11 +212,42 @@ def explained() -> Generator[None]:
 # ---- Types of options ------------------------------------------------------------------------------------------------
 
 
+def integer_type(least: int, most: int) -> Callable[[str], int]:
+    """Return the type of an option that takes an integer in a range."""
+
+    def convert(text: str) -> int:
+        digits = text.strip().removeprefix("-")
+        number = int(text) if _is_number(digits) else None
+        if number is None or not least <= number <= most:
+            raise argparse.ArgumentTypeError(f"expected an integer from {least} to {most}, got {_shortly(text)}")
+        return number
+
+    return convert
+
+
+def _is_number(text: str) -> bool:
+    return text.isascii() and text.isdecimal() and len(text) <= _MOST_DIGITS
+
+
+def _shortly(text: str) -> str:
+    return shortened(one_line(text))
+
+
+def _type(text: str) -> str:
+    from pymluops.bang._module import KINDS
+
+    if text.lower() not in KINDS:
+        raise argparse.ArgumentTypeError(f"expected one of {', '.join(KINDS)}, got {_shortly(text)}")
+    return text.lower()
+
+
 def _dim(text: str) -> tuple[int, int, int]:
-    words = text.split(",")
-    if not 1 <= len(words) <= 3 or not all(word.strip().isdigit() and int(word) > 0 for word in words):
+    from pymluops.bang._module import MOST_TASKS
+
+    words = [word.strip() for word in text.split(",")]
+    if not 1 <= len(words) <= 3 or not all(_is_number(word) and 0 < int(word) <= MOST_TASKS for word in words):
         raise argparse.ArgumentTypeError(
-            f"expected one to three positive numbers, such as 4,8,1, got {shortened(text)}"
+            f"expected one to three numbers from 1 to {MOST_TASKS}, such as 4,8,1, got {_shortly(text)}"
         )
     x, y, z = (*map(int, words), 1, 1)[:3]
     return x, y, z
@@ -196,7 +259,7 @@ def _seconds(text: str) -> float:
     except ValueError:
         seconds = -1.0
     if not 0 <= seconds < float("inf"):
-        raise argparse.ArgumentTypeError(f"expected a number from 0, got {shortened(text)}")
+        raise argparse.ArgumentTypeError(f"expected a number from 0, got {_shortly(text)}")
     return seconds
 
 
@@ -207,8 +270,29 @@ def saved_outputs(args: argparse.Namespace) -> dict[str, Path]:
         name, equals, file = word.partition("=")
         if not name or not equals or not file:
             raise CommandError(f"--save: expected NAME=FILE.npy, got {shortened(one_line(word))}")
+        if name in files:
+            raise CommandError(f"--save {shortened(one_line(name))}: is given twice")
         files[name] = Path(file)
     return files
+
+
+def require_place(option: str, file: Path) -> None:
+    """Refuse a file that cannot be written, before what is to be written is computed.
+
+    Raises
+    ------
+    CommandError
+        If its folder is not there, or may not be written to, or it is a folder itself.
+    """
+    reason = 0
+    if not os.path.isdir(file.parent):
+        reason = errno.ENOTDIR if os.path.exists(file.parent) else errno.ENOENT
+    elif os.path.isdir(file):
+        reason = errno.EISDIR
+    elif not os.access(file if os.path.exists(file) else file.parent, os.W_OK):
+        reason = errno.EACCES
+    if reason:
+        raise CommandError(f"{option}: {shortened(one_line(str(file)))}: {os.strerror(reason)}")
 
 
 # ---- Outputs ---------------------------------------------------------------------------------------------------------
@@ -228,10 +312,11 @@ def save_outputs(args: argparse.Namespace, outputs: Mapping[str, NDArray[Any]]) 
         if name not in outputs:
             raise CommandError(f"--save {name}: the kernel writes to {', '.join(outputs) or 'no array'} only")
         try:
-            with file.open("wb") as stream:
+            with whole_file(file) as whole, whole.open("wb") as stream:
                 np.save(stream, outputs[name])
-        except OSError as error:
-            raise CommandError(f"--save {name}: {shortened(one_line(str(file)))}: {error.strerror or error}") from None
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or error
+            raise CommandError(f"--save {name}: {shortened(one_line(str(file)))}: {reason}") from None
 
 
 def summary(name: str, array: NDArray[Any]) -> str:

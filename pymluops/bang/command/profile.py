@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pymluops._shown import one_line, shortened
@@ -38,8 +39,9 @@ def register(subparsers: Any) -> None:
         metavar="NAME=VALUE",
         help="a figure of the time model: off_chip_latency_ns=700; see docs/profile.md",
     )
+    count = launches.integer_type(0, 2**40 - 1)
     model.add_argument(
-        "--most-events", type=int, default=1_000_000, metavar="N", help="instructions of timelines; default: 1000000"
+        "--most-events", type=count, default=1_000_000, metavar="N", help="instructions of timelines; default: 1000000"
     )
     parser.set_defaults(run=run)
 
@@ -50,11 +52,15 @@ def run(args: argparse.Namespace) -> int:
     from pymluops.bang import _check
     from pymluops.sim._schedules import schedule_of
 
+    figures = _figures(args.figure)
+    for name in ("html", "trace", "json"):
+        if getattr(args, name) not in (None, "-"):
+            launches.require_place(f"--{name}", Path(getattr(args, name)))
     prepared = launches.prepare(args)
     for card, problem in prepared.launch.kernel.memory.missing.items():
         if problem:
             print(f"does not fit on {card}, as compiled for {prepared.module.arch}: {problem}", file=sys.stderr)
-    with launches.explained(), sim.profiling(figures=_figures(args.figure), most_events=args.most_events) as profile:
+    with launches.explained(), sim.profiling(figures=figures, most_events=args.most_events) as profile:
         schedules = [schedule_of(prepared.backend)]
         report = _check.check(prepared.launch, *prepared.arguments, schedules=schedules, checks="none")
     launches.save_outputs(args, report.outputs)

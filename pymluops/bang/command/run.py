@@ -21,7 +21,7 @@ def register(subparsers: Any) -> None:
     parser.add_argument(
         "--schedule", metavar="WORDS", help="copies=early,cores=random,memory=nan and the like; see docs/schedules.md"
     )
-    parser.add_argument("--seed", type=int, metavar="N", help="of the schedule")
+    parser.add_argument("--seed", type=launches.integer_type(0, 2**64 - 1), metavar="N", help="of the schedule")
     parser.set_defaults(run=run)
 
 

@@ -15,6 +15,7 @@ from typing import Any, cast
 from pymluops._arguments import is_integer
 from pymluops._core import Backend, set_operator_listener
 from pymluops._shown import shown
+from pymluops._whole_file import whole_file
 from pymluops.errors import BadParamError
 from pymluops.sim._devices import device
 from pymluops.sim._library import last_error, simulator
@@ -138,7 +139,8 @@ class Profile:
 
 def _written(path: str | os.PathLike[str] | None, text: str) -> str:
     if path is not None:
-        Path(path).write_text(text, encoding="utf-8")
+        with whole_file(Path(path)) as file:
+            file.write_text(text, encoding="utf-8")
     return text
 
 
