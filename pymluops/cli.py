@@ -10,16 +10,21 @@ from __future__ import annotations
 import argparse
 import importlib
 import os
+import re
 import signal
 import sys
+import warnings
 from collections.abc import Callable, Sequence
 from importlib import metadata
 from typing import NoReturn
 
-from pymluops._shown import one_line
+from pymluops._shown import one_line, shortened
 from pymluops.errors import NotInitializedError
 
-COMMANDS = ("pymluops.info", "pymluops.demo.command", "pymluops.bang.command")
+COMMANDS = ("pymluops.info", "pymluops.demo.command", "pymluops.bang.command", "pymluops._cache.command")
+
+#: Of a message that repeats what was given.
+_LONG_WORD = re.compile(r"\S{200,}")
 
 EXIT_FAILED = 1
 EXIT_USAGE = 2
@@ -44,7 +49,8 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Raise what makes `run_program` print the message in one line."""
-        raise _UsageError(f"{self.prog}: {message} (see {self.prog} --help)")
+        text = _LONG_WORD.sub(lambda word: shortened(word[0]), one_line(message))
+        raise _UsageError(f"{self.prog}: {text} (see {self.prog} --help)")
 
 
 def build_parser() -> Parser:
@@ -69,9 +75,12 @@ def run_program(make_parser: Callable[[], Parser], arguments: Sequence[str]) -> 
 
     The parser is made here, because that imports modules, and an interrupt may come meanwhile.
     """
+    fill_standard_streams()
     _make_output_printable()
     try:
-        code = _run(make_parser(), arguments)
+        with warnings.catch_warnings():
+            warnings.showwarning = _print_warning
+            code = _run(make_parser(), arguments)
         if sys.stdout is not None:
             sys.stdout.flush()
     except KeyboardInterrupt:
@@ -103,6 +112,22 @@ def _run(parser: Parser, arguments: Sequence[str]) -> int:
     except NotInitializedError as error:  # the environment names what cannot be used
         _print_error(f"{args.program}: {error.detail}")
         return EXIT_USAGE
+    except MemoryError:
+        _print_error(f"{args.program}: there is not enough memory")
+        return EXIT_USAGE
+
+
+def fill_standard_streams() -> None:
+    """Open the null device in place of standard streams that are closed, or the next file would get their numbers."""
+    for number in range(3):
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)
+
+
+def _print_warning(message: Warning | str, *_: object, **__: object) -> None:
+    _print_error(f"pymluops: {message}")
 
 
 def _forget_output() -> None:

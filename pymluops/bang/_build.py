@@ -1,40 +1,55 @@
-"""Compiles and links sources in BANG C, and keeps the results.
+"""Compiles and links sources in BANG C, and keeps the results in the cache.
 
-What is kept lies in the folder that ``PYMLUOPS_CACHE_DIR`` names. An object is found by a checksum over everything that
-it comes from: the source with its headers, the options, the compiler, this package. A second file tells which library
-some sources led to last time, and which headers were read then: a program that runs again need not translate anything.
+An object is found by a checksum over what it comes from: the source with its headers, the options, the compiler, the
+environment of the compiler, this package. Its notes tell which further headers the compiler read. A second entry
+tells which library some sources led to last time, and which headers were read then: a program that runs again need not
+translate anything. A library is loaded from a copy that belongs to this process alone: what happens to the cache
+afterwards does not matter.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import re
-import subprocess
 import sys
-import tempfile
+import time
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
-from typing import Any
+from tempfile import mkdtemp
+from typing import Any, NamedTuple
 
-from pymluops import _environment
-from pymluops.bang._compilers import Compiler, digest
+from pymluops._cache.location import cache_folder
+from pymluops._cache.scratch import remove_tree, scratch_folder
+from pymluops._cache.store import Store
+from pymluops._environment import text_shown
+from pymluops.bang._compilers import Compiler, digest, warnings_of
 from pymluops.bang._constructors import hide_constructors
 from pymluops.bang._definitions import with_entries
-from pymluops.bang._headers import Expander, Source, quoted, read_text
+from pymluops.bang._dependencies import dependencies_in, states_of
+from pymluops.bang._headers import Expander, Source, read_text
+from pymluops.bang._loaded import loaded
 from pymluops.bang._messages import readable
 from pymluops.errors import NotInitializedError
-from pymluops.sim._cache import Place, cache_folder
-from pymluops.sim.toolchain import CompileError, Simulator, kernel_options, run_tool
+from pymluops.sim.toolchain import CompileError, Simulator, kernel_options
 from pymluops.sim.translator import TranslationError, translate
+from pymluops.sim.translator.text import printable, quoted
 
-__all__ = ["Build", "Input", "warnings_of"]
+__all__ = ["Build", "Compiled", "Input"]
 
-#: Of the files in the cache; another number for another content.
-_FORMAT = 1
+#: Of the entries in the cache; another number for another content.
+_FORMAT = 2
+#: Variables that change what compilers and linkers find and write.
+_VARIABLES = (
+    *("CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "COMPILER_PATH", "GCC_EXEC_PREFIX", "CCC_OVERRIDE_OPTIONS"),
+    *("LIBRARY_PATH", "LD_RUN_PATH", "SOURCE_DATE_EPOCH"),
+)
+#: Where headers lie that are installed with compilers, whose change is noticed anyway.
+_OF_SYSTEM = ("/usr/include/", "/usr/lib/")
+#: Options that name no file, which would be looked for in the working directory.
+_NAMES_NO_FILE = re.compile(r"-(?:O\w*|g\d?|w|[Wf][\w-]+(?:=\w+)?|m[\w=-]+|std=[\w+]+|D.*|U\w+|pthread)", re.DOTALL)
 
 
 @cache
@@ -42,10 +57,11 @@ def _package_state(include: Path) -> str:
     """Return a text for this package: what translates, and the headers that kernels are compiled with."""
     here = Path(__file__).resolve().parent
     translator = here.parent / "sim"
-    files = [here / name for name in ("_build.py", "_constructors.py", "_definitions.py", "_headers.py")]
+    files = [here / name for name in ("_build.py", "_constructors.py", "_definitions.py", "_headers.py", "_messages.py")]
     files += [translator / "toolchain.py", translator / "cards.toml"]
     files += [*(translator / "translator").glob("*.py"), *include.rglob("*.h")]
-    return digest(*(part for path in sorted(files) for part in (path.name, read_text(path))))
+    contents = ((path.name, path.read_bytes().decode("utf-8", "surrogateescape")) for path in sorted(files))
+    return digest(*(part for content in contents for part in content))
 
 
 @dataclass(frozen=True)
@@ -55,6 +71,24 @@ class Input:
     name: str
     folder: Path  # where headers are looked for first
     text: str
+
+
+class Compiled(NamedTuple):
+    """An object file.
+
+    Attributes
+    ----------
+    name : str
+        Of its entry in the cache.
+    data : bytes
+        What it holds.
+    headers : dict of str to str
+        Headers that the compiler found outside of the folders of the system, with their states.
+    """
+
+    name: str
+    data: bytes
+    headers: dict[str, str]
 
 
 @dataclass
@@ -75,8 +109,9 @@ class Build:
         Further options of the compiler, macros among them.
     link_options : sequence of str
         Further options of the linker.
-    folder : Path
-        Where results are kept.
+    counted : Path, optional
+        A folder of this process for everything, if the lines that run are counted: what belongs to an object stays
+        beside it.
     """
 
     compiler: Compiler
@@ -85,18 +120,30 @@ class Build:
     include_dirs: Sequence[Path] = ()
     options: Sequence[str] = ()
     link_options: Sequence[str] = ()
-    folder: Path = field(default_factory=cache_folder)
+    counted: Path | None = None
+    _store: Store = field(init=False)
 
     def __post_init__(self) -> None:
+        kept = cache_folder() if self.counted is None else self.counted / "kept"
+        self._store = Store(kept)
+        environment = [os.environ.get(name, "") for name in _VARIABLES]
+        at_home = not any(environment) and all(_NAMES_NO_FILE.fullmatch(option) for option in self.options)
         self._state = digest(
             str(_FORMAT), _package_state(self.simulator.include), self.compiler.identity, str(self.arch),
-            str(self.simulator.library), str(self.simulator.include), *self.options, "", *map(str, self.include_dirs),
+            str(self.simulator.library), str(self.simulator.include), *environment, "" if at_home else _here(),
+            str(len(self.options)), *self.options, str(len(self.include_dirs)), *map(str, self.include_dirs),
+            *self.link_options,
         )  # fmt: skip
+
+    @property
+    def _work(self) -> Path:
+        """A folder for temporary files; asked for each time, since whoever tidies up may have removed it."""
+        return scratch_folder(other=self._store.folder) if self.counted is None else self.counted
 
     # -- Libraries --
 
     def library(self, inputs: Sequence[Input], instance: str = "", behind: str = "") -> Path:
-        """Return the library of sources, with what tells Python about their definitions.
+        """Return the library of sources, with what tells Python about their definitions; it is loaded.
 
         Parameters
         ----------
@@ -112,19 +159,18 @@ class Build:
         CompileError
             If the translator, the compiler or the linker refuses them.
         NotInitializedError
-            If the result cannot be kept.
+            If there is no place for what is compiled, or it cannot be loaded.
         """
         try:
             return self._library(inputs, instance, behind)
-        except OSError as error:
-            place = _environment.text_shown(str(error.filename or self.folder))
-            raise NotInitializedError(
-                f"{place}: {error.strerror}: set PYMLUOPS_CACHE_DIR to a folder that can be written"
-            ) from None
+        except OSError as error:  # full, read-only or removed
+            place = text_shown(str(error.filename or self._store.folder))
+            reason = f"{place}: {error.strerror or error}"
+            raise NotInitializedError(f"{reason}: there is no place for what is compiled") from None
 
     def _library(self, inputs: Sequence[Input], instance: str, behind: str) -> Path:
-        parts = [part for source in inputs for part in (source.name, str(source.folder), source.text)]
-        known = self.folder / f"library-{digest(self._state, behind, *parts)}.json"
+        parts = [part for source in inputs for part in (source.name, str(source.folder.absolute()), source.text)]
+        known = f"library-{digest(self._state, instance, behind, *parts)}.json"
         found = self._known(known)
         if found is not None:
             return found
@@ -134,33 +180,39 @@ class Build:
         if behind:
             texts[-1] += f"\n#line 1 {quoted(instance)}\n{behind}\n"
         objects = self._objects(list(zip(texts, sources, strict=True)))
-        library = self._link(objects, _stem(inputs[0].name))
-        self._remember(known, library, sources)
+        name, library = self._link(objects, _stem(inputs[0].name))
+        self._remember(known, name, sources, objects)
         return library
 
-    def _objects(self, works: Sequence[tuple[str, Source]]) -> list[Path]:
+    def _objects(self, works: Sequence[tuple[str, Source]]) -> list[Compiled]:
         if len(works) == 1:
             return [self.object(*works[0])]
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             return list(pool.map(self.object, *zip(*works, strict=True)))
 
-    def _known(self, known: Path) -> Path | None:
+    def _known(self, known: str) -> Path | None:
         """Return the library of last time, if every header is what it was."""
-        try:
-            noted: dict[str, Any] = json.loads(known.read_text(encoding="utf-8"))
-            library = self.folder / noted["library"]
-            same = all(digest(read_text(Path(path))) == state for path, state in noted["files"].items())
-            absent = not any(os.path.isfile(path) for path in noted["absent"])
-        except (OSError, ValueError, KeyError, AttributeError, TypeError):
+        entry = self._store.read(known)
+        if entry is None:
             return None
-        return library if same and absent and library.is_file() else None
+        noted = entry.notes
+        try:
+            same = all(digest(read_text(Path(path))) == state for path, state in noted["files"].items())
+        except OSError:
+            return None
+        if not same or any(os.path.isfile(path) for path in noted["absent"]):
+            return None
+        return self._loaded(noted["library"]) if states_of(noted["headers"]) == noted["headers"] else None
 
-    def _remember(self, known: Path, library: Path, sources: Iterable[Source]) -> None:
-        files = {str(path.absolute()): digest(read_text(path)) for source in sources for path in source.files}
-        absent = sorted({str(path.absolute()) for source in sources for path in source.absent})
-        noted = {"library": library.name, "files": files, "absent": absent}
-        with Place(known) as place:
-            place.write_text(json.dumps(noted), encoding="utf-8")
+    def _remember(self, known: str, library: str, sources: Iterable[Source], objects: Iterable[Compiled]) -> None:
+        noted: dict[str, Any] = {
+            "library": library,
+            "files": {str(path.absolute()): state for source in sources for path, state in source.states.items()},
+            "absent": sorted({str(path.absolute()) for source in sources for path in source.absent}),
+            "headers": {path: state for each in objects for path, state in each.headers.items()},
+        }
+        with self._store.writer() as writer:
+            writer.put(known, b"", noted)
 
     # -- Sources --
 
@@ -172,14 +224,14 @@ class Build:
         CompileError
             If something in it has no form in C++.
         """
-        text = with_entries(source.text, source.name, for_python=with_python)
         try:
+            text = with_entries(source.text, source.name, for_python=with_python)
             # Without its first line, which repeats what the text begins with.
             return translate(text, source.name, uses_std=source.uses_std).partition("\n")[2]
         except TranslationError as error:
             raise CompileError(str(error)) from None
 
-    def object(self, text: str, source: Source, words: Sequence[str] | None = None) -> Path:
+    def object(self, text: str, source: Source, words: Sequence[str] | None = None) -> Compiled:
         """Return the object file of a translated source.
 
         Parameters
@@ -196,18 +248,37 @@ class Build:
         CompileError
             If the compiler refuses it.
         """
-        headers = [digest(read_text(path)) for path in source.files]
-        target = self.folder / f"{_stem(source.name)}-{digest(self._state, text, *headers, '', *(words or ()))}.o"
-        warnings = target.with_suffix(".txt")
-        if not target.is_file():
-            with Place(target) as place:
-                said = self.run_compiler(text, source, self.compile_options() if words is None else words, place)
-                if said:
-                    with Place(warnings) as file:
-                        file.write_text(said, encoding="utf-8")
-        if warnings.is_file():
-            sys.stderr.write(warnings.read_text(encoding="utf-8"))
-        return target
+        name = f"{_stem(source.name)}-{digest(self._state, text, *source.states.values(), '', *(words or ()))}.o"
+        entry = self._store.read(name)
+        if entry is None or states_of(entry.notes["headers"]) != entry.notes["headers"]:
+            compiled, said = self._compiled(name, text, source, self.compile_options() if words is None else words)
+        else:
+            compiled, said = Compiled(name, entry.data, entry.notes["headers"]), str(entry.notes["said"])
+        if said and sys.stderr is not None:
+            sys.stderr.write(said)
+        return compiled
+
+    def _compiled(self, name: str, text: str, source: Source, words: Sequence[str]) -> tuple[Compiled, str]:
+        with self._store.writer() as writer:
+            folder = Path(mkdtemp(dir=self._work))
+            try:
+                target, listed = folder / name, folder / "headers.d"
+                begin = time.time_ns()
+                said = self.run_compiler(text, source, [*words, "-MD", "-MF", str(listed)], target)
+                headers = self._headers_in(listed)
+                compiled = Compiled(name, target.read_bytes(), headers)
+                # What was written while the compiler ran may have been read before.
+                if not any(state and int(state.split()[0]) >= begin for state in headers.values()):
+                    writer.put(name, compiled.data, {"said": said, "headers": headers})
+            finally:
+                if self.counted is None:
+                    remove_tree(folder)
+        return compiled, said
+
+    def _headers_in(self, listed: Path) -> dict[str, str]:
+        own = (*_OF_SYSTEM, f"{self._work}/", f"{self.simulator.include}/")
+        found = dependencies_in(listed) if listed.exists() else []
+        return states_of(path for path in found if not path.startswith(own))
 
     def run_compiler(self, text: str, source: Source, words: Sequence[str], target: Path, step: str = "-c") -> str:
         """Compile a translated source as far as `step` says, and return the warnings of the compiler.
@@ -218,29 +289,40 @@ class Build:
             If the compiler refuses it.
         """
         self._announce()
-        with tempfile.TemporaryDirectory(dir=self.folder) as folder:
-            file = Path(folder, "source.cpp")
+        folder = Path(mkdtemp(dir=self._work))
+        try:
+            file = folder / "source.cpp"
             with file.open("w", encoding="utf-8", errors="surrogateescape", newline="") as opened:
                 opened.write(text)
-            # Findings and messages of the machine name the source, not this file.
-            named = f"-ffile-prefix-map={file}={source.name}"
+            # Findings and messages of the machine name the source, not this file. GCC does not escape all characters.
+            named = f"-ffile-prefix-map={file}={printable(source.name)}"
             command: list[str | Path] = [*self.compiler.command, *words, named, "-x", "c++", step, file, "-o", target]
-            try:
-                return readable(warnings_of(command), str(self.simulator.include))
-            except CompileError as error:
-                raise CompileError(readable(str(error), str(self.simulator.include))) from None
+            said = readable(warnings_of(command, folder), str(self.simulator.include))
+        except CompileError as error:
+            raise CompileError(readable(str(error), str(self.simulator.include))) from None
+        finally:
+            remove_tree(folder)
+        if not target.exists():
+            raise CompileError(f"{source.name}: the compiler wrote nothing: an option makes it do something else")
+        return said
 
     def _announce(self) -> None:
         """Say so if the compiler is about to do what takes long, and is done once."""
-        mark = self.folder / f"zig-{digest(self.compiler.identity)}"
-        if not self.compiler.is_zig or mark.is_file():
+        if not self.compiler.is_zig:
+            return
+        mark = f"zig-{digest(self.compiler.identity)}.mark"
+        if self._store.read(mark) is not None:
             return
         print("pymluops: the compiler of the package ziglang builds its C++ library once: a minute", file=sys.stderr)
-        with tempfile.TemporaryDirectory(dir=self.folder) as folder:
-            source = Path(folder, "empty.cpp")
+        folder = Path(mkdtemp(dir=self._work))
+        try:
+            source = folder / "empty.cpp"
             source.touch()
-            run_tool([*self.compiler.command, "-shared", "-fPIC", source, "-o", Path(folder, "empty.so")])
-        mark.touch()
+            warnings_of([*self.compiler.command, "-shared", "-fPIC", source, "-o", folder / "empty.so"], folder)
+        finally:
+            remove_tree(folder)
+        with self._store.writer() as writer:
+            writer.put(mark, b"", {})
 
     def compile_options(self, first: str = "mluops_module.h") -> list[str]:
         """Return the options for a translated source, which sees the header `first` before all else."""
@@ -254,29 +336,47 @@ class Build:
 
     # -- Files --
 
-    def _link(self, objects: Sequence[Path], name: str) -> Path:
-        target = self.folder / f"{name}-{digest(self._state, *(path.name for path in objects))}.so"
-        if not target.is_file():
-            library = self.simulator.library
-            options = ["-shared", f"-Wl,-rpath,{library.parent}", "-Wl,-z,defs", "-Wl,-Bsymbolic"]
-            with Place(target) as place:
-                run_tool([*self.compiler.command, *objects, library, *options, *self.link_options, "-o", place])
-                hide_constructors(place)
-        return target
+    def _link(self, objects: Sequence[Compiled], stem: str) -> tuple[str, Path]:
+        """Link objects, unless that was done already; return the name of the entry and the library, which is loaded."""
+        name = f"{stem}-{digest(self._state, *(each.name for each in objects))}.so"
+        known = self._loaded(name)
+        if known is not None:
+            return name, known
+        with self._store.writer() as writer:
+            folder = Path(mkdtemp(dir=self._work))
+            try:
+                files = [folder / f"{i}.o" for i in range(len(objects))]
+                for file, each in zip(files, objects, strict=True):
+                    file.write_bytes(each.data)
+                library, target = self.simulator.library, folder / name
+                options = ["-shared", f"-Wl,-rpath,{library.parent}", "-Wl,-z,defs", "-Wl,-Bsymbolic"]
+                options += [*self.link_options, "-o", str(target)]
+                warnings_of([*self.compiler.command, *files, library, *options], folder)
+                hide_constructors(target)
+                data = target.read_bytes()
+            finally:
+                remove_tree(folder)
+            writer.put(name, data, {})
+        return name, loaded(name, data, self._work)
+
+    def _loaded(self, name: str) -> Path | None:
+        """Return the library that an entry of the cache holds; None if there is none that can be loaded."""
+        path = loaded(name)
+        if path is not None:
+            return path
+        entry = self._store.read(name)
+        try:
+            return None if entry is None else loaded(name, entry.data, self._work)
+        except NotInitializedError:  # the simulator that it was linked with has changed
+            return None
 
 
-def warnings_of(command: Sequence[str | Path]) -> str:
-    """Run a compiler and return what it says on stderr; `CompileError` if it fails."""
-    words = [str(word) for word in command]
+def _here() -> str:
     try:
-        done = subprocess.run(words, capture_output=True, check=False)
-    except OSError as error:
-        raise CompileError(f"{words[0]}: {error.strerror}") from None
-    said = done.stderr.decode("utf-8", "replace")
-    if done.returncode != 0:
-        raise CompileError((done.stdout.decode("utf-8", "replace") + said).rstrip("\n"))
-    return said
+        return os.getcwd()
+    except OSError:  # it was removed
+        return ""
 
 
 def _stem(name: str) -> str:
-    return re.sub(r"[^\w.-]", "_", Path(name).stem)[:60]
+    return re.sub(r"[^\w.-]", "_", Path(name).stem, flags=re.ASCII)[:60] or "_"

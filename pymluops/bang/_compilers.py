@@ -1,4 +1,4 @@
-"""Finds a C++ compiler: what the environment says, GCC, Clang, or the one in the PyPI package ziglang."""
+"""Finds a C++ compiler (what the environment says, GCC, Clang, or the one in the PyPI package ziglang) and runs it."""
 
 from __future__ import annotations
 
@@ -8,19 +8,24 @@ import os
 import re
 import shlex
 import shutil
+import subprocess
 import sys
+import tempfile
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import IO
 
 from pymluops import _environment
 from pymluops.errors import NotInitializedError
 from pymluops.sim.toolchain import CompileError, run_tool
 
-__all__ = ["Compiler", "find_compiler"]
+__all__ = ["Compiler", "digest", "find_compiler", "warnings_of"]
 
 NEXT_STEP = "install g++ (12 or newer) or clang++ (15 or newer), or run `pip install 'pymluops[compiler]'`"
 _OLDEST = {"GNU": 12, "Clang": 15}
+_MOST_SAID = 1 << 20  # bytes of what a compiler says that are kept
 
 
 @dataclass(frozen=True)
@@ -97,14 +102,30 @@ def _named(wanted: str) -> Compiler:
             f"PYMLUOPS_CXX: expected the command of a C++ compiler, got {_environment.text_shown(wanted)}, "
             "and there is no such program"
         )
-    return Compiler((found, *words[1:]), f"{_identity(found)} {words[1:]}")
+    # Behind a launcher, such as ccache, stands the compiler.
+    programs = [place for word in words if not word.startswith("-") and (place := shutil.which(word))]
+    return Compiler((found, *words[1:]), f"{_identity(*programs)} {words[1:]}")
 
 
-def _identity(program: str) -> str:
-    """Return a text that changes with the program; without running it, which takes time at every start."""
-    real = Path(program).resolve()
-    state = real.stat()
-    return f"{real} {state.st_size} {state.st_mtime_ns}"
+def _identity(*programs: str) -> str:
+    """Return a text that changes with programs; without running them, which takes time at every start.
+
+    A program may be a launcher that runs another one of its name, and a compiler runs an assembler and a linker: all of
+    these names on the path count.
+    """
+    names = dict.fromkeys([*(os.path.basename(program) for program in programs), "as", "ld"])
+    folders = os.environ.get("PATH", os.defpath).split(os.pathsep)
+    places = [*programs, *(f"{folder}/{name}" for name in names for folder in dict.fromkeys(folders))]
+    states = dict.fromkeys(_state_of(place) for place in places)
+    return " ".join([*programs, *filter(None, states)])
+
+
+def _state_of(program: str) -> str:
+    try:
+        state = os.stat(program)
+    except (OSError, ValueError):
+        return ""
+    return f"{state.st_ino} {state.st_size} {state.st_mtime_ns}"
 
 
 def _zig() -> Compiler | None:
@@ -117,6 +138,51 @@ def _zig() -> Compiler | None:
 
 
 def digest(*parts: str) -> str:
-    """Return a short text that stands for texts."""
-    key = hashlib.sha256("\0".join(parts).encode("utf-8", "surrogateescape"))
+    """Return a short text that stands for texts; for others, or the same ones divided otherwise, another one."""
+    key = hashlib.sha256()
+    for part in parts:
+        encoded = part.encode("utf-8", "surrogatepass")
+        key.update(b"%d:" % len(encoded))
+        key.update(encoded)
     return key.hexdigest()[:32]
+
+
+# ---- Running a compiler ----------------------------------------------------------------------------------------------
+
+
+def warnings_of(command: Sequence[str | Path], temporary: Path) -> str:
+    """Run a compiler or linker and return what it says on stderr.
+
+    Parameters
+    ----------
+    command : sequence of str or Path
+        The command.
+    temporary : Path
+        A folder for its temporary files, which it leaves there when it is killed.
+
+    Raises
+    ------
+    CompileError
+        If it fails; with what it says.
+    """
+    words = [str(word) for word in command]
+    # A terminal's width: otherwise compilers repeat a line as a whole, however long it is, with each message about it.
+    environment = {"COLUMNS": "200", **os.environ, "TMPDIR": str(temporary)}
+    with tempfile.TemporaryFile(dir=temporary) as out, tempfile.TemporaryFile(dir=temporary) as err:
+        try:
+            done = subprocess.run(words, stdin=subprocess.DEVNULL, stdout=out, stderr=err, env=environment, check=False)
+        except (OSError, ValueError) as error:
+            reason = error.strerror if isinstance(error, OSError) else str(error)
+            raise CompileError(f"{words[0]}: {reason}") from None
+        said = _beginning(err)
+        if done.returncode != 0:
+            ended = "" if done.returncode > 0 else f"{words[0]}: was ended by signal {-done.returncode}"
+            raise CompileError((_beginning(out) + said + ended).rstrip("\n"))
+    return said
+
+
+def _beginning(file: IO[bytes]) -> str:
+    size = file.seek(0, os.SEEK_END)
+    file.seek(0)
+    text = file.read(_MOST_SAID).decode("utf-8", "replace")
+    return text if size <= _MOST_SAID else f"{text}\n... and {size - _MOST_SAID} more bytes\n"

@@ -13,16 +13,18 @@ import os
 import re
 import shutil
 import subprocess
-import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import Any
 
+from pymluops._cache.location import cache_folder
+from pymluops._cache.scratch import scratch_folder
+from pymluops._cache.store import Store
 from pymluops.bang._compilers import Compiler, digest
 from pymluops.bang._headers import read_text
 from pymluops.errors import NotInitializedError
-from pymluops.sim._cache import Place, cache_folder
 
 __all__ = ["COMPILE", "LINK", "Lines", "executable_lines", "folder", "hand_over", "start"]
 
@@ -44,7 +46,7 @@ class _Session:
     """From the call of `start` to the end of the process."""
 
     take: Callable[[dict[str, Lines]], None]
-    folder: tempfile.TemporaryDirectory[str] | None = None
+    folder: Path | None = None
     gcov: str = ""
 
 
@@ -75,9 +77,9 @@ def folder(compiler: Compiler) -> Path | None:
     session = _sessions[0]
     if session.folder is None:
         session.gcov = _gcov_of(compiler)
-        session.folder = tempfile.TemporaryDirectory(prefix="pymluops-coverage-")
+        session.folder = Path(mkdtemp(prefix="coverage-", dir=scratch_folder()))
         atexit.register(hand_over)  # of a program without pytest: runs before coverage.py saves
-    return Path(session.folder.name)
+    return session.folder
 
 
 def _gcov_of(compiler: Compiler) -> str:
@@ -99,10 +101,10 @@ def hand_over() -> None:
     session = _sessions[0] if _sessions else None
     if session is None or session.folder is None:
         return
-    counted = Path(session.folder.name)
-    for library in counted.glob("*.so"):
+    counted = session.folder
+    for library in counted.rglob("*.so"):
         _write_counters(library)
-    data = sorted(str(path) for path in counted.glob("*.gcda"))
+    data = sorted(str(path) for path in counted.rglob("*.gcda"))
     lines = _read(session.gcov, data, counted) if data else {}
     for file, of_file in lines.items():
         _remember(Path(file), of_file.executable)
@@ -146,13 +148,13 @@ def _add(lines: Lines, counted: list[dict[str, Any]]) -> None:
 # ---- Which lines hold code, for a report in another process ----------------------------------------------------------
 
 
-def _noted(text: str) -> Path:
-    return cache_folder() / f"lines-{digest(text)}.json"
-
-
 def _remember(file: Path, executable: set[int]) -> None:
-    with Place(_noted(read_text(file))) as place:
-        place.write_text(json.dumps(sorted(executable)), encoding="utf-8")
+    with Store(cache_folder()).writer() as writer:
+        writer.put(_noted(read_text(file)), b"", {"lines": sorted(executable)})
+
+
+def _noted(text: str) -> str:
+    return f"lines-{digest(text)}.json"
 
 
 def executable_lines(text: str) -> set[int]:
@@ -161,8 +163,8 @@ def executable_lines(text: str) -> set[int]:
     The compiler said so when it was compiled with counters. Where it never was, they are the lines with a semicolon
     or a brace that opens.
     """
-    try:
-        return set(json.loads(_noted(text).read_text(encoding="utf-8")))
-    except (OSError, ValueError):
-        lines = enumerate(text.splitlines(), 1)
-        return {number for number, line in lines if re.search(r"[;{]", line.partition("//")[0])}
+    entry = Store(cache_folder()).read(_noted(text))
+    if entry is not None:
+        return set(entry.notes["lines"])
+    lines = enumerate(text.splitlines(), 1)
+    return {number for number, line in lines if re.search(r"[;{]", line.partition("//")[0])}

@@ -6,14 +6,20 @@ wherever a line includes it, but not a second time where it would be empty.
 
 from __future__ import annotations
 
-import hashlib
+import errno
+import os
 import re
+import stat
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from pymluops._shown import one_line
+from pymluops.bang._compilers import digest
 from pymluops.sim.toolchain import CompileError
-from pymluops.sim.translator.tokens import ELSES, IFS, Directive, Kind, Token, tokenize
+from pymluops.sim.translator import TranslationError
+from pymluops.sim.translator.text import quoted, tokens_of
+from pymluops.sim.translator.tokens import ELSES, IFS, Directive, Kind, Token
 
 #: What only the translator can read, or must see to read the rest.
 CONSTRUCTS = re.compile(
@@ -21,7 +27,13 @@ CONSTRUCTS = re.compile(
     r"|__mlu_device__|__mlu_vector__)\b"
 )
 _USING_STD = re.compile(r"\busing\s+namespace\s+std\s*;")
+#: In a name, for which there is no form in an `#include` line.
+_CANNOT_BE_INCLUDED = re.compile(r'["\x00-\x1f\x7f]')
 _MOST_INCLUDES = 20_000
+_MOST_DEPTH = 200  # of headers in each other, as compilers have it
+#: Characters of a source with the headers that are put into it.
+MOST_CHARACTERS = 4 << 20
+TOO_LONG = f"is longer than {MOST_CHARACTERS >> 20} MiB, the limit of a source with its headers"
 
 
 @dataclass(slots=True)
@@ -30,17 +42,32 @@ class Source:
 
     text: str
     name: str
-    #: Every header that was read, and where others would have been found before them.
-    files: list[Path] = field(default_factory=list)
-    absent: list[Path] = field(default_factory=list)
+    #: Every header that was read, with a checksum of it, and where others would have been found before them.
+    states: dict[Path, str] = field(default_factory=dict)
+    _absent: dict[Path, None] = field(default_factory=dict)
     #: Whether a header says `using namespace std`.
     uses_std: bool = False
+
+    @property
+    def files(self) -> list[Path]:
+        """The headers that were read, in their order."""
+        return list(self.states)
+
+    @property
+    def absent(self) -> list[Path]:
+        """Where headers would have been found before those that were."""
+        return list(self._absent)
+
+    def note_absent(self, path: Path) -> None:
+        """Note that a header is not there."""
+        self._absent[path] = None
 
 
 @dataclass(slots=True)
 class _Header:
     path: Path
     text: str
+    state: str  # a checksum of what was read
     directives: list[Directive]
     includes: list[_Include]
     once: bool  # by a guard or by a pragma
@@ -61,14 +88,36 @@ class _Include:
 
 
 def read_text(path: Path) -> str:
-    """Return what a file holds; bytes that are not UTF-8, and ends of lines, stay what they are."""
-    with path.open(encoding="utf-8", errors="surrogateescape", newline="") as file:
-        return file.read()
+    """Return what a file holds; bytes that are not UTF-8, and ends of lines, stay what they are.
+
+    Raises
+    ------
+    OSError
+        If it cannot be read, is no regular file (a device or a pipe may never end), or is too long.
+    """
+    # Before it is opened, which may wait, or do something to a device.
+    require_regular(path, os.stat(path))
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY)
+    with open(descriptor, "rb") as file:
+        require_regular(path, os.fstat(descriptor))
+        content = file.read(MOST_CHARACTERS + 1)  # whatever it says about its size
+    if len(content) > MOST_CHARACTERS:
+        raise OSError(errno.EFBIG, TOO_LONG, str(path))
+    return content.decode("utf-8", "surrogateescape")
 
 
-def quoted(name: str) -> str:
-    """Return a name as a string of C."""
-    return '"' + name.replace("\\", "\\\\").replace('"', '\\"') + '"'
+def require_regular(path: Path, status: os.stat_result) -> None:
+    """Refuse folders, devices and pipes.
+
+    Raises
+    ------
+    OSError
+        If the file with this status is one.
+    """
+    if stat.S_ISDIR(status.st_mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    if not stat.S_ISREG(status.st_mode):
+        raise OSError(errno.EINVAL, "is no regular file", str(path))
 
 
 class Expander:
@@ -86,6 +135,7 @@ class Expander:
         self._include_dirs = list(include_dirs)
         self._own = [folder.resolve() for folder in own]
         self._headers: dict[Path, _Header] = {}
+        self._found: dict[tuple[Path | None, str], tuple[Path | None, list[Path]]] = {}
 
     def expand(self, text: str, name: str, folder: Path) -> Source:
         """Return a source with the headers that hold BANG C put in.
@@ -102,9 +152,11 @@ class Expander:
         Raises
         ------
         CompileError
-            If a header cannot be read, or headers include each other without end.
+            If a header cannot be read, headers include each other without end, or all of it is too long.
         """
-        expansion = _Expansion(self, Source("", name))
+        if len(text) > MOST_CHARACTERS:
+            raise CompileError(f"{one_line(name)}: {TOO_LONG}")
+        expansion = _Expansion(self, Source("", name), len(text))
         top = _read(Path(name), text.removeprefix("\ufeff"))
         parts = expansion.parts(top, folder, name, 0)
         expansion.source.text = f"#line 1 {quoted(name)}\n" + "".join(parts)
@@ -112,14 +164,24 @@ class Expander:
 
     def find(self, include: _Include, folder: Path, source: Source) -> Path | None:
         """Return the file that a line includes; None if it is one for the compiler to find."""
-        for place in ([folder] if include.quoted else []) + self._include_dirs:
-            path = place / include.name
-            if not path.is_file():
-                source.absent.append(path)
+        key = (folder if include.quoted else None, include.name)
+        if key not in self._found:
+            self._found[key] = self._find(*key)
+        path, absent = self._found[key]
+        for each in absent:
+            source.note_absent(each)
+        return path
+
+    def _find(self, folder: Path | None, name: str) -> tuple[Path | None, list[Path]]:
+        absent: list[Path] = []
+        for place in ([] if folder is None else [folder]) + self._include_dirs:
+            path = place / name
+            if not os.path.isfile(path):
+                absent.append(path)
                 continue
             real = path.resolve()
-            return None if any(real.is_relative_to(own) for own in self._own) else path
-        return None
+            return (None if any(real.is_relative_to(own) for own in self._own) else path), absent
+        return None, absent
 
     def header(self, path: Path, source: Source) -> _Header:
         """Return what stands in a header."""
@@ -127,9 +189,8 @@ class Expander:
             try:
                 self._headers[path] = _read(path, read_text(path))
             except OSError as error:
-                raise CompileError(f"{path}: {error.strerror}") from None
-        if path not in source.files:
-            source.files.append(path)
+                raise CompileError(f"{one_line(str(path))}: {error.strerror}") from None
+        source.states[path] = self._headers[path].state
         source.uses_std = source.uses_std or self._headers[path].uses_std
         return self._headers[path]
 
@@ -143,68 +204,80 @@ class Expander:
             header = self.header(at, source)
             found = found or header.has_constructs
             below = {self.find(include, at.parent, source) for include in header.includes}
-            waiting += [path for path in below if path is not None and path not in seen]
-            seen.update(waiting)
+            fresh = [path for path in below if path is not None and path not in seen]
+            waiting += fresh
+            seen.update(fresh)
         return found
 
 
 class _Expansion:
     """Of one source."""
 
-    def __init__(self, expander: Expander, source: Source) -> None:
+    def __init__(self, expander: Expander, source: Source, length: int) -> None:
         self._expander = expander
         self.source = source
         self._done: set[Path] = set()  # headers that are empty from now on
-        self._open: list[Path] = []
+        self._open: dict[Path, None] = {}
+        self._length = length  # with what was put in
         self._needed: dict[Path, bool] = {}
         self._count = 0
 
     def parts(self, header: _Header, folder: Path, name: str, depth: int) -> list[str]:
         parts: list[str] = []
         end = 0
+        counted, line = 0, 1
         for include in header.includes:
             path = self._expander.find(include, folder, self.source)
             if path is None:
                 continue
             parts.append(header.text[end : include.start])
             end = include.end
-            line = header.text.count("\n", 0, include.end) + 2  # the next one
+            line += header.text.count("\n", counted, include.end)
+            counted = include.end
             if not self._is_needed(path):
-                parts.append(f"#include {quoted(str(path.absolute()))}")
+                parts.append(f'#include "{path.absolute()}"')  # such names have no escapes
             elif path not in self._done and path not in self._open:
                 parts += self._included(path, depth + include.depth)
-                parts.append(f"#line {line} {quoted(name)}")
+                parts.append(f"#line {line + 1} {quoted(name)}")
             # A line that is joined out of several keeps its number of lines.
             if "\n" in header.text[include.start : include.end]:
-                parts.append(f"\n#line {line} {quoted(name)}")
+                parts.append(f"\n#line {line + 1} {quoted(name)}")
         return [*parts, header.text[end:]]
 
     def _is_needed(self, path: Path) -> bool:
         if path not in self._needed:
-            self._needed[path] = self._expander.is_needed(path, self.source)
+            needed = self._expander.is_needed(path, self.source)
+            self._needed[path] = needed or _CANNOT_BE_INCLUDED.search(str(path.absolute())) is not None
         return self._needed[path]
 
     def _included(self, path: Path, depth: int) -> list[str]:
         self._count += 1
         if self._count > _MOST_INCLUDES:
-            raise CompileError(f"{path}: headers include each other more than {_MOST_INCLUDES} times")
+            raise CompileError(f"{one_line(str(path))}: headers include each other more than {_MOST_INCLUDES} times")
+        if len(self._open) == _MOST_DEPTH:
+            raise CompileError(f"{one_line(str(path))}: headers include each other more than {_MOST_DEPTH} deep")
         header = self._expander.header(path, self.source)
+        self._length += len(header.text)
+        if self._length > MOST_CHARACTERS:
+            raise CompileError(f"{one_line(self.source.name)}: {TOO_LONG}")
         if header.once and depth == 0:
             self._done.add(path)
-        guard = (
-            "MLUOPS_ONCE_" + hashlib.sha256(str(path.absolute()).encode("utf-8", "surrogateescape")).hexdigest()[:16]
-        )
+        guard = f"MLUOPS_ONCE_{digest(str(path.absolute()))[:16]}"
         before = f"#ifndef {guard}\n#define {guard}\n" if header.once and not header.guarded else ""
         behind = "\n#endif\n" if before else "\n"
-        self._open.append(path)
+        self._open[path] = None
         name = str(path)
         parts = self.parts(header, path.parent, name, depth - header.guarded)
-        self._open.pop()
+        del self._open[path]
         return [before, f"#line 1 {quoted(name)}\n", *parts, behind]
 
 
 def _read(path: Path, text: str) -> _Header:
-    tokens, directives = tokenize(text)
+    state = digest(text)
+    try:
+        tokens, directives = tokens_of(text, str(path))
+    except TranslationError as error:
+        raise CompileError(str(error)) from None
     guarded = _has_guard(tokens, directives)
     pragma = next((d for d in directives if [token.text for token in d.tokens] == ["pragma", "once"]), None)
     if pragma is not None:  # of no use, and a warning, in the middle of another file
@@ -213,7 +286,7 @@ def _read(path: Path, text: str) -> _Header:
     includes = _includes(text, directives)
     once = guarded or pragma is not None
     has_constructs, uses_std = (pattern.search(text) is not None for pattern in (CONSTRUCTS, _USING_STD))
-    return _Header(path, text, directives, includes, once, guarded, has_constructs, uses_std)
+    return _Header(path, text, state, directives, includes, once, guarded, has_constructs, uses_std)
 
 
 def _includes(text: str, directives: Sequence[Directive]) -> list[_Include]:
@@ -238,7 +311,7 @@ def _include(text: str, directive: Directive, depth: int) -> _Include | None:
     end = len(text) if end < 0 else end
     if "/*" in text[last.end : end] and "*/" not in text[last.end : end]:
         return None  # a comment that goes on in the next line
-    if first.kind is Kind.STRING and first.text.startswith('"'):
+    if first.kind is Kind.STRING and re.fullmatch(r'".+"', first.text):
         return _Include(start, end, first.text[1:-1], True, depth)
     if first.text == "<" and last.text == ">":
         return _Include(start, end, text[first.end : last.start].strip(), False, depth)

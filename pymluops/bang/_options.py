@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from pymluops._shown import one_line, shortened
+from pymluops.bang._dependencies import for_make
 from pymluops.sim.toolchain import cards
 
 __all__ = ["DEVICE_SUFFIXES", "HOST_SUFFIXES", "Options", "UsageError", "read_options"]
@@ -160,14 +161,10 @@ def _read_value(options: Options, option: str, value: str, language: str) -> str
     elif option == "-MF":
         options.dependency_file = value
     elif option in ("-MT", "-MQ"):
-        options.dependency_targets.append(value if option == "-MT" else _for_make(value))
+        options.dependency_targets.append(value if option == "-MT" else for_make(value))
     elif option in _PREPROCESSOR:
         options.preprocessor += (option, value)
     return language
-
-
-def _for_make(name: str) -> str:
-    return re.sub(r"([ #])", r"\\\1", name).replace("$", "$$")
 
 
 def _archs(names: Sequence[str]) -> list[int]:

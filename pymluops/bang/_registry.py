@@ -14,6 +14,7 @@ from pymluops.sim.translator.tokens import (
     CLOSING,
     Kind,
     Token,
+    Tokens,
     UnbalancedError,
     closing,
     closing_angle,
@@ -133,7 +134,7 @@ def read_entries(path: Path) -> list[Entry]:
         start, first = library.mluops_module_start, library.mluops_module_first
     except (OSError, AttributeError) as error:
         # Broken, or compiled for a simulator that is no longer there.
-        raise NotInitializedError(f"{error}: delete {path.parent}, where compiled kernels are kept") from None
+        raise NotInitializedError(f"what was compiled cannot be used: {error}") from None
     text = ctypes.c_char_p()
     if start(ctypes.byref(text)):
         raise ExecutionFailedError(f"an exception left the constructor of a global object: {_text(text.value)}")
@@ -187,6 +188,7 @@ def parameters_of(written: str) -> tuple[Parameter, ...]:
 def _split(tokens: list[Token]) -> list[list[Token]]:
     """Divide at the commas that are in no brackets."""
     parts: list[list[Token]] = [[]]
+    tokens = Tokens(tokens)
     i = 0
     while i < len(tokens):
         end = i

@@ -10,10 +10,10 @@ from __future__ import annotations
 import platform
 import re
 import shutil
-import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
+from pymluops._cache.scratch import temporary_folder
 from pymluops.sim.toolchain import run_tool
 
 __all__ = ["can_merge", "merge"]
@@ -70,15 +70,15 @@ def merge(objects: Mapping[int, Path], target: Path) -> None:
     functions: dict[str, str] = {}  # their kinds
     for found in symbols.values():
         functions |= {name: kind for name, kind in found.items() if kind in "TW" and not _is_internal(name, kind)}
-    with tempfile.TemporaryDirectory() as folder:
+    with temporary_folder() as folder:
         parts: list[Path] = []
         for arch, path in objects.items():
             names = [name for name in symbols[arch] if arch != newest or name in functions]
-            parts.append(_renamed(path, names, arch, Path(folder)))
-        choice = Path(folder, "choice.s")
+            parts.append(_renamed(path, names, arch, folder))
+        choice = folder / "choice.s"
         choice.write_text(_choices(functions, symbols, newest), encoding="utf-8")
-        run_tool(["as", choice, "-o", Path(folder, "choice.o")])
-        run_tool(["ld", "-r", "-o", target, *parts, Path(folder, "choice.o")])
+        run_tool(["as", choice, "-o", folder / "choice.o"])
+        run_tool(["ld", "-r", "-o", target, *parts, folder / "choice.o"])
 
 
 def _is_internal(name: str, kind: str) -> bool:

@@ -9,20 +9,23 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 import sys
-import tempfile
+import warnings
 from collections.abc import Sequence
 from importlib import metadata
 from pathlib import Path
 
+from pymluops._cache.scratch import temporary_folder
 from pymluops._shown import one_line, shortened
-from pymluops.bang._build import Build, warnings_of
-from pymluops.bang._compilers import Compiler, find_compiler
-from pymluops.bang._headers import CONSTRUCTS, Expander, Source, read_text
+from pymluops._whole_file import whole_file
+from pymluops.bang._build import Build
+from pymluops.bang._compilers import Compiler, find_compiler, warnings_of
+from pymluops.bang._dependencies import for_make
+from pymluops.bang._headers import CONSTRUCTS, Expander, Source, read_text, require_regular
 from pymluops.bang._options import Options, UsageError, read_options
 from pymluops.bang._variants import can_merge, merge
+from pymluops.cli import fill_standard_streams
 from pymluops.errors import MluOpError
 from pymluops.sim._neuware import neuware
 from pymluops.sim.toolchain import CompileError, Simulator, card_of, kernel_options
@@ -69,12 +72,11 @@ _TENSOR_LIBRARY = "-lcnnl"
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; return the exit code: 1 if a source or the linker is refused, 2 for bad arguments."""
+    fill_standard_streams()
     try:
-        options = read_options(sys.argv[1:] if arguments is None else arguments)
-        if options.answer:
-            _print_answer(options.answer)
-        else:
-            _Driver(options).run()
+        with warnings.catch_warnings():
+            warnings.showwarning = _print_warning
+            _run(sys.argv[1:] if arguments is None else arguments)
     except UsageError as error:
         return _fail(f"bangcc: {error} (see bangcc --help)", 2)
     except MluOpError as error:
@@ -84,9 +86,23 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except OSError as error:
         name = f"{shortened(one_line(str(error.filename)))}: " if error.filename else ""
         return _fail(f"bangcc: {name}{error.strerror}", 1)
+    except MemoryError:
+        return _fail("bangcc: there is not enough memory", 2)
     except KeyboardInterrupt:
         return _fail("interrupted", 130)
     return 0
+
+
+def _run(arguments: Sequence[str]) -> None:
+    options = read_options(arguments)
+    if options.answer:
+        _print_answer(options.answer)
+    else:
+        _Driver(options).run()
+
+
+def _print_warning(message: Warning | str, *_: object, **__: object) -> None:
+    print(f"bangcc: {one_line(str(message))}", file=sys.stderr)
 
 
 def _fail(text: str, code: int) -> int:
@@ -124,8 +140,7 @@ class _Driver:
     def run(self) -> None:
         options = self._options
         for name, language in options.inputs:
-            if not os.path.isfile(name):
-                raise FileNotFoundError(2, "No such file or directory", name)
+            require_regular(Path(name), os.stat(name))
             if not language and options.step:
                 print(f"bangcc: {name}: is for the linker, which {options.step} leaves out", file=sys.stderr)
         sources = [entry for entry in options.inputs if entry[1]]
@@ -133,11 +148,11 @@ class _Driver:
             for name, language in sources:
                 self._compile(name, language, self._target(name))
             return
-        with tempfile.TemporaryDirectory() as folder:
-            objects = {name: Path(folder, f"{i}.o") for i, (name, _) in enumerate(sources)}
+        with temporary_folder() as folder:
+            objects = {name: folder / f"{i}.o" for i, (name, _) in enumerate(sources)}
             for name, language in sources:
                 self._compile(name, language, objects[name])
-            self._link(objects, Path(folder))
+            self._link(objects, folder)
 
     def _target(self, name: str) -> Path | None:
         suffix = {"-c": ".o", "-S": ".s"}.get(self._options.step)
@@ -163,16 +178,31 @@ class _Driver:
         build = self._builds[options.arch]
         text = build.translated(source)
         if options.step in ("", "-c") and target is not None:
-            objects = {arch: each.object(text, source, self._words(arch)) for arch, each in self._builds.items()}
-            if len(objects) > 1:
-                merge(objects, target)
-            else:
-                # A copy: the file in the cache must not change when this one does.
-                shutil.copyfile(objects[options.arch], target)
+            compiled = {arch: each.object(text, source, self._words(arch)) for arch, each in self._builds.items()}
+            with whole_file(target) as file:
+                self._write_object({arch: each.data for arch, each in compiled.items()}, file)
             return
         words = self._words(options.arch)
-        said = build.run_compiler(text, source, words, target or Path("/dev/stdout"), options.step)
-        sys.stderr.write(said)
+        if target is not None:
+            with whole_file(target) as file:
+                sys.stderr.write(build.run_compiler(text, source, words, file, options.step))
+            return
+        with temporary_folder() as folder:
+            sys.stderr.write(build.run_compiler(text, source, words, folder / "out", options.step))
+            sys.stdout.flush()
+            sys.stdout.buffer.write((folder / "out").read_bytes())
+
+    @staticmethod
+    def _write_object(objects: dict[int, bytes], target: Path) -> None:
+        """Write an object for one architecture, or one that chooses among several."""
+        if len(objects) == 1:
+            target.write_bytes(*objects.values())
+            return
+        with temporary_folder() as folder:
+            files = {arch: folder / f"{arch}.o" for arch in objects}
+            for arch, data in objects.items():
+                files[arch].write_bytes(data)
+            merge(files, target)
 
     def _words(self, arch: int) -> list[str]:
         """Return the options for a translated source."""
@@ -197,7 +227,8 @@ class _Driver:
         if target is None:
             subprocess.run([*self._compiler.command, *words], check=False)
             return
-        sys.stderr.write(warnings_of([*self._compiler.command, *words, *output]))
+        with temporary_folder() as folder:
+            sys.stderr.write(warnings_of([*self._compiler.command, *words, *output], folder))
 
     def _common(self) -> list[str]:
         options = self._options
@@ -222,11 +253,11 @@ class _Driver:
             return
         # What is only linked has no object that stays.
         output = target if options.step in ("-c", "-S", "-E") else None
-        targets = options.dependency_targets or [_for_make(output or Path(Path(source.name).stem + ".o"))]
+        targets = options.dependency_targets or [for_make(str(output or Path(source.name).stem + ".o"))]
         names = [source.name, *map(str, source.files)]
-        text = f"{' '.join(targets)}: {' '.join(_for_make(Path(name)) for name in names)}\n"
+        text = f"{' '.join(targets)}: {' '.join(map(for_make, names))}\n"
         if "-MP" in options.dependencies:
-            text += "".join(f"{_for_make(Path(name))}:\n" for name in names[1:])
+            text += "".join(f"{for_make(name)}:\n" for name in names[1:])
         file = options.dependency_file
         if file is None and options.step == "-M":
             file = options.output
@@ -236,7 +267,8 @@ class _Driver:
         if file is None:
             sys.stdout.write(text)
         else:
-            Path(file).write_text(text, encoding="utf-8", errors="surrogateescape")
+            with whole_file(Path(file)) as whole:
+                whole.write_text(text, encoding="utf-8", errors="surrogateescape")
 
     # -- Linking --
 
@@ -256,22 +288,18 @@ class _Driver:
             *("-o", options.output or "a.out"),
         ]
         self._say(words)
-        sys.stderr.write(warnings_of([*self._compiler.command, *words]))
+        sys.stderr.write(warnings_of([*self._compiler.command, *words], folder))
 
     def _card_object(self, folder: Path) -> Path:
         source, target = folder / "card.cpp", folder / "card.o"
         source.write_text(_CARD_SOURCE.format(card=card_of(self._options.arch)["name"]), encoding="utf-8")
         words = ["-fPIC", "-O1", f"-I{self._simulator.include}", "-c", str(source), "-o", str(target)]
-        warnings_of([*self._compiler.command, *words])
+        warnings_of([*self._compiler.command, *words], folder)
         return target
 
     def _say(self, words: Sequence[str]) -> None:
         if self._options.verbose:
             print(" ".join([*self._compiler.command, *words]), file=sys.stderr)
-
-
-def _for_make(name: Path) -> str:
-    return re.sub(r"([ #])", r"\\\1", str(name)).replace("$", "$$")
 
 
 if __name__ == "__main__":

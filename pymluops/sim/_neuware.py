@@ -6,9 +6,15 @@ import hashlib
 import os
 import shlex
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
-from pymluops.sim._cache import Place, cache_folder
+from pymluops import _environment
+from pymluops._cache.location import lasting_folder
+from pymluops._cache.private import is_own_file
+from pymluops._cache.scratch import remove_tree
+from pymluops._cache.store import Store
+from pymluops.errors import NotInitializedError
 from pymluops.sim.toolchain import Simulator
 
 __all__ = ["neuware"]
@@ -44,7 +50,7 @@ def neuware() -> Path:
     Raises
     ------
     NotInitializedError
-        If it cannot be made.
+        If it cannot be made, or others can write where it would be.
 
     Examples
     --------
@@ -58,26 +64,64 @@ def neuware() -> Path:
     links |= {Path("lib64", name): simulator.library.with_name(own) for name, own in _LIBRARIES.items()}
     links |= {Path("cmake", "modules", path.name): path for path in sorted(modules.glob("*.cmake"))}
     state = "\0".join([program, *(f"{link}\0{target}" for link, target in links.items())])
-    root = cache_folder() / f"neuware-{hashlib.sha256(os.fsencode(state)).hexdigest()[:16]}"
-    for link, target in links.items():
-        _make_link(root / link, target)
-    for name in _PROGRAMS:
-        _make_program(root / "bin" / name, program)
+    folder = lasting_folder()
+    root = folder / f"neuware-{hashlib.sha256(os.fsencode(state)).hexdigest()[:16]}"
+    for last in (False, False, True):  # the folder may be deleted meanwhile
+        try:
+            _complete(folder, root, links, program)
+            break
+        except OSError as error:
+            if last or not isinstance(error, FileNotFoundError):
+                place = _environment.text_shown(str(error.filename or root))
+                raise NotInitializedError(
+                    f"{place}: {error.strerror}: set PYMLUOPS_CACHE_DIR to a folder that can be written"
+                ) from None
     return root
 
 
-def _make_link(link: Path, target: Path) -> None:
-    if link.is_symlink() and link.exists():
+def _complete(folder: Path, root: Path, links: Mapping[Path, Path], program: str) -> None:
+    """Make what is missing below `root`, or is not what it should be; each is whole at once."""
+    wrong = [link for link, target in links.items() if not _leads_to(root / link, target)]
+    programs = [root / "bin" / name for name in _PROGRAMS]
+    changed = [path for path in programs if not _holds(path, program)]
+    if not wrong and not changed:
         return
-    link.parent.mkdir(parents=True, exist_ok=True)
-    with Place(link) as place:
-        place.symlink_to(target)
+    temporary = Store(folder).locked_folder()
+    try:
+        for number, link in enumerate(wrong):
+            new = temporary.path / str(number)
+            new.symlink_to(links[link])
+            _put(new, root / link)
+        for path in changed:
+            new = temporary.path / path.name
+            new.write_text(program, encoding="utf-8", errors="surrogateescape")
+            new.chmod(0o700)
+            _put(new, path)
+    finally:
+        temporary.remove()
 
 
-def _make_program(path: Path, text: str) -> None:
-    if path.is_file() and os.access(path, os.X_OK):
-        return
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with Place(path) as place:
-        place.write_text(text, encoding="utf-8")
-        place.chmod(0o755)
+def _leads_to(link: Path, target: Path) -> bool:
+    try:
+        return link.readlink() == target
+    except OSError:
+        return False
+
+
+def _holds(path: Path, text: str) -> bool:
+    """Tell whether a program is there, is this user's alone to write, and has this text."""
+    try:
+        status = path.lstat()
+        whole = path.read_bytes() == text.encode("utf-8", "surrogateescape")
+    except OSError:
+        return False
+    return whole and is_own_file(status) and os.access(path, os.X_OK)
+
+
+def _put(new: Path, path: Path) -> None:
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    try:
+        new.replace(path)
+    except IsADirectoryError:
+        remove_tree(path)
+        new.replace(path)

@@ -206,8 +206,11 @@ def run_tool(command: Sequence[str | Path]) -> str:
     """Run a command and return its output; `CompileError` if it fails."""
     words = [str(word) for word in command]
     try:
-        done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=_SECONDS_PER_COMMAND)
-    except (OSError, subprocess.TimeoutExpired) as error:
+        done = subprocess.run(
+            words, stdin=subprocess.DEVNULL, capture_output=True, encoding="utf-8", errors="replace", check=False,
+            timeout=_SECONDS_PER_COMMAND,
+        )  # fmt: skip
+    except (OSError, ValueError, subprocess.TimeoutExpired) as error:
         raise CompileError(f"{words[0]}: {error}") from None
     if done.returncode != 0:
         raise CompileError(done.stdout + done.stderr)

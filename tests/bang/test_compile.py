@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import shutil
 import sys
 import time
 from pathlib import Path
@@ -115,17 +114,6 @@ def test_a_cache_that_cannot_be_written_is_told(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setenv("PYMLUOPS_CACHE_DIR", "/dev/null/cache")
     with pytest.raises(pymluops.NotInitializedError, match="set PYMLUOPS_CACHE_DIR to a folder that can be written"):
         bang.compile("void f() {}")
-
-
-def test_a_broken_library_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    source = "int broken() { return 1; }"
-    monkeypatch.setenv("PYMLUOPS_CACHE_DIR", str(tmp_path / "one"))
-    compiled = bang.compile(source).path
-    shutil.copytree(tmp_path / "one", tmp_path / "two")
-    (tmp_path / "two" / compiled.name).write_bytes(b"nothing")
-    monkeypatch.setenv("PYMLUOPS_CACHE_DIR", str(tmp_path / "two"))
-    with pytest.raises(pymluops.NotInitializedError, match=f"delete {tmp_path}/two, where compiled kernels are kept"):
-        bang.compile(source)
 
 
 def test_a_source_with_no_kernel_is_a_module() -> None:
