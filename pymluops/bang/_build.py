@@ -57,7 +57,8 @@ def _package_state(include: Path) -> str:
     """Return a text for this package: what translates, and the headers that kernels are compiled with."""
     here = Path(__file__).resolve().parent
     translator = here.parent / "sim"
-    files = [here / name for name in ("_build.py", "_constructors.py", "_definitions.py", "_headers.py", "_messages.py")]
+    names = ("_build.py", "_constructors.py", "_definitions.py", "_headers.py", "_messages.py")
+    files = [here / name for name in names]
     files += [translator / "toolchain.py", translator / "cards.toml"]
     files += [*(translator / "translator").glob("*.py"), *include.rglob("*.h")]
     contents = ((path.name, path.read_bytes().decode("utf-8", "surrogateescape")) for path in sorted(files))
