@@ -64,6 +64,17 @@ void asm_sync() {}
 
 }  // namespace mlusim
 
+// No kernel here throws or ends its thread.
+void mlusim_refuse_end_of_thread() { std::abort(); }
+
+void mlusim_keep_exceptions_of(void *(*)()) {}
+
+void mlusim_end_by_exception(const char *, const char *, const void *) { std::abort(); }
+
+const void *mlusim_throw_place() { std::abort(); }
+
+void mlusim_exception_text(const char *, const char *, char *, size_t) { std::abort(); }
+
 void __bangRegisterFunction(void **module, const char *, char *, const char *, int, cnrtDim3_t *, cnrtDim3_t *, int *) {
   kernels().push_back(static_cast<const mlusim::Kernel *>(*module));
 }
