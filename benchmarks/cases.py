@@ -15,7 +15,8 @@ _PROBLEMS = resources.files("benchmarks") / "problems"
 #: The families that have a problem list.
 FAMILIES = tuple(sorted(path.name.removesuffix(".json") for path in _PROBLEMS.iterdir()))
 
-#: Cases with a limit on their time, the shapes that the operators' design documents name, and more that tell something.
+#: Cases with a limit on their time, the shapes that the operators' design documents name, and more
+#: that tell something.
 GROUPS = ("limits", "documents", "more")
 
 _SHORT = {"float32": "f32", "float16": "f16", "int32": "i32"}
@@ -25,8 +26,8 @@ _SHORT = {"float32": "f32", "float16": "f16", "int32": "i32"}
 class Case:
     """One operator on one problem.
 
-    `limits` holds the most that its time may be, as a multiple of the time of a ``memcpy`` of the same bytes and of the
-    best ``peer``.
+    `limits` holds the most that its time may be, as a multiple of the time of a ``memcpy`` of the
+    same bytes and of the best ``peer``.
     """
 
     id: str

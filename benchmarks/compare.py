@@ -1,7 +1,8 @@
 """Comparing results with older ones.
 
-What counts is the ratio to memcpy, since it changes less than a time when the machine is busy or another one. A case is
-slower, or faster, only if both the median ratio and the ratio of the least times say so.
+What counts is the ratio to memcpy, since it changes less than a time when the machine is busy or
+another one. A case is slower, or faster, only if both the median ratio and the ratio of the least
+times say so.
 """
 
 from __future__ import annotations

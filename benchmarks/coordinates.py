@@ -1,4 +1,4 @@
-"""Sites for get_indice_pairs: drawn evenly, or left in a grid by a modelled ring scanner. All rows are distinct."""
+"""Sites of sparse convolutions: drawn evenly, or left in a grid by a modelled ring scanner. All rows are distinct."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ Space = tuple[int, ...]
 
 RINGS, AZIMUTHS = 32, 1080
 SENSOR_HEIGHT = 1.8
-#: The scanned space in metres: depth is up, height and width are along the ground, the sensor in the middle.
+#: The scanned space in metres: depth is up, height and width are along the ground, the sensor in
+#: the middle.
 LOW, HIGH = np.array([-3.0, -54.0, -54.0], np.float32), np.array([5.2, 54.0, 54.0], np.float32)
 DRIVEN = 0.5  # metres between one turn of the scanner and the next
 NOISE = 0.02

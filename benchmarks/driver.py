@@ -27,7 +27,8 @@ SINGLE = "float32"
 #: A variant that takes longer than this many times the fastest one's first calls is not measured.
 _WORTH_MEASURING = 1.4
 
-#: A variant whose first call takes this many times the fastest one's, and so many seconds, is not called again.
+#: A variant whose first call takes this many times the fastest one's, and so many seconds, is not
+#: called again.
 _HOPELESS, _LONG = 8.0, 0.5
 
 

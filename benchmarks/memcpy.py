@@ -1,8 +1,8 @@
 """The yardstick: copying memory, as many bytes in all as the operator must move.
 
-Half of the bytes are read and half are written. Several ways to copy are tried and the fastest is taken, because none
-is the fastest everywhere: the C library's memmove on one thread or on several, and the copy loops of numba and torch,
-whose threads wake up sooner than Python's.
+Half of the bytes are read and half are written. Several ways to copy are tried and the fastest is
+taken, because none is the fastest everywhere: the C library's memmove on one thread or on several,
+and the copy loops of numba and torch, whose threads wake up sooner than Python's.
 """
 
 from __future__ import annotations

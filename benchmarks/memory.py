@@ -10,8 +10,9 @@ from typing import Any
 from benchmarks import ROOT
 from benchmarks.cases import Case
 
-#: The most that may be resident above inputs and outputs, as a part of both; of get_indice_pairs, of its outputs.
-LIMIT, LIMIT_OF_PAIRS = 0.10, 3.0
+#: The most that may be resident above inputs and outputs, as a part of both; of the outputs, if the
+#: call made them.
+LIMIT, LIMIT_OF_MADE = 0.10, 3.0
 
 #: Problems with less memory than this are not judged: a few pages more or less would decide.
 _SMALL = 16 << 20
@@ -29,14 +30,14 @@ def run_memory(case: Case, threads: int) -> dict[str, Any]:
         raise MeasurementError(f"{case.id}: {done.stderr.strip().splitlines()[-1:]}")
     found: dict[str, Any] = json.loads(done.stdout)
     both = found["input_bytes"] + found["output_bytes"]
-    pairs = case.family == "get_indice_pairs"
-    part = found["extra_bytes"] / (found["output_bytes"] if pairs else both)
+    made = found.pop("made_by_the_call")
+    part = found["extra_bytes"] / (found["output_bytes"] if made else both)
     return {
         "case": case.id,
         "threads": threads,
         **found,
         "part": part,
-        "limit": LIMIT_OF_PAIRS if pairs else LIMIT,
+        "limit": LIMIT_OF_MADE if made else LIMIT,
         "judged": both >= _SMALL,
     }
 

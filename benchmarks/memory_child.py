@@ -32,7 +32,8 @@ def main(name: str, threads: int) -> None:
         outputs = sum(array.nbytes for array in result.values())
         extra -= outputs
     inputs = sum(array.nbytes for array in problem.inputs.values())
-    print(json.dumps({"input_bytes": inputs, "output_bytes": outputs, "extra_bytes": max(extra, 0)}))
+    sizes = {"input_bytes": inputs, "output_bytes": outputs, "extra_bytes": max(extra, 0)}
+    print(json.dumps({**sizes, "made_by_the_call": not buffers}))
 
 
 def _warm_up(case: Case) -> None:

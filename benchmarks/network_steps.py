@@ -1,19 +1,22 @@
 """A training step of each example network: with our operators, and with the best that PyTorch alone has in their place.
 
-Run it as ``python3 -m benchmarks.network_steps`` in the root of a clone; matplotlib must be there, since the examples
-draw. A step is forward, backward and optimiser; its batch is made before. Both kinds of steps train the same network in
-turns, each pair of them on the same batch. Before, losses and gradients are compared, and of several ways to write the
-operators with PyTorch the fastest is chosen.
+Run it as ``python3 -m benchmarks.network_steps`` in the root of a clone; matplotlib must be there,
+since the examples draw. A step is forward, backward and optimiser; its batch is made before. Both
+kinds of steps train the same network in turns, each pair of them on the same batch. Before, losses
+and gradients are compared, and of several ways to write the operators with PyTorch the fastest is
+chosen.
 
-The first figures are of the clock, with ``--threads``; the others of the processor's time, with one thread, which other
-programs disturb less. ``operators`` is the part of our step that its operators take, in both directions. ``limit`` is
-what the ratio would be if they took no time: the rest of the network is the same for both.
+The first figures are of the clock, with ``--threads``; the others of the processor's time, with one
+thread, which other programs disturb less. ``operators`` is the part of our step that its operators
+take, in both directions. ``limit`` is what the ratio would be if they took no time: the rest of the
+network is the same for both.
 """
 
 from __future__ import annotations
 
 import argparse
 import importlib
+import pkgutil
 import statistics
 import sys
 import time
@@ -21,6 +24,7 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -32,10 +36,8 @@ from benchmarks.torch_compositions import NETWORKS, Operators, autograd_function
 _FOLDER = Path(__file__).parents[1] / "examples" / "networks"
 _SHARED = ("scenes", "training")
 
-#: The modules whose functions the networks call.
-_NAMESPACES = ("pymluops.torch", "pymluops.torch._modules", "pymluops.torch.sparse._convolutions")
-
-#: Steps to choose the best way, and how far losses and gradients may differ, relative to their size.
+#: Steps to choose the best way, and how far losses and gradients may differ, relative to their
+#: size.
 _TRIALS, _TOLERANCE, _GRADIENT_TOLERANCE = 5, 1e-4, 2e-3
 
 #: Pairs of steps that are measured at least.
@@ -131,12 +133,20 @@ class Training:
             return clock() - self.begin
 
 
+def _namespaces() -> list[ModuleType]:
+    """Return the modules where the networks look up operators: those of the families too, for the layers there."""
+    package = importlib.import_module("pymluops.torch")
+    found = [module.name for module in pkgutil.iter_modules(package.__path__) if not module.name.startswith("_")]
+    names = ["", *(f".{name}" for name in found), ".sparse._convolutions"]
+    return [importlib.import_module(f"{package.__name__}{name}") for name in names]
+
+
 @contextmanager
 def swapped(operators: Operators) -> Generator[None]:
     """Put other functions in the place of the operators, wherever the networks look them up."""
     before: list[tuple[Any, str, Any]] = []
     try:
-        for namespace in map(importlib.import_module, _NAMESPACES):
+        for namespace in _namespaces():
             for name, function in operators.items():
                 if hasattr(namespace, name):
                     before.append((namespace, name, getattr(namespace, name)))
@@ -154,7 +164,8 @@ class Watch:
         self.clock, self.seconds, self.begin = clock, 0.0, 0.0
         ours: Any = importlib.import_module("pymluops.torch")
         self.operators = {name: self._watched(getattr(ours, name)) for name in names}
-        # Nodes before and behind an operator in the graph: nothing else runs between them in the backward direction.
+        # Nodes before and behind an operator in the graph: nothing else runs between them in the
+        # backward direction.
         self._before = self._node(self._end)
         self._behind = self._node(self._start)
 

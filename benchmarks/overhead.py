@@ -1,8 +1,9 @@
 """Overhead of a call: tiny arrays, with ``out=``.
 
-Next to each operator stands a custom operator of PyTorch in C++ that checks its arguments and computes the same, and a
-Cython function that takes the same kind of arguments and does nothing. Both are compiled here if there are a compiler
-and the packages; that takes a minute. `torch_overhead` measures the functions for tensors of PyTorch.
+Next to each operator stands a custom operator of PyTorch in C++ that checks its arguments and
+computes the same, and a Cython function that takes the same kind of arguments and does nothing.
+Both are compiled here if there are a compiler and the packages; that takes a minute.
+`torch_overhead` measures the functions for tensors of PyTorch.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from benchmarks.cases import FAMILIES
 from benchmarks.families import tiny
 from benchmarks.problem import TinyCall, WrongResultError
 from benchmarks.summary import spread
+from benchmarks.timing import nanoseconds
 
 _CALLS, _ROUNDS = 2000, 31
 
@@ -49,11 +51,7 @@ def _measure(call: TinyCall, torch_namespace: Any, empty: Any, quick: bool) -> d
         timers["torch"] = _torch_timer(call, torch_namespace, names)
     if empty is not None:
         timers["cython"] = _timer(call.statement, {**names, **call.arrays, "op": empty})
-    times: dict[str, list[float]] = {name: [] for name in timers}
-    for _ in range(5 if quick else _ROUNDS):
-        for name, timer in timers.items():
-            timer.timeit(_CALLS // 10)
-            times[name].append(timer.timeit(_CALLS) / _CALLS * 1e9)
+    times = nanoseconds(timers, _CALLS, 5 if quick else _ROUNDS)
     return {
         "operator": call.operator,
         "nanoseconds": {name: spread(values) for name, values in times.items()},

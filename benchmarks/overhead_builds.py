@@ -11,12 +11,15 @@ import shutil
 import subprocess
 import sys
 import sysconfig
-from importlib import resources
 from pathlib import Path
 from typing import Any, cast
 
 from benchmarks.cases import FAMILIES
 from benchmarks.families import tiny
+
+_PEERS = Path(__file__).parent / "peers"
+_NAMESPACE = "pymluops_bench"
+_loaded: set[str] = set()
 
 
 def _empty_source() -> str:
@@ -29,6 +32,12 @@ def _empty_source() -> str:
     return f"# cython: language_level=3\ndef empty({positional}*, {arguments}):\n    return out\n"
 
 
+def _torch_source() -> str:
+    """Return one source with the operators of all families: PyTorch's headers take longer to compile than these."""
+    files = [_PEERS / family / "_torch.cpp" for family in FAMILIES]
+    return "".join(f'#include "{file.relative_to(_PEERS).as_posix()}"\n' for file in files if file.exists())
+
+
 def torch_operators(folder: Path, notes: list[str]) -> Any:
     """Return the namespace with our operators' counterparts in PyTorch, or None with a note why."""
     missing = [name for name in ("torch", "ninja") if importlib.util.find_spec(name) is None]
@@ -36,24 +45,25 @@ def torch_operators(folder: Path, notes: list[str]) -> Any:
         notes.append(f"no PyTorch operator to compare with: {' and '.join(missing) or 'a C++ compiler'} is missing")
         return None
     torch: Any = importlib.import_module("torch")
-    if not hasattr(torch.ops.pymluops_bench, "tin_shift_forward"):
+    if _NAMESPACE not in _loaded:
         source = folder / "operators.cpp"
-        source.write_text((resources.files("benchmarks") / "peers" / "torch_operators.cpp").read_text())
+        source.write_text(_torch_source())
         # ninja is a program of this environment, which need not be on the path.
         path = os.pathsep.join([str(Path(sys.executable).parent), os.environ.get("PATH", "")])
         extension: Any = importlib.import_module("torch.utils.cpp_extension")
         before = os.environ.get("PATH")
         os.environ["PATH"] = path
         try:
-            extension.load("pymluops_bench", [str(source)], extra_cflags=["-O3"], build_directory=str(folder),
-                           is_python_module=False)  # fmt: skip
+            extension.load(_NAMESPACE, [str(source)], extra_cflags=["-O3"], extra_include_paths=[str(_PEERS)],
+                           build_directory=str(folder), is_python_module=False)  # fmt: skip
+            _loaded.add(_NAMESPACE)
         except (RuntimeError, OSError, subprocess.CalledProcessError) as error:
             notes.append(f"no PyTorch operator to compare with: {str(error).partition(chr(10))[0]}")
             return None
         finally:
             if before is not None:
                 os.environ["PATH"] = before
-    return torch.ops.pymluops_bench
+    return getattr(torch.ops, _NAMESPACE)
 
 
 def empty_function(folder: Path, notes: list[str]) -> Any:

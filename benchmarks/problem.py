@@ -28,10 +28,11 @@ class WrongResultError(Exception):
 class Problem:
     """Everything that is measured of one case.
 
-    `inputs` and `outputs` name arrays and the shapes and types of arrays. Each byte of them must be read or written
-    once; where an operator needs less of its inputs or has no outputs here, `read` and `written` are the bytes that
-    it must read and write. ``run(buffers)`` is our call: it writes into the buffers and returns the results by name.
-    An operator without ``out=`` has no outputs here. ``check(expected, found)`` raises `WrongResultError`.
+    `inputs` and `outputs` name arrays and the shapes and types of arrays. Each byte of them must be
+    read or written once; where an operator needs less of its inputs or has no outputs here, `read`
+    and `written` are the bytes that it must read and write. ``run(buffers)`` is our call: it writes
+    into the buffers and returns the results by name. An operator without ``out=`` has no outputs
+    here. ``check(expected, found)`` raises `WrongResultError`.
     """
 
     case: Case
@@ -120,3 +121,12 @@ class TinyCall:
     def torch_statement(self) -> str:
         """The same call of the PyTorch operator: positional arguments, the outputs last."""
         return re.sub(r"\b[a-z_0-9]+=(?=[a-z]\b)", "", self.statement)
+
+
+@dataclass(frozen=True)
+class TensorCall:
+    """A call of a function of `pymluops.torch`, and one of the function for arrays that computes the same."""
+
+    function: str
+    arrays: Callable[[], Any]
+    tensors: Callable[[], Any]

@@ -1,7 +1,8 @@
 """The simulated MLU against the CPU library: how many times as long each case of the design documents takes.
 
-Both get NumPy arrays: the simulator's time holds the way to the device and back. Exit code 1 if a limit is passed: 60
-times without checkers, 400 times with all of them, 200 microseconds for a launch of an empty kernel and for its end.
+Both get NumPy arrays: the simulator's time holds the way to the device and back. Exit code 1 if a
+limit is passed: 60 times without checkers, 400 times with all of them, 200 microseconds for a
+launch of an empty kernel and for its end.
 """
 
 from __future__ import annotations
@@ -11,7 +12,6 @@ import ctypes
 import statistics
 import sys
 import tempfile
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -19,6 +19,7 @@ import pymluops
 from benchmarks.cases import Case, load_cases, select
 from benchmarks.families import build
 from benchmarks.problem import Problem
+from benchmarks.timing import Plan, times_in_turns
 from pymluops import sim
 from pymluops.sim.toolchain import Toolchain
 
@@ -29,15 +30,9 @@ LEAST_BYTES = 1 << 20
 
 
 def seconds(call: Callable[[], object], budget: float) -> float:
-    """Median time of a call, repeated until the budget is spent; the first call only warms up."""
-    times: list[float] = []
-    call()
-    start = time.perf_counter()
-    while not times or (time.perf_counter() - start < budget and len(times) < 50):
-        before = time.perf_counter()
-        call()
-        times.append(time.perf_counter() - before)
-    return statistics.median(times)
+    """Median time of a call, repeated until the budget is spent."""
+    plan = Plan(budget=budget, rounds=(1, 50), calls=(1, 1), pause=0.0)
+    return statistics.median(times_in_turns({"": call}, plan)[""])
 
 
 def ratios(problem: Problem, budget: float) -> tuple[float, dict[str, float]]:

@@ -15,8 +15,8 @@ from benchmarks.verdicts import all_peers, contender, ratio
 SIZES = (10**3, 10**4, 10**5, 10**6, 10**7, 10**8)
 QUICK_SIZES = (10**3, 10**5, 10**7)
 
-#: The time of a byte may grow by this much from ten million elements to the most; by more only as far as memcpy's does,
-#: which shows what leaving the cache costs.
+#: The time of a byte may grow by this much from ten million elements to the most; by more only as
+#: far as memcpy's does, which shows what leaving the cache costs.
 MOST_GROWTH = 1.25
 
 _BASE = 0.8e7

@@ -1,10 +1,11 @@
 """A step of a sparse convolution, forward and both gradients: ours, the best composition of PyTorch, spconv.
 
-Run it as ``python3 -m benchmarks.sparse_step [--scan scan.bin]``. Without a scan it models a turning LiDAR. Voxels are
-0.05 x 0.05 x 0.1 m, as in SECOND. The pairs are found beforehand, and are not timed. Contenders take turns, and
-the figures are medians; the results are compared before they are timed. spconv takes part with one thread only: its CPU
-build gives wrong sums with more. ``--cpu-time`` counts the time of the processor instead of the clock's, for one thread
-on a busy machine.
+Run it as ``python3 -m benchmarks.sparse_step [--scan scan.bin]``. Without a scan it models a
+turning LiDAR. Voxels are 0.05 x 0.05 x 0.1 m, as in SECOND. The pairs are found beforehand, and are
+not timed. Contenders take turns, and the figures are medians; the results are compared before they
+are timed. spconv takes part with one thread only: its CPU build gives wrong sums with more.
+``--cpu-time`` counts the time of the processor instead of the clock's, for one thread on a busy
+machine.
 """
 
 from __future__ import annotations
@@ -23,8 +24,9 @@ import numpy as np
 import numpy.typing as npt
 
 from benchmarks.coordinates import lidar_sites
-from benchmarks.peers.torch_indice_convolution import convolve, gradients
+from benchmarks.peers.indice_convolution.torch import convolve, gradients
 from benchmarks.problem import WrongResultError
+from benchmarks.timing import Plan, times_in_turns
 
 _SPACE, _LOW, _VOXEL = (41, 1600, 1408), (-3.0, -40.0, 0.0), (0.1, 0.05, 0.05)
 _CHANNELS = ((16, 32), (64, 64))
@@ -124,18 +126,12 @@ def _compare(name: str, expected: tuple[Any, ...], found: tuple[Any, ...]) -> No
             raise WrongResultError(f"{name}: the results differ")
 
 
-def measure(case: Case, seconds: float, clock: Callable[[], float]) -> dict[str, float]:
+def measure(case: Case, seconds: float, clock: Callable[[], int]) -> dict[str, float]:
     """Return the median seconds of a step of each contender."""
     steps = case.steps()
     _compare("pymluops", steps["torch"](), steps["pymluops"]())
-    times: dict[str, list[float]] = {name: [] for name in steps}
-    end = time.monotonic() + seconds
-    while time.monotonic() < end or len(times["pymluops"]) < 3:
-        for name, step in steps.items():
-            step()
-            begin = clock()
-            step()
-            times[name].append(clock() - begin)
+    plan = Plan(budget=seconds, rounds=(3, 10_000), calls=(1, 1), pause=0.0)
+    times = times_in_turns(steps, plan, clock)
     return {name: statistics.median(values) for name, values in times.items()}
 
 
@@ -153,7 +149,7 @@ def main(arguments: list[str] | None = None) -> int:
         parser.error("--cpu-time needs --threads 1: it adds up the time of all threads")
     importlib.import_module("torch").set_num_threads(args.threads)
     places = voxels(args.scan)
-    clock = time.process_time if args.cpu_time else time.perf_counter
+    clock = time.process_time_ns if args.cpu_time else time.perf_counter_ns
     print(f"{len(places)} voxels, {args.threads} threads, ms and times ours")
     for channels in _CHANNELS:
         for submanifold in (True, False):

@@ -21,8 +21,8 @@ class Spread(TypedDict):
 class Ratio(TypedDict):
     """How the times of one contender compare with another's.
 
-    `median` and the quartiles are of the ratios within a round; `of_medians` and `of_least` divide medians and least
-    times.
+    `median` and the quartiles are of the ratios within a round; `of_medians` and `of_least` divide
+    medians and least times.
     """
 
     median: float

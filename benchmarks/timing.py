@@ -1,9 +1,10 @@
 """Timing contenders in turn, so that disturbances of the machine affect all of them alike.
 
-A round times each contender once: a pause in which the threads of the one before fall asleep (those of BLAS and OpenMP
-spin for up to 25 milliseconds), a call that is not counted, which brings the contender's data into the cache as far as
-it fits, then a few counted calls one by one. Their median is the round's time. The contenders go in another order each
-round. A slow contender takes part in few rounds.
+A round times each contender once: a pause in which the threads of the one before fall asleep (those
+of BLAS and OpenMP spin for up to 25 milliseconds), a call that is not counted, which brings the
+contender's data into the cache as far as it fits, then a few counted calls one by one. Their median
+is the round's time. The contenders go in another order each round. A slow contender takes part in
+few rounds.
 """
 
 from __future__ import annotations
@@ -13,8 +14,10 @@ import math
 import random
 import statistics
 import time
-from collections.abc import Callable, Sequence
+import timeit
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 
 
 @dataclass(frozen=True)
@@ -36,7 +39,8 @@ QUICK = Plan(budget=1.5, rounds=(5, 9), slow_rounds=2, turn=0.01, calls=(1, 15))
 class Contender:
     """One way to compute a problem with a number of threads.
 
-    `estimate` is a first guess of the seconds of a call. An `essential` contender never has fewer rounds than planned.
+    `estimate` is a first guess of the seconds of a call. An `essential` contender never has fewer
+    rounds than planned.
     """
 
     name: str
@@ -86,6 +90,25 @@ def measure(contenders: Sequence[Contender], plan: Plan, clock: Callable[[], int
     return rounds
 
 
+def times_in_turns(
+    calls: Mapping[str, Callable[[], object]], plan: Plan, clock: Callable[[], int] = time.perf_counter_ns
+) -> dict[str, list[float]]:
+    """Return the seconds of a call by round, for calls that set up nothing and take part in as many rounds each."""
+    contenders = [Contender(name, "", 0, run, _prepare_nothing, essential=True) for name, run in calls.items()]
+    longest = max(map(estimate, contenders), default=0.0)
+    for contender in contenders:
+        contender.estimate = longest
+    measure(contenders, plan, clock)
+    return {contender.name: list(contender.times.values()) for contender in contenders}
+
+
+def nanoseconds(timers: Mapping[str, timeit.Timer], calls: int, rounds: int) -> dict[str, list[float]]:
+    """Return the nanoseconds of one of so many calls in a row, by round, for calls that take about a microsecond."""
+    plan = Plan(rounds=(rounds, rounds), calls=(1, 1), pause=0.0)
+    runs = {name: partial(timer.timeit, calls) for name, timer in timers.items()}
+    return {name: [1e9 * value / calls for value in values] for name, values in times_in_turns(runs, plan).items()}
+
+
 def takes_part(number: int, wanted: int, rounds: int) -> bool:
     """Whether a contender that wants fewer rounds than there are is in this one; its rounds are spread evenly."""
     return (number + 1) * wanted // rounds > number * wanted // rounds
@@ -119,6 +142,10 @@ def _turn(contender: Contender, plan: Plan, clock: Callable[[], int]) -> float:
         del result  # outside the time: results that a call made are given back
     contender.calls += len(taken)
     return statistics.median(taken) / 1e9
+
+
+def _prepare_nothing(_: int) -> None:
+    """Leave threads as they are."""
 
 
 def _drop(_: object) -> None:

@@ -1,7 +1,8 @@
 """The operators that the example networks use, written with PyTorch alone, with gradients.
 
-`ways_of` returns for a network the ways to write its operators: functions by the name that they replace. Where a peer
-does the same on arrays, it is called here. spconv's functions are one of the ways of the sparse network, if installed.
+`ways_of` returns for a network the ways to write its operators: functions by the name that they
+replace. Where a peer does the same on arrays, it is called here. spconv's functions are one of the
+ways of the sparse network, if installed.
 """
 
 from __future__ import annotations
@@ -15,19 +16,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from benchmarks.cases import Case
-from benchmarks.peers import (
-    torch_ball_query,
-    torch_get_indice_pairs,
-    torch_three_interpolate,
-    torch_three_nn,
-    torch_tin_shift,
-)
-from benchmarks.peers.border_points import backward_positions, corners, forward_positions
-from benchmarks.peers.psamask_views import Geometry
-from benchmarks.peers.torch_border_align import scaled
-from benchmarks.peers.torch_indice_convolution import convolve, gradients
-from benchmarks.peers.torch_ms_deform_attn import attention
-from benchmarks.peers.torch_psamask import source_index
+from benchmarks.peers.ball_query import torch as torch_ball_query
+from benchmarks.peers.border_align._points import backward_positions, corners, forward_positions
+from benchmarks.peers.border_align.torch import scaled
+from benchmarks.peers.get_indice_pairs import torch as torch_get_indice_pairs
+from benchmarks.peers.indice_convolution.torch import convolve, gradients
+from benchmarks.peers.ms_deform_attn.torch import attention
+from benchmarks.peers.psamask._views import Geometry
+from benchmarks.peers.psamask.torch import source_index
+from benchmarks.peers.three_interpolate import torch as torch_three_interpolate
+from benchmarks.peers.three_nn import torch as torch_three_nn
+from benchmarks.peers.tin_shift import torch as torch_tin_shift
 from benchmarks.problem import Arrays, Problem
 
 Operators = Mapping[str, Callable[..., Any]]
@@ -36,7 +35,8 @@ Operators = Mapping[str, Callable[..., Any]]
 def ways_of(network: str, threads: int) -> dict[str, Operators]:
     """Return the ways to write a network's operators, by name, that are right with so many threads."""
     ways = _WAYS[network](importlib.import_module("torch"))
-    # With two threads, the results of spconv's CPU build differ from run to run, by more than a rounding.
+    # With two threads, the results of spconv's CPU build differ from run to run, by more than a
+    # rounding.
     return ways if threads == 1 else {name: way for name, way in ways.items() if name != "spconv"}
 
 
@@ -74,7 +74,7 @@ def autograd_function(forward: Callable[..., Any], backward: Callable[..., Any])
     return function
 
 
-# ---- Points ----------------------------------------------------------------------------------------------------------
+# ---- Points --------------------------------------------------------------------------------------
 
 
 def _points(torch: Any) -> dict[str, Operators]:
@@ -126,7 +126,7 @@ def _three_interpolate(torch: Any, way: str) -> Callable[..., Any]:
     return _differentiable(forward, backward)
 
 
-# ---- Sparse convolutions ---------------------------------------------------------------------------------------------
+# ---- Sparse convolutions -------------------------------------------------------------------------
 
 
 def _sparse(torch: Any) -> dict[str, Operators]:
@@ -203,7 +203,7 @@ def _spconv() -> Operators:
     return {"get_indice_pairs": pairs, "indice_conv": product}
 
 
-# ---- Masks -----------------------------------------------------------------------------------------------------------
+# ---- Masks ---------------------------------------------------------------------------------------
 
 
 def _masks(torch: Any) -> dict[str, Operators]:
@@ -275,7 +275,7 @@ def _padded_mask(torch: Any, input: Any, psa_type: str, mask_size: tuple[int, in
     return windows.reshape(batch, height * width, height, width)
 
 
-# ---- Borders, time and attention -------------------------------------------------------------------------------------
+# ---- Borders, time and attention -----------------------------------------------------------------
 
 
 def _borders(torch: Any) -> dict[str, Operators]:

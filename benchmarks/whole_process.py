@@ -1,7 +1,8 @@
 """get_indice_pairs on a large space, each time in a process of its own: time and memory of everything but the input.
 
-The process starts with NumPy and the coordinates in memory. What counts from there: importing the package, loading its
-library, starting its threads and the first call. Exit code 1 if a limit is passed.
+The process starts with NumPy and the coordinates in memory. What counts from there: importing the
+package, loading its library, starting its threads and the first call. Exit code 1 if a limit is
+passed.
 """
 
 from __future__ import annotations

@@ -11,7 +11,11 @@ if(NOT MLUOPS_CNCC)
 endif()
 message(WARNING "MLUOPS_TARGETS: mlu has never been compiled or run by the authors, who have no compiler and no card for it")
 
-set(MLUOPS_BANG_ARCHS "mtp_372;mtp_592" CACHE STRING "Architectures for the vendor's compiler, a list such as mtp_372;mtp_592")
+# Those of the cards that the vendor's newer compilers still know.
+mlusim_toolchain(archs --archs)
+list(FILTER archs EXCLUDE REGEX "^2")
+list(TRANSFORM archs PREPEND "mtp_")
+set(MLUOPS_BANG_ARCHS "${archs}" CACHE STRING "Architectures for the vendor's compiler, a list such as mtp_372;mtp_592")
 set(options)
 foreach(arch IN LISTS MLUOPS_BANG_ARCHS)
   list(APPEND options "--bang-mlu-arch=${arch}")
@@ -32,7 +36,7 @@ foreach(family IN LISTS MLUOPS_BANG_FAMILIES)
   list(APPEND objects "${object}")
 endforeach()
 
-add_library(mluops_bang SHARED ${MLUOPS_BANG_SOURCES} bang/dispatch.cpp bang/policy.cpp bang/target.cpp ${objects}
+add_library(mluops_bang SHARED ${MLUOPS_BANG_SOURCES} bang/policy.cpp bang/target.cpp ${objects}
   ${MLUOPS_ENTRY_OBJECTS})
 mluops_compile_options(mluops_bang)
 add_dependencies(mluops_bang mluops_exports)

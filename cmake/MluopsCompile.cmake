@@ -40,6 +40,24 @@ if(MLUOPS_SANITIZE)
   set(MLUOPS_FASTEST "")
 endif()
 
+# A compiler cache finds a source again by what the preprocessor makes of it, which it does not get where a header is precompiled.
+if(CMAKE_CXX_COMPILER_LAUNCHER OR NOT CMAKE_CXX_COMPILER_ID MATCHES "^(GNU|Clang|AppleClang)$")
+  set(MLUOPS_PRECOMPILE_BY_DEFAULT OFF)
+else()
+  set(MLUOPS_PRECOMPILE_BY_DEFAULT ON)
+endif()
+option(MLUOPS_PRECOMPILE "Parse the headers that many sources include once a target" ${MLUOPS_PRECOMPILE_BY_DEFAULT})
+
+# mluops_precompile(target header...): the C++ sources of `target` begin with these headers, which are parsed once. All of them
+# have the options of the target, since a precompiled header goes with the options that it was made with.
+function(mluops_precompile target)
+  if(MLUOPS_PRECOMPILE)
+    set(headers ${ARGN})
+    list(TRANSFORM headers REPLACE "^([^<].*)$" "<\\1>")
+    target_precompile_headers(${target} PRIVATE ${headers})
+  endif()
+endfunction()
+
 # Sets `result` to the levels this compiler can produce; `baseline` alone where the machine is not x86-64.
 function(mluops_instruction_levels result)
   set(levels baseline)
@@ -82,5 +100,10 @@ function(mlusim_kernel_options target arch)
   # Line tables name files by their path in the repository, wherever they are compiled.
   mlusim_toolchain(options --flags ${arch} --compiler-id "${CMAKE_CXX_COMPILER_ID}"
     --strip "${PROJECT_BINARY_DIR}" --strip "${PROJECT_SOURCE_DIR}")
+  if(MLUOPS_PRECOMPILE)
+    # Only the first header that the options include can be precompiled. This one stays the first of all.
+    list(REMOVE_ITEM options "SHELL:-include mlusim/process.h")
+    mluops_precompile(${target} mlusim/process.h core/handle.h core/reason.h bang/policy.h bang.h)
+  endif()
   target_compile_options(${target} PRIVATE ${options})
 endfunction()

@@ -4,6 +4,7 @@ include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 install(FILES native/include/mlu_op.h native/include/mluops_ext.h native/include/mluops.h DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
+install(DIRECTORY native/include/mluops_ext DESTINATION "${CMAKE_INSTALL_INCLUDEDIR}")
 install(TARGETS mluops_cpu EXPORT mluopsTargets LIBRARY DESTINATION "${CMAKE_INSTALL_LIBDIR}")
 if("sim" IN_LIST MLUOPS_TARGETS)
   install(

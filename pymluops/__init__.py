@@ -29,10 +29,13 @@ from pymluops.threads import get_num_threads, set_num_threads
 
 if TYPE_CHECKING:
     from pymluops import bang as bang
+    from pymluops import dropins as dropins
     from pymluops import functions as functions
     from pymluops import mmcv as mmcv
     from pymluops import sim as sim
     from pymluops import torch as torch
+    from pymluops.dropins import install as install
+    from pymluops.dropins import uninstall as uninstall
     from pymluops.functions import AdamWDescriptor as AdamWDescriptor
     from pymluops.functions import CarafeDescriptor as CarafeDescriptor
     from pymluops.functions import DCNDescriptor as DCNDescriptor
@@ -88,16 +91,21 @@ _SETTINGS = frozenset(
 
 
 def __getattr__(name: str) -> Any:
-    # Reading the metadata of a package takes longer than importing this one, so it waits until somebody asks.
+    # Reading the metadata of a package takes longer than importing this one, so it waits until
+    # somebody asks.
     if name == "__version__":
         from importlib.metadata import version
 
         return version("pymluops")
     # Programs that do not use these modules do not wait for their import.
-    if name in ("bang", "functions", "mmcv", "sim", "torch"):
+    if name in ("bang", "dropins", "functions", "mmcv", "sim", "torch"):
         from importlib import import_module
 
         return import_module(f"pymluops.{name}")
+    if name in ("install", "uninstall"):
+        from pymluops import dropins
+
+        return getattr(dropins, name)
     if name in _SETTINGS:
         from pymluops import functions
 

@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 from typing_extensions import Buffer
 
 from pymluops._arguments import Caller
+from pymluops._finding import Finding
 from pymluops._typing import Array
 from pymluops.enums import DataType
 from pymluops.errors import MluOpError
 from pymluops.ops._schema import Scalar, Tensor
-from pymluops.sim import Finding
 
 _Out = TypeVar("_Out")
 
@@ -233,6 +233,7 @@ class TensorCall:
         orders: Mapping[str, tuple[int, ...]] | None = None,
         shapes: Mapping[str, str | None] | None = None,
         roots: tuple[str, ...] = (),
+        otherwise: Callable[..., Any] | None = None,
     ) -> None: ...
     def __call__(self, *arguments: Any) -> Any: ...
 

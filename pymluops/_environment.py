@@ -1,7 +1,7 @@
 """The environment variables of the package: what each may hold, and the error for what it may not.
 
-``docs/environment.md`` lists them. The C libraries read some of them too; all are looked at before a
-library is loaded, so that the error comes early.
+``docs/environment.md`` lists them. The C libraries read some of them too; all are looked at before
+a library is loaded, so that the error comes early.
 """
 
 from __future__ import annotations

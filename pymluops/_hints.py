@@ -22,8 +22,8 @@ def hint(array: object, argument: str, problem: Problem, dtypes: Sequence[str]) 
     argument
         The name of the parameter, which the text uses as the name of the array.
     problem
-        What is wrong with it: it is no ``array`` that can be read, has another ``dtype``, is not ``contiguous``, or is
-        not in ``host`` memory.
+        What is wrong with it: it is no ``array`` that can be read, has another ``dtype``, is not
+        ``contiguous``, or is not in ``host`` memory.
     dtypes
         The names of the types that the parameter takes, as NumPy has them.
 

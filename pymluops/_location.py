@@ -1,7 +1,7 @@
 """Lets a clone's source folder stand for the installed package when Python finds that folder first.
 
-Python started in the root of a clone imports this folder, which has no compiled modules. The package then looks for
-its modules where it is installed.
+Python started in the root of a clone imports this folder, which has no compiled modules. The
+package then looks for its modules where it is installed.
 """
 
 from __future__ import annotations

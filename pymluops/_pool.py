@@ -1,7 +1,7 @@
 """Settings of the memory pool, which recycles the memory of released results and workspaces.
 
-The system clears each page that it gives out, which takes longer than many an operator takes to write its result there.
-The pool itself is a part of the compiled module (``_core/pool.pxi``).
+The system clears each page that it gives out, which takes longer than many an operator takes to
+write its result there. The pool itself is a part of the compiled module (``_core/pool.pxi``).
 """
 
 from __future__ import annotations

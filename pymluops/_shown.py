@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import reprlib
 
-__all__ = ["one_line", "shortened", "shown"]
+__all__ = ["one_line", "path_text", "shortened", "shown"]
 
 MOST = 80
+#: Of a path, which a reader may want to open.
+MOST_PATH = 400
 _MOST_BITS = 256
 
 
@@ -28,6 +30,11 @@ def shortened(text: str, most: int = MOST) -> str:
         return text
     kept = most - 3
     return f"{text[: kept - kept // 2]}...{text[len(text) - kept // 2 :]}"
+
+
+def path_text(path: object) -> str:
+    """Return the name of a file or folder on one line, whole unless it is far longer than usual."""
+    return shortened(one_line(str(path)), MOST_PATH)
 
 
 def _integer(value: int) -> str:

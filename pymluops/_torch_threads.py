@@ -45,7 +45,8 @@ def _find_team(torch: Any) -> int:
     path = Path(torch.__path__[0], "lib", "libtorch_cpu.so")
     if not torch.backends.openmp.is_available() or not path.exists():
         return 0
-    # Symbols of a library are also looked for in those that it uses: this is the runtime of PyTorch, not another one.
+    # Symbols of a library are also looked for in those that it uses: this is the runtime of
+    # PyTorch, not another one.
     function: Any = getattr(ctypes.CDLL(str(path)), _TEAM, None)
     return 0 if function is None else ctypes.cast(function, ctypes.c_void_p).value or 0
 

@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 if TYPE_CHECKING:
     from typing_extensions import Buffer
 
-    from pymluops._core import DeviceArray
-
 
 class SupportsDLPack(Protocol):
     """An array that offers itself through DLPack: NumPy, PyTorch, JAX and others."""
@@ -33,5 +31,6 @@ Out = TypeVar("Out")
 #: An array in host memory, or one of another package.
 HostArray: TypeAlias = "SupportsDLPack | Buffer"
 
-#: Anything an operator takes as an array.
-Array: TypeAlias = "HostArray | DeviceArray"
+#: Anything an operator takes as an array: one of those, or a `DeviceArray`, which offers itself
+#: through DLPack too.
+Array: TypeAlias = HostArray

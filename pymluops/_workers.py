@@ -1,7 +1,7 @@
 """Threads in processes that `multiprocessing` starts: one each, unless the program says otherwise.
 
-A pool of processes, the workers of a DataLoader and those of Dask share the CPUs. If each of them used as many threads
-as there are CPUs, the threads would multiply.
+A pool of processes, the workers of a DataLoader and those of Dask share the CPUs. If each of them
+used as many threads as there are CPUs, the threads would multiply.
 """
 
 from __future__ import annotations

@@ -1,8 +1,9 @@
 """The ``pymluops`` program: one parser, one subcommand a module.
 
-A subcommand is a module with ``register(subparsers)``, which adds its parser and sets ``run`` as a default of it.
-``run(args)`` returns the exit code. It raises `CommandError` for anything the user has to mend. Such a module imports
-what it needs inside ``run``, so that ``pymluops --help`` stays quick.
+A subcommand is a module with ``register(subparsers)``, which adds its parser and sets ``run`` as a
+default of it. ``run(args)`` returns the exit code. It raises `CommandError` for anything the user
+has to mend. Such a module imports what it needs inside ``run``, so that ``pymluops --help`` stays
+quick.
 """
 
 from __future__ import annotations

@@ -29,7 +29,8 @@ _INT64_MAX = 2**63 - 1
 class TensorDescriptor:
     """Shape, element type, layout and strides of a tensor; immutable.
 
-    Operators make what they need themselves. This class describes a tensor to functions of the raw layer: see `bind`.
+    Operators make what they need themselves. This class describes a tensor to functions of the raw
+    layer: see `bind`.
 
     Parameters
     ----------
@@ -142,7 +143,8 @@ class TensorDescriptor:
         Returns
         -------
         cffi pointer
-            A ``mluOpTensorDescriptor_t`` for functions of ``Backend.lib``, destroyed when Python lets go of it.
+            A ``mluOpTensorDescriptor_t`` for functions of ``Backend.lib``, destroyed when Python
+            lets go of it.
         """
         owner = library.current() if backend is None else library.load(backend)
         ffi, lib = owner.ffi, owner.lib

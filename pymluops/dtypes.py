@@ -1,7 +1,8 @@
 """Element types under their different names, in one table.
 
-A type that NumPy does not have is known to it through the package ml_dtypes (bfloat16) or not at all (INT31, a half
-complex). Neither ml_dtypes nor torch is imported here: a type of theirs is recognised by its name.
+A type that NumPy does not have is known to it through the package ml_dtypes (bfloat16) or not at
+all (INT31, a half complex). Neither ml_dtypes nor torch is imported here: a type of theirs is
+recognised by its name.
 """
 
 from __future__ import annotations

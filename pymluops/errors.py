@@ -1,8 +1,8 @@
 """The exceptions of this package: one class for every status that is not success.
 
-A refused argument is a `BadParamError` whether the Python layer or the C library refused it. Classes whose meaning
-Python already has a name for derive from that too, so ``except ValueError`` and ``except MemoryError`` work as
-expected.
+A refused argument is a `BadParamError` whether the Python layer or the C library refused it.
+Classes whose meaning Python already has a name for derive from that too, so ``except ValueError``
+and ``except MemoryError`` work as expected.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pymluops.enums import Status
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from pymluops.sim import Finding
+    from pymluops._finding import Finding
 
 __all__ = [
     "AllocFailedError",
@@ -115,8 +115,8 @@ class ExecutionFailedError(MluOpError):
     findings : tuple of Finding
         Empty on anything but the simulator; see `pymluops.sim`.
     outputs : dict of str to ndarray
-        What a kernel of `pymluops.bang` had written when it failed, by parameter: for each array in host memory that
-        it was to write to. The arrays themselves are as they were.
+        What a kernel of `pymluops.bang` had written when it failed, by parameter: for each array in
+        host memory that it was to write to. The arrays themselves are as they were.
     """
 
     _STATUS = Status.EXECUTION_FAILED
@@ -164,8 +164,8 @@ _CLASSES: dict[int, type[MluOpError]] = {
 def error_from_status(status: int, function: str, detail: str) -> MluOpError:
     """Return the exception for a status other than success.
 
-    A library may pass on status numbers of the libraries below it, so any number is accepted; one that the ABI does not
-    name becomes a plain `MluOpError`.
+    A library may pass on status numbers of the libraries below it, so any number is accepted; one
+    that the ABI does not name becomes a plain `MluOpError`.
     """
     return _CLASSES.get(status, MluOpError)(detail, function=function, status=status)
 

@@ -31,7 +31,8 @@ __all__ = ["Backend", "BackendInfo", "backends", "current", "load", "use"]
 NAMES = ("cpu", "sim", "mlu")
 
 _VENDOR_FILE = "libmluops.so"
-#: The simulator without operators, and the stand-in for the tensor library: what foreign libraries are linked with.
+#: The simulator without operators, and the stand-in for the tensor library: what foreign libraries
+#: are linked with.
 _MACHINE = ("libmlusim.so", "libmlusim_cnnl.so")
 
 #: Every library that was opened, by the real path of its file.
@@ -39,8 +40,8 @@ _loaded: dict[str, Backend] = {}
 _lock = threading.RLock()
 
 
-# A fork waits while another thread opens a library: the child would have half of it, and import locks that are never
-# released.
+# A fork waits while another thread opens a library: the child would have half of it, and import
+# locks that are never released.
 os.register_at_fork(
     before=_lock.acquire,
     after_in_parent=_lock.release,
@@ -62,8 +63,8 @@ class BackendInfo(NamedTuple):
 def load(name_or_path: str | os.PathLike[str] | Backend) -> Backend:
     """Open a library with the ABI of mlu-ops.
 
-    A library is opened once and stays loaded until the process ends. A function that it lacks is missed only when it is
-    called: `NotSupportedError` then names it.
+    A library is opened once and stays loaded until the process ends. A function that it lacks is
+    missed only when it is called: `NotSupportedError` then names it.
 
     Parameters
     ----------
@@ -77,9 +78,10 @@ def load(name_or_path: str | os.PathLike[str] | Backend) -> Backend:
     Raises
     ------
     NotInitializedError
-        If the library is not there, cannot be loaded or is not an mlu-ops library; for the simulator also if
-        ``PYMLUOPS_SIM_DEVICE`` or ``PYMLUOPS_SIM_CHECK`` cannot be followed, see `pymluops.sim`. Every library needs
-        an environment that can be followed: a variable with a value that it cannot have is named.
+        If the library is not there, cannot be loaded or is not an mlu-ops library; for the
+        simulator also if ``PYMLUOPS_SIM_DEVICE`` or ``PYMLUOPS_SIM_CHECK`` cannot be followed, see
+        `pymluops.sim`. Every library needs an environment that can be followed: a variable with a
+        value that it cannot have is named.
     BadParamError
         If `name_or_path` is neither a name nor a path.
 
@@ -123,8 +125,9 @@ def backends() -> dict[str, BackendInfo]:
 class use:  # noqa: N801 - used like a function
     """Select the default backend of the process; as a context manager, until the block ends.
 
-    The default is what operators, `Handle` and descriptors take when they are not told. It starts as what the
-    environment variable ``PYMLUOPS_BACKEND`` says, else ``"cpu"``. It is one for all threads.
+    The default is what operators, `Handle` and descriptors take when they are not told. It starts
+    as what the environment variable ``PYMLUOPS_BACKEND`` says, else ``"cpu"``. It is one for all
+    threads.
 
     Parameters
     ----------
@@ -184,7 +187,7 @@ def _first_default() -> Backend:
         raise type(error)(f"PYMLUOPS_BACKEND is {_environment.text_shown(variable)}: {error.detail}") from None
 
 
-# ---- Finding ---------------------------------------------------------------------------------------------------------
+# ---- Finding -------------------------------------------------------------------------------------
 
 
 def _find(name: str) -> str:
@@ -235,7 +238,7 @@ def _name_of(real: str) -> str | None:
     return "mlu" if vendor and real == os.path.realpath(vendor) else None
 
 
-# ---- Loading ---------------------------------------------------------------------------------------------------------
+# ---- Loading -------------------------------------------------------------------------------------
 
 
 def _open(file: str, name: str | None) -> Backend:
@@ -278,7 +281,8 @@ def open_raw(path: str) -> tuple[Any, Any]:
     with _lock:
         from pymluops._abi import ffi  # takes longer than everything else at import
 
-        # By path, which messages of cffi then name; the loader gives back the library that is there already.
+        # By path, which messages of cffi then name; the loader gives back the library that is there
+        # already.
         return ffi, ffi.dlopen(path, ffi.RTLD_NOW | ffi.RTLD_LOCAL)
 
 

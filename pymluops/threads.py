@@ -15,10 +15,10 @@ _MAX_THREADS = 1024
 def get_num_threads() -> int:
     """Return the number of threads that an operator of the CPU library uses.
 
-    It starts as what the environment variable ``PYMLUOPS_NUM_THREADS`` says. Else it is 1 in a process that
-    `multiprocessing` has started, such as the worker of a pool, of a DataLoader or of Dask, and in any other the number
-    of CPUs that this process may use, at most ``OMP_NUM_THREADS``. Affinity and the quota of a control group are
-    respected.
+    It starts as what the environment variable ``PYMLUOPS_NUM_THREADS`` says. Else it is 1 in a
+    process that `multiprocessing` has started, such as the worker of a pool, of a DataLoader or of
+    Dask, and in any other the number of CPUs that this process may use, at most
+    ``OMP_NUM_THREADS``. Affinity and the quota of a control group are respected.
 
     Returns
     -------

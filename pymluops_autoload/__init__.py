@@ -1,9 +1,9 @@
 """Registers the operators of `pymluops.torch` with PyTorch when a program first looks for one of them.
 
-A program that another process has exported names these operators and imports nothing. PyTorch calls `register` when it
-is imported itself, in every process of an environment that has this package; so nothing is imported here that is not
-loaded by then, and nothing that goes wrong here may reach the user of PyTorch. This package stands beside `pymluops`,
-whose import takes much longer.
+A program that another process has exported names these operators and imports nothing. PyTorch calls
+`register` when it is imported itself, in every process of an environment that has this package; so
+nothing is imported here that is not loaded by then, and nothing that goes wrong here may reach the
+user of PyTorch. This package stands beside `pymluops`, whose import takes much longer.
 """
 
 from __future__ import annotations

@@ -2,13 +2,16 @@
 
 import gc
 import os
+import subprocess
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import hypothesis
 import pytest
 
-import selection
+from support import selection
 
 # Derandomised, so that a run can be repeated; HYPOTHESIS_PROFILE=explore looks for new examples.
 hypothesis.settings.register_profile(
@@ -18,6 +21,10 @@ hypothesis.settings.register_profile(
     "thorough", hypothesis.settings.get_profile("quick"), max_examples=selection.THOROUGH_EXAMPLES
 )
 hypothesis.settings.register_profile("explore", hypothesis.settings.get_profile("thorough"), derandomize=False)
+
+
+#: The sources of native/core that a library without operators needs.
+BARE = ("reason", "status", "unimplemented")
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -43,8 +50,8 @@ def pytest_itemcollected(item: pytest.Item) -> None:
 
 
 def pytest_collection_finish() -> None:
-    # Thousands of tests are a million objects that live to the end. Many tests call the garbage collector, which would
-    # look at all of them every time.
+    # Thousands of tests are a million objects that live to the end. Many tests call the garbage
+    # collector, which would look at all of them every time.
     gc.collect()
     gc.freeze()
 
@@ -62,11 +69,26 @@ def compiler() -> str:
     return os.environ.get("MLUOPS_TEST_COMPILER", "g++")
 
 
+@pytest.fixture(scope="session")
+def bare_library(compiler: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A library that implements no operator: each is the placeholder that the build generates."""
+    folder, native = tmp_path_factory.mktemp("bare"), Path(__file__).resolve().parents[1] / "native"
+    entries, made = folder / "entries.c", folder / "libbare.so"
+    headers = [native / "include" / name for name in ("mlu_op.h", "mluops_ext.h")]
+    subprocess.run([sys.executable, native / "abi/generate.py", "--header", *headers, "--entries", entries], check=True)
+    sources = [Path(__file__).with_name("support") / "bare_library.cpp", *(native / "core" / f"{n}.cpp" for n in BARE)]
+    options = ["-fPIC", "-fvisibility=hidden", f"-I{native}", f"-I{native / 'include'}", '-DMLUOPS_LIBRARY_VERSION="0"']
+    subprocess.run([compiler, *options, "-c", "-x", "c", entries, "-o", entries.with_suffix(".o")], check=True)
+    command = [compiler, "-std=c++17", "-shared", *options, *sources, entries.with_suffix(".o"), "-o", made]
+    subprocess.run(command, check=True)
+    return made
+
+
 @pytest.fixture
 def raw() -> Iterator[Any]:
     """The C functions of the CPU library."""
     import pymluops
-    from raw import Raw
+    from support.c_calls import Raw
 
     with Raw(pymluops.load("cpu")) as functions:
         yield functions

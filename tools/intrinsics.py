@@ -3,11 +3,12 @@
 
     python3 tools/intrinsics.py [--check]
 
-The reference is the tables of docs/simulator-intrinsics.md: names and what they do from native/sim/intrinsics.toml,
-architectures from the headers, rules from native/sim/check/align_rules.inc. The errors, about what an architecture
-lacks and another one has, are native/sim/include/mlusim/lacking.h. With ``--check`` nothing is written, and the exit
-status is 1 if a file is not current. The headers are read by a C++ compiler: the one that CXX names, else g++ or
-clang++.
+The reference is the tables of docs/simulator-intrinsics.md: names and what they do from
+native/sim/intrinsics.toml, architectures from the headers, rules from
+native/sim/check/align_rules.inc. The errors, about what an architecture lacks and another one has,
+are native/sim/include/mlusim/lacking.h. With ``--check`` nothing is written, and the exit status is
+1 if a file is not current. The headers are read by a C++ compiler: the one that CXX names, else g++
+or clang++.
 """
 
 from __future__ import annotations
@@ -81,7 +82,7 @@ class Section:
     rows: tuple[Row, ...]
 
 
-# ---- Sources ---------------------------------------------------------------------------------------------------------
+# ---- Sources -------------------------------------------------------------------------------------
 
 
 def architectures() -> list[int]:
@@ -150,7 +151,7 @@ def rule_text(rule: re.Match[str]) -> str:
     return "; ".join(parts)
 
 
-# ---- Names -----------------------------------------------------------------------------------------------------------
+# ---- Names ---------------------------------------------------------------------------------------
 
 
 def choices(pattern: str) -> list[list[str]]:
@@ -197,7 +198,7 @@ def _factored_group(chosen: Sequence[tuple[str, ...]], stuck: bool) -> Iterator[
         yield from _factored(chosen)
 
 
-# ---- The reference ---------------------------------------------------------------------------------------------------
+# ---- The reference -------------------------------------------------------------------------------
 
 
 def arch_text(archs: Sequence[int], every: Sequence[int]) -> str:
@@ -246,14 +247,14 @@ def reference() -> str:
     return "\n".join(lines)
 
 
-# ---- What an architecture lacks --------------------------------------------------------------------------------------
+# ---- What an architecture lacks ------------------------------------------------------------------
 
 HEADER = """\
-// Written by tools/intrinsics.py: errors in plain words for what the architecture lacks and another one has.
+// Written by tools/intrinsics.py: clear errors for intrinsics that this architecture lacks and another one has.
 //
-// A name that it lacks altogether takes any operands and is the last choice of all, so that a function of that name in
-// a source goes first. Of a name that it has, forms that it lacks are templates, which a function of the same operands
-// goes before.
+// A name that the architecture lacks completely is declared with any operands and the lowest rank in overload
+// resolution, so that a function of that name in a source is preferred. Lacking forms of an existing name are
+// templates, so that a function with the same operands is preferred.
 #ifndef MLUSIM_LACKING_H_
 #define MLUSIM_LACKING_H_
 
@@ -336,7 +337,7 @@ def lacking() -> str:
     return HEADER + "".join(written) + FOOTER
 
 
-# ---- Files -----------------------------------------------------------------------------------------------------------
+# ---- Files ---------------------------------------------------------------------------------------
 
 
 def documented(text: str) -> str:

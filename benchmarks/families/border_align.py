@@ -8,7 +8,7 @@ import numpy as np
 
 import pymluops
 from benchmarks.cases import Case
-from benchmarks.problem import Array, Arrays, Problem, TinyCall, WrongResultError, close, generator
+from benchmarks.problem import Array, Arrays, Problem, TensorCall, TinyCall, WrongResultError, close, generator
 
 _TOLERANCE = {"float32": 1e-4, "float16": 4e-3}
 
@@ -104,3 +104,15 @@ def tiny() -> list[TinyCall]:
         TinyCall("border_align_backward", "op(x, b, a, 2, size, out=o)",
                  {"x": pulled, "b": boxes, "a": where, "o": np.empty_like(image)}, {"size": (2, 2)}),
     ]  # fmt: skip
+
+
+def tiny_tensors(ops: Any, tensor: Any) -> TensorCall:
+    """Return a call with tensors as mmcv would give them."""
+    maps = np.random.default_rng(0).random((1, 4, 4, 8), np.float32)
+    boxes = np.array([[[0, 0, 2, 2]]], np.float32)
+    first, boxes_t = tensor(maps.transpose(0, 3, 1, 2).copy()), tensor(boxes)
+    return TensorCall(
+        "border_align",
+        lambda: pymluops.border_align_forward(maps, boxes, 2),
+        lambda: ops.border_align(first, boxes_t, 2),
+    )

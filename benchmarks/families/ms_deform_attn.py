@@ -8,7 +8,7 @@ import numpy as np
 
 import pymluops
 from benchmarks.cases import Case
-from benchmarks.problem import Array, Arrays, Problem, TinyCall, close, generator
+from benchmarks.problem import Array, Arrays, Problem, TensorCall, TinyCall, close, generator
 
 #: Of the largest value. Sums of many terms in another order differ by rounding.
 _TOLERANCE = 2e-5
@@ -86,3 +86,16 @@ def tiny() -> list[TinyCall]:
         TinyCall("ms_deform_attn_forward", "op(v, h, l, x, w, 1, out=o)", {**names, "o": out}, {}, None),
         TinyCall("ms_deform_attn_backward", backward, {**names, "o": out, **gradients}, {}, None),
     ]
+
+
+def tiny_tensors(ops: Any, tensor: Any) -> TensorCall:
+    """Return a call with tensors as mmcv would give them."""
+    facts = {"batch": 1, "heads": 1, "channels": 2, "queries": 1, "points": 1, "maps": [[2, 2]]}
+    value, sizes, starts, places, parts = _inputs(facts, np.random.default_rng(0)).values()
+    value_t, places_t, parts_t = tensor(value), tensor(places), tensor(parts)
+    sizes_t, starts_t = tensor(sizes).long(), tensor(starts).long()
+    return TensorCall(
+        "ms_deform_attn",
+        lambda: pymluops.ms_deform_attn_forward(value, sizes, starts, places, parts, 64),
+        lambda: ops.ms_deform_attn(value_t, sizes_t, starts_t, places_t, parts_t, 64),
+    )

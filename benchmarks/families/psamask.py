@@ -8,7 +8,7 @@ import numpy as np
 
 import pymluops
 from benchmarks.cases import Case
-from benchmarks.problem import Arrays, Problem, TinyCall, generator, same_bits
+from benchmarks.problem import Arrays, Problem, TensorCall, TinyCall, generator, same_bits
 
 
 def build(case: Case) -> Problem:
@@ -50,3 +50,12 @@ def tiny() -> list[TinyCall]:
         TinyCall("psamask_forward", "op(x, 0, 3, out=o)", {"x": masks, "o": np.empty_like(maps)}),
         TinyCall("psamask_backward", "op(x, 0, 3, out=o)", {"x": maps, "o": np.empty_like(masks)}),
     ]
+
+
+def tiny_tensors(ops: Any, tensor: Any) -> TensorCall:
+    """Return a call with tensors as mmcv would give them."""
+    masks = np.random.default_rng(0).random((1, 2, 2, 9), np.float32)
+    first = tensor(masks.transpose(0, 3, 1, 2).copy())
+    return TensorCall(
+        "psa_mask", lambda: pymluops.psamask_forward(masks, 0, (3, 3)), lambda: ops.psa_mask(first, 0, (3, 3))
+    )

@@ -8,9 +8,10 @@ import numpy as np
 
 import pymluops
 from benchmarks.cases import Case
-from benchmarks.problem import Arrays, Problem, TinyCall, close, generator
+from benchmarks.problem import Arrays, Problem, TensorCall, TinyCall, close, generator
 
-#: Of the largest value. Sums of many terms in another order differ by rounding; float16 is rounded once.
+#: Of the largest value. Sums of many terms in another order differ by rounding; float16 is rounded
+#: once.
 _TOLERANCE = {"float32": 2e-5, "float16": 2e-3}
 
 
@@ -65,3 +66,16 @@ def tiny() -> list[TinyCall]:
         TinyCall("three_interpolate_backward", "op(x, i, w, 4, out=o)",
                  {"x": gradient, **neighbours, "o": np.empty_like(features)}),
     ]  # fmt: skip
+
+
+def tiny_tensors(ops: Any, tensor: Any) -> TensorCall:
+    """Return a call with tensors as mmcv would give them."""
+    rng = np.random.default_rng(0)
+    features, weights = rng.random((1, 2, 4), np.float32), rng.random((1, 1, 3), np.float32)
+    near = np.array([[[0, 1, 2]]], np.int32)
+    features_t, near_t, weights_t = tensor(features), tensor(near), tensor(weights)
+    return TensorCall(
+        "three_interpolate",
+        lambda: pymluops.three_interpolate_forward(features, near, weights),
+        lambda: ops.three_interpolate(features_t, near_t, weights_t),
+    )

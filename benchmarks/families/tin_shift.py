@@ -8,7 +8,7 @@ import numpy as np
 
 import pymluops
 from benchmarks.cases import Case
-from benchmarks.problem import Arrays, Problem, TinyCall, generator, same_bits
+from benchmarks.problem import Arrays, Problem, TensorCall, TinyCall, generator, same_bits
 
 
 def build(case: Case) -> Problem:
@@ -42,3 +42,12 @@ def tiny() -> list[TinyCall]:
     clip, shifts = np.random.default_rng(7).random((1, 3, 4, 2), np.float32), np.array([[1, -1]], np.int32)
     arrays = {"x": clip, "s": shifts, "o": np.empty_like(clip)}
     return [TinyCall(f"tin_shift_{direction}", "op(x, s, out=o)", arrays) for direction in ("forward", "backward")]
+
+
+def tiny_tensors(ops: Any, tensor: Any) -> TensorCall:
+    """Return a call with tensors as mmcv would give them."""
+    clip, shifts = np.random.default_rng(0).random((1, 2, 4, 3), np.float32), np.array([[1, -1]], np.int32)
+    clip_t, shifts_t = tensor(clip), tensor(shifts)
+    return TensorCall(
+        "tin_shift", lambda: pymluops.tin_shift_forward(clip, shifts), lambda: ops.tin_shift(clip_t, shifts_t)
+    )

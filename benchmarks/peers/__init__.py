@@ -1,8 +1,9 @@
-"""Other implementations of the operators: one module per package and family, ``<peer>_<family>``.
+"""Other implementations of the operators: a folder for each family, a module in it for each package.
 
-Such a module has ``variants(problem, outputs, threads)``. It returns ways to compute the operator as functions by name;
-each writes into `outputs` where the operator does and returns the results by name. The fastest of them stands for the
-peer. Each is written as somebody would who knows the package well and wants speed.
+Such a module has ``variants(problem, outputs, threads)``. It returns ways to compute the operator
+as functions by name; each writes into `outputs` where the operator does and returns the results by
+name. The fastest of them stands for the peer. Each is written as somebody would who knows the
+package well and wants speed.
 
 The modules of a package that is not installed are never imported.
 """
@@ -33,7 +34,7 @@ class Peer:
     def families(self) -> tuple[str, ...]:
         """The families with a module of this peer."""
         folder = resources.files(__name__)
-        return tuple(family for family in FAMILIES if (folder / f"{self.name}_{family}.py").is_file())
+        return tuple(family for family in FAMILIES if (folder / family / f"{self.name}.py").is_file())
 
     @property
     def installed(self) -> bool:
@@ -47,12 +48,12 @@ class Peer:
 
     def variants(self, problem: Problem, outputs: Arrays, threads: int) -> Variants:
         """Return its ways to compute the problem with so many threads."""
-        module = importlib.import_module(f"benchmarks.peers.{self.name}_{problem.case.family}")
+        module = importlib.import_module(f"benchmarks.peers.{problem.case.family}.{self.name}")
         found: Variants = module.variants(problem, outputs, threads)
         return found
 
 
-PEERS = tuple(Peer(name, name, name) for name in ("numpy", "torch", "numba", "scipy", "spconv"))
+PEERS = tuple(Peer(name, name, name) for name in ("numpy", "torch", "numba", "scipy", "shapely", "spconv"))
 
 
 def installed_peers(names: tuple[str, ...] | None = None) -> list[Peer]:

@@ -4,10 +4,11 @@
     python3 examples/engines/dask_voxels.py scans/ --output voxels/ --workers 4
     python3 examples/engines/dask_voxels.py --kill-worker
 
-Each scan is one task: its points are put into voxels, and `pymluops.get_indice_pairs` finds the pairs of a sub-manifold
-3 x 3 x 3 convolution and of a strided one. With --output each scan's arrays become an .npz file. With --kill-worker one
-worker is killed when the first scan is done; what it had is computed again. At the end everything is computed once
-more without Dask, and the results must be equal bit by bit.
+Each scan is one task: its points are put into voxels, and `pymluops.get_indice_pairs` finds the
+pairs of a sub-manifold 3 x 3 x 3 convolution and of a strided one. With --output each scan's arrays
+become an .npz file. With --kill-worker one worker is killed when the first scan is done; what it
+had is computed again. At the end everything is computed once more without Dask, and the results
+must be equal bit by bit.
 """
 
 from __future__ import annotations

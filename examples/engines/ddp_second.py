@@ -3,9 +3,10 @@
     python3 examples/engines/ddp_second.py
     torchrun --nproc-per-node 2 examples/engines/ddp_second.py
 
-Each process takes its part of every batch. Batch normalisation and the loss look at the whole batch, so the processes
-compute what one process computes for it, but for the order of sums; in float64, so that it stays so. At the end one
-process trains alone, with the same seed and the same batches, and the losses are compared.
+Each process takes its part of every batch. Batch normalisation and the loss look at the whole
+batch, so the processes compute what one process computes for it, but for the order of sums; in
+float64, so that it stays so. At the end one process trains alone, with the same seed and the same
+batches, and the losses are compared.
 """
 
 from __future__ import annotations
@@ -98,7 +99,8 @@ def train_part(args: argparse.Namespace) -> tuple[list[float], dict[str, Tensor]
         args.threads = max(1, pymluops.get_num_threads() // count)
     with reproducible(args) as rng:
         streets, title = second.make_streets(rng, args.data)
-        # In float32 sums in another order differ in the seventh digit, and a hundred steps of Adam make that visible.
+        # In float32 sums in another order differ in the seventh digit, and a hundred steps of Adam
+        # make that visible.
         voxels = [
             (features.astype(np.float64), places)
             for features, places in (second.voxelise(street.xyz) for street in streets)

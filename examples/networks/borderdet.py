@@ -3,8 +3,8 @@
     python3 examples/networks/borderdet.py
     python3 examples/networks/borderdet.py --image photograph.jpg
 
-BorderAlign takes the strongest feature along each border of each box. From these four features a small network tells
-how far each border must move.
+BorderAlign takes the strongest feature along each border of each box. From these four features a
+small network tells how far each border must move.
 """
 
 from __future__ import annotations

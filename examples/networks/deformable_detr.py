@@ -3,8 +3,9 @@
     python3 examples/networks/deformable_detr.py
     python3 examples/networks/deformable_detr.py --image photograph.jpg
 
-Each pixel of two feature maps looks at a few places around it, which it chooses itself (MultiScaleDeformableAttention).
-Then it tells whether it lies on a shape, and where the centre of this shape is.
+Each pixel of two feature maps looks at a few places around it, which it chooses itself
+(MultiScaleDeformableAttention). Then it tells whether it lies on a shape, and where the centre of
+this shape is.
 """
 
 from __future__ import annotations

@@ -3,8 +3,9 @@
     python3 examples/networks/pointnet2.py
     python3 examples/networks/pointnet2.py --scan scan.ply
 
-It learns from modelled streets, whose ground, houses, cars and poles are known, and segments one that it has not
-seen. Of a scan of your own it learns what lies on the ground, low above it, or high.
+It learns from modelled streets, whose ground, houses, cars and poles are known, and segments one
+that it has not seen. Of a scan of your own it learns what lies on the ground, low above it, or
+high.
 """
 
 from __future__ import annotations

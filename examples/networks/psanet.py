@@ -3,8 +3,9 @@
     python3 examples/networks/psanet.py
     python3 examples/networks/psanet.py --image photograph.jpg
 
-Every position learns a mask of how much it looks at the positions around it (collect) and how much it tells them
-(distribute). Whether a pixel belongs to a disc, a square or a triangle is nothing that its neighbours alone can tell.
+Every position learns a mask of how much it looks at the positions around it (collect) and how much
+it tells them (distribute). Whether a pixel belongs to a disc, a square or a triangle is nothing
+that its neighbours alone can tell.
 """
 
 from __future__ import annotations

@@ -17,7 +17,7 @@ from pymluops.demo.resample import blur, resize
 
 Array = NDArray[Any]
 
-# ---- Streets ---------------------------------------------------------------------------------------------------------
+# ---- Streets -------------------------------------------------------------------------------------
 
 CLASSES = ("ground", "house", "car", "pole")
 HALF_SIDE = 20.0
@@ -99,7 +99,7 @@ def height_labels(xyz: Array, cell: float = 2.0) -> Array:
     return np.digitize(xyz[:, 2] - around[row, column], (0.3, 2.0))
 
 
-# ---- Pictures --------------------------------------------------------------------------------------------------------
+# ---- Pictures ------------------------------------------------------------------------------------
 
 SHAPES = ("background", "disc", "square", "triangle")
 
@@ -165,7 +165,7 @@ def _inside(label: int, x: Array, y: Array) -> Array:
     return np.asarray((y <= 1) & (2 * np.abs(x) <= y + 1))
 
 
-# ---- Clips -----------------------------------------------------------------------------------------------------------
+# ---- Clips ---------------------------------------------------------------------------------------
 
 
 def make_clip(rng: np.random.Generator, frames: int = 8, side: int = 40, dots: int = 3) -> Array:

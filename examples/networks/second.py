@@ -3,9 +3,9 @@
     python3 examples/networks/second.py
     python3 examples/networks/second.py --scan scan.ply
 
-Sub-manifold and strided sparse convolutions see only the voxels that have points. What they find, from above, becomes
-a map of how likely the centre of a car is (arXiv:2006.11275). Into a scan of your own, modelled cars are put;
-what it has itself counts as background.
+Sub-manifold and strided sparse convolutions see only the voxels that have points. What they find,
+from above, becomes a map of how likely the centre of a car is (arXiv:2006.11275). Into a scan of
+your own, modelled cars are put; what it has itself counts as background.
 """
 
 from __future__ import annotations
@@ -49,7 +49,8 @@ def voxelise(xyz: Array) -> tuple[Array, Array]:
 class Backbone(nn.Module):
     """Sparse convolutions, their result seen from above, and for each cell of 64 x 64 five values [B, 5, 64, 64].
 
-    They are how likely it is a car's centre, where in the cell, and the cosine and sine of twice the heading.
+    They are how likely it is a car's centre, where in the cell, and the cosine and sine of twice
+    the heading.
     """
 
     def __init__(self) -> None:

@@ -3,8 +3,9 @@
     python3 examples/networks/tin.py
     python3 examples/networks/tin.py --clip clip.gif
 
-Groups of channels move to later frames, each as many as the block learns, so that a frame meets those before it.
-Without such a block a network that looks at single frames could not tell in which direction anything moves.
+Groups of channels move to later frames, each as many as the block learns, so that a frame meets
+those before it. Without such a block a network that looks at single frames could not tell in which
+direction anything moves.
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ GROUPS, FARTHEST = 8, 3
 class TINBlock(nn.Module):
     """Moves groups of channels along time by learned numbers of frames, between 0 and FARTHEST.
 
-    tin_shift moves by whole frames. A shift between two of them is the mixture of both, so it gets a gradient.
+    tin_shift moves by whole frames. A shift between two of them is the mixture of both, so it gets
+    a gradient.
     """
 
     def __init__(self, channels: int) -> None:

@@ -59,8 +59,8 @@ def _count(text: str) -> int:
 def reproducible(args: argparse.Namespace) -> Iterator[np.random.Generator]:
     """Train with the same bits whatever the number of threads, and give the generator of the data.
 
-    PyTorch splits its own sums by its number of threads, so it gets one. The operators of pymluops get all of them:
-    their results do not depend on it.
+    PyTorch splits its own sums by its number of threads, so it gets one. The operators of pymluops
+    get all of them: their results do not depend on it.
     """
     threads, own = torch.get_num_threads(), pymluops.get_num_threads()
     torch.set_num_threads(1)

@@ -1,38 +1,32 @@
-// How entry code reaches the kernels of a family: a launch function goes to the variant of bang.mlu for the current device's
-// architecture. A family's bang_launch.cpp names its launch functions.
+// Connects entry code with the kernels of a family: a launch function calls the variant of bang.mlu
+// for the architecture of the current device. A family's bang_launch.cpp, or bang/launch.cpp, names
+// its launch functions.
 //
-// The simulator has a variant per architecture; the vendor's compiler makes one that serves all.
+// A library has either a variant for each architecture of bang/archs.h, which the build generates
+// from cards.toml, or one that serves all, as the vendor's compiler makes it.
 #ifndef MLUOPS_BANG_DISPATCH_H_
 #define MLUOPS_BANG_DISPATCH_H_
 
 #include "mlu_op.h"
 
 #ifdef MLUOPS_BANG_ARCHS
-#include "sim/runtime/device_use.h"  // so that the variant and its policy see the same device until the launch
-#define MLUOPS_BANG_DECLARE(signature) \
-  namespace arch_270 {                 \
-  signature;                           \
-  }                                    \
-  namespace arch_290 {                 \
-  signature;                           \
-  }                                    \
-  namespace arch_372 {                 \
-  signature;                           \
-  }                                    \
-  namespace arch_592 {                 \
-  signature;                           \
+#include "bang/archs.h"
+#define MLUOPS_BANG_DECLARE_IN(arch, signature) \
+  namespace arch_##arch {                       \
+    signature;                                  \
   }
-#define MLUOPS_BANG_CHOOSE(call)      \
-  const mlusim::DeviceUse use;        \
-  switch (::mluops::current_arch()) { \
-    case 270:                         \
-      return arch_270::call;          \
-    case 290:                         \
-      return arch_290::call;          \
-    case 592:                         \
-      return arch_592::call;          \
-    default:                          \
-      return arch_372::call;          \
+#define MLUOPS_BANG_CASE(arch, call) \
+  case arch:                         \
+    return arch_##arch::call;
+#define MLUOPS_BANG_OTHERWISE(arch, call) \
+  default:                                \
+    return arch_##arch::call;
+#define MLUOPS_BANG_DECLARE(signature) MLUOPS_BANG_FOR_EACH_ARCH(MLUOPS_BANG_DECLARE_IN, signature)
+#define MLUOPS_BANG_CHOOSE(call)                              \
+  const ::mluops::CurrentDevice device;                       \
+  switch (device.arch()) {                                    \
+    MLUOPS_BANG_FOR_OTHER_ARCHS(MLUOPS_BANG_CASE, call)       \
+    MLUOPS_BANG_FOR_DEFAULT_ARCH(MLUOPS_BANG_OTHERWISE, call) \
   }
 #else
 #define MLUOPS_BANG_DECLARE(signature) \
@@ -48,8 +42,21 @@
 
 namespace mluops {
 
-// The architecture of the current device, as in __BANG_ARCH__; 0 if it is unknown.
-int current_arch();
+// The current device. It stays what it is while one of these lives, so that a variant, its policy
+// and the launch see the same one. A library with several variants defines the members.
+class CurrentDevice {
+ public:
+  CurrentDevice();
+  CurrentDevice(const CurrentDevice &) = delete;
+  CurrentDevice &operator=(const CurrentDevice &) = delete;
+  ~CurrentDevice();
+
+  // As in __BANG_ARCH__; 0 if it is unknown.
+  int arch() const { return arch_; }
+
+ private:
+  int arch_ = 0;
+};
 
 }  // namespace mluops
 

@@ -13,8 +13,8 @@ enum Attribute : int {
   kNramBytesPerCore = 0x302
 };
 
-mluOpStatus_t runtime_failed(const char *function, const char *what, cnrtRet_t error) {
-  return fail(MLUOP_STATUS_EXECUTION_FAILED, function, Text::format("%s: %s", what, cnrtGetErrorStr(error)));
+mluOpStatus_t runtime_failed(const char *function, const char *call, cnrtRet_t error) {
+  return fail(MLUOP_STATUS_EXECUTION_FAILED, function, Text::format("%s: %s", call, cnrtGetErrorStr(error)));
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-// Common helpers of the host code of bang.mlu files: properties of the card, and the status of launches.
+// Common helpers of the host code of bang.mlu files: properties of the card, and the status of
+// launches.
 #ifndef MLUOPS_BANG_POLICY_H_
 #define MLUOPS_BANG_POLICY_H_
 
@@ -7,8 +8,9 @@
 #include "cnrt.h"
 #include "mlu_op.h"
 
-// The namespace inside mluops that a bang.mlu file is compiled into. The simulator compiles each file once per architecture, with
-// a name for each; the vendor's compiler puts the code for all architectures into one object.
+// The namespace inside mluops that a bang.mlu file is compiled into. The simulator compiles each
+// file once per architecture, with a name for each; the vendor's compiler puts the code for all
+// architectures into one object.
 #ifndef MLUOPS_BANG_VARIANT
 #define MLUOPS_BANG_VARIANT mlu
 #endif
@@ -16,8 +18,8 @@
 // NRAM that the compiler reserves for itself; kernels and policies do not use it.
 #define MLUOPS_ONCHIP_RESERVE (128 * 1024)
 
-// Bytes of NRAM for all arrays of a kernel. The compiler defines the memory size only in the pass that places the
-// arrays; in its host pass any number will do, and policies use the card's.
+// Bytes of NRAM for all arrays of a kernel. The compiler defines the memory size only in the pass
+// that places the arrays. In its host pass any number is valid; policies use the size of the card.
 #ifdef __MLU_NRAM_SIZE__
 #define MLUOPS_NRAM_BYTES (__MLU_NRAM_SIZE__ * 1024 - MLUOPS_ONCHIP_RESERVE)
 #else
@@ -26,7 +28,7 @@
 
 namespace mluops {
 
-// Properties that determine how work is divided.
+// Properties that determine the division of work.
 struct Card {
   int arch;  // as in __BANG_ARCH__
   int clusters;
@@ -34,8 +36,9 @@ struct Card {
   std::int64_t nram_bytes;  // of a core, without the reserve
 };
 
-// The current device of the calling thread. Queried on each call, which is cheap, because a process may switch devices
-// at any time. Clears the thread's last CNRT error, so that launched() reports only later ones.
+// The current device of the calling thread. Queried on each call, which is cheap, because a process
+// may switch devices at any time. Clears the thread's last CNRT error, so that launched() reports
+// only later ones.
 mluOpStatus_t read_card(const char *function, Card *card);
 
 // Status of the launches since read_card(): SUCCESS, or EXECUTION_FAILED with a reason.

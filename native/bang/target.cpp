@@ -4,7 +4,7 @@
 #include "bang/policy.h"
 #include "core/reason.h"
 #include "cpu/level.h"
-#include "mluops_ext.h"
+#include "mluops_ext/library.h"
 
 namespace mluops {
 namespace {
@@ -16,7 +16,8 @@ struct ArchNames {
   ArchName of[1000];
 };
 
-// "mtp_372" and so on, made at compile time: a text that lives as long as the library needs no memory of the calling thread.
+// "mtp_372" and so on, made at compile time: a text that lives as long as the library needs no
+// memory of the calling thread.
 constexpr ArchNames arch_names() {
   ArchNames names = {};
   for (int arch = 100; arch < 1000; ++arch) {
@@ -36,8 +37,6 @@ int current_device() {
   cnrtGetLastError();
   return error == cnrtSuccess ? device : -1;
 }
-
-bool computes_double() { return false; }
 
 mluOpStatus_t check_environment(const char *function) { return check_level_variable(function); }
 

@@ -1,7 +1,8 @@
-// Helpers of kernels that compute: NRAM buffers, selection by bit masks, and half values rounded once, to nearest.
+// Helpers of kernels that compute: NRAM buffers, selection by bit masks, and half values rounded
+// once, to nearest.
 //
-// On cards before architecture 300 vectors start at multiples of 64 bytes and have a multiple of 128 bytes; kernels for
-// these cards comply.
+// On cards before architecture 300 vectors start at multiples of 64 bytes and have a multiple of
+// 128 bytes; kernels for these cards comply.
 #ifndef MLUOPS_BANG_VECTOR_H_
 #define MLUOPS_BANG_VECTOR_H_
 
@@ -55,8 +56,8 @@ __mlu_func__ const float *widened(float *wide, const half *values, int count) {
   return wide;
 }
 
-// The values as T, rounded to nearest, ties to even: in `narrow`, or in place. Overwrites `values`, and `scratch` of
-// `count` floats and a line.
+// The values as T, rounded to nearest, ties to even: in `narrow`, or in place. Overwrites `values`,
+// and `scratch` of `count` floats and a line.
 __mlu_func__ const float *narrowed(float *, float *values, float *, int) { return values; }
 #if __BANG_ARCH__ >= 300
 __mlu_func__ const half *narrowed(half *narrow, float *values, float *, int count) {
@@ -65,8 +66,9 @@ __mlu_func__ const half *narrowed(half *narrow, float *values, float *, int coun
 }
 #else
 __mlu_func__ const half *narrowed(half *narrow, float *values, float *scratch, int count) {
-  // These cards round ties away from 0. Adding and taking away 1.5 * 2^13 times the power of two in a value, but at least the
-  // smallest normal half, leaves the bits that a half has, and such a sum is rounded to even. It loses the sign of 0.
+  // These cards round ties away from 0. Adding and taking away 1.5 * 2^13 times the power of two in
+  // a value, but at least the smallest normal half, leaves the bits that a half has, and such a sum
+  // is rounded to even. It loses the sign of 0.
   float *line = scratch + count;
   __bang_float2half_rd(narrow, values, count);
   __bang_write_value(line, kLineFloats, (int)0x7f800000);

@@ -39,14 +39,14 @@ double at(const Tensor &tensor, const Elements &elements, std::int64_t i) {
 
 void put(const Tensor &tensor, Elements *elements, std::int64_t i, double value) {
   unsigned char *place = elements->data() + static_cast<std::size_t>(i) * tensor.size;
-  if (is_integer(tensor.dtype)) {  // every product of two of them is exact
+  if (is_integer(tensor.dtype)) {  // the product of any two is exact
     put_number(tensor.dtype, place, static_cast<std::int64_t>(value));
   } else {
     put_number(tensor.dtype, place, value);
   }
 }
 
-// The tensor as one of the dims `dims`: dims of 1, and missing leading ones, are repeated.
+// Returns the tensor with the dims `dims`: dims of 1, and missing leading dims, are repeated.
 cnnlStatus_t repeat(const char *function, const char *argument, const Dims &dims, Tensor *tensor) {
   const std::size_t missing = dims.size() - std::min(dims.size(), tensor->dims.size());
   Tensor result = *tensor;
@@ -158,7 +158,7 @@ cnnlStatus_t add_n(const char *function, cnnlHandle_t handle, const cnnlTensorDe
   });
 }
 
-// ---- Matrices -----------------------------------------------------------------------------------------------------------
+// ---- Matrices -----------------------------------------------------------------------------------
 
 cnnlStatus_t get_matrix(const char *function, const char *argument, cnnlTensorDescriptor_t desc, bool transposed,
                         Operand *matrix) {

@@ -1,4 +1,4 @@
-// The handle, tensor descriptors, and what refusals say.
+// The handle, tensor descriptors, and the texts of refusals.
 #include <cstdarg>
 #include <cstdio>
 #include <limits>
@@ -16,7 +16,7 @@ struct Context {
   cnrtQueue_t queue = nullptr;
 };
 
-// Never destroyed: programs give back their objects whenever they like.
+// Never destroyed: programs destroy their objects at any time.
 auto &g_handles = *new Objects<Context, cnnlHandle_t>("handle");
 auto &g_tensors = *new Objects<Tensor, cnnlTensorDescriptor_t>("desc");
 
@@ -26,7 +26,7 @@ std::string text_of(const Dims &dims) {
   return text + ")";
 }
 
-// Fills in what follows from dims and strides.
+// Fills in the fields that follow from dims and strides.
 cnnlStatus_t finish(const char *function, Tensor *tensor) {
   std::int64_t count = 1, bytes = 0, reach = static_cast<std::int64_t>(tensor->size);
   for (std::size_t d = 0; d < tensor->dims.size(); ++d) {
@@ -101,7 +101,7 @@ cnnlStatus_t refuse(cnnlStatus_t status, const char *pattern, ...) {
   return status;
 }
 
-// ---- Arguments ----------------------------------------------------------------------------------------------------------
+// ---- Arguments ----------------------------------------------------------------------------------
 
 cnnlStatus_t get_queue(const char *function, cnnlHandle_t handle, cnrtQueue_t *queue) {
   return g_handles.with(function, "handle", handle, [queue](const Context &context) {
@@ -161,7 +161,7 @@ cnnlStatus_t no_workspace(const char *function, cnnlHandle_t handle, std::size_t
 
 using namespace cnnl;
 
-// ---- Versions and errors ------------------------------------------------------------------------------------------------
+// ---- Versions and errors ------------------------------------------------------------------------
 
 const char *cnnlStandInVersion(void) {
   return "stand-in for CNNL 2.2.6 on the simulated MLU, not the vendor's library; pymluops " CNNL_STAND_IN_VERSION;
@@ -184,7 +184,7 @@ const char *cnnlGetErrorString(cnnlStatus_t status) {
   return number >= 0 && number <= CNNL_STATUS_NUMERICAL_OVERFLOW ? kNames[number] : "CNNL_STATUS_UNKNOWN";
 }
 
-// ---- Handle -------------------------------------------------------------------------------------------------------------
+// ---- Handle -------------------------------------------------------------------------------------
 
 cnnlStatus_t cnnlCreate(cnnlHandle_t *handle) {
   return guarded(__func__, [&](const char *function) { return g_handles.create(function, handle); });
@@ -219,7 +219,7 @@ cnnlStatus_t cnnlGetDevice(cnnlHandle_t handle, CNdev *device) {
   });
 }
 
-// ---- Tensor descriptors -------------------------------------------------------------------------------------------------
+// ---- Tensor descriptors -------------------------------------------------------------------------
 
 cnnlStatus_t cnnlCreateTensorDescriptor(cnnlTensorDescriptor_t *desc) {
   return guarded(__func__, [&](const char *function) { return g_tensors.create(function, desc); });

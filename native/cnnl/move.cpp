@@ -26,7 +26,7 @@ cnnlStatus_t copy(const char *function, cnnlHandle_t handle, cnnlTensorDescripto
   });
 }
 
-// The tensor with its dims in another order.
+// Returns the tensor with its dims in another order.
 Tensor permuted(const Tensor &tensor, const std::vector<int> &permute) {
   Tensor result = tensor;
   for (std::size_t d = 0; d < permute.size(); ++d) {
@@ -58,16 +58,17 @@ cnnlStatus_t transpose(const char *function, cnnlHandle_t handle, cnnlTransposeD
   });
 }
 
-// ---- Rows by indices ----------------------------------------------------------------------------------------------------
+// ---- Rows by indices ----------------------------------------------------------------------------
 
-// How indices choose rows of a tensor: the first `depth` dims by the last dim of the indices.
+// Rows of a tensor chosen by indices: the last dim of the indices holds positions along the first
+// `depth` dims.
 struct Rows {
-  Dims dims;  // that are chosen from
+  Dims dims;  // of the first `depth` dims
   std::int64_t depth = 0;
-  std::int64_t count = 0;     // of rows that the indices choose
-  std::size_t row_bytes = 0;  // of each
+  std::int64_t count = 0;     // number of chosen rows
+  std::size_t row_bytes = 0;  // of one row
 
-  // The place of the row in bytes; -1 if there is none.
+  // Returns the offset of the row in bytes; -1 if there is no such row.
   std::int64_t place(const Tensor &tensor, const Elements &indices, std::int64_t row) const {
     std::int64_t at = 0;
     for (std::int64_t d = 0; d < depth; ++d) {
@@ -80,7 +81,7 @@ struct Rows {
   }
 };
 
-// `*chosen` are the dims of what the indices choose out of the tensor.
+// `*chosen` becomes the dims of the chosen rows together.
 cnnlStatus_t get_rows(const char *function, const Tensor &tensor, const Tensor &indices, Rows *rows, Dims *chosen) {
   CNNL_TRY(check_index_type(function, "indices", indices));
   const std::int64_t depth = indices.dims.empty() ? 0 : indices.dims.back();
@@ -187,9 +188,10 @@ cnnlStatus_t scatter(const char *function, cnnlHandle_t handle, cnnlScatterNdMod
   });
 }
 
-// ---- Parts of tensors ---------------------------------------------------------------------------------------------------
+// ---- Parts of tensors ---------------------------------------------------------------------------
 
-// The box of `dims` in the tensor that begins at `begin`, as a tensor; its place in bytes is added to `*place`.
+// Returns the box of `dims` in the tensor, from `begin` on, as a tensor, and adds its offset in
+// bytes to `*place`.
 Tensor box_of(const Tensor &tensor, const Dims &begin, const Dims &dims, std::int64_t *place) {
   Tensor box = tensor;
   box.dims = dims;
@@ -244,7 +246,7 @@ cnnlStatus_t concat(const char *function, cnnlHandle_t handle, int count, int ax
   });
 }
 
-// All elements of a tensor that are the same.
+// Returns elements of a tensor that all have the same value.
 std::shared_ptr<Elements> filled(const Tensor &tensor, const void *value) {
   auto elements = room_for(tensor);
   for (std::size_t at = 0; at < elements->size(); at += tensor.size) {
@@ -295,7 +297,7 @@ cnnlStatus_t cnnlFill_v3(cnnlHandle_t handle, cnnlPointerMode_t mode, const void
     if (mode != CNNL_POINTER_MODE_DEVICE) {
       return refuse(CNNL_STATUS_BAD_PARAM, "%s: mode: expected 0 or 1, got %d", function, static_cast<int>(mode));
     }
-    Tensor repeated = to;  // one element, over and over
+    Tensor repeated = to;  // one element, repeated
     std::fill(repeated.strides.begin(), repeated.strides.end(), 0);
     repeated.dense = false;
     return enqueue(function, handle, [repeated, to, value, output, room = room_for(to)] {

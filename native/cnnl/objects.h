@@ -1,4 +1,4 @@
-// Objects behind handles: what is no living object is told from one without looking at it.
+// Objects behind handles. A value that is no live object is recognised without an access to memory.
 #ifndef CNNL_OBJECTS_H_
 #define CNNL_OBJECTS_H_
 
@@ -30,7 +30,7 @@ class Objects {
     return objects_.erase(handle) != 0 ? CNNL_STATUS_SUCCESS : dead(function, kind_);
   }
 
-  // Calls change(object) while no other thread uses it.
+  // Calls change(object) while no other thread uses the object.
   template <typename Change>
   cnnlStatus_t with(const char *function, const char *argument, Handle handle, const Change &change) {
     const std::lock_guard<std::mutex> lock(mutex_);
@@ -38,7 +38,7 @@ class Objects {
     return entry != objects_.end() ? change(*entry->second) : dead(function, argument);
   }
 
-  // Copies it.
+  // Copies the object.
   cnnlStatus_t get(const char *function, const char *argument, Handle handle, Object *object) {
     return with(function, argument, handle, [object](const Object &found) {
       *object = found;

@@ -1,4 +1,4 @@
-// Why a call was refused, and the frame of every function.
+// The reason of a refused call, and the common frame of all functions.
 #ifndef CNNL_REASON_H_
 #define CNNL_REASON_H_
 

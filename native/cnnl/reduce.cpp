@@ -17,7 +17,7 @@ struct Reduce {
 
 auto &g_reduces = *new Objects<Reduce, cnnlReduceDescriptor_t>("desc");
 
-// ---- Numbers ------------------------------------------------------------------------------------------------------------
+// ---- Numbers ------------------------------------------------------------------------------------
 
 double greater(double a, double b) { return std::isnan(a) || a > b ? a : b; }
 double lesser(double a, double b) { return std::isnan(a) || a < b ? a : b; }
@@ -80,13 +80,14 @@ Number finished(cnnlReduceOp_t op, Number sum, std::int64_t count) {
   return sum;
 }
 
-// ---- The work -----------------------------------------------------------------------------------------------------------
+// ---- The work -----------------------------------------------------------------------------------
 
-// The input with the kept dims in front of the reduced ones, so that each result is made of a run of elements.
+// The input with the kept dims before the reduced ones, so that each result comes from consecutive
+// elements.
 struct Job {
   Tensor from, to;
   cnnlReduceOp_t op;
-  std::int64_t run;  // elements for each result
+  std::int64_t run;  // elements per result
   double alpha, beta;
 };
 
@@ -125,7 +126,8 @@ cnnlStatus_t check_op(const char *function, const Reduce &how, const Tensor &fro
   return CNNL_STATUS_SUCCESS;
 }
 
-// Puts the reduced dims last and checks the dims of the output: reduced ones are 1 or left out.
+// Puts the reduced dims last, and checks the dims of the output, in which reduced dims are 1 or
+// absent.
 cnnlStatus_t make_job(const char *function, const Reduce &how, const Tensor &from, const Tensor &to, Job *job) {
   std::vector<bool> reduced(from.dims.size(), false);
   for (int axis : how.axes) {

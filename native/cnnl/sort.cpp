@@ -1,4 +1,4 @@
-// Calls that put elements in order.
+// Calls that sort elements.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -12,7 +12,7 @@ namespace {
 
 using Order = std::vector<std::int64_t>;
 
-// Whether one element comes before another; NaN comes last.
+// Whether one element precedes another; NaN comes last.
 bool is_less(cnnlDataType_t dtype, const unsigned char *a, const unsigned char *b) {
   if (dtype == CNNL_DTYPE_UINT64) {
     const auto x = static_cast<std::uint64_t>(number_at<std::int64_t>(dtype, a));
@@ -29,7 +29,7 @@ cnnlStatus_t check_numbers(const char *function, const Tensor &tensor) {
                 static_cast<int>(tensor.dtype));
 }
 
-// ---- Unique -------------------------------------------------------------------------------------------------------------
+// ---- Unique -------------------------------------------------------------------------------------
 
 struct Unique {
   cnnlUniqueSort_t mode = CNNL_SORT_ASCEND;
@@ -45,7 +45,7 @@ struct RowView {
   cnnlDataType_t dtype;
   std::size_t size;
   std::int64_t count;
-  std::int64_t width;  // elements of a row
+  std::int64_t width;  // elements per row
 
   const unsigned char *at(const Elements &elements, std::int64_t row) const {
     return elements.data() + static_cast<std::size_t>(row * width) * size;
@@ -61,7 +61,7 @@ struct RowView {
   }
 };
 
-// Where the results go; null pointers for what is not asked for.
+// The targets of the results; null for results that are not wanted.
 struct UniqueOutputs {
   int *count;
   void *rows;
@@ -69,13 +69,14 @@ struct UniqueOutputs {
   void *indices_data, *counts_data;
 };
 
-// Memory for the work.
+// Scratch memory.
 struct UniqueRoom {
   Elements elements, result, indices, counts;
   Order order, first, group;
 };
 
-// Numbers the groups of equal rows: by their order, or by where each occurs first. `group` of each row, `first` row of each.
+// Numbers the groups of equal rows, by value or by first occurrence. Sets `group` of each row and
+// `first` row of each group.
 void find_groups(const RowView &rows, bool sorted, UniqueRoom *room) {
   Order &order = room->order;
   std::iota(order.begin(), order.end(), 0);
@@ -102,7 +103,7 @@ void put_int(Elements *elements, std::size_t at, std::int64_t value) {
   put_number<std::int64_t>(CNNL_DTYPE_INT32, elements->data() + at * 4, value);
 }
 
-// A tensor of the first `count` elements of another one.
+// Returns a tensor of the first `count` elements of another one.
 Tensor shortened(Tensor tensor, std::int64_t count) {
   tensor.dims = {count};
   tensor.strides = {1};
@@ -198,7 +199,7 @@ cnnlStatus_t unique(const char *function, cnnlHandle_t handle, cnnlUniqueDescrip
   });
 }
 
-// ---- Top k --------------------------------------------------------------------------------------------------------------
+// ---- Top k --------------------------------------------------------------------------------------
 
 struct TopK {
   std::int64_t k, length;  // of the dim
@@ -210,7 +211,7 @@ struct TopRoom {
   Order order;
 };
 
-// Puts the places of the elements of a row into their order, the first k of them.
+// Sorts the positions of a row's elements, as far as the first k.
 void rank_row(const Tensor &tensor, const TopK &how, const unsigned char *row, Order *order) {
   std::iota(order->begin(), order->end(), 0);
   const auto before = [&](std::int64_t a, std::int64_t b) {
@@ -223,7 +224,7 @@ void rank_row(const Tensor &tensor, const TopK &how, const unsigned char *row, O
   std::partial_sort(order->begin(), order->begin() + how.k, order->end(), before);
 }
 
-// A tensor whose dim `dim` comes last.
+// Returns a tensor whose dim `dim` comes last.
 Tensor with_last(const Tensor &tensor, int dim) {
   Tensor turned = tensor;
   std::rotate(turned.dims.begin() + dim, turned.dims.begin() + dim + 1, turned.dims.end());

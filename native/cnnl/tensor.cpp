@@ -6,8 +6,8 @@
 
 #include "mlusim_source.h"
 
-// The checkers see accesses through these; see native/sim/machine/hooks.cpp. The sizes are signed as those of the compiler's own
-// declarations.
+// The checkers see accesses through these functions; see native/sim/machine/hooks.cpp. The sizes
+// are signed, like those in the compiler's declarations.
 extern "C" void __tsan_read_range(void *address, long bytes);
 extern "C" void __tsan_write_range(void *address, long bytes);
 
@@ -104,7 +104,7 @@ std::int64_t product(const Dims &dims, std::size_t begin, std::size_t end) {
   return count;
 }
 
-// ---- Elements -----------------------------------------------------------------------------------------------------------
+// ---- Elements -----------------------------------------------------------------------------------
 
 void load(const Tensor &tensor, const void *data, Elements *elements) {
   auto *base = static_cast<unsigned char *>(const_cast<void *>(data));
@@ -138,7 +138,7 @@ void store(const Tensor &tensor, void *data, const Elements &elements) {
   });
 }
 
-// ---- Numbers ------------------------------------------------------------------------------------------------------------
+// ---- Numbers ------------------------------------------------------------------------------------
 
 template <typename Number>
 Number number_at(cnnlDataType_t dtype, const unsigned char *element) {

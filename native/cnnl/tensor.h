@@ -1,4 +1,4 @@
-// Tensors: what a descriptor says, and the elements in device memory.
+// Tensors: the contents of a descriptor, and the elements in device memory.
 #ifndef CNNL_TENSOR_H_
 #define CNNL_TENSOR_H_
 
@@ -13,7 +13,7 @@
 namespace cnnl {
 
 using Dims = std::vector<std::int64_t>;
-// Elements in the order of their indices, without gaps; in host memory.
+// Elements in host memory, in the order of their indices, without gaps.
 using Elements = std::vector<unsigned char>;
 
 struct Tensor {
@@ -23,13 +23,13 @@ struct Tensor {
   Dims dims;
   Dims strides;  // in elements
   std::int64_t count = 0;
-  bool dense = true;  // as without strides
+  bool dense = true;  // without gaps
 
   std::size_t bytes() const { return static_cast<std::size_t>(count) * size; }
   int rank() const { return static_cast<int>(dims.size()); }
 };
 
-// 0: there is no such type, or none of a fixed size.
+// Returns 0 if there is no such type, or if its size is not fixed.
 std::size_t size_of(cnnlDataType_t dtype);
 bool is_integer(cnnlDataType_t dtype);
 bool is_real(cnnlDataType_t dtype);
@@ -37,11 +37,12 @@ bool is_real(cnnlDataType_t dtype);
 // The product of dims [begin, end).
 std::int64_t product(const Dims &dims, std::size_t begin, std::size_t end);
 
-// ---- Arguments ----------------------------------------------------------------------------------------------------------
+// ---- Arguments ----------------------------------------------------------------------------------
 
-// What a descriptor was set to.
+// Reads a descriptor.
 cnnlStatus_t get_tensor(const char *function, const char *argument, cnnlTensorDescriptor_t desc, Tensor *tensor);
-// The same, and whether the data may be there: it must be, unless there are no elements.
+// The same, and checks the pointer to the data, which must not be NULL unless there are no
+// elements.
 cnnlStatus_t get_operand(const char *function, const char *argument, cnnlTensorDescriptor_t desc, const void *data,
                          Tensor *tensor);
 cnnlStatus_t check_same_type(const char *function, const char *argument, const Tensor &tensor, const Tensor &other);
@@ -52,7 +53,7 @@ cnnlStatus_t check_axis(const char *function, const char *argument, int rank, in
 // Sets the size of a workspace, which is 0.
 cnnlStatus_t no_workspace(const char *function, cnnlHandle_t handle, std::size_t *size);
 
-// ---- Work in the handle's queue -----------------------------------------------------------------------------------------
+// ---- Work in the handle's queue -----------------------------------------------------------------
 
 cnnlStatus_t get_queue(const char *function, cnnlHandle_t handle, cnrtQueue_t *queue);
 
@@ -61,12 +62,12 @@ void load(const Tensor &tensor, const void *data, Elements *elements);
 // Writes all elements.
 void store(const Tensor &tensor, void *data, const Elements &elements);
 
-// Memory for the elements of a tensor, to be shared with the work that fills it.
+// Allocates elements of a tensor, to be shared with the work that fills them.
 inline std::shared_ptr<Elements> room_for(const Tensor &tensor) { return std::make_shared<Elements>(tensor.bytes()); }
 
-// ---- Numbers ------------------------------------------------------------------------------------------------------------
+// ---- Numbers ------------------------------------------------------------------------------------
 
-// What arithmetic is done in: double, or std::int64_t.
+// The number type of arithmetic: double, or std::int64_t.
 template <typename Number>
 Number number_at(cnnlDataType_t dtype, const unsigned char *element);
 template <typename Number>

@@ -10,7 +10,7 @@
 
 namespace cnnl {
 
-// `body` keeps what it needs, and throws nothing.
+// `body` owns its data and throws nothing.
 template <typename Body>
 cnnlStatus_t enqueue(const char *function, cnnlHandle_t handle, Body body) {
   cnrtQueue_t queue = nullptr;

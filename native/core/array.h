@@ -1,5 +1,5 @@
-// A heap array whose allocation can fail without an exception. Throwing itself may need memory: if the C++ library was
-// loaded at run time, a thread's first exception allocates thread-local data.
+// A heap array whose allocation can fail without an exception. Throwing itself may need memory: if
+// the C++ library was loaded at run time, a thread's first exception allocates thread-local data.
 #ifndef MLUOPS_CORE_ARRAY_H_
 #define MLUOPS_CORE_ARRAY_H_
 

@@ -1,10 +1,6 @@
 #include "core/check.h"
 
 #include <cstdio>
-#include <cstring>
-
-#include "core/target.h"
-#include "core/unimplemented.h"
 
 namespace mluops {
 namespace {
@@ -123,27 +119,22 @@ mluOpStatus_t need_dtype(const char *function, const TensorArgument &tensor, mlu
   return MLUOP_STATUS_SUCCESS;
 }
 
-bool takes_double(const char *function) {
-  const std::size_t length = std::strlen(function), least = std::strlen("Double");
-  return length >= least && std::strcmp(function + length - least, "Double") == 0;
+mluOpStatus_t need_float(const Entry &entry, const TensorArgument &tensor) {
+  return need_dtype(entry, tensor, entry.in_double ? MLUOP_DTYPE_DOUBLE : MLUOP_DTYPE_FLOAT);
 }
 
-namespace {
-
-mluOpStatus_t need_double(const char *function, const TensorArgument &tensor) {
-  return computes_double() ? need_dtype(function, tensor, MLUOP_DTYPE_DOUBLE) : mluops_not_implemented(function);
-}
-
-}  // namespace
-
-mluOpStatus_t need_float(const char *function, const TensorArgument &tensor) {
-  return takes_double(function) ? need_double(function, tensor) : need_dtype(function, tensor, MLUOP_DTYPE_FLOAT);
-}
-
-mluOpStatus_t need_float_or_half(const char *function, const TensorArgument &tensor) {
-  if (takes_double(function)) return need_double(function, tensor);
+mluOpStatus_t need_float_or_half(const Entry &entry, const TensorArgument &tensor) {
+  if (entry.in_double) return need_dtype(entry, tensor, MLUOP_DTYPE_DOUBLE);
   MLUOPS_REQUIRE(tensor.desc->dtype == MLUOP_DTYPE_FLOAT || tensor.desc->dtype == MLUOP_DTYPE_HALF,
-                 MLUOP_STATUS_BAD_PARAM, function, DescriptorName(tensor.name).text, "float or half",
+                 MLUOP_STATUS_BAD_PARAM, entry, DescriptorName(tensor.name).text, "float or half",
+                 describe(tensor.desc));
+  return MLUOP_STATUS_SUCCESS;
+}
+
+mluOpStatus_t need_real(const char *function, const TensorArgument &tensor) {
+  if (tensor.desc->dtype == MLUOP_DTYPE_DOUBLE) return MLUOP_STATUS_SUCCESS;
+  MLUOPS_REQUIRE(tensor.desc->dtype == MLUOP_DTYPE_FLOAT || tensor.desc->dtype == MLUOP_DTYPE_HALF,
+                 MLUOP_STATUS_BAD_PARAM, function, DescriptorName(tensor.name).text, "half, float or double",
                  describe(tensor.desc));
   return MLUOP_STATUS_SUCCESS;
 }

@@ -1,23 +1,17 @@
-// Checks of arguments. Each returns SUCCESS or refuses with a reason; callers chain them with MLUOPS_TRY in the order
-// in which several faults of a call are reported.
+// Checks of arguments. Each returns SUCCESS or refuses with a reason; callers chain them with
+// MLUOPS_TRY in the order in which several faults of a call are reported.
 #ifndef MLUOPS_CORE_CHECK_H_
 #define MLUOPS_CORE_CHECK_H_
 
 #include <cstdint>
 #include <initializer_list>
 
+#include "core/entry.h"
 #include "core/handle.h"
 #include "core/reason.h"
 #include "core/tensor.h"
 
 namespace mluops {
-
-// A tensor argument of an operator: descriptor, data, and its name in messages.
-struct TensorArgument {
-  const char *name;
-  mluOpTensorDescriptor_t desc;
-  const void *data;
-};
 
 mluOpStatus_t need_pointer(const char *function, const char *argument, const void *pointer);
 mluOpStatus_t need_at_least(const char *function, const char *argument, int value, int least);
@@ -39,11 +33,11 @@ mluOpStatus_t need_nonzero_dim(const char *function, const TensorArgument &tenso
 mluOpStatus_t need_elements(const char *function, const TensorArgument &tensor);
 
 mluOpStatus_t need_dtype(const char *function, const TensorArgument &tensor, mluOpDataType_t dtype);
-// Functions of mluops_ext.h whose names end in "Double" compute like those of the ABI, but take double instead. On a device
-// they are NOT_SUPPORTED.
-bool takes_double(const char *function);
-mluOpStatus_t need_float(const char *function, const TensorArgument &tensor);
-mluOpStatus_t need_float_or_half(const char *function, const TensorArgument &tensor);
+// An entry point in double takes double instead.
+mluOpStatus_t need_float(const Entry &entry, const TensorArgument &tensor);
+mluOpStatus_t need_float_or_half(const Entry &entry, const TensorArgument &tensor);
+// Half, float or double, for functions of mluops_ext.h.
+mluOpStatus_t need_real(const char *function, const TensorArgument &tensor);
 mluOpStatus_t need_same_dtype(const char *function, const TensorArgument &tensor, const TensorArgument &other);
 mluOpStatus_t need_layout(const char *function, const TensorArgument &tensor, mluOpTensorLayout_t layout);
 

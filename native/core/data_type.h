@@ -7,10 +7,10 @@
 
 namespace mluops {
 
-// Bytes of one element; 0 for INVALID and for numbers that name no type.
+// Bytes of one element; 0 for INVALID and for unknown numbers.
 std::size_t size_of(mluOpDataType_t dtype);
 
-// Short name for messages: "float", "half", "int32"; a number that names no type gives "dtype <unknown>".
+// Short name for messages: "float", "half", "int32"; "dtype <unknown>" for an unknown number.
 const char *name_of(mluOpDataType_t dtype);
 
 const char *name_of(mluOpTensorLayout_t layout);

@@ -1,5 +1,5 @@
-// Environment variables: their ranges and the refusal of other values. Header-only, for programs that link a part of a
-// library.
+// Environment variables: their ranges and the refusal of other values. Header-only, for programs
+// that link a part of a library.
 #ifndef MLUOPS_CORE_ENVIRONMENT_H_
 #define MLUOPS_CORE_ENVIRONMENT_H_
 

@@ -1,4 +1,4 @@
-// The FFT plan: what one transform looks like. mluOpExecFFT reads it.
+// The FFT plan: the description of a transform, which mluOpExecFFT reads.
 #include "core/check.h"
 #include "core/exception_guard.h"
 #include "core/settings.h"
@@ -8,7 +8,7 @@ namespace {
 
 const Pool<mluOpFFTStruct>::AtLoad g_plan_at_load;
 
-constexpr int kMostRank = 3;  // of the header; plans of 3 dims are not supported
+constexpr int kMostRank = 3;  // of the header; plans with 3 dims are not supported
 constexpr std::size_t kReserveBytes = 0, kWorkspaceBytes = 0;
 
 enum class Transform {

@@ -1,4 +1,4 @@
-// The switches for records of test cases. They are kept and told; no operator writes records.
+// The switches for records of test cases. They can be set and read; no operator writes records.
 #include <pthread.h>
 #include <unistd.h>
 
@@ -20,7 +20,8 @@ constexpr int kMostMode = 3;
 
 class GenCase {
  public:
-  // Never destroyed, for calls during the end of the process. A fork waits until no thread is inside.
+  // Never destroyed, for calls during the end of the process. A fork waits until no thread is
+  // inside.
   static GenCase &instance() {
     alignas(GenCase) static unsigned char memory[sizeof(GenCase)];
     static GenCase *made = [] {
@@ -66,13 +67,13 @@ class GenCase {
   std::string directory_;
 };
 
-// Made when the library is loaded: the child of a fork that comes during its making would wait for ever.
+// Made when the library is loaded: a child forked during a lazy creation would wait forever.
 const GenCase &g_at_load = GenCase::instance();
 
 // Replaces the first occurrence.
-void replace(std::string *text, const char *what, const std::string &with) {
-  const std::size_t at = text->find(what);
-  if (at != std::string::npos) text->replace(at, std::strlen(what), with);
+void replace(std::string *text, const char *old, const std::string &with) {
+  const std::size_t at = text->find(old);
+  if (at != std::string::npos) text->replace(at, std::strlen(old), with);
 }
 
 std::string working_directory() {

@@ -9,7 +9,8 @@ namespace mluops {
 // 0 off, 1 shapes, 2 shapes and data, 3 print only.
 int gen_case_mode();
 
-// Where records belong: placeholders replaced, the working directory where none was set; empty if that cannot be read.
+// The directory for records, with placeholders replaced; the working directory if none was set;
+// empty if that cannot be read.
 std::string gen_case_directory();
 
 }  // namespace mluops

@@ -1,7 +1,8 @@
 // Lifetime of the objects behind opaque handles.
 //
-// Objects live in slabs that are reused but never freed, so the magic word of a destroyed object stays readable: a
-// destroyed handle, or one of another kind, is recognised without touching freed memory.
+// Objects live in slabs that are reused but never freed, so the magic word of a destroyed object
+// stays readable: a destroyed handle, or one of another kind, is recognised without touching freed
+// memory.
 #ifndef MLUOPS_CORE_OBJECT_H_
 #define MLUOPS_CORE_OBJECT_H_
 
@@ -25,7 +26,8 @@ struct ObjectHeader {
 
 constexpr std::uint32_t kDeadMagic = 0xdeadbeefu;
 
-// Whether `object` points to a living T. The memory must be readable, except for null-like and misaligned pointers.
+// Whether `object` points to a living T. The memory must be readable, except for null-like and
+// misaligned pointers.
 template <typename T>
 inline bool alive(const T *object) {
   const auto address = reinterpret_cast<std::uintptr_t>(object);
@@ -54,7 +56,8 @@ class Pool {
     return MLUOP_STATUS_SUCCESS;
   }
 
-  // False if `object` is not a living T; if two threads destroy the same object, exactly one succeeds.
+  // False if `object` is not a living T; if two threads destroy the same object, exactly one
+  // succeeds.
   static bool destroy(T *object) {
     if (!alive(object)) return false;
     std::uint32_t expected = T::kMagic;
@@ -64,8 +67,8 @@ class Pool {
     return true;
   }
 
-  // An object of this type at namespace scope creates the pool when the library is loaded. A child forked during a lazy
-  // creation would wait forever for a thread that does not exist in it.
+  // An object of this type at namespace scope creates the pool when the library is loaded. A child
+  // forked during a lazy creation would wait forever for a thread that does not exist in it.
   struct AtLoad {
     AtLoad() { instance(); }
   };
@@ -80,8 +83,8 @@ class Pool {
   static_assert(sizeof(Slot) >= sizeof(T), "a slot holds an object");
   static constexpr std::size_t kSlotsPerSlab = 128;
 
-  // Never destroyed, since descriptors may outlive static destruction. A fork waits until no thread holds the lock, so
-  // that the child's pool is consistent and unlocked.
+  // Never destroyed, since descriptors may outlive static destruction. A fork waits until no thread
+  // holds the lock, so that the child's pool is consistent and unlocked.
   static Pool &instance() {
     alignas(Pool) static unsigned char memory[sizeof(Pool)];
     static Pool *pool = [] {

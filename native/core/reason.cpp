@@ -11,9 +11,9 @@
 namespace mluops {
 namespace {
 
-// The last reasons of the threads. Reporting that memory is exhausted must not allocate. In a library loaded at run
-// time, large thread-local variables are allocated on first use, and a failure aborts the process: so a thread stores
-// only a pointer, in its initial TLS block.
+// The last reasons of the threads. Reporting that memory is exhausted must not allocate. In a
+// library loaded at run time, large thread-local variables are allocated on first use, and a
+// failure aborts the process: so a thread stores only a pointer, in its initial TLS block.
 constexpr std::size_t kCapacity = 768;
 
 thread_local char *reason __attribute__((tls_model("initial-exec"))) = nullptr;

@@ -1,4 +1,4 @@
-// Why a call was refused, kept per thread: function, argument, expected and actual value.
+// The reason of a refused call, kept per thread: function, argument, expected and actual value.
 #ifndef MLUOPS_CORE_REASON_H_
 #define MLUOPS_CORE_REASON_H_
 
@@ -18,7 +18,8 @@ class Text {
   char data_[224];
 };
 
-// Stores "<function>: <argument>: expected <expected>, got <found>" as this thread's last reason and returns `status`.
+// Stores "<function>: <argument>: expected <expected>, got <found>" as this thread's last reason
+// and returns `status`.
 mluOpStatus_t refuse(mluOpStatus_t status, const char *function, const char *argument, const Text &expected,
                      const Text &found);
 

@@ -8,7 +8,7 @@
 
 namespace {
 
-// What one Set call stores.
+// The values stored by one Set call.
 struct SeqDataValues {
   mluOpSeqDataLayout_t layout = MLUOP_SEQDATA_TNC;
   mluOpDataType_t dtype = MLUOP_DTYPE_FLOAT;

@@ -1,4 +1,5 @@
-// Creation, setting and destruction of the descriptors in settings.h; the FFT plan is in fft_plan.cpp.
+// Creation, setting and destruction of the descriptors in settings.h; the FFT plan is in
+// fft_plan.cpp.
 #include "core/settings.h"
 
 #include <cmath>
@@ -93,7 +94,7 @@ using mluops::need_object;
 using mluops::need_pointer;
 using mluops::Text;
 
-// ---- Carafe ----------------------------------------------------------------------------------------------------------
+// ---- Carafe -------------------------------------------------------------------------------------
 
 mluOpStatus_t MLUOP_WIN_API mluOpCreateCarafeDescriptor(mluOpCarafeDescriptor_t *carafe_desc) {
   return mluops::guarded(__func__,
@@ -117,7 +118,7 @@ mluOpStatus_t MLUOP_WIN_API mluOpDestroyCarafeDescriptor(mluOpCarafeDescriptor_t
   return destroy_object(__func__, "carafe_desc", carafe_desc);
 }
 
-// ---- Nms -------------------------------------------------------------------------------------------------------------
+// ---- Nms ----------------------------------------------------------------------------------------
 
 mluOpStatus_t MLUOP_WIN_API mluOpCreateNmsDescriptor(mluOpNmsDescriptor_t *desc) {
   return mluops::guarded(__func__, [&] { return create_object("mluOpCreateNmsDescriptor", "desc", desc); });
@@ -142,7 +143,7 @@ mluOpStatus_t MLUOP_WIN_API mluOpDestroyNmsDescriptor(mluOpNmsDescriptor_t desc)
   return destroy_object(__func__, "desc", desc);
 }
 
-// ---- RoiAlignForward -------------------------------------------------------------------------------------------------
+// ---- RoiAlignForward ----------------------------------------------------------------------------
 
 mluOpStatus_t MLUOP_WIN_API mluOpCreateRoiAlignForwardDescriptor(mluOpRoiAlignForwardDescriptor_t *desc) {
   return mluops::guarded(__func__, [&] { return create_object("mluOpCreateRoiAlignForwardDescriptor", "desc", desc); });
@@ -168,7 +169,7 @@ mluOpStatus_t MLUOP_WIN_API mluOpDestroyRoiAlignForwardDescriptor(mluOpRoiAlignF
   return destroy_object(__func__, "desc", desc);
 }
 
-// ---- AdamW -----------------------------------------------------------------------------------------------------------
+// ---- AdamW --------------------------------------------------------------------------------------
 
 mluOpStatus_t MLUOP_WIN_API mluOpCreateAdamWDescriptor(mluOpAdamWDescriptor_t *adamw_desc) {
   return mluops::guarded(__func__,
@@ -188,7 +189,7 @@ mluOpStatus_t MLUOP_WIN_API mluOpDestroyAdamWDescriptor(mluOpAdamWDescriptor_t a
   return destroy_object(__func__, "adamw_desc", adamw_desc);
 }
 
-// ---- DCN -------------------------------------------------------------------------------------------------------------
+// ---- DCN ----------------------------------------------------------------------------------------
 
 mluOpStatus_t MLUOP_WIN_API mluOpCreateDCNDescriptor(mluOpDCNDescriptor_t *dcn_desc) {
   return mluops::guarded(__func__, [&] { return create_object("mluOpCreateDCNDescriptor", "dcn_desc", dcn_desc); });

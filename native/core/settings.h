@@ -1,4 +1,5 @@
-// Descriptors that carry the settings of one kind of operator: set once, read by value in the call of an operator.
+// Descriptors that carry the settings of one kind of operator: set once, read by value in the call
+// of an operator.
 #ifndef MLUOPS_CORE_SETTINGS_H_
 #define MLUOPS_CORE_SETTINGS_H_
 
@@ -15,7 +16,7 @@ struct CarafeSettings {
   int scale_factor;
 };
 
-// Selects no box until it is set.
+// Selects no boxes until it is set.
 struct NmsSettings {
   mluOpNmsBoxPointMode_t box_mode;
   mluOpNmsOutputMode_t output_mode;
@@ -33,7 +34,7 @@ struct NmsSettings {
 struct RoiAlignSettings {
   int pooled_height;
   int pooled_width;
-  int sampling_ratio;  // 0: as many samples as the size of the box asks for
+  int sampling_ratio;  // 0: the number of samples depends on the size of the box
   float spatial_scale;
   int pool_mode;  // 0 maximum, 1 average
   bool aligned;
@@ -57,7 +58,7 @@ struct DcnSettings {
   mluOpDataType_t compute_type;
 };
 
-// The input or the output of a plan: a copy, since the caller may destroy the descriptor.
+// The input or the output of a plan, copied because the caller may destroy the descriptor.
 struct FftTensor {
   mluOpDataType_t dtype;
   int rank;
@@ -75,7 +76,8 @@ struct FftSettings {
   void *reserve_area;  // NULL until mluOpSetFFTReserveArea
 };
 
-// The first members of every such descriptor. `kUsableUnset`: whether operators take one that was never set.
+// The first members of every such descriptor. `kUsableUnset`: whether operators take one that was
+// never set.
 template <typename Values, std::uint32_t kMagicNumber, bool kUsableUnset>
 struct SettingsObject {
   using Settings = Values;
@@ -120,7 +122,8 @@ mluOpStatus_t need_object(const char *function, const char *argument, const T *o
   return MLUOP_STATUS_SUCCESS;
 }
 
-// For operators: copies the settings of a descriptor. BAD_PARAM, or `unset` for an FFT plan, where it was never set.
+// For operators: copies the settings of a descriptor. For a descriptor that was never set it
+// returns BAD_PARAM, or `unset` for an FFT plan.
 template <typename T>
 mluOpStatus_t read_settings(const char *function, const char *argument, const T *object, typename T::Settings *settings,
                             mluOpStatus_t unset = MLUOP_STATUS_BAD_PARAM) {
@@ -145,7 +148,7 @@ mluOpStatus_t destroy_object(const char *function, const char *argument, T *obje
   return MLUOP_STATUS_SUCCESS;
 }
 
-// Stores what a setter has checked.
+// Stores values that a setter has checked.
 template <typename T>
 void store_settings(T *object, const typename T::Settings &settings) {
   object->settings = settings;

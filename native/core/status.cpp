@@ -1,6 +1,6 @@
 // Names of the statuses, version of the ABI, and the last reason.
 #include "core/reason.h"
-#include "mluops_ext.h"
+#include "mluops_ext/library.h"
 
 const char *MLUOP_WIN_API mluOpGetErrorString(mluOpStatus_t status) {
   switch (status) {

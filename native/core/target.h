@@ -1,4 +1,5 @@
-// What the entry code has to know of the target that its library computes on. Each library links one definition.
+// The facts that entry code needs about the target on which its library computes. Each library
+// links one definition.
 #ifndef MLUOPS_CORE_TARGET_H_
 #define MLUOPS_CORE_TARGET_H_
 
@@ -6,14 +7,11 @@
 
 namespace mluops {
 
-// The device that is current on this thread; -1 where there is none.
+// The current device of this thread; -1 if there is none.
 int current_device();
 
-// NOT_INITIALIZED if a variable of the environment that the target reads is set to what it cannot be.
+// NOT_INITIALIZED if an environment variable of the target has an invalid value.
 mluOpStatus_t check_environment(const char *function);
-
-// Whether its operators compute in double too.
-bool computes_double();
 
 }  // namespace mluops
 

@@ -68,7 +68,8 @@ void store_dims(mluOpTensorDescriptor_t desc, int rank, const Int *dims, const I
   std::int64_t packed = 1;
   for (int i = rank - 1; i >= 0; --i) {
     desc->dims[i] = dims[i];
-    // The packed stride of an outer dimension may not fit when an inner one is 0; the count says it is 0 then.
+    // The packed stride of an outer dimension may not fit when an inner one is 0; the count says it
+    // is 0 then.
     desc->strides[i] = strides != nullptr ? static_cast<std::int64_t>(strides[i]) : packed;
     if (__builtin_mul_overflow(packed, static_cast<std::int64_t>(dims[i]), &packed)) packed = 0;
   }
@@ -107,7 +108,8 @@ mluOpStatus_t set_dims(const char *function, mluOpTensorDescriptor_t desc, mluOp
   return MLUOP_STATUS_SUCCESS;
 }
 
-// With explicit strides the array of strides is part of the call even though set_tensor takes NULL for packed.
+// With explicit strides the array of strides is part of the call even though set_tensor takes NULL
+// for packed.
 template <typename Int>
 mluOpStatus_t set_strided(const char *function, mluOpTensorDescriptor_t desc, mluOpTensorLayout_t layout,
                           mluOpDataType_t dtype, int rank, const Int *dims, const Int *strides) {

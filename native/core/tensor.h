@@ -28,13 +28,15 @@ struct mluOpTensorStruct {
   void reset();
   std::int64_t bytes() const { return count * static_cast<std::int64_t>(mluops::size_of(dtype)); }
 
-  // Whether the elements are contiguous. Empty tensors are, and the stride of a dimension of size 1 is ignored.
+  // Whether the elements are contiguous. Empty tensors are, and the stride of a dimension of size 1
+  // is ignored.
   bool packed() const;
 };
 
 namespace mluops {
 
-// Sets everything or, if anything is refused, nothing. `strides` NULL means packed. Int is int or int64_t.
+// Sets everything or, if anything is refused, nothing. `strides` NULL means packed. Int is int or
+// int64_t.
 template <typename Int>
 mluOpStatus_t set_tensor(const char *function, mluOpTensorDescriptor_t desc, mluOpTensorLayout_t layout,
                          mluOpDataType_t dtype, int rank, const Int *dims, const Int *strides);

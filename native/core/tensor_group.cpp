@@ -22,8 +22,8 @@ mluOpStatus_t need_slots(const char *function, mluOpTensorDescriptor_t *group[],
   return MLUOP_STATUS_SUCCESS;
 }
 
-// Marks the descriptors, and returns the position of the first that the group names a second time, with no mark left then; -1 if
-// there is none.
+// Marks the descriptors, and returns the position of the first that the group names a second time,
+// with no mark left then; -1 if there is none.
 int mark_for_destruction(mluOpTensorDescriptor_t *group[], int count) {
   for (int i = 0; i < count; ++i) {
     if (!(*group[i])->leaving) {
@@ -67,7 +67,8 @@ mluOpStatus_t MLUOP_WIN_API mluOpSetGroupTensorDescriptors(mluOpTensorDescriptor
   MLUOPS_TRY(need_pointer(__func__, "group_dimNb", group_dimNb));
   MLUOPS_TRY(need_pointer(__func__, "group_dimSize", group_dimSize));
   MLUOPS_TRY(need_slots(__func__, group_desc, desc_num));
-  // A rank tells where the dims of the next member begin, so a wrong one is refused before anything is set.
+  // A rank tells where the dims of the next member begin, so a wrong one is refused before anything
+  // is set.
   for (int i = 0; i < desc_num; ++i) {
     MLUOPS_REQUIRE(group_dimNb[i] >= 0 && group_dimNb[i] <= MLUOP_DIM_MAX, MLUOP_STATUS_BAD_PARAM, __func__,
                    "group_dimNb", "ranks from 0 to MLUOP_DIM_MAX",
@@ -75,7 +76,8 @@ mluOpStatus_t MLUOP_WIN_API mluOpSetGroupTensorDescriptors(mluOpTensorDescriptor
   }
   const int *dims = group_dimSize;
   for (int i = 0; i < desc_num; ++i) {
-    // The ABI does not report the status of a single set; a refused one leaves its descriptor alone and gives a reason.
+    // The ABI does not report the status of a single set; a refused one leaves its descriptor alone
+    // and gives a reason.
     mluops::set_tensor<int>(__func__, *group_desc[i], group_layout[i], group_dtype[i], group_dimNb[i], dims, nullptr);
     dims += group_dimNb[i];
   }

@@ -1,4 +1,5 @@
-// Reading tensor descriptors, and the values that operators here do not use (quantisation, on-chip type).
+// Reading tensor descriptors, and the values that operators here do not use (quantisation, on-chip
+// type).
 #include "core/check.h"
 #include "core/tensor.h"
 

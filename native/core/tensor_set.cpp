@@ -36,10 +36,10 @@ mluOpStatus_t need_set(const char *function, mluOpTensorSetDescriptor_t set) {
   return MLUOP_STATUS_SUCCESS;
 }
 
-// More members would only be a way to run out of memory.
+// A limit, so that a call cannot use up the memory.
 constexpr std::int64_t kMostMembers = 1 << 20;
 
-// Number of members that `dims` asks for.
+// Returns the number of members for `dims`.
 mluOpStatus_t count_members(const char *function, int rank, const int *dims, std::int64_t *count) {
   MLUOPS_REQUIRE(rank > 0, MLUOP_STATUS_BAD_PARAM, function, "setDimNb", "at least 1", Text::format("%d", rank));
   MLUOPS_TRY(need_pointer(function, "setDimSize", dims));
@@ -54,7 +54,7 @@ mluOpStatus_t count_members(const char *function, int rank, const int *dims, std
   return MLUOP_STATUS_SUCCESS;
 }
 
-// Position of the member that `index` names.
+// Finds the position of the member at `index`.
 mluOpStatus_t find_member(const char *function, mluOpTensorSetDescriptor_t set, int rank, const int *index,
                           std::size_t *position) {
   MLUOPS_TRY(need_set(function, set));

@@ -1,12 +1,10 @@
-// Functions of the ABI that a library does not implement, and the question which those are.
+// Functions of the ABI that a library does not implement, and the query for them.
 #include "core/unimplemented.h"
 
 #include <cstring>
 
-#include "core/check.h"
 #include "core/reason.h"
-#include "core/target.h"
-#include "mluops_ext.h"
+#include "mluops_ext/library.h"
 
 mluOpStatus_t mluops_not_implemented(const char *function) {
   return mluops::fail(MLUOP_STATUS_NOT_SUPPORTED, function,
@@ -18,7 +16,6 @@ int MLUOP_WIN_API mluopsExtImplements(const char *function) {
   for (size_t i = 0; i < mluops_entry_count; ++i) {
     const mluopsEntry &entry = mluops_entries[i];
     if (std::strcmp(entry.name, function) != 0) continue;
-    if (mluops::takes_double(function) && !mluops::computes_double()) return 0;
     return entry.function != entry.placeholder ? 1 : 0;
   }
   return 0;

@@ -1,4 +1,5 @@
-/* What generated entry points of functions that a library does not implement call; C, as they are. */
+/* What generated entry points of functions that a library does not implement call; C, as they
+ * are. */
 #ifndef MLUOPS_CORE_UNIMPLEMENTED_H_
 #define MLUOPS_CORE_UNIMPLEMENTED_H_
 
@@ -8,8 +9,8 @@
 extern "C" {
 #endif
 
-/* A function of the ABI and the entry point that stands for it unless another object file defines the function; NULL for a
- * function that returns no status, which every library defines. */
+/* A function of the ABI and the entry point that stands for it unless another object file defines
+ * the function; NULL for a function that returns no status, which every library defines. */
 typedef struct {
   const char *name;
   void (*function)(void);

@@ -10,8 +10,8 @@
 namespace mluops {
 namespace {
 
-// Size of a cache of CPU 0 from sysfs, 0 if unknown. sysfs is read before sysconf(): in virtual machines with AMD CPUs,
-// sysconf() reports the sum over many last-level caches.
+// Size of a cache of CPU 0 from sysfs, 0 if unknown. sysfs is read before sysconf(): in virtual
+// machines with AMD CPUs, sysconf() reports the sum over many last-level caches.
 long cache_of_system(const char *path) {
   std::FILE *file = std::fopen(path, "re");
   if (file == nullptr) return 0;
@@ -29,7 +29,8 @@ constexpr int kLastCache = _SC_LEVEL3_CACHE_SIZE;
 constexpr int kFirstCache = -1, kSecondCache = -1, kLastCache = -1;
 #endif
 
-// The size from sysfs, else from sysconf(), else `usual`; at most `most`, because a larger cache is shared with others.
+// The size from sysfs, else from sysconf(), else `usual`; at most `most`, because a larger cache is
+// shared with others.
 std::int64_t cache_bytes(const char *path, int name, long usual, long most) {
   long bytes = cache_of_system(path);
   if (bytes <= 0 && name >= 0) bytes = sysconf(name);

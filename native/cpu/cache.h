@@ -14,8 +14,8 @@ std::int64_t l2_bytes();
 // Bytes of the last-level cache, which several CPUs share.
 std::int64_t llc_bytes();
 
-// Results of at least this many bytes are written with non-temporal stores: half of the last-level cache, since inputs
-// and other programs need the rest, at most 32 MiB; or PYMLUOPS_STREAM_MIB.
+// Results of at least this many bytes are written with non-temporal stores: half of the last-level
+// cache, since inputs and other programs need the rest, at most 32 MiB; or PYMLUOPS_STREAM_MIB.
 std::int64_t streaming_bytes();
 
 }  // namespace mluops

@@ -10,11 +10,11 @@
 namespace mluops {
 namespace {
 
-// In the initial TLS block, which exists as soon as the thread does. Lazily allocated TLS would abort the process when
-// memory is exhausted.
+// In the initial TLS block, which exists as soon as the thread does. Lazily allocated TLS would
+// abort the process when memory is exhausted.
 thread_local ThreadState state __attribute__((tls_model("initial-exec"))) = {};
 
-std::atomic<int> chosen_threads{0};  // 0: what the environment or the system says
+std::atomic<int> chosen_threads{0};  // 0: the environment or the system decides
 std::atomic<mluopsExtInterruptCheck> interrupt_check{nullptr};
 
 // The coarse clock is accurate to a few milliseconds and cheap to read.

@@ -5,14 +5,14 @@
 #include <atomic>
 #include <cstdint>
 
-#include "mluops_ext.h"
+#include "mluops_ext/library.h"
 
 namespace mluops {
 
 constexpr int kMaxThreads = 1024;
 
-// Threads of the call that this thread works for, the calling thread included; outside of a call, threads of the next
-// one. Constant within a call.
+// Threads of the call that this thread works for, the calling thread included; outside of a call,
+// threads of the next one. Constant within a call.
 int thread_count();
 
 // Thread count of later calls, for the whole process.
@@ -22,9 +22,10 @@ void set_thread_count(int count);
 // The function that decides whether the call on its thread is interrupted; NULL for none.
 void set_interrupt_check(mluopsExtInterruptCheck check);
 
-// Whether the call that this thread works for was interrupted. Kernels then leave their loops and start no further
-// phase, since an earlier one may be incomplete. On the thread that made the call, this calls the interrupt check when
-// it is due. Costs a few nanoseconds; kernels call it every 10 to 1000 microseconds.
+// Whether the call that this thread works for was interrupted. Kernels then leave their loops and
+// start no further phase, since an earlier one may be incomplete. On the thread that made the call,
+// this calls the interrupt check when it is due. Costs a few nanoseconds; kernels call it every 10
+// to 1000 microseconds.
 bool interrupted();
 
 class Call;
@@ -48,15 +49,15 @@ class Call {
   int threads() const { return threads_; }
   bool ended() const { return ended_.load(std::memory_order_relaxed); }
 
-  // Calls the interrupt check if it is due, and returns whether the call is interrupted. Only for the thread that made
-  // the call.
+  // Calls the interrupt check if it is due, and returns whether the call is interrupted. Only for
+  // the thread that made the call.
   bool poll_interrupt();
 
   // `status`, or EXECUTION_FAILED if the call was interrupted.
   mluOpStatus_t status(mluOpStatus_t status, const char *function) const;
 
-  // In the child of a fork: interrupts the calls of this thread, because their worker threads do not exist in the
-  // child.
+  // In the child of a fork: interrupts the calls of this thread, because their worker threads do
+  // not exist in the child.
   static void interrupt_all();
 
  private:

@@ -62,7 +62,8 @@ int quota_v1(const std::string &group) {
   return quota_cpus(std::atoll(quota), std::atoll(period));
 }
 
-// Lines of /proc/self/cgroup are "number:controllers:path"; version 2 has an empty list of controllers.
+// Lines of /proc/self/cgroup are "number:controllers:path"; version 2 has an empty list of
+// controllers.
 int control_group_cpus() {
   std::FILE *file = std::fopen("/proc/self/cgroup", "re");
   if (file == nullptr) return kUnlimited;
@@ -77,7 +78,8 @@ int control_group_cpus() {
     const std::string group = std::strcmp(path + 1, "/") == 0 ? std::string() : std::string(path + 1);
     if (list.empty()) cpus = std::min(cpus, quota_v2(group));
     if ((',' + list + ',').find(",cpu,") != std::string::npos) {
-      // Inside a container the path may name the host's tree while only the container's own group is mounted.
+      // Inside a container the path may name the host's tree while only the container's own group
+      // is mounted.
       cpus = std::min({cpus, quota_v1(group), quota_v1(std::string())});
     }
   }

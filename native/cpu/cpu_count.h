@@ -3,7 +3,8 @@
 
 namespace mluops {
 
-// CPUs that this process may use: its affinity mask, limited by the CPU quota of its control group. At least 1.
+// CPUs that this process may use: its affinity mask, limited by the CPU quota of its control group.
+// At least 1.
 int usable_cpus();
 
 }  // namespace mluops

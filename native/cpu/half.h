@@ -74,6 +74,12 @@ static inline float to_float(float value) { return value; }
 // Writes `value`, rounded to the target's type.
 static inline void store(float *target, float value) { *target = value; }
 static inline void store(Half *target, float value) { *target = to_half(value); }
+static inline void store(double *target, double value) { *target = value; }
+
+// A value in the type that sums of its type are computed in.
+static inline float to_sum(Half value) { return to_float(value); }
+static inline float to_sum(float value) { return value; }
+static inline double to_sum(double value) { return value; }
 
 }  // namespace MLUOPS_LEVEL
 }  // namespace mluops

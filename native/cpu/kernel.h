@@ -1,8 +1,9 @@
 // Common helpers of all ops/<family>/cpu.cpp files.
 //
-// These files are compiled once per instruction level. The linker keeps one copy of an inline function with external
-// linkage, possibly one with instructions that the CPU lacks. So everything is in the namespace of the level, and
-// containers, algorithms and other inline code of the C++ library are not used here.
+// These files are compiled once per instruction level. The linker keeps one copy of an inline
+// function with external linkage, possibly one with instructions that the CPU lacks. So everything
+// is in the namespace of the level, and containers, algorithms and other inline code of the C++
+// library are not used here.
 #ifndef MLUOPS_CPU_KERNEL_H_
 #define MLUOPS_CPU_KERNEL_H_
 
@@ -28,34 +29,44 @@
   }                      \
   }
 
-// Defines `launch`, the function that entry code calls: it selects the `kernel` of the active level. Only the baseline
-// compilation defines it. `function` is the ABI function that messages name; it may be a member of `problem`.
+// MLUOPS_DEFINE_LAUNCH defines `launch`, the function that entry code calls: it selects the
+// `kernel` of the active level. Only the baseline compilation defines it. `function` is the ABI
+// function that messages name; it may be a member of `problem`.
+//
+// MLUOPS_DEFINE_COLD_LAUNCH is for kernels whose speed matters less than the time of their
+// compilation. Their file is not compiled for x86-64-v4, where they run as compiled for x86-64-v3;
+// the build looks for this name in the file.
 #if !defined(MLUOPS_LEVEL_IS_BASELINE)
 #define MLUOPS_DEFINE_LAUNCH(launch, kernel, Problem, function) \
   static_assert(true, "the baseline compilation defines the launch function")
+#define MLUOPS_DEFINE_COLD_LAUNCH MLUOPS_DEFINE_LAUNCH
 #elif defined(MLUOPS_HAVE_X86_64_LEVELS)
-#define MLUOPS_DEFINE_LAUNCH(launch, kernel, Problem, function)   \
-  namespace mluops {                                              \
-  namespace x86_64_v3 {                                           \
-  mluOpStatus_t kernel(const Problem &problem);                   \
-  }                                                               \
-  namespace x86_64_v4 {                                           \
-  mluOpStatus_t kernel(const Problem &problem);                   \
-  }                                                               \
-  mluOpStatus_t launch(mluOpHandle_t, const Problem &problem) {   \
-    const Call call;                                              \
-    switch (active_level()) {                                     \
-      case Level::kX86V4:                                         \
-        return call.status(x86_64_v4::kernel(problem), function); \
-      case Level::kX86V3:                                         \
-        return call.status(x86_64_v3::kernel(problem), function); \
-      case Level::kBaseline:                                      \
-        break;                                                    \
-    }                                                             \
-    return call.status(MLUOPS_LEVEL::kernel(problem), function);  \
-  }                                                               \
-  }                                                               \
+#define MLUOPS_DEFINE_LAUNCH_OF(launch, kernel, Problem, function, highest) \
+  namespace mluops {                                                        \
+  namespace x86_64_v3 {                                                     \
+  mluOpStatus_t kernel(const Problem &problem);                             \
+  }                                                                         \
+  namespace highest {                                                       \
+  mluOpStatus_t kernel(const Problem &problem);                             \
+  }                                                                         \
+  mluOpStatus_t launch(mluOpHandle_t, const Problem &problem) {             \
+    const Call call;                                                        \
+    switch (active_level()) {                                               \
+      case Level::kX86V4:                                                   \
+        return call.status(highest::kernel(problem), function);             \
+      case Level::kX86V3:                                                   \
+        return call.status(x86_64_v3::kernel(problem), function);           \
+      case Level::kBaseline:                                                \
+        break;                                                              \
+    }                                                                       \
+    return call.status(MLUOPS_LEVEL::kernel(problem), function);            \
+  }                                                                         \
+  }                                                                         \
   static_assert(true, "the macro ends with a semicolon")
+#define MLUOPS_DEFINE_LAUNCH(launch, kernel, Problem, function) \
+  MLUOPS_DEFINE_LAUNCH_OF(launch, kernel, Problem, function, x86_64_v4)
+#define MLUOPS_DEFINE_COLD_LAUNCH(launch, kernel, Problem, function) \
+  MLUOPS_DEFINE_LAUNCH_OF(launch, kernel, Problem, function, x86_64_v3)
 #else
 #define MLUOPS_DEFINE_LAUNCH(launch, kernel, Problem, function)  \
   namespace mluops {                                             \
@@ -65,6 +76,7 @@
   }                                                              \
   }                                                              \
   static_assert(true, "the macro ends with a semicolon")
+#define MLUOPS_DEFINE_COLD_LAUNCH MLUOPS_DEFINE_LAUNCH
 #endif
 
 namespace mluops {
@@ -82,9 +94,9 @@ static inline T larger(T a, T b) {
 
 constexpr std::size_t kCacheLine = 64;
 
-// Scratch memory of a scope, aligned to a cache line. `data` is NULL if the allocation failed: a kernel then returns
-// out_of_memory() before it writes anything. Small requests use an inline buffer, so that calls on tiny arrays do not
-// allocate.
+// Scratch memory of a scope, aligned to a cache line. `data` is NULL if the allocation failed: a
+// kernel then returns out_of_memory() before it writes anything. Small requests use an inline
+// buffer, so that calls on tiny arrays do not allocate.
 template <typename T>
 class Scratch {
  public:
@@ -113,7 +125,8 @@ class Scratch {
   T *data_;
 };
 
-// Divides one block of memory into parts that start at cache lines. Without memory it only computes the size.
+// Divides one block of memory into parts that start at cache lines. Without memory it only computes
+// the size.
 class Arena {
  public:
   explicit Arena(char *memory) : memory_(memory) {}
@@ -132,8 +145,8 @@ class Arena {
   std::int64_t used_ = 0;
 };
 
-// Calls body(slot, task) for every task. Calls that run concurrently have different slots below `slots`, so a slot can
-// own scratch memory.
+// Calls body(slot, task) for every task. Calls that run concurrently have different slots below
+// `slots`, so a slot can own scratch memory.
 template <typename Body>
 static inline void parallel_slots(std::int64_t tasks, std::int64_t slots, const Body &body) {
   run_in_slots(
@@ -144,7 +157,20 @@ static inline void parallel_slots(std::int64_t tasks, std::int64_t slots, const 
       const_cast<Body *>(&body));
 }
 
-// Polls interrupted() in loops whose iterations are too short to poll each time: once per about kValues values.
+// Calls body(slot, begin, end) for pieces of about `grain` of the indices below `count`. Slots are
+// below the number of threads.
+template <typename Body>
+static inline void parallel_ranges(std::int64_t count, std::int64_t grain, const Body &body) {
+  run_parallel(
+      count, grain,
+      [](void *context, int slot, std::int64_t begin, std::int64_t end) {
+        (*static_cast<const Body *>(context))(slot, begin, end);
+      },
+      const_cast<Body *>(&body));
+}
+
+// Polls interrupted() in loops whose iterations are too short to poll each time: once per about
+// kValues values.
 class InterruptPoll {
  public:
   // Whether to leave the loop; `values` were processed since the last call.
@@ -160,8 +186,8 @@ class InterruptPoll {
   std::int64_t left_ = kValues;
 };
 
-// Calls body(begin of slice, end of slice) for slices of begin .. end until the call is interrupted: for long loops
-// with iterations of a few nanoseconds.
+// Calls body(begin of slice, end of slice) for slices of begin .. end until the call is
+// interrupted: for long loops with iterations of a few nanoseconds.
 template <typename Body>
 [[gnu::always_inline]] static inline void for_slices(std::int64_t begin, std::int64_t end, const Body &body) {
   constexpr std::int64_t kSlice = 1 << 16;
@@ -170,7 +196,8 @@ template <typename Body>
   }
 }
 
-// Reads an input once. Inputs may change during a call: a value that was checked must not be read again.
+// Reads an input once. Inputs may change during a call: a value that was checked must not be read
+// again.
 static inline std::int32_t read_once(const std::int32_t *place) { return __atomic_load_n(place, __ATOMIC_RELAXED); }
 
 static inline float read_once(const float *place) {
@@ -191,8 +218,8 @@ static inline void copy_once(std::int32_t *to, const std::int32_t *from, std::in
   asm volatile("" : : "r"(to) : "memory");  // the compiler must not read the inputs again
 }
 
-// Useful number of slots: at most one per thread and per task, and one for work too small to share. `values_per_task`
-// is the approximate number of values that a task reads or writes.
+// Useful number of slots: at most one per thread and per task, and one for work too small to share.
+// `values_per_task` is the approximate number of values that a task reads or writes.
 static inline std::int64_t useful_slots(std::int64_t tasks, std::int64_t values_per_task) {
   constexpr std::int64_t kValuesPerSlot = 16384;
   const std::int64_t worth = values_per_task >= kValuesPerSlot ? tasks : tasks * values_per_task / kValuesPerSlot + 1;

@@ -1,4 +1,5 @@
-// Instruction levels. Each ops/<family>/cpu.cpp is compiled once per level, into the namespace mluops::<level>.
+// Instruction levels. Each ops/<family>/cpu.cpp is compiled once per level, into the namespace
+// mluops::<level>.
 #ifndef MLUOPS_CPU_LEVEL_H_
 #define MLUOPS_CPU_LEVEL_H_
 
@@ -19,7 +20,8 @@ constexpr const char *kLevelNames[] = {"x86-64", "x86-64-v3", "x86-64-v4"};
 constexpr const char *kLevelNames[] = {"portable"};
 #endif
 
-// The level of the kernels: the best of this CPU, or the lower one named by PYMLUOPS_INSTRUCTION_LEVEL.
+// The level of the kernels: the best of this CPU, or the lower one named by
+// PYMLUOPS_INSTRUCTION_LEVEL.
 constexpr const char *kLevelVariable = "PYMLUOPS_INSTRUCTION_LEVEL";
 Level active_level();
 const char *name_of(Level level);

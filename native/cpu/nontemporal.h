@@ -1,5 +1,5 @@
-// Writing results by whole cache lines: with non-temporal stores if they are too large for the caches, or with vectors
-// where memcpy is slow.
+// Writing results by whole cache lines: with non-temporal stores if they are too large for the
+// caches, or with vectors where memcpy is slow.
 #ifndef MLUOPS_CPU_NONTEMPORAL_H_
 #define MLUOPS_CPU_NONTEMPORAL_H_
 
@@ -60,8 +60,8 @@ static inline void copy_line_nontemporal(char *to, const char *from) {
     store_nontemporal(to + i, load_bytes(from + i));
 }
 
-// Copies whole cache lines to `to`, which starts one; returns the number of bytes. Not inline, so that the loop has all
-// registers.
+// Copies whole cache lines to `to`, which starts one; returns the number of bytes. Not inline, so
+// that the loop has all registers.
 [[gnu::noinline]] static std::size_t copy_lines_nontemporal(char *to, const char *from, std::size_t bytes) {
   const std::size_t whole = bytes / kCacheLine * kCacheLine;
   for (const char *const end = from + whole; from != end; from += kCacheLine, to += kCacheLine)
@@ -81,8 +81,9 @@ static inline std::size_t bytes_before_line(const void *to, std::size_t bytes) {
   return smaller(bytes, (kCacheLine - reinterpret_cast<std::uintptr_t>(to) % kCacheLine) % kCacheLine);
 }
 
-// The same with ordinary stores. In halves of a line, because CPUs with AVX-512 may write a whole one in two steps
-// anyway. For long blocks; copy_row is made for short rows and is up to a tenth slower here.
+// The same with ordinary stores. In halves of a line, because CPUs with AVX-512 may write a whole
+// one in two steps anyway. For long blocks; copy_row is made for short rows and is up to a tenth
+// slower here.
 [[gnu::noinline]] static std::size_t copy_lines_cached(char *to, const char *from, std::size_t bytes) {
   typedef unsigned char Piece __attribute__((vector_size(kCacheLine / 2)));
   const std::size_t whole = bytes / kCacheLine * kCacheLine;
@@ -109,14 +110,14 @@ static inline void copy_by_lines(void *to, const void *from, std::size_t bytes, 
   if (done != bytes) std::memcpy(target + done, source + done, bytes - done);
 }
 
-// Copies with non-temporal stores, for results too large for the caches. nontemporal_fence() orders them before later
-// stores of this thread.
+// Copies with non-temporal stores, for results too large for the caches. nontemporal_fence() orders
+// them before later stores of this thread.
 static inline void copy_nontemporal(void *to, const void *from, std::size_t bytes) {
   copy_by_lines(to, from, bytes, copy_lines_nontemporal);
 }
 
-// Copies with ordinary stores. glibc copies large blocks with `rep movsb`, which on Zen 4 takes 1.2 to 4 times as long
-// when source and target differ modulo 32 bytes.
+// Copies with ordinary stores. glibc copies large blocks with `rep movsb`, which on Zen 4 takes 1.2
+// to 4 times as long when source and target differ modulo 32 bytes.
 static inline void copy_cached(void *to, const void *from, std::size_t bytes) {
   constexpr std::size_t kLarge = 2048, kStep = 32;
   const std::uintptr_t apart = reinterpret_cast<std::uintptr_t>(to) - reinterpret_cast<std::uintptr_t>(from);
@@ -174,7 +175,8 @@ class NontemporalSink {
       advance(count);
       return;
     }
-    // The first and last values of the run are copied as whole lines; the last copy ends where the run ends.
+    // The first and last values of the run are copied as whole lines; the last copy ends where the
+    // run ends.
     copy_row(line() + used_, from, kLine);
     const std::int64_t head = kLine - used_;
     flush();

@@ -10,7 +10,8 @@ namespace MLUOPS_LEVEL {
 constexpr std::int64_t kCoordinates = 3;
 constexpr std::int64_t kTilePoints = 512;
 
-// Some points as floats, one array for each coordinate. Up to the next whole vector, NaN stands behind the last one.
+// Some points as floats, one array for each coordinate. Up to the next whole vector, NaN stands
+// behind the last one.
 struct PointTile {
   alignas(kCacheLine) float x[kTilePoints];
   alignas(kCacheLine) float y[kTilePoints];

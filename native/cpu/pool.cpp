@@ -19,10 +19,11 @@
 namespace mluops {
 namespace {
 
-// One running parallel_for. It lives on the stack of its caller, which waits until no worker uses it.
+// One running parallel_for. It lives on the stack of its caller, which waits until no worker uses
+// it.
 //
-// The indices are divided into parts, one per slot up to kMostParts. A thread starts with the part of its slot and then
-// helps with the others.
+// The indices are divided into parts, one per slot up to kMostParts. A thread starts with the part
+// of its slot and then helps with the others.
 class Job {
  public:
   Job(std::int64_t count, std::int64_t piece, int slots, RangeFunction function, void *context)
@@ -97,9 +98,9 @@ int current_processor() {
 #endif
 }
 
-// Linux may wake a helper on its caller's processor, mostly in virtual machines whose other processors are halted, and
-// may leave it there for milliseconds. The helper would run after the caller has done all the work. So it moves to
-// another allowed processor.
+// Linux may wake a helper on its caller's processor, mostly in virtual machines whose other
+// processors are halted, and may leave it there for milliseconds. The helper would run after the
+// caller has done all the work. So it moves to another allowed processor.
 void leave_processor(int processor) {
 #if defined(__linux__)
   if (processor < 0 || processor >= CPU_SETSIZE || sched_getcpu() != processor) return;
@@ -166,16 +167,16 @@ class Pool {
   }
 
   static void set_team(mluopsExtTeam team, int threads) {
-    // A runtime that was used before a fork waits for threads that the child does not have, also in a child that loaded this
-    // library after the fork, in which no fork was counted.
+    // A runtime that was used before a fork waits for threads that the child does not have, also in
+    // a child that loaded this library after the fork, in which no fork was counted.
     if (team != nullptr && (forks_.load(std::memory_order_relaxed) != 0 || begun_by_fork())) return;
     team_threads_.store(threads, std::memory_order_relaxed);
     team_.store(team, std::memory_order_relaxed);
   }
 
  private:
-  // The caller's part of the work. False: the interrupt check forked and this is the child, in which neither the helpers nor the
-  // rest of the job exist.
+  // The caller's part of the work. False: the interrupt check forked and this is the child, in
+  // which neither the helpers nor the rest of the job exist.
   static bool work_first(Job *job, int forks) {
     thread_state().inside_job = true;
     job->work(0);
@@ -208,22 +209,23 @@ class Pool {
     int forks;
     pthread_t caller;
     bool caller_worked;
-    jmp_buf child;  // where the child of a fork goes on
+    jmp_buf child;  // where the child of a fork continues
   };
 
-  // OpenMP starts threads for each thread with regions: those of several callers would be too many.
+  // OpenMP starts threads for each thread with regions; for several callers they would be too many.
   static mluopsExtTeam team_of(int threads) {
     const mluopsExtTeam team = team_.load(std::memory_order_relaxed);
     return team != nullptr && team_threads_.load(std::memory_order_relaxed) == threads && on_main_thread() ? team
                                                                                                            : nullptr;
   }
 
-  // The team is always of the same size: OpenMP ends the threads that a smaller one does not use.
+  // The team always has the same size: OpenMP ends threads that a smaller team does not use.
   void run_on(mluopsExtTeam team, Job *job, int forks) {
     TeamJob shared = {this, job, forks, pthread_self(), false, {}};
     if (setjmp(shared.child) != 0) return;
     team(be_member, &shared, static_cast<unsigned>(thread_count()), 0);
-    // A team that called no member on this thread leaves the work, or the rest of it, to the caller.
+    // A team that called no member on this thread leaves the work, or the rest of it, to the
+    // caller.
     if (!shared.caller_worked && work_first(job, forks)) wait_for_helpers_of(job, forks);
   }
 
@@ -232,7 +234,7 @@ class Pool {
     if (!pthread_equal(shared.caller, pthread_self())) return shared.pool->help(shared.job);
     shared.caller_worked = true;
     if (work_first(shared.job, shared.forks)) shared.pool->wait_for_helpers_of(shared.job, shared.forks);
-    // In the child of a fork the team does not exist, which the caller would wait for.
+    // In the child of a fork the team does not exist, but the caller would wait for it.
     if (shared.forks != forks_.load(std::memory_order_relaxed)) longjmp(shared.child, 1);
   }
 
@@ -249,8 +251,8 @@ class Pool {
     pthread_mutex_unlock(&mutex_);
   }
 
-  // Rounds of spinning before sleeping, each of about a microsecond: enough to bridge the gap between calls in a loop
-  // over small operators, or the end of a piece.
+  // Rounds of spinning before sleeping, each of about a microsecond: enough to bridge the gap
+  // between calls in a loop over small operators, or the end of a piece.
   static constexpr int kRoundsForWork = 200, kRoundsForHelpers = 50;
 
   // Waits until a helper leaves; false when the interrupt check is due.
@@ -306,8 +308,8 @@ class Pool {
     if (--job->helpers_inside == 0) pthread_cond_broadcast(&done_);
   }
 
-  // Each round yields, because hypervisors deschedule a virtual CPU that only pauses. Returns whether the condition
-  // became true.
+  // Each round yields, because hypervisors deschedule a virtual CPU that only pauses. Returns
+  // whether the condition became true.
   template <typename Condition>
   static bool spin(int rounds, const Condition &condition) {
     constexpr int kLooksPerRound = 16;
@@ -351,8 +353,8 @@ class Pool {
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
   }
 
-  // Kernels need about ten KiB of stack, sanitizers several times that. Static TLS of the process is part of it: if it
-  // does not fit, the default size is used.
+  // Kernels need about ten KiB of stack, sanitizers several times that. Static TLS of the process
+  // is part of it: if it does not fit, the default size is used.
   static constexpr std::size_t kStackBytes = 1 << 20;
 
   bool start_worker(pthread_attr_t *attributes) {
@@ -386,7 +388,8 @@ std::atomic<int> Pool::team_threads_{0};
 // The pool is in static memory and never destroyed: workers may sleep in it when the process ends.
 alignas(Pool) unsigned char pool_memory[sizeof(Pool)];
 
-// The child of a fork has no workers, and threads that do not exist there may hold the locks: the pool is recreated.
+// The child of a fork has no workers, and threads that do not exist there may hold the locks: the
+// pool is recreated.
 void reset_in_child() {
   new (pool_memory) Pool;
   Pool::count_fork();
@@ -431,7 +434,8 @@ void run_parallel(std::int64_t count, std::int64_t grain, RangeFunction function
   if (count <= grain) return function(context, 0, 0, count);
   const std::int64_t most = (count - 1) / grain + 1;
   const int slots = thread_state().inside_job ? 1 : static_cast<int>(std::min<std::int64_t>(thread_count(), most));
-  // Several pieces per thread balance uneven work and uneven threads. The limit on grains keeps interrupts responsive.
+  // Several pieces per thread balance uneven work and uneven threads. The limit on grains keeps
+  // interrupts responsive.
   constexpr std::int64_t kPiecesPerThread = 8, kMostGrains = 64;
   const std::int64_t longest = grain > count / kMostGrains ? count : grain * kMostGrains;
   const std::int64_t wanted = slots > 1 ? count / (slots * kPiecesPerThread) : count;

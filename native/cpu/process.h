@@ -3,11 +3,12 @@
 
 namespace mluops {
 
-// Whether a fork began this process and no program was started in it since. Memory may then tell of threads that do not exist here,
-// no matter whether this library saw the fork. True where the system does not say.
+// Whether this process began by a fork and has not started a program since. Memory may then
+// describe threads that do not exist here, even if this library did not see the fork. True if the
+// system does not tell.
 bool begun_by_fork();
 
-// The same for what /proc/<process>/stat says.
+// The same for the contents of /proc/<process>/stat.
 bool begun_by_fork(const char *stat);
 
 }  // namespace mluops

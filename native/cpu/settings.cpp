@@ -14,8 +14,9 @@ namespace {
 constexpr NumberVariable kThreads = {"PYMLUOPS_NUM_THREADS", 1, kMaxThreads};
 constexpr NumberVariable kStreamMib = {"PYMLUOPS_STREAM_MIB", 0, std::int64_t{1} << 40};
 
-// The number that engines give to each of their processes so that their threads do not multiply: OMP_NUM_THREADS, of whose
-// list the first counts. It belongs to others, so what is no positive number is passed over.
+// The limit that engines give each of their processes, so that the threads do not multiply:
+// OMP_NUM_THREADS, of whose list the first entry counts. The variable belongs to other libraries,
+// so invalid values are ignored.
 int limit_of_process() {
   const char *text = std::getenv("OMP_NUM_THREADS");
   const long number = text == nullptr ? 0 : std::strtol(text, nullptr, 10);

@@ -1,5 +1,5 @@
-// Singletons are created when the library is loaded, not by the first call: a child forked during their creation would
-// wait forever for a thread that does not exist in it.
+// Singletons are created when the library is loaded, not by the first call: a child forked during
+// their creation would wait forever for a thread that does not exist in it.
 #include "cpu/cache.h"
 #include "cpu/level.h"
 #include "cpu/pool.h"

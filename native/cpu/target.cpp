@@ -6,13 +6,11 @@
 #include "cpu/level.h"
 #include "cpu/pool.h"
 #include "cpu/settings.h"
-#include "mluops_ext.h"
+#include "mluops_ext/library.h"
 
 namespace mluops {
 
 int current_device() { return -1; }
-
-bool computes_double() { return true; }
 
 mluOpStatus_t check_environment(const char *function) { return check_settings(function); }
 

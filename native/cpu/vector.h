@@ -1,4 +1,5 @@
-// Vectors of floats as wide as the instruction level allows: loads and stores, transposing squares, whole rows.
+// Vectors of floats as wide as the instruction level allows: loads and stores, transposing squares,
+// whole rows.
 #ifndef MLUOPS_CPU_VECTOR_H_
 #define MLUOPS_CPU_VECTOR_H_
 
@@ -21,8 +22,8 @@ constexpr int kLanes = 4;
 #endif
 
 #if defined(__AVX512F__)
-// GCC's unmasked conversion intrinsics read an uninitialised variable and warn about it; with a full mask they compile
-// to the same instruction.
+// GCC's unmasked conversion intrinsics read an uninitialised variable and warn about it; with a
+// full mask they compile to the same instruction.
 constexpr __mmask16 kAllLanes = 0xffff;
 #endif
 
@@ -65,7 +66,8 @@ static inline void store(Half *to, Vector vector) {
 #endif
 }
 
-// The value in every lane. Subtracting 0 is exact and folds away; adding 0 would change the sign of -0.
+// The value in every lane. Subtracting 0 is exact and folds away; adding 0 would change the sign of
+// -0.
 static inline Vector all_lanes(float value) { return value - Vector{}; }
 
 // a * b + c, rounded once, on every level.
@@ -132,8 +134,8 @@ static inline Vector round_to_half(Vector vector) {
 #endif
 }
 
-// Copy and clear less than a vector: two overlapping halves of a vector, or two quarters, and so on. Nothing if `count`
-// is not positive.
+// Copy and clear less than a vector: two overlapping halves of a vector, or two quarters, and so
+// on. Nothing if `count` is not positive.
 template <int kPiece = kLanes / 2, typename T>
 static inline void copy_short(T *to, const T *from, std::int64_t count) {
   if constexpr (kPiece > 0) {
@@ -292,7 +294,8 @@ static inline Vector pick(Vector a, Vector b, Lanes<kLane...>) {
   return __builtin_shufflevector(a, b, Source::of(kLane)...);
 }
 
-// In each group of four lanes: the low or high two of a and of b alternately, kRun lanes of each at a time.
+// In each group of four lanes: the low or high two of a and of b alternately, kRun lanes of each at
+// a time.
 template <int kRun, int kHigh>
 struct Interleaved {
   static constexpr int of(int k) {
@@ -300,7 +303,8 @@ struct Interleaved {
   }
 };
 
-// Groups of four kFirst and kFirst + kStep of a, then of b; with two groups only, group kFirst of each.
+// Groups of four kFirst and kFirst + kStep of a, then of b; with two groups only, group kFirst of
+// each.
 template <int kFirst, int kStep>
 struct Fours {
   static constexpr int kHalf = kLanes / 2;
@@ -325,8 +329,8 @@ static inline void transpose_fours(Vector &a, Vector &b, Vector &c, Vector &d) {
   b = second;
 }
 
-// Transposes a square of values. First the 4 x 4 squares within groups of four lanes, since shuffles within a group
-// cost half as much as shuffles across groups, then the groups.
+// Transposes a square of values. First the 4 x 4 squares within groups of four lanes, since
+// shuffles within a group cost half as much as shuffles across groups, then the groups.
 static inline void transpose(Vector (&rows)[kLanes]) {
   for (int i = 0; i < kLanes; i += 4) transpose_fours(rows[i], rows[i + 1], rows[i + 2], rows[i + 3]);
 #if defined(__AVX512F__)
@@ -344,8 +348,8 @@ static inline void transpose(Vector (&rows)[kLanes]) {
 #endif
 }
 
-// A square of values whose rows are `stride` apart in memory. The pointer advances row by row: otherwise GCC keeps one
-// offset per row, in more registers than exist.
+// A square of values whose rows are `stride` apart in memory. The pointer advances row by row:
+// otherwise GCC keeps one offset per row, in more registers than exist.
 static inline void load_square(Vector (&rows)[kLanes], const float *from, std::int64_t stride) {
   for (Vector &row : rows) {
     row = load(from);
@@ -381,9 +385,10 @@ static inline void store_row(T *to, const float *row, std::int64_t count) {
   store(to + count - kLanes, load(row + count - kLanes));
 }
 
-// Prefetches the cache line of the value at `offset`, which may be past the end. For access patterns that hardware
-// prefetchers do not recognise. kWrite is 1 for data that will be written; kCache is 3 for L1, 2 for L2. GCC treats
-// functions that only prefetch as free of effects and drops calls of them, so each must be always_inline.
+// Prefetches the cache line of the value at `offset`, which may be past the end. For access
+// patterns that hardware prefetchers do not recognise. kWrite is 1 for data that will be written;
+// kCache is 3 for L1, 2 for L2. GCC treats functions that only prefetch as free of effects and
+// drops calls of them, so each must be always_inline.
 template <int kWrite, int kCache = 3, typename T>
 [[gnu::always_inline]] static inline void prefetch_value(const T *values, std::int64_t offset) {
   const std::uintptr_t start = reinterpret_cast<std::uintptr_t>(values);
@@ -391,8 +396,8 @@ template <int kWrite, int kCache = 3, typename T>
                      kCache);
 }
 
-// The same for `count` values from `offset` on, including the line of the last one. Unrolled by kLines, some lines
-// perhaps twice: the exit of an exact loop would be mispredicted too often.
+// The same for `count` values from `offset` on, including the line of the last one. Unrolled by
+// kLines, some lines perhaps twice: the exit of an exact loop would be mispredicted too often.
 template <int kWrite, int kCache = 3, int kLines = 4, typename T>
 [[gnu::always_inline]] static inline void prefetch(const T *values, std::int64_t offset, std::int64_t count) {
   constexpr std::int64_t kValues = kCacheLine / sizeof(T);
@@ -441,7 +446,8 @@ static inline void clear_floats(float *to, std::int64_t count) {
   store(to + count - kLanes, Vector{});
 }
 
-// Keeps a vector in a register between check and use, so that it is not read again: inputs may change during a call.
+// Keeps a vector in a register between check and use, so that it is not read again: inputs may
+// change during a call.
 static inline IntVector read_vector_once(IntVector value) {
 #if defined(MLUOPS_TESTS_EMULATED_AVX512_H_)
   asm("" : "+m"(value));  // no register is this wide

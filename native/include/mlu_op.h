@@ -1,15 +1,18 @@
 /* The C ABI of mlu-ops, version 1.11.1: all of its functions.
  *
- * This file is the only declaration of it: the shared libraries are checked against it, and the cffi module, the Cython pointer
- * table, `pymluops.functions` and the entry points of functions that a library does not implement are generated from it. Such a
- * function returns MLUOP_STATUS_NOT_SUPPORTED. This file needs no CNRT header. What this project adds is in mluops_ext.h.
+ * This file is the only declaration of it: the shared libraries are checked against it, and the
+ * cffi module, the Cython pointer table, `pymluops.functions` and the entry points of functions
+ * that a library does not implement are generated from it. Such a function returns
+ * MLUOP_STATUS_NOT_SUPPORTED. This file needs no CNRT header. What this project adds is in
+ * mluops_ext.h.
  *
  * Conventions
- *   - Every function that returns mluOpStatus_t can be called with any pointer NULL; what is refused leaves outputs and
- *     descriptors untouched, and mluopsExtGetLastReason() then tells why.
+ *   - Every function that returns mluOpStatus_t can be called with any pointer NULL; what is
+ *     refused leaves outputs and descriptors untouched, and mluopsExtGetLastReason() then tells
+ *     why.
  *   - A tensor argument is the pair `x_desc, x`.
- *   - Handles and descriptors may be created and destroyed on any thread. One handle serves one thread at a time; calls with
- *     different handles run in parallel.
+ *   - Handles and descriptors may be created and destroyed on any thread. One handle serves one
+ *     thread at a time; calls with different handles run in parallel.
  */
 #ifndef MLU_OP_H_
 #define MLU_OP_H_
@@ -232,10 +235,11 @@ typedef struct mluOpCarafeStruct *mluOpCarafeDescriptor_t;
 typedef struct mluOpAdamWStruct *mluOpAdamWDescriptor_t;
 typedef struct mluOpFFTStruct *mluOpFFTPlan_t;
 
-/* ---- Handle and status -------------------------------------------------------------------------------------------- */
+/* ---- Handle and status ----------------------------------------------------------------------- */
 
-/* Creates a handle. On a device library the handle belongs to the device that is current on the calling thread.
- * NOT_INITIALIZED if an environment variable that the library reads has a value that it cannot have. */
+/* Creates a handle. On a device library the handle belongs to the device that is current on the
+ * calling thread. NOT_INITIALIZED if an environment variable that the library reads has a value
+ * that it cannot have. */
 mluOpStatus_t MLUOP_WIN_API mluOpCreate(mluOpHandle_t *handle);
 
 /* Reads the limits of the device context again, after they were changed from outside. */
@@ -259,12 +263,12 @@ mluOpStatus_t MLUOP_WIN_API mluOpSetAtomicsMode(mluOpHandle_t handle, mluOpAtomi
 /* Gives the stored atomics mode. */
 mluOpStatus_t MLUOP_WIN_API mluOpGetAtomicsMode(mluOpHandle_t handle, mluOpAtomicsMode_t *atomics_mode);
 
-/* ---- Version ------------------------------------------------------------------------------------------------------ */
+/* ---- Version --------------------------------------------------------------------------------- */
 
 /* Writes the version of the C ABI. NULL pointers are skipped. */
 void MLUOP_WIN_API mluOpGetLibVersion(int *major, int *minor, int *patch);
 
-/* ---- Quantisation round mode -------------------------------------------------------------------------------------- */
+/* ---- Quantisation round mode ----------------------------------------------------------------- */
 
 /* Stores the round mode; only the three enumerators are accepted. */
 mluOpStatus_t MLUOP_WIN_API mluOpSetQuantizeRoundMode(mluOpHandle_t handle, mluOpQuantizeRoundMode_t round_mode);
@@ -272,7 +276,7 @@ mluOpStatus_t MLUOP_WIN_API mluOpSetQuantizeRoundMode(mluOpHandle_t handle, mluO
 /* Gives the stored round mode. */
 mluOpStatus_t MLUOP_WIN_API mluOpGetQuantizeRoundMode(mluOpHandle_t handle, mluOpQuantizeRoundMode_t *round_mode);
 
-/* ---- Tensor descriptor -------------------------------------------------------------------------------------------- */
+/* ---- Tensor descriptor ----------------------------------------------------------------------- */
 
 /* Bytes of one element; INVALID is BAD_PARAM, an unknown number gives size 0. */
 mluOpStatus_t MLUOP_WIN_API mluOpGetSizeOfDataType(mluOpDataType_t data_type, size_t *size);
@@ -280,12 +284,14 @@ mluOpStatus_t MLUOP_WIN_API mluOpGetSizeOfDataType(mluOpDataType_t data_type, si
 /* Creates a descriptor: dtype FLOAT, layout ARRAY, pointer mode DEVICE, no dims, no elements. */
 mluOpStatus_t MLUOP_WIN_API mluOpCreateTensorDescriptor(mluOpTensorDescriptor_t *desc);
 
-/* Creates desc_num descriptors; group_desc[i] points to the variable that receives the i-th. All or none. */
+/* Creates desc_num descriptors; group_desc[i] points to the variable that receives the i-th. All or
+ * none. */
 mluOpStatus_t MLUOP_WIN_API mluOpCreateGroupTensorDescriptors(
     mluOpTensorDescriptor_t *group_desc[], const int desc_num);
 
-/* Sets layout, dtype and dims with packed strides. dimNb is at most MLUOP_DIM_MAX; dimNb 0, a scalar, needs pointer
- * mode HOST set before. A refused call leaves the descriptor as it was; so do all setters below. */
+/* Sets layout, dtype and dims with packed strides. dimNb is at most MLUOP_DIM_MAX; dimNb 0, a
+ * scalar, needs pointer mode HOST set before. A refused call leaves the descriptor as it was; so do
+ * all setters below. */
 mluOpStatus_t MLUOP_WIN_API mluOpSetTensorDescriptor(
     mluOpTensorDescriptor_t desc, mluOpTensorLayout_t layout, mluOpDataType_t dtype, int dimNb, const int dimSize[]);
 
@@ -302,8 +308,8 @@ mluOpStatus_t MLUOP_WIN_API mluOpSetTensorDescriptor_v2(
     mluOpTensorDescriptor_t desc, mluOpTensorLayout_t layout, mluOpDataType_t dtype, int dimNb,
     const int64_t dimSize[]);
 
-/* Sets a group; group_dimSize holds the dims of all of them one after another. The status of a single set is not
- * reported: a descriptor whose values are refused stays as it was. */
+/* Sets a group; group_dimSize holds the dims of all of them one after another. The status of a
+ * single set is not reported: a descriptor whose values are refused stays as it was. */
 mluOpStatus_t MLUOP_WIN_API mluOpSetGroupTensorDescriptors(
     mluOpTensorDescriptor_t *group_desc[], const mluOpTensorLayout_t group_layout[],
     const mluOpDataType_t group_dtype[], const int group_dimNb[], const int group_dimSize[], const int desc_num);
@@ -343,7 +349,8 @@ mluOpStatus_t MLUOP_WIN_API mluOpSetTensorDescriptorPositionAndScale(
 mluOpStatus_t MLUOP_WIN_API mluOpSetTensorDescriptorPositionScaleAndOffset(
     mluOpTensorDescriptor_t desc, int position, float scale, int offset);
 
-/* Reads a descriptor; every output may be NULL and is then skipped. dimSize needs room for dimNb values. */
+/* Reads a descriptor; every output may be NULL and is then skipped. dimSize needs room for dimNb
+ * values. */
 mluOpStatus_t MLUOP_WIN_API mluOpGetTensorDescriptor(
     const mluOpTensorDescriptor_t desc, mluOpTensorLayout_t *layout, mluOpDataType_t *dtype, int *dimNb, int dimSize[]);
 
@@ -387,9 +394,10 @@ mluOpStatus_t MLUOP_WIN_API mluOpDestroyTensorDescriptor(mluOpTensorDescriptor_t
 mluOpStatus_t MLUOP_WIN_API mluOpDestroyGroupTensorDescriptors(
     mluOpTensorDescriptor_t *group_desc[], const int desc_num);
 
-/* ---- Tensor set descriptor ---------------------------------------------------------------------------------------- */
+/* ---- Tensor set descriptor ------------------------------------------------------------------- */
 
-/* Creates a set of prod(setDimSize) tensor descriptors, addressed by an index of setDimNb numbers. */
+/* Creates a set of prod(setDimSize) tensor descriptors, addressed by an index of setDimNb
+ * numbers. */
 mluOpStatus_t MLUOP_WIN_API mluOpCreateTensorSetDescriptor(
     mluOpTensorSetDescriptor_t *tensorSetDesc, const int setDimNb, const int setDimSize[]);
 
@@ -418,12 +426,13 @@ mluOpStatus_t MLUOP_WIN_API mluOpGetTensorAndDataFromTensorSet(
     mluOpTensorSetDescriptor_t tensorSetDesc, const int setDimNb, const int tensorIndex[], void *data,
     mluOpTensorDescriptor_t *tensorDesc, void **dataAddrInDevice);
 
-/* ---- Sequence data descriptor ------------------------------------------------------------------------------------- */
+/* ---- Sequence data descriptor ---------------------------------------------------------------- */
 
 /* Creates a sequence data descriptor. */
 mluOpStatus_t MLUOP_WIN_API mluOpCreateSeqDataDescriptor(mluOpSeqDataDescriptor_t *seq_data_desc);
 
-/* Sets layout, dtype, dims, sequence lengths (all > 0) and, if not NULL, the padding value, one element of dtype. */
+/* Sets layout, dtype, dims, sequence lengths (all > 0) and, if not NULL, the padding value, one
+ * element of dtype. */
 mluOpStatus_t MLUOP_WIN_API mluOpSetSeqDataDescriptor_v2(
     mluOpSeqDataDescriptor_t seq_data_desc, mluOpSeqDataLayout_t layout, mluOpDataType_t dtype, int dimNb,
     const int64_t dimSize[], int seqLengthArraySize, const int seqLengthArray[], void *paddingFill);
@@ -440,7 +449,7 @@ mluOpStatus_t MLUOP_WIN_API mluOpGetSeqDataDescriptor_v2(
     const mluOpSeqDataDescriptor_t seq_data_desc, mluOpSeqDataLayout_t *layout, mluOpDataType_t *dtype, int *dimNb,
     int64_t dimSize[], int64_t *seqLengthArraySize, int64_t seqLengthArray[], void *paddingFill);
 
-/* ---- TinShift ----------------------------------------------------------------------------------------------------- */
+/* ---- TinShift -------------------------------------------------------------------------------- */
 
 /* The same shift, with the same sign, applied to the gradient.
  * grad_output, grad_input [N, T, C, HW] half or float; shifts [N, G] int32, G divides C. */
@@ -449,14 +458,14 @@ mluOpStatus_t MLUOP_WIN_API mluOpTinShiftBackward(
     const mluOpTensorDescriptor_t shifts_desc, const void *shifts, const mluOpTensorDescriptor_t grad_input_desc,
     void *grad_input);
 
-/* out[n, t, c, p] = in[n, t - s, c, p] with s = shifts[n, c / (C / G)], and 0 where t - s is outside [0, T).
- * input, output [N, T, C, HW] half or float; shifts [N, G] int32, G divides C. */
+/* out[n, t, c, p] = in[n, t - s, c, p] with s = shifts[n, c / (C / G)], and 0 where t - s is
+ * outside [0, T). input, output [N, T, C, HW] half or float; shifts [N, G] int32, G divides C. */
 mluOpStatus_t MLUOP_WIN_API mluOpTinShiftForward(
     mluOpHandle_t handle, const mluOpTensorDescriptor_t input_desc, const void *input,
     const mluOpTensorDescriptor_t shifts_desc, const void *shifts, const mluOpTensorDescriptor_t output_desc,
     void *output);
 
-/* ---- Psamask ------------------------------------------------------------------------------------------------------ */
+/* ---- Psamask --------------------------------------------------------------------------------- */
 
 /* Spreads the mask of every position over the feature map. psa_type 0 collects, 1 distributes.
  * x [N, H, W, h_mask*w_mask], y [N, H, W, H*W]; float, layout NHWC. */
@@ -464,32 +473,35 @@ mluOpStatus_t MLUOP_WIN_API mluOpPsamaskForward(
     mluOpHandle_t handle, const int psa_type, const mluOpTensorDescriptor_t x_desc, const void *x, const int h_mask,
     const int w_mask, const mluOpTensorDescriptor_t y_desc, void *y);
 
-/* The transposed movement: dy like y above, dx like x above; 0 where a mask cell lies outside the map. */
+/* The transposed movement: dy like y above, dx like x above; 0 where a mask cell lies outside the
+ * map. */
 mluOpStatus_t MLUOP_WIN_API mluOpPsamaskBackward(
     mluOpHandle_t handle, const int psa_type, const mluOpTensorDescriptor_t dy_desc, const void *dy, const int h_mask,
     const int w_mask, const mluOpTensorDescriptor_t dx_desc, void *dx);
 
-/* ---- BorderAlign -------------------------------------------------------------------------------------------------- */
+/* ---- BorderAlign ----------------------------------------------------------------------------- */
 
-/* Largest of pool_size + 1 bilinear samples along each of the four borders of a box, and which sample it was.
- * input [N, H, W, 4C] half or float, NHWC; boxes [N, K, 4] = x1, y1, x2, y2 of the same type;
- * output [N, K, 4, C] NHWC; argmax_idx [N, K, 4, C] int32, NHWC. */
+/* Largest of pool_size + 1 bilinear samples along each of the four borders of a box, and which
+ * sample it was. input [N, H, W, 4C] half or float, NHWC; boxes [N, K, 4] = x1, y1, x2, y2 of the
+ * same type; output [N, K, 4, C] NHWC; argmax_idx [N, K, 4, C] int32, NHWC. */
 mluOpStatus_t MLUOP_WIN_API mluOpBorderAlignForward(
     mluOpHandle_t handle, const mluOpTensorDescriptor_t input_desc, const void *input,
     const mluOpTensorDescriptor_t boxes_desc, const void *boxes, const int32_t pool_size,
     const mluOpTensorDescriptor_t output_desc, void *output, const mluOpTensorDescriptor_t argmax_idx_desc,
     void *argmax_idx);
 
-/* Gradient with respect to input: grad_output and argmax_idx [N, K, 4, C], grad_input [N, H, W, 4C]. */
+/* Gradient with respect to input: grad_output and argmax_idx [N, K, 4, C], grad_input [N, H, W,
+ * 4C]. */
 mluOpStatus_t MLUOP_WIN_API mluOpBorderAlignBackward(
     mluOpHandle_t handle, const mluOpTensorDescriptor_t grad_output_desc, const void *grad_output,
     const mluOpTensorDescriptor_t boxes_desc, const void *boxes, const mluOpTensorDescriptor_t argmax_idx_desc,
     const void *argmax_idx, const int32_t pool_size, const mluOpTensorDescriptor_t grad_input_desc, void *grad_input);
 
-/* ---- ThreeInterpolate --------------------------------------------------------------------------------------------- */
+/* ---- ThreeInterpolate ------------------------------------------------------------------------ */
 
-/* output[b, c, n] = sum over i of weights[b, n, i] * features[b, c, indices[b, n, i]]; an index outside [0, M) adds 0.
- * features [B, C, M], weights [B, N, 3], output [B, C, N] half or float; indices [B, N, 3] int32; layout ARRAY. */
+/* output[b, c, n] = sum over i of weights[b, n, i] * features[b, c, indices[b, n, i]]; an index
+ * outside [0, M) adds 0. features [B, C, M], weights [B, N, 3], output [B, C, N] half or float;
+ * indices [B, N, 3] int32; layout ARRAY. */
 mluOpStatus_t MLUOP_WIN_API mluOpThreeInterpolateForward(
     mluOpHandle_t handle, const mluOpTensorDescriptor_t features_desc, const void *features,
     const mluOpTensorDescriptor_t indices_desc, const void *indices, const mluOpTensorDescriptor_t weights_desc,
@@ -501,7 +513,7 @@ mluOpStatus_t MLUOP_WIN_API mluOpThreeInterpolateBackward(
     const mluOpTensorDescriptor_t indices_desc, const void *indices, const mluOpTensorDescriptor_t weights_desc,
     const void *weights, const mluOpTensorDescriptor_t grad_features_desc, void *grad_features);
 
-/* ---- Sparse convolution: descriptor and GetIndicePairs ------------------------------------------------------------ */
+/* ---- Sparse convolution: descriptor and GetIndicePairs --------------------------------------- */
 
 /* Creates a descriptor; NULL is NOT_INITIALIZED. */
 mluOpStatus_t MLUOP_WIN_API mluOpCreateSparseConvolutionDescriptor(mluOpSparseConvolutionDescriptor_t *desc);
@@ -509,7 +521,8 @@ mluOpStatus_t MLUOP_WIN_API mluOpCreateSparseConvolutionDescriptor(mluOpSparseCo
 /* Destroys it; NULL is EXECUTION_FAILED. */
 mluOpStatus_t MLUOP_WIN_API mluOpDestroySparseConvolutionDescriptor(mluOpSparseConvolutionDescriptor_t desc);
 
-/* Sets the geometry. dimNb is 5; each array holds depth, height, width; transpose and inverse are 0. */
+/* Sets the geometry. dimNb is 5; each array holds depth, height, width; transpose and inverse are
+ * 0. */
 mluOpStatus_t MLUOP_WIN_API mluOpSetSparseConvolutionDescriptor(
     mluOpSparseConvolutionDescriptor_t desc, int dimNb, int batch_size, const int pad[], const int stride[],
     const int dilation[], const int input_space[], const int filter_space[], const int output_space[], const int sub_m,
@@ -520,8 +533,9 @@ mluOpStatus_t MLUOP_WIN_API mluOpGetSparseConvolutionNumActOut(
     mluOpSparseConvolutionDescriptor_t desc, int *num_act_out);
 
 /* For each filter cell the pairs (input row, output row) that a sparse convolution multiplies.
- * indices [L, 4] = batch, depth, height, width; indice_pairs [K, 2, L] filled up with -1; out_indices [rows, 4], of which the first
- * num_act_out are written; indice_num [K]; all int32. The descriptor receives num_act_out. */
+ * indices [L, 4] = batch, depth, height, width; indice_pairs [K, 2, L] filled up with -1;
+ * out_indices [rows, 4], of which the first num_act_out are written; indice_num [K]; all int32. The
+ * descriptor receives num_act_out. */
 mluOpStatus_t MLUOP_WIN_API mluOpGetIndicePairs(
     mluOpHandle_t handle, const mluOpSparseConvolutionDescriptor_t sparse_conv_desc,
     const mluOpTensorDescriptor_t indices_desc, const void *indices, void *workspace, const size_t workspace_size,
@@ -535,7 +549,7 @@ mluOpStatus_t MLUOP_WIN_API mluOpGetIndicePairsWorkspaceSize(
     const mluOpTensorDescriptor_t out_indices_desc, const mluOpTensorDescriptor_t indice_num_desc,
     size_t *workspace_size);
 
-/* ---- BallQuery ----------------------------------------------------------------------------------------------------- */
+/* ---- BallQuery ------------------------------------------------------------------------------- */
 
 /* Finds, for each query point, the first nsample points within a spherical shell around it.
  * new_xyz [B, M, 3], xyz [B, N, 3] half or float; idx [B, M, nsample] int32. */
@@ -544,7 +558,7 @@ mluOpStatus_t MLUOP_WIN_API mluOpBallQuery(
     const mluOpTensorDescriptor_t xyz_desc, const void *xyz, const float min_radius, const float max_radius,
     const int nsample, const mluOpTensorDescriptor_t idx_desc, void *idx);
 
-/* ---- ThreeNN ------------------------------------------------------------------------------------------------------- */
+/* ---- ThreeNN --------------------------------------------------------------------------------- */
 
 /* Bytes of workspace of mluOpThreeNNForward. */
 mluOpStatus_t MLUOP_WIN_API mluOpGetThreeNNForwardWorkspaceSize(
@@ -557,7 +571,7 @@ mluOpStatus_t MLUOP_WIN_API mluOpThreeNNForward(
     const mluOpTensorDescriptor_t known_desc, const void *known, void *workspace, const size_t workspace_size,
     const mluOpTensorDescriptor_t dist2_desc, void *dist2, const mluOpTensorDescriptor_t idx_desc, void *idx);
 
-/* ---- MsDeformAttn -------------------------------------------------------------------------------------------------- */
+/* ---- MsDeformAttn ---------------------------------------------------------------------------- */
 
 /* Multi-scale deformable attention: weighted bilinear samples of several feature maps. */
 mluOpStatus_t MLUOP_WIN_API mluOpMsDeformAttnForward(
@@ -580,7 +594,7 @@ mluOpStatus_t MLUOP_WIN_API mluOpMsDeformAttnBackward(
     const mluOpTensorDescriptor_t grad_sampling_loc_desc, void *grad_sampling_loc,
     const mluOpTensorDescriptor_t grad_attn_weight_desc, void *grad_attn_weight);
 
-/* ---- RoiAlign ------------------------------------------------------------------------------------------------------ */
+/* ---- RoiAlign -------------------------------------------------------------------------------- */
 
 /* Creates a descriptor; its values have to be set before it is used. */
 mluOpStatus_t MLUOP_WIN_API mluOpCreateRoiAlignForwardDescriptor(mluOpRoiAlignForwardDescriptor_t *desc);
@@ -615,7 +629,7 @@ mluOpStatus_t MLUOP_WIN_API mluOpRoiAlignBackward_v2(
     const int sampling_ratio, const bool aligned, const int pool_mode, const mluOpTensorDescriptor_t grads_image_desc,
     void *grads_image);
 
-/* ---- RoiAlignRotated ----------------------------------------------------------------------------------------------- */
+/* ---- RoiAlignRotated ------------------------------------------------------------------------- */
 
 /* Pools bilinear samples of each rotated region of interest. */
 mluOpStatus_t MLUOP_WIN_API mluOpRoiAlignRotatedForward(
@@ -631,7 +645,7 @@ mluOpStatus_t MLUOP_WIN_API mluOpRoiAlignRotatedBackward(
     const int sample_ratio, const float spatial_scale, const bool aligned, const bool clockwise,
     const mluOpTensorDescriptor_t bottom_grad_desc, void *bottom_grad);
 
-/* ---- RoiCrop ------------------------------------------------------------------------------------------------------- */
+/* ---- RoiCrop --------------------------------------------------------------------------------- */
 
 /* Samples a feature map bilinearly at the points of a grid. */
 mluOpStatus_t MLUOP_WIN_API mluOpRoiCropForward(
@@ -644,7 +658,7 @@ mluOpStatus_t MLUOP_WIN_API mluOpRoiCropBackward(
     const mluOpTensorDescriptor_t grid_desc, const void *grid, const mluOpTensorDescriptor_t grad_input_desc,
     void *grad_input);
 
-/* ---- RoiPooling ---------------------------------------------------------------------------------------------------- */
+/* ---- RoiPooling ------------------------------------------------------------------------------ */
 
 /* Largest value of each bin of each region of interest, and where it was. */
 mluOpStatus_t MLUOP_WIN_API mluOpRoiPoolingForward(
@@ -658,7 +672,7 @@ mluOpStatus_t MLUOP_WIN_API mluOpRoiPoolingBackward(
     const mluOpTensorDescriptor_t rois_desc, const void *rois, const mluOpTensorDescriptor_t argmax_desc,
     const int *argmax, const float spatial_scale, const mluOpTensorDescriptor_t grads_image_desc, void *grads_image);
 
-/* ---- RoiAwarePool3d ------------------------------------------------------------------------------------------------ */
+/* ---- RoiAwarePool3d -------------------------------------------------------------------------- */
 
 /* Bytes of workspace of mluOpRoiAwarePool3dForward. */
 mluOpStatus_t MLUOP_WIN_API mluOpGetRoiAwarePool3dForwardWorkspaceSize(
@@ -704,7 +718,7 @@ mluOpStatus_t MLUOP_WIN_API mluOpRoiawarePool3dBackward(
     const mluOpTensorDescriptor_t grad_out_desc, const void *grad_out, const mluOpTensorDescriptor_t grad_in_desc,
     void *grad_in);
 
-/* ---- RoiPointPool3d ------------------------------------------------------------------------------------------------ */
+/* ---- RoiPointPool3d -------------------------------------------------------------------------- */
 
 /* Bytes of workspace of mluOpRoiPointPool3d. */
 mluOpStatus_t MLUOP_WIN_API mluOpGetRoiPointPool3dWorkspaceSize(
@@ -723,7 +737,7 @@ mluOpStatus_t MLUOP_WIN_API mluOpRoiPointPool3d(
     const mluOpTensorDescriptor_t pooled_features_desc, void *pooled_features,
     const mluOpTensorDescriptor_t pooled_empty_flag_desc, void *pooled_empty_flag);
 
-/* ---- PsRoiPool ----------------------------------------------------------------------------------------------------- */
+/* ---- PsRoiPool ------------------------------------------------------------------------------- */
 
 /* Position-sensitive average pooling of regions of interest. */
 mluOpStatus_t MLUOP_WIN_API mluOpPsRoiPoolForward(
@@ -739,7 +753,7 @@ mluOpStatus_t MLUOP_WIN_API mluOpPsRoiPoolBackward(
     const mluOpTensorDescriptor_t rois_desc, const void *rois, const mluOpTensorDescriptor_t mapping_channel_desc,
     const void *mapping_channel, const mluOpTensorDescriptor_t bottom_grad_desc, void *bottom_grad);
 
-/* ---- DeformRoiPool ------------------------------------------------------------------------------------------------- */
+/* ---- DeformRoiPool --------------------------------------------------------------------------- */
 
 /* Average pooling of regions of interest whose bins are moved by offsets. */
 mluOpStatus_t MLUOP_WIN_API mluOpDeformRoiPoolForward(
@@ -757,7 +771,7 @@ mluOpStatus_t MLUOP_WIN_API mluOpDeformRoiPoolBackward(
     const mluOpTensorDescriptor_t grad_input_desc, void *grad_input, const mluOpTensorDescriptor_t grad_offset_desc,
     void *grad_offset);
 
-/* ---- RotatedFeatureAlign ------------------------------------------------------------------------------------------- */
+/* ---- RotatedFeatureAlign --------------------------------------------------------------------- */
 
 /* Adds bilinear samples at the centre, or at five points, of rotated boxes to a map. */
 mluOpStatus_t MLUOP_WIN_API mluOpRotatedFeatureAlignForward(
@@ -771,12 +785,13 @@ mluOpStatus_t MLUOP_WIN_API mluOpRotatedFeatureAlignBackward(
     const mluOpTensorDescriptor_t bboxes_desc, const void *bboxes, const float spatial_scale, const int points,
     const mluOpTensorDescriptor_t bottom_input_desc, void *bottom_input);
 
-/* ---- DeformConv ---------------------------------------------------------------------------------------------------- */
+/* ---- DeformConv ------------------------------------------------------------------------------ */
 
 /* Creates a descriptor; its values have to be set before it is used. */
 mluOpStatus_t MLUOP_WIN_API mluOpCreateDCNDescriptor(mluOpDCNDescriptor_t *dcn_desc);
 
-/* Sets the values. pad holds top, bottom, left and right; stride and dilation hold height and width. */
+/* Sets the values. pad holds top, bottom, left and right; stride and dilation hold height and
+ * width. */
 mluOpStatus_t MLUOP_WIN_API mluOpSetDCNDescriptor(
     mluOpDCNDescriptor_t dcn_desc, int dimNb, const int pad[], const int stride[], const int dilation[],
     int deformable_group, int conv_group, int im2col_step, const mluOpDataType_t compute_type);
@@ -832,7 +847,7 @@ mluOpStatus_t MLUOP_WIN_API mluOpDCNBackwardData(
     const mluOpTensorDescriptor_t grad_offset_desc, void *grad_offset, const mluOpTensorDescriptor_t grad_mask_desc,
     void *grad_mask);
 
-/* ---- Carafe -------------------------------------------------------------------------------------------------------- */
+/* ---- Carafe ---------------------------------------------------------------------------------- */
 
 /* Creates a descriptor; its values have to be set before it is used. */
 mluOpStatus_t MLUOP_WIN_API mluOpCreateCarafeDescriptor(mluOpCarafeDescriptor_t *carafe_desc);
@@ -859,7 +874,7 @@ mluOpStatus_t MLUOP_WIN_API mluOpCarafeBackward(
     const mluOpTensorDescriptor_t grad_input_desc, void *grad_input, const mluOpTensorDescriptor_t grad_mask_desc,
     void *grad_mask);
 
-/* ---- MaskedIm2col -------------------------------------------------------------------------------------------------- */
+/* ---- MaskedIm2col ---------------------------------------------------------------------------- */
 
 /* Bytes of workspace of mluOpMaskedIm2colForward. */
 mluOpStatus_t MLUOP_WIN_API mluOpGetMaskedIm2colForwardWorkspaceSize(
@@ -887,7 +902,7 @@ mluOpStatus_t MLUOP_WIN_API mluOpMaskedCol2imForward(
     const mluOpTensorDescriptor_t mask_w_idx_desc, const void *mask_w_idx, const size_t workspace_size, void *workspace,
     const mluOpTensorDescriptor_t im_desc, void *im);
 
-/* ---- ActiveRotatedFilter ------------------------------------------------------------------------------------------- */
+/* ---- ActiveRotatedFilter --------------------------------------------------------------------- */
 
 /* Bytes of workspace of mluOpActiveRotatedFilterForward. */
 mluOpStatus_t MLUOP_WIN_API mluOpGetActiveRotatedFilterForwardWorkspaceSize(
@@ -899,7 +914,7 @@ mluOpStatus_t MLUOP_WIN_API mluOpActiveRotatedFilterForward(
     const mluOpTensorDescriptor_t indices_desc, const void *indices, void *workspace, const size_t workspace_size,
     const mluOpTensorDescriptor_t output_desc, void *output);
 
-/* ---- Voxelization -------------------------------------------------------------------------------------------------- */
+/* ---- Voxelization ---------------------------------------------------------------------------- */
 
 /* Bytes of workspace of mluOpVoxelization. */
 mluOpStatus_t MLUOP_WIN_API mluOpGetVoxelizationWorkspaceSize(
@@ -919,7 +934,7 @@ mluOpStatus_t MLUOP_WIN_API mluOpVoxelization(
     const mluOpTensorDescriptor_t num_points_per_voxel_desc, void *num_points_per_voxel,
     const mluOpTensorDescriptor_t voxel_num_desc, void *voxel_num);
 
-/* ---- VoxelPooling -------------------------------------------------------------------------------------------------- */
+/* ---- VoxelPooling ---------------------------------------------------------------------------- */
 
 /* Adds the features of all points that fall into a cell of a bird's-eye map. */
 mluOpStatus_t MLUOP_WIN_API mluOpVoxelPoolingForward(
@@ -929,7 +944,7 @@ mluOpStatus_t MLUOP_WIN_API mluOpVoxelPoolingForward(
     const mluOpTensorDescriptor_t output_features_desc, void *output_features,
     const mluOpTensorDescriptor_t pos_memo_desc, void *pos_memo);
 
-/* ---- DynamicPointToVoxel ------------------------------------------------------------------------------------------- */
+/* ---- DynamicPointToVoxel --------------------------------------------------------------------- */
 
 /* Bytes of workspace of mluOpDynamicPointToVoxelForward. */
 mluOpStatus_t MLUOP_WIN_API mluOpGetDynamicPointToVoxelForwardWorkspaceSize(
@@ -964,7 +979,7 @@ mluOpStatus_t MLUOP_WIN_API mluOpDynamicPointToVoxelBackward(
     const mluOpTensorDescriptor_t voxel_num_desc, const void *voxel_num, void *workspace, const size_t workspace_size,
     const mluOpTensorDescriptor_t grad_feats_desc, void *grad_feats);
 
-/* ---- PointsInBoxes ------------------------------------------------------------------------------------------------- */
+/* ---- PointsInBoxes --------------------------------------------------------------------------- */
 
 /* Finds the 3-D box that each point lies in, -1 if in none. */
 mluOpStatus_t MLUOP_WIN_API mluOpPointsInBoxes(
@@ -972,7 +987,7 @@ mluOpStatus_t MLUOP_WIN_API mluOpPointsInBoxes(
     const mluOpTensorDescriptor_t boxes_desc, const void *boxes, const mluOpTensorDescriptor_t points_indices_desc,
     void *points_indices);
 
-/* ---- SparseConv ---------------------------------------------------------------------------------------------------- */
+/* ---- SparseConv ------------------------------------------------------------------------------ */
 
 /* Bytes of workspace of mluOpIndiceConvolutionForward. */
 mluOpStatus_t MLUOP_WIN_API mluOpGetIndiceConvolutionForwardWorkspaceSize(
@@ -1016,7 +1031,7 @@ mluOpStatus_t MLUOP_WIN_API mluOpIndiceConvolutionBackwardFilter(
     const int64_t inverse, const int64_t sub_m, void *workspace, const size_t workspace_size,
     const mluOpTensorDescriptor_t filters_grad_desc, void *filters_grad);
 
-/* ---- Nms ----------------------------------------------------------------------------------------------------------- */
+/* ---- Nms ------------------------------------------------------------------------------------- */
 
 /* Creates a descriptor; unset, it selects nothing. */
 mluOpStatus_t MLUOP_WIN_API mluOpCreateNmsDescriptor(mluOpNmsDescriptor_t *desc);
@@ -1042,7 +1057,7 @@ mluOpStatus_t MLUOP_WIN_API mluOpNms(
     const void *boxes, const mluOpTensorDescriptor_t confidence_desc, const void *confidence, void *workspace,
     size_t workspace_size, const mluOpTensorDescriptor_t output_desc, void *output, void *output_size);
 
-/* ---- NmsRotated ---------------------------------------------------------------------------------------------------- */
+/* ---- NmsRotated ------------------------------------------------------------------------------ */
 
 /* Bytes of workspace of mluOpNmsRotated. */
 mluOpStatus_t MLUOP_WIN_API mluOpGetNmsRotatedWorkspaceSize(
@@ -1054,7 +1069,7 @@ mluOpStatus_t MLUOP_WIN_API mluOpNmsRotated(
     const mluOpTensorDescriptor_t scores_desc, const void *scores, void *workspace, size_t workspace_size,
     const mluOpTensorDescriptor_t output_desc, void *output, int32_t *result_num);
 
-/* ---- PolyNms ------------------------------------------------------------------------------------------------------- */
+/* ---- PolyNms --------------------------------------------------------------------------------- */
 
 /* Bytes of workspace of mluOpPolyNms. */
 mluOpStatus_t MLUOP_WIN_API mluOpGetPolyNmsWorkspaceSize(
@@ -1065,7 +1080,7 @@ mluOpStatus_t MLUOP_WIN_API mluOpPolyNms(
     mluOpHandle_t handle, const mluOpTensorDescriptor_t boxes_desc, const void *boxes, const float iou_threshold,
     void *workspace, size_t workspace_size, const mluOpTensorDescriptor_t output_desc, void *output, void *output_size);
 
-/* ---- GenerateProposalsV2 ------------------------------------------------------------------------------------------- */
+/* ---- GenerateProposalsV2 --------------------------------------------------------------------- */
 
 /* Deprecated: bytes of workspace of mluOpGenerateProposalsV2. */
 mluOpStatus_t MLUOP_WIN_API mluOpGetGenerateProposalsV2WorkspaceSize(
@@ -1086,7 +1101,7 @@ mluOpStatus_t MLUOP_WIN_API mluOpGenerateProposalsV2(
     const mluOpTensorDescriptor_t rpn_roi_probs_desc, void *rpn_roi_probs,
     const mluOpTensorDescriptor_t rpn_rois_num_desc, void *rpn_rois_num, void *rpn_rois_batch_size);
 
-/* ---- BboxOverlaps -------------------------------------------------------------------------------------------------- */
+/* ---- BboxOverlaps ---------------------------------------------------------------------------- */
 
 /* Intersection over union (mode 0) or over foreground (mode 1) of boxes. */
 mluOpStatus_t MLUOP_WIN_API mluOpBboxOverlaps(
@@ -1094,7 +1109,7 @@ mluOpStatus_t MLUOP_WIN_API mluOpBboxOverlaps(
     const mluOpTensorDescriptor_t bbox1_desc, const void *bbox1, const mluOpTensorDescriptor_t bbox2_desc,
     const void *bbox2, const mluOpTensorDescriptor_t ious_desc, void *ious);
 
-/* ---- BoxIouRotated ------------------------------------------------------------------------------------------------- */
+/* ---- BoxIouRotated --------------------------------------------------------------------------- */
 
 /* Intersection over union (mode 0) or over foreground (mode 1) of rotated boxes. */
 mluOpStatus_t MLUOP_WIN_API mluOpBoxIouRotated(
@@ -1102,7 +1117,7 @@ mluOpStatus_t MLUOP_WIN_API mluOpBoxIouRotated(
     const void *bbox1, const mluOpTensorDescriptor_t bbox2_desc, const void *bbox2,
     const mluOpTensorDescriptor_t ious_desc, void *ious);
 
-/* ---- DiffIouRotatedSortVertices ------------------------------------------------------------------------------------ */
+/* ---- DiffIouRotatedSortVertices -------------------------------------------------------------- */
 
 /* Sorts the vertices of the intersections of rotated boxes anticlockwise. */
 mluOpStatus_t MLUOP_WIN_API mluOpDiffIouRotatedSortVerticesForward(
@@ -1110,7 +1125,7 @@ mluOpStatus_t MLUOP_WIN_API mluOpDiffIouRotatedSortVerticesForward(
     const mluOpTensorDescriptor_t mask_desc, const void *mask, const mluOpTensorDescriptor_t num_valid_desc,
     const void *num_valid, const mluOpTensorDescriptor_t idx_desc, void *idx);
 
-/* ---- PriorBox ------------------------------------------------------------------------------------------------------ */
+/* ---- PriorBox -------------------------------------------------------------------------------- */
 
 /* Prior boxes of each cell of a feature map, and their variances. */
 mluOpStatus_t MLUOP_WIN_API mluOpPriorBox(
@@ -1121,7 +1136,7 @@ mluOpStatus_t MLUOP_WIN_API mluOpPriorBox(
     const float step_h, const float step_w, const float offset, const bool clip, const bool min_max_aspect_ratios_order,
     const mluOpTensorDescriptor_t output_desc, void *output, const mluOpTensorDescriptor_t var_desc, void *var);
 
-/* ---- YoloBox ------------------------------------------------------------------------------------------------------- */
+/* ---- YoloBox --------------------------------------------------------------------------------- */
 
 /* Decodes the output of a YOLO head to boxes and scores. */
 mluOpStatus_t MLUOP_WIN_API mluOpYoloBox(
@@ -1131,7 +1146,7 @@ mluOpStatus_t MLUOP_WIN_API mluOpYoloBox(
     const float scale, const bool iou_aware, const float iou_aware_factor, const mluOpTensorDescriptor_t boxes_desc,
     void *boxes, const mluOpTensorDescriptor_t scores_desc, void *scores);
 
-/* ---- FocalLossSigmoid ---------------------------------------------------------------------------------------------- */
+/* ---- FocalLossSigmoid ------------------------------------------------------------------------ */
 
 /* Sigmoid focal loss of each input. */
 mluOpStatus_t MLUOP_WIN_API mluOpFocalLossSigmoidForward(
@@ -1147,7 +1162,7 @@ mluOpStatus_t MLUOP_WIN_API mluOpFocalLossSigmoidBackward(
     const void *target, const mluOpTensorDescriptor_t weight_desc, const void *weight, const float alpha,
     const float gamma, const mluOpTensorDescriptor_t grad_input_desc, void *grad_input);
 
-/* ---- MutualInformation --------------------------------------------------------------------------------------------- */
+/* ---- MutualInformation ----------------------------------------------------------------------- */
 
 /* Bytes of workspace of mluOpMutualInformationForward. */
 mluOpStatus_t MLUOP_WIN_API mluOpGetMutualInformationForwardWorkspaceSize(
@@ -1177,7 +1192,7 @@ mluOpStatus_t MLUOP_WIN_API mluOpMutualInformationBackward(
     const mluOpTensorDescriptor_t px_grad_desc, void *px_grad, const mluOpTensorDescriptor_t py_grad_desc,
     void *py_grad);
 
-/* ---- MoeDispatch --------------------------------------------------------------------------------------------------- */
+/* ---- MoeDispatch ----------------------------------------------------------------------------- */
 
 /* Copies the samples to the places of their experts, times their gates. */
 mluOpStatus_t MLUOP_WIN_API mluOpMoeDispatchForward(
@@ -1207,7 +1222,7 @@ mluOpStatus_t MLUOP_WIN_API mluOpMoeDispatchBackwardGate(
     const int capacity, const int hidden, const int num_experts, void *workspace, const size_t workspace_size,
     const mluOpTensorDescriptor_t grad_gates_desc, void *grad_gates);
 
-/* ---- SyncBatchNorm ------------------------------------------------------------------------------------------------- */
+/* ---- SyncBatchNorm --------------------------------------------------------------------------- */
 
 /* Bytes of workspace of mluOpSyncBatchNormStats_v2. */
 mluOpStatus_t MLUOP_WIN_API mluOpGetSyncBatchNormStatsWorkspaceSize(
@@ -1301,7 +1316,7 @@ mluOpStatus_t MLUOP_WIN_API mluOpSyncBatchnormBackwardReduce(
     const mluOpTensorDescriptor_t desc_sum_dy_xmu, void *sum_dy_xmu, const bool needs_input_grad0,
     const bool needs_input_grad1, const bool needs_input_grad2);
 
-/* ---- AdamW --------------------------------------------------------------------------------------------------------- */
+/* ---- AdamW ----------------------------------------------------------------------------------- */
 
 /* Creates a descriptor: weight decay 0, gradient scale 1, no Nesterov, NaN not removed. */
 mluOpStatus_t MLUOP_WIN_API mluOpCreateAdamWDescriptor(mluOpAdamWDescriptor_t *adamw_desc);
@@ -1321,20 +1336,21 @@ mluOpStatus_t MLUOP_WIN_API mluOpAdamW(
     const mluOpTensorDescriptor_t grad_desc, void *grad, const float lr, const float beta1, const float beta2,
     const float bias1, const float bias2, const float epsilon);
 
-/* ---- FFT ----------------------------------------------------------------------------------------------------------- */
+/* ---- FFT ------------------------------------------------------------------------------------- */
 
 /* Creates a plan. */
 mluOpStatus_t MLUOP_WIN_API mluOpCreateFFTPlan(mluOpFFTPlan_t *fft_plan);
 
-/* Sets the shapes of a plan of 1 or 2 dims and gives the bytes that it needs. The descriptors may be destroyed afterwards.
- * The input needs an on-chip dtype. A plan that is refused stays as it was. */
+/* Sets the shapes of a plan of 1 or 2 dims and gives the bytes that it needs. The descriptors may
+ * be destroyed afterwards. The input needs an on-chip dtype. A plan that is refused stays as it
+ * was. */
 mluOpStatus_t MLUOP_WIN_API mluOpMakeFFTPlanMany(
     mluOpHandle_t handle, mluOpFFTPlan_t fft_plan, const mluOpTensorDescriptor_t input_desc,
     const mluOpTensorDescriptor_t output_desc, const int rank, const int n[], size_t *reservespace_size,
     size_t *workspace_size);
 
-/* Sets the memory that the plan keeps its tables in; NULL is allowed where it needs 0 bytes. NOT_INITIALIZED before
- * mluOpMakeFFTPlanMany. */
+/* Sets the memory that the plan keeps its tables in; NULL is allowed where it needs 0 bytes.
+ * NOT_INITIALIZED before mluOpMakeFFTPlanMany. */
 mluOpStatus_t MLUOP_WIN_API mluOpSetFFTReserveArea(mluOpHandle_t handle, mluOpFFTPlan_t fft_plan, void *reservespace);
 
 /* Transforms; direction 0 is forward, 1 is inverse without its factor. */
@@ -1345,14 +1361,14 @@ mluOpStatus_t MLUOP_WIN_API mluOpExecFFT(
 /* Destroys a plan. */
 mluOpStatus_t MLUOP_WIN_API mluOpDestroyFFTPlan(mluOpFFTPlan_t fft_plan);
 
-/* ---- Abs ----------------------------------------------------------------------------------------------------------- */
+/* ---- Abs ------------------------------------------------------------------------------------- */
 
 /* Absolute value of each element. */
 mluOpStatus_t MLUOP_WIN_API mluOpAbs(
     mluOpHandle_t handle, const mluOpTensorDescriptor_t x_desc, const void *x, const mluOpTensorDescriptor_t y_desc,
     void *y);
 
-/* ---- Sqrt ---------------------------------------------------------------------------------------------------------- */
+/* ---- Sqrt ------------------------------------------------------------------------------------ */
 
 /* Square root of each element. */
 mluOpStatus_t MLUOP_WIN_API mluOpSqrt(
@@ -1364,7 +1380,7 @@ mluOpStatus_t MLUOP_WIN_API mluOpSqrtBackward(
     mluOpHandle_t handle, const mluOpTensorDescriptor_t y_desc, const void *y, const mluOpTensorDescriptor_t dy_desc,
     const void *diff_y, const mluOpTensorDescriptor_t dx_desc, void *diff_x);
 
-/* ---- Log ----------------------------------------------------------------------------------------------------------- */
+/* ---- Log ------------------------------------------------------------------------------------- */
 
 /* Logarithm of each element. */
 mluOpStatus_t MLUOP_WIN_API mluOpLog(
@@ -1376,32 +1392,35 @@ mluOpStatus_t MLUOP_WIN_API mluOpLogspace(
     mluOpHandle_t handle, const float start, const float end, const int64_t steps, const float base,
     const mluOpTensorDescriptor_t res_desc, void *res);
 
-/* ---- Div ----------------------------------------------------------------------------------------------------------- */
+/* ---- Div ------------------------------------------------------------------------------------- */
 
 /* Quotient of elements. */
 mluOpStatus_t MLUOP_WIN_API mluOpDiv(
     mluOpHandle_t handle, const mluOpComputationPreference_t prefer, const mluOpTensorDescriptor_t x_desc,
     const void *x, const mluOpTensorDescriptor_t y_desc, const void *y, const mluOpTensorDescriptor_t z_desc, void *z);
 
-/* ---- Lgamma -------------------------------------------------------------------------------------------------------- */
+/* ---- Lgamma ---------------------------------------------------------------------------------- */
 
 /* Logarithm of the absolute value of the gamma function. */
 mluOpStatus_t MLUOP_WIN_API mluOpLgamma(
     mluOpHandle_t handle, const mluOpTensorDescriptor_t x_desc, const void *x, const mluOpTensorDescriptor_t y_desc,
     void *y);
 
-/* ---- Recording of calls -------------------------------------------------------------------------------------------- */
+/* ---- Recording of calls ---------------------------------------------------------------------- */
 
-/* Says what operator calls of all threads record of themselves: 0 nothing, 1 shapes, 2 shapes and data, 3 shapes, printed only.
- * Another number counts as 0. Starts as the environment variable MLUOP_GEN_CASE says. */
+/* Says what operator calls of all threads record of themselves: 0 nothing, 1 shapes, 2 shapes and
+ * data, 3 shapes, printed only. Another number counts as 0. Starts as the environment variable
+ * MLUOP_GEN_CASE says. */
 void MLUOP_WIN_API mluOpSetGenCaseMode(int mode);
 
-/* Says where they are recorded; the empty text, as at first unless the environment variable MLUOP_GEN_CASE_DIR says otherwise, is
- * the working directory. "{pid}" and "{deviceid}" are replaced, the first of each, by "pid" and "deviceid" with the number. */
+/* Says where they are recorded; the empty text, as at first unless the environment variable
+ * MLUOP_GEN_CASE_DIR says otherwise, is the working directory. "{pid}" and "{deviceid}" are
+ * replaced, the first of each, by "pid" and "deviceid" with the number. */
 mluOpStatus_t MLUOP_WIN_API mluOpSetGenCaseDirectory(const char *path);
 
-/* Tells where they are recorded: in `buffer` of `bufferSize` bytes, which is returned; without one in memory that the caller
- * frees. `pathLen`, the length without the final 0, and `status` may be NULL. BAD_PARAM and length 0 if the buffer is too small. */
+/* Tells where they are recorded: in `buffer` of `bufferSize` bytes, which is returned; without one
+ * in memory that the caller frees. `pathLen`, the length without the final 0, and `status` may be
+ * NULL. BAD_PARAM and length 0 if the buffer is too small. */
 const char *MLUOP_WIN_API mluOpGetGenCaseDirectory(
     char *buffer, size_t bufferSize, size_t *pathLen, mluOpStatus_t *status);
 

@@ -1,7 +1,8 @@
 // Failed allocations: ALLOC_FAILED with a reason, no leak and no partly created object.
 //
-// The program replaces operator new and, with the linker's --wrap, malloc, calloc, aligned_alloc and pthread_create of
-// the library's objects. The n-th allocation of a call fails, for n = 1, 2, ... until the call needs fewer.
+// The program replaces operator new and, with the linker's --wrap, malloc, calloc, aligned_alloc
+// and pthread_create of the library's objects. The n-th allocation of a call fails, for n = 1, 2,
+// ... until the call needs fewer.
 #include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -68,7 +69,8 @@ using namespace problems;
 
 namespace {
 
-// Calls `call` with increasing numbers of allowed allocations. Returns how many calls failed before one succeeded.
+// Calls `call` with increasing numbers of allowed allocations. Returns how many calls failed before
+// one succeeded.
 template <typename Call, typename AfterFailure>
 int until_it_succeeds(const char *function, const Call &call, const AfterFailure &after_failure) {
   for (int failed = 0; failed < 1000; ++failed) {
@@ -206,12 +208,13 @@ TEST(sequence_data_keeps_its_values) {
   CHECK_EQ(mluOpDestroySeqDataDescriptor(desc), MLUOP_STATUS_SUCCESS);
 }
 
-// Missing threads are replaced by the caller; any other failure is reported before anything is written.
+// Missing threads are replaced by the caller; any other failure is reported before anything is
+// written.
 TEST(operators) {
   const Handle handle;
   CHECK_EQ(mluopsExtSetNumThreads(3), MLUOP_STATUS_SUCCESS);
   int failed = 0;
-  for (const ProblemPointer &problem : every_way(400)) {
+  for (const ProblemPointer &problem : all_of("ways_400")) {
     CHECK_EQ(problem->call(handle), MLUOP_STATUS_SUCCESS);
     const std::vector<char> wanted = problem->results();
     refused = true;
@@ -251,7 +254,7 @@ int in_child(const Work &work) {
 
 TEST(operators_work_without_workers) {
   const Handle handle;
-  const ProblemPointer problem = get_indice_pairs(sparse_ways(40000)[1]);
+  const ProblemPointer problem = one_of("phases", 1);
   CHECK_EQ(mluopsExtSetNumThreads(5), MLUOP_STATUS_SUCCESS);
   CHECK_EQ(problem->call(handle), MLUOP_STATUS_SUCCESS);
   const std::vector<char> wanted = problem->results();

@@ -1,4 +1,5 @@
-// BorderAlign against the documented order of operations: forward bit for bit, backward within rounding.
+// BorderAlign against the documented order of operations: forward bit for bit, backward within
+// rounding.
 #include <algorithm>
 
 #include "objects.h"
@@ -18,8 +19,9 @@ struct Tap {
   float weight;
 };
 
-// The two pixels around a coordinate of one axis: pixel p has the weight max(0, 1 - |coordinate - p|). Coordinates up to one
-// pixel outside the map are moved onto it; beyond that there is nothing to interpolate. Doubles hold all distances exactly.
+// The two pixels around a coordinate of one axis: pixel p has the weight max(0, 1 - |coordinate -
+// p|). Coordinates up to one pixel outside the map are moved onto it; beyond that there is nothing
+// to interpolate. Doubles hold all distances exactly.
 std::vector<Tap> taps_along(float coordinate, std::int64_t extent) {
   const double last = static_cast<double>(extent) - 1.0;
   if (!(coordinate >= -1.0 && coordinate <= last + 1.0)) return {};

@@ -1,8 +1,8 @@
-// Changes during a call: of the number of threads, on which results must not depend, and of inputs, after which results
-// may be wrong but every access stays inside the tensors.
+// Changes during a call: of the number of threads, on which results must not depend, and of inputs,
+// after which results may be wrong but every access stays inside the tensors.
 //
-// The linker's --wrap installs hooks before and after every parallel phase of a kernel, and after every read of the
-// number of threads.
+// The linker's --wrap installs hooks before and after every parallel phase of a kernel, and after
+// every read of the number of threads.
 #include <thread>
 
 #include "cpu/pool.h"
@@ -62,7 +62,7 @@ TEST(a_call_uses_one_number_of_threads) {
   static std::atomic<int> first{0}, others{0};
   const Handle handle;
   const int before = mluopsExtGetNumThreads();
-  for (const ProblemPointer &problem : every_way(400)) {
+  for (const ProblemPointer &problem : all_of("ways_400")) {
     CHECK_EQ(mluopsExtSetNumThreads(1), MLUOP_STATUS_SUCCESS);
     CHECK_EQ(problem->call(handle), MLUOP_STATUS_SUCCESS);
     const std::vector<char> wanted = problem->results();
@@ -86,75 +86,80 @@ TEST(a_call_uses_one_number_of_threads) {
 
 namespace {
 
-// How rows change: far outside, shifted, all equal, or permuted.
-void change_rows(int how, std::int32_t *rows, std::int64_t count, const Sparse &way) {
-  for (std::int64_t l = 0; l < count; ++l) {
-    std::int32_t *row = rows + l * 4;
-    switch (how) {
-      case 0:
-        for (int i = 0; i < 4; ++i) row[i] = l % 2 == 0 ? INT32_MAX : INT32_MIN;
-        break;
-      case 1:
-        for (int i = 0; i < 4; ++i) row[i] = 0;
-        break;
-      case 2:
-        for (int i = 0; i < 3; ++i) row[i + 1] = way.space[i] - 1;
-        break;
-      default:
-        for (int i = 0; i < 3; ++i) row[i + 1] = static_cast<std::int32_t>((l * 7919 + i * 31) % way.space[i]);
+// How the integers of an array change: far outside, all zero, each as the largest one was, or in
+// the opposite order.
+template <typename T>
+void change(int how, const std::vector<T> &good, T *values) {
+  const T most = *std::max_element(good.begin(), good.end());
+  const std::size_t count = good.size();
+  for (std::size_t i = 0; i < count; ++i) {
+    const T far = i % 2 == 0 ? std::numeric_limits<T>::max() : std::numeric_limits<T>::min();
+    const T all[] = {far, T{0}, most, good[count - 1 - i]};
+    values[i] = all[how];
+  }
+}
+
+// The integers of an argument change at each point between two phases in turn, and are restored at
+// the next point or never.
+template <typename T>
+int change_between_phases(Problem &problem, Argument &argument, mluOpHandle_t handle, int threads) {
+  T *const values = reinterpret_cast<T *>(argument.memory->data());
+  const std::vector<T> good(values, values + argument.memory->bytes() / static_cast<std::int64_t>(sizeof(T)));
+  int points = 0;
+  between_phases = [&] { ++points; };
+  CHECK_EQ(problem.call(handle), MLUOP_STATUS_SUCCESS);
+  const int all = points;
+  for (int how = 0; how < 4; ++how) {
+    for (int n = 1; n <= all; ++n) {
+      const int lasts = (how + n + threads / 2) % 2 == 0 ? 1 : all;
+      points = 0;
+      between_phases = [&] {
+        ++points;
+        if (points == n) change(how, good, values);
+        if (points == n + lasts) std::copy(good.begin(), good.end(), values);
+      };
+      problem.scrub();
+      const mluOpStatus_t status = problem.call(handle);
+      CHECK(status == MLUOP_STATUS_SUCCESS || status == MLUOP_STATUS_BAD_PARAM);
+      if (!problem.intact()) {
+        harness::report(__FILE__, __LINE__, problem.name + " wrote beside its tensors, point " + std::to_string(n));
+      }
+      std::copy(good.begin(), good.end(), values);
     }
   }
+  between_phases = nullptr;
+  CHECK_EQ(problem.call(handle), MLUOP_STATUS_SUCCESS);
+  return all;
 }
 
 }  // namespace
 
-// The rows change at each point between two phases in turn, and are restored at the next point or never.
-TEST(rows_change_between_phases) {
+TEST(integers_change_between_phases) {
   const Handle handle;
+  const int before = mluopsExtGetNumThreads();
+  int points = 0, changed = 0;
   for (const int threads : {1, 3}) {
-    const int before = mluopsExtGetNumThreads();
     mluopsExtSetNumThreads(threads);
-    for (const Sparse &way : sparse_ways(5000)) {
-      const ProblemPointer problem = get_indice_pairs(way);
-      Argument &rows = problem->argument(0);
-      const std::vector<std::int32_t> good(rows.as<std::int32_t>(), rows.as<std::int32_t>() + way.rows * 4);
-      int points = 0;
-      between_phases = [&] { ++points; };
-      CHECK_EQ(problem->call(handle), MLUOP_STATUS_SUCCESS);
-      const int all = points;
-      CHECK(all > 4);
-      for (int how = 0; how < 4; ++how) {
-        for (int n = 1; n <= all; ++n) {
-          const int lasts = (how + n + threads / 2) % 2 == 0 ? 1 : all;
-          points = 0;
-          between_phases = [&] {
-            ++points;
-            if (points == n) change_rows(how, rows.as<std::int32_t>(), way.rows, way);
-            if (points == n + lasts) std::copy(good.begin(), good.end(), rows.as<std::int32_t>());
-          };
-          problem->scrub();
-          const mluOpStatus_t status = problem->call(handle);
-          CHECK(status == MLUOP_STATUS_SUCCESS || status == MLUOP_STATUS_BAD_PARAM);
-          if (!problem->intact()) {
-            harness::report(__FILE__, __LINE__,
-                            problem->name + " wrote beside its tensors, point " + std::to_string(n));
-          }
-          std::copy(good.begin(), good.end(), rows.as<std::int32_t>());
-        }
+    for (const ProblemPointer &problem : all_of("ways_100")) {
+      for (Argument *argument : problem->inputs()) {
+        if (!argument->holds_integers()) continue;
+        points += argument->item_size == 8 ? change_between_phases<std::int64_t>(*problem, *argument, handle, threads)
+                                           : change_between_phases<std::int32_t>(*problem, *argument, handle, threads);
+        ++changed;
       }
-      between_phases = nullptr;
-      CHECK_EQ(problem->call(handle), MLUOP_STATUS_SUCCESS);
     }
-    mluopsExtSetNumThreads(before);
   }
+  mluopsExtSetNumThreads(before);
+  CHECK(changed > 0 && points > 2 * changed);
 }
 
 namespace {
 
-// Calls while another thread alternates a value of `argument` with `bad`.
-void call_while_it_changes(const Problem &problem, Argument &argument, std::int32_t bad, int calls) {
-  const std::int64_t count = argument.memory.bytes() / 4;
-  std::int32_t *values = argument.as<std::int32_t>();
+// Calls for a moment while another thread alternates a value of `argument` with `bad`.
+void call_while_it_changes(const Problem &problem, Argument &argument, std::int32_t bad) {
+  constexpr std::chrono::milliseconds kMoment(40);
+  const std::int64_t count = argument.memory->bytes() / 4;
+  auto *const values = reinterpret_cast<std::int32_t *>(argument.memory->data());
   const std::vector<std::int32_t> good(values, values + count);
   std::atomic<bool> stop{false};
   std::thread changer([&] {
@@ -165,111 +170,27 @@ void call_while_it_changes(const Problem &problem, Argument &argument, std::int3
     }
   });
   const Handle handle;
-  for (int i = 0; i < calls; ++i) {
+  const auto end = std::chrono::steady_clock::now() + kMoment;
+  do {
     const mluOpStatus_t status = problem.call(handle);
     CHECK(status == MLUOP_STATUS_SUCCESS || status == MLUOP_STATUS_BAD_PARAM);
     CHECK(problem.intact());
-  }
+  } while (std::chrono::steady_clock::now() < end);
   stop = true;
   changer.join();
+  std::copy(good.begin(), good.end(), values);
 }
 
 constexpr std::int32_t kBad[] = {INT32_MAX, INT32_MIN, 1 << 30, 0};
 
 }  // namespace
 
-TEST(indices_change_during_a_call) {
-  for (const std::int32_t bad : kBad) {
-    for (const bool forward : {true, false}) {
-      for (const std::int64_t channels : {1, 20}) {
-        const ProblemPointer problem = three_interpolate(forward, channels, 300, 20000);
-        call_while_it_changes(*problem, problem->argument(1), bad, 20);
-      }
-      const ProblemPointer problem = tin_shift(forward, 5, 64, 40);
-      call_while_it_changes(*problem, problem->argument(1), bad, 300);
-    }
-  }
-}
-
-TEST(boxes_and_argmax_change_during_a_call) {
-  for (const std::int32_t bad : kBad) {  // as floats: NaN, -0, 2
-    for (const bool forward : {true, false}) {
-      for (const std::int64_t boxes : {1, 20000}) {
-        const ProblemPointer problem = border_align(forward, 30, 40, boxes, 2, 10);
-        call_while_it_changes(*problem, problem->argument(0), bad, boxes == 1 ? 2000 : 10);
-        if (!forward) call_while_it_changes(*problem, problem->argument(2), bad, boxes == 1 ? 2000 : 10);
-      }
-    }
-  }
-}
-
-TEST(rows_change_during_a_call) {
-  for (const Sparse &way : sparse_ways(5000)) {
-    const ProblemPointer problem = get_indice_pairs(way);
-    for (const std::int32_t bad : {0, 1, 2}) call_while_it_changes(*problem, problem->argument(0), bad, 15);
-  }
-}
-
-namespace {
-
-// How pairs change: all far outside, all equal, descending, or one of them outside.
-void change_pairs(int how, std::int32_t *pairs, std::int64_t sides, std::int64_t rows) {
-  for (std::int64_t side = 0; side < sides; ++side) {
-    for (std::int64_t l = 0; l < rows; ++l) {
-      const bool outside = how == 0 || (how == 3 && l == rows / 2);
-      const std::int64_t row = how == 1 ? rows / 2 : how == 2 ? rows - 1 - l : l;
-      pairs[side * rows + l] = outside ? (l % 2 == 0 ? INT32_MAX : INT32_MIN) : static_cast<std::int32_t>(row);
-    }
-  }
-}
-
-}  // namespace
-
-TEST(pairs_change_between_phases) {
-  constexpr std::int64_t kRows = 3000;
-  const Handle handle;
-  for (const int threads : {1, 3}) {
-    const int before = mluopsExtGetNumThreads();
-    mluopsExtSetNumThreads(threads);
-    for (const bool ascending : {true, false}) {
-      for (const int direction : {0, 1, 2}) {
-        const ProblemPointer problem = indice_convolution(direction, ascending, kRows, 16, 20);
-        Argument &pairs = problem->argument(2);
-        const std::int64_t count = pairs.memory.bytes() / 4;
-        const std::vector<std::int32_t> good(pairs.as<std::int32_t>(), pairs.as<std::int32_t>() + count);
-        int points = 0;
-        between_phases = [&] { ++points; };
-        CHECK_EQ(problem->call(handle), MLUOP_STATUS_SUCCESS);
-        const int all = points;
-        CHECK(all >= (direction == 2 ? 4 : 8));
-        for (int how = 0; how < 4; ++how) {
-          for (int n = 1; n <= all; ++n) {
-            points = 0;
-            between_phases = [&] {
-              if (++points == n) change_pairs(how, pairs.as<std::int32_t>(), count / kRows, kRows);
-            };
-            problem->scrub();
-            const mluOpStatus_t status = problem->call(handle);
-            CHECK(status == MLUOP_STATUS_SUCCESS || status == MLUOP_STATUS_BAD_PARAM);
-            CHECK(problem->intact());
-            std::copy(good.begin(), good.end(), pairs.as<std::int32_t>());
-          }
-        }
-        between_phases = nullptr;
-        CHECK_EQ(problem->call(handle), MLUOP_STATUS_SUCCESS);
-      }
-    }
-    mluopsExtSetNumThreads(before);
-  }
-}
-
-TEST(pairs_change_during_a_call) {
-  for (const std::int32_t bad : kBad) {
-    for (const bool ascending : {true, false}) {
-      for (const int direction : {0, 1, 2}) {
-        const ProblemPointer problem = indice_convolution(direction, ascending, 2000, 8, 8);
-        call_while_it_changes(*problem, problem->argument(2), bad, 30);
-      }
+// Floats too: some are positions. As floats the values are NaN, -0, 2 and 0.
+TEST(inputs_change_during_a_call) {
+  for (const ProblemPointer &problem : all_of("ways_100")) {
+    for (Argument *argument : problem->inputs()) {
+      if (argument->item_size % 4 != 0) continue;
+      for (const std::int32_t bad : kBad) call_while_it_changes(*problem, *argument, bad);
     }
   }
 }

@@ -1,7 +1,5 @@
 // The other checkers, the choice of checkers, and what they cost.
 #include <algorithm>
-#include <chrono>
-#include <cstdio>
 #include <cstring>
 #include <memory>
 #include <string>
@@ -20,7 +18,7 @@
 
 using namespace scene;
 
-// ---- Init ---------------------------------------------------------------------------------------------------------------
+// ---- Init ---------------------------------------------------------------------------------------
 
 TEST(memory_of_a_run_starts_undefined) {
   Scene scene(mlusim::init_checker());
@@ -134,7 +132,7 @@ TEST(the_stack_counts_as_defined) {
   CHECK_EQ(scene.found(), "");
 }
 
-// ---- Memory -------------------------------------------------------------------------------------------------------------
+// ---- Memory -------------------------------------------------------------------------------------
 
 namespace {
 
@@ -172,7 +170,7 @@ TEST(what_was_found_right_is_asked_again_when_memory_is_freed) {
   mlusimSetChecks(before);
 }
 
-// ---- Sync ---------------------------------------------------------------------------------------------------------------
+// ---- Sync ---------------------------------------------------------------------------------------
 
 TEST(copies_that_are_never_waited_for) {
   Scene scene(mlusim::sync_checker());
@@ -193,7 +191,7 @@ TEST(copies_that_are_never_waited_for) {
   CHECK_EQ(scene.found(), "");
 }
 
-// ---- Which checkers -----------------------------------------------------------------------------------------------------
+// ---- Choice of checkers -------------------------------------------------------------------------
 
 TEST(names_of_checkers) {
   std::uint32_t mask = 0;
@@ -267,50 +265,6 @@ TEST(what_was_not_watched_counts_as_initialised) {
     if (i != 3) mlusim::heap_free(memory[i]);
   }
   mlusimSetChecks(0);
-}
-
-// ---- What it costs --------------------------------------------------------------------------------------------------------
-
-namespace {
-
-// Nanoseconds of one call of `work`, the best of several tries.
-template <typename Work>
-double nanoseconds(int calls, const Work &work) {
-  double best = 1e30;
-  for (int round = 0; round < 5; ++round) {
-    const auto start = std::chrono::steady_clock::now();
-    for (int i = 0; i < calls; ++i) work(i);
-    const std::chrono::duration<double, std::nano> time = std::chrono::steady_clock::now() - start;
-    best = std::min(best, time.count() / calls);
-  }
-  return best;
-}
-
-}  // namespace
-
-// Copies have a way of their own through the shadow: per byte they cost far less than scalar accesses.
-TEST(copies_are_cheap) {
-  Scene scene(mlusim::race_checker());
-  constexpr std::size_t kBytes = 1 << 20;
-  char *memory = scene.allocate(kBytes);
-  scene.begin_union();
-  Core &core = scene.core(0);
-  char *nram = core.nram.begin + 1024;
-  const double scalar = nanoseconds(100000, [&](int i) { scene.load(core, memory + i % 1000 * 4, 1); });
-  const double private_scalar = nanoseconds(100000, [&](int i) { scene.load(core, nram + i % 1000 * 4, 1); });
-  const double bulk = nanoseconds(10, [&](int) { scene.copy(core, memory, nram, kBytes, 2); }) / (kBytes / 8);
-  const double parts = nanoseconds(10,
-                                   [&](int i) {
-                                     scene.copy(scene.core(i % 2), rows(memory, 60, 64, kBytes / 64),
-                                                rows(nram, 60, 60, kBytes / 64), 3);
-                                     scene.barrier({0, 1});
-                                   }) /
-                       (kBytes / 8);
-  const double vector = nanoseconds(100000, [&](int i) { scene.compute(core, nram, nram + i % 8 * 512, 512, 4); });
-  std::printf("  ns: scalar %.1f, of NRAM %.1f; per 8 bytes of a copy %.2f, of rows %.2f; vector instruction %.1f\n",
-              scalar, private_scalar, bulk, parts, vector);
-  CHECK(bulk < scalar / 10);
-  CHECK(parts < scalar * 2);
 }
 
 int main(int count, char **arguments) { return harness::run_all(count, arguments); }

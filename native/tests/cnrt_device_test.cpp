@@ -10,7 +10,7 @@
 #include "mlusim_source.h"
 #include "sim_runtime.h"
 
-// ---- Errors, versions, device -------------------------------------------------------------------------------------------
+// ---- Errors, versions, device -------------------------------------------------------------------
 
 TEST(names_and_texts_of_errors) {
   CHECK_EQ(std::string(cnrtGetErrorName(cnrtSuccess)), "cnrtSuccess");
@@ -190,7 +190,7 @@ TEST(null_pointers_are_refused) {
   CHECK_EQ(mlusimGetCounters(nullptr), -1);
 }
 
-// ---- Other devices ------------------------------------------------------------------------------------------------------
+// ---- Other devices ------------------------------------------------------------------------------
 
 TEST(the_device_changes_only_while_it_is_not_in_use) {
   mlusimDeviceModel usual, model, found;

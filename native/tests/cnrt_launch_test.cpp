@@ -11,7 +11,7 @@
 #include "mlusim_source.h"
 #include "sim_runtime.h"
 
-// ---- Launches -----------------------------------------------------------------------------------------------------------
+// ---- Launches -----------------------------------------------------------------------------------
 
 TEST(tasks_of_a_launch) {
   const Device<int> memory(24);
@@ -86,7 +86,7 @@ TEST(launch_by_function_pointer) {
            cnrtErrorInvalidResourceHandle);
 }
 
-// ---- Errors of queued work ----------------------------------------------------------------------------------------------
+// ---- Errors of queued work ----------------------------------------------------------------------
 
 TEST(an_error_is_returned_once_and_drops_what_follows) {
   const OwnedQueue queue, other;

@@ -144,7 +144,7 @@ TEST(copies_that_are_refused) {
   CHECK_EQ(copy(host.data(), mlusim::onchip_range().begin, 8, cnrtMemcpyDevToHost), cnrtErrorArgsInvalid);
   // The other way round.
   CHECK_EQ(copy(memory.data, host.data(), 8, cnrtMemcpyDevToHost), cnrtErrorMemcpyDirectionInvalid);
-  CHECK(says("expected what goes from host to device memory, got cnrtMemcpyDevToHost"));
+  CHECK(says("expected a direction from host to device memory, got cnrtMemcpyDevToHost"));
   CHECK_EQ(copy(host.data(), memory.data, 8, cnrtMemcpyHostToDev), cnrtErrorMemcpyDirectionInvalid);
   CHECK_EQ(copy(memory.data, other.data, 8, cnrtMemcpyHostToHost), cnrtErrorMemcpyDirectionInvalid);
   CHECK_EQ(copy(host.data(), host.data(), 8, cnrtMemcpyDevToDev), cnrtErrorMemcpyDirectionInvalid);

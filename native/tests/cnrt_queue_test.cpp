@@ -10,7 +10,7 @@
 #include "mlusim_source.h"
 #include "sim_runtime.h"
 
-// ---- Queues -------------------------------------------------------------------------------------------------------------
+// ---- Queues -------------------------------------------------------------------------------------
 
 TEST(a_queue_keeps_its_order) {
   constexpr unsigned kSteps = 300;
@@ -217,7 +217,7 @@ TEST(memory_of_a_queue) {
   CHECK_EQ(cnrtMemAllocAsync(&pointer, 400, reinterpret_cast<cnrtQueue_t>(&host)), cnrtErrorInvalidResourceHandle);
 }
 
-// ---- Notifiers ----------------------------------------------------------------------------------------------------------
+// ---- Notifiers ----------------------------------------------------------------------------------
 
 TEST(a_notifier_is_reached_in_order) {
   const OwnedQueue queue;

@@ -1,4 +1,5 @@
-// The device is changed while other threads use it: either the change is refused, or the call sees the new device.
+// The device is changed while other threads use it: either the change is refused, or the call sees
+// the new device.
 #include <algorithm>
 
 #include "sim_runtime.h"

@@ -1,5 +1,6 @@
-// The instructions of AVX-512 that the kernels use by name, written out for CPUs without them: included before everything else, it lets
-// tests run the kernels of x86-64-v4 everywhere. What is not here does not compile.
+// The instructions of AVX-512 that the kernels use by name, written out for CPUs without them:
+// included before everything else, it lets tests run the kernels of x86-64-v4 everywhere. What is
+// not here does not compile.
 #ifndef MLUOPS_TESTS_EMULATED_AVX512_H_
 #define MLUOPS_TESTS_EMULATED_AVX512_H_
 

@@ -1,4 +1,5 @@
-// GetIndicePairs against a search over all rows and filter cells, on exactly sized memory and workspace.
+// GetIndicePairs against a search over all rows and filter cells, on exactly sized memory and
+// workspace.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -189,9 +190,9 @@ TEST(default_mode) {
   }
 }
 
-// Rows are grouped by the filter cells that send them to outputs. Strides of 5 give too many groups, and a filter of 11
-// too many cells in one; 10 along two axes are the maximum. The outputs of a group's cells are less or more than 64
-// apart.
+// Rows are grouped by the filter cells that send them to outputs. Strides of 5 give too many
+// groups, and a filter of 11 too many cells in one; 10 along two axes are the maximum. The outputs
+// of a group's cells are less or more than 64 apart.
 TEST(kinds_of_rows) {
   std::mt19937 random(16);
   const Geometry geometries[] = {
@@ -273,7 +274,8 @@ TEST(refusals_leave_outputs_alone) {
   CHECK_EQ(outside.run(), MLUOP_STATUS_BAD_PARAM);
   CHECK_EQ(outside.sparse.rows(), 0);
   untouched(outside);
-  // Rows are checked in batches: test each coordinate, first and last values, at the ends of batches.
+  // Rows are checked in batches: test each coordinate, first and last values, at the ends of
+  // batches.
   const Geometry wide{2, kOnes, kOnes, kOnes, {5, 6, 70}, {3, 3, 3}, {5, 6, 70}, 0};
   const Site inside{1, 4, 5, 69};
   for (const std::size_t place : {std::size_t{0}, std::size_t{255}, std::size_t{256}, std::size_t{299}}) {

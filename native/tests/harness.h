@@ -12,9 +12,9 @@
 
 namespace harness {
 
-// Whether the child of a multi-threaded process may allocate memory and start threads. Under ThreadSanitizer it may
-// hang, because threads that do not exist in the child can hold locks of the runtime. So it exits right after the fork
-// handlers.
+// Whether the child of a multi-threaded process may allocate memory and start threads. Under
+// ThreadSanitizer it may hang, because threads that do not exist in the child can hold locks of the
+// runtime. So it exits right after the fork handlers.
 #if defined(__SANITIZE_THREAD__)
 constexpr bool kChildrenCompute = false;
 #else

@@ -1,7 +1,7 @@
 // The interrupt check: when it is called, and the effect of an interruption.
 //
-// The linker's --wrap replaces the library's clock. The tests can make it run so fast that the check is called at every
-// opportunity, and interrupt a call at each of these points in turn.
+// The linker's --wrap replaces the library's clock. The tests can make it run so fast that the
+// check is called at every opportunity, and interrupt a call at each of these points in turn.
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -83,7 +83,7 @@ void check_ended(const Problem &problem, mluOpStatus_t status) {
 static void end_at_every_point(int threads) {
   const Handle handle;
   const Checked checked(threads);
-  for (const ProblemPointer &problem : every_way(400)) {
+  for (const ProblemPointer &problem : all_of("ways_400")) {
     fast_clock = false;
     CHECK_EQ(call(*problem, handle, 0), MLUOP_STATUS_SUCCESS);
     const std::vector<char> wanted = problem->results();
@@ -119,28 +119,18 @@ TEST(short_calls_do_not_look_at_the_clock) {
   const Checked checked(1);
   fast_clock = true;
   fast_seconds = 0;
-  std::vector<ProblemPointer> problems;
-  for (const bool forward : {true, false}) {
-    problems.push_back(tin_shift(forward, 4, 4, 10));
-    problems.push_back(psamask(forward, 0, 4, 5, 3, 3));
-    problems.push_back(psamask(forward, 1, 4, 5, 3, 3));
-    problems.push_back(border_align(forward, 5, 6, 3, 2, 3));
-    problems.push_back(three_interpolate(forward, 8, 20, 30));
-  }
-  for (const ProblemPointer &problem : problems) {
+  for (const ProblemPointer &problem : all_of("one_phase")) {
     CHECK_EQ(call(*problem, handle, 1), MLUOP_STATUS_SUCCESS);
     if (fast_seconds != 0) harness::report(__FILE__, __LINE__, problem->name + " looked at the clock");
     fast_seconds = 0;
   }
 }
 
-// With enough rows that each phase can be interrupted in the middle.
-TEST(every_phase_of_get_indice_pairs_ends_the_call) {
+TEST(every_phase_ends_the_call) {
   const Handle handle;
   const Checked checked(1);
   fast_clock = true;
-  for (const Sparse &way : sparse_ways(280000)) {
-    const ProblemPointer problem = get_indice_pairs(way);
+  for (const ProblemPointer &problem : all_of("phases")) {
     CHECK_EQ(call(*problem, handle, 0), MLUOP_STATUS_SUCCESS);
     const int points = asked;
     if (points < 4) harness::report(__FILE__, __LINE__, problem->name + ": " + std::to_string(points) + " points");
@@ -161,47 +151,14 @@ TEST(without_a_check_nothing_is_interrupted) {
   fast_clock = true;
   asked = 0;
   end_at = 1;
-  const ProblemPointer problem = psamask(true, 0, 40, 40, 79, 79);
-  CHECK_EQ(problem->call(handle), MLUOP_STATUS_SUCCESS);
+  for (const ProblemPointer &problem : all_of("ways_400")) CHECK_EQ(problem->call(handle), MLUOP_STATUS_SUCCESS);
   fast_clock = false;
   CHECK_EQ(asked.load(), 0);
 }
 
-// ---- Calls that would take seconds or hours -----------------------------------------------------------------------------
+// ---- Calls that would take seconds or hours -----------------------------------------------------
 
 namespace {
-
-// Gigabytes of address space mapped repeatedly to the same few megabytes.
-class Addresses {
- public:
-  explicit Addresses(std::int64_t bytes) : bytes_(static_cast<std::size_t>(bytes + kPart - 1) / kPart * kPart) {
-    const int file = memfd_create("addresses", MFD_CLOEXEC);
-    CHECK(file >= 0 && ftruncate(file, kPart) == 0);
-    data_ = static_cast<char *>(mmap(nullptr, bytes_, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0));
-    CHECK(data_ != MAP_FAILED);
-    for (std::size_t at = 0; at < bytes_; at += kPart) {
-      CHECK(mmap(data_ + at, kPart, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, 0) != MAP_FAILED);
-    }
-    close(file);
-  }
-  ~Addresses() { munmap(data_, bytes_); }
-  Addresses(const Addresses &) = delete;
-  Addresses &operator=(const Addresses &) = delete;
-  void *data() const { return data_; }
-
- private:
-  static constexpr std::int64_t kPart = 4 << 20;
-  const std::size_t bytes_;
-  char *data_;
-};
-
-struct Large {
-  Large(const std::vector<std::int64_t> &dims, mluOpDataType_t dtype, mluOpTensorLayout_t layout = MLUOP_LAYOUT_ARRAY)
-      : desc(dims, dtype, layout), memory(static_cast<std::int64_t>(mluOpGetTensorElementNum(desc)) * 4) {}
-  void *data() const { return memory.data(); }
-  const Descriptor desc;
-  const Addresses memory;
-};
 
 // Each call is interrupted at the first check.
 template <typename Function>
@@ -224,90 +181,25 @@ void ends_soon(const char *function, const Function &operation) {
   }
 }
 
-constexpr mluOpTensorLayout_t kNhwc = MLUOP_LAYOUT_NHWC;
-
 }  // namespace
 
-TEST(border_align_with_the_largest_pool_size_ends_soon) {
+TEST(endless_calls_end_soon) {
   const Handle handle;
-  for (const bool forward : {true, false}) {
-    const ProblemPointer problem = border_align(forward, 4, 4, 1, 1, 2147483647);
+  for (std::size_t i = 0; i < file_of("endless").size(); ++i) {  // one at a time, for the address space
+    const ProblemPointer problem = one_of("endless", i);
     ends_soon(problem->function.c_str(), [&] { return problem->call(handle); });
-    CHECK(problem->intact());
+    if (!problem->intact()) harness::report(__FILE__, __LINE__, problem->name + " wrote beside its tensors");
   }
 }
 
-TEST(large_tensors_end_soon) {
-  const Handle handle;
-  const Large moved({1, 1, 1, 2000000000}, kFloat), there({1, 1, 1, 2000000000}, kFloat);
-  Tensor<std::int32_t> shifts({1, 1});
-  for (const int shift : {0, 1}) {  // copies, zeros
-    shifts.data[0] = shift;
-    ends_soon("mluOpTinShiftForward", [&] {
-      return mluOpTinShiftForward(handle, moved.desc, moved.data(), shifts.desc, shifts.data, there.desc, there.data());
-    });
-  }
-}
-
-TEST(large_maps_end_soon) {
-  const Handle handle;
-  const Large map({1, 200, 210, 42000}, kFloat, kNhwc), masks({1, 200, 210, 42000}, kFloat, kNhwc);
-  const Large line({1, 1, 44000, 44000}, kFloat, kNhwc), wide({1, 1, 44000, 44000}, kFloat, kNhwc);
-  const Large pixel({1, 1, 1, 1}, kFloat, kNhwc), cells({1, 1, 1, 45000 * 45000}, kFloat, kNhwc);
-  for (const int type : {0, 1}) {
-    const auto both = [&](const Large &mask, int mask_h, int mask_w, const Large &of) {
-      ends_soon("mluOpPsamaskForward", [&] {
-        return mluOpPsamaskForward(handle, type, mask.desc, mask.data(), mask_h, mask_w, of.desc, of.data());
-      });
-      ends_soon("mluOpPsamaskBackward", [&] {
-        return mluOpPsamaskBackward(handle, type, of.desc, of.data(), mask_h, mask_w, mask.desc, mask.data());
-      });
-    };
-    both(masks, 200, 210, map);
-    both(wide, 1, 44000, line);
-    ends_soon("mluOpPsamaskBackward", [&] {
-      return mluOpPsamaskBackward(handle, type, pixel.desc, pixel.data(), 45000, 45000, cells.desc, cells.data());
-    });
-  }
-}
-
-TEST(large_point_sets_end_soon) {
-  const Handle handle;
-  for (const std::int64_t channels : {1, 16}) {
-    const std::int64_t targets = 2000000000 / (channels + 3);
-    const Large dense({1, channels, 64}, kFloat), points({1, channels, targets}, kFloat);
-    const Large indices({1, targets, 3}, kInt), weights({1, targets, 3}, kFloat);
-    ends_soon("mluOpThreeInterpolateForward", [&] {
-      return mluOpThreeInterpolateForward(handle, dense.desc, dense.data(), indices.desc, indices.data(), weights.desc,
-                                          weights.data(), points.desc, points.data());
-    });
-    ends_soon("mluOpThreeInterpolateBackward", [&] {
-      return mluOpThreeInterpolateBackward(handle, points.desc, points.data(), indices.desc, indices.data(),
-                                           weights.desc, weights.data(), dense.desc, dense.data());
-    });
-  }
-}
-
-TEST(large_sparse_convolutions_end_soon) {
-  const Handle handle;
-  for (const Sparse &way : {Sparse{"sorted", {1, 1, 1 << 30}, {1, 1, 100}, 1, 40000, false},
-                            Sparse{"many filter cells", {64, 128, 128}, {28, 28, 28}, 1, 3500, false},
-                            Sparse{"sub-manifold, large filter", {21, 21, 21}, {21, 21, 21}, 0, 9000, true}}) {
-    const ProblemPointer problem = get_indice_pairs(way);
-    ends_soon("mluOpGetIndicePairs", [&] { return problem->call(handle); });
-    CHECK(problem->intact());
-  }
-}
-
-// ---- What a check may do ------------------------------------------------------------------------------------------------
+// ---- Acts of a check ----------------------------------------------------------------------------
 
 TEST(a_check_may_call_operators) {
   static Problem *inner = nullptr;
   static mluOpHandle_t inner_handle = nullptr;
   static int depth = 0, good = 0;
   const Handle handle, other;
-  const ProblemPointer outer = get_indice_pairs(sparse_ways(100000)[1]),
-                       nested = get_indice_pairs(sparse_ways(20000)[1]);
+  const ProblemPointer outer = one_of("phases", 1), nested = one_of("ways_400", 0);
   CHECK_EQ(outer->call(handle), MLUOP_STATUS_SUCCESS);
   CHECK_EQ(nested->call(other), MLUOP_STATUS_SUCCESS);
   const std::vector<char> wanted = outer->results(), nested_wanted = nested->results();
@@ -342,7 +234,7 @@ void fork_in_a_check() {
   forked = false;
   child = -1;
   const Handle handle;
-  const ProblemPointer problem = get_indice_pairs(sparse_ways(200000)[1]);
+  const ProblemPointer problem = one_of("phases", 1);
   CHECK_EQ(problem->call(handle), MLUOP_STATUS_SUCCESS);
   const std::vector<char> wanted = problem->results();
   const Checked checked(4);

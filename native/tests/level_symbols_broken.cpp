@@ -1,4 +1,5 @@
-// A kernel file that breaks the rule of check_level_symbols.py: the inline function lies outside the namespace of the level.
+// A kernel file that breaks the rule of check_level_symbols.py: the inline function lies outside
+// the namespace of the level.
 #include <cstddef>
 
 template <typename T>

@@ -121,7 +121,7 @@ TEST(a_unit_that_cannot_be_read_is_left_out) {
   }
 }
 
-// ---- What makes no sense ----
+// ---- Broken tables ----
 
 TEST(a_list_of_countless_nothings) {
   Writer header;

@@ -1,5 +1,5 @@
-// The simulated machine below CNRT: jobs, builtin variables, arrays, barriers, deadlocks, crashes, time limits. The kernels here
-// are plain functions, so scalar accesses go unseen.
+// The simulated machine below CNRT: jobs, builtin variables, arrays, barriers, deadlocks, crashes,
+// time limits. The kernels here are plain functions, so scalar accesses go unseen.
 #include <cstdint>
 #include <cstdlib>
 

@@ -1,4 +1,5 @@
-/* Every function that returns a status, called with NULL and 0; the table is generated from the header. */
+/* Every function that returns a status, called with NULL and 0; the table is generated from the
+ * header. */
 #ifndef MLUOPS_TESTS_NULL_CALLS_H_
 #define MLUOPS_TESTS_NULL_CALLS_H_
 

@@ -1,4 +1,5 @@
-/* A C program links with every function of the ABI, and each answers NULL and 0 with a status and a reason. */
+/* A C program links with every function of the ABI, and each answers NULL and 0 with a status and a
+ * reason. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

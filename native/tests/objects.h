@@ -1,4 +1,5 @@
-// Owners for the objects of the C ABI, tensors on exactly sized heap memory, and half precision for tests.
+// Owners for the objects of the C ABI, tensors on exactly sized heap memory, and half precision for
+// tests.
 #ifndef MLUOPS_TESTS_OBJECTS_H_
 #define MLUOPS_TESTS_OBJECTS_H_
 
@@ -103,8 +104,8 @@ class Descriptor {
   mluOpTensorDescriptor_t desc_ = nullptr;
 };
 
-// A tensor whose memory ends with the tensor, so that AddressSanitizer detects the first byte outside. With `shift` 1
-// the data is aligned only to its elements.
+// A tensor whose memory ends with the tensor, so that AddressSanitizer detects the first byte
+// outside. With `shift` 1 the data is aligned only to its elements.
 template <typename T>
 class Tensor {
  public:

@@ -1,4 +1,5 @@
-// The thread pool: every index once, nested calls, many callers, changing numbers of threads, teams, fork.
+// The thread pool: every index once, nested calls, many callers, changing numbers of threads,
+// teams, fork.
 #include "cpu/pool.h"
 
 #include <sys/wait.h>

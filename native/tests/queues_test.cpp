@@ -1,4 +1,5 @@
-// Queues of the simulated MLU are independent: what holds one up, a function of the host, is in the way of no other.
+// Queues of the simulated MLU are independent: what holds one up, a function of the host, is in the
+// way of no other.
 #include <vector>
 
 #include "sim_runtime.h"
@@ -66,7 +67,7 @@ TEST(a_failed_queue_drops_functions_of_the_host) {
   CHECK(called);
 }
 
-// ---- Memory that is freed while a queue is held up ----------------------------------------------------------------------
+// ---- Memory that is freed while a queue is held up ----------------------------------------------
 
 TEST(freed_memory_stays_for_work_that_was_queued_before) {
   const mlusimCounters before = counters();

@@ -13,7 +13,7 @@
 
 using namespace scene;
 
-// ---- Race: between runs -------------------------------------------------------------------------------------------------
+// ---- Race: between runs -------------------------------------------------------------------------
 
 TEST(two_cores_write_one_place) {
   Scene scene(mlusim::race_checker());
@@ -89,7 +89,8 @@ TEST(barriers_hand_on_what_others_knew) {
   CHECK_EQ(scene.found(), "between-cores");
 }
 
-// What is remembered of a place: not only the latest access, if later ones of others can conflict with an earlier one.
+// What is remembered of a place: not only the latest access, if later ones of others can conflict
+// with an earlier one.
 TEST(an_ordered_reader_does_not_hide_a_writer) {
   Scene scene(mlusim::race_checker());
   char *memory = scene.allocate(4096);
@@ -315,7 +316,7 @@ TEST(an_overlap_of_one_byte_is_found) {
   }
 }
 
-// ---- Race: within a core ------------------------------------------------------------------------------------------------
+// ---- Race: within a core ------------------------------------------------------------------------
 
 TEST(a_copy_in_flight) {
   Scene scene(mlusim::race_checker());

@@ -30,7 +30,8 @@ inline const void *place(int number) {
   return reinterpret_cast<const void *>(static_cast<std::uintptr_t>(0x1000 + number));
 }
 
-// A launch of one checker, with the cores of the first two clusters. Each method is something that a core does.
+// A launch of one checker, with the cores of the first two clusters. Each method is something that
+// a core does.
 class Scene {
  public:
   explicit Scene(Observer &observer) : observer_(observer) {

@@ -1,5 +1,5 @@
-// The simulator where host memory is scarce: the n-th allocation fails, for every n. Calls return errors, nothing crashes or hangs,
-// and the device serves on.
+// The simulator where host memory is scarce: the n-th allocation fails, for every n. Calls return
+// errors, nothing crashes or hangs, and the device serves on.
 #include <pthread.h>
 #include <sys/mman.h>
 
@@ -62,7 +62,8 @@ void check_known(cnrtRet_t error) {
   CHECK(is_known(error));
 }
 
-// Everything once: memory, copies, kernels that end well, that crash and that are found out, functions, notifiers.
+// Everything once: memory, copies, kernels that end well, that crash and that are found out,
+// functions, notifiers.
 void use_everything(int *seen) {
   cnrtQueue_t queue = nullptr;
   cnrtNotifier_t notifier = nullptr;

@@ -1,4 +1,5 @@
-// What tests of the simulator's runtime start from: objects that give themselves back, launches, functions of the host.
+// What tests of the simulator's runtime start from: objects that give themselves back, launches,
+// functions of the host.
 #ifndef MLUOPS_TESTS_SIM_RUNTIME_H_
 #define MLUOPS_TESTS_SIM_RUNTIME_H_
 

@@ -1,6 +1,6 @@
-// Several threads concurrently call all operators with shared handles and descriptors, create and destroy objects,
-// change the number of threads, set the interrupt check and fork. Results are right, and ThreadSanitizer reports
-// nothing.
+// Several threads concurrently call all operators with shared handles and descriptors, create and
+// destroy objects, change the number of threads, set the interrupt check and fork. Results are
+// right, and ThreadSanitizer reports nothing.
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -31,7 +31,8 @@ void change_settings() {
   mluopsExtSetInterruptCheck(nullptr);
 }
 
-// AddressSanitizer of GCC 12 forks without its allocator's locks, so a child may wait for a lock that a thread of its parent held.
+// AddressSanitizer of GCC 12 forks without its allocator's locks, so a child may wait for a lock
+// that a thread of its parent held.
 #if defined(__SANITIZE_ADDRESS__)
 constexpr bool kChildrenCompute = false;
 #else
@@ -41,7 +42,7 @@ constexpr bool kChildrenCompute = harness::kChildrenCompute;
 // The child computes, and ends.
 void fork_now_and_then() {
   const Handle handle;
-  const ProblemPointer problem = psamask(true, 1, 12, 13, 9, 9);
+  const ProblemPointer problem = one_of("ways_100", 0);
   CHECK_EQ(problem->call(handle), MLUOP_STATUS_SUCCESS);
   const std::vector<char> wanted = problem->results();
   while (!stop) {
@@ -69,8 +70,8 @@ void make_and_destroy() {
     std::thread other(destroy);
     destroy();
     other.join();
-    // A concurrent creation may reuse the address, and the second thread would destroy the new object; so no other
-    // thread creates here.
+    // A concurrent creation may reuse the address, and the second thread would destroy the new
+    // object; so no other thread creates here.
     CHECK_EQ(destroyed.load(), 20);
     CHECK_EQ(mluOpDestroyTensorDescriptor(nullptr), MLUOP_STATUS_BAD_PARAM);
     CHECK(mluopsExtGetLastReason()[0] != '\0');
@@ -78,7 +79,7 @@ void make_and_destroy() {
 }
 
 void call_all(mluOpHandle_t handle, const std::vector<std::vector<char>> &wanted) {
-  const std::vector<ProblemPointer> own = every_way(100);
+  const std::vector<ProblemPointer> own = all_of("ways_100");
   for (int round = 0; round < kRounds; ++round) {
     for (std::size_t i = 0; i < own.size(); ++i) {
       own[i]->scrub();
@@ -94,7 +95,7 @@ void call_all(mluOpHandle_t handle, const std::vector<std::vector<char>> &wanted
 TEST(all_operations_concurrently) {
   const Handle shared;
   std::vector<std::vector<char>> wanted;
-  for (const ProblemPointer &problem : every_way(100)) {
+  for (const ProblemPointer &problem : all_of("ways_100")) {
     CHECK_EQ(problem->call(shared), MLUOP_STATUS_SUCCESS);
     wanted.push_back(problem->results());
   }

@@ -68,20 +68,20 @@ void compare(const Shape &s, int shift, bool stray_indices, std::mt19937 &random
 
 TEST(odd_sizes) {
   std::mt19937 random(8);
-  const Shape shapes[] = {
-      {1, 1, 1, 1},
-      {1, 3, 2, 5},
-      {2, 5, 7, 3},
-      {1, 17, 31, 9},
-      {3, 2, 1, 33},
-      {1, 1, 257, 8},
-      {7, 6, 12, 129},
-      {1, 64, 5, 511},
-      {2, 3, 100, 513},
-      {1, 2, 1021, 1},
-      // Rows that start at the same offset in a cache line, with enough channels that targets are kept.
-      {1, 9, 13, 640},
-      {1, 1600, 21, 40}};
+  const Shape shapes[] = {{1, 1, 1, 1},
+                          {1, 3, 2, 5},
+                          {2, 5, 7, 3},
+                          {1, 17, 31, 9},
+                          {3, 2, 1, 33},
+                          {1, 1, 257, 8},
+                          {7, 6, 12, 129},
+                          {1, 64, 5, 511},
+                          {2, 3, 100, 513},
+                          {1, 2, 1021, 1},
+                          // Rows that start at the same offset in a cache line, and so many
+                          // channels that targets are kept.
+                          {1, 9, 13, 640},
+                          {1, 1600, 21, 40}};
   for (const Shape &shape : shapes) {
     for (const int shift : {0, 1}) {
       for (const bool strays : {false, true}) {

@@ -124,7 +124,8 @@ def cache_folder() -> Path:
     Raises
     ------
     NotInitializedError
-        If ``PYMLUOPS_CACHE_DIR`` names what cannot be a folder, or there is no place for a temporary one.
+        If ``PYMLUOPS_CACHE_DIR`` names what cannot be a folder, or there is no place for a
+        temporary one.
     """
     found = locate()
     if found.folder is not None and not found.problem:

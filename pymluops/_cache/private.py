@@ -21,7 +21,8 @@ _ACCESS_LIST = "system.posix_acl_access"
 def problem_with(folder: Path) -> str:
     """Return why others could change what lies in a folder; empty if they cannot.
 
-    The folder must belong to this user, and nobody else may write to it; `problem_on_the_way` says the rest.
+    The folder must belong to this user, and nobody else may write to it; `problem_on_the_way` says
+    the rest.
 
     Parameters
     ----------
@@ -52,8 +53,9 @@ def problem_with(folder: Path) -> str:
 def problem_on_the_way(folder: Path) -> str:
     """Return why others could put another folder in the place of one; empty if they cannot.
 
-    The folder and every one on the way to it, through symbolic links too, must belong to this user or to root. Nobody
-    else may write there, unless it is a folder like ``/tmp``, where only owners may remove what is theirs.
+    The folder and every one on the way to it, through symbolic links too, must belong to this user
+    or to root. Nobody else may write there, unless it is a folder like ``/tmp``, where only owners
+    may remove what is theirs.
 
     Parameters
     ----------

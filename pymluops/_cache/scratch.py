@@ -1,7 +1,8 @@
 """The temporary folder of this process, and temporary folders in general, which do not outlive their process.
 
-A folder is locked (``flock``) as long as its process, or one forked from it, lives. The process removes it at exit; if
-it is killed, the next process that makes such a folder finds it without a lock and removes it.
+A folder is locked (``flock``) as long as its process, or one forked from it, lives. The process
+removes it at exit; if it is killed, the next process that makes such a folder finds it without a
+lock and removes it.
 """
 
 from __future__ import annotations
@@ -102,7 +103,7 @@ def remove_tree(path: Path) -> None:
     shutil.rmtree(path, ignore_errors=True)
 
 
-# ---- Of this process -------------------------------------------------------------------------------------------------
+# ---- Of this process -----------------------------------------------------------------------------
 
 
 class _State:
@@ -161,7 +162,8 @@ def _made(other: Path | None) -> Locked:
 
 
 def _places(other: Path | None) -> list[Path]:
-    # Without `tempfile.gettempdir`, which writes a file to each place to see whether that can be done.
+    # Without `tempfile.gettempdir`, which writes a file to each place to see whether that can be
+    # done.
     named = [tempfile.tempdir, *map(os.environ.get, ("TMPDIR", "TEMP", "TMP"))]
     places = [*(Path(name).absolute() for name in named if name), _USUAL[0], *([other] if other else []), *_USUAL[1:]]
     return list(dict.fromkeys(places))

@@ -1,9 +1,9 @@
 """Entries of the cache: files with a checksum, which are read as a whole or not at all.
 
-An entry is what was compiled, then notes about it in JSON, then a line with the checksum of both and of the entry's
-name. A file that was cut, changed, renamed or put there by somebody else is none, and is made again. An entry is
-written beside its place and renamed, so that whoever reads finds the old one or the new one. The folder, or any file in
-it, may be deleted at any moment.
+An entry is what was compiled, then notes about it in JSON, then a line with the checksum of both
+and of the entry's name. A file that was cut, changed, renamed or put there by somebody else is
+none, and is made again. An entry is written beside its place and renamed, so that whoever reads
+finds the old one or the new one. The folder, or any file in it, may be deleted at any moment.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from pymluops import _environment
 from pymluops._cache.notices import warn_once
 from pymluops._cache.private import is_own_file, make_folder, problem_with
 from pymluops._cache.scratch import Locked, locked_folder, remove_tree, sweep
-from pymluops._shown import one_line, shortened
+from pymluops._shown import path_text
 
 __all__ = ["MOST_MIB", "Entry", "Store", "Usage", "Writer"]
 
@@ -213,7 +213,7 @@ class Store:
 
     def warn(self, error: OSError) -> None:
         """Say that what is compiled cannot be kept."""
-        place = shortened(one_line(str(self.folder)), 300)
+        place = path_text(self.folder)
         warn_once(f"what is compiled is not kept: {place}: {error.strerror or error}")
 
     # -- The whole --

@@ -3,7 +3,7 @@
 
 Parts, each a file that is included below:
 
-- `_table.pxi`, generated from the headers: one pointer for every C function, and the call of one by its number
+- `_table.pxi`, generated from the headers: a pointer for every C function, calls by number
 - `integers.pxi`: reading integers
 - `array.pxi`: reading arrays through the buffer protocol and DLPack
 - `dlpack.pxi`: the exchange API of DLPack, and tensors for other packages
@@ -22,7 +22,7 @@ Parts, each a file that is included below:
 - `call.pxi`: the state of one call, and its steps that need no Python
 - `staging.pxi`: such steps for arrays in host memory that a device is to work on
 - `guard.pxi`: `Guard`, which refuses the arrays that a schema does not allow
-- `operator.pxi`: `Operator`, which checks the arguments of one C function against its schema and calls it
+- `operator.pxi`: `Operator`, which checks arguments of one C function by its schema and calls it
 - `tensor_call.pxi`: `TensorCall`, which calls an operator with plain tensors of torch
 - `native.pxi`: `NativeObject`, what a Create function of a library made
 - `functions.pxi`: calls of any C function, with arguments that `pymluops.functions` prepares

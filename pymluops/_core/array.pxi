@@ -59,7 +59,8 @@ cdef struct View:
     bint no_array  # the object is of a type that offers no array
     Source source
     void *managed
-    # Where `shape` and `strides` point, unless there are more: what the array has may be changed while the call runs.
+    # Where `shape` and `strides` point, unless there are more: what the array has may be changed
+    # while the call runs.
     int64_t dims[MAX_DIMS]
     int64_t steps[MAX_DIMS]
     Py_buffer buffer
@@ -70,7 +71,8 @@ cdef int CODE_FLOAT = dtypes.DL_FLOAT
 cdef int CODE_COMPLEX = dtypes.DL_COMPLEX
 cdef int CODE_BOOL = dtypes.DL_BOOL
 
-# data_types[DLPack code][itemsize], from the one table in dtypes.py; and the size of an element, by DataType.
+# data_types[DLPack code][itemsize], from the one table in dtypes.py; and the size of an element, by
+# DataType.
 cdef int data_types[7][9]
 cdef int64_t itemsizes[MAX_DATA_TYPES]
 memset(data_types, 0, sizeof(data_types))
@@ -123,7 +125,7 @@ cdef int code_of_format(const char *format, bint *foreign_order) noexcept:
 
 
 cdef str acquire(View *view, object array):
-    """Fill `view` and return None; or return what is wrong, as `expected ..., got ...` without the first word."""
+    """Fill `view` and return None; or return the fault, as `expected ..., got ...` without the first word."""
     cdef str problem = None
     cdef Exchange exchange
     view.source = SOURCE_NONE
@@ -337,7 +339,7 @@ cdef void release(View *view) noexcept:
             (<DLManagedTensorVersioned *>view.managed).deleter(<DLManagedTensorVersioned *>view.managed)
 
 
-# ---- Texts for messages ----------------------------------------------------------------------------------------------
+# ---- Texts for messages --------------------------------------------------------------------------
 
 
 cdef str shape_text(const View *view):
@@ -382,7 +384,7 @@ cdef str one_line(object thing):
     return _shown.shortened(_shown.one_line(text), MOST_TEXT) or type(thing).__name__
 
 
-# ---- For Python code -------------------------------------------------------------------------------------------------
+# ---- For Python code -----------------------------------------------------------------------------
 
 
 def describe(array):

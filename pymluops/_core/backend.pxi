@@ -22,7 +22,7 @@ cdef extern from *:
     int RTLD_LOCAL
 
 
-# ---- Libraries -------------------------------------------------------------------------------------------------------
+# ---- Libraries -----------------------------------------------------------------------------------
 
 
 @cython.final
@@ -32,11 +32,13 @@ cdef class Backend:
     Attributes
     ----------
     name : str
-        ``"cpu"``, ``"sim"`` or ``"mlu"`` if it is the library of that name, else the name of the file.
+        ``"cpu"``, ``"sim"`` or ``"mlu"`` if it is the library of that name, else the name of the
+        file.
     path : str
         The file, all links followed.
     kind : str
-        What it computes on: ``"cpu"``, ``"sim"``, ``"mlu"`` or, if the library does not report it, ``"unknown"``.
+        What it computes on: ``"cpu"``, ``"sim"``, ``"mlu"`` or, if the library does not report it,
+        ``"unknown"``.
     on_device : bool
         Whether it computes in device memory, so that it has a `Queue` and a `DeviceArray`.
     """
@@ -108,8 +110,8 @@ cdef class Backend:
     cdef str find_kind(self):
         if self.table.mluopsExtGetLibraryKind != NULL:
             return text_of(self.table.mluopsExtGetLibraryKind())
-        # dlsym also looks into what the library depends on: only one for the device needs CNRT, which may be that of
-        # the simulator.
+        # dlsym also looks into what the library depends on: only one for the device needs CNRT,
+        # which may be that of the simulator.
         if dlsym(self.library, "mlusimGetDevice") != NULL:
             return "sim"
         return "mlu" if dlsym(self.library, "cnrtGetDeviceCount") != NULL else "unknown"
@@ -162,18 +164,19 @@ cdef class Backend:
     def implements(self, str function not None):
         """Tell whether the library computes what a function of the C ABI promises.
 
-        Libraries of this package export every function; one that they do not implement returns NOT_SUPPORTED. Of
-        another library it is only known which functions it exports.
+        Libraries of this package export every function; one that they do not implement returns
+        NOT_SUPPORTED. Of another library it is only known which functions it exports.
 
         Parameters
         ----------
         function : str
-            Name of a C function, such as ``"mluOpTinShiftForward"``.
+            Name of a C function, such as ``"mluOpCreate"``.
 
         Returns
         -------
         bool
-            True if the library exports the function and, where `mluopsExtImplements` exists, implements it.
+            True if the library exports the function and, where `mluopsExtImplements` exists,
+            implements it.
 
         Raises
         ------
@@ -247,7 +250,7 @@ def check(Backend backend not None, str function not None, int status):
         raise failure(backend, function, status)
 
 
-# ---- The default -----------------------------------------------------------------------------------------------------
+# ---- The default ---------------------------------------------------------------------------------
 
 cdef Backend default_backend = None
 cdef object finder = None  # the module pymluops.library, which needs this one

@@ -1,7 +1,7 @@
-# What one call holds, and the steps of a call that need no Python. Included by _core.pyx.
+# The memory of one call, and the steps of a call that need no Python. Included by _core.pyx.
 
 cdef enum:
-    SMALL_CALL = 256  # words of 8 bytes on the stack for what grows with the number of arguments; more is allocated
+    SMALL_CALL = 256  # words of 8 bytes on the stack, for tables of arguments; more is allocated
     FEW_VALUES = 4096  # are looked at in less time than it takes to release the GIL
 
 # Everything about one call.
@@ -19,7 +19,7 @@ cdef struct Call:
     # On a device only, but for `resident` and `arrays`.
     bint *resident  # lies in device memory; also True where there is nothing
     PyObject **arrays  # the DeviceArray, held by this call; NULL: none
-    char **host  # where an array lies whose view points to its place on the device
+    char **host  # addresses of host arrays; their views point to places on the device
     int runtime_status  # of the CNRT function that failed
     size_t wanted  # bytes that the device had no room for
 
@@ -41,7 +41,7 @@ cdef int first_bit(uint32_t bits) noexcept nogil:
 
 
 cdef size_t lay_out(Schema schema, Call *call) noexcept nogil:
-    """Find places for the arrays of a call from address 0 on, and return how many bytes they take."""
+    """Find places for the arrays of a call from address 0 on, and return the number of bytes that they take."""
     cdef uintptr_t place = 0
     cdef size_t tensors = schema.tensor_count, symbols = schema.symbol_count
     call.views = <View *>place
@@ -104,7 +104,7 @@ cdef str function_name(int number):
 
 
 cdef inline bint describes(const Slot *slot, const View *view, int layout) noexcept nogil:
-    """Tell whether a kept descriptor says already what `view` is."""
+    """Tell whether a kept descriptor already describes `view`."""
     cdef int axis
     if slot.dtype != view.dtype or slot.layout != layout or slot.ndim != view.ndim:
         return False
@@ -115,7 +115,7 @@ cdef inline bint describes(const Slot *slot, const View *view, int layout) noexc
 
 
 cdef int set_descriptor(FunctionTable *table, Slot *slot, const View *view, int layout, int *failed) noexcept nogil:
-    """Make a kept descriptor say what `view` is."""
+    """Make a kept descriptor describe `view`."""
     cdef int status, axis
     cdef int dims[MAX_DIMS]
     if slot.descriptor == NULL:
@@ -145,10 +145,9 @@ cdef int NUMBER_SET_V2 = _FUNCTIONS["mluOpSetTensorDescriptor_v2"][0]
 
 cdef extern from *:
     """
-    /* Position of the first value outside [0, limits[position % columns]), columns being 1, 2 or 4; -1 if there is
-    none.
-     * Compares whole blocks without branches, which the compiler turns into vector code, and looks closer only at a
-     block * with a finding. */
+    /* Returns the position of the first value outside [0, limits[position % columns]), or -1 if there is none;
+     * columns is 1, 2 or 4. Whole blocks are compared without branches, which compilers turn into vector code;
+     * only a block with such a value is searched. */
     static int64_t first_outside(const int32_t *values, int64_t count, const int64_t *limits, int columns) {
       enum { BLOCK = 4096 };
       uint32_t bounds[4];

@@ -14,17 +14,20 @@ cdef class DeviceArray:
 
     An array in the memory of a device: C-contiguous, contents undefined at first.
 
-    Operators on a device backend take it where they take a NumPy array. If the first array given to an operator is a
-    DeviceArray, new results are DeviceArrays too. If all arrays are, the call does not wait for the device; else those
-    in host memory are copied there and back, and the call returns when that is done.
+    Operators on a device backend take it where they take a NumPy array. If the first array given to
+    an operator is a DeviceArray, new results are DeviceArrays too. If all arrays are, the call does
+    not wait for the device; else those in host memory are copied there and back, and the call
+    returns when that is done.
 
-    Other packages get it through DLPack, as an array of device type 12 (kDLExtDev), which only those that know the
-    device can take; ``numpy.from_dlpack(array, device="cpu")`` makes a copy in host memory.
+    Other packages get it through DLPack, as an array of device type 12 (kDLExtDev), which only
+    those that know the device can take; ``numpy.from_dlpack(array, device="cpu")`` makes a copy in
+    host memory.
 
-    Pickles and copies have its contents, as those of NumPy arrays; `backend` has to be there where they are read.
+    Pickles and copies have its contents, as those of NumPy arrays; `backend` has to be there where
+    they are read.
 
-    A DeviceArray records the queues that still work on it. The next use waits for them: by another queue, `to_host` or
-    `close`. Work that was started through ``Backend.lib`` is not recorded.
+    A DeviceArray records the queues that still work on it. The next use waits for them: by another
+    queue, `to_host` or `close`. Work that was started through ``Backend.lib`` is not recorded.
 
     Parameters
     ----------
@@ -67,7 +70,8 @@ cdef class DeviceArray:
     cdef int data_type
     cdef bint alive
     cdef int users  # calls that run with it now; the last one frees what was closed meanwhile
-    # By queue, the latest work that writes it, and the latest that uses it at all: what may not be over yet.
+    # By queue, the latest work that writes it, and the latest that uses it at all: what may not be
+    # over yet.
     cdef dict writers
     cdef dict queues
     cdef readonly Backend backend
@@ -140,12 +144,12 @@ cdef class DeviceArray:
         if self.users == 0 and not self.alive:
             self.free_memory()
 
-    # -- Work on it ----------------------------------------------------------------------------------------------------
+    # -- Work on it --------------------------------------------------------------------------------
 
     cdef int before(self, QueueState queue, bint writing) except -1:
         """Wait for other queues (None: for all) that write it, or work on it at all if it is to be written.
 
-        Only for work that is there now: what other threads start meanwhile is theirs to put in order.
+        Only for work that is there now; other threads order the work that they start meanwhile.
         """
         for other, number in list((self.queues if writing else self.writers).items()):
             if other is not queue:
@@ -195,7 +199,7 @@ cdef class DeviceArray:
             raise device_failure(self.backend, "cnrtMemcpyAsync", status)
         return 0
 
-    # -- For users -----------------------------------------------------------------------------------------------------
+    # -- For users ---------------------------------------------------------------------------------
 
     @staticmethod
     def from_host(array, backend=None, queue=None):
@@ -208,7 +212,7 @@ cdef class DeviceArray:
         backend : Backend, str or os.PathLike, optional
             Where to; if not given, where `queue` is, else the default backend.
         queue : Queue, optional
-            Copy in this queue instead of at once: `array` must not change before the queue is done. It is kept alive.
+            Copy in this queue, not at once: `array`, kept alive, must not change until then.
 
         Returns
         -------
@@ -235,7 +239,8 @@ cdef class DeviceArray:
         source : array
             C-contiguous, of the same shape and element type.
         queue : Queue, optional
-            Copy in this queue instead of at once: `source` must not change before the queue is done. It is kept alive.
+            Copy in this queue instead of at once: `source` must not change before the queue is
+            done. It is kept alive.
         """
         self.ensure_open("DeviceArray.copy_from")
         memory = host_memory("DeviceArray.copy_from", "source", source, False)
@@ -248,9 +253,9 @@ cdef class DeviceArray:
         Parameters
         ----------
         out : array, optional
-            Where to: C-contiguous, of the same shape and element type; a new NumPy array if not given.
+            Where to: C-contiguous, same shape and element type; by default a new NumPy array.
         queue : Queue, optional
-            Copy in this queue instead of at once: the result is there when the queue is done. `out` is kept alive.
+            Copy in this queue, not at once: `out`, kept alive, is filled when the queue is done.
 
         Returns
         -------
@@ -399,7 +404,7 @@ cdef class DeviceArray:
         stream : int, optional
             None: wait until everything that writes the array is done; -1: do not wait.
         max_version : (int, int), optional
-            What the consumer understands; a capsule without a version from before DLPack 1.0 if not given.
+            The consumer's version; by default a capsule from before DLPack 1.0, which has none.
         dl_device : (int, int), optional
             Where to: the device, or (1, 0) for a copy in host memory.
         copy : bool, optional

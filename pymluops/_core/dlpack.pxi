@@ -1,4 +1,5 @@
-# DLPack: its structures, the C exchange API of a type, and tensors that show memory of ours. Included by _core.pyx.
+# DLPack: its structures, the C exchange API of a type, and tensors that show memory of ours.
+# Included by _core.pyx.
 
 cdef extern from *:
     """
@@ -144,7 +145,7 @@ for _row in dtypes.TABLE:
         dlpack_codes[<int>_row.data_type] = _row.dlpack_code
 
 
-# ---- The exchange API of a type --------------------------------------------------------------------------------------
+# ---- The exchange API of a type ------------------------------------------------------------------
 
 
 @cython.final
@@ -160,7 +161,8 @@ cdef class Exchange:
     cdef bint has_neg
 
 
-# The types met so far, the latest first. The tuple is replaced as a whole: threads see the old one or the new one.
+# The types met so far, the latest first. The tuple is replaced as a whole: threads see the old one
+# or the new one.
 cdef tuple exchanges = ()
 
 
@@ -173,7 +175,8 @@ cdef object torch_tensor_type():
 cdef Exchange exchange_of(object kind):
     """Return the exchange API of a type, or None.
 
-    A subclass does not inherit it: the API is made for objects of exactly its type, and a subclass may mean more.
+    A subclass does not inherit it: the API is made for objects of exactly its type, and a subclass
+    may mean more.
     """
     cdef Exchange exchange
     cdef const DLExchange *table
@@ -243,7 +246,7 @@ cdef str hidden_state(bint has_grad, bint has_conj, bint has_neg, object array):
     return None
 
 
-# ---- Results as tensors of torch -------------------------------------------------------------------------------------
+# ---- Results as tensors of torch -----------------------------------------------------------------
 
 
 cdef bint is_torch_tensor(object array):
@@ -296,7 +299,7 @@ def of_kind(like, result):
     return torch.from_numpy(result) if type(result) is ndarray else torch.from_dlpack(result)
 
 
-# ---- A DeviceArray for others ----------------------------------------------------------------------------------------
+# ---- A DeviceArray for others --------------------------------------------------------------------
 
 
 cdef object export_device_array(DeviceArray array, bint versioned):

@@ -1,4 +1,5 @@
-# Calls of any C function with arguments that Python code has prepared, for pymluops.functions. Included by _core.pyx.
+# Calls of any C function with arguments that Python code has prepared, for pymluops.functions.
+# Included by _core.pyx.
 
 from cpython.bytearray cimport PyByteArray_AsString
 from cpython.bytes cimport PyBytes_AsString
@@ -7,7 +8,7 @@ cdef enum:
     MAX_ARGUMENTS = 48  # of any C function
 
 
-# ---- Arrays ----------------------------------------------------------------------------------------------------------
+# ---- Arrays --------------------------------------------------------------------------------------
 
 
 @cython.final
@@ -129,7 +130,7 @@ cdef class ArrayArgument:
     def dtype_name(self):
         return dtype_text(&self.view, self.array)
 
-    # -- Its place on the device ---------------------------------------------------------------------------------------
+    # -- Its place on the device -------------------------------------------------------------------
 
     cdef bint is_staged(self, Handle handle) noexcept:
         """Whether the call needs a copy on the device. A scalar, which has no dims, is read in host memory."""
@@ -203,7 +204,7 @@ def new_workspace(caller, Handle handle not None, size):
     return block[first:first + size]
 
 
-# ---- The call --------------------------------------------------------------------------------------------------------
+# ---- The call ------------------------------------------------------------------------------------
 
 
 def require_handle(caller, handle):
@@ -237,8 +238,8 @@ def call_function(caller, Backend backend not None, Handle handle, tuple values 
                   tuple also_used=(), bint changing=False):
     """Call a function that returns a status, and raise the exception for it.
 
-    A function without a handle only reads or sets objects. It runs with the interpreter's lock, so that no thread sees
-    an object that is half set.
+    A function without a handle only reads or sets objects. It runs with the interpreter's lock, so
+    that no thread sees an object that is half set.
 
     Parameters
     ----------
@@ -249,15 +250,16 @@ def call_function(caller, Backend backend not None, Handle handle, tuple values 
     handle : Handle or None
         The handle of the call, whose lock is held meanwhile.
     values : tuple
-        A value for each C parameter: an int (also an address), a float, None for NULL, bytes or a bytearray for a
-        pointer to them, an `ArrayArgument`, a `NativeObject`, a `SparseConvolutionDescriptor` or a `Handle`.
+        A value for each C parameter: an int (also an address), a float, None for NULL, bytes or a
+        bytearray for a pointer to them, an `ArrayArgument`, a `NativeObject`, a
+        `SparseConvolutionDescriptor` or a `Handle`.
     waiting : bool
         Whether the call is to be over when this returns, also on a device.
     also_used : tuple of DeviceArray and NativeObject
         What the function works on besides its arguments.
     changing : bool
-        Whether a function without a handle changes its objects, which no other call may use then. With a handle, the
-        caller of this holds them.
+        Whether a function without a handle changes its objects, which no other call may use then.
+        With a handle, the caller of this holds them.
     """
     cdef Argument arguments[MAX_ARGUMENTS]
     cdef list arrays = []

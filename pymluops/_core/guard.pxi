@@ -193,7 +193,7 @@ cdef class Guard(Schema):
                 raise self.content_error(call, i, found)
         return 0
 
-    # -- Messages ------------------------------------------------------------------------------------------------------
+    # -- Messages ----------------------------------------------------------------------------------
 
     @cython.final
     cdef object problem(self, int i, str text):
@@ -267,7 +267,8 @@ cdef class Guard(Schema):
             for factor in range(spec.terms[axis].factor_count):
                 symbol = spec.terms[axis].factors[factor]
                 known = known and call.values[symbol] >= 0
-                # What a product must be is worth telling even if its factors come from the same tensor.
+                # What a product must be is worth telling even if its factors come from the same
+                # tensor.
                 known = known and (call.owners[symbol] != i or spec.terms[axis].factor_count > 1)
             texts.append(f"{names[axis]}={value}" if known else names[axis])
         return f"[{', '.join(texts)}]"

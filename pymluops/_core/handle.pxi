@@ -1,6 +1,6 @@
 # Handles. Included by _core.pyx.
 
-# One descriptor that a handle keeps, and what it was last set to.
+# One descriptor that a handle keeps, with its current contents.
 cdef struct Slot:
     mluOpTensorDescriptor_t descriptor
     int dtype  # INVALID: never set
@@ -20,18 +20,19 @@ cdef class Handle:
 
     What operators run with: a library and its queue.
 
-    One handle serves one thread at a time; a second thread that calls with it waits. Operators that are not given a
-    handle use one that belongs to the thread.
+    One handle serves one thread at a time; a second thread that calls with it waits. Operators that
+    are not given a handle use one that belongs to the thread.
 
-    A handle without a queue can be pickled and copied: the copy is another handle for the same library.
+    A handle without a queue can be pickled and copied: the copy is another handle for the same
+    library.
 
     Parameters
     ----------
     backend : Backend, str or os.PathLike, optional
         The library, or what `pymluops.load` takes; the default backend if not given.
     queue : Queue or int, optional
-        Where operators are put on a device: a `Queue`, or the address of a ``cnrtQueue_t``, which must outlive the
-        handle; the default queue if not given.
+        Where operators are put on a device: a `Queue`, or the address of a ``cnrtQueue_t``, which
+        must outlive the handle; the default queue if not given.
 
     Raises
     ------

@@ -1,8 +1,9 @@
 # Signals during a long C call. Included by _core.pyx.
 #
-# Python's own signal handler only sets a flag; what the program registered with the module signal runs when the main
-# thread executes Python code again. A library asks `check_interrupt` every 50 ms or so of a long call; the main thread
-# runs the handlers then, and the call ends if one of them raises.
+# Python's own signal handler only sets a flag; what the program registered with the module signal
+# runs when the main thread executes Python code again. A library asks `check_interrupt` every 50 ms
+# or so of a long call; the main thread runs the handlers then, and the call ends if one of them
+# raises.
 
 cdef extern from "Python.h":
     int PyErr_SetInterruptEx(int signal) noexcept

@@ -1,4 +1,5 @@
-# Calls of kernels and functions that pymluops.bang compiled; see mluops_module.h. Included by _core.pyx.
+# Calls of kernels and functions that pymluops.bang compiled; see mluops_module.h. Included by
+# _core.pyx.
 
 ctypedef int (*KernelLaunch)(const uint32_t *dim, int type, cnrtQueue_t queue, void **values) noexcept nogil
 ctypedef int (*HostFunction)(void **values, void *result, char *text, unsigned int size) noexcept nogil
@@ -161,8 +162,8 @@ def call_compiled(
 ):
     """Call a function of the host; arrays in host memory stay there.
 
-    Work that others have put into queues, and that the arrays on the device wait for, is done before. If a `Queue` is
-    among the values, the arrays know that it works on them from then on.
+    Work that others have put into queues, and that the arrays on the device wait for, is done
+    before. If a `Queue` is among the values, the arrays know that it works on them from then on.
 
     Parameters
     ----------

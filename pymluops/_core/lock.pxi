@@ -62,7 +62,8 @@ cdef bint take_at_once(Lock *lock) except -1:
     """Take the lock if it is free."""
     if lock.forks != forks_so_far:
         if not holds(lock):
-            # A thread that the child of a fork does not have may hold it, and may not have said so yet.
+            # A thread that the child of a fork does not have may hold it, and may not have said so
+            # yet.
             free_lock(lock)
             make_lock(lock)
         lock.forks = forks_so_far

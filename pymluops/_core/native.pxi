@@ -189,7 +189,8 @@ cdef int set_pointer_mode(Backend backend, str caller, mluOpTensorDescriptor_t d
 def copy_tensor_descriptor(caller, NativeObject source not None, NativeObject target not None):
     """Make `target` a tensor descriptor with all that `source` holds, and return element type, dims and strides of it.
 
-    Nothing can change `source` meanwhile: functions that set descriptors run with the interpreter's lock, as this does.
+    Nothing can change `source` meanwhile: functions that set descriptors run with the interpreter's
+    lock, as this does.
     """
     cdef Backend backend = source.backend
     cdef mluOpTensorDescriptor_t given = <mluOpTensorDescriptor_t>source.address

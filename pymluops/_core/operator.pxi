@@ -14,9 +14,9 @@ def set_operator_listener(listener):
 cdef class Operator(Guard):
     """One C function: checks its arguments against a schema, makes missing outputs, and calls it without the GIL.
 
-    Which argument goes to which C parameter is found by the names and types in mlu_op.h: ``x_desc`` and ``x`` are the
-    array argument x, a plain parameter is the scalar or the symbol of its name, workspaces and descriptors with
-    settings are known by name and type.
+    Which argument goes to which C parameter is found by the names and types in mlu_op.h: ``x_desc``
+    and ``x`` are the array argument x, a plain parameter is the scalar or the symbol of its name,
+    workspaces and descriptors with settings are known by name and type.
 
     Parameters
     ----------
@@ -40,7 +40,7 @@ cdef class Operator(Guard):
     def __cinit__(self, *arguments, **options):
         self.call_bytes = lay_out(self, &self.offsets)
 
-    # -- A call --------------------------------------------------------------------------------------------------------
+    # -- A call ------------------------------------------------------------------------------------
 
     cpdef Handle resolve(self, object handle):
         """Return the handle that `handle` means, open and with a library that has the function."""
@@ -61,9 +61,10 @@ cdef class Operator(Guard):
 
     def __call__(self, handle, tuple tensors not None, tuple scalars not None=(), bint validate=False,
                  settings=None, bint device_results=False):
-        # Returns the outputs: one object, or a tuple of several. `tensors` and `scalars` are in the order of the
-        # schema; an output may be None. `settings` is a SettingsDescriptor, or a tuple in the order of the C function.
-        # New outputs are of the first array's kind; DeviceArrays if `device_results`.
+        # Returns the outputs: one object, or a tuple of several. `tensors` and `scalars` are in the
+        # order of the schema; an output may be None. `settings` is a SettingsDescriptor, or a tuple
+        # in the order of the C function. New outputs are of the first array's kind; DeviceArrays if
+        # `device_results`.
         cdef Call call
         cdef int64_t small[SMALL_CALL]
         cdef void *memory
@@ -86,8 +87,9 @@ cdef class Operator(Guard):
                 free(memory)
 
     def shapes(self, tuple types not None, tuple shapes not None, tuple scalars not None, bint empty=False):
-        # Checks a call by the types and shapes of its inputs and by its scalars, and returns the shape of each output.
-        # A tensor without elements passes, whatever the C function does with it, if `empty`.
+        # Checks a call by the types and shapes of its inputs and by its scalars, and returns the
+        # shape of each output. A tensor without elements passes, whatever the C function does with
+        # it, if `empty`.
         cdef Call call
         cdef int64_t small[SMALL_CALL]
         cdef int64_t dims[MAX_DIMS]
@@ -157,7 +159,7 @@ cdef class Operator(Guard):
                 self.leave_out(call, i)
                 continue
             self.read_array(handle, call, i, array)
-            if made and spec.zeroed and not call.resident[i]:
+            if made and spec.zeroed and (spec.on_host or not call.resident[i]):
                 memset(call.views[i].data, 0, call.views[i].count * call.views[i].itemsize)
         self.check_memory(call)
         if validate:
@@ -181,7 +183,7 @@ cdef class Operator(Guard):
                 call.owners[symbol] = -1
         return 0
 
-    # -- Optional arrays, zeros and new outputs ------------------------------------------------------------------------
+    # -- Optional arrays, zeros and new outputs ----------------------------------------------------
 
     cdef bint is_absent(self, Call *call, int i, object array) except -1:
         """Tell whether an optional array is missing, and refuse one of two that belong together."""
@@ -273,7 +275,7 @@ cdef class Operator(Guard):
             raise self.dtype_error(call, i, None)
         return allowed[0]
 
-    # -- The C call ----------------------------------------------------------------------------------------------------
+    # -- The C call --------------------------------------------------------------------------------
 
     cdef int execute_with(self, Handle handle, Call *call, bint validate, tuple settings) except -1:
         """Run a call of a function that takes descriptors with settings, which nothing closes meanwhile."""

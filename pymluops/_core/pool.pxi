@@ -145,7 +145,8 @@ cdef int64_t MOST_POOLED = _pool.MOST_BYTES
 cdef class PooledMemory:
     """Owns a block of memory, which goes back to the pool when this object is deallocated.
 
-    It is the base of the arrays that show the block: each of them, each view of one and each buffer keeps it alive.
+    It is the base of the arrays that show the block: each of them, each view of one and each buffer
+    keeps it alive.
     """
 
     cdef void *data

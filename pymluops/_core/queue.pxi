@@ -20,14 +20,15 @@ cdef int require_device(Backend backend, str caller) except -1:
     return 0
 
 
-# ---- Errors ----------------------------------------------------------------------------------------------------------
+# ---- Errors --------------------------------------------------------------------------------------
 
 
 cdef object device_failure(Backend backend, str function, int status):
     """Return the error for what a function of the runtime returned."""
     text = f"{function}: {text_of(backend.table.cnrtGetErrorStr(status))} ({status})"
     if backend.table.mlusimGetLastError != NULL:
-        # The simulator's findings are more precise than the status, but may be about an earlier call.
+        # The simulator's findings are more precise than the status, but may be about an earlier
+        # call.
         reason = text_of(backend.table.mlusimGetLastError())
         # Of a function of the host that a queue ran, the status alone says nothing.
         told = status == cnrtErrorUnknown and reason.startswith("cnrtInvokeHostFunc: ")
@@ -62,7 +63,7 @@ cdef object execution_failure(Backend backend, str function, str text):
     return errors.ExecutionFailedError(text, function=function)
 
 
-# ---- Queues ----------------------------------------------------------------------------------------------------------
+# ---- Queues --------------------------------------------------------------------------------------
 
 
 @cython.final
@@ -72,8 +73,9 @@ cdef class Queue:
 
     A queue of a device: what is put into it is done in order, while Python goes on.
 
-    A `Handle` made with ``queue=`` puts operators into it, `DeviceArray` copies. Work in one queue waits for nothing in
-    another, but for the arrays concerned: a queue does not touch an array that another one still works on.
+    A `Handle` made with ``queue=`` puts operators into it, `DeviceArray` copies. Work in one queue
+    waits for nothing in another, but for the arrays concerned: a queue does not touch an array that
+    another one still works on.
 
     Parameters
     ----------
@@ -138,8 +140,9 @@ cdef class Queue:
         Raises
         ------
         ExecutionFailedError
-            If something in it failed: the message is the simulator's report or what the runtime says. What stood behind
-            it was dropped; the arrays concerned hold anything. The queue can be used again.
+            If something in it failed: the message is the simulator's report or what the runtime
+            says. What stood behind it was dropped; the arrays concerned hold anything. The queue
+            can be used again.
         """
         cdef QueueState state = self.opened()
         error = state.settle(state.issued)
@@ -167,8 +170,8 @@ cdef class Queue:
     def close(self):
         """Wait for what is in the queue, then destroy it; a second call does nothing.
 
-        What failed is raised as by `sync`, when the queue is gone. Handles that were made with it cannot be used any
-        more.
+        What failed is raised as by `sync`, when the queue is gone. Handles that were made with it
+        cannot be used any more.
         """
         cdef QueueState state = self.state
         if state is None:

@@ -7,7 +7,8 @@ cdef enum:
     ENTRY_INTERVAL = 100  # microseconds between two looks whether another thread has put its work into a queue
 
 
-# Work that a thread is about to put into a queue. It lies on the stack of that thread, so that noting it cannot fail.
+# Work that a thread is about to put into a queue. It lies on the stack of that thread, so that
+# noting it cannot fail.
 cdef struct Entry:
     int64_t number
     unsigned long thread
@@ -19,11 +20,13 @@ cdef struct Entry:
 cdef class QueueState:
     """A ``cnrtQueue_t`` and the progress of its work.
 
-    Work that this package queues is numbered, from 1: `issue` gives the number, the work is put into the queue without
-    the GIL, and `entered` records that it is in the queue. Code that needs the end of some work keeps this object and
-    the number; a queue that was destroyed has finished all of its work.
+    Work that this package queues is numbered, from 1: `issue` gives the number, the work is put
+    into the queue without the GIL, and `entered` records that it is in the queue. Code that needs
+    the end of some work keeps this object and the number; a queue that was destroyed has finished
+    all of its work.
 
-    The queue lives as long as it has users. The last user destroys it, and nothing can enter it after that.
+    The queue lives as long as it has users. The last user destroys it, and nothing can enter it
+    after that.
     """
 
     cdef Backend backend
@@ -44,7 +47,7 @@ cdef class QueueState:
     def __dealloc__(self):
         free_lock(&self.ending)
 
-    # -- Work ----------------------------------------------------------------------------------------------------------
+    # -- Work --------------------------------------------------------------------------------------
 
     cdef int64_t issue(self, Entry *entry) noexcept:
         """Number work that this thread is about to put into the queue; `entered` must follow, whatever happens."""
@@ -94,7 +97,7 @@ cdef class QueueState:
                 self.kept = [entry for entry in self.kept if entry[0] > number]
         return 0
 
-    # -- Waiting -------------------------------------------------------------------------------------------------------
+    # -- Waiting -----------------------------------------------------------------------------------
 
     cdef object settle(self, int64_t number):
         """Wait for all that is in the queue, and for all work up to `number`; return the error found, or None."""
@@ -127,8 +130,8 @@ cdef class QueueState:
             if status != 0:
                 error = device_failure(self.backend, "cnrtQueueSync", status)
                 self.suspect = self.finished + 1
-            # Also after an error, when the rest of the queue's work was dropped, and after an interrupted wait. But a
-            # function that a queue runs may not wait.
+            # Also after an error, when the rest of the queue's work was dropped, and after an
+            # interrupted wait. But a function that a queue runs may not wait.
             if status != cnrtErrorOpsNotPermitted:
                 self.finish(number)
         finally:
@@ -198,7 +201,7 @@ cdef class QueueState:
             raise error
         return all_entered
 
-    # -- Users ---------------------------------------------------------------------------------------------------------
+    # -- Users -------------------------------------------------------------------------------------
 
     cdef bint enter(self) noexcept:
         """Become a user; False if the queue's end has begun."""

@@ -1,4 +1,5 @@
-# The schema of an operator, read once: what the checks and the C call need of it. Included by _core.pyx.
+# The schema of an operator, read once: what the checks and the C call need of it. Included by
+# _core.pyx.
 
 cdef enum:
     MAX_FACTORS = 3
@@ -327,8 +328,8 @@ cdef class Schema:
             elif kind == "size_t *" or name == "workspace_size":
                 plan.steps[i].kind = STEP_WORKSPACE_SIZE
             elif "*" in kind:
-                # The data of a descriptor stands beside it, in some functions with another name; an array without a
-                # descriptor may stand there as well.
+                # The data of a descriptor stands beside it, in some functions with another name; an
+                # array without a descriptor may stand there as well.
                 described = i > 0 and plan.steps[i - 1].kind == STEP_DESCRIPTOR
                 if described and name in tensors:
                     described = tensors.index(name) == plan.steps[i - 1].index

@@ -24,8 +24,8 @@ cdef int check_number(Backend backend, int number, int status) except -1:
 cdef class SettingsDescriptor:
     """A descriptor with settings of an operator; the base of one class for each kind.
 
-    A subclass calls ``_create(kind, backend)`` and sets it, for example with ``_set(function, *values)``. Pickles and
-    copies have its settings and its Python attributes.
+    A subclass calls ``_create(kind, backend)`` and sets it, for example with ``_set(function,
+    *values)``. Pickles and copies have its settings and its Python attributes.
 
     Attributes
     ----------
@@ -84,8 +84,9 @@ cdef class SettingsDescriptor:
             elif kind == "bool":
                 arguments[i].integer = _arguments.flag(names, name, values[i - 1])
             elif kind == "const int *":
-                arrays.append(np.array(_arguments.as_numbers(values[i - 1]), np.int32))
-                arguments[i].pointer = <void *><uintptr_t>arrays[-1].ctypes.data
+                array = np.array(_arguments.as_numbers(values[i - 1]), np.int32)
+                arrays.append(array)  # it lives until the call has ended
+                arguments[i].pointer = <void *><uintptr_t>array.ctypes.data
             else:
                 least, most = INTEGER_TYPES.get(kind, INTEGER_TYPES["int"])
                 arguments[i].integer = _arguments.integer(names, name, values[i - 1], least, min(most, 2**63 - 1))
@@ -163,10 +164,12 @@ cdef class SparseConvolutionDescriptor(SettingsDescriptor):
 subm=False, *, backend=None)
 --
 
-    Geometry of a 3-D sparse convolution, for ``mluOpGetIndicePairs`` through ``Backend.lib``.
+    Geometry of a 3-D sparse convolution, for the C functions that take one, through
+    ``Backend.lib``.
 
-    `pymluops.get_indice_pairs` makes its own. Each space and each of `stride`, `padding` and `dilation` is (depth,
-    height, width) or one integer for all three. Pickles and copies have the geometry, as if no call had used it yet.
+    The functions for arrays make their own. Each space and each of `stride`, `padding` and
+    `dilation` is (depth, height, width) or one integer for all three. Pickles and copies have the
+    geometry, as if no call had used it yet.
 
     Parameters
     ----------

@@ -1,4 +1,5 @@
-# Staging: arrays in host memory are copied to a device for a call and back, without the GIL. Included by _core.pyx.
+# Staging: arrays in host memory are copied to a device for a call and back, without the GIL.
+# Included by _core.pyx.
 
 cdef int NUMBER_MALLOC = _FUNCTIONS["cnrtMalloc"][0]
 cdef int NUMBER_MEMCPY = _FUNCTIONS["cnrtMemcpy"][0]

@@ -1,4 +1,5 @@
-# Calls of an operator with plain tensors of torch, which need nothing of torch's dispatcher. Included by _core.pyx.
+# Calls of an operator with plain tensors of torch, which need nothing of torch's dispatcher.
+# Included by _core.pyx.
 
 cdef extern from *:
     """
@@ -98,8 +99,8 @@ cdef char *take_copy(int64_t size, void **owned, StackMemory *stack) noexcept:
 cdef class TensorCall:
     """Calls an operator with plain tensors of torch, if nothing watches, transforms or casts the calls of torch.
 
-    Small tensors are copied in C where the operator's layout is another one, where they are not packed, and where
-    their integers have 64 bits.
+    Small tensors are copied in C where the operator's layout is another one, where they are not
+    packed, and where their integers have 64 bits.
 
     Parameters
     ----------
@@ -112,27 +113,32 @@ cdef class TensorCall:
     validate : bool
         Contents are looked at first.
     orders : mapping of str to tuple of int
-        For an input, which dim of the tensor is each dim of its array; for an output, which dim of the array is each
-        dim of the tensor.
+        For an input, which dim of the tensor is each dim of its array; for an output, which dim of
+        the array is each dim of the tensor.
     shapes : mapping of str to str or None
-        For an output, the shape of the tensor that shows the same values in the same order; None drops it.
+        For an output, the shape of the tensor that shows the same values in the same order; None
+        drops it.
     roots : tuple of str
         Outputs whose square root is the result.
+    otherwise : callable, optional
+        Gets the arguments of a call that has to go through torch, which also refuses what is wrong.
+        Without it the result of such a call is None.
     """
 
     cdef Operator callee
     cdef tuple watchers
-    cdef object follow
+    cdef object follow, otherwise
     cdef bint validate
     cdef int input_count
     cdef int result_count
     cdef Place places[MOST_TENSORS]
 
     def __cinit__(self, Operator callee not None, tuple watchers not None, follow, bint validate=False, *,
-                  orders=None, shapes=None, tuple roots=()):
+                  orders=None, shapes=None, tuple roots=(), otherwise=None):
         cdef int i, k
         cdef Place *place
         self.callee, self.watchers, self.follow, self.validate = callee, watchers, follow, validate
+        self.otherwise = otherwise
         self.input_count = callee.tensor_count - callee.output_count
         assert callee.tensor_count <= MOST_TENSORS and callee.settings_count == 0, callee.name
         for i in range(callee.tensor_count):
@@ -153,10 +159,12 @@ cdef class TensorCall:
             self.result_count += callee.specs[i].output and not place.dropped
 
     def __call__(self, *arguments):
-        """Call it with tensors, then scalars, and return the results.
+        """Call it with tensors, then scalars, and return the results."""
+        found = self.attempt(arguments)
+        return self.otherwise(*arguments) if found is None and self.otherwise is not None else found
 
-        None if the call has to go through torch, which also refuses what is wrong.
-        """
+    cdef object attempt(self, tuple arguments):
+        """Return the results, or None if the call has to go through torch."""
         cdef Operator callee = self.callee
         cdef Call call
         cdef int64_t small[SMALL_CALL]

@@ -1,7 +1,7 @@
 """Compile and run BANG C on the simulated MLU.
 
-`compile` takes sources with kernels, compiles them with a C++ compiler of this machine and gives a `Module`, whose
-kernels are launched with NumPy arrays, PyTorch tensors and device arrays.
+`compile` takes sources with kernels, compiles them with a C++ compiler of this machine and gives a
+`Module`, whose kernels are launched with NumPy arrays, PyTorch tensors and device arrays.
 
 Examples
 --------
@@ -23,13 +23,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
-from pymluops.bang import _coverage
-from pymluops.bang._build import Build, Input
 from pymluops.bang._check import CheckReport, Difference, Found, check, usual_schedules
-from pymluops.bang._compilers import find_compiler
-from pymluops.bang._module import HostFunction, Kernel, Launch, Module
+from pymluops.bang._module import HostFunction, Kernel, Launch, Module, compile_sources
 from pymluops.bang._registry import Parameter, Signature
 from pymluops.bang._runs import Run
 from pymluops.bang._sources import (
@@ -38,11 +34,8 @@ from pymluops.bang._sources import (
     read_inputs,
     read_macros,
     read_options,
-    require_encodable,
 )
-from pymluops.sim._library import simulator
-from pymluops.sim.toolchain import CompileError, Simulator
-from pymluops.sim.translator.text import quoted
+from pymluops.sim.toolchain import CompileError
 
 __all__ = [
     "CheckReport",
@@ -72,26 +65,30 @@ def compile(
 ) -> Module:
     """Compile sources in BANG C for the simulated MLU.
 
-    What did not change since an earlier call is not compiled again: results are kept in the folder that the environment
-    variable ``PYMLUOPS_CACHE_DIR`` names. The compiler is what ``PYMLUOPS_CXX`` says, else ``g++``, ``clang++`` or that
-    of the package ziglang.
+    Unchanged sources are not compiled again: results are kept in the folder that the environment
+    variable ``PYMLUOPS_CACHE_DIR`` names. The compiler is the one that ``PYMLUOPS_CXX`` names, else
+    ``g++``, ``clang++`` or that of the package ziglang.
 
     Parameters
     ----------
     source_or_paths : str, os.PathLike or a sequence of them
-        The text of a source; or the path of a file, or several, which become one library. A str is a text if it has a
-        brace or more than one line, and is no file. The device header ``bang.h`` need not be included. A source with
-        its headers has at most 4 MiB, and brackets stand in each other at most 256 deep.
+        The text of a source; or the path of a file, or several, which become one library. A str is
+        a text if it has a brace or more than one line, and is no file. The device header ``bang.h``
+        need not be included. A source with its headers has at most 4 MiB, and brackets stand in
+        each other at most 256 deep.
     include_dirs : sequence of str or os.PathLike
-        Where headers are looked for, besides the folder of the file that includes them. Headers may hold BANG C.
+        Where headers are looked for, besides the folder of the file that includes them. Headers may
+        hold BANG C.
     defines : mapping of str to object, optional
-        Macros: the text of a value is what the macro stands for; True for 1, None for an empty one.
+        Macros with the text of each value as replacement; True stands for 1, None for an empty
+        text.
     arch : str or int
-        ``"mtp_592"`` and the like, or the number, or the name of a card: ``"MLU590"``. The simulated device becomes the
-        card of this architecture, unless the program chose another or the device is in use.
+        ``"mtp_592"`` and the like, or the number, or the name of a card: ``"MLU590"``. The
+        simulated device becomes the card of this architecture, unless the program chose another or
+        the device is in use.
     options : sequence of str
-        Further options of the compiler, such as ``"-O0"`` or ``"-Wall"``; those that make it do something else than
-        compile, such as ``"--help"`` or ``"-o"``, are refused.
+        Further options of the compiler, such as ``"-O0"`` or ``"-Wall"``; those that make it do
+        something else than compile, such as ``"--help"`` or ``"-o"``, are refused.
 
     Returns
     -------
@@ -104,30 +101,10 @@ def compile(
     BadParamError
         If an argument is not as described, or there is no such file.
     NotInitializedError
-        If there is no C++ compiler, or no place for what it writes.
+        If there is no C++ compiler, or no place for its output.
     """
     number = read_arch(arch)
     inputs = read_inputs(source_or_paths)
     folders, further = read_options(options)
     folders += read_folders(include_dirs)
-    return _compiled(inputs, number, folders, [*read_macros({} if defines is None else defines), *further])
-
-
-def _compiled(inputs: list[Input], number: int, folders: list[Path], words: list[str]) -> Module:
-    """Compile sources for an architecture, with folders of headers and further options of the compiler."""
-    backend = simulator()
-    compiler, built_for = find_compiler(), Simulator.installed()
-    counted = _coverage.folder(compiler)
-    if counted is None:
-        build = Build(compiler, number, built_for, folders, words)
-    else:
-        words += _coverage.COMPILE
-        build = Build(compiler, number, built_for, folders, words, _coverage.LINK, counted)
-
-    def instantiate(name: str, origin: str, parameters: str) -> Path:
-        require_encodable("kernel: name", name, lines=False)
-        entry = f"MLUOPS_MODULE_INSTANCE({quoted(name)}, {quoted(parameters)}, ::{name.removeprefix('::')});"
-        return build.library(inputs, origin, entry)
-
-    again = _compiled, (inputs, number, folders, words)
-    return Module(build.library(inputs), number, backend, instantiate, again)
+    return compile_sources(inputs, number, folders, [*read_macros({} if defines is None else defines), *further])

@@ -1,10 +1,10 @@
 """Compiles and links sources in BANG C, and keeps the results in the cache.
 
-An object is found by a checksum over what it comes from: the source with its headers, the options, the compiler, the
-environment of the compiler, this package. Its notes tell which further headers the compiler read. A second entry
-tells which library some sources led to last time, and which headers were read then: a program that runs again need not
-translate anything. A library is loaded from a copy that belongs to this process alone: what happens to the cache
-afterwards does not matter.
+An object is found by a checksum over all its inputs: the source with its headers, the options, the
+compiler, the environment of the compiler, this package. Its notes tell which further headers the
+compiler read. A second entry tells which library some sources led to last time, and which headers
+were read then: a program that runs again need not translate anything. A library is loaded from a
+copy that belongs to this process alone: later changes of the cache do not matter.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from pymluops._cache.location import cache_folder
 from pymluops._cache.scratch import remove_tree, scratch_folder
 from pymluops._cache.store import Store
 from pymluops._environment import text_shown
+from pymluops.bang import _coverage
 from pymluops.bang._compilers import Compiler, digest, warnings_of
 from pymluops.bang._constructors import hide_constructors
 from pymluops.bang._definitions import with_entries
@@ -41,12 +42,12 @@ __all__ = ["Build", "Compiled", "Input"]
 
 #: Of the entries in the cache; another number for another content.
 _FORMAT = 2
-#: Variables that change what compilers and linkers find and write.
+#: Variables that change the input or the output of compilers and linkers.
 _VARIABLES = (
     *("CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "COMPILER_PATH", "GCC_EXEC_PREFIX", "CCC_OVERRIDE_OPTIONS"),
     *("LIBRARY_PATH", "LD_RUN_PATH", "SOURCE_DATE_EPOCH"),
 )
-#: Where headers lie that are installed with compilers, whose change is noticed anyway.
+#: Folders of headers that are installed with compilers; a change of the compiler is noticed anyway.
 _OF_SYSTEM = ("/usr/include/", "/usr/lib/")
 #: Options that name no file, which would be looked for in the working directory.
 _NAMES_NO_FILE = re.compile(r"-(?:O\w*|g\d?|w|[Wf][\w-]+(?:=\w+)?|m[\w=-]+|std=[\w+]+|D.*|U\w+|pthread)", re.DOTALL)
@@ -54,7 +55,7 @@ _NAMES_NO_FILE = re.compile(r"-(?:O\w*|g\d?|w|[Wf][\w-]+(?:=\w+)?|m[\w=-]+|std=[
 
 @cache
 def _package_state(include: Path) -> str:
-    """Return a text for this package: what translates, and the headers that kernels are compiled with."""
+    """Return a text that identifies this package: its translator, and the headers of kernels."""
     here = Path(__file__).resolve().parent
     translator = here.parent / "sim"
     names = ("_build.py", "_constructors.py", "_definitions.py", "_headers.py", "_messages.py")
@@ -82,7 +83,7 @@ class Compiled(NamedTuple):
     name : str
         Of its entry in the cache.
     data : bytes
-        What it holds.
+        Its contents.
     headers : dict of str to str
         Headers that the compiler found outside of the folders of the system, with their states.
     """
@@ -108,11 +109,9 @@ class Build:
         Where headers are looked for.
     options : sequence of str
         Further options of the compiler, macros among them.
-    link_options : sequence of str
-        Further options of the linker.
     counted : Path, optional
-        A folder of this process for everything, if the lines that run are counted: what belongs to an object stays
-        beside it.
+        A folder of this process for all files, if line coverage is counted: the counters of an
+        object stay beside it.
     """
 
     compiler: Compiler
@@ -120,7 +119,6 @@ class Build:
     simulator: Simulator
     include_dirs: Sequence[Path] = ()
     options: Sequence[str] = ()
-    link_options: Sequence[str] = ()
     counted: Path | None = None
     _store: Store = field(init=False)
 
@@ -133,7 +131,6 @@ class Build:
             str(_FORMAT), _package_state(self.simulator.include), self.compiler.identity, str(self.arch),
             str(self.simulator.library), str(self.simulator.include), *environment, "" if at_home else _here(),
             str(len(self.options)), *self.options, str(len(self.include_dirs)), *map(str, self.include_dirs),
-            *self.link_options,
         )  # fmt: skip
 
     @property
@@ -144,7 +141,7 @@ class Build:
     # -- Libraries --
 
     def library(self, inputs: Sequence[Input], instance: str = "", behind: str = "") -> Path:
-        """Return the library of sources, with what tells Python about their definitions; it is loaded.
+        """Return the library of sources with the descriptions of their definitions, and load it.
 
         Parameters
         ----------
@@ -160,14 +157,14 @@ class Build:
         CompileError
             If the translator, the compiler or the linker refuses them.
         NotInitializedError
-            If there is no place for what is compiled, or it cannot be loaded.
+            If there is no place for compiled files, or the library cannot be loaded.
         """
         try:
             return self._library(inputs, instance, behind)
         except OSError as error:  # full, read-only or removed
             place = text_shown(str(error.filename or self._store.folder))
             reason = f"{place}: {error.strerror or error}"
-            raise NotInitializedError(f"{reason}: there is no place for what is compiled") from None
+            raise NotInitializedError(f"{reason}: there is no place for compiled files") from None
 
     def _library(self, inputs: Sequence[Input], instance: str, behind: str) -> Path:
         parts = [part for source in inputs for part in (source.name, str(source.folder.absolute()), source.text)]
@@ -192,7 +189,7 @@ class Build:
             return list(pool.map(self.object, *zip(*works, strict=True)))
 
     def _known(self, known: str) -> Path | None:
-        """Return the library of last time, if every header is what it was."""
+        """Return the library of last time, if no header has changed."""
         entry = self._store.read(known)
         if entry is None:
             return None
@@ -227,7 +224,7 @@ class Build:
         """
         try:
             text = with_entries(source.text, source.name, for_python=with_python)
-            # Without its first line, which repeats what the text begins with.
+            # Without its first line, which repeats the start of the text.
             return translate(text, source.name, uses_std=source.uses_std).partition("\n")[2]
         except TranslationError as error:
             raise CompileError(str(error)) from None
@@ -240,7 +237,7 @@ class Build:
         text : str
             The translated source.
         source : Source
-            What it was made of.
+            The source that it was made from.
         words : sequence of str, optional
             Options of the compiler instead of `compile_options`.
 
@@ -268,7 +265,7 @@ class Build:
                 said = self.run_compiler(text, source, [*words, "-MD", "-MF", str(listed)], target)
                 headers = self._headers_in(listed)
                 compiled = Compiled(name, target.read_bytes(), headers)
-                # What was written while the compiler ran may have been read before.
+                # A header that was written while the compiler ran may have been read before.
                 if not any(state and int(state.split()[0]) >= begin for state in headers.values()):
                     writer.put(name, compiled.data, {"said": said, "headers": headers})
             finally:
@@ -295,7 +292,8 @@ class Build:
             file = folder / "source.cpp"
             with file.open("w", encoding="utf-8", errors="surrogateescape", newline="") as opened:
                 opened.write(text)
-            # Findings and messages of the machine name the source, not this file. GCC does not escape all characters.
+            # Findings and messages of the machine name the source, not this file. GCC does not
+            # escape all characters.
             named = f"-ffile-prefix-map={file}={printable(source.name)}"
             command: list[str | Path] = [*self.compiler.command, *words, named, "-x", "c++", step, file, "-o", target]
             said = readable(warnings_of(command, folder), str(self.simulator.include))
@@ -308,7 +306,7 @@ class Build:
         return said
 
     def _announce(self) -> None:
-        """Say so if the compiler is about to do what takes long, and is done once."""
+        """Announce a long step of the compiler that happens once."""
         if not self.compiler.is_zig:
             return
         mark = f"zig-{digest(self.compiler.identity)}.mark"
@@ -330,6 +328,7 @@ class Build:
         return [
             *kernel_options(self.arch, self.compiler.kind),
             *("-O2", *self.options),
+            *(_coverage.COMPILE if self.counted is not None else ()),
             *(f"-I{folder}" for folder in (*self.include_dirs, self.simulator.include)),
             "-Wno-unknown-pragmas",  # those of BANG C
             *("-include", first),
@@ -351,7 +350,7 @@ class Build:
                     file.write_bytes(each.data)
                 library, target = self.simulator.library, folder / name
                 options = ["-shared", f"-Wl,-rpath,{library.parent}", "-Wl,-z,defs", "-Wl,-Bsymbolic"]
-                options += [*self.link_options, "-o", str(target)]
+                options += [*(_coverage.LINK if self.counted is not None else ()), "-o", str(target)]
                 warnings_of([*self.compiler.command, *files, library, *options], folder)
                 hide_constructors(target)
                 data = target.read_bytes()

@@ -1,4 +1,4 @@
-"""`check`: one launch under several schedules, with all checkers, and what differs."""
+"""`check`: one launch under several schedules, with all checkers, and a comparison of the results."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from pymluops._advice import advice
 from pymluops._arguments import is_integer
+from pymluops._finding import Finding
 from pymluops._shown import shown
 from pymluops.bang._module import Launch
 from pymluops.bang._registry import Signature
 from pymluops.bang._runs import Repeated, Run
 from pymluops.errors import BadParamError, BadParamTypeError
-from pymluops.sim._advice import advice
 from pymluops.sim._checks import Checks, recording
-from pymluops.sim._findings import Finding
 from pymluops.sim._rules import Rules
 from pymluops.sim._schedules import Schedule
 
@@ -36,13 +36,14 @@ class Found(NamedTuple):
     severity : str
         ``error``, ``warning`` or ``remark``.
     fails : bool
-        Whether a launch fails for it unless findings are recorded only; `CheckReport.ok` asks for none of these.
+        Whether a launch fails for it unless findings are recorded only; `CheckReport.ok` asks for
+        none of these.
     file, line : str, int
         Place in the source; empty and 0 if unknown.
     message : str
         One sentence.
     next_step : str
-        What to do about it.
+        Advice for a next step.
     schedules : tuple of Schedule
         Those under which it was found.
     finding : Finding
@@ -71,9 +72,9 @@ class Difference:
     index : tuple of int
         Of the first element that differs.
     expected, got : object
-        What it is under the first schedule, and under `schedule`.
+        Its value under the first schedule, and under `schedule`.
     count : int
-        How many elements differ.
+        Number of elements that differ.
     schedule : Schedule
         Under which it differs from the first.
     """
@@ -88,7 +89,7 @@ class Difference:
 
 @dataclasses.dataclass(frozen=True)
 class CheckReport:
-    """What `check` found out.
+    """The results of `check`.
 
     Attributes
     ----------
@@ -127,7 +128,7 @@ class CheckReport:
 
     @property
     def outputs(self) -> dict[str, NDArray[Any]]:
-        """What the arrays that the kernel writes to held at the end of the first run."""
+        """The contents of the arrays that the kernel writes to, at the end of the first run."""
         return self.runs[0].outputs
 
     def __str__(self) -> str:
@@ -188,7 +189,7 @@ def usual_schedules(seed: int = 0, random_runs: int = 4) -> list[Schedule]:
     seed : int
         Of the first random one; the others have the next seeds.
     random_runs : int
-        How many random ones.
+        Number of random schedules.
     """
     fixed = [
         Schedule(),
@@ -210,12 +211,13 @@ def check(
     checks: Checks = "all",
     rules: Rules = None,
 ) -> CheckReport:
-    """Run a launch under several schedules with all checkers, and compare what comes out bit by bit.
+    """Run a launch under several schedules with all checkers, and compare the results bit by bit.
 
-    A correct kernel gives the same under each schedule. One that lacks a sync, say, gives something else under some,
-    even where the checkers are switched off. All runs begin with the same contents. Arrays in host memory stay as they
-    are, a `DeviceArray` holds at the end what it held before; results are in the report. What lies behind pointers
-    within arrays is not restored between runs. ``pymluops.sim.findings()`` may lack older findings afterwards.
+    A correct kernel gives the same results under each schedule. One that lacks a sync, say, differs
+    under some, even where the checkers are switched off. All runs begin with the same contents.
+    Arrays in host memory stay as they are, a `DeviceArray` holds its earlier contents at the end;
+    results are in the report. Memory behind pointers within arrays is not restored between runs.
+    ``pymluops.sim.findings()`` may lack older findings afterwards.
 
     Parameters
     ----------
@@ -224,20 +226,21 @@ def check(
     *arguments
         As for a call of the launch.
     schedules : sequence of Schedule, optional
-        Those to run under; the first is what others are compared with. If not given, copies late and early, undefined
-        memory filled with NaN, zero and noise, and `random_runs` random ones from `seed` on.
+        The schedules of the runs; the others are compared with the first. If not given, copies late
+        and early, undefined memory filled with NaN, zero and noise, and `random_runs` random ones
+        from `seed` on.
     seed, random_runs : int
         Of the random schedules.
     checks : str, iterable of str or None
         The checkers, as for `pymluops.sim.set_checks`.
     rules : mapping, str or None
-        What else is to happen for rules, as for `pymluops.sim.set_rules`. All that would let a launch fail is recorded,
-        so that the launch goes on; what is off stays off.
+        Further actions of rules, as for `pymluops.sim.set_rules`. Findings that would let a launch
+        fail are recorded, so that the launch goes on; rules that are off stay off.
 
     Returns
     -------
     CheckReport
-        ``report.ok`` is true if nothing is wrong, ``str(report)`` says what is.
+        ``report.ok`` is true if nothing is wrong, ``str(report)`` lists the faults.
 
     Raises
     ------
@@ -274,7 +277,7 @@ def _schedules(launch: object, schedules: object, seed: object, random_runs: obj
     return followed
 
 
-# ---- Findings --------------------------------------------------------------------------------------------------------
+# ---- Findings ------------------------------------------------------------------------------------
 
 
 def _merged(runs: Sequence[Run], failing: frozenset[str]) -> tuple[Found, ...]:
@@ -293,7 +296,7 @@ def _merged(runs: Sequence[Run], failing: frozenset[str]) -> tuple[Found, ...]:
     )
 
 
-# ---- Differences -----------------------------------------------------------------------------------------------------
+# ---- Differences ---------------------------------------------------------------------------------
 
 
 def _differences(runs: Sequence[Run]) -> tuple[Difference, ...]:

@@ -1,4 +1,4 @@
-"""Finds a C++ compiler (what the environment says, GCC, Clang, or the one in the PyPI package ziglang) and runs it."""
+"""Finds a C++ compiler (from the environment, GCC, Clang, or the PyPI package ziglang) and runs it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ __all__ = ["Compiler", "digest", "find_compiler", "warnings_of"]
 
 NEXT_STEP = "install g++ (12 or newer) or clang++ (15 or newer), or run `pip install 'pymluops[compiler]'`"
 _OLDEST = {"GNU": 12, "Clang": 15}
-_MOST_SAID = 1 << 20  # bytes of what a compiler says that are kept
+_MOST_SAID = 1 << 20  # bytes of a compiler's messages that are kept
 
 
 @dataclass(frozen=True)
@@ -110,8 +110,8 @@ def _named(wanted: str) -> Compiler:
 def _identity(*programs: str) -> str:
     """Return a text that changes with programs; without running them, which takes time at every start.
 
-    A program may be a launcher that runs another one of its name, and a compiler runs an assembler and a linker: all of
-    these names on the path count.
+    A program may be a launcher that runs another one of its name, and a compiler runs an assembler
+    and a linker: all of these names on the path count.
     """
     names = dict.fromkeys([*(os.path.basename(program) for program in programs), "as", "ld"])
     folders = os.environ.get("PATH", os.defpath).split(os.pathsep)
@@ -147,11 +147,11 @@ def digest(*parts: str) -> str:
     return key.hexdigest()[:32]
 
 
-# ---- Running a compiler ----------------------------------------------------------------------------------------------
+# ---- Running a compiler --------------------------------------------------------------------------
 
 
 def warnings_of(command: Sequence[str | Path], temporary: Path) -> str:
-    """Run a compiler or linker and return what it says on stderr.
+    """Run a compiler or linker and return its text on stderr.
 
     Parameters
     ----------
@@ -163,10 +163,11 @@ def warnings_of(command: Sequence[str | Path], temporary: Path) -> str:
     Raises
     ------
     CompileError
-        If it fails; with what it says.
+        If it fails; with its text.
     """
     words = [str(word) for word in command]
-    # A terminal's width: otherwise compilers repeat a line as a whole, however long it is, with each message about it.
+    # A terminal's width: otherwise compilers repeat a line as a whole, however long it is, with
+    # each message about it.
     environment = {"COLUMNS": "200", **os.environ, "TMPDIR": str(temporary)}
     with tempfile.TemporaryFile(dir=temporary) as out, tempfile.TemporaryFile(dir=temporary) as err:
         try:

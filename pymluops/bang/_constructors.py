@@ -8,7 +8,8 @@ from pathlib import Path
 __all__ = ["hide_constructors"]
 
 _PT_DYNAMIC = 2
-#: DT_INIT_ARRAY and DT_INIT_ARRAYSZ, and the tags that mluops_module.h looks for, which the loader passes over.
+#: DT_INIT_ARRAY and DT_INIT_ARRAYSZ, and the tags that mluops_module.h looks for, which the loader
+#: passes over.
 _TAGS = {0x19: 0x6D6C6F19, 0x1B: 0x6D6C6F1B}
 
 

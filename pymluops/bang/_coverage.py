@@ -1,7 +1,7 @@
 """Which lines of kernels ran, for coverage.py: see `pymluops.bang.coverage`.
 
-Sources are then compiled with GCC's ``--coverage``, into a folder of this process: the counters of an object belong to
-the files that were written when it was compiled. ``gcov`` reads them.
+Sources are then compiled with GCC's ``--coverage``, into a folder of this process: the counters of
+an object belong to the files that were written when it was compiled. ``gcov`` reads them.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def start(take: Callable[[dict[str, Lines]], None]) -> None:
 
 
 def folder(compiler: Compiler) -> Path | None:
-    """Return the folder for what is compiled with counters; None if nothing is to be counted.
+    """Return the folder for files compiled with counters; None if nothing is to be counted.
 
     Raises
     ------
@@ -145,7 +145,7 @@ def _add(lines: Lines, counted: list[dict[str, Any]]) -> None:
             lines.executed.add(line["line_number"])
 
 
-# ---- Which lines hold code, for a report in another process ----------------------------------------------------------
+# ---- Which lines hold code, for a report in another process --------------------------------------
 
 
 def _remember(file: Path, executable: set[int]) -> None:
@@ -160,8 +160,8 @@ def _noted(text: str) -> str:
 def executable_lines(text: str) -> set[int]:
     """Return the numbers of the lines of a source that hold code.
 
-    The compiler said so when it was compiled with counters. Where it never was, they are the lines with a semicolon
-    or a brace that opens.
+    The compiler said so when it was compiled with counters. Where it never was, they are the lines
+    with a semicolon or a brace that opens.
     """
     entry = Store(cache_folder()).read(_noted(text))
     if entry is not None:

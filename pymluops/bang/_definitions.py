@@ -1,7 +1,7 @@
-"""Finds kernels and host functions in a source in BANG C, and puts behind each what tells Python about it.
+"""Finds kernels and host functions in a source in BANG C, and puts a description for Python behind each.
 
-The header mluops_module.h says what that is. It stands on the line where the definition ends, so that lines keep their
-numbers; the preprocessor drops it with a definition that is not compiled.
+The header mluops_module.h defines the description. It stands on the line where the definition ends,
+so that lines keep their numbers; the preprocessor drops it with a definition that is not compiled.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Definition:
     name: Token
     at: int  # its number
     is_kernel: bool
-    template: str  # what stands before a template; else empty
+    template: str  # the text before a template; else empty
     parameters: str  # with their parentheses, without default values
 
 
@@ -59,9 +59,10 @@ def with_entries(text: str, name: str, *, for_python: bool = True) -> str:
     text : str
         BANG C.
     name : str
-        What its first lines are called, if no `#line` says so.
+        The file name of its first lines, unless a `#line` sets another.
     for_python : bool
-        If not, only kernels that are no templates are described, so that they can be launched by their addresses.
+        If not, only kernels that are no templates are described, so that they can be launched by
+        their addresses.
     """
     tokens, directives = tokens_of(text, name)
     source = Text(text, name)
@@ -134,7 +135,7 @@ class _File:
             text = self._tokens[i].text
             if text in ("=", ":", "operator", "namespace"):
                 return None  # a variable, a class with bases, a constructor with its members
-            # What follows the parameters may look like a call too.
+            # The text behind the parameters may look like a call too.
             if text == "(" and self._is_name(start, i - 1) and (found is None or self._tokens[i - 2].text != ")"):
                 found = i - 1, closing(self._tokens, i)
             i = closing(self._tokens, i) + 1 if text in CLOSING else i + 1
@@ -197,7 +198,7 @@ class _File:
         self._source.insert(self._tokens[last].end, f" {call}")
 
     def _spelling(self, at: int) -> str:
-        """Return the name, with what is pasted to it in a macro."""
+        """Return the name, with the parts that a macro pastes to it."""
         begin = at
         while begin > 1 and self._tokens[begin - 1].text == "##":
             begin -= 2

@@ -1,4 +1,4 @@
-"""The headers that a compiler says it has read, and whether they are still what they were."""
+"""The headers that a compiler says it has read, and whether they have changed since."""
 
 from __future__ import annotations
 

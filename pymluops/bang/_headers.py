@@ -1,7 +1,7 @@
 """Puts headers with BANG C into the source that includes them, so that one translation sees everything.
 
-The C++ compiler finds all other headers by itself. Conditions (`#if`) stay for the compiler: a header is put in
-wherever a line includes it, but not a second time where it would be empty.
+The C++ compiler finds all other headers by itself. Conditions (`#if`) stay for the compiler: a
+header is put in wherever a line includes it, but not a second time where it would be empty.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from pymluops.sim.translator import TranslationError
 from pymluops.sim.translator.text import quoted, tokens_of
 from pymluops.sim.translator.tokens import ELSES, IFS, Directive, Kind, Token
 
-#: What only the translator can read, or must see to read the rest.
+#: Constructs that only the translator can read, or that it must see to read the rest.
 CONSTRUCTS = re.compile(
     r"<<<|\b(?:__nram__|__wram__|__mlu_shared__|__ldram__|__mlu_const__|__mlu_entry__|__mlu_global__|__mlu_func__"
     r"|__mlu_device__|__mlu_vector__)\b"
@@ -42,7 +42,8 @@ class Source:
 
     text: str
     name: str
-    #: Every header that was read, with a checksum of it, and where others would have been found before them.
+    #: Every header that was read, with a checksum of it, and where others would have been found
+    #: before them.
     states: dict[Path, str] = field(default_factory=dict)
     _absent: dict[Path, None] = field(default_factory=dict)
     #: Whether a header says `using namespace std`.
@@ -67,7 +68,7 @@ class Source:
 class _Header:
     path: Path
     text: str
-    state: str  # a checksum of what was read
+    state: str  # a checksum of the text that was read
     directives: list[Directive]
     includes: list[_Include]
     once: bool  # by a guard or by a pragma
@@ -88,7 +89,7 @@ class _Include:
 
 
 def read_text(path: Path) -> str:
-    """Return what a file holds; bytes that are not UTF-8, and ends of lines, stay what they are.
+    """Return the text of a file; bytes that are not UTF-8, and ends of lines, stay unchanged.
 
     Raises
     ------
@@ -100,7 +101,7 @@ def read_text(path: Path) -> str:
     descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY)
     with open(descriptor, "rb") as file:
         require_regular(path, os.fstat(descriptor))
-        content = file.read(MOST_CHARACTERS + 1)  # whatever it says about its size
+        content = file.read(MOST_CHARACTERS + 1)  # its stated size may be wrong
     if len(content) > MOST_CHARACTERS:
         raise OSError(errno.EFBIG, TOO_LONG, str(path))
     return content.decode("utf-8", "surrogateescape")
@@ -145,14 +146,15 @@ class Expander:
         text : str
             The source.
         name : str
-            What messages and debug information call it.
+            Its name in messages and debug information.
         folder : Path
             Where it lies.
 
         Raises
         ------
         CompileError
-            If a header cannot be read, headers include each other without end, or all of it is too long.
+            If a header cannot be read, headers include each other without end, or all of it is too
+            long.
         """
         if len(text) > MOST_CHARACTERS:
             raise CompileError(f"{one_line(name)}: {TOO_LONG}")
@@ -184,7 +186,7 @@ class Expander:
         return None, absent
 
     def header(self, path: Path, source: Source) -> _Header:
-        """Return what stands in a header."""
+        """Return the contents of a header."""
         if path not in self._headers:
             try:
                 self._headers[path] = _read(path, read_text(path))
@@ -199,7 +201,7 @@ class Expander:
         found = False
         seen = {path}
         waiting = [path]
-        while waiting:  # for all of them: what they hold counts for the cache
+        while waiting:  # for all of them: their contents count for the cache
             at = waiting.pop()
             header = self.header(at, source)
             found = found or header.has_constructs
@@ -218,7 +220,7 @@ class _Expansion:
         self.source = source
         self._done: set[Path] = set()  # headers that are empty from now on
         self._open: dict[Path, None] = {}
-        self._length = length  # with what was put in
+        self._length = length  # with the headers that were put in
         self._needed: dict[Path, bool] = {}
         self._count = 0
 

@@ -42,7 +42,7 @@ def loaded(name: str, data: bytes | None = None, folder: Path | None = None) -> 
     name : str
         Of its entry in the cache; other contents have other names.
     data : bytes, optional
-        What it holds. Without it, the library is not loaded if it is not yet.
+        Its contents. Without them, the library is not loaded if it is not yet.
     folder : Path, optional
         A folder of this process for the file.
 
@@ -60,6 +60,6 @@ def loaded(name: str, data: bytes | None = None, folder: Path | None = None) -> 
             path.write_bytes(data)
             ctypes.CDLL(str(path))  # which stays loaded
         except OSError as error:
-            raise NotInitializedError(f"what was compiled cannot be loaded: {error}") from None
+            raise NotInitializedError(f"the compiled library cannot be loaded: {error}") from None
         _state.paths[name] = path
         return path

@@ -1,4 +1,4 @@
-"""Makes what a compiler says about a translated source fit for the one who wrote it."""
+"""Rewrites a compiler's messages about a translated source in terms of the original source."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pymluops.sim.translator import PREFIX
 __all__ = ["readable"]
 
 _HEAD = re.compile(r"^(?P<place>[^\s:][^:]*(?::\d+)*): (?P<kind>fatal error|error|warning|note): (?P<text>.*)$")
-#: What `with_entries` puts behind definitions; compilers repeat the line.
+#: The descriptions that `with_entries` puts behind definitions; compilers quote the line.
 _ENTRY = re.compile(r" (?:MLUOPS_MODULE|MLUSIM)_(?:KERNEL|FUNCTION|TEMPLATE)\(.*\);")
 #: The name of an array's type, which GCC says instead of the type.
 _ARRAY_TYPE = re.compile(r"\bmlusim_type_(\w+)")
@@ -17,7 +17,7 @@ _MOST_CANDIDATES = 6
 
 
 def readable(said: str, include: str) -> str:
-    """Return what a compiler said with the names of the source, and with a few forms of an intrinsic instead of all.
+    """Return a compiler's text with the names of the source, and with a few forms of an intrinsic instead of all.
 
     Parameters
     ----------

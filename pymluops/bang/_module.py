@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, NamedTuple, cast
@@ -14,14 +14,20 @@ from numpy.typing import NDArray
 from pymluops._arguments import Names, as_numbers, is_integer, refusal, shown
 from pymluops._core import ArrayArgument, Backend, Queue, call_compiled, launch_kernel
 from pymluops._shown import one_line, shortened
+from pymluops.bang import _coverage
+from pymluops.bang._build import Build, Input
+from pymluops.bang._compilers import find_compiler
 from pymluops.bang._registry import FUNCTION, KERNEL, TEMPLATE, Entry, Signature, read_entries
+from pymluops.bang._sources import require_encodable
 from pymluops.bang._values import Converter, array_of, converter, result_of
 from pymluops.errors import ArchMismatchError, BadParamError, BadParamTypeError, ExecutionFailedError
 from pymluops.sim._devices import prefer_card
+from pymluops.sim._library import simulator
 from pymluops.sim.profiler import Memory, memory_of
-from pymluops.sim.toolchain import card_of
+from pymluops.sim.toolchain import Simulator, card_of
+from pymluops.sim.translator.text import quoted
 
-__all__ = ["HostFunction", "Kernel", "Launch", "Module"]
+__all__ = ["HostFunction", "Kernel", "Launch", "Module", "compile_sources"]
 
 #: Kinds of launches, by name; the numbers are those of ``cnrtFunctionType_t``.
 KINDS = {"block": 1, "union1": 4, "union2": 8, "union4": 16, "union8": 32, "union16": 64}
@@ -30,7 +36,7 @@ MOST_TASKS = 2**32 - 1
 
 
 class _Callee(NamedTuple):
-    """What a call needs."""
+    """The data that a call needs."""
 
     module: Module
     caller: Names
@@ -77,7 +83,8 @@ class Kernel:
         Parameters
         ----------
         launch : dim, or (dim, kind), or (dim, kind, queue)
-            `dim`: the number of tasks, or up to three of them, for x, y and z; integers alone are a dim.
+            `dim`: the number of tasks, or up to three of them, for x, y and z; integers alone are a
+            dim.
             `kind`: ``"block"`` (the default), ``"union1"`` to ``"union16"``.
             `queue`: a `pymluops.Queue`; the default queue if it is not given or None.
 
@@ -104,7 +111,7 @@ class Kernel:
 
     @property
     def memory(self) -> Memory:
-        """The arrays in NRAM, WRAM and SRAM of the sources that it was compiled with, against what each card has."""
+        """The arrays in NRAM, WRAM and SRAM of its sources, against the memories of each card."""
         return memory_of(self.module.backend, self._library)
 
     def __repr__(self) -> str:
@@ -148,25 +155,30 @@ class Launch:
     def __call__(self, *arguments: Any) -> None:
         """Launch the kernel.
 
-        Arguments in host memory (NumPy arrays, PyTorch tensors, whatever DLPack or the buffer protocol offers) are
-        copied to the device; the call then waits for the kernel, and copies back those for pointers that are not
-        const. If all arrays are `pymluops.DeviceArray`, the call does not wait.
+        Arguments in host memory (NumPy arrays, PyTorch tensors, any object with DLPack or the
+        buffer protocol) are copied to the device; the call then waits for the kernel, and copies
+        back those for pointers that are not const. If all arrays are `pymluops.DeviceArray`, the
+        call does not wait.
 
         Parameters
         ----------
         *arguments
-            One for each parameter. For a pointer, a C-contiguous array of its element type, or None for a null
-            pointer; for a number, one in the range of its type; for a structure, an object with as many bytes.
+            One for each parameter. For a pointer, a C-contiguous array of its element type, or None
+            for a null pointer; for a number, one in the range of its type; for a structure, an
+            object with as many bytes.
 
         Raises
         ------
         BadParamError
-            If an argument does not fit the signature, or the device cannot run such a launch; nothing was launched.
+            If an argument does not fit the signature, or the device cannot run such a launch;
+            nothing was launched.
         ArchMismatchError
-            If the module was compiled for another architecture than that of the device that was chosen.
+            If the module was compiled for another architecture than that of the device that was
+            chosen.
         ExecutionFailedError
-            If the kernel failed and the call waited for it; else by the next wait for the queue. ``error.findings``
-            tells what the simulator found, ``error.outputs`` what the kernel had written to arrays in host memory.
+            If the kernel failed and the call waited for it; else by the next wait for the queue.
+            ``error.findings`` holds the simulator's findings, ``error.outputs`` the contents of the
+            arrays in host memory at that point.
         """
         callee = self._callee
         callee.require_count(arguments)
@@ -188,7 +200,7 @@ class Launch:
         return Kernel.__getitem__, (self.kernel, (self.dim, self.kind, self.queue))
 
     def convert(self, arguments: Sequence[Any]) -> list[Any]:
-        """Return what a kernel gets for the arguments: bytes, `ArrayArgument` or None; `release` them."""
+        """Return the arguments in the form for a kernel: bytes, `ArrayArgument` or None; `release` them."""
         self._callee.require_count(tuple(arguments))
         values: list[Any] = []
         try:
@@ -200,7 +212,7 @@ class Launch:
         return values
 
     def convert_one(self, number: int, argument: Any) -> Any:
-        """Return what a kernel gets for the argument of a number."""
+        """Return the argument of a number in the form for a kernel."""
         return self._callee.converters[number](argument, self._callee.module.backend)
 
     def in_queue(self, queue: Queue) -> Launch:
@@ -243,13 +255,14 @@ class HostFunction:
         Parameters
         ----------
         *arguments
-            One for each parameter, as for a kernel; but an array in host memory stays there, and the function gets its
-            address. For ``cnrtQueue_t`` a `pymluops.Queue`, or None; for ``const char *`` also a text.
+            One for each parameter, as for a kernel; but an array in host memory stays there, and
+            the function gets its address. For ``cnrtQueue_t`` a `pymluops.Queue`, or None; for
+            ``const char *`` also a text.
 
         Returns
         -------
         int, float, bool, bytes or None
-            What the function returns: of a pointer the address, of a structure its bytes.
+            The result of the function: of a pointer the address, of a structure its bytes.
 
         Raises
         ------
@@ -287,8 +300,9 @@ def release(values: Sequence[Any]) -> None:
 class Module:
     """Compiled sources; made by `compile`. They stay loaded until the process ends.
 
-    A pickle of a module, or of one of its kernels, has the text of the sources and how they are compiled; they are
-    compiled again where it is read, unless the cache has them. Headers of `include_dirs` must be there.
+    A pickle of a module, or of one of its kernels, has the text of the sources and how they are
+    compiled; they are compiled again where it is read, unless the cache has them. Headers of
+    `include_dirs` must be there.
 
     Attributes
     ----------
@@ -304,28 +318,21 @@ class Module:
         The host functions.
     """
 
-    def __init__(
-        self,
-        path: Path,
-        arch: int,
-        backend: Backend,
-        instantiate: Callable[[str, str, str], Path],
-        compiled_again: tuple[Any, ...],
-    ) -> None:
-        self.path = path
-        self.arch = arch
+    def __init__(self, build: Build, inputs: Sequence[Input], backend: Backend) -> None:
+        self.path = build.library(inputs)
+        self.arch = build.arch
         self.backend = backend
-        self._instantiate = instantiate
-        self._compiled_again = compiled_again
+        self._build = build
+        self._inputs = tuple(inputs)
         self._lock = threading.Lock()
-        self._entries = read_entries(path)
+        self._entries = read_entries(self.path)
         self._kernels: dict[str, Kernel] = {}
         self.kernels = self._signatures(KERNEL, TEMPLATE)
         self.functions = self._signatures(FUNCTION)
-        prefer_card(backend, arch)
+        prefer_card(backend, self.arch)
 
     def _signatures(self, *kinds: int) -> Mapping[str, Signature]:
-        found = {entry.signature.name: entry.signature for entry in self._entries if entry.what in kinds}
+        found = {entry.signature.name: entry.signature for entry in self._entries if entry.definition in kinds}
         return MappingProxyType(found)
 
     def kernel(self, name: str) -> Kernel:
@@ -334,8 +341,9 @@ class Module:
         Parameters
         ----------
         name : str
-            One of `kernels`; of a template an instance, such as ``"add<float>"``, which is compiled when it is asked
-            for first; or a static member function of a class, ``"Shape<4>::area"``.
+            One of `kernels`; of a template an instance, such as ``"add<float>"``, which is compiled
+            when it is asked for first; or a static member function of a class,
+            ``"Shape<4>::area"``.
 
         Raises
         ------
@@ -361,13 +369,14 @@ class Module:
         Raises
         ------
         BadParamError
-            If there is no such function, several have this name, or Python can make no value for a parameter.
+            If there is no such function, several have this name, or Python can make no value for a
+            parameter.
         """
         return HostFunction(self, self._entry("function", name, FUNCTION))
 
     @property
     def memory(self) -> Memory:
-        """The arrays that the sources declare in NRAM, WRAM and SRAM, against what each card has."""
+        """The arrays that the sources declare in NRAM, WRAM and SRAM, against the memories of each card."""
         return memory_of(self.backend, self.path)
 
     def require_card(self) -> None:
@@ -379,26 +388,26 @@ class Module:
                 f'pymluops.sim.set_device("{name}"), or compile it with another arch'
             )
 
-    def _entry(self, what: str, name: str, *kinds: int) -> Entry:
+    def _entry(self, caller: str, name: str, *kinds: int) -> Entry:
         if not isinstance(cast("object", name), str):
-            raise BadParamTypeError(f"{what}: name: expected a text, got {shown(name)}")
-        found = [entry for entry in self._entries if entry.what in kinds and entry.signature.name == name]
-        if len(found) == 1 and (found[0].address or found[0].what == TEMPLATE):
+            raise BadParamTypeError(f"{caller}: name: expected a text, got {shown(name)}")
+        found = [entry for entry in self._entries if entry.definition in kinds and entry.signature.name == name]
+        if len(found) == 1 and (found[0].address or found[0].definition == TEMPLATE):
             return found[0]
         if found:
             problem = f"several are called so: {', '.join(str(entry.signature) for entry in found)}"
             if len(found) == 1:
                 problem = f"{found[0].signature} has a parameter that Python has no value for"
-            raise BadParamError(f"{what}: {shortened(one_line(name))}: {problem}")
-        known = ", ".join(entry.signature.name for entry in self._entries if entry.what in kinds) or "none"
-        raise BadParamError(f"{what}: name: expected one of {known}, got {shown(name)}")
+            raise BadParamError(f"{caller}: {shortened(one_line(name))}: {problem}")
+        known = ", ".join(entry.signature.name for entry in self._entries if entry.definition in kinds) or "none"
+        raise BadParamError(f"{caller}: name: expected one of {known}, got {shown(name)}")
 
     def _kernel_entry(self, name: str) -> tuple[Entry, Path]:
         instance = _INSTANCE.match(name) if isinstance(cast("object", name), str) else None
-        known = {entry.signature.name for entry in self._entries if entry.what in (KERNEL, TEMPLATE)}
+        known = {entry.signature.name for entry in self._entries if entry.definition in (KERNEL, TEMPLATE)}
         if name in known or instance is None:
             entry = self._entry("kernel", name, KERNEL, TEMPLATE)
-            if entry.what != TEMPLATE:
+            if entry.definition != TEMPLATE:
                 return entry, self.path
             raise BadParamError(
                 f"kernel: {name} is a template ({entry.signature}): name an instance, such as {name}<float>"
@@ -406,15 +415,24 @@ class Module:
         parameters = "()"
         if instance[1] is not None:
             parameters = self._entry("kernel", instance[1].removeprefix("::"), TEMPLATE).written
-        library = self._instantiate(name, f'kernel("{name}")', parameters)
+        library = self._instance(name, parameters)
         entries = read_entries(library)
-        entry = next(entry for entry in reversed(entries) if entry.what == KERNEL and entry.signature.name == name)
+        entry = next(
+            entry for entry in reversed(entries) if entry.definition == KERNEL and entry.signature.name == name
+        )
         if not entry.address:
             raise BadParamError(f"kernel: {name} has a parameter that Python has no value for")
         return entry, library
 
+    def _instance(self, name: str, parameters: str) -> Path:
+        """Return the library of an instance of a template."""
+        require_encodable("kernel: name", name, lines=False)
+        entry = f"MLUOPS_MODULE_INSTANCE({quoted(name)}, {quoted(parameters)}, ::{name.removeprefix('::')});"
+        return self._build.library(self._inputs, f'kernel("{name}")', entry)
+
     def __reduce__(self) -> tuple[Any, ...]:
-        return self._compiled_again
+        build = self._build
+        return compile_sources, (self._inputs, build.arch, tuple(build.include_dirs), tuple(build.options))
 
     def __copy__(self) -> Module:
         return self
@@ -424,3 +442,22 @@ class Module:
 
     def __repr__(self) -> str:
         return f"<pymluops.bang.Module {self.path.name}: {', '.join(self.kernels) or 'no kernels'}>"
+
+
+def compile_sources(inputs: Sequence[Input], arch: int, include_dirs: Sequence[Path], options: Sequence[str]) -> Module:
+    """Compile sources for the simulator of this process, with its compiler; a pickle of a module calls this too.
+
+    Parameters
+    ----------
+    inputs : sequence of Input
+        The sources.
+    arch : int
+        ``__BANG_ARCH__``.
+    include_dirs : sequence of Path
+        Where headers are looked for.
+    options : sequence of str
+        Further options of the compiler, macros among them.
+    """
+    backend, compiler = simulator(), find_compiler()
+    counted = _coverage.folder(compiler)
+    return Module(Build(compiler, arch, Simulator.installed(), include_dirs, options, counted), inputs, backend)

@@ -36,7 +36,7 @@ class UsageError(Exception):
 
 @dataclass
 class Options:
-    """What a command line asks for.
+    """The content of a command line.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Reads what a compiled library tells about its kernels and functions; see mluops_module.h."""
+"""Reads the descriptions of kernels and functions from a compiled library; see mluops_module.h."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ __all__ = ["CType", "Entry", "Parameter", "Signature", "read_entries"]
 
 #: The enumeration Kind.
 OTHER, VOID, BOOL, SIGNED, UNSIGNED, FLOAT, BFLOAT16 = range(7)
-#: The enumeration What.
+#: The enumeration Definition.
 KERNEL, FUNCTION, TEMPLATE = range(3)
 
 
 class CType(NamedTuple):
-    """The type of a value, or of what a pointer points to."""
+    """The type of a value, or of a pointer's target."""
 
     kind: int
     pointers: int
@@ -81,7 +81,7 @@ class Signature(NamedTuple):
 class Entry:
     """A definition in a library."""
 
-    what: int
+    definition: int
     signature: Signature
     types: tuple[CType, ...]  # of the parameters
     result: CType | None  # None for templates
@@ -105,7 +105,7 @@ class _CEntry(ctypes.Structure):
 
 
 _CEntry._fields_ = (
-    ("what", ctypes.c_int),
+    ("definition", ctypes.c_int),
     ("count", ctypes.c_int),
     ("name", ctypes.c_char_p),
     ("head", ctypes.c_char_p),
@@ -134,7 +134,7 @@ def read_entries(path: Path) -> list[Entry]:
         start, first = library.mluops_module_start, library.mluops_module_first
     except (OSError, AttributeError) as error:
         # Broken, or compiled for a simulator that is no longer there.
-        raise NotInitializedError(f"what was compiled cannot be used: {error}") from None
+        raise NotInitializedError(f"the compiled library cannot be used: {error}") from None
     text = ctypes.c_char_p()
     if start(ctypes.byref(text)):
         raise ExecutionFailedError(f"an exception left the constructor of a global object: {_text(text.value)}")
@@ -154,14 +154,14 @@ def _text(value: bytes | None) -> str:
 def _entry(c: _CEntry) -> Entry:
     written = _text(c.parameters).replace(PREFIX, "")
     signature = Signature(_text(c.name), parameters_of(written), _text(c.head), _text(c.file), c.line)
-    if c.what == TEMPLATE:
-        return Entry(c.what, signature, (), None, 0, written)
+    if c.definition == TEMPLATE:
+        return Entry(c.definition, signature, (), None, 0, written)
     types = tuple(_c_type(c.types[i]) for i in range(c.count + 1))
     if len(signature.parameters) != c.count:  # of a member function, or with parameters out of a macro
         named = [Parameter(f"argument {i + 1}", _type_text(c_type)) for i, c_type in enumerate(types[:-1])]
         signature = signature._replace(parameters=tuple(named))
-    address = c.launch if c.what == KERNEL else c.call
-    return Entry(c.what, signature, types[:-1], types[-1], address or 0, written)
+    address = c.launch if c.definition == KERNEL else c.call
+    return Entry(c.definition, signature, types[:-1], types[-1], address or 0, written)
 
 
 def _c_type(c: _CType) -> CType:

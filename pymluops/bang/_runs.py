@@ -1,4 +1,4 @@
-"""Runs of one launch: the same arguments again and again, and what came out of each."""
+"""Runs of one launch: the same arguments again and again, and the results of each run."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from typing import Any, NamedTuple
 from numpy.typing import NDArray
 
 from pymluops._core import ArrayArgument, Backend, DeviceArray, Queue
+from pymluops._finding import Finding
 from pymluops.bang._module import Launch, release
 from pymluops.bang._values import array_of
 from pymluops.errors import ExecutionFailedError
-from pymluops.sim._findings import Finding, clear_findings_of, findings_from
+from pymluops.sim._findings import clear_findings_of, findings_from
 from pymluops.sim._schedules import Schedule, schedule_of, set_schedule_of
 
 __all__ = ["Repeated", "Run"]
@@ -30,9 +31,10 @@ class Run(NamedTuple):
     schedule : Schedule
         That it followed.
     outputs : dict of str to ndarray
-        By parameter, what the arrays for pointers that are not const held at its end, even if it failed.
+        By parameter, the contents of the arrays for pointers that are not const at its end, even if
+        it failed.
     findings : tuple of Finding
-        What was found.
+        The findings of the run.
     error : str
         The report about the launch if it failed; else empty.
     """
@@ -46,8 +48,8 @@ class Run(NamedTuple):
 class Repeated:
     """A launch with its arguments, which `run` runs any number of times from the same start.
 
-    Arrays in host memory stay as they are. `DeviceArray` arguments hold again what they held at first when the ``with``
-    statement ends that this is used in.
+    Arrays in host memory stay as they are. `DeviceArray` arguments get back their first contents
+    when the ``with`` statement ends that this is used in.
 
     Parameters
     ----------
@@ -113,7 +115,7 @@ class Repeated:
         return Run(schedule, outputs, tuple(findings_from(self.backend, first)), error)
 
     def _follow(self, schedule: Schedule, arguments: list[Any]) -> tuple[str, dict[str, NDArray[Any]]]:
-        """Launch, and return the report if that failed, with what arrays in host memory would hold."""
+        """Launch, and return the report of a failure, with the contents that arrays in host memory would get."""
         launch = self.launch
         before = schedule_of(self.backend)
         set_schedule_of(self.backend, str(schedule))

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import cast
 
 from pymluops._arguments import is_integer
-from pymluops._shown import one_line, shortened, shown
+from pymluops._shown import path_text, shortened, shown
 from pymluops.bang._build import Input
 from pymluops.bang._headers import MOST_CHARACTERS, TOO_LONG, read_text
 from pymluops.errors import BadParamError, BadParamTypeError
@@ -18,7 +18,8 @@ from pymluops.sim.toolchain import cards
 __all__ = ["read_arch", "read_folders", "read_inputs", "read_macros", "read_options", "require_encodable"]
 
 _MACRO = re.compile(r"[A-Za-z_]\w*(\([\w, .]*\))?")
-#: What has no form in UTF-8, but for bytes of files that are not UTF-8; and what ends a text for C.
+#: Characters without a form in UTF-8, except those for bytes of files that are not UTF-8; and the
+#: end of a C string.
 _NOT_ENCODABLE = re.compile(r"[\ud800-\udc7f\udd00-\udfff\0]")
 #: Options whose value is the next word.
 _WITH_VALUE = frozenset(
@@ -80,7 +81,7 @@ def _several(argument: str, value: object) -> list[object]:
     return list(cast("Sequence[object]", value))
 
 
-# ---- Sources ---------------------------------------------------------------------------------------------------------
+# ---- Sources -------------------------------------------------------------------------------------
 
 
 def read_inputs(given: object) -> list[Input]:
@@ -116,13 +117,13 @@ def _file(given: object) -> Input:
     path = _path("source_or_paths", given)
     try:
         return Input(str(path), path.parent.absolute(), read_text(path))
-    except (OSError, ValueError) as error:  # a NUL in the name, or what no file system can encode
+    except (OSError, ValueError) as error:  # a NUL in the name, or a character that no file system can encode
         reason = error.strerror if isinstance(error, OSError) else "is no name of a file"
-        name = shortened(one_line(str(path)))
+        name = path_text(path)
         raise BadParamError(f"compile: source_or_paths: {name}: {reason}") from None
 
 
-# ---- Options ---------------------------------------------------------------------------------------------------------
+# ---- Options -------------------------------------------------------------------------------------
 
 
 def read_folders(given: object) -> list[Path]:
@@ -133,7 +134,7 @@ def read_folders(given: object) -> list[Path]:
 def _folder(given: object) -> Path:
     path = _path("include_dirs", given)
     if not os.path.isdir(path):
-        raise BadParamError(f"compile: include_dirs: expected folders, got {shortened(one_line(str(path)))}")
+        raise BadParamError(f"compile: include_dirs: expected folders, got {path_text(path)}")
     return path.absolute()
 
 

@@ -1,4 +1,4 @@
-"""Turns Python values into what a compiled kernel or function takes, checked against its signature."""
+"""Converts Python values to the arguments of a compiled kernel or function, checked against its signature."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def converter(caller: Caller, parameter: Parameter, c_type: CType, *, on_host: b
     parameter : Parameter
         How the source writes it.
     c_type : CType
-        What the compiler says about it.
+        Its description by the compiler.
     on_host : bool
         Whether it is a parameter of a host function, which also takes texts and queues.
     """
@@ -58,7 +58,7 @@ def converter(caller: Caller, parameter: Parameter, c_type: CType, *, on_host: b
     return _structure(caller, parameter, c_type)
 
 
-# ---- Pointers --------------------------------------------------------------------------------------------------------
+# ---- Pointers ------------------------------------------------------------------------------------
 
 
 def _array(caller: Caller, parameter: Parameter, c_type: CType) -> Converter:
@@ -118,7 +118,7 @@ def _queue(caller: Caller, parameter: Parameter) -> Converter:
     return convert
 
 
-# ---- Values ----------------------------------------------------------------------------------------------------------
+# ---- Values --------------------------------------------------------------------------------------
 
 
 def _bool(caller: Caller, parameter: Parameter) -> Converter:
@@ -184,11 +184,11 @@ def _structure(caller: Caller, parameter: Parameter, c_type: CType) -> Converter
     return convert
 
 
-# ---- Arrays that a kernel left ---------------------------------------------------------------------------------------
+# ---- Arrays that a kernel left -------------------------------------------------------------------
 
 
 def array_of(memory: bytes | bytearray, value: ArrayArgument, given: object) -> NDArray[Any]:
-    """Return what lies in memory as an array like one that was given as an argument.
+    """Return memory as an array like one that was given as an argument.
 
     Parameters
     ----------
@@ -202,7 +202,8 @@ def array_of(memory: bytes | bytearray, value: ArrayArgument, given: object) -> 
     Returns
     -------
     ndarray
-        Of the same shape. Of the same element type, if NumPy has it; else of integers of that size, or of bytes.
+        Of the same shape. Of the same element type, if NumPy has it; else of integers of that size,
+        or of bytes.
     """
     dtype: np.dtype[Any]
     if isinstance(given, np.ndarray):
@@ -214,11 +215,11 @@ def array_of(memory: bytes | bytearray, value: ArrayArgument, given: object) -> 
     return flat.reshape(value.shape) if flat.size == math.prod(value.shape) else flat
 
 
-# ---- Results ---------------------------------------------------------------------------------------------------------
+# ---- Results -------------------------------------------------------------------------------------
 
 
 def result_of(caller: Caller, c_type: CType, memory: bytearray) -> Any:
-    """Return what a host function returned: a number, an address, the bytes of a structure, or None."""
+    """Return the result of a host function: a number, an address, the bytes of a structure, or None."""
     if c_type.pointers:
         return int.from_bytes(memory[:8], "little")
     if c_type.kind == VOID:

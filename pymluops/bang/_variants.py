@@ -1,8 +1,9 @@
 """Puts objects of one source for several architectures into one, whose functions choose by the device.
 
-Every function of the source exists once for each architecture, under a name with a mark. What has the plain name jumps
-to the one for the device of the moment, or to the newest. So kernels, the launches of them, and variables of the
-source are those of one architecture; an inline function that other sources define too is among them.
+Every function of the source exists once for each architecture, under a name with a mark. The plain
+name stands for a jump to the one for the device of the moment, or to the newest. So kernels, the
+launches of them, and variables of the source are those of one architecture; an inline function that
+other sources define too is among them.
 """
 
 from __future__ import annotations
@@ -29,7 +30,8 @@ _HEAD = """    .globl "{name}"
     movq mlusim_deviceArch@GOTPCREL(%rip), %r11
     movl (%r11), %r11d
 """
-#: Tells the simulator which functions choose from which, so that kernels can be launched by their addresses.
+#: Tells the simulator which functions choose from which, so that kernels can be launched by their
+#: addresses.
 _TABLE_HEAD = """mlusim_announce:
     leaq mlusim_table(%rip), %rdi
     jmp mlusim_addChoices@PLT
@@ -46,7 +48,7 @@ _TABLE_END = """    .quad 0
 
 
 def can_merge() -> bool:
-    """Whether there is what it takes: the tools of binutils, on x86-64."""
+    """Whether the merge is possible: with the tools of binutils, on x86-64."""
     return platform.machine() == "x86_64" and all(shutil.which(tool) for tool in _TOOLS)
 
 

@@ -5,9 +5,10 @@ In ``pyproject.toml``::
     [tool.coverage.run]
     plugins = ["pymluops.bang.coverage"]
 
-Then ``coverage run -m pytest`` and ``coverage report``, or ``pytest --cov`` with pytest-cov, count the lines of the
-files that `pymluops.bang.compile` reads, and of the headers that they include. This needs GCC and its gcov; kernels are
-compiled without optimisation and are not kept for the next run.
+Then ``coverage run -m pytest`` and ``coverage report``, or ``pytest --cov`` with pytest-cov, count
+the lines of the files that `pymluops.bang.compile` reads, and of the headers that they include.
+This needs GCC and its gcov; kernels are compiled without optimisation and are not kept for the next
+run.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ class KernelPlugin(CoveragePlugin):
     """Tells coverage.py about the sources of kernels."""
 
     def file_reporter(self, filename: str) -> FileReporter:
-        """Return what reports about a source."""
+        """Return the counters of a source for reports."""
         return _Reporter(filename)
 
 

@@ -1,8 +1,9 @@
 """``bangcc``: compiles and links BANG C from the command line, as the vendor's compiler does, for the simulated MLU.
 
-Options that only matter to a card are ignored; those of a C++ compiler go to the one that is found here. The device
-header ``bang.h`` is included before each ``.mlu`` file. A host source in which BANG C stands, or which includes a
-header with BANG C, is treated like a ``.mlu`` file; others are compiled as they are.
+Options that only matter to a card are ignored; those of a C++ compiler go to the one that is found
+here. The device header ``bang.h`` is included before each ``.mlu`` file. A host source in which
+BANG C stands, or which includes a header with BANG C, is treated like a ``.mlu`` file; others are
+compiled as they are.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from importlib import metadata
 from pathlib import Path
 
 from pymluops._cache.scratch import temporary_folder
-from pymluops._shown import one_line, shortened
+from pymluops._shown import one_line, path_text
 from pymluops._whole_file import whole_file
 from pymluops.bang._build import Build
 from pymluops.bang._compilers import Compiler, find_compiler, warnings_of
@@ -44,10 +45,11 @@ Compiles BANG C (.mlu) and C++ (.cpp, .cc, .cxx) for the simulated MLU, and link
   --print-neuware        print a folder to set NEUWARE_HOME to
   --version --help
 
-PYMLUOPS_CXX names the C++ compiler, PYMLUOPS_CACHE_DIR the folder for what was compiled. A program runs on the card
+PYMLUOPS_CXX names the C++ compiler, PYMLUOPS_CACHE_DIR the folder for compiled files. A program runs on the card
 of its architecture, or on the one that PYMLUOPS_SIM_DEVICE names when it starts.
 """
-#: What a program does before main() and at its end: it takes the card of its architecture, and tells what was found.
+#: Code that a program runs before main() and at its end: it takes the card of its architecture, and
+#: reports findings.
 _CARD_SOURCE = """#include <cstdio>
 #include <cstdlib>
 #include "mlusim.h"
@@ -84,7 +86,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except CompileError as error:
         return _fail(str(error).rstrip("\n"), 1)
     except OSError as error:
-        name = f"{shortened(one_line(str(error.filename)))}: " if error.filename else ""
+        name = f"{path_text(error.filename)}: " if error.filename else ""
         return _fail(f"bangcc: {name}{error.strerror}", 1)
     except MemoryError:
         return _fail("bangcc: there is not enough memory", 2)
@@ -251,7 +253,7 @@ class _Driver:
         options = self._options
         if not options.dependencies:
             return
-        # What is only linked has no object that stays.
+        # A program that is linked at once leaves no object.
         output = target if options.step in ("-c", "-S", "-E") else None
         targets = options.dependency_targets or [for_make(str(output or Path(source.name).stem + ".o"))]
         names = [source.name, *map(str, source.files)]
@@ -281,7 +283,8 @@ class _Driver:
             files.append(str(self._card_object(folder)))
         words = [
             *(word for word in options.compiler if not word.startswith(("-g", "-O", "-W", "-fsanitize"))),
-            # Foreign libraries have functions that the simulator's library has too: theirs are meant.
+            # Foreign libraries have functions that the simulator's library has too: theirs are
+            # meant.
             *(("-shared", "-Wl,-Bsymbolic") if options.shared else ()),
             *files,
             *(str(library), f"-Wl,-rpath,{library.parent}"),

@@ -9,13 +9,15 @@ import numpy.typing as npt
 
 from pymluops.demo.arrays import Array
 from pymluops.demo.reference import Borders, Sum
+from pymluops.demo.reference_objects import Overlaps
 
 
 @dataclass(frozen=True)
 class Check:
     """The outcome of one comparison.
 
-    `error` and `allowed` belong to the element that comes closest to its limit. Both are 0 for an exact result.
+    `error` and `allowed` belong to the element that comes closest to its limit. Both are 0 for an
+    exact result.
     """
 
     ok: bool
@@ -88,6 +90,41 @@ def check_borders(actual: tuple[Array, Array], expected: Borders) -> Check:
     value = expected.output
     error = np.abs(output.astype(np.float64) - value.astype(np.float64))
     return _within(error, np.spacing(np.abs(value)).astype(np.float64))
+
+
+def check_overlaps(actual: Array, expected: Overlaps) -> Check:
+    """Overlaps may differ by what rounding does to them."""
+    if actual.shape != expected.value.shape:
+        return failed(f"got {_form(actual)}, expected {list(expected.value.shape)}")
+    return _within(np.abs(actual.astype(np.float64) - expected.value), expected.allowed)
+
+
+def check_kept(actual: Array, expected: Array, overlaps: Overlaps, scores: Array, threshold: float) -> Check:
+    """Kept boxes have to be those of the reference, or others only where rounding decides.
+
+    No kept box may overlap a better kept one by more than the threshold, and every other box has
+    to overlap a better kept one by more.
+    """
+    if _form(actual) == _form(expected) and np.array_equal(actual, expected):
+        return Check(ok=True, exact=True)
+    if actual.ndim != 1 or actual.dtype != expected.dtype:
+        return failed(f"got {_form(actual)}, expected {_form(expected)}")
+    rank = np.empty(len(scores), np.int64)
+    rank[np.argsort(-scores, kind="stable")] = np.arange(len(scores))
+    if not ((actual >= 0) & (actual < len(scores))).all() or (np.diff(rank[actual]) <= 0).any():
+        return failed("the kept boxes are not in the order of their scores")
+    kept = np.zeros(len(scores), bool)
+    kept[actual] = True
+    better = rank[actual][:, None] < rank  # [kept, all]
+    value, allowed = overlaps.value[actual], overlaps.allowed[actual]
+    surely = (better & (value - allowed > threshold)).any(axis=0)
+    perhaps = (better & (value + allowed > threshold)).any(axis=0)
+    wrong = np.count_nonzero((kept & surely) | (~kept & ~perhaps))
+    if wrong:
+        return failed(f"{wrong:,} of {len(scores):,} boxes are wrongly kept or suppressed")
+    other = np.setxor1d(actual, expected)
+    distance = np.abs(overlaps.value[:, other] - threshold).min() if len(other) else 0.0
+    return Check(True, False, float(distance), float(overlaps.allowed[:, other].max()) if len(other) else 0.0)
 
 
 def _within(error: Array, limit: Array) -> Check:

@@ -21,10 +21,11 @@ if TYPE_CHECKING:
     from pymluops.demo.range_view import View
 
 DESCRIPTION = """\
-Run all five operator families on a LiDAR scan and a picture, check every result against NumPy and time it. Without
---scan a synthetic street scan is used (a model, not a measurement). Without --image the scan seen from the sensor is
-the picture; without both, a photograph that an installed package ships, if there is one. The exit code is 0 only if
-every check held.
+Run get_indice_pairs and three_interpolate on a LiDAR scan, find its objects with voxelization, ball_query, nms3d and
+boxes_iou3d, run psamask, border_align and tin_shift on a picture, check every result against NumPy and time it.
+Without --scan a synthetic street scan is used (a model, not a measurement). Without --image the scan seen from the
+sensor is the picture; without both, a photograph that an installed package ships, if there is one. The exit code is
+0 only if every check held.
 """
 UNITS = """\
 Coordinates are in metres, x forward, y left, z up; angles are in degrees. The size of the voxels is the smallest
@@ -40,7 +41,7 @@ def register(subparsers: Any) -> None:
     """Add the ``demo`` subcommand."""
     parser = subparsers.add_parser(
         "demo",
-        help="run every operator family on a scan and a picture and check it",
+        help="run eight operator families on a scan and a picture and check them",
         description=DESCRIPTION,
         epilog=UNITS,
         allow_abbrev=False,
@@ -48,14 +49,14 @@ def register(subparsers: Any) -> None:
     given = parser.add_argument_group("what it runs on")
     given.add_argument(
         "--scan", type=Path, metavar="FILE",
-        help="a scan in metres: .bin (raw float32 rows, KITTI and nuScenes .pcd.bin), .npy or .ply",
+        help="a scan in metres: .bin (raw float32 rows, KITTI and nuScenes .pcd.bin), .npy, or with plyfile .ply",
     )  # fmt: skip
     given.add_argument(
         "--columns", type=_columns, metavar="N",
         help="values in a row of a .bin scan, from 3 to 64; default: guessed, 5 for .pcd.bin",
     )  # fmt: skip
     given.add_argument(
-        "--image", type=Path, metavar="FILE", help="a picture: .ppm, .pgm, .npy, or with Pillow .png, .jpg"
+        "--image", type=Path, metavar="FILE", help="a picture: .npy, or with Pillow .png, .jpg, .ppm and others"
     )
     seen = parser.add_argument_group("the scan as a picture, where there is no --image")
     seen.add_argument(

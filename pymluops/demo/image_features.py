@@ -56,8 +56,8 @@ def map_size(picture: Array, cells: int) -> tuple[int, int]:
 def local_attention(picture: Array) -> Attention:
     """Return how alike each place is to the places around it, as attention weights.
 
-    A mask cell holds exp(-difference of colour), and the cells of one place that lie inside the picture sum to 1. Cells
-    outside get the border's value: psamask has to leave them out.
+    A mask cell holds exp(-difference of colour), and the cells of one place that lie inside the
+    picture sum to 1. Cells outside get the border's value: psamask has to leave them out.
     """
     small = resize(picture, map_size(picture, PSAMASK_CELLS))
     height, width = small.shape[:2]
@@ -81,8 +81,9 @@ def local_attention(picture: Array) -> Attention:
 def border_task(picture: Array) -> BorderTask:
     """Return edge features for each of the four borders, and boxes that reach from each place to the edges around it.
 
-    A box has its top and bottom on horizontal edges and its left and right on vertical ones. The features of the top
-    and bottom border are the slopes down the picture, those of left and right the slopes across, at four scales.
+    A box has its top and bottom on horizontal edges and its left and right on vertical ones. The
+    features of the top and bottom border are the slopes down the picture, those of left and right
+    the slopes across, at four scales.
     """
     size = map_size(picture, BOX_CELLS)
     small = resize(picture, size)
@@ -106,7 +107,8 @@ def edge_boxes(down: Array, across: Array) -> Array:
     bottom = height - 1 - _last_edge(_ridge(down, axis=0)[::-1], axis=0)[::-1]
     left = _last_edge(_ridge(across, axis=1), axis=1)
     right = width - 1 - _last_edge(_ridge(across, axis=1)[:, ::-1], axis=1)[:, ::-1]
-    # A place on an edge still gets a box of some size, and fractions so that the sampling has something to interpolate.
+    # A place on an edge still gets a box of some size, and fractions so that the sampling has
+    # something to interpolate.
     x1, x2 = np.minimum(left, columns - 1.25), np.maximum(right, columns + 1.25)
     y1, y2 = np.minimum(top, rows - 1.25), np.maximum(bottom, rows + 1.25)
     return np.stack([x1, y1, x2, y2], axis=-1).reshape(-1, 4).astype(np.float32)
@@ -132,7 +134,8 @@ def _last_edge(edge: Array, axis: int) -> Array:
 def frame_task(picture: Array) -> FrameTask:
     """Return two sequences cut from the picture by a window that slides across it and down it.
 
-    Each of the four channel groups holds another view of the frames, so that their shifts in time can be seen apart.
+    Each of the four channel groups holds another view of the frames, so that their shifts in time
+    can be seen apart.
     """
     share = 0.5 if max(picture.shape[:2]) < 2 * min(picture.shape[:2]) else 0.9
     factor = CROP / (share * min(picture.shape[:2]))

@@ -1,4 +1,4 @@
-"""Reading pictures: PPM/PGM and ``.npy`` by ourselves, everything else through Pillow."""
+"""Reading pictures: ``.npy`` by ourselves, everything else through Pillow."""
 
 from __future__ import annotations
 
@@ -17,35 +17,33 @@ from pymluops._shown import shortened
 from pymluops.demo.arrays import Array
 from pymluops.demo.errors import InputError, MissingPackageError, first_line
 from pymluops.demo.files import check_file, opened
-from pymluops.demo.netpbm import read_netpbm
 from pymluops.demo.npy import read_header
 from pymluops.demo.picture_size import MAX_SIDE, check_size, reduced
 
 
 @dataclass(frozen=True)
 class Image:
-    """RGB pixels [height, width, 3] in [0, 1]."""
+    """RGB pixels [height, width, 3] in [0, 1].
+
+    A range view has `angles` in degrees: the azimuth of the left and right edge, the elevation of
+    the lower and upper one.
+    """
 
     source: str
     pixels: Array
     from_scan: bool = False
+    angles: tuple[float, float, float, float] | None = None
     notes: tuple[str, ...] = field(default=())
 
 
 def read_image(path: Path) -> Image:
     """Read a picture and bring its longer side down to `MAX_SIDE`."""
     check_file(path)
-    suffix = path.suffix.lower()
-    if suffix == ".npy":
-        pixels = _read_npy(path)
-    elif suffix in (".ppm", ".pgm", ".pnm"):
-        pixels = read_netpbm(path)
-    else:
-        pixels = _read_with_pillow(path)
+    pixels = _read_npy(path) if path.suffix.lower() == ".npy" else _read_with_pillow(path)
     return Image(str(path), pixels)
 
 
-# ---- Pillow ----------------------------------------------------------------------------------------------------------
+# ---- Pillow --------------------------------------------------------------------------------------
 
 
 def _read_with_pillow(path: Path) -> Array:
@@ -74,7 +72,9 @@ def _decoded(path: Path) -> Array:
 
     with PillowImage.open(path) as picture:
         if picture.mode[0] in "IF":  # 16 or 32 bits a sample, which Pillow would cut off at 255
-            return _from_array(path, np.asarray(picture))
+            array = np.asarray(picture)
+            deep = picture.format == "PPM" and picture.mode == "I"  # 16 bits of a PGM file, in 32
+            return _from_array(path, array.astype(np.uint16) if deep else array)
         picture.draft("RGB", (MAX_SIDE, MAX_SIDE))
         upright = ImageOps.exif_transpose(picture).convert("RGB")
         upright.thumbnail((2 * MAX_SIDE, 2 * MAX_SIDE))
@@ -117,7 +117,7 @@ def _quiet_c_libraries() -> Generator[None, None, None]:
         os.close(kept)
 
 
-# ---- Arrays ----------------------------------------------------------------------------------------------------------
+# ---- Arrays --------------------------------------------------------------------------------------
 
 
 def _read_npy(path: Path) -> Array:
@@ -173,6 +173,7 @@ def _stretched(part: Array, low: float, high: float) -> Array:
 
 
 def _as_float64(array: Array) -> Array:
-    # A long double too large for float64 becomes infinite, a signalling NaN stays NaN; both are refused.
+    # A long double too large for float64 becomes infinite, a signalling NaN stays NaN; both are
+    # refused.
     with np.errstate(over="ignore", invalid="ignore"):
         return array.astype(np.float64)

@@ -1,7 +1,8 @@
 """A modelled LiDAR scan, for runs without a scan file. It is synthetic, and every report says so.
 
-A sensor with 64 rings stands in a street: a slightly uneven ground, house fronts, parked cars, poles and trees. Each
-ray ends where it first meets a surface. The range gets noise, some rays get lost, as with a real sensor.
+A sensor with 64 rings stands in a street: a slightly uneven ground, house fronts, parked cars,
+poles and trees. Each ray ends where it first meets a surface. The range gets noise, some rays get
+lost, as with a real sensor.
 """
 
 from __future__ import annotations

@@ -28,7 +28,8 @@ def check_size(path: Path, height: int, width: int) -> None:
 def reduced(path: Path, array: Array, to_unit: Callable[[Array], Array]) -> Array:
     """Return RGB pixels of at most `MAX_SIDE`; `to_unit` turns the array's values into numbers from 0 to 1.
 
-    Whole blocks are dropped first, so that only a small part of a very large picture is converted and averaged.
+    Whole blocks are dropped first, so that only a small part of a very large picture is converted
+    and averaged.
     """
     height, width = array.shape[:2]
     check_size(path, height, width)

@@ -13,6 +13,7 @@ from matplotlib.figure import Figure
 from pymluops._whole_file import whole_file
 from pymluops.demo.images import Image
 from pymluops.demo.pictures_image import attention_figure, border_figure, frame_figure
+from pymluops.demo.pictures_objects import object_figure
 from pymluops.demo.pictures_scan import SIDES, Side, interpolation_figure, site_figure
 from pymluops.demo.pipeline import DemoRun
 
@@ -47,6 +48,9 @@ def _figures(run: DemoRun, image: Image, side: Side, scan_too: bool) -> Iterator
         yield "get_indice_pairs", site_figure(sparse, side)
     if scan_too and sparse.interpolated is not None:
         yield "three_interpolate", interpolation_figure(sparse, sparse.interpolated, side)
+    objects = run.objects
+    if scan_too and objects.complete:
+        yield "objects", object_figure(objects, side)
     masks = run.attention
     if masks.collect is not None and masks.distribute is not None:
         yield "psamask", attention_figure(masks.attention, masks.collect, masks.distribute, image)

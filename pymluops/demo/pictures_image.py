@@ -26,7 +26,9 @@ def attention_figure(attention: Attention, collect: Array, distribute: Array, im
     """For a few places: the mask window, the values that the place collects, and those distributed to it."""
     height, width = attention.picture.shape[:2]
     places = _telling_places(attention)
-    figure = Figure(figsize=(12, PLACES * (3.55 * min(1.3, height / width) + 0.35) + 0.8), layout="constrained")
+    labels = 0.0 if image.angles is None else 0.55
+    row_height = 3.55 * min(1.3, height / width) + 0.35 + labels
+    figure = Figure(figsize=(12, PLACES * row_height + 0.8), layout="constrained")
     figure.suptitle(
         f"psamask: attention of a place over the map, mask {attention.mask_size[0]} x {attention.mask_size[1]}\n"
         f"{_source(image)}"
@@ -49,7 +51,7 @@ def attention_figure(attention: Attention, collect: Array, distribute: Array, im
             ax.set_title("collect: where it looks" if title == "collect" else "distribute: which positions look at it")
         for ax in row:
             ax.plot(x, y, marker="+", markersize=14, markeredgewidth=2.5, color=COLOURS[1])
-            _bare(ax, height, width)
+            _axes_of(ax, height, width, image)
     return figure
 
 
@@ -77,9 +79,11 @@ def border_figure(task: BorderTask, output: Array, argmax: Array, image: Image) 
     strength = output[0].astype(np.float32).max(axis=2)  # [K, 4]: the strongest edge along each border
     score = strength.min(axis=1)
     ratio = height / width
-    figure = Figure(figsize=(13, 5.6 * min(ratio, 1.4) + 1.5), layout="constrained")
+    wide = ratio < 0.5
+    size = (12, 2 * (10.5 * ratio + 1.2) + 0.8) if wide else (13, 5.6 * min(ratio, 1.4) + 1.5)
+    figure = Figure(figsize=size, layout="constrained")
     figure.suptitle(f"border_align: {len(score):,} boxes, {POOL_SIZE + 1} samples a border\n{_source(image)}")
-    left, right = figure.subplots(1, 2)
+    left, right = figure.subplots(2, 1) if wide else figure.subplots(1, 2)
     left.imshow(image.pixels, extent=(-0.5, width - 0.5, height - 0.5, -0.5))
     for number, colour in zip(_best_boxes(task.boxes[0], score, (height, width)), COLOURS, strict=False):
         _draw_box(left, task.boxes[0, number], output[0, number], argmax[0, number], colour)
@@ -88,7 +92,7 @@ def border_figure(task: BorderTask, output: Array, argmax: Array, image: Image) 
     figure.colorbar(drawn, ax=right, label="slope (brightness a cell)", shrink=0.8)
     right.set_title("score of the box around each place\n(the weakest of its four borders)")
     for ax in (left, right):
-        _bare(ax, height, width)
+        _axes_of(ax, height, width, image)
     return figure
 
 
@@ -162,12 +166,21 @@ def _frame(frames: Array, t: int, group: int, size: tuple[int, int]) -> Array:
     return np.clip(channels.reshape(per_group, *size).transpose(1, 2, 0), 0, 1)
 
 
-def _bare(ax: Axes, height: int, width: int) -> None:
-    """Keep the picture's own extent, without ticks: cells of the map are no unit anyone reads off."""
+def _axes_of(ax: Axes, height: int, width: int, image: Image) -> None:
+    """Keep the picture's own extent; a range view has its angles at the edges, a photograph no ticks."""
     ax.set_xlim(-0.5, width - 0.5)
     ax.set_ylim(height - 0.5, -0.5)
     ax.set_xticks([])
     ax.set_yticks([])
+    if image.angles is None:
+        return
+    left, right, bottom, top = image.angles
+    across = np.arange(np.ceil(right / 20) * 20, left + 1e-6, 20)
+    up = np.arange(np.ceil(bottom / 10) * 10, top + 1e-6, 10)
+    ax.set_xticks([(left - angle) / (left - right) * width - 0.5 for angle in across], [f"{a:.0f}°" for a in across])
+    ax.set_yticks([(top - angle) / (top - bottom) * height - 0.5 for angle in up], [f"{a:.0f}°" for a in up])
+    ax.set_xlabel("azimuth, 0° along x")
+    ax.set_ylabel("elevation")
 
 
 def _source(image: Image) -> str:

@@ -1,17 +1,14 @@
-"""Running the nine operator functions on one scan and one picture.
+"""Running the operators on one scan and one picture; `objects_run` has those that find objects.
 
-One function a family. Each prepares the arguments, has the `Recorder` run, time and check the operators, and returns
-what the pictures show. What a later step needs of an earlier operator's result is taken from the reference, so that one
-failing operator does not hide another.
+One function a family. Each prepares the arguments, has the `Recorder` run, time and check the
+operators, and returns what the pictures show. What a later step needs of an earlier operator's
+result is taken from the reference, so that one failing operator does not hide another.
 """
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from statistics import median
-from typing import Any, Generic, Literal, TypeVar
+from typing import Literal
 
 import numpy as np
 
@@ -19,7 +16,6 @@ import pymluops
 from pymluops import library
 from pymluops.demo import checks, reference
 from pymluops.demo.arrays import Array
-from pymluops.demo.checks import Check
 from pymluops.demo.image_features import (
     POOL_SIZE,
     Attention,
@@ -30,40 +26,16 @@ from pymluops.demo.image_features import (
     local_attention,
 )
 from pymluops.demo.images import Image
+from pymluops.demo.objects_run import ObjectRun, run_objects
 from pymluops.demo.progress import Progress
+from pymluops.demo.recorder import Outcome, Recorder, Row
 from pymluops.demo.scans import Scan
 from pymluops.demo.voxels import KERNEL, Voxels, nearest_voxels, neighbour_table, voxel_features, voxelise
 
-Expected = TypeVar("Expected")
-
 Mode = Literal["collect", "distribute"]
 
-STEPS = 18
-MAX_RUNS = 7
-TIME_BUDGET = 0.4
+STEPS = 22
 PAIR_NAMES = ("out_indices", "indice_pairs", "indice_num")
-
-
-@dataclass(frozen=True)
-class Row:
-    """One line of the table: an operator on given shapes, how long it took and whether it was right."""
-
-    operator: str
-    case: str
-    dtype: str
-    inputs: dict[str, list[int]]
-    outputs: dict[str, list[int]]
-    ms: float | None
-    gbps: float | None
-    check: Check
-
-
-@dataclass(frozen=True)
-class Outcome(Generic[Expected]):
-    """The result of an operator (None if it refused) and of the reference."""
-
-    result: Any  # an array, a tuple of arrays, or None
-    expected: Expected
 
 
 @dataclass(frozen=True)
@@ -109,6 +81,7 @@ class DemoRun:
 
     rows: list[Row]
     sparse: SparseRun
+    objects: ObjectRun
     attention: AttentionRun
     borders: BorderRun
     frames: FrameRun
@@ -119,66 +92,15 @@ class DemoRun:
         return all(row.check.ok for row in self.rows)
 
 
-class Recorder:
-    """Runs operators and keeps the rows of the table."""
-
-    def __init__(self, progress: Progress) -> None:
-        self.rows: list[Row] = []
-        self._progress = progress
-
-    def run(
-        self,
-        operator: str,
-        case: str,
-        inputs: Mapping[str, Array],
-        outputs: tuple[str, ...],
-        call: Callable[[Any], Any],
-        expect: Callable[[], Expected],
-        compare: Callable[[Any, Expected], Check],
-    ) -> Outcome[Expected]:
-        """Run one operator: a warm-up, timed runs, the comparison with the reference.
-
-        `call` gets the result of the run before (None at first) to write into.
-        """
-        self._progress.step(f"{operator} {case}".strip())
-        shapes = {name: list(array.shape) for name, array in inputs.items()}
-        dtype = next(iter(inputs.values())).dtype.name
-        expected = expect()
-        try:
-            result, seconds = _timed(call)
-        except pymluops.MluOpError as error:
-            status = getattr(error.status, "name", f"status {error.status}")
-            check = checks.failed(f"{status}: {error}")
-            self.rows.append(Row(operator, case, dtype, shapes, {}, None, None, check))
-            return Outcome(None, expected)
-        arrays: tuple[Array, ...] = result if isinstance(result, tuple) else (result,)
-        nbytes = sum(array.nbytes for array in (*inputs.values(), *arrays))
-        out_shapes = {name: list(array.shape) for name, array in zip(outputs, arrays, strict=True)}
-        check = compare(result, expected)
-        gbps = nbytes / seconds / 1e9
-        self.rows.append(Row(operator, case, dtype, shapes, out_shapes, 1e3 * seconds, gbps, check))
-        return Outcome(result, expected)
-
-
-def _timed(call: Callable[[Any], Any]) -> tuple[Any, float]:
-    """Return the last result and the median time of a few runs after a warm-up."""
-    result = call(None)
-    times: list[float] = []
-    while not times or (len(times) < MAX_RUNS and sum(times) < TIME_BUDGET):
-        start = time.perf_counter()
-        result = call(result)
-        times.append(time.perf_counter() - start)
-    return result, median(times)
-
-
 def run_demo(scan: Scan, image: Image, progress: Progress) -> DemoRun:
-    """Run the five families on the default backend."""
+    """Run the families on the default backend."""
     recorder = Recorder(progress)
     sparse = run_sparse(recorder, scan)
+    objects = run_objects(recorder, scan, sparse.voxels.size)
     attention = run_psamask(recorder, image)
     borders = run_border_align(recorder, image)
     frames = run_tin_shift(recorder, image)
-    return DemoRun(recorder.rows, sparse, attention, borders, frames)
+    return DemoRun(recorder.rows, sparse, objects, attention, borders, frames)
 
 
 def run_sparse(recorder: Recorder, scan: Scan) -> SparseRun:
@@ -236,7 +158,8 @@ def _run_interpolate(
         lambda: reference.three_interpolate_forward(features, indices, weights),
         checks.check_sum,
     )
-    # The gradient of half the sum of squares. A voxel sums up to 27 voxels' points: keep that in the range of float16.
+    # The gradient of half the sum of squares. A voxel sums up to 27 voxels' points: keep that in
+    # the range of float16.
     gradient = (forward.expected.value * 2.0 ** -np.ceil(np.log2(voxels.counts.max()))).astype(features.dtype)
     known = features.shape[2]
     recorder.run(

@@ -24,8 +24,9 @@ HIGH_TONE = np.array([0.35, 0.65, 1.0])
 class View:
     """What part of a scan its picture shows; None is chosen from the points. Angles are in degrees.
 
-    `heading` is the direction of the middle, 0 along x and 90 along y. `fov` is how wide the picture is, `elevation`
-    from where to where it reaches, 0 being level. `eye` is where it is seen from, in metres.
+    `heading` is the direction of the middle, 0 along x and 90 along y. `fov` is how wide the
+    picture is, `elevation` from where to where it reaches, 0 being level. `eye` is where it is seen
+    from, in metres.
     """
 
     heading: float | None = None
@@ -37,16 +38,17 @@ class View:
 def range_view(scan: Scan, view: View | None = None) -> Image:
     """Return the scan as a picture, in its own colours if it has any; else near is bright, low orange and high blue.
 
-    Unless the view says otherwise, the eye stands at the origin, which is where a LiDAR stands, or in the middle of the
-    points when they surround another place. It looks where most points are. Gaps between the points are closed from
-    their neighbours.
+    Unless the view says otherwise, the eye stands at the origin, which is where a LiDAR stands, or
+    in the middle of the points when they surround another place. It looks where most points are.
+    Gaps between the points are closed from their neighbours.
     """
     view = view or View()
     xyz = scan.xyz - (_eye(scan.xyz) if view.eye is None else np.array(view.eye))
     distance = np.linalg.norm(xyz, axis=1)
     azimuth = np.arctan2(xyz[:, 1], xyz[:, 0])
     elevation = np.arcsin(np.clip(xyz[:, 2] / np.maximum(distance, 1e-9), -1, 1))
-    azimuth = _centred(azimuth) if view.heading is None else _turned_to(azimuth, np.deg2rad(view.heading))
+    heading = _heading(azimuth) if view.heading is None else np.deg2rad(view.heading)
+    azimuth = _turned_to(azimuth, heading)
     if view.fov is None:
         field = min(MAX_FIELD, max(np.deg2rad(20.0), 2 * float(np.quantile(np.abs(azimuth), 0.98))))
     else:
@@ -55,7 +57,8 @@ def range_view(scan: Scan, view: View | None = None) -> Image:
     pixel = field / width
     low, high = np.quantile(elevation, [0.005, 0.995]) if view.elevation is None else np.deg2rad(view.elevation)
     height = int(np.clip(np.ceil((high - low) / pixel), MIN_HEIGHT, WIDTH))
-    # The field that was asked for is shown as it is, with pixels that are not square where it would be too high.
+    # The field that was asked for is shown as it is, with pixels that are not square where it would
+    # be too high.
     row_pixel = pixel if view.elevation is None else (high - low) / height
     column = np.floor((field / 2 - azimuth) / pixel).astype(np.int64)
     row = np.floor(((high + low) / 2 + height * row_pixel / 2 - elevation) / row_pixel).astype(np.int64)
@@ -68,7 +71,11 @@ def range_view(scan: Scan, view: View | None = None) -> Image:
     order = np.argsort(-distance[seen], kind="stable")  # the nearest point of a pixel is written last
     picture[(row[seen] * width + column[seen])[order]] = channels[seen][order]
     name = scan.source if scan.synthetic else Path(scan.source).name
-    return Image(f"range view of {name}", _close_gaps(picture.reshape(height, width, 3)), from_scan=True)
+    level, reach = (high + low) / 2, height * row_pixel / 2
+    edges = heading + field / 2, heading - field / 2, level - reach, level + reach
+    left, right, bottom, top = (float(np.rad2deg(edge)) for edge in edges)
+    pixels = _close_gaps(picture.reshape(height, width, 3))
+    return Image(f"range view of {name}", pixels, from_scan=True, angles=(left, right, bottom, top))
 
 
 def _eye(xyz: Array) -> Array:
@@ -81,8 +88,8 @@ def _eye(xyz: Array) -> Array:
     return middle
 
 
-def _centred(azimuth: Array) -> Array:
-    """Turn the directions so that the field with the most points is around 0."""
+def _heading(azimuth: Array) -> float:
+    """Return the middle of the field with the most points."""
     bins = 360
     counts = np.histogram(azimuth, bins=bins, range=(-np.pi, np.pi))[0]
     window = int(np.rad2deg(MAX_FIELD))
@@ -91,8 +98,7 @@ def _centred(azimuth: Array) -> Array:
     starts = np.flatnonzero(sums >= 0.9 * sums.max())
     middle = np.deg2rad(starts + window / 2) - np.pi
     middle = (middle + np.pi) % (2 * np.pi) - np.pi
-    heading = middle[np.argmin(np.abs(middle))]
-    return _turned_to(azimuth, heading)
+    return float(middle[np.argmin(np.abs(middle))])
 
 
 def _turned_to(azimuth: Array, heading: float) -> Array:

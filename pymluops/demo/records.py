@@ -1,7 +1,7 @@
 """Reading tables out of files of any size, a piece at a time.
 
-A demo works on `MAX_POINTS` rows at most. Of a longer table every n-th row is read, and memory does not grow with the
-file.
+A demo works on `MAX_POINTS` rows at most. Of a longer table every n-th row is read, and memory does
+not grow with the file.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """NumPy references of the nine operator functions, written from their formulas and vectorised.
 
-They share nothing with the compiled libraries. Sums are taken in float64 and come with what is needed to bound the
-rounding error of any other order of summation. border_align forward follows the documented float32 order of operations,
-so its values can be compared bit by bit.
+They share nothing with the compiled libraries. Sums are taken in float64 and come with what is
+needed to bound the rounding error of any other order of summation. border_align forward follows the
+documented float32 order of operations, so its values can be compared bit by bit.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class Borders(NamedTuple):
     argmax: Array
 
 
-# ---- tin_shift ------------------------------------------------------------------------------------------------------
+# ---- tin_shift -----------------------------------------------------------------------------------
 
 
 def tin_shift(frames: Array, shifts: Array) -> Array:
@@ -53,7 +53,7 @@ def tin_shift(frames: Array, shifts: Array) -> Array:
     return np.ascontiguousarray(moved.transpose(0, 2, 1, 3, 4)).reshape(frames.shape)
 
 
-# ---- psamask --------------------------------------------------------------------------------------------------------
+# ---- psamask -------------------------------------------------------------------------------------
 
 
 def psamask_forward(x: Array, psa_type: str, mask_size: tuple[int, int]) -> Array:
@@ -94,7 +94,7 @@ def _mask_cells(
                 yield (i, j), (h, w), (h + down, w + across)
 
 
-# ---- three_interpolate ----------------------------------------------------------------------------------------------
+# ---- three_interpolate ---------------------------------------------------------------------------
 
 
 def three_interpolate_forward(features: Array, indices: Array, weights: Array) -> Sum:
@@ -128,7 +128,7 @@ def three_interpolate_backward(grad_output: Array, indices: Array, weights: Arra
     return Sum(value, magnitude, count)
 
 
-# ---- get_indice_pairs -----------------------------------------------------------------------------------------------
+# ---- get_indice_pairs ----------------------------------------------------------------------------
 
 
 def get_indice_pairs(
@@ -178,7 +178,7 @@ def _decode(linear: Array, space: Array) -> Array:
     return np.stack([*columns, linear % width], axis=1).astype(np.int32)
 
 
-# ---- border_align ---------------------------------------------------------------------------------------------------
+# ---- border_align --------------------------------------------------------------------------------
 
 
 class _Samples(NamedTuple):
@@ -275,8 +275,9 @@ def _sample(by_border: Array, place: _Samples) -> Array:
 def fused_multiply_add(a: Array, b: Array, c: Array) -> Array:
     """Return a * b + c in float32, rounded once.
 
-    The product is exact in float64, the sum is not. Rounding it a second time goes wrong only when it lies exactly
-    between two float32 numbers (or among the subnormal ones). There the lost part of the sum decides.
+    The product is exact in float64, the sum is not. Rounding it a second time goes wrong only when
+    it lies exactly between two float32 numbers (or among the subnormal ones). There the lost part
+    of the sum decides.
     """
     product = a.astype(np.float64) * b
     total = product + c
@@ -287,7 +288,8 @@ def fused_multiply_add(a: Array, b: Array, c: Array) -> Array:
         p, wide, s = product[unsure], np.broadcast_to(c, total.shape)[unsure].astype(np.float64), total[unsure]
         back = s - p
         lost = (p - (s - back)) + (wide - back)  # Knuth's two-sum: the exact rounding error of s
-        # Round to odd: a number with an odd last bit never lies between two float32 numbers by accident.
+        # Round to odd: a number with an odd last bit never lies between two float32 numbers by
+        # accident.
         even = (s.view(np.int64) & 1) == 0
         s = np.where((lost != 0) & even, np.nextafter(s, np.copysign(np.inf, lost)), s)
         result[unsure] = s.astype(np.float32)

@@ -6,7 +6,8 @@ from typing import Any
 
 from pymluops._shown import one_line
 from pymluops.demo.images import Image
-from pymluops.demo.pipeline import DemoRun, Row
+from pymluops.demo.pipeline import DemoRun
+from pymluops.demo.recorder import Row
 
 HEADINGS = ("operator", "case", "dtype", "shapes", "ms", "GB/s", "check")
 RIGHT_ALIGNED = ("ms", "GB/s")
@@ -71,6 +72,8 @@ def summary(run: DemoRun, seconds: float, pictures: list[str]) -> str:
         "ms: median of a few runs. GB/s: input read and output written; small arrays stay in the CPU's caches.",
         f"{good} of {len(run.rows)} checks held; {seconds:.1f} s in all",
     ]
+    if run.objects.lacking:
+        lines.append(f"not run, because the library does not have them: {', '.join(run.objects.lacking)}")
     lines += [f"wrote {picture}" for picture in pictures]
     return "\n".join(map(one_line, lines))
 
@@ -99,6 +102,12 @@ def document(
             "from_scan": image.from_scan,
             "height": image.pixels.shape[0],
             "width": image.pixels.shape[1],
+        },
+        "objects": {
+            "groups": run.objects.number_of_groups,
+            "boxes": len(run.objects.candidates.boxes),
+            "kept": len(run.objects.kept),
+            "lacking": list(run.objects.lacking),
         },
         "rows": [_row_document(row) for row in run.rows],
         "pictures": pictures,

@@ -94,8 +94,8 @@ def column_names(columns: int) -> tuple[str, ...]:
 def guess_columns(head: bytes, size: int) -> int:
     """Return the likely number of float32 columns: 4 unless the size or the values clearly say otherwise.
 
-    Neighbouring rows of a scan are alike, column by column. So the mean difference of values c places apart is small
-    for the right c, and large for a wrong one, which compares x with y or z.
+    Neighbouring rows of a scan are alike, column by column. So the mean difference of values c
+    places apart is small for the right c, and large for a wrong one, which compares x with y or z.
 
     Parameters
     ----------

@@ -19,8 +19,8 @@ CHUNK = 32_768
 class Voxels:
     """The occupied cells of a grid over a scan.
 
-    `coordinates` [M, 4] holds batch (always 0), depth, height and width of each cell, that is z, y and x, in ascending
-    order. `of_point` [N] is the row of the cell that each point lies in.
+    `coordinates` [M, 4] holds batch (always 0), depth, height and width of each cell, that is z, y
+    and x, in ascending order. `of_point` [N] is the row of the cell that each point lies in.
     """
 
     size: float
@@ -75,8 +75,9 @@ def neighbour_table(indice_pairs: Array, indice_num: Array, rows: int) -> Array:
 def nearest_voxels(scan: Scan, voxels: Voxels, neighbours: Array) -> tuple[Array, Array]:
     """Return the three cells nearest to each point and their inverse-distance weights, [1, N, 3] both.
 
-    Candidates are the point's own cell and the occupied ones around it. They are read from the neighbour table, so the
-    work is 27 distances a point and no search. A point with fewer than three candidates gets weight 0 for the others.
+    Candidates are the point's own cell and the occupied ones around it. They are read from the
+    neighbour table, so the work is 27 distances a point and no search. A point with fewer than
+    three candidates gets weight 0 for the others.
     """
     count = len(scan.xyz)
     indices = np.empty((1, count, 3), dtype=np.int32)
@@ -101,8 +102,9 @@ def nearest_voxels(scan: Scan, voxels: Voxels, neighbours: Array) -> tuple[Array
 def voxel_features(scan: Scan, voxels: Voxels, neighbours: Array) -> tuple[Array, list[str]]:
     """Return [1, `CHANNELS`, M] features of the cells, and the channels' names.
 
-    Channel 0 is the mean height of the points in metres. Then come the means of the scan's other columns, the number of
-    points, the number of occupied neighbours, and waves of the position at growing wavelengths.
+    Channel 0 is the mean height of the points in metres. Then come the means of the scan's other
+    columns, the number of points, the number of occupied neighbours, and waves of the position at
+    growing wavelengths.
     """
     middle = _means(scan.xyz, voxels)
     channels = [middle[:, 2], *_means(scan.extras[:, :8], voxels).T]

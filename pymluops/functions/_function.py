@@ -145,7 +145,7 @@ class Call:
                     return first.backend
         return _core.require_backend(None)
 
-    # -- The call ------------------------------------------------------------------------------------------------------
+    # -- The call ----------------------------------------------------------------------------------
 
     def run(self) -> Any:
         """Bind the arguments, call the function, and return what comes back."""
@@ -231,7 +231,7 @@ class Call:
             made.adopt(self.backend, address, None, owner)
         return made
 
-    # -- Arguments by role ---------------------------------------------------------------------------------------------
+    # -- Arguments by role -------------------------------------------------------------------------
 
     def scalar(self, argument: Argument) -> None:
         """Bind a number."""
@@ -247,7 +247,7 @@ class Call:
         )
 
     def length(self, rule: str) -> int:
-        """Return the number of values that a rule asks for; see native/abi/functions.py."""
+        """Return the number of values that a rule asks for; see native/abi/roles.py."""
         if rule.startswith("sum("):
             ranks = self.values[rule[4:-1]]
             return sum(struct.unpack(f"={len(ranks) // 4}i", ranks))
@@ -408,7 +408,7 @@ class Call:
             raise self.refusal(argument.name, "a path without NUL", given)
         self.values[argument.name] = path
 
-    # -- Memory that a function asks for -------------------------------------------------------------------------------
+    # -- Memory that a function asks for -----------------------------------------------------------
 
     def take_workspace(self) -> bool:
         """Bind the workspace, and tell whether it goes with the end of the call, which then has to be waited for."""

@@ -121,7 +121,7 @@ def _member(kind: type[IntEnum], value: int) -> int:
         return value
 
 
-# ---- One element of a tensor -----------------------------------------------------------------------------------------
+# ---- One element of a tensor ---------------------------------------------------------------------
 
 
 def element_bytes(caller: Caller, argument: str, dtype: int, value: object) -> bytes:

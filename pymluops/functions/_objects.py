@@ -68,7 +68,8 @@ class LibraryObject(NativeObject):
 class SettingsObject(LibraryObject):
     """A descriptor with nothing but what Set functions gave it. Pickles and copies have the same settings."""
 
-    #: What it was set to last: arguments by function and, where that sets one of several attributes, the attribute.
+    #: What it was set to last: arguments by function and, where that sets one of several
+    #: attributes, the attribute.
     _settings: dict[tuple[str, Any], tuple[Any, ...]]
 
     def remember(self, function: str, attribute: Any, arguments: tuple[Any, ...]) -> None:
@@ -97,8 +98,8 @@ class SettingsObject(LibraryObject):
 class NativeTensorDescriptor(LibraryObject):
     """A tensor descriptor of a library, for functions that set or read one.
 
-    `pymluops.TensorDescriptor` describes a tensor as a value, and arrays describe themselves: this is needed for what
-    only the C object holds, such as the type used on the chip.
+    `pymluops.TensorDescriptor` describes a tensor as a value, and arrays describe themselves: this
+    is needed for what only the C object holds, such as the type used on the chip.
 
     Parameters
     ----------

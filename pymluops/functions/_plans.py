@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, SupportsIndex
 
 from pymluops import _core
+from pymluops._arguments import Names
 from pymluops._core import Backend, DeviceArray, Handle
 from pymluops.enums import DataType
 from pymluops.functions._objects import LibraryObject, NativeTensorDescriptor, length
@@ -52,7 +53,7 @@ class FFTPlan(LibraryObject):
     reservespace: Any = None
 
     def __init__(self, input: Any, output: Any, n: Sequence[SupportsIndex], *, handle: Handle | None = None) -> None:
-        given = _core.require_handle(_Names("FFTPlan", "mluOpCreateFFTPlan"), handle)
+        given = _core.require_handle(Names("FFTPlan", "mluOpCreateFFTPlan"), handle)
         self._create(given.backend)
         try:
             described = _described(input, given.backend)
@@ -68,16 +69,9 @@ class FFTPlan(LibraryObject):
         return (self.reservespace,) if isinstance(self.reservespace, DeviceArray) else ()
 
 
-class _Names:
-    """Whose argument a refused one is."""
-
-    def __init__(self, name: str, function: str) -> None:
-        self.name, self.function = name, function
-
-
 def _described(tensor: Any, backend: Backend) -> NativeTensorDescriptor:
     """Return a descriptor of the input of a transform, with the type used on the chip."""
-    names = _Names("FFTPlan", "mluOpMakeFFTPlanMany")
+    names = Names("FFTPlan", "mluOpMakeFFTPlanMany")
     description = describe(names, "input", tensor, backend, "ARRAY")
     on_chip = _ON_CHIP.get(DataType(description.dtype))
     if on_chip is not None and not isinstance(tensor, NativeTensorDescriptor):

@@ -41,7 +41,7 @@ _TEXTS = {
 
 
 class Argument(NamedTuple):
-    """One C parameter and its role, which native/abi/functions.py explains."""
+    """One C parameter and its role, which native/abi/roles.py explains."""
 
     role: str
     type: str

@@ -1,9 +1,9 @@
 # Generated from native/include/mlu_op.h by native/abi/generate.py; do not edit.
 # ruff: noqa: E501
 # fmt: off
-"""Every function of mlu_op.h with the roles of its parameters, which native/abi/functions.py explains."""
+"""Every function of mlu_op.h with the roles of its parameters, which native/abi/roles.py explains."""
 
-#: Name, type returned, layout, functions that tell the size of the workspace, what the header says, and the parameters:
+#: Name, type returned, layout, functions for the workspace's size, the header's text, parameters:
 #: role, type, name, detail and whether None may be given, separated by |.
 ROWS = (
     ("mluOpCreate", "mluOpStatus_t", "ARRAY", "", "Creates a handle. On a device library the handle belongs to the device that is current on the calling thread. NOT_INITIALIZED if an environment variable that the library reads has a value that it cannot have.", "result_handle|mluOpHandle_t *|handle||"),

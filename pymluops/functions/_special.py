@@ -3,53 +3,73 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, Protocol, cast
 
 from pymluops import _core, errors
-from pymluops._arguments import refusal, shown
+from pymluops._arguments import Caller, refusal, shown
 from pymluops._core import Backend, Handle
 from pymluops.enums import Status
 from pymluops.functions import _numbers
 from pymluops.functions._objects import NativeTensorDescriptor, SettingsObject
 from pymluops.functions._plans import FFTPlan
+from pymluops.functions._signature import Argument
+from pymluops.functions._tensors import Description
 
-if TYPE_CHECKING:
-    from pymluops.functions._function import Call, Function
-
-__all__ = ["FUNCTIONS", "finished"]
+__all__ = ["FUNCTIONS", "FinishedCall", "finished"]
 
 #: Longest path that is asked for.
 _LONGEST_PATH = 1 << 20
 
 
-def _create(function: Function, backend: Any) -> Handle:
+class CalledFunction(Protocol):
+    """The names of a function and of its arguments."""
+
+    name: str
+    positional: tuple[str, ...]
+
+
+class FinishedCall(Protocol):
+    """A call that succeeded: its arguments by name, the values of its C parameters, and what it kept."""
+
+    arguments: tuple[Argument, ...]
+    given: dict[str, Any]
+    values: dict[str, Any]
+    descriptions: dict[str, Description | None]
+    members: list[NativeTensorDescriptor]
+    reserved: Any
+
+    @property
+    def function(self) -> CalledFunction: ...
+
+
+def _create(function: Caller, backend: Any) -> Handle:
     return Handle(_library(function, backend))
 
 
-def _destroy(function: Function, handle: Handle | None) -> None:
+def _destroy(function: Caller, handle: Handle | None) -> None:
     given = _core.require_handle(function, handle)
     _core.require_function(given.backend, function)
     given.close()
 
 
-def _set_queue(function: Function, queue: Any, handle: Handle | None) -> None:
+def _set_queue(function: Caller, queue: Any, handle: Handle | None) -> None:
     _core.set_handle_queue(_core.require_handle(function, handle), function, queue)
 
 
-def _get_queue(function: Function, handle: Handle | None) -> Any:
+def _get_queue(function: Caller, handle: Handle | None) -> Any:
     given = _core.require_handle(function, handle)
     _core.require_function(given.backend, function)
     return given.queue
 
 
-def _get_error_string(function: Function, status: Any, backend: Any) -> str:
+def _get_error_string(function: Caller, status: Any, backend: Any) -> str:
     number = _numbers.number(function, "status", "Status", status)
     library = _library(function, backend)
     # The enum is unsigned in C; a negative number is none of its values.
     return _text(library, library.lib.mluOpGetErrorString(int(number) & 0xFFFFFFFF))
 
 
-def _get_lib_version(function: Function, backend: Any) -> tuple[int, int, int]:
+def _get_lib_version(function: Caller, backend: Any) -> tuple[int, int, int]:
     library = _library(function, backend)
     numbers = [library.ffi.new("int *") for _ in range(3)]
     library.lib.mluOpGetLibVersion(*numbers)
@@ -57,7 +77,7 @@ def _get_lib_version(function: Function, backend: Any) -> tuple[int, int, int]:
     return major, minor, patch
 
 
-def _get_tensor_element_num(function: Function, desc: Any, backend: Any) -> int:
+def _get_tensor_element_num(function: Caller, desc: Any, backend: Any) -> int:
     if not isinstance(desc, NativeTensorDescriptor):
         raise refusal(function, "desc", "a NativeTensorDescriptor", shown(desc))
     library = _library(function, desc.backend if backend is None and not desc.closed else backend)
@@ -66,12 +86,12 @@ def _get_tensor_element_num(function: Function, desc: Any, backend: Any) -> int:
     return _core.count_elements(desc, library)
 
 
-def _set_gen_case_mode(function: Function, mode: Any, backend: Any) -> None:
+def _set_gen_case_mode(function: Caller, mode: Any, backend: Any) -> None:
     number = _numbers.number(function, "mode", "int32", mode)
     _library(function, backend).lib.mluOpSetGenCaseMode(number)
 
 
-def _get_gen_case_directory(function: Function, backend: Any) -> str:
+def _get_gen_case_directory(function: Caller, backend: Any) -> str:
     library = _library(function, backend)
     length, status = library.ffi.new("size_t *"), library.ffi.new("mluOpStatus_t *")
     room = 4096
@@ -87,7 +107,7 @@ def _get_gen_case_directory(function: Function, backend: Any) -> str:
     return _text(library, found)
 
 
-def _library(function: Function, backend: Any) -> Backend:
+def _library(function: Caller, backend: Any) -> Backend:
     library = _core.require_backend(backend)
     _core.require_function(library, function)
     return library
@@ -111,7 +131,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
 }
 
 
-def finished(call: Call, result: Any) -> Any:
+def finished(call: FinishedCall, result: Any) -> Any:
     """Note what a function that succeeded changed, and return its result."""
     name = call.function.name
     if name == "mluOpMakeFFTPlanMany":
@@ -130,7 +150,7 @@ def finished(call: Call, result: Any) -> Any:
     return result
 
 
-def _remember(call: Call) -> None:
+def _remember(call: FinishedCall) -> None:
     """Note the arguments of a function that set a descriptor."""
     target = call.values[call.arguments[0].name]
     if not isinstance(target, SettingsObject):

@@ -2,63 +2,46 @@
 
 from __future__ import annotations
 
+import functools
+import importlib
+import pkgutil
+import sys
 from collections.abc import Callable
-from importlib import metadata
+from types import ModuleType
 from typing import Any, NoReturn
 
-from pymluops.mmcv import _operators, _sparse
 from pymluops.mmcv._names import MODULE_OF, advice
 from pymluops.mmcv._tensors import leave_to_python
 
-
-def get_compiler_version() -> str:
-    """Return what `mmcv.ops.get_compiler_version` gives: who made the extension."""
-    return f"pymluops {metadata.version('pymluops')}"
+_PACKAGE = "pymluops.mmcv"
 
 
-def get_compiling_cuda_version() -> str:
-    """Return what a compiled mmcv without CUDA answers."""
-    return "not available"
+def families() -> list[ModuleType]:
+    """Return the modules of this package that have functions of the extension, one for each family of operators.
+
+    Raises
+    ------
+    ImportError
+        If there are none: a tool that freezes programs has not seen that they are needed.
+    """
+    path = sys.modules[_PACKAGE].__path__
+    names = sorted(found.name for found in pkgutil.iter_modules(path) if not found.name.startswith("_"))
+    if not names:
+        raise ImportError(f"{_PACKAGE}: no modules of operators found; a frozen program has to contain all of them")
+    return [importlib.import_module(f"{_PACKAGE}.{name}") for name in names]
 
 
-#: The functions that compute.
-IMPLEMENTED: dict[str, Callable[..., Any]] = {
-    function.__name__: function
-    for function in (
-        _operators.ball_query_forward,
-        _operators.border_align_backward,
-        _operators.border_align_forward,
-        _operators.ms_deform_attn_backward,
-        _operators.ms_deform_attn_forward,
-        _operators.psamask_backward,
-        _operators.psamask_forward,
-        _operators.stack_ball_query_forward,
-        _operators.three_interpolate_backward,
-        _operators.three_interpolate_forward,
-        _operators.three_nn_forward,
-        _operators.tin_shift_backward,
-        _operators.tin_shift_forward,
-        _sparse.fused_indice_conv_forward,
-        _sparse.get_indice_pairs_2d_backward,
-        _sparse.get_indice_pairs_2d_forward,
-        _sparse.get_indice_pairs_3d_backward,
-        _sparse.get_indice_pairs_3d_forward,
-        _sparse.get_indice_pairs_4d_forward,
-        _sparse.indice_conv_backward,
-        _sparse.indice_conv_forward,
-        _sparse.indice_maxpool_backward,
-        _sparse.indice_maxpool_forward,
-        get_compiler_version,
-        get_compiling_cuda_version,
-    )
-}
+@functools.cache
+def implemented() -> dict[str, Callable[..., Any]]:
+    """Return the functions that compute, by name."""
+    return {name: getattr(family, name) for family in families() for name in family.__all__}
 
 
 def refusal(name: str) -> Callable[..., NoReturn]:
     """Return a function that says, whatever it is called with, what to install in order to have `name`.
 
-    It raises NotImplementedError, which PyTorch raises for an operator that lacks a kernel for the CPU, and which is a
-    RuntimeError, as users of a compiled mmcv expect.
+    It raises NotImplementedError, which PyTorch raises for an operator that lacks a kernel for the
+    CPU, and which is a RuntimeError, as users of a compiled mmcv expect.
     """
     module = MODULE_OF.get(name)
     operator = f"mmcv.ops.{module}" if module else "mmcv.ops"
@@ -75,10 +58,11 @@ def refusal(name: str) -> Callable[..., NoReturn]:
 def contents() -> dict[str, Any]:
     """Return the attributes of the module: every function that mmcv 2.2.0 loads.
 
-    Releases of mmcv differ in a few names that they load, so the module has a refusal for every other public name too.
+    Releases of mmcv differ in a few names that they load, so the module has a refusal for every
+    other public name too.
     """
+    functions = {name: implemented().get(name) or refusal(name) for name in MODULE_OF}
     leave_to_python()
-    functions = {name: IMPLEMENTED.get(name) or refusal(name) for name in MODULE_OF}
 
     def other(name: str) -> Callable[..., NoReturn]:
         if name.startswith("_"):

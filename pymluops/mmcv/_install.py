@@ -1,7 +1,8 @@
 """Making ``mmcv._ext`` importable, and undoing that.
 
-An entry of `sys.meta_path` answers for the one name ``mmcv._ext``. It stands last, so that a compiled extension, which
-Python finds before, is never hidden; with `force` it stands first. mmcv itself is imported only when the program does.
+An entry of `sys.meta_path` answers for the one name ``mmcv._ext``. It stands last, so that a
+compiled extension, which Python finds before, is never hidden; with `force` it stands first. mmcv
+itself is imported only when the program does.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
 
-from pymluops.mmcv import _extension
+from pymluops.mmcv import _extension, _wrappers
 
 NAME = "mmcv._ext"
 
@@ -48,8 +49,8 @@ class _Finder(MetaPathFinder):
 
 _finder = _Finder()
 
-#: Our extension and the modules of mmcv.ops that were imported with it, and their parent, while it is not installed.
-#: A module must not be run twice, since mmcv registers its classes under names.
+#: Our extension and the modules of mmcv.ops that were imported with it, and their parent, while it
+#: is not installed. A module must not be run twice, since mmcv registers its classes under names.
 _parked: dict[str, ModuleType] = {}
 _parked_parent: list[ModuleType | None] = [None]
 
@@ -93,16 +94,18 @@ def _require(package: str, distribution: str) -> None:
 def install(*, force: bool = False) -> bool:
     """Let ``import mmcv.ops`` work where mmcv has no compiled extension: mmcv-lite, or a source tree.
 
-    The module ``mmcv._ext`` gets every function that mmcv 2.2.0 loads. Those that this package computes run on the
-    CPU; any other raises NotImplementedError when it is called, in one sentence that says what to install.
-    ``python -m pymluops.mmcv`` prints which is which. Call it before ``import mmcv.ops``, in every process. Another
-    call changes nothing.
+    The module ``mmcv._ext`` gets every function that mmcv 2.2.0 loads. Those that this package
+    computes run on the CPU; any other raises NotImplementedError when it is called, in one sentence
+    that says what to install. ``python -m pymluops.mmcv`` prints which is which. Functions of
+    mmcv's Python code that ask for a GPU first take tensors on the CPU too. Call it before
+    ``import mmcv.ops``, in every process. Another call changes nothing.
 
     Parameters
     ----------
     force : bool
-        Take the place of a compiled ``mmcv._ext`` too, loaded or not: one that does not fit the installed PyTorch, or
-        whose functions lack a CPU kernel. Without it a compiled extension stays in use.
+        Take the place of a compiled ``mmcv._ext`` too, loaded or not: one that does not fit the
+        installed PyTorch, or whose functions lack a CPU kernel. Without it a compiled extension
+        stays in use.
 
     Returns
     -------
@@ -133,20 +136,23 @@ def install(*, force: bool = False) -> bool:
             _exchange(loaded, importlib.import_module(NAME))
             _replaced.append(loaded)
         _unpark()
+        _wrappers.activate()
         return True
 
 
 def uninstall() -> None:
     """Undo `install`: ``mmcv._ext`` is the compiled one again, or cannot be imported.
 
-    Modules of ``mmcv.ops`` that are loaded use a compiled extension from then on. Where there is none they leave
-    `sys.modules`, so that ``import mmcv.ops`` fails as it did before; objects that the program holds go on working, and
-    another `install` brings the modules back. Without a call of `install` before, nothing happens.
+    Modules of ``mmcv.ops`` that are loaded use a compiled extension from then on. Where there is
+    none they leave `sys.modules`, so that ``import mmcv.ops`` fails as it did before; objects that
+    the program holds go on working, and another `install` brings the modules back. Without a call
+    of `install` before, nothing happens.
     """
     with _lock:
         if _finder not in sys.meta_path:
             return
         sys.meta_path.remove(_finder)
+        _wrappers.deactivate()
         loaded = sys.modules.get(NAME)
         if loaded is not None and is_ours(loaded):
             _take_away(loaded)

@@ -9,27 +9,26 @@ from pymluops import library
 from pymluops._core import Handle, Operator
 from pymluops._torch_threads import thread_follower
 from pymluops.mmcv._torch import Tensor, load_torch
-from pymluops.ops._described import described
 from pymluops.ops._double import double_of
 
 _double = functools.cache(double_of)
 
 
-def run(name: str, tensors: tuple[Tensor | None, ...], scalars: tuple[Any, ...] = ()) -> Any:
+def run(operator: Operator, tensors: tuple[Tensor | None, ...], scalars: tuple[Any, ...] = ()) -> Any:
     """Call an operator of `pymluops.ops` and return its results.
 
     Parameters
     ----------
-    name : str
-        Name of the operator.
+    operator : Operator
+        The operator.
     tensors : tuple of Tensor or None
-        Inputs, then outputs: the tensor that a result is written to, or None for a new one. They are contiguous; the
-        first one has the type to compute in.
+        Inputs, then outputs: the tensor that a result is written to, or None for a new one. They
+        are contiguous; those with floating numbers have the type to compute in.
     scalars : tuple
         The other arguments.
     """
-    operator = described(name)
-    if tensors[0] is not None and tensors[0].dtype == load_torch().float64:
+    double = load_torch().float64
+    if any(tensor is not None and tensor.dtype is double for tensor in tensors):
         return run_on_cpu(_double(operator), tensors, scalars)
     thread_follower()()
     return operator(None, tensors, scalars)

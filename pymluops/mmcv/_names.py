@@ -1,6 +1,7 @@
 """The functions that the modules of ``mmcv.ops`` look up in ``mmcv._ext``, of mmcv 2.2.0.
 
-Each module asserts at import that the functions it needs are there, so a missing name makes ``import mmcv.ops`` fail.
+Each module asserts at import that the functions it needs are there, so a missing name makes
+``import mmcv.ops`` fail.
 """
 
 from __future__ import annotations
@@ -90,8 +91,8 @@ FUNCTIONS: dict[str, tuple[str, ...]] = {
 #: Every name, with the module that loads it.
 MODULE_OF: dict[str, str] = {name: module for module, names in FUNCTIONS.items() for name in names}
 
-#: Modules whose functions a compiled mmcv computes on the CPU too, for CPU tensors. `nms_match` and the rest of a
-#: module stand or fall together, but for `points_in_boxes`.
+#: Modules whose functions a compiled mmcv computes on the CPU too, for CPU tensors. `nms_match` and
+#: the rest of a module stand or fall together, but for `points_in_boxes`.
 ON_CPU = frozenset(
     (
         "active_rotated_filter",

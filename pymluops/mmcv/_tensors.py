@@ -22,15 +22,15 @@ FLOATS = ("float32", "float64", "float16", "bfloat16")
 def extension_function(function: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:
     """Make a function one of a compiled extension.
 
-    It takes integers of NumPy, and tensors that are one, where it wants ints, and raises RuntimeError where the
-    operator raises an error of this package.
+    It takes integers of NumPy, and tensors that are one, where it wants ints, and raises
+    RuntimeError where the operator raises an error of this package.
     """
     parameters = inspect.signature(function).parameters
     integers = {name: i for i, name in enumerate(parameters) if parameters[name].annotation == "int"}
 
     @functools.wraps(function)
     def call(*args: _Arguments.args, **kwargs: _Arguments.kwargs) -> _Result:
-        _refuse_tracing(function.__name__)
+        refuse_tracing(function.__name__)
         given: list[Any] = list(args)
         for name, i in integers.items():
             if i < len(given):
@@ -40,15 +40,24 @@ def extension_function(function: Callable[_Arguments, _Result]) -> Callable[_Arg
         try:
             return cast("Callable[..., _Result]", function)(*given, **kwargs)
         except MluOpError as error:
-            name = f"{function.__name__}: "
-            raise RuntimeError(name + str(error).removeprefix(name)) from error
+            raise as_runtime_error(function.__name__, error) from error
 
-    setattr(call, "_torchdynamo_disable", True)  # noqa: B010 - torch's name for it: no graph contains a call of this
+    return unseen_by_compilers(call)
+
+
+def as_runtime_error(function: str, error: MluOpError) -> RuntimeError:
+    """Return the error that a function of a compiled extension raises."""
+    return RuntimeError(f"{function}: {str(error).removeprefix(f'{function}: ')}")
+
+
+def unseen_by_compilers(call: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:
+    """Mark a function of the extension, which no graph contains a call of."""
+    setattr(call, "_torchdynamo_disable", True)  # noqa: B010 - torch's name for it
     _WRAPPERS.add(cast("FunctionType", call).__code__)
     return call
 
 
-#: The code of the functions that `extension_function` makes: one object for all of them.
+#: The code of the marked functions: one object for all that are made in one place.
 _WRAPPERS: set[CodeType] = set()
 
 
@@ -66,10 +75,13 @@ def leave_to_python() -> None:
             compiler.set_code_exec_strategy(code, skip)
 
 
-def _refuse_tracing(function: str) -> None:
+def refuse_tracing(function: str) -> None:
     """Refuse a call that a trace would not see: its program would have the results of this one call for ever."""
     state = load_torch()._C
-    for number in range(state._len_torch_dispatch_stack()):
+    modes = state._len_torch_dispatch_stack()
+    if not modes:
+        return
+    for number in range(modes):
         mode = type(state._get_dispatch_stack_at(number)).__name__
         if mode in ("ProxyTorchDispatchMode", "FakeTensorMode", "FunctionalTensorMode"):
             others = "take those of pymluops.torch, or torch.compile"
@@ -105,6 +117,8 @@ def check_tensors(function: str, types: Iterable[str], tensors: dict[str, Tensor
             raise refuse(function, name, "a tensor", type(tensor).__name__)
         if tensor.device.type != "cpu":
             raise refuse(function, name, "a CPU tensor", f"one on {tensor.device}")
+        if tensor.layout is not torch.strided:
+            raise refuse(function, name, "a dense tensor", str(tensor.layout).removeprefix("torch."))
         if name == first and tensor.dtype not in allowed:
             raise refuse(function, name, " or ".join(names), _dtype_name(tensor))
         if tensor.dtype != tensors[first].dtype:
@@ -140,6 +154,21 @@ def check_indices(function: str, name: str, indices: Tensor, end: int) -> None:
         raise refuse(function, name, f"values from 0 to {end - 1}", value)
 
 
+def check_rows(function: str, counts_name: str, counts: Tensor, name: str, rows: Tensor) -> None:
+    """Check that a stacked tensor has the rows of all batches, whose numbers are the counts."""
+    if bool((counts < 0).any()):
+        raise refuse(function, counts_name, "numbers of points", counts.tolist())
+    check_shape(function, name, rows, (int(counts.sum()), *rows.shape[1:]))
+
+
+def check_pairs(function: str, pairs: Tensor, counts: Tensor) -> None:
+    """Check the pairs of a sparse convolution and their counts by cell."""
+    check_shape(function, "indiceNum", counts, (None,))
+    check_shape(function, "indicePairs", pairs, (len(counts), 2, None))
+    if len(counts) and not 0 <= int(counts.min()) <= int(counts.max()) <= pairs.shape[2]:
+        raise refuse(function, "indiceNum", f"numbers from 0 to {pairs.shape[2]}", counts.tolist())
+
+
 def dense(tensor: Tensor, dtype: Any = None) -> Tensor:
     """Return the values without autograd, contiguous, of `dtype` if it is given; a copy only where one is needed."""
     plain = tensor.detach()
@@ -151,18 +180,18 @@ def dense(tensor: Tensor, dtype: Any = None) -> Tensor:
     return plain
 
 
-def write(target: Tensor, dtype: Any, compute: Callable[[Tensor], Any]) -> None:
-    """Let `compute` write a contiguous tensor of `dtype`: `target` itself, or one that is copied to it afterwards.
+def is_ready(tensor: Tensor, dtype: Any) -> bool:
+    """Whether an operator can read or write a tensor as it is: `dense` and `writable` would return its values."""
+    if tensor.dtype is not dtype or tensor.requires_grad or not tensor.is_contiguous() or tensor.is_neg():
+        return False
+    return type(tensor) is load_torch().Tensor
 
-    Values that `compute` leaves alone stay as they are.
-    """
-    plain = target.detach()
-    if plain.is_contiguous() and plain.dtype == dtype and not plain.is_neg():
-        compute(plain)
-        return
-    made = plain.to(dtype, copy=True, memory_format=load_torch().contiguous_format)
-    compute(made)
-    plain.copy_(made)
+
+def writable(target: Tensor, dtype: Any) -> Tensor:
+    """Return `target` itself if an operator can write it, contiguous and of `dtype`, else such a copy."""
+    if target.is_contiguous() and target.dtype == dtype and not target.is_neg():
+        return target
+    return target.to(dtype, copy=True, memory_format=load_torch().contiguous_format).resolve_neg()
 
 
 def compute_type(dtype: Any, *native: Any) -> Any:

@@ -3,18 +3,42 @@
 from __future__ import annotations
 
 import functools
+import importlib.util
+import pkgutil
+from dataclasses import replace
 from importlib import import_module
 
 from pymluops._core import Operator
 
-__all__ = ["described"]
+__all__ = ["described", "without_sizes"]
 
 
 @functools.cache
 def described(name: str) -> Operator:
-    """Return the description of a function of `pymluops.ops`, such as ``tin_shift_forward``."""
-    family = name.removesuffix("_forward").removesuffix("_backward")
-    for value in vars(import_module(f"pymluops.ops.{family}")).values():
-        if isinstance(value, Operator) and value.name == name:
-            return value
+    """Return the description of a function of `pymluops.ops`, by its name."""
+    for family in _families(name):
+        for value in vars(import_module(f"pymluops.ops.{family}")).values():
+            if isinstance(value, Operator) and value.name == name:
+                return value
     raise AssertionError(name)
+
+
+def _families(name: str) -> list[str]:
+    """Return the modules that may describe a function: the one of its name, or all that there are."""
+    family = name.removesuffix("_forward").removesuffix("_backward")
+    if importlib.util.find_spec(f"pymluops.ops.{family}") is not None:
+        return [family]
+    package = import_module("pymluops.ops")
+    return sorted(module.name for module in pkgutil.iter_modules(package.__path__) if not module.name.startswith("_"))
+
+
+def without_sizes(operator: Operator, *names: str) -> Operator:
+    """Return an operator that takes these sizes from its arrays, where they may not be 0, and not as arguments."""
+    tensors = tuple(
+        replace(tensor, positive=" ".join({*tensor.positive.split(), *names} & {*tensor.shape.split()}))
+        for tensor in operator.tensors
+    )
+    scalars = tuple(scalar for scalar in operator.scalars if (scalar.symbol or scalar.name) not in names)
+    return Operator(
+        operator.function, operator.name, tensors, scalars, workspace=operator.workspace, too_large=operator.too_large
+    )

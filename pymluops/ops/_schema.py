@@ -1,11 +1,13 @@
 """What an operator expects of its arguments, written down once; `pymluops._core.Operator` reads it.
 
-A shape is a text of terms, for example ``"N H W 4*C K+1"``. A term is a number, a symbol, or a product of them, to
-which a number may be added. A symbol stands for a number >= 0. It takes its value where it comes first, an integer
-argument or a dim of an array, and everything later must agree with it.
+A shape is a text of terms, for example ``"N H W 4*C K+1"``. A term is a number, a symbol, or a
+product of them, to which a number may be added. A symbol stands for a number >= 0. It takes its
+value where it comes first, an integer argument or a dim of an array, and everything later must
+agree with it.
 
-A rule is a text of two terms and an operator between them: ``"G divides C"``, ``"K == H*W"``, ``"top <= N"``, with any
-comparison of Python; or of a term and the numbers it may be: ``"D in 5 6"``.
+A rule is a text of two terms and an operator between them: ``"G divides C"``, ``"K == H*W"``,
+``"top <= N"``, with any comparison of Python; or of a term and the numbers it may be: ``"D in 5
+6"``.
 """
 
 from __future__ import annotations
@@ -29,8 +31,8 @@ class Pairs:
     other : str
         Name of the other array argument, which stands earlier.
     allowed : tuple of (DataType, DataType)
-        Pairs of types: of the other array, and of this one. The first pair with the other's type says what a made
-        output has.
+        Pairs of types: of the other array, and of this one. The first pair with the other's type
+        says what a made output has.
     """
 
     other: str
@@ -46,8 +48,8 @@ class Tensor:
     name : str
         Name of the Python argument.
     dtype : tuple of DataType, str or Pairs
-        The types allowed, the name of an earlier array argument with the same type, or pairs of types with it. An
-        output that is made has the first one.
+        The types allowed, the name of an earlier array argument with the same type, or pairs of
+        types with it. An output that is made has the first one.
     shape : str
         Its terms.
     output : bool
@@ -55,12 +57,13 @@ class Tensor:
     in_place : bool
         Read and written: an output that the caller must give.
     zeroed : bool
-        An output of which the operator writes only parts: it is made of zeros, and the other values of a given one
-        stay.
+        An output of which the operator writes only parts: it is made of zeros, and the other values
+        of a given one stay.
     optional : bool
         May be None, which the C function gets as NULL.
     given_with : str
-        Name of an earlier optional array argument: this one is given exactly if that one is. An output is made then.
+        Name of an earlier optional array argument: this one is given exactly if that one is. An
+        output is made then.
     own_memory : bool
         When made, it owns its memory, so that it can be resized.
     layout : Layout
@@ -68,18 +71,20 @@ class Tensor:
     positive : str
         Symbols that must be > 0.
     zero_if : str
-        Symbols: where one of them is 0 the C function writes nothing, and this output is filled with zeros here.
+        Symbols: where one of them is 0 the C function writes nothing, and this output is filled
+        with zeros here.
     rules : tuple of str
         Rules between symbols that are known with this array.
     any_size : bool
         May have 2**31 elements or more.
     within : tuple of str
-        Symbols: every value v must satisfy 0 <= v < symbol. One symbol for all, or one for each column.
+        Symbols: every value v must satisfy 0 <= v < symbol. One symbol for all, or one for each
+        column.
     axes : tuple of str
         What the axes are called when such a value is reported.
     library_looks : bool
-        The CPU library looks at all values itself before it writes anything, and refuses the same ones. They are looked
-        at here only to name one that it refused.
+        The CPU library looks at all values itself before it writes anything, and refuses the same
+        ones. They are looked at here only to name one that it refused.
     parameter : str
         Name of the C parameter, if it is another.
     """
@@ -108,8 +113,10 @@ class Tensor:
 class Scalar:
     """An argument that is no array. What it is follows from the type of the C parameter with its name.
 
-    - an integer type, or no C parameter: an integer. If it cannot be negative, it gives a symbol its value.
-    - ``float`` and ``double``: a number. For a ``float`` it is rounded before it is compared with the limits.
+    - an integer type, or no C parameter: an integer. If it cannot be negative, it gives a symbol
+      its value.
+    - ``float`` and ``double``: a number. For a ``float`` it is rounded before it is compared with
+      the limits.
     - ``bool``: a truth value
     - an enum: one of `choices`
 
@@ -118,8 +125,8 @@ class Scalar:
     name : str
         Name of the Python argument.
     minimum, maximum : int or float, optional
-        Smallest and largest value allowed. Without them, integers go from 1 to the largest of the C type and numbers
-        have no limits.
+        Smallest and largest value allowed. Without them, integers go from 1 to the largest of the C
+        type and numbers have no limits.
     symbol : str
         Name of the symbol, if it is another.
     parameter : str

@@ -18,7 +18,7 @@ _REALS = (DataType.FLOAT, DataType.HALF, DataType.DOUBLE)
 _INT64 = (DataType.INT64,)
 _MOST_ROWS = 2**31 - 1
 
-# ---- Products --------------------------------------------------------------------------------------------------------
+# ---- Products ------------------------------------------------------------------------------------
 
 _INDICE_PAIRS = Tensor("indice_pairs", INT32, "K 2 L")
 _INDICE_NUM = Tensor("indice_num", _INT64, "K")
@@ -64,7 +64,7 @@ FILTER_GRADIENT = Operator(
     workspace="mluopsExtGetIndiceConvolutionBackwardFilterWorkspaceSize",
 )
 
-# ---- Pairs -----------------------------------------------------------------------------------------------------------
+# ---- Pairs ---------------------------------------------------------------------------------------
 
 _AXES = ("input_space", "filter_space", "output_space", "stride", "pad", "dilation")
 

@@ -9,32 +9,511 @@ from numpy.typing import NDArray
 
 from pymluops._core import DeviceArray, Handle
 from pymluops._typing import Array, HostArray, Out, TorchTensor
+from pymluops.ops.aligned_regions import LargestSamples as LargestSamples
+from pymluops.ops.assign_score_withk import AssignScoreGradients as AssignScoreGradients
+from pymluops.ops.carafe_upsample import CarafeGradients as CarafeGradients
+from pymluops.ops.chamfer_distance import ChamferDistance as ChamferDistance
+from pymluops.ops.chamfer_distance import ChamferGradients as ChamferGradients
+from pymluops.ops.deform_conv import DeformConvDataGradients as DeformConvDataGradients
+from pymluops.ops.deform_conv import DeformConvGradients as DeformConvGradients
+from pymluops.ops.dynamic_point_to_voxel import ScatteredPoints as ScatteredPoints
+from pymluops.ops.furthest_point_sampling import FurthestPoints as FurthestPoints
 from pymluops.ops.get_indice_pairs import IndicePairs as IndicePairs
+from pymluops.ops.knn import NearestPoints as NearestPoints
 from pymluops.ops.ms_deform_attn import MsDeformAttnGradients as MsDeformAttnGradients
+from pymluops.ops.point_sets import ConvexGiou as ConvexGiou
+from pymluops.ops.pooled_regions import LargestPixels as LargestPixels
 from pymluops.ops.three_nn import ThreeNN as ThreeNN
+from pymluops.ops.voxelization import Voxels as Voxels
 
 __all__ = [
+    "AssignScoreGradients",
+    "CarafeGradients",
+    "ChamferDistance",
+    "ChamferGradients",
+    "ConvexGiou",
+    "DeformConvDataGradients",
+    "DeformConvGradients",
+    "FurthestPoints",
     "IndicePairs",
+    "LargestPixels",
+    "LargestSamples",
     "MsDeformAttnGradients",
+    "NearestPoints",
+    "ScatteredPoints",
     "ThreeNN",
+    "Voxels",
+    "assign_score_withk_backward",
+    "assign_score_withk_forward",
     "ball_query",
+    "bbox_overlaps",
+    "bev_pool_backward",
+    "bev_pool_forward",
     "border_align_backward",
     "border_align_forward",
+    "box_iou_quadri",
+    "box_iou_rotated",
+    "boxes_iou3d",
+    "boxes_iou_bev",
+    "boxes_overlap_bev",
+    "carafe_backward",
+    "carafe_forward",
+    "chamfer_distance_backward",
+    "chamfer_distance_forward",
+    "contour_expand",
+    "convex_giou",
+    "convex_iou",
+    "deform_conv_backward",
+    "deform_conv_backward_data",
+    "deform_conv_backward_weight",
+    "deform_conv_forward",
+    "diff_iou_rotated_sort_vertices_forward",
+    "dynamic_point_to_voxel_backward",
+    "dynamic_point_to_voxel_forward",
+    "dynamic_scatter_backward",
+    "dynamic_scatter_forward",
+    "dynamic_voxelize",
+    "focal_loss_sigmoid_backward",
+    "focal_loss_sigmoid_forward",
+    "furthest_point_sampling",
+    "furthest_point_sampling_with_dist",
+    "gather_points_backward",
+    "gather_points_forward",
     "get_indice_pairs",
+    "group_points_backward",
+    "group_points_forward",
     "indice_convolution_backward_data",
     "indice_convolution_backward_filter",
     "indice_convolution_forward",
+    "ingroup_indices",
+    "knn",
+    "masked_col2im_forward",
+    "masked_im2col_forward",
+    "min_area_polygons",
     "ms_deform_attn_backward",
     "ms_deform_attn_forward",
+    "nms",
+    "nms2d",
+    "nms3d",
+    "nms3d_normal",
+    "nms_match",
+    "nms_quadri",
+    "nms_rotated",
+    "pixel_group",
+    "points_in_boxes",
+    "points_in_boxes_all",
+    "points_in_boxes_part",
+    "points_in_polygons",
+    "poly_nms",
+    "ps_roi_pool_backward",
+    "ps_roi_pool_forward",
     "psamask_backward",
     "psamask_forward",
+    "riroi_align_rotated_backward",
+    "riroi_align_rotated_forward",
+    "roi_align_backward",
+    "roi_align_forward",
+    "roi_align_max_backward",
+    "roi_align_max_forward",
+    "roi_align_rotated_backward",
+    "roi_align_rotated_forward",
+    "roi_aware_pool3d_backward",
+    "roi_aware_pool3d_forward",
+    "roi_crop_backward",
+    "roi_crop_forward",
+    "roi_point_pool3d",
+    "roi_pool_backward",
+    "roi_pool_forward",
+    "sigmoid_focal_loss_backward",
+    "sigmoid_focal_loss_forward",
+    "soft_nms",
+    "softmax_focal_loss_backward",
+    "softmax_focal_loss_forward",
+    "stack_ball_query",
+    "stack_furthest_point_sampling",
+    "stack_group_points_backward",
+    "stack_group_points_forward",
+    "stack_three_interpolate_backward",
+    "stack_three_interpolate_forward",
+    "stack_three_nn",
     "three_interpolate_backward",
     "three_interpolate_forward",
     "three_nn_forward",
     "tin_shift_backward",
     "tin_shift_forward",
+    "voxel_pooling_backward",
+    "voxel_pooling_forward",
+    "voxel_query",
+    "voxelization",
 ]
 
+@overload
+def roi_align_forward(
+    input: DeviceArray,
+    rois: DeviceArray,
+    output_size: Sequence[int] | int,
+    spatial_scale: float,
+    sampling_ratio: int = 0,
+    aligned: bool = True,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> DeviceArray: ...
+@overload
+def roi_align_forward(  # type: ignore[overload-overlap]
+    input: TorchTensor,
+    rois: HostArray,
+    output_size: Sequence[int] | int,
+    spatial_scale: float,
+    sampling_ratio: int = 0,
+    aligned: bool = True,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> TorchTensor: ...
+@overload
+def roi_align_forward(
+    input: HostArray,
+    rois: HostArray,
+    output_size: Sequence[int] | int,
+    spatial_scale: float,
+    sampling_ratio: int = 0,
+    aligned: bool = True,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> NDArray[Any]: ...
+@overload
+def roi_align_forward(
+    input: Array,
+    rois: Array,
+    output_size: Sequence[int] | int,
+    spatial_scale: float,
+    sampling_ratio: int = 0,
+    aligned: bool = True,
+    *,
+    out: Out,
+    handle: Handle | None = None,
+) -> Out: ...
+@overload
+def roi_align_forward(
+    input: Array,
+    rois: Array,
+    output_size: Sequence[int] | int,
+    spatial_scale: float,
+    sampling_ratio: int = 0,
+    aligned: bool = True,
+    *,
+    out: Any = None,
+    handle: Handle | None = None,
+) -> Any: ...
+@overload
+def roi_align_backward(
+    grad_output: DeviceArray,
+    rois: DeviceArray,
+    spatial_scale: float,
+    sampling_ratio: int,
+    aligned: bool,
+    batch: int,
+    feature_size: Sequence[int],
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> DeviceArray: ...
+@overload
+def roi_align_backward(  # type: ignore[overload-overlap]
+    grad_output: TorchTensor,
+    rois: HostArray,
+    spatial_scale: float,
+    sampling_ratio: int,
+    aligned: bool,
+    batch: int,
+    feature_size: Sequence[int],
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> TorchTensor: ...
+@overload
+def roi_align_backward(
+    grad_output: HostArray,
+    rois: HostArray,
+    spatial_scale: float,
+    sampling_ratio: int,
+    aligned: bool,
+    batch: int,
+    feature_size: Sequence[int],
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> NDArray[Any]: ...
+@overload
+def roi_align_backward(
+    grad_output: Array,
+    rois: Array,
+    spatial_scale: float,
+    sampling_ratio: int,
+    aligned: bool,
+    batch: int,
+    feature_size: Sequence[int],
+    *,
+    out: Out,
+    handle: Handle | None = None,
+) -> Out: ...
+@overload
+def roi_align_backward(
+    grad_output: Array,
+    rois: Array,
+    spatial_scale: float,
+    sampling_ratio: int,
+    aligned: bool,
+    batch: int,
+    feature_size: Sequence[int],
+    *,
+    out: Any = None,
+    handle: Handle | None = None,
+) -> Any: ...
+@overload
+def roi_align_max_forward(
+    input: DeviceArray,
+    rois: DeviceArray,
+    output_size: Sequence[int] | int,
+    spatial_scale: float,
+    sampling_ratio: int = 0,
+    aligned: bool = True,
+    *,
+    out: None = None,
+    argmax_y: None = None,
+    argmax_x: None = None,
+    handle: Handle | None = None,
+) -> LargestSamples[DeviceArray]: ...
+@overload
+def roi_align_max_forward(  # type: ignore[overload-overlap]
+    input: TorchTensor,
+    rois: HostArray,
+    output_size: Sequence[int] | int,
+    spatial_scale: float,
+    sampling_ratio: int = 0,
+    aligned: bool = True,
+    *,
+    out: None = None,
+    argmax_y: None = None,
+    argmax_x: None = None,
+    handle: Handle | None = None,
+) -> LargestSamples[TorchTensor]: ...
+@overload
+def roi_align_max_forward(
+    input: HostArray,
+    rois: HostArray,
+    output_size: Sequence[int] | int,
+    spatial_scale: float,
+    sampling_ratio: int = 0,
+    aligned: bool = True,
+    *,
+    out: None = None,
+    argmax_y: None = None,
+    argmax_x: None = None,
+    handle: Handle | None = None,
+) -> LargestSamples[NDArray[Any]]: ...
+@overload
+def roi_align_max_forward(
+    input: Array,
+    rois: Array,
+    output_size: Sequence[int] | int,
+    spatial_scale: float,
+    sampling_ratio: int = 0,
+    aligned: bool = True,
+    *,
+    out: Any = None,
+    argmax_y: Any = None,
+    argmax_x: Any = None,
+    handle: Handle | None = None,
+) -> LargestSamples[Any]: ...
+@overload
+def roi_align_max_backward(
+    grad_output: DeviceArray,
+    rois: DeviceArray,
+    argmax_y: DeviceArray,
+    argmax_x: DeviceArray,
+    spatial_scale: float,
+    sampling_ratio: int,
+    aligned: bool,
+    batch: int,
+    feature_size: Sequence[int],
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> DeviceArray: ...
+@overload
+def roi_align_max_backward(  # type: ignore[overload-overlap]
+    grad_output: TorchTensor,
+    rois: HostArray,
+    argmax_y: HostArray,
+    argmax_x: HostArray,
+    spatial_scale: float,
+    sampling_ratio: int,
+    aligned: bool,
+    batch: int,
+    feature_size: Sequence[int],
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> TorchTensor: ...
+@overload
+def roi_align_max_backward(
+    grad_output: HostArray,
+    rois: HostArray,
+    argmax_y: HostArray,
+    argmax_x: HostArray,
+    spatial_scale: float,
+    sampling_ratio: int,
+    aligned: bool,
+    batch: int,
+    feature_size: Sequence[int],
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> NDArray[Any]: ...
+@overload
+def roi_align_max_backward(
+    grad_output: Array,
+    rois: Array,
+    argmax_y: Array,
+    argmax_x: Array,
+    spatial_scale: float,
+    sampling_ratio: int,
+    aligned: bool,
+    batch: int,
+    feature_size: Sequence[int],
+    *,
+    out: Out,
+    handle: Handle | None = None,
+) -> Out: ...
+@overload
+def roi_align_max_backward(
+    grad_output: Array,
+    rois: Array,
+    argmax_y: Array,
+    argmax_x: Array,
+    spatial_scale: float,
+    sampling_ratio: int,
+    aligned: bool,
+    batch: int,
+    feature_size: Sequence[int],
+    *,
+    out: Any = None,
+    handle: Handle | None = None,
+) -> Any: ...
+@overload
+def assign_score_withk_forward(
+    points: DeviceArray,
+    centers: DeviceArray,
+    scores: DeviceArray,
+    knn_idx: DeviceArray,
+    *,
+    out: None = None,
+    validate: bool = True,
+    handle: Handle | None = None,
+) -> DeviceArray: ...
+@overload
+def assign_score_withk_forward(  # type: ignore[overload-overlap]
+    points: TorchTensor,
+    centers: HostArray,
+    scores: HostArray,
+    knn_idx: HostArray,
+    *,
+    out: None = None,
+    validate: bool = True,
+    handle: Handle | None = None,
+) -> TorchTensor: ...
+@overload
+def assign_score_withk_forward(
+    points: HostArray,
+    centers: HostArray,
+    scores: HostArray,
+    knn_idx: HostArray,
+    *,
+    out: None = None,
+    validate: bool = True,
+    handle: Handle | None = None,
+) -> NDArray[Any]: ...
+@overload
+def assign_score_withk_forward(
+    points: Array,
+    centers: Array,
+    scores: Array,
+    knn_idx: Array,
+    *,
+    out: Out,
+    validate: bool = True,
+    handle: Handle | None = None,
+) -> Out: ...
+@overload
+def assign_score_withk_forward(
+    points: Array,
+    centers: Array,
+    scores: Array,
+    knn_idx: Array,
+    *,
+    out: Any = None,
+    validate: bool = True,
+    handle: Handle | None = None,
+) -> Any: ...
+@overload
+def assign_score_withk_backward(
+    grad_output: DeviceArray,
+    points: DeviceArray,
+    centers: DeviceArray,
+    scores: DeviceArray,
+    knn_idx: DeviceArray,
+    *,
+    grad_points: None = None,
+    grad_centers: None = None,
+    grad_scores: None = None,
+    validate: bool = True,
+    handle: Handle | None = None,
+) -> AssignScoreGradients[DeviceArray]: ...
+@overload
+def assign_score_withk_backward(  # type: ignore[overload-overlap]
+    grad_output: TorchTensor,
+    points: HostArray,
+    centers: HostArray,
+    scores: HostArray,
+    knn_idx: HostArray,
+    *,
+    grad_points: None = None,
+    grad_centers: None = None,
+    grad_scores: None = None,
+    validate: bool = True,
+    handle: Handle | None = None,
+) -> AssignScoreGradients[TorchTensor]: ...
+@overload
+def assign_score_withk_backward(
+    grad_output: HostArray,
+    points: HostArray,
+    centers: HostArray,
+    scores: HostArray,
+    knn_idx: HostArray,
+    *,
+    grad_points: None = None,
+    grad_centers: None = None,
+    grad_scores: None = None,
+    validate: bool = True,
+    handle: Handle | None = None,
+) -> AssignScoreGradients[NDArray[Any]]: ...
+@overload
+def assign_score_withk_backward(
+    grad_output: Array,
+    points: Array,
+    centers: Array,
+    scores: Array,
+    knn_idx: Array,
+    *,
+    grad_points: Any = None,
+    grad_centers: Any = None,
+    grad_scores: Any = None,
+    validate: bool = True,
+    handle: Handle | None = None,
+) -> AssignScoreGradients[Any]: ...
 @overload
 def ball_query(
     new_xyz: DeviceArray,
@@ -86,6 +565,226 @@ def ball_query(
     min_radius: float,
     max_radius: float,
     nsample: int,
+    *,
+    out: Any = None,
+    handle: Handle | None = None,
+) -> Any: ...
+@overload
+def stack_ball_query(
+    new_xyz: DeviceArray,
+    new_xyz_batch_cnt: DeviceArray,
+    xyz: DeviceArray,
+    xyz_batch_cnt: DeviceArray,
+    max_radius: float,
+    nsample: int,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> DeviceArray: ...
+@overload
+def stack_ball_query(  # type: ignore[overload-overlap]
+    new_xyz: TorchTensor,
+    new_xyz_batch_cnt: HostArray,
+    xyz: HostArray,
+    xyz_batch_cnt: HostArray,
+    max_radius: float,
+    nsample: int,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> TorchTensor: ...
+@overload
+def stack_ball_query(
+    new_xyz: HostArray,
+    new_xyz_batch_cnt: HostArray,
+    xyz: HostArray,
+    xyz_batch_cnt: HostArray,
+    max_radius: float,
+    nsample: int,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> NDArray[Any]: ...
+@overload
+def stack_ball_query(
+    new_xyz: Array,
+    new_xyz_batch_cnt: Array,
+    xyz: Array,
+    xyz_batch_cnt: Array,
+    max_radius: float,
+    nsample: int,
+    *,
+    out: Out,
+    handle: Handle | None = None,
+) -> Out: ...
+@overload
+def stack_ball_query(
+    new_xyz: Array,
+    new_xyz_batch_cnt: Array,
+    xyz: Array,
+    xyz_batch_cnt: Array,
+    max_radius: float,
+    nsample: int,
+    *,
+    out: Any = None,
+    handle: Handle | None = None,
+) -> Any: ...
+@overload
+def bbox_overlaps(
+    bbox1: DeviceArray,
+    bbox2: DeviceArray,
+    mode: int | str = 'iou',
+    aligned: bool = False,
+    offset: int = 0,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> DeviceArray: ...
+@overload
+def bbox_overlaps(  # type: ignore[overload-overlap]
+    bbox1: TorchTensor,
+    bbox2: HostArray,
+    mode: int | str = 'iou',
+    aligned: bool = False,
+    offset: int = 0,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> TorchTensor: ...
+@overload
+def bbox_overlaps(
+    bbox1: HostArray,
+    bbox2: HostArray,
+    mode: int | str = 'iou',
+    aligned: bool = False,
+    offset: int = 0,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> NDArray[Any]: ...
+@overload
+def bbox_overlaps(
+    bbox1: Array,
+    bbox2: Array,
+    mode: int | str = 'iou',
+    aligned: bool = False,
+    offset: int = 0,
+    *,
+    out: Out,
+    handle: Handle | None = None,
+) -> Out: ...
+@overload
+def bbox_overlaps(
+    bbox1: Array,
+    bbox2: Array,
+    mode: int | str = 'iou',
+    aligned: bool = False,
+    offset: int = 0,
+    *,
+    out: Any = None,
+    handle: Handle | None = None,
+) -> Any: ...
+@overload
+def bev_pool_forward(
+    features: DeviceArray,
+    geometry: DeviceArray,
+    interval_lengths: DeviceArray,
+    interval_starts: DeviceArray,
+    grid_size: Sequence[int],
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> DeviceArray: ...
+@overload
+def bev_pool_forward(  # type: ignore[overload-overlap]
+    features: TorchTensor,
+    geometry: HostArray,
+    interval_lengths: HostArray,
+    interval_starts: HostArray,
+    grid_size: Sequence[int],
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> TorchTensor: ...
+@overload
+def bev_pool_forward(
+    features: HostArray,
+    geometry: HostArray,
+    interval_lengths: HostArray,
+    interval_starts: HostArray,
+    grid_size: Sequence[int],
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> NDArray[Any]: ...
+@overload
+def bev_pool_forward(
+    features: Array,
+    geometry: Array,
+    interval_lengths: Array,
+    interval_starts: Array,
+    grid_size: Sequence[int],
+    *,
+    out: Out,
+    handle: Handle | None = None,
+) -> Out: ...
+@overload
+def bev_pool_forward(
+    features: Array,
+    geometry: Array,
+    interval_lengths: Array,
+    interval_starts: Array,
+    grid_size: Sequence[int],
+    *,
+    out: Any = None,
+    handle: Handle | None = None,
+) -> Any: ...
+@overload
+def bev_pool_backward(
+    grad_output: DeviceArray,
+    geometry: DeviceArray,
+    interval_lengths: DeviceArray,
+    interval_starts: DeviceArray,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> DeviceArray: ...
+@overload
+def bev_pool_backward(  # type: ignore[overload-overlap]
+    grad_output: TorchTensor,
+    geometry: HostArray,
+    interval_lengths: HostArray,
+    interval_starts: HostArray,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> TorchTensor: ...
+@overload
+def bev_pool_backward(
+    grad_output: HostArray,
+    geometry: HostArray,
+    interval_lengths: HostArray,
+    interval_starts: HostArray,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> NDArray[Any]: ...
+@overload
+def bev_pool_backward(
+    grad_output: Array,
+    geometry: Array,
+    interval_lengths: Array,
+    interval_starts: Array,
+    *,
+    out: Out,
+    handle: Handle | None = None,
+) -> Out: ...
+@overload
+def bev_pool_backward(
+    grad_output: Array,
+    geometry: Array,
+    interval_lengths: Array,
+    interval_starts: Array,
     *,
     out: Any = None,
     handle: Handle | None = None,
@@ -186,6 +885,1652 @@ def border_align_backward(
     handle: Handle | None = None,
 ) -> Any: ...
 @overload
+def box_iou_rotated(
+    bbox1: DeviceArray,
+    bbox2: DeviceArray,
+    mode: int | str = 'iou',
+    aligned: bool = False,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> DeviceArray: ...
+@overload
+def box_iou_rotated(  # type: ignore[overload-overlap]
+    bbox1: TorchTensor,
+    bbox2: HostArray,
+    mode: int | str = 'iou',
+    aligned: bool = False,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> TorchTensor: ...
+@overload
+def box_iou_rotated(
+    bbox1: HostArray,
+    bbox2: HostArray,
+    mode: int | str = 'iou',
+    aligned: bool = False,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> NDArray[Any]: ...
+@overload
+def box_iou_rotated(
+    bbox1: Array,
+    bbox2: Array,
+    mode: int | str = 'iou',
+    aligned: bool = False,
+    *,
+    out: Out,
+    handle: Handle | None = None,
+) -> Out: ...
+@overload
+def box_iou_rotated(
+    bbox1: Array,
+    bbox2: Array,
+    mode: int | str = 'iou',
+    aligned: bool = False,
+    *,
+    out: Any = None,
+    handle: Handle | None = None,
+) -> Any: ...
+@overload
+def nms(
+    boxes: DeviceArray,
+    confidence: DeviceArray,
+    iou_threshold: float,
+    max_output_size: int | None = None,
+    confidence_threshold: float = 0.0,
+    *,
+    box_mode: int | str = 'corners',
+    output_mode: int | str = 'indices',
+    offset: int = 0,
+    handle: Handle | None = None,
+) -> DeviceArray: ...
+@overload
+def nms(  # type: ignore[overload-overlap]
+    boxes: TorchTensor,
+    confidence: HostArray,
+    iou_threshold: float,
+    max_output_size: int | None = None,
+    confidence_threshold: float = 0.0,
+    *,
+    box_mode: int | str = 'corners',
+    output_mode: int | str = 'indices',
+    offset: int = 0,
+    handle: Handle | None = None,
+) -> TorchTensor: ...
+@overload
+def nms(
+    boxes: HostArray,
+    confidence: HostArray,
+    iou_threshold: float,
+    max_output_size: int | None = None,
+    confidence_threshold: float = 0.0,
+    *,
+    box_mode: int | str = 'corners',
+    output_mode: int | str = 'indices',
+    offset: int = 0,
+    handle: Handle | None = None,
+) -> NDArray[Any]: ...
+@overload
+def nms2d(
+    boxes: DeviceArray,
+    scores: DeviceArray,
+    iou_threshold: float,
+    offset: int = 0,
+    *,
+    handle: Handle | None = None,
+) -> DeviceArray: ...
+@overload
+def nms2d(  # type: ignore[overload-overlap]
+    boxes: TorchTensor,
+    scores: HostArray,
+    iou_threshold: float,
+    offset: int = 0,
+    *,
+    handle: Handle | None = None,
+) -> TorchTensor: ...
+@overload
+def nms2d(
+    boxes: HostArray,
+    scores: HostArray,
+    iou_threshold: float,
+    offset: int = 0,
+    *,
+    handle: Handle | None = None,
+) -> NDArray[Any]: ...
+@overload
+def nms_match(
+    dets: DeviceArray,
+    iou_threshold: float,
+    *,
+    matches: None = None,
+    order: None = None,
+    handle: Handle | None = None,
+) -> tuple[DeviceArray, DeviceArray]: ...
+@overload
+def nms_match(  # type: ignore[overload-overlap]
+    dets: TorchTensor,
+    iou_threshold: float,
+    *,
+    matches: None = None,
+    order: None = None,
+    handle: Handle | None = None,
+) -> tuple[TorchTensor, TorchTensor]: ...
+@overload
+def nms_match(
+    dets: HostArray,
+    iou_threshold: float,
+    *,
+    matches: None = None,
+    order: None = None,
+    handle: Handle | None = None,
+) -> tuple[NDArray[Any], NDArray[Any]]: ...
+@overload
+def nms_match(
+    dets: Array,
+    iou_threshold: float,
+    *,
+    matches: Any = None,
+    order: Any = None,
+    handle: Handle | None = None,
+) -> tuple[Any, Any]: ...
+@overload
+def soft_nms(
+    boxes: DeviceArray,
+    scores: DeviceArray,
+    iou_threshold: float = 0.3,
+    sigma: float = 0.5,
+    min_score: float = 0.001,
+    method: int | str = 'linear',
+    offset: int = 0,
+    *,
+    handle: Handle | None = None,
+) -> tuple[DeviceArray, DeviceArray]: ...
+@overload
+def soft_nms(  # type: ignore[overload-overlap]
+    boxes: TorchTensor,
+    scores: HostArray,
+    iou_threshold: float = 0.3,
+    sigma: float = 0.5,
+    min_score: float = 0.001,
+    method: int | str = 'linear',
+    offset: int = 0,
+    *,
+    handle: Handle | None = None,
+) -> tuple[TorchTensor, TorchTensor]: ...
+@overload
+def soft_nms(
+    boxes: HostArray,
+    scores: HostArray,
+    iou_threshold: float = 0.3,
+    sigma: float = 0.5,
+    min_score: float = 0.001,
+    method: int | str = 'linear',
+    offset: int = 0,
+    *,
+    handle: Handle | None = None,
+) -> tuple[NDArray[Any], NDArray[Any]]: ...
+@overload
+def boxes_overlap_bev(
+    boxes_a: DeviceArray,
+    boxes_b: DeviceArray,
+    aligned: bool = False,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> DeviceArray: ...
+@overload
+def boxes_overlap_bev(  # type: ignore[overload-overlap]
+    boxes_a: TorchTensor,
+    boxes_b: HostArray,
+    aligned: bool = False,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> TorchTensor: ...
+@overload
+def boxes_overlap_bev(
+    boxes_a: HostArray,
+    boxes_b: HostArray,
+    aligned: bool = False,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> NDArray[Any]: ...
+@overload
+def boxes_overlap_bev(
+    boxes_a: Array,
+    boxes_b: Array,
+    aligned: bool = False,
+    *,
+    out: Out,
+    handle: Handle | None = None,
+) -> Out: ...
+@overload
+def boxes_overlap_bev(
+    boxes_a: Array,
+    boxes_b: Array,
+    aligned: bool = False,
+    *,
+    out: Any = None,
+    handle: Handle | None = None,
+) -> Any: ...
+@overload
+def boxes_iou_bev(
+    boxes_a: DeviceArray,
+    boxes_b: DeviceArray,
+    aligned: bool = False,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> DeviceArray: ...
+@overload
+def boxes_iou_bev(  # type: ignore[overload-overlap]
+    boxes_a: TorchTensor,
+    boxes_b: HostArray,
+    aligned: bool = False,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> TorchTensor: ...
+@overload
+def boxes_iou_bev(
+    boxes_a: HostArray,
+    boxes_b: HostArray,
+    aligned: bool = False,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> NDArray[Any]: ...
+@overload
+def boxes_iou_bev(
+    boxes_a: Array,
+    boxes_b: Array,
+    aligned: bool = False,
+    *,
+    out: Out,
+    handle: Handle | None = None,
+) -> Out: ...
+@overload
+def boxes_iou_bev(
+    boxes_a: Array,
+    boxes_b: Array,
+    aligned: bool = False,
+    *,
+    out: Any = None,
+    handle: Handle | None = None,
+) -> Any: ...
+@overload
+def boxes_iou3d(
+    boxes_a: DeviceArray,
+    boxes_b: DeviceArray,
+    aligned: bool = False,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> DeviceArray: ...
+@overload
+def boxes_iou3d(  # type: ignore[overload-overlap]
+    boxes_a: TorchTensor,
+    boxes_b: HostArray,
+    aligned: bool = False,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> TorchTensor: ...
+@overload
+def boxes_iou3d(
+    boxes_a: HostArray,
+    boxes_b: HostArray,
+    aligned: bool = False,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> NDArray[Any]: ...
+@overload
+def boxes_iou3d(
+    boxes_a: Array,
+    boxes_b: Array,
+    aligned: bool = False,
+    *,
+    out: Out,
+    handle: Handle | None = None,
+) -> Out: ...
+@overload
+def boxes_iou3d(
+    boxes_a: Array,
+    boxes_b: Array,
+    aligned: bool = False,
+    *,
+    out: Any = None,
+    handle: Handle | None = None,
+) -> Any: ...
+@overload
+def nms3d(
+    boxes: DeviceArray,
+    scores: DeviceArray,
+    iou_threshold: float,
+    *,
+    handle: Handle | None = None,
+) -> DeviceArray: ...
+@overload
+def nms3d(  # type: ignore[overload-overlap]
+    boxes: TorchTensor,
+    scores: HostArray,
+    iou_threshold: float,
+    *,
+    handle: Handle | None = None,
+) -> TorchTensor: ...
+@overload
+def nms3d(
+    boxes: HostArray,
+    scores: HostArray,
+    iou_threshold: float,
+    *,
+    handle: Handle | None = None,
+) -> NDArray[Any]: ...
+@overload
+def nms3d_normal(
+    boxes: DeviceArray,
+    scores: DeviceArray,
+    iou_threshold: float,
+    *,
+    handle: Handle | None = None,
+) -> DeviceArray: ...
+@overload
+def nms3d_normal(  # type: ignore[overload-overlap]
+    boxes: TorchTensor,
+    scores: HostArray,
+    iou_threshold: float,
+    *,
+    handle: Handle | None = None,
+) -> TorchTensor: ...
+@overload
+def nms3d_normal(
+    boxes: HostArray,
+    scores: HostArray,
+    iou_threshold: float,
+    *,
+    handle: Handle | None = None,
+) -> NDArray[Any]: ...
+@overload
+def carafe_forward(
+    input: DeviceArray,
+    mask: DeviceArray,
+    kernel_size: int,
+    group_size: int,
+    scale_factor: int,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> DeviceArray: ...
+@overload
+def carafe_forward(  # type: ignore[overload-overlap]
+    input: TorchTensor,
+    mask: HostArray,
+    kernel_size: int,
+    group_size: int,
+    scale_factor: int,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> TorchTensor: ...
+@overload
+def carafe_forward(
+    input: HostArray,
+    mask: HostArray,
+    kernel_size: int,
+    group_size: int,
+    scale_factor: int,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> NDArray[Any]: ...
+@overload
+def carafe_forward(
+    input: Array,
+    mask: Array,
+    kernel_size: int,
+    group_size: int,
+    scale_factor: int,
+    *,
+    out: Out,
+    handle: Handle | None = None,
+) -> Out: ...
+@overload
+def carafe_forward(
+    input: Array,
+    mask: Array,
+    kernel_size: int,
+    group_size: int,
+    scale_factor: int,
+    *,
+    out: Any = None,
+    handle: Handle | None = None,
+) -> Any: ...
+@overload
+def carafe_backward(
+    input: DeviceArray,
+    mask: DeviceArray,
+    grad_output: DeviceArray,
+    kernel_size: int,
+    group_size: int,
+    scale_factor: int,
+    *,
+    grad_input: None = None,
+    grad_mask: None = None,
+    handle: Handle | None = None,
+) -> CarafeGradients[DeviceArray]: ...
+@overload
+def carafe_backward(  # type: ignore[overload-overlap]
+    input: TorchTensor,
+    mask: HostArray,
+    grad_output: HostArray,
+    kernel_size: int,
+    group_size: int,
+    scale_factor: int,
+    *,
+    grad_input: None = None,
+    grad_mask: None = None,
+    handle: Handle | None = None,
+) -> CarafeGradients[TorchTensor]: ...
+@overload
+def carafe_backward(
+    input: HostArray,
+    mask: HostArray,
+    grad_output: HostArray,
+    kernel_size: int,
+    group_size: int,
+    scale_factor: int,
+    *,
+    grad_input: None = None,
+    grad_mask: None = None,
+    handle: Handle | None = None,
+) -> CarafeGradients[NDArray[Any]]: ...
+@overload
+def carafe_backward(
+    input: Array,
+    mask: Array,
+    grad_output: Array,
+    kernel_size: int,
+    group_size: int,
+    scale_factor: int,
+    *,
+    grad_input: Any = None,
+    grad_mask: Any = None,
+    handle: Handle | None = None,
+) -> CarafeGradients[Any]: ...
+@overload
+def chamfer_distance_forward(
+    xyz1: DeviceArray,
+    xyz2: DeviceArray,
+    *,
+    dist1: None = None,
+    dist2: None = None,
+    idx1: None = None,
+    idx2: None = None,
+    handle: Handle | None = None,
+) -> ChamferDistance[DeviceArray]: ...
+@overload
+def chamfer_distance_forward(  # type: ignore[overload-overlap]
+    xyz1: TorchTensor,
+    xyz2: HostArray,
+    *,
+    dist1: None = None,
+    dist2: None = None,
+    idx1: None = None,
+    idx2: None = None,
+    handle: Handle | None = None,
+) -> ChamferDistance[TorchTensor]: ...
+@overload
+def chamfer_distance_forward(
+    xyz1: HostArray,
+    xyz2: HostArray,
+    *,
+    dist1: None = None,
+    dist2: None = None,
+    idx1: None = None,
+    idx2: None = None,
+    handle: Handle | None = None,
+) -> ChamferDistance[NDArray[Any]]: ...
+@overload
+def chamfer_distance_forward(
+    xyz1: Array,
+    xyz2: Array,
+    *,
+    dist1: Any = None,
+    dist2: Any = None,
+    idx1: Any = None,
+    idx2: Any = None,
+    handle: Handle | None = None,
+) -> ChamferDistance[Any]: ...
+@overload
+def chamfer_distance_backward(
+    xyz1: DeviceArray,
+    xyz2: DeviceArray,
+    idx1: DeviceArray,
+    idx2: DeviceArray,
+    grad_dist1: DeviceArray,
+    grad_dist2: DeviceArray,
+    *,
+    grad_xyz1: None = None,
+    grad_xyz2: None = None,
+    validate: bool = True,
+    handle: Handle | None = None,
+) -> ChamferGradients[DeviceArray]: ...
+@overload
+def chamfer_distance_backward(  # type: ignore[overload-overlap]
+    xyz1: TorchTensor,
+    xyz2: HostArray,
+    idx1: HostArray,
+    idx2: HostArray,
+    grad_dist1: HostArray,
+    grad_dist2: HostArray,
+    *,
+    grad_xyz1: None = None,
+    grad_xyz2: None = None,
+    validate: bool = True,
+    handle: Handle | None = None,
+) -> ChamferGradients[TorchTensor]: ...
+@overload
+def chamfer_distance_backward(
+    xyz1: HostArray,
+    xyz2: HostArray,
+    idx1: HostArray,
+    idx2: HostArray,
+    grad_dist1: HostArray,
+    grad_dist2: HostArray,
+    *,
+    grad_xyz1: None = None,
+    grad_xyz2: None = None,
+    validate: bool = True,
+    handle: Handle | None = None,
+) -> ChamferGradients[NDArray[Any]]: ...
+@overload
+def chamfer_distance_backward(
+    xyz1: Array,
+    xyz2: Array,
+    idx1: Array,
+    idx2: Array,
+    grad_dist1: Array,
+    grad_dist2: Array,
+    *,
+    grad_xyz1: Any = None,
+    grad_xyz2: Any = None,
+    validate: bool = True,
+    handle: Handle | None = None,
+) -> ChamferGradients[Any]: ...
+@overload
+def deform_conv_forward(
+    filter: DeviceArray,
+    input: DeviceArray,
+    offset: DeviceArray,
+    mask: DeviceArray,
+    stride: int | Sequence[int] = 1,
+    padding: int | Sequence[int] = 0,
+    dilation: int | Sequence[int] = 1,
+    conv_group: int = 1,
+    deformable_group: int = 1,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> DeviceArray: ...
+@overload
+def deform_conv_forward(  # type: ignore[overload-overlap]
+    filter: TorchTensor,
+    input: HostArray,
+    offset: HostArray,
+    mask: HostArray,
+    stride: int | Sequence[int] = 1,
+    padding: int | Sequence[int] = 0,
+    dilation: int | Sequence[int] = 1,
+    conv_group: int = 1,
+    deformable_group: int = 1,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> TorchTensor: ...
+@overload
+def deform_conv_forward(
+    filter: HostArray,
+    input: HostArray,
+    offset: HostArray,
+    mask: HostArray,
+    stride: int | Sequence[int] = 1,
+    padding: int | Sequence[int] = 0,
+    dilation: int | Sequence[int] = 1,
+    conv_group: int = 1,
+    deformable_group: int = 1,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> NDArray[Any]: ...
+@overload
+def deform_conv_forward(
+    filter: Array,
+    input: Array,
+    offset: Array,
+    mask: Array,
+    stride: int | Sequence[int] = 1,
+    padding: int | Sequence[int] = 0,
+    dilation: int | Sequence[int] = 1,
+    conv_group: int = 1,
+    deformable_group: int = 1,
+    *,
+    out: Out,
+    handle: Handle | None = None,
+) -> Out: ...
+@overload
+def deform_conv_forward(
+    filter: Array,
+    input: Array,
+    offset: Array,
+    mask: Array,
+    stride: int | Sequence[int] = 1,
+    padding: int | Sequence[int] = 0,
+    dilation: int | Sequence[int] = 1,
+    conv_group: int = 1,
+    deformable_group: int = 1,
+    *,
+    out: Any = None,
+    handle: Handle | None = None,
+) -> Any: ...
+@overload
+def deform_conv_backward_data(
+    filter: DeviceArray,
+    input: DeviceArray,
+    offset: DeviceArray,
+    mask: DeviceArray,
+    grad_output: DeviceArray,
+    stride: int | Sequence[int] = 1,
+    padding: int | Sequence[int] = 0,
+    dilation: int | Sequence[int] = 1,
+    conv_group: int = 1,
+    deformable_group: int = 1,
+    *,
+    grad_input: None = None,
+    grad_offset: None = None,
+    grad_mask: None = None,
+    handle: Handle | None = None,
+) -> DeformConvDataGradients[DeviceArray]: ...
+@overload
+def deform_conv_backward_data(  # type: ignore[overload-overlap]
+    filter: TorchTensor,
+    input: HostArray,
+    offset: HostArray,
+    mask: HostArray,
+    grad_output: HostArray,
+    stride: int | Sequence[int] = 1,
+    padding: int | Sequence[int] = 0,
+    dilation: int | Sequence[int] = 1,
+    conv_group: int = 1,
+    deformable_group: int = 1,
+    *,
+    grad_input: None = None,
+    grad_offset: None = None,
+    grad_mask: None = None,
+    handle: Handle | None = None,
+) -> DeformConvDataGradients[TorchTensor]: ...
+@overload
+def deform_conv_backward_data(
+    filter: HostArray,
+    input: HostArray,
+    offset: HostArray,
+    mask: HostArray,
+    grad_output: HostArray,
+    stride: int | Sequence[int] = 1,
+    padding: int | Sequence[int] = 0,
+    dilation: int | Sequence[int] = 1,
+    conv_group: int = 1,
+    deformable_group: int = 1,
+    *,
+    grad_input: None = None,
+    grad_offset: None = None,
+    grad_mask: None = None,
+    handle: Handle | None = None,
+) -> DeformConvDataGradients[NDArray[Any]]: ...
+@overload
+def deform_conv_backward_data(
+    filter: Array,
+    input: Array,
+    offset: Array,
+    mask: Array,
+    grad_output: Array,
+    stride: int | Sequence[int] = 1,
+    padding: int | Sequence[int] = 0,
+    dilation: int | Sequence[int] = 1,
+    conv_group: int = 1,
+    deformable_group: int = 1,
+    *,
+    grad_input: Any = None,
+    grad_offset: Any = None,
+    grad_mask: Any = None,
+    handle: Handle | None = None,
+) -> DeformConvDataGradients[Any]: ...
+@overload
+def deform_conv_backward_weight(
+    input: DeviceArray,
+    offset: DeviceArray,
+    mask: DeviceArray,
+    grad_output: DeviceArray,
+    kernel_size: int | Sequence[int],
+    group_channels: int,
+    stride: int | Sequence[int] = 1,
+    padding: int | Sequence[int] = 0,
+    dilation: int | Sequence[int] = 1,
+    conv_group: int = 1,
+    deformable_group: int = 1,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> DeviceArray: ...
+@overload
+def deform_conv_backward_weight(  # type: ignore[overload-overlap]
+    input: TorchTensor,
+    offset: HostArray,
+    mask: HostArray,
+    grad_output: HostArray,
+    kernel_size: int | Sequence[int],
+    group_channels: int,
+    stride: int | Sequence[int] = 1,
+    padding: int | Sequence[int] = 0,
+    dilation: int | Sequence[int] = 1,
+    conv_group: int = 1,
+    deformable_group: int = 1,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> TorchTensor: ...
+@overload
+def deform_conv_backward_weight(
+    input: HostArray,
+    offset: HostArray,
+    mask: HostArray,
+    grad_output: HostArray,
+    kernel_size: int | Sequence[int],
+    group_channels: int,
+    stride: int | Sequence[int] = 1,
+    padding: int | Sequence[int] = 0,
+    dilation: int | Sequence[int] = 1,
+    conv_group: int = 1,
+    deformable_group: int = 1,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> NDArray[Any]: ...
+@overload
+def deform_conv_backward_weight(
+    input: Array,
+    offset: Array,
+    mask: Array,
+    grad_output: Array,
+    kernel_size: int | Sequence[int],
+    group_channels: int,
+    stride: int | Sequence[int] = 1,
+    padding: int | Sequence[int] = 0,
+    dilation: int | Sequence[int] = 1,
+    conv_group: int = 1,
+    deformable_group: int = 1,
+    *,
+    out: Out,
+    handle: Handle | None = None,
+) -> Out: ...
+@overload
+def deform_conv_backward_weight(
+    input: Array,
+    offset: Array,
+    mask: Array,
+    grad_output: Array,
+    kernel_size: int | Sequence[int],
+    group_channels: int,
+    stride: int | Sequence[int] = 1,
+    padding: int | Sequence[int] = 0,
+    dilation: int | Sequence[int] = 1,
+    conv_group: int = 1,
+    deformable_group: int = 1,
+    *,
+    out: Any = None,
+    handle: Handle | None = None,
+) -> Any: ...
+@overload
+def deform_conv_backward(
+    filter: DeviceArray,
+    input: DeviceArray,
+    offset: DeviceArray,
+    mask: DeviceArray,
+    grad_output: DeviceArray,
+    stride: int | Sequence[int] = 1,
+    padding: int | Sequence[int] = 0,
+    dilation: int | Sequence[int] = 1,
+    conv_group: int = 1,
+    deformable_group: int = 1,
+    *,
+    grad_input: None = None,
+    grad_offset: None = None,
+    grad_mask: None = None,
+    grad_filter: None = None,
+    handle: Handle | None = None,
+) -> DeformConvGradients[DeviceArray]: ...
+@overload
+def deform_conv_backward(  # type: ignore[overload-overlap]
+    filter: TorchTensor,
+    input: HostArray,
+    offset: HostArray,
+    mask: HostArray,
+    grad_output: HostArray,
+    stride: int | Sequence[int] = 1,
+    padding: int | Sequence[int] = 0,
+    dilation: int | Sequence[int] = 1,
+    conv_group: int = 1,
+    deformable_group: int = 1,
+    *,
+    grad_input: None = None,
+    grad_offset: None = None,
+    grad_mask: None = None,
+    grad_filter: None = None,
+    handle: Handle | None = None,
+) -> DeformConvGradients[TorchTensor]: ...
+@overload
+def deform_conv_backward(
+    filter: HostArray,
+    input: HostArray,
+    offset: HostArray,
+    mask: HostArray,
+    grad_output: HostArray,
+    stride: int | Sequence[int] = 1,
+    padding: int | Sequence[int] = 0,
+    dilation: int | Sequence[int] = 1,
+    conv_group: int = 1,
+    deformable_group: int = 1,
+    *,
+    grad_input: None = None,
+    grad_offset: None = None,
+    grad_mask: None = None,
+    grad_filter: None = None,
+    handle: Handle | None = None,
+) -> DeformConvGradients[NDArray[Any]]: ...
+@overload
+def deform_conv_backward(
+    filter: Array,
+    input: Array,
+    offset: Array,
+    mask: Array,
+    grad_output: Array,
+    stride: int | Sequence[int] = 1,
+    padding: int | Sequence[int] = 0,
+    dilation: int | Sequence[int] = 1,
+    conv_group: int = 1,
+    deformable_group: int = 1,
+    *,
+    grad_input: Any = None,
+    grad_offset: Any = None,
+    grad_mask: Any = None,
+    grad_filter: Any = None,
+    handle: Handle | None = None,
+) -> DeformConvGradients[Any]: ...
+@overload
+def diff_iou_rotated_sort_vertices_forward(
+    vertices: DeviceArray,
+    mask: DeviceArray,
+    num_valid: DeviceArray,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> DeviceArray: ...
+@overload
+def diff_iou_rotated_sort_vertices_forward(  # type: ignore[overload-overlap]
+    vertices: TorchTensor,
+    mask: HostArray,
+    num_valid: HostArray,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> TorchTensor: ...
+@overload
+def diff_iou_rotated_sort_vertices_forward(
+    vertices: HostArray,
+    mask: HostArray,
+    num_valid: HostArray,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> NDArray[Any]: ...
+@overload
+def diff_iou_rotated_sort_vertices_forward(
+    vertices: Array,
+    mask: Array,
+    num_valid: Array,
+    *,
+    out: Out,
+    handle: Handle | None = None,
+) -> Out: ...
+@overload
+def diff_iou_rotated_sort_vertices_forward(
+    vertices: Array,
+    mask: Array,
+    num_valid: Array,
+    *,
+    out: Any = None,
+    handle: Handle | None = None,
+) -> Any: ...
+@overload
+def dynamic_point_to_voxel_forward(
+    feats: DeviceArray,
+    coors: DeviceArray,
+    reduce_type: str | int,
+    max_voxels: int,
+    *,
+    voxel_feats: None = None,
+    voxel_coors: None = None,
+    point2voxel_map: None = None,
+    voxel_points_count: None = None,
+    voxel_num: None = None,
+    handle: Handle | None = None,
+) -> ScatteredPoints[DeviceArray]: ...
+@overload
+def dynamic_point_to_voxel_forward(  # type: ignore[overload-overlap]
+    feats: TorchTensor,
+    coors: HostArray,
+    reduce_type: str | int,
+    max_voxels: int,
+    *,
+    voxel_feats: None = None,
+    voxel_coors: None = None,
+    point2voxel_map: None = None,
+    voxel_points_count: None = None,
+    voxel_num: None = None,
+    handle: Handle | None = None,
+) -> ScatteredPoints[TorchTensor]: ...
+@overload
+def dynamic_point_to_voxel_forward(
+    feats: HostArray,
+    coors: HostArray,
+    reduce_type: str | int,
+    max_voxels: int,
+    *,
+    voxel_feats: None = None,
+    voxel_coors: None = None,
+    point2voxel_map: None = None,
+    voxel_points_count: None = None,
+    voxel_num: None = None,
+    handle: Handle | None = None,
+) -> ScatteredPoints[NDArray[Any]]: ...
+@overload
+def dynamic_point_to_voxel_forward(
+    feats: Array,
+    coors: Array,
+    reduce_type: str | int,
+    max_voxels: int,
+    *,
+    voxel_feats: Any = None,
+    voxel_coors: Any = None,
+    point2voxel_map: Any = None,
+    voxel_points_count: Any = None,
+    voxel_num: Any = None,
+    handle: Handle | None = None,
+) -> ScatteredPoints[Any]: ...
+@overload
+def dynamic_point_to_voxel_backward(
+    grad_voxel_feats: DeviceArray,
+    feats: DeviceArray,
+    voxel_feats: DeviceArray,
+    point2voxel_map: DeviceArray,
+    voxel_points_count: DeviceArray,
+    voxel_num: DeviceArray,
+    reduce_type: str | int = 'max',
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> DeviceArray: ...
+@overload
+def dynamic_point_to_voxel_backward(  # type: ignore[overload-overlap]
+    grad_voxel_feats: TorchTensor,
+    feats: HostArray,
+    voxel_feats: HostArray,
+    point2voxel_map: HostArray,
+    voxel_points_count: HostArray,
+    voxel_num: HostArray,
+    reduce_type: str | int = 'max',
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> TorchTensor: ...
+@overload
+def dynamic_point_to_voxel_backward(
+    grad_voxel_feats: HostArray,
+    feats: HostArray,
+    voxel_feats: HostArray,
+    point2voxel_map: HostArray,
+    voxel_points_count: HostArray,
+    voxel_num: HostArray,
+    reduce_type: str | int = 'max',
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> NDArray[Any]: ...
+@overload
+def dynamic_point_to_voxel_backward(
+    grad_voxel_feats: Array,
+    feats: Array,
+    voxel_feats: Array,
+    point2voxel_map: Array,
+    voxel_points_count: Array,
+    voxel_num: Array,
+    reduce_type: str | int = 'max',
+    *,
+    out: Out,
+    handle: Handle | None = None,
+) -> Out: ...
+@overload
+def dynamic_point_to_voxel_backward(
+    grad_voxel_feats: Array,
+    feats: Array,
+    voxel_feats: Array,
+    point2voxel_map: Array,
+    voxel_points_count: Array,
+    voxel_num: Array,
+    reduce_type: str | int = 'max',
+    *,
+    out: Any = None,
+    handle: Handle | None = None,
+) -> Any: ...
+@overload
+def dynamic_scatter_forward(
+    feats: DeviceArray,
+    coors: DeviceArray,
+    reduce_type: str | int,
+    *,
+    voxel_feats: None = None,
+    voxel_coors: None = None,
+    point2voxel_map: None = None,
+    voxel_points_count: None = None,
+    voxel_num: None = None,
+    handle: Handle | None = None,
+) -> ScatteredPoints[DeviceArray]: ...
+@overload
+def dynamic_scatter_forward(  # type: ignore[overload-overlap]
+    feats: TorchTensor,
+    coors: HostArray,
+    reduce_type: str | int,
+    *,
+    voxel_feats: None = None,
+    voxel_coors: None = None,
+    point2voxel_map: None = None,
+    voxel_points_count: None = None,
+    voxel_num: None = None,
+    handle: Handle | None = None,
+) -> ScatteredPoints[TorchTensor]: ...
+@overload
+def dynamic_scatter_forward(
+    feats: HostArray,
+    coors: HostArray,
+    reduce_type: str | int,
+    *,
+    voxel_feats: None = None,
+    voxel_coors: None = None,
+    point2voxel_map: None = None,
+    voxel_points_count: None = None,
+    voxel_num: None = None,
+    handle: Handle | None = None,
+) -> ScatteredPoints[NDArray[Any]]: ...
+@overload
+def dynamic_scatter_forward(
+    feats: Array,
+    coors: Array,
+    reduce_type: str | int,
+    *,
+    voxel_feats: Any = None,
+    voxel_coors: Any = None,
+    point2voxel_map: Any = None,
+    voxel_points_count: Any = None,
+    voxel_num: Any = None,
+    handle: Handle | None = None,
+) -> ScatteredPoints[Any]: ...
+@overload
+def dynamic_scatter_backward(
+    grad_voxel_feats: DeviceArray,
+    feats: DeviceArray,
+    voxel_feats: DeviceArray,
+    point2voxel_map: DeviceArray,
+    voxel_points_count: DeviceArray,
+    reduce_type: str | int,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> DeviceArray: ...
+@overload
+def dynamic_scatter_backward(  # type: ignore[overload-overlap]
+    grad_voxel_feats: TorchTensor,
+    feats: HostArray,
+    voxel_feats: HostArray,
+    point2voxel_map: HostArray,
+    voxel_points_count: HostArray,
+    reduce_type: str | int,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> TorchTensor: ...
+@overload
+def dynamic_scatter_backward(
+    grad_voxel_feats: HostArray,
+    feats: HostArray,
+    voxel_feats: HostArray,
+    point2voxel_map: HostArray,
+    voxel_points_count: HostArray,
+    reduce_type: str | int,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> NDArray[Any]: ...
+@overload
+def dynamic_scatter_backward(
+    grad_voxel_feats: Array,
+    feats: Array,
+    voxel_feats: Array,
+    point2voxel_map: Array,
+    voxel_points_count: Array,
+    reduce_type: str | int,
+    *,
+    out: Out,
+    handle: Handle | None = None,
+) -> Out: ...
+@overload
+def dynamic_scatter_backward(
+    grad_voxel_feats: Array,
+    feats: Array,
+    voxel_feats: Array,
+    point2voxel_map: Array,
+    voxel_points_count: Array,
+    reduce_type: str | int,
+    *,
+    out: Any = None,
+    handle: Handle | None = None,
+) -> Any: ...
+@overload
+def focal_loss_sigmoid_forward(
+    input: DeviceArray,
+    target: DeviceArray,
+    weight: Array | None = None,
+    alpha: float = 0.25,
+    gamma: float = 2.0,
+    *,
+    prefer: int | str = 'high_precision',
+    reduction: int | str = 'none',
+    out: None = None,
+    handle: Handle | None = None,
+) -> DeviceArray: ...
+@overload
+def focal_loss_sigmoid_forward(  # type: ignore[overload-overlap]
+    input: TorchTensor,
+    target: HostArray,
+    weight: Array | None = None,
+    alpha: float = 0.25,
+    gamma: float = 2.0,
+    *,
+    prefer: int | str = 'high_precision',
+    reduction: int | str = 'none',
+    out: None = None,
+    handle: Handle | None = None,
+) -> TorchTensor: ...
+@overload
+def focal_loss_sigmoid_forward(
+    input: HostArray,
+    target: HostArray,
+    weight: Array | None = None,
+    alpha: float = 0.25,
+    gamma: float = 2.0,
+    *,
+    prefer: int | str = 'high_precision',
+    reduction: int | str = 'none',
+    out: None = None,
+    handle: Handle | None = None,
+) -> NDArray[Any]: ...
+@overload
+def focal_loss_sigmoid_forward(
+    input: Array,
+    target: Array,
+    weight: Array | None = None,
+    alpha: float = 0.25,
+    gamma: float = 2.0,
+    *,
+    prefer: int | str = 'high_precision',
+    reduction: int | str = 'none',
+    out: Out,
+    handle: Handle | None = None,
+) -> Out: ...
+@overload
+def focal_loss_sigmoid_forward(
+    input: Array,
+    target: Array,
+    weight: Array | None = None,
+    alpha: float = 0.25,
+    gamma: float = 2.0,
+    *,
+    prefer: int | str = 'high_precision',
+    reduction: int | str = 'none',
+    out: Any = None,
+    handle: Handle | None = None,
+) -> Any: ...
+@overload
+def focal_loss_sigmoid_backward(
+    input: DeviceArray,
+    target: DeviceArray,
+    weight: Array | None = None,
+    alpha: float = 0.25,
+    gamma: float = 2.0,
+    *,
+    prefer: int | str = 'high_precision',
+    reduction: int | str = 'none',
+    out: None = None,
+    handle: Handle | None = None,
+) -> DeviceArray: ...
+@overload
+def focal_loss_sigmoid_backward(  # type: ignore[overload-overlap]
+    input: TorchTensor,
+    target: HostArray,
+    weight: Array | None = None,
+    alpha: float = 0.25,
+    gamma: float = 2.0,
+    *,
+    prefer: int | str = 'high_precision',
+    reduction: int | str = 'none',
+    out: None = None,
+    handle: Handle | None = None,
+) -> TorchTensor: ...
+@overload
+def focal_loss_sigmoid_backward(
+    input: HostArray,
+    target: HostArray,
+    weight: Array | None = None,
+    alpha: float = 0.25,
+    gamma: float = 2.0,
+    *,
+    prefer: int | str = 'high_precision',
+    reduction: int | str = 'none',
+    out: None = None,
+    handle: Handle | None = None,
+) -> NDArray[Any]: ...
+@overload
+def focal_loss_sigmoid_backward(
+    input: Array,
+    target: Array,
+    weight: Array | None = None,
+    alpha: float = 0.25,
+    gamma: float = 2.0,
+    *,
+    prefer: int | str = 'high_precision',
+    reduction: int | str = 'none',
+    out: Out,
+    handle: Handle | None = None,
+) -> Out: ...
+@overload
+def focal_loss_sigmoid_backward(
+    input: Array,
+    target: Array,
+    weight: Array | None = None,
+    alpha: float = 0.25,
+    gamma: float = 2.0,
+    *,
+    prefer: int | str = 'high_precision',
+    reduction: int | str = 'none',
+    out: Any = None,
+    handle: Handle | None = None,
+) -> Any: ...
+@overload
+def sigmoid_focal_loss_forward(
+    input: DeviceArray,
+    target: DeviceArray,
+    alpha: float = 0.25,
+    gamma: float = 2.0,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> DeviceArray: ...
+@overload
+def sigmoid_focal_loss_forward(  # type: ignore[overload-overlap]
+    input: TorchTensor,
+    target: HostArray,
+    alpha: float = 0.25,
+    gamma: float = 2.0,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> TorchTensor: ...
+@overload
+def sigmoid_focal_loss_forward(
+    input: HostArray,
+    target: HostArray,
+    alpha: float = 0.25,
+    gamma: float = 2.0,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> NDArray[Any]: ...
+@overload
+def sigmoid_focal_loss_forward(
+    input: Array,
+    target: Array,
+    alpha: float = 0.25,
+    gamma: float = 2.0,
+    *,
+    out: Out,
+    handle: Handle | None = None,
+) -> Out: ...
+@overload
+def sigmoid_focal_loss_forward(
+    input: Array,
+    target: Array,
+    alpha: float = 0.25,
+    gamma: float = 2.0,
+    *,
+    out: Any = None,
+    handle: Handle | None = None,
+) -> Any: ...
+@overload
+def sigmoid_focal_loss_backward(
+    grad_output: DeviceArray,
+    input: DeviceArray,
+    target: DeviceArray,
+    alpha: float = 0.25,
+    gamma: float = 2.0,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> DeviceArray: ...
+@overload
+def sigmoid_focal_loss_backward(  # type: ignore[overload-overlap]
+    grad_output: TorchTensor,
+    input: HostArray,
+    target: HostArray,
+    alpha: float = 0.25,
+    gamma: float = 2.0,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> TorchTensor: ...
+@overload
+def sigmoid_focal_loss_backward(
+    grad_output: HostArray,
+    input: HostArray,
+    target: HostArray,
+    alpha: float = 0.25,
+    gamma: float = 2.0,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> NDArray[Any]: ...
+@overload
+def sigmoid_focal_loss_backward(
+    grad_output: Array,
+    input: Array,
+    target: Array,
+    alpha: float = 0.25,
+    gamma: float = 2.0,
+    *,
+    out: Out,
+    handle: Handle | None = None,
+) -> Out: ...
+@overload
+def sigmoid_focal_loss_backward(
+    grad_output: Array,
+    input: Array,
+    target: Array,
+    alpha: float = 0.25,
+    gamma: float = 2.0,
+    *,
+    out: Any = None,
+    handle: Handle | None = None,
+) -> Any: ...
+@overload
+def softmax_focal_loss_forward(
+    input: DeviceArray,
+    target: DeviceArray,
+    of_probabilities: bool = False,
+    alpha: float = 0.25,
+    gamma: float = 2.0,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> DeviceArray: ...
+@overload
+def softmax_focal_loss_forward(  # type: ignore[overload-overlap]
+    input: TorchTensor,
+    target: HostArray,
+    of_probabilities: bool = False,
+    alpha: float = 0.25,
+    gamma: float = 2.0,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> TorchTensor: ...
+@overload
+def softmax_focal_loss_forward(
+    input: HostArray,
+    target: HostArray,
+    of_probabilities: bool = False,
+    alpha: float = 0.25,
+    gamma: float = 2.0,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> NDArray[Any]: ...
+@overload
+def softmax_focal_loss_forward(
+    input: Array,
+    target: Array,
+    of_probabilities: bool = False,
+    alpha: float = 0.25,
+    gamma: float = 2.0,
+    *,
+    out: Out,
+    handle: Handle | None = None,
+) -> Out: ...
+@overload
+def softmax_focal_loss_forward(
+    input: Array,
+    target: Array,
+    of_probabilities: bool = False,
+    alpha: float = 0.25,
+    gamma: float = 2.0,
+    *,
+    out: Any = None,
+    handle: Handle | None = None,
+) -> Any: ...
+@overload
+def softmax_focal_loss_backward(
+    grad_output: DeviceArray,
+    input: DeviceArray,
+    target: DeviceArray,
+    of_probabilities: bool = False,
+    alpha: float = 0.25,
+    gamma: float = 2.0,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> DeviceArray: ...
+@overload
+def softmax_focal_loss_backward(  # type: ignore[overload-overlap]
+    grad_output: TorchTensor,
+    input: HostArray,
+    target: HostArray,
+    of_probabilities: bool = False,
+    alpha: float = 0.25,
+    gamma: float = 2.0,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> TorchTensor: ...
+@overload
+def softmax_focal_loss_backward(
+    grad_output: HostArray,
+    input: HostArray,
+    target: HostArray,
+    of_probabilities: bool = False,
+    alpha: float = 0.25,
+    gamma: float = 2.0,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> NDArray[Any]: ...
+@overload
+def softmax_focal_loss_backward(
+    grad_output: Array,
+    input: Array,
+    target: Array,
+    of_probabilities: bool = False,
+    alpha: float = 0.25,
+    gamma: float = 2.0,
+    *,
+    out: Out,
+    handle: Handle | None = None,
+) -> Out: ...
+@overload
+def softmax_focal_loss_backward(
+    grad_output: Array,
+    input: Array,
+    target: Array,
+    of_probabilities: bool = False,
+    alpha: float = 0.25,
+    gamma: float = 2.0,
+    *,
+    out: Any = None,
+    handle: Handle | None = None,
+) -> Any: ...
+@overload
+def furthest_point_sampling(
+    xyz: DeviceArray,
+    num_samples: int,
+    max_squared_distance: float = float('inf'),
+    min_squared_norm: float = -1.0,
+    *,
+    dist2: None = None,
+    idx: None = None,
+    handle: Handle | None = None,
+) -> FurthestPoints[DeviceArray]: ...
+@overload
+def furthest_point_sampling(  # type: ignore[overload-overlap]
+    xyz: TorchTensor,
+    num_samples: int,
+    max_squared_distance: float = float('inf'),
+    min_squared_norm: float = -1.0,
+    *,
+    dist2: None = None,
+    idx: None = None,
+    handle: Handle | None = None,
+) -> FurthestPoints[TorchTensor]: ...
+@overload
+def furthest_point_sampling(
+    xyz: HostArray,
+    num_samples: int,
+    max_squared_distance: float = float('inf'),
+    min_squared_norm: float = -1.0,
+    *,
+    dist2: None = None,
+    idx: None = None,
+    handle: Handle | None = None,
+) -> FurthestPoints[NDArray[Any]]: ...
+@overload
+def furthest_point_sampling(
+    xyz: Array,
+    num_samples: int,
+    max_squared_distance: float = float('inf'),
+    min_squared_norm: float = -1.0,
+    *,
+    dist2: Any = None,
+    idx: Any = None,
+    handle: Handle | None = None,
+) -> FurthestPoints[Any]: ...
+@overload
+def furthest_point_sampling_with_dist(
+    dist: DeviceArray,
+    num_samples: int,
+    max_distance: float = float('inf'),
+    *,
+    min_dist: None = None,
+    idx: None = None,
+    handle: Handle | None = None,
+) -> FurthestPoints[DeviceArray]: ...
+@overload
+def furthest_point_sampling_with_dist(  # type: ignore[overload-overlap]
+    dist: TorchTensor,
+    num_samples: int,
+    max_distance: float = float('inf'),
+    *,
+    min_dist: None = None,
+    idx: None = None,
+    handle: Handle | None = None,
+) -> FurthestPoints[TorchTensor]: ...
+@overload
+def furthest_point_sampling_with_dist(
+    dist: HostArray,
+    num_samples: int,
+    max_distance: float = float('inf'),
+    *,
+    min_dist: None = None,
+    idx: None = None,
+    handle: Handle | None = None,
+) -> FurthestPoints[NDArray[Any]]: ...
+@overload
+def furthest_point_sampling_with_dist(
+    dist: Array,
+    num_samples: int,
+    max_distance: float = float('inf'),
+    *,
+    min_dist: Any = None,
+    idx: Any = None,
+    handle: Handle | None = None,
+) -> FurthestPoints[Any]: ...
+@overload
+def stack_furthest_point_sampling(
+    xyz: DeviceArray,
+    xyz_batch_cnt: DeviceArray,
+    num_samples: DeviceArray,
+    total_samples: int,
+    max_squared_distance: float = float('inf'),
+    *,
+    dist2: None = None,
+    idx: None = None,
+    handle: Handle | None = None,
+) -> FurthestPoints[DeviceArray]: ...
+@overload
+def stack_furthest_point_sampling(  # type: ignore[overload-overlap]
+    xyz: TorchTensor,
+    xyz_batch_cnt: HostArray,
+    num_samples: HostArray,
+    total_samples: int,
+    max_squared_distance: float = float('inf'),
+    *,
+    dist2: None = None,
+    idx: None = None,
+    handle: Handle | None = None,
+) -> FurthestPoints[TorchTensor]: ...
+@overload
+def stack_furthest_point_sampling(
+    xyz: HostArray,
+    xyz_batch_cnt: HostArray,
+    num_samples: HostArray,
+    total_samples: int,
+    max_squared_distance: float = float('inf'),
+    *,
+    dist2: None = None,
+    idx: None = None,
+    handle: Handle | None = None,
+) -> FurthestPoints[NDArray[Any]]: ...
+@overload
+def stack_furthest_point_sampling(
+    xyz: Array,
+    xyz_batch_cnt: Array,
+    num_samples: Array,
+    total_samples: int,
+    max_squared_distance: float = float('inf'),
+    *,
+    dist2: Any = None,
+    idx: Any = None,
+    handle: Handle | None = None,
+) -> FurthestPoints[Any]: ...
+@overload
 def get_indice_pairs(
     indices: DeviceArray,
     *,
@@ -230,6 +2575,301 @@ def get_indice_pairs(
     validate: bool = True,
     handle: Handle | None = None,
 ) -> IndicePairs[NDArray[Any]]: ...
+@overload
+def gather_points_forward(
+    features: DeviceArray,
+    idx: DeviceArray,
+    *,
+    out: None = None,
+    validate: bool = True,
+    handle: Handle | None = None,
+) -> DeviceArray: ...
+@overload
+def gather_points_forward(  # type: ignore[overload-overlap]
+    features: TorchTensor,
+    idx: HostArray,
+    *,
+    out: None = None,
+    validate: bool = True,
+    handle: Handle | None = None,
+) -> TorchTensor: ...
+@overload
+def gather_points_forward(
+    features: HostArray,
+    idx: HostArray,
+    *,
+    out: None = None,
+    validate: bool = True,
+    handle: Handle | None = None,
+) -> NDArray[Any]: ...
+@overload
+def gather_points_forward(
+    features: Array,
+    idx: Array,
+    *,
+    out: Out,
+    validate: bool = True,
+    handle: Handle | None = None,
+) -> Out: ...
+@overload
+def gather_points_forward(
+    features: Array,
+    idx: Array,
+    *,
+    out: Any = None,
+    validate: bool = True,
+    handle: Handle | None = None,
+) -> Any: ...
+@overload
+def gather_points_backward(
+    grad_output: DeviceArray,
+    idx: DeviceArray,
+    num_points: int,
+    *,
+    out: None = None,
+    validate: bool = True,
+    handle: Handle | None = None,
+) -> DeviceArray: ...
+@overload
+def gather_points_backward(  # type: ignore[overload-overlap]
+    grad_output: TorchTensor,
+    idx: HostArray,
+    num_points: int,
+    *,
+    out: None = None,
+    validate: bool = True,
+    handle: Handle | None = None,
+) -> TorchTensor: ...
+@overload
+def gather_points_backward(
+    grad_output: HostArray,
+    idx: HostArray,
+    num_points: int,
+    *,
+    out: None = None,
+    validate: bool = True,
+    handle: Handle | None = None,
+) -> NDArray[Any]: ...
+@overload
+def gather_points_backward(
+    grad_output: Array,
+    idx: Array,
+    num_points: int,
+    *,
+    out: Out,
+    validate: bool = True,
+    handle: Handle | None = None,
+) -> Out: ...
+@overload
+def gather_points_backward(
+    grad_output: Array,
+    idx: Array,
+    num_points: int,
+    *,
+    out: Any = None,
+    validate: bool = True,
+    handle: Handle | None = None,
+) -> Any: ...
+@overload
+def group_points_forward(
+    features: DeviceArray,
+    idx: DeviceArray,
+    *,
+    out: None = None,
+    validate: bool = True,
+    handle: Handle | None = None,
+) -> DeviceArray: ...
+@overload
+def group_points_forward(  # type: ignore[overload-overlap]
+    features: TorchTensor,
+    idx: HostArray,
+    *,
+    out: None = None,
+    validate: bool = True,
+    handle: Handle | None = None,
+) -> TorchTensor: ...
+@overload
+def group_points_forward(
+    features: HostArray,
+    idx: HostArray,
+    *,
+    out: None = None,
+    validate: bool = True,
+    handle: Handle | None = None,
+) -> NDArray[Any]: ...
+@overload
+def group_points_forward(
+    features: Array,
+    idx: Array,
+    *,
+    out: Out,
+    validate: bool = True,
+    handle: Handle | None = None,
+) -> Out: ...
+@overload
+def group_points_forward(
+    features: Array,
+    idx: Array,
+    *,
+    out: Any = None,
+    validate: bool = True,
+    handle: Handle | None = None,
+) -> Any: ...
+@overload
+def group_points_backward(
+    grad_output: DeviceArray,
+    idx: DeviceArray,
+    num_points: int,
+    *,
+    out: None = None,
+    validate: bool = True,
+    handle: Handle | None = None,
+) -> DeviceArray: ...
+@overload
+def group_points_backward(  # type: ignore[overload-overlap]
+    grad_output: TorchTensor,
+    idx: HostArray,
+    num_points: int,
+    *,
+    out: None = None,
+    validate: bool = True,
+    handle: Handle | None = None,
+) -> TorchTensor: ...
+@overload
+def group_points_backward(
+    grad_output: HostArray,
+    idx: HostArray,
+    num_points: int,
+    *,
+    out: None = None,
+    validate: bool = True,
+    handle: Handle | None = None,
+) -> NDArray[Any]: ...
+@overload
+def group_points_backward(
+    grad_output: Array,
+    idx: Array,
+    num_points: int,
+    *,
+    out: Out,
+    validate: bool = True,
+    handle: Handle | None = None,
+) -> Out: ...
+@overload
+def group_points_backward(
+    grad_output: Array,
+    idx: Array,
+    num_points: int,
+    *,
+    out: Any = None,
+    validate: bool = True,
+    handle: Handle | None = None,
+) -> Any: ...
+@overload
+def stack_group_points_forward(
+    features: DeviceArray,
+    features_batch_cnt: DeviceArray,
+    idx: DeviceArray,
+    idx_batch_cnt: DeviceArray,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> DeviceArray: ...
+@overload
+def stack_group_points_forward(  # type: ignore[overload-overlap]
+    features: TorchTensor,
+    features_batch_cnt: HostArray,
+    idx: HostArray,
+    idx_batch_cnt: HostArray,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> TorchTensor: ...
+@overload
+def stack_group_points_forward(
+    features: HostArray,
+    features_batch_cnt: HostArray,
+    idx: HostArray,
+    idx_batch_cnt: HostArray,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> NDArray[Any]: ...
+@overload
+def stack_group_points_forward(
+    features: Array,
+    features_batch_cnt: Array,
+    idx: Array,
+    idx_batch_cnt: Array,
+    *,
+    out: Out,
+    handle: Handle | None = None,
+) -> Out: ...
+@overload
+def stack_group_points_forward(
+    features: Array,
+    features_batch_cnt: Array,
+    idx: Array,
+    idx_batch_cnt: Array,
+    *,
+    out: Any = None,
+    handle: Handle | None = None,
+) -> Any: ...
+@overload
+def stack_group_points_backward(
+    grad_output: DeviceArray,
+    idx: DeviceArray,
+    idx_batch_cnt: DeviceArray,
+    features_batch_cnt: DeviceArray,
+    num_points: int,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> DeviceArray: ...
+@overload
+def stack_group_points_backward(  # type: ignore[overload-overlap]
+    grad_output: TorchTensor,
+    idx: HostArray,
+    idx_batch_cnt: HostArray,
+    features_batch_cnt: HostArray,
+    num_points: int,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> TorchTensor: ...
+@overload
+def stack_group_points_backward(
+    grad_output: HostArray,
+    idx: HostArray,
+    idx_batch_cnt: HostArray,
+    features_batch_cnt: HostArray,
+    num_points: int,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> NDArray[Any]: ...
+@overload
+def stack_group_points_backward(
+    grad_output: Array,
+    idx: Array,
+    idx_batch_cnt: Array,
+    features_batch_cnt: Array,
+    num_points: int,
+    *,
+    out: Out,
+    handle: Handle | None = None,
+) -> Out: ...
+@overload
+def stack_group_points_backward(
+    grad_output: Array,
+    idx: Array,
+    idx_batch_cnt: Array,
+    features_batch_cnt: Array,
+    num_points: int,
+    *,
+    out: Any = None,
+    handle: Handle | None = None,
+) -> Any: ...
 @overload
 def indice_convolution_forward(
     features: DeviceArray,
@@ -421,6 +3061,166 @@ def indice_convolution_backward_filter(
     handle: Handle | None = None,
 ) -> Any: ...
 @overload
+def ingroup_indices(groups: DeviceArray, *, out: None = None, handle: Handle | None = None) -> DeviceArray: ...
+@overload
+def ingroup_indices(  # type: ignore[overload-overlap]
+    groups: TorchTensor,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> TorchTensor: ...
+@overload
+def ingroup_indices(groups: HostArray, *, out: None = None, handle: Handle | None = None) -> NDArray[Any]: ...
+@overload
+def ingroup_indices(groups: Array, *, out: Out, handle: Handle | None = None) -> Out: ...
+@overload
+def ingroup_indices(groups: Array, *, out: Any = None, handle: Handle | None = None) -> Any: ...
+@overload
+def knn(
+    xyz: DeviceArray,
+    new_xyz: DeviceArray,
+    k: int,
+    *,
+    dist2: None = None,
+    idx: None = None,
+    handle: Handle | None = None,
+) -> NearestPoints[DeviceArray]: ...
+@overload
+def knn(  # type: ignore[overload-overlap]
+    xyz: TorchTensor,
+    new_xyz: HostArray,
+    k: int,
+    *,
+    dist2: None = None,
+    idx: None = None,
+    handle: Handle | None = None,
+) -> NearestPoints[TorchTensor]: ...
+@overload
+def knn(
+    xyz: HostArray,
+    new_xyz: HostArray,
+    k: int,
+    *,
+    dist2: None = None,
+    idx: None = None,
+    handle: Handle | None = None,
+) -> NearestPoints[NDArray[Any]]: ...
+@overload
+def knn(
+    xyz: Array,
+    new_xyz: Array,
+    k: int,
+    *,
+    dist2: Any = None,
+    idx: Any = None,
+    handle: Handle | None = None,
+) -> NearestPoints[Any]: ...
+@overload
+def masked_im2col_forward(
+    feature: DeviceArray,
+    mask_h_idx: DeviceArray,
+    mask_w_idx: DeviceArray,
+    kernel_size: int | Sequence[int],
+    padding: int | Sequence[int],
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> DeviceArray: ...
+@overload
+def masked_im2col_forward(  # type: ignore[overload-overlap]
+    feature: TorchTensor,
+    mask_h_idx: HostArray,
+    mask_w_idx: HostArray,
+    kernel_size: int | Sequence[int],
+    padding: int | Sequence[int],
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> TorchTensor: ...
+@overload
+def masked_im2col_forward(
+    feature: HostArray,
+    mask_h_idx: HostArray,
+    mask_w_idx: HostArray,
+    kernel_size: int | Sequence[int],
+    padding: int | Sequence[int],
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> NDArray[Any]: ...
+@overload
+def masked_im2col_forward(
+    feature: Array,
+    mask_h_idx: Array,
+    mask_w_idx: Array,
+    kernel_size: int | Sequence[int],
+    padding: int | Sequence[int],
+    *,
+    out: Out,
+    handle: Handle | None = None,
+) -> Out: ...
+@overload
+def masked_im2col_forward(
+    feature: Array,
+    mask_h_idx: Array,
+    mask_w_idx: Array,
+    kernel_size: int | Sequence[int],
+    padding: int | Sequence[int],
+    *,
+    out: Any = None,
+    handle: Handle | None = None,
+) -> Any: ...
+@overload
+def masked_col2im_forward(
+    col: DeviceArray,
+    mask_h_idx: DeviceArray,
+    mask_w_idx: DeviceArray,
+    feature_size: Sequence[int],
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> DeviceArray: ...
+@overload
+def masked_col2im_forward(  # type: ignore[overload-overlap]
+    col: TorchTensor,
+    mask_h_idx: HostArray,
+    mask_w_idx: HostArray,
+    feature_size: Sequence[int],
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> TorchTensor: ...
+@overload
+def masked_col2im_forward(
+    col: HostArray,
+    mask_h_idx: HostArray,
+    mask_w_idx: HostArray,
+    feature_size: Sequence[int],
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> NDArray[Any]: ...
+@overload
+def masked_col2im_forward(
+    col: Array,
+    mask_h_idx: Array,
+    mask_w_idx: Array,
+    feature_size: Sequence[int],
+    *,
+    out: Out,
+    handle: Handle | None = None,
+) -> Out: ...
+@overload
+def masked_col2im_forward(
+    col: Array,
+    mask_h_idx: Array,
+    mask_w_idx: Array,
+    feature_size: Sequence[int],
+    *,
+    out: Any = None,
+    handle: Handle | None = None,
+) -> Any: ...
+@overload
 def ms_deform_attn_forward(
     value: DeviceArray,
     spatial_shapes: DeviceArray,
@@ -541,6 +3341,499 @@ def ms_deform_attn_backward(
     handle: Handle | None = None,
 ) -> MsDeformAttnGradients[Any]: ...
 @overload
+def nms_rotated(
+    boxes: DeviceArray,
+    scores: DeviceArray,
+    iou_threshold: float,
+    *,
+    handle: Handle | None = None,
+) -> DeviceArray: ...
+@overload
+def nms_rotated(  # type: ignore[overload-overlap]
+    boxes: TorchTensor,
+    scores: HostArray,
+    iou_threshold: float,
+    *,
+    handle: Handle | None = None,
+) -> TorchTensor: ...
+@overload
+def nms_rotated(
+    boxes: HostArray,
+    scores: HostArray,
+    iou_threshold: float,
+    *,
+    handle: Handle | None = None,
+) -> NDArray[Any]: ...
+@overload
+def convex_iou(
+    pointsets: DeviceArray,
+    polygons: DeviceArray,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> DeviceArray: ...
+@overload
+def convex_iou(  # type: ignore[overload-overlap]
+    pointsets: TorchTensor,
+    polygons: HostArray,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> TorchTensor: ...
+@overload
+def convex_iou(
+    pointsets: HostArray,
+    polygons: HostArray,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> NDArray[Any]: ...
+@overload
+def convex_iou(pointsets: Array, polygons: Array, *, out: Out, handle: Handle | None = None) -> Out: ...
+@overload
+def convex_iou(pointsets: Array, polygons: Array, *, out: Any = None, handle: Handle | None = None) -> Any: ...
+@overload
+def convex_giou(
+    pointsets: DeviceArray,
+    polygons: DeviceArray,
+    *,
+    gious: None = None,
+    gradients: None = None,
+    handle: Handle | None = None,
+) -> ConvexGiou[DeviceArray]: ...
+@overload
+def convex_giou(  # type: ignore[overload-overlap]
+    pointsets: TorchTensor,
+    polygons: HostArray,
+    *,
+    gious: None = None,
+    gradients: None = None,
+    handle: Handle | None = None,
+) -> ConvexGiou[TorchTensor]: ...
+@overload
+def convex_giou(
+    pointsets: HostArray,
+    polygons: HostArray,
+    *,
+    gious: None = None,
+    gradients: None = None,
+    handle: Handle | None = None,
+) -> ConvexGiou[NDArray[Any]]: ...
+@overload
+def convex_giou(
+    pointsets: Array,
+    polygons: Array,
+    *,
+    gious: Any = None,
+    gradients: Any = None,
+    handle: Handle | None = None,
+) -> ConvexGiou[Any]: ...
+@overload
+def min_area_polygons(pointsets: DeviceArray, *, out: None = None, handle: Handle | None = None) -> DeviceArray: ...
+@overload
+def min_area_polygons(  # type: ignore[overload-overlap]
+    pointsets: TorchTensor,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> TorchTensor: ...
+@overload
+def min_area_polygons(pointsets: HostArray, *, out: None = None, handle: Handle | None = None) -> NDArray[Any]: ...
+@overload
+def min_area_polygons(pointsets: Array, *, out: Out, handle: Handle | None = None) -> Out: ...
+@overload
+def min_area_polygons(pointsets: Array, *, out: Any = None, handle: Handle | None = None) -> Any: ...
+@overload
+def points_in_boxes(
+    points: DeviceArray,
+    boxes: DeviceArray,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> DeviceArray: ...
+@overload
+def points_in_boxes(  # type: ignore[overload-overlap]
+    points: TorchTensor,
+    boxes: HostArray,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> TorchTensor: ...
+@overload
+def points_in_boxes(
+    points: HostArray,
+    boxes: HostArray,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> NDArray[Any]: ...
+@overload
+def points_in_boxes(points: Array, boxes: Array, *, out: Out, handle: Handle | None = None) -> Out: ...
+@overload
+def points_in_boxes(points: Array, boxes: Array, *, out: Any = None, handle: Handle | None = None) -> Any: ...
+@overload
+def points_in_boxes_part(
+    boxes: DeviceArray,
+    points: DeviceArray,
+    margin: float = 0.0,
+    centred: bool = False,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> DeviceArray: ...
+@overload
+def points_in_boxes_part(  # type: ignore[overload-overlap]
+    boxes: TorchTensor,
+    points: HostArray,
+    margin: float = 0.0,
+    centred: bool = False,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> TorchTensor: ...
+@overload
+def points_in_boxes_part(
+    boxes: HostArray,
+    points: HostArray,
+    margin: float = 0.0,
+    centred: bool = False,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> NDArray[Any]: ...
+@overload
+def points_in_boxes_part(
+    boxes: Array,
+    points: Array,
+    margin: float = 0.0,
+    centred: bool = False,
+    *,
+    out: Out,
+    handle: Handle | None = None,
+) -> Out: ...
+@overload
+def points_in_boxes_part(
+    boxes: Array,
+    points: Array,
+    margin: float = 0.0,
+    centred: bool = False,
+    *,
+    out: Any = None,
+    handle: Handle | None = None,
+) -> Any: ...
+@overload
+def points_in_boxes_all(
+    boxes: DeviceArray,
+    points: DeviceArray,
+    margin: float = 0.0,
+    centred: bool = False,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> DeviceArray: ...
+@overload
+def points_in_boxes_all(  # type: ignore[overload-overlap]
+    boxes: TorchTensor,
+    points: HostArray,
+    margin: float = 0.0,
+    centred: bool = False,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> TorchTensor: ...
+@overload
+def points_in_boxes_all(
+    boxes: HostArray,
+    points: HostArray,
+    margin: float = 0.0,
+    centred: bool = False,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> NDArray[Any]: ...
+@overload
+def points_in_boxes_all(
+    boxes: Array,
+    points: Array,
+    margin: float = 0.0,
+    centred: bool = False,
+    *,
+    out: Out,
+    handle: Handle | None = None,
+) -> Out: ...
+@overload
+def points_in_boxes_all(
+    boxes: Array,
+    points: Array,
+    margin: float = 0.0,
+    centred: bool = False,
+    *,
+    out: Any = None,
+    handle: Handle | None = None,
+) -> Any: ...
+@overload
+def points_in_polygons(
+    points: DeviceArray,
+    polygons: DeviceArray,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> DeviceArray: ...
+@overload
+def points_in_polygons(  # type: ignore[overload-overlap]
+    points: TorchTensor,
+    polygons: HostArray,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> TorchTensor: ...
+@overload
+def points_in_polygons(
+    points: HostArray,
+    polygons: HostArray,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> NDArray[Any]: ...
+@overload
+def points_in_polygons(points: Array, polygons: Array, *, out: Out, handle: Handle | None = None) -> Out: ...
+@overload
+def points_in_polygons(points: Array, polygons: Array, *, out: Any = None, handle: Handle | None = None) -> Any: ...
+@overload
+def roi_pool_forward(
+    input: DeviceArray,
+    rois: DeviceArray,
+    output_size: Sequence[int] | int,
+    spatial_scale: float,
+    rounded: bool = True,
+    *,
+    out: None = None,
+    argmax: None = None,
+    handle: Handle | None = None,
+) -> LargestPixels[DeviceArray]: ...
+@overload
+def roi_pool_forward(  # type: ignore[overload-overlap]
+    input: TorchTensor,
+    rois: HostArray,
+    output_size: Sequence[int] | int,
+    spatial_scale: float,
+    rounded: bool = True,
+    *,
+    out: None = None,
+    argmax: None = None,
+    handle: Handle | None = None,
+) -> LargestPixels[TorchTensor]: ...
+@overload
+def roi_pool_forward(
+    input: HostArray,
+    rois: HostArray,
+    output_size: Sequence[int] | int,
+    spatial_scale: float,
+    rounded: bool = True,
+    *,
+    out: None = None,
+    argmax: None = None,
+    handle: Handle | None = None,
+) -> LargestPixels[NDArray[Any]]: ...
+@overload
+def roi_pool_forward(
+    input: Array,
+    rois: Array,
+    output_size: Sequence[int] | int,
+    spatial_scale: float,
+    rounded: bool = True,
+    *,
+    out: Any = None,
+    argmax: Any = None,
+    handle: Handle | None = None,
+) -> LargestPixels[Any]: ...
+@overload
+def roi_pool_backward(
+    grad_output: DeviceArray,
+    rois: DeviceArray,
+    argmax: DeviceArray,
+    batch: int,
+    feature_size: Sequence[int],
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> DeviceArray: ...
+@overload
+def roi_pool_backward(  # type: ignore[overload-overlap]
+    grad_output: TorchTensor,
+    rois: HostArray,
+    argmax: HostArray,
+    batch: int,
+    feature_size: Sequence[int],
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> TorchTensor: ...
+@overload
+def roi_pool_backward(
+    grad_output: HostArray,
+    rois: HostArray,
+    argmax: HostArray,
+    batch: int,
+    feature_size: Sequence[int],
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> NDArray[Any]: ...
+@overload
+def roi_pool_backward(
+    grad_output: Array,
+    rois: Array,
+    argmax: Array,
+    batch: int,
+    feature_size: Sequence[int],
+    *,
+    out: Out,
+    handle: Handle | None = None,
+) -> Out: ...
+@overload
+def roi_pool_backward(
+    grad_output: Array,
+    rois: Array,
+    argmax: Array,
+    batch: int,
+    feature_size: Sequence[int],
+    *,
+    out: Any = None,
+    handle: Handle | None = None,
+) -> Any: ...
+@overload
+def ps_roi_pool_forward(
+    input: DeviceArray,
+    rois: DeviceArray,
+    pooled_height: int,
+    pooled_width: int,
+    spatial_scale: float,
+    group_size: int,
+    output_dim: int,
+    *,
+    out: None = None,
+    mapping_channel: None = None,
+    handle: Handle | None = None,
+) -> tuple[DeviceArray, DeviceArray]: ...
+@overload
+def ps_roi_pool_forward(  # type: ignore[overload-overlap]
+    input: TorchTensor,
+    rois: HostArray,
+    pooled_height: int,
+    pooled_width: int,
+    spatial_scale: float,
+    group_size: int,
+    output_dim: int,
+    *,
+    out: None = None,
+    mapping_channel: None = None,
+    handle: Handle | None = None,
+) -> tuple[TorchTensor, TorchTensor]: ...
+@overload
+def ps_roi_pool_forward(
+    input: HostArray,
+    rois: HostArray,
+    pooled_height: int,
+    pooled_width: int,
+    spatial_scale: float,
+    group_size: int,
+    output_dim: int,
+    *,
+    out: None = None,
+    mapping_channel: None = None,
+    handle: Handle | None = None,
+) -> tuple[NDArray[Any], NDArray[Any]]: ...
+@overload
+def ps_roi_pool_forward(
+    input: Array,
+    rois: Array,
+    pooled_height: int,
+    pooled_width: int,
+    spatial_scale: float,
+    group_size: int,
+    output_dim: int,
+    *,
+    out: Any = None,
+    mapping_channel: Any = None,
+    handle: Handle | None = None,
+) -> tuple[Any, Any]: ...
+@overload
+def ps_roi_pool_backward(
+    top_grad: DeviceArray,
+    rois: DeviceArray,
+    mapping_channel: DeviceArray,
+    pooled_height: int,
+    pooled_width: int,
+    spatial_scale: float,
+    output_dim: int,
+    batch: int,
+    feature_size: Sequence[int],
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> DeviceArray: ...
+@overload
+def ps_roi_pool_backward(  # type: ignore[overload-overlap]
+    top_grad: TorchTensor,
+    rois: HostArray,
+    mapping_channel: HostArray,
+    pooled_height: int,
+    pooled_width: int,
+    spatial_scale: float,
+    output_dim: int,
+    batch: int,
+    feature_size: Sequence[int],
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> TorchTensor: ...
+@overload
+def ps_roi_pool_backward(
+    top_grad: HostArray,
+    rois: HostArray,
+    mapping_channel: HostArray,
+    pooled_height: int,
+    pooled_width: int,
+    spatial_scale: float,
+    output_dim: int,
+    batch: int,
+    feature_size: Sequence[int],
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> NDArray[Any]: ...
+@overload
+def ps_roi_pool_backward(
+    top_grad: Array,
+    rois: Array,
+    mapping_channel: Array,
+    pooled_height: int,
+    pooled_width: int,
+    spatial_scale: float,
+    output_dim: int,
+    batch: int,
+    feature_size: Sequence[int],
+    *,
+    out: Out,
+    handle: Handle | None = None,
+) -> Out: ...
+@overload
+def ps_roi_pool_backward(
+    top_grad: Array,
+    rois: Array,
+    mapping_channel: Array,
+    pooled_height: int,
+    pooled_width: int,
+    spatial_scale: float,
+    output_dim: int,
+    batch: int,
+    feature_size: Sequence[int],
+    *,
+    out: Any = None,
+    handle: Handle | None = None,
+) -> Any: ...
+@overload
 def psamask_forward(
     x: DeviceArray,
     psa_type: str | int,
@@ -630,6 +3923,614 @@ def psamask_backward(
     out: Any = None,
     handle: Handle | None = None,
 ) -> Any: ...
+@overload
+def box_iou_quadri(
+    bbox1: DeviceArray,
+    bbox2: DeviceArray,
+    mode: int | str = 'iou',
+    aligned: bool = False,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> DeviceArray: ...
+@overload
+def box_iou_quadri(  # type: ignore[overload-overlap]
+    bbox1: TorchTensor,
+    bbox2: HostArray,
+    mode: int | str = 'iou',
+    aligned: bool = False,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> TorchTensor: ...
+@overload
+def box_iou_quadri(
+    bbox1: HostArray,
+    bbox2: HostArray,
+    mode: int | str = 'iou',
+    aligned: bool = False,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> NDArray[Any]: ...
+@overload
+def box_iou_quadri(
+    bbox1: Array,
+    bbox2: Array,
+    mode: int | str = 'iou',
+    aligned: bool = False,
+    *,
+    out: Out,
+    handle: Handle | None = None,
+) -> Out: ...
+@overload
+def box_iou_quadri(
+    bbox1: Array,
+    bbox2: Array,
+    mode: int | str = 'iou',
+    aligned: bool = False,
+    *,
+    out: Any = None,
+    handle: Handle | None = None,
+) -> Any: ...
+@overload
+def nms_quadri(
+    boxes: DeviceArray,
+    scores: DeviceArray,
+    iou_threshold: float,
+    *,
+    handle: Handle | None = None,
+) -> DeviceArray: ...
+@overload
+def nms_quadri(  # type: ignore[overload-overlap]
+    boxes: TorchTensor,
+    scores: HostArray,
+    iou_threshold: float,
+    *,
+    handle: Handle | None = None,
+) -> TorchTensor: ...
+@overload
+def nms_quadri(
+    boxes: HostArray,
+    scores: HostArray,
+    iou_threshold: float,
+    *,
+    handle: Handle | None = None,
+) -> NDArray[Any]: ...
+@overload
+def poly_nms(boxes: DeviceArray, iou_threshold: float, *, handle: Handle | None = None) -> DeviceArray: ...
+@overload
+def poly_nms(  # type: ignore[overload-overlap]
+    boxes: TorchTensor,
+    iou_threshold: float,
+    *,
+    handle: Handle | None = None,
+) -> TorchTensor: ...
+@overload
+def poly_nms(boxes: HostArray, iou_threshold: float, *, handle: Handle | None = None) -> NDArray[Any]: ...
+@overload
+def roi_aware_pool3d_forward(
+    rois: DeviceArray,
+    pts: DeviceArray,
+    pts_feature: DeviceArray,
+    pool_method: str | int,
+    boxes_num: int,
+    pts_num: int,
+    channels: int,
+    max_pts_each_voxel: int,
+    out_x: int,
+    out_y: int,
+    out_z: int,
+    *,
+    pooled_features: None = None,
+    argmax: None = None,
+    pts_idx_of_voxels: None = None,
+    handle: Handle | None = None,
+) -> tuple[DeviceArray, DeviceArray, DeviceArray]: ...
+@overload
+def roi_aware_pool3d_forward(  # type: ignore[overload-overlap]
+    rois: TorchTensor,
+    pts: HostArray,
+    pts_feature: HostArray,
+    pool_method: str | int,
+    boxes_num: int,
+    pts_num: int,
+    channels: int,
+    max_pts_each_voxel: int,
+    out_x: int,
+    out_y: int,
+    out_z: int,
+    *,
+    pooled_features: None = None,
+    argmax: None = None,
+    pts_idx_of_voxels: None = None,
+    handle: Handle | None = None,
+) -> tuple[TorchTensor, TorchTensor, TorchTensor]: ...
+@overload
+def roi_aware_pool3d_forward(
+    rois: HostArray,
+    pts: HostArray,
+    pts_feature: HostArray,
+    pool_method: str | int,
+    boxes_num: int,
+    pts_num: int,
+    channels: int,
+    max_pts_each_voxel: int,
+    out_x: int,
+    out_y: int,
+    out_z: int,
+    *,
+    pooled_features: None = None,
+    argmax: None = None,
+    pts_idx_of_voxels: None = None,
+    handle: Handle | None = None,
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]: ...
+@overload
+def roi_aware_pool3d_forward(
+    rois: Array,
+    pts: Array,
+    pts_feature: Array,
+    pool_method: str | int,
+    boxes_num: int,
+    pts_num: int,
+    channels: int,
+    max_pts_each_voxel: int,
+    out_x: int,
+    out_y: int,
+    out_z: int,
+    *,
+    pooled_features: Any = None,
+    argmax: Any = None,
+    pts_idx_of_voxels: Any = None,
+    handle: Handle | None = None,
+) -> tuple[Any, Any, Any]: ...
+@overload
+def roi_aware_pool3d_backward(
+    pts_idx_of_voxels: DeviceArray,
+    argmax: DeviceArray,
+    grad_out: DeviceArray,
+    pool_method: str | int,
+    boxes_num: int,
+    out_x: int,
+    out_y: int,
+    out_z: int,
+    channels: int,
+    max_pts_each_voxel: int,
+    pts_num: int,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> DeviceArray: ...
+@overload
+def roi_aware_pool3d_backward(  # type: ignore[overload-overlap]
+    pts_idx_of_voxels: TorchTensor,
+    argmax: HostArray,
+    grad_out: HostArray,
+    pool_method: str | int,
+    boxes_num: int,
+    out_x: int,
+    out_y: int,
+    out_z: int,
+    channels: int,
+    max_pts_each_voxel: int,
+    pts_num: int,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> TorchTensor: ...
+@overload
+def roi_aware_pool3d_backward(
+    pts_idx_of_voxels: HostArray,
+    argmax: HostArray,
+    grad_out: HostArray,
+    pool_method: str | int,
+    boxes_num: int,
+    out_x: int,
+    out_y: int,
+    out_z: int,
+    channels: int,
+    max_pts_each_voxel: int,
+    pts_num: int,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> NDArray[Any]: ...
+@overload
+def roi_aware_pool3d_backward(
+    pts_idx_of_voxels: Array,
+    argmax: Array,
+    grad_out: Array,
+    pool_method: str | int,
+    boxes_num: int,
+    out_x: int,
+    out_y: int,
+    out_z: int,
+    channels: int,
+    max_pts_each_voxel: int,
+    pts_num: int,
+    *,
+    out: Out,
+    handle: Handle | None = None,
+) -> Out: ...
+@overload
+def roi_aware_pool3d_backward(
+    pts_idx_of_voxels: Array,
+    argmax: Array,
+    grad_out: Array,
+    pool_method: str | int,
+    boxes_num: int,
+    out_x: int,
+    out_y: int,
+    out_z: int,
+    channels: int,
+    max_pts_each_voxel: int,
+    pts_num: int,
+    *,
+    out: Any = None,
+    handle: Handle | None = None,
+) -> Any: ...
+@overload
+def roi_crop_forward(
+    input: DeviceArray,
+    grid: DeviceArray,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> DeviceArray: ...
+@overload
+def roi_crop_forward(  # type: ignore[overload-overlap]
+    input: TorchTensor,
+    grid: HostArray,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> TorchTensor: ...
+@overload
+def roi_crop_forward(
+    input: HostArray,
+    grid: HostArray,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> NDArray[Any]: ...
+@overload
+def roi_crop_forward(input: Array, grid: Array, *, out: Out, handle: Handle | None = None) -> Out: ...
+@overload
+def roi_crop_forward(input: Array, grid: Array, *, out: Any = None, handle: Handle | None = None) -> Any: ...
+@overload
+def roi_crop_backward(
+    grad_output: DeviceArray,
+    grid: DeviceArray,
+    batch: int,
+    feature_size: Sequence[int],
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> DeviceArray: ...
+@overload
+def roi_crop_backward(  # type: ignore[overload-overlap]
+    grad_output: TorchTensor,
+    grid: HostArray,
+    batch: int,
+    feature_size: Sequence[int],
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> TorchTensor: ...
+@overload
+def roi_crop_backward(
+    grad_output: HostArray,
+    grid: HostArray,
+    batch: int,
+    feature_size: Sequence[int],
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> NDArray[Any]: ...
+@overload
+def roi_crop_backward(
+    grad_output: Array,
+    grid: Array,
+    batch: int,
+    feature_size: Sequence[int],
+    *,
+    out: Out,
+    handle: Handle | None = None,
+) -> Out: ...
+@overload
+def roi_crop_backward(
+    grad_output: Array,
+    grid: Array,
+    batch: int,
+    feature_size: Sequence[int],
+    *,
+    out: Any = None,
+    handle: Handle | None = None,
+) -> Any: ...
+@overload
+def roi_point_pool3d(
+    points: DeviceArray,
+    point_features: DeviceArray,
+    boxes3d: DeviceArray,
+    batch_size: int,
+    pts_num: int,
+    boxes_num: int,
+    feature_in_len: int,
+    sampled_pts_num: int,
+    *,
+    pooled_features: None = None,
+    pooled_empty_flag: None = None,
+    handle: Handle | None = None,
+) -> tuple[DeviceArray, DeviceArray]: ...
+@overload
+def roi_point_pool3d(  # type: ignore[overload-overlap]
+    points: TorchTensor,
+    point_features: HostArray,
+    boxes3d: HostArray,
+    batch_size: int,
+    pts_num: int,
+    boxes_num: int,
+    feature_in_len: int,
+    sampled_pts_num: int,
+    *,
+    pooled_features: None = None,
+    pooled_empty_flag: None = None,
+    handle: Handle | None = None,
+) -> tuple[TorchTensor, TorchTensor]: ...
+@overload
+def roi_point_pool3d(
+    points: HostArray,
+    point_features: HostArray,
+    boxes3d: HostArray,
+    batch_size: int,
+    pts_num: int,
+    boxes_num: int,
+    feature_in_len: int,
+    sampled_pts_num: int,
+    *,
+    pooled_features: None = None,
+    pooled_empty_flag: None = None,
+    handle: Handle | None = None,
+) -> tuple[NDArray[Any], NDArray[Any]]: ...
+@overload
+def roi_point_pool3d(
+    points: Array,
+    point_features: Array,
+    boxes3d: Array,
+    batch_size: int,
+    pts_num: int,
+    boxes_num: int,
+    feature_in_len: int,
+    sampled_pts_num: int,
+    *,
+    pooled_features: Any = None,
+    pooled_empty_flag: Any = None,
+    handle: Handle | None = None,
+) -> tuple[Any, Any]: ...
+@overload
+def stack_three_interpolate_forward(
+    features: DeviceArray,
+    indices: DeviceArray,
+    weights: DeviceArray,
+    *,
+    out: None = None,
+    validate: bool = True,
+    handle: Handle | None = None,
+) -> DeviceArray: ...
+@overload
+def stack_three_interpolate_forward(  # type: ignore[overload-overlap]
+    features: TorchTensor,
+    indices: HostArray,
+    weights: HostArray,
+    *,
+    out: None = None,
+    validate: bool = True,
+    handle: Handle | None = None,
+) -> TorchTensor: ...
+@overload
+def stack_three_interpolate_forward(
+    features: HostArray,
+    indices: HostArray,
+    weights: HostArray,
+    *,
+    out: None = None,
+    validate: bool = True,
+    handle: Handle | None = None,
+) -> NDArray[Any]: ...
+@overload
+def stack_three_interpolate_forward(
+    features: Array,
+    indices: Array,
+    weights: Array,
+    *,
+    out: Out,
+    validate: bool = True,
+    handle: Handle | None = None,
+) -> Out: ...
+@overload
+def stack_three_interpolate_forward(
+    features: Array,
+    indices: Array,
+    weights: Array,
+    *,
+    out: Any = None,
+    validate: bool = True,
+    handle: Handle | None = None,
+) -> Any: ...
+@overload
+def stack_three_interpolate_backward(
+    grad_output: DeviceArray,
+    indices: DeviceArray,
+    weights: DeviceArray,
+    num_features: int,
+    *,
+    out: None = None,
+    validate: bool = True,
+    handle: Handle | None = None,
+) -> DeviceArray: ...
+@overload
+def stack_three_interpolate_backward(  # type: ignore[overload-overlap]
+    grad_output: TorchTensor,
+    indices: HostArray,
+    weights: HostArray,
+    num_features: int,
+    *,
+    out: None = None,
+    validate: bool = True,
+    handle: Handle | None = None,
+) -> TorchTensor: ...
+@overload
+def stack_three_interpolate_backward(
+    grad_output: HostArray,
+    indices: HostArray,
+    weights: HostArray,
+    num_features: int,
+    *,
+    out: None = None,
+    validate: bool = True,
+    handle: Handle | None = None,
+) -> NDArray[Any]: ...
+@overload
+def stack_three_interpolate_backward(
+    grad_output: Array,
+    indices: Array,
+    weights: Array,
+    num_features: int,
+    *,
+    out: Out,
+    validate: bool = True,
+    handle: Handle | None = None,
+) -> Out: ...
+@overload
+def stack_three_interpolate_backward(
+    grad_output: Array,
+    indices: Array,
+    weights: Array,
+    num_features: int,
+    *,
+    out: Any = None,
+    validate: bool = True,
+    handle: Handle | None = None,
+) -> Any: ...
+@overload
+def contour_expand(
+    kernel_mask: DeviceArray,
+    internal_kernel_label: DeviceArray,
+    min_kernel_area: int,
+    label_count: int,
+    *,
+    out: None = None,
+    validate: bool = True,
+    handle: Handle | None = None,
+) -> DeviceArray: ...
+@overload
+def contour_expand(  # type: ignore[overload-overlap]
+    kernel_mask: TorchTensor,
+    internal_kernel_label: HostArray,
+    min_kernel_area: int,
+    label_count: int,
+    *,
+    out: None = None,
+    validate: bool = True,
+    handle: Handle | None = None,
+) -> TorchTensor: ...
+@overload
+def contour_expand(
+    kernel_mask: HostArray,
+    internal_kernel_label: HostArray,
+    min_kernel_area: int,
+    label_count: int,
+    *,
+    out: None = None,
+    validate: bool = True,
+    handle: Handle | None = None,
+) -> NDArray[Any]: ...
+@overload
+def contour_expand(
+    kernel_mask: Array,
+    internal_kernel_label: Array,
+    min_kernel_area: int,
+    label_count: int,
+    *,
+    out: Out,
+    validate: bool = True,
+    handle: Handle | None = None,
+) -> Out: ...
+@overload
+def contour_expand(
+    kernel_mask: Array,
+    internal_kernel_label: Array,
+    min_kernel_area: int,
+    label_count: int,
+    *,
+    out: Any = None,
+    validate: bool = True,
+    handle: Handle | None = None,
+) -> Any: ...
+@overload
+def pixel_group(
+    score: DeviceArray,
+    mask: DeviceArray,
+    embedding: DeviceArray,
+    kernel_label: DeviceArray,
+    kernel_contour: DeviceArray,
+    label_count: int,
+    distance_threshold: float,
+    *,
+    out: None = None,
+    scores: None = None,
+    counts: None = None,
+    validate: bool = True,
+    handle: Handle | None = None,
+) -> tuple[DeviceArray, DeviceArray, DeviceArray]: ...
+@overload
+def pixel_group(  # type: ignore[overload-overlap]
+    score: TorchTensor,
+    mask: HostArray,
+    embedding: HostArray,
+    kernel_label: HostArray,
+    kernel_contour: HostArray,
+    label_count: int,
+    distance_threshold: float,
+    *,
+    out: None = None,
+    scores: None = None,
+    counts: None = None,
+    validate: bool = True,
+    handle: Handle | None = None,
+) -> tuple[TorchTensor, TorchTensor, TorchTensor]: ...
+@overload
+def pixel_group(
+    score: HostArray,
+    mask: HostArray,
+    embedding: HostArray,
+    kernel_label: HostArray,
+    kernel_contour: HostArray,
+    label_count: int,
+    distance_threshold: float,
+    *,
+    out: None = None,
+    scores: None = None,
+    counts: None = None,
+    validate: bool = True,
+    handle: Handle | None = None,
+) -> tuple[NDArray[Any], NDArray[Any], NDArray[Any]]: ...
+@overload
+def pixel_group(
+    score: Array,
+    mask: Array,
+    embedding: Array,
+    kernel_label: Array,
+    kernel_contour: Array,
+    label_count: int,
+    distance_threshold: float,
+    *,
+    out: Any = None,
+    scores: Any = None,
+    counts: Any = None,
+    validate: bool = True,
+    handle: Handle | None = None,
+) -> tuple[Any, Any, Any]: ...
 @overload
 def three_interpolate_forward(
     features: DeviceArray,
@@ -772,6 +4673,50 @@ def three_nn_forward(
     handle: Handle | None = None,
 ) -> ThreeNN[Any]: ...
 @overload
+def stack_three_nn(
+    unknown: DeviceArray,
+    unknown_batch_cnt: DeviceArray,
+    known: DeviceArray,
+    known_batch_cnt: DeviceArray,
+    *,
+    dist2: None = None,
+    idx: None = None,
+    handle: Handle | None = None,
+) -> ThreeNN[DeviceArray]: ...
+@overload
+def stack_three_nn(  # type: ignore[overload-overlap]
+    unknown: TorchTensor,
+    unknown_batch_cnt: HostArray,
+    known: HostArray,
+    known_batch_cnt: HostArray,
+    *,
+    dist2: None = None,
+    idx: None = None,
+    handle: Handle | None = None,
+) -> ThreeNN[TorchTensor]: ...
+@overload
+def stack_three_nn(
+    unknown: HostArray,
+    unknown_batch_cnt: HostArray,
+    known: HostArray,
+    known_batch_cnt: HostArray,
+    *,
+    dist2: None = None,
+    idx: None = None,
+    handle: Handle | None = None,
+) -> ThreeNN[NDArray[Any]]: ...
+@overload
+def stack_three_nn(
+    unknown: Array,
+    unknown_batch_cnt: Array,
+    known: Array,
+    known_batch_cnt: Array,
+    *,
+    dist2: Any = None,
+    idx: Any = None,
+    handle: Handle | None = None,
+) -> ThreeNN[Any]: ...
+@overload
 def tin_shift_forward(
     input: DeviceArray,
     shifts: DeviceArray,
@@ -827,3 +4772,538 @@ def tin_shift_backward(
 def tin_shift_backward(grad_output: Array, shifts: Array, *, out: Out, handle: Handle | None = None) -> Out: ...
 @overload
 def tin_shift_backward(grad_output: Array, shifts: Array, *, out: Any = None, handle: Handle | None = None) -> Any: ...
+@overload
+def roi_align_rotated_forward(
+    features: DeviceArray,
+    rois: DeviceArray,
+    output_size: Sequence[int] | int,
+    spatial_scale: float,
+    sampling_ratio: int = 0,
+    aligned: bool = True,
+    clockwise: bool = False,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> DeviceArray: ...
+@overload
+def roi_align_rotated_forward(  # type: ignore[overload-overlap]
+    features: TorchTensor,
+    rois: HostArray,
+    output_size: Sequence[int] | int,
+    spatial_scale: float,
+    sampling_ratio: int = 0,
+    aligned: bool = True,
+    clockwise: bool = False,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> TorchTensor: ...
+@overload
+def roi_align_rotated_forward(
+    features: HostArray,
+    rois: HostArray,
+    output_size: Sequence[int] | int,
+    spatial_scale: float,
+    sampling_ratio: int = 0,
+    aligned: bool = True,
+    clockwise: bool = False,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> NDArray[Any]: ...
+@overload
+def roi_align_rotated_forward(
+    features: Array,
+    rois: Array,
+    output_size: Sequence[int] | int,
+    spatial_scale: float,
+    sampling_ratio: int = 0,
+    aligned: bool = True,
+    clockwise: bool = False,
+    *,
+    out: Out,
+    handle: Handle | None = None,
+) -> Out: ...
+@overload
+def roi_align_rotated_forward(
+    features: Array,
+    rois: Array,
+    output_size: Sequence[int] | int,
+    spatial_scale: float,
+    sampling_ratio: int = 0,
+    aligned: bool = True,
+    clockwise: bool = False,
+    *,
+    out: Any = None,
+    handle: Handle | None = None,
+) -> Any: ...
+@overload
+def roi_align_rotated_backward(
+    top_grad: DeviceArray,
+    rois: DeviceArray,
+    output_size: Sequence[int] | int,
+    spatial_scale: float,
+    sampling_ratio: int,
+    aligned: bool,
+    clockwise: bool,
+    batch: int,
+    feature_size: Sequence[int],
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> DeviceArray: ...
+@overload
+def roi_align_rotated_backward(  # type: ignore[overload-overlap]
+    top_grad: TorchTensor,
+    rois: HostArray,
+    output_size: Sequence[int] | int,
+    spatial_scale: float,
+    sampling_ratio: int,
+    aligned: bool,
+    clockwise: bool,
+    batch: int,
+    feature_size: Sequence[int],
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> TorchTensor: ...
+@overload
+def roi_align_rotated_backward(
+    top_grad: HostArray,
+    rois: HostArray,
+    output_size: Sequence[int] | int,
+    spatial_scale: float,
+    sampling_ratio: int,
+    aligned: bool,
+    clockwise: bool,
+    batch: int,
+    feature_size: Sequence[int],
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> NDArray[Any]: ...
+@overload
+def roi_align_rotated_backward(
+    top_grad: Array,
+    rois: Array,
+    output_size: Sequence[int] | int,
+    spatial_scale: float,
+    sampling_ratio: int,
+    aligned: bool,
+    clockwise: bool,
+    batch: int,
+    feature_size: Sequence[int],
+    *,
+    out: Out,
+    handle: Handle | None = None,
+) -> Out: ...
+@overload
+def roi_align_rotated_backward(
+    top_grad: Array,
+    rois: Array,
+    output_size: Sequence[int] | int,
+    spatial_scale: float,
+    sampling_ratio: int,
+    aligned: bool,
+    clockwise: bool,
+    batch: int,
+    feature_size: Sequence[int],
+    *,
+    out: Any = None,
+    handle: Handle | None = None,
+) -> Any: ...
+@overload
+def riroi_align_rotated_forward(
+    input: DeviceArray,
+    rois: DeviceArray,
+    output_size: Sequence[int] | int,
+    spatial_scale: float,
+    num_samples: int = 0,
+    num_orientations: int = 8,
+    clockwise: bool = False,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> DeviceArray: ...
+@overload
+def riroi_align_rotated_forward(  # type: ignore[overload-overlap]
+    input: TorchTensor,
+    rois: HostArray,
+    output_size: Sequence[int] | int,
+    spatial_scale: float,
+    num_samples: int = 0,
+    num_orientations: int = 8,
+    clockwise: bool = False,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> TorchTensor: ...
+@overload
+def riroi_align_rotated_forward(
+    input: HostArray,
+    rois: HostArray,
+    output_size: Sequence[int] | int,
+    spatial_scale: float,
+    num_samples: int = 0,
+    num_orientations: int = 8,
+    clockwise: bool = False,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> NDArray[Any]: ...
+@overload
+def riroi_align_rotated_forward(
+    input: Array,
+    rois: Array,
+    output_size: Sequence[int] | int,
+    spatial_scale: float,
+    num_samples: int = 0,
+    num_orientations: int = 8,
+    clockwise: bool = False,
+    *,
+    out: Out,
+    handle: Handle | None = None,
+) -> Out: ...
+@overload
+def riroi_align_rotated_forward(
+    input: Array,
+    rois: Array,
+    output_size: Sequence[int] | int,
+    spatial_scale: float,
+    num_samples: int = 0,
+    num_orientations: int = 8,
+    clockwise: bool = False,
+    *,
+    out: Any = None,
+    handle: Handle | None = None,
+) -> Any: ...
+@overload
+def riroi_align_rotated_backward(
+    grad_output: DeviceArray,
+    rois: DeviceArray,
+    spatial_scale: float,
+    num_samples: int,
+    num_orientations: int,
+    clockwise: bool,
+    batch: int,
+    feature_size: Sequence[int],
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> DeviceArray: ...
+@overload
+def riroi_align_rotated_backward(  # type: ignore[overload-overlap]
+    grad_output: TorchTensor,
+    rois: HostArray,
+    spatial_scale: float,
+    num_samples: int,
+    num_orientations: int,
+    clockwise: bool,
+    batch: int,
+    feature_size: Sequence[int],
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> TorchTensor: ...
+@overload
+def riroi_align_rotated_backward(
+    grad_output: HostArray,
+    rois: HostArray,
+    spatial_scale: float,
+    num_samples: int,
+    num_orientations: int,
+    clockwise: bool,
+    batch: int,
+    feature_size: Sequence[int],
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> NDArray[Any]: ...
+@overload
+def riroi_align_rotated_backward(
+    grad_output: Array,
+    rois: Array,
+    spatial_scale: float,
+    num_samples: int,
+    num_orientations: int,
+    clockwise: bool,
+    batch: int,
+    feature_size: Sequence[int],
+    *,
+    out: Out,
+    handle: Handle | None = None,
+) -> Out: ...
+@overload
+def riroi_align_rotated_backward(
+    grad_output: Array,
+    rois: Array,
+    spatial_scale: float,
+    num_samples: int,
+    num_orientations: int,
+    clockwise: bool,
+    batch: int,
+    feature_size: Sequence[int],
+    *,
+    out: Any = None,
+    handle: Handle | None = None,
+) -> Any: ...
+@overload
+def voxel_pooling_forward(
+    geom_xyz: DeviceArray,
+    input_features: DeviceArray,
+    batch_size: int,
+    num_points: int,
+    num_channels: int,
+    voxel_num: Sequence[int],
+    *,
+    output_features: None = None,
+    pos_memo: None = None,
+    handle: Handle | None = None,
+) -> tuple[DeviceArray, DeviceArray]: ...
+@overload
+def voxel_pooling_forward(  # type: ignore[overload-overlap]
+    geom_xyz: TorchTensor,
+    input_features: HostArray,
+    batch_size: int,
+    num_points: int,
+    num_channels: int,
+    voxel_num: Sequence[int],
+    *,
+    output_features: None = None,
+    pos_memo: None = None,
+    handle: Handle | None = None,
+) -> tuple[TorchTensor, TorchTensor]: ...
+@overload
+def voxel_pooling_forward(
+    geom_xyz: HostArray,
+    input_features: HostArray,
+    batch_size: int,
+    num_points: int,
+    num_channels: int,
+    voxel_num: Sequence[int],
+    *,
+    output_features: None = None,
+    pos_memo: None = None,
+    handle: Handle | None = None,
+) -> tuple[NDArray[Any], NDArray[Any]]: ...
+@overload
+def voxel_pooling_forward(
+    geom_xyz: Array,
+    input_features: Array,
+    batch_size: int,
+    num_points: int,
+    num_channels: int,
+    voxel_num: Sequence[int],
+    *,
+    output_features: Any = None,
+    pos_memo: Any = None,
+    handle: Handle | None = None,
+) -> tuple[Any, Any]: ...
+@overload
+def voxel_pooling_backward(
+    grad_output: DeviceArray,
+    pos_memo: DeviceArray,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> DeviceArray: ...
+@overload
+def voxel_pooling_backward(  # type: ignore[overload-overlap]
+    grad_output: TorchTensor,
+    pos_memo: HostArray,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> TorchTensor: ...
+@overload
+def voxel_pooling_backward(
+    grad_output: HostArray,
+    pos_memo: HostArray,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> NDArray[Any]: ...
+@overload
+def voxel_pooling_backward(grad_output: Array, pos_memo: Array, *, out: Out, handle: Handle | None = None) -> Out: ...
+@overload
+def voxel_pooling_backward(
+    grad_output: Array,
+    pos_memo: Array,
+    *,
+    out: Any = None,
+    handle: Handle | None = None,
+) -> Any: ...
+@overload
+def voxel_query(
+    new_xyz: DeviceArray,
+    xyz: DeviceArray,
+    new_coords: DeviceArray,
+    point_indices: DeviceArray,
+    radius: float,
+    ranges: Sequence[int],
+    nsample: int,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> DeviceArray: ...
+@overload
+def voxel_query(  # type: ignore[overload-overlap]
+    new_xyz: TorchTensor,
+    xyz: HostArray,
+    new_coords: HostArray,
+    point_indices: HostArray,
+    radius: float,
+    ranges: Sequence[int],
+    nsample: int,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> TorchTensor: ...
+@overload
+def voxel_query(
+    new_xyz: HostArray,
+    xyz: HostArray,
+    new_coords: HostArray,
+    point_indices: HostArray,
+    radius: float,
+    ranges: Sequence[int],
+    nsample: int,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> NDArray[Any]: ...
+@overload
+def voxel_query(
+    new_xyz: Array,
+    xyz: Array,
+    new_coords: Array,
+    point_indices: Array,
+    radius: float,
+    ranges: Sequence[int],
+    nsample: int,
+    *,
+    out: Out,
+    handle: Handle | None = None,
+) -> Out: ...
+@overload
+def voxel_query(
+    new_xyz: Array,
+    xyz: Array,
+    new_coords: Array,
+    point_indices: Array,
+    radius: float,
+    ranges: Sequence[int],
+    nsample: int,
+    *,
+    out: Any = None,
+    handle: Handle | None = None,
+) -> Any: ...
+@overload
+def voxelization(
+    points: DeviceArray,
+    voxel_size: DeviceArray,
+    coors_range: DeviceArray,
+    max_points: int,
+    max_voxels: int,
+    ndim: int = 3,
+    deterministic: bool = True,
+    *,
+    voxels: None = None,
+    coors: None = None,
+    num_points_per_voxel: None = None,
+    voxel_num: None = None,
+    handle: Handle | None = None,
+) -> Voxels[DeviceArray]: ...
+@overload
+def voxelization(  # type: ignore[overload-overlap]
+    points: TorchTensor,
+    voxel_size: HostArray,
+    coors_range: HostArray,
+    max_points: int,
+    max_voxels: int,
+    ndim: int = 3,
+    deterministic: bool = True,
+    *,
+    voxels: None = None,
+    coors: None = None,
+    num_points_per_voxel: None = None,
+    voxel_num: None = None,
+    handle: Handle | None = None,
+) -> Voxels[TorchTensor]: ...
+@overload
+def voxelization(
+    points: HostArray,
+    voxel_size: HostArray,
+    coors_range: HostArray,
+    max_points: int,
+    max_voxels: int,
+    ndim: int = 3,
+    deterministic: bool = True,
+    *,
+    voxels: None = None,
+    coors: None = None,
+    num_points_per_voxel: None = None,
+    voxel_num: None = None,
+    handle: Handle | None = None,
+) -> Voxels[NDArray[Any]]: ...
+@overload
+def voxelization(
+    points: Array,
+    voxel_size: Array,
+    coors_range: Array,
+    max_points: int,
+    max_voxels: int,
+    ndim: int = 3,
+    deterministic: bool = True,
+    *,
+    voxels: Any = None,
+    coors: Any = None,
+    num_points_per_voxel: Any = None,
+    voxel_num: Any = None,
+    handle: Handle | None = None,
+) -> Voxels[Any]: ...
+@overload
+def dynamic_voxelize(
+    points: DeviceArray,
+    voxel_size: DeviceArray,
+    coors_range: DeviceArray,
+    *,
+    coors: None = None,
+    handle: Handle | None = None,
+) -> DeviceArray: ...
+@overload
+def dynamic_voxelize(  # type: ignore[overload-overlap]
+    points: TorchTensor,
+    voxel_size: HostArray,
+    coors_range: HostArray,
+    *,
+    coors: None = None,
+    handle: Handle | None = None,
+) -> TorchTensor: ...
+@overload
+def dynamic_voxelize(
+    points: HostArray,
+    voxel_size: HostArray,
+    coors_range: HostArray,
+    *,
+    coors: None = None,
+    handle: Handle | None = None,
+) -> NDArray[Any]: ...
+@overload
+def dynamic_voxelize(
+    points: Array,
+    voxel_size: Array,
+    coors_range: Array,
+    *,
+    coors: Out,
+    handle: Handle | None = None,
+) -> Out: ...
+@overload
+def dynamic_voxelize(
+    points: Array,
+    voxel_size: Array,
+    coors_range: Array,
+    *,
+    coors: Any = None,
+    handle: Handle | None = None,
+) -> Any: ...

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from pymluops._core import Handle
     from pymluops._typing import Array
 
-__all__ = ["ball_query"]
+__all__ = ["ball_query", "stack_ball_query"]
 
 # The C function writes nothing for a centre without a point.
 _BALL_QUERY = Operator(
@@ -28,6 +28,18 @@ _BALL_QUERY = Operator(
         Scalar("nsample", minimum=0),
     ),
 )
+_STACK = Operator(
+    "mluopsExtStackBallQuery",
+    "stack_ball_query",
+    (
+        Tensor("new_xyz", FLOATS, "M 3", positive="M"),
+        Tensor("new_xyz_batch_cnt", INT32, "B", positive="B"),
+        Tensor("xyz", "new_xyz", "N 3"),
+        Tensor("xyz_batch_cnt", INT32, "B"),
+        Tensor("out", INT32, "M nsample", output=True, parameter="idx"),
+    ),
+    (Scalar("max_radius", minimum=0, infinite=True), Scalar("nsample")),
+)
 
 
 def ball_query(
@@ -42,9 +54,9 @@ def ball_query(
 ) -> Any:
     """Find the first points that lie in a shell around each centre.
 
-    A point counts for a centre if its squared distance is 0, or at least ``min_radius**2`` and below
-    ``max_radius**2``. The indices of the first `nsample` such points are written in ascending order; where there are
-    fewer, the first one fills the other places.
+    A point counts for a centre if its squared distance is 0, or at least ``min_radius**2`` and
+    below ``max_radius**2``. The indices of the first `nsample` such points are written in ascending
+    order; where there are fewer, the first one fills the other places.
 
     Parameters
     ----------
@@ -57,16 +69,16 @@ def ball_query(
     nsample : int
         Number of indices for each centre, >= 0.
     out : array or DeviceArray, optional
-        Where to write, shape [B, M, nsample], int32; it must not overlap an input. For a centre without a point its
-        values stay.
+        Where to write, shape [B, M, nsample], int32; it must not overlap an input. For a centre
+        without a point its values stay.
     handle : Handle, optional
         The handle to run with; the thread's own for the default backend if not given.
 
     Returns
     -------
     array or DeviceArray
-        `out`, or a new array of shape [B, M, nsample] of the kind of the first argument. In a new array a centre
-        without a point has zeros.
+        `out`, or a new array of shape [B, M, nsample] of the kind of the first argument. In a new
+        array a centre without a point has zeros.
 
     Raises
     ------
@@ -87,3 +99,69 @@ def ball_query(
     [[[1, 2, 1]]]
     """
     return _BALL_QUERY(handle, (new_xyz, xyz, out), (min_radius, max_radius, nsample))
+
+
+def stack_ball_query(
+    new_xyz: Array,
+    new_xyz_batch_cnt: Array,
+    xyz: Array,
+    xyz_batch_cnt: Array,
+    max_radius: float,
+    nsample: int,
+    *,
+    out: Any = None,
+    handle: Handle | None = None,
+) -> Any:
+    """Find the first points in a ball around each centre, in batches of different sizes.
+
+    A point counts if its squared distance is below ``max_radius**2``. The indices of the first
+    `nsample` such points of the batch are written in ascending order; where there are fewer, the
+    first one fills the other places.
+
+    Parameters
+    ----------
+    new_xyz : array, shape [M, 3], float16 or float32
+        The centres of all batches, those of the first batch first.
+    new_xyz_batch_cnt : array, shape [B], int32
+        How many centres each batch has; their sum is M. Centres beyond it belong to the last batch.
+    xyz : array, shape [N, 3], like `new_xyz`
+        The points of all batches.
+    xyz_batch_cnt : array, shape [B], int32
+        How many points each batch has; their sum is N. Points beyond it belong to the last batch.
+    max_radius : float
+        Radius of the ball, >= 0.
+    nsample : int
+        Number of indices for each centre, >= 1.
+    out : array or DeviceArray, optional
+        Where to write, shape [M, nsample], int32; it must not overlap an input.
+    handle : Handle, optional
+        The handle to run with; the thread's own for the default backend if not given.
+
+    Returns
+    -------
+    array or DeviceArray
+        `out`, or a new array of shape [M, nsample] of the kind of the first argument. Indices count
+        from the first point of the batch. A centre without a point has -1, then zeros.
+
+    Raises
+    ------
+    BadParamError
+        If an argument is not as described, or M or B is 0. N may be 0.
+    NotSupportedError
+        If a tensor has 2**31 elements or more.
+
+    References
+    ----------
+    Shi et al.: PV-RCNN. CVPR 2020, arXiv:1912.13192.
+
+    Examples
+    --------
+    >>> import numpy as np, pymluops
+    >>> points = np.array([[9, 0, 0], [1, 0, 0], [0, 1, 0]], np.float32)
+    >>> centres, one_each = np.zeros((2, 3), np.float32), np.array([1, 1], np.int32)
+    >>> counts = np.array([1, 2], np.int32)
+    >>> pymluops.stack_ball_query(centres, one_each, points, counts, 2, 3).tolist()
+    [[-1, 0, 0], [0, 1, 0]]
+    """
+    arrays = (new_xyz, new_xyz_batch_cnt, xyz, xyz_batch_cnt, out)
+    return _STACK(handle, arrays, (max_radius, nsample))

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING, Any
 
 from pymluops._core import Operator, integers
+from pymluops._work import RULES, Rule, per_element
 from pymluops.enums import Layout
 from pymluops.ops._schema import FLOATS, INT32, Scalar, Tensor
 
@@ -43,15 +45,20 @@ _BACKWARD = Operator(
     (_POOL_SIZE, Scalar("feature_size", symbol="H"), Scalar("feature_size", symbol="W")),
 )
 
+# Backward, three operations for each gradient of a border.
+RULES[_FORWARD.function] = per_element(2, 14)
+RULES[_BACKWARD.function] = Rule(lambda arrays, _: math.prod(arrays[0].shape[:3]) * (arrays[0].shape[3] // 4) * 3)
+
 
 def border_align_forward(
     input: Array, boxes: Array, pool_size: int, *, out: Any = None, argmax_idx: Any = None, handle: Handle | None = None
 ) -> tuple[Any, Any]:
     """Take the largest of ``pool_size + 1`` samples along each border of each box.
 
-    Border e (0 top, 1 left, 2 bottom, 3 right) samples channels ``e*C`` to ``(e+1)*C`` by bilinear interpolation. The
-    points are evenly spaced: top and left start at (x1, y1), bottom and right at (x2, y2), each runs along its border
-    to the next corner. A sample more than one pixel outside the map is 0 and takes part in the maximum.
+    Border e (0 top, 1 left, 2 bottom, 3 right) samples channels ``e*C`` to ``(e+1)*C`` by bilinear
+    interpolation. The points are evenly spaced: top and left start at (x1, y1), bottom and right at
+    (x2, y2), each runs along its border to the next corner. A sample more than one pixel outside
+    the map is 0 and takes part in the maximum.
 
     Parameters
     ----------
@@ -113,7 +120,8 @@ def border_align_backward(
 ) -> Any:
     """Gradient of `border_align_forward` with respect to its input.
 
-    Each gradient goes to the four pixels that its largest sample was interpolated from, with the same weights.
+    Each gradient goes to the four pixels that its largest sample was interpolated from, with the
+    same weights.
 
     Parameters
     ----------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from pymluops._arguments import INT32_MAX, flag, refusal
@@ -18,11 +19,10 @@ from pymluops._core import (
     leading_rows,
     of_kind,
 )
+from pymluops._work import RULES, ArrayShape, Rule
 from pymluops.ops._schema import INT32, Scalar, Tensor
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from pymluops._typing import Array
 
 __all__ = ["IndicePairs", "get_indice_pairs"]
@@ -63,8 +63,8 @@ class IndicePairs(NamedTuple, Generic[_Result]):
     out_indices : array, shape [num_act_out, 4], int32
         Places of the output rows: batch, depth, height, width.
     indice_pairs : array, shape [K, 2, L], int32
-        For filter cell k, ``[k, 0, :indice_num[k]]`` are input rows and ``[k, 1, :indice_num[k]]`` the output rows that
-        they contribute to; -1 after that.
+        For filter cell k, ``[k, 0, :indice_num[k]]`` are input rows and ``[k, 1, :indice_num[k]]``
+        the output rows that they contribute to; -1 after that.
     indice_num : array, shape [K], int32
         Number of pairs of each filter cell.
     """
@@ -101,14 +101,16 @@ def get_indice_pairs(
 ) -> IndicePairs[Any]:
     """Find which input rows meet which output rows under each cell of a sparse 3-D convolution's filter.
 
-    Along each axis, filter cell k sends input place i to output place ``(i + padding - k*dilation) / stride`` where
-    that is a whole number inside the output space. In the default mode all places that are reached become output rows,
-    in ascending order of (batch, depth, height, width). In sub-manifold mode the output rows are the input rows.
+    Along each axis, filter cell k sends input place i to output place ``(i + padding - k*dilation)
+    / stride`` where that is a whole number inside the output space. In the default mode all places
+    that are reached become output rows, in ascending order of (batch, depth, height, width). In
+    sub-manifold mode the output rows are the input rows.
 
     Parameters
     ----------
     indices : array, shape [L, 4], int32
-        Places of the input rows: batch, depth, height, width. Rows may repeat, but there are at most as many as places.
+        Places of the input rows: batch, depth, height, width. Rows may repeat, but there are at
+        most as many as places.
     batch_size : int
         Number of batches, > 0.
     spatial_shape : (int, int, int)
@@ -118,22 +120,24 @@ def get_indice_pairs(
     stride, padding, dilation : int or (int, int, int)
         As in any convolution. On no axis may stride and dilation both differ from 1.
     subm : bool
-        Sub-manifold mode: stride and dilation are 1 and the spaces equal. The padding is used as given; ``kernel_size
-        // 2`` centres the filter. Of repeated rows the first is taken as output.
+        Sub-manifold mode: stride and dilation are 1 and the spaces equal. The padding is used as
+        given; ``kernel_size // 2`` centres the filter. Of repeated rows the first is taken as
+        output.
     out_spatial_shape : (int, int, int), optional
         Output space; by default the input space in sub-manifold mode, else
         ``(i + 2*padding - dilation*(kernel_size - 1) - 1) // stride + 1`` for each axis.
     validate : bool
-        Refuse a row outside batch or space and name its coordinate. The CPU library refuses it in any case. Rows in
-        device memory are not looked at before the call.
+        Refuse a row outside batch or space and name its coordinate. The CPU library refuses it in
+        any case. Rows in device memory are not looked at before the call.
     handle : Handle, optional
         The handle to run with; the thread's own for the default backend if not given.
 
     Returns
     -------
     IndicePairs
-        A named tuple ``(out_indices, indice_pairs, indice_num)`` of new arrays of the kind of `indices`. The call waits
-        for the device in any case, since the number of rows has to be known.
+        A named tuple ``(out_indices, indice_pairs, indice_num)`` of new arrays of the kind of
+        `indices`. The call waits for the device in any case, since the number of rows has to be
+        known.
 
     Raises
     ------
@@ -146,8 +150,9 @@ def get_indice_pairs(
 
     Notes
     -----
-    A memory pool recycles the memory of released results and workspaces of 4 to 64 MiB. It keeps at most 128 MiB of
-    idle memory, or what the environment variable ``PYMLUOPS_POOL_MIB`` says. This holds for all operators.
+    A memory pool recycles the memory of released results and workspaces of 4 to 64 MiB. It keeps at
+    most 128 MiB of idle memory, or what the environment variable ``PYMLUOPS_POOL_MIB`` says. This
+    holds for all operators.
 
     References
     ----------
@@ -252,3 +257,47 @@ def _check_counts(geometry: _Geometry, volume: int, length: int) -> None:
         raise refusal(
             _PAIRS, "indices", f"at most {places} rows, the places in batch_size and spatial_shape", str(length)
         )
+
+
+# ---- the work, by the acceptance standard --------------------------------------------------------
+
+
+class _Kept(NamedTuple):
+    """What the work depends on in the descriptor of a call."""
+
+    batch: int
+    output_space: tuple[int, ...]
+    subm: bool
+
+
+class _Work(NamedTuple):
+    """The sizes of a call."""
+
+    rows: int  # of the input
+    volume: int  # of the filter
+    grid: int
+    counts: int
+    subm: bool
+
+    @classmethod
+    def of(cls, arrays: Sequence[ArrayShape], kept: _Kept) -> _Work:
+        rows, volume = arrays[0].shape[0], arrays[3].shape[0]
+        grid = kept.batch * math.prod(kept.output_space) + 1
+        return cls(rows, volume, grid, kept.batch * volume + 1, kept.subm)
+
+    def operations(self) -> int:
+        pairs = self.rows * self.volume
+        return (48 * pairs + 6 * self.rows if self.subm else 56 * pairs) + self.counts
+
+    def elements(self) -> int:
+        pairs = self.rows * self.volume
+        moved = 10 * pairs + 11 * self.rows if self.subm else 19 * pairs + 5 * self.rows
+        return moved + 2 * self.grid + self.counts
+
+
+RULES[_PAIRS.function] = Rule(
+    operations=lambda arrays, kept: _Work.of(arrays, kept).operations(),
+    io_bytes=lambda arrays, kept: 4 * _Work.of(arrays, kept).elements(),
+    keep=lambda settings: _Kept(settings.batch, tuple(settings.output_space), bool(settings.subm)),
+    origin="acceptance standard, int32 elements",
+)

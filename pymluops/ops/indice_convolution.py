@@ -82,7 +82,8 @@ def indice_convolution_forward(
 ) -> Any:
     """Convolve sparse features with a 3-D filter.
 
-    For each filter cell k and each pair ``i, o = indice_pairs[k, :, j]`` with ``j < indice_num[k]``::
+    For each filter cell k and each pair ``i, o = indice_pairs[k, :, j]`` with ``j <
+    indice_num[k]``::
 
         out[o] += features[i] @ filters[k]
 
@@ -103,7 +104,8 @@ def indice_convolution_forward(
     inverse : int
         0. The C function has it, and does not support 1.
     sub_m : int
-        1 if the pairs are those of a sub-manifold convolution, else 0. The result does not depend on it.
+        1 if the pairs are those of a sub-manifold convolution, else 0. The result does not depend
+        on it.
     out : array or DeviceArray, optional
         Where to write, shape [num_act_out, Co], like `features`; it must not overlap an input.
     handle : Handle, optional
@@ -112,8 +114,8 @@ def indice_convolution_forward(
     Returns
     -------
     array or DeviceArray
-        `out`, or a new array of shape [num_act_out, Co] of the kind of `features`. float16 is computed in float32 and
-        rounded once. Sums have one order, whatever the number of threads.
+        `out`, or a new array of shape [num_act_out, Co] of the kind of `features`. float16 is
+        computed in float32 and rounded once. Sums have one order, whatever the number of threads.
 
     Raises
     ------
@@ -153,7 +155,8 @@ def indice_convolution_backward_data(
 ) -> Any:
     """Find the gradient of `indice_convolution_forward` with respect to the features.
 
-    For each filter cell k and each pair ``i, o = indice_pairs[k, :, j]`` with ``j < indice_num[k]``::
+    For each filter cell k and each pair ``i, o = indice_pairs[k, :, j]`` with ``j <
+    indice_num[k]``::
 
         out[i] += output_grad[o] @ filters[k].T
 
@@ -170,8 +173,8 @@ def indice_convolution_backward_data(
     inverse : int
         0. The C function has it, and does not support 1.
     sub_m : int
-        1 if the pairs are those of a sub-manifold convolution, else 0: then K is odd, Y is L, and the cell in the
-        middle has the most pairs. The result does not depend on it.
+        1 if the pairs are those of a sub-manifold convolution, else 0: then K is odd, Y is L, and
+        the cell in the middle has the most pairs. The result does not depend on it.
     out : array or DeviceArray, optional
         Where to write, shape [L, Ci], like `output_grad`; it must not overlap an input.
     handle : Handle, optional
@@ -239,7 +242,8 @@ def indice_convolution_backward_filter(
     inverse : int
         0. The C function has it, and refuses anything else.
     sub_m : int
-        1 if the pairs are those of a sub-manifold convolution, else 0. The result does not depend on it.
+        1 if the pairs are those of a sub-manifold convolution, else 0. The result does not depend
+        on it.
     out : array or DeviceArray, optional
         Where to write, shape [*kernel_size, Ci, Co], like `features`; it must not overlap an input.
     handle : Handle, optional

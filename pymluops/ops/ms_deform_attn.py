@@ -88,7 +88,8 @@ def ms_deform_attn_forward(
 
     With ``x = loc_x * W_l - 0.5`` and ``y = loc_y * H_l - 0.5``::
 
-        out[b, q, m] = sum over l, p of attn_weight[b, q, m, l, p] * bilinear(map l of value[b, :, m], y, x)
+        out[b, q, m] = sum over l, p of
+            attn_weight[b, q, m, l, p] * bilinear(map l of value[b, :, m], y, x)
 
     A sample counts if ``-1 < x < W_l`` and ``-1 < y < H_l``; pixels outside of the map are 0.
 
@@ -119,8 +120,8 @@ def ms_deform_attn_forward(
     Raises
     ------
     BadParamError
-        If an argument is not as described, a map does not lie within the K keys, or B, M, C or Q is 0. K, L and P may
-        be 0.
+        If an argument is not as described, a map does not lie within the K keys, or B, M, C or Q is
+        0. K, L and P may be 0.
     NotSupportedError
         If a tensor has 2**31 elements or more.
 
@@ -176,21 +177,22 @@ def ms_deform_attn_backward(
     im2col_step : int
         At least B, or a divisor of B. The result does not depend on it.
     grad_value, grad_sampling_loc, grad_attn_weight : array or DeviceArray, optional
-        Where to write, each like the argument it is the gradient of; it must not overlap another argument.
+        Where to write, each like the argument it is the gradient of; it must not overlap another
+        argument.
     handle : Handle, optional
         The handle to run with; the thread's own for the default backend if not given.
 
     Returns
     -------
     MsDeformAttnGradients
-        A named tuple ``(grad_value, grad_sampling_loc, grad_attn_weight)``: the arrays given, or new ones of
-        the kind of the first argument.
+        A named tuple ``(grad_value, grad_sampling_loc, grad_attn_weight)``: the arrays given, or
+        new ones of the kind of the first argument.
 
     Raises
     ------
     BadParamError
-        If an argument is not as described, a map does not lie within the K keys, or B, M, C or Q is 0. K, L and P may
-        be 0.
+        If an argument is not as described, a map does not lie within the K keys, or B, M, C or Q is
+        0. K, L and P may be 0.
     NotSupportedError
         If a tensor has 2**31 elements or more.
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pymluops._core import Operator, integers
+from pymluops._work import RULES, per_element
 from pymluops.enums import Layout
 from pymluops.errors import BadParamError
 from pymluops.ops._schema import FLOAT32, Scalar, Tensor
@@ -47,14 +48,16 @@ _BACKWARD = Operator(
     too_large=BadParamError,
 )
 
+RULES[_FORWARD.function] = RULES[_BACKWARD.function] = per_element(1, 1)
+
 
 def psamask_forward(
     x: Array, psa_type: str | int, mask_size: int | Sequence[int], *, out: Any = None, handle: Handle | None = None
 ) -> Any:
     """Spread the mask of every position over the whole feature map.
 
-    A mask is centred on its position. With ``h2 = hi + h - (h_mask - 1) // 2``, and w2 alike, every mask cell (hi, wi)
-    that falls on the map, ``0 <= h2 < H`` and ``0 <= w2 < W``, goes to::
+    A mask is centred on its position. With ``h2 = hi + h - (h_mask - 1) // 2``, and w2 alike, every
+    mask cell (hi, wi) that falls on the map, ``0 <= h2 < H`` and ``0 <= w2 < W``, goes to::
 
         collect:     y[n, h,  w,  h2*W + w2] = x[n, h, w, hi*w_mask + wi]
         distribute:  y[n, h2, w2, h*W  + w ] = x[n, h, w, hi*w_mask + wi]
@@ -83,7 +86,8 @@ def psamask_forward(
     Raises
     ------
     BadParamError
-        If an argument is not as described, or a tensor has 2**31 elements or more. N, H and W may be 0.
+        If an argument is not as described, or a tensor has 2**31 elements or more. N, H and W may
+        be 0.
 
     References
     ----------
@@ -131,7 +135,8 @@ def psamask_backward(
     Raises
     ------
     BadParamError
-        If an argument is not as described, or a tensor has 2**31 elements or more. N, H and W may be 0.
+        If an argument is not as described, or a tensor has 2**31 elements or more. N, H and W may
+        be 0.
 
     References
     ----------

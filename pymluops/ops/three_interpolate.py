@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pymluops._core import Operator
+from pymluops._work import RULES, per_element
 from pymluops.ops._schema import FLOATS, INT32, Scalar, Tensor
 
 if TYPE_CHECKING:
@@ -37,6 +38,8 @@ _BACKWARD = Operator(
     (Scalar("num_features", symbol="M"),),
 )
 
+RULES[_FORWARD.function], RULES[_BACKWARD.function] = per_element(3, 5), per_element(0, 9)
+
 
 def three_interpolate_forward(
     features: Array,
@@ -64,7 +67,8 @@ def three_interpolate_forward(
     out : array or DeviceArray, optional
         Where to write, shape [B, C, N], like `features`; it must not overlap an input.
     validate : bool
-        Refuse indices outside 0 to M-1. If False, such an index adds 0. Indices in device memory are not looked at.
+        Refuse indices outside 0 to M-1. If False, such an index adds 0. Indices in device memory
+        are not looked at.
     handle : Handle, optional
         The handle to run with; the thread's own for the default backend if not given.
 
@@ -110,7 +114,8 @@ def three_interpolate_backward(
 
     ::
 
-        grad_features[b, c, m] = sum over (n, i) with indices[b, n, i] == m of weights[b, n, i] * grad_output[b, c, n]
+        grad_features[b, c, m] = sum over (n, i) with indices[b, n, i] == m of
+            weights[b, n, i] * grad_output[b, c, n]
 
     Parameters
     ----------
@@ -125,8 +130,8 @@ def three_interpolate_backward(
     out : array or DeviceArray, optional
         Where to write, shape [B, C, M], like `grad_output`; it must not overlap an input.
     validate : bool
-        Refuse indices outside 0 to M-1. If False, such an index adds nothing. Indices in device memory are not looked
-        at.
+        Refuse indices outside 0 to M-1. If False, such an index adds nothing. Indices in device
+        memory are not looked at.
     handle : Handle, optional
         The handle to run with; the thread's own for the default backend if not given.
 

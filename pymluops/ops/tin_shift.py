@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from pymluops._core import Operator
+from pymluops._work import RULES, per_element
 from pymluops.ops._schema import FLOATS, INT32, Tensor
 
 if TYPE_CHECKING:
@@ -34,6 +35,8 @@ _BACKWARD = Operator(
     ),
 )
 
+RULES[_FORWARD.function] = RULES[_BACKWARD.function] = per_element(2, 1)
+
 
 def tin_shift_forward(input: Array, shifts: Array, *, out: Any = None, handle: Handle | None = None) -> Any:
     """Shift groups of channels along time.
@@ -47,7 +50,8 @@ def tin_shift_forward(input: Array, shifts: Array, *, out: Any = None, handle: H
     input : array, shape [B, T, C, HW], float16 or float32
         A clip: T time steps, C channels, HW positions.
     shifts : array, shape [B, G], int32
-        Time steps that each of the G groups of channels moves; positive is towards later. G divides C.
+        Time steps that each of the G groups of channels moves; positive is towards later. G divides
+        C.
     out : array or DeviceArray, optional
         Where to write, like `input`; it must not overlap `input` or `shifts`.
     handle : Handle, optional
@@ -83,8 +87,8 @@ def tin_shift_forward(input: Array, shifts: Array, *, out: Any = None, handle: H
 def tin_shift_backward(grad_output: Array, shifts: Array, *, out: Any = None, handle: Handle | None = None) -> Any:
     """Shift the gradient as the mlu-ops library does: with the same sign as the forward direction.
 
-    This is not the adjoint of `tin_shift_forward`, but what networks trained with mlu-ops or mmcv see. The true
-    gradient is ``tin_shift_forward(grad_output, -shifts)``.
+    This is not the adjoint of `tin_shift_forward`, but what networks trained with mlu-ops or mmcv
+    see. The true gradient is ``tin_shift_forward(grad_output, -shifts)``.
 
     Parameters
     ----------

@@ -1,26 +1,26 @@
-"""The simulated MLU: which device it is, its checkers, and what they found.
+"""The simulated MLU: its device, its checkers and their findings.
 
-``pymluops.load("sim")`` runs the device kernels of this package on the host. The simulator watches them: a finding ends
-the launch, the call or the wait for it raises `pymluops.ExecutionFailedError`, whose message is the report and whose
-``findings`` are the findings as data.
+``pymluops.load("sim")`` runs the device kernels of this package on the host. The simulator watches
+them: a finding ends the launch, the call or the wait for it raises `pymluops.ExecutionFailedError`,
+whose message is the report and whose ``findings`` are the findings as data.
 
-Four environment variables are read when the library is loaded: ``PYMLUOPS_SIM_DEVICE``, for `set_device`,
-``PYMLUOPS_SIM_CHECK``, for `set_checks`, ``PYMLUOPS_SIM_RULES``, for `set_rules`, and ``PYMLUOPS_SIM_SCHEDULE``, for
-`set_schedule`.
+Four environment variables are read when the library is loaded: ``PYMLUOPS_SIM_DEVICE``, for
+`set_device`, ``PYMLUOPS_SIM_CHECK``, for `set_checks`, ``PYMLUOPS_SIM_RULES``, for `set_rules`, and
+``PYMLUOPS_SIM_SCHEDULE``, for `set_schedule`.
 
-All functions are about the default backend if that is a simulator, else about ``pymluops.load("sim")``. Device,
-checkers and findings are those of the process, for all threads.
+All functions are about the default backend if that is a simulator, else about
+``pymluops.load("sim")``. Device, checkers and findings are those of the process, for all threads.
 """
 
 from pymluops import _environment
 from pymluops._core import Backend
+from pymluops._finding import Finding
 from pymluops.errors import MluOpError, NotInitializedError
 from pymluops.sim._checks import checking, checks, set_checks, set_checks_of, set_time_limit, time_limit
 from pymluops.sim._devices import DeviceModel, device, devices, set_device, set_device_of
 from pymluops.sim._findings import (
     CoreState,
     Counters,
-    Finding,
     clear_findings,
     core_states,
     counters,
@@ -66,7 +66,7 @@ __all__ = [
 
 
 def read_environment(backend: Backend) -> None:
-    """Do what the environment says about a simulator that was loaded just now.
+    """Apply the environment's settings to a simulator that was just loaded.
 
     Raises
     ------

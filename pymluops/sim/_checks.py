@@ -12,7 +12,8 @@ from pymluops.errors import BadParamError
 from pymluops.sim._library import done, last_error, simulator
 from pymluops.sim._rules import Rules, rules_of, set_rules_of, text_of_rules
 
-#: What `set_checks` takes: names in a text with commas or one by one, ``"all"``, ``"none"`` or None.
+#: The checkers for `set_checks`: names in a text with commas or one by one, ``"all"``, ``"none"``
+#: or None.
 Checks: TypeAlias = "str | Iterable[str] | None"
 
 _PREFIX = "MLUSIM_CHECK_"
@@ -31,8 +32,8 @@ def set_checks(checks: Checks) -> None:
     Parameters
     ----------
     checks : str, iterable of str or None
-        ``memory``, ``init``, ``race``, ``sync``, ``align``, with commas between them or as a list; or ``all``; or
-        ``none``, which None and nothing at all mean too.
+        ``memory``, ``init``, ``race``, ``sync``, ``align``, with commas between them or as a list;
+        or ``all``; or ``none``, which None and nothing at all mean too.
 
     Raises
     ------
@@ -50,7 +51,7 @@ def set_checks(checks: Checks) -> None:
 
 @contextmanager
 def checking(checks: Checks = "all", rules: Rules = None) -> Generator[None]:
-    """Choose the checkers, and what their findings lead to, until the block ends.
+    """Choose the checkers and the actions of their rules until the block ends.
 
     Parameters
     ----------
@@ -86,7 +87,7 @@ def checking(checks: Checks = "all", rules: Rules = None) -> Generator[None]:
 
 @contextmanager
 def recording(backend: Backend, checks: Checks, rules: Rules) -> Generator[frozenset[str]]:
-    """Record what would let launches fail, until the block ends; gives the names of the rules which that concerns.
+    """Record findings that would let launches fail, until the block ends; gives the names of their rules.
 
     Parameters
     ----------
@@ -95,7 +96,7 @@ def recording(backend: Backend, checks: Checks, rules: Rules) -> Generator[froze
     checks : str, iterable of str or None
         The checkers, as for `set_checks`.
     rules : mapping, str or None
-        What else is to happen for rules, as for `set_rules`; those it does not name do what they do now.
+        Further actions of rules, as for `set_rules`; other rules keep their actions.
     """
     before, rules_before = backend.lib.mlusimGetChecks(), rules_of(backend)
     try:

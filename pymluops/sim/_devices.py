@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from pymluops._core import Backend
-from pymluops._shown import one_line, shortened, shown
+from pymluops._shown import one_line, path_text, shortened, shown
 from pymluops.errors import BadParamError
 from pymluops.sim._library import done, from_c, last_error, machine_of, simulator
 from pymluops.sim.toolchain import card_of
@@ -31,7 +31,7 @@ class DeviceModel:
     name : str
         At most 31 characters.
     arch : int
-        What ``__BANG_ARCH__`` is: 270, 290, 372 or 592.
+        The value of ``__BANG_ARCH__``: 270, 290, 372 or 592.
     clusters, cores_per_cluster : int
         1 to 16 clusters of 1 to 4 cores, and a memory core each.
     nram_kib, wram_kib : int
@@ -39,11 +39,11 @@ class DeviceModel:
     sram_kib : int
         SRAM of a cluster.
     stack_kib : int
-        Of a core: automatic variables, and what is declared ``__ldram__``.
+        Of a core: automatic variables, and variables declared ``__ldram__``.
     memory_mib : int
         Memory of the device, GDRAM.
     clock_mhz, bandwidth_gb_s : int
-        What kernels and host code are told; no result depends on them.
+        The figures that kernels and host code can query; no result depends on them.
     """
 
     name: str
@@ -84,8 +84,9 @@ def set_device(device: str | os.PathLike[str] | DeviceModel) -> None:
     Parameters
     ----------
     device : str, os.PathLike or DeviceModel
-        The name of one of `devices`, the path of a ``.toml`` file, or the figures. The file has the fields of
-        `DeviceModel` as keys, and at most 1 MiB; what is missing is taken from the model that its key ``base`` names::
+        The name of one of `devices`, the path of a ``.toml`` file, or the figures. The file has the
+        fields of `DeviceModel` as keys, and at most 1 MiB; missing figures come from the model that
+        its key ``base`` names::
 
             name = "half a card"
             base = "MLU370-X8"
@@ -94,8 +95,8 @@ def set_device(device: str | os.PathLike[str] | DeviceModel) -> None:
     Raises
     ------
     BadParamError
-        If there is no such device, a figure is out of range, device memory, queues or notifiers exist, or another
-        thread is using the device.
+        If there is no such device, a figure is out of range, device memory, queues or notifiers
+        exist, or another thread is using the device.
 
     Examples
     --------
@@ -123,7 +124,7 @@ def prefer_card(backend: Backend, arch: int) -> bool:
         return True
     if machine_of(backend) in _chosen:
         return False
-    with suppress(BadParamError):  # it is in use: what runs on it stays
+    with suppress(BadParamError):  # it is in use and stays
         _set_device(backend, card_of(arch)["name"])
     return True
 
@@ -148,7 +149,7 @@ def _as_model(backend: Backend, device: object) -> tuple[DeviceModel, str]:
         return device, "set_device"
     if isinstance(device, os.PathLike) or (isinstance(device, str) and (device.endswith(".toml") or os.sep in device)):
         path = Path(os.fsdecode(cast("os.PathLike[str]", device)))
-        return _read_toml(backend, path), shortened(one_line(str(path)))
+        return _read_toml(backend, path), path_text(path)
     known = {model.name.lower(): model for model in _known_models(backend)}
     if isinstance(device, str) and device.lower() in known:
         return known[device.lower()], "set_device"
@@ -160,12 +161,12 @@ def _as_model(backend: Backend, device: object) -> tuple[DeviceModel, str]:
 
 def _read_toml(backend: Backend, path: Path) -> DeviceModel:
     """Read a description of a device."""
-    origin = shortened(one_line(str(path)))
+    origin = path_text(path)
     try:
         given = tomllib.loads(_read_small_file(path).decode("utf-8"))
     except RecursionError:
-        raise BadParamError(f"{origin}: expected TOML, got what is nested too deeply") from None
-    except (OSError, ValueError) as error:  # ValueError: what TOML and UTF-8 say
+        raise BadParamError(f"{origin}: expected TOML, got a text that is nested too deeply") from None
+    except (OSError, ValueError) as error:  # ValueError: from the readers of TOML and UTF-8
         raise BadParamError(
             f"{origin}: {shortened(one_line(str(getattr(error, 'strerror', None) or error)))}"
         ) from None
@@ -199,7 +200,7 @@ def _read_small_file(path: Path) -> bytes:
 
 
 def _check_types(model: DeviceModel, origin: str) -> None:
-    """Refuse what the C structure cannot hold; what the figures may be the library knows."""
+    """Refuse figures that the C structure cannot hold; the library checks their ranges."""
     for field in dataclasses.fields(model):
         value = getattr(model, field.name)
         if field.name == "name":

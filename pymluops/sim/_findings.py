@@ -1,87 +1,19 @@
-"""What the simulator found, and what it counted."""
+"""The findings and counters of the simulator."""
 
 from __future__ import annotations
 
-import dataclasses
 from typing import NamedTuple
 
 from pymluops._core import Backend, register_simulator
-from pymluops.sim._advice import advice
+from pymluops._finding import Finding
 from pymluops.sim._library import done, from_c, machine_of, simulator, text
 
-#: By path of the library: how many of its findings were given out with exceptions.
+#: By simulator: the number of its findings that `take_failure` has seen, reported or not.
 _reported: dict[int, int] = {}
 
 
-@dataclasses.dataclass(frozen=True)
-class Finding:
-    """One thing that a checker, or the machine itself, found in a kernel.
-
-    Attributes
-    ----------
-    checker : str
-        ``memory``, ``init``, ``race``, ``sync``, ``align``, or ``machine`` for what ends any launch.
-    rule : str
-        Which of its rules was broken, for example ``out-of-bounds``.
-    kernel : str
-        As written at the launch.
-    file, line : str, int
-        Place in the source; empty and 0 if unknown.
-    other_file, other_line : str, int
-        A second place: the other access of a race, for example; empty and 0 if there is none.
-    task, cluster, core : int
-        taskId, clusterId and coreId; the memory core is 0x80.
-    space : str
-        Kind of memory: GDRAM, NRAM, WRAM, SRAM, LDRAM or host; empty if no address is concerned.
-    address, size : int
-        The bytes concerned.
-    allocation : str
-        The allocation or array that the address belongs to or lies next to.
-    message : str
-        One sentence.
-    count : int
-        How often it happened at this place in this launch.
-    severity : str
-        Of the rule: ``error``; ``warning`` for what devices are known to bear although no guide promises it; ``remark``
-        for what is harmless.
-    launch_failed : int
-        1 if the launch failed, 0 if its findings were recorded only.
-    """
-
-    checker: str
-    rule: str
-    kernel: str
-    file: str
-    line: int
-    other_file: str
-    other_line: int
-    task: int
-    cluster: int
-    core: int
-    space: str
-    address: int
-    size: int
-    allocation: str
-    message: str
-    count: int
-    severity: str
-    launch_failed: int
-
-    @property
-    def next_step(self) -> str:
-        """What to do about it."""
-        return advice(f"{self.checker}/{self.rule}")
-
-    def __str__(self) -> str:
-        place = f"{self.file}:{self.line}: " if self.file else ""
-        text = f"{place}{self.checker}: {self.rule}: {self.message}"
-        if not self.kernel:
-            return text
-        return f"{text} ({self.kernel}, task {self.task}, cluster {self.cluster}, core {self.core:#x})"
-
-
 class Counters(NamedTuple):
-    """What the simulator did since the process started, and what is alive now."""
+    """The simulator's counts since the start of the process, and the numbers of live objects."""
 
     launches: int
     failed_launches: int
@@ -100,8 +32,8 @@ class CoreState(NamedTuple):
     task, cluster, core : int
         taskId, clusterId and coreId; the memory core is 0x80.
     state : str
-        ``running``: it ended the launch; ``ready``: it could have gone on; ``waiting``: at a barrier or a lock;
-        ``ended``.
+        ``running``: it ended the launch; ``ready``: it could have gone on; ``waiting``: at a
+        barrier or a lock; ``ended``.
     instruction : str
         The barrier or lock that it waits at, else the intrinsic that it called last.
     lock : int
@@ -163,7 +95,7 @@ def report() -> str:
 
 
 def counters() -> Counters:
-    """Return what the simulator did since the process started, and what is alive now."""
+    """Return the simulator's counts since the start of the process, and the numbers of live objects."""
     backend = simulator()
     counted = backend.ffi.new("mlusimCounters *")
     done(backend, "counters", backend.lib.mlusimGetCounters(counted))
@@ -177,7 +109,7 @@ def take_failure(backend: Backend) -> tuple[str, tuple[Finding, ...]]:
         start = 0
     found = findings_from(backend, start)
     _reported[machine_of(backend)] = start + len(found)
-    # The report is about a launch that failed; what the host did wrong belongs to none.
+    # The report is about a launch that failed; a mistake of the host belongs to none.
     found = [finding for finding in found if finding.launch_failed]
     of_launches = tuple(finding for finding in found if finding.kernel)
     return (_report(backend), of_launches) if of_launches else ("\n".join(map(str, found)), tuple(found))

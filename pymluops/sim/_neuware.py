@@ -24,7 +24,8 @@ _HEADERS = (
     *("bang.h", "bang_fusor.h", "mlu.h", "cnrt.h", "cnrt_older.h", "cn_api.h", "cnnl.h"),
     *("mlusim.h", "mlusim_profile.h", "mlusim_source.h", "mlusim"),
 )
-#: The names under which programs link the libraries of this package, and those that the libraries have.
+#: The names under which programs link the libraries of this package, and those that the libraries
+#: have.
 _LIBRARIES = {
     "libcnrt.so": "libmlusim.so",
     "libcndrv.so": "libmlusim.so",
@@ -38,10 +39,10 @@ _PROGRAMS = ("cncc", "bangcc")
 def neuware() -> Path:
     """Return a folder to set ``NEUWARE_HOME`` to: ``bin/cncc``, ``include``, ``lib64`` and ``cmake/modules``.
 
-    ``cncc`` is ``bangcc`` under the vendor's name. ``libcnrt.so`` and ``libcndrv.so`` are the library of the simulator,
-    ``libcnnl.so`` is a stand-in for the tensor library. None of them exports operators.
-    The folder lies in that of ``PYMLUOPS_CACHE_DIR``; it is made when it is asked for first, and again for another
-    installation of this package.
+    ``cncc`` is ``bangcc`` under the vendor's name. ``libcnrt.so`` and ``libcndrv.so`` are the
+    library of the simulator, ``libcnnl.so`` is a stand-in for the tensor library. None of them
+    exports operators. The folder lies in that of ``PYMLUOPS_CACHE_DIR``; it is made when it is
+    asked for first, and again for another installation of this package.
 
     Returns
     -------
@@ -80,7 +81,7 @@ def neuware() -> Path:
 
 
 def _complete(folder: Path, root: Path, links: Mapping[Path, Path], program: str) -> None:
-    """Make what is missing below `root`, or is not what it should be; each is whole at once."""
+    """Create missing or wrong entries below `root`; each appears complete."""
     wrong = [link for link, target in links.items() if not _leads_to(root / link, target)]
     programs = [root / "bin" / name for name in _PROGRAMS]
     changed = [path for path in programs if not _holds(path, program)]
@@ -109,7 +110,7 @@ def _leads_to(link: Path, target: Path) -> bool:
 
 
 def _holds(path: Path, text: str) -> bool:
-    """Tell whether a program is there, is this user's alone to write, and has this text."""
+    """Tell whether a program exists with this text and only this user can write it."""
     try:
         status = path.lstat()
         whole = path.read_bytes() == text.encode("utf-8", "surrogateescape")

@@ -1,4 +1,4 @@
-"""The rules that findings belong to, and what happens when one is broken."""
+"""The rules that findings belong to, and the actions for broken ones."""
 
 from __future__ import annotations
 
@@ -10,24 +10,26 @@ from pymluops._shown import one_line, shortened, shown
 from pymluops.errors import BadParamError
 from pymluops.sim._library import from_c, last_error, simulator
 
-#: What `set_rules` takes: actions by rule, or the same as a text, ``"race/on-chip-order=off,init=record"``.
+#: The argument of `set_rules`: actions by rule, or the same as a text,
+#: ``"race/on-chip-order=off,init=record"``.
 Rules: TypeAlias = "Mapping[str, str] | str | None"
 
 
 class Rule(NamedTuple):
-    """What a checker, or the machine itself, holds kernels to.
+    """A rule of a checker, or of the machine itself, for kernels.
 
     Attributes
     ----------
     name : str
-        Checker and rule, for example ``race/between-cores``. It stays the same from release to release.
+        Checker and rule, for example ``race/between-cores``. It stays the same from release to
+        release.
     severity : str
-        ``error``; ``warning`` for what devices are known to bear although no guide promises it; ``remark`` for what is
-        harmless.
+        ``error``; ``warning`` if known devices behave as the kernel expects, although no guide
+        promises it; ``remark`` if it is harmless.
     action : str
-        What happens now when it is broken: ``off``, ``record`` or ``fail``.
+        The current action when it is broken: ``off``, ``record`` or ``fail``.
     meaning : str
-        What breaks it.
+        A phrase about the violation.
     """
 
     name: str
@@ -37,29 +39,30 @@ class Rule(NamedTuple):
 
 
 def rules() -> list[Rule]:
-    """Return all rules, with what happens now when each is broken."""
+    """Return all rules, with their current actions."""
     return rules_of(simulator())
 
 
 def set_rules(rules: Rules) -> None:
-    """Say what happens from now on when rules are broken.
+    """Set the actions for broken rules from now on.
 
     Parameters
     ----------
     rules : mapping, str or None
-        Actions by the name of a rule (``race/between-cores``), of a checker for all of its rules, or by ``all``; later
-        ones win. A text has the same, ``"race/between-cores=off,init=record"``. Rules that none concerns do what is
-        usual, and so do all after None. The actions:
+        Actions by the name of a rule (``race/between-cores``), of a checker for all of its rules,
+        or by ``all``; later ones win. A text has the same,
+        ``"race/between-cores=off,init=record"``. Other rules keep their usual action, and None
+        restores the usual action of all. The actions:
 
         ``off``
-            Nothing is said.
+            Nothing is reported.
         ``record``
             The finding is kept, see `findings`. The launch goes on and does not fail for it.
         ``fail``
             The launch fails.
 
-        What no device survives ends a launch in any case: the rules of the machine, deadlocks, and operands that an
-        intrinsic cannot work on.
+        Some findings end a launch in any case: rules of the machine, deadlocks, and operands that
+        an intrinsic cannot work on.
 
     Raises
     ------
@@ -83,7 +86,7 @@ def rules_of(backend: Backend) -> list[Rule]:
 
 
 def set_rules_of(backend: Backend, rules: Rules) -> None:
-    """Say what happens when rules of one library are broken, which knows their names."""
+    """Set the actions of rules in one library, which knows their names."""
     text = text_of_rules(rules)
     status = backend.lib.mlusimSetRules(text.encode("utf-8", "surrogateescape"))
     if status != 0:

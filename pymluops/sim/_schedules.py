@@ -1,4 +1,4 @@
-"""What launches do where a device promises nothing: when copies land, whose turn it is, what undefined memory holds."""
+"""Schedules of what a device does not promise: times of copies, turns of cores, contents of undefined memory."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ class Schedule(NamedTuple):
     Attributes
     ----------
     copies : str
-        When asynchronous copies with an end off chip happen: ``late``, when they are waited for; ``early``, when they
-        are issued; ``random``, at random moments between.
+        When asynchronous copies with an end off chip happen: ``late``, when they are waited for;
+        ``early``, when they are issued; ``random``, at random moments between.
     cores : str
-        How cores take turns: ``fixed``, each until it waits, in the order of their numbers; ``random``, in random
-        order and after random numbers of instructions.
+        How cores take turns: ``fixed``, each until it waits, in the order of their numbers;
+        ``random``, in random order and after random numbers of instructions.
     memory : str
-        What NRAM, WRAM and SRAM hold at the start of a task, and device memory that was allocated just now:
-        ``pattern``, what was there before; ``nan``, all bits are 1, which is NaN in every format and -1 in integers;
-        ``zero``; ``noise``.
+        Contents of NRAM, WRAM and SRAM at the start of a task, and of new allocations of device
+        memory: ``pattern``, the earlier contents; ``nan``, all bits are 1, which is NaN in every
+        format and -1 in integers; ``zero``; ``noise``.
     seed : int
         Of all that is random, from 0 to 2**64 - 1.
     """
@@ -49,8 +49,8 @@ def schedule() -> Schedule:
 def set_schedule(copies: str = "late", cores: str = "fixed", memory: str = "pattern", seed: int = 0) -> None:
     """Choose the schedule that launches follow from now on.
 
-    The n-th launch from now on runs in the same way whenever the same schedule is set. Without arguments launches run
-    as usual.
+    The n-th launch from now on runs in the same way whenever the same schedule is set. Without
+    arguments launches run as usual.
 
     Parameters
     ----------
@@ -59,7 +59,7 @@ def set_schedule(copies: str = "late", cores: str = "fixed", memory: str = "patt
     cores : {"fixed", "random"}
         How cores take turns.
     memory : {"pattern", "nan", "zero", "noise"}
-        What undefined memory holds.
+        Contents of undefined memory.
     seed : int
         From 0 to 2**64 - 1.
 
@@ -117,7 +117,7 @@ def set_schedule_of(backend: Backend, text: str) -> None:
 
 
 def parsed_schedule(backend: Backend, text: str) -> Schedule:
-    """Return the schedule that words mean, ``"copies=early,seed=3"``; what is set stays."""
+    """Return the schedule for words like ``"copies=early,seed=3"``, without a change of the current one."""
     before = schedule_of(backend)
     set_schedule_of(backend, text)
     found = schedule_of(backend)

@@ -3,13 +3,14 @@
     python toolchain.py --archs
     python toolchain.py --flags ARCH --compiler-id GNU [--strip FOLDER]...
     python toolchain.py --cards FILE
+    python toolchain.py --arch-header FILE
 
-The compiler options of kernels and the figures of the cards stand here and in ``cards.toml`` only. The build asks by
-the commands above: they need neither the compiled package nor NumPy. Lists are separated by semicolons, as CMake reads
-them.
+The compiler options of kernels and the figures of the cards stand here and in ``cards.toml`` only.
+The build asks by the commands above: they need neither the compiled package nor NumPy. Lists are
+separated by semicolons, as CMake reads them.
 
-A `Toolchain` compiles sources at run time with the same options. It needs a C++ compiler: GCC 12, or Clang 15 on
-x86-64, or newer.
+A `Toolchain` compiles sources at run time with the same options. It needs a C++ compiler: GCC 12,
+or Clang 15 on x86-64, or newer.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ import os
 import subprocess
 import sys
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
@@ -38,7 +39,7 @@ CARD_FIELDS = (
 _SECONDS_PER_COMMAND = 300
 
 
-# ---- Cards -----------------------------------------------------------------------------------------------------------
+# ---- Cards ---------------------------------------------------------------------------------------
 
 
 @cache
@@ -86,6 +87,25 @@ def cards_as_cpp() -> str:
     return "\n".join(lines) + "\n"
 
 
+def archs_as_cpp() -> str:
+    """Return the architectures as the header that native/bang/dispatch.h includes."""
+    default = _card_file()["default"]
+    archs = {card["name"]: card["arch"] for card in cards()}
+    lines = [
+        "// Generated from cards.toml.",
+        "#pragma once",
+        _for_archs("EACH_ARCH", archs.values()),
+        _for_archs("OTHER_ARCHS", (arch for name, arch in archs.items() if name != default)),
+        _for_archs("DEFAULT_ARCH", [archs[default]]),
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def _for_archs(name: str, archs: Iterable[int]) -> str:
+    """Return a macro that expands its argument `DO` for each architecture."""
+    return f"#define MLUOPS_BANG_FOR_{name}(DO, what) {' '.join(f'DO({arch}, what)' for arch in archs)}"
+
+
 def _as_cpp(value: object) -> str:
     return f'"{value}"' if isinstance(value, str) else str(value)
 
@@ -94,7 +114,7 @@ def _any_of(values: Sequence[object]) -> str:
     return f"{', '.join(map(str, values[:-1]))} or {values[-1]}"
 
 
-# ---- Options ---------------------------------------------------------------------------------------------------------
+# ---- Options -------------------------------------------------------------------------------------
 
 
 def kernel_options(arch: int, compiler_id: str, strip: Sequence[str | Path] = ()) -> list[str]:
@@ -137,11 +157,12 @@ def _option_groups(arch: int, compiler_id: str, strip: Sequence[str | Path]) -> 
         "-fno-math-errno",
         # Other sanitizers do not go with the next one.
         "-fno-sanitize=all",
-        # The checkers see scalar accesses through the hooks of this instrumentation; its library is not linked.
+        # The checkers see scalar accesses through the hooks of this instrumentation; its library is
+        # not linked.
         "-fsanitize=thread",
         # A finding names the line of the instruction's return address.
-        "-g1",
         "-gdwarf-4",
+        "-g1",  # behind the version, which by itself asks for the variables too: three times the size
         "-fno-optimize-sibling-calls",
         "-fno-tree-vectorize",
         # A frame that is larger than a core's stack touches the guard below it, and nothing else.
@@ -195,11 +216,11 @@ def compiler_id(compiler: str) -> str:
     return "Clang" if "#define __clang__ " in macros else "GNU"
 
 
-# ---- Compiling -------------------------------------------------------------------------------------------------------
+# ---- Compiling -----------------------------------------------------------------------------------
 
 
 class CompileError(Exception):
-    """A source was refused; the text is what the translator, the compiler or the linker said."""
+    """A source was refused; the text comes from the translator, the compiler or the linker."""
 
 
 def run_tool(command: Sequence[str | Path]) -> str:
@@ -244,7 +265,7 @@ class Simulator:
 
 @dataclass
 class Toolchain:
-    """Compiles into a folder, and finds there what it compiled before.
+    """Compiles into a folder, and reuses earlier results there.
 
     Parameters
     ----------
@@ -284,7 +305,7 @@ class Toolchain:
         arch : int
             ``__BANG_ARCH__``.
         name : str
-            What messages and findings call a text.
+            The name of a text in messages and findings.
         options : sequence of str
             Further options of the compiler.
 
@@ -305,7 +326,7 @@ class Toolchain:
         text : str
             The source.
         name : str
-            What messages and findings call it.
+            Its name in messages and findings.
         arch : int
             ``__BANG_ARCH__``.
         options : sequence of str
@@ -333,7 +354,7 @@ class Toolchain:
         text : str
             The source.
         name : str
-            What messages and findings call it.
+            Its name in messages and findings.
         options : sequence of str
             All options of the compiler.
 
@@ -350,7 +371,7 @@ class Toolchain:
         Parameters
         ----------
         objects : sequence of Path
-            What `kernel_object` and `host_object` returned.
+            The results of `kernel_object` and `host_object`.
         name : str
             How the name of its file begins.
 
@@ -389,16 +410,17 @@ class Toolchain:
         return self.folder / f"{name}-{key.hexdigest()[:20]}"
 
 
-# ---- For the build ---------------------------------------------------------------------------------------------------
+# ---- For the build -------------------------------------------------------------------------------
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command line; return the exit code."""
     parser = argparse.ArgumentParser(description="Tells the build how kernels are compiled for the simulated MLU.")
-    what = parser.add_mutually_exclusive_group(required=True)
-    what.add_argument("--archs", action="store_true", help="print the architectures")
-    what.add_argument("--flags", type=int, metavar="ARCH", help="print the compiler's options for one of them")
-    what.add_argument("--cards", type=Path, metavar="FILE", help="write the cards as a C++ table")
+    action = parser.add_mutually_exclusive_group(required=True)
+    action.add_argument("--archs", action="store_true", help="print the architectures")
+    action.add_argument("--flags", type=int, metavar="ARCH", help="print the compiler's options for one of them")
+    action.add_argument("--cards", type=Path, metavar="FILE", help="write the cards as a C++ table")
+    action.add_argument("--arch-header", type=Path, metavar="FILE", help="write the architectures as macros")
     parser.add_argument("--compiler-id", default="GNU", help="GNU or Clang")
     parser.add_argument("--strip", action="append", default=[], metavar="FOLDER", help="leave out of names of files")
     options = parser.parse_args(arguments)
@@ -406,6 +428,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(";".join(str(card["arch"]) for card in cards()))
     elif options.cards is not None:
         options.cards.write_text(cards_as_cpp(), encoding="utf-8")
+    elif options.arch_header is not None:
+        options.arch_header.write_text(archs_as_cpp(), encoding="utf-8")
     else:
         groups = _option_groups(options.flags, options.compiler_id, options.strip)
         print(";".join(group[0] if len(group) == 1 else f"SHELL:{' '.join(group)}" for group in groups))

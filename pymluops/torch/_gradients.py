@@ -1,9 +1,10 @@
 """Gradients of registered operators, in every way that PyTorch asks for them.
 
-What `torch.library.register_autograd` registers knows backward passes alone: it drops the tangents of forward mode
-without a word and does not go together with the transforms of torch.func. Here the gradient of an operator is one
-`torch.autograd.Function` with a rule for each of these, and two kernels of the operator lead to it, whether a program
-calls the function of this package, `torch.ops` or a compiled graph.
+What `torch.library.register_autograd` registers knows backward passes alone: it drops the tangents
+of forward mode without a word and does not go together with the transforms of torch.func. Here the
+gradient of an operator is one `torch.autograd.Function` with a rule for each of these, and two
+kernels of the operator lead to it, whether a program calls the function of this package,
+`torch.ops` or a compiled graph.
 """
 
 from __future__ import annotations
@@ -54,11 +55,12 @@ def connect_gradient(
     overload : torch.OpOverload
         The operator; its arguments are positional.
     setup, backward, jvp, vmap : function
-        As those of a `torch.autograd.Function`; a gradient or tangent that is not there is None. `jvp` finds
-        all tensors among the arguments in ``ctx.saved_tensors`` and the others in ``ctx.scalars``.
+        As those of a `torch.autograd.Function`; a gradient or tangent that is not there is None.
+        `jvp` finds all tensors among the arguments in ``ctx.saved_tensors`` and the others in
+        ``ctx.scalars``.
     autocast : function, optional
-        Casts the arguments as autocast does. Transforms of torch.func come before autocast, and would differentiate
-        with respect to what it has not cast yet.
+        Casts the arguments as autocast does. Transforms of torch.func come before autocast, and
+        would differentiate with respect to what it has not cast yet.
     """
 
     def forward(*arguments: Any) -> Any:
@@ -80,7 +82,8 @@ def connect_gradient(
     }
     methods = {name: staticmethod(part) for name, part in parts.items()}
     function: Any = type(overload._opname, (torch.autograd.Function,), methods)
-    # Transforms have been dealt with when autograd's turn comes; looking for them takes half as long as all the rest.
+    # Transforms have been dealt with when autograd's turn comes; looking for them takes half as
+    # long as all the rest.
     record: Any = cast("Any", super(torch.autograd.Function, function)).apply
 
     def under_autograd(*arguments: Any) -> Any:
@@ -103,7 +106,7 @@ def connect_gradient(
     library.impl(overload._opname, under_transforms, "FuncTorchDynamicLayerFrontMode")
 
 
-# ---- torch.func.functionalize, which a torch.autograd.Function has no rule for --------------------------------------
+# ---- torch.func.functionalize, which a torch.autograd.Function has no rule for -------------------
 
 
 def _functionalization() -> Any:

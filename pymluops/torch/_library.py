@@ -1,8 +1,9 @@
 """Operators of the library as operators of torch.
 
-`TorchOperator` registers one `pymluops._core.Operator` with torch.library. Its schema, what a fake call returns, how
-vmap folds a dim into the batch: all is derived from the operator's description. `differentiate` connects it with the
-operator that computes its gradient, by the names of their arguments.
+`TorchOperator` registers one `pymluops._core.Operator` with torch.library. Its schema, what a fake
+call returns, how vmap folds a dim into the batch: all is derived from the operator's description.
+`differentiate` connects it with the operator that computes its gradient, by the names of their
+arguments.
 """
 
 from __future__ import annotations
@@ -20,14 +21,18 @@ from pymluops.enums import DataType
 from pymluops.errors import BadParamError
 from pymluops.ops._double import allowed_types, double_of, is_floating
 from pymluops.torch._gradients import connect_gradient, in_forward_mode
+from pymluops.torch._samples import fold, one_by_one, unfold
 from pymluops.torch._shapes import are_known, match, read_shape, shape_of
 
-__all__ = ["NAMESPACE", "TorchOperator", "follow_threads"]
+__all__ = ["NAMESPACE", "REGISTERED", "TorchOperator", "follow_threads"]
 
 NAMESPACE = "pymluops"
 _LIBRARY = torch.library.Library(NAMESPACE, "FRAGMENT")
 
-# ---- Calls that need nothing of torch's dispatcher -------------------------------------------------------------------
+#: The operators that are derived from a description, by name without the namespace.
+REGISTERED: dict[str, TorchOperator] = {}
+
+# ---- Calls that need nothing of torch's dispatcher -----------------------------------------------
 
 follow_threads = thread_follower()
 
@@ -45,7 +50,7 @@ _WATCHERS = (
 )
 
 
-# ---- Operators -------------------------------------------------------------------------------------------------------
+# ---- Operators -----------------------------------------------------------------------------------
 
 
 class TorchOperator:
@@ -63,16 +68,39 @@ class TorchOperator:
         Under autocast, floating arguments are cast to float32.
     divides : str
         The scalar that has to divide the batch or be at least as large. vmap makes batches larger.
+    folds : bool
+        Rows of arrays with the same first dim are independent, so vmap makes one call with more of
+        them; else it makes a call for each sample.
+    sample : mapping of str to object, optional
+        Values for examples of arguments: sizes by symbol, numbers by name, contents of tensors that
+        belong together. Tests draw the rest. Without it an operator that computes a gradient takes
+        those of the operator it serves.
 
     Attributes
     ----------
     operator : Operator
     qualname : str
         The name with its namespace.
+    gradients : tuple of int or None
+        Which inputs have a gradient; None if asking for one is refused.
+    linear : tuple of int
+        Which inputs the operator is linear in.
+    gradient : TorchOperator or None
+        What computes the gradient.
+    exact : bool
+        The gradient is that of what is computed.
     """
 
     def __init__(
-        self, operator: Operator, name: str = "", *, validate: bool = False, autocast: bool = True, divides: str = ""
+        self,
+        operator: Operator,
+        name: str = "",
+        *,
+        validate: bool = False,
+        autocast: bool = True,
+        divides: str = "",
+        folds: bool = True,
+        sample: Mapping[str, Any] | None = None,
     ) -> None:
         self.operator = operator
         self.qualname = f"{NAMESPACE}::{name or operator.name}"
@@ -84,14 +112,19 @@ class TorchOperator:
         self._shapes = {tensor.name: read_shape(tensor.shape) for tensor in operator.tensors}
         self._kinds = {tensor.name: is_floating(operator, tensor) for tensor in operator.tensors}
         self._floating = [i for i, tensor in enumerate(self.inputs) if self._kinds[tensor.name]]
+        self._others = [DataType.BOOL if of.dtype == (DataType.BOOL,) else DataType.INT32 for of in self.inputs]
         self._native = _native_types(operator)
         self._double: Operator | None = None
         self._gradient_of = ""  # the input that is a gradient: where it is empty, results are zeros
+        self.gradients: tuple[int, ...] | None = None
+        self.linear: tuple[int, ...] = ()
+        self.gradient: TorchOperator | None = None
+        self.exact, self.autocast, self.sample = True, autocast, dict(sample or {})
         self._connected = False
-        self._validate, self._autocast, self._divides = validate, autocast, divides
-        self._missing = (None,) * len(self.outputs)
-        self._direct = self.direct()
+        self._validate, self._divides, self._folds = validate, divides, folds
+        self._missing, self._direct = (None,) * len(self.outputs), self.direct()
         self._register(name or operator.name)
+        REGISTERED[name or operator.name] = self
 
     def _register(self, name: str) -> None:
         torch.library.define(self.qualname, self._schema(), lib=_LIBRARY, tags=torch.Tag.pt2_compliant_tag)
@@ -99,7 +132,7 @@ class TorchOperator:
         torch.library.impl(self.qualname, "PrivateUse1", self._compute_on_mlu, lib=_LIBRARY)
         torch.library.register_fake(self.qualname, self._fake, lib=_LIBRARY)
         torch.library.register_vmap(self.qualname, self._vmap, lib=_LIBRARY)
-        if self._autocast:
+        if self.autocast:
             torch.library.register_autocast(self.qualname, "cpu", torch.float32, lib=_LIBRARY)
         self.overload: Callable[..., Any] = getattr(getattr(torch.ops, NAMESPACE), name).default
 
@@ -142,12 +175,13 @@ class TorchOperator:
         orders: Mapping[str, tuple[int, ...]] | None = None,
         shapes: Mapping[str, str | None] | None = None,
         roots: tuple[str, ...] = (),
+        otherwise: Callable[..., Any] | None = None,
     ) -> TensorCall:
         """Return the direct way to the library, for tensors of another layout too; see `TensorCall`."""
         given = self.operator, _WATCHERS, follow_threads, self._validate
-        return TensorCall(*given, orders=orders, shapes=shapes, roots=roots)
+        return TensorCall(*given, orders=orders, shapes=shapes, roots=roots, otherwise=otherwise)
 
-    # -- Computing -----------------------------------------------------------------------------------------------------
+    # -- Computing ---------------------------------------------------------------------------------
 
     def _compute(self, *arguments: Any) -> Any:
         follow_threads()
@@ -188,8 +222,9 @@ class TorchOperator:
                 first = self.inputs[self._floating[0]].name
                 raise self._refusal(i, f"dtype {_text(dtypes[0])} like {first}", dtype)
         for i, tensor in enumerate(tensors):
-            if i not in self._floating and tensor.dtype not in (torch.int32, torch.int64):
-                raise self._refusal(i, "dtype int32 or int64", tensor.dtype)
+            allowed = (torch.bool,) if self._others[i] is DataType.BOOL else (torch.int32, torch.int64)
+            if i not in self._floating and tensor.dtype not in allowed:
+                raise self._refusal(i, f"dtype {' or '.join(map(_text, allowed))}", tensor.dtype)
         return dtypes[0] if dtypes else None
 
     def _refusal(self, i: int, expected: str, got: object) -> BadParamError:
@@ -198,22 +233,22 @@ class TorchOperator:
 
     def _prepared(self, i: int, tensor: torch.Tensor, dtype: torch.dtype | None) -> torch.Tensor:
         """Return an argument in the type that the library computes in, contiguous."""
-        if i not in self._floating and tensor.dtype != torch.int32:
+        if i not in self._floating and tensor.dtype == torch.int64:
             narrow = tensor.to(torch.int32)
             if not torch.equal(narrow.to(torch.int64), tensor):
                 raise self._refusal(i, "values that int32 can hold", "larger ones")
             return narrow.contiguous()
         return (tensor.to(dtype) if i in self._floating else tensor).detach().contiguous()
 
-    # -- Without values ------------------------------------------------------------------------------------------------
+    # -- Without values ----------------------------------------------------------------------------
 
     def _shapes_of(
         self, operator: Operator, used: torch.dtype | None, arguments: Sequence[Any], empty: bool = False
     ) -> list[Any]:
         """Let the library's own checks look at sizes and scalars, and return the shapes of the results."""
         count = len(self.inputs)
-        kind = _DATA_TYPES.get(used, DataType.FLOAT)
-        types = tuple(kind if i in self._floating else DataType.INT32 for i in range(count))
+        real = _DATA_TYPES.get(used, DataType.FLOAT)
+        types = tuple(real if i in self._floating else self._others[i] for i in range(count))
         shapes = tuple(tuple(tensor.shape) for tensor in arguments[:count])
         return operator.shapes(types, shapes, tuple(arguments[count:]), empty)
 
@@ -273,6 +308,8 @@ class TorchOperator:
 
     def _vmap(self, info: Any, in_dims: tuple[int | None, ...], *arguments: Any) -> Any:
         """Fold the mapped dim into the batch, which the first dim of most arrays is."""
+        if not self._folds or info.batch_size == 0:  # a fold of nothing does not show how many rows a sample has
+            return one_by_one(self.overload, info.batch_size, in_dims, arguments)
         batch = self._shapes[self.inputs[0].name][0].symbol
         folded: list[Any] = []
         for i, argument in enumerate(arguments):
@@ -287,17 +324,11 @@ class TorchOperator:
                     raise NotImplementedError(f"vmap: {self.qualname} {shared}, so vmap cannot map over it")
                 folded.append(argument)
                 continue
-            whole = argument.movedim(in_dims[i], 0) if in_dims[i] is not None else argument.unsqueeze(0)
-            folded.append(whole.expand(info.batch_size, *whole.shape[1:]).flatten(0, 1))
-        results = self.overload(*folded)
-        each = results if isinstance(results, tuple) else (results,)
-        # Both sizes are named, since one of them may be 0.
+            folded.append(fold(argument, in_dims[i], info.batch_size))
         first = next(i for i, of in enumerate(self.inputs) if self._shapes[of.name][0].symbol == batch)
-        size = folded[first].shape[0] // info.batch_size if info.batch_size else 0
-        each = tuple(result.reshape(info.batch_size, size, *result.shape[1:]) for result in each)
-        return (each, (0,) * len(each)) if isinstance(results, tuple) else (each[0], 0)
+        return unfold(self.overload(*folded), info.batch_size, folded[first].shape[0])
 
-    # -- Gradients -----------------------------------------------------------------------------------------------------
+    # -- Gradients ---------------------------------------------------------------------------------
 
     def differentiate(
         self,
@@ -307,10 +338,12 @@ class TorchOperator:
         change: Mapping[str, Callable[[torch.Tensor], torch.Tensor]] | None = None,
         *,
         linear: Collection[str] = (),
+        exact: bool = True,
     ) -> None:
         """Let another operator compute the gradient of this one.
 
-        Its other arguments are found by their names: inputs, outputs, scalars or symbols of this operator.
+        Its other arguments are found by their names: inputs, outputs, scalars or symbols of this
+        operator.
 
         Parameters
         ----------
@@ -323,16 +356,21 @@ class TorchOperator:
         change : mapping of str to function, optional
             What is done to an input before `by` gets it.
         linear : collection of str
-            The inputs that this operator is linear in, the others being what they are: those which forward mode can
-            differentiate with respect to.
+            The inputs that this operator is linear in, the others being what they are: those which
+            forward mode can differentiate with respect to.
+        exact : bool
+            Whether it is the gradient of what is computed, which that of mmcv may not be.
         """
         if not by._connected:  # else `by` is the forward direction, and this the gradient
             by._gradient_of = given
+        by.sample = by.sample or self.sample
         names = [tensor.name for tensor in self.inputs]
         made = [tensor.name for tensor in self.outputs]
         kept = [tensor.name for tensor in by.inputs if tensor.name != given]
         results = [tensor.name for tensor in by.outputs]
         places = {names.index(name): results.index(result) for name, result in of.items()}
+        self.gradients, self.linear = tuple(places), tuple(names.index(name) for name in linear)
+        self.gradient, self.exact = by, exact
 
         def setup(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
             outputs = output if isinstance(output, tuple) else (output,)
@@ -366,7 +404,7 @@ class TorchOperator:
             for i in places:  # as in a backward pass, the other inputs count as constants
                 if tangents[i] is None:
                     continue
-                if names[i] not in linear:
+                if i not in self.linear:
                     raise NotImplementedError(
                         f"{self.qualname}: there is no forward-mode derivative with respect to {names[i]}; take "
                         "reverse mode, such as backward(), torch.func.vjp or jacrev"
@@ -388,6 +426,7 @@ class TorchOperator:
 
     def without_gradient(self) -> None:
         """Let results need no gradient, whatever the arguments are."""
+        self.gradients = ()
 
         def setup(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
             ctx.mark_non_differentiable(*(output if isinstance(output, tuple) else (output,)))
@@ -409,7 +448,7 @@ class TorchOperator:
 
     def _connect(self, setup: Callable[..., None], backward: Callable[..., Any], jvp: Callable[..., Any]) -> None:
         self._connected = True
-        autocast = self._as_autocast if self._autocast else None
+        autocast = self._as_autocast if self.autocast else None
         connect_gradient(
             _LIBRARY, self.overload, setup=setup, backward=backward, jvp=jvp, vmap=self._vmap, autocast=autocast
         )
@@ -419,7 +458,7 @@ class TorchOperator:
         return tuple(one.float() if isinstance(one, torch.Tensor) and one.dtype in low else one for one in arguments)
 
 
-# ---- What is derived from a description ------------------------------------------------------------------------------
+# ---- What is derived from a description ----------------------------------------------------------
 
 
 def _scalar_names(operator: Operator) -> tuple[str, ...]:
@@ -446,7 +485,7 @@ def _text(thing: object) -> str:
     return str(thing).removeprefix("torch.")
 
 
-# ---- Tensors of torch_mlu --------------------------------------------------------------------------------------------
+# ---- Tensors of torch_mlu ------------------------------------------------------------------------
 
 _handles = threading.local()
 

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
-from typing import Any, NoReturn, TypeVar, cast
+from typing import Any, NoReturn, cast
 
 import torch
 from torch.overrides import handle_torch_function, has_torch_function
 
-__all__ = ["TracedModule", "exporting_to_onnx", "has_values", "is_overridden", "override", "sizes", "traced_only"]
-
-_Function = TypeVar("_Function", bound=Callable[..., Any])
+__all__ = ["TracedModule", "exporting_to_onnx", "has_values", "is_overridden", "override", "sizes"]
 
 _compiling = torch.compiler.is_compiling
 _state: Any = torch._C
 _get_tracing_state = _state._get_tracing_state
 
-#: For programs that torch.fx traces, subclasses of tensors and modes of PyTorch that see functions: whether an argument
-#: says itself what the function does, and calling it.
+#: For programs that torch.fx traces, subclasses of tensors and modes of PyTorch that see functions:
+#: whether an argument says itself what the function does, and calling it.
 is_overridden: Any = has_torch_function
 override: Any = handle_torch_function
 
@@ -53,20 +50,6 @@ _is_onnx: Any = cast("Any", torch.compiler).assume_constant_result(_onnx)
 def exporting_to_onnx() -> bool:
     """Whether `torch.onnx.export` traces the program."""
     return (_compiling() or _get_tracing_state() is not None) and _is_onnx()
-
-
-def traced_only(operator: str) -> Callable[[_Function], _Function]:
-    """Let torch.jit.script refuse a function in one sentence, which names `operator` of ``torch.ops.pymluops``."""
-
-    def mark(function: _Function) -> _Function:
-        text = (
-            f"pymluops.torch.{function.__name__}: torch.jit.script does not compile it; take torch.jit.trace or "
-            f"torch.export.export, or call torch.ops.pymluops.{operator}, with the layouts of mlu-ops"
-        )
-        setattr(function, "__script_unsupported", text)
-        return function
-
-    return mark
 
 
 class TracedModule(torch.nn.Module):

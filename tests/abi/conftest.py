@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import pymluops
-from abi.raw import RawAbi
+from abi.c_objects import RawAbi
 
 
 @pytest.fixture(scope="session")

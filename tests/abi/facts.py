@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import re
 from dataclasses import dataclass, field
@@ -43,15 +44,7 @@ INTERNAL_ERROR = 4
 EXECUTION_FAILED = 6
 NOT_SUPPORTED = 7
 
-_PRODUCTS = ("Forward", "BackwardData", "BackwardFilter")
-_DESC = "const mluOpTensorDescriptor_t"
-_PRODUCT_SIZE = ["mluOpHandle_t", *[_DESC] * 4, "const int64_t *", "const int64_t", "size_t *"]
-_PRODUCT = [
-    "mluOpHandle_t", *[_DESC, "const void *"] * 3, "const int64_t *", "const int64_t", "void *", "size_t", _DESC,
-    "void *",
-]  # fmt: skip
-
-#: Our own functions: few, and none of them in the facts.
+#: Our own functions, but for operators, which take a handle.
 EXTENSIONS: dict[str, tuple[str, list[str]]] = {
     "mluopsExtGetLastReason": ("const char *", []),
     "mluopsExtGetNumThreads": ("int", []),
@@ -63,41 +56,7 @@ EXTENSIONS: dict[str, tuple[str, list[str]]] = {
     "mluopsExtGetLibraryKind": ("const char *", []),
     "mluopsExtGetLibraryVersion": ("const char *", []),
     "mluopsExtGetInstructionLevel": ("const char *", []),
-    **{f"mluopsExtGetIndiceConvolution{name}WorkspaceSize": ("mluOpStatus_t", _PRODUCT_SIZE) for name in _PRODUCTS},
-    **{f"mluopsExtIndiceConvolution{name}": ("mluOpStatus_t", _PRODUCT) for name in _PRODUCTS},
-    "mluopsExtGetIndicePairs": (
-        "mluOpStatus_t",
-        [
-            "mluOpHandle_t",
-            _DESC,
-            "const void *",
-            "const int64_t",
-            *["const int64_t *"] * 6,
-            *["const int64_t"] * 2,
-            *[_DESC, "void *"] * 3,
-            "int64_t *",
-        ],
-    ),
 }
-
-#: Functions of the ABI that there are in double too.
-IN_DOUBLE = (
-    "TinShiftForward",
-    "TinShiftBackward",
-    "PsamaskForward",
-    "PsamaskBackward",
-    "BorderAlignForward",
-    "BorderAlignBackward",
-    "ThreeInterpolateForward",
-    "ThreeInterpolateBackward",
-    "ThreeNNForward",
-    "BallQuery",
-    "MsDeformAttnForward",
-    "MsDeformAttnBackward",
-)
-for _name in IN_DOUBLE:
-    _types = [param["type"].replace("float", "double") for param in FUNCTIONS[f"mluOp{_name}"]["params"]]
-    EXTENSIONS[f"mluopsExt{_name}Double"] = FUNCTIONS[f"mluOp{_name}"]["returns"], _types
 
 #: Functions that the installed CPU library implements.
 IMPLEMENTED: frozenset[str] = frozenset(name for name in FUNCTIONS if pymluops.load("cpu").implements(name))
@@ -116,10 +75,10 @@ def is_pointer(type_name: str) -> bool:
 
 def pointer_parameters(function: str) -> list[str]:
     """Names of the parameters of a function that can be NULL."""
-    return [param["name"] for param in FUNCTIONS[function]["params"] if is_pointer(param["type"])]
+    return [param["name"] for param in PROTOTYPES[function]["params"] if is_pointer(param["type"])]
 
 
-# ---- the header ------------------------------------------------------------------------------------------------------
+# ---- the header ----------------------------------------------------------------------------------
 
 
 @dataclass
@@ -132,9 +91,10 @@ class Declarations:
     functions: dict[str, dict[str, Any]] = field(default_factory=dict)
 
 
+@functools.cache
 def read_headers(*paths: Path) -> Declarations:
     """Parse headers that build on one another: constants by their #define lines, everything else with pycparser."""
-    text = re.sub(r"/\*.*?\*/", " ", "\n".join(path.read_text(encoding="utf-8") for path in paths), flags=re.DOTALL)
+    text = re.sub(r"/\*.*?\*/", " ", "\n".join(_with_parts(path) for path in paths), flags=re.DOTALL)
     found = Declarations(constants=_constants(text))
     for node in c_parser.CParser().parse(_preprocessed(text)).ext:
         if isinstance(node, c_ast.Typedef):
@@ -144,6 +104,12 @@ def read_headers(*paths: Path) -> Declarations:
         else:
             raise AssertionError(f"unexpected declaration: {node}")
     return found
+
+
+def _with_parts(path: Path) -> str:
+    """The text of a header behind that of its parts, the files of the folder with its name."""
+    parts = sorted(path.with_suffix("").glob("*.h"))
+    return "\n".join(part.read_text(encoding="utf-8") for part in (*parts, path))
 
 
 def _constants(text: str) -> dict[str, int]:
@@ -201,3 +167,15 @@ def _spelling(node: Any) -> str:
         return inner + ("*" if inner.endswith("*") else " *")
     name = " ".join(node.type.names)
     return " ".join([*node.quals, name])
+
+
+#: The functions of both headers: those that operators are computed by are among them.
+PROTOTYPES: dict[str, dict[str, Any]] = {**read_headers(HEADER, EXTENSION_HEADER).functions, **FUNCTIONS}
+
+#: Functions that do what another one does, by their deprecated names.
+DEPRECATED: dict[str, str] = {
+    old: name
+    for name, old in re.findall(
+        r"/\* Deprecated name of (\w+)\. \*/\s+mluOpStatus_t MLUOP_WIN_API (\w+)\(", HEADER.read_text(encoding="utf-8")
+    )
+}

@@ -1,11 +1,11 @@
-"""Legal calls of the functions of settings descriptors, FFT plans and gen-case switches; see `abi.calls`."""
+"""Legal calls of the functions of settings descriptors, FFT plans and gen-case switches; see `abi.legal_calls`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
-from abi.raw import SETTINGS, RawAbi
+from abi.c_objects import SETTINGS, RawAbi
 
 Arguments = dict[str, Any]
 

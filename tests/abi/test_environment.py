@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from support import run_python
+from support.processes import run_python
 
-# Python checks the variables before it loads a library, so this one is set afterwards. The library reads it once, so
-# each value is tried in the child of a fork.
+# Python checks the variables before it loads a library, so this one is set afterwards. The library
+# reads it once, so each value is tried in the child of a fork.
 CREATE = """
 import os, sys
 import pymluops

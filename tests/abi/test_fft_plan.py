@@ -6,8 +6,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from abi.c_objects import UNTOUCHED, RawAbi
 from abi.facts import BAD_PARAM, NOT_INITIALIZED, NOT_SUPPORTED, SUCCESS
-from abi.raw import UNTOUCHED, RawAbi
 from abi.settings_calls import fft_tensors, make_fft_plan
 
 Dims = tuple[int, ...]

@@ -14,9 +14,10 @@ from collections.abc import Callable, Iterator
 import pytest
 
 import pymluops
+from abi.c_objects import RawAbi
 from abi.everything import digests
 from abi.facts import SUCCESS
-from abi.raw import RawAbi
+from support.example import MOVING, SAMPLING
 
 TIMEOUT_SECONDS = 60
 
@@ -78,7 +79,7 @@ def test_fork_while_other_threads_compute(abi: RawAbi) -> None:
 
     def work() -> None:
         while not stop.is_set():
-            digests(abi, ["mluOpTinShiftForward", "mluOpBorderAlignForward"])
+            digests(abi, [MOVING.function, SAMPLING.function])
 
     threads = [threading.Thread(target=work) for _ in range(2)]
     for thread in threads:

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
+from abi.c_objects import UNTOUCHED, RawAbi
 from abi.facts import BAD_PARAM, SUCCESS
-from abi.raw import UNTOUCHED, RawAbi
-from support import python_output
+from support.processes import python_output
 
 
 @pytest.fixture

@@ -7,9 +7,9 @@ from importlib.metadata import version
 
 import pytest
 
+from abi.c_objects import UNTOUCHED, RawAbi
 from abi.facts import BAD_PARAM, ENUMS, SUCCESS
-from abi.raw import UNTOUCHED, RawAbi
-from support import python_output
+from support.processes import python_output
 
 
 def test_new_handle(abi: RawAbi) -> None:
@@ -73,7 +73,7 @@ def test_refused_getter_writes_nothing(abi: RawAbi) -> None:
     assert mode[0] == UNTOUCHED
 
 
-# ---- version and names -----------------------------------------------------------------------------------------------
+# ---- version and names ---------------------------------------------------------------------------
 
 
 def test_abi_version(abi: RawAbi) -> None:

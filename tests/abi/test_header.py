@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
 
+from abi.c_objects import RawAbi
 from abi.facts import ENUMS, EXTENSION_HEADER, EXTENSIONS, FACTS, FUNCTIONS, HANDLES, HEADER, Declarations, read_headers
-from abi.raw import RawAbi
 
 
 @pytest.fixture(scope="module")
 def header() -> Declarations:
     return read_headers(HEADER)
+
+
+#: The functions that this project adds.
+OURS = sorted(read_headers(HEADER, EXTENSION_HEADER).functions.keys() - FUNCTIONS.keys())
 
 
 @pytest.fixture(scope="module")
@@ -49,24 +54,30 @@ def test_the_header_declares_all_functions_and_no_other(header: Declarations) ->
 
 
 def test_only_extensions_are_ours(both: Declarations) -> None:
-    ours = {
-        name: (declared["returns"], [param["type"] for param in declared["params"]])
-        for name, declared in both.functions.items()
-        if name not in FUNCTIONS
-    }
-    assert ours == EXTENSIONS
+    ours = {name: _types(both.functions[name]) for name in OURS}
+    operators = {name for name, (_, types) in ours.items() if types[:1] == ["mluOpHandle_t"]}
+    assert {name: types for name, types in ours.items() if name not in operators} == EXTENSIONS
     assert all(name.startswith("mluopsExt") for name in ours)
+    assert all(ours[name][0] == "mluOpStatus_t" for name in operators)
+    assert operators
+
+
+def _types(declared: dict[str, Any]) -> tuple[str, list[str]]:
+    return declared["returns"], [param["type"].removesuffix(" const") for param in declared["params"]]
 
 
 def test_headers_need_only_standard_headers() -> None:
+    parts = sorted(EXTENSION_HEADER.with_suffix("").glob("*.h"))
     includes = [
         re.findall(r"#\s*include\s*[<\"](.+?)[>\"]", path.read_text(encoding="utf-8"))
-        for path in (HEADER, EXTENSION_HEADER)
+        for path in (HEADER, EXTENSION_HEADER, *parts)
     ]
-    assert includes == [["stdbool.h", "stddef.h", "stdint.h"], ["mlu_op.h"]]
+    assert includes[0] == ["stdbool.h", "stddef.h", "stdint.h"]
+    assert sorted(includes[1]) == [f"mluops_ext/{part.name}" for part in parts]
+    assert includes[2:] == [["mlu_op.h"]] * len(parts)
 
 
-# ---- cffi ------------------------------------------------------------------------------------------------------------
+# ---- cffi ----------------------------------------------------------------------------------------
 
 
 def _cffi_signature(abi: RawAbi, returns: str, params: list[str]) -> object:
@@ -81,9 +92,9 @@ def test_cffi_function_type(abi: RawAbi, name: str) -> None:
     assert abi.ffi.typeof(getattr(abi.lib, name)) is _cffi_signature(abi, wanted["returns"], params)
 
 
-@pytest.mark.parametrize("name", EXTENSIONS)
-def test_cffi_extension_type(abi: RawAbi, name: str) -> None:
-    assert abi.ffi.typeof(getattr(abi.lib, name)) is _cffi_signature(abi, *EXTENSIONS[name])
+@pytest.mark.parametrize("name", OURS)
+def test_cffi_extension_type(abi: RawAbi, both: Declarations, name: str) -> None:
+    assert abi.ffi.typeof(getattr(abi.lib, name)) is _cffi_signature(abi, *_types(both.functions[name]))
 
 
 @pytest.mark.parametrize("name", ENUMS)
@@ -94,6 +105,6 @@ def test_cffi_enumeration(abi: RawAbi, name: str) -> None:
     assert abi.ffi.sizeof(name) == 4
 
 
-def test_cffi_lists_every_function(abi: RawAbi) -> None:
+def test_cffi_lists_every_function(abi: RawAbi, both: Declarations) -> None:
     functions = {name for name in dir(abi.lib) if name.startswith(("mluOp", "mluops"))}
-    assert functions == set(FUNCTIONS) | set(EXTENSIONS)
+    assert functions == set(both.functions)

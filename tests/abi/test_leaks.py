@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from abi.c_objects import SETTINGS, RawAbi
 from abi.derived import PROBLEMS
 from abi.facts import SUCCESS
-from abi.problems import Call
-from abi.raw import SETTINGS, RawAbi
+from abi.operator_call import Call
 
 ROUNDS = 10_000
 #: Well below 10 000 times the smallest object.

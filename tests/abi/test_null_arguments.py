@@ -6,18 +6,19 @@ from typing import Any
 
 import pytest
 
-from abi.calls import ALL_NULL_STATUS, CALLS, null_status
+from abi.c_objects import RawAbi
 from abi.facts import (
     BAD_PARAM,
     FUNCTIONS,
     IMPLEMENTED,
     NO_STATUS,
     NOT_SUPPORTED,
+    PROTOTYPES,
     SUCCESS,
     is_pointer,
     pointer_parameters,
 )
-from abi.raw import RawAbi
+from abi.legal_calls import ALL_NULL_STATUS, CALLS, null_status
 
 STATUS_CALLS = [name for name in CALLS if name not in NO_STATUS]
 WITH_POINTERS = [name for name in STATUS_CALLS if pointer_parameters(name)]
@@ -31,13 +32,13 @@ ONE_NULL = [
 
 def test_every_function_of_the_core_has_a_case() -> None:
     """What is left are operators: they take a handle, and tests of their own call them."""
-    assert set(CALLS) <= IMPLEMENTED
+    assert {name for name in CALLS if name in FUNCTIONS} <= IMPLEMENTED
     for name in IMPLEMENTED - set(CALLS):
-        assert FUNCTIONS[name]["params"][0]["name"] == "handle", name
+        assert PROTOTYPES[name]["params"][0]["name"] == "handle", name
 
 
 def _all_null(abi: RawAbi, name: str) -> list[Any]:
-    types = [param["type"].removeprefix("const ") for param in FUNCTIONS[name]["params"]]
+    types = [param["type"].removeprefix("const ") for param in PROTOTYPES[name]["params"]]
     return [abi.null if is_pointer(kind) else abi.ffi.cast(kind, 0) for kind in types]
 
 
@@ -55,7 +56,7 @@ def test_every_function_answers_null_and_zero(abi: RawAbi, name: str) -> None:
 @pytest.mark.parametrize("name", STATUS_CALLS)
 def test_without_null_it_succeeds(abi: RawAbi, name: str) -> None:
     arguments = CALLS[name](abi)
-    assert list(arguments) == [param["name"] for param in FUNCTIONS[name]["params"]]
+    assert list(arguments) == [param["name"] for param in PROTOTYPES[name]["params"]]
     assert getattr(abi.lib, name)(*arguments.values()) == SUCCESS, abi.reason()
 
 
@@ -83,7 +84,7 @@ def test_all_null(abi: RawAbi, name: str) -> None:
 def test_all_null_with_odd_numbers(abi: RawAbi, name: str, number: int) -> None:
     """The numbers beside the pointers do not lead anywhere a NULL would be followed."""
     arguments = CALLS[name](abi)
-    for param in FUNCTIONS[name]["params"]:
+    for param in PROTOTYPES[name]["params"]:
         if param["name"] in pointer_parameters(name):
             arguments[param["name"]] = abi.null
         elif param["type"].removeprefix("const ") == "size_t":

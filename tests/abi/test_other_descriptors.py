@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 
+from abi.c_objects import NEW_STATE, UNTOUCHED, RawAbi
+from abi.derived import PROBLEMS
 from abi.facts import BAD_PARAM, DTYPES, EXECUTION_FAILED, LAYOUTS, NOT_INITIALIZED, SUCCESS
-from abi.problems import Call, get_indice_pairs
-from abi.raw import NEW_STATE, UNTOUCHED, RawAbi
+from abi.operator_call import Call
 
-# ---- tensor set ------------------------------------------------------------------------------------------------------
+# ---- tensor set ----------------------------------------------------------------------------------
 
 
 def member(abi: RawAbi, tensor_set: Any, index: tuple[int, ...], data: int = 0x1000) -> tuple[Any, int]:
@@ -132,7 +133,7 @@ def test_set_size_past_31_bits_is_refused(abi: RawAbi) -> None:
     assert size[0] == UNTOUCHED
 
 
-# ---- sequence data ---------------------------------------------------------------------------------------------------
+# ---- sequence data -------------------------------------------------------------------------------
 
 
 def set_seq(abi: RawAbi, desc: Any, **changes: Any) -> int:
@@ -218,7 +219,7 @@ def test_seq_data_padding_needs_dtype(abi: RawAbi) -> None:
     assert abi.lib.mluOpGetSeqDataDescriptor_v2(desc, null, null, null, null, null, null, null) == SUCCESS
 
 
-# ---- sparse convolution ----------------------------------------------------------------------------------------------
+# ---- sparse convolution --------------------------------------------------------------------------
 
 SPARSE_REFUSED: list[dict[str, Any]] = [
     *({"dimNb": number} for number in (4, 3, 6, 0, -1, 2**31 - 1)),
@@ -248,12 +249,12 @@ def test_sparse_refusals(abi: RawAbi, changes: dict[str, Any]) -> None:
 @pytest.mark.parametrize("changes", SPARSE_REFUSED, ids=str)
 def test_sparse_refusal_changes_nothing(abi: RawAbi, changes: dict[str, Any]) -> None:
     """After a refused Set the operator still answers as before it; the other fields of the refused call are new."""
-    problem = get_indice_pairs()
+    problem = next(made for made in (make() for make in PROBLEMS.values()) if "sparse_conv_desc" in made.settings)
     wanted = Call(abi, problem)
     assert wanted.run() == SUCCESS
     call = Call(abi, problem)
     others = {"batch_size": 1, "pad": (0, 0, 0), "filter_space": (1, 1, 1), "stride": (2, 2, 2)}
-    assert abi.set_sparse(call.sparse, **{**others, **changes}) == BAD_PARAM
+    assert abi.set_sparse(call.settings["sparse_conv_desc"], **{**others, **changes}) == BAD_PARAM
     assert call.run() == SUCCESS, abi.reason()
     for name in problem.tensors:
         assert (call.result(name) == wanted.result(name)).all()

@@ -6,10 +6,12 @@ import struct
 from pathlib import Path
 
 import pymluops
-from support import python_output
+from support.example import PAIRING
+from support.processes import python_output
 
-# Each child has a little more room than the one before, a pool without threads, and a call that needs both.
-SWEEP = """
+# Each child has a little more room than the one before, a pool without threads, and a call that
+# needs both.
+SWEEP = f"""
 import os, resource, sys
 import numpy as np
 import pymluops
@@ -17,7 +19,7 @@ import pymluops
 rows = np.unique(np.random.default_rng(0).integers(0, [1, 20, 200, 200], (20000, 4)).astype(np.int32), axis=0)
 geometry = dict(batch_size=1, spatial_shape=(20, 200, 200), kernel_size=3, stride=2, padding=1)
 pymluops.set_num_threads(1)
-pymluops.get_indice_pairs(rows, **geometry)
+pymluops.{PAIRING.name}(rows, **geometry)
 pymluops.set_num_threads(8)
 for step in range(60):
     child = os.fork()
@@ -26,7 +28,7 @@ for step in range(60):
         limit = used + step * 400 * 1024
         resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
         try:
-            pymluops.get_indice_pairs(rows, **geometry)
+            pymluops.{PAIRING.name}(rows, **geometry)
             os._exit(10)
         except (pymluops.AllocFailedError, MemoryError):
             os._exit(11)

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from abi.c_objects import RawAbi
 from abi.facts import BAD_PARAM, SUCCESS
-from abi.raw import RawAbi
 from abi.settings_calls import SETTINGS_CALLS
 
 LEAST = -(2**31)

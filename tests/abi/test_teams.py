@@ -10,7 +10,8 @@ import numpy as np
 import pytest
 
 import pymluops
-from support import python_output
+from support.example import MOVING
+from support.processes import python_output
 
 Team = Callable[[Any, Any, int, int], None]
 
@@ -50,7 +51,7 @@ def test_a_call_is_complete_whatever_the_team_does(team: Team) -> None:
     try:
         assert backend.lib.mluopsExtSetTeam(callback, 2) == 0
         out = np.full_like(clip, np.nan)
-        pymluops.tin_shift_forward(clip, shifts, out=out)
+        MOVING.run(clip, shifts, out=out)
     finally:
         backend.lib.mluopsExtSetTeam(backend.ffi.NULL, 0)
         pymluops.set_num_threads(before)
@@ -59,7 +60,7 @@ def test_a_call_is_complete_whatever_the_team_does(team: Team) -> None:
 
 
 # Loads the library, and returns how many of two calls went to the team.
-CALL = """
+CALL = f"""
 import os, signal, subprocess, sys, threading
 import numpy as np
 
@@ -74,7 +75,7 @@ def call():
     for threads in (3, 2):
         pymluops.set_num_threads(threads)
         assert backend.lib.mluopsExtSetTeam(callback, threads) == 0
-        assert np.array_equal(pymluops.tin_shift_forward(clip, np.zeros((2, 4), np.int32)), clip)
+        assert np.array_equal(pymluops.{MOVING.name}(clip, np.zeros((2, 4), np.int32)), clip)
     return len(calls)
 """
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from abi.c_objects import NEW_STATE, UNTOUCHED, RawAbi, packed
 from abi.facts import BAD_PARAM, DTYPE_BYTES, DTYPES, LAYOUTS, SUCCESS
-from abi.raw import NEW_STATE, UNTOUCHED, RawAbi, packed
 
 SETTERS = ["", "_v2", "Ex", "Ex_v2", "Dim", "Dim_v2"]
 STRIDED = ("Ex", "Ex_v2")
@@ -60,7 +60,7 @@ def test_reset_gives_the_state_of_a_new_one(abi: RawAbi, filled: Any) -> None:
     assert abi.state(filled) == NEW_STATE
 
 
-# ---- what a setter stores --------------------------------------------------------------------------------------------
+# ---- what a setter stores ------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("setter", SETTERS)
@@ -123,7 +123,7 @@ def test_every_layout_is_accepted(abi: RawAbi, layout: str | int) -> None:
     assert abi.state(desc).layout == (LAYOUTS[layout] if isinstance(layout, str) else layout)
 
 
-# ---- scalars ---------------------------------------------------------------------------------------------------------
+# ---- scalars -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("setter", SETTERS)
@@ -149,7 +149,7 @@ def test_scalar_needs_no_arrays(abi: RawAbi, setter: str) -> None:
     assert abi.lib.mluOpGetTensorElementNum(desc) == 1
 
 
-# ---- refusals --------------------------------------------------------------------------------------------------------
+# ---- refusals ------------------------------------------------------------------------------------
 
 REFUSED: dict[str, dict[str, Any]] = {
     "layout negative": {"dims": (2, 3), "layout": -1},
@@ -239,7 +239,7 @@ def test_a_0_makes_an_empty_tensor_whatever_the_other_dims_are(abi: RawAbi) -> N
         assert (state.dims, state.elements) == (dims, 0)
 
 
-# ---- getters ---------------------------------------------------------------------------------------------------------
+# ---- getters -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("getter", ["", "_v2"])
@@ -286,7 +286,7 @@ def test_refused_getter_writes_nothing(abi: RawAbi) -> None:
     assert list(dims[0:3]) == [-1] * 3
 
 
-# ---- values that operators do not use --------------------------------------------------------------------------------
+# ---- values that operators do not use ------------------------------------------------------------
 
 
 def test_position_scale_offset(abi: RawAbi) -> None:
@@ -321,7 +321,7 @@ def test_pointer_mode(abi: RawAbi) -> None:
         assert abi.state(desc).pointer_mode == 1
 
 
-# ---- sizes of data types ---------------------------------------------------------------------------------------------
+# ---- sizes of data types -------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("dtype", DTYPE_BYTES)
@@ -348,7 +348,7 @@ def test_unknown_dtype_has_size_0(abi: RawAbi, number: int) -> None:
     assert size[0] == 0
 
 
-# ---- groups ----------------------------------------------------------------------------------------------------------
+# ---- groups --------------------------------------------------------------------------------------
 
 
 def _group(abi: RawAbi, count: int) -> tuple[Any, Any]:

@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
+from abi.c_objects import NEW_STATE, RawAbi
 from abi.everything import OPERATORS, digests, large_problem
 from abi.facts import BAD_PARAM, SUCCESS
-from abi.problems import Call
-from abi.raw import NEW_STATE, RawAbi
+from abi.operator_call import Call
+from support.example import MOVING
 
 THREADS = 8
 
@@ -72,11 +73,11 @@ def test_thread_number_may_change_during_calls(abi: RawAbi) -> None:
 
 def test_one_handle_passed_from_thread_to_thread(abi: RawAbi) -> None:
     """A handle serves one thread at a time, but it is not tied to one."""
-    handle, wanted = abi.handle(), digests(abi, ["mluOpTinShiftForward"])
-    problem = large_problem("mluOpTinShiftForward")
+    handle, wanted = abi.handle(), digests(abi, [MOVING.function])
+    problem = large_problem(MOVING.function)
     for _ in range(5):
         assert together(lambda _: Call(abi, problem, handle).run(), 1) == [SUCCESS]
-    assert digests(abi, ["mluOpTinShiftForward"]) == wanted
+    assert digests(abi, [MOVING.function]) == wanted
 
 
 def test_hammering_create_and_destroy(abi: RawAbi) -> None:

@@ -71,7 +71,7 @@ def run(program: str | Path, **environment: str) -> str:
     return done.stdout
 
 
-# ---- Options ---------------------------------------------------------------------------------------------------------
+# ---- Options -------------------------------------------------------------------------------------
 
 
 def test_options_of_foreign_build_files() -> None:
@@ -133,7 +133,8 @@ def test_functions_choose_their_architecture_when_they_are_called(project: Path)
     assert main(["-c", "arch.mlu", *archs]) == 0
     assert main(["arch.o", "main.cpp", "-o", "program"]) == 0
     lines = run(project / "program", PYMLUOPS_SIM_CHECK="all").splitlines()
-    # For a device that there is no code for, it is that for the newest one. Variables are those of an architecture.
+    # For a device that there is no code for, it is that for the newest one. Variables are those of
+    # an architecture.
     assert lines == ["12372 372 372", "12592 592 592", "22592 592 592", "22372 372 372"]
 
 
@@ -169,7 +170,7 @@ def test_the_version_can_be_read_by_build_files(capsys: pytest.CaptureFixture[st
     assert re.match(r"\w+ v4\.\d+\.\d+\n", capsys.readouterr().out)
 
 
-# ---- Programs and libraries ------------------------------------------------------------------------------------------
+# ---- Programs and libraries ----------------------------------------------------------------------
 
 
 def test_a_program_of_objects(project: Path) -> None:
@@ -272,7 +273,7 @@ def test_dependencies_alone(project: Path, capsys: pytest.CaptureFixture[str]) -
     assert not (project / "kernel.o").exists()
 
 
-# ---- The vendor's names ----------------------------------------------------------------------------------------------
+# ---- The vendor's names --------------------------------------------------------------------------
 
 
 def test_the_folder_of_the_toolkit(project: Path) -> None:

@@ -10,7 +10,7 @@ from hypothesis import given
 
 from pymluops.bang._definitions import with_entries
 from pymluops.bang._registry import Parameter, parameters_of
-from selection import examples
+from support.selection import examples
 
 
 def entries(text: str) -> list[str]:

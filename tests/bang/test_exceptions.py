@@ -11,7 +11,7 @@ import pytest
 
 import pymluops
 from pymluops import bang, sim
-from support import run_python
+from support.processes import run_python
 
 SOURCE = r"""
 #include <csetjmp>

@@ -38,7 +38,7 @@ def run_set(module: bang.Module) -> float:
     return float(x[0])
 
 
-# ---- Options and texts -----------------------------------------------------------------------------------------------
+# ---- Options and texts ---------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -126,7 +126,7 @@ def test_bytes_of_a_file_that_are_no_text_stay(tmp_path: Path) -> None:
     assert run_set(bang.compile(source)) == 3
 
 
-# ---- Names -----------------------------------------------------------------------------------------------------------
+# ---- Names ---------------------------------------------------------------------------------------
 
 NAMES = {
     "an end of a line": 'a\n#error injected\n#line 1 "b.mlu',
@@ -192,7 +192,7 @@ def test_the_name_of_an_instance_is_no_source(no_compiler: None, tmp_path: Path)
 _warnings_of = _build.warnings_of
 
 
-# ---- Files that are none ---------------------------------------------------------------------------------------------
+# ---- Files that are none -------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -222,7 +222,8 @@ def test_pipes_folders_and_names_that_are_none_are_refused(pipe: Path, no_compil
 
 @pytest.mark.parametrize("target", ["/dev/zero", "pipe.mlu", "."])
 def test_a_header_that_is_no_file_is_passed_over(target: str, pipe: Path, no_compiler: None) -> None:
-    # The compiler is asked for it, since `os.path.isfile` says no: here nothing may wait for the pipe.
+    # The compiler is asked for it, since `os.path.isfile` says no: here nothing may wait for the
+    # pipe.
     (pipe.parent / "odd.h").symlink_to(target)
     source = Expander([pipe.parent], []).expand('#include "odd.h"\n', "a.mlu", pipe.parent)
     assert source.files == []
@@ -249,7 +250,7 @@ def test_bangcc_refuses_them_too(pipe: Path, tmp_path: Path, capfd: pytest.Captu
     assert not (tmp_path / "a.o").exists()
 
 
-# ---- Sources that take long ------------------------------------------------------------------------------------------
+# ---- Sources that take long ----------------------------------------------------------------------
 
 
 def test_a_long_text_is_refused_at_once(no_compiler: None) -> None:

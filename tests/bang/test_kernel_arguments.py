@@ -17,7 +17,7 @@ from pymluops.bang import Parameter
 from pymluops.bang._runs import bytes_at
 from pymluops.bang.command import values
 from pymluops.cli import CommandError, main
-from selection import examples
+from support.selection import examples
 
 SOURCE = "__mlu_entry__ void add(float *x, int n) { if (taskId == 0) for (int i = 0; i < n; ++i) x[i] += 1; }\n"
 NINES = "9" * 5000
@@ -45,7 +45,7 @@ def is_one_sentence(text: str) -> bool:
     return text.isprintable() and 0 < len(text) < 500
 
 
-# ---- Values ----------------------------------------------------------------------------------------------------------
+# ---- Values --------------------------------------------------------------------------------------
 
 REFUSED = [
     (f"x=f32[{NINES}]", "x: expected at most 32 dims, each of at most 18 digits, got f32[999"),
@@ -190,7 +190,7 @@ def test_any_text_is_read_or_refused_in_one_sentence(text: str) -> None:
         assert is_one_sentence(str(error))
 
 
-# ---- Files -----------------------------------------------------------------------------------------------------------
+# ---- Files ---------------------------------------------------------------------------------------
 
 
 def npy(header: str, content: bytes = b"", version: int = 1) -> bytes:
@@ -264,7 +264,7 @@ def test_a_damaged_file_is_read_or_refused(
         assert is_one_sentence(str(error))
 
 
-# ---- Memory ----------------------------------------------------------------------------------------------------------
+# ---- Memory --------------------------------------------------------------------------------------
 
 
 def test_arrays_beyond_the_memory_are_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -302,7 +302,7 @@ def test_memory_of_more_than_2_gib_is_copied() -> None:
     assert bytes_at(0, 0) == b""
 
 
-# ---- Options ---------------------------------------------------------------------------------------------------------
+# ---- Options -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

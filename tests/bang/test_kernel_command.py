@@ -15,7 +15,7 @@ from hypothesis import given
 from pymluops.bang import Parameter
 from pymluops.bang.command import values
 from pymluops.cli import CommandError, main
-from selection import examples
+from support.selection import examples
 
 SOURCE = """
 __nram__ float a[256];
@@ -82,7 +82,7 @@ INCREASE = launch("increase", "x=f32[256]=range", "out=f32[256]", "n=256")
 BROKEN = launch("broken", "x=f32[256]=ones", "out=f32[256]", "n=256")
 
 
-# ---- run -------------------------------------------------------------------------------------------------------------
+# ---- run -----------------------------------------------------------------------------------------
 
 
 def test_a_run_prints_and_saves_outputs(program: Program, tmp_path: Path) -> None:
@@ -144,7 +144,7 @@ def test_kernels_print_and_assert(program: Program) -> None:
     assert "out[0] == 4" in failing.out
 
 
-# ---- check -----------------------------------------------------------------------------------------------------------
+# ---- check ---------------------------------------------------------------------------------------
 
 
 def test_a_check_compares_schedules(program: Program) -> None:
@@ -196,7 +196,7 @@ def test_sarif_follows_the_standard(program: Program, source: Path) -> None:
     assert clean["runs"][0]["results"] == []
 
 
-# ---- Bad input -------------------------------------------------------------------------------------------------------
+# ---- Bad input -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -251,7 +251,7 @@ def test_a_source_that_does_not_compile_is_shown(program: Program, tmp_path: Pat
     assert "missing.mlu" in missing.err
 
 
-# ---- Arguments -------------------------------------------------------------------------------------------------------
+# ---- Arguments -----------------------------------------------------------------------------------
 
 TYPES = {
     "f16": "float16", "f32": "float32", "f64": "float64", "i8": "int8", "i16": "int16", "i32": "int32", "i64": "int64",

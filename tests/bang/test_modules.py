@@ -14,7 +14,7 @@ from hypothesis import given
 import pymluops
 from pymluops import bang, sim
 from pymluops.sim import _devices
-from selection import examples
+from support.selection import examples
 
 SOURCE = """
 #define WIDTH 64
@@ -85,7 +85,7 @@ def module(request: pytest.FixtureRequest) -> bang.Module:
         del os.environ["PYMLUOPS_CACHE_DIR"]
 
 
-# ---- What is in a module ---------------------------------------------------------------------------------------------
+# ---- What is in a module -------------------------------------------------------------------------
 
 
 def test_kernels_have_names_and_parameters(module: bang.Module) -> None:
@@ -114,7 +114,7 @@ def test_the_module_has_its_card(module: bang.Module) -> None:
     assert (module.arch, sim.device().name) == (592, "MLU590")
 
 
-# ---- Arrays ----------------------------------------------------------------------------------------------------------
+# ---- Arrays --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("c_type", "dtype"), [("float", np.float32), ("half", np.float16), ("short", np.int16)])
@@ -183,7 +183,7 @@ def test_a_member_function_is_a_kernel_by_its_name(module: bang.Module) -> None:
     assert out[0] == 4
 
 
-# ---- Values ----------------------------------------------------------------------------------------------------------
+# ---- Values --------------------------------------------------------------------------------------
 
 
 def bounds(name: str) -> tuple[int, int]:
@@ -299,7 +299,7 @@ def test_a_launch_that_the_device_refuses_writes_nothing(module: bang.Module) ->
     assert not out.any()
 
 
-# ---- Findings --------------------------------------------------------------------------------------------------------
+# ---- Findings ------------------------------------------------------------------------------------
 
 
 def test_a_finding_names_the_line_of_the_source(module: bang.Module) -> None:
@@ -319,7 +319,7 @@ def test_a_finding_of_an_asynchronous_launch_is_told_by_the_queue(module: bang.M
             queue.sync()
 
 
-# ---- Host functions --------------------------------------------------------------------------------------------------
+# ---- Host functions ------------------------------------------------------------------------------
 
 
 def test_host_functions_take_what_their_signatures_say(module: bang.Module) -> None:
@@ -369,7 +369,7 @@ def test_an_instance_that_cannot_be_is_an_error(module: bang.Module) -> None:
         module.kernel("math::scale<nothing>")
 
 
-# ---- Cards -----------------------------------------------------------------------------------------------------------
+# ---- Cards ---------------------------------------------------------------------------------------
 
 
 def test_another_card_that_was_chosen_is_refused(module: bang.Module, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,7 +11,7 @@ import pytest
 
 import pymluops
 from pymluops import bang
-from support import python_output
+from support.processes import python_output
 
 SOURCE = """
 #include "by.h"
@@ -71,3 +71,18 @@ launch(x, 2.0)
 print(x.tolist())
 """
     assert python_output(code, pickle.dumps(module.kernel("add")[2]).hex()) == "[4.0, 4.0]"
+
+
+def test_a_process_that_counts_lines_passes_on_a_module_that_does_not(headers: Path) -> None:
+    code = f"""
+import pickle
+from pymluops import bang
+from pymluops.bang import _coverage
+_coverage.start(lambda lines: None)
+module = bang.compile({SOURCE!r}, include_dirs=[{str(headers)!r}], defines={{"PLUS": 1}}, options=["-O0"])
+print(pickle.dumps(module.kernel("add")).hex())
+"""
+    x = np.ones(2, np.float32)
+    kernel = pickle.loads(bytes.fromhex(python_output(code)))
+    kernel[2](x, 2.0)
+    assert x.tolist() == [4.0, 4.0]

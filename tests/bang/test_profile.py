@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import pymluops
 from oracle import time_model
 from pymluops import bang, sim
-from selection import examples
+from support.selection import examples
 
 SOURCE = Path(__file__).with_name("profiled.mlu")
 N = 4096

@@ -12,11 +12,10 @@ import pytest
 from hypothesis import given
 
 import pymluops
-from pymluops import bang, sim
+from pymluops import _advice, bang, sim
 from pymluops.bang import _check
-from pymluops.sim import _advice
-from selection import examples
-from support import run_python
+from support.processes import run_python
+from support.selection import examples
 
 SOURCE = """
 #define N 64
@@ -137,7 +136,8 @@ __mlu_entry__ void show(const float *x, float *out, int n) {
 }
 """
 RIGHT = ("serial", "pingpong", "through_sram", "locked", "flag")
-#: For each broken kernel: a rule that reports it, and the part of schedules that changes its result.
+#: For each broken kernel: a rule that reports it, and the part of schedules that changes its
+#: result.
 BROKEN = {
     "without_sync": ("race/copy-in-flight", "copies"),
     "wrong_buffer": ("race/copy-in-flight", "copies"),
@@ -173,7 +173,7 @@ def run(module: bang.Module, kernel: str, schedule: sim.Schedule) -> np.ndarray[
     return out
 
 
-# ---- What is set -----------------------------------------------------------------------------------------------------
+# ---- What is set ---------------------------------------------------------------------------------
 
 
 def test_a_schedule_is_set_and_told() -> None:
@@ -216,7 +216,7 @@ def test_the_environment_sets_a_schedule() -> None:
     assert "seed=x" in refused.stderr
 
 
-# ---- What schedules do -----------------------------------------------------------------------------------------------
+# ---- What schedules do ---------------------------------------------------------------------------
 
 
 @given(
@@ -292,7 +292,7 @@ def test_device_memory_is_filled() -> None:
     assert not np.array_equal(first, second)
 
 
-# ---- bang.check ------------------------------------------------------------------------------------------------------
+# ---- bang.check ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kernel", RIGHT)
@@ -408,7 +408,7 @@ def test_every_rule_has_a_next_step() -> None:
     assert set(_advice._ADVICE) == {rule.name for rule in sim.rules()}
 
 
-# ---- Hangs -----------------------------------------------------------------------------------------------------------
+# ---- Hangs ---------------------------------------------------------------------------------------
 
 
 def line_of(text: str) -> int:

@@ -12,7 +12,7 @@ import pytest
 import pymluops
 from pymluops import bang, sim
 from pymluops.bang.driver import main
-from support import run_python
+from support.processes import run_python
 
 MIB = 1 << 20
 

@@ -16,9 +16,9 @@ import pytest
 from hypothesis import given
 
 from pymluops.bang.testing import assert_close, diff1, diff2, diff3, diff3_2, diff4, random_shape
-from selection import examples
+from support.selection import examples
 
-# ---- Metrics ---------------------------------------------------------------------------------------------------------
+# ---- Metrics -------------------------------------------------------------------------------------
 
 
 @examples(100)
@@ -77,7 +77,7 @@ def test_infinities_must_be_those_of_the_baseline(bad: float) -> None:
             assert_close(m, b, diff3_2=10)
 
 
-# ---- Shapes ----------------------------------------------------------------------------------------------------------
+# ---- Shapes --------------------------------------------------------------------------------------
 
 
 @examples(200)
@@ -98,7 +98,7 @@ def test_random_shapes_try_edges_often() -> None:
         random_shape(rng, (5, 4))
 
 
-# ---- The plugin ------------------------------------------------------------------------------------------------------
+# ---- The plugin ----------------------------------------------------------------------------------
 
 KERNELS = """
 __nram__ float a[64], b[64];

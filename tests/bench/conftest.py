@@ -10,6 +10,7 @@ import pymluops
 from benchmarks.cases import Case
 from benchmarks.command import main
 from benchmarks.threads import close_teams
+from support.example import MOVING
 
 
 @pytest.fixture(autouse=True)
@@ -36,4 +37,4 @@ def bench(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, s
 @pytest.fixture
 def tiny_case() -> Case:
     facts = {"shape": [1, 4, 4, 8], "groups": 2, "largest_shift": 1}
-    return Case("tin_shift_forward/tiny/f32", "tin_shift", "tin_shift_forward", "tiny", "small", "float32", facts)
+    return Case(f"{MOVING.name}/tiny/f32", MOVING.family, MOVING.name, "tiny", "small", "float32", facts)

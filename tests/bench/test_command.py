@@ -9,28 +9,28 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import pymluops
 from benchmarks import overhead, torch_overhead
 from benchmarks.coordinates import uniform_sites
+from support.example import CHOOSING, MOVING, MOVING_BACK, PAIRING
 
 Bench = Callable[..., tuple[int, str, str]]
 
 QUICK = ("--quick", "--seconds", "0.02", "--peers", "numpy")
-TINY = ("--filter", "tin_shift_*/1x6x6x1/f32")
+TINY = ("--filter", f"{MOVING.family}_*/1x6x6x1/f32")
 
 
 def test_cases_can_be_listed(bench: Bench) -> None:
     code, out, _ = bench("--list", "--filter", "1x6x6x1")
     assert code == 0
     assert out.splitlines() == [
-        f"tin_shift_{way}/1x6x6x1/{dtype}" for way in ("forward", "backward") for dtype in ("f32", "f16")
+        f"{one.name}/1x6x6x1/{dtype}" for one in (MOVING, MOVING_BACK) for dtype in ("f32", "f16")
     ]
 
 
 def test_a_table_is_printed(bench: Bench) -> None:
     code, out, _ = bench(*QUICK, *TINY)
     assert code == 0
-    assert "tin_shift_forward/1x6x6x1/f32" in out
+    assert f"{MOVING.name}/1x6x6x1/f32" in out
     assert "numpy (slices)" in out
     assert "rules hold" in out
 
@@ -43,8 +43,8 @@ def test_results_are_json_and_can_be_loaded_compared_and_drawn(bench: Bench, tmp
     assert document == json.loads(file.read_text())
     assert document["settings"]["threads"] == [1, 2]
     assert [case["id"] for case in document["cases"]] == [
-        "tin_shift_forward/1x6x6x1/f32",
-        "tin_shift_backward/1x6x6x1/f32",
+        f"{MOVING.name}/1x6x6x1/f32",
+        f"{MOVING_BACK.name}/1x6x6x1/f32",
     ]
     code, out, _ = bench("--load", file, "--compare", file, "--plot", folder)
     assert code == 0
@@ -58,23 +58,23 @@ def test_results_are_json_and_can_be_loaded_compared_and_drawn(bench: Bench, tmp
     file.with_name("faster.json").write_text(json.dumps(document))
     code, out, _ = bench("--load", file, "--compare", file.with_name("faster.json"))
     assert code == 1
-    assert "slower: tin_shift_forward/1x6x6x1/f32, 1 threads" in out
+    assert f"slower: {MOVING.name}/1x6x6x1/f32, 1 threads" in out
 
 
 def test_sizes_are_measured_and_drawn(bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("benchmarks.sizes.QUICK_SIZES", (1000, 10000))
     code, out, _ = bench(
-        "--sizes", "--quick", "--seconds", "0.02", "--filter", "psamask_forward", "--json", "--plot", tmp_path
+        "--sizes", "--quick", "--seconds", "0.02", "--filter", CHOOSING.name, "--json", "--plot", tmp_path
     )
     assert code == 0
     found = json.loads(out)["sizes"]
     assert [entry["operator"] for entry in found] == [
-        f"psamask_forward/{mode}" for mode in ("collect", "distribute") for _ in "12"
+        f"{CHOOSING.name}/{mode}" for mode in ("collect", "distribute") for _ in "12"
     ]
     assert (tmp_path / "time-against-size.png").exists()
     file = tmp_path / "sizes.json"
     file.write_text(out)
-    assert "psamask_forward/distribute" in bench("--load", file)[1]
+    assert f"{CHOOSING.name}/distribute" in bench("--load", file)[1]
 
 
 def test_overhead_is_measured(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -87,7 +87,7 @@ def test_overhead_is_measured(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> 
     for call in overhead.tiny_calls():
         assert call.operator in out
     assert "no compiler" in out
-    assert ("torch.ms_deform_attn" in out) != ("torch is missing" in out)
+    assert (f"torch.{MOVING.family}" in out) != ("torch is missing" in out)
 
 
 def test_strict_makes_a_missed_rule_a_failure(bench: Bench, tmp_path: Path) -> None:
@@ -137,9 +137,7 @@ def test_the_whole_process_script() -> None:
 
     sites = uniform_sites(5000, 2, (9, 40, 40), np.random.default_rng(2))
     found = whole_process.measure(sites, 2, (9, 40, 40))
-    pairs = pymluops.get_indice_pairs(
-        sites, batch_size=2, spatial_shape=(9, 40, 40), kernel_size=3, padding=1, subm=True
-    )
+    pairs = PAIRING.run(sites, batch_size=2, spatial_shape=(9, 40, 40), kernel_size=3, padding=1, subm=True)
     assert found["pairs"] == pairs.indice_num.sum()
     assert found["output_bytes"] == sum(array.nbytes for array in pairs)
     assert 0 < found["call_seconds"] <= found["seconds"]

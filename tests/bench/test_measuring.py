@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import threading
 import time
+import timeit
 from collections import Counter
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-import families
 from benchmarks import driver, memory, sizes, summary, timing
-from benchmarks.cases import Case, load_cases
+from benchmarks.cases import FAMILIES, Case, load_cases
+from benchmarks.families import same_kernel
 from benchmarks.memcpy import Memcpy
 from benchmarks.peers import Peer, Variants, installed_peers
 from benchmarks.problem import Arrays, Problem
 from benchmarks.threads import close_teams, together
 from benchmarks.timing import Contender, Plan, measure
+from support import families
+from support.example import CHOOSING, MOVING
 
 
 class Clock:
@@ -135,7 +138,7 @@ def test_a_case_gives_times_and_ratios_for_each_contender_and_number_of_threads(
 
 
 def test_a_float16_case_is_measured_in_float32_too(tiny_case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
-    half, calls = replace(tiny_case, id="tin_shift_forward/tiny/f16", dtype="float16"), Counter()
+    half, calls = replace(tiny_case, id=f"{MOVING.name}/tiny/f16", dtype="float16"), Counter()
     build = driver.build
 
     def counting(case: Case) -> Problem:
@@ -206,12 +209,13 @@ def test_growth_is_judged_against_ten_million_elements(monkeypatch: pytest.Monke
 def test_every_operator_has_sizes() -> None:
     names = [several[0].id.rpartition("/")[0] for several in sizes.size_cases(sizes.SIZES)]
     assert len(names) == len(set(names))
-    assert {name.partition("/")[0] for name in names} == set(families.OPERATORS)
+    shared = {name for family in FAMILIES for name in same_kernel(family)}
+    assert {name.partition("/")[0] for name in names} == set(families.OPERATORS) - shared
     assert {case.operator for case in load_cases()} == {name.partition("/")[0] for name in names}
 
 
 def test_memory_is_measured_in_a_process_of_its_own() -> None:
-    case = next(case for case in load_cases() if case.id == "psamask_forward/2x40x40-mask41/collect/f32")
+    case = next(case for case in load_cases() if case.id == f"{CHOOSING.name}/2x40x40-mask41/collect/f32")
     found = memory.run_memory(case, 2)
     assert found["input_bytes"] == 2 * 40 * 40 * 41 * 41 * 4
     assert found["output_bytes"] == 2 * 1600 * 1600 * 4
@@ -224,6 +228,25 @@ def test_an_estimate_is_the_shortest_call() -> None:
     pauses = iter([0.02, 0.004, 0.001, 0.004, 0.004, 0.004])
     slow_first = Contender("x", "", 1, lambda: time.sleep(next(pauses)), lambda threads: None)
     assert 0.001 <= timing.estimate(slow_first) < 0.004
+
+
+def test_calls_in_turns_have_as_many_rounds_each() -> None:
+    now = [0]
+
+    def call(nanoseconds: int) -> None:
+        now[0] += nanoseconds
+
+    calls = {"short": lambda: call(1000), "long": lambda: call(70_000)}
+    plan = timing.Plan(budget=0.0, rounds=(4, 9), calls=(1, 1), pause=0.0)
+    times = timing.times_in_turns(calls, plan, lambda: now[0])
+    assert times == {"short": [1e-6] * 4, "long": [7e-5] * 4}
+
+
+def test_nanoseconds_are_those_of_one_call() -> None:
+    timer = timeit.Timer("sleep(0.002)", globals={"sleep": time.sleep})
+    (values,) = timing.nanoseconds({"sleep": timer}, 3, 2).values()
+    assert len(values) == 2
+    assert all(2e6 <= value < 2e8 for value in values)
 
 
 def test_arrays_of_buffers_are_written_before_they_are_used(tiny_case: Case) -> None:

@@ -12,7 +12,7 @@ import pytest
 import pymluops
 from pymluops._cache import location, notices, scratch
 from pymluops._cache.location import cache_folder, lasting_folder, locate
-from support import run_python
+from support.processes import run_python
 
 VARIABLES = ("PYMLUOPS_CACHE_DIR", "XDG_CACHE_HOME", "HOME")
 

@@ -12,7 +12,7 @@ import pytest
 
 import pymluops
 from pymluops._cache import scratch
-from support import python_output
+from support.processes import python_output
 
 #: Makes the folder of the process and prints it.
 MAKE = "from pymluops._cache.scratch import scratch_folder; print(scratch_folder(), flush=True)"

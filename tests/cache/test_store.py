@@ -17,7 +17,7 @@ from hypothesis import given
 from pymluops._cache import notices, store
 from pymluops._cache.scratch import Locked
 from pymluops._cache.store import Store
-from selection import examples
+from support.selection import examples
 
 NAME = "kernel-0123456789abcdef0123456789abcdef.so"
 OTHER = "other-0123456789abcdef0123456789abcdef.so"
@@ -123,7 +123,7 @@ def test_any_change_of_a_file_is_noticed(data: bytes, notes: dict[str, str], dra
     assert store._opened(NAME, content[:at] + other + content[at + 1 :]) is None
 
 
-# ---- The folder changes meanwhile ------------------------------------------------------------------------------------
+# ---- The folder changes meanwhile ----------------------------------------------------------------
 
 
 def test_the_folder_may_be_deleted_before_an_entry_is_put(kept: Store) -> None:
@@ -183,7 +183,7 @@ def test_a_full_disk_or_one_that_cannot_be_written_is_told_once(
     assert os.listdir(kept.folder) == [NAME]
 
 
-# ---- The whole -------------------------------------------------------------------------------------------------------
+# ---- The whole -----------------------------------------------------------------------------------
 
 
 def numbered(number: int) -> str:

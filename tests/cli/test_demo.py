@@ -23,8 +23,9 @@ from pymluops.demo.scans import read_scan
 FAMILIES = {
     "tin_shift_forward", "tin_shift_backward", "psamask_forward", "psamask_backward", "border_align_forward",
     "border_align_backward", "three_interpolate_forward", "three_interpolate_backward", "get_indice_pairs",
+    "voxelization", "ball_query",
 }  # fmt: skip
-PICTURES = ("get_indice_pairs", "three_interpolate", "psamask", "border_align", "tin_shift")
+PICTURES = ("get_indice_pairs", "three_interpolate", "objects", "psamask", "border_align", "tin_shift")
 
 
 @pytest.fixture
@@ -55,10 +56,10 @@ def test_table(program, scan_file: Path, image_file: Path) -> None:
     assert lines[1] == f"scan     {scan_file}: 400 points, 4 columns"
     assert lines[3] == f"image    {image_file}: 64 x 48 pixels"
     assert lines[5].split() == ["operator", "case", "dtype", "shapes", "ms", "GB/s", "check"]
-    rows = lines[6:24]
+    rows = lines[6:26]
     assert {row.split()[0] for row in rows} == FAMILIES
     assert all("exact" in row or "error" in row for row in rows)
-    assert lines[-1].startswith("18 of 18 checks held; ")
+    assert lines[-1].startswith("20 of 20 checks held; ")
     assert max(map(len, rows)) < 160
 
 
@@ -67,7 +68,7 @@ def test_json_document(program, scan_file: Path, image_file: Path, tmp_path: Pat
     answer = program("demo", "--scan", scan_file, "--image", image_file, "--json", "--plot", folder, "--threads", 2)
     assert (answer.code, answer.err) == (0, "")
     document = json.loads(answer.out)
-    assert set(document) == {"ok", "seconds", "backend", "scan", "image", "rows", "pictures"}
+    assert set(document) == {"ok", "seconds", "backend", "scan", "image", "objects", "rows", "pictures"}
     assert document["ok"] is True
     assert document["seconds"] > 0
     backend = document["backend"]
@@ -80,6 +81,7 @@ def test_json_document(program, scan_file: Path, image_file: Path, tmp_path: Pat
     assert scan["voxels"] <= np.prod(scan["spatial_shape"])
     assert document["image"] == {"source": str(image_file), "from_scan": False, "height": 48, "width": 64}
     assert_rows(document["rows"], scan["voxels"])
+    assert document["objects"] == {"groups": 0, "boxes": 0, "kept": 0, "lacking": []}
     assert document["pictures"] == [str(folder / f"{name}.png") for name in PICTURES]
     for picture in document["pictures"]:
         with PillowImage.open(picture) as opened:
@@ -88,7 +90,7 @@ def test_json_document(program, scan_file: Path, image_file: Path, tmp_path: Pat
 
 
 def assert_rows(rows: list[dict], voxels: int) -> None:
-    assert len(rows) == 18
+    assert len(rows) == 20
     assert {row["operator"] for row in rows} == FAMILIES
     for row in rows:
         assert set(row) == {"operator", "case", "dtype", "inputs", "outputs", "ms", "gbps", "check"}
@@ -107,7 +109,7 @@ def assert_rows(rows: list[dict], voxels: int) -> None:
     assert pairs["inputs"] == {"indices": [voxels, 4]}
     assert pairs["outputs"] == {"out_indices": [voxels, 4], "indice_pairs": [27, 2, voxels], "indice_num": [27]}
     both = {row["operator"] for row in rows if row["dtype"] == "float16"}
-    assert both == {name for name in FAMILIES if not name.startswith(("psamask", "get_"))}
+    assert both == {name for name in FAMILIES if not name.startswith(("psamask", "get_", "voxelization", "ball_query"))}
 
 
 def test_without_files(program) -> None:
@@ -270,7 +272,7 @@ def test_any_file_name(process, tmp_path: Path, image_file: Path) -> None:
     assert answer.out.splitlines()[1].endswith("a $b$\\nline \\u70b9\\u4e91 caf\\udce9.bin: 400 points, 4 columns")
 
 
-# ---- Operators that are wrong or refuse ------------------------------------------------------------------------------
+# ---- Operators that are wrong or refuse ----------------------------------------------------------
 
 
 def test_a_wrong_result_fails_the_run(
@@ -287,7 +289,7 @@ def test_a_wrong_result_fails_the_run(
     answer = program("demo", "--scan", scan_file, "--image", image_file)
     assert answer.code == 1
     assert answer.out.count("FAILED: 1 of ") == 2
-    assert "16 of 18 checks held" in answer.out
+    assert "18 of 20 checks held" in answer.out
     document = json.loads(program("demo", "--scan", scan_file, "--image", image_file, "--json").out)
     assert document["ok"] is False
 
@@ -326,7 +328,7 @@ def test_what_failed_is_not_drawn(
     answer = program("demo", "--scan", scan_file, "--image", image_file, "--plot", tmp_path / "plots")
     assert answer.code == 1
     assert answer.out.count("FAILED: status 77: no") == 8
-    assert [path.name for path in (tmp_path / "plots").iterdir()] == ["tin_shift.png"]
+    assert sorted(path.name for path in (tmp_path / "plots").iterdir()) == ["objects.png", "tin_shift.png"]
 
 
 def test_a_narrow_terminal_gets_the_shapes_on_their_own_line(program, scan_file: Path, image_file: Path) -> None:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from cli import naive
 from pymluops.demo import reference
-from selection import examples
+from support.selection import examples
 
 FEW = examples(40)
 SEEDS = st.integers(0, 2**32 - 1)

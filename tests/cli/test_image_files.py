@@ -16,7 +16,7 @@ from PIL import Image as PillowImage
 from pymluops.demo.errors import InputError, MissingPackageError
 from pymluops.demo.images import read_image
 from pymluops.demo.picture_size import MAX_SIDE
-from selection import examples
+from support.selection import examples
 
 SAME_FOLDER = settings(examples(40), suppress_health_check=[HealthCheck.function_scoped_fixture])
 SIZES = st.tuples(st.integers(32, 40), st.integers(32, 40))
@@ -30,28 +30,19 @@ def rgb(pixels: np.ndarray, maximum: int = 255) -> np.ndarray:
     return np.broadcast_to(pixels, (*pixels.shape[:2], 3)) / maximum
 
 
-def ppm(pixels: np.ndarray, kind: str, maximum: int = 255) -> bytes:
-    height, width = pixels.shape[:2]
-    header = f"{kind}\n# a comment\n{width} {height}\n{maximum}\n".encode()
-    if kind in ("P2", "P3"):
-        return header + b" ".join(str(v).encode() for v in pixels.reshape(-1)) + b"\n"
-    return header + pixels.astype("u1" if maximum < 256 else ">u2").tobytes()
+@pytest.mark.parametrize(("mode", "suffix"), [("RGB", "ppm"), ("L", "pgm"), ("1", "pbm"), ("RGB", "pnm")])
+def test_netpbm(tmp_path: Path, mode: str, suffix: str) -> None:
+    picture = PillowImage.fromarray(np.arange(32 * 33 * 3, dtype=np.uint8).reshape(32, 33, 3)).convert(mode)
+    picture.save(tmp_path / f"picture.{suffix}")
+    expected = np.asarray(picture.convert("RGB")) / 255
+    np.testing.assert_allclose(read_image(tmp_path / f"picture.{suffix}").pixels, expected, atol=1e-6)
 
 
-@SAME_FOLDER
-@given(pixels=st.sampled_from([1, 3]).flatmap(lambda c: pixels_of(SIZES, c)), text=st.booleans())
-def test_ppm_and_pgm(tmp_path: Path, pixels: np.ndarray, text: bool) -> None:
-    kind = {(1, True): "P2", (1, False): "P5", (3, True): "P3", (3, False): "P6"}[pixels.shape[2], text]
-    path = tmp_path / "picture.ppm"
-    path.write_bytes(ppm(pixels, kind))
-    np.testing.assert_allclose(read_image(path).pixels, rgb(pixels), atol=1e-6)
-
-
-def test_ppm_of_16_bits(tmp_path: Path) -> None:
-    pixels = np.arange(32 * 33 * 3, dtype=np.uint16).reshape(32, 33, 3)
-    path = tmp_path / "deep.ppm"
-    path.write_bytes(ppm(pixels, "P6", 4095))
-    np.testing.assert_allclose(read_image(path).pixels, rgb(pixels, 4095), atol=1e-6)
+@pytest.mark.parametrize("maximum", [65535, 4095])
+def test_pgm_of_16_bits(tmp_path: Path, maximum: int) -> None:
+    pixels = np.arange(32 * 33, dtype=">u2").reshape(32, 33)
+    (tmp_path / "deep.pgm").write_bytes(b"P5 33 32 %d\n" % maximum + pixels.tobytes())
+    np.testing.assert_allclose(read_image(tmp_path / "deep.pgm").pixels[:, :, 1], pixels / maximum, atol=1e-5)
 
 
 @SAME_FOLDER
@@ -110,7 +101,7 @@ def test_a_large_picture_is_made_smaller(tmp_path: Path, suffix: str) -> None:
     assert small[:, MAX_SIDE // 2 + 4 :].min() > 0.98
 
 
-# ---- What is refused -------------------------------------------------------------------------------------------------
+# ---- What is refused -----------------------------------------------------------------------------
 
 
 def npy(array: np.ndarray) -> bytes:
@@ -131,17 +122,9 @@ REFUSED = {
     "empty.png": (b"", "is empty"),
     "text.png": (b"hello", "is not a picture in a format that Pillow knows"),
     "cut.png": (png()[:3000], "cannot be read as a picture"),
+    "cut.ppm": (b"P6 40 40 255\n" + bytes(4799), "cannot be read as a picture"),
+    "word.pgm": (b"P2 40 40 255\n" + b"0 x " * 800, "cannot be read as a picture"),
     "small.png": (png((8, 9)), "9 x 8 pixels is too small; at least 32 x 32 are needed"),
-    "text.ppm": (b"P7\n", "is not a PPM or PGM picture"),
-    "header.ppm": (b"P6 40", "is not a PPM or PGM picture"),
-    "zero.ppm": (b"P6 40 0 255\n", "has a broken header: 40 x 0 pixels, maximum 255"),
-    "deep.ppm": (b"P6 40 40 65536\n", "has a broken header"),
-    "cut.ppm": (ppm(RGB, "P6")[:-1], "is truncated: 4,799 of 4,800 samples are there"),
-    "bare.ppm": (b"P6 40 40 255", "is truncated: 0 of 4,800"),
-    "cut-text.ppm": (ppm(RGB, "P3")[:-4], "is truncated: 4,798 of 4,800"),
-    "word.ppm": (ppm(RGB, "P3").replace(b"0 0", b"0 x"), "has a sample that is not a number"),
-    "loud.ppm": (ppm(RGB + 200, "P6", 100), "holds samples outside 0 to 100"),
-    "small.ppm": (ppm(RGB[:31], "P6"), "40 x 31 pixels is too small"),
     "text.npy": (b"hello", "is not a .npy file"),
     "flat.npy": (npy(np.zeros(40)), "has shape [40]; expected [height, width] or"),
     "five.npy": (npy(np.zeros((40, 40, 5))), "has shape [40, 40, 5]"),
@@ -195,7 +178,7 @@ def test_any_bytes_are_read_or_refused(tmp_path: Path, content: bytes, start: by
         assert "\n" not in str(caught.value)
 
 
-# ---- Broken and unusual values ---------------------------------------------------------------------------------------
+# ---- Broken and unusual values -------------------------------------------------------------------
 
 
 def test_values_near_the_largest_float_are_stretched(tmp_path: Path) -> None:
@@ -208,12 +191,6 @@ def test_long_doubles_beyond_float64_are_refused(tmp_path: Path) -> None:
     np.save(tmp_path / "long.npy", np.full((40, 40), np.longdouble("1e4000")))
     with pytest.raises(InputError, match="1,600 of 1,600 values are NaN or infinite"):
         read_image(tmp_path / "long.npy")
-
-
-def test_samples_that_are_no_numbers_are_refused(tmp_path: Path) -> None:
-    (tmp_path / "nan.ppm").write_bytes(ppm(RGB, "P3").replace(b"0 0", b"nan 0"))
-    with pytest.raises(InputError, match="holds samples outside 0 to 255"):
-        read_image(tmp_path / "nan.ppm")
 
 
 def test_a_thin_picture_is_brought_down(tmp_path: Path) -> None:
@@ -242,9 +219,8 @@ def test_broken_tiffs_are_read_or_refused_and_nothing_else_is_printed(
     assert capfd.readouterr().err == ""
 
 
-@pytest.mark.parametrize("suffix", ["npy", "ppm"])
-def test_a_tiff_under_another_name_is_refused(tmp_path: Path, suffix: str) -> None:
-    path = tmp_path / f"picture.{suffix}"
+def test_a_tiff_named_npy_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "picture.npy"
     PillowImage.new("RGB", (40, 40)).save(path, "tiff")
-    with pytest.raises(InputError, match=r"is not a (\.npy file|PPM or PGM picture)"):
+    with pytest.raises(InputError, match=r"is not a \.npy file"):
         read_image(path)

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import json
 import os
+from importlib import metadata
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from cli.scan_files import ply_bytes, small_scan, vertex_records
-from pymluops.demo import ply, records
+from pymluops.demo import records
 from pymluops.demo.errors import InputError
 from pymluops.demo.images import read_image
 from pymluops.demo.scans import read_scan
-from support import python_output
+from support.processes import python_output
 
 LARGE = 200_000_000_000
 MOST_MIB = 300
@@ -47,13 +48,21 @@ def npy_head(count: int, fortran: bool) -> bytes:
     return b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text
 
 
+#: Older releases of plyfile, which go with older ones of NumPy, reserve memory for what they map.
+MAPS = tuple(map(int, metadata.version("plyfile").split(".")[:3])) >= (1, 1, 5)
+
 FILES = {
     "scan.bin": (b"", [149_999, 4, "1 in 83,334 of 12,500,000,000 points"]),
-    "scan.ply": (ply_head(16_000_000_000), [150_000, 3, "1 in 106,667 of 16,000,000,000 points"]),
+    "scan.ply": (
+        ply_head(16_000_000_000),
+        [150_000, 3, "1 in 106,667 of 16,000,000,000 points"]
+        if MAPS
+        else "is larger than the memory; plyfile reads it from release 1.1.5 on",
+    ),
     "rows.npy": (npy_head(4_000_000_000, False), [149_999, 5, "1 in 26,667 of 4,000,000,000 points"]),
     "text.ply": (
         ply_head(10**9, "ascii"),
-        "is a text of 186.3 GiB; the limit is 2 GiB, and binary PLY files have none",
+        "is a text of 190,735 MiB; the limit is 256 MiB, and binary PLY files have none",
     ),
 }
 
@@ -78,7 +87,6 @@ def test_reading_in_pieces_gives_every_nth_point(
     monkeypatch.setattr(records, "MAX_POINTS", most)
     monkeypatch.setattr(records, "BLOCK_BYTES", 1000)  # pieces of a few rows
     monkeypatch.setattr(records, "FAR_APART", 100)  # rows one by one from every fifth on
-    monkeypatch.setattr(ply, "BLOCK_BYTES", 500)
     table = small_scan(1000, 5)
     path = tmp_path / f"scan.{'ply' if '_' in encoding or encoding == 'ascii' else encoding}"
     if encoding == "bin":
@@ -91,19 +99,6 @@ def test_reading_in_pieces_gives_every_nth_point(
     step = -(-1000 // most)
     np.testing.assert_array_equal(scan.xyz, table[::step, :3])
     np.testing.assert_allclose(scan.extras[:, 1], table[::step, 4] / table[::step, 4].max(), rtol=1e-6)
-
-
-def test_a_text_whose_last_unread_points_are_missing_is_refused(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(records, "MAX_POINTS", 4)
-    lines = ply_bytes(vertex_records(small_scan(11, 3), ("f4",) * 3, ("x", "y", "z")), "ascii").splitlines(
-        keepends=True
-    )
-    path = tmp_path / "cut.ply"
-    path.write_bytes(b"".join(lines[:-1]))
-    with pytest.raises(InputError, match="is truncated: 10 of 11 vertices are there"):
-        read_scan(path)
 
 
 def test_a_file_that_shrinks_meanwhile_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -122,8 +117,8 @@ def test_a_file_that_shrinks_meanwhile_is_refused(tmp_path: Path, monkeypatch: p
 
 PICTURES = {
     "large.npy": (npy_head(50_000, False).replace(b"50000, 5", b"90000, 90000"), "has too many pixels, 90000 x 90000"),
-    "large.ppm": (b"P6 90000 90000 255\n", "has too many pixels, 90000 x 90000; the limit is 89,478,485"),
-    "text.ppm": (b"P3 90000 90000 255\n", "is a text of 190,735 MiB; the limit is 64 MiB"),
+    "large.ppm": (b"P6 90000 90000 255\n", "has too many pixels"),
+    "text.ppm": (b"P3 90000 90000 255\n", "has too many pixels"),
 }
 
 

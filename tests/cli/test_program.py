@@ -20,6 +20,7 @@ import pymluops
 from cli.scan_files import small_scan, write_bin
 from pymluops._whole_file import whole_file
 from pymluops.demo import progress
+from support.example import CHOOSING, CHOOSING_BACK, MOVING, PAIRING
 
 VERSION = metadata.version("pymluops")
 
@@ -29,7 +30,7 @@ def scan_file(tmp_path: Path) -> Path:
     return write_bin(tmp_path / "scan.bin", small_scan())
 
 
-# ---- Arguments -------------------------------------------------------------------------------------------------------
+# ---- Arguments -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -95,7 +96,7 @@ def test_a_plot_folder_that_cannot_be(program, tmp_path: Path, scan_file: Path) 
     program("demo", "--scan", scan_file, "--plot", scan_file).refused("scan.bin: cannot be made a folder: File exists")
     program("demo", "--scan", scan_file, "--plot", scan_file / "in").refused("Not a directory")
     (tmp_path / "full").mkdir()
-    (tmp_path / "full" / "get_indice_pairs.png").mkdir()
+    (tmp_path / "full" / f"{PAIRING.name}.png").mkdir()
     program("demo", "--scan", scan_file, "--plot", tmp_path / "full").refused("full: cannot write pictures: Is a dir")
 
 
@@ -126,7 +127,7 @@ def test_help_and_version(process, arguments: list[str]) -> None:
     assert "pymluops" in answer.out
 
 
-# ---- info ------------------------------------------------------------------------------------------------------------
+# ---- info ----------------------------------------------------------------------------------------
 
 
 def test_info(program) -> None:
@@ -174,8 +175,7 @@ def test_info_lists_the_functions_of_all_libraries(program) -> None:
     answer = program("info", "--functions")
     assert (answer.code, answer.err) == (0, "")
     lines = [line.split() for line in answer.out.splitlines()]
-    assert ["mluOpTinShiftForward", "yes", "yes"] in lines
-    assert ["mluOpRoiCropForward", "-", "-"] in lines
+    assert [MOVING.function, "yes", "yes"] in lines
     document = json.loads(program("info", "--functions", "--json").out)
     assert list(document["libraries"].items()) == [(name, pymluops.load(name).path) for name in ("cpu", "sim")]
     functions = document["functions"]
@@ -194,14 +194,23 @@ def test_info_lists_the_functions_of_a_library_opened_by_path(program, tmp_path:
     """The name of one function is spoilt in the symbol table of a copy."""
     path = tmp_path / "liblacking.so"
     content = Path(pymluops.load("cpu").path).read_bytes()
-    path.write_bytes(content.replace(b"\0mluOpPsamaskForward\0", b"\0mluOpPsamaskForwarX\0"))
+    name = CHOOSING.function.encode()
+    path.write_bytes(content.replace(b"\0" + name + b"\0", b"\0" + name[:-1] + b"X\0"))
     answer = program("info", "--functions", str(path), "cpu", "cpu")
     assert (answer.code, answer.err) == (0, "")
     lines = [line.split() for line in answer.out.splitlines()]
     assert ["liblacking.so", "cpu"] in lines
-    assert ["mluOpPsamaskForward", "-", "yes"] in lines
-    assert ["mluOpPsamaskBackward", "yes", "yes"] in lines
-    assert ["mluOpNms", "-", "-"] in lines
+    assert [CHOOSING.function, "-", "yes"] in lines
+    assert [CHOOSING_BACK.function, "yes", "yes"] in lines
+
+
+def test_info_lists_functions_that_a_library_exports_and_does_not_implement(program, bare_library: Path) -> None:
+    answer = program("info", "--functions", str(bare_library), "cpu")
+    assert (answer.code, answer.err) == (0, "")
+    lines = [line.split() for line in answer.out.splitlines()]
+    assert ["libbare.so", "cpu"] in lines
+    assert [CHOOSING.function, "-", "yes"] in lines
+    assert ["mluOpCreate", "yes", "yes"] in lines
 
 
 def test_info_about_functions_without_any_library(process) -> None:
@@ -231,7 +240,7 @@ def test_a_problem_of_the_environment_is_one_line(process, arguments: list[str])
     answer.refused("PYMLUOPS_NUM_THREADS: expected an integer from 1 to 1024, got 'many'")
 
 
-# ---- Behaviour as a process ------------------------------------------------------------------------------------------
+# ---- Behaviour as a process ----------------------------------------------------------------------
 
 # Starts the demo with one step replaced; the real step is of no matter here.
 STUB = """
@@ -355,7 +364,7 @@ def test_the_installed_program(tmp_path: Path) -> None:
     assert done.stdout == f"pymluops {VERSION}\n"
 
 
-# ---- Progress --------------------------------------------------------------------------------------------------------
+# ---- Progress ------------------------------------------------------------------------------------
 
 
 class Terminal(io.StringIO):
@@ -422,5 +431,5 @@ def test_progress_of_the_program_on_a_terminal(tmp_path: Path) -> None:
         text += part
     os.close(parent)
     assert done.returncode == 130
-    assert b"demo [3/20] slow" in text
+    assert b"demo [3/24] slow" in text
     assert text.endswith(b"\rinterrupted\r\n")

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-import pymluops
+from support.example import PAIRING
 
 FOLDER = Path(__file__).parents[2] / "examples" / "engines"
 
@@ -47,7 +47,7 @@ def test_no_scan_is_lost_with_a_worker_of_dask(tmp_path: Path) -> None:
         with np.load(path) as arrays:
             coordinates = arrays["coordinates"]
             space = [int(size) for size in coordinates.max(0)[1:] + 1]
-            _, pairs, counts = pymluops.get_indice_pairs(
+            _, pairs, counts = PAIRING.run(
                 coordinates, batch_size=1, spatial_shape=space, kernel_size=3, padding=1, subm=True
             )
             np.testing.assert_array_equal(arrays["submanifold_pairs"], pairs)

@@ -11,7 +11,7 @@ import pymluops
 from pymluops import enums
 from pymluops.functions import _classes
 from pymluops.functions._signature import SIGNATURES, Argument
-from support import canary, is_canary
+from support.arrays import canary, is_canary
 
 _SHAPE = (2, 3, 2, 4)
 #: Values of counts, which say how long sequences are.

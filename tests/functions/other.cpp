@@ -1,6 +1,7 @@
-// A library that implements some functions of mlu_op.h that those of this project may lack, in a few lines each. Handles,
-// tensor descriptors and CNRT are those of the library that it is linked with: for the CPU, or with -DON_DEVICE for the
-// simulated device, whose memory it reaches through CNRT only.
+// A library that implements some functions of mlu_op.h that those of this project may lack, in a
+// few lines each. Handles, tensor descriptors and CNRT are those of the library that it is linked
+// with: for the CPU, or with -DON_DEVICE for the simulated device, whose memory it reaches through
+// CNRT only.
 #include <dlfcn.h>
 #include <unistd.h>
 
@@ -112,7 +113,8 @@ mluOpStatus_t mluOpCreate(mluOpHandle_t *handle) {
 int other_live() { return g_live; }
 int other_slow_calls() { return g_slow_calls; }
 
-// The functions below give no reasons, and what the library behind this one says is about something else.
+// The functions below give no reasons, and what the library behind this one says is about something
+// else.
 const char *mluopsExtGetLastReason() { return ""; }
 
 mluOpStatus_t mluOpAbs(mluOpHandle_t handle, const mluOpTensorDescriptor_t x_desc, const void *x,

@@ -15,6 +15,7 @@ import pymluops
 from functions.changing import Exporter, Number
 from pymluops import functions as f
 from pymluops.enums import DataType, Layout, PointerMode
+from support.example import MOVING, SAMPLING
 
 FLOAT = DataType.FLOAT
 
@@ -35,19 +36,19 @@ def larger(descriptor: f.NativeTensorDescriptor, *dims: int, layout: Layout = La
     return lambda: f.mluOpSetTensorDescriptor(descriptor, layout, FLOAT, len(dims), dims)
 
 
-# ---- Tensor descriptors ----------------------------------------------------------------------------------------------
+# ---- Tensor descriptors --------------------------------------------------------------------------
 
 
 def test_an_input_keeps_its_dims(backend: pymluops.Backend) -> None:
     descriptor = described(1, 1, 4, 1)
     frames, out = np.ones((1, 1, 4, 1), np.float32), np.zeros((1, 1, 4, 1), np.float32)
     shifts = Exporter(np.zeros((1, 4), np.int32), larger(descriptor, 1, 4000, 4, 1))
-    f.mluOpTinShiftForward((descriptor, frames), shifts, out)
+    MOVING.of(f)((descriptor, frames), shifts, out)
     assert (out == 1).all()
     assert f.mluOpGetTensorDescriptor(descriptor)[3] == (1, 4000, 4, 1)
     f.mluOpSetTensorDescriptor(descriptor, Layout.ARRAY, FLOAT, 4, [1, 1, 4, 1])
     with pytest.raises(pymluops.BadParamError, match="output_desc: expected the shape of input"):
-        f.mluOpTinShiftForward((descriptor, frames), shifts, np.zeros((1, 4000, 4, 1), np.float32))
+        MOVING.of(f)((descriptor, frames), shifts, np.zeros((1, 4000, 4, 1), np.float32))
 
 
 def test_an_output_keeps_its_dims(backend: pymluops.Backend) -> None:
@@ -57,7 +58,7 @@ def test_an_output_keeps_its_dims(backend: pymluops.Backend) -> None:
     features, boxes = np.ones((1, 4, 4, 4), np.float32), np.tile(np.array([0, 0, 2, 2], np.float32), (1, count, 1))
     argmax = Exporter(np.zeros((1, count, 4, 1), np.int32), larger(descriptor, 1, count, 4, 1, layout=Layout.NHWC))
     with pytest.raises(pymluops.BadParamError, match="output_desc: expected dim 1"):
-        f.mluOpBorderAlignForward(features, boxes, 3, (descriptor, memory[:4]), argmax)
+        SAMPLING.of(f)(features, boxes, 3, (descriptor, memory[:4]), argmax)
     assert (memory == 7).all()
 
 
@@ -70,11 +71,11 @@ def test_a_member_of_a_set_keeps_its_dims_and_needs_its_set(backend: pymluops.Ba
         f.mluOpInitTensorSetMemberDescriptor(group, 1, [0], Layout.ARRAY, FLOAT, 4, [1, 4000, 4, 1])
 
     frames, out = np.ones((1, 1, 4, 1), np.float32), np.zeros((1, 1, 4, 1), np.float32)
-    f.mluOpTinShiftForward((member, frames), Exporter(np.zeros((1, 4), np.int32), grow), out)
+    MOVING.of(f)((member, frames), Exporter(np.zeros((1, 4), np.int32), grow), out)
     assert (out == 1).all()
     group.close()
-    with pytest.raises(pymluops.NotInitializedError, match="mluOpTinShiftForward: its TensorSetDescriptor"):
-        f.mluOpTinShiftForward((member, frames), np.zeros((1, 4), np.int32), out)
+    with pytest.raises(pymluops.NotInitializedError, match=f"{MOVING.function}: its TensorSetDescriptor"):
+        MOVING.of(f)((member, frames), np.zeros((1, 4), np.int32), out)
 
 
 def test_a_descriptor_may_be_closed_meanwhile(backend: pymluops.Backend) -> None:
@@ -87,10 +88,10 @@ def test_a_descriptor_may_be_closed_meanwhile(backend: pymluops.Backend) -> None
 
     kept: list[f.NativeTensorDescriptor] = []
     shifts = Exporter(np.zeros((1, 4), np.int32), replace)
-    f.mluOpTinShiftForward((descriptor, np.ones((1, 1, 4, 1), np.float32)), shifts, out)
+    MOVING.of(f)((descriptor, np.ones((1, 1, 4, 1), np.float32)), shifts, out)
     assert (out == 1).all()
-    with pytest.raises(pymluops.NotInitializedError, match="mluOpTinShiftForward: input: is closed"):
-        f.mluOpTinShiftForward((descriptor, out), np.zeros((1, 4), np.int32), out)
+    with pytest.raises(pymluops.NotInitializedError, match=f"{MOVING.function}: input: is closed"):
+        MOVING.of(f)((descriptor, out), np.zeros((1, 4), np.int32), out)
 
 
 def test_a_value_of_python_is_read_once(backend: pymluops.Backend) -> None:
@@ -105,7 +106,7 @@ def test_a_value_of_python_is_read_once(backend: pymluops.Backend) -> None:
             return (1, 1, 4, 1) if self.asked == 1 else (1, 4000, 4, 1)
 
     value, out = Growing((1, 1, 4, 1), "float32"), np.zeros((1, 1, 4, 1), np.float32)
-    f.mluOpTinShiftForward((value, np.ones((1, 1, 4, 1), np.float32)), np.zeros((1, 4), np.int32), out)
+    MOVING.of(f)((value, np.ones((1, 1, 4, 1), np.float32)), np.zeros((1, 4), np.int32), out)
     assert Growing.asked == 1
     assert (out == 1).all()
 
@@ -124,7 +125,7 @@ def test_a_thread_that_sets_a_descriptor(backend: pymluops.Backend) -> None:
         frames, out = np.ones((1, 1, 4, 1), np.float32), np.zeros((1, 4000, 4, 1), np.float32)
         while time.monotonic() < stop:
             try:
-                f.mluOpTinShiftForward((descriptor, frames), np.zeros((1, 4), np.int32), out)
+                MOVING.of(f)((descriptor, frames), np.zeros((1, 4), np.int32), out)
                 problems.append("16 bytes were read as 64000")
             except pymluops.BadParamError as error:
                 if "expected the shape of input" not in str(error) and "as described" not in str(error):
@@ -178,7 +179,7 @@ def quantised() -> f.NativeTensorDescriptor:
 )
 def test_a_copy_holds_everything(backend: pymluops.Backend, make: Callable[[], f.NativeTensorDescriptor]) -> None:
     given, copy = make(), f.NativeTensorDescriptor.unset()
-    dtype, dims, strides = pymluops._core.copy_tensor_descriptor(f.mluOpTinShiftForward, given, copy)
+    dtype, dims, strides = pymluops._core.copy_tensor_descriptor(MOVING.of(f), given, copy)
     getters = [
         f.mluOpGetTensorDescriptorEx_v2,
         f.mluOpGetTensorDescriptorPointerMode,
@@ -193,7 +194,7 @@ def test_a_copy_holds_everything(backend: pymluops.Backend, make: Callable[[], f
     assert getters[0](copy)[3] == dims
 
 
-# ---- Groups ----------------------------------------------------------------------------------------------------------
+# ---- Groups --------------------------------------------------------------------------------------
 
 
 def test_a_member_of_a_group_that_is_closed_meanwhile(backend: pymluops.Backend) -> None:
@@ -222,7 +223,7 @@ def test_groups_take_time_in_proportion_to_their_size(backend: pymluops.Backend)
     assert time.monotonic() - start < 10  # comparing all pairs takes half a minute and more
 
 
-# ---- Settings --------------------------------------------------------------------------------------------------------
+# ---- Settings ------------------------------------------------------------------------------------
 
 
 def test_sequence_data_cannot_get_longer_between_two_questions(

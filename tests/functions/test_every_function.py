@@ -13,7 +13,9 @@ import pymluops
 from functions.arguments import Arguments, Wrong, wrong_values
 from pymluops import functions
 from pymluops.functions._signature import SIGNATURES
-from support import facts, python_output
+from support.data_files import facts
+from support.example import MOVING
+from support.processes import python_output
 
 NAMES = list(functions)
 
@@ -140,18 +142,18 @@ def test_handles_and_queues() -> None:
         shifts = pymluops.DeviceArray.from_host(np.zeros((1, 1), np.int32), "sim")
         x = pymluops.DeviceArray.from_host(np.ones((1, 2, 2, 2), np.float32), "sim")
         y = pymluops.DeviceArray((1, 2, 2, 2), np.float32, "sim")
-        functions.mluOpTinShiftForward(x, shifts, y, handle=handle)
+        MOVING.of(functions)(x, shifts, y, handle=handle)
         queue.sync()
         assert (y.to_host() == 1).all()
         queue.close()
         with pytest.raises(pymluops.NotInitializedError, match="its queue is closed"):
-            functions.mluOpTinShiftForward(x, shifts, y, handle=handle)
+            MOVING.of(functions)(x, shifts, y, handle=handle)
     handle.close()
     handle = functions.mluOpCreate(backend="sim")
     with pymluops.Queue("sim") as queue:
         functions.mluOpSetQueue(queue, handle=handle)
         functions.mluOpSetQueue(None, handle=handle)
-    functions.mluOpTinShiftForward(x, shifts, y, handle=handle)
+    MOVING.of(functions)(x, shifts, y, handle=handle)
     assert functions.mluOpGetQueue(handle=handle) is None
     functions.mluOpSetAtomicsMode(2, handle=handle)
     assert functions.mluOpGetAtomicsMode(handle=handle) is pymluops.enums.AtomicsMode.ALLOWED

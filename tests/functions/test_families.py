@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 
 import pymluops
-from calls import OPERATORS, legal_call, on
 from pymluops import DeviceArray, Layout, TensorDescriptor, functions
-from support import assert_same_bits, canary
+from support.arrays import canary
+from support.comparison import assert_same_bits
+from support.described_calls import OPERATORS, legal_call, on
+from support.example import CHOOSING, GATHERING, MOVING, PAIRING
 
 
 @pytest.fixture(params=["cpu", "sim"])
@@ -26,9 +28,14 @@ def expected_of(operator: str, seed: int) -> Any:
     return call
 
 
+def vendors(backend: str) -> list[str]:
+    """The operators of a library that stand in the vendor's header, all of which `functions` has."""
+    return [name for name in on(backend) if OPERATORS[name].c_function.startswith("mluOp")]
+
+
 @pytest.mark.parametrize(
     ("backend", "operator"),
-    [(name, operator) for name in ("cpu", "sim") for operator in on(name)],
+    [(name, operator) for name in ("cpu", "sim") for operator in vendors(name)],
     indirect=["backend"],
 )
 @pytest.mark.parametrize("seed", range(3))
@@ -44,7 +51,7 @@ def test_host_arrays(operator: str, seed: int, backend: pymluops.Backend) -> Non
         assert_same_bits(again.arrays[name], expected.arrays[name])
 
 
-@pytest.mark.parametrize("operator", on("sim"))
+@pytest.mark.parametrize("operator", vendors("sim"))
 @pytest.mark.parametrize("mixed", [False, True])
 def test_device_arrays(operator: str, mixed: bool) -> None:
     with pymluops.use("sim"), pymluops.Queue() as queue, pymluops.Handle(queue=queue) as handle:
@@ -72,15 +79,15 @@ class Exporter:
 
 
 def test_dlpack(backend: pymluops.Backend) -> None:
-    call = legal_call("tin_shift_forward", 1)
-    functions.mluOpTinShiftForward(*map(Exporter, call.arrays.values()))
-    assert_same_bits(call.arrays["out"], expected_of("tin_shift_forward", 1).arrays["out"])
+    call = legal_call(MOVING.name, 1)
+    MOVING.of(functions)(*map(Exporter, call.arrays.values()))
+    assert_same_bits(call.arrays["out"], expected_of(MOVING.name, 1).arrays["out"])
 
 
-def test_get_indice_pairs(backend: pymluops.Backend) -> None:
+def test_results_whose_sizes_depend_on_values(backend: pymluops.Backend) -> None:
     indices = np.array([[0, 1, 1, 1], [0, 1, 1, 2], [0, 3, 0, 0]], np.int32)
     geometry = {"spatial_shape": (4, 4, 4), "kernel_size": 3, "padding": 1}
-    expected = pymluops.get_indice_pairs(indices, batch_size=1, **geometry)
+    expected = PAIRING.run(indices, batch_size=1, **geometry)
     sparse = pymluops.SparseConvolutionDescriptor(1, (4, 4, 4), 3, (4, 4, 4), 1, 1)
     bare = functions.mluOpCreateSparseConvolutionDescriptor()
     threes = [[1] * 3, [1] * 3, [1] * 3, [4] * 3, [3] * 3, [4] * 3]
@@ -88,15 +95,13 @@ def test_get_indice_pairs(backend: pymluops.Backend) -> None:
     for descriptor in (sparse, bare):
         pairs, out = np.empty((27, 2, 3), np.int32), np.empty((64, 4), np.int32)
         number = np.empty(27, np.int32)
-        functions.mluOpGetIndicePairs(descriptor, indices, pairs, out, number)
+        PAIRING.of(functions)(descriptor, indices, pairs, out, number)
         count = functions.mluOpGetSparseConvolutionNumActOut(descriptor)
         assert_same_bits(out[:count], expected.out_indices)
         assert_same_bits(pairs, expected.indice_pairs)
         assert_same_bits(number, expected.indice_num)
-        size = functions.mluOpGetIndicePairsWorkspaceSize(descriptor, indices, pairs, out, number)
-        functions.mluOpGetIndicePairs(
-            descriptor, indices, pairs, out, number, workspace=np.empty(size + 4, np.uint8)[:size]
-        )
+        size = PAIRING.workspace_of(functions)(descriptor, indices, pairs, out, number)
+        PAIRING.of(functions)(descriptor, indices, pairs, out, number, workspace=np.empty(size + 4, np.uint8)[:size])
         assert_same_bits(pairs, expected.indice_pairs)
     functions.mluOpDestroySparseConvolutionDescriptor(bare)
     assert bare.closed
@@ -106,15 +111,15 @@ def test_get_indice_pairs(backend: pymluops.Backend) -> None:
 
 
 def test_another_layout_is_refused_by_the_library(backend: pymluops.Backend) -> None:
-    call = legal_call("psamask_forward", 2)
+    call = legal_call(CHOOSING.name, 2)
     x, y = call.arrays["x"], call.arrays["out"]
     wrong = TensorDescriptor(x.shape, "float32", Layout.NCHW)
     rest = call.numbers["h_mask"], call.numbers["w_mask"]
     with pytest.raises(pymluops.BadParamError, match="layout"):
-        functions.mluOpPsamaskForward(0, (wrong, x), *rest, y)
+        CHOOSING.of(functions)(0, (wrong, x), *rest, y)
     assert_same_bits(y, canary(y.shape, y.dtype))
     right = TensorDescriptor(x.shape, "float32", Layout.NHWC)
-    functions.mluOpPsamaskForward(0, (right, x), *rest, y)
+    CHOOSING.of(functions)(0, (right, x), *rest, y)
 
 
 def test_arrays_are_let_go(backend: pymluops.Backend) -> None:
@@ -122,20 +127,20 @@ def test_arrays_are_let_go(backend: pymluops.Backend) -> None:
     memory, shifts = bytearray(64), np.zeros((1, 1), np.int32)
     view = memoryview(memory).cast("f", (1, 2, 4, 2))
     out = np.empty((1, 2, 4, 2), np.float32)
-    functions.mluOpTinShiftForward(view, shifts, out)
+    MOVING.of(functions)(view, shifts, out)
     with pytest.raises(pymluops.BadParamError) as caught:
-        functions.mluOpTinShiftForward(view, shifts, np.empty(3, np.float32))
+        MOVING.of(functions)(view, shifts, np.empty(3, np.float32))
     view.release()
     memory.extend(b"more")
     assert caught.tb is not None  # the frames of the call are alive
 
 
 def test_a_failing_kernel_is_an_error(backend: pymluops.Backend) -> None:
-    call = legal_call("three_interpolate_forward", 3)
+    call = legal_call(GATHERING.name, 3)
     closed = pymluops.Handle(backend)
     closed.close()
     with pytest.raises(pymluops.NotInitializedError, match="handle: is closed"):
-        functions.mluOpThreeInterpolateForward(*call.arrays.values(), handle=closed)
+        GATHERING.of(functions)(*call.arrays.values(), handle=closed)
 
 
 def test_tensor_descriptors(backend: pymluops.Backend) -> None:

@@ -103,7 +103,8 @@ class Job:
 
     def _collect(self, result: Result, text: str, keep: Path) -> None:
         messages = TELLING.findall(text) or [text.strip()[-300:] or "the process ended without a word"]
-        # Of a process that died the first line tells; of a target in Python every line is a finding of its own.
+        # Of a process that died the first line tells; of a target in Python every line is a finding
+        # of its own.
         several = [line for line in messages if line.startswith("finding: ")] or messages[:1]
         for message in several:
             kind = re.sub(r"0x[0-9a-f]+|\d+", "", message)[:90]
@@ -117,12 +118,13 @@ class Job:
 
 
 def python_job(name: str) -> Job:
-    command = [sys.executable, "-m", "fuzz.cases", PYTHON_TARGETS[name]]
+    command = [sys.executable, "-m", "fuzz.case_runner", PYTHON_TARGETS[name]]
     return Job(name, command, {"PYTHONPATH": str(HERE.parent), "MLUOPS_FUZZ_OPEN": ";".join(OPEN)})
 
 
 def native_job(name: str, kind: str, program: Path, library: Path, sanitized: bool = False) -> Job:
     environment = {"MLUOPS_FUZZ_LIBRARY": str(library), "MLUOPS_FUZZ_OPEN": ";".join(OPEN)}
+    environment["MLUOPS_FUZZ_PROBLEMS"] = str(program.parent / "varied")
     if sanitized:  # sizes that cannot be had are part of the test
         environment["ASAN_OPTIONS"] = "allocator_may_return_null=1"
     return Job(f"{name}/{kind}{'-sanitized' if sanitized else ''}", [str(program)], environment)

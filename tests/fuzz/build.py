@@ -14,11 +14,13 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 REPOSITORY = HERE.parents[1]
-INCLUDES = (REPOSITORY / "native" / "include", REPOSITORY / "native" / "sim" / "include", HERE / "native")
+NATIVE = REPOSITORY / "native"
+INCLUDES = (NATIVE / "include", NATIVE / "sim" / "include", HERE / "native", NATIVE / "tests")
 HEADERS = (
     *(INCLUDES[0] / name for name in ("mlu_op.h", "mluops_ext.h")),
     *(INCLUDES[1] / name for name in ("cnrt.h", "mlusim.h", "mlusim_profile.h")),
 )
+PROBLEM_FILE = NATIVE / "tests" / "problem_file.h"
 
 #: The sources of each target beside those that all have.
 TARGETS = {
@@ -62,7 +64,7 @@ class Build:
     def __post_init__(self) -> None:
         self.folder.mkdir(parents=True, exist_ok=True)
         state = hashlib.sha256(repr(self.options).encode())
-        for path in (*HEADERS, *sorted((HERE / "native").glob("*.h")), HERE / "table.py"):
+        for path in (*HEADERS, *sorted((HERE / "native").glob("*.h")), PROBLEM_FILE, HERE / "table.py"):
             state.update(path.read_bytes())
         state.update(subprocess.run([self.compiler, "--version"], capture_output=True, check=True).stdout)
         self.state = state
@@ -108,6 +110,8 @@ class Build:
         common = [self._table(), *(HERE / "native" / f"{stem}.cpp" for stem in COMMON)]
         if not self.libfuzzer:
             common.append(HERE / "native" / "driver.cpp")
+        if "abi_operators" in names:
+            run_tool([sys.executable, REPOSITORY / "tests" / "problem_files", self.folder, "varied"])
         every = [*common, *sources]
         with ThreadPoolExecutor(2) as pool:
             objects = dict(zip(every, pool.map(self._object, every)))

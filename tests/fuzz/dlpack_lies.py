@@ -1,7 +1,7 @@
 """DLPack exporters that lie, raise, or close what they are used with: a call gives its result or one refusal.
 
-A case is JSON: where the exporter goes, and what it does. Lies about the shape stay within memory that exists,
-because no consumer can tell how much an exporter has.
+A case is JSON: where the exporter goes, and what it does. Lies about the shape stay within memory
+that exists, because no consumer can tell how much an exporter has.
 """
 
 from __future__ import annotations
@@ -18,8 +18,9 @@ from typing import Any
 import numpy as np
 
 import pymluops
-from dlpack import Producer
-from fuzz.cases import FindingError
+from fuzz.case_runner import FindingError
+from support.dlpack import Producer
+from support.example import MOVING
 
 BASE = (1, 4, 8, 5)
 HUGE = (-1, -(2**63), 2**31, 2**62, 2**63 - 1)
@@ -107,7 +108,7 @@ class Dlpack:
         # The simulator takes the addresses of a whole device when it is first used.
         pymluops.DeviceArray.from_host(np.zeros(1, np.float32), pymluops.load("sim")).close()
 
-    # ---- Making ------------------------------------------------------------------------------------------------------
+    # ---- Making ----------------------------------------------------------------------------------
 
     def make(self, rng: random.Random) -> bytes:
         case: dict[str, Any] = {"role": rng.choice(ROLES), "versioned": rng.random() < 0.5}
@@ -120,7 +121,8 @@ class Dlpack:
             case["twice"] = True
         elif choice < 0.25:
             case["name"] = rng.choice(("nonsense", "", "used_dltensor", "dltensor", "dltensor_versioned"))
-            # A name that promises another structure than there is would be a lie that no consumer can detect.
+            # A name that promises another structure than there is would be a lie that no consumer
+            # can detect.
             if case["name"].startswith("dltensor"):
                 case["versioned"] = case["name"] == "dltensor_versioned"
         elif choice < 0.95:
@@ -188,13 +190,13 @@ class Dlpack:
         if any(abs(dim) > 9 for dim in lies.get("shape") or ()):
             lies.pop("strides", None)
 
-    # ---- Checking ----------------------------------------------------------------------------------------------------
+    # ---- Checking --------------------------------------------------------------------------------
 
     def check(self, case: bytes, folder: Path) -> None:
         plan = json.loads(case)
         values = np.arange(160, dtype=np.float32).reshape(BASE)
         shifts = np.array([[1, -1]], np.int32)
-        want = pymluops.tin_shift_forward(values, shifts)
+        want = MOVING.run(values, shifts)
         library = (
             "sim"
             if plan["role"] in ("from_host", "copy_from") or plan.get("reenter") in ("close_queue", "close_array")
@@ -219,9 +221,7 @@ class Dlpack:
                 case "close_array" if device is not None:
                     return device.close()
                 case "call" if library == "cpu":
-                    return pymluops.tin_shift_forward(
-                        np.ones((2, 2, 4, 3), np.float32), np.ones((2, 2), np.int32), handle=handle
-                    )
+                    return MOVING.run(np.ones((2, 2, 4, 3), np.float32), np.ones((2, 2), np.int32), handle=handle)
                 case "collect":
                     return gc.collect()
             return None
@@ -263,10 +263,10 @@ class Dlpack:
                 device.copy_from(liar)
                 return device.to_host()
             case "shifts":
-                return pymluops.tin_shift_forward(data, liar, handle=handle)
+                return MOVING.run(data, liar, handle=handle)
             case "out" if device is None:
-                return pymluops.tin_shift_forward(values, shifts, out=liar, handle=handle)
-        return pymluops.tin_shift_forward(liar, shifts, handle=handle)
+                return MOVING.run(values, shifts, out=liar, handle=handle)
+        return MOVING.run(liar, shifts, handle=handle)
 
     def _judge_error(self, error: Exception, plan: dict[str, Any]) -> None:
         text = str(error)

@@ -13,8 +13,8 @@ from pathlib import Path
 import numpy as np
 
 from cli.scan_files import ply_bytes, small_scan, vertex_records
-from fuzz.cases import FindingError
-from fuzz.damage import damage, npy_header
+from fuzz.case_runner import FindingError
+from fuzz.file_damage import damage, npy_header
 from pymluops.demo.errors import InputError
 from pymluops.demo.scans import Scan, read_scan
 

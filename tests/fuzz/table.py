@@ -1,11 +1,12 @@
 """Writes the table of functions that the C++ fuzzers call, from the headers: ``table.py OUTPUT HEADER...``.
 
-The parser is that of ``native/abi/generate.py``, so a function that a header declares is fuzzed without a line here.
+The parser is ``native/abi/header.py``, so a function that a header declares is fuzzed without a
+line here.
 """
 
 from __future__ import annotations
 
-import importlib.util
+import importlib
 import os
 import re
 import sys
@@ -15,8 +16,8 @@ from typing import Any
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 
-#: How many elements an array that is written has room for, where the header says it: MLUOP_DIM_MAX, or as many as the
-#: fuzzer gave when it set them.
+#: How many elements an array that is written has room for, where the header says it: MLUOP_DIM_MAX,
+#: or as many as the fuzzer gave when it set them.
 ROOM = {"setDimSize": 64, "seqLengthArray": 64}
 DIM_MAX = 8
 #: Inputs of a fixed number of elements: depth, height, width.
@@ -29,22 +30,17 @@ RETURNS = {
 }  # fmt: skip
 
 
-def generator() -> ModuleType:
-    """``native/abi/generate.py`` as a module."""
-    path = REPOSITORY / "native" / "abi" / "generate.py"
-    spec = importlib.util.spec_from_file_location("mluops_generate", path)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules[spec.name] = module
-    spec.loader.exec_module(module)
-    return module
+def parser() -> ModuleType:
+    """``native/abi/header.py`` as a module."""
+    sys.path.append(str(REPOSITORY / "native" / "abi"))
+    return importlib.import_module("header")
 
 
 class Table:
     """The C++ source of the table."""
 
     def __init__(self, paths: list[Path]) -> None:
-        self.header: Any = generator().read_headers(paths)
+        self.header: Any = parser().read_headers(paths)
         self.callbacks = set(re.findall(r"typedef \w+ ?\( ?\* ?(\w+)\)", self.header.text))
         self.arrays = {
             function.name: set(re.findall(r"(\w+) ?\[\]", self._declaration(function.name)))

@@ -36,7 +36,7 @@ def test_a_new_function_is_fuzzed_by_itself(tmp_path: Path) -> None:
 
 
 def run(target: str, *options: str | Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "fuzz.cases", target, *map(str, options)]
+    command = [sys.executable, "-m", "fuzz.case_runner", target, *map(str, options)]
     environment = {**os.environ, "PYTHONPATH": str(HERE.parent), "MLUOPS_FUZZ_OPEN": ";".join(OPEN)}
     return subprocess.run(command, capture_output=True, text=True, errors="replace", check=False, env=environment)
 

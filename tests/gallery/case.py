@@ -45,7 +45,8 @@ class Case:
     arguments : callable
         Makes arrays, `Out`, `Changed` and numbers, in the order of the kernel's parameters.
     oracle : callable
-        Gets the arguments without `Out`, and gives the arrays for `Out` and `Changed` in their order.
+        Gets the arguments without `Out`, and gives the arrays for `Out` and `Changed` in their
+        order.
     tolerance : float
         How far results may be from the oracle, relative to the largest one; 0: not at all.
     archs : tuple of int

@@ -80,7 +80,8 @@ _WEAKER = {
 _COPIES = ("__memcpy", "__memcpy_async")
 #: Instructions whose last arguments are sizes, by how many.
 _SIZES = {"__bang_transpose": 2, "__bang_mirror": 2, "__bang_rotate180": 2, "__bang_sumpool": 7, "__bang_maxpool": 7}
-#: Of all that have the type, so that a kernel with many arrays has not mutants of this operator alone.
+#: Of all that have the type, so that a kernel with many arrays has not mutants of this operator
+#: alone.
 _OTHER_BUFFERS = 2
 _BACK = {"GDRAM2NRAM": "NRAM2GDRAM", "NRAM2GDRAM": "GDRAM2NRAM", "SRAM2NRAM": "NRAM2SRAM", "NRAM2SRAM": "SRAM2NRAM"}
 
@@ -95,7 +96,7 @@ def arrays_of(text: str) -> dict[str, str]:
     return found
 
 
-# ---- Syncs and barriers ----------------------------------------------------------------------------------------------
+# ---- Syncs and barriers --------------------------------------------------------------------------
 
 
 def syncs(site: Site) -> Found:
@@ -121,7 +122,7 @@ def is_plain(site: Site, index: int) -> bool:
     return site.block[index].kind != "simple" or call_of(site.text, site.block[index]) is not None
 
 
-# ---- Copies ----------------------------------------------------------------------------------------------------------
+# ---- Copies --------------------------------------------------------------------------------------
 
 
 def copies(site: Site) -> Found:
@@ -148,7 +149,7 @@ def copies(site: Site) -> Found:
             yield "size off by one", (Edit(call.arguments[6], f"({words[6]}) {sign} 1"),), f"{words[6]} {sign} 1"
 
 
-# ---- Computation -----------------------------------------------------------------------------------------------------
+# ---- Computation ---------------------------------------------------------------------------------
 
 
 def instructions(site: Site) -> Found:
@@ -194,7 +195,7 @@ def base_of(word: str) -> str:
     return match[0] if match else ""
 
 
-# ---- Conditions, loops, numbers of tasks -----------------------------------------------------------------------------
+# ---- Conditions, loops, numbers of tasks ---------------------------------------------------------
 
 
 def early_returns(site: Site) -> Found:
@@ -250,7 +251,7 @@ def tokens(site: Site) -> Found:
 OPERATORS: tuple[Callable[[Site], Found], ...] = (syncs, copies, instructions, early_returns, loops, tokens)
 
 
-# ---- All of a kernel -------------------------------------------------------------------------------------------------
+# ---- All of a kernel -----------------------------------------------------------------------------
 
 
 def mutants_of(kernel: str, source: str) -> list[Mutant]:

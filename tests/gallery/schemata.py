@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from gallery.mutation import Edit, Mutant
 from gallery.syntax import Span
 
-#: In front of the source. Which mutant runs is nothing that kernels would see on a device, so no checker sees it read.
+#: In front of the source. Which mutant runs is nothing that kernels would see on a device, so no
+#: checker sees it read.
 _SELECTION = (
     "static int gallery_chosen = 0; "
     'extern "C" void gallery_choose(int number) { gallery_chosen = number; } '

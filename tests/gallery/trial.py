@@ -48,8 +48,9 @@ class Verdict:
     changed : bool
         Whether a result differs from that of the kernel in some schedule, or a launch gave none.
     rules : list of str
-        The rules of what was found, with lines; ``launch`` where one failed without a finding, ``process`` where the
-        process ended, ``schedules`` where results differ from schedule to schedule.
+        The rules of what was found, with lines; ``launch`` where one failed without a finding,
+        ``process`` where the process ended, ``schedules`` where results differ from schedule to
+        schedule.
     """
 
     refused: bool = False

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kernels.device import HERE, Device
+from kernels.host_functions import HERE, Device
 from pymluops.sim.toolchain import Simulator, Toolchain
 
 

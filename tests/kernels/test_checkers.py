@@ -1,7 +1,7 @@
 """What the checkers say of kernels that are broken on purpose, and of kernels that only come close.
 
-The sources are in ``broken/`` and ``clean/``. A host function ``..._run`` belongs to the kernel before it and
-launches it. In comments of that kernel stands what is expected:
+The sources are in ``broken/`` and ``clean/``. A host function ``..._run`` belongs to the kernel
+before it and launches it. In comments of that kernel stands what is expected:
 
 ``// finding: race/between-cores``
     on the line that has to be named, with the checker and the rule;
@@ -10,7 +10,8 @@ launches it. In comments of that kernel stands what is expected:
 ``// checks: none``
     before a kernel that is not to be run with all checkers.
 
-A line ``// archs: 270 290`` at the top of a source tells the architectures that it is for, if not 372 alone.
+A line ``// archs: 270 290`` at the top of a source tells the architectures that it is for, if not
+372 alone.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from pathlib import Path
 
 import pytest
 
-from kernels.device import HERE, KERNEL_TRAP, SUCCESS, Device, Outcome
+from kernels.host_functions import HERE, KERNEL_TRAP, SUCCESS, Device, Outcome
 from pymluops.sim.toolchain import Toolchain
 
 ENTRY = re.compile(r'extern "C" int (\w+)\(')
@@ -91,7 +92,8 @@ def run(case: Case, toolchain: Toolchain, device: Callable[[int], Device], arch:
 def test_broken_kernel(case: Case, arch: int, toolchain: Toolchain, device: Callable[[int], Device]) -> None:
     """With every rule on, those too that are usually off because kernels get away with breaking them.
 
-    What is unused is looked for in kernels that are about that: most of the others leave out all that they can.
+    What is unused is looked for in kernels that are about that: most of the others leave out all
+    that they can.
     """
     rules = "all=fail" if case.source.stem == "unused" else "all=fail,unused=off"
     outcome = run(case, toolchain, device, arch, rules=rules)

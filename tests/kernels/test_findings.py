@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from kernels.device import KERNEL_TRAP, SUCCESS, Device, Outcome
+from kernels.host_functions import KERNEL_TRAP, SUCCESS, Device, Outcome
 from pymluops.sim.toolchain import Toolchain
 
 BOUNDS = """

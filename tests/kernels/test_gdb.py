@@ -8,12 +8,14 @@ import subprocess
 import sys
 from pathlib import Path
 
-SOURCE = Path(__file__).resolve().parents[2] / "native" / "ops" / "tin_shift" / "bang.mlu"
-SCRIPT = """
+from support.example import MOVING
+
+SOURCE = Path(__file__).resolve().parents[2] / "native" / "ops" / MOVING.family / "bang.mlu"
+SCRIPT = f"""
 import numpy as np
 import pymluops
 pymluops.use("sim")
-pymluops.tin_shift_forward(np.ones((2, 4, 16, 33), np.float32), np.ones((2, 4), np.int32))
+pymluops.{MOVING.name}(np.ones((2, 4, 16, 33), np.float32), np.ones((2, 4), np.int32))
 print("script ended")
 """
 
@@ -45,7 +47,7 @@ def kernel_line() -> int:
 if usable():
 
     def test_a_breakpoint_in_one_task() -> None:
-        where = f"tin_shift/bang.mlu:{kernel_line()}"
+        where = f"{MOVING.family}/bang.mlu:{kernel_line()}"
         said = gdb(
             "set breakpoint pending on",
             "set debuginfod enabled off",
@@ -58,5 +60,5 @@ if usable():
             program=[sys.executable, "-c", SCRIPT],
         )
         assert "task 5, core 1" in said, said
-        assert "tin_shift" in said, said
+        assert MOVING.family in said, said
         assert "script ended" in said, said

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from kernels.mutants import CALLS, FAMILIES, VARIANTS, Libraries, Variant, line_of
+from kernels.variant_libraries import CALLS, FAMILIES, VARIANTS, Libraries, Variant, line_of
 from pymluops.sim.toolchain import Toolchain
-from support import python_output
+from support.processes import python_output
 
-RUN = "import sys; from kernels.mutants import main; main(sys.argv[1], int(sys.argv[2]), sys.argv[3:])"
+RUN = "import sys; from kernels.variant_libraries import main; main(sys.argv[1], int(sys.argv[2]), sys.argv[3:])"
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,5 @@
-// Lets one allocation of the Python interpreter fail: the one that `fail_at` counts down to, in any of its three domains.
+// Lets one allocation of the Python interpreter fail: the one that `fail_at` counts down to, in any
+// of its three domains.
 #include <Python.h>
 
 static PyMemAllocatorEx before[3];

@@ -2,9 +2,10 @@
 
     python tests/memory/python_allocations.py LIBRARY BACKEND
 
-LIBRARY is `failing_allocator.c`, compiled. Every call must raise MemoryError (of which `AllocFailedError` is one) or
-succeed; afterwards the same call must give the right result, and nothing may be left on the device. Where CPython has
-no memory for the frame of a traceback, Python raises SystemError.
+LIBRARY is `failing_allocator.c`, compiled. Every call must raise MemoryError (of which
+`AllocFailedError` is one) or succeed; afterwards the same call must give the right result, and
+nothing may be left on the device. Where CPython has no memory for the frame of a traceback, Python
+raises SystemError.
 """
 
 from __future__ import annotations
@@ -13,11 +14,16 @@ import ctypes
 import gc
 import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import pymluops
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))  # the modules of the tests
+
+from support.example import MOVING, PAIRING
 
 FRAMES = np.arange(48, dtype=np.float32).reshape(2, 3, 4, 2)
 SHIFTS = np.array([[1, -1], [0, 2]], np.int32)
@@ -27,33 +33,31 @@ MOST = 5000
 
 
 def pairs() -> list[Any]:
-    found = pymluops.get_indice_pairs(
-        VOXELS, batch_size=1, spatial_shape=(1, 1, 4), kernel_size=(1, 1, 2), stride=(1, 1, 2)
-    )
+    found = PAIRING.run(VOXELS, batch_size=1, spatial_shape=(1, 1, 4), kernel_size=(1, 1, 2), stride=(1, 1, 2))
     return [array.tolist() for array in found]
 
 
 def into_an_array() -> Any:
     out = np.zeros_like(FRAMES)
-    pymluops.tin_shift_forward(FRAMES, SHIFTS, out=out)
+    MOVING.run(FRAMES, SHIFTS, out=out)
     return out.tolist()
 
 
 def refused() -> str:
     try:
-        pymluops.tin_shift_forward(FRAMES[0], SHIFTS)
+        MOVING.run(FRAMES[0], SHIFTS)
     except pymluops.BadParamError as error:
         return str(error)
     return "accepted"
 
 
 def of_buffers() -> Any:
-    return pymluops.tin_shift_forward(memoryview(FRAMES), memoryview(SHIFTS)).tolist()
+    return MOVING.run(memoryview(FRAMES), memoryview(SHIFTS)).tolist()
 
 
 def handles() -> Any:
     with pymluops.Handle() as handle:
-        return pymluops.tin_shift_forward(FRAMES, SHIFTS, handle=handle).tolist()
+        return MOVING.run(FRAMES, SHIFTS, handle=handle).tolist()
 
 
 def descriptors() -> Any:
@@ -68,13 +72,13 @@ def threads() -> Any:
 
 def device_arrays() -> Any:
     arrays = pymluops.DeviceArray.from_host(FRAMES), pymluops.DeviceArray.from_host(SHIFTS)
-    return pymluops.tin_shift_forward(*arrays).to_host().tolist()
+    return MOVING.run(*arrays).to_host().tolist()
 
 
 def queues() -> Any:
     with pymluops.Queue() as queue, pymluops.Handle(queue=queue) as handle:
         arrays = [pymluops.DeviceArray.from_host(array, queue=queue) for array in (FRAMES, SHIFTS)]
-        found = pymluops.tin_shift_forward(*arrays, handle=handle).to_host(queue=queue)
+        found = MOVING.run(*arrays, handle=handle).to_host(queue=queue)
         queue.sync()
         return found.tolist()
 

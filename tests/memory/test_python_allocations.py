@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from support import TESTS
+from support.data_files import TESTS
 
 FOLDER = TESTS / "memory"
 

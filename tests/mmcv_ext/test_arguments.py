@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from pymluops.mmcv._extension import IMPLEMENTED
+from pymluops.mmcv._extension import implemented
 
 pytest.importorskip("torch")
 
@@ -27,12 +27,21 @@ def calls(torch: Any, ext: ModuleType) -> dict[str, Callable[[Callable[[int], An
     points, near, weights, centres = rand(2, 3, 7), whole(2, 5, 3), rand(2, 5, 3), rand(2, 4, 3)
     sizes, starts = torch.tensor([[2, 2]]), torch.tensor([0])
     attention = rand(3, 4, 1, 2), sizes, starts, rand(3, 3, 1, 1, 2, 2), rand(3, 3, 1, 1, 2)
+    corners = rand(3, 8)
+    upright = torch.cat([rand(3, 2), rand(3, 2) + 1], 1)
+    dets, bank = rand(3, 5), (rand(2, 3, 2, 7), rand(2, 3, 2, 7))
     rows = torch.tensor([[0, 1, 1, 1], [0, 1, 2, 1]], dtype=torch.int32)
     features, filters, pairs, counts = rand(2, 3), rand(1, 1, 1, 3, 4), whole(1, 2, 2), whole(1)
     cubes = [4, 4, 4], [4, 4, 4], [3, 3, 3], [1, 1, 1], [1, 1, 1], [1, 1, 1], [0, 0, 0]
 
+    lrelu = 1.0, 0.2, 0.5  # gain, slope, clamp
+    voxels = whole(2, 1, 1, 1, 2), whole(2, 1, 1, 1, 4), rand(2, 1, 1, 1, 2)
+
     def psa(n: Any) -> tuple[Any, ...]:
         return n(1), n(1), n(4), n(5), n(3), n(2), n(1), n(0)
+
+    def assigned(n: Any) -> tuple[Any, ...]:
+        return n(2), n(3), n(4), n(2), n(5), n(7), n(0)
 
     return {
         "psamask_forward": lambda n: written("psamask_forward", masks, spread, *psa(n)),
@@ -58,6 +67,52 @@ def calls(torch: Any, ext: ModuleType) -> dict[str, Callable[[Callable[[int], An
         "stack_ball_query_forward": lambda n: written(
             "stack_ball_query_forward", centres[0], whole(1) + 4, weights[0], whole(1) + 5, whole(4, 3), 1.0, n(3)
         ),
+        "furthest_point_sampling_forward": lambda n: written(
+            "furthest_point_sampling_forward", weights, rand(2, 5), whole(2, 3), n(2), n(5), n(3)
+        ),
+        "furthest_point_sampling_with_dist_forward": lambda n: written(
+            "furthest_point_sampling_with_dist_forward", rand(2, 5, 5), rand(2, 5), whole(2, 3), n(2), n(5), n(3)
+        ),
+        "gather_points_forward": lambda n: written(
+            "gather_points_forward", points, near[..., 0].clone(), rand(2, 3, 5), n(2), n(3), n(7), n(5)
+        ),
+        "gather_points_backward": lambda n: written(
+            "gather_points_backward", rand(2, 3, 5), near[..., 0].clone(), rand(2, 3, 7), n(2), n(3), n(7), n(5)
+        ),
+        "group_points_forward": lambda n: written(
+            "group_points_forward", points, near, rand(2, 3, 5, 3), n(2), n(3), n(7), n(5), n(3)
+        ),
+        "group_points_backward": lambda n: written(
+            "group_points_backward", rand(2, 3, 5, 3), near, rand(2, 3, 7), n(2), n(3), n(7), n(5), n(3)
+        ),
+        "stack_group_points_forward": lambda n: written(
+            "stack_group_points_forward",
+            points[0],
+            whole(1) + 3,
+            near[0],
+            whole(1) + 5,
+            rand(5, 7, 3),
+            n(1),
+            n(7),
+            n(5),
+            n(3),
+        ),
+        "stack_group_points_backward": lambda n: written(
+            "stack_group_points_backward",
+            rand(5, 7, 3),
+            near[0],
+            whole(1) + 5,
+            whole(1) + 3,
+            rand(3, 7),
+            n(1),
+            n(7),
+            n(5),
+            n(3),
+            n(3),
+        ),
+        "knn_forward": lambda n: written(
+            "knn_forward", weights, centres, whole(2, 4, 3), rand(2, 4, 3), n(2), n(5), n(4), n(3)
+        ),
         "ms_deform_attn_forward": lambda n: ext.ms_deform_attn_forward(*attention, n(3)),
         "get_indice_pairs_3d_forward": lambda n: ext.get_indice_pairs_3d_forward(
             rows, n(1), *[[n(one) for one in numbers] for numbers in cubes], n(0), n(0)
@@ -66,6 +121,85 @@ def calls(torch: Any, ext: ModuleType) -> dict[str, Callable[[Callable[[int], An
         "indice_conv_backward": lambda n: ext.indice_conv_backward(
             features, filters, rand(2, 4), pairs, counts, n(0), n(0)
         ),
+        "assign_score_withk_forward": lambda n: written(
+            "assign_score_withk_forward", *bank, rand(2, 4, 5, 2), whole(2, 4, 5).long(), rand(2, 7, 4, 5), *assigned(n)
+        ),
+        "box_iou_rotated": lambda n: written("box_iou_rotated", dets, dets, rand(3), n(1), True),
+        "bbox_overlaps": lambda n: written("bbox_overlaps", upright, upright, rand(3), n(1), True, n(0)),
+        "box_iou_quadri": lambda n: written("box_iou_quadri", corners, corners, rand(3), n(1), True),
+        "nms_quadri": lambda n: ext.nms_quadri(corners, rand(3), whole(3), corners, 0.5, n(0)),
+        "contour_expand": lambda n: torch.tensor(
+            ext.contour_expand(torch.ones(2, 3, 3, dtype=torch.uint8), whole(3, 3), n(0), n(2))
+        ),
+        "pixel_group": lambda n: [
+            torch.tensor(row)
+            for row in ext.pixel_group(
+                rand(3, 3),
+                torch.ones(3, 3, dtype=torch.bool),
+                rand(3, 3, 2),
+                whole(3, 3),
+                torch.ones(3, 3, dtype=torch.uint8),
+                n(2),
+                0.5,
+            )
+        ],
+        "nms": lambda n: ext.nms(dets[:, :4], rand(3), 0.5, n(1)),
+        "softnms": lambda n: ext.softnms(dets[:, :4], rand(3), rand(3, 5), 0.5, 0.5, 0.1, n(1), n(0)),
+        "nms_rotated": lambda n: ext.nms_rotated(dets, rand(3), whole(3), dets, whole(0), 0.5, n(0)),
+        "hard_voxelize_forward": lambda n: written(
+            "hard_voxelize_forward",
+            rand(9, 4),
+            torch.ones(3),
+            torch.tensor([0.0, 0, 0, 2, 2, 2]),
+            rand(2, 3, 4),
+            whole(2, 3),
+            whole(2),
+            torch.tensor(0),
+            n(3),
+            n(2),
+            n(3),
+            True,
+        ),
+        "dynamic_voxelize_forward": lambda n: written(
+            "dynamic_voxelize_forward", rand(9, 4), torch.ones(3), torch.tensor([0.0, 0, 0, 2, 2, 2]), whole(9, 3), n(3)
+        ),
+        "roiaware_pool3d_forward": lambda n: written(
+            "roiaware_pool3d_forward", rand(2, 7), rand(9, 3), rand(9, 2), *voxels, n(1)
+        ),
+        "roiaware_pool3d_backward": lambda n: written(
+            "roiaware_pool3d_backward", voxels[1], voxels[0], voxels[2], rand(9, 2), n(1)
+        ),
+        "deform_conv_forward": lambda n: written(
+            "deform_conv_forward",
+            *(maps, rand(2, 8, 1, 1), rand(1, 2, 4, 4), rand(1, 2, 4, 4), rand(0), rand(0)),
+            *(n(one) for one in (1, 1, 1, 1, 0, 0, 1, 1, 1, 1, 1)),
+        ),
+        "modulated_deform_conv_forward": lambda n: written(
+            "modulated_deform_conv_forward",
+            *(maps, rand(2, 8, 1, 1), rand(2), rand(0), rand(1, 2, 4, 4), rand(1, 1, 4, 4), rand(1, 2, 4, 4), rand(0)),
+            *(n(one) for one in (1, 1, 1, 1, 0, 0, 1, 1, 1, 1)),
+            True,
+        ),
+        "carafe_naive_forward": lambda n: written(
+            "carafe_naive_forward", maps, rand(1, 9, 8, 8), rand(1, 8, 8, 8), n(3), n(1), n(2)
+        ),
+        "carafe_forward": lambda n: written(
+            "carafe_forward",
+            *(maps, rand(1, 9, 8, 8), rand(1, 8, 4, 4), rand(1, 8, 8, 8), rand(1, 9, 8, 8), rand(1, 8, 8, 8)),
+            *(n(3), n(1), n(2)),
+        ),
+        "upfirdn2d": lambda n: ext.upfirdn2d(
+            maps, rand(2, 2), *(n(one) for one in (1, 2, 2, 1, 1, 0, 0, 2)), True, 1.0
+        ),
+        "filtered_lrelu": lambda n: ext.filtered_lrelu(
+            maps, rand(2), rand(2), rand(8), rand(0), *(n(one) for one in (2, 1, 0, 1, 2, 1, 0, 0)), *lrelu, True, False
+        ),
+        "filtered_lrelu_act_": lambda n: written(
+            "filtered_lrelu_act_", rand(1, 2, 3, 4), rand(0), n(0), n(0), *lrelu, True
+        ),
+        "bias_act": lambda n: ext.bias_act(maps, rand(8), rand(0), rand(0), rand(0), n(0), n(1), n(3), 0.2, 1.0, 3.0),
+        "fused_bias_leakyrelu": lambda n: ext.fused_bias_leakyrelu(maps, rand(8), rand(0), n(3), n(0), 0.2, 1.0),
+        **region_calls(torch, written),
         "indice_maxpool_forward": lambda n: ext.indice_maxpool_forward(features, pairs, counts, n(2)),
     }
 
@@ -74,8 +208,53 @@ NAMES = (
     *("psamask_forward", "psamask_backward", "border_align_forward", "border_align_backward"),
     *("three_interpolate_forward", "three_interpolate_backward", "three_nn_forward", "ball_query_forward"),
     *("stack_ball_query_forward", "ms_deform_attn_forward", "get_indice_pairs_3d_forward", "indice_conv_forward"),
-    *("indice_conv_backward", "indice_maxpool_forward"),
+    *("indice_conv_backward", "indice_maxpool_forward", "box_iou_rotated", "nms_rotated", "assign_score_withk_forward"),
+    *("contour_expand", "pixel_group"),
+    *("nms", "softnms", "bbox_overlaps", "box_iou_quadri", "nms_quadri"),
+    "furthest_point_sampling_forward",
+    *("furthest_point_sampling_with_dist_forward", "gather_points_forward", "gather_points_backward"),
+    *("group_points_forward", "group_points_backward", "stack_group_points_forward", "stack_group_points_backward"),
+    *("knn_forward", "deform_conv_forward", "modulated_deform_conv_forward", "carafe_forward", "carafe_naive_forward"),
+    *("upfirdn2d", "filtered_lrelu", "filtered_lrelu_act_", "bias_act", "fused_bias_leakyrelu"),
+    *("hard_voxelize_forward", "dynamic_voxelize_forward", "roiaware_pool3d_forward", "roiaware_pool3d_backward"),
+    *("roi_align_rotated_forward", "roi_align_rotated_backward"),
+    *("riroi_align_rotated_forward", "riroi_align_rotated_backward"),
+    *("roi_align_forward", "roi_align_backward", "roi_pool_forward", "roi_pool_backward"),
 )
+
+
+def region_calls(torch: Any, written: Any) -> dict[str, Callable[[Callable[[int], Any]], Any]]:
+    """Calls of functions that pool regions."""
+    maps, rois, pooled = torch.rand(1, 2, 5, 5), torch.tensor([[0.0, 0, 0, 3, 3]]), torch.rand(1, 2, 2, 2)
+    turned = torch.tensor([[0, 2.5, 2, 3, 2, 0.5]])
+
+    def aligned(n: Any) -> tuple[Any, ...]:
+        return n(2), n(2), 1.0, n(2), n(0), n(1)
+
+    return {
+        "roi_align_forward": lambda n: written(
+            "roi_align_forward", maps, rois, pooled, pooled + 0, pooled + 0, *aligned(n)
+        ),
+        "roi_align_rotated_forward": lambda n: written(
+            "roi_align_rotated_forward", maps, turned, pooled, n(2), n(2), 1.0, n(2), n(1), n(0)
+        ),
+        "roi_align_rotated_backward": lambda n: written(
+            "roi_align_rotated_backward", pooled, turned, maps + 0, n(2), n(2), 1.0, n(2), n(1), n(0)
+        ),
+        "riroi_align_rotated_forward": lambda n: written(
+            "riroi_align_rotated_forward", maps, turned, pooled, n(2), n(2), 1.0, n(2), n(2), n(0)
+        ),
+        "riroi_align_rotated_backward": lambda n: written(
+            "riroi_align_rotated_backward", pooled, turned, maps + 0, n(2), n(2), 1.0, n(2), n(2), n(0)
+        ),
+        "roi_pool_forward": lambda n: written("roi_pool_forward", maps, rois, pooled, pooled.int(), n(2), n(2), 1.0),
+        "roi_pool_backward": lambda n: written(
+            "roi_pool_backward", pooled, rois, pooled.int(), maps + 0, n(2), n(2), 1.0
+        ),
+        "roi_align_backward": lambda n: written(
+            "roi_align_backward", pooled, rois, pooled + 0, pooled + 0, maps + 0, *aligned(n)
+        ),
+    }
 
 
 def flat(found: Any) -> list[Any]:
@@ -112,10 +291,20 @@ def test_what_is_no_integer_is_refused_by_name(torch: Any, ext: ModuleType, name
 def test_every_function_with_integers_is_here() -> None:
     """But for those that share their code with another one."""
     twins = {"get_indice_pairs_2d_forward", "get_indice_pairs_4d_forward", "fused_indice_conv_forward"}
-    twins |= {"get_indice_pairs_2d_backward", "get_indice_pairs_3d_backward", "ms_deform_attn_backward"}
+    twins |= {
+        "assign_score_withk_backward",
+        "get_indice_pairs_2d_backward",
+        "get_indice_pairs_3d_backward",
+        "ms_deform_attn_backward",
+        "deform_conv_backward_input",
+        "deform_conv_backward_parameters",
+        "modulated_deform_conv_backward",
+        "carafe_backward",
+        "carafe_naive_backward",
+    }
     with_integers = {
         name
-        for name, function in IMPLEMENTED.items()
+        for name, function in implemented().items()
         if any(of.annotation == "int" for of in inspect.signature(function).parameters.values())
     }
     assert with_integers - twins == set(NAMES)
@@ -141,3 +330,19 @@ def test_a_trace_that_would_keep_the_result_is_refused(torch: Any, ext: ModuleTy
     compiled = torch.compile(shift, backend="eager")
     for values in (clip, torch.rand_like(clip)):
         assert torch.equal(compiled(values, shifts), shift(values, shifts))
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_tensors_with_a_pending_negation(torch: Any, ext: ModuleType, packed: bool) -> None:
+    """The imaginary part of a conjugate is one."""
+
+    def negated() -> Any:
+        if packed:
+            return torch._neg_view(-torch.arange(24.0).reshape(1, 2, 4, 3))
+        return torch.complex(torch.zeros(1, 2, 4, 3), -torch.arange(24.0).reshape(1, 2, 4, 3)).conj().imag
+
+    values, output, shift = negated(), negated(), torch.tensor([[1]], dtype=torch.int32)
+    assert values.is_neg() and values.is_contiguous() == packed
+    ext.tin_shift_forward(values, shift, output)
+    assert not output[0, 0].any() and torch.equal(output[0, 1], values[0, 0])
+    assert torch.equal(output[0, 1], torch.arange(12.0).reshape(4, 3))

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
 
-from support import python_output
+import pymluops.mmcv
+from support.example import MOVING, SAMPLING
+from support.processes import python_output
 
 from .stand_in import make
 
@@ -24,7 +27,7 @@ def output(folder: Path, code: str) -> str:
 
 
 def test_mmcv_ops_can_be_imported_after_two_lines(tmp_path: Path) -> None:
-    code = """
+    code = f"""
 try:
     import mmcv.ops
 except ModuleNotFoundError as error:
@@ -32,18 +35,20 @@ except ModuleNotFoundError as error:
 assert "torch" not in sys.modules
 before = list(sys.meta_path)
 print(pymluops.mmcv.install(), pymluops.mmcv.install())
-assert len(sys.meta_path) == len(before) + 1
+assert len(sys.meta_path) == len(before) + 2
 import mmcv.ops, mmcv._ext
 from pymluops.mmcv._names import MODULE_OF
 print(len(MODULE_OF), all(callable(getattr(mmcv._ext, name)) for name in MODULE_OF), mmcv._ext)
-print(mmcv.ops.tin_shift.ext_module is mmcv._ext, hasattr(mmcv._ext, "__wrapped__"), hasattr(mmcv._ext, "top_pool"))
+print(mmcv.ops.{MOVING.family}.ext_module is mmcv._ext, hasattr(mmcv._ext, "__wrapped__"))
+print(hasattr(mmcv._ext, "top_pool"))
 print(mmcv._ext.get_compiling_cuda_version(), mmcv._ext.get_compiler_version().startswith("pymluops "))
 """
     assert output(make(tmp_path), code).splitlines() == [
         "No module named 'mmcv._ext'",
         "True True",
         "112 True <module 'mmcv._ext' (pymluops.mmcv)>",
-        "True False True",
+        "True False",
+        "True",
         "not available True",
     ]
 
@@ -154,9 +159,10 @@ def test_what_is_not_here_says_what_to_install(tmp_path: Path) -> None:
     code = """
 pymluops.mmcv.install()
 import mmcv._ext
-for name in ("nms", "points_in_boxes_cpu_forward", "knn_forward", "of_another_release"):
+from pymluops.mmcv._extension import refusal  # whatever computes here by now
+for name in ("nms", "contour_expand", "carafe_forward", "of_another_release"):
     try:
-        getattr(mmcv._ext, name)(1, b=2)
+        refusal(name)(1, b=2)
     except RuntimeError as error:
         print(f"{type(error).__name__}: {error}")
 """
@@ -164,9 +170,9 @@ for name in ("nms", "points_in_boxes_cpu_forward", "knn_forward", "of_another_re
     assert output(make(tmp_path), code).splitlines() == [
         "NotImplementedError: nms of mmcv.ops.nms is no operator of pymluops; install torchvision and call "
         f"torchvision.ops.nms, or {compiled}",
-        f"NotImplementedError: points_in_boxes_cpu_forward of mmcv.ops.points_in_boxes is no operator of pymluops; "
+        f"NotImplementedError: contour_expand of mmcv.ops.contour_expand is no operator of pymluops; "
         f"install {compiled}",
-        f"NotImplementedError: knn_forward of mmcv.ops.knn is no operator of pymluops; install {compiled}, which "
+        f"NotImplementedError: carafe_forward of mmcv.ops.carafe is no operator of pymluops; install {compiled}, which "
         "computes it for CUDA tensors only",
         f"NotImplementedError: of_another_release of mmcv.ops is no operator of pymluops; install {compiled}",
     ]
@@ -176,7 +182,7 @@ def test_the_program_prints_the_table(tmp_path: Path) -> None:
     code = "import runpy; runpy.run_module('pymluops.mmcv', run_name='__main__')"
     text = output(make(tmp_path), code)
     assert "has no compiled extension: install() provides mmcv._ext" in text
-    assert "border_align, BorderAlign" in text and "hard_voxelize_forward" in text
+    assert f"{SAMPLING.family}, " in text and "prroi_pool_forward" in text
     compiled = output(make(tmp_path / "other", compiled=COMPILED), code)
     assert "has a compiled extension" in compiled.splitlines()[0]
     without = (
@@ -187,23 +193,41 @@ def test_the_program_prints_the_table(tmp_path: Path) -> None:
 
 def test_the_table_needs_neither_torch_nor_mmcv() -> None:
     code = "import sys, pymluops; sys.modules['torch'] = None; print(pymluops.mmcv.install.__module__)\n"
-    code += "from pymluops.mmcv._table import render; print(render().count('tin_shift')); print('mmcv' in sys.modules)"
+    code += "from pymluops.mmcv._table import render\n"
+    code += f"print(render().count('{MOVING.family}')); print('mmcv' in sys.modules)"
     assert python_output(code).splitlines() == ["pymluops.mmcv._install", "2", "False"]
 
 
 def test_the_table_has_every_function_that_computes() -> None:
-    from pymluops.mmcv._extension import IMPLEMENTED
+    from pymluops.mmcv._extension import implemented
     from pymluops.mmcv._names import FUNCTIONS, MODULE_OF
     from pymluops.mmcv._table import ROWS
 
     named = [name for row in ROWS for name in row.functions]
-    assert sorted(named) == sorted(IMPLEMENTED)
-    assert set(IMPLEMENTED) <= set(MODULE_OF)
+    assert sorted(named) == sorted(implemented())
+    assert set(implemented()) <= set(MODULE_OF)
     assert len(MODULE_OF) == sum(map(len, FUNCTIONS.values())) == 112
 
 
+def test_importing_imports_neither_torch_nor_operators() -> None:
+    code = f"import sys, pymluops.mmcv; print({{'torch', 'pymluops.mmcv.{MOVING.family}'}} & {{*sys.modules}} or [])"
+    assert python_output(code) == "[]"
+
+
+def test_modules_of_operators_are_found_in_an_archive_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from pymluops.mmcv import _extension
+
+    found = [module.__name__ for module in _extension.families()]
+    archive = shutil.make_archive(str(tmp_path / "package"), "zip", Path(_extension.__file__).parent)
+    monkeypatch.setattr(pymluops.mmcv, "__path__", [archive])
+    assert [module.__name__ for module in _extension.families()] == found
+    monkeypatch.setattr(pymluops.mmcv, "__path__", [str(tmp_path / "nothing")])
+    with pytest.raises(ImportError, match=r"pymluops\.mmcv: no modules of operators found; a frozen program"):
+        _extension.families()
+
+
 def test_operators_use_as_many_threads_as_torch_and_its_own(tmp_path: Path) -> None:
-    code = """
+    code = f"""
 pymluops.mmcv.install()
 import os, torch, mmcv._ext, pymluops
 torch.set_num_threads(3)
@@ -211,10 +235,10 @@ torch.set_num_threads(3)
 clip, shift = torch.randn(2, 4, 64, 4096), torch.ones(2, 2, dtype=torch.int32)
 moved = torch.empty_like(clip)
 before = len(os.listdir("/proc/self/task"))
-mmcv._ext.tin_shift_forward(clip, shift, moved)
+mmcv._ext.{MOVING.name}(clip, shift, moved)
 print(pymluops.get_num_threads(), len(os.listdir("/proc/self/task")) - before)
 torch.set_num_threads(1)
-mmcv._ext.tin_shift_forward(clip.double(), shift, moved.double())
+mmcv._ext.{MOVING.name}(clip.double(), shift, moved.double())
 print(pymluops.get_num_threads())
 """
     assert output(make(tmp_path), code).splitlines() == ["3 0", "1"]

@@ -14,6 +14,7 @@ import oracle.psamask
 import oracle.three_interpolate
 import oracle.three_nn
 import oracle.tin_shift
+from pymluops.mmcv._extension import refusal
 
 from .values import DTYPES, exact, near, tensor
 
@@ -171,7 +172,7 @@ def test_gradients_of_mmcv_pass_gradcheck(torch: Any, ops: Any) -> None:
     assert gradcheck(lambda v, at, a: apply(v, shapes, starts, at, a, 1), (*inputs, loc, attention))
 
 
-# ---- sparse convolution ----------------------------------------------------------------------------------------------
+# ---- sparse convolution --------------------------------------------------------------------------
 
 
 def sparse_input(torch: Any, ops: Any, channels: int, ndim: int, dtype: str = "float32") -> Any:
@@ -242,15 +243,14 @@ def test_sparse_maximum(torch: Any, ops: Any) -> None:
     assert torch.equal(got, want)
 
 
-# ---- what is not here ------------------------------------------------------------------------------------------------
+# ---- what is not here ----------------------------------------------------------------------------
 
 
 def test_other_operators_say_what_to_install(torch: Any, ops: Any) -> None:
-    boxes = torch.rand(4, 4)
     with pytest.raises(NotImplementedError, match=r"install torchvision and call torchvision\.ops\.nms"):
-        ops.nms(boxes, torch.rand(4), 0.5)
-    with pytest.raises(NotImplementedError, match=r"^gather_points_forward of mmcv\.ops\.gather_points is no operator"):
-        ops.gather_points(torch.rand(1, 2, 5), torch.zeros(1, 3, dtype=torch.int32))
+        refusal("nms")(torch.rand(4, 4), torch.rand(4), 0.5)
+    with pytest.raises(NotImplementedError, match=r"^min_area_polygons of mmcv\.ops\.min_area_polygons is no operator"):
+        ops.min_area_polygons(torch.rand(1, 18))
     assert ops.get_compiling_cuda_version() == "not available"
     assert ops.get_compiler_version().startswith("pymluops ")
 
@@ -308,3 +308,16 @@ def test_layers_that_mmcv_computes_otherwise(ops: Any) -> None:
         assert (padded.indices.tolist(), list(padded.spatial_shape)) == expected[:2]
         assert (strided.indices.tolist(), list(strided.spatial_shape)) == expected[2:4]
         assert list(transposed.spatial_shape) == expected[4]
+
+
+@every_dtype
+def test_masked_conv2d(torch: Any, ops: Any, dtype: str) -> None:
+    """The values are those of a convolution where the mask is positive."""
+    maps, weight = random(torch, 4, dtype, 1, 3, 6, 5), random(torch, 5, dtype, 4, 3, 3, 3)
+    bias, mask = random(torch, 6, dtype, 4), random(torch, 7, "float32", 1, 6, 5)
+    whole = torch.nn.functional.conv2d(maps.double(), weight.double(), bias.double(), 1, 1)
+    expected = torch.where(mask > 0, whole, 0)
+    near(torch, ops.masked_conv2d(maps, mask, weight, bias, 1), exact(expected), dtype)
+    layer = ops.MaskedConv2d(3, 4, 3, padding=1).double()
+    with torch.no_grad():
+        torch.testing.assert_close(layer(maps.double(), torch.ones(1, 6, 5)), layer(maps.double()))

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from selection import examples
+from support.selection import examples
 
 from .values import DTYPES, exact, near, tensor
 
@@ -112,7 +112,7 @@ def test_pairs(torch: Any, ext: ModuleType, problem: tuple[np.ndarray, int, list
 
 def test_both_functions_of_the_library_find_the_same_pairs(torch: Any) -> None:
     """The function for pairs of any kind gives the same as that of the ABI where both have them; rows repeat here."""
-    from pymluops.mmcv._sparse import Convolution, _pairs_of_extension, _pairs_of_library
+    from pymluops.mmcv.get_indice_pairs import Convolution, _pairs_of_extension, _pairs_of_library
 
     rows = torch.from_numpy(np.random.default_rng(1).integers(0, (2, 5, 6, 4), (60, 4)).astype(np.int32))
     for subm, lists in (
@@ -125,7 +125,7 @@ def test_both_functions_of_the_library_find_the_same_pairs(torch: Any) -> None:
             assert torch.equal(a, b)
 
 
-# ---- convolution -----------------------------------------------------------------------------------------------------
+# ---- convolution ---------------------------------------------------------------------------------
 
 
 def voxels(rng: np.random.Generator, space: Space) -> np.ndarray:
@@ -259,7 +259,28 @@ def test_rows_meet_themselves_under_the_centre(torch: Any, ext: ModuleType, dire
     assert torch.equal(pairs, before) and counts.tolist() == [0, 2, 1]
 
 
-# ---- refusals --------------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("subm", [0, 1])
+def test_the_pairs_of_a_smaller_filter(torch: Any, ext: ModuleType, subm: int) -> None:
+    """A filter that is given the pairs of a smaller one computes with its first cells; the others have no gradient."""
+    rng = np.random.default_rng(5)
+    rows = np.array([[0, 1, 1, 1], [0, 1, 2, 1], [0, 2, 1, 3], [0, 1, 1, 2]], np.int32)
+    lists = [(5,) * 3, (5,) * 3, (1, 3, 3), (1,) * 3, (0, 1, 1), (1,) * 3]
+    out, pairs, counts = call(torch, ext, rows, 1, lists, (subm, 0))
+    sizes = (4, 2), (3, 3, 3, 2, 5), (5,)
+    features, filters, bias = (tensor(torch, rng.normal(size=size), "float32") for size in sizes)
+    first = filters.view(27, 2, 5)[:9]
+    result = ext.indice_conv_forward(features, filters, pairs, counts, len(out), 0, subm)
+    assert torch.equal(result, ext.indice_conv_forward(features, first, pairs, counts, len(out), 0, subm))
+    fused = ext.fused_indice_conv_forward(features, filters, bias, pairs, counts, len(out), 0, subm)
+    assert torch.equal(fused, ext.fused_indice_conv_forward(features, first, bias, pairs, counts, len(out), 0, subm))
+    of_features, of_filters = ext.indice_conv_backward(features, filters, result, pairs, counts, 0, subm)
+    expected = ext.indice_conv_backward(features, first, result, pairs, counts, 0, subm)
+    assert torch.equal(of_features, expected[0])
+    assert torch.equal(of_filters.view(27, 2, 5)[:9], expected[1]) and expected[1].any()
+    assert of_filters.shape == filters.shape and not of_filters.view(27, 2, 5)[9:].any()
+
+
+# ---- refusals ------------------------------------------------------------------------------------
 
 
 def test_refusals(torch: Any, ext: ModuleType) -> None:
@@ -293,7 +314,7 @@ def test_refusals(torch: Any, ext: ModuleType) -> None:
     text = refused("indice_conv_forward", features, filters.half(), pairs, counts, 3, 0, 0)
     assert text == "indice_conv_forward: filters: expected float32, like features, got float16"
     text = refused("indice_conv_forward", features, filters[:1], pairs, counts, 3, 0, 0)
-    assert text == "indice_conv_forward: filters: expected 2 cells, as indiceNum, got 1"
+    assert text == "indice_conv_forward: filters: expected at least 2 cells, as indiceNum, got 1"
     text = refused("indice_conv_backward", features, filters, torch.zeros(3, 4), pairs, counts, 0, 0)
     assert text == "indice_conv_backward: outGrad: expected shape [any, 5], got shape [3, 4]"
     text = refused("indice_maxpool_forward", features, pairs, counts + 3, 3)

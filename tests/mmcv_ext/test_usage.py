@@ -178,7 +178,7 @@ def test_the_module_of_deformable_attention(torch: Any, ops: Any) -> None:
         ops.MultiScaleDeformableAttention(32, 7)
 
 
-# ---- Results in place, and mmcv's own code ---------------------------------------------------------------------------
+# ---- Results in place, and mmcv's own code -------------------------------------------------------
 
 
 def test_results_can_be_changed_in_place(torch: Any, ops: Any) -> None:
@@ -214,24 +214,3 @@ def test_results_can_be_changed_in_place(torch: Any, ops: Any) -> None:
         result *= 2
         result.sum().backward()
         assert not any(one._is_view() for one in (features.grad, layer.weight.grad))
-
-
-def test_operators_that_ask_for_cuda_first(torch: Any, ops: Any) -> None:
-    """The table says which; the others get as far as our refusal."""
-    from pymluops.mmcv._table import render
-
-    if torch.cuda.is_available():
-        pytest.skip("this machine has a CUDA device")
-    points, boxes = torch.rand(1, 8, 3), torch.rand(1, 2, 7)
-    asking = {
-        "furthest_point_sample": lambda: ops.furthest_point_sample(points, 2),
-        "knn": lambda: ops.knn(2, points, points),
-        "points_in_boxes_part": lambda: ops.points_in_boxes_part(points, boxes),
-        "points_in_boxes_all": lambda: ops.points_in_boxes_all(points, boxes),
-    }
-    for name, call in asking.items():
-        with pytest.raises((AssertionError, TypeError, RuntimeError), match=r"(?i)cuda|nvidia") as caught:
-            call()
-        assert not isinstance(caught.value, NotImplementedError) and name in render()
-    with pytest.raises(NotImplementedError, match="points_in_boxes_cpu_forward"):
-        ops.points_in_boxes_cpu(points, boxes)

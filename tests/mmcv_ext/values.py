@@ -5,10 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pytest
 
 #: Types of values that a function takes, with the largest error of a result of size 1.
 TOLERANCES = {"float64": 1e-13, "float32": 1e-5, "float16": 2e-3, "bfloat16": 2e-2}
 DTYPES = tuple(TOLERANCES)
+
+every_dtype = pytest.mark.parametrize("dtype", DTYPES)
+any_strides = pytest.mark.parametrize("strided", [False, True])
 
 
 def tensor(torch: Any, array: np.ndarray, dtype: str) -> Any:
@@ -35,3 +39,8 @@ def views(torch: Any, values: Any) -> Any:
     view = wide[..., ::2].transpose(-1, -2)
     view.copy_(values)
     return view
+
+
+def laid(torch: Any, values: Any, strided: bool) -> Any:
+    """The values, in memory that is not contiguous if `strided`."""
+    return views(torch, values) if strided else values

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterator
 from typing import Any
@@ -13,9 +14,13 @@ from hypothesis import strategies as st
 
 import pymluops
 from oracle import ball_query as oracle
-from raw import BAD_PARAM, NOT_SUPPORTED, SUCCESS, Descriptor, Raw, Tensor
-from selection import examples
-from support import assert_same_bits, canary, is_canary, python_output
+from support.arrays import canary, is_canary
+from support.c_calls import BAD_PARAM, NOT_SUPPORTED, SUCCESS, Descriptor, Raw, Tensor
+from support.clouds import KINDS, cloud
+from support.comparison import assert_same_bits
+from support.interrupts import interrupted
+from support.processes import python_output
+from support.selection import examples
 
 DTYPES = ("float16", "float32")
 both_dtypes = pytest.mark.parametrize("dtype", DTYPES)
@@ -40,7 +45,7 @@ def expected(new_xyz: np.ndarray, xyz: np.ndarray, low: float, high: float, nsam
     return oracle.ball_query(new_xyz, xyz, low, high, nsample, idx)
 
 
-# ---- named shapes ----------------------------------------------------------------------------------------------------
+# ---- named shapes --------------------------------------------------------------------------------
 
 #: Shapes of new_xyz and xyz, min_radius, max_radius, nsample, dtype.
 NAMED = {
@@ -80,7 +85,7 @@ def test_the_example_of_the_vendors_document() -> None:
     assert found.tolist() == [[[1, 2, 3], [0, 0, 0], [0, 1, 2]], [[0, 1, 2], [0, 1, 2], [0, 1, 2]]]
 
 
-# ---- values ----------------------------------------------------------------------------------------------------------
+# ---- values --------------------------------------------------------------------------------------
 
 
 def _cloud(rng: np.random.Generator, shape: tuple[int, ...], dtype: str, special: float) -> np.ndarray:
@@ -115,7 +120,8 @@ def test_random_clouds(
 @examples(100)
 @given(seed=st.integers(0, 2**32 - 1), scale=st.sampled_from([1e-4, 1e-2, 1.0, 50.0, 300.0]))
 def test_points_near_the_rim(dtype: str, seed: int, scale: float) -> None:
-    # Distances that differ from the radius in their last bit only: each step is rounded to the type of the points.
+    # Distances that differ from the radius in their last bit only: each step is rounded to the type
+    # of the points.
     rng = np.random.default_rng(seed)
     direction = rng.normal(size=(1, 600, 3))
     xyz = (direction / np.linalg.norm(direction, axis=-1, keepdims=True) * scale).astype(dtype)
@@ -145,7 +151,8 @@ def test_indices_of_a_centre_without_a_point_are_left_alone(raw: Raw, dtype: str
 
 
 def test_steps_in_half_are_rounded() -> None:
-    # Halves near 32 are 1/32 apart, so that 32 + 1/64 is rounded to 32: in float the point would lie outside.
+    # Halves near 32 are 1/32 apart, so that 32 + 1/64 is rounded to 32: in float the point would
+    # lie outside.
     new_xyz, xyz = np.array([[[-1 / 64, 0, 0]]], np.float16), np.array([[[32, 0, 0]]], np.float16)
     assert float(np.float16(32) + np.float16(1 / 64)) == 32
     assert expected(new_xyz, xyz, 0, 32.01, 1)[0, 0, 0] == 0
@@ -155,7 +162,66 @@ def test_steps_in_half_are_rounded() -> None:
     assert idx.item() == 0
 
 
-# ---- zero elements and refusals --------------------------------------------------------------------------------------
+@both_dtypes
+@pytest.mark.parametrize("kind", KINDS)
+def test_many_points(kind: str, dtype: str) -> None:
+    """Among so many a tree is searched, which finds the same points in the same order."""
+    xyz = cloud(kind, 6000, dtype)[None]
+    new_xyz = np.concatenate([xyz[:, ::9], cloud("even", 300, dtype)[None], cloud("special", 40, dtype)[None]], 1)
+    unit = 10 if kind == "scan" else 1
+    for low, high, nsample in ((0, 0.05, 16), (0, 0.3, 5), (0.1, 0.4, 64), (0, 5, 8), (0, 1, 300), (0, 0, 3)):
+        found = ball_query(new_xyz, xyz, low * unit, high * unit, nsample)
+        np.testing.assert_array_equal(found, expected(new_xyz, xyz, low * unit, high * unit, nsample))
+
+
+@both_dtypes
+def test_balls_that_hold_few_of_the_first_points_and_many_later_ones(dtype: str) -> None:
+    xyz = cloud("even", 9000, dtype)[None] * np.asarray(0.1, dtype)
+    xyz[:, :2000] += np.asarray(4, dtype)
+    xyz[:, 100:104] = 0
+    new_xyz = xyz[:, ::7].copy()
+    found = ball_query(new_xyz, xyz, 0, 0.2, 40)
+    np.testing.assert_array_equal(found, expected(new_xyz, xyz, 0, 0.2, 40))
+
+
+# ---- stacked -------------------------------------------------------------------------------------
+
+
+@both_dtypes
+@examples(100)
+@given(
+    counts=st.lists(st.tuples(st.integers(0, 9), st.integers(0, 60)), min_size=1, max_size=4),
+    high=st.sampled_from([0.0, 0.3, 1.0, float("inf")]),
+    nsample=st.integers(1, 20),
+    seed=st.integers(0, 2**32 - 1),
+)
+def test_stacked(dtype: str, counts: list[tuple[int, int]], high: float, nsample: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    counts = [*counts, (1, 3)]
+    centres, points = (np.array(numbers, np.int32) for numbers in zip(*counts, strict=True))
+    new_xyz, xyz = (_cloud(rng, (int(n.sum()), 3), dtype, 0.05) for n in (centres, points))
+    found = pymluops.stack_ball_query(new_xyz, centres, xyz, points, high, nsample)
+    np.testing.assert_array_equal(found, oracle.stack_ball_query(new_xyz, centres, xyz, points, high, nsample))
+
+
+def test_stacked_batches_of_many_and_of_few_points() -> None:
+    points, centres = np.array([40, 5000, 0, 3000], np.int32), np.array([10, 1500, 5, 30], np.int32)
+    xyz = np.concatenate([cloud("even", int(n), "float32", i) for i, n in enumerate(points)])
+    new_xyz = np.concatenate([cloud("even", int(n), "float32", 9 + i) for i, n in enumerate(centres)])
+    found = pymluops.stack_ball_query(new_xyz, centres, xyz, points, 0.15, 8)
+    np.testing.assert_array_equal(found, oracle.stack_ball_query(new_xyz, centres, xyz, points, 0.15, 8))
+    assert (found[1510:1515] == [-1, 0, 0, 0, 0, 0, 0, 0]).all()
+
+
+@pytest.mark.parametrize(("centres", "points"), [([1, 1], [2, 2]), ([2, 9], [2, 1]), ([4, -1], [2, 2])])
+def test_counts_that_do_not_fit(centres: list[int], points: list[int]) -> None:
+    new_xyz, xyz = cloud("lattice", 3, "float32"), cloud("lattice", 4, "float32", 1)
+    counts = np.array(centres, np.int32), np.array(points, np.int32)
+    found = pymluops.stack_ball_query(new_xyz, counts[0], xyz, counts[1], 2, 5)
+    np.testing.assert_array_equal(found, oracle.stack_ball_query(new_xyz, counts[0], xyz, counts[1], 2, 5))
+
+
+# ---- zero elements and refusals ------------------------------------------------------------------
 
 
 def _arrays(dtype: str = "float32") -> dict[str, np.ndarray]:
@@ -272,17 +338,17 @@ def test_the_simulator_does_not_implement_it() -> None:
     assert is_canary(a["idx"])
 
 
-# ---- threads and instruction levels ----------------------------------------------------------------------------------
+# ---- threads and instruction levels --------------------------------------------------------------
 
 
-def digests() -> list[list[int]]:
+def digests() -> list[str]:
     """Found indices of some clouds, in a form that goes through JSON."""
     rng = np.random.default_rng(11)
     found = []
     for dtype in DTYPES:
-        for points, nsample in ((1500, 16), (37, 64)):
-            new_xyz, xyz = (rng.random((2, n, 3)).astype(dtype) for n in (150, points))
-            found.append(ball_query(new_xyz, xyz, 0.1, 0.25, nsample).ravel().tolist())
+        for centres, points, nsample in ((150, 1500, 16), (150, 37, 64), (900, 5000, 16)):
+            new_xyz, xyz = (rng.random((2, n, 3)).astype(dtype) for n in (centres, points))
+            found.append(hashlib.sha256(ball_query(new_xyz, xyz, 0.1, 0.25, nsample)).hexdigest())
     return found
 
 
@@ -306,3 +372,10 @@ def test_any_number_of_threads_finds_the_same() -> None:
 def test_any_instruction_level_finds_the_same(level: str) -> None:
     code = "import json; from ops.test_ball_query import digests; print(json.dumps(digests()))"
     assert json.loads(python_output(code, PYMLUOPS_INSTRUCTION_LEVEL=level)) == digests()
+
+
+def test_an_interrupted_call_ends_soon_and_the_next_one_is_right() -> None:
+    xyz = np.random.default_rng(1).random((1, 300_000, 3), np.float32)
+    assert interrupted(lambda: pymluops.ball_query(xyz, xyz, 0, 0.02, 16)) > 0
+    some = xyz[:, :3000].copy()
+    np.testing.assert_array_equal(ball_query(some, some, 0, 0.1, 16), expected(some, some, 0, 0.1, 16))

@@ -12,9 +12,14 @@ from hypothesis import strategies as st
 
 import pymluops
 from oracle import border_align
-from raw import ARRAY, BAD_PARAM, NHWC, NOT_SUPPORTED, SUCCESS, Descriptor, Raw, Tensor
-from selection import examples
-from support import assert_close, assert_same_bits, assert_same_values, canary, facts, is_canary
+from pymluops.ops._double import double_of
+from support import families
+from support.arrays import canary, is_canary
+from support.c_calls import ARRAY, BAD_PARAM, NHWC, NOT_SUPPORTED, SUCCESS, Descriptor, Raw, Tensor
+from support.comparison import assert_close, assert_same_bits, assert_same_values
+from support.data_files import facts
+from support.selection import examples
+from support.signatures import assert_signature
 
 FACTS = facts("acceptance_shapes.json")
 ROWS = FACTS["border_align_backward"]
@@ -53,7 +58,7 @@ def raw_backward(raw: Raw, grad: np.ndarray, boxes: np.ndarray, arg: np.ndarray,
     return raw.status("mluOpBorderAlignBackward", *inputs, pool, Tensor(out, NHWC))
 
 
-# ---- shapes of the design document -----------------------------------------------------------------------------------
+# ---- shapes of the design document ---------------------------------------------------------------
 
 
 @both_dtypes
@@ -110,7 +115,7 @@ def test_worked_example_of_the_design_document(raw: Raw, dtype: str) -> None:
     assert_same_bits(out, result)
 
 
-# ---- values ----------------------------------------------------------------------------------------------------------
+# ---- values --------------------------------------------------------------------------------------
 
 SHAPES = st.fixed_dictionaries(
     {
@@ -222,7 +227,8 @@ def test_many_boxes_between_the_same_lines(
 
 
 def test_forward_adds_the_step_again_and_again() -> None:
-    # Ten times 0.1 is not 1 in float32: the last point falls just past the rim, where multiplication would stay on it.
+    # Ten times 0.1 is not 1 in float32: the last point falls just past the rim, where
+    # multiplication would stay on it.
     boxes = np.array([[[0, 0, 1, 0]]], np.float32)
     x = np.float32(0)
     for _ in range(10):
@@ -265,7 +271,8 @@ def test_forward_a_nan_first_stays_and_a_nan_later_never_wins() -> None:
 def test_backward_is_exact_where_the_numbers_are(dtype: str, s: dict[str, int]) -> None:
     rng = np.random.default_rng(s["seed"])
     pool = 1 << (s["pool"] % 3)
-    # Quarters: positions, weights and sums are exact in every type, so the order of addition cannot matter.
+    # Quarters: positions, weights and sums are exact in every type, so the order of addition cannot
+    # matter.
     quarters = rng.integers(-8, 4 * max(s["height"], s["width"]) + 8, (s["batch"], s["count"], 4))
     boxes = (quarters / 4).astype(dtype)
     grad = rng.integers(-4, 5, (s["batch"], s["count"], 4, s["channels"])).astype(dtype)
@@ -318,7 +325,7 @@ def test_backward_ignores_argmax_outside_the_samples() -> None:
         assert not pymluops.border_align_backward(grad, boxes, argmax, 1, (2, 2)).any()
 
 
-# ---- refusals --------------------------------------------------------------------------------------------------------
+# ---- refusals ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("pool", [0, -1, -(2**31)])
@@ -410,3 +417,36 @@ def test_more_than_int32_elements_are_not_supported(raw: Raw) -> None:
     boxes, argmax = Descriptor((1, 1, 4), pair=True), Descriptor((1, 1, 4, 1), "int32", NHWC, pair=True)
     arguments = nhwc(1, 2**15, 2**15, 4), boxes, 1, nhwc(1, 1, 4, 1), argmax
     assert raw.status("mluOpBorderAlignForward", *arguments) == NOT_SUPPORTED
+
+
+def test_double_outside_of_the_map_and_with_nan() -> None:
+    rng = np.random.default_rng(3)
+    features = rng.normal(size=(1, 4, 5, 8))
+    boxes = np.array([[[-9, -9, -5, -5], [-0.5, -0.5, 4.5, 3.5], [np.nan, 0, 2, 2], [3, 3, 1, 1]]])
+    forward = double_of(families.OPERATORS["border_align_forward"])
+    found = forward(None, (features, boxes, None, None), (7,))
+    wanted = border_align.forward(features, boxes, 7, real=np.float64)
+    for one, other in zip(found, wanted, strict=True):
+        np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-13)
+    grad = rng.normal(size=found[0].shape)
+    backward = double_of(families.OPERATORS["border_align_backward"])
+    np.testing.assert_allclose(
+        backward(None, (grad, boxes, found[1], None), (7, 4, 5)),
+        border_align.backward(grad, boxes, found[1], 7, (4, 5)),
+        rtol=1e-12,
+        atol=1e-13,
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "contract"),
+    [
+        ("border_align_forward", "(input, boxes, pool_size, *, out=None, argmax_idx=None, handle=None)"),
+        (
+            "border_align_backward",
+            "(grad_output, boxes, argmax_idx, pool_size, feature_size, *, out=None, handle=None)",
+        ),
+    ],
+)
+def test_signatures_keep_the_contract(name: str, contract: str) -> None:
+    assert_signature(name, contract)

@@ -9,10 +9,9 @@ from typing import Any
 
 import pytest
 
-import families
 import pymluops
-import workload
-from support import python_output
+from support import families, workload
+from support.processes import python_output
 
 LEVELS = ("x86-64", "x86-64-v3", "x86-64-v4")
 
@@ -32,7 +31,9 @@ def _one_thread() -> dict[str, str]:
 
 @cache
 def _child(**environment: str) -> dict[str, Any]:
-    return json.loads(python_output("import runpy; runpy.run_module('workload', run_name='__main__')", **environment))
+    return json.loads(
+        python_output("import runpy; runpy.run_module('support.workload', run_name='__main__')", **environment)
+    )
 
 
 def test_the_workload_calls_every_operator() -> None:

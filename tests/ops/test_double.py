@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
 import numpy as np
 import pytest
 
-import described
-import families
 import pymluops
-from oracle import border_align, ms_deform_attn, psamask, three_interpolate, tin_shift
 from pymluops._core import Operator
-from pymluops.ops._double import double_of, is_floating
+from pymluops.ops._double import double_of, function_in_double, is_floating
+from support import described, families
 
-#: The operators with a function whose name ends in Double.
+#: The operators with a function in double.
 NAMES = [
     name
     for name, known in families.OPERATORS.items()
-    if f"mluopsExt{known.function.removeprefix('mluOp')}Double" in described.PARAMETERS
+    if function_in_double(known) in described.PARAMETERS and any(is_floating(known, tensor) for tensor in known.tensors)
 ]
+
+
+def oracle_of(name: str) -> Any:
+    """The oracle of an operator's family."""
+    return importlib.import_module(f"oracle.{described.family_of(name)}")
 
 
 def made(name: str, seed: int) -> tuple[Operator, list[Any], list[Any]]:
@@ -34,68 +38,38 @@ def made(name: str, seed: int) -> tuple[Operator, list[Any], list[Any]]:
         if not tensor.output
     ]
     inputs = [array.astype(np.float64) if array.dtype.kind == "f" else array for array in inputs]
-    if name.startswith("border_align"):
-        inputs[1] = np.abs(inputs[1]) * 2
-    if name == "ball_query":
-        arguments["min_radius"], arguments["max_radius"] = 1.5, 4.0
-    scalars, counts = [], {}
-    for scalar in known.scalars:
-        value = arguments[scalar.name]
-        if isinstance(value, tuple):
-            value = value[counts.setdefault(scalar.name, 0)]
-            counts[scalar.name] += 1
-        scalars.append(scalar.choices.get(value, value) if scalar.choices else value)
-    return double_of(known), inputs, scalars
+    return double_of(known), inputs, described.scalar_values(known, arguments)
 
 
 def call(operator: Operator, inputs: list[Any], scalars: list[Any], **options: Any) -> Any:
     missing = [None] * sum(tensor.output for tensor in operator.tensors)
-    return operator(options.get("handle"), (*inputs, *missing), tuple(scalars))
+    handle, arguments = options.get("handle"), dict(zip((s.name for s in operator.scalars), scalars, strict=True))
+    settings = described.settings_of(operator, arguments, None if handle is None else handle.backend)
+    if not settings:
+        return operator(handle, (*inputs, *missing), tuple(scalars))
+    return operator(handle, (*inputs, *missing), tuple(scalars), True, settings)
 
 
-def three_nearest(unknown: np.ndarray, known: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    d2 = ((unknown[:, :, None] - known[:, None]) ** 2).sum(-1)
-    d2 = np.concatenate([d2, np.full((*d2.shape[:2], 3), np.inf)], -1)
-    order = np.argsort(d2, -1, kind="stable")[..., :3]
-    distances = np.take_along_axis(d2, order, -1)
-    return distances, np.where(np.isinf(distances), 0, order)
+def test_every_floating_operator_has_a_function_in_double() -> None:
+    for name, known in families.OPERATORS.items():
+        if is_floating(known, known.tensors[0]):
+            other = getattr(oracle_of(name), "IN_DOUBLE", function_in_double(known))
+            assert pymluops.load("cpu").implements(other), name
 
 
-def ball(centres: np.ndarray, points: np.ndarray, low: float, high: float, count: int) -> np.ndarray:
-    result = np.zeros((*centres.shape[:2], count), np.int32)
-    for b, m in np.ndindex(centres.shape[:2]):
-        d2 = ((points[b] - centres[b, m]) ** 2).sum(-1)
-        found = np.flatnonzero((d2 == 0) | ((low**2 <= d2) & (d2 < high**2)))[:count]
-        if len(found):
-            result[b, m] = found[0]
-            result[b, m, : len(found)] = found
-    return result
-
-
-def expected(name: str, inputs: list[Any], scalars: list[Any]) -> Any:
-    if name.startswith("tin_shift"):
-        return tin_shift.shift(*inputs)
-    if name.startswith("psamask"):
-        return getattr(psamask, name.removeprefix("psamask_"))(inputs[0], *scalars)
-    if name == "border_align_forward":
-        return border_align.forward(*inputs, *scalars, real=np.float64)
-    if name == "border_align_backward":
-        return border_align.backward(*inputs, scalars[0], (scalars[1], scalars[2]))
-    if name.startswith("three_interpolate"):
-        return getattr(three_interpolate, name.removeprefix("three_interpolate_"))(*inputs, *scalars)
-    if name == "three_nn_forward":
-        return three_nearest(*inputs)
-    if name == "ball_query":
-        return ball(*inputs, *scalars)
-    given = ms_deform_attn.Inputs(*inputs[:5])
-    return ms_deform_attn.forward(given) if len(inputs) == 5 else ms_deform_attn.backward(given, inputs[5])
+def test_each_takes_what_the_function_of_the_abi_takes() -> None:
+    for name in NAMES:
+        _, returns, parameters = described.PARAMETERS[function_in_double(families.OPERATORS[name])]
+        _, wanted, others = described.PARAMETERS[families.OPERATORS[name].function]
+        in_float = {"float": "double", "const float *": "const double *"}
+        assert (returns, parameters) == (wanted, tuple((in_float.get(kind, kind), key) for kind, key in others)), name
 
 
 @pytest.mark.parametrize("seed", range(8))
 @pytest.mark.parametrize("name", NAMES)
 def test_values(name: str, seed: int) -> None:
     operator, inputs, scalars = made(name, seed)
-    found, wanted = call(operator, inputs, scalars), expected(name, inputs, scalars)
+    found, wanted = call(operator, inputs, scalars), oracle_of(name).in_double(name, *inputs, *scalars)
     if not isinstance(found, tuple):
         found, wanted = (found,), (wanted,)
     for result, values in zip(found, wanted, strict=True):
@@ -134,26 +108,9 @@ def test_float_is_refused(name: str) -> None:
         call(operator, inputs, scalars)
 
 
-def test_a_device_library_says_that_it_has_no_double() -> None:
-    operator, inputs, scalars = made("tin_shift_forward", 0)
+@pytest.mark.parametrize("name", NAMES)
+def test_a_device_library_says_that_it_has_no_double(name: str) -> None:
+    operator, inputs, scalars = made(name, 0)
+    assert not pymluops.load("sim").implements(operator.function)
     with pymluops.Handle("sim") as handle, pytest.raises(pymluops.NotSupportedError, match="not implemented"):
         call(operator, inputs, scalars, handle=handle)
-
-
-def test_border_align_outside_of_the_map_and_nan() -> None:
-    rng = np.random.default_rng(3)
-    features = rng.normal(size=(1, 4, 5, 8))
-    boxes = np.array([[[-9, -9, -5, -5], [-0.5, -0.5, 4.5, 3.5], [np.nan, 0, 2, 2], [3, 3, 1, 1]]])
-    operator = double_of(families.OPERATORS["border_align_forward"])
-    found = call(operator, [features, boxes], [7])
-    wanted = border_align.forward(features, boxes, 7, real=np.float64)
-    for one, other in zip(found, wanted, strict=True):
-        np.testing.assert_allclose(one, other, rtol=1e-12, atol=1e-13)
-    grad = rng.normal(size=found[0].shape)
-    backward = double_of(families.OPERATORS["border_align_backward"])
-    np.testing.assert_allclose(
-        call(backward, [grad, boxes, found[1]], [7, 4, 5]),
-        border_align.backward(grad, boxes, found[1], 7, (4, 5)),
-        rtol=1e-12,
-        atol=1e-13,
-    )

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import itertools
+import math
 import time
 
 import numpy as np
@@ -12,11 +14,14 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import pymluops
+from oracle import get_indice_pairs
 from oracle.get_indice_pairs import Geometry, Triple, by_rule, vectorised
-from pairs import SMALL, Outputs, assert_c_gives, assert_equal, call, unique_rows
-from raw import BAD_PARAM, SUCCESS, Raw
-from selection import examples
-from support import facts, is_canary
+from support.arrays import is_canary
+from support.c_calls import BAD_PARAM, SUCCESS, Raw
+from support.data_files import facts
+from support.pairs import SMALL, Outputs, assert_c_gives, assert_equal, call, unique_rows
+from support.selection import examples
+from support.signatures import assert_signature
 
 CASES = facts("acceptance_shapes.json")["get_indice_pairs"]
 
@@ -27,7 +32,7 @@ def corner_rows(geometry: Geometry) -> np.ndarray:
     return np.unique(np.stack(np.meshgrid(*ends), -1).reshape(-1, 4), axis=0).astype(np.int32)
 
 
-# ---- the cases of the design document --------------------------------------------------------------------------------
+# ---- the cases of the design document ------------------------------------------------------------
 
 
 def _geometry(name: str) -> Geometry:
@@ -67,7 +72,8 @@ def test_the_cases_of_the_design_document(raw: Raw, name: str) -> None:
 def test_case_b_with_as_many_output_rows_as_the_document_names(raw: Raw) -> None:
     geometry, spread = _case("B")
     rows = CASES["B"]["out_rows"]
-    # Spread sites have far more outputs than the document's data: refused, with the number of rows that are needed.
+    # Spread sites have far more outputs than the document's data: refused, with the number of rows
+    # that are needed.
     desc, outputs = raw.sparse(geometry), Outputs.for_rows(len(spread), geometry, rows)
     needed = len(vectorised(spread, geometry).out_indices)
     assert needed > rows
@@ -108,7 +114,7 @@ def test_large_output_indices(raw: Raw, subm: bool) -> None:
     assert_c_gives(raw, near_the_end, geometry, expected, 27 * len(near_the_end))
 
 
-# ---- values ----------------------------------------------------------------------------------------------------------
+# ---- values --------------------------------------------------------------------------------------
 
 
 def _triples(low: int, high: int) -> st.SearchStrategy[Triple]:
@@ -133,7 +139,8 @@ def geometries(draw: st.DrawFn) -> Geometry:
     return geometry
 
 
-#: Around the sites, so that the library takes each of its ways: a grid with all words, one with those in use, sorting.
+#: Around the sites, so that the library takes each of its ways: a grid with all words, one with
+#: those in use, sorting.
 EMPTY_ROOM = [(0, 0, 0), (2, 60, 120), (0, 1500, 0)]
 
 
@@ -210,7 +217,8 @@ def test_spaces_long_in_one_direction(geometry: Geometry, subm: bool) -> None:
 
 @pytest.mark.parametrize("stride", [7, 13, 14, 15, 26, 28, 30, 49, 98, 103])
 def test_strides_are_divided_exactly(stride: int) -> None:
-    # A reciprocal, of float32 or of float64, loses multiples of these strides; exact integers do not.
+    # A reciprocal, of float32 or of float64, loses multiples of these strides; exact integers do
+    # not.
     geometry = Geometry(1, (1, 1, 5000), (1, 1, 1), (1, 1, stride))
     indices = np.zeros((5000, 4), np.int32)
     indices[:, 3] = np.arange(5000)
@@ -359,3 +367,81 @@ def test_kernels_too_large_to_count_are_refused(kernel: Triple) -> None:
     # Before anything of that size is allocated.
     with pytest.raises(pymluops.MluOpError):
         call(np.zeros((2, 4), np.int32), Geometry(1, (4, 4, 4), kernel, given_out=(4, 4, 4)))
+
+
+def _dense_convolution(dense: np.ndarray, filters: np.ndarray, geometry: Geometry) -> np.ndarray:
+    """Plain cross-correlation of dense [batch, d, h, w] with filters [kd, kh, kw], from its definition."""
+    g = geometry
+    result = np.zeros((g.batch, *g.out))
+    for place in itertools.product(*map(range, g.out)):
+        for cell in itertools.product(*map(range, g.kernel)):
+            site = [o * s - p + k * d for o, s, p, k, d in zip(place, g.stride, g.padding, cell, g.dilation)]
+            if all(0 <= i < size for i, size in zip(site, g.space)):
+                result[(slice(None), *place)] += dense[(slice(None), *site)] * filters[cell]
+    return result
+
+
+GEOMETRIES = [
+    Geometry(2, (4, 5, 6), (3, 3, 3), (2, 2, 2), (1, 1, 1)),
+    Geometry(1, (5, 4, 3), (2, 3, 1), (1, 2, 1), (0, 1, 2)),
+    Geometry(2, (6, 5, 4), (3, 2, 2), padding=(2, 1, 0), dilation=(2, 1, 3)),
+    Geometry(2, (4, 4, 4), (3, 3, 3), padding=(1, 1, 1), subm=True),
+    Geometry(1, (4, 4, 4), (3, 3, 3), padding=(1, 1, 1), given_out=(7, 2, 5)),
+]
+
+
+@pytest.mark.parametrize("geometry", GEOMETRIES, ids=str)
+def test_pairs_give_the_dense_convolution(geometry: Geometry) -> None:
+    rng = np.random.default_rng(5)
+    occupied = rng.random((geometry.batch, *geometry.space)) < 0.2
+    indices = np.argwhere(occupied).astype(np.int32)
+    rng.shuffle(indices)
+    values, filters = rng.integers(1, 9, len(indices)), rng.integers(1, 9, geometry.kernel)
+    dense = np.zeros(occupied.shape)
+    dense[tuple(indices.T)] = values
+    expected = _dense_convolution(dense, filters, geometry)
+
+    out_indices, pairs, counts = get_indice_pairs.by_rule(indices, geometry)
+    sums = np.zeros(len(out_indices))
+    for k, weight in enumerate(filters.reshape(-1)):
+        np.add.at(sums, pairs[k, 1, : counts[k]], values[pairs[k, 0, : counts[k]]] * weight)
+    got = np.zeros(expected.shape)
+    got[tuple(out_indices.T)] = sums
+    if geometry.subm:
+        expected[~occupied] = 0
+    np.testing.assert_array_equal(got, expected)
+
+
+@pytest.mark.parametrize("geometry", GEOMETRIES, ids=str)
+@pytest.mark.parametrize("rows", [0, 1, 40])
+def test_both_ways_to_find_pairs_agree(geometry: Geometry, rows: int) -> None:
+    rng = np.random.default_rng(rows)
+    # Duplicate rows occur: more rows than sites along each axis.
+    indices = rng.integers(0, (geometry.batch, *geometry.space), (rows, 4)).astype(np.int32)
+    for one, other in zip(get_indice_pairs.by_rule(indices, geometry), get_indice_pairs.vectorised(indices, geometry)):
+        np.testing.assert_array_equal(one, other)
+
+
+def test_output_rows_of_a_tiny_convolution_by_hand() -> None:
+    # One point at (0, 1, 1) in a 2x2 plane, 2x2 kernel, no padding: a single output, reached
+    # through the last cell.
+    geometry = Geometry(1, (1, 2, 2), (1, 2, 2))
+    out_indices, pairs, counts = get_indice_pairs.by_rule(np.array([[0, 0, 1, 1]], np.int32), geometry)
+    assert out_indices.tolist() == [[0, 0, 0, 0]]
+    assert counts.tolist() == [0, 0, 0, 1]
+    assert pairs[:, :, 0].tolist() == [[-1, -1], [-1, -1], [-1, -1], [0, 0]]
+    assert math.prod(geometry.kernel) == geometry.cells
+
+
+@pytest.mark.parametrize(
+    ("name", "contract"),
+    [
+        (
+            "get_indice_pairs",
+            "(indices, *, batch_size, spatial_shape, kernel_size, stride=1, padding=0, dilation=1, "
+            "subm=False, out_spatial_shape=None, validate=True, handle=None)",
+        ),
+    ],
+)
+def test_signatures_keep_the_contract(name: str, contract: str) -> None:
+    assert_signature(name, contract)

@@ -12,10 +12,10 @@ import pytest
 
 import pymluops
 from oracle.get_indice_pairs import Geometry, by_rule
-from pairs import SMALL, SMALL_ROWS, Outputs, assert_equal, call, unique_rows
-from raw import BAD_PARAM, NOT_SUPPORTED, SUCCESS, Descriptor, Raw, Tensor
+from support.c_calls import BAD_PARAM, NOT_SUPPORTED, SUCCESS, Descriptor, Raw, Tensor
+from support.pairs import SMALL, SMALL_ROWS, Outputs, assert_equal, call, unique_rows
 
-# ---- Python and C ----------------------------------------------------------------------------------------------------
+# ---- Python and C --------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("validate", [True, False])
@@ -128,7 +128,7 @@ def test_more_rows_than_sites_are_refused(raw: Raw) -> None:
         call(indices, geometry)
 
 
-# ---- the C functions alone -------------------------------------------------------------------------------------------
+# ---- the C functions alone -----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -13,24 +13,25 @@ from typing import Any
 import numpy as np
 import pytest
 
-import described
 import pymluops
-from calls import OPERATORS, Call
-from mutations import mutate
-from oracle.get_indice_pairs import Geometry
-from raw import SUCCESS, Raw, Tensor
-from selection import is_thorough
-from support import bits, canary
+from support import described
+from support.argument_damage import mutate
+from support.arrays import canary
+from support.c_calls import SUCCESS, Raw, Tensor
+from support.comparison import bits
+from support.described_calls import OPERATORS, Call
+from support.example import PAIRING
+from support.selection import is_thorough
 
 #: Random calls for each operator; the seed of one that fails is in the message.
-CASES = 2500 if is_thorough() else 500
+CASES = 2500 if is_thorough() else 250
 
 
 def _left_to_c(call: Call) -> tuple[str, ...]:
     """How messages of the C function begin for what the guard leaves to it.
 
-    These are the arguments in LEFT_TO_C of the oracle; and all data where a tensor is empty, since some C functions
-    look at the others then.
+    These are the arguments in LEFT_TO_C of the oracle; and all data where a tensor is empty, since
+    some C functions look at the others then.
     """
     function = call.description.c_function
     if any(array.size == 0 for array in call.arrays.values()):
@@ -87,8 +88,8 @@ def _check(raw: Raw, call: Call, steps: list[str]) -> bool:
         message = str(error)
         assert _memory(call) == before, f"Python refused and wrote: {_describe(call, steps)}"
     assert (message == "") == accepted_by_c, f"C says {reason!r}, Python says {message!r}: {_describe(call, steps)}"
-    # What is refused is refused before the C call, and so under the name of the Python function; but for what only the
-    # C function looks at.
+    # What is refused is refused before the C call, and so under the name of the Python function;
+    # but for what only the C function looks at.
     assert accepted_by_c or message.startswith((f"{call.operator}: ", *_left_to_c(call))), message
     if accepted_by_c:
         empty = any(array.size == 0 for array in call.arrays.values())
@@ -114,8 +115,8 @@ def _triple(rng: Random, values: tuple[int, ...]) -> tuple[int, int, int]:
     return rng.choice(values), rng.choice(values), rng.choice(values)
 
 
-def _random_convolution(rng: Random) -> tuple[np.ndarray, Geometry]:
-    geometry = Geometry(
+def _random_convolution(rng: Random) -> tuple[np.ndarray, Any]:
+    geometry = PAIRING.oracle.Geometry(
         rng.choice((1, 2, 2, 0, -1)), _triple(rng, (1, 2, 3, 4)), _triple(rng, (1, 2, 3)),
         _triple(rng, (1, 1, 1, 2, 3)), _triple(rng, (0, 0, 1, 2)), _triple(rng, (1, 1, 1, 2)),
         rng.random() < 0.3, _triple(rng, (1, 2, 3, 4, 5)),
@@ -155,23 +156,24 @@ def _damage_indices(rng: Random, indices: np.ndarray) -> np.ndarray:
     return indices
 
 
-def _c_accepts(raw: Raw, indices: np.ndarray, geometry: Geometry) -> tuple[bool, str]:
+def _c_accepts(raw: Raw, indices: np.ndarray, geometry: Any) -> tuple[bool, str]:
     slot = raw.ffi.new("mluOpSparseConvolutionDescriptor_t *")
     assert raw.lib.mluOpCreateSparseConvolutionDescriptor(slot) == SUCCESS
     try:
         if raw.set_sparse(slot[0], geometry) != SUCCESS:
             return False, raw.reason()
         length = indices.shape[0]
-        # A sub-manifold call writes its input's rows; else no more rows can come out than there are sites or pairs.
+        # A sub-manifold call writes its input's rows; else no more rows can come out than there are
+        # sites or pairs.
         rows = length if geometry.subm else min(geometry.cells * length, geometry.batch * int(np.prod(geometry.out)))
         shapes = (geometry.cells, 2, length), (rows, 4), (geometry.cells,)
         outputs = [Tensor(canary(shape, "int32")) for shape in shapes]
-        return raw.get_indice_pairs(slot[0], Tensor(indices), *outputs) == SUCCESS, raw.reason()
+        return getattr(raw, PAIRING.name)(slot[0], Tensor(indices), *outputs) == SUCCESS, raw.reason()
     finally:
         raw.lib.mluOpDestroySparseConvolutionDescriptor(slot[0])
 
 
-def _python_refusal(indices: np.ndarray, geometry: Geometry, validate: bool) -> str:
+def _python_refusal(indices: np.ndarray, geometry: Any, validate: bool) -> str:
     """What the Python function says against a call; empty if it accepts it."""
     arguments: dict[str, Any] = {
         "batch_size": geometry.batch, "spatial_shape": geometry.space, "kernel_size": geometry.kernel,
@@ -179,13 +181,13 @@ def _python_refusal(indices: np.ndarray, geometry: Geometry, validate: bool) -> 
         "subm": geometry.subm, "out_spatial_shape": geometry.given_out,
     }  # fmt: skip
     try:
-        pymluops.get_indice_pairs(indices, validate=validate, **arguments)
+        PAIRING.run(indices, validate=validate, **arguments)
     except pymluops.BadParamError as error:
         return str(error)
     return ""
 
 
-def test_get_indice_pairs_accepts_exactly_what_c_accepts(shared_raw: Raw) -> None:
+def test_an_operator_with_settings_accepts_exactly_what_c_accepts(shared_raw: Raw) -> None:
     seen: Counter[bool] = Counter()
     for seed in range(2 * CASES):
         rng = Random(seed)

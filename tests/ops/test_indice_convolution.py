@@ -9,10 +9,11 @@ from hypothesis import strategies as st
 
 import pymluops
 from oracle import indice_convolution as oracle
-from raw import ARRAY, SUCCESS, Raw
-from rulebooks import Rulebook, in_layout, products, random_rulebook
-from selection import examples
-from support import assert_close, assert_same_bits, canary
+from support.arrays import canary
+from support.c_calls import ARRAY, SUCCESS, Raw
+from support.comparison import assert_close, assert_same_bits
+from support.rulebooks import Rulebook, in_layout, products, random_rulebook
+from support.selection import examples
 
 DTYPES = ("float16", "float32")
 both_dtypes = pytest.mark.parametrize("dtype", DTYPES)
@@ -38,7 +39,7 @@ def assert_all_directions(
     assert_close(found, oracle.backward_filter(features, grad, *book).reshape(filters.shape))
 
 
-# ---- values ----------------------------------------------------------------------------------------------------------
+# ---- values --------------------------------------------------------------------------------------
 
 
 @both_dtypes
@@ -232,7 +233,7 @@ def test_a_filter_gradient_of_4_dims(raw: Raw) -> None:
     assert_close(arrays["filters_grad"].reshape(6, 4, 4), expected)
 
 
-# ---- zero sizes ------------------------------------------------------------------------------------------------------
+# ---- zero sizes ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

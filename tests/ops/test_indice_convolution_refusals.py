@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import pymluops
-from raw import ARRAY, BAD_PARAM, NOT_SUPPORTED, SUCCESS, Descriptor, Raw
-from rulebooks import Product, products, random_rulebook
-from support import canary, is_canary
+from support.arrays import canary, is_canary
+from support.c_calls import ARRAY, BAD_PARAM, NOT_SUPPORTED, SUCCESS, Descriptor, Raw
+from support.rulebooks import Product, products, random_rulebook
 
 FUNCTIONS = ("Forward", "BackwardData", "BackwardFilter")
 OUTPUT = {"Forward": "features_out", "BackwardData": "input_grad", "BackwardFilter": "filters_grad"}

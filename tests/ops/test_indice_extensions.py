@@ -9,9 +9,10 @@ import pytest
 
 import pymluops
 from oracle import indice_convolution as oracle
-from raw import BAD_PARAM, NOT_SUPPORTED, SUCCESS, Descriptor, Raw, Tensor
-from rulebooks import digests, random_rulebook
-from support import canary, is_canary, python_output
+from support.arrays import canary, is_canary
+from support.c_calls import BAD_PARAM, NOT_SUPPORTED, SUCCESS, Descriptor, Raw, Tensor
+from support.processes import python_output
+from support.rulebooks import digests, random_rulebook
 
 FUNCTIONS = ("Forward", "BackwardData", "BackwardFilter")
 NAMES = {
@@ -159,7 +160,7 @@ def test_nothing_gives_zeros(raw: Raw, function: str) -> None:
     assert (product.output == 0).all()
 
 
-# ---- pairs -----------------------------------------------------------------------------------------------------------
+# ---- pairs ---------------------------------------------------------------------------------------
 
 
 class Pairs:
@@ -272,6 +273,6 @@ def test_the_simulator_has_none_of_them() -> None:
 @pytest.mark.parametrize("threads", ["1", "3"])
 @pytest.mark.parametrize("level", ["x86-64", "x86-64-v3", "x86-64-v4"])
 def test_any_instruction_level_and_number_of_threads_gives_the_same_bits(level: str, threads: str) -> None:
-    code = "import rulebooks; print(*rulebooks.digests())"
+    code = "from support import rulebooks; print(*rulebooks.digests())"
     found = python_output(code, PYMLUOPS_INSTRUCTION_LEVEL=level, PYMLUOPS_NUM_THREADS=threads)
     assert found.split() == digests()

@@ -12,11 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pymluops
-from attention import GRADIENTS, make_grad, make_inputs, ms_deform_attn_backward, ms_deform_attn_forward
 from oracle import ms_deform_attn as oracle
 from oracle.ms_deform_attn import Inputs
-from selection import examples
-from support import assert_close, assert_same_values, python_output
+from support.attention import GRADIENTS, make_grad, make_inputs, ms_deform_attn_backward, ms_deform_attn_forward
+from support.comparison import assert_close, assert_same_values
+from support.processes import python_output
+from support.selection import examples
 
 
 def assert_forward(inputs: Inputs) -> None:
@@ -30,12 +31,13 @@ def assert_backward(inputs: Inputs, grad: np.ndarray) -> None:
     assert_same_values(found[0], oracle.backward(inputs, grad, np.float32)[0])
     for got, name, exact in zip(found, GRADIENTS, oracle.backward(inputs, grad), strict=True):
         assert np.isfinite(got).all(), name
-        # A sum whose terms cancel is as wrong as its terms are large; locations decide on the weights of corners.
+        # A sum whose terms cancel is as wrong as its terms are large; locations decide on the
+        # weights of corners.
         scale = np.abs(exact).max(initial=0) + 1e-30
         np.testing.assert_allclose(got / scale, exact / scale, rtol=0, atol=3e-5, err_msg=name)
 
 
-# ---- named shapes ----------------------------------------------------------------------------------------------------
+# ---- named shapes --------------------------------------------------------------------------------
 
 
 def test_the_vendors_forward_case() -> None:
@@ -80,7 +82,7 @@ def test_a_network_in_small() -> None:
     assert_backward(inputs, make_grad(rng, inputs))
 
 
-# ---- values ----------------------------------------------------------------------------------------------------------
+# ---- values --------------------------------------------------------------------------------------
 
 SIZES = st.fixed_dictionaries(
     {
@@ -120,7 +122,8 @@ def test_values_and_locations_that_are_not_finite(sizes: dict[str, Any], seed: i
     expected = oracle.backward(inputs, grad, np.float32)
     assert_same_values(found[0], expected[0])
     for got, wanted in zip(found[1:], expected[1:], strict=True):
-        # Whether 1e38 overflows in a sum depends on its order: only what had no infinity or NaN anywhere is compared.
+        # Whether 1e38 overflows in a sum depends on its order: only what had no infinity or NaN
+        # anywhere is compared.
         assert ((got == 0) | (wanted != 0) | (np.abs(got) < 1e-30)).all()
         assert (np.isnan(wanted) <= ~np.isfinite(got)).all()
 
@@ -186,7 +189,8 @@ def test_levels_without_pixels() -> None:
 
 
 def test_infinite_weights_reach_only_their_channels() -> None:
-    # In the last vector of channels, lanes behind the last one must not make 0 * inf of what is not there.
+    # In the last vector of channels, lanes behind the last one must not make 0 * inf of what is not
+    # there.
     inputs = make_inputs(np.random.default_rng(7), 1, 1, 1, 5, [(2, 2)], 1)
     inputs.value[...] = np.arange(4, dtype=np.float32)[None, :, None, None]
     inputs.attn_weight[...] = np.inf
@@ -198,7 +202,7 @@ def test_infinite_weights_reach_only_their_channels() -> None:
     assert grad_weight.item() == 5 * 1.5
 
 
-# ---- threads and instruction levels ----------------------------------------------------------------------------------
+# ---- threads and instruction levels --------------------------------------------------------------
 
 
 def digests() -> list[str]:

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 import pymluops
-from attention import GRADIENTS, INPUTS, backward_status, forward_status
-from raw import BAD_PARAM, NOT_SUPPORTED, SUCCESS, Descriptor, Raw
-from support import canary, is_canary
+from support.arrays import canary, is_canary
+from support.attention import GRADIENTS, INPUTS, backward_status, forward_status
+from support.c_calls import BAD_PARAM, NOT_SUPPORTED, SUCCESS, Descriptor, Raw
 
-# ---- zero elements ---------------------------------------------------------------------------------------------------
+# ---- zero elements -------------------------------------------------------------------------------
 
 
 def _arrays(**sizes: int) -> dict[str, Any]:
@@ -81,7 +81,7 @@ def test_forward_without_keys_adds_zeros(raw: Raw) -> None:
     assert (arrays["data_col"] == 0).all()
 
 
-# ---- refusals --------------------------------------------------------------------------------------------------------
+# ---- refusals ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("batch", "step"), [(2, 0), (2, -1), (6, 4), (6, 5), (2, -(2**31))])

@@ -12,9 +12,12 @@ from hypothesis import strategies as st
 
 import pymluops
 from oracle import psamask
-from raw import ARRAY, BAD_PARAM, NHWC, SUCCESS, Descriptor, Raw, Tensor
-from selection import examples
-from support import any_bits, assert_same_bits, canary, facts, is_canary
+from support.arrays import any_bits, canary, is_canary
+from support.c_calls import ARRAY, BAD_PARAM, NHWC, SUCCESS, Descriptor, Raw, Tensor
+from support.comparison import assert_same_bits
+from support.data_files import facts
+from support.selection import examples
+from support.signatures import assert_signature
 
 FACTS = facts("acceptance_shapes.json")["psamask"]
 MODES = {"collect": psamask.COLLECT, "distribute": psamask.DISTRIBUTE}
@@ -44,7 +47,8 @@ def test_every_row_of_the_design_document(raw: Raw, mode: str, row: dict[str, An
 
 @both_modes
 def test_a_mask_far_larger_than_the_map(mode: str) -> None:
-    # Only the four cells of every position that lie on the 2 x 2 map count; the rest of a million is 0 backwards.
+    # Only the four cells of every position that lie on the 2 x 2 map count; the rest of a million
+    # is 0 backwards.
     dy = np.arange(1, 17, dtype=np.float32).reshape(1, 2, 2, 4)
     dx = pymluops.psamask_backward(dy, mode, 1000)
     assert np.count_nonzero(dx) == 16
@@ -193,3 +197,50 @@ def test_other_layouts_are_refused_in_c(raw: Raw) -> None:
 def test_a_number_that_is_no_type_is_refused_before_the_call(function: Callable[..., Any], psa_type: object) -> None:
     with pytest.raises(pymluops.BadParamError, match="psa_type: expected 'collect', 'distribute', 0 or 1, got"):
         function(np.zeros((1, 1, 1, 1), np.float32), psa_type, 1)
+
+
+def test_psamask_collect_of_a_2x2_map_by_hand() -> None:
+    x = np.arange(36, dtype=np.float32).reshape(1, 2, 2, 9)
+    y = psamask.forward(x, psamask.COLLECT, 3, 3)
+    # Position (0, 0) sees the four lower right cells of its mask, position (1, 1) the four upper
+    # left ones.
+    assert y[0, 0, 0].tolist() == [4, 5, 7, 8]
+    assert y[0, 1, 1].tolist() == [27, 28, 30, 31]
+
+
+def test_psamask_distribute_is_collect_with_positions_and_cells_exchanged() -> None:
+    x = np.random.default_rng(0).normal(size=(2, 3, 4, 15)).astype(np.float32)
+    collected = psamask.forward(x, psamask.COLLECT, 3, 5).reshape(2, 12, 12)
+    distributed = psamask.forward(x, psamask.DISTRIBUTE, 3, 5).reshape(2, 12, 12)
+    np.testing.assert_array_equal(distributed, collected.transpose(0, 2, 1))
+
+
+@pytest.mark.parametrize("psa_type", [psamask.COLLECT, psamask.DISTRIBUTE])
+@pytest.mark.parametrize("mask", [(1, 1), (3, 4), (9, 2), (6, 11)])
+def test_both_ways_to_spread_a_mask_agree(psa_type: int, mask: tuple[int, int]) -> None:
+    rng = np.random.default_rng(6)
+    x, dy = rng.normal(size=(2, 3, 5, mask[0] * mask[1])), rng.normal(size=(2, 3, 5, 15))
+    one, other = psamask.forward(x, psa_type, *mask), psamask.forward_by_cell(x, psa_type, *mask)
+    np.testing.assert_array_equal(one, other)
+    one, other = psamask.backward(dy, psa_type, *mask), psamask.backward_by_cell(dy, psa_type, *mask)
+    np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("psa_type", [psamask.COLLECT, psamask.DISTRIBUTE])
+def test_psamask_backward_is_the_adjoint(psa_type: int) -> None:
+    rng = np.random.default_rng(1)
+    x = rng.integers(-9, 9, (2, 4, 3, 8)).astype(np.float64)
+    dy = rng.integers(-9, 9, (2, 4, 3, 12)).astype(np.float64)
+    there = (psamask.forward(x, psa_type, 2, 4) * dy).sum()
+    assert there == (psamask.backward(dy, psa_type, 2, 4) * x).sum()
+
+
+@pytest.mark.parametrize(
+    ("name", "contract"),
+    [
+        ("psamask_forward", "(x, psa_type, mask_size, *, out=None, handle=None)"),
+        ("psamask_backward", "(dy, psa_type, mask_size, *, out=None, handle=None)"),
+    ],
+)
+def test_signatures_keep_the_contract(name: str, contract: str) -> None:
+    assert_signature(name, contract)

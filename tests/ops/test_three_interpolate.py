@@ -13,9 +13,12 @@ from hypothesis import strategies as st
 
 import pymluops
 from oracle import three_interpolate
-from raw import BAD_PARAM, NHWC, NOT_SUPPORTED, SUCCESS, Descriptor, Raw, Tensor
-from selection import examples
-from support import any_bits, assert_same_bits, canary, facts, is_canary, tolerance
+from support.arrays import any_bits, canary, is_canary
+from support.c_calls import BAD_PARAM, NHWC, NOT_SUPPORTED, SUCCESS, Descriptor, Raw, Tensor
+from support.comparison import assert_same_bits, tolerance
+from support.data_files import facts
+from support.selection import examples
+from support.signatures import assert_signature
 
 ROWS = facts("acceptance_shapes.json")["three_interpolate_backward"]
 ACCEPTED = [row for row in ROWS if row["status"] == SUCCESS]
@@ -59,7 +62,7 @@ def _inputs(row: dict[str, Any], dtype: str) -> tuple[np.ndarray, np.ndarray, np
     return grad, indices, rng.random(row["indices"], np.float32).astype(dtype)
 
 
-# ---- shapes of the design document -----------------------------------------------------------------------------------
+# ---- shapes of the design document ---------------------------------------------------------------
 
 
 @both_dtypes
@@ -118,7 +121,7 @@ def test_no_size_may_be_zero(raw: Raw, shape: tuple[int, int, int, int]) -> None
         pymluops.three_interpolate_forward(long, indices, weights)
 
 
-# ---- values ----------------------------------------------------------------------------------------------------------
+# ---- values --------------------------------------------------------------------------------------
 
 SHAPES = st.fixed_dictionaries(
     {
@@ -225,7 +228,7 @@ def test_unreferenced_features_get_a_zero_gradient() -> None:
     assert np.count_nonzero(out) == 4
 
 
-# ---- indices outside -------------------------------------------------------------------------------------------------
+# ---- indices outside -----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("bad", [-1, 6, 77, 2**31 - 1, -(2**31)])
@@ -268,7 +271,7 @@ def test_without_validation_an_index_outside_adds_nothing_not_even_nan() -> None
     assert pymluops.three_interpolate_backward(grad, indices, weights, 3, validate=False).ravel().tolist() == [10, 0, 0]
 
 
-# ---- refusals in C ---------------------------------------------------------------------------------------------------
+# ---- refusals in C -------------------------------------------------------------------------------
 
 
 def test_every_layout_must_be_array(raw: Raw) -> None:
@@ -309,3 +312,45 @@ def test_dtypes_must_agree(raw: Raw, bad: int) -> None:
     with pytest.raises(pymluops.BadParamError):
         pymluops.three_interpolate_forward(*wrong[:3], out=wrong[3])
     assert is_canary(wrong[3])
+
+
+def test_three_interpolate_by_hand() -> None:
+    features = np.array([[[1, 10, 100]]], np.float32)
+    indices = np.array([[[0, 1, 2], [2, 2, -1], [3, 0, 0]]], np.int32)
+    weights = np.array([[[1, 2, 3], [1, 1, np.nan], [np.nan, 1, 4]]], np.float32)
+    assert three_interpolate.forward(features, indices, weights)[0, 0].tolist() == [321, 200, 5]
+    grad = np.array([[[1, 10, 100]]], np.float32)
+    assert three_interpolate.backward(grad, indices, weights, 3)[0, 0].tolist() == [501, 2, 23]
+
+
+def test_three_interpolate_backward_is_the_adjoint() -> None:
+    rng = np.random.default_rng(4)
+    features, grad = rng.integers(-9, 9, (2, 3, 5)), rng.integers(-9, 9, (2, 3, 7))
+    indices, weights = rng.integers(-1, 6, (2, 7, 3)), rng.integers(-9, 9, (2, 7, 3))
+    there = (three_interpolate.forward(features, indices, weights) * grad).sum()
+    assert there == (three_interpolate.backward(grad, indices, weights, 5) * features).sum()
+
+
+def test_num_features_must_be_that_of_out() -> None:
+    grad, indices = np.ones((1, 2, 4), np.float32), np.zeros((1, 4, 3), np.int32)
+    weights, out = np.ones((1, 4, 3), np.float32), canary((1, 2, 5), "float32")
+    with pytest.raises(pymluops.BadParamError):
+        pymluops.three_interpolate_backward(grad, indices, weights, 6, out=out)
+    for number in (0, -1, 2**31):
+        with pytest.raises(pymluops.BadParamError):
+            pymluops.three_interpolate_backward(grad, indices, weights, number)
+    assert is_canary(out)
+
+
+@pytest.mark.parametrize(
+    ("name", "contract"),
+    [
+        ("three_interpolate_forward", "(features, indices, weights, *, out=None, validate=True, handle=None)"),
+        (
+            "three_interpolate_backward",
+            "(grad_output, indices, weights, num_features, *, out=None, validate=True, handle=None)",
+        ),
+    ],
+)
+def test_signatures_keep_the_contract(name: str, contract: str) -> None:
+    assert_signature(name, contract)

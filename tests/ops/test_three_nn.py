@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterator
 from typing import Any
@@ -13,9 +14,12 @@ from hypothesis import strategies as st
 
 import pymluops
 from oracle import three_nn as oracle
-from raw import BAD_PARAM, NOT_SUPPORTED, SUCCESS, Descriptor, Raw, Tensor
-from selection import examples
-from support import any_bits, assert_same_bits, canary, is_canary, python_output
+from support.arrays import any_bits, canary, is_canary
+from support.c_calls import BAD_PARAM, NOT_SUPPORTED, SUCCESS, Descriptor, Raw, Tensor
+from support.clouds import KINDS, cloud
+from support.comparison import assert_same_bits
+from support.processes import python_output
+from support.selection import examples
 
 DTYPES = ("float16", "float32")
 both_dtypes = pytest.mark.parametrize("dtype", DTYPES)
@@ -42,7 +46,7 @@ def assert_follows_the_oracle(unknown: np.ndarray, known: np.ndarray) -> None:
     assert_same_bits(dist2, dist2_expected)
 
 
-# ---- values ----------------------------------------------------------------------------------------------------------
+# ---- values --------------------------------------------------------------------------------------
 
 
 @both_dtypes
@@ -131,7 +135,57 @@ def test_halves_are_compared_before_they_are_rounded() -> None:
     assert idx.tolist() == [[[1, 2, 0]]]
 
 
-# ---- zero elements and refusals --------------------------------------------------------------------------------------
+@both_dtypes
+@pytest.mark.parametrize("kind", KINDS)
+def test_many_points(kind: str, dtype: str) -> None:
+    """Among so many a tree is searched, which finds the same points in the same order."""
+    known = cloud(kind, 6000, dtype)[None]
+    unknown = np.concatenate([known[:, ::6], cloud("even", 300, dtype)[None], cloud("special", 40, dtype)[None]], 1)
+    assert_follows_the_oracle(unknown, known)
+
+
+# ---- stacked -------------------------------------------------------------------------------------
+
+
+@both_dtypes
+@examples(100)
+@given(
+    counts=st.lists(st.tuples(st.integers(0, 9), st.integers(0, 60)), min_size=1, max_size=4),
+    seed=st.integers(0, 2**32 - 1),
+)
+def test_stacked(dtype: str, counts: list[tuple[int, int]], seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    counts = [*counts, (2, 3)]
+    unknowns, knowns = (np.array(numbers, np.int32) for numbers in zip(*counts, strict=True))
+    unknown, known = (np.round(rng.normal(size=(int(n.sum()), 3)), 1).astype(dtype) for n in (unknowns, knowns))
+    found = pymluops.stack_three_nn(unknown, unknowns, known, knowns)
+    wanted = oracle.forward_stack(unknown, unknowns, known, knowns)
+    np.testing.assert_array_equal(found.idx, wanted[1])
+    assert_same_bits(found.dist2, wanted[0])
+
+
+def test_stacked_batches_of_many_and_of_few_points() -> None:
+    knowns, unknowns = np.array([40, 5000, 0, 3000], np.int32), np.array([10, 1500, 5, 30], np.int32)
+    known = np.concatenate([cloud("even", int(n), "float32", i) for i, n in enumerate(knowns)])
+    unknown = np.concatenate([cloud("even", int(n), "float32", 9 + i) for i, n in enumerate(unknowns)])
+    dist2, idx = pymluops.stack_three_nn(unknown, unknowns, known, knowns)
+    expected = oracle.forward_stack(unknown, unknowns, known, knowns)
+    assert_same_bits(dist2, expected[0])
+    np.testing.assert_array_equal(idx, expected[1])
+    assert np.isinf(dist2[1510:1515]).all() and (idx[1510:1515] == 5040).all()
+
+
+@pytest.mark.parametrize(("unknowns", "knowns"), [([1, 1], [2, 2]), ([2, 9], [2, 1]), ([4, -1], [2, 2])])
+def test_counts_that_do_not_fit(unknowns: list[int], knowns: list[int]) -> None:
+    unknown, known = cloud("lattice", 3, "float32"), cloud("lattice", 4, "float32", 1)
+    counts = np.array(unknowns, np.int32), np.array(knowns, np.int32)
+    found = pymluops.stack_three_nn(unknown, counts[0], known, counts[1])
+    expected = oracle.forward_stack(unknown, counts[0], known, counts[1])
+    assert_same_bits(found.dist2, expected[0])
+    np.testing.assert_array_equal(found.idx, expected[1])
+
+
+# ---- zero elements and refusals ------------------------------------------------------------------
 
 
 def _arrays(dtype: str = "float32") -> dict[str, np.ndarray]:
@@ -239,7 +293,7 @@ def test_the_simulator_does_not_implement_it() -> None:
     assert is_canary(a["dist2"])
 
 
-# ---- workspace -------------------------------------------------------------------------------------------------------
+# ---- workspace -----------------------------------------------------------------------------------
 
 
 def test_the_size_of_the_workspace(raw: Raw) -> None:
@@ -267,7 +321,7 @@ def test_the_size_of_the_workspace_refuses(raw: Raw) -> None:
     assert size[0] == 123
 
 
-# ---- threads and instruction levels ----------------------------------------------------------------------------------
+# ---- threads and instruction levels --------------------------------------------------------------
 
 
 def digests() -> list[str]:
@@ -275,9 +329,9 @@ def digests() -> list[str]:
     rng = np.random.default_rng(13)
     results = []
     for dtype in DTYPES:
-        for unknowns, knowns in ((150, 1500), (700, 37)):
+        for unknowns, knowns in ((150, 1500), (700, 37), (900, 5000)):
             unknown, known = (rng.random((2, n, 3)).astype(dtype) for n in (unknowns, knowns))
-            results += [array.tobytes().hex() for array in three_nn_forward(unknown, known)]
+            results += [hashlib.sha256(array.tobytes()).hexdigest() for array in three_nn_forward(unknown, known)]
     return results
 
 

@@ -12,9 +12,12 @@ from hypothesis import strategies as st
 
 import pymluops
 from oracle import tin_shift
-from raw import NOT_SUPPORTED, SUCCESS, Descriptor, Raw, Tensor
-from selection import examples
-from support import any_bits, assert_same_bits, canary, facts, is_canary
+from support.arrays import any_bits, canary, is_canary
+from support.c_calls import NOT_SUPPORTED, SUCCESS, Descriptor, Raw, Tensor
+from support.comparison import assert_same_bits
+from support.data_files import facts
+from support.selection import examples
+from support.signatures import assert_signature
 
 FACTS = facts("acceptance_shapes.json")["tin_shift"]
 FUNCTIONS = {"forward": pymluops.tin_shift_forward, "backward": pymluops.tin_shift_backward}
@@ -130,3 +133,22 @@ def test_refusals_name_the_argument_and_both_sides(function: Callable[..., Any])
         function(source, np.zeros((2, 4), np.int64))
     with pytest.raises(pymluops.BadParamError, match="float64"):
         function(source.astype(np.float64), np.zeros((2, 4), np.int32))
+
+
+def test_tin_shift_demo() -> None:
+    source = (10 * np.arange(6)[:, None] + np.arange(6)).astype(np.float32).reshape(1, 6, 6, 1)
+    moved = tin_shift.shift(source, np.array([[-1, 0, 2]], np.int32))[0, :, :, 0]
+    assert moved[:, 0].tolist() == [10, 20, 30, 40, 50, 0]
+    assert moved[:, 2].tolist() == [2, 12, 22, 32, 42, 52]
+    assert moved[:, 5].tolist() == [0, 0, 5, 15, 25, 35]
+
+
+@pytest.mark.parametrize(
+    ("name", "contract"),
+    [
+        ("tin_shift_forward", "(input, shifts, *, out=None, handle=None)"),
+        ("tin_shift_backward", "(grad_output, shifts, *, out=None, handle=None)"),
+    ],
+)
+def test_signatures_keep_the_contract(name: str, contract: str) -> None:
+    assert_signature(name, contract)

@@ -1,14 +1,18 @@
 """border_align: the largest of pool_size + 1 bilinear samples along each border of a box, and its gradient.
 
-Borders: 0 top from (x1, y1) to the right, 1 left from (x1, y1) down, 2 bottom from (x2, y2) to the left, 3 right from
-(x2, y2) up.
+Borders: 0 top from (x1, y1) to the right, 1 left from (x1, y1) down, 2 bottom from (x2, y2) to the
+left, 3 right from (x2, y2) up.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
+
+from oracle.refusals import Refusals
+from oracle.ways import Way
 
 #: Operators whose float results are sums, which a device may round or order in its own way.
 SUMS = ("border_align_backward",)
@@ -27,8 +31,9 @@ def fma(a: np.ndarray, b: np.ndarray, c: np.ndarray) -> np.ndarray:
     """a * b + c with one rounding. In float64 the two roundings are left, they do not matter to a yardstick."""
     if np.result_type(a, b, c) == np.float64:
         return a * b + c
-    # The product of two float32 is exact in float64. Its sum with c is made odd in its last bit when it is not exact,
-    # so that rounding it a second time, to float32, gives what one rounding would have given.
+    # The product of two float32 is exact in float64. Its sum with c is made odd in its last bit
+    # when it is not exact, so that rounding it a second time, to float32, gives what one rounding
+    # would have given.
     product, addend = a.astype(np.float64) * b, c.astype(np.float64)
     with np.errstate(all="ignore"):
         total = product + addend
@@ -120,8 +125,8 @@ def backward(
 ) -> np.ndarray:
     """grad_input [N, H, W, 4C] in float64, unrounded; positions by start + step * index.
 
-    ``position_type=numpy.float32`` places the samples exactly where the library does; that matters only where rounding
-    moves one across the rim of the map.
+    ``position_type=numpy.float32`` places the samples exactly where the library does; that matters
+    only where rounding moves one across the rim of the map.
     """
     batch, _, _, channels = grad_output.shape
     height, width = size
@@ -147,3 +152,36 @@ def prepare(arguments: dict[str, Any], rng: np.random.Generator) -> None:
     size = arguments["feature_size"] if "feature_size" in arguments else arguments["input"].shape[1:3]
     boxes = arguments["boxes"]
     boxes[...] = rng.uniform(-0.2, 1.1, boxes.shape) * np.array([size[1], size[0], size[1], size[0]])
+
+
+def in_double(name: str, *given: Any) -> Any:
+    """The results of an operator for float64 arrays and the scalars of the description."""
+    if name == "border_align_forward":
+        return forward(*given, real=np.float64)
+    *arrays, pool_size, height, width = given
+    return backward(*arrays, pool_size, (height, width))
+
+
+#: A call on a few values has one phase, and so does not look at the clock.
+ONE_PHASE = True
+
+
+def ways(size: int) -> Iterator[Way]:
+    """Many boxes, long borders, and few."""
+    side = int((1000 * size) ** 0.25) + 1
+    for name in ("border_align_forward", "border_align_backward"):
+        for boxes, channels, pool in ((size // 2 + 8, 20, 10), (size // 20 + 8, 70, 40)):
+            sizes = {"N": 1, "H": side, "W": 2 * side, "K": boxes, "C": channels, "pool_size": pool}
+            yield Way(name, f"pool size {pool}", sizes)
+        yield Way(name, "a single box", {"N": 1, "H": 3, "W": 3, "K": 1, "C": 1, "pool_size": 3})
+
+
+def endless() -> Iterator[Way]:
+    """The largest pool size."""
+    for name in ("border_align_forward", "border_align_backward"):
+        sizes = {"N": 1, "H": 4, "W": 4, "K": 1, "C": 1, "pool_size": 2**31 - 1}
+        yield Way(name, "the largest pool size", sizes)
+
+
+_REFUSALS = Refusals(order="handle objects ranks packed types layouts positive shapes scalars indexable data overlap")
+REFUSALS = {"mluOpBorderAlignForward": _REFUSALS, "mluOpBorderAlignBackward": _REFUSALS}

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
-#: What only the C function looks at: values of the pairs, their numbers, and how these fit to the rows.
+from oracle.refusals import NOT_SUPPORTED, Check, Refusals, bad, unsupported
+from oracle.ways import Way
+
+#: The functions that compute in double have another shape than those of the ABI, and tests of their
+#: own.
+IN_DOUBLE = "mluopsExtIndiceConvolutionForward"
+
+#: What only the C function looks at: values of the pairs, their numbers, and how these fit to the
+#: rows.
 LEFT_TO_C = ("indice_pairs", "indice_num", "output_grad_desc", "input_grad_desc", "filters_desc")
 
 
@@ -58,8 +67,9 @@ def chained(
 ) -> np.ndarray:
     """The product bit by bit: a chain of multiply-adds in float32, each rounded once, over cells, pairs and channels.
 
-    float64 holds the product of two floats exactly; adding a float to it rounds twice at worst, which differs from one
-    rounding only where the sum lies halfway between two floats. Small integers never do.
+    float64 holds the product of two floats exactly; adding a float to it rounds twice at worst,
+    which differs from one rounding only where the sum lies halfway between two floats. Small
+    integers never do.
     """
     out = np.zeros((rows, cells.shape[-1]), np.float32)
     for k in range(len(cells)):
@@ -82,3 +92,103 @@ def prepare(arguments: dict[str, Any], rng: np.random.Generator) -> None:
         pairs[k, 0, : num[k]] = rng.permutation(inputs)[: num[k]]
         pairs[k, 1, : num[k]] = rng.permutation(outputs)[: num[k]]
     arguments["inverse"] = arguments["sub_m"] = 0
+
+
+def ways(size: int) -> Iterator[Way]:
+    """Pairs whose outputs ascend in each cell, and pairs in any order."""
+    rows = size * 15
+    sizes = {"L": rows, "Y": rows, "num_act_out": rows, "Ci": 16, "Co": 20, "kd": 9, "kh": 1, "kw": 1}
+    for name in (
+        "indice_convolution_forward",
+        "indice_convolution_backward_data",
+        "indice_convolution_backward_filter",
+    ):
+        for ascending in (True, False):
+            yield Way(name, "ascending pairs" if ascending else "any pairs", sizes, change=_all_pairs(ascending))
+
+
+def _all_pairs(ascending: bool) -> Callable[[dict[str, Any], np.random.Generator], None]:
+    def change(arguments: dict[str, Any], rng: np.random.Generator) -> None:
+        pairs = arguments["indice_pairs"]
+        arguments["indice_num"][...] = pairs.shape[2]
+        pairs[...] = np.arange(pairs.shape[2]) if ascending else rng.integers(0, pairs.shape[2], pairs.shape)
+
+    return change
+
+
+# ---- refusals ------------------------------------------------------------------------------------
+
+
+def _content(tensor: Any) -> np.ndarray:
+    """What the memory of an array holds; zeros where its content is of another size."""
+    if tensor.content is not None and tensor.content.nbytes == tensor.nbytes:
+        return tensor.content.reshape(tensor.dims)
+    return np.zeros(tensor.dims or (), np.int64)
+
+
+def _checks(problem: Any, sizes: Mapping[str, int]) -> dict[str, list[Check]]:
+    """Numbers of pairs, and rows that exist."""
+    counts, pairs = (problem.tensors[name] for name in ("indice_num", "indice_pairs"))
+    checks = {"inverse": [unsupported(problem.values["inverse"] == 0, "inverse")]}
+    if len(pairs.dims or ()) == 3:
+        checks["sides"] = [bad(pairs.dims[1] == 2, "indice_pairs_desc")]
+    if len(pairs.dims or ()) != 3 or counts.data != "ok" or pairs.dims[0] != counts.dims[0]:
+        return checks
+    numbers, length = _content(counts), pairs.dims[2]
+    most, outputs = int(numbers.max(initial=0)), sizes.get("Y", sizes.get("num_act_out", 0))
+    checks["counts"] = [bad(bool(((numbers >= 0) & (numbers <= length)).all()), "indice_num")]
+    checks["most"] = [bad(outputs >= most, "output_grad_desc", "indice_num")]
+    if problem.values.get("sub_m") == 1:
+        centre = int(numbers[len(numbers) // 2]) if len(numbers) else 0
+        plain = sizes.get("Y") == sizes.get("L") and centre == most and len(numbers) % 2 == 1
+        checks["sub_manifold"] = [bad(plain, "input_grad_desc", "output_grad_desc", "indice_num", "filters_desc")]
+    if pairs.elements <= 1 << 17 and pairs.dims[1] == 2:
+        rows = _content(pairs)
+        sides = list(enumerate((length, outputs)))
+        used = [(rows[k, side, : numbers[k]], limit) for k in range(len(numbers)) for side, limit in sides]
+        checks["rows"] = [bad(all(((one >= 0) & (one < limit)).all() for one, limit in used), "indice_pairs")]
+    return checks
+
+
+_FIRST_AND_LAST = {"NHWC": "Co{} Ci", "NDHWC": "Co{} Ci", "NCHW": "Co Ci{}", "NCDHW": "Co Ci{}"}
+_OTHER_FILTERS = {
+    ("filters", layout, number): text.format(" kd kh kw" if number == 5 else " kd=1 kh kw")
+    for layout, text in _FIRST_AND_LAST.items()
+    for number in (4, 5)
+} | {("filters", layout, 4): "kd=1 kh kw Ci Co" for layout in ("ARRAY", "HWCN")}
+_LAYOUTS = ("NDHWC", "NCDHW", "ARRAY")
+
+_FORWARD = (
+    "handle objects:features objects:filters objects:indice_pairs numbers objects types scalars:sub_m scalars:inverse "
+    "inverse layouts ranks:features ranks:indice_pairs ranks:features_out ranks packed indexable scalars shapes "
+    "aligned counts"
+)
+_BACKWARD_DATA = (
+    "handle objects ranks sides allowed layouts packed scalars numbers inverse shapes aligned counts sub_manifold most "
+    "types indexable"
+)
+_BACKWARD_FILTER = "handle objects numbers scalars:inverse packed types indexable ranks shapes aligned counts"
+_END = "empty data workspace overlap rows"
+_NOT_SUPPORTED = {"layouts": NOT_SUPPORTED, "ranks:filters": NOT_SUPPORTED}
+_ANY_FILTERS = {("filters_grad", layout, 4): "kd=1 kh kw Ci Co" for layout in ("ARRAY", *_FIRST_AND_LAST)}
+
+
+def _refusals(name: str, order: str, **more: Any) -> dict[str, Refusals]:
+    """How a function refuses, and the one that tells the size of its workspace."""
+    pointer = order + " empty pointer" if name == "Forward" else "pointer " + order
+    return {
+        f"mluOpIndiceConvolution{name}": Refusals(f"{order} {_END}", checks=_checks, **more),
+        f"mluOpGetIndiceConvolution{name}WorkspaceSize": Refusals(pointer, checks=_checks, **more),
+    }
+
+
+REFUSALS = {
+    **_refusals(
+        "Forward", _FORWARD, statuses=_NOT_SUPPORTED, layouts={"filters": _LAYOUTS},
+        shapes={key: text for key, text in _OTHER_FILTERS.items() if key[2] == 5},
+    ),
+    **_refusals(
+        "BackwardData", _BACKWARD_DATA, layouts={"filters": (*_LAYOUTS, "NHWC", "NCHW", "HWCN")}, shapes=_OTHER_FILTERS
+    ),
+    **_refusals("BackwardFilter", _BACKWARD_FILTER, shapes=_ANY_FILTERS),
+}  # fmt: skip

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
+
+from oracle.refusals import Check, Refusals, bad
 
 #: Arguments that only the C functions look at, by their names in both.
 LEFT_TO_C = ("im2col_step", "spatial_shapes", "level_start_index", "data_spatial_shapes", "data_level_start_index")
@@ -114,3 +116,45 @@ def prepare(arguments: dict[str, Any], rng: np.random.Generator) -> None:
     arguments["level_start_index"][:] = [rng.integers(0, keys - size + 1) for size in heights * widths]
     arguments["sampling_loc"][:] = rng.uniform(-0.2, 1.2, arguments["sampling_loc"].shape)
     arguments["im2col_step"] = len(arguments["value"])
+
+
+def in_double(name: str, *given: Any) -> Any:
+    """The results of an operator for float64 arrays; the step changes none."""
+    inputs = Inputs(*given[:5])
+    return forward(inputs) if name == "ms_deform_attn_forward" else backward(inputs, given[5])
+
+
+def _levels(problem: Any, sizes: Mapping[str, int]) -> dict[str, list[Check]]:
+    """The step, and levels within the keys; only contents that fit their shape are looked at."""
+    step, batch = problem.values["im2col_step"], sizes.get("B", 0)
+    if "attn_weight" in problem.tensors:  # backward looks at the step before it compares the shapes
+        batch = (problem.tensors["attn_weight"].dims or (0,))[0]
+    used = min(batch, step)
+    divides = bad(used > 0 and batch % used == 0, "im2col_step")
+    checks = {"step": [divides], "levels": list[Check]()}
+    shapes, starts = (
+        next(tensor for name, tensor in problem.tensors.items() if name.endswith(end))
+        for end in ("spatial_shapes", "level_start_index")
+    )
+    if sizes.get("P") == 0 or (sizes.get("K") == 0 and "grad_value" in problem.tensors):
+        return checks
+    if any(t.content is None or t.content.shape != t.dims or t.dtype != "INT32" for t in (shapes, starts)):
+        return checks
+    for (height, width), start in zip(shapes.content.tolist(), starts.content.tolist(), strict=False):
+        fits = height >= 0 and width >= 0 and start >= 0 and start + height * width <= sizes.get("K", 0)
+        checks["levels"].append(bad(fits, *(n for n in problem.tensors if n.endswith(("shapes", "start_index")))))
+    return checks
+
+
+REFUSALS = {
+    "mluOpMsDeformAttnForward": Refusals(
+        order="handle objects ranks shapes packed types indexable positive step data overlap levels",
+        empty={"L": "data_col", "P": "data_col"},
+        checks=_levels,
+    ),
+    "mluOpMsDeformAttnBackward": Refusals(
+        order="handle objects ranks packed types step shapes indexable positive data overlap levels",
+        empty={"L": "", "P": "grad_value", "K": "grad_sampling_loc grad_attn_weight"},
+        checks=_levels,
+    ),
+}

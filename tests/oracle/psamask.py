@@ -1,15 +1,20 @@
 """psamask: every position (h, w) owns a mask of h_mask x w_mask cells that is laid, centred, over the feature map.
 
-Two independent writings: :func:`forward` and :func:`backward` go through positions and cells one by one, the functions
-ending in ``_by_cell`` treat all positions of one mask cell together and are quick enough for large maps.
+Two independent writings: :func:`forward` and :func:`backward` go through positions and cells one by
+one, the functions ending in ``_by_cell`` treat all positions of one mask cell together and are
+quick enough for large maps.
 """
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+
+from oracle.refusals import BAD_PARAM, Refusals
+from oracle.ways import Way
 
 COLLECT, DISTRIBUTE = 0, 1
 
@@ -87,3 +92,42 @@ def backward_by_cell(dy: np.ndarray, psa_type: int, h_mask: int, w_mask: int) ->
     for cell, rows, columns, *moved in _slices(height, width, h_mask, w_mask):
         dx[:, rows, columns, cell] = dy[_meeting(psa_type, width, rows, columns, *moved)]
     return dx
+
+
+def in_double(name: str, array: np.ndarray, psa_type: int, h_mask: int, w_mask: int) -> np.ndarray:
+    """The results of an operator for float64 arrays and the scalars of the description."""
+    move = forward if name == "psamask_forward" else backward
+    return move(array, psa_type, h_mask, w_mask)
+
+
+#: A call on a few values has one phase, and so does not look at the clock.
+ONE_PHASE = True
+
+
+def ways(size: int) -> Iterator[Way]:
+    """Both types, on squares and on wide maps, and with lines that begin with many zeros."""
+    side = int((1000 * size) ** 0.25) + 1
+    for name, kind in itertools.product(("psamask_forward", "psamask_backward"), ("collect", "distribute")):
+        zeros = [(6, 401, 1, 1)] if size >= 400 else []  # enough for a check of interrupts in their middle
+        for height, width, h_mask, w_mask in ((side, side, side, side), (2, side * 3, 3, side * 6), *zeros):
+            sizes = {"N": 1, "H": height, "W": width, "h_mask": h_mask, "w_mask": w_mask}
+            yield Way(name, f"{kind}, {height} x {width}", sizes, {"psa_type": kind})
+
+
+def endless() -> Iterator[Way]:
+    """Maps and masks of two billion values: square, a single line, and masks of a single pixel."""
+    squares, line = (
+        {"H": 200, "W": 210, "h_mask": 200, "w_mask": 210},
+        {"H": 1, "W": 44000, "h_mask": 1, "w_mask": 44000},
+    )
+    for kind, name in itertools.product(("collect", "distribute"), ("psamask_forward", "psamask_backward")):
+        for sizes in (squares, line):
+            yield Way(name, kind, {"N": 1, **sizes}, {"psa_type": kind}, huge=True)
+        if name == "psamask_backward":
+            pixel = {"N": 1, "H": 1, "W": 1, "h_mask": 45000, "w_mask": 45000}
+            yield Way(name, kind, pixel, {"psa_type": kind}, huge=True)
+
+
+# Every refusal is BAD_PARAM, that of strides too.
+_REFUSALS = Refusals(statuses={"packed": BAD_PARAM}, empty={"N": "", "H": "", "W": ""})
+REFUSALS = {"mluOpPsamaskForward": _REFUSALS, "mluOpPsamaskBackward": _REFUSALS}

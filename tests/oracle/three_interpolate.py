@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from typing import Any
+
 import numpy as np
+
+from oracle.refusals import Refusals
+from oracle.ways import Way
 
 #: Operators whose float results are sums, which a device may round or order in its own way.
 SUMS = ("three_interpolate_forward", "three_interpolate_backward")
@@ -43,3 +49,39 @@ def backward_one(grad_output: np.ndarray, indices: np.ndarray, weights: np.ndarr
         referenced, starts = np.unique(target[pairs], return_index=True)
         result[:, referenced] = np.add.reduceat(sent, starts, axis=0).T
     return result
+
+
+def in_double(name: str, *given: Any) -> np.ndarray:
+    """The results of an operator for float64 arrays and the scalars of the description."""
+    return forward(*given) if name == "three_interpolate_forward" else backward(*given)
+
+
+#: A call on a few values has one phase, and so does not look at the clock.
+ONE_PHASE = True
+
+
+def ways(size: int) -> Iterator[Way]:
+    """Tiles of many channels, and few channels one at a time."""
+    for name in ("three_interpolate_forward", "three_interpolate_backward"):
+        yield Way(name, "tiles", {"B": 2, "C": 20, "M": 100, "N": size * 8})
+        yield Way(name, "plain", {"B": 2, "C": 1, "M": size * 60, "N": size * 60})
+
+
+def endless() -> Iterator[Way]:
+    """Two billion values of points."""
+    for channels in (1, 16):
+        for name in ("three_interpolate_forward", "three_interpolate_backward"):
+            sizes = {"B": 1, "C": channels, "M": 64, "N": 2_000_000_000 // (channels + 3)}
+            yield Way(name, f"{channels} channels", sizes, huge=True)
+
+
+_ARRAY = ("ARRAY",)
+_ORDER = "handle objects ranks layouts types shapes packed indexable positive data overlap"
+REFUSALS = {
+    "mluOpThreeInterpolateForward": Refusals(
+        _ORDER, layouts=dict.fromkeys(("features", "indices", "weights", "output"), _ARRAY)
+    ),
+    "mluOpThreeInterpolateBackward": Refusals(
+        _ORDER, layouts=dict.fromkeys(("grad_output", "indices", "weights", "grad_features"), _ARRAY)
+    ),
+}

@@ -1,9 +1,10 @@
 """The time model of profiles, slow and clear: cores that run lists of instructions, with pipes and a shared bandwidth.
 
-An instruction is a name and a number of bytes. ``load`` and ``store`` go off chip, ``copy`` stays on chip; with
-``_async`` they enter a pipe, without they hold the core up. ``compute`` works on so many bytes. ``sync`` waits for all
-pipes, ``sync_io``, ``sync_move`` and ``sync_compute`` for one, ``barrier`` for all pipes and then for the cores of the
-cluster. ``near`` and ``far`` are scalar accesses.
+An instruction is a name and a number of bytes. ``load`` and ``store`` go off chip, ``copy`` stays
+on chip; with ``_async`` they enter a pipe, without they hold the core up. ``compute`` works on so
+many bytes. ``sync`` waits for all pipes, ``sync_io``, ``sync_move`` and ``sync_compute`` for one,
+``barrier`` for all pipes and then for the cores of the cluster. ``near`` and ``far`` are scalar
+accesses.
 """
 
 from __future__ import annotations

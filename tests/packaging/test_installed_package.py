@@ -106,6 +106,7 @@ def test_what_is_installed() -> None:
             "mlusim_profile.h",
             "mlu_op.h",
             "mluops_ext.h",
+            "mluops_ext/library.h",
             "mluops_module.h",
         )
     } <= files

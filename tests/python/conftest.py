@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from schemas import Library
+from support.schemas import Library
 
 ROOT = Path(__file__).resolve().parents[2]
 

@@ -15,7 +15,8 @@ struct mluOpAdamWStruct {};
 
 extern "C" {
 
-// Scalars in their order, then for each array: elements of the descriptor (-1: NULL), and 1 if it has data.
+// Scalars in their order, then for each array: elements of the descriptor (-1: NULL), and 1 if it
+// has data.
 double schema_seen[64];
 int schema_count;
 int schema_calls;

@@ -14,29 +14,30 @@ import numpy as np
 import pytest
 
 import pymluops
-from dlpack import CUDA, IS_COPIED, READ_ONLY, OldProducer, Producer
-from oracle import tin_shift
-from support import assert_same_bits, canary, is_canary
+from support.arrays import canary, is_canary
+from support.comparison import assert_same_bits
+from support.dlpack import CUDA, IS_COPIED, READ_ONLY, OldProducer, Producer
+from support.example import MOVING
 
 SHIFTS = np.array([[1, -1]], np.int32)
 
 
 def source(dtype: str = "float32") -> np.ndarray:
-    """A small input of tin_shift."""
+    """A small input."""
     return np.arange(1, 25, dtype=dtype).reshape(1, 3, 4, 2)
 
 
 def expected(dtype: str = "float32") -> np.ndarray:
-    return tin_shift.shift(source(dtype), SHIFTS)
+    return MOVING.oracle.shift(source(dtype), SHIFTS)
 
 
 def call(values: Any = None, shifts: Any = None, **keywords: Any) -> Any:
-    """tin_shift_forward of :func:`source` unless something else is given."""
+    """The example of :func:`source` unless something else is given."""
     given = source() if values is None else values, SHIFTS if shifts is None else shifts
-    return pymluops.tin_shift_forward(*given, **keywords)
+    return MOVING.run(*given, **keywords)
 
 
-# ---- buffer protocol -------------------------------------------------------------------------------------------------
+# ---- buffer protocol -----------------------------------------------------------------------------
 
 
 def test_memoryviews() -> None:
@@ -163,7 +164,7 @@ def test_arguments_are_not_kept_alive() -> None:
     growing.extend(b"more")  # impossible while somebody holds the buffer
 
 
-# ---- DLPack ----------------------------------------------------------------------------------------------------------
+# ---- DLPack --------------------------------------------------------------------------------------
 
 PRODUCERS = {
     "versioned": {}, "unversioned": {"versioned": False}, "packed": {"packed": True}, "offset": {"offset": 64},
@@ -300,7 +301,7 @@ class Raising:
 
 
 def test_memory_that_ends_in_an_export_is_no_bad_argument() -> None:
-    with pytest.raises(pymluops.AllocFailedError, match=r"tin_shift_forward: input: .*Raising"):
+    with pytest.raises(pymluops.AllocFailedError, match=rf"{MOVING.name}: input: .*Raising"):
         call(Raising(MemoryError("no room")))
     pymluops.load("sim")
     with pytest.raises(pymluops.AllocFailedError, match=r"from_host: array: .*Raising"):
@@ -338,7 +339,8 @@ def test_a_dtype_that_cannot_be_read_does_not_hide_the_refusal() -> None:
 
 
 def test_numpy_reads_the_hand_made_producer_too() -> None:
-    # The producer is what DLPack says, so that a refusal above is the package's and not a mistake of the test.
+    # The producer is what DLPack says, so that a refusal above is the package's and not a mistake
+    # of the test.
     memory = source()
     for options in ({}, {"offset": 32, "versioned": False}):
         producer = Producer(memory, **options)  # it owns the deleter and must outlive the array
@@ -358,7 +360,7 @@ def test_a_shape_that_changes_during_the_call_is_read_once(kind: type[Producer])
             frames._alive[-1][1][1] = 4000
             return super().__dlpack__(**options)
 
-    pymluops.tin_shift_forward(frames, Shifts(np.zeros((1, 4), np.int32)), out=moved)
+    MOVING.run(frames, Shifts(np.zeros((1, 4), np.int32)), out=moved)
     assert (moved.array == 1).all()
     assert frames.consumed
     assert moved.consumed

@@ -14,8 +14,12 @@ import numpy as np
 import pytest
 
 import pymluops
-import workload
-from support import TESTS, canary, is_canary, python_output, run_python
+from support import workload
+from support.arrays import canary, is_canary
+from support.data_files import TESTS
+from support.described import PARAMETERS
+from support.example import GATHERING, MOVING, MOVING_BACK, PAIRING
+from support.processes import python_output, run_python
 
 SOURCE = np.arange(24, dtype=np.float32).reshape(1, 3, 4, 2)
 SHIFTS = np.array([[1, -1]], np.int32)
@@ -29,11 +33,12 @@ def copied(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def lacking(tmp_path: Path) -> Path:
-    """The CPU library without mluOpTinShiftForward: its name in the symbol table is spoilt, no lookup finds it."""
+    """The CPU library without a function: its name in the symbol table is spoilt, no lookup finds it."""
     content = Path(pymluops.load("cpu").path).read_bytes()
-    assert content.count(b"\0mluOpTinShiftForward\0") >= 1
+    name = MOVING.function.encode()
+    assert content.count(b"\0" + name + b"\0") >= 1
     path = tmp_path / "liblacking.so"
-    path.write_bytes(content.replace(b"\0mluOpTinShiftForward\0", b"\0mluOpTinShiftForwarX\0"))
+    path.write_bytes(content.replace(b"\0" + name + b"\0", b"\0" + name[:-1] + b"X\0"))
     return path
 
 
@@ -43,7 +48,7 @@ def default_as_before() -> Iterator[None]:
         yield
 
 
-# ---- backends() ------------------------------------------------------------------------------------------------------
+# ---- backends() ----------------------------------------------------------------------------------
 
 
 def test_backends_lists_three_names() -> None:
@@ -77,7 +82,8 @@ def _mlu(**environment: str) -> list[str]:
 
 
 def test_the_vendor_library_says_in_a_sentence_why_it_is_missing(tmp_path: Path) -> None:
-    # Whether this machine has the vendor's library does not matter: a variable that leads nowhere has to be told.
+    # Whether this machine has the vendor's library does not matter: a variable that leads nowhere
+    # has to be told.
     available, _, reason = _mlu(PYMLUOPS_MLU_LIBRARY=str(tmp_path / "none.so"))
     assert available == "False"
     assert "none.so" in reason
@@ -104,7 +110,7 @@ def test_a_vendor_library_that_cannot_be_loaded_is_told_in_one_line(tmp_path: Pa
     assert "libmluops.so" in lines[2]
 
 
-# ---- load() ----------------------------------------------------------------------------------------------------------
+# ---- load() --------------------------------------------------------------------------------------
 
 
 def test_load_by_name_and_path_gives_the_same_library() -> None:
@@ -124,7 +130,7 @@ def test_raw_library_has_every_declared_function() -> None:
     major, minor, patch = (backend.ffi.new("int *") for _ in range(3))
     backend.lib.mluOpGetLibVersion(major, minor, patch)
     assert (major[0], minor[0], patch[0]) == (1, 11, 1)
-    for function in ("mluOpCreate", "mluOpGetIndicePairs", "mluOpSetSeqDataDescriptor_v2", "mluopsExtGetLastReason"):
+    for function in ("mluOpCreate", PAIRING.function, "mluOpSetSeqDataDescriptor_v2", "mluopsExtGetLastReason"):
         assert callable(getattr(backend.lib, function))
     assert backend.ffi.string(backend.lib.mluopsExtGetLibraryKind()) == b"cpu"
 
@@ -160,40 +166,47 @@ def test_a_handle_of_another_library_is_not_taken_for_ones_own(copied: Path) -> 
     with pymluops.Handle(backend) as handle:
         desc = pymluops.TensorDescriptor((1,), "float32").bind(cpu)
         assert cpu.lib.mluOpGetTensorElementNum(desc) == 1
-        assert pymluops.tin_shift_forward(SOURCE, SHIFTS, handle=handle).shape == SOURCE.shape
+        assert MOVING.run(SOURCE, SHIFTS, handle=handle).shape == SOURCE.shape
 
 
 def test_a_library_that_lacks_a_function_says_so_when_it_is_called(lacking: Path) -> None:
     backend = pymluops.load(str(lacking))
     with pymluops.Handle(backend) as handle:
         out = canary(SOURCE.shape, "float32")
-        with pytest.raises(pymluops.NotSupportedError, match="mluOpTinShiftForward") as caught:
-            pymluops.tin_shift_forward(SOURCE, SHIFTS, out=out, handle=handle)
+        with pytest.raises(pymluops.NotSupportedError, match=MOVING.function) as caught:
+            MOVING.run(SOURCE, SHIFTS, out=out, handle=handle)
         assert "liblacking.so" in str(caught.value)
-        assert caught.value.function == "mluOpTinShiftForward"
+        assert caught.value.function == MOVING.function
         assert is_canary(out)
-        moved = pymluops.tin_shift_backward(SOURCE, SHIFTS, handle=handle)
-        np.testing.assert_array_equal(moved, pymluops.tin_shift_forward(SOURCE, SHIFTS))
-        with pytest.raises((AttributeError, backend.ffi.error), match="mluOpTinShiftForward"):
-            _ = backend.lib.mluOpTinShiftForward
-        assert callable(backend.lib.mluOpTinShiftBackward)
+        moved = MOVING_BACK.run(SOURCE, SHIFTS, handle=handle)
+        np.testing.assert_array_equal(moved, MOVING.run(SOURCE, SHIFTS))
+        with pytest.raises((AttributeError, backend.ffi.error), match=MOVING.function):
+            _ = MOVING.of(backend.lib)
+        assert callable(MOVING_BACK.of(backend.lib))
 
 
 def test_implements_says_what_a_library_computes(lacking: Path) -> None:
     cpu, sim, copy = pymluops.load("cpu"), pymluops.load("sim"), pymluops.load(str(lacking))
     for backend in (cpu, sim):
-        for function in ("mluOpCreate", "mluOpTinShiftForward", "mluOpSetCarafeDescriptor", "mluOpGetErrorString"):
+        for function in ("mluOpCreate", MOVING.function, "mluOpSetCarafeDescriptor", "mluOpGetErrorString"):
             assert backend.implements(function), function
-        assert not backend.implements("mluOpRoiCropForward")
-        assert backend.exports("mluOpRoiCropForward")
-    assert not copy.implements("mluOpTinShiftForward")
-    assert copy.implements("mluOpTinShiftBackward")
-    assert not copy.implements("mluOpRoiCropForward")
-    for function in ("mluopsExtTinShiftForwardDouble", "mluopsExtBallQueryDouble"):
+    assert not copy.implements(MOVING.function)
+    assert copy.implements(MOVING_BACK.function)
+    for function in (MOVING.double, GATHERING.double):
         assert (cpu.implements(function), sim.implements(function)) == (True, False)
     # Functions that are not of the ABI: whether they are there.
     assert cpu.implements("mluopsExtImplements")
     assert (cpu.implements("cnrtMalloc"), sim.implements("cnrtMalloc")) == (False, True)
+
+
+def test_a_library_exports_functions_that_it_does_not_implement(bare_library: Path) -> None:
+    bare = pymluops.load(str(bare_library))
+    names = [name for name in pymluops.functions if name not in ("mluOpCreate", "mluOpDestroy")]
+    for name in names:
+        assert bare.exports(name), name
+        assert bare.implements(name) == (PARAMETERS[name][1] != "mluOpStatus_t"), name
+    assert not bare.implements(MOVING.double)
+    assert bare.implements("mluOpCreate")
 
 
 @pytest.mark.parametrize("name", ["", "mluOpNone", "mluOpCreate ", "MLUOP_STATUS_SUCCESS", "x" * 10_000, "\0"])
@@ -210,13 +223,22 @@ def test_implements_takes_text_only(name: Any) -> None:
         pymluops.load("cpu").implements(name)
 
 
-def test_a_function_that_is_not_implemented_says_so_when_it_is_called() -> None:
-    backend = pymluops.load("cpu")
+def test_a_function_that_is_not_implemented_says_so_when_it_is_called(bare_library: Path) -> None:
+    backend = pymluops.load(str(bare_library))
+    with pymluops.Handle(backend) as handle:
+        out = canary(SOURCE.shape, "float32")
+        with pytest.raises(pymluops.NotSupportedError, match="not implemented by the bare library"):
+            MOVING.run(SOURCE, SHIFTS, out=out, handle=handle)
+        assert is_canary(out)
+
+
+@pytest.mark.parametrize("name", [MOVING.function, MOVING_BACK.function, MOVING.double])
+def test_placeholders_say_which_function_is_not_implemented(bare_library: Path, name: str) -> None:
+    backend = pymluops.load(str(bare_library))
     ffi = backend.ffi
-    assert backend.lib.mluOpRoiCropForward(*[ffi.NULL] * 7) == pymluops.Status.NOT_SUPPORTED
-    assert (
-        ffi.string(backend.lib.mluopsExtGetLastReason()) == b"mluOpRoiCropForward: not implemented by the cpu library"
-    )
+    assert getattr(backend.lib, name)(*[ffi.NULL] * 7) == pymluops.Status.NOT_SUPPORTED
+    reason = ffi.string(backend.lib.mluopsExtGetLastReason()).decode()
+    assert reason == f"{name}: not implemented by the bare library"
 
 
 def test_libraries_of_something_else_and_other_files_are_refused(tmp_path: Path) -> None:
@@ -237,7 +259,7 @@ def test_names_that_mean_nothing_are_refused(name: Any) -> None:
         pymluops.load(name)
 
 
-# ---- the default -----------------------------------------------------------------------------------------------------
+# ---- the default ---------------------------------------------------------------------------------
 
 
 def _default_path() -> str:
@@ -251,7 +273,7 @@ def test_use_selects_and_a_with_block_takes_back(copied: Path) -> None:
         with pymluops.use("cpu"):
             assert _default_path() == cpu
         assert _default_path() == str(copied)
-        np.testing.assert_array_equal(pymluops.tin_shift_forward(SOURCE, 0 * SHIFTS), SOURCE)
+        np.testing.assert_array_equal(MOVING.run(SOURCE, 0 * SHIFTS), SOURCE)
     assert _default_path() == cpu
     pymluops.use(str(copied))
     assert _default_path() == str(copied)
@@ -271,8 +293,8 @@ def test_use_of_what_is_not_there_changes_nothing() -> None:
 
 def test_operators_take_the_default(lacking: Path) -> None:
     with pymluops.use(str(lacking)), pytest.raises(pymluops.NotSupportedError):
-        pymluops.tin_shift_forward(SOURCE, SHIFTS)
-    pymluops.tin_shift_forward(SOURCE, SHIFTS)
+        MOVING.run(SOURCE, SHIFTS)
+    MOVING.run(SOURCE, SHIFTS)
 
 
 PRINT_DEFAULT = "import pymluops; print(pymluops.Handle().backend.path)"

@@ -15,11 +15,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import pymluops
-from dlpack import CUDA, IS_COPIED, READ_ONLY, Producer
-from exchange import build, exchanged_type, stand_in_for_torch
-from oracle import tin_shift
 from pymluops._core import pool_idle, set_pool_limit
-from support import assert_same_bits, canary, is_canary
+from support.arrays import canary, is_canary
+from support.comparison import assert_same_bits
+from support.dlpack import CUDA, IS_COPIED, READ_ONLY, Producer
+from support.example import MOVING, PAIRING
+from support.exchange import build, exchanged_type, stand_in_for_torch
 
 SHIFTS = np.array([[1, -1]], np.int32)
 
@@ -28,7 +29,7 @@ def source(dtype: str = "float32") -> np.ndarray:
     return np.arange(1, 25, dtype=dtype).reshape(1, 3, 4, 2)
 
 
-EXPECTED = tin_shift.shift(source(), SHIFTS)
+EXPECTED = MOVING.oracle.shift(source(), SHIFTS)
 
 
 @pytest.fixture(scope="session")
@@ -45,10 +46,10 @@ def torch(library: ctypes.PyDLL, monkeypatch: pytest.MonkeyPatch) -> Any:
 
 
 def call(values: Any, shifts: Any = SHIFTS, **keywords: Any) -> Any:
-    return pymluops.tin_shift_forward(values, shifts, **keywords)
+    return MOVING.run(values, shifts, **keywords)
 
 
-# ---- any exporter ----------------------------------------------------------------------------------------------------
+# ---- any exporter --------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("options", [{}, {"major": 2, "linked": True}, {"borrows": False}], ids=str)
@@ -111,7 +112,7 @@ def test_what_an_exporter_may_not_say(
 ) -> None:
     kind, out = torch.Tensor if as_torch else exchanged_type(library), canary((1, 3, 4, 2), "float32")
     values = kind(source(), **lies)
-    with pytest.raises(pymluops.BadParamError, match=f"tin_shift_forward: input: expected .*{text}"):
+    with pytest.raises(pymluops.BadParamError, match=f"{MOVING.name}: input: expected .*{text}"):
         call(values, out=out)
     assert is_canary(out)
     owned = 0 if "fails" in lies or "silent" in lies else values.exports.count("managed")
@@ -169,7 +170,7 @@ def test_any_tensor_is_described_as_it_is(
     assert found.strides == tuple(stride // array.itemsize for stride in array.strides)
 
 
-# ---- torch -----------------------------------------------------------------------------------------------------------
+# ---- torch ---------------------------------------------------------------------------------------
 
 
 def test_torch_in_torch_out(torch: Any) -> None:
@@ -214,7 +215,7 @@ def test_states_that_the_api_does_not_tell_are_refused(torch: Any, state: str, s
         memory = canary((1, 3, 4, 2), "float32")
         arrays = {"input": source(), "shifts": SHIFTS, "out": memory}
         arguments = {key: (kind(array, **{state: True}) if key == name else array) for key, array in arrays.items()}
-        with pytest.raises(pymluops.BadParamError, match=f"tin_shift_forward: {name}: expected a tensor .*{text}"):
+        with pytest.raises(pymluops.BadParamError, match=f"{MOVING.name}: {name}: expected a tensor .*{text}"):
             call(arguments["input"], arguments["shifts"], out=arguments["out"])
         assert is_canary(memory)
 
@@ -222,11 +223,11 @@ def test_states_that_the_api_does_not_tell_are_refused(torch: Any, state: str, s
 def test_named_tuples_hold_tensors(torch: Any) -> None:
     rows = np.array([[0, 0, 0, 0], [0, 0, 0, 1], [0, 0, 0, 3]], np.int32)
     keywords: Any = {"batch_size": 1, "spatial_shape": (1, 1, 4), "kernel_size": (1, 1, 2), "stride": (1, 1, 2)}
-    wanted = pymluops.get_indice_pairs(rows, **keywords)
+    wanted = PAIRING.run(rows, **keywords)
     for backend in ("cpu", "sim"):
         with pymluops.Handle(backend) as handle:
-            found = pymluops.get_indice_pairs(torch.Tensor(rows), **keywords, handle=handle)
-            none = pymluops.get_indice_pairs(torch.Tensor(rows[:0]), **keywords, handle=handle)
+            found = PAIRING.run(torch.Tensor(rows), **keywords, handle=handle)
+            none = PAIRING.run(torch.Tensor(rows[:0]), **keywords, handle=handle)
         assert isinstance(found, pymluops.IndicePairs)
         for one, other in zip(found, wanted):
             assert type(one) is torch.Tensor
@@ -296,10 +297,10 @@ def test_torch_is_not_imported() -> None:
         "    def __dlpack__(self, **k): return self.array.__dlpack__(**k)\n"
         "Tensor.__module__ = 'torch'\n"
         "shifts = np.zeros((1, 1), np.int32)\n"
-        "print(type(pymluops.tin_shift_forward(Tensor(np.zeros((1, 1, 1, 1), 'f')), shifts)).__name__)\n"
+        f"print(type(pymluops.{MOVING.name}(Tensor(np.zeros((1, 1, 1, 1), 'f')), shifts)).__name__)\n"
         "print('torch' in sys.modules)\n"
         "sys.modules['torch'] = None\n"  # what Python itself puts there to forbid an import
-        "print(type(pymluops.tin_shift_forward(Tensor(np.zeros((1, 1, 1, 1), 'f')), shifts)).__name__)\n"
+        f"print(type(pymluops.{MOVING.name}(Tensor(np.zeros((1, 1, 1, 1), 'f')), shifts)).__name__)\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["ndarray", "False", "ndarray"]

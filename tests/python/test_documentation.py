@@ -1,7 +1,8 @@
 """What README.md, the other documents and the examples show works as it is written there.
 
-A ``python`` block runs in a process of its own, and a ``text`` block behind it is what it prints. Commands of ``sh``
-blocks are looked at with the parsers and files that they would meet. A block of a kind that has no test fails.
+A ``python`` block runs in a process of its own, and a ``text`` block behind it is what it prints.
+Commands of ``sh`` blocks are looked at with the parsers and files that they would meet. A block of
+a kind that has no test fails.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ import pytest
 from benchmarks.command import benchmark_parser
 from pymluops.bang._options import read_options
 from pymluops.cli import CommandError, build_parser
-from support import python_output, run_python
+from support.processes import python_output, run_python
 
 ROOT = Path(__file__).parents[2]
 DOCUMENTS = sorted(
@@ -67,12 +68,13 @@ def without_addresses(text: str) -> str:
 
 
 #: Packages that examples use and that ``[test]`` does not install.
-OPTIONAL = ("mmcv", "torch")
+OPTIONAL = ("mmcv", "mmdet3d", "torch")
 
 
 def check_python(block: Block) -> None:
     for package in OPTIONAL:
         used = re.search(rf"^(import|from) {package}\b", block.text, re.MULTILINE)
+        used = used or (package == "torch" and "pymluops.install(" in block.text)
         if used and importlib.util.find_spec(package) is None:
             pytest.skip(f"{package} is not installed")
     done = run_python(block.text, PYMLUOPS_BACKEND="")

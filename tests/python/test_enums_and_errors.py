@@ -8,8 +8,9 @@ import pickle
 import numpy as np
 import pytest
 
-import families
 import pymluops
+from support import families
+from support.example import MOVING
 
 STATUS = {
     "SUCCESS": 0, "NOT_INITIALIZED": 1, "ALLOC_FAILED": 2, "BAD_PARAM": 3, "INTERNAL_ERROR": 4, "ARCH_MISMATCH": 5,
@@ -64,14 +65,14 @@ def test_one_error_class_for_each_status(name: str) -> None:
 
 def _refused() -> pymluops.BadParamError:
     with pytest.raises(pymluops.BadParamError) as caught:
-        pymluops.tin_shift_forward(np.zeros((1, 2, 3, 4), np.float32), np.zeros((1, 2), np.int32))
+        MOVING.run(np.zeros((1, 2, 3, 4), np.float32), np.zeros((1, 2), np.int32))
     return caught.value
 
 
 def test_what_an_error_carries() -> None:
     error = _refused()
     assert error.status is pymluops.Status.BAD_PARAM
-    assert error.function == "mluOpTinShiftForward"
+    assert error.function == MOVING.function
     assert "shifts" in error.detail
     assert error.detail in str(error)
     assert "\n" not in str(error)

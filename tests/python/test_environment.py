@@ -9,7 +9,7 @@ import pytest
 
 import pymluops
 from pymluops import _environment
-from support import python_output, run_python
+from support.processes import python_output, run_python
 
 ROOT = Path(__file__).parents[2]
 LOAD = "import pymluops; print('imported', flush=True); pymluops.load('cpu')"

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from support import run_python
+from support.example import MOVING
+from support.processes import run_python
 
 # The child of a fork that comes during the first call of another thread, when libraries are opened.
-FIRST_CALL = """
+FIRST_CALL = f"""
 import os, signal, sys, threading, time
 import numpy as np
 import pymluops
@@ -16,7 +17,7 @@ frames, shifts = np.ones((1, 2, 2, 2), np.float32), np.zeros((1, 1), np.int32)
 
 def call():
     with pymluops.Handle(sys.argv[1]) as handle:
-        assert pymluops.tin_shift_forward(frames, shifts, handle=handle).all()
+        assert pymluops.{MOVING.name}(frames, shifts, handle=handle).all()
 
 thread = threading.Thread(target=call)
 thread.start()
@@ -32,7 +33,7 @@ sys.exit(code != 0)
 """
 
 # Forks while other threads compute: the child uses its handles and theirs.
-SHARED = """
+SHARED = f"""
 import os, signal, sys, threading
 import numpy as np
 import pymluops
@@ -44,7 +45,7 @@ stop = threading.Event()
 
 def work(handle):
     while not stop.is_set():
-        pymluops.tin_shift_forward(frames, shifts, handle=handle)
+        pymluops.{MOVING.name}(frames, shifts, handle=handle)
 
 threads = [threading.Thread(target=work, args=(handle,)) for handle in handles]
 for thread in threads:
@@ -55,7 +56,7 @@ for _ in range(10):
     if child == 0:
         signal.alarm(60)
         for handle in [None, *handles]:
-            assert pymluops.tin_shift_forward(frames, shifts, handle=handle).all()
+            assert pymluops.{MOVING.name}(frames, shifts, handle=handle).all()
         os._exit(0)
     codes.append(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
 stop.set()

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import importlib.util
+import importlib
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
@@ -21,14 +22,10 @@ HEADERS = [
 
 
 @pytest.fixture(scope="module")
-def generate() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("generate", ROOT / "native/abi/generate.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    sys.modules["generate"] = module  # where dataclasses look up annotations
-    spec.loader.exec_module(module)
-    return module
+def generate() -> Iterator[ModuleType]:
+    sys.path.append(str(ROOT / "native/abi"))
+    yield importlib.import_module("generate")
+    sys.path.remove(str(ROOT / "native/abi"))
 
 
 def test_several_headers_count_as_one(generate: ModuleType) -> None:
@@ -92,6 +89,72 @@ def test_null_calls_give_every_argument(generate: ModuleType, tmp_path: Path) ->
     assert "return mluOpNone();" in text
     assert "mluOpSilent" not in text
     assert "mluopsExtOurs" not in text
+
+
+def test_calls_by_name_take_each_argument_out_of_its_field(generate: ModuleType, tmp_path: Path) -> None:
+    path = tmp_path / "small.h"
+    path.write_text(
+        "typedef struct mluOpContext *mluOpHandle_t;\n"
+        "typedef enum { MLUOP_STATUS_SUCCESS = 0 } mluOpStatus_t;\n"
+        "mluOpStatus_t mluOpNew(mluOpHandle_t handle, const int pad[], const float scale, int64_t count);\n"
+        "mluOpStatus_t mluopsExtNone(void);\n"
+        "void mluOpSilent(int mode);\n"
+    )
+    text = generate.by_name.calls(generate.read_headers([path]))
+    assert "mluOpNew((mluOpHandle_t)a[0].pointer, (const int *)a[1].pointer, (float)a[2].real, (int64_t)a[3]" in text
+    assert 'names_mluOpNew[] = {"handle", "pad", "scale", "count"};' in text
+    assert '{"mluOpNew", 4, names_mluOpNew, call_mluOpNew},' in text
+    assert '{"mluopsExtNone", 0, names_mluopsExtNone, call_mluopsExtNone},' in text
+    assert "mluOpSilent" not in text
+
+
+@pytest.fixture
+def marked(tmp_path: Path) -> Path:
+    """A folder with one family that marks an operator in double."""
+    (tmp_path / "ops" / "nearest").mkdir(parents=True)
+    (tmp_path / "ops" / "nearest" / "nearest.cpp").write_text("MLUOPS_IN_DOUBLE(TopNNForward);\n", encoding="utf-8")
+    (tmp_path / "mlu_op.h").write_text(
+        "mluOpStatus_t MLUOP_WIN_API mluOpTopNNForward(mluOpHandle_t handle, const mluOpTensorDescriptor_t x_desc,\n"
+        "    const void *x, const float radius, void *workspace, const size_t workspace_size,\n"
+        "    const mluOpTensorDescriptor_t y_desc, void *y);\n"
+    )
+    return tmp_path
+
+
+def test_operators_in_double_are_declared_where_they_are_marked(generate: ModuleType, marked: Path) -> None:
+    header = generate.read_headers([marked / "mlu_op.h"])
+    text = generate.double_declarations(header, marked / "ops")
+    assert text.startswith("/* The operators in double")
+    assert text.endswith("#endif /* MLUOPS_EXT_DOUBLE_H_ */\n")
+    assert "mluOpStatus_t MLUOP_WIN_API mluopsExtTopNNForwardDouble(\n    mluOpHandle_t handle, const mluOp" in text
+    assert "const double radius" in text
+
+
+def test_an_entry_in_double_takes_descriptor_and_data_as_one(generate: ModuleType, marked: Path) -> None:
+    header = generate.read_headers([marked / "mlu_op.h"])
+    (marked / "mluops_ext").mkdir()
+    part = marked / "mluops_ext" / "double.h"
+    part.write_text(generate.double_declarations(header, marked / "ops"), encoding="utf-8")
+    path = marked / "mluops_ext.h"
+    path.write_text('#include "mluops_ext/double.h"\n', encoding="utf-8")
+    text = generate.double_entries(generate.read_headers([marked / "mlu_op.h", path]), marked / "ops")
+    assert (
+        "mluOpStatus_t top_nn_forward(const Entry &, mluOpHandle_t, const TensorArgument &, double, void *, size_t, "
+        "const TensorArgument &);" in text
+    )
+    assert (
+        'return mluops::top_nn_forward({"mluopsExtTopNNForwardDouble", true}, handle, {"x", x_desc, x}, radius, '
+        'workspace, workspace_size, {"y", y_desc, y});' in text
+    )
+
+
+def test_an_operator_in_double_that_no_header_declares_is_an_error(generate: ModuleType, marked: Path) -> None:
+    header = generate.read_headers([marked / "mlu_op.h"])
+    with pytest.raises(SystemExit, match=r"mluops_ext/double\.h: does not declare TopNNForward in double"):
+        generate.double_entries(header, marked / "ops")
+    (marked / "ops" / "nearest" / "nearest.cpp").write_text("MLUOPS_IN_DOUBLE(Unknown);\n", encoding="utf-8")
+    with pytest.raises(SystemExit, match=r"MLUOPS_IN_DOUBLE\(Unknown\): no header declares mluOpUnknown"):
+        generate.double_declarations(header, marked / "ops")
 
 
 @pytest.mark.parametrize(

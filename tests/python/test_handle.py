@@ -11,7 +11,8 @@ import pytest
 
 import pymluops
 from pymluops import Handle, SparseConvolutionDescriptor
-from support import canary, is_canary
+from support.arrays import canary, is_canary
+from support.example import MOVING, PAIRING
 
 SOURCE = np.arange(24, dtype=np.float32).reshape(1, 3, 4, 2)
 SHIFTS = np.zeros((1, 2), np.int32)
@@ -19,9 +20,9 @@ SHIFTS = np.zeros((1, 2), np.int32)
 
 def test_with_block_closes() -> None:
     with Handle() as handle:
-        np.testing.assert_array_equal(pymluops.tin_shift_forward(SOURCE, SHIFTS, handle=handle), SOURCE)
+        np.testing.assert_array_equal(MOVING.run(SOURCE, SHIFTS, handle=handle), SOURCE)
     with pytest.raises(pymluops.MluOpError, match="closed"):
-        pymluops.tin_shift_forward(SOURCE, SHIFTS, handle=handle)
+        MOVING.run(SOURCE, SHIFTS, handle=handle)
 
 
 def test_close_is_idempotent_and_use_after_it_raises() -> None:
@@ -29,7 +30,7 @@ def test_close_is_idempotent_and_use_after_it_raises() -> None:
     handle.close()
     handle.close()
     with pytest.raises(pymluops.MluOpError):
-        pymluops.tin_shift_forward(SOURCE, SHIFTS, out=out, handle=handle)
+        MOVING.run(SOURCE, SHIFTS, out=out, handle=handle)
     assert is_canary(out)
     with pytest.raises(pymluops.MluOpError):
         _ = handle.cdata
@@ -42,7 +43,7 @@ def test_a_with_block_that_raises_closes_too() -> None:
     with pytest.raises(KeyError), Handle() as handle:
         raise KeyError
     with pytest.raises(pymluops.MluOpError):
-        pymluops.tin_shift_forward(SOURCE, SHIFTS, handle=handle)
+        MOVING.run(SOURCE, SHIFTS, handle=handle)
 
 
 @pytest.mark.parametrize(
@@ -51,7 +52,7 @@ def test_a_with_block_that_raises_closes_too() -> None:
 def test_what_is_no_handle_is_refused(handle: Any) -> None:
     out = canary(SOURCE.shape, "float32")
     with pytest.raises((pymluops.BadParamError, TypeError), match="handle"):
-        pymluops.tin_shift_forward(SOURCE, SHIFTS, out=out, handle=handle)
+        MOVING.run(SOURCE, SHIFTS, out=out, handle=handle)
     assert is_canary(out)
 
 
@@ -59,7 +60,7 @@ def test_a_handle_names_its_backend_in_three_ways() -> None:
     backend = pymluops.load("cpu")
     for given in (None, "cpu", backend, backend.path):
         with Handle(given) as handle:
-            pymluops.tin_shift_forward(SOURCE, SHIFTS, handle=handle)
+            MOVING.run(SOURCE, SHIFTS, handle=handle)
     with Handle(backend=backend, queue=None):
         pass
 
@@ -113,7 +114,7 @@ def test_handles_are_freed_in_any_order() -> None:
         handle.close()
     del handles, handle
     gc.collect()
-    assert pymluops.tin_shift_forward(SOURCE, SHIFTS).shape == SOURCE.shape
+    assert MOVING.run(SOURCE, SHIFTS).shape == SOURCE.shape
 
 
 def test_a_handle_made_on_one_thread_may_be_used_and_closed_on_another() -> None:
@@ -121,7 +122,7 @@ def test_a_handle_made_on_one_thread_may_be_used_and_closed_on_another() -> None
 
     def use() -> None:
         try:
-            pymluops.tin_shift_forward(SOURCE, SHIFTS, handle=handle)
+            MOVING.run(SOURCE, SHIFTS, handle=handle)
             handle.close()
         except Exception as error:
             errors.append(error)
@@ -131,14 +132,14 @@ def test_a_handle_made_on_one_thread_may_be_used_and_closed_on_another() -> None
     thread.join()
     assert not errors
     with pytest.raises(pymluops.MluOpError):
-        pymluops.tin_shift_forward(SOURCE, SHIFTS, handle=handle)
+        MOVING.run(SOURCE, SHIFTS, handle=handle)
 
 
 def test_default_handles_serve_many_threads() -> None:
     results: list[np.ndarray] = []
 
     def use() -> None:
-        results.extend(pymluops.tin_shift_forward(SOURCE, SHIFTS) for _ in range(50))
+        results.extend(MOVING.run(SOURCE, SHIFTS) for _ in range(50))
 
     threads = [threading.Thread(target=use) for _ in range(8)]
     for thread in threads:
@@ -149,7 +150,7 @@ def test_default_handles_serve_many_threads() -> None:
     assert all(np.array_equal(result, SOURCE) for result in results)
 
 
-# ---- SparseConvolutionDescriptor -------------------------------------------------------------------------------------
+# ---- SparseConvolutionDescriptor -----------------------------------------------------------------
 
 
 def test_sparse_descriptor_and_the_raw_call() -> None:
@@ -162,10 +163,10 @@ def test_sparse_descriptor_and_the_raw_call() -> None:
     bound = [pymluops.TensorDescriptor.of(a).bind(backend) for a in (indices, pairs, out, num)]
     size = ffi.new("size_t *")
     with Handle(backend) as handle:
-        assert lib.mluOpGetIndicePairsWorkspaceSize(handle.cdata, desc.cdata, *bound, size) == 0
+        assert PAIRING.workspace_of(lib)(handle.cdata, desc.cdata, *bound, size) == 0
         workspace = np.empty(max(size[0], 1), np.uint8)
         pointers = [ffi.cast("void *", a.ctypes.data) for a in (indices, workspace, pairs, out, num)]
-        status = lib.mluOpGetIndicePairs(
+        status = PAIRING.of(lib)(
             handle.cdata, desc.cdata, bound[0], pointers[0], pointers[1], size[0], bound[1], pointers[2], bound[2],
             pointers[3], bound[3], pointers[4],
         )  # fmt: skip

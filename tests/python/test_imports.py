@@ -1,4 +1,4 @@
-"""Imports inside the package: no circle, and ``library``, ``sim`` and ``_core`` one above the other."""
+"""Imports inside the package, those for types too: no circle; one way between ``library``, ``sim`` and ``_core``."""
 
 from __future__ import annotations
 
@@ -18,9 +18,16 @@ def module_name(path: Path) -> str:
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-#: The compiled modules count as one: it is made of several files.
-FILES = {module_name(path): [path] for path in sorted(PACKAGE.rglob("*.py"))}
-FILES["pymluops._core"] = sorted([*PACKAGE.glob("_core/*.pyx"), *PACKAGE.glob("_core/*.pxi")])
+def files() -> dict[str, list[Path]]:
+    """The files of each module: its source and its stub. The compiled module is made of several."""
+    found: dict[str, list[Path]] = {}
+    for path in sorted([*PACKAGE.rglob("*.py"), *PACKAGE.rglob("*.pyi")]):
+        found.setdefault(module_name(path), []).append(path)
+    found["pymluops._core"] += sorted([*PACKAGE.glob("_core/*.pyx"), *PACKAGE.glob("_core/*.pxi")])
+    return found
+
+
+FILES = files()
 
 
 def imported_at(node: ast.Import | ast.ImportFrom, module: str, path: Path) -> Iterator[str]:
@@ -30,7 +37,7 @@ def imported_at(node: ast.Import | ast.ImportFrom, module: str, path: Path) -> I
         return
     base = node.module or ""
     if node.level:
-        package = module if path.name == "__init__.py" else module.rpartition(".")[0]
+        package = module if path.stem == "__init__" else module.rpartition(".")[0]
         for _ in range(node.level - 1):
             package = package.rpartition(".")[0]
         base = f"{package}.{base}" if base else package
@@ -39,16 +46,12 @@ def imported_at(node: ast.Import | ast.ImportFrom, module: str, path: Path) -> I
         yield submodule if submodule in FILES else base
 
 
-def is_for_types(node: ast.AST) -> bool:
-    return isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
-
-
 def statements(node: ast.AST) -> Iterator[ast.Import | ast.ImportFrom]:
-    """Imports anywhere in a module, functions included, but for those that only types need."""
+    """Imports anywhere in a module, functions and what only types need included."""
     for child in ast.iter_child_nodes(node):
         if isinstance(child, (ast.Import, ast.ImportFrom)):
             yield child
-        elif not is_for_types(child):
+        else:
             yield from statements(child)
 
 
@@ -69,7 +72,7 @@ def of_cython(path: Path) -> set[str]:
 def graph() -> dict[str, set[str]]:
     edges: dict[str, set[str]] = {}
     for module, paths in FILES.items():
-        found = [of_python(module, path) if path.suffix == ".py" else of_cython(path) for path in paths]
+        found = [of_python(module, path) if path.suffix in (".py", ".pyi") else of_cython(path) for path in paths]
         edges[module] = {name for names in found for name in names if name in FILES and name != module}
     return edges
 
@@ -113,6 +116,8 @@ def test_imports_are_found() -> None:
     assert "pymluops.errors" in edges["pymluops._core"]
     assert {"pymluops._core", "pymluops.sim"} <= edges["pymluops.library"]
     assert "pymluops.sim.translator.tokens" in edges["pymluops.sim.translator.scopes"]
+    assert "pymluops._finding" in edges["pymluops.errors"]  # for types only
+    assert "pymluops._typing" in edges["pymluops._core"]  # in the stub only
 
 
 def test_there_is_no_circle() -> None:

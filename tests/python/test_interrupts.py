@@ -16,7 +16,8 @@ import pytest
 
 import pymluops
 from pymluops import sim
-from support import assert_same_bits
+from support.comparison import assert_same_bits
+from support.example import SAMPLING
 
 MAP = np.arange(64, dtype=np.float32).reshape(1, 4, 4, 4)
 BOX = np.array([[[0, 0, 3, 3]]], np.float32)
@@ -54,7 +55,7 @@ def ring() -> None:
 
 
 def align(points: int = 2, **keywords: Any) -> Any:
-    return pymluops.border_align_forward(MAP, BOX, points, **keywords)
+    return SAMPLING.run(MAP, BOX, points, **keywords)
 
 
 @pytest.fixture(params=["cpu", "sim"])
@@ -81,7 +82,7 @@ import numpy as np, pymluops
 pymluops.load({backend!r})
 pymluops.use({backend!r})
 print("ready", flush=True)
-pymluops.border_align_forward(np.zeros({MAP.shape}, np.float32), np.array({BOX.tolist()}, np.float32), {ENDLESS})
+pymluops.{SAMPLING.name}(np.zeros({MAP.shape}, np.float32), np.array({BOX.tolist()}, np.float32), {ENDLESS})
 """
     with subprocess.Popen(
         [sys.executable, "-P", "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
@@ -132,7 +133,7 @@ def test_a_handler_cannot_use_the_handle_of_the_call_that_it_interrupts(backend:
 
         with alarm(misuse), pytest.raises(AlarmError):
             align(ENDLESS, handle=handle)
-        assert [str(error).split(":")[0] for error in refused] == ["border_align_forward", "Handle.close"]
+        assert [str(error).split(":")[0] for error in refused] == [SAMPLING.name, "Handle.close"]
         assert "signal handler" in str(refused[0])
         align(handle=handle)
 
@@ -160,7 +161,7 @@ def call_while_running(busy: Future[Any], handle: pymluops.Handle) -> None:
         align(handle=handle)
 
 
-# ---- on a device -----------------------------------------------------------------------------------------------------
+# ---- on a device ---------------------------------------------------------------------------------
 
 
 @pytest.fixture
@@ -181,16 +182,16 @@ def test_interrupted_waits_end_the_launch_and_the_queue_serves_on(arrays: Any) -
             lambda: results[0].to_host(),
             lambda: results[0].copy_from(np.zeros(shape, np.float32)),
         ]
-        results = pymluops.border_align_forward(*arrays, 2, handle=handle)
+        results = SAMPLING.run(*arrays, 2, handle=handle)
         shape, wanted = results[0].shape, results[0].to_host()
         results = None  # to free memory waits for the kernel that runs
         for waiting in waits:
             sim.clear_findings()
-            results = pymluops.border_align_forward(*arrays, ENDLESS, handle=handle)
+            results = SAMPLING.run(*arrays, ENDLESS, handle=handle)
             with alarm(ring), pytest.raises(AlarmError):
                 waiting()
             assert [(finding.checker, finding.rule) for finding in sim.findings()] == [("machine", "interrupted")]
-            results = pymluops.border_align_forward(*arrays, 2, handle=handle)
+            results = SAMPLING.run(*arrays, 2, handle=handle)
             assert_same_bits(results[0].to_host(), wanted)
             results = None
     sim.clear_findings()
@@ -199,8 +200,8 @@ def test_interrupted_waits_end_the_launch_and_the_queue_serves_on(arrays: Any) -
 def test_a_queue_that_is_interrupted_leaves_others_alone(arrays: Any) -> None:
     first, second = pymluops.Queue("sim"), pymluops.Queue("sim")
     with first, second, pymluops.Handle(queue=first) as one, pymluops.Handle(queue=second) as two:
-        endless = pymluops.border_align_forward(*arrays, ENDLESS, handle=one)
-        behind = pymluops.border_align_forward(*arrays, 2, handle=two)
+        endless = SAMPLING.run(*arrays, ENDLESS, handle=one)
+        behind = SAMPLING.run(*arrays, 2, handle=two)
         with alarm(ring), pytest.raises(AlarmError):
             first.sync()
         second.sync()
@@ -217,7 +218,7 @@ import numpy as np, pymluops
 pymluops.use("sim")
 arrays = pymluops.DeviceArray.from_host(np.zeros({MAP.shape}, np.float32)), \\
     pymluops.DeviceArray.from_host(np.array({BOX.tolist()}, np.float32))
-results = pymluops.border_align_forward(*arrays, {ENDLESS})
+results = pymluops.{SAMPLING.name}(*arrays, {ENDLESS})
 threading.Timer({SOON}, signal.raise_signal, [signal.SIGINT]).start()
 try:
     del results  # its memory cannot be freed while the kernel runs

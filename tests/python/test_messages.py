@@ -10,6 +10,7 @@ import pytest
 import pymluops
 from pymluops._arguments import shown
 from pymluops._hints import hint
+from support.example import CHOOSING
 
 
 def nested(depth: int) -> object:
@@ -65,10 +66,10 @@ def test_what_is_shown() -> None:
 def test_refusals_show_arguments_short(value: object) -> None:
     x = np.zeros((1, 4, 4, 9), np.float32)
     calls = [
-        lambda: pymluops.psamask_forward(x, value, 3),
-        lambda: pymluops.psamask_forward(x, 1, value),
-        lambda: pymluops.psamask_forward(x, 1, 3, handle=value),
-        lambda: pymluops.psamask_forward(value, 1, 3),
+        lambda: CHOOSING.run(x, value, 3),
+        lambda: CHOOSING.run(x, 1, value),
+        lambda: CHOOSING.run(x, 1, 3, handle=value),
+        lambda: CHOOSING.run(value, 1, 3),
         lambda: pymluops.TensorDescriptor(value, "float32"),
         lambda: pymluops.TensorDescriptor((1,), value),
         lambda: pymluops.set_num_threads(value),
@@ -81,7 +82,7 @@ def test_refusals_show_arguments_short(value: object) -> None:
         assert "\n" not in str(caught.value)
 
 
-# ---- Hints -----------------------------------------------------------------------------------------------------------
+# ---- Hints ---------------------------------------------------------------------------------------
 
 
 class Tensor:
@@ -133,7 +134,7 @@ def test_what_is_recommended_works() -> None:
     for problem in ("contiguous", "array"):
         call = hint(taken["x"], "x", problem, ("float32",)).removeprefix("; ").removesuffix(DO)
         taken["x"] = eval(call, taken)
-    assert pymluops.psamask_forward(taken["x"], 1, 3).shape == (1, 4, 4, 16)
+    assert CHOOSING.run(taken["x"], 1, 3).shape == (1, 4, 4, 16)
 
 
 def test_an_object_that_raises_gets_no_hint() -> None:

@@ -15,7 +15,9 @@ import pytest
 import pymluops
 from pymluops import DeviceArray, Handle, SparseConvolutionDescriptor, enums, functions
 from pymluops._core import SettingsDescriptor
-from support import assert_same_bits, python_output
+from support.comparison import assert_same_bits
+from support.example import MOVING
+from support.processes import python_output
 
 
 def through_pickle(thing: Any) -> Any:
@@ -40,7 +42,7 @@ def test_a_handle_is_another_one_of_the_same_library(again: Callable[[Any], Any]
         )
         handle.close()
         ones = np.ones((1, 2, 1, 1), np.float32)
-        moved = pymluops.tin_shift_forward(ones, np.ones((1, 1), np.int32), handle=other)
+        moved = MOVING.run(ones, np.ones((1, 1), np.int32), handle=other)
     assert moved.ravel().tolist() == [0, 1]
 
 
@@ -103,7 +105,7 @@ def test_a_device_array_that_a_queue_writes_is_waited_for() -> None:
     clip, shift = np.ones((1, 2, 1, 8), np.float32), np.ones((1, 1), np.int32)
     with pymluops.Queue("sim") as queue, Handle(queue=queue) as handle:
         arrays = DeviceArray.from_host(clip, "sim"), DeviceArray.from_host(shift, "sim")
-        moved = through_pickle(pymluops.tin_shift_forward(*arrays, handle=handle))
+        moved = through_pickle(MOVING.run(*arrays, handle=handle))
     assert moved.to_host()[0, :, 0, 0].tolist() == [0, 1]
 
 
@@ -113,7 +115,7 @@ def test_a_damaged_pickle_of_a_device_array_is_refused() -> None:
         restore(backend, shape, dtype, contents[1:])
 
 
-# ---- Descriptors with settings ---------------------------------------------------------------------------------------
+# ---- Descriptors with settings -------------------------------------------------------------------
 
 SETTINGS: dict[str, tuple[Callable[[], Any], str]] = {
     "roi_align": (lambda: functions.RoiAlignForwardDescriptor(3, 4, 0, 0.5, 1, True), "mluOpSetRoiAlign"),
@@ -188,7 +190,7 @@ def test_a_class_of_settings_with_attributes(again: Callable[[Any], Any]) -> Non
     assert not other.closed
 
 
-# ---- What cannot be pickled ------------------------------------------------------------------------------------------
+# ---- What cannot be pickled ----------------------------------------------------------------------
 
 
 def queue_handle() -> Handle:
@@ -212,14 +214,14 @@ def test_what_belongs_to_the_process_says_so(again: Callable[[Any], Any], make: 
         again(thing)
 
 
-# ---- Another process -------------------------------------------------------------------------------------------------
+# ---- Another process -----------------------------------------------------------------------------
 
-CHILD = """
+CHILD = f"""
 import pickle, sys
 import numpy as np
 handle, geometry, array, settings = pickle.loads(bytes.fromhex(sys.argv[1]))
 import pymluops
-moved = pymluops.tin_shift_forward(np.ones((1, 2, 1, 1), np.float32), np.ones((1, 1), np.int32), handle=handle)
+moved = pymluops.{MOVING.name}(np.ones((1, 2, 1, 1), np.float32), np.ones((1, 1), np.int32), handle=handle)
 print(moved.ravel().tolist(), geometry.filter_space, array.to_host().tolist(), settings.closed, array.backend.name)
 """
 
@@ -234,7 +236,7 @@ def test_in_a_process_that_has_not_imported_the_package() -> None:
 def shifted(job: tuple[Handle, DeviceArray]) -> tuple[str, list[float]]:
     handle, array = job
     frames = array.to_host().reshape(1, 4, 1, 1)
-    moved = pymluops.tin_shift_forward(frames, np.array([[1]], np.int32), handle=handle)
+    moved = MOVING.run(frames, np.array([[1]], np.int32), handle=handle)
     return handle.backend.name, moved.ravel().tolist()
 
 

@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 import pymluops
 from pymluops._core import PooledMemory, pool_idle, set_pool_limit
 from pymluops._pool import LEAST_BYTES, MOST_BYTES
+from support.example import MOVING, PAIRING
 
 MIB = 1 << 20
 
@@ -41,7 +42,7 @@ def place(memory: object) -> int:
 def result(seed: int = 1) -> np.ndarray:
     """A result of 10 MB whose values all are ``seed``."""
     values = np.full((2, 4, 8, 40_000), seed, np.float32)
-    return pymluops.tin_shift_forward(values, np.zeros((2, 2), np.int32))
+    return MOVING.run(values, np.zeros((2, 2), np.int32))
 
 
 def test_a_block_is_used_again_when_nothing_shows_it_any_more() -> None:
@@ -241,7 +242,7 @@ def test_a_refused_call_gives_its_memory_back() -> None:
     rows = np.zeros((1 << 18, 4), np.int32)
     rows[-1] = -1
     with pytest.raises(pymluops.BadParamError, match="row 262143"):
-        pymluops.get_indice_pairs(rows, batch_size=1, spatial_shape=(64, 64, 64), kernel_size=3, padding=1, subm=True)
+        PAIRING.run(rows, batch_size=1, spatial_shape=(64, 64, 64), kernel_size=3, padding=1, subm=True)
     gc.collect()
     assert 0 < pool_idle() <= 64 * MIB
 
@@ -268,7 +269,7 @@ ROWS = 600_000
 
 
 def many_rows() -> dict[str, object]:
-    """Return arguments of get_indice_pairs that need a workspace of more than 4 MiB."""
+    """Return arguments that need a workspace of more than 4 MiB."""
     rows = np.zeros((ROWS, 4), np.int32)
     rows[:, 2], rows[:, 3] = np.divmod(np.arange(ROWS), 1000)
     return {
@@ -278,12 +279,12 @@ def many_rows() -> dict[str, object]:
 
 
 def test_a_large_workspace_is_used_again() -> None:
-    found = pymluops.get_indice_pairs(**many_rows())
+    found = PAIRING.run(**many_rows())
     workspace = pool_idle()  # the results are not idle yet
     assert workspace >= LEAST_BYTES
     for _ in range(3):
         pairs = found.indice_pairs
-        found = pymluops.get_indice_pairs(**many_rows())
+        found = PAIRING.run(**many_rows())
         assert np.array_equal(found.indice_pairs[0, 0], np.arange(ROWS))
         del pairs
     assert pool_idle() <= workspace + found.indice_pairs.nbytes
@@ -296,15 +297,15 @@ def test_a_workspace_that_cannot_be_had_is_named() -> None:
         f"rows[:, 2], rows[:, 3] = np.divmod(np.arange({ROWS}), 1000)\n"
         "kept = dict(batch_size=1, spatial_shape=(30, 6000, 10000), kernel_size=(1, 1, 1), subm=True)\n"
         "pymluops.set_num_threads(1)\n"
-        "pymluops.get_indice_pairs(rows[:4], **kept)\n"
+        f"pymluops.{PAIRING.name}(rows[:4], **kept)\n"
         "size = next(int(line.split()[1]) for line in open('/proc/self/status') if line.startswith('VmSize')) << 10\n"
         # Room for the result of 9.6 MB but not for the workspace behind it.
         "resource.setrlimit(resource.RLIMIT_AS, (size + (16 << 20),) * 2)\n"
         "try:\n"
-        "    pymluops.get_indice_pairs(rows, **kept)\n"
+        f"    pymluops.{PAIRING.name}(rows, **kept)\n"
         "except pymluops.AllocFailedError as error:\n"
         "    print(error)\n"
     )
     environment = os.environ | {"PYMLUOPS_POOL_MIB": "0", "MALLOC_ARENA_MAX": "1"}
     done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True, check=True)
-    assert "get_indice_pairs: no memory for a workspace of" in done.stdout
+    assert f"{PAIRING.name}: no memory for a workspace of" in done.stdout

@@ -16,9 +16,9 @@ import pymluops
 from pymluops._core import Operator, SettingsDescriptor
 from pymluops.enums import DataType
 from pymluops.ops._schema import FLOAT32, FLOATS, INT32, Scalar, Tensor
-from schemas import BOXES, OVERLAPS, POINTS, Library, ball
+from support.schemas import BOXES, OVERLAPS, POINTS, Library, ball
 
-# ---- Types and shapes ------------------------------------------------------------------------------------------------
+# ---- Types and shapes ----------------------------------------------------------------------------
 
 
 def test_pairs_of_types(library: Library) -> None:
@@ -86,7 +86,7 @@ def test_an_output_whose_shape_does_not_follow_must_be_given(library: Library) -
     assert operator(library.handle, (POINTS, POINTS, np.empty((1, 9), np.int32)), (1, 0, 0)).shape == (1, 9)
 
 
-# ---- Optional arrays -------------------------------------------------------------------------------------------------
+# ---- Optional arrays -----------------------------------------------------------------------------
 
 
 def focal(prefer: Scalar) -> Operator:
@@ -151,7 +151,7 @@ def test_arrays_that_are_given_together(library: Library) -> None:
             PARTNERS(library.handle, arrays, (1, 1, 1))
 
 
-# ---- In place, settings, many arrays ---------------------------------------------------------------------------------
+# ---- In place, settings, many arrays -------------------------------------------------------------
 
 
 class AdamW(SettingsDescriptor):
@@ -288,7 +288,7 @@ def test_the_ninth_array_is_checked(library: Library) -> None:
     assert library.calls == before
 
 
-# ---- 64 bits, a host array and a workspace ---------------------------------------------------------------------------
+# ---- 64 bits, a host array and a workspace -------------------------------------------------------
 
 CONVOLUTION = Operator(
     "mluOpIndiceConvolutionForward",

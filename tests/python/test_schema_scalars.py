@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import pymluops
 from pymluops import _core
 from pymluops.ops._schema import Scalar
-from schemas import BOXES, OVERLAPS, POINTS, Library, ball
+from support.schemas import BOXES, OVERLAPS, POINTS, Library, ball
 
 FLOAT_MAX = float(np.finfo(np.float32).max)
 

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
-from support import TESTS
+from support.data_files import TESTS
 
 CONFTEST = """
-import selection
+from support import selection
 pytest_addoption, pytest_configure = selection.add_option, selection.configure
 pytest_collection_modifyitems = selection.deselect
 """
@@ -20,7 +20,7 @@ pytest_collection_modifyitems = selection.deselect
 MODULE = """
 import pytest
 from types import SimpleNamespace as Object
-from selection import examples
+from support.selection import examples
 
 @pytest.mark.sampled("a", "b")
 @pytest.mark.parametrize("b", range(4))
@@ -48,7 +48,7 @@ def test_one_is_long(a): pass
 OTHERS = """
 import pytest
 from hypothesis import given, strategies as st
-from selection import examples
+from support.selection import examples
 
 def test_plain(): pass
 
@@ -69,7 +69,7 @@ def folder(tmp_path: Path) -> Path:
     (tmp_path / "conftest.py").write_text(CONFTEST)
     (tmp_path / "test_them.py").write_text(MODULE)
     (tmp_path / "test_others.py").write_text(OTHERS)
-    (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers =\n  thorough\n  sampled\n")
+    (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers =\n  thorough\n  sampled\n  turn\n")
     return tmp_path
 
 
@@ -131,6 +131,14 @@ def test_shares_of_the_quick_selection(folder: Path) -> None:
     first, second, third = (collected(folder, "--share", f"{part}/3") for part in (1, 2, 3))
     assert sorted([*first, *second, *third]) == sorted(quick)
     assert first and second and third
+
+
+def test_shares_by_turns(folder: Path) -> None:
+    parameters = "[pytest.param(a, marks=pytest.mark.turn(a)) for a in range(7)]"
+    text = f'import pytest\n@pytest.mark.parametrize("a", {parameters})\ndef test_long_ones(a): pass\n'
+    (folder / "test_turns.py").write_text(text)
+    shares = [collected(folder, "--share", f"{part}/3", "test_turns.py") for part in (1, 2, 3)]
+    assert shares == [[f"test_long_ones[{a}]" for a in numbers] for numbers in ((0, 3, 6), (1, 4), (2, 5))]
 
 
 def test_a_share_that_is_none_is_refused(folder: Path) -> None:

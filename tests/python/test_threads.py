@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 import pymluops
-import workload
-from support import python_output, run_python
+from support import workload
+from support.example import CHOOSING
+from support.processes import python_output, run_python
 
 PRINT = "import pymluops; print(pymluops.get_num_threads())"
 DEFAULT = f"import os; os.environ.pop('PYMLUOPS_NUM_THREADS', None); {PRINT}"
@@ -114,7 +115,7 @@ def test_work_goes_on_without_the_gil() -> None:
     def compute() -> None:
         started.set()
         for _ in range(5):
-            pymluops.psamask_forward(x, "collect", 15)
+            CHOOSING.run(x, "collect", 15)
         finished.set()
 
     thread = threading.Thread(target=compute)

@@ -16,9 +16,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import pymluops
-from oracle import tin_shift
 from pymluops._core import pool_idle, set_pool_limit
-from support import assert_same_bits
+from support import described
+from support.comparison import assert_same_bits
+from support.example import MOVING, PAIRING
 
 torch = pytest.importorskip("torch")
 
@@ -30,11 +31,11 @@ def source(dtype: Any = torch.float32) -> Any:
 
 
 def call(values: Any, shifts: Any = SHIFTS, **keywords: Any) -> Any:
-    return pymluops.tin_shift_forward(values, shifts, **keywords)
+    return MOVING.run(values, shifts, **keywords)
 
 
 def expected(dtype: Any = torch.float32) -> np.ndarray:
-    return tin_shift.shift(source(dtype).numpy(), SHIFTS.numpy())
+    return MOVING.oracle.shift(source(dtype).numpy(), SHIFTS.numpy())
 
 
 @pytest.mark.parametrize("backend", ["cpu", "sim"])
@@ -67,26 +68,16 @@ def test_the_first_argument_decides() -> None:
         assert type(call(values, there, handle=handle)) is torch.Tensor
 
 
-def test_every_operator_gives_tensors() -> None:
-    rng = np.random.default_rng(5)
-
-    def tensor(*shape: int) -> Any:
-        return torch.from_numpy(rng.standard_normal(shape, np.float32))
-
-    boxes = torch.tensor([[[0.0, 0.0, 2.0, 2.0]]]).repeat(1, 4, 1)
-    indices = torch.randint(0, 3, (1, 4, 3), dtype=torch.int32)
-    weights = torch.rand(1, 4, 3)
-    output, argmax = pymluops.border_align_forward(tensor(1, 2, 2, 8), boxes, 2)
-    found = [
-        output, argmax, pymluops.border_align_backward(output, boxes, argmax, 2, (2, 2)),
-        pymluops.psamask_forward(tensor(1, 2, 2, 9), "collect", 3),
-        pymluops.psamask_backward(tensor(1, 2, 2, 4), "distribute", 3),
-        pymluops.three_interpolate_forward(tensor(1, 2, 3), indices, weights),
-        pymluops.three_interpolate_backward(tensor(1, 2, 4), indices, weights, 3),
-        pymluops.tin_shift_backward(source(), SHIFTS),
-    ]  # fmt: skip
-    assert all(type(array) is torch.Tensor for array in found)
-    assert argmax.dtype == torch.int32
+@pytest.mark.parametrize("name", described.describable())
+def test_every_operator_gives_tensors(name: str) -> None:
+    made = described.arguments(name, np.random.default_rng(5))
+    arguments = {
+        key: torch.from_numpy(value) if isinstance(value, np.ndarray) else value for key, value in made.items()
+    }
+    found = described.call(name, arguments)
+    for tensor, result, wanted in zip(described.outputs(name), found, described.call(name, made), strict=True):
+        assert type(result) is torch.Tensor, tensor.name
+        assert_same_bits(result.numpy(), wanted)
 
 
 @pytest.mark.parametrize("backend", ["cpu", "sim"])
@@ -95,8 +86,8 @@ def test_named_tuples_hold_tensors(backend: str, subm: bool) -> None:
     rows = torch.tensor([[0, 0, 0, 0], [0, 0, 0, 1], [0, 0, 0, 3]], dtype=torch.int32)
     keywords: Any = {"batch_size": 1, "spatial_shape": (1, 1, 4), "kernel_size": (1, 1, 3), "padding": (0, 0, 1)}
     with pymluops.Handle(backend) as handle:
-        found = pymluops.get_indice_pairs(rows, **keywords, subm=subm, handle=handle)
-        wanted = pymluops.get_indice_pairs(rows.numpy(), **keywords, subm=subm, handle=handle)
+        found = PAIRING.run(rows, **keywords, subm=subm, handle=handle)
+        wanted = PAIRING.run(rows.numpy(), **keywords, subm=subm, handle=handle)
     assert isinstance(found, pymluops.IndicePairs)
     for one, other in zip(found, wanted):
         assert type(one) is torch.Tensor
@@ -144,7 +135,7 @@ REFUSED: dict[str, tuple[Any, str]] = {
 @pytest.mark.filterwarnings("ignore")
 def test_what_is_refused(make: Any, text: str) -> None:
     out = torch.full((1, 3, 4, 2), 7.0)
-    with pytest.raises(pymluops.BadParamError, match=f"^tin_shift_forward: input: expected .*{text}") as caught:
+    with pytest.raises(pymluops.BadParamError, match=f"^{MOVING.name}: input: expected .*{text}") as caught:
         call(make(), out=out)
     assert (out == 7).all()
     assert len(str(caught.value)) < 400 and "\n" not in str(caught.value)
@@ -199,7 +190,7 @@ def test_tensors_whose_memory_does_not_have_their_values(make: Any, text: str, p
     arrays = {"input": source(), "shifts": SHIFTS.clone(), "out": torch.full((1, 3, 4, 2), 7.0)}
     out = arrays["out"]
     arguments = {**arrays, place: make(arrays[place].clone())}
-    with pytest.raises(pymluops.BadParamError, match=f"^tin_shift_forward: {place}: expected .*{text}"):
+    with pytest.raises(pymluops.BadParamError, match=f"^{MOVING.name}: {place}: expected .*{text}"):
         call(arguments["input"], arguments["shifts"], out=arguments["out"])
     assert (out == 7).all()
 
@@ -228,7 +219,7 @@ def test_an_output_that_requires_grad_is_refused() -> None:
 def test_function_transforms_are_refused(transform: str) -> None:
     # Within a transform the type of a tensor is torch.Tensor, but it has no memory of its own.
     function = {"vmap": torch.func.vmap(call), "grad": torch.func.grad(lambda x: call(x).sum())}[transform]
-    with pytest.raises(pymluops.BadParamError, match="tin_shift_forward: input"):
+    with pytest.raises(pymluops.BadParamError, match=f"{MOVING.name}: input"):
         function(source()[None] if transform == "vmap" else source())
 
 
@@ -283,13 +274,13 @@ def test_any_input_gives_what_numpy_gives(
         values = memory[skip:].as_strided(shape, [2 * step for step in values.stride()])
     shifts = torch.from_numpy(rng.integers(-2, 3, (values.shape[0], groups)).astype(np.int32))
     try:
-        wanted = pymluops.tin_shift_forward(values.numpy(), shifts.numpy())
+        wanted = MOVING.run(values.numpy(), shifts.numpy())
     except pymluops.BadParamError as error:
         with pytest.raises(pymluops.BadParamError) as caught:
-            pymluops.tin_shift_forward(values, shifts)
+            MOVING.run(values, shifts)
         assert str(caught.value).split(";")[0] == str(error).split(";")[0]
     else:
-        found = pymluops.tin_shift_forward(values, shifts)
+        found = MOVING.run(values, shifts)
         assert type(found) is torch.Tensor
         assert_same_bits(found.numpy(), wanted)
 
@@ -356,9 +347,9 @@ def test_a_result_in_the_child_of_a_fork_and_at_exit() -> None:
     code = (
         "import os, torch, pymluops\n"
         "shifts = torch.zeros((1, 2), dtype=torch.int32)\n"
-        "result = pymluops.tin_shift_forward(torch.full((1, 4, 8, 80_000), 3.0), shifts)\n"
+        f"result = pymluops.{MOVING.name}(torch.full((1, 4, 8, 80_000), 3.0), shifts)\n"
         "child = os.fork()\n"
-        "again = pymluops.tin_shift_forward(torch.full((1, 2, 2, 2), 4.0), shifts)\n"
+        f"again = pymluops.{MOVING.name}(torch.full((1, 2, 2, 2), 4.0), shifts)\n"
         "good = bool((result.numpy() == 3).all() and (again.numpy() == 4).all())\n"
         "result.other = result\n"  # a cycle that only the end of the interpreter frees
         "raise SystemExit((0 if good else 3) if child == 0 or os.waitpid(child, 0)[1] == 0 and good else 4)\n"

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-import families
 import pymluops
+from support import families
 
 api = pytest.importorskip("mypy.api")
 

@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import pymluops
-from support import python_output
+from support.example import MOVING
+from support.processes import python_output
 
 METHODS = ["fork", *(pytest.param(name, marks=pytest.mark.thorough) for name in ("spawn", "forkserver"))]
 PRINT = "import pymluops; print(pymluops.get_num_threads())"
@@ -18,7 +19,7 @@ def work(backend: str) -> tuple[int, list[float]]:
     """The number of threads in this process, and what an operator gives there on a library."""
     frames, shift = np.arange(4, dtype=np.float32).reshape(1, 4, 1, 1), np.array([[1]], np.int32)
     with pymluops.use(backend):
-        moved = pymluops.tin_shift_forward(frames, shift)
+        moved = MOVING.run(frames, shift)
     return pymluops.get_num_threads(), moved.ravel().tolist()
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import pymluops
+from support.example import CHOOSING, MOVING, PAIRING
 
 INPUT = np.zeros((1, 2, 4, 3), np.float32)
 SHIFTS = np.zeros((1, 2), np.int32)
@@ -19,11 +20,11 @@ MASK = np.zeros((1, 2, 2, 9), np.float32)
 
 
 def tin(*, x: Any = INPUT, shifts: Any = SHIFTS, **keywords: Any) -> Any:
-    return pymluops.tin_shift_forward(x, shifts, **keywords)
+    return MOVING.run(x, shifts, **keywords)
 
 
 def pairs(**keywords: Any) -> Any:
-    return pymluops.get_indice_pairs(ROWS, **(GRID | keywords))
+    return PAIRING.run(ROWS, **(GRID | keywords))
 
 
 WRONG_TYPES: dict[str, Callable[[], Any]] = {
@@ -41,7 +42,7 @@ WRONG_TYPES: dict[str, Callable[[], Any]] = {
     "floats for ints": lambda: pairs(spatial_shape=(2.0, 2, 2)),
     "None for ints": lambda: pairs(kernel_size=None),
     "a text for a flag": lambda: pairs(subm="yes"),
-    "a list for an enumerator": lambda: pymluops.psamask_forward(MASK, ["collect"], 3),  # type: ignore[arg-type]
+    "a list for an enumerator": lambda: CHOOSING.run(MASK, ["collect"], 3),  # type: ignore[arg-type]
     "no dtype": lambda: pymluops.TensorDescriptor((2,), object()),
     "None for a dtype": lambda: pymluops.TensorDescriptor((2,), None),
     "a bool for a dtype": lambda: pymluops.TensorDescriptor((2,), True),
@@ -63,7 +64,7 @@ WRONG_VALUES: dict[str, Callable[[], Any]] = {
     "too large": lambda: pairs(batch_size=2**40),
     "too few": lambda: pairs(spatial_shape=(2, 2)),
     "neither 0 nor 1": lambda: pairs(subm=2),
-    "another text": lambda: pymluops.psamask_forward(MASK, "both", 3),
+    "another text": lambda: CHOOSING.run(MASK, "both", 3),
     "another dtype": lambda: pymluops.TensorDescriptor((2,), "float33"),
     "a record": lambda: pymluops.TensorDescriptor((2,), np.dtype([("a", "f4")])),
     "another layout": lambda: pymluops.TensorDescriptor((2,), "float32", 99),  # type: ignore[arg-type]

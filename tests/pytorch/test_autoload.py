@@ -10,8 +10,9 @@ import torch
 from torch import nn
 
 import pymluops.torch as ours
-from support import python_output, run_python
-from torch_samples import tensors
+from support.example import MOVING
+from support.processes import python_output, run_python
+from support.torch_samples import tensors
 
 FOLDER = "import os, sys; os.chdir(sys.argv[1]);"
 NO_IMPORT = f"{FOLDER} import torch; assert 'pymluops' not in sys.modules;"
@@ -23,16 +24,16 @@ OFF = {"TORCH_DEVICE_BACKEND_AUTOLOAD": "0"}
 
 class Shift(nn.Module):
     def forward(self, clip: torch.Tensor, shifts: torch.Tensor) -> torch.Tensor:
-        return ours.tin_shift(clip, shifts)
+        return MOVING.in_torch(ours)(clip, shifts)
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: Any) -> str:
     where: Path = tmp_path_factory.mktemp("programs")
-    made = tensors("tin_shift")
+    made = tensors(MOVING.family)
     torch.export.save(torch.export.export(Shift(), made), where / "exported.pt2")
     torch.jit.save(torch.jit.trace(Shift(), made), where / "traced.pt")
-    torch.save((*made, ours.tin_shift(*made)), where / "values.pt")
+    torch.save((*made, MOVING.in_torch(ours)(*made)), where / "values.pt")
     return str(where)
 
 
@@ -43,7 +44,7 @@ def test_an_exported_program_imports_the_operators(folder: str) -> None:
 
 @pytest.mark.thorough
 def test_so_does_whoever_looks_an_operator_up(folder: str) -> None:
-    code = """
+    code = f"""
 import inspect
 from concurrent.futures import ThreadPoolExecutor
 from threading import Barrier
@@ -54,10 +55,10 @@ inspect.unwrap(namespace)
 start = Barrier(4)
 def look(_):
     start.wait()
-    return torch.ops.pymluops.tin_shift_forward
+    return torch.ops.pymluops.{MOVING.name}
 with ThreadPoolExecutor(4) as pool:
     program, *others = pool.map(look, range(4))
-assert all(str(other) == "pymluops.tin_shift_forward" for other in others)
+assert all(str(other) == "pymluops.{MOVING.name}" for other in others)
 assert "pymluops.torch" in sys.modules and not hasattr(namespace, "no_operator") and namespace is torch.ops.pymluops
 """
     assert python_output(NO_IMPORT + code + CHECK, folder) == "right"
@@ -66,7 +67,7 @@ assert "pymluops.torch" in sys.modules and not hasattr(namespace, "no_operator")
 @pytest.mark.thorough
 @pytest.mark.parametrize("first", ["import pymluops.torch", "import pymluops, torch", "import torch, pymluops.torch"])
 def test_imports_in_any_order(folder: str, first: str) -> None:
-    code = f"{FOLDER}\n{first}\nimport torch; program = torch.ops.pymluops.tin_shift_forward; {CHECK}"
+    code = f"{FOLDER}\n{first}\nimport torch; program = torch.ops.pymluops.{MOVING.name}; {CHECK}"
     assert python_output(code, folder) == "right"
 
 
@@ -74,7 +75,7 @@ def test_imports_in_any_order(folder: str, first: str) -> None:
 def test_without_it_the_operators_are_imported_by_hand(folder: str) -> None:
     load = "program = torch.export.load('exported.pt2').module();"
     found = run_python(f"{NO_IMPORT} {load}", folder, **OFF)
-    assert found.returncode == 1 and "pymluops.tin_shift_forward" in found.stderr
+    assert found.returncode == 1 and f"pymluops.{MOVING.name}" in found.stderr
     assert python_output(f"{FOLDER} import torch, pymluops.torch; {load} {CHECK}", folder, **OFF) == "right"
 
 
@@ -83,7 +84,7 @@ def test_a_program_of_torchscript_needs_the_import(folder: str) -> None:
     """C++ looks its operators up, and its message names the package."""
     load = "program = torch.jit.load('traced.pt');"
     found = run_python(f"{NO_IMPORT} {load}", folder)
-    assert found.returncode == 1 and "Unknown builtin op: pymluops::tin_shift_forward" in found.stderr
+    assert found.returncode == 1 and f"Unknown builtin op: pymluops::{MOVING.name}" in found.stderr
     assert python_output(f"{FOLDER} import torch, pymluops.torch; {load} {CHECK}", folder) == "right"
 
 

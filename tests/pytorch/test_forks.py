@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from support import python_output
+from support.example import MOVING
+from support.processes import python_output
 
-# Children in every order of fork, import and call. Their tensors are made before, so that no operator of PyTorch itself
-# needs threads in the child.
-ORDERS = """
+# Children in every order of fork, import and call. Their tensors are made before, so that no
+# operator of PyTorch itself needs threads in the child.
+ORDERS = f"""
 import multiprocessing, os, signal, sys, threading
 import torch
 
@@ -21,7 +22,7 @@ def call(backend="cpu"):
     import pymluops
     import pymluops.torch
     with pymluops.use(backend):
-        out = pymluops.torch.tin_shift(clip if backend == "cpu" else clip[:, :, :, :4].contiguous(), shifts)
+        out = pymluops.torch.{MOVING.family}(clip if backend == "cpu" else clip[:, :, :, :4].contiguous(), shifts)
     return 0 if bool((out[0, 0, :, :4] == 1).all()) else 3
 
 def call_with_other_numbers_of_threads():
@@ -34,12 +35,12 @@ def call_with_other_numbers_of_threads():
 def call_of_numpy_first():
     import pymluops
     frames, places = clip.numpy(), shifts.numpy()
-    return 0 if (pymluops.tin_shift_forward(frames, places) == 1).all() and call() == 0 else 3
+    return 0 if (pymluops.{MOVING.name}(frames, places) == 1).all() and call() == 0 else 3
 
 def call_of_mmcv():
     from pymluops.mmcv._extension import contents
     out = torch.empty_like(clip)
-    contents()["tin_shift_forward"](clip, shifts, out)
+    contents()["{MOVING.name}"](clip, shifts, out)
     return 0 if bool((out[0, 0, 0] == 1).all()) else 3
 
 def in_child(work):
@@ -64,7 +65,7 @@ def in_a_pool():
     with multiprocessing.get_context("fork").Pool(2) as pool:
         return max(pool.map_async(call, ["cpu"] * 4).get(timeout=60))
 
-WAYS = {
+WAYS = {{
     "child": lambda: in_child(call),
     "child on the simulator": lambda: in_child(lambda: call("sim")),
     "child with other numbers of threads": lambda: in_child(call_with_other_numbers_of_threads),
@@ -75,7 +76,7 @@ WAYS = {
     "child of a thread": lambda: in_thread(lambda: in_child(call)),
     "thread of a child": lambda: in_child(lambda: in_thread(call)),
     "pool": in_a_pool,
-}
+}}
 
 def failures(order):
     return [(order, way, code) for way, work in WAYS.items() if (code := work()) != 0]

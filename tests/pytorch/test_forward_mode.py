@@ -11,9 +11,19 @@ import torch.autograd.forward_ad as forward_ad
 from torch.func import functionalize, grad, hessian, jacfwd, jacrev, jvp, linearize, vmap
 
 import pymluops.torch as ours
-from torch_samples import DIFFERENTIABLE, FUNCTIONS, OPERATORS, all_equal, tensors
+from support.example import GATHERING, MOVING, SAMPLING
+from support.torch_samples import (
+    AGAIN,
+    DIFFERENTIABLE,
+    FUNCTIONS,
+    INEXACT,
+    LINEAR,
+    OPERATORS,
+    all_equal,
+    mapped,
+    tensors,
+)
 
-LINEAR = ("tin_shift", "tin_shift_as_mmcv", "collect", "distribute", "three_interpolate")
 Function = Callable[[torch.Tensor], Any]
 
 
@@ -47,57 +57,49 @@ def test_the_derivative_of_a_linear_function_is_the_function(name: str, requires
 @pytest.mark.parametrize("name", LINEAR)
 def test_forward_mode_gives_the_jacobian_of_reverse_mode(name: str) -> None:
     function, value = of_first(name, batch=1)
-    if name == "tin_shift_as_mmcv":  # its gradient is another one on purpose
-        all_equal(jacfwd(function)(value), jacrev(of_first("tin_shift", batch=1)[0])(value))
+    if name in INEXACT:  # its gradient is another one on purpose
+        parts = torch.eye(value.numel(), dtype=value.dtype).reshape(-1, *value.shape)
+        columns = torch.stack([function(part) for part in parts], -1)
+        all_equal(jacfwd(function)(value), columns.reshape(*columns.shape[:-1], *value.shape))
         return
     all_equal(jacfwd(function)(value), jacrev(function)(value))
+    if name not in AGAIN:
+        return
     twice = hessian(lambda one: function(one).square().sum() / 2)(value)
     columns = jacrev(function)(value).reshape(-1, value.numel())
     all_equal(twice.reshape(2 * (value.numel(),)), columns.T @ columns, rtol=1e-12, atol=1e-12)
 
 
-def test_ms_deform_attn_with_respect_to_values_and_weights() -> None:
-    value, sizes, starts, places, weights = tensors("ms_deform_attn", torch.float64)
-    tangents = torch.rand_like(value), torch.rand_like(weights)
-
-    def attend(one: torch.Tensor, other: torch.Tensor) -> torch.Tensor:
-        return ours.ms_deform_attn(one, sizes, starts, places, other)
-
-    found = jvp(attend, (value, weights), tangents)[1]
-    all_equal(found, attend(tangents[0], weights) + attend(value, tangents[1]), rtol=1e-14, atol=1e-14)
-    with pytest.raises(NotImplementedError, match=r"ms_deform_attn_forward: .* respect to sampling_loc; take reverse"):
-        jvp(lambda at: ours.ms_deform_attn(value, sizes, starts, at, weights), (places,), (places,))
-
-
+@pytest.mark.parametrize("name", [name for name in DIFFERENTIABLE if 0 in DIFFERENTIABLE[name] and name not in LINEAR])
 @pytest.mark.parametrize("transform", [jvp, by_dual_numbers], ids=["jvp", "dual"])
-def test_what_has_no_derivative_in_forward_mode_says_so(transform: Any) -> None:
-    function, value = of_first("border_align")
+def test_what_has_no_derivative_in_forward_mode_says_so(transform: Any, name: str) -> None:
+    function, value = of_first(name)
     given = (value,) if transform is jvp else value
-    with pytest.raises(
-        NotImplementedError, match=r"border_align_forward: there is no forward-mode .* take reverse mode"
-    ):
+    with pytest.raises(NotImplementedError, match=r"pymluops::\w+: there is no forward-mode .* take reverse mode"):
         transform(function, given, given)
     with pytest.raises(NotImplementedError, match="cannot be differentiated again"):
         jacrev(grad(lambda one: function(one).square().sum()))(value)
 
 
 def test_arguments_without_a_gradient_count_as_constants() -> None:
-    features, near, weights = tensors("three_interpolate")
-    assert not jvp(lambda one: ours.three_interpolate(features, near, one), (weights,), (weights,))[1].any()
-    maps, boxes = tensors("border_align")
-    assert not jvp(lambda one: ours.border_align(maps, one, 3), (boxes,), (boxes,))[1].any()
-    for name in ("three_nn", "ball_query"):
+    features, near, weights = tensors(GATHERING.family)
+    assert not jvp(lambda one: GATHERING.in_torch(ours)(features, near, one), (weights,), (weights,))[1].any()
+    maps, boxes = tensors(SAMPLING.family)
+    assert not jvp(lambda one: SAMPLING.in_torch(ours)(maps, one, 3), (boxes,), (boxes,))[1].any()
+    for name in (name for name, places in DIFFERENTIABLE.items() if not places):
         function, value = of_first(name)
+        if not value.is_floating_point():
+            continue
         result, derivative = jvp(function, (value,), (value,))
         all_equal(result, function(value))
         assert not any(one.any() for one in (derivative if isinstance(derivative, tuple) else (derivative,)))
 
 
-# ---- Operators themselves, and compiled graphs, which call them ------------------------------------------------------
+# ---- Operators themselves, and compiled graphs, which call them ----------------------------------
 
 
 def shifted(clip: torch.Tensor, shifts: torch.Tensor) -> torch.Tensor:
-    return OPERATORS.tin_shift_forward(clip, shifts)
+    return getattr(OPERATORS, MOVING.name)(clip, shifts)
 
 
 TRANSFORMS: dict[str, Callable[[Function], Function]] = {
@@ -113,8 +115,8 @@ TRANSFORMS: dict[str, Callable[[Function], Function]] = {
 
 @pytest.mark.parametrize("transform", TRANSFORMS)
 def test_transforms_of_an_operator(transform: str) -> None:
-    clip, shifts = tensors("tin_shift", batch=1)
-    wanted = TRANSFORMS[transform](lambda one: ours.tin_shift(one, shifts))(clip)
+    clip, shifts = tensors(MOVING.family, batch=1)
+    wanted = TRANSFORMS[transform](lambda one: MOVING.in_torch(ours)(one, shifts))(clip)
     assert wanted.any()
     all_equal(TRANSFORMS[transform](lambda one: shifted(one, shifts))(clip), wanted)
 
@@ -123,8 +125,8 @@ def test_transforms_of_an_operator(transform: str) -> None:
 @pytest.mark.parametrize("transform", TRANSFORMS)
 def test_transforms_in_a_compiled_graph(transform: str, backend: str) -> None:
     torch._dynamo.reset()
-    clip, shifts = tensors("tin_shift", batch=1)
-    function = TRANSFORMS[transform](lambda one: ours.tin_shift(one, shifts))
+    clip, shifts = tensors(MOVING.family, batch=1)
+    function = TRANSFORMS[transform](lambda one: MOVING.in_torch(ours)(one, shifts))
     compiled = torch.compile(function, backend=backend, fullgraph=True)
     for value in (clip, torch.rand_like(clip)):
         found = compiled(value)
@@ -137,13 +139,14 @@ def test_functionalize(name: str) -> None:
     made = tensors(name)
     wanted = FUNCTIONS[name](*made)
     all_equal(functionalize(FUNCTIONS[name])(*made), wanted)
-    if name != "ms_deform_attn":  # sizes of maps, which cannot be mapped
-        mapped = vmap(functionalize(FUNCTIONS[name]))(*(one[None] for one in made))
-        mapped, wanted = ((r if isinstance(r, tuple) else (r,)) for r in (mapped, wanted))
-        all_equal([one[0] for one in mapped], wanted)
+    dims = mapped(name)
+    single = (one if dim is None else one[None] for one, dim in zip(made, dims, strict=True))
+    found = vmap(functionalize(FUNCTIONS[name]), in_dims=dims)(*single)
+    found, wanted = ((r if isinstance(r, tuple) else (r,)) for r in (found, wanted))
+    all_equal([one[0] for one in found], wanted)
 
 
-@pytest.mark.parametrize("name", ["border_align", "three_interpolate", "ms_deform_attn"])
+@pytest.mark.parametrize("name", [name for name in DIFFERENTIABLE if 0 in DIFFERENTIABLE[name]])
 def test_a_gradient_by_torch_func_under_autocast(name: str) -> None:
     made = tensors(name, torch.bfloat16)
     with torch.autocast("cpu", torch.bfloat16):
@@ -154,30 +157,13 @@ def test_a_gradient_by_torch_func_under_autocast(name: str) -> None:
     all_equal(found, wanted.bfloat16())
 
 
-def test_vmap_with_a_step_that_divides_the_batch() -> None:
-    """vmap makes batches larger; a step that was large enough must not become a number that is no divisor."""
-    value, sizes, starts, places, weights = tensors("ms_deform_attn", batch=3)
-    several = torch.rand(5, *value.shape)
-
-    def attend(step: int, one: torch.Tensor) -> Any:
-        return ours.ms_deform_attn(one, sizes, starts, places, weights, step)
-
-    for step in (1, 3, 4, 64):
-        wanted = torch.stack([attend(step, one) for one in several])
-        all_equal(vmap(lambda one, step=step: attend(step, one))(several), wanted)
-        gradients = vmap(grad(lambda one, step=step: attend(step, one).square().sum()))(several)
-        alone = torch.stack([grad(lambda one: attend(64, one).square().sum())(one) for one in several])
-        all_equal(gradients, alone)
-    with pytest.raises(ValueError, match="im2col_step"):
-        vmap(lambda one: attend(2, one))(several)
-
-
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=str)
 def test_results_can_be_changed_in_place(dtype: torch.dtype) -> None:
     for name in (name for name, places in DIFFERENTIABLE.items() if places):
-        first, *others = tensors(name, dtype)
-        first = first.clone().requires_grad_()
-        found = FUNCTIONS[name](first, *others)
+        made = [*tensors(name, dtype)]
+        place = DIFFERENTIABLE[name][0]
+        made[place] = made[place].clone().requires_grad_()
+        found = FUNCTIONS[name](*made)
         found += 1
         found.sum().backward()
-        assert first.grad is not None and first.grad.any()
+        assert made[place].grad is not None and made[place].grad.any()

@@ -39,7 +39,8 @@ INTEGERS: dict[str, Callable[..., Any]] = {
     "im2col_step": attend,
 }
 every_integer = pytest.mark.parametrize("name", INTEGERS)
-#: The library computes small tensors of float32 directly; those of float64 go through torch's dispatcher.
+#: The library computes small tensors of float32 directly; those of float64 go through torch's
+#: dispatcher.
 every_way = pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=["direct", "through torch"])
 THREES = (np.int64(3), np.int32(3), np.uint8(3), np.array(3), torch.tensor(3), torch.tensor(3, dtype=torch.uint8))
 NO_INTEGERS = (3.0, 2.9, True, "3", None, [[3], [3]], np.float64(3), torch.tensor(3.0), torch.tensor([3.0, 3.0]))
@@ -62,47 +63,6 @@ def test_what_is_no_integer(name: str, dtype: torch.dtype) -> None:
         with pytest.raises(TypeError, match=rf"{name}: expected an integer.*, got") as caught:
             INTEGERS[name](wrong, dtype)
         assert isinstance(caught.value, pymluops.BadParamError)
-
-
-@pytest.mark.parametrize(
-    "two",
-    [
-        [3, 2],
-        torch.Size((3, 2)),
-        np.array([3, 2]),
-        (np.int64(3), np.int32(2)),
-        torch.tensor([3, 2]),
-        (torch.tensor(3), np.array(2)),
-    ],
-    ids=repr,
-)
-def test_two_sizes_of_a_mask(two: Any) -> None:
-    masks = torch.rand(1, 6, 4, 4)
-    wanted = ours.psa_mask(masks, 0, (3, 2))
-    torch.testing.assert_close(ours.psa_mask(masks, 0, two), wanted, rtol=0, atol=0)
-    torch.testing.assert_close(ours.PSAMask("collect", two)(masks), wanted, rtol=0, atol=0)
-    compiled = torch.compile(ours.PSAMask("collect", two), backend="eager", fullgraph=True)
-    torch.testing.assert_close(compiled(masks), wanted, rtol=0, atol=0)
-
-
-@pytest.mark.parametrize("wrong", [0, -3, (3,), (3, 3, 3), (3, 2.5), (3, 0), "33", {3: 3}], ids=repr)
-def test_wrong_sizes_of_a_mask(wrong: Any) -> None:
-    with pytest.raises(
-        ValueError, match=r"psa_mask: mask_size: expected an integer or a sequence of 2 integers from 1"
-    ):
-        ours.psa_mask(torch.rand(1, 9, 4, 4), 0, wrong)
-
-
-def test_types_of_masks() -> None:
-    masks = torch.rand(1, 9, 4, 4)
-    kind: Any
-    for kind in (1, np.int64(1), np.array(1), torch.tensor(1), np.str_("distribute")):
-        torch.testing.assert_close(ours.psa_mask(masks, kind, 3), ours.psa_mask(masks, "distribute", 3), rtol=0, atol=0)
-    for kind in (2, -1, 1.0, True, None, "1", [1], np.array([1, 0]), torch.tensor(1.0)):
-        with pytest.raises(
-            AssertionError, match=r"psa_mask: psa_type: expected 0 \(collect\) or 1 \(distribute\), got"
-        ):
-            ours.psa_mask(masks, kind, 3)
 
 
 @every_way

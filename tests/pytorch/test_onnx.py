@@ -10,20 +10,17 @@ import torch
 from torch import nn
 
 import pymluops.torch as ours
-from pymluops.torch import _formulas, _modes
-from torch_samples import FUNCTIONS, all_equal, tensors
+from pymluops.torch import _function, _modes
+from support.torch_samples import FUNCTIONS, all_equal, tensors
 
-FORMULAS: dict[str, Any] = {
-    "tin_shift": _formulas.tin_shift,
-    "tin_shift_as_mmcv": _formulas.tin_shift,
-    "collect": lambda masks: _formulas.psa_mask(masks, False, 3, 2),
-    "distribute": lambda masks: _formulas.psa_mask(masks, True, 3, 2),
-    "border_align": lambda features, boxes: _formulas.border_align(features, boxes, 3),
-    "three_interpolate": _formulas.three_interpolate,
-    "three_nn": _formulas.three_nn,
-    "ball_query": lambda points, centres: _formulas.ball_query(0.2, 1.5, 4, points, centres),
-    "ms_deform_attn": _formulas.ms_deform_attn,
-}
+
+def as_formula(function: Any, *made: torch.Tensor) -> Any:
+    """What a function gives while a program is exported, as a formula of PyTorch's own operators."""
+    asking = (one.detach().requires_grad_(one.is_floating_point()) for one in made)  # so it goes through torch
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_function, "exporting_to_onnx", lambda: True)
+        found = function(*asking)
+    return tuple(one.detach() for one in found) if isinstance(found, tuple) else found.detach()
 
 
 class Program(nn.Module):
@@ -41,27 +38,32 @@ def test_formulas(name: str, dtype: torch.dtype) -> None:
     tolerance = 1e-5 if dtype == torch.float32 else 1e-12
     for seed in range(6):
         made = tensors(name, dtype, batch=3, seed=seed)
-        all_equal(FORMULAS[name](*made), FUNCTIONS[name](*made), rtol=tolerance, atol=tolerance)
+        all_equal(as_formula(FUNCTIONS[name], *made), FUNCTIONS[name](*made), rtol=tolerance, atol=tolerance)
 
 
 def test_formulas_at_edges() -> None:
     clip = torch.rand(1, 3, 2, 1)
     for shift in (3, -3, 2**31 - 1, -(2**31)):
-        all_equal(_formulas.tin_shift(clip, torch.full((1, 2), shift, dtype=torch.int32)), torch.zeros_like(clip))
-    # Boxes on, at and far beyond the edges of a map.
+        shifts = torch.full((1, 2), shift, dtype=torch.int32)
+        all_equal(as_formula(ours.tin_shift, clip, shifts), torch.zeros_like(clip))
+    # Boxes on, at and far beyond the edges of a map; samples on and beyond the edges.
     boxes = torch.tensor([[[0, 0, 4, 3], [-1, -1, 5, 4], [-9, -2, 9, 8], [4, 3, 0, 0], [2.5, 1, 2.5, 1]]])
-    maps = torch.rand(1, 8, 4, 5)
-    all_equal(_formulas.border_align(maps, boxes, 4), ours.border_align(maps, boxes, 4), rtol=1e-5, atol=1e-6)
-    # Samples on and beyond the edges.
     places = torch.linspace(-0.6, 1.6, 24).reshape(1, 4, 1, 1, 3, 2)
-    made = torch.rand(1, 6, 1, 2), torch.tensor([[2, 3]]), torch.tensor([0]), places, torch.rand(1, 4, 1, 1, 3)
-    all_equal(_formulas.ms_deform_attn(*made), ours.ms_deform_attn(*made), rtol=1e-5, atol=1e-6)
+    attended = torch.rand(1, 6, 1, 2), torch.tensor([[2, 3]]), torch.tensor([0]), places, torch.rand(1, 4, 1, 1, 3)
+    for function, made in (
+        (lambda maps, boxes: ours.border_align(maps, boxes, 4), (torch.rand(1, 8, 4, 5), boxes)),
+        (ours.ms_deform_attn, attended),
+    ):
+        all_equal(as_formula(function, *made), function(*made), rtol=1e-5, atol=1e-6)
     # Fewer points than neighbours, and centres without a point.
     target, source = torch.rand(1, 4, 3), torch.rand(1, 2, 3)
-    all_equal(_formulas.three_nn(target, source), ours.three_nn(target, source), rtol=1e-6, atol=1e-6)
+    all_equal(as_formula(ours.three_nn, target, source), ours.three_nn(target, source), rtol=1e-6, atol=1e-6)
     for high in (1e-3, 0.5, 9.0):
-        found = _formulas.ball_query(0.0, high, 5, source, target)
-        all_equal(found, ours.ball_query(0.0, high, 5, source, target))
+
+        def query(points: torch.Tensor, centres: torch.Tensor, high: float = high) -> torch.Tensor:
+            return ours.ball_query(0.0, high, 5, points, centres)
+
+        all_equal(as_formula(query, source, target), query(source, target))
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")

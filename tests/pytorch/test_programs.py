@@ -11,7 +11,7 @@ import torch
 from torch import nn
 
 import pymluops.torch as ours
-from torch_samples import all_equal, arguments
+from support.torch_samples import DIFFERENTIABLE, FUNCTIONS, all_equal, arguments, asking_for_gradients, mapped, tensors
 
 
 class Network(nn.Module):
@@ -65,6 +65,43 @@ def test_exported_with_a_batch_of_any_size() -> None:
     all_equal(program.module()(*other), network(*other), rtol=1e-6, atol=1e-6)
 
 
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_function_compiled_for_all_sizes(name: str) -> None:
+    torch._dynamo.reset()
+    compiled = torch.compile(FUNCTIONS[name], backend="aot_eager", fullgraph=True, dynamic=True)
+    for batch, seed in ((2, 0), (3, 1)):
+        made = tensors(name, batch=batch, seed=seed)
+        all_equal(compiled(*made), FUNCTIONS[name](*made))
+        gradients = []
+        for function in (compiled, FUNCTIONS[name]) if DIFFERENTIABLE[name] else ():
+            given = asking_for_gradients(name, made)
+            result = function(*given).square().sum()
+            gradients.append(torch.autograd.grad(result, [given[i] for i in DIFFERENTIABLE[name]]))
+        for one, other in zip(*gradients, strict=True) if gradients else ():
+            all_equal(one, other, rtol=1e-6, atol=1e-6)
+
+
+class One(nn.Module):
+    """One function."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__()
+        self.name = name
+
+    def forward(self, made: tuple[torch.Tensor, ...]) -> Any:
+        return FUNCTIONS[self.name](*made)
+
+
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_a_function_exported_with_a_batch_of_any_size(name: str) -> None:
+    batch = torch.export.Dim("batch", min=1, max=64)
+    sizes = (tuple(None if dim is None else {dim: batch} for dim in mapped(name)),)
+    program = torch.export.export(One(name), (tensors(name),), dynamic_shapes=sizes).module()
+    for size in (2, 5):
+        made = tensors(name, batch=size)
+        all_equal(program(made), FUNCTIONS[name](*made))
+
+
 def test_gradients_by_torch_func() -> None:
     from torch.func import grad, vmap
 
@@ -90,40 +127,6 @@ def attention(**options: Any) -> tuple[nn.Module, dict[str, Any]]:
     shapes = torch.tensor([[3, 4], [2, 2]])
     maps = {"spatial_shapes": shapes, "level_start_index": torch.tensor([0, 12])}
     return layer, {"reference_points": torch.rand(2, 16, 2, 2), **maps}
-
-
-def naive(value: torch.Tensor, shapes: torch.Tensor, places: torch.Tensor, weights: torch.Tensor) -> torch.Tensor:
-    """ms_deform_attn from grid_sample."""
-    batch, _, heads, channels = value.shape
-    queries = places.shape[1]
-    levels = value.split([int(h * w) for h, w in shapes], 1)
-    sampled = []
-    for number, (height, width) in enumerate(shapes.tolist()):
-        one = levels[number].permute(0, 2, 3, 1).reshape(batch * heads, channels, height, width)
-        grid = 2 * places[:, :, :, number].transpose(1, 2).flatten(0, 1) - 1
-        sampled.append(nn.functional.grid_sample(one, grid, align_corners=False))  # zeros outside
-    weights = weights.transpose(1, 2).reshape(batch * heads, 1, queries, -1)
-    total = (torch.stack(sampled, -2).flatten(-2) * weights).sum(-1)
-    return total.reshape(batch, heads * channels, queries).transpose(1, 2)
-
-
-def test_ms_deform_attn_is_what_grid_sample_gives() -> None:
-    value, shapes, starts, places, weights, step = (
-        a.double().requires_grad_() if isinstance(a, torch.Tensor) and a.is_floating_point() else a
-        for a in arguments("ms_deform_attn_forward")
-    )
-    found, wanted = (
-        ours.ms_deform_attn(value, shapes, starts, places, weights, step),
-        naive(value, shapes, places, weights),
-    )
-    all_equal(found, wanted, rtol=1e-10, atol=1e-12)
-    factor = torch.rand_like(found)
-    for one, other in zip(
-        torch.autograd.grad((found * factor).sum(), (value, places, weights)),
-        torch.autograd.grad((wanted * factor).sum(), (value, places, weights)),
-        strict=True,
-    ):
-        all_equal(one, other, rtol=1e-9, atol=1e-11)
 
 
 def test_attention_module() -> None:

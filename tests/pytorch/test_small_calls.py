@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-import pymluops.torch as ops
-from pymluops.torch import _operators
-from pymluops.torch._library import TorchOperator
+import pymluops.torch as ours
+from support.torch_samples import FUNCTIONS, all_equal, in_half, operator_of, tensors
 
 
 class _Watched(TorchDispatchMode):
@@ -21,52 +20,52 @@ class _Watched(TorchDispatchMode):
         return func(*args, **(kwargs or {}))
 
 
-def _small_calls() -> list[tuple[TorchOperator, Callable[[], Any]]]:
-    """Return calls on small tensors of all layouts, with integers of 64 bits, and the operator of each."""
-    torch.manual_seed(0)
-    maps = torch.randn(2, 8, 5, 6).to(memory_format=torch.channels_last)
-    masks, boxes = torch.randn(2, 3, 5, 9).permute(0, 3, 1, 2), 5 * torch.rand(4, 2, 3).permute(1, 2, 0)
-    clip, shifts = torch.randn(2, 8, 4, 5)[:, :, :, ::2], torch.tensor([[1, 0], [-1, 2]]).t()
-    points, weights = torch.randn(2, 3, 7).transpose(1, 2), torch.rand(2, 4, 6)[..., :3]
-    near = torch.randint(0, 7, (2, 3, 4)).transpose(1, 2)
-    sizes, starts = torch.tensor([[2, 3], [1, 1]]), torch.tensor([0, 6])
-    value, parts = torch.randn(2, 2, 7, 3).transpose(1, 2), torch.rand(2, 4, 2, 2, 5)
-    places = torch.rand(2, 2, 4, 2, 2, 5).movedim(1, -1)
-    return [
-        (_operators.TIN_SHIFT, lambda: ops.tin_shift(clip, shifts)),
-        (_operators.PSA_MASK, lambda: ops.psa_mask(masks, "collect", 3)),
-        (_operators.PSA_MASK, lambda: ops.psa_mask(masks.contiguous(), "distribute", (3, 3))),
-        (_operators.BORDER_ALIGN, lambda: ops.border_align(maps, boxes, 3)),
-        (_operators.BORDER_ALIGN, lambda: ops.border_align(maps.contiguous().half(), boxes.half(), 3)),
-        (_operators.THREE_INTERPOLATE, lambda: ops.three_interpolate(points.transpose(1, 2), near, weights)),
-        (_operators.THREE_NN, lambda: ops.three_nn(points, points[:, 1:6])),
-        (_operators.BALL_QUERY, lambda: ops.ball_query(0.0, 1.5, 4, points, points[:, ::2])),
-        (_operators.MS_DEFORM_ATTN, lambda: ops.ms_deform_attn(value, sizes, starts, places, parts)),
-    ]
+def _turned(one: torch.Tensor) -> torch.Tensor:
+    """The same values, the first dims being the last in memory."""
+    axes = tuple(reversed(range(one.ndim)))
+    return one.permute(axes).contiguous().permute(axes)
 
 
-def _several(results: Any) -> list[torch.Tensor]:
-    return [results] if isinstance(results, torch.Tensor) else list(results)
+#: Layouts and types of tensors with the same values, or nearly.
+LAYOUTS: dict[str, Callable[[torch.Tensor], torch.Tensor]] = {
+    "packed": lambda one: one,
+    "turned": _turned,
+    "gaps": lambda one: torch.stack([one, one], -1)[..., 0],
+    "expanded": lambda one: one[:1].expand(one.shape),
+    "long": lambda one: one if one.is_floating_point() else one.long(),
+}
 
 
-@pytest.mark.parametrize("number", range(9))
-def test_small_tensors_of_any_layout_go_to_the_library_at_once(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    operator, call = _small_calls()[number]
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_small_tensors_of_any_layout_go_to_the_library_at_once(
+    name: str, layout: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = [LAYOUTS[layout](one) if one.is_floating_point() or layout != "expanded" else one for one in tensors(name)]
+    _goes_at_once(name, made, monkeypatch)
+
+
+@pytest.mark.parametrize("name", [name for name in FUNCTIONS if in_half(name)])
+def test_so_do_those_of_16_bits(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    _goes_at_once(name, tensors(name, torch.float16), monkeypatch)
+
+
+def _goes_at_once(name: str, made: Sequence[torch.Tensor], monkeypatch: pytest.MonkeyPatch) -> None:
     with _Watched():
-        through_torch = call()
-    monkeypatch.setattr(operator, "overload", None)
-    found = call()
-    for one, other in zip(_several(found), _several(through_torch), strict=True):
+        through_torch = FUNCTIONS[name](*made)
+    monkeypatch.setattr(operator_of(name), "overload", None)
+    found = FUNCTIONS[name](*made)
+    all_equal(found, through_torch)
+    for one, other in zip(*((r if isinstance(r, tuple) else (r,)) for r in (found, through_torch)), strict=True):
         assert one.is_contiguous() and one.dtype == other.dtype
-        torch.testing.assert_close(one, other, rtol=0, atol=0)
 
 
 def test_large_tensors_of_another_layout_give_the_same() -> None:
     maps, boxes = torch.randn(1, 16, 40, 40), 40 * torch.rand(1, 50, 4)
-    found = ops.border_align(maps, boxes, 4)
-    halves = [ops.border_align(maps.view(1, 4, 4, 40, 40)[:, :, i].contiguous(), boxes, 4) for i in range(4)]
+    found = ours.border_align(maps, boxes, 4)
+    halves = [ours.border_align(maps.view(1, 4, 4, 40, 40)[:, :, i].contiguous(), boxes, 4) for i in range(4)]
     torch.testing.assert_close(found, torch.cat(halves, 1), rtol=0, atol=0)
     masks = torch.randn(3, 49, 20, 21)
-    whole = ops.psa_mask(masks, 0, 7)
-    parts = torch.cat([ops.psa_mask(mask[None], 0, 7) for mask in masks])
+    whole = ours.psa_mask(masks, 0, 7)
+    parts = torch.cat([ours.psa_mask(mask[None], 0, 7) for mask in masks])
     torch.testing.assert_close(whole, parts, rtol=0, atol=0)

@@ -11,8 +11,8 @@ import pytest
 
 import pymluops
 from oracle import indice_convolution as oracle
-from rulebooks import Rulebook, random_rulebook
-from support import assert_close
+from support.comparison import assert_close
+from support.rulebooks import Rulebook, random_rulebook
 
 torch = pytest.importorskip("torch")
 sparse = pytest.importorskip("pymluops.torch.sparse")
@@ -165,7 +165,7 @@ def test_the_same_bits_with_any_number_of_threads() -> None:
         assert all(torch.equal(a, b) for a, b in zip(found[0], other, strict=True))
 
 
-# ---- maxima ----------------------------------------------------------------------------------------------------------
+# ---- maxima --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16, torch.float32, torch.float64])
@@ -233,7 +233,7 @@ def test_transforms_of_torch_func(shared: bool) -> None:
     torch.testing.assert_close(values, torch.stack([loss(*pair) for pair in each]))
 
 
-# ---- torch's own tools -----------------------------------------------------------------------------------------------
+# ---- torch's own tools ---------------------------------------------------------------------------
 
 
 def test_registered_operators_are_sound() -> None:

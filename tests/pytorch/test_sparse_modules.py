@@ -157,7 +157,7 @@ def test_max_pooling(ndim: int) -> None:
     assert torch.equal(same.indices, x.indices)
 
 
-# ---- tensors and sequences -------------------------------------------------------------------------------------------
+# ---- tensors and sequences -----------------------------------------------------------------------
 
 
 def test_dense_and_counts() -> None:
@@ -244,8 +244,8 @@ def test_wrong_inputs() -> None:
         sparse.SubMConv3d(4, 3, 3).double()(scene(3, 3))
     with pytest.raises(TypeError, match="expected a SparseConvTensor, got Tensor"):
         sparse.SubMConv3d(4, 3, 3)(torch.zeros(3, 3))
-    with pytest.raises(ValueError, match="groups: expected 1, got 2"):
-        sparse.SubMConv3d(4, 4, 3, groups=2)
+    with pytest.raises(ValueError, match="groups: expected a divisor of both numbers of channels, got 3 with 4 and 4"):
+        sparse.SubMConv3d(4, 4, 3, groups=3)
     with pytest.raises(ValueError, match="kernel_size: expected 3 integers from 1"):
         sparse.SubMConv3d(4, 4, (3, 3))
 
@@ -268,15 +268,16 @@ def test_sequences() -> None:
     assert torch.equal(network(x.features), network(x).features)
 
 
-# ---- weights ---------------------------------------------------------------------------------------------------------
+# ---- weights -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", [
-    "SparseConv2d", "SparseConv3d", "SparseConv4d", "SubMConv2d", "SubMConv3d", "SubMConv4d", "SparseConvTranspose2d",
-    "SparseConvTranspose3d", "SparseInverseConv2d", "SparseInverseConv3d",
+    f"{kind}{ndim}d" for kind in ("SparseConv", "SubMConv", "SparseConvTranspose", "SparseInverseConv") for ndim in (
+        1, 2, 3, 4
+    )
 ])  # fmt: skip
 def test_weights_of_spconv_and_mmcv_load(kind: str) -> None:
-    sizes, key = {"2": 2, "3": (3, 2, 1), "4": (3, 2, 1, 2)}[kind[-2]], {"indice_key": "x"}
+    sizes, key = {"1": 2, "2": 2, "3": (3, 2, 1), "4": (3, 2, 1, 2)}[kind[-2]], {"indice_key": "x"}
     module = getattr(sparse, kind)(3, 5, sizes, **key)
     state = module.state_dict()
     for convert, expected in ((lambda w: w, "mmcv"), (sparse.filters_to_spconv, "spconv")):

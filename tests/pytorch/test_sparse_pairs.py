@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import pymluops
 from oracle import general_indice_pairs as oracle
-from selection import examples
+from support.selection import examples
 
 torch = pytest.importorskip("torch")
 sparse = pytest.importorskip("pymluops.torch.sparse")

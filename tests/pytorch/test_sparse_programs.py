@@ -24,12 +24,14 @@ class Network(nn.Module):
         layers: list[nn.Module] = [
             sparse.SubMConv3d(3, 8, 3, indice_key="fine"), nn.BatchNorm1d(8), nn.ReLU(inplace=True),
             sparse.SubMConv3d(8, 8, 3, indice_key="fine"), sparse.SparseMaxPool(3, 3, subm=True),
+            sparse.SubMConv3d(8, 8, 3, groups=8, indice_key="fine"), sparse.SparseAvgPool(3, 3, subm=True),
         ]  # fmt: skip
         if every_kind:
             layers += [
                 sparse.SparseConv3d(8, 8, 3, 2, 1, indice_key="down"), nn.BatchNorm1d(8), nn.ReLU(),
                 sparse.SparseInverseConv3d(8, 4, 3, indice_key="down"), sparse.SparseConvTranspose3d(4, 4, 3, 2, 1),
-                sparse.SparseMaxPool3d(3, 1, 1), sparse.SubMConv3d(4, 4, 1),
+                sparse.SparseMaxPool3d(3, 1, 1, true_maximum=True), sparse.SubMConv3d(4, 4, 1, groups=2),
+                sparse.SparseConvTranspose3d(4, 4, 1, groups=4, output_padding=0), sparse.SparseAvgPool3d(3, 1, 1),
             ]  # fmt: skip
         self.layers = sparse.SparseSequential(*layers, sparse.ToDense())
 

@@ -26,7 +26,7 @@ def layer(kind: str = "SparseConv3d", kernel: Any = 3, *window: Any, **options: 
     return getattr(sparse, kind)(1, 1, kernel, *window, indice_key="k", bias=False, **options)
 
 
-# ---- Keys ------------------------------------------------------------------------------------------------------------
+# ---- Keys ----------------------------------------------------------------------------------------
 
 OTHERS: list[tuple[str, Callable[[], Any], Callable[[], Any]]] = [
     ("kernel_size", lambda: layer("SubMConv3d", (3, 1, 3)), lambda: layer("SubMConv3d", (1, 3, 3))),
@@ -133,7 +133,7 @@ def test_a_layer_does_not_write_into_its_input() -> None:
     assert list(first.indice_dict) == ["k"]
 
 
-# ---- Places and numbers ----------------------------------------------------------------------------------------------
+# ---- Places and numbers --------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("dtype", [torch.int32, torch.int64, torch.float32, torch.float64])
@@ -248,7 +248,7 @@ def test_arrays_are_refused_by_name(name: str) -> None:
         sparse.SparseConvTensor(**arguments, spatial_shape=[4] * 3, batch_size=1)
 
 
-# ---- Duplicates: rows with the same place add up ---------------------------------------------------------------------
+# ---- Duplicates: rows with the same place add up -------------------------------------------------
 
 TWICE = [[0, 1, 1, 1], [0, 1, 1, 1], [0, 1, 1, 2], [0, 3, 1, 2]]
 
@@ -318,7 +318,7 @@ def test_duplicates_are_refused_in_debug_mode() -> None:
         sparse.check_invariants.disable()
 
 
-# ---- No rows ---------------------------------------------------------------------------------------------------------
+# ---- No rows -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -341,7 +341,7 @@ def test_parameters_get_a_gradient_without_rows(norm: Any, train: bool) -> None:
         assert torch.equal(kept, now)
 
 
-# ---- Pools -----------------------------------------------------------------------------------------------------------
+# ---- Pools ---------------------------------------------------------------------------------------
 
 
 def test_an_operation_in_place_may_follow_a_pool() -> None:

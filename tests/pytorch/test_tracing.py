@@ -14,7 +14,8 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
 import pymluops.torch as ours
-from torch_samples import DIFFERENTIABLE, FUNCTIONS, all_equal, asking_for_gradients, tensors
+from pymluops.torch._function import FUNCTIONS as PUBLIC
+from support.torch_samples import DIFFERENTIABLE, FUNCTIONS, all_equal, asking_for_gradients, misfit, tensors
 
 every_function = pytest.mark.parametrize("name", FUNCTIONS)
 pytestmark = pytest.mark.filterwarnings("ignore:.*torch.jit.*deprecated", "error::torch.jit.TracerWarning")
@@ -44,13 +45,14 @@ def test_jit_trace(name: str, mode: str) -> None:
                 all_equal(gradients(program, name, others), gradients(function, name, others))
 
 
-@every_function
+@pytest.mark.parametrize("name", [name for name in FUNCTIONS if misfit(name, tensors(name)) is not None])
 def test_a_traced_program_refuses_what_the_function_refuses(name: str) -> None:
     made = tensors(name)
     traced = torch.jit.trace(FUNCTIONS[name], made)
-    wrong = made[0][:, :4] if len(made) == 1 else made[0][:1]  # masks of 4 cells, or a batch of 1
+    wrong = misfit(name, made)
+    assert wrong is not None
     with pytest.raises(Exception, match="expected"):
-        traced(wrong, *made[1:])
+        traced(*wrong)
 
 
 def test_a_trace_refuses_shapes_as_a_call_does() -> None:
@@ -77,13 +79,6 @@ def test_make_fx(name: str, tracing: str, grad: bool) -> None:
     assert not any("alias" in target or "dual" in target for target in called)
 
 
-def test_make_fx_of_a_gradient() -> None:
-    made = tensors("tin_shift")
-    program = make_fx(torch.func.grad(lambda clip, shifts: ours.tin_shift(clip, shifts).square().sum()))(*made)
-    others = tensors("tin_shift", seed=3)
-    all_equal(program(*others), 2 * others[0] * ours.tin_shift(torch.ones_like(others[0]), -others[1]))
-
-
 @every_function
 def test_fx_keeps_the_function_as_one_node(name: str) -> None:
     """torch.fx.symbolic_trace calls it with stand-ins for tensors."""
@@ -91,7 +86,7 @@ def test_fx_keeps_the_function_as_one_node(name: str) -> None:
     others = tensors(name, seed=3)
     all_equal(program(*others), FUNCTIONS[name](*others))
     functions = [node.target for node in program.graph.nodes if node.op == "call_function"]
-    assert functions[0].__module__ == "pymluops.torch._functions"
+    assert functions[0].__module__ == "pymluops.torch"
 
 
 @every_function
@@ -116,7 +111,7 @@ def test_modes_see_the_call(name: str) -> None:
     seen.clear()
     with Function():
         all_equal(FUNCTIONS[name](*made), wanted)
-    assert sum(getattr(func, "__module__", "") == "pymluops.torch._functions" for func in seen) == 1
+    assert sum(getattr(func, "__module__", "") == "pymluops.torch" for func in seen) == 1
 
 
 class Kept(torch.Tensor):
@@ -133,7 +128,7 @@ def test_subclasses_of_tensors_stay(name: str) -> None:
         all_equal(one.as_subclass(torch.Tensor), other)
 
 
-# ---- Modules ---------------------------------------------------------------------------------------------------------
+# ---- Modules -------------------------------------------------------------------------------------
 
 
 class Attention(nn.Module):
@@ -157,9 +152,16 @@ def attended(batch: int, queries: int, numbers: int = 2) -> tuple[torch.Tensor, 
     return query, value, points, torch.tensor([[3, 4], [2, 2]]), torch.tensor([0, 12])
 
 
+def masks(batch: int) -> torch.Tensor:
+    return torch.rand(batch, 6, batch, 5)
+
+
 MODULES: dict[str, tuple[Callable[[], nn.Module], Callable[[int], tuple[torch.Tensor, ...]]]] = {
     "TINShift": (ours.TINShift, lambda batch: tensors("tin_shift", batch=batch, seed=batch)),
-    "PSAMask": (lambda: ours.PSAMask("collect", (3, 2)), lambda batch: tensors("collect", batch=batch, seed=batch)),
+    "PSAMask": (
+        lambda: ours.PSAMask("collect", (3, 2)),
+        lambda batch: tensors("psa_mask-collect", batch=batch, seed=batch),
+    ),
     "BorderAlign": (lambda: ours.BorderAlign(3), lambda batch: tensors("border_align", batch=batch, seed=batch)),
     "attention": (Attention, lambda batch: attended(batch, 2 * batch)),
     "boxes": (Attention, lambda batch: attended(batch, 2 * batch, 4)),
@@ -198,17 +200,14 @@ def test_the_attention_is_exported_for_every_batch(tmp_path: Any) -> None:
         program(*attended(70, 2))
 
 
-# ---- TorchScript -----------------------------------------------------------------------------------------------------
+# ---- TorchScript ---------------------------------------------------------------------------------
 
 
 def uses_psa_mask(masks: torch.Tensor) -> torch.Tensor:
     return ours.psa_mask(masks, 0, 3)
 
 
-NAMES = ("tin_shift", "psa_mask", "border_align", "three_interpolate", "three_nn", "ball_query", "ms_deform_attn")
-
-
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", PUBLIC)
 def test_script_refuses_a_function_in_one_sentence(name: str) -> None:
     wanted = (
         rf"pymluops\.torch\.{name}: torch\.jit\.script does not compile it; take torch\.jit\.trace or torch\.export"
@@ -227,12 +226,3 @@ def test_script_refuses_programs_with_them() -> None:
             RuntimeError, match=r"pymluops\.torch\.\w+: torch\.jit\.script does not .*torch\.jit\.trace"
         ):
             torch.jit.script(nn.Sequential(module))
-
-
-def test_script_compiles_the_operators_themselves() -> None:
-    @torch.jit.script  # type: ignore[untyped-decorator]
-    def shift(clip: torch.Tensor, shifts: torch.Tensor) -> torch.Tensor:
-        return torch.ops.pymluops.tin_shift_forward(clip, shifts)
-
-    made = tensors("tin_shift")
-    all_equal(shift(*made), ours.tin_shift(*made))

@@ -11,7 +11,8 @@ from torch.utils.data import DataLoader, Dataset
 
 import pymluops
 import pymluops.torch as ops
-from support import python_output
+from support.example import MOVING, SAMPLING
+from support.processes import python_output
 
 
 class Clips(Dataset[Any]):
@@ -22,12 +23,12 @@ class Clips(Dataset[Any]):
 
     def __getitem__(self, index: int) -> tuple[Any, ...]:
         frames, shift = np.arange(4, dtype=np.float32).reshape(1, 4, 1, 1) + index, np.array([[1]], np.int32)
-        moved = pymluops.tin_shift_forward(frames, shift)
+        moved = MOVING.run(frames, shift)
         threads = pymluops.get_num_threads()
         with pymluops.use("sim"):
-            simulated = pymluops.tin_shift_forward(frames, shift)
+            simulated = MOVING.run(frames, shift)
         clip = torch.from_numpy(frames).requires_grad_()
-        ops.tin_shift(clip, torch.from_numpy(shift)).sum().backward()
+        MOVING.in_torch(ops)(clip, torch.from_numpy(shift)).sum().backward()
         return moved, simulated, clip.grad, torch.tensor([threads, pymluops.get_num_threads(), torch.get_num_threads()])
 
 
@@ -73,7 +74,7 @@ def test_without_workers() -> None:
 
 def test_modules_in_a_process_of_their_own() -> None:
     """What a process is given as a pickle: a module whose weights are shared memory."""
-    module = ops.BorderAlign(2)
+    module = getattr(ops, SAMPLING.module)(2)
     layer = torch.nn.Linear(2, 2).share_memory()
     context = torch.multiprocessing.get_context("fork")
     with context.Pool(1) as pool:

@@ -1,7 +1,7 @@
 """Which lines of the BANG C kernels ran: sums up what a build with MLUOPS_COVERAGE=ON left in its folder.
 
-A line counts as run if it did in any of the compilations for the architectures. Prints a table with the lines that
-never ran, and fails below ``--at-least`` percent.
+A line counts as run if it did in any of the compilations for the architectures. Prints a table with
+the lines that never ran, and fails below ``--at-least`` percent.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import pymluops
 from oracle.casts import FORMATS, INTEGERS, MODES, SIZES, TYPES, converted, decode
-from selection import examples
+from support.selection import examples
 
 ARGS_INVALID = 100006
 

@@ -10,9 +10,11 @@ import numpy as np
 import pytest
 
 import pymluops
-from dlpack import CUDA, READ_ONLY, Producer
 from pymluops import DataType, DeviceArray, sim
-from support import assert_same_bits, canary, is_canary
+from support.arrays import canary, is_canary
+from support.comparison import assert_same_bits
+from support.dlpack import CUDA, READ_ONLY, Producer
+from support.example import MOVING
 
 NUMPY_TYPES = (
     "float16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64", "bool",
@@ -39,7 +41,7 @@ def values(shape: Any, dtype: Any = "float32") -> np.ndarray:
     return (np.arange(count) % 251).astype(dtype).reshape(shape)
 
 
-# ---- what it is ------------------------------------------------------------------------------------------------------
+# ---- what it is ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("dtype", NUMPY_TYPES)
@@ -125,7 +127,7 @@ def test_what_may_stand_for_the_host_array() -> None:
     array.copy_from(frozen)
 
 
-# ---- what is refused -------------------------------------------------------------------------------------------------
+# ---- what is refused -----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -210,7 +212,7 @@ def test_it_does_not_turn_into_numpy_by_itself() -> None:
             function(array)
 
 
-# ---- its life --------------------------------------------------------------------------------------------------------
+# ---- its life ------------------------------------------------------------------------------------
 
 
 def test_memory_is_taken_and_given_back() -> None:
@@ -241,8 +243,8 @@ def test_use_after_close_raises() -> None:
             lambda: array.copy_from(other),
             lambda: array.__enter__(),
             lambda: pymluops.TensorDescriptor.of(array),
-            lambda: pymluops.tin_shift_forward(array, np.zeros((1, 1), np.int32), out=other, handle=handle),
-            lambda: pymluops.tin_shift_forward(other, np.zeros((1, 1), np.int32), out=array, handle=handle),
+            lambda: MOVING.run(array, np.zeros((1, 1), np.int32), out=other, handle=handle),
+            lambda: MOVING.run(other, np.zeros((1, 1), np.int32), out=array, handle=handle),
         ]
         for use in uses:
             with pytest.raises(pymluops.NotInitializedError, match="closed"):

@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 import pymluops
-from dlpack import _is_valid, _Managed, _Versioned
 from pymluops import DeviceArray, sim
-from support import assert_same_bits
+from support.comparison import assert_same_bits
+from support.dlpack import _is_valid, _Managed, _Versioned
+from support.example import MOVING
 
 EXTENSION = 12
 
@@ -87,9 +88,7 @@ def test_a_capsule_waits_for_what_writes_the_array() -> None:
     with pymluops.Queue("sim") as queue, pymluops.Handle(queue=queue) as handle:
         frames = np.ones((2, 3, 4, 500), np.float32)
         shifts = np.zeros((2, 2), np.int32)
-        moved = pymluops.tin_shift_forward(
-            DeviceArray.from_host(frames, "sim"), DeviceArray.from_host(shifts, "sim"), handle=handle
-        )
+        moved = MOVING.run(DeviceArray.from_host(frames, "sim"), DeviceArray.from_host(shifts, "sim"), handle=handle)
         moved.__dlpack__()
         assert queue.done
         moved.__dlpack__(stream=-1)
@@ -103,7 +102,7 @@ def test_numpy_gets_a_copy_in_host_memory() -> None:
     with pytest.raises((BufferError, RuntimeError), match=r"(?i)device"):
         np.from_dlpack(array)
     with pytest.raises(pymluops.BadParamError, match="DLPack device type 12"):
-        pymluops.tin_shift_forward(Elsewhere(device((1, 1, 1, 1))), np.zeros((1, 1), np.int32))
+        MOVING.run(Elsewhere(device((1, 1, 1, 1))), np.zeros((1, 1), np.int32))
 
 
 class Host:

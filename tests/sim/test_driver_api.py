@@ -122,7 +122,12 @@ def test_device_and_context(driver: Any, card: dict[str, Any]) -> None:
         ),
         ("cnDeviceGetName", (c_int(), 2, 0), CN.CN_ERROR_INVALID_VALUE, "length: expected at least "),
         ("cnCtxGetCurrent", (None,), CN.CN_ERROR_INVALID_VALUE, "context: expected a pointer, got NULL"),
-        ("cnCtxSetCurrent", (c_void_p(5),), CN.CN_CONTEXT_ERROR_INVALID, "context: expected what cnCtxGetCurrent gave"),
+        (
+            "cnCtxSetCurrent",
+            (c_void_p(5),),
+            CN.CN_CONTEXT_ERROR_INVALID,
+            "context: expected the context from cnCtxGetCurrent",
+        ),
         ("cnQueueGetContext", (c_void_p(99), c_int()), CN.CN_ERROR_INVALID_HANDLE, "queue: "),
         ("cnGetCtxConfigParam", (c_void_p(5), 1, c_int()), CN.CN_CONTEXT_ERROR_INVALID, "context: expected "),
         ("cnGetCtxMaxParallelUnionTasks", (None, 4, c_int()), CN.CN_CONTEXT_ERROR_INVALID, "context: expected "),

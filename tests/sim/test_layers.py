@@ -63,6 +63,13 @@ def test_core_includes_no_operator() -> None:
         assert [name for name in includes(path) if name.startswith(("ops/", "cpu/", "bang/", "sim/"))] == [], path
 
 
+def test_code_for_a_card_includes_nothing_of_the_simulator() -> None:
+    folders = [NATIVE / "bang", NATIVE / "ops"]
+    files = [path for folder in folders for path in (*sources(folder), *sorted(folder.rglob("*.mlu")))]
+    found = {name for path in files for name in includes(path) if layer_of(name) or name.startswith("sim/")}
+    assert found == {"cnrt.h"}  # which the vendor has too
+
+
 def test_the_target_says_nothing_of_one_operator() -> None:
     text = (NATIVE / "core" / "target.h").read_text(encoding="utf-8").lower()
     families = [path.name for path in (NATIVE / "ops").iterdir() if path.is_dir()]

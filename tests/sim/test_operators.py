@@ -12,20 +12,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import described
 import pymluops
-import workload
 from benchmarks.cases import Case, load_cases, select
 from benchmarks.families import build
 from benchmarks.problem import Arrays
-from calls import legal_call, on
-from devices import MODELS, SPARSE_MODELS, on_both, watched
-from oracle.get_indice_pairs import Geometry, vectorised
-from pairs import call as call_pairs
-from selection import examples, is_thorough
-from support import assert_close, assert_same_values, canary
+from support import described, families, workload
+from support.arrays import canary
+from support.comparison import assert_close, assert_same_values
+from support.described_calls import legal_call, on
+from support.devices import MODELS, SPARSE_MODELS, on_both, watched
+from support.example import PAIRING
+from support.pairs import call as call_pairs
+from support.selection import examples, is_thorough
 
-CASES = select(load_cases(), [], ("limits", "documents"))
+CASES = [
+    case
+    for case in select(load_cases(), [], ("limits", "documents"))
+    if pymluops.load("sim").implements(families.OPERATORS[case.operator].function)
+]
 #: Names of cases that take seconds on the simulator: for --thorough.
 LARGE = {
     "3x15x16x45435", "1x59x59-mask117", "16x1024x4096-128", "16x512x2048-128", "15x1025x1023-1023", "25x1029x1025-1027",
@@ -50,7 +54,7 @@ def outputs_of(case: Case) -> tuple[Any, Arrays]:
 )
 def test_shapes_of_the_design_documents(case: Case) -> None:
     problem, expected = outputs_of(case)
-    models = SPARSE_MODELS if case.family == "get_indice_pairs" else MODELS
+    models = SPARSE_MODELS if case.family == PAIRING.family else MODELS
     if not is_thorough():
         models = (models[zlib.crc32(case.id.encode()) % len(models)],)
     for model in models:
@@ -66,7 +70,7 @@ def test_shapes_of_the_design_documents(case: Case) -> None:
 
 @every_model
 def test_the_same_workload_as_on_the_cpu(model: str) -> None:
-    names = [name for name in workload.on("sim") if model in SPARSE_MODELS or name != "get_indice_pairs"]
+    names = [name for name in workload.on("sim") if model in SPARSE_MODELS or name != PAIRING.name]
     found, expected = on_both(model, lambda: workload.results(names=names))
     assert found.keys() == expected.keys()
     for name, value in expected.items():
@@ -105,7 +109,7 @@ def test_random_sparse_convolutions(model: str, seed: int) -> None:
     indices, geometry = random_sparse(rng)
     with watched(model):
         found = call_pairs(indices, geometry)
-    for one, other in zip(found, vectorised(indices, geometry), strict=True):
+    for one, other in zip(found, PAIRING.oracle.vectorised(indices, geometry), strict=True):
         np.testing.assert_array_equal(one, other)
 
 
@@ -117,11 +121,13 @@ def random_sparse(rng: Random) -> Any:
 
     batch, space, kernel, subm = rng.randint(1, 3), triple(1, 9), triple(1, 4), rng.random() < 0.5
     if subm:
-        geometry = Geometry(batch, space, kernel, padding=triple(0, 3), subm=True)
+        geometry = PAIRING.oracle.Geometry(batch, space, kernel, padding=triple(0, 3), subm=True)
     else:
         strides = triple(1, 3)
         dilation = tuple(1 if s != 1 else rng.randint(1, 2) for s in strides)
-        geometry = Geometry(batch, space, kernel, strides, triple(0, 3), dilation, given_out=triple(1, 9))
+        geometry = PAIRING.oracle.Geometry(
+            batch, space, kernel, strides, triple(0, 3), dilation, given_out=triple(1, 9)
+        )
     places = batch * int(np.prod(space))
     count = rng.randint(1, min(places, 200))
     numbers = np.random.default_rng(rng.getrandbits(32)).choice(places, count, replace=rng.random() < 0.3)

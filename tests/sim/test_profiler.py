@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import tomllib
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -14,8 +14,9 @@ import pymluops
 from pymluops import sim
 from pymluops.sim import toolchain
 from pymluops.sim.profiler import TimeModel, _figures
+from support.example import MOVING
 
-F32, I32 = np.float32, np.int32
+I32 = np.int32
 rng = np.random.default_rng(7)
 
 
@@ -25,126 +26,14 @@ def _simulator(nothing_leaks: None) -> Iterator[None]:
         yield
 
 
-def borders(dtype: Any = F32) -> tuple[Any, ...]:
-    """Arguments of border_align_forward: 2 images, 3 boxes, 8 channels for each border."""
-    corners = rng.random((2, 3, 2)) * 4
-    boxes = np.concatenate([corners, corners + 3], axis=2).astype(dtype)
-    return rng.random((2, 10, 12, 32)).astype(dtype), boxes, 4
-
-
-def neighbours() -> tuple[Any, ...]:
-    indices = rng.integers(0, 20, (2, 50, 3)).astype(I32)
-    return indices, rng.random((2, 50, 3)).astype(F32)
-
-
-def bytes_of(*arrays: Any) -> int:
-    return sum(array.nbytes for array in arrays)
-
-
-def tin_shift(dtype: Any = F32) -> tuple[Any, Any]:
-    frames = rng.random((2, 4, 8, 5)).astype(dtype)
-    shifts = rng.integers(-2, 3, (2, 4)).astype(I32)
-    out = pymluops.tin_shift_forward(frames, shifts)
-    return (2 * frames.nbytes + shifts.nbytes, 320), out
-
-
-def psamask() -> tuple[Any, Any]:
-    x = rng.random((1, 6, 7, 9)).astype(F32)
-    y = pymluops.psamask_forward(x, "collect", (3, 3))
-    return (bytes_of(x, y), y.size), y
-
-
-def border_align_forward() -> tuple[Any, Any]:
-    features, boxes, pool = borders()
-    out, places = pymluops.border_align_forward(features, boxes, pool)
-    return (bytes_of(features, boxes, out, places), 2 * 3 * 4 * 8 * 14), out
-
-
-def border_align_backward() -> tuple[Any, Any]:
-    features, boxes, pool = borders()
-    out, places = pymluops.border_align_forward(features, boxes, pool)
-    with sim.profiling() as profile:
-        grad = pymluops.border_align_backward(np.ones_like(out), boxes, places, pool, (10, 12))
-    return (bytes_of(out, boxes, places, grad), 2 * 3 * 4 * (8 // 4) * 3), profile
-
-
-def interpolation() -> tuple[Any, Any]:
-    indices, weights = neighbours()
-    features = rng.random((2, 6, 20)).astype(F32)
-    out = pymluops.three_interpolate_forward(features, indices, weights)
-    return (bytes_of(features, indices, weights, out), 5 * 2 * 6 * 50), out
-
-
-def interpolation_backward() -> tuple[Any, Any]:
-    indices, weights = neighbours()
-    grad = rng.random((2, 6, 50)).astype(F32)
-    out = pymluops.three_interpolate_backward(grad, indices, weights, 20)
-    return (bytes_of(grad, indices, weights, out), 9 * 2 * 6 * 50), out
-
-
-def pairs(*, subm: bool) -> tuple[Any, Any]:
-    cells = rng.permutation(5 * 6 * 7)[:40]
-    indices = np.stack([np.zeros(40, int), *np.unravel_index(cells, (5, 6, 7))], axis=1).astype(I32)
-    padding = 1 if subm else 0
-    found = pymluops.get_indice_pairs(
-        indices, batch_size=1, spatial_shape=(5, 6, 7), kernel_size=3, padding=padding, subm=subm
-    )
-    rows, volume = 40, 27
-    out = (5, 6, 7) if subm else (3, 4, 5)
-    both, grid, counts = rows * volume, math.prod(out) + 1, volume + 1
-    if subm:
-        moved = (4 * rows + 4 * both) + rows + 3 * both + 3 * rows + (2 * rows + grid) + (2 * both + grid)
-        moved += both + rows + counts
-        operations = 43 * both + 4 * rows + rows + both + 2 * both + rows + both + both + counts
-    else:
-        moved = (4 * rows + 3 * both) + both + 3 * both + 5 * both + 2 * (2 * both + grid) + (both + rows) + 2 * both
-        moved += counts
-        operations = (43 + 1 + 2 + 6 + 4) * both + counts
-    return (4 * moved, operations), found
-
-
-CALLS: dict[str, Callable[[], tuple[Any, Any]]] = {
-    "mluOpTinShiftForward": tin_shift,
-    "mluOpPsamaskForward": psamask,
-    "mluOpBorderAlignForward": border_align_forward,
-    "mluOpBorderAlignBackward": border_align_backward,
-    "mluOpThreeInterpolateForward": interpolation,
-    "mluOpThreeInterpolateBackward": interpolation_backward,
-    "mluOpGetIndicePairs": lambda: pairs(subm=False),
-}
-
-
-@pytest.mark.parametrize("function", CALLS)
-def test_theory_is_that_of_the_acceptance_standard(function: str) -> None:
-    if function == "mluOpBorderAlignBackward":
-        (io, operations), profile = CALLS[function]()
-    else:
-        with sim.profiling() as profile:
-            (io, operations), _ = CALLS[function]()
-    launches = profile.launches
-    assert launches
-    for launch in launches:
-        assert launch.operator == function
-        assert (launch.theory.io_bytes, launch.theory.operations) == (io, operations)
-        model = launch.model
-        assert launch.operator_ns == pytest.approx(profile.estimate_ns)
-        assert launch.io_efficiency == pytest.approx(io / (profile.estimate_ns * model.bandwidth_gb_s))
-        peak = 32 * launch.clusters * launch.cores_per_cluster * model.clock_mhz / 1e3
-        assert launch.compute_efficiency == pytest.approx(operations / (profile.estimate_ns * peak))
-        assert launch.directions
-        assert any("native/ops/" in line.file for line in launch.lines)
-
-
-def test_submanifold_pairs_have_a_theory_of_their_own() -> None:
-    with sim.profiling() as profile:
-        (io, operations), _ = pairs(subm=True)
-    assert {(launch.theory.io_bytes, launch.theory.operations) for launch in profile.launches} == {(io, operations)}
+def move(dtype: Any = np.float32) -> None:
+    MOVING.run(rng.random((2, 4, 8, 5)).astype(dtype), rng.integers(-2, 3, (2, 4), dtype=I32))
 
 
 def test_half_counts_with_twice_the_peak() -> None:
     with sim.profiling() as profile:
-        tin_shift(np.float16)
-        tin_shift(F32)
+        move(np.float16)
+        move()
     half, single = profile.launches
     assert half.theory.half
     assert not single.theory.half
@@ -155,7 +44,7 @@ def test_arrays_on_the_device_are_profiled_too() -> None:
     frames = pymluops.DeviceArray.from_host(rng.random((2, 4, 8, 5)).astype(np.float16))
     shifts = pymluops.DeviceArray.from_host(np.zeros((2, 4), I32))
     with pymluops.Queue() as queue, pymluops.Handle(queue=queue) as handle, sim.profiling() as profile:
-        pymluops.tin_shift_forward(frames, shifts, handle=handle)
+        MOVING.run(frames, shifts, handle=handle)
         (launch,) = profile.launches
     assert launch.theory == (2 * 640 + 32, 320, True, "acceptance standard")
 
@@ -184,9 +73,9 @@ def test_the_model_in_python_is_that_of_the_library() -> None:
 
 def test_given_figures_are_used_and_named_as_given() -> None:
     with sim.profiling(figures={"off_chip_latency_ns": 5000}) as slow:
-        tin_shift()
+        move()
     with sim.profiling() as fast:
-        tin_shift()
+        move()
     assert slow.estimate_ns > fast.estimate_ns + 4000
     assert slow.sources["off_chip_latency_ns"] == "given"
 
@@ -211,7 +100,7 @@ def test_there_is_one_profile_at_a_time() -> None:
     with sim.profiling(), pytest.raises(pymluops.BadParamError, match="another profile runs"), sim.profiling():
         pass
     with sim.profiling() as profile:
-        tin_shift()
+        move()
     assert len(profile.launches) == 1
 
 

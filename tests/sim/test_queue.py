@@ -13,13 +13,15 @@ import pytest
 
 import pymluops
 from pymluops import DeviceArray, Handle, Queue, sim
-from queues import FRAMES, MOVED, SHIFTS, device, init_checker, unwritten
-from support import assert_same_bits, canary, is_canary
+from support.arrays import canary, is_canary
+from support.comparison import assert_same_bits
+from support.example import MOVING, MOVING_BACK
+from support.queues import FRAMES, MOVED, SHIFTS, device, init_checker, unwritten
 
 pytestmark = pytest.mark.usefixtures("nothing_leaks")
 
 
-# ---- its life --------------------------------------------------------------------------------------------------------
+# ---- its life ------------------------------------------------------------------------------------
 
 
 def test_query_is_the_deprecated_name_of_done() -> None:
@@ -90,7 +92,7 @@ def test_what_is_no_queue_is_refused(queue: Any) -> None:
         DeviceArray.from_host(FRAMES, "sim", queue)
 
 
-# ---- handles ---------------------------------------------------------------------------------------------------------
+# ---- handles -------------------------------------------------------------------------------------
 
 
 def test_a_handle_takes_the_backend_of_its_queue() -> None:
@@ -105,7 +107,7 @@ def test_a_handle_keeps_its_queue() -> None:
     handle = Handle(queue=Queue("sim"))
     gc.collect()
     assert sim.counters().live_queues == before + 1
-    assert_same_bits(pymluops.tin_shift_forward(device(FRAMES), device(SHIFTS), handle=handle).to_host(), MOVED)
+    assert_same_bits(MOVING.run(device(FRAMES), device(SHIFTS), handle=handle).to_host(), MOVED)
     handle.close()
     assert sim.counters().live_queues == before
 
@@ -117,7 +119,7 @@ def test_a_closed_queue_refuses_its_handles() -> None:
     queue.close()
     assert sim.counters().live_queues == before + 1, "not destroyed under a handle"
     with pytest.raises(pymluops.NotInitializedError, match="queue is closed"):
-        pymluops.tin_shift_forward(FRAMES, SHIFTS, out=out, handle=handle)
+        MOVING.run(FRAMES, SHIFTS, out=out, handle=handle)
     assert is_canary(out)
     handle.close()
     assert sim.counters().live_queues == before
@@ -138,7 +140,7 @@ def test_a_handle_keeps_its_queue_open() -> None:
         assert not handle.queue.closed
         array = DeviceArray.from_host(np.zeros((1, 2, 2, 1), np.float32), "sim")
         shifts = DeviceArray.from_host(np.zeros((1, 1), np.int32), "sim")
-        moved = pymluops.tin_shift_forward(array, shifts, handle=handle)
+        moved = MOVING.run(array, shifts, handle=handle)
         handle.queue.sync()
         assert handle.queue.done
         assert not moved.to_host().any()
@@ -153,7 +155,7 @@ def test_a_queue_of_somebody_else() -> None:
     address = int(backend.ffi.cast("uintptr_t", slot[0]))
     with Handle(backend, queue=address) as handle:
         assert handle.queue == address
-        result = pymluops.tin_shift_forward(device(FRAMES), device(SHIFTS), handle=handle)
+        result = MOVING.run(device(FRAMES), device(SHIFTS), handle=handle)
     # The handle has waited for what it started, so its array needs the queue no more.
     assert backend.lib.cnrtQueueDestroy(slot[0]) == 0
     assert_same_bits(result.to_host(), MOVED)
@@ -167,35 +169,35 @@ def test_a_queue_that_is_none_is_told() -> None:
 def test_an_operator_on_a_queue_that_is_gone_says_its_name() -> None:
     frames, shifts = device(FRAMES), device(SHIFTS)
     with Handle("sim", queue=0x1000) as handle:
-        for operator in (pymluops.tin_shift_forward, pymluops.tin_shift_backward):
+        for operator in (MOVING.run, MOVING_BACK.run):
             with pytest.raises(pymluops.MluOpError) as caught:
                 operator(frames, shifts, handle=handle)
             assert str(caught.value).startswith(f"mluOp{operator.__name__.title().replace('_', '')}: ")
 
 
-# ---- errors ----------------------------------------------------------------------------------------------------------
+# ---- errors --------------------------------------------------------------------------------------
 
 
 def test_what_fails_is_raised_by_sync() -> None:
     shifts = device(SHIFTS)
     with Queue("sim") as queue, Handle(queue=queue) as handle, init_checker():
-        pymluops.tin_shift_forward(unwritten(), shifts, handle=handle)
+        MOVING.run(unwritten(), shifts, handle=handle)
         with pytest.raises(pymluops.ExecutionFailedError) as caught:
             queue.sync()
         assert str(caught.value) == sim.report()
         assert caught.value.findings
         assert caught.value.findings[0].checker == "init"
-        assert "tin_shift" in caught.value.findings[0].file
+        assert MOVING.family in caught.value.findings[0].file
         assert caught.value.findings[0].line > 0
         queue.sync()  # once
         # The queue serves on.
-        result = pymluops.tin_shift_forward(device(FRAMES), shifts, handle=handle)
+        result = MOVING.run(device(FRAMES), shifts, handle=handle)
         assert_same_bits(result.to_host(), MOVED)
 
 
 def test_what_fails_is_raised_where_its_result_is_asked_for() -> None:
     with Queue("sim") as queue, Handle(queue=queue) as handle, init_checker():
-        result = pymluops.tin_shift_forward(unwritten(), device(SHIFTS), handle=handle)
+        result = MOVING.run(unwritten(), device(SHIFTS), handle=handle)
         out = canary(FRAMES.shape, "float32")
         with pytest.raises(pymluops.ExecutionFailedError):
             result.to_host(out)
@@ -207,10 +209,10 @@ def test_what_fails_is_raised_by_query_and_close() -> None:
     with init_checker():
         queue = Queue("sim")
         handle = Handle(queue=queue)
-        result = pymluops.tin_shift_forward(unwritten(), shifts, handle=handle)
+        result = MOVING.run(unwritten(), shifts, handle=handle)
         with pytest.raises(pymluops.ExecutionFailedError):
             _query_until_done(queue)
-        result = pymluops.tin_shift_forward(unwritten(), shifts, handle=handle)
+        result = MOVING.run(unwritten(), shifts, handle=handle)
         with pytest.raises(pymluops.ExecutionFailedError):
             queue.close()
         assert queue.closed
@@ -234,13 +236,13 @@ def test_the_error_that_ends_a_block_is_the_one_to_see() -> None:
 
 def _fail_twice(queue: Queue, shifts: DeviceArray) -> None:
     with queue:
-        pymluops.tin_shift_forward(unwritten(), shifts, handle=Handle(queue=queue))
+        MOVING.run(unwritten(), shifts, handle=Handle(queue=queue))
         raise KeyError
 
 
 def test_what_fails_is_not_lost_with_its_arrays() -> None:
     with Queue("sim") as queue, Handle(queue=queue) as handle, init_checker():
-        pymluops.tin_shift_forward(unwritten(), device(SHIFTS), handle=handle).close()
+        MOVING.run(unwritten(), device(SHIFTS), handle=handle).close()
         with pytest.raises(pymluops.ExecutionFailedError) as caught:
             handle.sync()
         assert caught.value.findings
@@ -249,17 +251,17 @@ def test_what_fails_is_not_lost_with_its_arrays() -> None:
 def test_what_failed_before_does_not_pass_for_the_next_call() -> None:
     out = canary(FRAMES.shape, "float32")
     with Queue("sim") as queue, Handle(queue=queue) as handle, init_checker():
-        failing = pymluops.tin_shift_forward(unwritten(), device(SHIFTS), handle=handle)
+        failing = MOVING.run(unwritten(), device(SHIFTS), handle=handle)
         with pytest.raises(pymluops.ExecutionFailedError):
-            pymluops.tin_shift_forward(FRAMES, SHIFTS, out=out, handle=handle)
+            MOVING.run(FRAMES, SHIFTS, out=out, handle=handle)
         assert is_canary(out)
-        assert_same_bits(pymluops.tin_shift_forward(FRAMES, SHIFTS, out=out, handle=handle), MOVED)
+        assert_same_bits(MOVING.run(FRAMES, SHIFTS, out=out, handle=handle), MOVED)
         del failing
 
 
 def test_errors_can_be_pickled_with_their_findings() -> None:
     with Handle("sim") as handle, init_checker():
-        pymluops.tin_shift_forward(unwritten(), device(SHIFTS), handle=handle).close()
+        MOVING.run(unwritten(), device(SHIFTS), handle=handle).close()
         with pytest.raises(pymluops.ExecutionFailedError) as caught:
             handle.sync()
     again = pickle.loads(pickle.dumps(caught.value))
@@ -268,7 +270,7 @@ def test_errors_can_be_pickled_with_their_findings() -> None:
     assert again.status is pymluops.Status.EXECUTION_FAILED
 
 
-# ---- threads ---------------------------------------------------------------------------------------------------------
+# ---- threads -------------------------------------------------------------------------------------
 
 
 def test_queues_and_launches_from_four_threads() -> None:
@@ -277,7 +279,7 @@ def test_queues_and_launches_from_four_threads() -> None:
     def work(_: int) -> bool:
         for _ in range(250):
             with Queue("sim") as queue, Handle(queue=queue) as handle:
-                result = pymluops.tin_shift_forward(frames, shifts, handle=handle)
+                result = MOVING.run(frames, shifts, handle=handle)
                 found = result.to_host(queue=queue)
                 queue.sync()
                 if not np.array_equal(found, MOVED):
@@ -294,7 +296,7 @@ def test_one_queue_serves_four_threads() -> None:
         def work(_: int) -> bool:
             with Handle(queue=queue) as handle:
                 for _ in range(100):
-                    result = pymluops.tin_shift_forward(device(FRAMES), device(SHIFTS), handle=handle)
+                    result = MOVING.run(device(FRAMES), device(SHIFTS), handle=handle)
                     if not np.array_equal(result.to_host(), MOVED):
                         return False
             return True

@@ -14,8 +14,10 @@ import pytest
 
 import pymluops
 from pymluops import DeviceArray, Handle, Queue, sim
-from queues import FRAMES, MOVED, SHIFTS, device, held
-from support import assert_same_bits, canary, is_canary
+from support.arrays import canary, is_canary
+from support.comparison import assert_same_bits
+from support.example import MOVING
+from support.queues import FRAMES, MOVED, SHIFTS, device, held
 
 pytestmark = pytest.mark.usefixtures("nothing_leaks")
 
@@ -26,7 +28,7 @@ def test_operators_and_copies_are_done_in_order_later() -> None:
         out = canary(FRAMES.shape, "float32")
         with held(queue) as go:
             frames.copy_from(FRAMES, queue)
-            result = pymluops.tin_shift_forward(frames, shifts, handle=handle)
+            result = MOVING.run(frames, shifts, handle=handle)
             assert result.to_host(out, queue) is out
             assert not queue.done
             assert is_canary(out)
@@ -79,7 +81,8 @@ def test_numpy_arrays_of_a_queued_copy_are_kept() -> None:
 
 
 def test_work_that_another_thread_is_about_to_queue_is_not_taken_for_done() -> None:
-    # While one thread is between the number of its copy and the queue, another one waits for the queue.
+    # While one thread is between the number of its copy and the queue, another one waits for the
+    # queue.
     array = DeviceArray((1 << 18,), "float32", "sim")
     with Queue("sim") as queue, ThreadPoolExecutor(2) as threads:
         stop = threading.Event()
@@ -108,7 +111,7 @@ def test_waiting_lets_other_threads_run() -> None:
 def test_an_array_waits_for_the_queue_that_writes_it() -> None:
     frames, shifts = device(FRAMES), device(SHIFTS)
     with Queue("sim") as queue, Handle(queue=queue) as handle, held(queue) as go:
-        result = pymluops.tin_shift_forward(frames, shifts, handle=handle)
+        result = MOVING.run(frames, shifts, handle=handle)
         threading.Timer(0.05, go.set).start()
         assert_same_bits(result.to_host(), MOVED)
         assert go.is_set()
@@ -118,17 +121,17 @@ def test_another_queue_waits_for_the_one_that_writes() -> None:
     frames, shifts = device(FRAMES), device(SHIFTS)
     with Queue("sim") as first, Queue("sim") as second, Handle(queue=first) as one, Handle(queue=second) as two:
         with held(first) as go:
-            between = pymluops.tin_shift_forward(frames, shifts, handle=one)
+            between = MOVING.run(frames, shifts, handle=one)
             threading.Timer(0.05, go.set).start()
-            result = pymluops.tin_shift_forward(between, shifts, handle=two)
+            result = MOVING.run(between, shifts, handle=two)
             assert go.is_set()
-        assert_same_bits(result.to_host(), pymluops.tin_shift_forward(MOVED, SHIFTS))
+        assert_same_bits(result.to_host(), MOVING.run(MOVED, SHIFTS))
 
 
 def test_writing_waits_for_the_queues_that_read() -> None:
     frames, shifts = device(FRAMES), device(SHIFTS)
     with Queue("sim") as queue, Handle(queue=queue) as handle, held(queue) as go:
-        result = pymluops.tin_shift_forward(frames, shifts, handle=handle)
+        result = MOVING.run(frames, shifts, handle=handle)
         threading.Timer(0.05, go.set).start()
         frames.copy_from(-FRAMES)
         assert go.is_set()
@@ -139,8 +142,8 @@ def test_two_queues_may_read_at_the_same_time() -> None:
     frames, shifts = device(FRAMES), device(SHIFTS)
     with Queue("sim") as first, Queue("sim") as second, Handle(queue=first) as one, Handle(queue=second) as two:
         with held(first):
-            slow = pymluops.tin_shift_forward(frames, shifts, handle=one)
-            quick = pymluops.tin_shift_forward(frames, shifts, handle=two)
+            slow = MOVING.run(frames, shifts, handle=one)
+            quick = MOVING.run(frames, shifts, handle=two)
             out = quick.to_host(queue=second)
             assert not first.done
         assert_same_bits(slow.to_host(), MOVED)
@@ -151,7 +154,7 @@ def test_two_queues_may_read_at_the_same_time() -> None:
 def test_an_array_that_is_dropped_lives_until_its_queue_is_done() -> None:
     with Queue("sim") as queue, Handle(queue=queue) as handle, held(queue) as go:
         frames, shifts = device(FRAMES), device(SHIFTS)
-        result = pymluops.tin_shift_forward(frames, shifts, handle=handle)
+        result = MOVING.run(frames, shifts, handle=handle)
         assert not queue.done
         threading.Timer(0.05, go.set).start()
         del frames, shifts
@@ -164,11 +167,11 @@ def test_nothing_waits_for_a_queue_that_a_function_holds() -> None:
         waiting = device(np.zeros_like(FRAMES))
         waiting.copy_from(FRAMES, first)
         frames, shifts = device(FRAMES), device(SHIFTS)
-        result = pymluops.tin_shift_forward(frames, shifts, handle=handle)
+        result = MOVING.run(frames, shifts, handle=handle)
         assert_same_bits(result.to_host(), MOVED)
-        assert_same_bits(pymluops.tin_shift_forward(FRAMES, SHIFTS, handle=handle), MOVED)
+        assert_same_bits(MOVING.run(FRAMES, SHIFTS, handle=handle), MOVED)
         with pymluops.use("sim"):
-            assert_same_bits(pymluops.tin_shift_forward(FRAMES, SHIFTS), MOVED)
+            assert_same_bits(MOVING.run(FRAMES, SHIFTS), MOVED)
         for array in (frames, shifts, result):
             array.close()
         second.sync()
@@ -193,7 +196,7 @@ def test_a_queue_that_ends_is_waited_for_by_those_who_need_its_work() -> None:
     queue = Queue("sim")
     handle = Handle(queue=queue)
     with held(queue) as go, ThreadPoolExecutor(3) as threads:
-        result = pymluops.tin_shift_forward(frames, shifts, handle=handle)
+        result = MOVING.run(frames, shifts, handle=handle)
         last = [queue, handle]
         del queue, handle
         ending = threads.submit(last.clear)
@@ -212,7 +215,7 @@ def test_an_array_that_is_closed_waits_for_all_queues_that_used_it() -> None:
     frames, shifts = device(FRAMES), device(SHIFTS)
     with Queue("sim") as first, Queue("sim") as second, Handle(queue=first) as one, Handle(queue=second) as two:
         with held(second) as go:
-            kept = [pymluops.tin_shift_forward(frames, shifts, handle=handle) for handle in (two, one)]
+            kept = [MOVING.run(frames, shifts, handle=handle) for handle in (two, one)]
             threading.Timer(0.05, go.set).start()
             frames.close()
             assert go.is_set()

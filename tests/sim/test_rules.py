@@ -10,7 +10,8 @@ import pytest
 
 import pymluops
 from pymluops import sim
-from support import python_output, run_python
+from support.example import MOVING
+from support.processes import python_output, run_python
 
 NATIVE = Path(__file__).resolve().parents[2] / "native" / "sim"
 
@@ -90,14 +91,14 @@ def test_recorded_findings_do_not_raise() -> None:
     with pymluops.Queue() as queue, pymluops.Handle(queue=queue) as handle:
         with sim.checking("init", {"init": "record"}):
             frames = pymluops.DeviceArray((1, 8, 16, 49), "float32")  # never written
-            pymluops.tin_shift_forward(frames, pymluops.DeviceArray.from_host(shifts), handle=handle)
+            MOVING.run(frames, pymluops.DeviceArray.from_host(shifts), handle=handle)
             queue.sync()
             recorded = sim.findings()
             assert {(finding.checker, finding.rule, finding.launch_failed) for finding in recorded} == {
                 ("init", "copy", 0)
             }
         with sim.checking("init"):
-            pymluops.tin_shift_forward(frames, pymluops.DeviceArray.from_host(shifts), handle=handle)
+            MOVING.run(frames, pymluops.DeviceArray.from_host(shifts), handle=handle)
             with pytest.raises(pymluops.ExecutionFailedError) as caught:
                 queue.sync()
     assert [finding.launch_failed for finding in caught.value.findings] == [1] * len(caught.value.findings)

@@ -14,18 +14,19 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-import described
 import pymluops
-import workload
-from calls import OPERATORS, Call, legal_call, on
-from dlpack import CUDA, Producer
-from oracle.get_indice_pairs import Geometry
-from pairs import SMALL, assert_equal, unique_rows
-from pairs import call as call_pairs
 from pymluops import DeviceArray, Handle, sim
-from queues import init_checker
-from selection import examples
-from support import assert_close, assert_same_bits, assert_same_values, canary, is_canary, python_output, run_python
+from support import described, workload
+from support.arrays import canary, is_canary
+from support.comparison import assert_close, assert_same_bits, assert_same_values
+from support.described_calls import OPERATORS, Call, legal_call, on
+from support.dlpack import CUDA, Producer
+from support.example import CHOOSING, GATHERING, MOVING, PAIRING
+from support.pairs import SMALL, assert_equal, unique_rows
+from support.pairs import call as call_pairs
+from support.processes import python_output, run_python
+from support.queues import init_checker
+from support.selection import examples
 
 pytestmark = pytest.mark.usefixtures("nothing_leaks")
 
@@ -59,7 +60,7 @@ def assert_agree(call: Call, found: dict[str, np.ndarray], wanted: dict[str, np.
             assert_same_values(found[name], value)
 
 
-# ---- values ----------------------------------------------------------------------------------------------------------
+# ---- values --------------------------------------------------------------------------------------
 
 
 def test_all_operators_agree_with_the_cpu(handle: Handle) -> None:
@@ -93,7 +94,7 @@ def test_random_pairs_agree_with_the_cpu(seed: int, subm: bool) -> None:
     space = tuple(int(n) for n in rng.integers(1, 7, 3))
     kernel = tuple(int(n) for n in rng.integers(1, 4, 3))
     stride = (1, 1, 1) if subm else tuple(int(n) for n in rng.integers(1, 3, 3))
-    geometry = Geometry(2, space, kernel, stride, tuple(k // 2 for k in kernel), subm=subm)
+    geometry = PAIRING.oracle.Geometry(2, space, kernel, stride, tuple(k // 2 for k in kernel), subm=subm)
     rows = unique_rows(rng, geometry, int(rng.integers(0, 2 * int(np.prod(space)) + 1)))
     wanted = call_pairs(rows, geometry)
     with Handle("sim") as handle, sim.checking("all"):
@@ -103,7 +104,7 @@ def test_random_pairs_agree_with_the_cpu(seed: int, subm: bool) -> None:
         assert_equal([array.to_host() for array in found], wanted)
 
 
-# ---- places ----------------------------------------------------------------------------------------------------------
+# ---- places --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("operator", on("sim"))
@@ -168,7 +169,7 @@ def test_pairs_on_the_device(handle: Handle) -> None:
             assert_equal([array.to_host() for array in found], wanted)
 
 
-# ---- what is refused -------------------------------------------------------------------------------------------------
+# ---- what is refused -----------------------------------------------------------------------------
 
 
 def test_arrays_of_another_place_are_refused(handle: Handle) -> None:
@@ -177,12 +178,12 @@ def test_arrays_of_another_place_are_refused(handle: Handle) -> None:
         Handle("cpu") as cpu,
         pytest.raises(pymluops.BadParamError, match=r"input.*backend is cpu.*DeviceArray on sim"),
     ):
-        pymluops.tin_shift_forward(frames, shifts, handle=cpu)
+        MOVING.run(frames, shifts, handle=cpu)
     with Handle("cpu") as cpu, pytest.raises(pymluops.BadParamError, match=r"out.*DeviceArray on sim"):
-        pymluops.tin_shift_forward(FRAMES, SHIFTS, out=on_device(FRAMES), handle=cpu)
+        MOVING.run(FRAMES, SHIFTS, out=on_device(FRAMES), handle=cpu)
     for device in (CUDA, 12):
         with pytest.raises(pymluops.BadParamError, match=rf"input.*or on sim.*device type {device}"):
-            pymluops.tin_shift_forward(Producer(FRAMES, device=device), shifts, handle=handle)
+            MOVING.run(Producer(FRAMES, device=device), shifts, handle=handle)
 
 
 @pytest.mark.parametrize("there", [False, True])
@@ -199,7 +200,7 @@ def test_arrays_are_checked_like_those_of_the_cpu(handle: Handle, there: bool) -
     before = sim.counters().launches
     for text, (frames, shifts) in wrong.items():
         with pytest.raises(pymluops.BadParamError, match=text):
-            pymluops.tin_shift_forward(place(frames), place(shifts), out=out, handle=handle)
+            MOVING.run(place(frames), place(shifts), out=out, handle=handle)
     assert is_canary(out)
     assert sim.counters().launches == before
 
@@ -207,9 +208,9 @@ def test_arrays_are_checked_like_those_of_the_cpu(handle: Handle, there: bool) -
 def test_overlap_is_refused_in_both_places(handle: Handle) -> None:
     frames, shifts = on_device(FRAMES), on_device(SHIFTS)
     with pytest.raises(pymluops.BadParamError, match=r"out.*overlaps input"):
-        pymluops.tin_shift_forward(frames, shifts, out=frames, handle=handle)
+        MOVING.run(frames, shifts, out=frames, handle=handle)
     with pytest.raises(pymluops.BadParamError, match=r"out.*overlaps input"):
-        pymluops.tin_shift_forward(FRAMES, shifts, out=FRAMES, handle=handle)
+        MOVING.run(FRAMES, shifts, out=FRAMES, handle=handle)
     assert_same_bits(frames.to_host(), FRAMES)
 
 
@@ -217,9 +218,9 @@ def test_contents_are_checked_on_the_host_only(handle: Handle) -> None:
     features, weights = np.ones((1, 2, 3), np.float32), np.ones((1, 1, 3), np.float32)
     indices = np.array([[[0, 3, 1]]], np.int32)
     with pytest.raises(pymluops.BadParamError, match=r"indices.*got 3 at batch 0, position 0, neighbour 1"):
-        pymluops.three_interpolate_forward(features, indices, weights, handle=handle)
+        GATHERING.run(features, indices, weights, handle=handle)
     # Where the host does not look, the kernel lets such an index add nothing.
-    found = pymluops.three_interpolate_forward(features, on_device(indices), weights, handle=handle)
+    found = GATHERING.run(features, on_device(indices), weights, handle=handle)
     assert found.tolist() == [[[2.0], [2.0]]]
     rows = np.array([[0, 0, 0, 9]], np.int32)
     with pytest.raises(pymluops.BadParamError, match="width"):
@@ -232,14 +233,14 @@ def test_no_room_on_the_device_is_told(handle: Handle) -> None:
     sim.set_device(model)
     try:
         frames, out = np.zeros((1, 8, 8, 2048), np.float32), canary((1, 8, 8, 2048), "float32")
-        with pytest.raises(pymluops.AllocFailedError, match=r"tin_shift_forward: no memory.*on sim"):
-            pymluops.tin_shift_forward(np.zeros((1, 8, 8, 8192), np.float32), SHIFTS, handle=handle)
-        pymluops.tin_shift_forward(frames[..., :64].copy(), SHIFTS, handle=handle)
+        with pytest.raises(pymluops.AllocFailedError, match=rf"{MOVING.name}: no memory.*on sim"):
+            MOVING.run(np.zeros((1, 8, 8, 8192), np.float32), SHIFTS, handle=handle)
+        MOVING.run(frames[..., :64].copy(), SHIFTS, handle=handle)
         with on_device(frames) as there, on_device(SHIFTS) as shifts:
             with pytest.raises(MemoryError, match="out"):
-                pymluops.tin_shift_forward(there, shifts, handle=handle)
+                MOVING.run(there, shifts, handle=handle)
             with pytest.raises(MemoryError):
-                pymluops.tin_shift_forward(there, shifts, out=out, handle=handle)
+                MOVING.run(there, shifts, out=out, handle=handle)
         assert is_canary(out)
     finally:
         sim.set_device(before)
@@ -250,13 +251,13 @@ def test_nothing_is_written_when_the_kernel_fails(handle: Handle) -> None:
     with init_checker():
         unwritten = DeviceArray(FRAMES.shape, "float32", "sim")
         with pytest.raises(pymluops.ExecutionFailedError) as caught:
-            pymluops.tin_shift_forward(unwritten, SHIFTS, out=out, handle=handle)
+            MOVING.run(unwritten, SHIFTS, out=out, handle=handle)
     assert is_canary(out)
     assert caught.value.findings
     assert str(caught.value) == sim.report()
 
 
-# ---- a library with the vendor's names alone -------------------------------------------------------------------------
+# ---- a library with the vendor's names alone -----------------------------------------------------
 
 
 @pytest.fixture(scope="module")
@@ -288,15 +289,15 @@ def test_a_library_with_cnrt_is_for_a_device(vendor: pymluops.Backend) -> None:
 
 
 def test_the_vendors_names_are_enough(vendor: pymluops.Backend) -> None:
-    wanted = pymluops.tin_shift_forward(FRAMES, SHIFTS)
+    wanted = MOVING.run(FRAMES, SHIFTS)
     with pymluops.Queue(vendor) as queue, Handle(queue=queue) as handle:
-        assert_same_bits(pymluops.tin_shift_forward(FRAMES, SHIFTS, handle=handle), wanted)
+        assert_same_bits(MOVING.run(FRAMES, SHIFTS, handle=handle), wanted)
         frames, shifts = DeviceArray.from_host(FRAMES, vendor), DeviceArray.from_host(SHIFTS, queue=queue)
-        result = pymluops.tin_shift_forward(frames, shifts, handle=handle)
+        result = MOVING.run(frames, shifts, handle=handle)
         assert isinstance(result, DeviceArray)
         assert_same_bits(result.to_host(), wanted)
         with pytest.raises(pymluops.BadParamError, match="DeviceArray on sim"):
-            pymluops.tin_shift_forward(on_device(FRAMES), shifts, handle=handle)
+            MOVING.run(on_device(FRAMES), shifts, handle=handle)
         rows = unique_rows(np.random.default_rng(1), SMALL, 40)
         assert_equal(call_pairs(rows, SMALL, handle=handle), call_pairs(rows, SMALL))
     with pytest.raises(pymluops.AllocFailedError):
@@ -306,24 +307,22 @@ def test_the_vendors_names_are_enough(vendor: pymluops.Backend) -> None:
 def test_without_the_simulator_the_runtime_tells_what_failed(vendor: pymluops.Backend) -> None:
     host = np.zeros(24, np.float32)
     with Handle(vendor) as handle:
-        _raw_tin_shift(vendor, handle, host.ctypes.data)
+        _raw_call(vendor, handle, host.ctypes.data)
         with pytest.raises(pymluops.ExecutionFailedError, match=r"cnrtQueueSync: .*100132") as caught:
             handle.sync()
     assert caught.value.findings == ()
 
 
-def _raw_tin_shift(backend: pymluops.Backend, handle: Handle, address: int) -> None:
+def _raw_call(backend: pymluops.Backend, handle: Handle, address: int) -> None:
     """Call the C function with an input at any address."""
     bound = [pymluops.TensorDescriptor.of(array).bind(backend) for array in (FRAMES, SHIFTS)]
     shifts, out = DeviceArray.from_host(SHIFTS, backend), DeviceArray(FRAMES.shape, "float32", backend)
     pointers = [backend.ffi.cast("void *", number) for number in (address, shifts.address, out.address)]
-    status = backend.lib.mluOpTinShiftForward(
-        handle.cdata, bound[0], pointers[0], bound[1], pointers[1], bound[0], pointers[2]
-    )
+    status = MOVING.of(backend.lib)(handle.cdata, bound[0], pointers[0], bound[1], pointers[1], bound[0], pointers[2])
     assert status == 0
 
 
-# ---- choosing the backend --------------------------------------------------------------------------------------------
+# ---- choosing the backend ------------------------------------------------------------------------
 
 
 def test_it_is_found_by_name() -> None:
@@ -334,13 +333,13 @@ def test_it_is_found_by_name() -> None:
     assert info.available
     assert info.path == backend.path
     with pymluops.use("sim"):
-        assert_same_bits(pymluops.tin_shift_forward(FRAMES, SHIFTS), pymluops.tin_shift_forward(FRAMES, SHIFTS))
+        assert_same_bits(MOVING.run(FRAMES, SHIFTS), MOVING.run(FRAMES, SHIFTS))
 
 
 def test_the_environment_chooses_it() -> None:
     code = (
         "import pymluops, numpy as np; print(pymluops.Handle().backend.name);"
-        "print(pymluops.psamask_forward(np.ones((1, 1, 1, 1), 'f4'), 0, 1).item())"
+        f"print(pymluops.{CHOOSING.name}(np.ones((1, 1, 1, 1), 'f4'), 0, 1).item())"
     )
     assert python_output(code, PYMLUOPS_BACKEND="sim").split() == ["sim", "1.0"]
 

@@ -13,8 +13,10 @@ import pytest
 
 import pymluops
 from pymluops import DeviceArray, Handle, sim
-from queues import init_checker
-from support import assert_same_bits, python_output, run_python
+from support.comparison import assert_same_bits
+from support.example import MOVING
+from support.processes import python_output, run_python
+from support.queues import init_checker
 
 pytestmark = pytest.mark.usefixtures("nothing_leaks")
 
@@ -54,8 +56,8 @@ def test_a_device_is_chosen_by_name() -> None:
         sim.set_device(name)
         assert sim.device().name == name.upper()
         with pymluops.use("sim"):
-            moved = pymluops.tin_shift_forward(FRAMES, SHIFTS)
-        assert_same_bits(moved, pymluops.tin_shift_forward(FRAMES, SHIFTS))
+            moved = MOVING.run(FRAMES, SHIFTS)
+        assert_same_bits(moved, MOVING.run(FRAMES, SHIFTS))
 
 
 def test_a_device_is_described(device_as_before: sim.DeviceModel, tmp_path: Path) -> None:
@@ -192,7 +194,7 @@ def test_findings_are_data(handle: Handle) -> None:
     with init_checker(), DeviceArray(FRAMES.shape, "float32", "sim") as unwritten:
         for number in (1, 2):
             with pytest.raises(pymluops.ExecutionFailedError) as caught:
-                pymluops.tin_shift_forward(unwritten, SHIFTS, handle=handle)
+                MOVING.run(unwritten, SHIFTS, handle=handle)
             found = sim.findings()
             assert len(found) > (number - 1)
             assert tuple(found[-len(caught.value.findings) :]) == caught.value.findings
@@ -206,7 +208,7 @@ def test_findings_are_data(handle: Handle) -> None:
         sim.clear_findings()
         assert sim.findings() == []
         with pytest.raises(pymluops.ExecutionFailedError) as caught:
-            pymluops.tin_shift_forward(unwritten, SHIFTS, handle=handle)
+            MOVING.run(unwritten, SHIFTS, handle=handle)
         assert tuple(sim.findings()) == caught.value.findings
     sim.clear_findings()
 
@@ -224,7 +226,7 @@ def test_what_the_host_does_wrong_is_found_too() -> None:
 
 def test_launches_are_counted(handle: Handle) -> None:
     before = sim.counters()
-    pymluops.tin_shift_forward(FRAMES, SHIFTS, handle=handle)
+    MOVING.run(FRAMES, SHIFTS, handle=handle)
     after = sim.counters()
     assert after.launches > before.launches
     assert after.tasks > before.tasks

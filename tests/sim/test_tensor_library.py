@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from pymluops import ExecutionFailedError, sim
-from selection import examples
 from sim.tensor_library import CNNL, DTYPES, Library, Tensor
+from support.selection import examples
 
 RNG = np.random.default_rng(5)
 ALL = sorted(DTYPES, key=str)
@@ -55,7 +55,7 @@ def values(shape: Any, dtype: Any) -> NDArray[Any]:
     return (RNG.integers(-8, 9, shape) / 4).astype(dtype)
 
 
-# ---- Moving elements -------------------------------------------------------------------------------------------------
+# ---- Moving elements -----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("dtype", ALL, ids=str)
@@ -160,7 +160,7 @@ def test_pad(library: Library, tensor: Callable[..., Tensor]) -> None:
     np.testing.assert_array_equal(out.get(), wanted)
 
 
-# ---- Sorting ---------------------------------------------------------------------------------------------------------
+# ---- Sorting -------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("dtype", NUMBERS, ids=str)
@@ -220,7 +220,7 @@ def test_top_k(
     np.testing.assert_array_equal(out.get(), np.take_along_axis(array, wanted, dim))
 
 
-# ---- Arithmetic ------------------------------------------------------------------------------------------------------
+# ---- Arithmetic ----------------------------------------------------------------------------------
 
 REDUCTIONS: dict[str, Callable[..., NDArray[Any]]] = {
     "ADD": np.sum, "AVG": np.mean, "MUL": np.prod, "MAX": np.max, "MIN": np.min, "AND": np.all, "OR": np.any,
@@ -331,7 +331,7 @@ def test_products_of_matrices(library: Library, tensor: Callable[..., Tensor], t
     np.testing.assert_array_equal(out.get(), exact.astype(dtype))
 
 
-# ---- Order, findings and refusals ------------------------------------------------------------------------------------
+# ---- Order, findings and refusals ----------------------------------------------------------------
 
 
 def test_work_is_done_in_the_order_of_the_queue(library: Library, tensor: Callable[..., Tensor]) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from elftools.elf.elffile import ELFFile
 
 import pymluops
-from support import TESTS
+from support.data_files import TESTS
 
 SIM = TESTS.parent / "native" / "sim"
 SUCCESS, ARGS_INVALID = "0", "100006"

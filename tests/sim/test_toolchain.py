@@ -30,7 +30,7 @@ def ask(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd="/", capture_output=True, text=True, timeout=60, check=False)
 
 
-# ---- Cards -----------------------------------------------------------------------------------------------------------
+# ---- Cards ---------------------------------------------------------------------------------------
 
 
 def test_the_library_has_the_cards_of_the_file() -> None:
@@ -77,7 +77,7 @@ def test_the_documentation_has_the_figures_of_the_cards() -> None:
         assert table["bandwidth"][column].startswith(f"{card['bandwidth_gb_s']} GB/s")
 
 
-# ---- The build -------------------------------------------------------------------------------------------------------
+# ---- The build -----------------------------------------------------------------------------------
 
 
 def test_the_build_gets_the_architectures() -> None:
@@ -115,7 +115,19 @@ def test_the_build_gets_the_table_of_cards(tmp_path: Path) -> None:
     assert f"kDefaultModel = {[model.name for model in sim.devices()].index('MLU370-X8')};" in table
 
 
-# ---- Compiling -------------------------------------------------------------------------------------------------------
+def test_the_build_gets_macros_for_the_architectures(tmp_path: Path) -> None:
+    assert ask("--arch-header", tmp_path / "archs.h").returncode == 0
+    macros = dict(
+        line.removeprefix("#define MLUOPS_BANG_FOR_").split("(DO, what) ")
+        for line in (tmp_path / "archs.h").read_text(encoding="utf-8").splitlines()
+        if line.startswith("#define")
+    )
+    every = {model.arch for model in sim.devices()}
+    found = {name: {int(arch) for arch in re.findall(r"DO\((\d+), what\)", text)} for name, text in macros.items()}
+    assert found == {"EACH_ARCH": every, "OTHER_ARCHS": every - {372}, "DEFAULT_ARCH": {372}}
+
+
+# ---- Compiling -----------------------------------------------------------------------------------
 
 
 @needs_compiler

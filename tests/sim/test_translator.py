@@ -12,10 +12,10 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pymluops.sim.translator import TranslationError, translate
-from translation import in_function, launch, refusal, translated
+from support.translation import in_function, launch, refusal, translated
 
 FOLDER = Path(__file__).resolve().parents[2] / "pymluops" / "sim"
-# ---- functions -------------------------------------------------------------------------------------------------------
+# ---- functions -----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_functions_that_return_objects_are_inlined(source: str) -> None:
     assert translated(source.replace(" @", "")) == source.replace("@", "MLUSIM_INLINED")
 
 
-# ---- inline assembly -------------------------------------------------------------------------------------------------
+# ---- inline assembly -----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -191,7 +191,7 @@ def test_assembly_in_macros() -> None:
     )
 
 
-# ---- files -----------------------------------------------------------------------------------------------------------
+# ---- files ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])
@@ -294,7 +294,7 @@ def test_launches_do_not_touch_their_neighbours(lines: list[str]) -> None:
     assert translated(source) == source.replace("kernel<<<dim, type, queue>>>(x)", call)
 
 
-# ---- command line ----------------------------------------------------------------------------------------------------
+# ---- command line --------------------------------------------------------------------------------
 
 
 def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from translation import EACH, in_function, launch, refusal, translated
+from support.translation import EACH, in_function, launch, refusal, translated
 
 
 @pytest.mark.parametrize(

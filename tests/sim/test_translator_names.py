@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from translation import translated
+from support.translation import translated
 
 
 @pytest.mark.parametrize(

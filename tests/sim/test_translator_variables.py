@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from translation import in_function, refusal, translated
+from support.translation import in_function, refusal, translated
 
 
 @pytest.mark.parametrize(
@@ -182,7 +182,7 @@ def test_branches_of_the_preprocessor() -> None:
     assert in_function(source) == local
 
 
-# ---- scopes ----------------------------------------------------------------------------------------------------------
+# ---- scopes --------------------------------------------------------------------------------------
 
 ARRAY = "__nram__ int x[2];"
 
@@ -336,7 +336,7 @@ def test_other_variables_are_plain(source: str, wanted: str) -> None:
     assert translated(source) == wanted
 
 
-# ---- macros ----------------------------------------------------------------------------------------------------------
+# ---- macros --------------------------------------------------------------------------------------
 
 BUFFER = "#define BUFFER(name, T) __nram__ T name##_[64]\n"
 

@@ -1,7 +1,9 @@
-// Calls the simulator from a thread that cannot allocate: malloc of this program fails for it. Prints what the calls return.
+// Calls the simulator from a thread that cannot allocate: malloc of this program fails for it.
+// Prints what the calls return.
 //
-// The library is loaded at run time, as Python does: thread-local variables that it had in dynamic memory would be allocated by the
-// loader in the middle of a call, and the loader ends the process if there is none.
+// The library is loaded at run time, as Python does: thread-local variables that it had in dynamic
+// memory would be allocated by the loader in the middle of a call, and the loader ends the process
+// if there is none.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <pthread.h>

@@ -2,9 +2,10 @@
 
     python tests/stress/objects.py --backend sim --seconds 60 --seed 1
 
-Threads share all objects. An operation may raise an error of the package, because another thread closed something; any
-other exception, a wrong value, a leak, a hang and a crash are failures. The program prints what it did, and exits with
-1 after a failure. A hang is ended by a watchdog, which prints where every thread is.
+Threads share all objects. An operation may raise an error of the package, because another thread
+closed something; any other exception, a wrong value, a leak, a hang and a crash are failures. The
+program prints what it did, and exits with 1 after a failure. A hang is ended by a watchdog, which
+prints where every thread is.
 """
 
 from __future__ import annotations
@@ -22,11 +23,16 @@ import time
 import traceback
 import warnings
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import pymluops
+
+sys.path.append(str(Path(__file__).resolve().parents[1]))  # the modules of the tests
+
+from support.example import MOVING, MOVING_BACK, PAIRING
 
 THREADS = 8
 #: Shared objects of each kind.
@@ -141,34 +147,34 @@ def geometry(stress: Stress) -> pymluops.SparseConvolutionDescriptor:
     return pymluops.SparseConvolutionDescriptor(1, (8, 8, 8), 3, (4, 4, 4), 2, 1, backend=stress.backend)
 
 
-# ---- actions, on any backend -----------------------------------------------------------------------------------------
+# ---- actions, on any backend ---------------------------------------------------------------------
 
 
 def call_on_host_arrays(stress: Stress, generator: random.Random) -> None:
-    right(pymluops.tin_shift_forward(FRAMES, NO_SHIFTS, handle=generator.choice(stress.handles)))
+    right(MOVING.run(FRAMES, NO_SHIFTS, handle=generator.choice(stress.handles)))
 
 
 def call_into_an_array(stress: Stress, generator: random.Random) -> None:
     out = np.full_like(FRAMES, -1)
-    pymluops.tin_shift_backward(FRAMES, NO_SHIFTS, out=out, handle=generator.choice(stress.handles))
+    MOVING_BACK.run(FRAMES, NO_SHIFTS, out=out, handle=generator.choice(stress.handles))
     right(out)
 
 
 def call_with_a_workspace(stress: Stress, generator: random.Random) -> None:
-    found = pymluops.get_indice_pairs(VOXELS, **GEOMETRY, handle=generator.choice(stress.handles))  # type: ignore[arg-type]
+    found = PAIRING.run(VOXELS, **GEOMETRY, handle=generator.choice(stress.handles))  # type: ignore[arg-type]
     if found.out_indices.tolist() != OUTPUTS:
         raise WrongValueError(found)
 
 
 def call_with_the_default_handle(stress: Stress, generator: random.Random) -> None:
     with pymluops.use(stress.backend):
-        right(pymluops.tin_shift_forward(FRAMES, NO_SHIFTS))
+        right(MOVING.run(FRAMES, NO_SHIFTS))
 
 
 def refuse_arguments(stress: Stress, generator: random.Random) -> None:
     handle = generator.choice(stress.handles)
     try:
-        pymluops.tin_shift_forward(FRAMES[0], NO_SHIFTS, handle=handle)
+        MOVING.run(FRAMES[0], NO_SHIFTS, handle=handle)
     except (pymluops.BadParamError, pymluops.NotInitializedError):
         return
     raise WrongValueError("a shape of 3 dims was accepted")
@@ -239,25 +245,25 @@ def child_code(stress: Stress, generator: random.Random) -> int:
     # Device memory is the parent's: what the shared arrays hold is not looked at.
     failures = [text for text in stress.failures if "WrongValueError" not in text]
     with pymluops.Handle(stress.backend) as handle:
-        right(pymluops.tin_shift_forward(FRAMES, NO_SHIFTS, handle=handle))
+        right(MOVING.run(FRAMES, NO_SHIFTS, handle=handle))
     for text in failures:
         os.write(2, text.encode())
     return 3 if failures else 0
 
 
-# ---- actions on a device ---------------------------------------------------------------------------------------------
+# ---- actions on a device -------------------------------------------------------------------------
 
 
 def launch(stress: Stress, generator: random.Random) -> None:
     array = generator.choice(stress.arrays)
-    found = pymluops.tin_shift_forward(array, stress.shifts, handle=generator.choice(stress.handles))
+    found = MOVING.run(array, stress.shifts, handle=generator.choice(stress.handles))
     if generator.random() < 0.3:
         stress.arrays[generator.randrange(SHARED)] = found
 
 
 def launch_into_an_array(stress: Stress, generator: random.Random) -> None:
     array, out = generator.choice(stress.arrays), generator.choice(stress.arrays)
-    pymluops.tin_shift_forward(array, stress.shifts, out=out, handle=generator.choice(stress.handles))
+    MOVING.run(array, stress.shifts, out=out, handle=generator.choice(stress.handles))
 
 
 def read_an_array(stress: Stress, generator: random.Random) -> None:

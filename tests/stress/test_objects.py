@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from selection import is_thorough
+from support.selection import is_thorough
 
 PROGRAM = Path(__file__).with_name("objects.py")
 

@@ -23,6 +23,7 @@ struct BorderAlignGeometry {
 };
 
 struct BorderAlignForwardProblem {
+  const char *function;  // of the entry point, for messages
   BorderAlignGeometry geometry;
   const void *input;     // [batches, height, width, kBorders * channels]
   const void *box;       // [batches, boxes, 4]: x1, y1, x2, y2
@@ -31,6 +32,7 @@ struct BorderAlignForwardProblem {
 };
 
 struct BorderAlignBackwardProblem {
+  const char *function;  // of the entry point, for messages
   BorderAlignGeometry geometry;
   const void *grad_output;
   const void *box;

@@ -1,7 +1,7 @@
 // BorderAlign on the CPU: division into tasks, and their scratch memory.
-#include "ops/border_align/cpu_backward.h"
-#include "ops/border_align/cpu_double.h"
-#include "ops/border_align/cpu_forward.h"
+#include "ops/border_align/cpu/backward.h"
+#include "ops/border_align/cpu/double.h"
+#include "ops/border_align/cpu/forward.h"
 
 MLUOPS_BEGIN_LEVEL
 namespace {
@@ -10,7 +10,7 @@ namespace {
 constexpr std::int64_t kFewGrain = 64;
 
 template <typename Kernel>
-mluOpStatus_t run(const char *function, const typename Kernel::Problem &problem) {
+mluOpStatus_t run(const typename Kernel::Problem &problem) {
   const Parts parts(problem.geometry);
   const Kernel kernel(problem, parts);
   if (Kernel::are_few(problem.geometry)) {
@@ -24,7 +24,7 @@ mluOpStatus_t run(const char *function, const typename Kernel::Problem &problem)
   Arena counter(nullptr);
   const typename Kernel::TaskScratch counted(parts, counter);
   const Scratch<char> memory(slots * counter.used());
-  if (memory.data() == nullptr) return out_of_memory(function);
+  if (memory.data() == nullptr) return out_of_memory(problem.function);
   parallel_slots(parts.tasks(), slots, [&](std::int64_t slot, std::int64_t task) {
     Arena arena(memory.data() + slot * counter.used());
     kernel.run(typename Kernel::TaskScratch(parts, arena), task);
@@ -35,27 +35,23 @@ mluOpStatus_t run(const char *function, const typename Kernel::Problem &problem)
 }  // namespace
 
 mluOpStatus_t border_align_forward(const BorderAlignForwardProblem &problem) {
-  constexpr const char *kFunction = "mluOpBorderAlignForward";
   if (problem.geometry.is_double) {
     DoubleForward forward(problem);
     parallel_for(problem.geometry.batches * problem.geometry.boxes * kBorders, kFewGrain, forward);
     return MLUOP_STATUS_SUCCESS;
   }
-  return problem.geometry.half ? run<Forward<Half>>(kFunction, problem) : run<Forward<float>>(kFunction, problem);
+  return problem.geometry.half ? run<Forward<Half>>(problem) : run<Forward<float>>(problem);
 }
 
 mluOpStatus_t border_align_backward(const BorderAlignBackwardProblem &problem) {
-  constexpr const char *kFunction = "mluOpBorderAlignBackward";
   if (problem.geometry.is_double) {
     DoubleBackward backward(problem);
     parallel_for(problem.geometry.batches * kBorders, 1, backward);
     return MLUOP_STATUS_SUCCESS;
   }
-  return problem.geometry.half ? run<Backward<Half>>(kFunction, problem) : run<Backward<float>>(kFunction, problem);
+  return problem.geometry.half ? run<Backward<Half>>(problem) : run<Backward<float>>(problem);
 }
 
 MLUOPS_END_LEVEL
-MLUOPS_DEFINE_LAUNCH(launch_border_align_forward, border_align_forward, BorderAlignForwardProblem,
-                     problem.geometry.is_double ? "mluopsExtBorderAlignForwardDouble" : "mluOpBorderAlignForward");
-MLUOPS_DEFINE_LAUNCH(launch_border_align_backward, border_align_backward, BorderAlignBackwardProblem,
-                     problem.geometry.is_double ? "mluopsExtBorderAlignBackwardDouble" : "mluOpBorderAlignBackward");
+MLUOPS_DEFINE_LAUNCH(launch_border_align_forward, border_align_forward, BorderAlignForwardProblem, problem.function);
+MLUOPS_DEFINE_LAUNCH(launch_border_align_backward, border_align_backward, BorderAlignBackwardProblem, problem.function);

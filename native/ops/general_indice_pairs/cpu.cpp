@@ -1,5 +1,5 @@
-// General indice pairs on the CPU: all places that are reached are sorted, and each pair finds its own among them. Simple rather
-// than fast: common convolutions go through GetIndicePairs.
+// General indice pairs on the CPU: sorts all places that are reached, and looks up the place of
+// each pair. Simple rather than fast: common convolutions go through GetIndicePairs.
 #include "ops/general_indice_pairs/cpu_places.h"
 
 MLUOPS_BEGIN_LEVEL
@@ -54,7 +54,7 @@ class GeneralPairs {
     }
   }
 
-  // Lets starts[k] be the number of rows that cells before k send somewhere; returns that of all cells.
+  // Sets starts[k] to the number of pairs of the cells before k; returns the number of all pairs.
   std::int64_t count_sent(const std::int32_t *rows, std::int64_t *starts) const {
     auto count = [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t cell = begin; cell < end; ++cell) {
@@ -69,7 +69,7 @@ class GeneralPairs {
     return starts[p_.cells];
   }
 
-  // The sites among which targets are found: the rows' own in sub-manifold mode, else all that are reached.
+  // Lists the sites for lookups: the rows' own in sub-manifold mode, else all that are reached.
   void list_sites(const std::int32_t *rows, const std::int64_t *starts, Site *sites) const {
     if (p_.geometry.sub_m) {
       for_slices(0, p_.rows, [&](std::int64_t begin, std::int64_t end) {

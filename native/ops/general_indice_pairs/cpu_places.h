@@ -1,4 +1,4 @@
-// Places of a space as numbers: sorting them, and finding one.
+// Places of a space as numbers: sorts them and finds one.
 #ifndef MLUOPS_OPS_GENERAL_INDICE_PAIRS_CPU_PLACES_H_
 #define MLUOPS_OPS_GENERAL_INDICE_PAIRS_CPU_PLACES_H_
 
@@ -15,8 +15,9 @@ struct Site {
   std::int32_t row;
 };
 
-// Sorts by place; sites of one place stay in their order. The result is in `sites`, whatever is in `spare`. Digits that are the
-// same for all sites take one look. False if the call is interrupted.
+// Sorts by place; sites of the same place keep their order. The result is in `sites`, and `spare`
+// is overwritten. A digit that is the same for all sites takes one pass. False if the call is
+// interrupted.
 inline bool sort_sites(Site *sites, Site *spare, std::int64_t count) {
   constexpr int kBits = 8, kDigits = 64 / kBits, kValues = 1 << kBits;
   Site *from = sites, *to = spare;
@@ -40,7 +41,7 @@ inline bool sort_sites(Site *sites, Site *spare, std::int64_t count) {
   return true;
 }
 
-// Keeps the first site of each place; returns how many there are.
+// Keeps the first site of each place; returns the number of places.
 inline std::int64_t keep_first(Site *sites, std::int64_t count) {
   std::int64_t kept = 0;
   for (std::int64_t i = 0; i < count; ++i) {
@@ -60,12 +61,12 @@ inline std::int64_t find_site(const Site *sites, std::int64_t count, std::int64_
   return count == 1 && sites[first].place == place ? first : -1;
 }
 
-// Where cells send rows.
+// Computes the output places of rows under filter cells.
 class Sender {
  public:
   explicit Sender(const GeneralGeometry &geometry) : g_(geometry) {}
 
-  // Place that cell `cell` sends `row` to, -1 if none.
+  // Returns the place to which `cell` sends `row`, -1 if none.
   std::int64_t target(const std::int32_t *row, std::int64_t cell) const {
     std::int64_t place = 0, weight = 1;
     for (int axis = g_.axes - 1; axis >= 0; --axis) {

@@ -2,7 +2,7 @@
 
 #include "core/check.h"
 #include "core/exception_guard.h"
-#include "mluops_ext.h"
+#include "mluops_ext/general_indice_pairs.h"
 
 namespace mluops {
 namespace {
@@ -14,7 +14,7 @@ struct Tensors {
   TensorArgument counts;
 };
 
-// What the caller says of each axis.
+// The caller's arguments for each axis.
 struct Axes {
   const std::int64_t *input_space;
   const std::int64_t *filter_space;
@@ -86,7 +86,7 @@ mluOpStatus_t check_tensors(const char *function, const Tensors &t) {
   return need_indexable(function, {t.indices, t.pairs, t.out_indices, t.counts});
 }
 
-// Arrays without elements have no memory that could be looked at.
+// Arrays without elements have no memory to check.
 mluOpStatus_t check_memory(const char *function, const Tensors &t, const std::int64_t *num_act_out) {
   for (const TensorArgument &tensor : {t.indices, t.pairs, t.out_indices, t.counts}) {
     if (tensor.desc->count > 0) MLUOPS_TRY(need_data(function, {tensor}));

@@ -1,4 +1,5 @@
-// Indice pairs of convolutions of 1 to 4 axes, transposed and dilated ones too: what GetIndicePairs of the ABI lacks.
+// Indice pairs of convolutions that GetIndicePairs of the ABI does not cover: 1 to 4 axes, also
+// transposed and dilated.
 #ifndef MLUOPS_OPS_GENERAL_INDICE_PAIRS_GENERAL_INDICE_PAIRS_H_
 #define MLUOPS_OPS_GENERAL_INDICE_PAIRS_GENERAL_INDICE_PAIRS_H_
 
@@ -10,7 +11,8 @@ namespace mluops {
 
 constexpr int kMostAxes = 4;
 
-// Numbers of axes below `axes` are valid; batches and places of the output space are fewer than 2^62.
+// Numbers of axes below `axes` are valid; batches and places of the output space are fewer than
+// 2^62.
 struct GeneralGeometry {
   int axes;
   std::int64_t batch;
@@ -30,9 +32,10 @@ struct GeneralPairsOutcome {
   bool fits = true;  // if not, nothing was written
 };
 
-// Cell k sends place i to o = (i + pad - k*dilation) / stride where that is a whole number, or in a transposed convolution to
-// o = i*stride - pad + k*dilation, if o lies within the output space. The places reached become output rows in ascending order; in
-// sub-manifold mode the output rows are the input rows, of which the first counts at each place.
+// Cell k sends place i to o = (i + pad - k*dilation) / stride if that is a whole number, or in a
+// transposed convolution to o = i*stride - pad + k*dilation, if o lies within the output space. The
+// places reached become output rows in ascending order. In sub-manifold mode the output rows are
+// the input rows; of several rows at a place the first counts.
 struct GeneralPairsProblem {
   GeneralGeometry geometry;
   const std::int32_t *indices;  // [rows, 1 + axes]: batch, place

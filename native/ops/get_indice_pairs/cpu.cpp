@@ -1,8 +1,8 @@
-// GetIndicePairs on the CPU: rows outside the space are refused; then the kernel is chosen by the layout of the
-// workspace.
-#include "ops/get_indice_pairs/cpu_grid_default.h"
-#include "ops/get_indice_pairs/cpu_grid_sub_manifold.h"
-#include "ops/get_indice_pairs/cpu_sorted.h"
+// GetIndicePairs on the CPU: rows outside the space are refused; then the kernel is chosen by the
+// layout of the workspace.
+#include "ops/get_indice_pairs/cpu/grid_default.h"
+#include "ops/get_indice_pairs/cpu/grid_sub_manifold.h"
+#include "ops/get_indice_pairs/cpu/sorted.h"
 
 MLUOPS_BEGIN_LEVEL
 

@@ -34,10 +34,10 @@ mluOpStatus_t check_objects(const char *function, mluOpHandle_t handle, mluOpSpa
   return need_descriptors(function, {tensors.indices, tensors.pairs, tensors.out_indices, tensors.counts});
 }
 
-mluOpStatus_t need_most(const char *function, const char *argument, const char *what, std::int64_t value,
+mluOpStatus_t need_most(const char *function, const char *argument, const char *quantity, std::int64_t value,
                         std::int64_t most) {
   MLUOPS_REQUIRE(value <= most, MLUOP_STATUS_BAD_PARAM, function, argument,
-                 Text::format("%s of at most %lld", what, static_cast<long long>(most)),
+                 Text::format("%s of at most %lld", quantity, static_cast<long long>(most)),
                  Text::format("%lld", static_cast<long long>(value)));
   return MLUOP_STATUS_SUCCESS;
 }

@@ -1,5 +1,5 @@
-// GetIndicePairs: the kernel map of a sparse 3-D convolution, that is the pairs of input and output rows of each filter
-// cell.
+// GetIndicePairs: the kernel map of a sparse 3-D convolution, that is the pairs of input and output
+// rows of each filter cell.
 #ifndef MLUOPS_OPS_GET_INDICE_PAIRS_GET_INDICE_PAIRS_H_
 #define MLUOPS_OPS_GET_INDICE_PAIRS_GET_INDICE_PAIRS_H_
 
@@ -18,9 +18,10 @@ struct GetIndicePairsOutcome {
   bool fits = true;                // whether out_indices is large enough
 };
 
-// Along each axis, filter cell k sends input i to output (i + pad - k * dilation) / stride where that is a whole number in
-// [0, output_space). Outputs are numbered in ascending order of (batch, depth, height, width); in sub-manifold mode they are the
-// input rows themselves, of rows with the same place the first.
+// Along each axis, filter cell k sends input i to output (i + pad - k * dilation) / stride where
+// that is a whole number in [0, output_space). Outputs are numbered in ascending order of (batch,
+// depth, height, width); in sub-manifold mode they are the input rows themselves, of rows with the
+// same place the first.
 struct GetIndicePairsProblem {
   SparseGeometry geometry;
   const std::int32_t *indices;  // [rows, 4]: batch, depth, height, width

@@ -9,10 +9,10 @@ namespace mluops {
 struct IndicePairsLimits {
   std::int64_t rows;    // largest L
   std::int64_t volume;  // largest number of filter cells
-  bool supported;       // whether the architecture has what the kernels need
+  bool supported;       // whether the kernels can run on the architecture
 };
 
-// Each library links one definition: cpu_limits.cpp or bang_limits.cpp.
+// Each library links one definition: cpu/limits.cpp or bang/limits.cpp.
 const IndicePairsLimits &indice_pairs_limits();
 
 }  // namespace mluops

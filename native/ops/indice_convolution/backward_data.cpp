@@ -38,7 +38,7 @@ mluOpStatus_t check_types(const char *function, const DataTensors &t) {
   MLUOPS_TRY(need_rank(function, t.input_grad, 2, "[L, Ci]"));
   MLUOPS_TRY(need_dim(function, t.pairs, 1, "input and output row", 2));
   for (const TensorArgument &tensor : {t.output_grad, t.filters, t.input_grad})
-    MLUOPS_TRY(need_float_or_half(function, tensor));
+    MLUOPS_TRY(need_float_or_half({function}, tensor));
   MLUOPS_TRY(need_dtype(function, t.pairs, MLUOP_DTYPE_INT32));
   MLUOPS_TRY(need_filter_layout(function, t.filters));
   return need_packed(function, {t.output_grad, t.filters, t.pairs, t.input_grad});

@@ -51,7 +51,7 @@ mluOpStatus_t check(const char *function, mluOpHandle_t handle, const FilterTens
                  Text::format("%lld", static_cast<long long>(inverse)));
   MLUOPS_TRY(need_packed(function, {t.features, t.output_grad, t.pairs, t.grad}));
   MLUOPS_TRY(need_dtype(function, t.pairs, MLUOP_DTYPE_INT32));
-  MLUOPS_TRY(need_float_or_half(function, t.features));
+  MLUOPS_TRY(need_float_or_half({function}, t.features));
   MLUOPS_TRY(need_same_dtype(function, t.output_grad, t.features));
   MLUOPS_TRY(need_same_dtype(function, t.grad, t.features));
   MLUOPS_TRY(check_onchip_types(function, t));

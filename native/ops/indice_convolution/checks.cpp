@@ -74,7 +74,7 @@ mluOpStatus_t need_flag(const char *function, const char *argument, std::int64_t
 
 mluOpStatus_t need_real(const char *function, const TensorArgument &tensor, bool doubles) {
   if (doubles && tensor.desc->dtype == MLUOP_DTYPE_DOUBLE) return MLUOP_STATUS_SUCCESS;
-  return need_float_or_half(function, tensor);
+  return need_float_or_half({function}, tensor);
 }
 
 mluOpStatus_t need_cells(const char *function, const TensorArgument &pairs, const FilterShape &filter) {

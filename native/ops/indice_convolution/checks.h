@@ -1,4 +1,4 @@
-// What the checks of all directions share.
+// The common checks of all directions.
 #ifndef MLUOPS_OPS_INDICE_CONVOLUTION_CHECKS_H_
 #define MLUOPS_OPS_INDICE_CONVOLUTION_CHECKS_H_
 
@@ -51,7 +51,8 @@ mluOpStatus_t need_memory(const char *function, std::initializer_list<TensorArgu
 mluOpStatus_t need_rows(const char *function, const TensorArgument &pairs, const PairFault &fault,
                         const std::int64_t (&rows)[2]);
 
-// Rows multiplied by filters, as forward and backward data do; all checks but those of memory and pairs are done.
+// Rows multiplied by filters, as forward and backward data do; all checks but those of memory and
+// pairs are done.
 struct ProductArguments {
   TensorArgument source;
   TensorArgument filters;

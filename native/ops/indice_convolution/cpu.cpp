@@ -1,6 +1,6 @@
 // IndiceConvolution on the CPU.
-#include "ops/indice_convolution/cpu_filter_gradient.h"
-#include "ops/indice_convolution/cpu_product.h"
+#include "ops/indice_convolution/cpu/filter_gradient.h"
+#include "ops/indice_convolution/cpu/product.h"
 
 MLUOPS_BEGIN_LEVEL
 

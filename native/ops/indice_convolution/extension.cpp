@@ -2,7 +2,7 @@
 #include <cstring>
 
 #include "core/exception_guard.h"
-#include "mluops_ext.h"
+#include "mluops_ext/indice_convolution.h"
 #include "ops/indice_convolution/checks.h"
 
 namespace mluops {

@@ -26,7 +26,8 @@ mluOpStatus_t check(const char *function, mluOpHandle_t handle, const ForwardTen
   MLUOPS_TRY(need_descriptors(function, {t.features, t.filters, t.pairs}));
   MLUOPS_TRY(need_pointer(function, "indice_num", settings.indice_num));
   MLUOPS_TRY(need_descriptors(function, {t.out}));
-  for (const TensorArgument &tensor : {t.features, t.filters, t.out}) MLUOPS_TRY(need_float_or_half(function, tensor));
+  for (const TensorArgument &tensor : {t.features, t.filters, t.out})
+    MLUOPS_TRY(need_float_or_half({function}, tensor));
   MLUOPS_TRY(need_dtype(function, t.pairs, MLUOP_DTYPE_INT32));
   MLUOPS_TRY(need_same_dtype(function, t.filters, t.features));
   MLUOPS_TRY(need_same_dtype(function, t.out, t.features));

@@ -1,4 +1,5 @@
-// IndiceConvolution: products of sparse rows with the cells of a filter, by the pairs of rows that GetIndicePairs finds.
+// IndiceConvolution: products of sparse rows with the cells of a filter, by the pairs of rows that
+// GetIndicePairs finds.
 #ifndef MLUOPS_OPS_INDICE_CONVOLUTION_INDICE_CONVOLUTION_H_
 #define MLUOPS_OPS_INDICE_CONVOLUTION_INDICE_CONVOLUTION_H_
 
@@ -34,7 +35,8 @@ struct PairFault {
 
 // For each cell, ascending, and each of its pairs, ascending:
 //   target[row of the target side] += source[row of the source side] @ filters[cell]
-// The target is zeros first. Each value is one chain of multiply-adds over cells, pairs and source channels.
+// The target is zeros first. Each value is one chain of multiply-adds over cells, pairs and source
+// channels.
 struct IndiceProductProblem {
   const char *function;
   RealType type;
@@ -74,7 +76,7 @@ struct FilterGradientProblem {
 mluOpStatus_t launch_indice_product(mluOpHandle_t handle, const IndiceProductProblem &problem);
 mluOpStatus_t launch_filter_gradient(mluOpHandle_t handle, const FilterGradientProblem &problem);
 
-// Bytes of workspace. Only sizes and counts are looked at.
+// Bytes of workspace. Depends only on sizes and counts.
 std::size_t workspace_indice_product(const IndiceProductProblem &problem);
 std::size_t workspace_filter_gradient(const FilterGradientProblem &problem);
 

@@ -1,17 +1,10 @@
 // MsDeformAttn on the CPU: vectors of channels, samples in the order of levels and points.
-#include "ops/ms_deform_attn/cpu_backward.h"
-#include "ops/ms_deform_attn/cpu_double.h"
-#include "ops/ms_deform_attn/cpu_forward.h"
+#include "ops/ms_deform_attn/cpu/backward.h"
+#include "ops/ms_deform_attn/cpu/double.h"
+#include "ops/ms_deform_attn/cpu/forward.h"
 
 MLUOPS_BEGIN_LEVEL
 namespace {
-
-const char *forward_name(const MsDeformAttnGeometry &g) {
-  return g.is_double ? "mluopsExtMsDeformAttnForwardDouble" : "mluOpMsDeformAttnForward";
-}
-const char *backward_name(const MsDeformAttnGeometry &g) {
-  return g.is_double ? "mluopsExtMsDeformAttnBackwardDouble" : "mluOpMsDeformAttnBackward";
-}
 
 void clear_all(const MsDeformAttnGeometry &g, float *values, std::int64_t count) {
   if (g.is_double) count *= sizeof(double) / sizeof(float);
@@ -54,8 +47,8 @@ mluOpStatus_t ms_deform_attn_forward(const MsDeformAttnForwardProblem &problem) 
     return MLUOP_STATUS_SUCCESS;
   }
   const Scratch<MapLevel> levels(g.levels);
-  if (levels.data() == nullptr) return out_of_memory(forward_name(g));
-  MLUOPS_TRY(read_levels(forward_name(g), g, problem.levels, levels.data()));
+  if (levels.data() == nullptr) return out_of_memory(problem.function);
+  MLUOPS_TRY(read_levels(problem.function, g, problem.levels, levels.data()));
   if (interrupted()) return MLUOP_STATUS_SUCCESS;
   if (g.is_double) {
     DoubleForward forward{problem, levels.data()};
@@ -63,7 +56,7 @@ mluOpStatus_t ms_deform_attn_forward(const MsDeformAttnForwardProblem &problem) 
     return MLUOP_STATUS_SUCCESS;
   }
   const Scratch<LaneLevels> lanes(vectors_of_samples(g));
-  if (lanes.data() == nullptr) return out_of_memory(forward_name(g));
+  if (lanes.data() == nullptr) return out_of_memory(problem.function);
   spread_levels(g, levels.data(), lanes.data());
   if (interrupted()) return MLUOP_STATUS_SUCCESS;
   MsDeformAttnForward(problem, lanes.data()).run(grain_of(g));
@@ -74,11 +67,11 @@ mluOpStatus_t ms_deform_attn_backward(const MsDeformAttnBackwardProblem &problem
   const MsDeformAttnGeometry &g = problem.geometry;
   if (g.nothing_sampled) return clear_gradients(problem);
   const Scratch<MapLevel> levels(g.levels);
-  if (levels.data() == nullptr) return out_of_memory(backward_name(g));
-  MLUOPS_TRY(read_levels(backward_name(g), g, problem.levels, levels.data()));
+  if (levels.data() == nullptr) return out_of_memory(problem.function);
+  MLUOPS_TRY(read_levels(problem.function, g, problem.levels, levels.data()));
   if (interrupted()) return MLUOP_STATUS_SUCCESS;
   const Scratch<LaneLevels> lanes(g.is_double ? 0 : vectors_of_samples(g));
-  if (lanes.data() == nullptr) return out_of_memory(backward_name(g));
+  if (lanes.data() == nullptr) return out_of_memory(problem.function);
   clear_all(g, problem.grad_value, g.batches * g.keys * g.heads * g.channels);
   if (interrupted()) return MLUOP_STATUS_SUCCESS;
   if (g.is_double) {
@@ -93,6 +86,6 @@ mluOpStatus_t ms_deform_attn_backward(const MsDeformAttnBackwardProblem &problem
 
 MLUOPS_END_LEVEL
 MLUOPS_DEFINE_LAUNCH(launch_ms_deform_attn_forward, ms_deform_attn_forward, MsDeformAttnForwardProblem,
-                     mluops::MLUOPS_LEVEL::forward_name(problem.geometry));
+                     problem.function);
 MLUOPS_DEFINE_LAUNCH(launch_ms_deform_attn_backward, ms_deform_attn_backward, MsDeformAttnBackwardProblem,
-                     mluops::MLUOPS_LEVEL::backward_name(problem.geometry));
+                     problem.function);

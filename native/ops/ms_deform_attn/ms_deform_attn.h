@@ -1,4 +1,5 @@
-// MsDeformAttn: for each query and head the weighted sum of bilinear samples from several feature maps.
+// MsDeformAttn: for each query and head the weighted sum of bilinear samples from several feature
+// maps.
 #ifndef MLUOPS_OPS_MS_DEFORM_ATTN_MS_DEFORM_ATTN_H_
 #define MLUOPS_OPS_MS_DEFORM_ATTN_MS_DEFORM_ATTN_H_
 
@@ -21,8 +22,8 @@ struct MsDeformAttnGeometry {
   bool nothing_sampled;    // results are 0, and no input is read
 };
 
-// Level l is a map of height shapes[l, 0] and width shapes[l, 1], whose pixels are keys from starts[l] on, row by row. The names
-// are what a reason calls the arguments.
+// Level l is a map of height shapes[l, 0] and width shapes[l, 1], whose pixels are keys from
+// starts[l] on, row by row. The names are those of the arguments in messages.
 struct MsDeformAttnLevels {
   const std::int32_t *shapes;  // [levels, 2]
   const std::int32_t *starts;  // [levels]
@@ -30,11 +31,12 @@ struct MsDeformAttnLevels {
   const char *starts_name;
 };
 
-// A sample of a level lies at x = location[..., 0] * width - 0.5, y = location[..., 1] * height - 0.5. It counts if -1 < x < width and
-// -1 < y < height; pixels outside the map are 0.
+// A sample of a level lies at x = location[..., 0] * width - 0.5, y = location[..., 1] * height -
+// 0.5. It counts if -1 < x < width and -1 < y < height; pixels outside the map are 0.
 //
 // output[b, q, m, c] = sum over levels, then points, of weights[b, q, m, l, p] * sample.
 struct MsDeformAttnForwardProblem {
+  const char *function;  // of the entry point, for messages
   MsDeformAttnGeometry geometry;
   MsDeformAttnLevels levels;
   const float *value;      // [batches, keys, heads, channels]
@@ -44,6 +46,7 @@ struct MsDeformAttnForwardProblem {
 };
 
 struct MsDeformAttnBackwardProblem {
+  const char *function;  // of the entry point, for messages
   MsDeformAttnGeometry geometry;
   MsDeformAttnLevels levels;
   const float *value;

@@ -1,12 +1,13 @@
-// Psamask on the CPU. Every line of the result is written once, values and zeros in memory order; results too large for
-// the caches with non-temporal stores.
+// Psamask on the CPU. Every line of the result is written once, values and zeros in memory order;
+// results too large for the caches with non-temporal stores.
 //
-// Collect moves runs that stay contiguous. Distribute is its transpose between positions and targets: squares are
-// transposed in registers, and write-combining buffers collect long pieces of the lines of the result.
-#include "ops/psamask/cpu_collect.h"
-#include "ops/psamask/cpu_distribute_backward.h"
-#include "ops/psamask/cpu_distribute_forward.h"
-#include "ops/psamask/cpu_double.h"
+// Collect moves runs that stay contiguous. Distribute is its transpose between positions and
+// targets: squares are transposed in registers, and write-combining buffers collect long pieces of
+// the lines of the result.
+#include "ops/psamask/cpu/collect.h"
+#include "ops/psamask/cpu/distribute_backward.h"
+#include "ops/psamask/cpu/distribute_forward.h"
+#include "ops/psamask/cpu/double.h"
 
 MLUOPS_BEGIN_LEVEL
 namespace {
@@ -42,7 +43,7 @@ mluOpStatus_t psamask_forward(const PsamaskForwardProblem &problem) {
   }
   const bool nontemporal = takes(g.batches * g.area * g.area, streaming_bytes());
   if (g.type == PsaType::kDistribute) {
-    return run_distribute("mluOpPsamaskForward", DistributeForward(g, problem, nontemporal), nontemporal);
+    return run_distribute(problem.function, DistributeForward(g, problem, nontemporal), nontemporal);
   }
   const CollectForward lines{g, problem};
   const bool prefetches = g.masks_in_memory();
@@ -68,7 +69,7 @@ mluOpStatus_t psamask_backward(const PsamaskBackwardProblem &problem) {
   }
   const bool nontemporal = takes(g.batches * g.area * g.cells, streaming_bytes());
   if (g.type == PsaType::kDistribute) {
-    return run_distribute("mluOpPsamaskBackward", DistributeBackward(g, problem, nontemporal), nontemporal);
+    return run_distribute(problem.function, DistributeBackward(g, problem, nontemporal), nontemporal);
   }
   const CollectBackward lines{g, problem};
   auto collect = [&](std::int64_t begin, std::int64_t end) {
@@ -83,7 +84,5 @@ mluOpStatus_t psamask_backward(const PsamaskBackwardProblem &problem) {
 }
 
 MLUOPS_END_LEVEL
-MLUOPS_DEFINE_LAUNCH(launch_psamask_forward, psamask_forward, PsamaskForwardProblem,
-                     problem.geometry.is_double ? "mluopsExtPsamaskForwardDouble" : "mluOpPsamaskForward");
-MLUOPS_DEFINE_LAUNCH(launch_psamask_backward, psamask_backward, PsamaskBackwardProblem,
-                     problem.geometry.is_double ? "mluopsExtPsamaskBackwardDouble" : "mluOpPsamaskBackward");
+MLUOPS_DEFINE_LAUNCH(launch_psamask_forward, psamask_forward, PsamaskForwardProblem, problem.function);
+MLUOPS_DEFINE_LAUNCH(launch_psamask_backward, psamask_backward, PsamaskBackwardProblem, problem.function);

@@ -1,4 +1,5 @@
-// Psamask: the attention mask that every position predicts around itself, spread over the whole feature map.
+// Psamask: the attention mask that every position predicts around itself, spread over the whole
+// feature map.
 #ifndef MLUOPS_OPS_PSAMASK_PSAMASK_H_
 #define MLUOPS_OPS_PSAMASK_PSAMASK_H_
 
@@ -13,11 +14,13 @@ enum class PsaType : int {
   kDistribute = 1
 };
 
-// Mask cell (i, j) of position (h, w) stands for the target (h', w') = (h + i - center_h, w + j - center_w) and exists if that
-// lies on the map. `mask` is [batches, height, width, mask_h * mask_w]; `map` is [batches, height, width, height * width]:
+// Mask cell (i, j) of position (h, w) stands for the target (h', w') = (h + i - center_h, w + j -
+// center_w) and exists if that lies on the map. `mask` is [batches, height, width, mask_h *
+// mask_w]; `map` is [batches, height, width, height * width]:
 //   collect     map[n, h,  w,  h' * width + w'] <-> mask[n, h, w, i * mask_w + j]
 //   distribute  map[n, h', w', h  * width + w ] <-> mask[n, h, w, i * mask_w + j]
-// Forward fills the map from the mask, backward the mask from the map; everything without a partner is 0.
+// Forward fills the map from the mask, backward the mask from the map; everything without a partner
+// is 0.
 struct PsamaskGeometry {
   PsaType type;
   std::int64_t batches;
@@ -31,12 +34,14 @@ struct PsamaskGeometry {
 };
 
 struct PsamaskForwardProblem {
+  const char *function;  // of the entry point, for messages
   PsamaskGeometry geometry;
   const float *mask;
   float *map;
 };
 
 struct PsamaskBackwardProblem {
+  const char *function;  // of the entry point, for messages
   PsamaskGeometry geometry;
   const float *map;
   float *mask;

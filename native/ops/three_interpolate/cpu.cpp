@@ -1,15 +1,16 @@
 // ThreeInterpolate on the CPU.
 //
-// As many channels as a vector has lanes are processed together. Their features are transposed once into a tile
-// [M][lanes], in which every source point is one vector: forward sums three vectors per target, backward adds a
-// multiple of a target's vector to three. Squares of results are transposed back in registers. The order of additions
-// is by target, then by neighbour, for any number of threads.
+// As many channels as a vector has lanes are processed together. Their features are transposed once
+// into a tile [M][lanes], in which every source point is one vector: forward sums three vectors per
+// target, backward adds a multiple of a target's vector to three. Squares of results are transposed
+// back in registers. The order of additions is by target, then by neighbour, for any number of
+// threads.
 //
-// With too few channels, or so many sources that tiles would need much memory, the same sums are computed one channel
-// at a time.
-#include "ops/three_interpolate/cpu_backward.h"
-#include "ops/three_interpolate/cpu_double.h"
-#include "ops/three_interpolate/cpu_forward.h"
+// With too few channels, or so many sources that tiles would need much memory, the same sums are
+// computed one channel at a time.
+#include "ops/three_interpolate/cpu/backward.h"
+#include "ops/three_interpolate/cpu/double.h"
+#include "ops/three_interpolate/cpu/forward.h"
 
 MLUOPS_BEGIN_LEVEL
 namespace {
@@ -38,7 +39,7 @@ mluOpStatus_t run_forward(const ThreeInterpolateForwardProblem &problem) {
   const ThreeInterpolateGeometry &g = problem.geometry;
   if (tiles_pay(g)) {
     const Cut cut(g, kLanes, wanted_chunks(g));
-    return run_tiled("mluOpThreeInterpolateForward", Forward<T>(problem, cut), cut);
+    return run_tiled(problem.function, Forward<T>(problem, cut), cut);
   }
   const Cut rows(g, 1, wanted_chunks(g));
   const Forward<T> forward(problem, rows);
@@ -51,14 +52,13 @@ mluOpStatus_t run_forward(const ThreeInterpolateForwardProblem &problem) {
 
 template <typename T>
 mluOpStatus_t run_backward(const ThreeInterpolateBackwardProblem &problem) {
-  constexpr const char *kFunction = "mluOpThreeInterpolateBackward";
   const ThreeInterpolateGeometry &g = problem.geometry;
   const Cut cut(g, tiles_pay(g) ? kLanes : 1, 1);
   const Backward<T> backward(problem, cut);
-  if (tiles_pay(g)) return run_tiled(kFunction, backward, cut);
+  if (tiles_pay(g)) return run_tiled(problem.function, backward, cut);
   const std::int64_t slots = useful_slots(cut.tasks(), cut.values());
   const Scratch<float> sums(slots * g.sources);
-  if (sums.data() == nullptr) return out_of_memory(kFunction);
+  if (sums.data() == nullptr) return out_of_memory(problem.function);
   parallel_slots(cut.tasks(), slots, [&](std::int64_t slot, std::int64_t number) {
     backward.plain(sums.data() + slot * g.sources, number);
   });
@@ -85,8 +85,6 @@ mluOpStatus_t three_interpolate_backward(const ThreeInterpolateBackwardProblem &
 
 MLUOPS_END_LEVEL
 MLUOPS_DEFINE_LAUNCH(launch_three_interpolate_forward, three_interpolate_forward, ThreeInterpolateForwardProblem,
-                     problem.geometry.is_double ? "mluopsExtThreeInterpolateForwardDouble"
-                                                : "mluOpThreeInterpolateForward");
+                     problem.function);
 MLUOPS_DEFINE_LAUNCH(launch_three_interpolate_backward, three_interpolate_backward, ThreeInterpolateBackwardProblem,
-                     problem.geometry.is_double ? "mluopsExtThreeInterpolateBackwardDouble"
-                                                : "mluOpThreeInterpolateBackward");
+                     problem.function);

@@ -19,8 +19,10 @@ struct ThreeInterpolateGeometry {
   bool is_double = false;  // double instead
 };
 
-// output[b, c, n] = sum over i of weights[b, n, i] * features[b, c, indices[b, n, i]]; an index outside [0, M) adds nothing.
+// output[b, c, n] = sum over i of weights[b, n, i] * features[b, c, indices[b, n, i]]; an index
+// outside [0, M) adds nothing.
 struct ThreeInterpolateForwardProblem {
+  const char *function;  // of the entry point, for messages
   ThreeInterpolateGeometry geometry;
   const void *features;         // [batches, channels, sources]
   const std::int32_t *indices;  // [batches, targets, kNeighbours]
@@ -28,8 +30,10 @@ struct ThreeInterpolateForwardProblem {
   void *output;                 // [batches, channels, targets]
 };
 
-// grad_features[b, c, m] = sum over n, then i, with indices[b, n, i] == m, of weights[b, n, i] * grad_output[b, c, n].
+// grad_features[b, c, m] = sum over n, then i, with indices[b, n, i] == m, of weights[b, n, i] *
+// grad_output[b, c, n].
 struct ThreeInterpolateBackwardProblem {
+  const char *function;  // of the entry point, for messages
   ThreeInterpolateGeometry geometry;
   const void *grad_output;
   const std::int32_t *indices;

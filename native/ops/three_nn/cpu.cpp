@@ -1,6 +1,8 @@
-// ThreeNN on the CPU. Each lane of a vector is an unknown point that goes through the known points in order; their three best are
-// kept sorted. What is nearer than the third of them gets rare, so the insertion stands behind a branch later on. Known points are
-// taken a tile at a time, in which all groups of a block look before the next one is read.
+// ThreeNN on the CPU. Each lane of a vector is an unknown point that goes through the known points
+// in order; its three nearest are kept sorted. A point nearer than the third becomes rare, so the
+// insertion is behind a branch after the first points. Known points are read a tile at a time, for
+// all groups of a block.
+#include "cpu/tree_search.h"
 #include "ops/three_nn/cpu_double.h"
 
 MLUOPS_BEGIN_LEVEL
@@ -23,7 +25,7 @@ struct Nearest {
     }
   }
 
-  // Where `d2` is not smaller, which it never is as a NaN, an earlier index stays.
+  // Keeps the earlier index unless `d2` is smaller, which a NaN never is.
   void insert(Vector d2, IntVector numbers) {
     const IntVector first = d2 < distance[0];
     const IntVector second = d2 < distance[1];
@@ -37,12 +39,12 @@ struct Nearest {
   }
 };
 
-// Unknown points that are worked on together.
+// Unknown points that are processed together.
 struct Group {
   Vector x[kGroupVectors], y[kGroupVectors], z[kGroupVectors];
   Nearest nearest[kGroupVectors];
 
-  // Known points as rows of coordinates, numbered from `first` on.
+  // Goes through known points: rows of coordinates, numbered from `first` on.
   void look(const float *rows, std::int64_t count, std::int32_t first) {
     const std::int64_t early = smaller(count, larger<std::int64_t>(kEarly - first, 0));
     for (int v = 0; v < kGroupVectors; ++v) insert_all(v, rows, early, first);
@@ -50,8 +52,8 @@ struct Group {
   }
 
  private:
-  // Of the first known points most are nearer than the third nearest of some lane: there a branch would cost more than it saves.
-  // Without instructions that blend, insertions cost more.
+  // Most of the first known points are nearer than the third nearest of some lane: a branch would
+  // cost more than it saves. Without blend instructions, insertions cost more.
   static constexpr std::int64_t kEarly = kLanes > 4 ? 256 : 0;
 
   Vector distance_to(int v, const float *row) const {
@@ -94,40 +96,39 @@ inline const float *as_floats(const Half *values, float *room, std::int64_t coun
 inline float least_missing(const float *) { return __builtin_inff(); }
 inline float least_missing(const Half *) { return 65520.0f; }
 
+// All known points, for all batches for which a tree does not pay.
 template <typename T>
 class ThreeNN {
  public:
-  explicit ThreeNN(const ThreeNNForwardProblem &problem) : problem_(problem) {}
+  explicit ThreeNN(const Clouds &clouds) : clouds_(clouds), problem_(clouds.problem) {}
 
   // Unknown points are counted through all batches.
   void operator()(std::int64_t begin, std::int64_t end) const {
-    while (begin < end && !interrupted()) {
-      const std::int64_t batch = begin / problem_.unknowns;
-      const std::int64_t in_batch = (batch + 1) * problem_.unknowns - begin;
-      const std::int64_t count = smaller(smaller(end - begin, in_batch), kBlockUnknowns);
-      block(batch, begin, count);
-      begin += count;
-    }
+    for_blocks(clouds_.unknown, begin, end, kBlockUnknowns,
+               [&](std::int64_t batch, std::int64_t first, std::int64_t last) {
+                 if (!clouds_.has_tree(batch)) block(batch, first, last - first);
+               });
   }
 
  private:
   void block(std::int64_t batch, std::int64_t begin, std::int64_t count) const {
     Group groups[kBlockUnknowns / kGroup];
-    const std::int64_t used = (count + kGroup - 1) / kGroup;
+    const std::int64_t used = (count + kGroup - 1) / kGroup, knowns = clouds_.known.count(batch);
     for (std::int64_t g = 0; g < used; ++g) start(groups[g], begin + g * kGroup, count - g * kGroup);
-    const T *known = static_cast<const T *>(problem_.known) + batch * problem_.knowns * kCoordinates;
+    const T *known = static_cast<const T *>(problem_.known) + clouds_.known.begin(batch) * kCoordinates;
     float room[kTilePoints * kCoordinates];
     InterruptPoll poll;
-    for (std::int64_t k = 0; k < problem_.knowns; k += kTilePoints) {
-      const std::int64_t tile = smaller(kTilePoints, problem_.knowns - k);
+    for (std::int64_t k = 0; k < knowns; k += kTilePoints) {
+      const std::int64_t tile = smaller(kTilePoints, knowns - k);
       const float *rows = as_floats(known + k * kCoordinates, room, tile * kCoordinates);
       for (std::int64_t g = 0; g < used; ++g) groups[g].look(rows, tile, static_cast<std::int32_t>(k));
       if (poll.interrupted(tile * used * kGroup)) return;
     }
-    for (std::int64_t g = 0; g < used; ++g) write(groups[g], begin + g * kGroup, count - g * kGroup);
+    const std::int32_t base = clouds_.base(batch);
+    for (std::int64_t g = 0; g < used; ++g) write(groups[g], begin + g * kGroup, count - g * kGroup, base);
   }
 
-  // Lanes without a point have NaN, to which nothing is near.
+  // Lanes without a point hold NaN, to which no point is near.
   void start(Group &group, std::int64_t number, std::int64_t count) const {
     const T *from = static_cast<const T *>(problem_.unknown) + number * kCoordinates;
     alignas(kCacheLine) float points[kCoordinates][kGroup];
@@ -143,7 +144,7 @@ class ThreeNN {
     }
   }
 
-  void write(const Group &group, std::int64_t number, std::int64_t count) const {
+  void write(const Group &group, std::int64_t number, std::int64_t count, std::int32_t base) const {
     T *const dist2 = static_cast<T *>(problem_.dist2) + number * kNearest;
     std::int32_t *const indices = problem_.indices + number * kNearest;
     for (int v = 0; v < kGroupVectors; ++v) {
@@ -156,36 +157,111 @@ class ThreeNN {
         for (std::int64_t lane = 0; lane < lanes; ++lane) {
           const std::int64_t place = (v * kLanes + lane) * kNearest + i;
           store(dist2 + place, distance[lane]);
-          indices[place] = index[lane];
+          indices[place] = base + index[lane];
         }
       }
     }
   }
 
+  const Clouds &clouds_;
   const ThreeNNForwardProblem &problem_;
 };
 
-template <typename Body>
-void run(const ThreeNNForwardProblem &problem) {
-  constexpr std::int64_t kDistances = 1 << 16;
-  const std::int64_t grain = larger(kGroup, kDistances / larger<std::int64_t>(problem.knowns, 1));
-  Body body{problem};
-  parallel_for(problem.batches * problem.unknowns, grain, body);
+// The three least keys.
+class NearestThree {
+ public:
+  explicit NearestThree(NearKey missing) : key_{missing, missing, missing} {}
+  NearKey worst() const { return key_[2]; }
+  NearKey operator[](int i) const { return key_[i]; }
+  void insert(NearKey key) {
+    key_[2] = smaller(key_[2], larger(key_[1], key));
+    key_[1] = smaller(key_[1], larger(key_[0], key));
+    key_[0] = smaller(key_[0], key);
+  }
+
+ private:
+  NearKey key_[kNearest];
+};
+
+// The unknown points of a batch, by a tree over its known ones.
+template <typename T>
+struct TreeThreeNN {
+  const Clouds &clouds;
+  const std::int64_t batch;
+  const PointTree &tree;
+  const SearchOrder &order;
+
+  void operator()(std::int64_t begin, std::int64_t end) const {
+    InterruptPoll poll;
+    const std::int64_t first = clouds.unknown.begin(batch);
+    for (std::int64_t i = begin; i < end; ++i) {
+      if (poll.interrupted(kNearest) || !find(first + order[i], poll)) return;
+    }
+  }
+
+ private:
+  bool find(std::int64_t number, InterruptPoll &poll) const {
+    const T *row = static_cast<const T *>(clouds.problem.unknown) + number * kCoordinates;
+    const Place place(row);
+    NearestThree nearest(near_key(least_missing(row), 0));
+    if (place.finite() && !NearestSearch<NearestThree>(tree, place, nearest).run(poll)) return false;
+    for (int i = 0; i < kNearest; ++i) {
+      store(static_cast<T *>(clouds.problem.dist2) + number * kNearest + i, distance_of(nearest[i]));
+      clouds.problem.indices[number * kNearest + i] = clouds.base(batch) + index_of(nearest[i]);
+    }
+    return true;
+  }
+};
+
+// Without memory for a tree, false: then all points are looked at.
+template <typename T>
+bool find_by_tree(const Clouds &clouds, std::int64_t batch) {
+  const std::int64_t unknowns = clouds.unknown.count(batch), knowns = clouds.known.count(batch);
+  CloudTree cloud(knowns);
+  if (!cloud.has_memory()) return false;
+  cloud.build(static_cast<const T *>(clouds.problem.known) + clouds.known.begin(batch) * kCoordinates, knowns);
+  SearchOrder order(unknowns);
+  order.sort(static_cast<const T *>(clouds.problem.unknown) + clouds.unknown.begin(batch) * kCoordinates);
+  if (interrupted()) return true;
+  constexpr std::int64_t kGrain = 64;
+  TreeThreeNN<T> body{clouds, batch, cloud.tree(), order};
+  parallel_for(unknowns, kGrain, body);
+  return true;
+}
+
+template <typename T>
+void run(Clouds &clouds) {
+  const std::int64_t batches = clouds.unknown.batches;
+  const Scratch<bool> trees(batches);
+  std::int64_t left = 0;
+  for (std::int64_t batch = 0; batch < batches && !interrupted(); ++batch) {
+    const std::int64_t unknowns = clouds.unknown.count(batch);
+    const bool found =
+        trees.data() != nullptr && tree_pays(unknowns, clouds.known.count(batch)) && find_by_tree<T>(clouds, batch);
+    if (trees.data() != nullptr) trees.data()[batch] = found;
+    left += found ? 0 : unknowns * larger<std::int64_t>(clouds.known.count(batch), 1);
+  }
+  if (left == 0 || interrupted()) return;
+  clouds.trees = trees.data();
+  constexpr double kDistances = 1 << 16;
+  const double each = static_cast<double>(left) / static_cast<double>(clouds.unknown.all());
+  ThreeNN<T> body{clouds};
+  parallel_for(clouds.unknown.all(), larger<std::int64_t>(kGroup, static_cast<std::int64_t>(kDistances / each)), body);
 }
 
 }  // namespace
 
 mluOpStatus_t three_nn_forward(const ThreeNNForwardProblem &problem) {
+  Clouds clouds(problem);
   if (problem.is_double) {
-    run<DoubleThreeNN>(problem);
+    run_in_double(clouds);
   } else if (problem.half) {
-    run<ThreeNN<Half>>(problem);
+    run<Half>(clouds);
   } else {
-    run<ThreeNN<float>>(problem);
+    run<float>(clouds);
   }
   return MLUOP_STATUS_SUCCESS;
 }
 
 MLUOPS_END_LEVEL
-MLUOPS_DEFINE_LAUNCH(launch_three_nn_forward, three_nn_forward, ThreeNNForwardProblem,
-                     problem.is_double ? "mluopsExtThreeNNForwardDouble" : "mluOpThreeNNForward");
+MLUOPS_DEFINE_LAUNCH(launch_three_nn_forward, three_nn_forward, ThreeNNForwardProblem, problem.function);

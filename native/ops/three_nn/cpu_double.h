@@ -3,30 +3,49 @@
 #define MLUOPS_OPS_THREE_NN_CPU_DOUBLE_H_
 
 #include "cpu/points.h"
+#include "cpu/stacked.h"
 #include "ops/three_nn/three_nn.h"
 
 namespace mluops {
 namespace MLUOPS_LEVEL {
 namespace {
 
-struct DoubleThreeNN {
+// The points of all batches.
+struct Clouds {
+  explicit Clouds(const ThreeNNForwardProblem &p)
+      : problem(p), unknown{p.batches, p.unknowns, p.unknown_rows}, known{p.batches, p.knowns, p.known_rows} {}
+
+  // Whether the unknown points of a batch are done.
+  bool has_tree(std::int64_t batch) const { return trees != nullptr && trees[batch]; }
+  // What is added to the indices of a batch.
+  std::int32_t base(std::int64_t batch) const {
+    return known.first == nullptr ? 0 : static_cast<std::int32_t>(known.begin(batch));
+  }
+
   const ThreeNNForwardProblem &problem;
+  const BatchRows unknown, known;
+  const bool *trees = nullptr;
+};
+
+struct DoubleThreeNN {
+  const Clouds &clouds;
 
   // Unknown points are counted through all batches.
   void operator()(std::int64_t begin, std::int64_t end) const {
     InterruptPoll poll;
     for (std::int64_t number = begin; number < end; ++number) {
-      if (poll.interrupted(problem.knowns + 1)) return;
-      find(number, static_cast<const double *>(problem.unknown) + number * kCoordinates);
+      const std::int64_t batch = clouds.unknown.batch_of(number);
+      if (poll.interrupted(clouds.known.count(batch) + 1)) return;
+      find(number, batch, static_cast<const double *>(clouds.problem.unknown) + number * kCoordinates);
     }
   }
 
-  void find(std::int64_t number, const double *point) const {
-    const double *known = static_cast<const double *>(problem.known);
-    known += number / problem.unknowns * problem.knowns * kCoordinates;
+  void find(std::int64_t number, std::int64_t batch, const double *point) const {
+    const double *known = static_cast<const double *>(clouds.problem.known);
+    known += clouds.known.begin(batch) * kCoordinates;
     double best[kNearest] = {__builtin_inf(), __builtin_inf(), __builtin_inf()};
     std::int32_t index[kNearest] = {};
-    for_slices(0, problem.knowns, [&](std::int64_t first, std::int64_t last) {
+    for_slices(0, clouds.known.count(batch), [&](std::int64_t first, std::int64_t last) {
       for (std::int64_t k = first; k < last; ++k) {
         const double *other = known + k * kCoordinates;
         const double dx = other[0] - point[0], dy = other[1] - point[1], dz = other[2] - point[2];
@@ -34,12 +53,12 @@ struct DoubleThreeNN {
       }
     });
     for (int i = 0; i < kNearest; ++i) {
-      static_cast<double *>(problem.dist2)[number * kNearest + i] = best[i];
-      problem.indices[number * kNearest + i] = index[i];
+      static_cast<double *>(clouds.problem.dist2)[number * kNearest + i] = best[i];
+      clouds.problem.indices[number * kNearest + i] = clouds.base(batch) + index[i];
     }
   }
 
-  // Where `d2` is not smaller, which it never is as a NaN, an earlier index stays.
+  // Keeps the earlier index unless `d2` is smaller, which a NaN never is.
   static void insert(double d2, std::int32_t k, double (&best)[kNearest], std::int32_t (&index)[kNearest]) {
     if (!(d2 < best[kNearest - 1])) return;
     int place = kNearest - 1;
@@ -51,6 +70,13 @@ struct DoubleThreeNN {
     index[place] = k;
   }
 };
+
+void run_in_double(const Clouds &clouds) {
+  constexpr std::int64_t kDistances = 1 << 16, kLeast = 8;
+  DoubleThreeNN body{clouds};
+  const std::int64_t each = clouds.problem.knowns / (clouds.known.first == nullptr ? 1 : clouds.known.batches);
+  parallel_for(clouds.unknown.all(), larger(kLeast, kDistances / (each + 1)), body);
+}
 
 }  // namespace
 }  // namespace MLUOPS_LEVEL

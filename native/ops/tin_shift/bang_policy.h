@@ -1,4 +1,4 @@
-// How TinShift is divided over the cores of a card, and into tiles that fit into NRAM.
+// The division of TinShift over the cores of a card, and into tiles that fit into NRAM.
 #ifndef MLUOPS_OPS_TIN_SHIFT_BANG_POLICY_H_
 #define MLUOPS_OPS_TIN_SHIFT_BANG_POLICY_H_
 
@@ -16,8 +16,8 @@ constexpr int kVectorBytes = 128;
 constexpr std::int64_t kMostRows = 65536;         // of one copy
 constexpr std::int64_t kMostStride = 2147483647;  // of one copy, in bytes
 
-// The division of work: tiles of `tile_times` steps by `tile_channels` channels of one group, or a part of one channel.
-// A tile has one row per step.
+// The division of work: tiles of `tile_times` steps by `tile_channels` channels of one group, or a
+// part of one channel. A tile has one row per step.
 struct TinShiftPlan {
   std::int64_t row_bytes;   // of one channel in one step
   std::int64_t step_bytes;  // from one step of time to the next
@@ -30,9 +30,9 @@ struct TinShiftPlan {
   std::int64_t tiles;
 };
 
-// Three cases: channels that fit into a buffer with all their steps, single channels with some of their steps, and
-// parts of a channel in a single step. `capacity` is the NRAM of a core in bytes; one half is stored while the other is
-// loaded.
+// Three cases: channels that fit into a buffer with all their steps, single channels with some of
+// their steps, and parts of a channel in a single step. `capacity` is the NRAM of a core in bytes;
+// one half is stored while the other is loaded.
 inline TinShiftPlan plan_for(const TinShiftProblem &problem, const Card &card, std::int64_t capacity) {
   TinShiftPlan plan = {};
   plan.row_bytes = problem.pixels * static_cast<std::int64_t>(problem.element_size);

@@ -1,5 +1,6 @@
-// TinShift on the CPU: copies of contiguous blocks. For a fixed batch, time and group the channels of the group are
-// contiguous: a block of (channels / groups) * pixels elements is copied from another time or cleared.
+// TinShift on the CPU: copies of contiguous blocks. For a fixed batch, time and group the channels
+// of the group are contiguous: a block of (channels / groups) * pixels elements is copied from
+// another time or cleared.
 #include "cpu/nontemporal.h"
 #include "ops/tin_shift/tin_shift.h"
 

@@ -9,10 +9,10 @@
 
 namespace mluops {
 
-// output[n, t, c, p] = input[n, t - s, c, p] with s = shifts[n, c / (channels / groups)], 0 where t - s is outside [0, times).
-// Every extent is at least 1.
+// output[n, t, c, p] = input[n, t - s, c, p] with s = shifts[n, c / (channels / groups)], 0 where t
+// - s is outside [0, times). Every extent is at least 1.
 struct TinShiftProblem {
-  const char *function;  // of the ABI: forward and backward are the same problem
+  const char *function;  // of the entry point, for messages: forward and backward are the same problem
   const void *input;
   const std::int32_t *shifts;
   void *output;

@@ -1,4 +1,4 @@
-// The sentence about what went wrong on this thread, which mlusimGetLastError() gives.
+// Keeps the error text of this thread, which mlusimGetLastError() returns.
 #ifndef MLUSIM_BASE_EXPLAIN_H_
 #define MLUSIM_BASE_EXPLAIN_H_
 
@@ -6,7 +6,7 @@
 
 namespace mlusim {
 
-// Keeps a sentence about what goes wrong on this thread; what does not fit is cut. Returns `error`.
+// Keeps a sentence about an error on this thread; longer texts are cut. Returns `error`.
 cnrtRet_t explain(cnrtRet_t error, const char *pattern, ...) __attribute__((format(printf, 2, 3)));
 const char *explanation();
 

@@ -12,7 +12,7 @@ std::atomic<ForkMutex *> g_mutexes{nullptr};  // the newest first
 ForkHooks g_hooks = {};
 std::atomic<const ForkHooks *> g_active_hooks{nullptr};
 
-// What the fork that is going on found when it began.
+// The mutexes that the current fork() holds.
 ForkMutex *g_held = nullptr;
 const ForkHooks *g_held_hooks = nullptr;
 
@@ -25,7 +25,7 @@ struct ForkHandlers {
     while (!lock_all()) sched_yield();
   }
 
-  // All or none: a thread that holds one may be about to take another.
+  // Takes all mutexes or none: a thread that holds one may be about to take another.
   static bool lock_all() {
     g_held = g_mutexes;
     for (ForkMutex *mutex = g_held; mutex != nullptr; mutex = mutex->next_) {

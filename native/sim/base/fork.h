@@ -1,4 +1,4 @@
-// What makes fork() safe: the child finds every lock free and everything that they guard whole.
+// Makes fork() safe: in the child every lock is free, and the data that it guards is consistent.
 #ifndef MLUSIM_BASE_FORK_H_
 #define MLUSIM_BASE_FORK_H_
 
@@ -6,7 +6,8 @@
 
 namespace mlusim {
 
-// A mutex that a fork holds while it happens. It must never be destroyed, and is for short work only: a fork waits for it.
+// A mutex that fork() holds while it copies the process. It must never be destroyed. Holders must
+// be quick, because fork() waits for them.
 class ForkMutex {
  public:
   ForkMutex();
@@ -21,7 +22,8 @@ class ForkMutex {
   ForkMutex *next_ = nullptr;
 };
 
-// Called around a fork: before all mutexes are taken, and after all were given back. They can be set once.
+// Functions called around a fork: before it takes the mutexes, and after it released them. They can
+// be set once.
 struct ForkHooks {
   void (*before)();
   void (*after_in_parent)();

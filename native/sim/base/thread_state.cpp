@@ -16,7 +16,7 @@ namespace {
 
 thread_local ThreadState state __attribute__((tls_model("initial-exec"))) = {};
 
-// For threads that need texts for the first time when there is no memory: the text may be that there is none.
+// Serves threads that first need texts when memory has run out: the text may report exactly that.
 struct Reserve {
   std::atomic<bool> taken;
   ThreadTexts texts;
@@ -40,7 +40,7 @@ void give_back(void *given) {
   std::free(texts);
 }
 
-// With this key a thread that ends gives its texts back.
+// The key whose destructor frees the texts of a thread that ends.
 struct Key {
   pthread_key_t key = 0;
   bool made = false;
@@ -50,7 +50,7 @@ const Key &texts_key() {
   static const Key key = [] {
     Key made;
     made.made = pthread_key_create(&made.key, [](void *texts) {
-                  state.texts = nullptr;  // what ends later in this thread may ask for texts again
+                  state.texts = nullptr;  // later destructors of this thread may ask for texts again
                   give_back(texts);
                 }) == 0;
     return made;
@@ -82,7 +82,8 @@ ThreadTexts *thread_texts() {
   const Key &key = texts_key();
   auto *made = static_cast<ThreadTexts *>(std::malloc(sizeof(ThreadTexts)));
 #ifdef __SANITIZE_ADDRESS__
-  // At the exit of a forked child LeakSanitizer does not see the storage of threads that it could not stop.
+  // At the exit of a forked child LeakSanitizer does not see the storage of threads that it could
+  // not stop.
   if (made != nullptr) __lsan_ignore_object(made);
 #endif
   if (made == nullptr) made = take_reserve();

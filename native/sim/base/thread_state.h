@@ -1,8 +1,9 @@
-// What the simulator keeps for each thread.
+// The state that the simulator keeps for each thread.
 //
-// Where a library is loaded at run time, the memory of its thread-local variables is allocated when a thread first uses them, and the
-// process is ended if there is none. So each thread has only a few words, in the memory that it has from its start; texts lie on the
-// heap, and a thread that finds no memory there does without.
+// If a library is loaded at run time, the loader allocates its thread-local variables when a thread
+// first uses them, and ends the process if memory is short. Each thread therefore has only a few
+// words, which belong to its storage from the start. Texts lie on the heap; a thread that cannot
+// allocate them works without.
 #ifndef MLUSIM_BASE_THREAD_STATE_H_
 #define MLUSIM_BASE_THREAD_STATE_H_
 
@@ -14,19 +15,19 @@
 
 namespace mlusim {
 
-// What a thread of this process does for queues.
+// The part that a thread plays in running queues.
 enum class Role {
-  kHost,      // nothing: it belongs to the program
+  kHost,      // none: it belongs to the program
   kDevice,    // it is the device
   kFunctions  // it runs functions of the host
 };
 
-// The work of the host, in the order in which work is queued: later than any.
+// The number of the host's work in the order of queueing: it follows all other work.
 constexpr std::uint64_t kHostUser = UINT64_MAX - 1;
 
 constexpr std::size_t kExplanationBytes = 512;
 
-// Texts that a thread was given; they live until it ends.
+// The texts kept for a thread; they live until the thread ends.
 struct ThreadTexts {
   char explanation[kExplanationBytes];
   char *report;  // from malloc
@@ -36,17 +37,17 @@ struct ThreadState {
   Role role = Role::kHost;
   cnrtRet_t last_error = cnrtSuccess;
   int device_uses = 0;
-  std::uint64_t heap_user = kHostUser;  // the number of the work that it does
+  std::uint64_t heap_user = kHostUser;  // the number of the work that this thread does
   ThreadTexts *texts = nullptr;         // null until the first one
   HostCall host_call = {};
 };
 
 ThreadState &thread_state();
 
-// The texts of this thread; null if there is no memory for them.
+// Returns the texts of this thread; null if memory for them is short.
 ThreadTexts *thread_texts();
 
-// Starts a thread that is never joined; false if the system has no memory or no thread to give.
+// Starts a thread that is never joined; false if the system has no memory or refuses the thread.
 bool start_thread(Role role, void *(*run)(void *), void *argument);
 
 }  // namespace mlusim

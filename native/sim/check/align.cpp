@@ -11,31 +11,31 @@
 namespace mlusim {
 namespace {
 
-// ---- Rules --------------------------------------------------------------------------------------------------------------
+// ---- Rules --------------------------------------------------------------------------------------
 
 enum class Measure : std::uint8_t {
   kBytes,
   kElements
 };
 
-// What a target may share with a source.
+// The overlap of a target with a source that a rule allows.
 enum class Overlap : std::uint8_t {
-  kAny,        // nothing is known
-  kStart,      // all of it, from the same address on
-  kNone,       // no byte
-  kNoneOn2xx,  // no byte on 2xx; anything on newer ones
+  kAny,        // not restricted, as far as is known
+  kStart,      // complete, from the same address on
+  kNone,       // none
+  kNoneOn2xx,  // none on 2xx; any on newer families
 };
 
-// Multiples are 1 where there is no rule.
+// Multiples are 1 where no rule applies.
 struct Rule {
   const char *name;
   std::uint16_t address_2xx;  // alignment of operands, bytes
   Measure unit;               // of the multiples
   std::uint16_t multiple_2xx;
   std::uint16_t multiple_3xx;
-  std::uint16_t multiple_new;  // 592 and later
+  std::uint16_t multiple_new;  // on 592 and later
   Overlap overlap;
-  bool needs_count;  // works on one element at least
+  bool needs_count;  // needs one element at least
 };
 
 // Sorted by name.
@@ -56,17 +56,17 @@ std::int64_t multiple_of(const Rule &rule) {
   return arch < 300 ? rule.multiple_2xx : arch < 392 ? rule.multiple_3xx : rule.multiple_new;
 }
 
-// ---- Findings -----------------------------------------------------------------------------------------------------------
+// ---- Findings -----------------------------------------------------------------------------------
 
 bool g_watches = false;
 
-// `what` goes on behind the instruction's name.
-void find(const Call &call, const char *rule, const std::string &what, const Region &region = {}) {
+// Reports a finding. `message` follows the instruction's name.
+void find(const Call &call, const char *rule, const std::string &message, const Region &region = {}) {
   FindingText text = {"align", rule};
   text.pc = call.pc;
   text.address = region.base;
   text.size = region.bytes;
-  text.message = std::string(call.name) + ": " + what;
+  text.message = std::string(call.name) + ": " + message;
   report(&call.core, text);
 }
 
@@ -95,11 +95,11 @@ void check_overlap(const Call &call, Overlap allowed, const Operand &target, con
   find(call, "overlap", std::string(target.role) + " overlaps " + source.role + more, target.region);
 }
 
-// ---- Copies -------------------------------------------------------------------------------------------------------------
+// ---- Copies -------------------------------------------------------------------------------------
 
 constexpr std::int64_t kMostSegments = 65536;
 
-// A linear copy to or from WRAM, or within NRAM.
+// Returns the multiple that the size of a linear copy to or from WRAM, or within NRAM, must be.
 std::int64_t linear_multiple(const Transfer &transfer) {
   const Space source = transfer.source.space;
   const Space target = transfer.target.space;

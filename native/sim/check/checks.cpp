@@ -27,14 +27,15 @@ struct Checker {
   Observer &(*observer)();
 };
 
-// In the order in which they see events: an access that the first ends is never looked up in the shadows of the others.
+// In the order in which they see events. If the first ends the launch for an access, the others
+// never look that access up in their shadows.
 constexpr Checker kCheckers[] = {{"memory", MLUSIM_CHECK_MEMORY, memory_checker},
                                  {"align", MLUSIM_CHECK_ALIGN, align_checker},
                                  {"init", MLUSIM_CHECK_INIT, init_checker},
                                  {"race", MLUSIM_CHECK_RACE, race_checker},
                                  {"sync", MLUSIM_CHECK_SYNC, sync_checker}};
 
-constexpr int kMostShown = 40;  // of a word that is no name
+constexpr int kMostShown = 40;  // characters of an unknown word
 constexpr const char *kExpected = "expected names out of memory, init, race, sync, align, or all, or none alone";
 
 std::uint32_t checks_of_environment() {
@@ -51,13 +52,13 @@ void watch(std::uint32_t checks) { watch_shadow((checks & MLUSIM_CHECK_INIT) != 
 
 ForkMutex &g_prepare_mutex = *new ForkMutex;
 
-constexpr std::uint32_t kNotRead = ~std::uint32_t{0};  // the environment has not been asked yet
+constexpr std::uint32_t kNotRead = ~std::uint32_t{0};  // the environment was not read yet
 std::atomic<std::uint32_t> g_checks{kNotRead};
 
-constexpr std::ptrdiff_t kNear = 4096;  // how far heap_find looks
-constexpr std::ptrdiff_t kGap = 256;    // between two allocations, at least
+constexpr std::ptrdiff_t kNear = 4096;  // the distance that heap_find() searches
+constexpr std::ptrdiff_t kGap = 256;    // the least distance of two allocations
 
-// Writes are unknown while the shadow is not kept, so all that is allocated counts as initialised.
+// Marks all allocations as initialised: writes are unknown while no shadow is kept.
 void catch_up() {
   if (!catch_up_with_shadow()) return;
   char *at = nullptr;
@@ -78,8 +79,9 @@ void catch_up() {
 
 }  // namespace
 
-// Not read when the library is loaded: a program that sets the checkers itself is not told about a variable that it replaces. Two
-// threads may both read it, to the same end, so there is no lock that a fork could leave taken.
+// Reads the environment at the first call, not when the library is loaded: a program that sets the
+// checkers itself gets no message about a variable that it overrides. If two threads read it at
+// once, both store the same value, so no lock is needed that a fork could leave locked.
 std::uint32_t checks() {
   std::uint32_t known = g_checks.load();
   if (known != kNotRead) return known;

@@ -1,4 +1,4 @@
-// Which checkers watch launches.
+// Chooses the checkers that watch launches.
 #ifndef MLUSIM_CHECK_CHECKS_H_
 #define MLUSIM_CHECK_CHECKS_H_
 
@@ -9,20 +9,22 @@
 
 namespace mlusim {
 
-// Checkers as bits of mlusimCheck_t. At the start of the process those that PYMLUOPS_SIM_CHECK names; none without it.
+// Returns the active checkers as bits of mlusimCheck_t. At the start of the process those are the
+// checkers named in PYMLUOPS_SIM_CHECK; none without the variable.
 std::uint32_t checks();
 void set_checks(std::uint32_t checks);
 
-// "memory,init" as bits, see mlusimSetChecksByName(). False if a word is not a name: it is left in `*unknown`, and `*checks` is what the
-// others stand for.
+// Parses "memory,init" into bits, see mlusimSetChecksByName(). Returns false if a word is not a
+// name: `*unknown` is then that word, and `*checks` holds the bits of the other words.
 bool parse_checks(const std::string &text, std::uint32_t *checks, std::string *unknown);
 
-// For the launch that starts now, on the device's thread; device memory is there.
+// Chooses the observers of the launch that starts now. Runs on the device's thread, once device
+// memory exists.
 void choose_observers(Observers *observers);
 
-// To be called whenever device memory is about to be given out: the shadow of initialised bytes starts with it, or takes for written
-// what was allocated while it was not kept; and freed places rest if uses of them are to be found.
-// They are about to be watched by these checkers.
+// Prepares device memory for these checkers. Call it before every allocation. It creates the shadow
+// of initialised bytes if a checker needs it; allocations made while no shadow was kept count as
+// written. If uses after free are to be found, freed blocks are reused as late as possible.
 void prepare_memory(std::uint32_t checks);
 
 }  // namespace mlusim

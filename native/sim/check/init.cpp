@@ -13,7 +13,7 @@
 namespace mlusim {
 namespace {
 
-// ---- The shadow -----------------------------------------------------------------------------------------------------------
+// ---- The shadow ---------------------------------------------------------------------------------
 
 bool all_defined(const unsigned char *shadow, std::size_t bytes) {
   constexpr std::uint64_t kDefined = ~std::uint64_t{0};
@@ -33,8 +33,8 @@ bool all_defined(const unsigned char *shadow, std::size_t bytes) {
 // The first run of undefined bytes of a region.
 struct Undefined {
   const char *begin = nullptr;
-  std::size_t bytes = 0;     // without a gap, within one piece
-  std::uint64_t in_all = 0;  // of the whole region
+  std::size_t bytes = 0;     // length of the run: without a gap, within one piece
+  std::uint64_t in_all = 0;  // undefined bytes in the whole region
 };
 
 void count_undefined(const char *begin, std::size_t bytes, Undefined *found) {
@@ -57,13 +57,15 @@ void define(const Region &region) { fill_pieces(region.moved(init_delta()), 0xff
 
 bool has_shadow(Space space) { return space != Space::kHost && space != Space::kCode && space != Space::kParam; }
 
-// Where what leaves a core can be seen by others.
+// Whether other cores see the bytes that are written to this space.
 bool is_shared(Space space) { return space == Space::kGdram || space == Space::kSram; }
 
-// Undefined bytes go through SRAM as through NRAM: records with gaps are usual. A rule tells of them for those who want to know.
+// Returns the rule for undefined bytes that a copy moves to `target`. SRAM is a stage on the way
+// between memories, like NRAM, and records with gaps are usual there, so a separate rule reports
+// it, which is off by default.
 const char *copy_rule(Space target) { return target == Space::kSram ? "shared-copy" : "copy"; }
 
-// ---- Findings -------------------------------------------------------------------------------------------------------------
+// ---- Findings -----------------------------------------------------------------------------------
 
 struct Use {
   const Core &core;
@@ -72,12 +74,12 @@ struct Use {
   const void *pc;
 };
 
-void report_use(const Use &use, const char *begin, std::size_t bytes, const std::string &what) {
+void report_use(const Use &use, const char *begin, std::size_t bytes, const std::string &message) {
   FindingText text = {"init", use.rule};
   text.pc = use.pc;
   text.address = begin;
   text.size = bytes;
-  text.message = std::string(use.name) + " " + what;
+  text.message = std::string(use.name) + " " + message;
   report(&use.core, text);
 }
 
@@ -87,11 +89,11 @@ std::string extent_of(const Undefined &found) {
   return text;
 }
 
-// On-chip bytes that count as defined since they were reported, although they were not written: until the next run begins.
+// On-chip bytes that were reported as undefined. They count as defined until the next run begins.
 std::vector<Region> g_excused;
 
-// Reports undefined bytes of what an instruction reads; `verb` and `object` tell what it does. They count as defined from then
-// on, so that one mistake is one finding.
+// Reports undefined bytes in a source of an instruction; `verb` and `object` describe the use. The
+// bytes then count as defined, so that one mistake gives one finding.
 void examine_source(const Use &use, const Region &source, const char *verb, const char *object = "") {
   const Undefined found = find_undefined(source);
   if (found.in_all == 0) return;
@@ -100,9 +102,9 @@ void examine_source(const Use &use, const Region &source, const char *verb, cons
   if (locate(source.base).space != Space::kGdram) g_excused.push_back(source);
 }
 
-// ---- The observer ---------------------------------------------------------------------------------------------------------
+// ---- The observer -------------------------------------------------------------------------------
 
-// An asynchronous copy to shared memory; its source is complete only when the copy happens.
+// An asynchronous copy to shared memory; its source is read only when the copy completes.
 struct Outgoing {
   Region target;
   Region source;
@@ -111,12 +113,12 @@ struct Outgoing {
   const void *pc;
 };
 
-// What the checker knows of a core and the run on it.
+// The checker's state of a core and its run.
 struct CoreState {
-  Range nram, wram;          // the hull of what was written in this run
-  std::uint64_t unseen = 0;  // the number of gaps between watched launches when its memories were cleared last
+  Range nram, wram;          // the hull of this run's writes
+  std::uint64_t unseen = 0;  // number of unwatched gaps before its memories were last cleared
   std::vector<Outgoing> outgoing[kAgents];
-  // What the running instruction reads, as told by its events.
+  // The sources of the running instruction, from its access events.
   std::vector<Region> sources;
   const void *sources_pc = nullptr;
   bool sources_complete = true;
@@ -131,8 +133,8 @@ void extend(Range *hull, const Range &by) {
   hull->end = std::max(hull->end, by.end);
 }
 
-// What the last run wrote is undefined for the next one, and reads as zeros: need_initialised() and comparisons can rely on undefined
-// memory being finite.
+// Makes the writes of the last run undefined for the next one. The bytes read as zeros:
+// need_initialised() and comparisons rely on undefined memory being finite.
 void forget(Range *hull) {
   if (hull->size() == 0) return;
   std::memset(init_shadow(hull->begin), 0, hull->size());
@@ -143,11 +145,11 @@ void forget(Range *hull) {
 class InitChecker : public Observer {
  public:
   void launch_begin(const LaunchInfo &) override {
-    // What launches wrote that were not watched.
+    // Launches ran unwatched since the last watched one; their writes are unknown.
     const bool unseen = launch_count() != last_launch_ + 1;
     last_launch_ = launch_count();
     if (unseen) ++unseen_;
-    // The memories of another device lie elsewhere.
+    // Another device has its memories at other addresses.
     if (onchip_.begin == onchip_range().begin && delta_ == init_delta()) return;
     onchip_ = onchip_range();
     delta_ = init_delta();
@@ -188,7 +190,8 @@ class InitChecker : public Observer {
   }
 
  private:
-  // Whatever is in the memories of the core. Its run begins, and no other run of the job has written to SRAM yet.
+  // Clears all memories of the core, when its run begins and no other run of the job has written to
+  // SRAM yet.
   void clear_memories(const Core &core, CoreState *state) {
     state->unseen = unseen_;
     if (core.is_mpu()) return clear_piece(core.sram);
@@ -216,7 +219,7 @@ class InitChecker : public Observer {
     }
   }
 
-  // The stack is not watched: the compiler writes to it without a hook.
+  // Ignores the stack: the compiler writes to it without a hook.
   static void scalar_access(const AccessEvent &event) {
     if (event.kind != Kind::kWrite && event.space != Space::kLdram) {
       const bool loads = event.kind == Kind::kRead;
@@ -236,7 +239,7 @@ class InitChecker : public Observer {
     state->sources.push_back(event.region);
   }
 
-  // An instruction writes to shared memory; its reads were told before.
+  // An instruction writes to shared memory; the events of its reads came before.
   static void leave(const AccessEvent &event, CoreState *state) {
     if (state->sources_pc != event.pc) state->sources.clear();
     if (event.agent != kCompute) {
@@ -252,7 +255,7 @@ class InitChecker : public Observer {
     if (atomic) examine_source(use, event.region, "updates");
   }
 
-  // The copy has happened, so what was undefined in its source now is in its target.
+  // The copy has completed: undefined bytes of its source are now undefined in its target.
   static void arrived(const Core &core, const Outgoing &copy) {
     const Undefined found = find_undefined(copy.target);
     if (found.in_all == 0) return;
@@ -267,7 +270,7 @@ class InitChecker : public Observer {
   }
 
   std::vector<CoreState> cores_;  // by place
-  std::vector<Range> srams_;      // by cluster: the hull of what was written in this job
+  std::vector<Range> srams_;      // by cluster: the hull of this job's writes
   Range onchip_;
   std::ptrdiff_t delta_ = 0;
   std::uint64_t last_launch_ = 0;

@@ -16,10 +16,10 @@
 namespace mlusim {
 namespace {
 
-// Addresses below are null pointers with an index.
+// A lower address is a null pointer plus an index.
 constexpr std::uintptr_t kNullBytes = 4096;
 
-// Ranges that an earlier access was found to lie in; the latest first.
+// The ranges that held the latest accesses, the latest first.
 class Recent {
  public:
   bool holds(const Range &access) {
@@ -56,21 +56,24 @@ std::string distance(const Piece &piece, const char *begin, const char *end) {
   return "the first " + bytes_text(static_cast<std::uint64_t>(begin - piece.begin)) + " before the start of ";
 }
 
-// Nothing can be recorded any more once a kernel has written into this process, so that ends the launch.
+// Ends the launch if the kernel would write into this process: after that no finding could be
+// trusted or even stored.
 bool destroys_host(const AccessEvent &event, const char *rule) {
   return event.kind != Kind::kRead && std::strcmp(rule, "host-pointer") == 0;
 }
 
-// Ends the launch if the rule says so; else nothing is known to hold the piece, and the access happens as without the checker.
-// The stack of a kernel that ends here is never unwound, so no text may be left on it: `what` is taken over, and callers that put several
-// texts together do so in a statement of its own.
-Range complain(const AccessEvent &event, const Piece &piece, const char *rule, std::string &&what) {
+// Reports the finding and ends the launch if the rule says so. Otherwise the access goes ahead as
+// without the checker, and no range is known to hold the piece. The stack of a kernel that ends
+// here is never unwound, so no string may remain on it: this function takes `message` over, and
+// callers build it in a statement of its own.
+Range complain(const AccessEvent &event, const Piece &piece, const char *rule, std::string &&message) {
   FindingText text = {"memory", rule};
   text.pc = event.pc;
   text.address = piece.begin;
   text.size = piece.bytes;
-  what.insert(0, std::string(event.name) + " " + verb_of(event.kind) + " " + bytes_at(piece.begin, piece.bytes) + ": ");
-  text.message = std::move(what);
+  message.insert(0,
+                 std::string(event.name) + " " + verb_of(event.kind) + " " + bytes_at(piece.begin, piece.bytes) + ": ");
+  text.message = std::move(message);
   const Action action = action_for(text);
   if (action == Action::kFail || (action == Action::kRecord && destroys_host(event, rule))) trap(std::move(text));
   report(&event.core, text);
@@ -81,7 +84,8 @@ std::string name_of_allocation(const Allocation &allocation) {
   return "allocation " + std::to_string(allocation.number) + " of " + bytes_text(allocation.bytes);
 }
 
-// ---- What is wrong with a piece that no cache knows; the range that holds it if nothing is --------------------------------
+// ---- Examination of a piece that no cache knows; returns the range that holds it
+// ------------------
 
 Range examine_heap(const AccessEvent &event, const Piece &piece) {
   Allocation allocation;
@@ -93,12 +97,13 @@ Range examine_heap(const AccessEvent &event, const Piece &piece) {
   }
   if (piece.begin >= allocation.begin && piece.end() <= allocation.end()) return {allocation.begin, allocation.end()};
   const char *freed = allocation.live ? "" : ", which was freed";
-  std::string what = distance(piece, allocation.begin, allocation.end()) + name_of_allocation(allocation) + freed;
-  return complain(event, piece, "out-of-bounds", std::move(what));
+  std::string message = distance(piece, allocation.begin, allocation.end()) + name_of_allocation(allocation) + freed;
+  return complain(event, piece, "out-of-bounds", std::move(message));
 }
 
-// A 64th of the array's bytes lie in each lane. What begins behind them may still lie within as many bytes as the array has: the kernel
-// takes an offset for one of the whole.
+// Examines a piece of a WRAM array; each lane holds a 64th of the array's bytes. A piece that
+// begins behind the lane's share, but within the array's size, tells that the kernel takes an
+// offset in a lane for one in the whole array.
 Range examine_lane(const AccessEvent &event, const Piece &piece, const Array &array) {
   const LanePlace place = lane_place(piece.begin);
   const std::int64_t bytes = static_cast<std::int64_t>(array.bytes);
@@ -107,16 +112,16 @@ Range examine_lane(const AccessEvent &event, const Piece &piece, const Array &ar
   const Range range = {lane, lane + share};
   const bool has_lane = place.lane < (share == bytes ? 1 : kLanes);
   if (has_lane && piece.end() <= range.end) return range;
-  // What no 64 lanes share lies in lane 0 as a whole.
+  // A size that 64 does not divide lies in lane 0 as a whole.
   const bool undivided = event.region.pieces() == 1 && piece.bytes % kLanes != 0;
   if (undivided && place.offset + static_cast<std::int64_t>(piece.bytes) <= bytes)
     return {place.first, place.first + bytes};
   const bool begins_behind = place.offset >= share || !has_lane;
   const char *rule = begins_behind && place.offset < bytes ? "lane-overflow" : "out-of-bounds";
-  std::string what = distance(piece, range.begin, range.end) + "WRAM array '" + array.name + "' of ";
-  what += bytes_text(array.bytes) + ", which has " + bytes_text(static_cast<std::uint64_t>(share)) + " in ";
-  what += share == bytes ? "lane 0" : "each of 64 lanes";
-  return complain(event, piece, rule, std::move(what));
+  std::string message = distance(piece, range.begin, range.end) + "WRAM array '" + array.name + "' of ";
+  message += bytes_text(array.bytes) + ", which has " + bytes_text(static_cast<std::uint64_t>(share)) + " in ";
+  message += share == bytes ? "lane 0" : "each of 64 lanes";
+  return complain(event, piece, rule, std::move(message));
 }
 
 Range examine_array(const AccessEvent &event, const Piece &piece, const Location &location) {
@@ -127,12 +132,13 @@ Range examine_array(const AccessEvent &event, const Piece &piece, const Location
   if (location.space == Space::kWram) return examine_lane(event, piece, *array);
   const Range range = range_of(*array, location.piece);
   if (piece.begin >= range.begin && piece.end() <= range.end) return range;
-  std::string what = distance(piece, range.begin, range.end) + space + " array '" + array->name + "' of ";
-  what += bytes_text(array->bytes);
-  return complain(event, piece, "out-of-bounds", std::move(what));
+  std::string message = distance(piece, range.begin, range.end) + space + " array '" + array->name + "' of ";
+  message += bytes_text(array->bytes);
+  return complain(event, piece, "out-of-bounds", std::move(message));
 }
 
-// Whether the core can reach this piece of on-chip memory. Copies between clusters write into the SRAM of another one.
+// Whether the core can reach this piece of on-chip memory. A copy between clusters may write into
+// another cluster's SRAM.
 bool reaches(const AccessEvent &event, const Location &location) {
   const Core &core = event.core;
   const char *begin = location.piece.begin;
@@ -179,11 +185,11 @@ Range examine(const AccessEvent &event, const Piece &piece) {
   return stack;
 }
 
-// ---- The observer ---------------------------------------------------------------------------------------------------------
+// ---- The observer -------------------------------------------------------------------------------
 
 class MemoryChecker : public Observer {
  public:
-  // Arrays come and go with libraries, between launches.
+  // Libraries load and unload their arrays between launches.
   void launch_begin(const LaunchInfo &) override {
     onchip_.clear();
     heap_.clear();

@@ -1,4 +1,5 @@
-// Finds accesses outside the allocation, the array or the stack that they mean, and accesses to memory that a core cannot reach.
+// Finds accesses outside the intended allocation, array or stack, and accesses to memory that a
+// core cannot reach.
 #ifndef MLUSIM_CHECK_MEMORY_H_
 #define MLUSIM_CHECK_MEMORY_H_
 

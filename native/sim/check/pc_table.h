@@ -1,4 +1,5 @@
-// Short numbers for instructions of kernels (pc: program counter), so that a stamp has room for one.
+// Numbers the instructions of kernels, so that their addresses (pc: program counter) fit into a
+// stamp.
 #ifndef MLUSIM_CHECK_PC_TABLE_H_
 #define MLUSIM_CHECK_PC_TABLE_H_
 
@@ -11,7 +12,7 @@ namespace mlusim {
 
 class PcTable {
  public:
-  // 0 if all numbers are taken.
+  // Returns 0 if all numbers are taken.
   std::uint16_t number_of(const void *pc) {
     Entry &entry = recent_[(reinterpret_cast<std::uintptr_t>(pc) >> 2) % kRecent];
     if (entry.pc != pc) entry = {pc, look_up(pc)};

@@ -6,7 +6,7 @@
 namespace mlusim {
 namespace {
 
-// Different compute accesses that are remembered between two syncs; of more, the oldest are forgotten.
+// The most distinct compute accesses kept between two syncs; beyond it the oldest are dropped.
 constexpr std::size_t kMostCompute = 4096;
 
 int hull_index(Space space) { return space == Space::kGdram ? 1 : 0; }
@@ -32,9 +32,10 @@ bool conflicts(Kind a, Kind b) {
 
 bool starts_with(const char *name, const char *prefix) { return std::strncmp(name, prefix, std::strlen(prefix)) == 0; }
 
-// Whether the compute agent's instruction is a synchronous copy, which waits for compute and is waited for.
+// Whether this instruction of the compute agent is a synchronous copy: it waits for compute, and
+// the core waits for it.
 bool is_copy(const char *name) {
-  if (name[2] == 'b') return false;  // __bang_..., as most are
+  if (name[2] == 'b') return false;  // __bang_..., the most frequent names
   return starts_with(name, "__memcpy") || starts_with(name, "__gather") || starts_with(name, "__scatter") ||
          starts_with(name, "__gdramset") || starts_with(name, "__sramset") || starts_with(name, "__ldramset");
 }

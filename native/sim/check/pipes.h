@@ -1,7 +1,8 @@
-// What the units of a core are still busy with, and whether an access gets in their way.
+// Tracks the pending work of a core's units, and finds accesses that conflict with it.
 //
-// Scalar and compute instructions of a core are in program order, and so are the asynchronous copies of one pipe. Between a
-// pipe and the others, or between compute and an asynchronous copy that follows, only a sync makes an order.
+// Scalar and compute instructions of a core run in program order, and so do the asynchronous copies
+// of one pipe. Only a sync orders one pipe with another, or compute with an asynchronous copy that
+// follows.
 #ifndef MLUSIM_CHECK_PIPES_H_
 #define MLUSIM_CHECK_PIPES_H_
 
@@ -12,7 +13,7 @@
 
 namespace mlusim {
 
-// An access that may not have happened yet.
+// An access that may still be pending.
 struct Busy {
   Region region;
   Agent agent;
@@ -23,28 +24,30 @@ struct Busy {
 
 class Pipes {
  public:
-  // The access of another unit that is not ordered before this one and conflicts with it; null if there is none.
+  // Returns the pending access of another unit that conflicts with this one and is not ordered
+  // before it; null if none does.
   const Busy *conflict(const AccessEvent &event) const {
     const bool direct = event.agent == kScalar || event.agent == kCompute;
     return direct && idle() ? nullptr : find_conflict(event);
   }
 
-  // Remembers the access until its unit is waited for. Synchronous copies are over at once, with all compute before them.
+  // Keeps the access until a sync waits for its unit. A synchronous copy is complete at once, and
+  // so are the compute instructions before it.
   void add(const AccessEvent &event);
 
-  // The agents were waited for.
+  // A sync waited for the agents.
   void done(unsigned agents);
 
-  // A synchronous copy waited for the agents, because it goes through their pipe. What they did is remembered until a sync waits too, for
-  // those who want to know what relies on that.
+  // A synchronous copy waited for the agents because it uses their pipe. Their accesses stay in a
+  // second list until a sync waits for them too, for the rule that reports reliance on such a wait.
   void done_by_copy(unsigned agents);
   const Busy *conflict_but_for_copy(const AccessEvent &event) const;
 
-  // Whether no asynchronous copy is on its way.
+  // Whether no asynchronous copy is pending.
   bool idle() const { return units_[kIo].list.empty() && units_[kMove].list.empty(); }
 
  private:
-  // What one agent is busy with, and hulls of it: one on chip, one in device memory.
+  // The pending accesses of one agent, with their hull on chip and their hull in device memory.
   struct Unit {
     std::vector<Busy> list;
     Range hull[2];
@@ -56,7 +59,7 @@ class Pipes {
   void clear(Unit *units, unsigned agents);
 
   Unit units_[kAgents];
-  Unit waited_[kAgents];  // of done_by_copy()
+  Unit waited_[kAgents];  // the accesses of done_by_copy()
   // Hashes of the accesses in units_[kCompute].list, because loops repeat them.
   static constexpr std::size_t kRemembered = 256;
   std::uint64_t remembered_[kRemembered] = {};

@@ -18,12 +18,12 @@ namespace {
 
 constexpr std::size_t kMostRuns = kMaxClusters * (kMaxCoresPerCluster + 1);  // of a job
 
-// A run of the running job.
+// A run of the current job.
 struct Run {
-  std::uint64_t epoch = 0;       // of what it does now
-  std::uint64_t async_over = 0;  // all its asynchronous copies up to this epoch have happened
-  bool copied = false;           // whether it issued one since then
-  ClockEntry clock[kMostRuns];   // the vector clock: of each run, what happens before what this one does now
+  std::uint64_t epoch = 0;       // the epoch of its current accesses
+  std::uint64_t async_over = 0;  // its asynchronous copies up to this epoch are complete
+  bool copied = false;           // whether it issued an asynchronous copy since then
+  ClockEntry clock[kMostRuns];   // vector clock: the epochs of each run that happen before this run's current access
   Pipes pipes;
 };
 
@@ -50,7 +50,7 @@ std::string at(const AccessEvent &event, const void *address) {
   return std::string(event.name) + " " + verb_of(event.kind) + " memory at " + text;
 }
 
-// The lowest address that both hold, if it is not too much to look for.
+// Returns the lowest address that both hold; the start of `a` where the search would take too long.
 const char *first_common(const Region &a, const Region &b) {
   constexpr std::int64_t kMostPairs = 1000000;
   if (a.pieces() > kMostPairs / b.pieces()) return a.base;
@@ -65,11 +65,12 @@ const char *first_common(const Region &a, const Region &b) {
   return first;
 }
 
-// A scalar store that nothing orders with another access. It is told of before it happens: only behind it can be seen whether it changes
-// anything. Several cores may well store the same value, say a flag or a count, to the same place.
+// A scalar store that races. Its event comes before the store happens, and only afterwards can the
+// checker see whether the store changed anything: several cores may well store the same value, such
+// as a flag or a count, to the same place.
 class ConflictingStore {
  public:
-  // Takes over the finding, if it is about little enough.
+  // Keeps the finding until the store has happened; false if the store is too large for that.
   bool wait(const AccessEvent &event, const FindingText &text) {
     if (event.region.bytes > sizeof before_ || event.region.pieces() != 1) return false;
     core_ = &event.core;
@@ -81,7 +82,8 @@ class ConflictingStore {
     return true;
   }
 
-  // Another access follows. The copy of a structure tells of its store, then of its load, and then does both.
+  // Another access follows. A copy of a structure announces its store, then its load, and then
+  // performs both.
   void next(Kind kind) {
     if (core_ == nullptr) return;
     if (kind == Kind::kRead && !read_since_) {
@@ -91,7 +93,7 @@ class ConflictingStore {
     }
   }
 
-  // The store has happened.
+  // Reports the finding once the store has happened.
   void happened() {
     if (core_ == nullptr) return;
     if (std::memcmp(place_, before_, bytes_) == 0) {
@@ -103,7 +105,7 @@ class ConflictingStore {
   }
 
  private:
-  const Core *core_ = nullptr;  // null: there is none
+  const Core *core_ = nullptr;  // null: no store is kept
   FindingText text_ = {"race", ""};
   const char *place_ = nullptr;
   std::size_t bytes_ = 0;
@@ -209,7 +211,7 @@ class RaceChecker : public Observer {
   }
 
  private:
-  // ---- Epochs -----------------------------------------------------------------------------------------------------------
+  // ---- Epochs -----------------------------------------------------------------------------------
 
   Run &run_of(const Core &core) { return runs_[core.serial - job_begin_]; }
 
@@ -221,13 +223,14 @@ class RaceChecker : public Observer {
     job_over_ = false;
   }
 
-  // Starts an epoch of the run: other runs may be ordered after the epochs before, but not after this one.
+  // Starts an epoch of the run: other runs may be ordered after its earlier epochs, but not after
+  // this one.
   void renew(const Core &core, Run *run) {
     run->epoch = next_epoch_++;
     owners_.push_back(core.serial);
   }
 
-  // Enters into a clock what this run has completed.
+  // Enters the completed epochs of this run into a clock.
   void publish(const Core &core, ClockEntry *clock) {
     const Run &run = run_of(core);
     ClockEntry &own = clock[core.serial - job_begin_];
@@ -243,14 +246,15 @@ class RaceChecker : public Observer {
     return locks_.back();
   }
 
-  // ---- Stamps -----------------------------------------------------------------------------------------------------------
+  // ---- Stamps -----------------------------------------------------------------------------------
 
   void compare(const AccessEvent &event, Run *run) {
     const bool async = event.agent == kIo || event.agent == kMove;
     run->copied = run->copied || async;
     const bool sram = event.space == Space::kSram;
     HappensBefore order;
-    // Accesses of earlier jobs to SRAM are ignored: they were made by another cluster, or before this job began.
+    // Accesses of earlier jobs to SRAM are ignored: another cluster made them, or they ended before
+    // this job began.
     order.floor = (sram ? job_epoch_ : first_epoch_) << kStampEpochShift;
     order.run = event.core.serial;
     order.owners = owners_.data();
@@ -265,7 +269,7 @@ class RaceChecker : public Observer {
     if (conflict.address != nullptr) report_conflict(event, conflict);
   }
 
-  // ---- Findings ---------------------------------------------------------------------------------------------------------
+  // ---- Findings ---------------------------------------------------------------------------------
 
   static void report_busy(const AccessEvent &event, const Busy &busy) {
     const bool compute = busy.agent == kCompute;
@@ -309,19 +313,19 @@ class RaceChecker : public Observer {
   }
 
   ConflictingStore store_;
-  bool implied_waits_ = false;  // whether anybody wants to know of them
+  bool implied_waits_ = false;  // whether the rule about them is on
   bool watching_ = false;
   bool complained_ = false;
   StampShadow heap_, sram_;
   PcTable pc_table_;
-  std::vector<Run> runs_;              // of the job
-  std::vector<Lock> locks_;            // of the job
-  std::vector<std::uint32_t> owners_;  // runs of the launch, by epoch
-  std::vector<std::int64_t> names_;    // of the launch's runs: the task, or -1 - cluster for a memory core
+  std::vector<Run> runs_;              // of the current job
+  std::vector<Lock> locks_;            // of the current job
+  std::vector<std::uint32_t> owners_;  // the run of each epoch of this launch
+  std::vector<std::int64_t> names_;    // by run of this launch: the task, or -1 - cluster for a memory core
   std::uint64_t next_epoch_ = 1;
-  std::uint64_t first_epoch_ = 1;  // of the launch
+  std::uint64_t first_epoch_ = 1;  // of this launch
   std::uint64_t job_epoch_ = 1;
-  std::uint32_t job_begin_ = 0;  // the first run of the job
+  std::uint32_t job_begin_ = 0;  // the first run of the current job
   bool job_over_ = true;
 };
 

@@ -1,9 +1,9 @@
-// Finds accesses to the same bytes that nothing orders, of which at least one writes.
+// Finds unordered accesses to the same bytes of which at least one writes.
 //
-// Two questions are asked of each access. Within its core: does another unit, that no sync has waited for, still work on the
-// bytes (pipes.h)? And for GDRAM and SRAM: was there an access of another run that does not happen before this one, by a
-// barrier or a lock that both took part in (stamps.h)? Runs of different jobs are never ordered. Atomics do not conflict with
-// each other.
+// The checker asks two questions about each access. Within the core: does another unit still work
+// on the bytes, with no sync between (pipes.h)? For GDRAM and SRAM: did another run access the
+// bytes without happening before this access, by a barrier or lock that both took part in
+// (stamps.h)? Runs of different jobs are never ordered. Atomics do not conflict with each other.
 #ifndef MLUSIM_CHECK_RACE_H_
 #define MLUSIM_CHECK_RACE_H_
 

@@ -8,23 +8,24 @@
 namespace mlusim {
 namespace {
 
-// No stamp: epochs start higher.
+// Not a stamp: epochs start at a higher value.
 constexpr Stamp kSplit = 1;
 
 bool conflicts(Stamp a, Stamp b) {
   return (a & b & kStampBytes) != 0 && ((a | b) & kStampWrites) != 0 && (a & b & kStampAtomic) == 0;
 }
 
-// Whether every access that conflicts with `old` also conflicts with `stamp`. As `old` is ordered before `stamp`, it need not be kept then.
+// Whether every access that conflicts with `old` also conflicts with `stamp`. Since `old` is
+// ordered before `stamp`, it need not be kept then.
 bool replaces(Stamp stamp, Stamp old) {
   if ((old & ~stamp & kStampBytes) != 0) return false;
   return kind_of(stamp) == Kind::kWrite || kind_of(stamp) == kind_of(old);
 }
 
-// The same kind of access in the same epoch: one stamp does for both.
+// Whether both are accesses of the same kind in the same epoch: one stamp then stands for both.
 bool same_kind(Stamp a, Stamp b) { return ((a ^ b) & ~(kStampPcs | kStampBytes)) == 0; }
 
-// Of the same kind, and to no bytes but those of `old`.
+// Whether `stamp` has the kind of `old` and touches no other bytes.
 bool repeats(Stamp stamp, Stamp old) { return same_kind(stamp, old) && (stamp & ~old & kStampBytes) == 0; }
 
 Stamp bytes_mask(std::size_t begin, std::size_t end) { return (kStampBytes >> (8 - (end - begin))) << begin; }
@@ -37,7 +38,7 @@ void note_conflict(const char *address, Stamp stamp, Stamp other, Conflict *conf
 
 }  // namespace
 
-// ---- Memory ---------------------------------------------------------------------------------------------------------------
+// ---- Memory -------------------------------------------------------------------------------------
 
 std::uint64_t StampShadow::Parts::take() {
   if (!free_.empty()) {
@@ -80,9 +81,9 @@ void StampShadow::end_launch() {
   for (int level = 1; level < kLevels; ++level) parts_[level].trim();
 }
 
-// ---- One unit -------------------------------------------------------------------------------------------------------------
+// ---- One unit -----------------------------------------------------------------------------------
 
-// Whether `old` need not be kept beside `stamp`; notes a conflict of the two.
+// Whether `old` can be dropped once `stamp` is kept; notes a conflict of the two.
 bool StampShadow::may_go(Stamp old, Stamp stamp, const char *address, const Access &access) {
   if (old < access.order.floor) return true;
   switch (access.order.relation(old)) {
@@ -113,14 +114,14 @@ void StampShadow::touch_unit(Unit *unit, Stamp stamp, const char *address, const
     slot[i] = 0;
     place = i;
   }
-  // All are needed: one is lost, and a conflict with it may be.
+  // All slots are in use: drop one, at the risk of missing a conflict with it.
   if (place < 0) place = static_cast<int>(epoch_of(stamp) % kSlots);
   slot[place] = merged;
 }
 
-// ---- Units of units -------------------------------------------------------------------------------------------------------
+// ---- Units of units -----------------------------------------------------------------------------
 
-// What an earlier launch split is one unit again.
+// A unit that an earlier launch split is whole again.
 bool StampShadow::is_split(Unit *unit) const {
   if (unit->slot[0] != kSplit) return false;
   if (unit->slot[2] == launch_) return true;
@@ -134,7 +135,7 @@ void StampShadow::split(Unit *unit, int level) {
   *unit = {{kSplit, number, launch_, 0}};
 }
 
-// Compares an access to all bytes with the stamps that they have.
+// Compares an access to the whole unit with its stamps.
 void StampShadow::compare(Unit *unit, int level, const char *address, const Access &access) {
   if (level > 0 && is_split(unit)) {
     Unit *part = parts(*unit, level);
@@ -158,7 +159,7 @@ void StampShadow::drop(Unit *unit, int level) {
   parts_[level].give_back(unit->slot[1]);
 }
 
-// A write to all bytes of a split unit makes it one again.
+// A write to the whole of a split unit makes it one unit again.
 bool StampShadow::merge(Unit *unit, int level, const char *address, const Access &access) {
   if (kind_of(access.stamp) != Kind::kWrite) return false;
   compare(unit, level, address, access);

@@ -1,7 +1,8 @@
-// The latest accesses to each 8 bytes of shared memory, as stamps.
+// Stamps: the latest accesses to each 8 bytes of shared memory.
 //
-// Most accesses are those of copies, many bytes at a time. So 256 bytes share one set of stamps as long as every access
-// touches all of them. The first access to a part gives each 64 of them a set of their own, and likewise 8 of those.
+// Most accesses are copies of many bytes. 256 bytes therefore share one set of stamps while every
+// access touches all of them. The first access to a part splits the set into one for each 64 bytes,
+// and likewise into one for each 8 bytes.
 #ifndef MLUSIM_CHECK_STAMPS_H_
 #define MLUSIM_CHECK_STAMPS_H_
 
@@ -15,7 +16,8 @@
 
 namespace mlusim {
 
-// One access: when (an epoch, which belongs to one run), from where, of what kind, and to which bytes of its cell.
+// One access: its epoch (which belongs to one run), its instruction, its kind, and the bytes that
+// it touches in its cell.
 using Stamp = std::uint64_t;
 
 constexpr Stamp kStampBytes = 0xff;
@@ -40,20 +42,21 @@ inline Kind kind_of(Stamp stamp) {
   return (stamp & kStampAtomic) == 0 ? Kind::kWrite : Kind::kAtomic;
 }
 
-// An entry of a vector clock: the latest epochs of a run that happen before another run. One counts scalar and compute accesses, one
-// asynchronous copies.
+// An entry of a vector clock: the latest epochs of a run that happen before another run. `direct`
+// counts scalar and compute accesses, `async` asynchronous copies.
 struct ClockEntry {
   std::uint64_t direct = 0;
   std::uint64_t async = 0;
 };
 
-// The happens-before relation, as one run sees it: which earlier accesses are ordered before its own.
+// The happens-before relation from the view of one run: the earlier accesses that are ordered
+// before its own.
 struct HappensBefore {
-  Stamp floor = 0;  // smaller stamps are of the past, and ordered before everything
+  Stamp floor = 0;  // smaller stamps belong to earlier launches or jobs, which are ordered before all
   std::uint32_t run = 0;
-  const std::uint32_t *owners = nullptr;  // runs, by epoch from `first_epoch` on
+  const std::uint32_t *owners = nullptr;  // the run of each epoch from `first_epoch` on
   std::uint64_t first_epoch = 0;
-  const ClockEntry *clock = nullptr;  // of the runs of this job, the first of which is `job_begin`
+  const ClockEntry *clock = nullptr;  // by run of this job, from `job_begin` on
   std::uint32_t job_begin = 0;
 
   enum class Relation {
@@ -72,9 +75,9 @@ struct HappensBefore {
   }
 };
 
-// The first access that conflicts with the one that is stamped.
+// The first access that conflicts with the current one.
 struct Conflict {
-  const char *address = nullptr;  // null: there is none
+  const char *address = nullptr;  // null: no conflict
   Stamp other = 0;
 };
 
@@ -85,13 +88,14 @@ class StampShadow {
   StampShadow(const StampShadow &) = delete;
   StampShadow &operator=(const StampShadow &) = delete;
 
-  // Starts a launch, with stamps for `memory`: those from before are of the past. False if the system refuses.
+  // Starts a launch with stamps for `memory`; earlier stamps become part of the past. False if the
+  // system refuses the memory.
   bool begin_launch(const Range &memory);
 
-  // Gives back what no launch of usual size needs.
+  // Frees memory that launches of usual size do not need.
   void end_launch();
 
-  // Stamps bytes and compares with the stamps that they have.
+  // Compares the access with the stamps of its bytes, then stamps them.
   void touch(const char *begin, std::size_t bytes, Stamp stamp, const HappensBefore &order, Conflict *conflict);
 
  private:
@@ -100,12 +104,13 @@ class StampShadow {
   static constexpr std::size_t kUnitBytes[kLevels] = {8, 64, 256};
   static constexpr std::size_t parts_of(int level) { return kUnitBytes[level] / kUnitBytes[level - 1]; }
 
-  // The stamps of a unit; or, if the first one is kSplit, the number of what its parts have, and the launch that split it.
+  // The stamps of a unit. If the first one is kSplit, the second holds the number of its parts, and
+  // the third the launch that split it.
   struct Unit {
     Stamp slot[kSlots];
   };
 
-  // The units that a larger one was split into, for all of one level: memory that every launch uses again.
+  // The parts of all split units of one level, in memory that every launch uses again.
   class Parts {
    public:
     Unit *at(std::uint64_t number) { return &chunks_[number / kChunk][number % kChunk * count_]; }
@@ -120,10 +125,10 @@ class StampShadow {
     std::vector<std::unique_ptr<Unit[]>> chunks_;
     std::vector<std::uint64_t> free_;
     std::uint64_t next_ = 0;
-    std::size_t count_ = 0;  // of units in one
+    std::size_t count_ = 0;  // parts of one unit
   };
 
-  // One access, on its way down to the units that it touches.
+  // One access on its way down to the units that it touches.
   struct Access {
     Stamp stamp;
     const HappensBefore &order;
@@ -141,9 +146,9 @@ class StampShadow {
   Unit *parts(const Unit &unit, int level) { return parts_[level].at(unit.slot[1]); }
 
   Range memory_;
-  Unit *units_ = nullptr;  // of the highest level
+  Unit *units_ = nullptr;  // the units of the highest level
   std::size_t count_ = 0;
-  Parts parts_[kLevels];  // of a unit of this level
+  Parts parts_[kLevels];  // the parts of split units, by level
   std::uint64_t launch_ = 0;
 };
 

@@ -12,15 +12,16 @@ class SyncChecker : public Observer {
   void run_end(const Core &core) override {
     for (const Agent agent : {kIo, kMove}) {
       for (const PendingCopy &copy : core.pending[agent]) {
-        // What a copy brings on chip, nobody can have used; other copies are whole when the kernel ends.
+        // No instruction can have used bytes that a pending copy brings on chip. Other copies are
+        // complete when the kernel ends.
         const bool lost = agent == kIo && copy.target_space != Space::kGdram && copy.target_space != Space::kLdram;
         FindingText text = {"sync", lost ? "never-waited" : "drained-at-end"};
         text.pc = copy.pc;
         text.address = copy.target.base;
         text.size = copy.target.bytes * static_cast<std::uint64_t>(copy.target.pieces());
-        text.message =
-            std::string(copy.name) + (lost ? " is not waited for before the kernel ends: nothing can use what it copies"
-                                           : " is waited for by nothing but the end of the kernel");
+        text.message = std::string(copy.name) +
+                       (lost ? " is not waited for before the kernel ends: nothing can use the copied bytes"
+                             : " has no sync: only the end of the kernel waits for it");
         report(&core, text);
       }
     }

@@ -1,4 +1,5 @@
-// Finds asynchronous copies that no sync waits for; the end of a task completes them. Barriers that never complete are found by the machine itself.
+// Finds asynchronous copies that no sync waits for; the end of a task completes them. The machine
+// itself finds barriers that never complete.
 #ifndef MLUSIM_CHECK_SYNC_H_
 #define MLUSIM_CHECK_SYNC_H_
 

@@ -1,4 +1,4 @@
-// Words that the messages of several checkers are made of.
+// Phrases shared by the messages of several checkers.
 #ifndef MLUSIM_CHECK_TEXT_H_
 #define MLUSIM_CHECK_TEXT_H_
 

@@ -32,29 +32,29 @@ void tell(const Core *core, const char *rule, const void *pc, const void *addres
   report(core, text);
 }
 
-// ---- Memories on chip -----------------------------------------------------------------------------------------------------
+// ---- Memories on chip ---------------------------------------------------------------------------
 
-constexpr std::uint32_t kMostNumbers = 1u << 30;  // of writes, before they begin again
+constexpr std::uint32_t kMostNumbers = 1u << 30;  // writes that are numbered before the numbers start again
 
 enum class Way : unsigned char {
-  kCopy,  // every byte of it is there to be read
+  kCopy,  // every byte should be read
   kComputed,
-  kFill,  // of padding as often as not, so only one that is never read anywhere is for nothing
+  kFill,  // often pads, so it is reported only if none of its bytes is read
 };
 
-// What one instruction wrote on chip.
+// An instruction's write to on-chip memory.
 struct Write {
   const Core *core;
   const char *name;
   const void *pc;
   const char *begin;
   Way way;
-  std::size_t bytes;  // in all
+  std::size_t bytes;  // size of the write
   std::size_t unread;
 };
 
-// For each byte on chip the number of the write that it is from and that nobody read yet; 0 for none. Pages that no kernel touches
-// cost nothing.
+// For each byte on chip, the number of the write that it comes from while nobody has read it; else
+// 0. Pages that no kernel touches take no memory.
 class Writers {
  public:
   // False if the system refuses the memory.
@@ -93,12 +93,12 @@ Way way_of(const char *name) {
   return begins_with(name, "__bang_write") || std::strstr(name, "set") != nullptr ? Way::kFill : Way::kComputed;
 }
 
-// Atomics have to put the old values somewhere.
+// Atomics must store the old values somewhere, so these need not be read.
 bool is_exempt(const AccessEvent &event) {
   return event.agent == kScalar || std::strstr(event.name, "atomic") != nullptr;
 }
 
-// ---- Device memory --------------------------------------------------------------------------------------------------------
+// ---- Device memory ------------------------------------------------------------------------------
 
 enum Use : unsigned char {
   kUntouched = 0,
@@ -106,7 +106,7 @@ enum Use : unsigned char {
   kIsWritten = 2
 };
 
-// What a launch did with an allocation.
+// The use of an allocation by a launch.
 struct Used {
   Allocation allocation;
   std::vector<unsigned char> bytes;  // Use
@@ -119,7 +119,7 @@ struct Rest {
   std::size_t bytes = 0;
 };
 
-// The bytes that `is_left(use, defined)` is true for: how many, and the first.
+// Counts the bytes for which is_left(use, defined) is true, and finds the first.
 template <typename IsLeft>
 Rest rest_of(const Used &used, const IsLeft &is_left) {
   Rest rest;
@@ -131,7 +131,7 @@ Rest rest_of(const Used &used, const IsLeft &is_left) {
   return rest;
 }
 
-// ---- The observer ---------------------------------------------------------------------------------------------------------
+// ---- The observer -------------------------------------------------------------------------------
 
 class UnusedChecker : public Observer {
  public:
@@ -145,7 +145,7 @@ class UnusedChecker : public Observer {
     runs_ = 0;
     writes_.clear();
     used_.clear();
-    // Arrays that the kernel was given count, even if it never touches them.
+    // Arrays passed as arguments count, even if the kernel never touches them.
     const char *arguments = static_cast<const char *>(info.arguments);
     for (std::size_t at = 0; at + sizeof(char *) <= info.argument_bytes; at += sizeof(char *)) {
       char *value;
@@ -169,7 +169,7 @@ class UnusedChecker : public Observer {
   }
 
   void launch_end(const LaunchInfo &) override {
-    if (runs_ != 0) return;       // the launch was ended: what was to come is unknown
+    if (runs_ != 0) return;       // the launch ended early: later accesses are unknown
     std::set<const void *> read;  // fills
     for (const Write &write : writes_) {
       if (write.way == Way::kFill && write.unread != write.bytes) read.insert(write.pc);
@@ -184,7 +184,7 @@ class UnusedChecker : public Observer {
   void note_read(const char *begin, std::size_t bytes) {
     for (std::size_t i = 0; i < bytes; ++i) {
       std::uint32_t &number = writers_.of(begin + i);
-      // Those of earlier launches have smaller numbers.
+      // Writes of earlier launches have smaller numbers.
       if (number > first_) --writes_[number - first_ - 1].unread;
       number = 0;
     }
@@ -265,10 +265,10 @@ class UnusedChecker : public Observer {
   }
 
   Writers writers_;
-  std::vector<Write> writes_;  // of this launch; write i has the number first_ + i + 1
+  std::vector<Write> writes_;  // of this launch; write i has number first_ + i + 1
   std::uint32_t first_ = 0;
   std::map<const char *, Used> used_;  // by begin
-  std::uint64_t runs_ = 0;             // that have begun and not ended
+  std::uint64_t runs_ = 0;             // runs in progress
   bool watches_ = false;
 };
 

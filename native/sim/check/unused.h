@@ -1,6 +1,7 @@
-// Finds data that was moved or computed for nothing, and outputs that nobody wrote: signs of a wrong size, place or operand where every
-// access by itself is legal. All its rules are remarks and off unless asked for: kernels that read a table in part, or compute on
-// padding, break them too.
+// Finds moves and computations whose results nobody reads, and outputs that nobody writes. They
+// point to a wrong size, place or operand where each access is legal by itself. All rules are
+// remarks and off by default: kernels that read part of a table, or compute on padding, break them
+// too.
 #ifndef MLUSIM_CHECK_UNUSED_H_
 #define MLUSIM_CHECK_UNUSED_H_
 
@@ -10,7 +11,7 @@ namespace mlusim {
 
 Observer &unused_checker();
 
-// Whether one of its rules is on.
+// Whether any of its rules is on.
 bool unused_is_on();
 
 }  // namespace mlusim

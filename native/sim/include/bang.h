@@ -1,11 +1,12 @@
-// BANG C on the simulated device: what a kernel source finds declared.
+// BANG C on the simulated device: the declarations for kernel sources.
 //
-// Sources are compiled once for each architecture, with __BANG_ARCH__ set. What an architecture lacks is not declared, so that
-// using it is a compile error. The functions themselves are the same for all and live in the simulator's library.
+// Sources are compiled once for each architecture, with __BANG_ARCH__ set. A function that an
+// architecture lacks is not declared, so a call of it is a compile error. The functions themselves
+// are in the simulator's library and the same for all architectures.
 #ifndef BANG_H_
 #define BANG_H_
 
-// Sources redefine sizeof and other words after this line, so the standard headers come first.
+// Include the standard headers first: sources may redefine sizeof and other words after this line.
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
@@ -37,7 +38,7 @@
 #include "mlusim/scalar.h"
 #include "mlusim/sync.h"
 
-// In BANG C these take a half, which the C interface knows as 16 bits.
+// In BANG C these functions take a half; the C interface declares 16 bits.
 inline cnrtRet_t cnrtConvertHalfToFloat(float *result, half value) {
   std::uint16_t bits;
   std::memcpy(&bits, &value, sizeof bits);
@@ -52,7 +53,7 @@ inline cnrtRet_t cnrtConvertFloatToHalf(half *result, float value) {
 
 #include "mlusim/bytes.h"  // what stands before it uses the functions of the C library
 
-// tools/intrinsics.py, which writes it, reads the other ones.
+// tools/intrinsics.py writes this header, and leaves it out when it reads the others.
 #ifndef MLUSIM_WITHOUT_LACKING
 #include "mlusim/lacking.h"
 #endif

@@ -1,4 +1,4 @@
-// A part of the device header that some sources name.
+// A part of the device header that some sources include by this name.
 #ifndef BANG_DEVICE_FUNCTIONS_H_
 #define BANG_DEVICE_FUNCTIONS_H_
 

@@ -1,4 +1,5 @@
-// Elementwise operations in a chain: bang::experimental::fusor<float>(dst, src, n).mul(2).add(1).sqrt();
+// Elementwise operations in a chain: bang::experimental::fusor<float>(dst, src,
+// n).mul(2).add(1).sqrt();
 #ifndef BANG_FUSOR_H_
 #define BANG_FUSOR_H_
 
@@ -7,7 +8,8 @@
 namespace bang {
 namespace experimental {
 
-// The first operation reads src, each later one what is in dst. Each happens at its call and is rounded by itself.
+// The first operation reads src, each later one reads dst. Each happens when it is called, and is
+// rounded separately.
 template <typename T>
 class fusor {
  public:

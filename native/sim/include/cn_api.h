@@ -1,8 +1,9 @@
-/* The driver interface of the simulated MLU: the part that host code of operator libraries asks about the device. There is one
- * device, number 0, and one context. Numbers of enumerators that are not said to be the vendor's are our own; compare with the
- * names.
+/* The driver interface of the simulated MLU: the part through which operator libraries ask about
+ * the device. There is one device, number 0, and one context. Unless a comment says that
+ * enumerators have the vendor's numbers, the numbers are our own; compare with the names.
  *
- * Any pointer may be NULL: the call then returns CN_ERROR_INVALID_VALUE, unless its comment says otherwise. */
+ * Any pointer may be NULL: the call then returns CN_ERROR_INVALID_VALUE, unless its comment says
+ * otherwise. */
 #ifndef CN_API_H_
 #define CN_API_H_
 
@@ -35,7 +36,7 @@ typedef struct CNcontext_st *CNcontext;
 typedef struct CNqueue_st *CNqueue; /* a cnrtQueue_t */
 typedef int CNdev;
 
-/* How many clusters a job takes: the vendor's numbers. */
+/* The number of clusters of a job, in the vendor's numbers. */
 typedef enum {
   CN_KERNEL_CLASS_BLOCK = 1,
   CN_KERNEL_CLASS_UNION = 4,
@@ -46,7 +47,7 @@ typedef enum {
   CN_KERNEL_CLASS_UNION16 = 64
 } KernelClass;
 
-/* Sizes are bytes, clock rates kHz. */
+/* Sizes are in bytes, clock rates in kHz. */
 typedef enum {
   CN_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR = 1,
   CN_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR = 2,
@@ -67,7 +68,7 @@ typedef enum {
   CN_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_TOTAL_SIZE = 27, /* MiB */
   CN_DEVICE_ATTRIBUTE_CLUSTER_CLOCK_RATE = 30,
   CN_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE = 31,
-  CN_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH = 32, /* bits, which go twice in a cycle of the memory's clock */
+  CN_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH = 32, /* bits, transferred twice in a cycle of the memory's clock */
   CN_DEVICE_ATTRIBUTE_MAX_QUEUE_COUNT = 40,
   CN_DEVICE_ATTRIBUTE_MAX_NOTIFIER_COUNT = 41,
   CN_DEVICE_ATTRIBUTE_ECC_ENABLED = 42
@@ -85,17 +86,17 @@ typedef union {
 
 /* ---- Errors and versions ---- */
 
-/* The name of the enumerator, and a phrase about it; for other numbers CN_ERROR_INVALID_VALUE. */
+/* The name of the enumerator, and a phrase about it; other numbers give CN_ERROR_INVALID_VALUE. */
 CNresult cnGetErrorName(CNresult error, const char **name);
 CNresult cnGetErrorString(CNresult error, const char **text);
 
-/* Nothing has to be prepared; `flags` must be 0. */
+/* No preparation is necessary; `flags` must be 0. */
 CNresult cnInit(unsigned int flags);
 
 /* The version of this interface. NULL pointers are skipped. */
 CNresult cnGetLibVersion(int *major, int *minor, int *patch);
 
-/* The version of the driver that would belong to it, as one number: major * 10000 + minor * 100 + patch. */
+/* The version of the corresponding driver as one number: major * 10000 + minor * 100 + patch. */
 CNresult cnGetDriverVersion(int *version);
 
 /* ---- Device ---- */
@@ -124,11 +125,11 @@ CNresult cnQueueGetContext(CNqueue queue, CNcontext *context);
 /* The clusters that jobs of the context may use, or the largest union. */
 CNresult cnGetCtxConfigParam(CNcontext context, CNctxConfigParamType type, CNctxConfigParam *parameter);
 
-/* Only what is there already can be set. */
+/* Accepts only the values that are already set. */
 CNresult cnSetCtxConfigParam(CNcontext context, CNctxConfigParamType type, CNctxConfigParam *parameter);
 
-/* How many jobs of a class run at once: a device has so many unions, or cores. 0 if the class needs more clusters than there
- * are. */
+/* The number of jobs of a class that run at once: the unions, or cores, of the device. 0 if the
+ * class needs more clusters than the device has. */
 CNresult cnGetCtxMaxParallelUnionTasks(CNcontext context, KernelClass kernel_class, int *count);
 
 #if defined(__GNUC__)

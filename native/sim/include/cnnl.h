@@ -1,11 +1,13 @@
-/* A stand-in for the vendor's tensor library, CNNL: the calls that host code of operator libraries makes between its own kernels, on
- * the simulated MLU. It is not the vendor's library. Names and parameters are those that programs use; numbers of data types,
- * layouts and statuses are the vendor's, other numbers are our own: compare with the names.
+/* A stand-in for the vendor's tensor library, CNNL, on the simulated MLU: the calls that operator
+ * libraries make on the host between their kernels. It is not the vendor's library. Names and
+ * parameters are those that programs use; numbers of data types, layouts and statuses are the
+ * vendor's. Other numbers are our own: compare with the names.
  *
- * Each call is checked at once and done in the order of the handle's queue, as a kernel with one task; checkers see its accesses. Sums are
- * made in double, or in 64-bit integers, and rounded once. A workspace is never needed: queries give 0. What a call does not do for
- * valid arguments gives CNNL_STATUS_NOT_SUPPORTED; cnnlStandInGetLastReason() tells why a call was refused.
- */
+ * Each call is checked at once and runs in the order of the handle's queue, as a kernel with one
+ * task; checkers see its accesses. Sums are made in double, or in 64-bit integers, and rounded
+ * once. Workspaces are never needed: queries give 0. A call that is not implemented for valid
+ * arguments gives CNNL_STATUS_NOT_SUPPORTED; cnnlStandInGetLastReason() gives the reason of a
+ * refusal. */
 #ifndef CNNL_H_
 #define CNNL_H_
 
@@ -95,12 +97,13 @@ typedef struct cnnlMatMulStruct *cnnlMatMulDescriptor_t;
 typedef struct cnnlMatMulAlgoStruct *cnnlMatMulAlgo_t;
 typedef struct cnnlMatMulHeuristicResultStruct *cnnlMatMulHeuristicResult_t;
 
-/* ---- What stands in for what ---- */
+/* ---- The stand-in ---- */
 
-/* A text that says that this is the stand-in, with its version. */
+/* A text that identifies the stand-in, with its version. */
 const char *cnnlStandInVersion(void);
 
-/* Why the last call of this thread was refused: `function: argument: expected ..., got ...`. */
+/* The reason why the last call of this thread was refused: `function: argument: expected ..., got
+ * ...`. */
 const char *cnnlStandInGetLastReason(void);
 
 /* The version of the interface. NULL pointers are skipped. */
@@ -137,7 +140,7 @@ cnnlStatus_t cnnlGetSizeOfDataType(cnnlDataType_t dtype, size_t *size);
 
 /* ---- Moving elements ---- */
 
-/* Every element becomes the value, which has the type of the descriptor. */
+/* Sets every element to the value, which has the type of the descriptor. */
 cnnlStatus_t cnnlFill_v3(cnnlHandle_t handle, cnnlPointerMode_t mode, const void *value, cnnlTensorDescriptor_t desc,
                          void *output);
 
@@ -161,7 +164,8 @@ cnnlStatus_t cnnlTranspose_v2(cnnlHandle_t handle, cnnlTransposeDescriptor_t des
                               const void *input, cnnlTensorDescriptor_t output_desc, void *output, void *workspace,
                               size_t workspace_size);
 
-/* Rows of `params` by the indices in the last dim of `indices`, int32 or int64; indices outside give zeros. batch_dims must be 0. */
+/* Gathers rows of `params` by the indices in the last dim of `indices`, int32 or int64; an index
+ * outside gives zeros. batch_dims must be 0. */
 cnnlStatus_t cnnlGatherNd_v2(cnnlHandle_t handle, int batch_dims, cnnlTensorDescriptor_t params_desc,
                              const void *params, cnnlTensorDescriptor_t indices_desc, const void *indices,
                              cnnlTensorDescriptor_t output_desc, void *output);
@@ -171,20 +175,22 @@ typedef enum {
   CNNL_SCATTERND_UPDATE = 1
 } cnnlScatterNdMode_t;
 
-/* The output is the input, or zeros if that is NULL; then rows of it become, or are added, the updates, one after the other. Indices
- * outside are skipped. The input may be the output. */
+/* Copies the input to the output, or zeros if the input is NULL; then sets rows of it to the
+ * updates, or adds them, one after the other. Indices outside are skipped. The input may be the
+ * output. */
 cnnlStatus_t cnnlScatterNd_v2(cnnlHandle_t handle, cnnlScatterNdMode_t mode, cnnlTensorDescriptor_t indices_desc,
                               const void *indices, cnnlTensorDescriptor_t updates_desc, const void *updates,
                               cnnlTensorDescriptor_t input_desc, const void *input, cnnlTensorDescriptor_t output_desc,
                               void *output);
 
-/* The inputs one behind the other along an axis. */
+/* Concatenates the inputs along an axis. */
 cnnlStatus_t cnnlGetConcatWorkspaceSize(cnnlHandle_t handle, int count, size_t *size);
 cnnlStatus_t cnnlConcat(cnnlHandle_t handle, int count, int axis, const cnnlTensorDescriptor_t input_descs[],
                         const void *const inputs[], void *workspace, size_t workspace_size,
                         cnnlTensorDescriptor_t output_desc, void *output);
 
-/* paddings[d][0] elements before and paddings[d][1] behind each dim; `value` has the type of the input. */
+/* Adds paddings[d][0] elements before and paddings[d][1] elements behind each dim d; `value` has
+ * the type of the input. */
 cnnlStatus_t cnnlPad(cnnlHandle_t handle, cnnlTensorDescriptor_t input_desc, const void *input, const void *paddings,
                      const void *value, cnnlTensorDescriptor_t output_desc, void *output);
 
@@ -196,8 +202,9 @@ typedef enum {
   CNNL_UNSORT_FORWARD = 2
 } cnnlUniqueSort_t;
 
-/* The different elements for dim -1, or rows for dim 0. The indices tell for each element which one it is, the counts how
- * often each occurs; both are int32. CNNL_UNSORT_REVERSE is not supported. */
+/* The distinct elements for dim -1, or distinct rows for dim 0. For each input element, `indices`
+ * gives the index of its distinct element; `counts` gives the number of occurrences of each. Both
+ * are int32. CNNL_UNSORT_REVERSE is not supported. */
 cnnlStatus_t cnnlCreateUniqueDescriptor(cnnlUniqueDescriptor_t *desc);
 cnnlStatus_t cnnlDestroyUniqueDescriptor(cnnlUniqueDescriptor_t desc);
 cnnlStatus_t cnnlSetUniqueDescriptor(cnnlUniqueDescriptor_t desc, cnnlUniqueSort_t mode, int dim, bool return_indices,
@@ -209,7 +216,8 @@ cnnlStatus_t cnnlUnique_v2(cnnlHandle_t handle, cnnlUniqueDescriptor_t desc, cnn
                            cnnlTensorDescriptor_t output_desc, void *output, cnnlTensorDescriptor_t indices_desc,
                            void *indices, cnnlTensorDescriptor_t counts_desc, void *counts);
 
-/* The k greatest or least along a dim, in order; NaN is the greatest. Of equal ones the lower index comes first, or the higher. */
+/* The k greatest or least along a dim, in order; NaN is the greatest. Of equal ones, the lower or
+ * the higher index comes first. */
 cnnlStatus_t cnnlGetTopKTensorWorkspaceSize(cnnlHandle_t handle, cnnlTensorDescriptor_t input_desc, int k, int dim,
                                             bool largest, cnnlTensorDescriptor_t output_desc,
                                             cnnlTensorDescriptor_t index_desc, size_t *size);
@@ -243,8 +251,8 @@ typedef enum {
   CNNL_16BIT_INDICES = 1
 } cnnlIndicesType_t;
 
-/* output = alpha * reduction + beta * output; alpha and beta are float in host memory, NULL: 1 and 0. Indices are not
- * supported, nor are the norms of integers. */
+/* output = alpha * reduction + beta * output; alpha and beta are floats in host memory, NULL stands
+ * for 1 and 0. Indices are not supported, nor norms of integers. */
 cnnlStatus_t cnnlCreateReduceDescriptor(cnnlReduceDescriptor_t *desc);
 cnnlStatus_t cnnlDestroyReduceDescriptor(cnnlReduceDescriptor_t desc);
 cnnlStatus_t cnnlSetReduceDescriptor(cnnlReduceDescriptor_t desc, int axes[], int axis_count, cnnlReduceOp_t op,
@@ -270,8 +278,8 @@ typedef enum {
   CNNL_OP_TENSOR_MUL = 2
 } cnnlOpTensorDesc_t;
 
-/* c = op(alpha1 * a, alpha2 * b) + beta * c, where dims of 1 and missing leading ones of a and b are repeated. The factors are float in
- * host memory. */
+/* c = op(alpha1 * a, alpha2 * b) + beta * c; dims of 1 and missing leading dims of a and b are
+ * repeated. The factors are floats in host memory. */
 cnnlStatus_t cnnlCreateOpTensorDescriptor(cnnlOpTensorDescriptor_t *desc);
 cnnlStatus_t cnnlDestroyOpTensorDescriptor(cnnlOpTensorDescriptor_t desc);
 cnnlStatus_t cnnlSetOpTensorDescriptor(cnnlOpTensorDescriptor_t desc, cnnlOpTensorDesc_t op, cnnlDataType_t dtype,
@@ -283,7 +291,7 @@ cnnlStatus_t cnnlOpTensor(cnnlHandle_t handle, cnnlOpTensorDescriptor_t desc, co
                           cnnlTensorDescriptor_t b_desc, const void *b, void *workspace, size_t workspace_size,
                           const void *beta, cnnlTensorDescriptor_t c_desc, void *c);
 
-/* y = alpha * x + beta, with float factors, or int for int32, in host memory. */
+/* y = alpha * x + beta; the factors are floats, or int for int32, in host memory. */
 cnnlStatus_t cnnlTransform_v2(cnnlHandle_t handle, cnnlPointerMode_t mode, const void *alpha,
                               cnnlTensorDescriptor_t x_desc, const void *x, const void *beta,
                               cnnlTensorDescriptor_t y_desc, void *y);
@@ -304,8 +312,9 @@ typedef enum {
   CNNL_MATMUL_USE_STRIDE = 5
 } cnnlMatMulDescAttribute_t;
 
-/* d = alpha * a b + beta * c of matrices, each transposed if the descriptor says so; the last one only if beta is used. The factors
- * are float in host memory. Algorithm and heuristic result choose nothing. */
+/* d = alpha * a b + beta * c for matrices, each transposed if the descriptor says so; c is used
+ * only if beta is not 0. The factors are floats in host memory. The algorithm and the heuristic
+ * result are ignored. */
 cnnlStatus_t cnnlCreateMatMulDescriptor(cnnlMatMulDescriptor_t *desc);
 cnnlStatus_t cnnlDestroyMatMulDescriptor(cnnlMatMulDescriptor_t desc);
 cnnlStatus_t cnnlSetMatMulDescAttr(cnnlMatMulDescriptor_t desc, cnnlMatMulDescAttribute_t attribute, const void *value,

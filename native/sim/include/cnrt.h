@@ -1,19 +1,22 @@
-/* The runtime of the simulated MLU, with the vendor's names and numbers (CNRT 6.14.1): devices, memory, queues, notifiers,
- * launches.
+/* The runtime of the simulated MLU, with the vendor's names and numbers (CNRT 6.14.1): devices,
+ * memory, queues, notifiers, launches.
  *
  * Conventions
- *   - Any pointer may be NULL: the call then returns cnrtErrorArgsInvalid, unless its comment says otherwise. What is no living
- *     handle gives cnrtErrorInvalidResourceHandle; mlusimGetLastError() tells more.
- *   - What a call returns other than cnrtSuccess and cnrtErrorNotReady also becomes the calling thread's last error.
- *   - The queue argument NULL is the default queue, and so is 2 (legacy default); 1 is a queue of the calling thread.
- *   - Work in a queue is done in order; work in different queues in any order. After work that failed, what the queue holds is
- *     dropped until a call that waits for the queue has returned the error: cnrtQueueSync, cnrtSyncDevice, cnrtQueueQuery, or a
- *     synchronous copy on the default queue.
- *   - Functions that queue work (...Async) read and write the memory later; it must live until then. Of 0 bytes nothing is
- *     copied, set or examined.
- *   - A host function that a queue runs must not wait: such calls return cnrtErrorOpsNotPermitted there.
- *   - A fork waits until the kernel that runs is over. The child keeps device memory, queues and notifiers; work that was
- *     queued is lost in it.
+ *   - Any pointer may be NULL: the call then returns cnrtErrorArgsInvalid, unless its comment says
+ *     otherwise. A value that is no live handle gives cnrtErrorInvalidResourceHandle;
+ *     mlusimGetLastError() returns a sentence about an error.
+ *   - An error other than cnrtErrorNotReady also becomes the calling thread's last error.
+ *   - The queue argument NULL is the default queue, and so is 2 (legacy default); 1 is a queue of
+ *     the calling thread.
+ *   - Work in a queue is done in order; work in different queues in any order. After a failure, the
+ *     queue drops its work until a call that waits for the queue has returned the error:
+ *     cnrtQueueSync, cnrtSyncDevice, cnrtQueueQuery, or a synchronous copy on the default queue.
+ *   - Functions that queue work (...Async) read and write the memory later; it must live until
+ *     then. A call for 0 bytes does nothing.
+ *   - A host function that a queue runs must not wait: such calls return cnrtErrorOpsNotPermitted
+ *     there.
+ *   - A fork waits for the end of the running kernel. The child keeps device memory, queues and
+ *     notifiers, but loses queued work.
  */
 #ifndef CNRT_H_
 #define CNRT_H_
@@ -97,7 +100,7 @@ typedef enum {
 
 typedef cnrtFunctionType_t cnrtJobType_t;
 
-/* Between which memories a copy goes. */
+/* The memories of a copy. */
 typedef enum {
   cnrtMemcpyHostToDev = 0,
   cnrtMemcpyDevToDev = 1,
@@ -107,14 +110,15 @@ typedef enum {
   cnrtMemcpyNoDirection = 5
 } cnrtMemTransDir_t;
 
-/* What memory a pointer belongs to. */
+/* The memory that a pointer belongs to. */
 typedef enum {
   cnrtMemTypeUnregistered = 0,
   cnrtMemTypeHost = 1,
   cnrtMemTypeDevice = 2
 } cnrtMemType_t;
 
-/* What cnrtDeviceGetAttribute knows. Sizes are bytes, but for the two of the global memory: MiB. Clock rates are kHz. */
+/* The attributes of cnrtDeviceGetAttribute. Sizes are in bytes, except for the two of the global
+ * memory, in MiB. Clock rates are in kHz. */
 typedef enum {
   cnrtAttrComputeCapabilityMajor = 1,
   cnrtAttrComputeCapabilityMinor = 2,
@@ -144,7 +148,7 @@ typedef enum {
   cnrtAttrPciDomainID = 1032
 } cnrtDeviceAttr_t;
 
-/* How a host thread waits for the device; kept, and without effect here. */
+/* The way in which a host thread waits for the device; kept, and without effect here. */
 typedef enum {
   cnrtDeviceScheduleSpin = 0,
   cnrtDeviceScheduleBlock = 1,
@@ -152,8 +156,8 @@ typedef enum {
   cnrtDeviceScheduleAuto = 3
 } cnrtDeviceFlags_t;
 
-/* What a notifier is used for. Without the software stamp cnrtNotifierElapsedTime, without any also cnrtNotifierDuration
- * refuses it. */
+/* The use of a notifier. Without the software stamp, cnrtNotifierElapsedTime refuses it; without
+ * any stamp, cnrtNotifierDuration does so too. */
 typedef enum {
   CNRT_NOTIFIER_DEFAULT = 0,
   CNRT_NOTIFIER_DISABLE_TIMING_SW = 2,
@@ -165,7 +169,7 @@ typedef enum {
 typedef struct CNqueue_st *cnrtQueue_t;
 typedef struct CNnotifier_st *cnrtNotifier_t;
 
-/* What cnrtInvokeHostFunc calls. */
+/* The function type for cnrtInvokeHostFunc. */
 typedef void (*cnrtHostFn_t)(void *arguments);
 
 /* The grid of tasks of a launch. */
@@ -175,7 +179,8 @@ typedef struct {
   unsigned int z;
 } cnrtDim3_t;
 
-/* What is known of a pointer. `size` and `deviceBasePointer` are those of the allocation that holds it. */
+/* The properties of a pointer. `size` and `deviceBasePointer` belong to the allocation that holds
+ * it. */
 typedef struct {
   cnrtMemType_t type;
   int device;
@@ -186,8 +191,8 @@ typedef struct {
   void *deviceBasePointer;
 } cnrtPointerAttributes_t;
 
-/* The three structures of cnrtMemcpy3D are laid out like CUDA's; the vendor's layout was not known. Positions along x and
- * widths are bytes. */
+/* The three structures of cnrtMemcpy3D have the layout of CUDA's; the vendor's layout is unknown.
+ * Positions along x and widths are in bytes. */
 typedef struct {
   size_t x;
   size_t y;
@@ -217,7 +222,7 @@ typedef struct {
   cnrtMemTransDir_t dir;
 } cnrtMemcpy3dParam_t;
 
-/* Sixteen bytes that tell a device from others. */
+/* Sixteen bytes that identify a device. */
 typedef struct {
   char uuid[16];
 } cnrtUUID_t;
@@ -274,50 +279,52 @@ typedef struct cnrtDeviceProp_V3 {
   int reserved[30];
 } cnrtDeviceProp_t;
 
-/* ---- Errors and versions ------------------------------------------------------------------------------------------ */
+/* ---- Errors and versions --------------------------------------------------------------------- */
 
-/* The name of the enumerator; for other numbers "cnrtErrorUnknown". Never NULL, valid for ever. */
+/* The name of the enumerator; "cnrtErrorUnknown" for other numbers. Never NULL, and always
+ * valid. */
 const char *cnrtGetErrorName(cnrtRet_t error);
 
-/* A sentence about the error; never NULL, valid for ever. */
+/* A sentence about the error; never NULL, and always valid. */
 const char *cnrtGetErrorStr(cnrtRet_t error);
 
-/* The calling thread's last error, which it clears. */
+/* Returns and clears the calling thread's last error. */
 cnrtRet_t cnrtGetLastError(void);
 
-/* The calling thread's last error, which stays. */
+/* Returns the calling thread's last error, and keeps it. */
 cnrtRet_t cnrtPeekAtLastError(void);
 
 /* The version of this interface. NULL pointers are skipped. */
 cnrtRet_t cnrtGetLibVersion(int *major, int *minor, int *patch);
 
-/* The version of the driver that would belong to it. NULL pointers are skipped. */
+/* The version of the corresponding driver. NULL pointers are skipped. */
 cnrtRet_t cnrtDriverGetVersion(int *major, int *minor, int *patch);
 
-/* ---- Device ------------------------------------------------------------------------------------------------------- */
+/* ---- Device ---------------------------------------------------------------------------------- */
 
-/* How many devices there are: one. */
+/* The number of devices: one. */
 cnrtRet_t cnrtGetDeviceCount(unsigned int *count);
 
 /* The device of the calling thread: 0. */
 cnrtRet_t cnrtGetDevice(int *device);
 
-/* Makes a device that of the calling thread; there is only 0. */
+/* Sets the device of the calling thread; only device 0 exists. */
 cnrtRet_t cnrtSetDevice(int device);
 
-/* Waits for all queues. Returns the first error that one of them holds; all of them forget theirs. */
+/* Waits for all queues. Takes the errors of all, and returns the oldest. */
 cnrtRet_t cnrtSyncDevice(void);
 
-/* Waits for all queues, destroys them and all notifiers, and frees all device memory. What cnrtHostMalloc gave stays. */
+/* Waits for all queues, destroys them and all notifiers, and frees all device memory. Memory from
+ * cnrtHostMalloc stays. */
 cnrtRet_t cnrtDeviceReset(void);
 
-/* The flag set last, or cnrtDeviceScheduleSpin. */
+/* The flag that was set last; at first cnrtDeviceScheduleSpin. */
 cnrtRet_t cnrtGetDeviceFlag(unsigned int *flags);
 
 /* Keeps one of cnrtDeviceFlags_t. */
 cnrtRet_t cnrtSetDeviceFlag(unsigned int flags);
 
-/* One figure of a device; cnrtErrorNoAttribute if the number stands for none. */
+/* One figure of a device; cnrtErrorNoAttribute if the number is no attribute. */
 cnrtRet_t cnrtDeviceGetAttribute(int *value, cnrtDeviceAttr_t attribute, int device);
 
 /* All figures of a device. */
@@ -329,48 +336,51 @@ cnrtRet_t cnrtGetDeviceProperties_V3(cnrtDeviceProp_t *properties, int device);
 /* Writes an address like 0000:01:00.0 with its final zero, if it fits into `length` bytes. */
 cnrtRet_t cnrtDeviceGetPCIBusId(char *id, int length, int device);
 
-/* The priorities a queue may have: 7 (least) to 0. NULL pointers are skipped. */
+/* The range of queue priorities: 7 (least) to 0. NULL pointers are skipped. */
 cnrtRet_t cnrtDeviceGetQueuePriorityRange(int *least, int *greatest);
 
-/* Whether a device may touch another one's memory: there is no other, and for the same one it is 0. */
+/* Whether a device can access another one's memory. There is no other, and for the device itself
+ * the answer is 0. */
 cnrtRet_t cnrtGetPeerAccessibility(unsigned int *can, int device, int peer);
 
-/* ---- Memory ------------------------------------------------------------------------------------------------------- */
+/* ---- Memory ---------------------------------------------------------------------------------- */
 
-/* Allocates device memory, aligned to 256 bytes. 0 bytes are refused, too many give cnrtErrorNoMem. */
+/* Allocates device memory, aligned to 256 bytes. 0 bytes are refused, too many give
+ * cnrtErrorNoMem. */
 cnrtRet_t cnrtMalloc(void **pointer, size_t bytes);
 
-/* The same; constant memory is no memory of its own here. */
+/* The same; constant memory is not separate here. */
 cnrtRet_t cnrtMallocConstant(void **pointer, size_t bytes);
 
-/* Frees device memory, after what the device can do now of the work that is queued. NULL is harmless. Where such work stands
- * behind a function of the host or a notifier, it is not waited for and finds the memory as it was; for the host, and for what is
- * queued later, the memory is freed when this returns. */
+/* Frees device memory, after the queued work that the device can do now. NULL is harmless.
+ * Queued work behind a host function or a notifier does not delay the call and still finds the
+ * memory unchanged; for the host, and for work that is queued later, the memory is free when
+ * this returns. */
 cnrtRet_t cnrtFree(void *pointer);
 
-/* Allocates host memory. On a card copies from and to such memory are the fast ones. */
+/* Allocates host memory. On a card, copies from and to such memory are fast. */
 cnrtRet_t cnrtHostMalloc(void **pointer, size_t bytes);
 
-/* Frees what cnrtHostMalloc gave. NULL is harmless. */
+/* Frees memory from cnrtHostMalloc. NULL is harmless. */
 cnrtRet_t cnrtFreeHost(void *pointer);
 
-/* Device memory for the work that follows in a queue; it is there at once. */
+/* Allocates device memory for later work in a queue; it is available at once. */
 cnrtRet_t cnrtMemAllocAsync(void **pointer, size_t bytes, cnrtQueue_t queue);
 
-/* Frees device memory when the queue comes to it. NULL is harmless. */
+/* Frees device memory when the queue reaches this call. NULL is harmless. */
 cnrtRet_t cnrtMemFreeAsync(void *pointer, cnrtQueue_t queue);
 
 /* Free and total bytes of device memory. NULL pointers are skipped. */
 cnrtRet_t cnrtMemGetInfo(size_t *free, size_t *total);
 
-/* Copies when the default queue has done its work. Each pointer must lie in the memory that the direction names;
- * cnrtMemcpyNoDirection takes the direction from the pointers. */
+/* Copies when the default queue has done its work. Each pointer must lie in the memory that the
+ * direction names; cnrtMemcpyNoDirection derives the direction from the pointers. */
 cnrtRet_t cnrtMemcpy(void *dst, void *src, size_t bytes, cnrtMemTransDir_t dir);
 
-/* Queues a copy. The memory is examined at the call and again when the copy happens. */
+/* Queues a copy. The memory is checked at the call and again when the copy happens. */
 cnrtRet_t cnrtMemcpyAsync(void *dst, void *src, size_t bytes, cnrtQueue_t queue, cnrtMemTransDir_t dir);
 
-/* The same, as are all versions. */
+/* The same; all versions are. */
 cnrtRet_t cnrtMemcpyAsync_V2(void *dst, void *src, size_t bytes, cnrtQueue_t queue, cnrtMemTransDir_t dir);
 
 /* The same; the vendor recommends this one. */
@@ -382,7 +392,8 @@ cnrtRet_t cnrtMemcpyPeer(void *dst, int dst_device, void *src, int src_device, s
 /* Queues such a copy. */
 cnrtRet_t cnrtMemcpyPeerAsync(void *dst, int dst_device, void *src, int src_device, size_t bytes, cnrtQueue_t queue);
 
-/* Copies `height` rows of `width` bytes that start every dst_pitch or src_pitch bytes, as cnrtMemcpy does. */
+/* Copies `height` rows of `width` bytes that start every dst_pitch or src_pitch bytes, as
+ * cnrtMemcpy does. */
 cnrtRet_t cnrtMemcpy2D(void *dst, size_t dst_pitch, const void *src, size_t src_pitch, size_t width, size_t height,
                        cnrtMemTransDir_t dir);
 
@@ -395,73 +406,77 @@ cnrtRet_t cnrtMemset(void *pointer, int value, size_t bytes);
 /* Queues the same. */
 cnrtRet_t cnrtMemsetAsync(void *pointer, int value, size_t bytes, cnrtQueue_t queue);
 
-/* What is known of a pointer; that it belongs to none of our memory is no error. */
+/* The properties of a pointer; a pointer to other memory is no error. */
 cnrtRet_t cnrtPointerGetAttributes(cnrtPointerAttributes_t *attributes, const void *pointer);
 
-/* ---- Queues ------------------------------------------------------------------------------------------------------- */
+/* ---- Queues ---------------------------------------------------------------------------------- */
 
 /* Creates a queue of the lowest priority. */
 cnrtRet_t cnrtQueueCreate(cnrtQueue_t *queue);
 
-/* Priorities are kept, and decide which of two queues with work comes first. Flags must be 0. */
+/* Priorities decide which of two queues with work comes first. Flags must be 0. */
 cnrtRet_t cnrtQueueCreateWithPriority(cnrtQueue_t *queue, unsigned int flags, int priority);
 
-/* Waits for the queue's work and destroys it. An error that was not fetched is lost. Default queues cannot be destroyed. */
+/* Waits for the queue's work and destroys it. An error that nobody took is lost. Default queues
+ * cannot be destroyed. */
 cnrtRet_t cnrtQueueDestroy(cnrtQueue_t queue);
 
 /* The queue's priority. */
 cnrtRet_t cnrtQueueGetPriority(cnrtQueue_t queue, int *priority);
 
-/* cnrtSuccess if all work is done, cnrtErrorNotReady if not, or the error that it ended with. */
+/* cnrtSuccess if all work is done, cnrtErrorNotReady if not, or the error of the failed work. */
 cnrtRet_t cnrtQueueQuery(cnrtQueue_t queue);
 
-/* Waits for the queue's work; returns the error that it ended with. */
+/* Waits for the queue's work; returns the error of the failed work. */
 cnrtRet_t cnrtQueueSync(cnrtQueue_t queue);
 
-/* Work that follows in the queue waits for the work that stands before the notifier's latest place. `flag` must be 0 or 1. */
+/* Makes later work in the queue wait for the work before the notifier's latest placement. `flag`
+ * must be 0 or 1. */
 cnrtRet_t cnrtQueueWaitNotifier(cnrtNotifier_t notifier, cnrtQueue_t queue, unsigned int flag);
 
-/* ---- Notifiers ---------------------------------------------------------------------------------------------------- */
+/* ---- Notifiers ------------------------------------------------------------------------------- */
 
 /* Creates a notifier with both stamps. */
 cnrtRet_t cnrtNotifierCreate(cnrtNotifier_t *notifier);
 
-/* `flags` are bits of cnrtNotifierFlags_t; there is no use between processes. */
+/* `flags` are bits of cnrtNotifierFlags_t; notifiers cannot be shared between processes. */
 cnrtRet_t cnrtNotifierCreateWithFlags(cnrtNotifier_t *notifier, unsigned int flags);
 
-/* Destroys the notifier; queues that wait for it still do. */
+/* Destroys the notifier; queues that wait for it continue to wait. */
 cnrtRet_t cnrtNotifierDestroy(cnrtNotifier_t notifier);
 
-/* Places the notifier behind the queue's work; where it was placed before is forgotten. */
+/* Places the notifier behind the queue's work; its earlier placement is forgotten. */
 cnrtRet_t cnrtPlaceNotifier(cnrtNotifier_t notifier, cnrtQueue_t queue);
 
 /* The same; `flags` must be 0 or 1. */
 cnrtRet_t cnrtPlaceNotifierWithFlags(cnrtNotifier_t notifier, cnrtQueue_t queue, unsigned int flags);
 
-/* cnrtSuccess if the queue has come to the notifier or it was never placed, cnrtErrorNotReady if it has not, or the error of
- * the work before it, which the queue keeps. */
+/* cnrtSuccess if the queue has reached the notifier or it was never placed, cnrtErrorNotReady if
+ * not, or the error of the work before it, which the queue keeps. */
 cnrtRet_t cnrtQueryNotifier(cnrtNotifier_t notifier);
 
-/* Waits until the queue has come to the notifier; answers like cnrtQueryNotifier. */
+/* Waits until the queue has reached the notifier; returns the same as cnrtQueryNotifier. */
 cnrtRet_t cnrtWaitNotifier(cnrtNotifier_t notifier);
 
-/* Milliseconds between two notifiers, by the stamps of the host. Both must have been placed; cnrtErrorNotReady if one is still
- * to come. */
+/* The milliseconds between two notifiers, by the stamps of the host. Both must have been placed;
+ * cnrtErrorNotReady if a queue has not reached one. */
 cnrtRet_t cnrtNotifierElapsedTime(cnrtNotifier_t start, cnrtNotifier_t end, float *milliseconds);
 
-/* Microseconds between two notifiers of the same queue, by the stamps of the device. */
+/* The microseconds between two notifiers of the same queue, by the stamps of the device. */
 cnrtRet_t cnrtNotifierDuration(cnrtNotifier_t start, cnrtNotifier_t end, float *microseconds);
 
-/* ---- Launches ----------------------------------------------------------------------------------------------------- */
+/* ---- Launches -------------------------------------------------------------------------------- */
 
-/* Launches a kernel. `kernel` is what __bangRegisterFunction announced, as compiled launches pass it, or the address of a kernel at file
- * scope; then the values that `arguments` point to are copied. Else it is a function `void (*)(void **arguments)` of the host that
- * calls the kernel: how many arguments there are and of what size is not known, so they cannot be copied, and the call waits until
- * the launch is over. What the launch comes to is left in the queue as ever. `reserved` must be 0. */
+/* Launches a kernel. `kernel` is the key under which __bangRegisterFunction registered it, as in
+ * compiled launches, or the address of a kernel at file scope; the values at `arguments` are then
+ * copied. Otherwise `kernel` is a host function `void (*)(void **arguments)` that calls the kernel.
+ * The number and sizes of its arguments are unknown, so they cannot be copied, and the call waits
+ * for the end of the launch. An error of the launch stays in the queue as usual. `reserved` must be
+ * 0. */
 cnrtRet_t cnrtInvokeKernel(const void *kernel, cnrtDim3_t dim, cnrtFunctionType_t type, void **arguments,
                            size_t reserved, cnrtQueue_t queue);
 
-/* Calls a function of the host, on another thread, when the queue comes to it. */
+/* Calls a host function on another thread when the queue reaches it. */
 cnrtRet_t cnrtInvokeHostFunc(cnrtQueue_t queue, cnrtHostFn_t function, void *arguments);
 
 #if defined(__GNUC__)

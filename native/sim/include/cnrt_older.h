@@ -1,5 +1,5 @@
-/* Part of cnrt.h: names and launch forms of older releases of CNRT, which programs still use, and conversions of numbers on the host.
- * The conventions are those of cnrt.h. */
+/* Part of cnrt.h: names and launch forms of older CNRT releases that programs still use, and
+ * conversions of numbers on the host. The conventions of cnrt.h apply. */
 #ifndef CNRT_OLDER_H_
 #define CNRT_OLDER_H_
 
@@ -18,7 +18,7 @@ extern "C" {
 #pragma GCC visibility push(default)
 #endif
 
-/* Ends the program if a call of CNRT fails, after a line on stderr that says where and why. */
+/* Ends the program if a CNRT call fails, after a line on stderr with the place and the reason. */
 #define CNRT_CHECK(...)                                                                                            \
   do {                                                                                                             \
     const cnrtRet_t cnrt_check_status_ = (__VA_ARGS__);                                                            \
@@ -29,7 +29,7 @@ extern "C" {
     }                                                                                                              \
   } while (0)
 
-/* ---- Old names of numbers ----------------------------------------------------------------------------------------- */
+/* ---- Old names of numbers -------------------------------------------------------------------- */
 
 #define CNRT_FUNC_TYPE_MUTABLE cnrtFuncTypeMutable
 #define CNRT_FUNC_TYPE_BLOCK cnrtFuncTypeBlock
@@ -48,7 +48,8 @@ extern "C" {
 #define CNRT_MEM_TRANS_DIR_PEER2PEER cnrtMemcpyPeerToPeer
 #define CNRT_MEM_TRANS_DIR_NODIR cnrtMemcpyNoDirection
 
-/* Types of elements, which programs pass to their kernels. The vendor's numbers were not known for certain; compare with the names. */
+/* Element types, which programs pass to their kernels. The vendor's numbers are not certain;
+ * compare with the names. */
 typedef enum {
   CNRT_INVALID = 0,
   CNRT_FLOAT16 = 18,
@@ -65,7 +66,7 @@ typedef enum {
   CNRT_BOOL = 64
 } cnrtDataType_t;
 
-/* ---- Conversions on the host -------------------------------------------------------------------------------------- */
+/* ---- Conversions on the host ----------------------------------------------------------------- */
 
 typedef enum {
   cnrtUnknown = 0,
@@ -84,35 +85,36 @@ typedef enum {
   cnrtBoolean = 49
 } cnrtDataType_V2_t;
 
-/* What becomes of a number between two that the result can be. */
+/* The rounding of a number between two possible results. */
 typedef enum {
-  cnrtRounding_rn = 0, /* the nearest, of two the even one */
+  cnrtRounding_rn = 0, /* to nearest, ties to even */
   cnrtRounding_rz = 1, /* toward zero */
   cnrtRounding_rd = 2, /* down */
   cnrtRounding_ru = 3, /* up */
   cnrtRounding_ro = 4, /* away from zero */
-  cnrtRounding_rm = 5  /* the nearest, of two the greater one */
+  cnrtRounding_rm = 5  /* to nearest, ties upwards */
 } cnrtRoundingMode_t;
 
 typedef struct cnrtQuantizedParam_st *cnrtQuantizedParam_t;
 
-/* Converts `count` elements in host memory, which must not overlap unless they are the same of one size. Each is rounded once.
- * Integers beyond the range of the result become its least or greatest, NaN becomes 0; floating-point numbers overflow as
- * IEEE 754 says for the rounding. Everything but 0 is true. `param` must be NULL: nothing is quantised. */
+/* Converts `count` elements in host memory. The arrays must not overlap, unless they are the same
+ * and their elements have the same size. Each element is rounded once. Integers saturate and NaN
+ * becomes 0; floating-point numbers overflow as IEEE 754 defines for the rounding. Everything but 0
+ * is true. `param` must be NULL: quantisation is not supported. */
 cnrtRet_t cnrtCastDataType_V2(void *src, cnrtDataType_V2_t src_type, void *dst, cnrtDataType_V2_t dst_type, int count,
                               cnrtQuantizedParam_t param, cnrtRoundingMode_t mode);
 
-/* One number of 16 bits to float. In BANG C there is an overload for half. */
+/* Converts 16 bits, a half, to float. BANG C has an overload for half. */
 cnrtRet_t cnrtConvertHalfToFloat(float *result, uint16_t value);
 
-/* The nearest half, of two the even one. */
+/* Converts to the nearest half, ties to even. */
 cnrtRet_t cnrtConvertFloatToHalf(uint16_t *result, float value);
 
-/* ---- Old names of calls ------------------------------------------------------------------------------------------- */
+/* ---- Old names of calls ---------------------------------------------------------------------- */
 
 typedef int cnrtDev_t;
 
-/* Nothing has to be prepared; `flags` must be 0. */
+/* No preparation is necessary; `flags` must be 0. */
 cnrtRet_t cnrtInit(unsigned int flags);
 
 /* Waits for all queues. */
@@ -130,30 +132,31 @@ cnrtRet_t cnrtCreateQueue(cnrtQueue_t *queue);
 cnrtRet_t cnrtDestroyQueue(cnrtQueue_t queue);
 cnrtRet_t cnrtSyncQueue(cnrtQueue_t queue);
 
-/* As cnrtNotifierCreate and cnrtNotifierDestroy; the latter sets the handle to NULL. */
+/* As cnrtNotifierCreate and cnrtNotifierDestroy; cnrtDestroyNotifier also sets the handle to
+ * NULL. */
 cnrtRet_t cnrtCreateNotifier(cnrtNotifier_t *notifier);
 cnrtRet_t cnrtDestroyNotifier(cnrtNotifier_t *notifier);
 
-/* ---- Launches by the address of a kernel -------------------------------------------------------------------------- */
+/* ---- Launches by the address of a kernel ----------------------------------------------------- */
 
 typedef struct cnrtKernelParamsBuffer_st *cnrtKernelParamsBuffer_t;
 typedef struct cnrtKernelInitParam_st *cnrtKernelInitParam_t;
 
-/* A list of arguments, empty at first. */
+/* A list of arguments, initially empty. */
 cnrtRet_t cnrtGetKernelParamsBuffer(cnrtKernelParamsBuffer_t *buffer);
 
-/* Puts the next argument at its end, a copy of `bytes` bytes. */
+/* Appends an argument, a copy of `bytes` bytes. */
 cnrtRet_t cnrtKernelParamsBufferAddParam(cnrtKernelParamsBuffer_t buffer, void *value, size_t bytes);
 
-/* Launches that were given it keep their arguments. */
+/* Destroys the list; launches that used it keep their arguments. */
 cnrtRet_t cnrtDestroyKernelParamsBuffer(cnrtKernelParamsBuffer_t buffer);
 
-/* Launches the kernel whose function stands at `function`, in any source that the compiler of BANG C compiled into this process. The
- * arguments must be as many as its parameters, and of their sizes. */
+/* Launches the kernel whose function is at `function`, from any source that the BANG C compiler
+ * compiled into this process. Number and sizes of the arguments must match the parameters. */
 cnrtRet_t cnrtInvokeKernel_V2(const void *function, cnrtDim3_t dim, cnrtKernelParamsBuffer_t buffer,
                               cnrtFunctionType_t type, cnrtQueue_t queue);
 
-/* Nothing has to be prepared; cnrtInitKernelMemory refuses what is no kernel. */
+/* No preparation is necessary; cnrtInitKernelMemory refuses an address that is no kernel. */
 cnrtRet_t cnrtCreateKernelInitParam(cnrtKernelInitParam_t *init);
 cnrtRet_t cnrtInitKernelMemory(const void *function, cnrtKernelInitParam_t init);
 cnrtRet_t cnrtDestroyKernelInitParamAndMemory(cnrtKernelInitParam_t init);
@@ -162,7 +165,7 @@ cnrtRet_t cnrtDestroyKernelInitParamAndMemory(cnrtKernelInitParam_t init);
 cnrtRet_t cnrtInvokeKernel_V3(const void *function, cnrtKernelInitParam_t init, cnrtDim3_t dim,
                               cnrtKernelParamsBuffer_t buffer, cnrtFunctionType_t type, cnrtQueue_t queue, void *extra);
 
-/* ---- Captures ----------------------------------------------------------------------------------------------------- */
+/* ---- Captures -------------------------------------------------------------------------------- */
 
 typedef enum {
   cnrtQueueCaptureStatusNone = 0,
@@ -173,7 +176,8 @@ typedef enum {
 typedef struct cnrtTaskTopo_st *cnrtTaskTopo_t;
 typedef struct cnrtTaskTopoNode_st *cnrtTaskTopoNode_t;
 
-/* Whether the queue is being captured: never. All pointers but `status` may be NULL; what they point to becomes 0. */
+/* Whether the queue is being captured: never. All pointers except `status` may be NULL; their
+ * targets become 0. */
 cnrtRet_t cnrtQueueGetCaptureInfo(cnrtQueue_t queue, cnrtQueueCaptureStatus_t *status, uint64_t *id,
                                   cnrtTaskTopo_t *topo, const cnrtTaskTopoNode_t **dependencies, size_t *count);
 

@@ -1,4 +1,4 @@
-// The name that BANG C sources include the device header by.
+// The name by which BANG C sources include the device header.
 #ifndef MLU_H_
 #define MLU_H_
 

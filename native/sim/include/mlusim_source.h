@@ -1,4 +1,5 @@
-// What translated BANG C sources rely on. The translator turns what no host compiler reads into these forms:
+// The support of translated BANG C sources. The translator replaces constructs that host compilers
+// reject by these forms:
 //
 //   kernel<T><<<dim, type, queue>>>(a, b);
 //       ::mlusim::launch("kernel<T>", &::mlusim::unit, (dim), (type), (queue),
@@ -17,11 +18,12 @@
 //   __asm__ volatile("sync;");
 //       ::mlusim::asm_sync();
 //   // mlusim: allow(race)
-//       MLUSIM_ALLOWANCE("file.mlu", 7, "race")   at the end of the source, with the line that it is about
+//       MLUSIM_ALLOWANCE("file.mlu", 7, "race")   at the end of the source, with the line that it applies to
 //
-// An array becomes a reference, so that sizeof and deduction work as in the source; `float[N]` may be any type. At file scope
-// the pointer behind the reference is a variable that the machine sets when it changes from one core to another; code never
-// sees it change, because each core runs on its own stack. "space." names the namespace, a dot behind each.
+// An array becomes a reference, so that sizeof and deduction work as in the source; `float[N]` may
+// be any type. At file scope the reference goes through a pointer variable, which the machine sets
+// when it switches to another core; code never sees it change, because each core runs on its own
+// stack. "space." is the namespace, with a dot behind each level.
 #ifndef MLUSIM_SOURCE_H_
 #define MLUSIM_SOURCE_H_
 
@@ -33,7 +35,7 @@
 #include "cnrt.h"
 #include "mlusim.h"
 
-// ---- Builtin variables --------------------------------------------------------------------------------------------------
+// ---- Builtin variables --------------------------------------------------------------------------
 
 extern MLUSIM_API const int taskId __asm__("mlusim_taskId");
 extern MLUSIM_API const int taskIdX __asm__("mlusim_taskIdX");
@@ -50,7 +52,7 @@ extern MLUSIM_API const int clusterDim __asm__("mlusim_clusterDim");
 
 namespace mlusim {
 
-// ---- Arrays in the memories of a core -----------------------------------------------------------------------------------
+// ---- Arrays in the memories of a core -----------------------------------------------------------
 
 enum class ArraySpace : int {
   nram,
@@ -58,34 +60,34 @@ enum class ArraySpace : int {
   sram
 };
 
-// A source file with such arrays: they have to fit into the memories together.
+// A source file with such arrays, which must fit into the memories together.
 struct Unit {
   const char *file;
 };
 
 constexpr std::size_t kArrayAlignment = 128;
 
-// The array of one declaration; exists as long as the library that holds it is loaded.
+// The array of one declaration; it exists as long as its library is loaded.
 struct MLUSIM_API Array {
   Array(ArraySpace space, const Unit *unit, const char *name, std::size_t bytes, void **storage, const void *initial);
   ~Array();
   Array(const Array &) = delete;
   Array &operator=(const Array &) = delete;
-  // Where the running core has it.
+  // Returns the array of the running core.
   void *here() const;
 
   ArraySpace space;
   const Unit *unit;
   const char *name;
   std::size_t bytes;
-  void **storage;                           // set at every change of the core; null for arrays of functions
-  const void *initial;                      // `bytes` bytes that each task starts with; null: nothing
+  void **storage;                           // set at every switch of cores; null for arrays of functions
+  const void *initial;                      // `bytes` initial bytes for each task; null: none
   std::size_t offset;                       // from the start of the memory
   mutable unsigned long long *initialised;  // by core: the run that has the initial bytes
 };
 
-// A comment `// mlusim: allow(race/between-cores, init)`: what these rules and checkers find in the line is not reported. Exists as
-// long as the library that holds it is loaded.
+// A comment `// mlusim: allow(race/between-cores, init)`: findings of these rules and checkers in
+// its line are not reported. It exists as long as its library is loaded.
 struct MLUSIM_API Allowance {
   Allowance(const char *file, int line, const char *rules);
   ~Allowance();
@@ -94,7 +96,7 @@ struct MLUSIM_API Allowance {
 
   const char *file;
   int line;
-  const char *rules;  // with commas between them
+  const char *rules;  // separated by commas
 };
 
 namespace {
@@ -102,12 +104,12 @@ namespace {
 const Unit unit = {__BASE_FILE__};
 }  // namespace
 
-// The type of an array whose size is known to the compiler; with another it is an error.
+// The type of an array of constant size; other types are an error.
 template <typename Type>
 using Fixed = Type;
 
-// An array of a function is made when its library is loaded, not when the function runs for the first time: a launch knows all
-// arrays before it starts, and no kernel tests whether one was made.
+// An array of a function is created when its library is loaded, not when the function first runs: a
+// launch knows all arrays before it starts, and no kernel has to test whether an array exists.
 template <const Unit *where, typename Declaration>
 struct LocalArray {
   static const Array array;
@@ -116,7 +118,8 @@ template <const Unit *where, typename Declaration>
 const Array LocalArray<where, Declaration>::array(Declaration::space(), where, Declaration::text(),
                                                   Declaration::bytes(), nullptr, Declaration::initial());
 
-// Clang misses the definition of what is extern in an unnamed namespace: it does not read the assembly.
+// Clang does not find the definition of an extern variable in an unnamed namespace, because it does
+// not read the assembly.
 #ifdef __clang__
 #define MLUSIM_DEFINED_ELSEWHERE(...)                                                           \
   _Pragma("clang diagnostic push") _Pragma("clang diagnostic ignored \"-Wundefined-internal\"") \
@@ -125,8 +128,9 @@ const Array LocalArray<where, Declaration>::array(Declaration::space(), where, D
 #define MLUSIM_DEFINED_ELSEWHERE(...) __VA_ARGS__
 #endif
 
-// The pointer is defined in assembly, where the compiler cannot see that the variable `mlusim_storage` and the reference are
-// one. No other translation unit sees the symbol: each has arrays of its own, as it has kernels of its own.
+// The pointer is defined in assembly, so the compiler does not know that the variable
+// `mlusim_storage` and the reference are the same. The symbol is local: each translation unit has
+// its own arrays, as it has its own kernels.
 #define MLUSIM_FILE_ARRAY(memory, name, symbol, start)                                                                \
   __asm__(".pushsection .bss\n\t.balign 8\n" symbol ":\n\t.zero 8\n\t.popsection");                                   \
   MLUSIM_DEFINED_ELSEWHERE(extern mlusim_type_##name &name __asm__(symbol) __attribute__((visibility("hidden")));     \
@@ -168,7 +172,7 @@ const Array LocalArray<where, Declaration>::array(Declaration::space(), where, D
   using mlusim_type_##name = ::mlusim::Fixed<__VA_ARGS__>; \
   MLUSIM_FUNCTION_ARRAY(memory, name, &mlusim_initial_##name)
 
-// An alignment that the source asks for, as `alignas`.
+// An alignment from the source, as `alignas`.
 #define MLUSIM_ALIGNED(name, ...)                                                    \
   struct __VA_ARGS__ mlusim_alignment_##name {};                                     \
   static_assert(alignof(mlusim_alignment_##name) <= ::mlusim::kArrayAlignment, #name \
@@ -180,7 +184,7 @@ const Array LocalArray<where, Declaration>::array(Declaration::space(), where, D
 #define MLUSIM_ALLOWANCE_COUNTED(number, ...) MLUSIM_ALLOWANCE_NUMBERED(number, __VA_ARGS__)
 #define MLUSIM_ALLOWANCE(file, line, rules) MLUSIM_ALLOWANCE_COUNTED(__COUNTER__, file, line, rules)
 
-// The name of a kernel in the body of a macro, whose parameters are no part of a string.
+// The name of a kernel in the body of a macro: parameters are not replaced inside a string.
 #define MLUSIM_TEXT(...) #__VA_ARGS__
 
 }  // namespace mlusim

@@ -1,4 +1,5 @@
-// __bang_active_gelu and its relatives, __bang_taylor3_*, __bang_taylor4_*: computed in double and rounded once.
+// __bang_active_gelu and related functions, __bang_taylor3_*, __bang_taylor4_*: computed in double
+// and rounded once.
 #include "mlusim/activation.h"
 
 #include <cmath>
@@ -9,7 +10,7 @@
 namespace mlusim {
 namespace {
 
-// Below the table of a device this is what it gives.
+// The value that a device gives below the range of its table.
 double gelu(double x) {
   if (x < -3.875) return -5.9604644775390625e-8;
   return 0.5 * x * std::erfc(-x / std::sqrt(2.0));

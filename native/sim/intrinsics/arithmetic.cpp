@@ -1,4 +1,4 @@
-// __bang_add, __bang_sub, __bang_mul, __bang_div, __bang_rem in all forms; larger and smaller ones.
+// __bang_add, __bang_sub, __bang_mul, __bang_div, __bang_rem in all forms; minima and maxima.
 #include "intrinsics/shadow.h"
 #include "intrinsics/vector.h"
 #include "mlusim/elementwise.h"
@@ -63,9 +63,9 @@ MLUSIM_HALF_FLOAT(MLUSIM_DEFINE_CYCLE, __bang_cycle_minimum, arithmetic_loops, k
 namespace mlusim {
 namespace {
 
-// ---- With scratch memory ------------------------------------------------------------------------------------------------
+// ---- With scratch memory ------------------------------------------------------------------------
 
-// src0 times the reciprocal of src1.
+// Computes src0 times the reciprocal of src1.
 void divide_by_reciprocal(const Call &call, Type type, void *dst, const void *src0, const void *src1, void *scratch,
                           int count) {
   if (!has_vector_work(call, count)) return;
@@ -74,7 +74,7 @@ void divide_by_reciprocal(const Call &call, Type type, void *dst, const void *sr
   check_operands(call,
                  {nram_source("src0", src0, bytes), nram_source("src1", src1, bytes), nram_target("dst", dst, bytes)},
                  {count, bytes});
-  // Rounded once: the device's approximation is not known.
+  // Rounded once: the device's approximation is unknown.
   run_vector({arithmetic_loops(), Binary::kDiv, type}, dst, src0, src1, count);
   if (g_observers.init) shadow_elements(dst, element, count, {src0, element, count}, {src1, element, count});
   spoil(call, "src_addition", scratch, bytes);

@@ -1,4 +1,4 @@
-// Instructions that kernels write in assembly.
+// Instructions of assembly statements in kernels.
 #include "mlusim/assembly.h"
 
 #include <algorithm>
@@ -27,13 +27,13 @@ std::uint32_t bits_of(T value) {
   return bits;
 }
 
-// The one operand of all elements.
+// Returns the operand that is the same for all elements.
 template <typename T>
 T operand_of(const FuseStage &stage) {
   constexpr bool kInteger = std::is_integral<T>::value;
   if (stage.kind == FuseStage::kBits) return from_bits<T>(stage.bits);
   if (!kInteger) return static_cast<T>(stage.number);
-  // A register's bits are there as well; a number in the statement has its value.
+  // A register also gives its bits; a number in the statement only its value.
   if (stage.bits != 0) return from_bits<T>(stage.bits);
   return static_cast<T>(static_cast<std::int64_t>(stage.number));
 }
@@ -86,7 +86,7 @@ void apply(const FuseStage &stage, T *values, std::int64_t first, std::int64_t c
   for (std::int64_t i = 0; i < count; ++i) values[i] = applied(stage.step, values[i], vector ? operands[i] : one);
 }
 
-// In the order of stages, each source before dst is overwritten where they are one.
+// Follows the stages in order. A source that is dst is read before dst is written.
 void shadow_fuse(void *dst, const void *src, std::size_t element, std::int64_t count,
                  std::initializer_list<FuseStage> stages) {
   const ShadowSource own = {dst, element, count};

@@ -1,4 +1,4 @@
-// __bang_atomic_*, __bang_atomic_reduce_*: changes of GDRAM that no other core can come between.
+// __bang_atomic_*, __bang_atomic_reduce_*: changes of GDRAM that are indivisible for other cores.
 #include "mlusim/atomic.h"
 
 #include <algorithm>
@@ -27,7 +27,7 @@ void reduce(const Call &call, Atomic op, T *memory, const Values<T> &values, int
   if (g_observers.init) shadow_set(memory, bytes, true);
 }
 
-// The old elements go to dst, in blocks: dst may be the second operand.
+// Copies the old elements to dst in blocks, because dst may be the second operand.
 template <typename T>
 void fetch(const Call &call, Atomic op, T *dst, T *memory, const Values<T> &values, int count) {
   if (!has_vector_work(call, count)) return;
@@ -51,7 +51,7 @@ void fetch(const Call &call, Atomic op, T *dst, T *memory, const Values<T> &valu
   shadow_set(dst, bytes, true);
 }
 
-// `dst`: where the old value goes; may be null.
+// The old value goes to `dst`, which may be null.
 template <typename T>
 void compare_and_swap(const Call &call, T *dst, T *memory, T expected, T value) {
   if (call.core.is_mpu()) return;

@@ -9,7 +9,7 @@
 namespace mlusim {
 namespace {
 
-// Where the elements are, and which of them are meant: all if there is no mask.
+// The elements to change, and the mask that selects from them; without a mask all are selected.
 template <typename T, typename Offset>
 struct Places {
   T *base;
@@ -22,7 +22,7 @@ struct Places {
   }
 };
 
-// What decides where memory changes has to be defined.
+// Requires defined operands where they determine the memory that changes.
 template <typename T, typename Offset>
 void check_choice(const Call &call, const Places<T, Offset> &places, const T *values, T *dst, int count) {
   const Operand offsets = nram_source("src1_offset", places.offset, count * std::int64_t{sizeof(Offset)});
@@ -35,7 +35,7 @@ void check_choice(const Call &call, const Places<T, Offset> &places, const T *va
   if (first == 0) need_initialised_bits(call.core, mask.region, count, call.name, call.pc);
 }
 
-// `one(memory, value)` changes an element.
+// `one(memory, value)` changes one element.
 template <typename T, typename Offset, typename One>
 void discrete(const Call &call, T *dst, const Places<T, Offset> &places, const T *values, int count, const One &one) {
   if (!has_vector_work(call, count)) return;
@@ -68,7 +68,7 @@ void discrete_swap(const Call &call, T *dst, const Places<T, Offset> &places, co
   });
 }
 
-// By the end of the function's name.
+// Finds the operation by the last part of the function's name.
 constexpr Atomic operation_of(const char *name) {
   const char *word = name + sizeof("__bang_discrete_atomic_") - 1;
   switch (word[0]) {

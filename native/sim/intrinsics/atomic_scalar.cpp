@@ -1,4 +1,5 @@
-// __cn_scalar_atomic_*: atomic changes of one element of GDRAM by the scalar unit, memory cores included.
+// __cn_scalar_atomic_*: atomic changes of one element of GDRAM by the scalar unit, memory cores
+// included.
 #include "check/align.h"
 #include "intrinsics/atomic_value.h"
 #include "mlusim/atomic.h"

@@ -1,4 +1,4 @@
-// What atomic instructions do to elements of GDRAM.
+// The effect of atomic instructions on elements of GDRAM.
 #ifndef MLUSIM_INTRINSICS_ATOMIC_VALUE_H_
 #define MLUSIM_INTRINSICS_ATOMIC_VALUE_H_
 
@@ -22,7 +22,7 @@ enum class Atomic {
 
 template <typename T>
 T changed(Atomic op, T old, T value) {
-  // Sums wrap, and are computed in a type that does.
+  // Sums wrap, so they are computed in an unsigned type.
   using Unsigned = std::make_unsigned_t<T>;
   switch (op) {
     case Atomic::kAdd:
@@ -65,7 +65,7 @@ inline Binary real_operation(Atomic op) {
   }
 }
 
-// Elements are changed from the first to the last.
+// Changes the elements from the first to the last.
 template <typename T>
 void change(Atomic op, T *memory, const Values<T> &values, std::int64_t count) {
   if constexpr (std::is_integral<T>::value) {

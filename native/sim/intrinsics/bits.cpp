@@ -10,7 +10,7 @@
 namespace mlusim {
 namespace {
 
-// A byte whose bit is undefined is so itself.
+// Marks a byte as undefined where its mask bit is undefined.
 void move_masked(const Call &call, void *dst, const void *src, const void *mask, int count, std::int64_t size) {
   if (!has_vector_work(call, count)) return;
   const std::int64_t bytes = count * size;
@@ -37,7 +37,7 @@ struct Box {
   int n, h, w, bytes;
 };
 
-// The number of elements; ends the launch where there cannot be such a box.
+// Returns the number of elements; ends the launch if such a box is impossible.
 std::int64_t elements_of(const Call &call, const Box &box, std::int64_t size) {
   for (const int side : {box.n, box.h, box.w, box.bytes}) {
     if (side < 0) refuse(call, "negative-count", "a side of " + std::to_string(side));

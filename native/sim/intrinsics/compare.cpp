@@ -10,7 +10,7 @@
 namespace mlusim {
 namespace {
 
-// Bit i of dst: element i is nonzero.
+// Sets bit i of dst if element i is nonzero.
 void pack_bits(unsigned char *dst, const float *results, std::int64_t count) {
   for (std::int64_t i = 0; i < count; i += 8) {
     unsigned byte = 0;
@@ -19,7 +19,8 @@ void pack_bits(unsigned char *dst, const float *results, std::int64_t count) {
   }
 }
 
-// In blocks, and the bits of a block are written when it was read: dst may start where a source does.
+// Works in blocks, and writes the bits of a block after the block was read: dst may start at the
+// address of a source.
 void compare_bits(Binary op, Type type, void *dst, const void *src0, const void *src1, std::int64_t count) {
   constexpr std::int64_t kBlock = 512;
   float a[kBlock], b[kBlock];
@@ -33,7 +34,8 @@ void compare_bits(Binary op, Type type, void *dst, const void *src0, const void 
   }
 }
 
-// A bit is defined where both elements are, or where it is 0 whatever they are. The bits behind the last one are zeros.
+// A bit is defined if both elements are, or if it is 0 for every value of theirs. The bits behind
+// the last one are zeros.
 void shadow_bits(unsigned char *dst, const std::vector<unsigned char> &defined, const Settled &settled,
                  std::int64_t count) {
   unsigned char *shadow = init_shadow(dst);
@@ -49,9 +51,9 @@ void shadow_bits(unsigned char *dst, const std::vector<unsigned char> &defined, 
   }
 }
 
-// By element: whether it is defined in both sources.
+// Tells for each element whether both sources are defined.
 const std::vector<unsigned char> &defined_elements(const ShadowSource &a, const ShadowSource &b) {
-  // Never on the stack, which is not unwound when a launch ends in the middle.
+  // Not on the stack, which is not unwound when a launch ends early.
   static std::vector<unsigned char> &defined = *new std::vector<unsigned char>;
   defined.assign(static_cast<std::size_t>(a.count), 1);
   const std::int64_t size = static_cast<std::int64_t>(a.element);

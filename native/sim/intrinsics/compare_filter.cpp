@@ -1,4 +1,4 @@
-// __bang_fcmpfilter: the elements for which a comparison holds.
+// __bang_fcmpfilter: selects the elements for which a comparison holds.
 #include <string>
 
 #include "check/align.h"
@@ -28,7 +28,7 @@ bool holds(CompareMode mode, float a, float b) {
   return a >= b;
 }
 
-// `step`: 1 if src1 is a vector, 0 if it is one value.
+// `step` is 1 if src1 is a vector, and 0 if it is one value.
 template <typename T>
 void filter(const Call &call, CompareMode mode, T *dst, const T *src0, const T *src1, int step, int count) {
   if (!has_vector_work(call, count)) return;
@@ -52,7 +52,7 @@ void filter(const Call &call, CompareMode mode, T *dst, const T *src0, const T *
     align_check(call, operands, step == 0 ? 2 : 3, {count, bytes});
     tell(call, target);
   }
-  // dst may start where a source does: no element moves to a later place.
+  // dst may start at the address of a source: no element moves to a higher place.
   for (std::int64_t i = 0, to = 0; i < count; ++i) {
     if (selected(i)) dst[to++] = src0[i];
   }

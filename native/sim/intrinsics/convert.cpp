@@ -14,16 +14,16 @@ struct ConvertWork {
   Type to, from;
   Rounding rounding;
   int exponent;    // the result is src * 2^exponent
-  bool symmetric;  // the most negative integer is left out
+  bool symmetric;  // excludes the most negative integer
 };
 
-// Out of the runs of a strided conversion; one run without strides.
+// Runs of elements of a strided conversion; one run without strides.
 struct Runs {
   std::int64_t count = 1;
   std::int64_t dst_stride = 0, src_stride = 0;
 };
 
-// Half and bfloat16 to other types go through float, which is exact.
+// Converts half and bfloat16 through float, which is exact.
 void run_short(const ConvertWork &work, void *dst, const void *src, std::int64_t count) {
   constexpr std::int64_t kBlock = 512;
   const ConvertLoop loop =
@@ -37,13 +37,14 @@ void run_short(const ConvertWork &work, void *dst, const void *src, std::int64_t
   }
 }
 
-// The source, or a copy of it if results that are longer would overwrite elements before they are read.
+// Returns the source, or a copy of it if longer results would overwrite elements before they are
+// read.
 const void *kept_source(const ConvertWork &work, const void *dst, const void *src, std::int64_t count) {
   const char *to = static_cast<const char *>(dst), *from = static_cast<const char *>(src);
   const std::int64_t bytes = count * size_of(work.from);
   const bool overlaps = to < from + bytes && from < to + count * size_of(work.to);
   if (!overlaps || (to <= from && size_of(work.to) <= size_of(work.from))) return src;
-  // Never on the stack, which is not unwound when a launch ends in the middle.
+  // Not on the stack, which is not unwound when a launch ends early.
   static std::vector<char> &copy = *new std::vector<char>;
   copy.assign(from, from + bytes);
   return copy.data();
@@ -105,7 +106,7 @@ constexpr bool kSymmetric = sizeof(To) == 1 && std::is_signed<To>::value;
     mlusim::vector_convert(MLUSIM_CALL(#name), mlusim::work_of<To, From>(mlusim::rounding_of(#name)), dst, src, \
                            src_count, {std::int64_t{segnum} + 1, dst_stride, src_stride});                      \
   }
-// From a number to an integer with a position, and back.
+// Conversions from a number to an integer with a position, and back.
 #define MLUSIM_DEFINE_TO_FIXED(To, From, name)                                                                  \
   void name(To *dst, const From *src, int src_count, int fix_position) {                                        \
     mlusim::vector_convert(                                                                                     \
@@ -209,7 +210,7 @@ MLUSIM_DEFINE_BETWEEN_INTEGERS(short, signed char, __bang_int82int16)
 MLUSIM_DEFINE_TO_FIXED(int, unsigned char, __bang_uchar2int32)
 MLUSIM_DEFINE_FROM_FIXED(unsigned char, int, __bang_int322uchar)
 
-// Older forms, which leave something else in their scratch memory.
+// Older forms, which leave other contents in their scratch memory.
 
 void __bang_half2uchar_dn(unsigned char *dst, const half *src, half *src_addition, int src_count) {
   const mlusim::Call call = MLUSIM_CALL("__bang_half2uchar_dn");

@@ -1,4 +1,5 @@
-// Conversions to and from integers of 4 bits, of which a byte holds two: the one with the even number in its lower half.
+// Conversions to and from integers of 4 bits. A byte holds two; the one with the even index is in
+// its lower half.
 #include <algorithm>
 #include <cmath>
 
@@ -62,7 +63,8 @@ void set_defined(T *to, std::int64_t i, bool defined) {
   }
 }
 
-// The result is src * 2^exponent. dst may start where src does: what becomes longer is converted from its end.
+// The result is src * 2^exponent. dst may start at the address of src: if elements grow, they are
+// converted from the last to the first.
 template <typename To, typename From>
 void convert_int4(const Call &call, Rounding rounding, int exponent, To *dst, const From *src, int count) {
   if (!has_vector_work(call, count)) return;

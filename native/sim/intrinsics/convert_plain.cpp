@@ -1,4 +1,4 @@
-// Conversions that name no way of rounding, and those that round by chance.
+// Conversions without a rounding mode in the name, and conversions with stochastic rounding.
 #include <cmath>
 
 #include "intrinsics/map.h"
@@ -8,7 +8,7 @@
 namespace mlusim {
 namespace {
 
-// The fraction of a tf32 is that of a half, its exponent that of a float.
+// A tf32 has the fraction of a half and the exponent of a float.
 typedef any_cpu::Format<std::uint32_t, 10, 8> Tf32;
 
 float tf32_toward_zero(double value) {
@@ -17,13 +17,14 @@ float tf32_toward_zero(double value) {
   return any_cpu::vec::bits_to_float(bits << (any_cpu::Float32::kFraction - Tf32::kFraction));
 }
 
-// One step of the fraction's last place, at the magnitude of a number of a format whose smallest step is 2^least.
+// Returns the unit in the last place at a magnitude, in a format whose smallest step is 2^least.
 double last_place(double magnitude, int least) {
   const int exponent = magnitude > 0 ? std::ilogb(magnitude) - Tf32::kFraction : least;
   return std::ldexp(1.0, exponent < least ? least : exponent);
 }
 
-// The result as a double, which may lie beyond the largest number of the format.
+// Returns the stochastically rounded result as a double, which may exceed the largest number of the
+// format.
 double by_chance(double value, double toward_zero, int least, int random) {
   const double step = last_place(std::fabs(toward_zero), least);
   const double dropped = (std::fabs(value) - std::fabs(toward_zero)) / step;

@@ -12,7 +12,7 @@
 namespace mlusim {
 namespace {
 
-// ---- Directions ---------------------------------------------------------------------------------------------------------
+// ---- Directions ---------------------------------------------------------------------------------
 
 constexpr unsigned bits(std::initializer_list<mluMemcpyDirection_t> directions) {
   unsigned mask = 0;
@@ -20,7 +20,7 @@ constexpr unsigned bits(std::initializer_list<mluMemcpyDirection_t> directions) 
   return mask;
 }
 
-// Which directions a form of the copy has.
+// The directions that each form of the copy has.
 constexpr unsigned kEvery = (1u << kDirections) - 1;
 constexpr unsigned kFromWram = bits({WRAM2GDRAM, WRAM2LDRAM, WRAM2NRAM, WRAM2SRAM});
 constexpr unsigned kLinear = kEvery & ~bits({LDRAM2LDRAM});
@@ -29,11 +29,10 @@ constexpr unsigned kLinearAsync = kEvery & ~bits({LDRAM2NRAM, NRAM2LDRAM, WRAM2G
                                                   LDRAM2SRAM, SRAM2LDRAM, LDRAM2GDRAM, LDRAM2LDRAM, SRAM2SRAM});
 constexpr unsigned kStridedAsync = kLinearAsync & ~kFromWram;
 
-// ---- Shapes -------------------------------------------------------------------------------------------------------------
+// ---- Shapes -------------------------------------------------------------------------------------
 
 struct Shape {
   std::int64_t stride0 = 0, segnum0 = 0, stride1 = 0, segnum1 = 0;
-  bool is_linear() const { return segnum0 == 0 && segnum1 == 0; }
 };
 
 struct Copy {
@@ -44,8 +43,8 @@ struct Copy {
   Shape dst_shape, src_shape;
   bool strided;
   bool async;
-  int cluster = -1;       // of the target, for SRAM2SRAM; -1: the own one
-  bool computes = false;  // in the order of compute instructions, past the pipes
+  int cluster = -1;       // of the target, for SRAM2SRAM; -1: the core's own cluster
+  bool computes = false;  // runs in order with compute instructions, without a pipe
 };
 
 Region region_of(const void *base, int size, const Shape &shape) {
@@ -63,7 +62,7 @@ void check_segments(const Call &call, const Shape &shape) {
   }
 }
 
-// Where the copy goes from and to.
+// Returns the source and target spaces of the copy.
 Direction check_arguments(const Call &call, const Copy &copy) {
   const Direction ends = ends_of(call, copy.direction);
   const unsigned supported =
@@ -84,7 +83,7 @@ Direction check_arguments(const Call &call, const Copy &copy) {
   return ends;
 }
 
-// The same place in the SRAM of the cluster that the copy names.
+// Moves the target to the same place in the SRAM of the cluster that the copy names.
 void send_to_cluster(const Call &call, int cluster, Operand *target) {
   if (cluster == -1) return;
   if (cluster < 0 || cluster >= clusterDim) {
@@ -117,7 +116,7 @@ Shape two_dimensions(int stride, int segnum) { return {stride, segnum, 0, 0}; }
 }  // namespace
 }  // namespace mlusim
 
-// ---- Synchronous --------------------------------------------------------------------------------------------------------
+// ---- Synchronous --------------------------------------------------------------------------------
 
 void __memcpy(void *dst, const void *src, int size, mluMemcpyDirection_t dir) {
   mlusim::do_copy(MLUSIM_CALL("__memcpy"), {dst, src, size, dir, {}, {}, false, false});
@@ -180,7 +179,7 @@ void __bang_move(void *dst, const void *src, int size, int dst_stride, int src_s
                                                mlusim::two_dimensions(src_stride, segnum), true, false, -1, true});
 }
 
-// ---- Asynchronous -------------------------------------------------------------------------------------------------------
+// ---- Asynchronous -------------------------------------------------------------------------------
 
 void __memcpy_async(void *dst, const void *src, int size, mluMemcpyDirection_t dir) {
   mlusim::do_copy(MLUSIM_CALL("__memcpy_async"), {dst, src, size, dir, {}, {}, false, true});

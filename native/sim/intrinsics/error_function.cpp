@@ -7,7 +7,7 @@ namespace {
 
 constexpr double kTwoOverRootPi = 1.1283791670955126;  // the slope of erf at 0
 
-// Halley's method; `miss(x)` is by how much erf(x) is too large.
+// Halley's method; `miss(x)` is the excess of erf(x).
 template <typename Miss>
 double refine(double x, const Miss &miss) {
   for (int step = 0; step < 6; ++step) {
@@ -17,7 +17,8 @@ double refine(double x, const Miss &miss) {
   return x;
 }
 
-// Of y <= 1/2, far out: begun with the rational approximation 26.2.23 of Abramowitz and Stegun.
+// Inverts y <= 1/2 in the far tail, from the rational approximation 26.2.23 of Abramowitz and
+// Stegun.
 double upper_tail(double y) {
   const double t = std::sqrt(-2 * std::log(y / 2));
   const double quantile =

@@ -1,4 +1,4 @@
-// The inverses of the error function and of its complement, to the precision of double.
+// Inverses of the error function and of its complement, to double precision.
 #ifndef MLUSIM_INTRINSICS_ERROR_FUNCTION_H_
 #define MLUSIM_INTRINSICS_ERROR_FUNCTION_H_
 

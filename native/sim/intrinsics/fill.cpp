@@ -1,4 +1,4 @@
-// __bang_write_value, __bang_write_zero, __nramset, __gdramset and the like.
+// __bang_write_value, __bang_write_zero, __nramset, __gdramset and similar functions.
 #include <cstring>
 #include <string>
 
@@ -20,7 +20,7 @@ struct Repeats {
   int stride0 = 0, iter1 = 0, stride1 = 0, iter2 = 0;
 };
 
-// The region to fill; not there if there is nothing to do.
+// Returns the region to fill; empty if the core has no work.
 bool region_to_fill(const Call &call, Space space, void *dst, int count, std::size_t element, const Repeats &repeats,
                     Operand *target) {
   if (!carries_out(call.core, {space, space}) && space != Space::kSram) return false;

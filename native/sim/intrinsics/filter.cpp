@@ -1,4 +1,5 @@
-// __bang_filter, __bang_collect, __bang_select: the elements that a mask selects, bit for bit and in their order.
+// __bang_filter, __bang_collect, __bang_select: the elements that a mask selects, with the same
+// bits and in the same order.
 #include <cstring>
 
 #include "check/align.h"
@@ -13,7 +14,7 @@
 namespace mlusim {
 namespace {
 
-// Which elements are kept: those whose mask element is nonzero, or whose bit is set.
+// Selects the elements with a nonzero mask element, or with a set mask bit.
 struct Mask {
   const void *base;
   bool is_bits;
@@ -31,7 +32,8 @@ std::int64_t count_selected(const Mask &mask, std::int64_t count) {
   return selected;
 }
 
-// Through a buffer, because most branches on masks are guessed wrong. `dst` may be `src`; the mask is not among them.
+// Filters through a buffer, because the CPU mispredicts most branches on masks. `dst` may be `src`,
+// but not the mask.
 template <typename Word>
 void pack(Word *dst, const Word *src, const Mask &mask, std::int64_t count) {
   constexpr std::int64_t kBlock = 256;
@@ -63,7 +65,7 @@ Operand mask_operand(const Mask &mask, std::int64_t size, std::int64_t count) {
   return nram_source(mask.is_bits ? "bitmask" : "mask", mask.base, mask.is_bits ? (count + 7) / 8 : count * size);
 }
 
-// Checks what is read, and tells of it; the number of selected elements.
+// Checks the sources and announces their reads; returns the number of selected elements.
 template <typename Word>
 std::int64_t examine(const Call &call, const Word *src, const Mask &mask, std::int64_t count) {
   const Operand sources[] = {nram_source("src", src, count * std::int64_t{sizeof(Word)}),
@@ -80,7 +82,7 @@ std::int64_t examine(const Call &call, const Word *src, const Mask &mask, std::i
   return count_selected<Word>(mask, count);
 }
 
-// The same for what is written, which depends on the mask.
+// The same for the target, whose size depends on the mask.
 template <typename Word>
 void check_target(const Call &call, const Word *src, const Mask &mask, std::int64_t count, const Operand &target) {
   check_place(call, target);
@@ -91,7 +93,7 @@ void check_target(const Call &call, const Word *src, const Mask &mask, std::int6
   tell(call, target);
 }
 
-// dst gets the selected elements, and nothing behind them changes.
+// Writes the selected elements to dst; bytes behind them do not change.
 template <typename Word>
 int vector_filter(const Call &call, Word *dst, const Word *src, const Mask &mask, int count) {
   if (!has_scalar_result(call, count)) return 0;
@@ -101,7 +103,8 @@ int vector_filter(const Call &call, Word *dst, const Word *src, const Mask &mask
   return static_cast<int>(selected);
 }
 
-// The number comes first, the elements from byte 128 on. Devices of the 2xx family write whole lines of 128 bytes.
+// Writes the number first, and the elements from byte 128 on. Devices of the 2xx family write whole
+// lines of 128 bytes.
 template <typename Word>
 void vector_select(const Call &call, Word *dst, const Word *src, const Mask &mask, int count) {
   constexpr std::int64_t kLine = 128;

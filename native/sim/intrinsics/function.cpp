@@ -1,4 +1,4 @@
-// Vector functions of one operand: __bang_abs, __bang_sqrt, __bang_active_exp and the like.
+// Vector functions of one operand: __bang_abs, __bang_sqrt, __bang_active_exp and others.
 #include "intrinsics/shadow.h"
 #include "intrinsics/vector.h"
 #include "mlusim/elementwise.h"
@@ -46,11 +46,11 @@ MLUSIM_HALF_FLOAT(MLUSIM_DEFINE_UNARY, __bang_active_cos, kCos);
 namespace mlusim {
 namespace {
 
-// What a table gives outside of the numbers that it was made for.
+// The results of a table outside of its range.
 struct Bounds {
-  float lowest;  // below it, `below`
+  float lowest;  // smaller operands give `below`
   float below;
-  float highest;  // above it, `above`
+  float highest;  // larger operands give `above`
   float above;
 };
 
@@ -67,7 +67,7 @@ void apply(const Bounds &bounds, T *dst, const T *results, const T *values, std:
   }
 }
 
-// In blocks, so that dst may be src.
+// Works in blocks, so that dst may be src.
 template <typename T>
 void bounded_unary(const Call &call, Unary op, const Bounds &bounds, T *dst, const T *src, int count) {
   if (!has_vector_work(call, count)) return;

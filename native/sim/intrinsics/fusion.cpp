@@ -1,5 +1,6 @@
-// __bang_fusion: two operations in one instruction. A product and a sum are rounded once, at the end; of the other pairs each
-// operation is rounded separately. (Inferred: border align's forward sums are fused on cards.)
+// __bang_fusion: two operations in one instruction. A product with a sum is rounded once, at the
+// end; in other pairs each operation is rounded. (Inferred: forward sums of border align are fused
+// on cards.)
 #include <algorithm>
 #include <string>
 
@@ -37,7 +38,7 @@ Steps steps_of(const Call &call, mluFusionOpCode op) {
   refuse(call, "bad-argument", "there is no fused operation " + std::to_string(static_cast<int>(op)));
 }
 
-// The second or third operand: a vector of `count` elements that is repeated, or one value.
+// The second or third operand: a vector of `count` elements that repeats, or one value.
 struct Further {
   const char *role;
   const void *base;
@@ -64,14 +65,14 @@ void check(const Call &call, std::int64_t size, void *dst, const void *src0, std
   check_operands(call, operands, number, {count, count * size});
 }
 
-// dst = from op operand, for the elements from `first` on.
+// Computes dst = from op operand for the elements from `first` on.
 class Step {
  public:
   Step(Binary op, Type type, const Further &further, std::int64_t count)
       : work_{arithmetic_loops(), op, type},
         further_(further),
         repeated_(further.base, further.count, further.is_vector ? count : 1, size_of(type)) {}
-  // Shortens the block to what lies together of the operand.
+  // Shortens the block to the contiguous part of the operand.
   void limit(std::int64_t first, std::int64_t *block) const {
     if (further_.is_vector) repeated_.at(first, block);
   }
@@ -94,7 +95,7 @@ float float_of(Type type, const void *value) {
   return *floats_of(type, value, &buffer, 1);
 }
 
-// In blocks, so that dst may be any of the sources.
+// Works in blocks, so that dst may be any source.
 void multiply_and_add(float sign, Type type, void *dst, const void *src0, std::int64_t count, const Further &src1,
                       const Further &src2) {
   const std::int64_t size = size_of(type);
@@ -117,7 +118,7 @@ void multiply_and_add(float sign, Type type, void *dst, const void *src0, std::i
   }
 }
 
-// In blocks, so that dst may be any of the sources.
+// Works in blocks, so that dst may be any source.
 void fuse(const Steps &steps, Type type, void *dst, const void *src0, std::int64_t count, const Further &src1,
           const Further &src2) {
   const bool real = type == Type::kHalf || type == Type::kFloat || type == Type::kBFloat16;

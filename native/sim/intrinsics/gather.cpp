@@ -1,4 +1,4 @@
-// __gather and __scatter: pieces at places that a vector of offsets names.
+// __gather and __scatter: pieces at the places in a vector of offsets.
 #include <cstring>
 #include <string>
 
@@ -16,11 +16,11 @@ struct Gather {
   const void *offset;
   const void *bitmask;  // null: all pieces
   int size;
-  int stride;  // of the side that is not scattered
+  int stride;  // of the contiguous side
   int count;
   bool scatter;
   bool async;
-  std::int64_t width;  // bytes of an offset
+  std::int64_t width;  // bytes per offset
 };
 
 std::int64_t offset_of(const Gather &work, std::int64_t i) {
@@ -34,7 +34,7 @@ bool is_selected(const Gather &work, std::int64_t i) {
   return ((static_cast<const unsigned char *>(work.bitmask)[i / 8] >> (i % 8)) & 1) != 0;
 }
 
-// Piece i, both ends checked.
+// Returns piece i, after a check of both ends.
 Transfer piece_of(const Call &call, const Gather &work, const Direction &ends, std::int64_t i) {
   const std::int64_t along = i * work.stride;
   const std::int64_t chosen = offset_of(work, i);
@@ -48,7 +48,8 @@ Transfer piece_of(const Call &call, const Gather &work, const Direction &ends, s
   return transfer;
 }
 
-// Offsets and mask decide what happens, so they are read, and have to be defined, when the instruction is issued.
+// Offsets and mask determine the pieces, so they are read and must be defined when the instruction
+// is issued.
 void check_choice(const Call &call, const Gather &work, Agent agent) {
   const Operand operands[] = {nram_source("offset", work.offset, work.count * work.width),
                               nram_source("bitmask", work.bitmask, (std::int64_t{work.count} + 7) / 8)};
@@ -65,8 +66,8 @@ void check_choice(const Call &call, const Gather &work, Agent agent) {
   }
 }
 
-// Without an observer that is told of each piece. The number of pieces that were moved: all, or those before one that lies
-// elsewhere.
+// For launches without an observer: moves all pieces without events. Returns the number of moved
+// pieces: all, or those before the first one in a wrong place.
 std::int64_t move_at_once(const Call &call, const Gather &work, const Direction &ends) {
   const Range near_piece = call.core.nram;
   const Range far_piece = (work.scatter ? ends.target : ends.source) == Space::kNram ? near_piece : heap_range();

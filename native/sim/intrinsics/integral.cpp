@@ -1,4 +1,5 @@
-// __bang_integral, __bang_histogram: older uses of the tensor unit. What the histogram counts is guessed.
+// __bang_integral, __bang_histogram: older uses of the tensor unit. The meaning of the histogram's
+// counts is a guess.
 #include <algorithm>
 
 #include "check/align.h"
@@ -21,7 +22,7 @@ void check_with_filter(const Call &call, const Filter &filter, const Operand &so
   align_check_filter(call, {filter.role, Kind::kRead, Space::kWram, Region::plain(filter.numbers.base, 1)});
 }
 
-// Element n takes the first n + 1 numbers of row n of the kernel.
+// Element n uses the first n + 1 numbers of row n of the kernel.
 void integrate(const Call &call, const Numbers &dst, const Numbers &src, const Numbers &kernel, int size,
                int position) {
   if (!has_vector_work(call, size)) return;

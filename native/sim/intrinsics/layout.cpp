@@ -1,4 +1,5 @@
-// __bang_transpose, __bang_rotate90, __bang_mirror, __bang_pad, __bang_reshape_*: elements in another order, bit for bit.
+// __bang_transpose, __bang_rotate90, __bang_mirror, __bang_pad, __bang_reshape_*: reorder elements,
+// with the same bits.
 #include "mlusim/layout.h"
 
 #include <cstring>
@@ -13,7 +14,7 @@
 namespace mlusim {
 namespace {
 
-// ---- Matrices -----------------------------------------------------------------------------------------------------------
+// ---- Matrices -----------------------------------------------------------------------------------
 
 enum class Turn {
   kTranspose,
@@ -64,14 +65,14 @@ void vector_turn(const Call &call, Turn kind, std::size_t element, void *dst, co
   if (g_observers.init) turn_elements(kind, element, init_shadow(dst), init_shadow(src), matrix);
 }
 
-// ---- Padding ------------------------------------------------------------------------------------------------------------
+// ---- Padding ------------------------------------------------------------------------------------
 
 struct Padding {
   int channel, height, width;
   int top, bottom, left, right;
 };
 
-// `value` is one element; what lies around the image becomes it.
+// `value` is one element, which fills the border of the image.
 void pad_rows(const Padding &pad, std::size_t element, char *dst, const char *src, const char *value) {
   const std::size_t row = static_cast<std::size_t>(pad.width) * static_cast<std::size_t>(pad.channel) * element;
   const std::int64_t wide = std::int64_t{pad.left} + pad.width + pad.right;
@@ -107,9 +108,10 @@ void vector_pad(const Call &call, const Padding &pad, std::size_t element, void 
            kDefined);
 }
 
-// ---- Filters ------------------------------------------------------------------------------------------------------------
+// ---- Filters ------------------------------------------------------------------------------------
 
-// Rows for the 64 lanes of WRAM: first those of lane 0 (row 0, 64, 128, ...), then those of lane 1.
+// Orders rows for the 64 lanes of WRAM: first the rows of lane 0 (0, 64, 128, ...), then those of
+// lane 1.
 void order_by_lane(char *dst, const char *src, std::int64_t rows, std::size_t row_bytes) {
   for (std::int64_t lane = 0; lane < kLanes; ++lane) {
     for (std::int64_t row = lane; row < rows; row += kLanes, dst += row_bytes) {
@@ -133,7 +135,7 @@ void vector_reshape_filter(const Call &call, std::size_t element, void *dst, con
                 bytes);
 }
 
-// ---- Channels first or last ---------------------------------------------------------------------------------------------
+// ---- Channels first or last ---------------------------------------------------------------------
 
 // Each image is a matrix that is transposed.
 void vector_reshape(const Call &call, std::size_t element, void *dst, const void *src, int images,

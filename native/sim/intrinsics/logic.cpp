@@ -1,4 +1,5 @@
-// __bang_and, __bang_or, __bang_xor, __bang_not and their bitwise kin in all forms; __bang_srl.
+// __bang_and, __bang_or, __bang_xor, __bang_not and their bitwise counterparts in all forms;
+// __bang_srl.
 #include "intrinsics/vector.h"
 #include "mlusim/elementwise.h"
 

@@ -1,7 +1,7 @@
-// The loops behind vector instructions: plain functions on memory, without machine or checkers.
+// The inner loops of vector instructions: plain functions on memory, without machine and checkers.
 //
-// Files of loops/ are compiled once per instruction level and each gives a table; a function of the same name chooses the one for
-// this CPU.
+// The files of loops/ are compiled once per instruction level, and each defines a table of loops. A
+// function with the name of the table chooses the level for this CPU.
 #ifndef MLUSIM_INTRINSICS_LOOPS_H_
 #define MLUSIM_INTRINSICS_LOOPS_H_
 
@@ -13,7 +13,8 @@
 
 namespace mlusim {
 
-// Types of elements. Where signed and unsigned do not differ, both use the loop of the unsigned one.
+// Element types. Where signed and unsigned give the same result, both use the loop of the unsigned
+// type.
 enum class Type {
   kHalf,
   kFloat,
@@ -49,10 +50,10 @@ constexpr Type type_of() {
 
 constexpr int kTypes = static_cast<int>(Type::kCount);
 
-// ---- Half and bfloat16 --------------------------------------------------------------------------------------------------
+// ---- Half and bfloat16 --------------------------------------------------------------------------
 
-// They are computed as floats, each result rounded to the nearest: tables have loops of their own for them only where that would
-// not do.
+// Half and bfloat16 are computed as floats, and each result is rounded to the nearest. Tables have
+// separate loops for them only where that gives other results.
 struct ShortLoops {
   void (*widen)(const void *from, float *to, std::size_t count);
   void (*narrow)(const float *from, void *to, std::size_t count);
@@ -60,16 +61,17 @@ struct ShortLoops {
 const ShortLoops &half_loops();
 const ShortLoops &bfloat16_loops();
 
-// ---- Fused operations ---------------------------------------------------------------------------------------------------
+// ---- Fused operations ---------------------------------------------------------------------------
 
-// to = from * factor + sign * addend, rounded once; the sign is 1 or -1. By whether factor and addend are vectors or one value.
+// to = from * factor + sign * addend, rounded once; the sign is 1 or -1. Indexed by whether factor
+// and addend are vectors or single values.
 struct FusedLoops {
   void (*multiply_add[2][2])(const float *from, const float *factor, const float *addend, float sign, float *to,
                              std::size_t count);
 };
 const FusedLoops &fused_loops();
 
-// ---- Two operands -------------------------------------------------------------------------------------------------------
+// ---- Two operands -------------------------------------------------------------------------------
 
 enum class Binary {
   kAdd,
@@ -78,11 +80,11 @@ enum class Binary {
   kDiv,
   kRem,
   kAddTowardZero,
-  kMax,     // the first where neither is larger
-  kMin,     // the first where neither is smaller
-  kNanMax,  // NaN if one is NaN
+  kMax,     // the first operand if neither is larger
+  kMin,     // the first operand if neither is smaller
+  kNanMax,  // NaN if one operand is NaN
   kNanMin,
-  kNumberMax,  // the other one if one is NaN
+  kNumberMax,  // the other operand if one is NaN
   kNumberMin,
   kAnd,  // 1 or 0
   kOr,
@@ -97,7 +99,7 @@ enum class Binary {
   kLe,
   kGt,
   kGe,
-  kEqu,  // the same, or one is NaN
+  kEqu,  // equal, or one operand is NaN
   kNeu,
   kLtu,
   kLeu,
@@ -106,7 +108,7 @@ enum class Binary {
   kCount
 };
 
-// dst may start where a source does. The second operand of the scalar form is one value.
+// dst may start at the address of a source. The scalar form has a single value as second operand.
 using BinaryLoop = void (*)(void *dst, const void *src0, const void *src1, std::size_t count);
 
 struct BinaryLoops {
@@ -117,7 +119,7 @@ const BinaryLoops &arithmetic_loops();
 const BinaryLoops &logic_loops();
 const BinaryLoops &compare_loops();
 
-// ---- One operand --------------------------------------------------------------------------------------------------------
+// ---- One operand --------------------------------------------------------------------------------
 
 enum class Unary {
   kAbs,
@@ -149,9 +151,9 @@ struct UnaryLoops {
 };
 const UnaryLoops &unary_loops();
 
-// ---- Matrices -----------------------------------------------------------------------------------------------------------
+// ---- Matrices -----------------------------------------------------------------------------------
 
-// dst[j * height + i] = src[i * width + j]; the sides must not overlap.
+// dst[j * height + i] = src[i * width + j]; source and target must not overlap.
 using TransposeLoop = void (*)(void *dst, const void *src, std::int64_t height, std::int64_t width);
 
 struct TransposeLoops {
@@ -159,19 +161,20 @@ struct TransposeLoops {
 };
 const TransposeLoops &transpose_loops();
 
-// Sums of products, computed in double: a product of floats or of integers of 16 bits is exact there. Each sum is made in the order of
-// `depth`, whatever the level.
+// Sums of products in double, where a product of two floats, or of two integers of 16 bits, is
+// exact. Each sum is made in the order of `depth`, on every level.
 constexpr std::int64_t kProductPanel = 16;
 struct ProductLoops {
-  // dst[i * columns + j] = sum over k of a[i * depth + k] * b[k][j]. Of b, panels of kProductPanel columns lie one behind the other; what
-  // the last one has beyond is of no matter.
+  // dst[i * columns + j] = sum over k of a[i * depth + k] * b[k][j]. `panels` holds b as
+  // consecutive panels of kProductPanel columns; excess columns of the last panel may hold any
+  // values.
   void (*multiply)(double *dst, const double *a, const double *panels, std::int64_t rows, std::int64_t depth,
                    std::int64_t columns);
   void (*widen)(const float *from, double *to, std::size_t count);
 };
 const ProductLoops &product_loops();
 
-// ---- Conversions --------------------------------------------------------------------------------------------------------
+// ---- Conversions --------------------------------------------------------------------------------
 
 enum class Rounding {
   kTowardZero,   // tz
@@ -185,7 +188,7 @@ enum class Rounding {
 };
 constexpr int kRoundings = static_cast<int>(Rounding::kCount);
 
-// By the end of a conversion's name; toward zero without one.
+// Finds the rounding by the last part of a conversion's name; without one it is toward zero.
 constexpr Rounding rounding_of(const char *name) {
   const char *end = name;
   while (*end != '\0') ++end;
@@ -198,8 +201,8 @@ constexpr Rounding rounding_of(const char *name) {
   return Rounding::kTowardZero;
 }
 
-// dst[i] = src[i] * 2^exponent, rounded; integers saturate, NaN becomes 0 there. `symmetric`: the most negative integer is left
-// out. dst may start where src does unless its elements are larger.
+// dst[i] = src[i] * 2^exponent, rounded. Integers saturate, and NaN becomes 0. `symmetric` excludes
+// the most negative integer. dst may start at the address of src unless its elements are larger.
 using ConvertLoop = void (*)(void *dst, const void *src, std::size_t count, int exponent, bool symmetric);
 
 struct ConvertLoops {

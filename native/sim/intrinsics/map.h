@@ -1,4 +1,5 @@
-// A function of each element of one vector or two, written as such: for instructions that need no fast loop.
+// Applies a function to each element of one or two vectors, for instructions that need no fast
+// loop.
 #ifndef MLUSIM_INTRINSICS_MAP_H_
 #define MLUSIM_INTRINSICS_MAP_H_
 
@@ -7,7 +8,8 @@
 
 namespace mlusim {
 
-// dst may start where a source does, even if its elements are longer: then they are written from the end.
+// dst may start at the address of a source. If its elements are longer, they are written from the
+// last to the first.
 template <typename To, typename From, typename Each>
 void for_each_element(int count, const Each &each) {
   if constexpr (sizeof(To) > sizeof(From)) {

@@ -40,7 +40,7 @@ using std::tanh;
 using std::trunc;
 
 double mod(double x, double y) { return std::fmod(x, y); }
-// A NaN gives way to a number.
+// Returns the other operand if one is NaN.
 double max(double x, double y) { return y > x || x != x ? y : x; }
 double min(double x, double y) { return y < x || x != x ? y : x; }
 

@@ -1,4 +1,5 @@
-// What of __cn_scalar_* and __cn_vector_* is exact, or rounded in a way that the name says: arithmetic, casts, questions.
+// The functions of __cn_scalar_* and __cn_vector_* with an exact result, or a rounding mode in the
+// name: arithmetic, casts, predicates.
 #include <cmath>
 
 #include "intrinsics/map.h"
@@ -8,10 +9,10 @@
 namespace mlusim {
 namespace {
 
-// ---- Rounded once -------------------------------------------------------------------------------------------------------
+// ---- Rounded once -------------------------------------------------------------------------------
 
-// A result in double for which rounding again is the same as rounding the exact one: where it is not exact, the last bit is 1.
-// `error` has the sign of what the exact result is more.
+// Returns a double that rounds to the same float as the exact result: if the result is inexact, its
+// last bit is set. `error` has the sign of the exact result minus `nearest`.
 double sticky(double nearest, double error) {
   if (!(error < 0 || error > 0) || !std::isfinite(nearest)) return nearest;
   std::uint64_t bits = any_cpu::double_to_bits(nearest);
@@ -27,7 +28,7 @@ double add(double x, double y) {
   return sticky(sum, (x - (sum - part)) + (y - part));
 }
 double sub(double x, double y) { return add(x, -y); }
-double mul(double x, double y) { return x * y; }  // of two floats: exact
+double mul(double x, double y) { return x * y; }  // exact for two floats
 double div(double x, double y) {
   const double quotient = x / y;
   const double rest = std::fma(-quotient, y, x);
@@ -40,7 +41,7 @@ T rounded(const char *name, double value) {
   return any_cpu::convert_value<T>(rounding_of(name), value);
 }
 
-// ---- Integers -----------------------------------------------------------------------------------------------------------
+// ---- Integers -----------------------------------------------------------------------------------
 
 template <typename T>
 T wrapped(std::make_unsigned_t<T> value) {
@@ -53,7 +54,8 @@ struct Integers {
   static T add(T x, T y) { return wrapped<T>(static_cast<Unsigned>(x) + static_cast<Unsigned>(y)); }
   static T sub(T x, T y) { return wrapped<T>(static_cast<Unsigned>(x) - static_cast<Unsigned>(y)); }
   static T mul(T x, T y) { return wrapped<T>(static_cast<Unsigned>(x) * static_cast<Unsigned>(y)); }
-  // Like __bang_div: 0 for a division by 0, and the most negative number has no other sign.
+  // Like __bang_div: division by 0 gives 0, and the negation of the most negative number is that
+  // number.
   static T div(T x, T y) {
     if (y == 0) return 0;
     return std::is_signed<T>::value && y == static_cast<T>(-1) ? sub(0, x) : static_cast<T>(x / y);
@@ -62,7 +64,7 @@ struct Integers {
   static T min(T x, T y) { return y < x ? y : x; }
 };
 
-// ---- Casts --------------------------------------------------------------------------------------------------------------
+// ---- Casts --------------------------------------------------------------------------------------
 
 float toward_zero(std::int64_t value) {
   const std::uint64_t magnitude = value < 0 ? 0 - static_cast<std::uint64_t>(value) : static_cast<std::uint64_t>(value);
@@ -90,12 +92,12 @@ To cast(const char *name, From value) {
   }
 }
 
-// ---- The rest -----------------------------------------------------------------------------------------------------------
+// ---- The rest -----------------------------------------------------------------------------------
 
 bool isinf(double x) { return std::isinf(x); }
 bool isnan(double x) { return std::isnan(x); }
 
-// To nearest; what comes out too small or too large for double is so for the type as well.
+// Rounds to nearest. A value beyond the range of double is also beyond the range of the type.
 template <typename T>
 T scalbn(T x, int y) {
   return any_cpu::convert_value<T>(Rounding::kNearestEven, std::scalbn(any_cpu::value_of(x), y));
@@ -104,7 +106,7 @@ T scalbn(T x, int y) {
 }  // namespace
 }  // namespace mlusim
 
-// A scalar and a vector function of the same expression.
+// Defines a scalar and a vector function by one expression.
 #define MLUSIM_DEFINE_OF_ONE(name, To, From, expression)                                                         \
   To __cn_scalar_##name(From x) { return expression; }                                                           \
   void __cn_vector_##name(int n, To *dst, const From *src) {                                                     \

@@ -1,4 +1,5 @@
-// __bang_matmul, __bang_mlp, __bang_conv, __bang_conv_partial, __bang_expand_channel_mul: the tensor unit.
+// __bang_matmul, __bang_mlp, __bang_conv, __bang_conv_partial, __bang_expand_channel_mul: the
+// tensor unit.
 #include "mlusim/matrix.h"
 
 #include <algorithm>
@@ -12,16 +13,17 @@
 namespace mlusim {
 namespace {
 
-// What is made of each sum: value * scale + more, rounded once.
+// The final step for each sum: value * scale + more, rounded once.
 struct Finish {
   double scale = 1;
   Numbers more = {nullptr, Number::kFloat};
-  bool each = false;  // `more` has a number for each result, not for each column
+  bool each = false;  // `more` has a number for each result; else one for each column
 };
 
 Call with_rule(const Call &call, const char *rule) { return {call.core, call.name, call.pc, rule}; }
 
-// Rows of doubles to be multiplied with a filter. Result (row, column) is element row_at(row) + column of dst.
+// The target of a product of rows of doubles and a filter. Result (row, column) is element
+// row_at(row) + column of dst.
 struct Target {
   void *dst;
   Number kind;
@@ -37,7 +39,7 @@ void finish_row(const Target &target, const Finish &finish, const double *sums, 
   }
 }
 
-// To be called before the row is written: dst may be where `more` is.
+// Call this before the row is written, because dst may be `more`.
 void shadow_row(const Target &target, const Finish &finish, const Columns &filter, bool defined, std::int64_t at) {
   const std::int64_t size = bytes_of(target.kind, 1);
   for (std::int64_t j = 0; j < target.columns; ++j) {
@@ -52,7 +54,8 @@ void shadow_row(const Target &target, const Finish &finish, const Columns &filte
 
 constexpr std::int64_t kRowsAtOnce = 32;
 
-// fill(row, to) puts the doubles of a row there and tells whether all of them are defined; place(row) tells where its results go.
+// fill(row, to) writes the doubles of a row to `to` and returns whether all of them are defined;
+// place(row) returns the place of its results.
 template <typename Fill, typename Place>
 void multiply_rows(const Target &target, const Finish &finish, const Filter &filter, const Columns &columns,
                    std::int64_t rows, const Fill &fill, const Place &place) {
@@ -71,7 +74,7 @@ void multiply_rows(const Target &target, const Finish &finish, const Filter &fil
   }
 }
 
-// ---- Matrices -----------------------------------------------------------------------------------------------------------
+// ---- Matrices -----------------------------------------------------------------------------------
 
 void check_filter_address(const Call &call, const Filter &filter) {
   if (!g_observers.any()) return;
@@ -80,7 +83,7 @@ void check_filter_address(const Call &call, const Filter &filter) {
 
 constexpr int kMostOperands = 6;
 
-// Two operands for the filter, others as they are given; the result last.
+// Checks the filter as two operands, then the others, and the result last.
 void check_product(const Call &call, const Filter &filter, std::initializer_list<Operand> sources,
                    const Operand &target, const Amount &amount) {
   Operand operands[kMostOperands];
@@ -99,7 +102,7 @@ struct Product {
 void run_product(const Product &product, const Finish &finish, const Target &target) {
   const std::int64_t depth = product.filter.depth;
   const Columns columns = read_filter(product.filter);
-  // All of it before the first result is written.
+  // Reads all of it before the first result is written.
   double *src = scratch<double, 4>(product.rows * depth);
   unsigned char *defined = scratch<unsigned char, 1>(product.rows);
   widen_numbers(product.src, 0, product.rows * depth, src);
@@ -144,7 +147,7 @@ void mlp(const Call &call, void *dst, Number kind, const Numbers &src, const Num
   run_product(product, finish, {dst, kind, height});
 }
 
-// ---- Convolutions -------------------------------------------------------------------------------------------------------
+// ---- Convolutions -------------------------------------------------------------------------------
 
 struct Image {
   std::int64_t channels, height, width;
@@ -161,7 +164,7 @@ struct Image {
   std::int64_t columns() const { return windows(width, kernel_width, in_width, stride_width); }
   std::int64_t depth() const { return kernel_height * kernel_width * channels; }
   std::int64_t operations() const { return 2 * rows() * columns() * depth() * results; }
-  // Places of dst from one row of results to the next.
+  // Elements of dst from one row of results to the next.
   std::int64_t line() const { return ((columns() - 1) * out_width + 1) * out_height; }
 };
 
@@ -202,7 +205,7 @@ void check_convolution(const Call &call, const Convolution &c, const Filter &fil
   const Operand target = {"dst", Kind::kWrite, Space::kNram, results_of(c)};
   const Amount amount = {image.channels, bytes_of(c.src.kind, image.channels), image.operations()};
   if (c.finish.more.base != nullptr && c.finish.each) {
-    // dst may be where the partial results are, but for half of them.
+    // dst may be the place of the partial results, except of half ones.
     Operand partial = {"partial", Kind::kRead, Space::kNram, target.region};
     partial.region.base = static_cast<char *>(const_cast<void *>(c.finish.more.base));
     check_place(call, partial);
@@ -220,7 +223,7 @@ void check_convolution(const Call &call, const Convolution &c, const Filter &fil
   check_product(call, filter, {source}, target, amount);
 }
 
-// Copies the taps of a window together.
+// Copies the taps of a window to one contiguous vector.
 bool gather_window(const Convolution &c, const double *src, const unsigned char *defined, std::int64_t window,
                    double *to) {
   const Image &image = c.image;
@@ -273,9 +276,10 @@ void convolve(const Call &call, const Convolution &c) {
       });
 }
 
-// ---- Channels -----------------------------------------------------------------------------------------------------------
+// ---- Channels -----------------------------------------------------------------------------------
 
-// The operand in WRAM is taken to hold ones, because what puts them there need not know of lanes.
+// Assumes that the operand in WRAM holds ones: the instruction that wrote them may not have used
+// lanes.
 void expand(const Call &call, float *dst, const float *weight, const float *ones, const float *src, const float *addend,
             int rows, int channels) {
   if (!has_vector_work(call, rows) || !has_work(call, channels)) return;
@@ -305,7 +309,7 @@ void expand(const Call &call, float *dst, const float *weight, const float *ones
       run_scalar(multiply, dst + at, src + at, &factor, channels);
       continue;
     }
-    // dst may be where either of them is.
+    // dst may be either operand.
     float *between = scratch<float, 0>(channels);
     run_scalar(multiply, between, src + at, &factor, channels);
     run_vector(add, dst + at, between, addend + at, channels);
@@ -315,7 +319,7 @@ void expand(const Call &call, float *dst, const float *weight, const float *ones
 }  // namespace
 }  // namespace mlusim
 
-// ---- The functions ------------------------------------------------------------------------------------------------------
+// ---- The functions ------------------------------------------------------------------------------
 
 #define MLUSIM_NUMBERS(T, base) {base, mlusim::number_of<T>()}
 #define MLUSIM_NO_NUMBERS {nullptr, mlusim::Number::kFloat}

@@ -10,13 +10,14 @@
 namespace mlusim {
 namespace {
 
-// Addresses below are null pointers with an index.
+// A lower address is a null pointer plus an index.
 constexpr std::uintptr_t kNullBytes = 4096;
 
 std::string size_text(std::size_t bytes) { return std::to_string(bytes) + (bytes == 1 ? " byte" : " bytes"); }
 
-// Constants and arguments can be read wherever GDRAM or the stack can.
-bool may_be_constant(const Operand &operand) {
+// Whether constants and arguments are readable for this operand: they are wherever GDRAM or the
+// stack is.
+bool accepts_constants(const Operand &operand) {
   return operand.kind == Kind::kRead && (operand.space == Space::kGdram || operand.space == Space::kLdram);
 }
 
@@ -42,7 +43,7 @@ Range own_piece(const Core &core, Space space) {
   }
 }
 
-// Why the address is wrong for the operand, as the end of a sentence.
+// Describes the wrong address of an operand, as the end of a sentence.
 const char *explain(const Core &core, const Operand &operand, const char **rule) {
   const Location location = locate(operand.region.base);
   *rule = "wrong-space";
@@ -63,30 +64,30 @@ const char *explain(const Core &core, const Operand &operand, const char **rule)
   return "memory of the host";
 }
 
-// The stack of a kernel that ends here or below is never unwound, so the texts are taken over.
-[[noreturn]] void complain(const Call &call, const Operand &operand, const char *rule, std::string &&what) {
+// Takes the message over: the stack of a kernel that ends here or below is never unwound.
+[[noreturn]] void complain(const Call &call, const Operand &operand, const char *rule, std::string &&message) {
   FindingText text = {"memory", rule};
   text.pc = call.pc;
   text.address = operand.region.base;
   text.size = static_cast<std::uint64_t>(operand.region.hull().size());
-  text.message = std::string(call.name) + ": " + operand.role + " " + what;
-  std::string().swap(what);
+  text.message = std::string(call.name) + ": " + operand.role + " " + message;
+  std::string().swap(message);
   trap(std::move(text));
 }
 
-// A place that no piece of this core's holds: which mistake it is.
+// Reports a place outside all memory that this core reaches, with the rule for the mistake.
 [[noreturn]] void explain_place(const Call &call, const Operand &operand, const Range &piece) {
   const Range hull = operand.region.hull();
   if (piece.holds(operand.region.base)) {
     const bool behind = hull.end > piece.end;
     const std::size_t bytes = static_cast<std::size_t>(behind ? hull.end - piece.end : piece.begin - hull.begin);
-    std::string what = "reaches " + size_text(bytes) + (behind ? " behind the end of " : " before the start of ");
-    what += name_of(operand.space);
-    complain(call, operand, "out-of-bounds", std::move(what));
+    std::string message = "reaches " + size_text(bytes) + (behind ? " behind the end of " : " before the start of ");
+    message += name_of(operand.space);
+    complain(call, operand, "out-of-bounds", std::move(message));
   }
   const char *rule = "";
-  const char *what = explain(call.core, operand, &rule);
-  complain(call, operand, rule, std::string("must lie in ") + name_of(operand.space) + ", not in " + what);
+  const char *message = explain(call.core, operand, &rule);
+  complain(call, operand, rule, std::string("must lie in ") + name_of(operand.space) + ", not in " + message);
 }
 
 }  // namespace
@@ -104,7 +105,7 @@ Space check_place(const Call &call, const Operand &operand) {
   const Range hull =
       region.count0 == 1 && region.count1 == 1 ? Range{region.base, region.base + region.bytes} : region.hull();
   if (hull.begin >= piece.begin && hull.end <= piece.end && hull.begin <= hull.end) return operand.space;
-  if (may_be_constant(operand)) {
+  if (accepts_constants(operand)) {
     const Space space = space_off_device(region.base);
     if (space != Space::kHost) return space;
   }

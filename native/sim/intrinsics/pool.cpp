@@ -1,4 +1,5 @@
-// __bang_sumpool, __bang_avgpool, __bang_maxpool, __bang_minpool: windows over an image whose channels lie together.
+// __bang_sumpool, __bang_avgpool, __bang_maxpool, __bang_minpool: windows over an image with
+// contiguous channels.
 #include <algorithm>
 #include <cstring>
 
@@ -36,10 +37,10 @@ Binary operation_of(Pool pool) {
   }
 }
 
-// From here on a vector loop is worth its call.
+// From this number on a vector loop pays.
 constexpr std::int64_t kFewChannels = 8;
 
-// A NaN is kept only where there is nothing else.
+// A NaN is kept only if all values are NaN.
 float combined(Pool pool, float a, float b) {
   if (pool == Pool::kMax) return (b > a) | (a != a) ? b : a;
   if (pool == Pool::kMin) return (b < a) | (a != a) ? b : a;
@@ -61,11 +62,11 @@ void pool_row(Pool pool, float *result, const float *values, std::int64_t places
 
 constexpr std::int64_t kMostChannels = 256;
 
-// One window, some channels: computed in float row by row of the window, and rounded once at the end.
+// Computes some channels of one window: in float, row by row, rounded once at the end.
 void pool_window(Pool pool, Type type, const Windows &w, void *dst, const char *first, std::int64_t channels) {
   float result[kMostChannels], buffer[kMostChannels];
   const std::int64_t place = w.channel * size_of(type);
-  // Places that lie together come at once.
+  // Contiguous places are added in one call.
   const std::int64_t most = channels == w.channel ? kMostChannels / channels : 1;
   for (std::int64_t i = 0; i < w.kernel_height; ++i) {
     for (std::int64_t j = 0; j < w.kernel_width;) {
@@ -84,7 +85,7 @@ void pool_window(Pool pool, Type type, const Windows &w, void *dst, const char *
   round_floats(type, result, dst, channels);
 }
 
-// dst may be src: a window is written when it was read, and lies behind nothing that is still to be read.
+// dst may be src: each window is written after it was read, and never over later input.
 void run_pool(Pool pool, Type type, const Windows &w, char *dst, const char *src) {
   const std::int64_t size = size_of(type);
   for_each_window(w, [&](std::int64_t row, std::int64_t column, std::int64_t at) {
@@ -96,7 +97,8 @@ void run_pool(Pool pool, Type type, const Windows &w, char *dst, const char *src
   });
 }
 
-// A result is defined where its whole window is. Channel by channel of a window, or all channels of a place at once.
+// A result is defined if its whole window is. Checks one channel of a window at a time, or all
+// channels of a place at once.
 void shadow_window(const Windows &w, std::int64_t size, char *dst, const char *first) {
   for (std::int64_t c = 0; c < w.channel; ++c) {
     bool defined = true;

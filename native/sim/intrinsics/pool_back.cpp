@@ -1,4 +1,5 @@
-// __bang_unpool, __bang_avgpool_bp, __bang_maxpool_bp: from the results of a pool back to its image.
+// __bang_unpool, __bang_avgpool_bp, __bang_maxpool_bp: from the results of a pool back to its
+// image.
 #include <cstring>
 #include <string>
 #include <vector>
@@ -28,7 +29,8 @@ Amount amount_of(const Windows &w) {
   return {w.channel, w.channel * std::int64_t{sizeof(T)}, w.operations()};
 }
 
-// An image that is summed up in float and rounded once; which elements came of undefined ones.
+// An image of sums in float, rounded once, with a record of the elements that depend on undefined
+// ones.
 struct Sums {
   explicit Sums(const Windows &w)
       : count(w.elements()), values(scratch<float, 0>(count)), undefined(scratch<char, 0>(count)) {

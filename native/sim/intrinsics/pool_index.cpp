@@ -1,4 +1,4 @@
-// Pools that give the place of the extreme element in its window; __extension.
+// Pools that return the place of the extreme element in its window; __extension.
 #include <cstring>
 
 #include "check/init.h"
@@ -17,7 +17,7 @@ struct Pool {
   bool smallest;
 };
 
-// The first place of the extreme; that of a NaN only if there is nothing else.
+// Returns the first place of the extreme; the place of a NaN only if all values are NaN.
 template <typename T>
 std::int64_t find_place(const Pool<T> &pool, std::int64_t result) {
   std::int64_t best = 0;
@@ -40,7 +40,7 @@ bool window_defined(const Pool<T> &pool, std::int64_t result) {
   return true;
 }
 
-// Where results go: values, if they are wanted, and places. Either may lie where the source does.
+// The targets of values, if they are wanted, and of places. Either may be the source.
 struct Results {
   void *values;  // null: none
   void *places;
@@ -88,7 +88,7 @@ void vector_pool(const Call &call, const Pool<T> &pool, const Results &to) {
   for (std::int64_t i = 0; i < w.results(); ++i) pool_one<T, Index>(pool, to, i);
 }
 
-// ---- __extension --------------------------------------------------------------------------------------------------------
+// ---- __extension --------------------------------------------------------------------------------
 
 void extend(const Call &call, char *dst, const char *src, const unsigned char *counts, int size, int num) {
   if (!has_vector_work(call, num) || !has_work(call, size)) return;

@@ -1,5 +1,5 @@
-// What matrix products, convolutions and their relatives have in common: numbers of any kind as doubles, filters in the lanes of WRAM,
-// results that are scaled and rounded once.
+// Common parts of matrix products, convolutions and related instructions: numbers of any kind as
+// doubles, filters in the lanes of WRAM, results that are scaled and rounded once.
 #ifndef MLUSIM_INTRINSICS_PRODUCT_H_
 #define MLUSIM_INTRINSICS_PRODUCT_H_
 
@@ -31,7 +31,7 @@ constexpr Number number_of() {
   return sizeof(T) == 1 ? Number::kInt8 : sizeof(T) == 2 ? Number::kInt16 : Number::kInt32;
 }
 
-// Numbers in memory. Those of 4 bits are counted one by one, and come in pairs.
+// Numbers in memory. Those of 4 bits are counted singly, and come in pairs.
 struct Numbers {
   const void *base;  // null: none
   Number kind;
@@ -51,41 +51,47 @@ constexpr std::int64_t bytes_of(Number kind, std::int64_t count) {
   }
 }
 
-// As doubles, which all of them are exactly.
+// Converts numbers to doubles, which is exact for all kinds.
 void widen_numbers(const Numbers &from, std::int64_t first, std::int64_t count, double *to);
 
-// 2^position. Ends the launch for one that no device has.
+// Returns 2^position. Ends the launch for a position that no device has.
 double position_scale(const Call &call, int position);
 
-// Element `at` of dst: rounded to the nearest, ties to even; integers saturate, and NaN becomes 0 there.
+// Writes element `at` of dst, rounded to the nearest, ties to even. Integers saturate, and NaN
+// becomes 0.
 void put_number(void *dst, Number kind, std::int64_t at, double value);
 
-// Rows in the lanes of WRAM: row r in lane r % 64, behind r / 64 others of `row_bytes` each.
+// Rows in the lanes of WRAM: row r lies in lane r % 64, behind r / 64 other rows of `row_bytes`
+// each.
 struct Filter {
   const char *role;
   Numbers numbers;
   std::int64_t rows;
-  std::int64_t depth;  // numbers in a row
+  std::int64_t depth;  // numbers per row
   std::int64_t row_bytes() const { return bytes_of(numbers.kind, depth); }
 };
 
-// The same filter with its first row's place in lane 0, see lane_base(). Ends the launch if it does not lie in WRAM.
+// Returns the filter with its first row's place in lane 0, see lane_base(). Ends the launch if it
+// does not lie in WRAM.
 Filter located(const Call &call, const Filter &filter);
 
-// The operands that a located filter is: what it takes of all lanes, and of those that have one row more. How many there are.
+// Describes a located filter as operands: the rows that all lanes have, and the extra row of some
+// lanes. Returns the number of operands.
 int filter_operands(const Filter &filter, Operand *operands);
 
-// A row of a located filter.
+// Returns a row of a located filter.
 char *row_of(const Filter &filter, std::int64_t number);
 
-// A located filter with its rows as columns, and by row whether it is defined; in memory that the next call of this function uses again.
+// A located filter with its rows as columns and, by row, whether it is defined. The next call
+// reuses the memory.
 struct Columns {
   const double *values;          // in panels, see ProductLoops
-  const unsigned char *defined;  // null while no shadow is kept
+  const unsigned char *defined;  // null if no shadow is kept
 };
 Columns read_filter(const Filter &filter);
 
-// Scratch memory that instructions keep, because the stack of a launch that ends in the middle is never unwound.
+// Returns scratch memory that instructions keep: the stack of a launch that ends early is never
+// unwound.
 template <typename T, int kNumber>
 T *scratch(std::int64_t count) {
   static std::vector<T> &memory = *new std::vector<T>;

@@ -1,4 +1,4 @@
-// __bang_rand: the same numbers in every launch, other ones in every task.
+// __bang_rand: the same numbers in every launch, different ones in every task.
 #include <cstdint>
 
 #include "intrinsics/operand.h"
@@ -23,7 +23,7 @@ void __bang_rand(short *dst, int elem_count) {
   if (!mlusim::has_vector_work(call, elem_count)) return;
   const std::int64_t bytes = elem_count * std::int64_t{sizeof(short)};
   mlusim::check_operands(call, {mlusim::nram_target("dst", dst, bytes)}, {elem_count, bytes});
-  std::uint64_t &drawn = call.core.random_numbers;  // by task: the order of the cores does not matter
+  std::uint64_t &drawn = call.core.random_numbers;  // by task, so independent of the order of the cores
   const std::uint64_t seed = mlusim::mixed(static_cast<std::uint64_t>(call.core.task_id) + 1);
   for (int i = 0; i < elem_count; ++i) {
     dst[i] = static_cast<short>(mlusim::mixed(seed + 0x9e3779b97f4a7c15u * ++drawn) >> 48);

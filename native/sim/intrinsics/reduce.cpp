@@ -1,4 +1,5 @@
-// __bang_count, __bang_findfirst1, __bang_max, __bang_argmax, __bang_sum and the like: few values out of a vector.
+// __bang_count, __bang_findfirst1, __bang_max, __bang_argmax, __bang_sum and others: few values out
+// of a vector.
 #include "mlusim/reduce.h"
 
 #include <algorithm>
@@ -13,11 +14,11 @@
 namespace mlusim {
 namespace {
 
-constexpr std::int64_t kLine = 128;  // bytes that devices of the 2xx family write at once
+constexpr std::int64_t kLine = 128;  // bytes that devices of the 2xx family write together
 
 bool is_2xx() { return device().arch < 300; }
 
-// ---- Counting and finding -----------------------------------------------------------------------------------------------
+// ---- Counting and finding -----------------------------------------------------------------------
 
 enum class Search {
   kCount,
@@ -59,7 +60,7 @@ void vector_search(const Call &call, Search kind, std::int64_t size, unsigned in
   shadow_set(dst, 4, defined);
 }
 
-// Bits from the first on.
+// Counts bits, from the first on.
 void vector_count_bits(const Call &call, unsigned int *dst, const void *src, int count) {
   if (!has_vector_work(call, count)) return;
   const std::int64_t bytes = (std::int64_t{count} + 7) / 8;
@@ -75,7 +76,7 @@ void vector_count_bits(const Call &call, unsigned int *dst, const void *src, int
   if (g_observers.init) shadow_set(dst, sizeof *dst, defined);
 }
 
-// For results that scalar code gets: the vector has to be defined.
+// Reads a vector for a result that scalar code gets, so the vector must be defined.
 bool read_for_scalar(const Call &call, const char *role, const void *src, std::int64_t count, std::int64_t size) {
   if (!has_scalar_result(call, count)) return false;
   const Operand operand = nram_source(role, src, count * size);
@@ -97,9 +98,9 @@ int count_bits(const Call &call, const Word *src, int count) {
   return bits;
 }
 
-// ---- Sums ---------------------------------------------------------------------------------------------------------------
+// ---- Sums ---------------------------------------------------------------------------------------
 
-// From the first to the last, in float.
+// Adds from the first to the last, in float.
 float sum_of(Type type, const void *src, std::int64_t count) {
   constexpr std::int64_t kBlock = 512;
   float buffer[kBlock];
@@ -112,7 +113,8 @@ float sum_of(Type type, const void *src, std::int64_t count) {
   return sum;
 }
 
-// The sum of each line goes to its first element; the others become 0 on 2xx and stay as they are else.
+// Writes the sum of each line to the line's first element. The other elements become 0 on 2xx and
+// stay unchanged on newer families.
 void vector_reduce_sum(const Call &call, Type type, void *dst, const void *src, int count) {
   if (!has_vector_work(call, count)) return;
   const std::int64_t size = size_of(type);
@@ -141,15 +143,15 @@ T vector_sum(const Call &call, const T *src, int count) {
   return result;
 }
 
-// ---- Extremes -----------------------------------------------------------------------------------------------------------
+// ---- Extremes -----------------------------------------------------------------------------------
 
 struct Extreme {
   bool smallest;
-  bool magnitude;   // of the absolute values
-  bool long_index;  // 8 bytes behind the value; else as many as the value has
+  bool magnitude;   // compares absolute values
+  bool long_index;  // 8 bytes after the value; else as many as the value has
 };
 
-// The place of the first one; that of a NaN only if there is nothing else.
+// Returns the first place of the extreme; the place of a NaN only if all values are NaN.
 std::int64_t find_extreme(const Extreme &kind, Type type, const void *src, std::int64_t count, float *value) {
   constexpr std::int64_t kBlock = 512;
   float buffer[kBlock];

@@ -1,4 +1,5 @@
-// __vv_store: lanes of a vector register to NRAM. What works on registers only is in the header.
+// __vv_store: lanes of a vector register to NRAM. Instructions on registers alone are in the
+// header.
 #include "mlusim/registers.h"
 
 #include <cstring>
@@ -10,7 +11,7 @@
 namespace mlusim {
 namespace {
 
-// Registers are variables of the host, of which nothing is known: what they store counts as defined.
+// Stored lanes count as defined: registers are host variables without a shadow.
 void store_lanes(const Call &call, void *dst, const void *lanes, int count, std::int64_t size) {
   if (!has_vector_work(call, count)) return;
   const std::int64_t bytes = count * size;

@@ -1,5 +1,5 @@
-// Rounding of single values, which are given as doubles. For files that are compiled for any CPU: the functions that round are the
-// same on every instruction level.
+// Rounding of single values, given as doubles. For files that are compiled for any CPU: the
+// rounding functions are the same on every instruction level.
 #ifndef MLUSIM_INTRINSICS_ROUND_VALUE_H_
 #define MLUSIM_INTRINSICS_ROUND_VALUE_H_
 
@@ -40,7 +40,8 @@ To convert_value(double value) {
   }
 }
 
-// In the type; for double, an integer. By the end of the function's name, see mlusim/convert.h.
+// Rounds in the type; for double, to an integer. The last part of the function's name selects the
+// rounding, see mlusim/convert.h.
 template <typename To>
 To convert_value(Rounding rounding, double value) {
   switch (rounding) {

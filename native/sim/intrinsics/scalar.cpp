@@ -1,4 +1,4 @@
-// Questions of the scalar unit, single elements, text for people.
+// Queries of the scalar unit, single elements, and printed text.
 #include "mlusim/scalar.h"
 
 #include <cstdarg>
@@ -53,7 +53,7 @@ MLUSIM_HALF_FLOAT(MLUSIM_DEFINE_LOAD, __load_gdram, kGdram);
 MLUSIM_HALF_FLOAT(MLUSIM_DEFINE_STORE, __store_sram, kSram);
 MLUSIM_HALF_FLOAT(MLUSIM_DEFINE_STORE, __store_gdram, kGdram);
 
-// ---- Text ---------------------------------------------------------------------------------------------------------------
+// ---- Text ---------------------------------------------------------------------------------------
 
 int mlusim_printf(const char *format, ...) {
   va_list values;

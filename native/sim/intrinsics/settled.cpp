@@ -9,7 +9,7 @@ namespace {
 
 constexpr std::int64_t kBlock = 512;
 
-// Comparisons that are 0 whatever an infinite operand or NaN would be, if they are 0 for one.
+// Whether a result of 0 with an infinite or NaN operand holds for all values of undefined bytes.
 bool can_settle(const BinaryWork &work) {
   const bool real = work.type == Type::kFloat || work.type == Type::kHalf || work.type == Type::kBFloat16;
   switch (work.op) {
@@ -50,7 +50,7 @@ bool all_defined(const ShadowSource &source) {
 
 Settled::Settled(const BinaryWork &work, const ShadowSource &a, const ShadowSource &b, std::int64_t count) {
   if (!g_observers.init || !can_settle(work) || (all_defined(a) && all_defined(b))) return;
-  // Never on the stack, which is not unwound when a launch ends in the middle.
+  // Not on the stack, which is not unwound when a launch ends early.
   static std::vector<unsigned char> &elements = *new std::vector<unsigned char>;
   elements.assign(static_cast<std::size_t>(count), 1);
   meet(elements.data(), work.type, a, count);

@@ -7,7 +7,7 @@
 namespace mlusim {
 namespace {
 
-// Elements for which the answers are kept on the way from sources to target.
+// The number of elements in a block, whose flags are kept between sources and target.
 constexpr std::int64_t kBlock = 1024;
 
 // keep[i] &= element first + i of the source is defined

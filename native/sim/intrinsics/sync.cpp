@@ -7,10 +7,11 @@
 namespace mlusim {
 namespace {
 
-// Pipes work in order, so waiting for copies of one direction is waiting for their pipe. Devices of the 2xx family have one pipe
-// for all asynchronous copies.
+// Returns the pipe of copies between on-chip memories. Pipes work in order, so a wait for one
+// direction is a wait for its pipe. Devices of the 2xx family have one pipe for all asynchronous
+// copies.
 unsigned pipe_between_chip_memories() { return device().arch >= 300 ? kWaitMove : kWaitIo; }
-// There, copies within NRAM are compute instructions.
+// Returns the pipe of copies within NRAM; on 2xx they are compute instructions.
 unsigned pipe_within_nram() { return device().arch >= 300 ? kWaitMove : kWaitCompute; }
 
 void wait(const Call &call, unsigned agents) { wait_for(call.core, agents, call.pc); }
@@ -42,7 +43,7 @@ MLUSIM_DEFINE_WAIT(__sync_copy_sram_to_nram, mlusim::pipe_between_chip_memories(
 MLUSIM_DEFINE_WAIT(__sync_copy_sram_to_wram, mlusim::pipe_between_chip_memories())
 MLUSIM_DEFINE_WAIT(__sync_copy_sram_to_sram, mlusim::pipe_between_chip_memories())
 
-// The core itself waits, which is more than the named pipes of it.
+// The whole core waits, which includes the named pipes.
 void __sync_io_move_compute(bool wait_io, bool wait_move, bool wait_compute, bool block_io, bool block_move,
                             bool block_compute) {
   const mlusim::Call call = MLUSIM_CALL("__sync_io_move_compute");

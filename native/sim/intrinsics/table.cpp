@@ -20,7 +20,8 @@ void report_index(const Call &call, const Index *place, const T *table, int leng
   report(&call.core, text);
 }
 
-// An index beyond the table gives 0. It is a finding if it is known to be meant: padding behind the data may hold anything.
+// An index outside the table gives 0. It is a finding only if it is defined: padding behind the
+// data may hold any value.
 template <typename T, typename Index>
 void vector_lookup(const Call &call, T *dst, const Index *indices, const T *table, int count, int length) {
   if (!has_vector_work(call, count) || !has_work(call, length)) return;

@@ -1,5 +1,5 @@
-// __bang_tiling_*: units of a fixed size from one walk through memory to another. Which of the two loops is the inner one, and that each
-// position of a walk holds one unit, is guessed.
+// __bang_tiling_*: move units of a fixed size from one walk through memory to another. Two points
+// are guesses: the order of the two loops, and that each position of a walk holds one unit.
 #include <cstring>
 #include <string>
 #include <vector>
@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::int64_t kStep = 64;  // bytes
 
-// From the inner loop to the outer ones.
+// From the inner to the outer loop.
 struct Loop {
   std::int64_t count, stride;
 };
@@ -37,12 +37,12 @@ void check_walks(const Call &call, const Walk &to, const Walk &from, std::int64_
     }
   }
   if (to.count() == from.count() && (units == 0 || from.count() == units)) return;
-  std::string what = "takes " + std::to_string(from.count()) + " units and puts " + std::to_string(to.count());
-  if (units != 0) what += "; " + std::to_string(units) + " of each can be had";
-  refuse(call, "bad-argument", std::move(what));
+  std::string message = "takes " + std::to_string(from.count()) + " units and puts " + std::to_string(to.count());
+  if (units != 0) message += "; " + std::to_string(units) + " of each are possible";
+  refuse(call, "bad-argument", std::move(message));
 }
 
-// All units are read before one is written.
+// Reads all units before the first is written.
 void tile(const Call &call, void *dst, const void *src, std::int64_t unit, const Walk &to, const Walk &from,
           std::int64_t units) {
   if (call.core.is_mpu()) return;

@@ -11,7 +11,7 @@
 namespace mlusim {
 namespace {
 
-// Source and target by number of the direction.
+// The source and target of each direction, by its number.
 constexpr Direction kEnds[kDirections] = {
     {Space::kGdram, Space::kNram},  {Space::kNram, Space::kGdram},  {Space::kLdram, Space::kNram},
     {Space::kNram, Space::kLdram},  {Space::kGdram, Space::kWram},  {Space::kWram, Space::kGdram},
@@ -25,7 +25,7 @@ constexpr Direction kEnds[kDirections] = {
 bool is_inner(Space space) { return space == Space::kNram || space == Space::kWram; }
 bool is_on_chip(Space space) { return is_inner(space) || space == Space::kSram; }
 
-// ---- What a pipe does when it is waited for -----------------------------------------------------------------------------
+// ---- Pending transfers --------------------------------------------------------------------------
 
 void move_all(const Region &target, const Region &source, Space source_space) {
   move_pieces(target, source);
@@ -73,7 +73,8 @@ Direction ends_of(const Call &call, int direction) {
 bool carries_out(const Core &core, const Direction &direction) {
   if (is_inner(direction.source) || is_inner(direction.target)) return !core.is_mpu();
   const bool with_sram = direction.source == Space::kSram || direction.target == Space::kSram;
-  // A Block task has no SRAM and no memory core: it goes on to find out that the operand is none.
+  // A Block task has neither SRAM nor memory cores; it performs the copy and so reports the wrong
+  // operand.
   return !with_sram || core.is_mpu() || !in_union();
 }
 

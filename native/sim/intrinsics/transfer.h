@@ -1,4 +1,5 @@
-// Bytes from one memory to another, now or when the core waits for them: what copies, gathers, scatters and fills have in common.
+// Transfers of bytes between memories, at once or when the core waits for them: the common part of
+// copies, gathers, scatters and fills.
 #ifndef MLUSIM_INTRINSICS_TRANSFER_H_
 #define MLUSIM_INTRINSICS_TRANSFER_H_
 
@@ -11,33 +12,36 @@ struct Direction {
 };
 constexpr int kDirections = 24;
 
-// Of a mluMemcpyDirection_t, of which a kernel may pass any number.
+// Returns the ends of a mluMemcpyDirection_t; a kernel may pass any number.
 Direction ends_of(const Call &call, int direction);
 
-// Whether this core moves data between these memories. What touches NRAM or WRAM is done by compute cores, what else touches
-// SRAM by memory cores; the others pass over it. Both do what lies off chip.
+// Whether this core moves data between these memories. Compute cores do it if NRAM or WRAM is
+// involved, memory cores if SRAM is involved without them, and both if both ends are off chip;
+// other cores skip the instruction.
 bool carries_out(const Core &core, const Direction &direction);
 
-// The pipe of asynchronous copies between these memories.
+// Returns the pipe of asynchronous copies between these memories.
 Agent agent_of(const Direction &direction);
 
-// A linear copy to or from WRAM, spread over the lanes; any other transfer as it is.
+// Returns a linear copy to or from WRAM distributed over the lanes; any other transfer unchanged.
 Transfer in_wram_lanes(const Call &call, const Transfer &linear);
 
-// The place in lane 0 that an operand in WRAM begins with, of which each lane has `bytes`. An address in another lane is taken for an
-// offset of the whole, of which each lane has a 64th: a finding. Ends the launch if a lane is too short.
+// Returns the place in lane 0 where an operand in WRAM begins; each lane holds `bytes` of it. An
+// address in another lane counts as an offset in the whole array, of which each lane holds a 64th,
+// and is a finding. Ends the launch if a lane is too short.
 char *lane_base(const Call &call, const Operand &operand, std::int64_t bytes);
 
-// A synchronous copy between these memories goes through their pipe, behind the asynchronous ones there: when it is done, they are.
+// Completes the asynchronous copies before a synchronous copy: it uses the same pipe, behind them.
 void drain_pipe(const Call &call, const Direction &direction);
 
-// Tells the checkers, then moves the pieces, data and shadow.
+// Sends the accesses to the checkers, then moves the pieces, data and shadow.
 void perform(const Call &call, const Transfer &transfer);
 
-// Leaves that to the pipe. Where the pipe is that of compute instructions it happens at once.
+// Queues the transfer in its pipe. If the pipe is that of compute instructions, the transfer
+// happens at once.
 void start(const Call &call, const Transfer &transfer, Agent agent);
 
-// The bits of one value, repeated through a region.
+// The bits of one value, which repeats through a region.
 struct Pattern {
   std::uint64_t bits;
   std::uint32_t element;  // bytes of one value

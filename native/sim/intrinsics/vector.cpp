@@ -10,7 +10,7 @@
 namespace mlusim {
 namespace {
 
-// Half and bfloat16 go through floats in blocks of so many.
+// Block size for half and bfloat16, which are computed as floats.
 constexpr std::int64_t kBlock = 512;
 
 const ShortLoops &short_loops(Type type) { return type == Type::kHalf ? half_loops() : bfloat16_loops(); }
@@ -37,8 +37,8 @@ void run_short(const BinaryWork &work, void *dst, const void *src0, const void *
   }
 }
 
-// Bits of bitwise operations are defined one by one: masks have bits behind the last one that counts. To be called while the sources are
-// as they were. False for other operations.
+// Propagates definedness bit by bit for bitwise operations, because masks have unused bits behind
+// the last one. Call it before the sources change. False for other operations.
 bool shadow_bit_logic(Binary op, void *dst, const void *src0, const void *src1, std::int64_t bytes) {
   if (op != Binary::kBitAnd && op != Binary::kBitOr && op != Binary::kBitXor) return false;
   const auto *a = static_cast<const unsigned char *>(src0);
@@ -47,7 +47,7 @@ bool shadow_bit_logic(Binary op, void *dst, const void *src0, const void *src1, 
   const unsigned char *known_b = init_shadow(b);
   unsigned char *known = init_shadow(dst);
   for (std::int64_t i = 0; i < bytes; ++i) {
-    // A 0 in one operand decides an AND, a 1 an OR.
+    // A 0 in one operand decides an AND, a 1 decides an OR.
     unsigned decided = 0;
     if (op == Binary::kBitAnd) decided = (known_a[i] & ~a[i]) | (known_b[i] & ~b[i]);
     if (op == Binary::kBitOr) decided = (known_a[i] & a[i]) | (known_b[i] & b[i]);
@@ -96,7 +96,7 @@ void round_floats(Type type, const float *from, void *to, std::int64_t count) {
   std::memcpy(to, from, number * sizeof(float));
 }
 
-// ---- Instructions -------------------------------------------------------------------------------------------------------
+// ---- Instructions -------------------------------------------------------------------------------
 
 void vector_binary(const Call &call, const BinaryWork &work, void *dst, const void *src0, const void *src1, int count) {
   if (!has_vector_work(call, count)) return;
@@ -176,13 +176,13 @@ void spoil(const Call &call, const char *role, void *scratch, std::int64_t bytes
   if (g_observers.init) shadow_set(scratch, bytes, false);
 }
 
-// ---- Repeated operands --------------------------------------------------------------------------------------------------
+// ---- Repeated operands --------------------------------------------------------------------------
 
 Repeated::Repeated(const void *base, std::int64_t count, std::int64_t whole, std::int64_t element)
     : base_(static_cast<const char *>(base)), count_(count), element_(element) {
   const std::int64_t bytes = count * element;
   if (bytes >= kBytes || count >= whole) return;
-  // From each place within the first copy on, kBytes can be read or all that there is to do.
+  // From each place within the first copy, kBytes can be read, or all of the remaining work.
   const std::int64_t wanted = std::min(2 * kBytes / bytes * bytes, (whole + count) * element);
   length_ = wanted / element;
   std::memcpy(buffer_, base, static_cast<std::size_t>(bytes));

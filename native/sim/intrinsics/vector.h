@@ -1,4 +1,5 @@
-// Elementwise vector instructions as a whole: checks, loop, shadow. The exported functions only name their parts.
+// Complete elementwise vector instructions: checks, loop, shadow. The exported functions only name
+// their parts.
 #ifndef MLUSIM_INTRINSICS_VECTOR_H_
 #define MLUSIM_INTRINSICS_VECTOR_H_
 
@@ -30,12 +31,14 @@ struct BinaryWork {
   Type type;
 };
 
-// Without checks; dst may start where a source does. The second operand of the latter is one value.
+// Runs the loop without checks; dst may start at the address of a source. In the scalar form the
+// second operand is one value.
 void run_vector(const BinaryWork &work, void *dst, const void *src0, const void *src1, std::int64_t count);
 void run_scalar(const BinaryWork &work, void *dst, const void *src0, const void *value, std::int64_t count);
 void run_unary(Unary op, Type type, void *dst, const void *src, std::int64_t count);
 
-// Real numbers as floats: where they are if they are floats, else in the buffer. And back, rounded.
+// floats_of() returns numbers as floats: in place if they are floats, else converted into the
+// buffer. The inverse rounds.
 const float *floats_of(Type type, const void *from, float *buffer, std::int64_t count);
 void round_floats(Type type, const float *from, void *to, std::int64_t count);
 
@@ -45,21 +48,23 @@ void vector_cycle(const Call &call, const BinaryWork &work, void *dst, const voi
                   int seg_count);
 void vector_unary(const Call &call, Unary op, Type type, void *dst, const void *src, int count);
 
-// For an operand that is overwritten as scratch memory: here it keeps its bytes, but they count as undefined.
+// For an operand that the device overwrites as scratch memory: here it keeps its bytes, but they
+// count as undefined.
 void spoil(const Call &call, const char *role, void *scratch, std::int64_t bytes);
 
-// A vector operand that is repeated along one of `whole` elements.
+// A shorter operand that repeats along one of `whole` elements.
 class Repeated {
  public:
   Repeated(const void *base, std::int64_t count, std::int64_t whole, std::int64_t element);
-  // The operand's elements for those from `first` on of the longer one, `*count` of them at most and at least one.
+  // Returns the operand's elements for the elements from `first` on of the longer one. `*count` is
+  // the most; it becomes the number returned, at least one.
   const void *at(std::int64_t first, std::int64_t *count) const;
 
  private:
   static constexpr std::int64_t kBytes = 2048;
   const char *base_;
   std::int64_t count_, element_;
-  std::int64_t length_ = 0;  // elements in the buffer; 0: the operand is used where it is
+  std::int64_t length_ = 0;  // elements in the buffer; 0: the operand is used in place
   char buffer_[2 * kBytes];
 };
 

@@ -6,7 +6,7 @@
 
 namespace mlusim {
 
-// Of a floating-point number of any width: both zeros are zero, a NaN is not.
+// Whether a floating-point number of any width is zero: both zeros are, NaN is not.
 template <typename Word>
 constexpr bool is_nonzero(Word bits) {
   return static_cast<Word>(bits << 1) != 0;

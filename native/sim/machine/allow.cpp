@@ -14,18 +14,18 @@
 namespace mlusim {
 namespace {
 
-// They come and go with libraries, on any thread.
+// The allowances of all loaded libraries; libraries load and unload on any thread.
 struct Registry {
   ForkMutex mutex;
   std::vector<const Allowance *> all;
 };
 
 Registry &registry() {
-  static Registry *const instance = new Registry;  // lives as long as any library that is unloaded at exit
+  static Registry *const instance = new Registry;  // outlives every library that is unloaded at exit
   return *instance;
 }
 
-// Line tables may leave the working folder out, so the one name may be the end of the other.
+// Line tables may omit the working folder, so one name may be the end of the other.
 bool same_file(const std::string &a, const std::string &b) {
   const std::string &longer = a.size() > b.size() ? a : b;
   const std::string &shorter = a.size() > b.size() ? b : a;
@@ -34,7 +34,7 @@ bool same_file(const std::string &a, const std::string &b) {
          (rest == 0 || longer[rest - 1] == '/');
 }
 
-// Whether one of "race/between-cores,init" names the rule or its checker.
+// Whether a list such as "race/between-cores,init" names the rule or its checker.
 bool names_rule(const std::string &rules, const std::string &checker, const std::string &rule) {
   for (std::size_t at = 0; at <= rules.size();) {
     const std::size_t comma = std::min(rules.find(',', at), rules.size());
@@ -51,7 +51,7 @@ bool lies_in(const Allowance *allowance, const std::string &library) {
   return in_loaded_library(allowance, &own) && own == library;
 }
 
-// A word that means nothing is no error: the finding is then reported.
+// An unknown word is no error: the finding is reported then.
 void warn_of_unknown(const Allowance &allowance) {
   const std::string rules = allowance.rules;
   for (std::size_t at = 0; at <= rules.size();) {

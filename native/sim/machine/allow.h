@@ -1,4 +1,4 @@
-// Comments in kernels that allow what a rule would find there.
+// Comments in kernels that allow a finding in their line.
 #ifndef MLUSIM_MACHINE_ALLOW_H_
 #define MLUSIM_MACHINE_ALLOW_H_
 
@@ -6,7 +6,7 @@ namespace mlusim {
 
 bool any_allowed();
 
-// Whether a comment in the source of an instruction allows what this rule finds in its line.
+// Whether a comment in the source allows this rule to be broken by the instruction at `pc`.
 bool is_allowed(const void *pc, const char *checker, const char *rule);
 
 }  // namespace mlusim

@@ -15,7 +15,8 @@ namespace {
 constexpr int kSpaces = 3;
 constexpr int kMostCores = kMaxClusters * kMaxCoresPerCluster;
 
-// Arrays are made while libraries are loaded, on any thread; the machine reads them on its own.
+// The arrays of all loaded libraries. Libraries register arrays on any thread; the machine reads
+// them on the device's thread.
 struct Registry {
   ForkMutex mutex;
   std::vector<Array *> by_offset[kSpaces];  // ascending
@@ -23,11 +24,11 @@ struct Registry {
 };
 
 Registry &registry() {
-  static Registry *const instance = new Registry;  // lives as long as any library that is unloaded at exit
+  static Registry *const instance = new Registry;  // outlives every library that is unloaded at exit
   return *instance;
 }
 
-// The name in the source: the translator puts this before one that the C library has taken.
+// Returns the name in the source: the translator adds a prefix to names that the C library uses.
 const char *name_in_source(const char *name) {
   constexpr char kPrefix[] = "mlusim_own_";
   constexpr std::size_t length = sizeof kPrefix - 1;
@@ -41,7 +42,7 @@ std::size_t room_of(const Array &array) {
   return (bytes + kArrayGap + kArrayAlignment - 1) / kArrayAlignment * kArrayAlignment;
 }
 
-// Gives the array the first place in its memory that is large enough; the other end of the list if there is none between.
+// Gives the array the first gap in its memory that is large enough, or a place behind all others.
 void place(std::vector<Array *> &arrays, Array *array) {
   std::size_t offset = kArrayGap;
   auto at = arrays.begin();
@@ -61,7 +62,8 @@ bool space_index(Space space, int *index) {
   return false;
 }
 
-// The initial bytes of an array, at the first use in each run of a core. Two runs never have the same number.
+// Copies the initial bytes of an array at its first use in each run of a core. Run numbers are
+// unique.
 void initialise(const Array &array, const Core &core) {
   if (core.is_mpu() && array.space != ArraySpace::sram) return;
   const int owner = array.space == ArraySpace::sram ? core.cluster : core.number;

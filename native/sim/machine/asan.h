@@ -1,4 +1,4 @@
-// What the address sanitizer has to be told of stacks that change; nothing in other builds.
+// Tells the address sanitizer about changes of stacks; does nothing in other builds.
 #ifndef MLUSIM_MACHINE_ASAN_H_
 #define MLUSIM_MACHINE_ASAN_H_
 
@@ -19,14 +19,15 @@
 
 namespace mlusim {
 
-// This stack is about to be left for another one; with no `state` for good.
+// The running code is about to leave this stack for `target`; without a `state`, for good.
 inline void asan_leave([[maybe_unused]] void **state, [[maybe_unused]] const Range &target) {
 #ifdef MLUSIM_ASAN
   __sanitizer_start_switch_fiber(state, target.begin, target.size());
 #endif
 }
 
-// This stack goes on, with the `state` that it was left with; null if it begins. `*origin` becomes the stack that was left.
+// This stack continues with the `state` that was saved when it was left, or begins with null.
+// `*origin` becomes the stack that was left.
 inline void asan_arrived([[maybe_unused]] void *state, [[maybe_unused]] Range *origin) {
 #ifdef MLUSIM_ASAN
   const void *bottom = nullptr;

@@ -1,4 +1,4 @@
-// Which launches the device can run.
+// Checks whether the device can run a launch.
 #include "machine/array.h"
 #include "machine/launch.h"
 #include "machine/model.h"

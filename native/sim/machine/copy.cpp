@@ -29,7 +29,7 @@ bool overlap(const Region &a, const Region &b) {
 
 namespace {
 
-// Pieces of one machine word, the usual case of a strided copy: no call for each.
+// Moves pieces of one machine word, the usual case of a strided copy, without a call for each.
 template <typename Word>
 void move_words(const Region &target, const Region &source) {
   for (std::int64_t i = 0; i < target.count1; ++i) {

@@ -1,4 +1,5 @@
-// Copies: byte sets with up to three levels of repetition, and copies that have not happened yet.
+// Regions, which are byte sets with up to three levels of repetition, and copies of them, at once
+// or pending.
 #ifndef MLUSIM_MACHINE_COPY_H_
 #define MLUSIM_MACHINE_COPY_H_
 
@@ -9,7 +10,8 @@
 
 namespace mlusim {
 
-// count1 * count0 pieces of `bytes`: piece (i1, i0) starts at base + i1 * stride1 + i0 * stride0. Strides may be negative or 0.
+// count1 * count0 pieces of `bytes`: piece (i1, i0) starts at base + i1 * stride1 + i0 * stride0.
+// Strides may be negative or 0.
 struct Region {
   char *base = nullptr;
   std::size_t bytes = 0;
@@ -27,9 +29,9 @@ struct Region {
   std::int64_t pieces() const { return count0 * count1; }
   char *piece(std::int64_t number) const { return base + number / count0 * stride1 + number % count0 * stride0; }
   bool empty() const { return bytes == 0 || count0 <= 0 || count1 <= 0; }
-  // Smallest range that holds every piece.
+  // Returns the smallest range that holds every piece.
   Range hull() const;
-  // The same bytes as seen by a shadow.
+  // Returns the region of a shadow that belongs to these bytes.
   Region moved(std::ptrdiff_t delta) const {
     Region region = *this;
     region.base += delta;
@@ -37,7 +39,7 @@ struct Region {
   }
 };
 
-// Calls visit(begin, bytes) for each piece; neighbouring pieces that touch come as one.
+// Calls visit(begin, bytes) for each piece; adjacent pieces come as one.
 template <typename Visit>
 void for_each_piece(const Region &region, const Visit &visit) {
   if (region.empty()) return;
@@ -60,25 +62,28 @@ void for_each_piece(const Region &region, const Visit &visit) {
 // Whether two byte sets share a byte.
 bool overlap(const Region &a, const Region &b);
 
-// Moves the pieces of `source` to those of `target`, one by one and in order; both have as many pieces of as many bytes. The
-// pieces of one copy may overlap.
+// Copies the pieces of `source` to those of `target` in order. Both have the same number of pieces
+// of the same size. The pieces of one copy may overlap.
 void move_pieces(const Region &target, const Region &source);
 
 // Sets every byte of the region.
 void fill_pieces(const Region &target, unsigned char value);
 
-// A copy, gather, scatter or fill that an asynchronous instruction issued and that happens when it is waited for.
+// A copy, gather, scatter or fill that an asynchronous instruction issued. It happens at the latest
+// when the core waits for it.
 struct PendingCopy {
   Region target;
   Region source;  // empty for a fill
   Space target_space = Space::kHost, source_space = Space::kHost;
   const char *name = "";     // of the instruction
-  const void *pc = nullptr;  // where it was issued
-  // What happens; null: move_pieces. A fill takes the pattern from `value`, whose element has `element` bytes.
+  const void *pc = nullptr;  // the instruction that issued it
+  // Performs the copy; null stands for move_pieces. A fill repeats `value`, an element of `element`
+  // bytes.
   void (*run)(const PendingCopy &copy) = nullptr;
   std::uint64_t value = 0;
   std::uint32_t element = 0;
-  // When a schedule lets it happen before it is waited for: the number of the step; and whether it has.
+  // For schedules that perform copies early: the number of the step at which it happens, and
+  // whether it has happened.
   std::uint64_t due = UINT64_MAX;
   bool landed = false;
 };

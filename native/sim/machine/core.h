@@ -16,11 +16,11 @@ namespace mlusim {
 
 constexpr int kMpuCoreId = 0x80;
 
-// Of a core's stack, for the simulator's own functions.
+// Bytes of a core's stack that are reserved for the simulator's own functions.
 constexpr std::size_t kStackReserve = 16 * 1024;
 
-// The units of a core that work at the same time. What one does is ordered; what two do is ordered by a sync only, but for
-// scalar and compute, which the core keeps in program order.
+// The units of a core, which work at the same time. Each works in order. A sync orders two units;
+// scalar and compute need none, because the core runs them in program order.
 enum Agent : std::uint8_t {
   kScalar = 0,
   kCompute = 1,
@@ -36,7 +36,7 @@ enum AgentMask : unsigned {
   kWaitAll = kWaitCompute | kWaitIo | kWaitMove
 };
 
-// What a core waits for.
+// The event that a core waits for.
 enum class Wait : std::uint8_t {
   kNothing,
   kClusterCores,  // __sync_all_ipu_within_cluster
@@ -47,70 +47,73 @@ enum class Wait : std::uint8_t {
   kLock,          // __bang_lock
 };
 
-// A scalar store that is undone once it has happened; see missing_memory.h.
+// A scalar store that will be undone after it has happened; see missing_memory.h.
 struct UndoneStore {
-  char *place = nullptr;  // null: there is none
+  char *place = nullptr;  // null: no store is to be undone
   std::vector<char> before;
   bool read_since = false;
 };
 
 struct Core {
-  // Where the core is; the same for every launch.
+  // The place of the core on the device; the same for every launch.
   int place =
       0;  // number among all cores and memory cores: cluster * (cores_per_cluster + 1) + core, the memory core last
   int number = -1;                // number among the compute cores; -1 for a memory core
   int core_id = 0;                // coreId: kMpuCoreId for a memory core
   int cluster = 0;                // clusterId
-  Range nram, wram, sram, stack;  // those of a memory core: its scratch, which only scalar code reaches
+  Range nram, wram, sram, stack;  // a memory core has scratch for scalar code in place of NRAM and WRAM
   bool scratch_open = false;
 
-  // What it runs.
+  // The current run of the core.
   int task_id = 0;
   int task_x = 0, task_y = 0, task_z = 0;
   std::uint32_t serial = 0;           // number of this run within the launch, memory cores included
   unsigned long long run_number = 0;  // number of this run within the process, from 1
-  std::uint64_t random_numbers = 0;   // that __bang_rand drew in this run
+  std::uint64_t random_numbers = 0;   // drawn by __bang_rand in this run
   bool finished = true;
 
-  // What it waits for, and since which instruction.
+  // The event that the core waits for, and the instruction that waits.
   Wait wait = Wait::kNothing;
   const void *wait_pc = nullptr;
   const char *wait_name = "";
   int wait_lock = 0;
 
-  // Asynchronous copies that no sync has completed, by agent; oldest first. Those of kMove have happened, and are there for observers
-  // only.
+  // Pending asynchronous copies by agent, oldest first: no sync has waited for them. Copies of
+  // kMove have already happened; observers need them.
   std::vector<PendingCopy> pending[kAgents];
 
-  // Whether it waits for a pipe only because a synchronous copy goes through it.
+  // Whether the core waits for a pipe only because a synchronous copy uses it.
   bool implied_wait = false;
 
-  unsigned polls = 0;  // of memory, in this run
+  unsigned polls = 0;  // of memory in this run, by instructions that poll
 
-  // Of a memory core: whether it has read NRAM or WRAM since its last barrier, and its store since then.
+  // Of a memory core: whether it has read NRAM or WRAM since its last barrier, and its last store
+  // since then.
   bool read_missing = false;
   UndoneStore undone_store;
 
-  // The intrinsic that it called last, from where, and the how manyth call that is.
+  // The latest intrinsic that the core called, the address of the call, and the number of that
+  // call.
   const char *intrinsic = "";
   const void *intrinsic_pc = nullptr;
   std::uint64_t calls = 0;
 
   ucontext_t context = {};
-  Exceptions exceptions;  // while it does not run
+  Exceptions exceptions;  // its C++ exceptions while it is suspended
   ExceptionsOf exceptions_of = nullptr;
   Constructions constructions;
-  void *asan_state = nullptr;  // of the address sanitizer
-  // A kernel that has come so far down must not call the simulator: in the middle of its functions a launch cannot be ended safely.
+  void *asan_state = nullptr;  // kept for the address sanitizer
+  // A kernel whose stack pointer is lower must not call the simulator: a launch cannot end safely
+  // in the middle of the simulator's functions.
   const char *stack_limit = nullptr;
-  char *room = nullptr;  // where what is open below the stack begins, if any is
-  bool started = false;  // `context` is that of a fiber that goes on with the next run when resumed
+  char *room = nullptr;  // start of the room that was opened below the stack; null: none
+  bool started = false;  // `context` holds a fiber that takes the next run when resumed
 
   bool is_mpu() const { return core_id == kMpuCoreId; }
   bool is_scratch(const void *address) const { return is_mpu() && (nram.holds(address) || wram.holds(address)); }
 };
 
-// The core that runs on this thread; null on every other thread and between launches.
+// Returns the core that runs on this thread; null on other threads and between launches.
 Core *current_core();
 
 }  // namespace mlusim

@@ -1,5 +1,6 @@
-// A finding names the line that threw; checkers know that the memory of an exception is none that the kernel should have copied; and a
-// kernel that ends in the constructor of a static variable does not keep it.
+// These functions record the line that threw, so that a finding names it; they record the memory of
+// exceptions, so that checkers do not report it as memory that the kernel should have copied; and
+// they abandon the construction of a static variable whose kernel ends in the constructor.
 #include "machine/cxx_runtime.h"
 
 #include <dlfcn.h>
@@ -16,11 +17,11 @@
 namespace mlusim {
 namespace {
 
-// Where a core threw last, and what.
+// The place of a core's last throw, and the object thrown.
 const void *g_place = nullptr;
 const void *g_object = nullptr;
 
-// The exceptions that kernels of this launch made last.
+// The latest exceptions made by kernels of this launch.
 constexpr int kMostKnown = 16;
 Range g_known[kMostKnown];
 unsigned g_made = 0;
@@ -30,7 +31,8 @@ void *find_in_runtime(const char *name) {
   return runtime != nullptr ? dlsym(runtime, name) : nullptr;
 }
 
-// The function that this library stands in front of. Other libraries may call it before the objects of this one are constructed.
+// Returns the function that this library overrides. Other libraries may call it before the objects
+// of this library are constructed.
 template <typename Function>
 class Next {
  public:
@@ -69,7 +71,7 @@ void remove(Constructions &constructions, const void *guard) {
   }
 }
 
-// The core that runs, if it has the stack for what comes.
+// Returns the running core; ends the launch if its stack has no room for the functions that follow.
 Core *core_with_stack(const void *pc) {
   Core *const core = current_core();
   if (core != nullptr) require_stack(*core, pc);
@@ -142,7 +144,7 @@ int mlusim_acquire_guard(void *guard) {
     end_kernel("the constructor of a static variable needs the variable itself", pc);
   }
   core->intrinsic_pc = pc;
-  while (any_other_constructs(*core, guard)) {  // it waits in the middle: the runtime would wait for its own thread
+  while (any_other_constructs(*core, guard)) {  // waits here: the C++ runtime would wait for its own thread
     if (stop_reasons() != 0) stop_launch(pc);
     yield_core(*core);
   }

@@ -9,7 +9,8 @@
 namespace mlusim {
 namespace {
 
-// An open file. It is read, not mapped: if another process truncates a mapped file, this one faults.
+// An open file. It is read, not mapped: access to a mapped file faults if another process truncates
+// it.
 class File {
  public:
   explicit File(const std::string &path) : descriptor_(open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
@@ -37,7 +38,7 @@ class File {
     return true;
   }
 
-  // `count` things of one type; none if they do not all lie in the file.
+  // Reads `count` objects of one type; returns none if they do not all lie in the file.
   template <typename Thing>
   bool read_all(std::uint64_t offset, std::uint64_t count, std::vector<Thing> *things) const {
     if (offset > size_ || count > (size_ - offset) / sizeof(Thing)) return false;

@@ -13,8 +13,9 @@ namespace mlusim {
 
 using ProgramHeaders = std::vector<ElfW(Phdr)>;
 
-// False if the file cannot be read, is no ELF file of this machine, or if other program headers were loaded: it is another file
-// then. A file without line tables has empty sections.
+// Reads the sections. Returns false if the file cannot be read, is no ELF file of this machine, or
+// is another file than the loaded one, which its program headers tell. A file without line tables
+// has empty sections.
 bool read_line_sections(const std::string &path, const ProgramHeaders &loaded, LineSections *sections);
 
 }  // namespace mlusim

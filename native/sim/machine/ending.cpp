@@ -15,14 +15,14 @@
 namespace mlusim {
 namespace {
 
-// ---- Who waits where ------------------------------------------------------------------------------------------------------
+// ---- Who waits where ----------------------------------------------------------------------------
 
 std::string task_text(const Core &core) {
   if (core.is_mpu()) return "the memory core of cluster " + std::to_string(core.cluster);
   return "task " + std::to_string(core.task_id);
 }
 
-// Where a core is, as the end of a sentence.
+// Describes the place of a core, as the end of a sentence.
 std::string doing(const Core &core) {
   if (core.finished) return "ended";
   if (core.wait == Wait::kNothing)
@@ -65,7 +65,8 @@ class Names {
   int first_ = 0, last_ = 0, count_ = 0;
 };
 
-// All cores of the job with where they are; those at the same place together, in the order of the first.
+// Describes the place of each core of the job; cores at the same place share a phrase, in the order
+// of the first.
 std::string all_doing(const std::vector<Core *> &members) {
   std::vector<std::pair<std::string, Names>> groups;
   for (const Core *core : members) {
@@ -80,7 +81,7 @@ std::string all_doing(const std::vector<Core *> &members) {
   return text;
 }
 
-// ---- Core states ----------------------------------------------------------------------------------------------------------
+// ---- Core states --------------------------------------------------------------------------------
 
 struct States {
   ForkMutex mutex;
@@ -175,7 +176,7 @@ void keep_core_states(const std::vector<Core *> &members, const Core *running) {
   try {
     for (const Core *core : members) list.push_back(state_of(*core, running));
   } catch (const std::bad_alloc &) {
-    list.clear();  // the launch ends for want of memory, perhaps, which its error says
+    list.clear();  // memory has run out; the error of the launch reports that
   }
   const std::lock_guard<ForkMutex> lock(states().mutex);
   states().list = std::move(list);

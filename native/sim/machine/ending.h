@@ -1,4 +1,5 @@
-// What ends a launch before its time, as findings: who waits for what, and where each core is.
+// Reports the early end of a launch: the waiting cores, the events that they wait for, and the
+// place of each core.
 #ifndef MLUSIM_MACHINE_ENDING_H_
 #define MLUSIM_MACHINE_ENDING_H_
 
@@ -9,19 +10,20 @@
 
 namespace mlusim {
 
-// No core can go on.
+// Reports that no core can go on.
 void report_deadlock(const std::vector<Core *> &members);
 
-// The time limit, or the host, ends the launch at an instruction.
+// The finding for a launch that the time limit or the host ends at an instruction.
 FindingText stop_text(const std::vector<Core *> &members, const void *pc);
 
-// The core received a signal; see last_crash().
+// Reports that the core received a signal; see last_crash().
 void report_crash(const std::vector<Core *> &members, const Core &core);
 
-// Keeps where the cores are, for mlusimGetCoreState(); `running`: the core that ran; null: none did.
+// Keeps the place of each core for mlusimGetCoreState(). `running` is the core that ran; null if
+// none did.
 void keep_core_states(const std::vector<Core *> &members, const Core *running);
 
-// When the library is loaded.
+// Called when the library is loaded.
 void make_core_states();
 
 }  // namespace mlusim

@@ -20,7 +20,7 @@ namespace {
 
 std::terminate_handler g_previous = nullptr;
 
-// The object that is being handled.
+// Returns the exception object that is being handled.
 const void *current_object() {
   const std::exception_ptr pointer = std::current_exception();
   const void *object = nullptr;
@@ -40,9 +40,11 @@ std::string name_of_type(const char *type) {
   const std::unique_ptr<char, void (*)(void *)> readable(abi::__cxa_demangle(type, nullptr, nullptr, nullptr),
                                                          std::free);
   std::string name = readable != nullptr ? readable.get() : type;
-  const std::string nested = "std::_Nested_exception<";  // what std::throw_with_nested() makes of a type
-  if (name.compare(0, nested.size(), nested) == 0) name = name.substr(nested.size(), name.size() - nested.size() - 1);
-  for (const char *version : {"__cxx11::", "__1::"}) replace_all(&name, version, "");  // namespaces that nobody writes
+  for (const char *version : {"__cxx11::", "__1::"})
+    replace_all(&name, version, "");  // inline namespaces that no source spells out
+  // Made from a type by std::throw_with_nested(), of libstdc++ and of libc++.
+  for (const std::string nested : {"std::_Nested_exception<", "std::__nested<"})
+    if (name.compare(0, nested.size(), nested) == 0) name = name.substr(nested.size(), name.size() - nested.size() - 1);
   replace_all(&name, "std::basic_string<char, std::char_traits<char>, std::allocator<char> >", "std::string");
   return name;
 }
@@ -53,7 +55,7 @@ std::string text_of(const char *type, const char *what) {
   return text;
 }
 
-// Ends the launch of a core; the finding has no text if there is no memory for one.
+// Ends the launch of a core; without memory for the text, the finding has none.
 [[noreturn]] void end_by(const char *did, const char *type, const char *what, const void *place) {
   FindingText text = {"machine", "exception"};
   text.pc = place;
@@ -74,7 +76,8 @@ std::string text_of(const char *type, const char *what) {
 }  // namespace
 
 Exceptions change_exceptions(ExceptionsOf runtime, const Exceptions &next) {
-  // The beginning of this structure is part of the ABI: https://itanium-cxx-abi.github.io/cxx-abi/abi-eh.html
+  // The ABI defines the first fields of this structure:
+  // https://itanium-cxx-abi.github.io/cxx-abi/abi-eh.html
   void *const state = runtime != nullptr ? runtime() : abi::__cxa_get_globals();
   Exceptions present;
   std::memcpy(&present.handled, state, sizeof present.handled);

@@ -1,26 +1,29 @@
-// Exceptions of kernels: they end with the kernel, as findings.
+// Exceptions that leave a kernel: they end its launch as findings.
 #ifndef MLUSIM_MACHINE_EXCEPTION_H_
 #define MLUSIM_MACHINE_EXCEPTION_H_
 
 namespace mlusim {
 
-// What a C++ runtime keeps of a thread: the exceptions whose handlers run, and how many others are on their way. All cores run on one
-// thread, and each has its own.
+// The state that a C++ runtime keeps for each thread: the exceptions being handled, and the number
+// of uncaught ones. All cores run on one thread, so each core has a copy of its own.
 struct Exceptions {
   void *handled = nullptr;
   unsigned int thrown = 0;
 };
 
-// Where a C++ runtime keeps them for this thread; null is that of this library.
+// Returns the place of that state for this thread; null stands for the function of this library's
+// runtime.
 using ExceptionsOf = void *(*)();
 
-// Makes these the exceptions of this thread, and returns those that it had.
+// Makes `next` the exceptions of this thread, and returns the previous ones.
 Exceptions change_exceptions(ExceptionsOf runtime, const Exceptions &next);
 
-// On a core: ends the launch because the kernel did what `message` says, a complete sentence.
+// On a core: ends the launch because of an act of the kernel that `message`, a complete sentence,
+// describes.
 [[noreturn]] void end_kernel(const char *message, const void *pc);
 
-// Makes std::terminate() on a core end its launch. Elsewhere it goes on to the handler that was there before.
+// Makes std::terminate() on a core end its launch. Elsewhere the handler that was installed before
+// is called.
 void ensure_terminate_handler();
 
 }  // namespace mlusim

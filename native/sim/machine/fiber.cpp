@@ -1,4 +1,4 @@
-// The checked longjmp of hardened builds takes a jump from one stack to another for an error.
+// The checked longjmp of hardened builds reports a jump from one stack to another as an error.
 #undef _FORTIFY_SOURCE
 
 #include "machine/fiber.h"
@@ -26,7 +26,7 @@
 #include "machine/stack.h"
 #include "mlusim_source.h"
 
-// The storage of the builtin variables; kernels see them as constants.
+// The storage of the builtin variables, which kernels see as constants.
 extern "C" {
 MLUSIM_API int mlusim_taskId = 0;
 MLUSIM_API int mlusim_taskIdX = 0;
@@ -45,7 +45,7 @@ namespace {
 
 ucontext_t g_scheduler;
 void *g_scheduler_asan_state = nullptr;
-Range g_scheduler_stack;  // known while the address sanitizer is there
+Range g_scheduler_stack;  // known only with the address sanitizer
 sigjmp_buf g_way_out;
 Range g_thread_stack;  // of the device's thread
 Core *g_core = nullptr;
@@ -64,6 +64,7 @@ bool on_stack_of(const Core &core, const void *frame) { return core.stack.holds(
 
 void fiber_main() {
   asan_arrived(nullptr, &g_scheduler_stack);
+  Unstoppable::forget();
   for (;;) {
     Core &core = *g_core;
     g_run(core);
@@ -78,9 +79,9 @@ void start_fiber(Core &core) {
   core.context.uc_link = nullptr;
   makecontext(&core.context, fiber_main, 0);
   core.started = true;
-  core.exceptions = {};  // those of frames that never ended are lost
+  core.exceptions = {};  // exceptions of abandoned frames are lost
   core.asan_state = nullptr;
-  asan_clear(core.stack);  // of what frames left there that never ended
+  asan_clear(core.stack);  // poisoned by frames that were abandoned
 }
 
 void set_builtins(const Core &core) {
@@ -100,7 +101,7 @@ const void *program_counter(const ucontext_t &context) {
 #else
 #error "the simulator knows the registers of x86-64 and aarch64"
 #endif
-  return reinterpret_cast<const void *>(pc + 1);  // like a return address: behind the instruction
+  return reinterpret_cast<const void *>(pc + 1);  // behind the instruction, as a return address is
 }
 
 const void *stack_pointer(const ucontext_t &context) {
@@ -113,7 +114,8 @@ const void *stack_pointer(const ucontext_t &context) {
 
 bool on_device_thread() { return syscall(SYS_gettid) == g_timer_thread; }
 
-// A core that runs out of its stack may be anywhere below it.
+// Whether the signal came from a core. After a stack overflow the stack pointer may lie anywhere
+// below the stack.
 bool from_core(const ucontext_t &context) {
   return g_core != nullptr && on_device_thread() && !g_thread_stack.holds(stack_pointer(context));
 }
@@ -139,12 +141,13 @@ void hand_on(int signal, siginfo_t *info, void *context) {
   } else if (previous.sa_handler != SIG_DFL && previous.sa_handler != SIG_IGN) {
     previous.sa_handler(signal);
   } else {
-    sigaction(signal, &previous, nullptr);  // the fault happens again and has its usual end
+    sigaction(signal, &previous, nullptr);  // the fault happens again, now without our handler
     if (is_sent(*info)) raise(signal);
   }
 }
 
-// What a kernel or function did that ends by one of these signals, as the end of a sentence.
+// Describes the act of a kernel or host function that ended by one of these signals, as the end of
+// a sentence.
 const char *received(int signal) {
   switch (signal) {
     case SIGSEGV:
@@ -162,7 +165,7 @@ const char *received(int signal) {
   }
 }
 
-// Whether the access that failed was a load; true where the machine does not tell.
+// Whether the failed access was a load; true where the machine does not tell.
 bool is_load([[maybe_unused]] const ucontext_t &context) {
 #if defined(__x86_64__)
   constexpr greg_t kIsStore = 2;
@@ -172,8 +175,8 @@ bool is_load([[maybe_unused]] const ucontext_t &context) {
 #endif
 }
 
-// The first touch of what a memory core has in place of NRAM and WRAM.
-bool gave_scratch(const void *address, const ucontext_t &context) {
+// Opens the scratch of a memory core at its first touch; see scratch_of().
+bool opens_scratch(const void *address, const ucontext_t &context) {
   Core &core = *g_core;
   if (!core.is_scratch(address) || core.scratch_open) return false;
   core.scratch_open = open_scratch(core.nram) && open_scratch(core.wram);
@@ -182,8 +185,8 @@ bool gave_scratch(const void *address, const ucontext_t &context) {
   return core.scratch_open;
 }
 
-// Whether the fault is that of a function that found no room for its frame: code touches what lies above the stack pointer, and a
-// little below it.
+// Whether the fault comes from a function whose frame has no room: functions touch memory above the
+// stack pointer, and a little below it.
 bool is_stack_overflow(const void *address, const ucontext_t &context) {
   constexpr std::ptrdiff_t kBelow = 4096;
   const char *const sp = static_cast<const char *>(stack_pointer(context));
@@ -192,7 +195,8 @@ bool is_stack_overflow(const void *address, const ucontext_t &context) {
   return far_below || (guard.holds(address) && address >= sp - kBelow);
 }
 
-// Makes each instruction from here on raise SIGTRAP. Where that is not possible, the next function of the simulator ends the launch.
+// Makes each later instruction raise SIGTRAP. Where that is impossible, the next function of the
+// simulator ends the launch.
 void step([[maybe_unused]] ucontext_t *context) {
 #if defined(__x86_64__)
   constexpr greg_t kTrapFlag = 0x100;
@@ -200,8 +204,9 @@ void step([[maybe_unused]] ucontext_t *context) {
 #endif
 }
 
-// Whether the signal was sent by the kernel that runs. The C library's own errors end the process: it may hold locks by then. Those of
-// hardened builds hold none; their texts begin with asterisks.
+// Whether the running kernel sent the signal itself. Errors that the C library finds end the
+// process, because it may hold locks then. Errors found by the checks of hardened builds hold no
+// lock; their texts begin with asterisks.
 bool is_own(const siginfo_t &info) {
   if (info.si_pid != getpid()) return false;
   const char *const fatal = fatal_text();
@@ -223,11 +228,11 @@ void handle_fault(int signal, siginfo_t *info, void *context) {
   const bool stepping = !sent && signal == SIGTRAP && g_core->room != nullptr;
   if (stepping && in_runtime(program_counter(state))) return;
   Cause cause = sent ? Cause::kSent : stepping ? Cause::kStackOverflow : Cause::kFault;
-  if (!sent && gave_scratch(info->si_addr, state)) return;
+  if (!sent && opens_scratch(info->si_addr, state)) return;
   if (!sent && is_stack_overflow(info->si_addr, state)) {
     cause = Cause::kStackOverflow;
     if (in_runtime(program_counter(state))) {
-      if (gave_room(*g_core, info->si_addr)) return step(static_cast<ucontext_t *>(context));
+      if (open_room(*g_core, info->si_addr)) return step(static_cast<ucontext_t *>(context));
       tell_end(running_launch()->kernel.c_str(), "ran out of its stack in a function that may hold a lock");
       return hand_on(signal, info, context);
     }
@@ -237,8 +242,9 @@ void handle_fault(int signal, siginfo_t *info, void *context) {
   siglongjmp(g_way_out, 1);
 }
 
-// The first time, code that the simulator sees will notice. A second time means that the kernel runs in registers only, or in one
-// long intrinsic, where it can be left at any point.
+// At the first signal, the next instruction that the simulator sees ends the launch. A second
+// signal comes only if the kernel runs in registers, or in one long intrinsic; it can be abandoned
+// at any point then.
 void handle_stop(int, siginfo_t *info, void *context) {
   const int saved = errno;
   const auto &state = *static_cast<const ucontext_t *>(context);
@@ -266,11 +272,11 @@ void install(int signal, void (*handler)(int, siginfo_t *, void *)) {
 }
 
 void install_fault_handlers() {
-  fatal_text();  // looks up what handlers must not
+  fatal_text();  // looks up symbols, which handlers must not do
   for (const int signal : kFaults) install(signal, handle_fault);
 }
 
-// A stack for handlers of this thread: a core's own may be what ran out.
+// Gives handlers on this thread a stack of their own: a core may have run out of its stack.
 void ensure_handler_stack() {
   static char *memory = nullptr;
   constexpr std::size_t kBytes = 64 * 1024;
@@ -314,7 +320,7 @@ Stop resume(Core &core, void (*run)(Core &core)) {
   if (!core.started) start_fiber(core);
   set_builtins(core);
   bind_arrays(core);
-  Unstoppable::forget();
+  Unstoppable::begin_switch();
   change_exceptions(core.exceptions_of, core.exceptions);
   g_core = &core;
   const bool crashed = sigsetjmp(g_way_out, 1) != 0;
@@ -329,13 +335,16 @@ Stop resume(Core &core, void (*run)(Core &core)) {
 }
 
 void yield_to_scheduler(Core &core) {
+  Unstoppable::begin_switch();
   asan_leave(&core.asan_state, g_scheduler_stack);
   swapcontext(&core.context, &g_scheduler);
   asan_arrived(core.asan_state, nullptr);
+  Unstoppable::forget();
 }
 
 void leave_for_good() {
   g_trapped = true;
+  Unstoppable::begin_switch();
   asan_leave(nullptr, g_scheduler_stack);
   setcontext(&g_scheduler);
   __builtin_unreachable();
@@ -354,14 +363,14 @@ bool has_left_stack() {
 void drop_fiber(Core &core) {
   core.started = false;
   abandon(core.constructions);
-  take_room(core);
+  close_room(core);
 }
 
 const Crash &last_crash() { return g_crash; }
 
 void ensure_fault_handlers() {
   const pid_t thread = static_cast<pid_t>(syscall(SYS_gettid));
-  if (g_timer_thread != thread) {  // the first launch, or the first after a fork
+  if (g_timer_thread != thread) {  // the first launch, or the first one after a fork
     g_timer_thread = thread;
     ensure_handler_stack();
     g_thread_stack = find_thread_stack();

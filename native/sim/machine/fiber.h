@@ -1,4 +1,4 @@
-// Cores as fibers: how they start, take turns and end.
+// Runs cores as fibers: starts them, switches between them and ends them.
 #ifndef MLUSIM_MACHINE_FIBER_H_
 #define MLUSIM_MACHINE_FIBER_H_
 
@@ -9,31 +9,31 @@
 
 namespace mlusim {
 
-// What made a core stop.
+// The reason why a core stopped.
 enum class Stop {
   kYielded,  // it waits, lets others run, or has finished its run
   kTrapped,  // trap() ended the launch
-  kCrashed,  // a signal did; see last_crash()
+  kCrashed,  // by a signal; see last_crash()
 };
 
-// Runs the core until it stops. Sets the builtin variables and the arrays' references before. `run` is what a fiber calls for
-// each run of its core.
+// Runs the core until it stops, after setting the builtin variables and the references to arrays. A
+// fiber calls `run` for each run of its core.
 Stop resume(Core &core, void (*run)(Core &core));
 
-// On a core's fiber: lets the scheduler go on; returns when the core is resumed.
+// On a core's fiber: switches to the scheduler; returns when the core is resumed.
 void yield_to_scheduler(Core &core);
 
 // On a core's fiber: ends the launch.
 [[noreturn]] void leave_for_good();
 
-// Fibers that were interrupted start anew with their next run.
+// Makes the fiber of an interrupted core start anew with its next run.
 void drop_fiber(Core &core);
 
-// Why a core stopped in the middle.
+// The cause of a core's crash.
 enum class Cause {
   kFault,
-  kSent,           // the signal was sent by the kernel, for example by abort()
-  kStackOverflow,  // without a signal too: a function of the simulator found no room for itself
+  kSent,           // the kernel sent the signal itself, for example by abort()
+  kStackOverflow,  // with or without a signal: a function of the simulator may have found no room
   kStopped         // by the time limit or the host
 };
 
@@ -45,35 +45,40 @@ struct Crash {
 };
 const Crash &last_crash();
 
-// Ends the launch: the running core has no room on its stack for the function that was called from `pc`.
+// Ends the launch: the stack of the running core has no room for the function that was called from
+// `pc`.
 [[noreturn]] void end_for_stack(const void *pc);
 
-// In a function of the simulator, on a core: it has what a stack reserves for such functions, or ends the launch.
+// In a function of the simulator, on a core: ends the launch if the stack lacks the room reserved
+// for such functions.
 inline void require_stack(const Core &core, const void *pc) {
   if (static_cast<const char *>(__builtin_frame_address(0)) < core.stack_limit) end_for_stack(pc);
 }
 
-// Whether a core runs on this thread, though not on its stack: a frame was so large that it reached beyond the guard.
+// Whether a core runs on this thread but not on its stack: a large frame has jumped over the guard.
 bool has_left_stack();
 
-// Makes faults of a core end its run. Other faults go on to the handler that was there before.
+// Makes faults of a core end its run. Other faults go on to the handlers that were installed
+// before.
 void ensure_fault_handlers();
-// Only what functions of the host need: who ends the process by a signal is told.
+// Installs only the handlers for host functions: they report the function whose signal ends the
+// process.
 void ensure_host_handlers();
 
-// While positive seconds are set, a core that runs longer is stopped: at its next instruction that the simulator sees, or
-// wherever it is if there is none.
+// Sets a time limit in seconds for a core; 0 or less for none. A core that exceeds it stops at its
+// next instruction that the simulator sees, or else at any point.
 void start_time_limit(double seconds);
 void stop_time_limit();
 
-// Ends the launch that runs or is about to run, from any thread: a request at the next instruction that the simulator sees, an
-// insistence wherever the launch is. Each launch starts with neither.
+// Ends the current or coming launch, from any thread. A request ends it at the next instruction
+// that the simulator sees, an insistence at any point. Each launch starts with neither.
 void request_interrupt();
 void insist_on_interrupt();
 void forget_interrupt();
 
-// What instructions that the simulator sees have to heed: reasons to end the launch now, a schedule that asks at each of them what
-// comes next, stores that are to be undone, or a core that ran out of its stack in a function of a library.
+// Conditions that each visible instruction checks: a reason to end the launch now, a schedule that
+// decides the next step, a store that is to be undone, or a core that ran out of stack in a library
+// function.
 enum Attention : int {
   kTimeLimit = 1,
   kInterrupt = 2,
@@ -88,8 +93,8 @@ void ask_for_steps(bool on);
 void ask_for_undoing(bool on);
 void ask_for_stack_check(bool on);
 
-// While one of these lives on a core's stack, the core is not stopped in the middle of what it does: it may hold a lock, or be
-// changing what outlives the launch.
+// While one of these objects lives on a core's stack, the core is not abandoned: it may hold a
+// lock, or change data that outlives the launch.
 class Unstoppable {
  public:
   Unstoppable() { g_depth = g_depth + 1; }
@@ -97,7 +102,9 @@ class Unstoppable {
   Unstoppable &operator=(const Unstoppable &) = delete;
   ~Unstoppable() { g_depth = g_depth - 1; }
   static bool any() { return g_depth != 0; }
-  static void forget() { g_depth = 0; }  // those of a core that was left for good
+  static void forget() { g_depth = 0; }  // for the objects of an abandoned core
+  // Until `forget`: the address sanitizer must hear of one switch of stacks after the other.
+  static void begin_switch() { g_depth = 1; }
 
  private:
   static volatile int g_depth;

@@ -22,36 +22,40 @@
 namespace mlusim {
 namespace {
 
-constexpr std::size_t kUnit = 256;  // alignment, and the gap behind each allocation
+constexpr std::size_t kUnit = 256;  // alignment, and the least gap behind each allocation
 constexpr std::size_t kMiB = std::size_t{1} << 20;
-constexpr std::size_t kGrowth = 16 * kMiB;  // by which the extent grows at least
-constexpr std::ptrdiff_t kNear = 4096;      // how far heap_find looks
-constexpr std::size_t kLarge = kMiB / 4;    // from here on pages are given back to the system
+constexpr std::size_t kGrowth = 16 * kMiB;  // the least growth of the extent
+constexpr std::ptrdiff_t kNear = 4096;      // the distance that heap_find() searches
+constexpr std::size_t kLarge = kMiB / 4;    // free blocks of this size or more give their pages back to the system
 
-// Freed blocks rest before they are merged into free space. Without quarantine they can be taken out again while they rest, and
-// then have their pages still: that is what makes a loop of allocations cheap. With it they rest for as long as possible.
+// Freed blocks rest before they are merged into free space. Without quarantine an allocation of the
+// same size can reuse a resting block, which still has its pages: that makes loops of allocations
+// cheap. With quarantine blocks rest as long as possible.
 constexpr std::size_t kMostResting = 16384;
-constexpr std::size_t kMostRestingBytes = 512 * kMiB;  // these are in use for nothing,
-constexpr std::size_t kMostQuarantine = 256 * kMiB;    // and these rest so that uses after free are seen
-constexpr std::size_t kHuge =
-    16 * kMiB;  // resting blocks of this size keep no pages; fresh ones cost others too much time
+constexpr std::size_t kMostRestingBytes = 512 * kMiB;  // without quarantine: a limit on memory that is kept for reuse
+constexpr std::size_t kMostQuarantine =
+    256 * kMiB;  // with quarantine: a limit on memory that is kept to find uses after free
+// In quarantine, blocks of this size or more give their pages back; for smaller ones new pages cost
+// too much time.
+constexpr std::size_t kHuge = 16 * kMiB;
 
 enum class State : std::uint8_t {
   kLive,
-  kResting,  // freed, and still known
+  kResting,  // freed, and kept for reuse or for findings
   kFree
 };
 
 constexpr std::uint64_t kAnyUser = UINT64_MAX;
 
-// A piece of the heap: an allocation with the gap behind it, or free space. Blocks follow one another without holes.
+// A piece of the heap: an allocation with the gap behind it, or free space. Blocks cover the heap
+// without holes.
 struct Block {
   std::size_t span = 0;
   std::size_t bytes = 0;  // of the allocation
   State state = State::kFree;
   std::uint64_t number = 0;            // of the allocation
-  std::uint64_t freed = 0;             // counts what is freed; the key in `resting`
-  std::uint64_t last_user = kAnyUser;  // of a living one: work that may still use it
+  std::uint64_t freed = 0;             // the number of the release; the key in `resting_`
+  std::uint64_t last_user = kAnyUser;  // of a live one: the last work that may use it
 };
 
 using Blocks = std::map<char *, Block>;
@@ -68,7 +72,8 @@ std::size_t page_size() {
   return size;
 }
 
-// Gives the pages that lie within [begin, begin + bytes) back to the system; they read as zero then. Returns them.
+// Gives the pages within [begin, begin + bytes) back to the system; they read as zeros afterwards.
+// Returns them.
 Range drop_pages(char *begin, std::size_t bytes) {
   char *first = round_up(begin, page_size());
   char *last = round_up(begin + bytes + 1, page_size()) - page_size();
@@ -85,14 +90,14 @@ void clear_shadow(char *begin, std::size_t bytes) {
   std::memset(dropped.end, 0, static_cast<std::size_t>(shadow + bytes - dropped.end));
 }
 
-// Callers hold the mutex of memory.cpp, so the heap's own mutex does not guard these.
+// Callers hold the mutex of memory.cpp, not the heap's own mutex, so these are atomic.
 std::atomic<char *> g_extent_begin{nullptr}, g_extent_end{nullptr};
 std::atomic<std::uint64_t> g_version{1};
-std::atomic<std::uint64_t> g_condemned{0};  // allocations that heap_condemn() freed and heap_release() did not
+std::atomic<std::uint64_t> g_condemned{0};  // allocations that heap_condemn() freed and heap_release() has not
 
 class Heap {
  public:
-  // Finds a place for `bytes` and makes it a living block; null if there is none.
+  // Finds a place for `bytes` and makes it a live block; null if there is none.
   char *allocate(std::size_t bytes) {
     if (bytes > limit()) return nullptr;
     const std::size_t room = round_up(bytes, kUnit);
@@ -134,15 +139,15 @@ class Heap {
     --g_condemned;
   }
 
-  // Whether the thread that asks may use the block.
+  // Whether the calling thread may use the block.
   static bool lives(const Block &block) {
     return block.state == State::kLive && thread_state().heap_user <= block.last_user;
   }
 
   void set_quarantine(bool on) {
     if (on == quarantine_) return;
-    quarantine_ = on;  // what has no memory to become reusable only rests longer
-    // What was to be taken out again soon now stays, and the other way round.
+    quarantine_ = on;  // if memory for the index runs out, blocks rest longer
+    // With quarantine no resting block can be reused; without it all resting blocks can.
     if (on) reusable_.clear();
     for (const auto &entry : resting_) {
       if (on) break;
@@ -151,7 +156,7 @@ class Heap {
     }
   }
 
-  // The block that holds the address or, if that is free, the nearest allocation.
+  // Returns the block that holds the address or, if that block is free, the nearest allocation.
   Blocks::const_iterator nearest(char *address) const {
     Blocks::const_iterator best = blocks_.end();
     std::ptrdiff_t distance = kNear + 1;
@@ -165,7 +170,8 @@ class Heap {
         best = block;
       }
     };
-    // Free blocks do not lie side by side, so two in each direction hold an allocation if there is one.
+    // Free blocks are never adjacent, so one of two blocks in each direction is an allocation if
+    // any is.
     Blocks::const_iterator next = blocks_.upper_bound(address);
     Blocks::const_iterator before = next;
     for (int i = 0; i < 2 && next != blocks_.end(); ++i) look_at(next++);
@@ -204,8 +210,8 @@ class Heap {
  private:
   static std::size_t limit() { return static_cast<std::size_t>(device().memory_mib) * kMiB; }
 
-  // A free block of at least `span` bytes: one of the same size that was freed lately, the smallest free one
-  // that is large enough, a new one, or what the oldest of the resting ones make room for.
+  // Returns a free block of at least `span` bytes: a resting block of the same size, the smallest
+  // free block that is large enough, a new block, or space gained from the oldest resting blocks.
   Blocks::iterator find_place(std::size_t span) {
     const auto youngest = reusable_.lower_bound({span + 1, 0});
     if (youngest != reusable_.begin() && std::prev(youngest)->first.first == span) {
@@ -231,7 +237,7 @@ class Heap {
     return block;
   }
 
-  // Puts a block behind the last one.
+  // Adds a block behind the last one.
   Blocks::iterator extend(std::size_t span) {
     const Range range = heap_range();
     if (top_ == nullptr) top_ = round_up(range.begin, kUnit) + kUnit;
@@ -243,7 +249,8 @@ class Heap {
     return place;
   }
 
-  // All of it or, if host memory runs out, nothing; as everything here that needs such memory.
+  // Adds free space. Like all functions here that allocate host memory, it changes nothing if that
+  // memory runs out.
   void add_free(char *begin, std::size_t span) {
     const auto entry = free_.emplace(span, begin).first;
     Block block;
@@ -266,7 +273,7 @@ class Heap {
     const std::size_t most = quarantine_ ? kMostQuarantine : kMostRestingBytes;
     try {
       while (resting_.size() > kMostResting || resting_bytes_ > most) release_oldest();
-    } catch (const std::bad_alloc &) {  // the block rests on, until the next one
+    } catch (const std::bad_alloc &) {  // the block stays until the next release
     }
   }
 
@@ -292,10 +299,10 @@ class Heap {
     reusable_.erase({block->second.span, block->second.freed});
   }
 
-  // Makes the block that has rested longest free space, one with the free space on both sides.
+  // Turns the oldest resting block into free space, and joins it with the free space on both sides.
   void release_oldest() {
     Blocks::iterator block = blocks_.find(resting_.begin()->second);
-    const auto entry = free_.emplace(block->second.span, block->first).first;  // all that needs memory
+    const auto entry = free_.emplace(block->second.span, block->first).first;  // the only allocation of host memory
     wake(block);
     if (block->second.span >= (quarantine_ ? kHuge : kLarge)) drop_pages(block->first, block->second.bytes);
     block->second = Block{block->second.span};
@@ -315,19 +322,20 @@ class Heap {
     free_.insert(std::move(node));
   }
 
-  // Makes two blocks that follow each other one.
+  // Joins two adjacent blocks.
   void join(Blocks::iterator first, Blocks::iterator second) {
     first->second.span += second->second.span;
     blocks_.erase(second);
   }
 
   Blocks blocks_;
-  std::set<std::pair<std::size_t, char *>> free_;                     // by span
-  std::map<std::uint64_t, char *> resting_;                           // by age
-  std::map<std::pair<std::size_t, std::uint64_t>, char *> reusable_;  // resting ones by span and age; no quarantine
-  char *top_ = nullptr;                                               // end of the last block
+  std::set<std::pair<std::size_t, char *>> free_;  // by span
+  std::map<std::uint64_t, char *> resting_;        // by age
+  std::map<std::pair<std::size_t, std::uint64_t>, char *>
+      reusable_;         // resting blocks by span and age; empty in quarantine
+  char *top_ = nullptr;  // end of the last block
   bool quarantine_ = false;
-  std::size_t used_ = 0;  // of the device's memory
+  std::size_t used_ = 0;  // bytes of the device's memory
   std::size_t resting_bytes_ = 0;
   std::uint64_t live_ = 0, live_bytes_ = 0, allocations_ = 0, frees_ = 0;
 };
@@ -339,7 +347,7 @@ Heap &heap() {
   return *instance;
 }
 
-// Makes the extent reach to `end`; returns the range that it grew by.
+// Extends the heap to `end`; returns the range that was added.
 Range extend_to(char *end) {
   const Range range = heap_range();
   char *old_end = g_extent_end;
@@ -350,7 +358,7 @@ Range extend_to(char *end) {
   const std::size_t room = static_cast<std::size_t>(range.end - old_end);
   char *new_end = old_end + std::min(room, round_up(static_cast<std::size_t>(end - old_end), kGrowth));
   g_extent_end = new_end;
-  // Large pages, if the system has any to give: closing and opening the heap takes a time for each page.
+  // Asks for large pages: the time to close and open the heap grows with the number of pages.
   madvise(old_end, static_cast<std::size_t>(new_end - old_end), MADV_HUGEPAGE);
   return {old_end, new_end};
 }
@@ -399,7 +407,7 @@ bool heap_release(void *begin) {
 }
 
 void heap_user_changed() {
-  if (g_condemned.load(std::memory_order_relaxed) != 0) ++g_version;  // what was known need not hold for this work
+  if (g_condemned.load(std::memory_order_relaxed) != 0) ++g_version;  // cached answers may not hold for the new work
 }
 
 void heap_set_quarantine(bool on) {

@@ -1,5 +1,5 @@
-// Scalar accesses of kernels. Kernels are compiled with -fsanitize=thread, whose library is not there: these functions take its
-// place. Host code of the same files comes here too and is let go.
+// Scalar accesses of kernels. Kernels are compiled with -fsanitize=thread, but without its library:
+// these functions take its place. They ignore the host code of the same files.
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -16,10 +16,11 @@
 namespace mlusim {
 namespace {
 
-// How often a core may poll memory before another one gets its turn.
+// The number of polls of memory after which another core gets its turn.
 constexpr unsigned kPollsPerTurn = 64;
 
-// Library segments, asked for once per page: constants, tables, static variables.
+// Whether the address lies in a segment of a library, with constants, tables or static variables.
+// The loader is asked once per page.
 bool is_library_address(const void *address) {
   constexpr int kPages = 256;
   static std::uintptr_t known[kPages];
@@ -60,11 +61,11 @@ inline void scalar(const void *address, std::size_t bytes, Kind kind, const void
   if (core == nullptr && (attention() & kStackCheck) != 0 && has_left_stack()) end_for_stack(pc);
   if (core == nullptr || bytes == 0) return;
   require_stack(*core, pc);
-  core->intrinsic_pc = pc;  // checkers run on the core's stack, which may end here
+  core->intrinsic_pc = pc;  // checkers run on the core's stack, and may end the launch here
   touch(*core, address, bytes, kind, pc);
 }
 
-// A core that polls what another one has to write must let it.
+// Lets another core run if this one polls memory that the other has to write.
 void poll(const void *pc) {
   Core *core = current_core();
   if (core == nullptr || ++core->polls % kPollsPerTurn != 0) return;
@@ -127,7 +128,7 @@ extern "C" MLUSIM_API void *__tsan_memset(void *target, int value, std::size_t b
   return std::memset(target, value, bytes);
 }
 
-// ---- Atomics of the language: guards of static variables, and what a kernel takes from <atomic> --------------------------
+// ---- Atomics of the language: guards of static variables, and <atomic> in kernels ---------------
 
 #define MLUSIM_ATOMIC(address, bytes)                                                                                 \
   mlusim::scalar(const_cast<const void *>(static_cast<const volatile void *>(address)), bytes, mlusim::Kind::kAtomic, \

@@ -1,4 +1,4 @@
-// What one instruction of a kernel is called and works on, for intrinsics and checkers.
+// Describes an instruction of a kernel, with name and operands, to intrinsics and checkers.
 #ifndef MLUSIM_MACHINE_INSTRUCTION_H_
 #define MLUSIM_MACHINE_INSTRUCTION_H_
 
@@ -15,13 +15,13 @@ struct Call {
   Core &core;
   const char *name;
   const void *pc;
-  const char *rule;  // by which the align checker knows it: the name, but for forms with rules of their own
+  const char *rule;  // its name in the align rules: as above, except for forms with rules of their own
 };
 
 struct Operand {
-  const char *role;  // for people: "dst", "src0", "offset"
+  const char *role;  // its name in messages: "dst", "src0", "offset"
   Kind kind;
-  Space space;  // where it has to lie
+  Space space;  // the space that it must lie in
   Region region;
 };
 
@@ -30,11 +30,12 @@ struct Transfer {
   Operand source, target;
 };
 
-// How much an intrinsic works on, for the rules about multiples; `bytes` are those of what has to be a multiple.
+// The size of an instruction's work, for the rules about multiples; `bytes` counts the operand that
+// the rule is about.
 struct Amount {
   std::int64_t elements;
   std::int64_t bytes;
-  std::int64_t operations = 0;  // where it does others than one for each element, for profiles
+  std::int64_t operations = 0;  // for profiles, unless it is one for each element
 };
 
 }  // namespace mlusim

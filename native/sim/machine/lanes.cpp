@@ -8,7 +8,8 @@ namespace mlusim {
 std::int64_t lane_size() {
   const mlusimDeviceModel &used = device();
   std::int64_t kib = used.wram_kib;
-  // A device of one's own may have another size than kernels for its architecture are compiled for.
+  // A device that the user describes may have another size than the architecture that kernels are
+  // compiled for.
   for (const mlusimDeviceModel *model = known_models(); model->name[0] != '\0'; ++model) {
     if (model->arch == used.arch) kib = model->wram_kib;
   }

@@ -34,17 +34,17 @@ namespace {
 
 constexpr double kUsualTimeLimit = 600.0;
 
-// The launch that runs, and the job of it that does.
+// The running launch and its current job.
 struct Machine {
   std::deque<Core> cores;         // by place
-  std::uint64_t reservation = 0;  // in which they have their memories
+  std::uint64_t reservation = 0;  // the reservation that holds their memories
   const Launch *launch = nullptr;
-  std::vector<Core *> members;  // of the job
+  std::vector<Core *> members;  // of the current job
   int clusters = 0;             // of a job; 0 for Block
   std::uint32_t serial = 0;
-  bool ended = false;                               // by a trap
-  bool out_of_memory = false;                       // of the host
-  std::vector<std::pair<int, const Core *>> locks;  // held
+  bool ended = false;                               // a trap has ended the launch
+  bool out_of_memory = false;                       // host memory has run out
+  std::vector<std::pair<int, const Core *>> locks;  // held, with their holders
 };
 
 Machine g_machine;
@@ -54,7 +54,7 @@ unsigned long long g_run_number = 0;
 std::atomic<std::uint64_t> g_launches{0}, g_failed_launches{0}, g_tasks{0};
 std::atomic<double> g_time_limit{kUsualTimeLimit};
 
-// ---- Cores --------------------------------------------------------------------------------------------------------------
+// ---- Cores --------------------------------------------------------------------------------------
 
 void make_cores() {
   const mlusimDeviceModel &model = device();
@@ -67,14 +67,14 @@ void make_cores() {
     core.core_id = within == per_cluster ? kMpuCoreId : within;
     core.number = core.is_mpu() ? -1 : core.cluster * per_cluster + within;
     core.stack = stack_of(place);
-    take_room(core);
+    close_room(core);
     core.sram = sram_of(core.cluster);
     core.nram = core.is_mpu() ? scratch_of(core.cluster, false) : nram_of(core.number);
     core.wram = core.is_mpu() ? scratch_of(core.cluster, true) : wram_of(core.number);
   }
 }
 
-// The cores of another device, or of another reservation, are of no use.
+// Makes new cores for another device or another reservation.
 void renew_cores() {
   if (g_machine.reservation == reservation_number()) return;
   g_machine.cores.clear();
@@ -82,7 +82,7 @@ void renew_cores() {
   g_machine.reservation = reservation_number();
 }
 
-// Every run of a memory core reads zeros where it has no memory.
+// Clears the scratch of a memory core: every run reads zeros in place of NRAM and WRAM.
 void close_scratch(Core &core) {
   if (!core.scratch_open) return;
   close_scratch(core.nram);
@@ -115,12 +115,13 @@ void begin_run(Core &core, int x, int y, int z) {
   fill_memories(core, g_machine.launch->unit);
 }
 
-// Calls the kernel. Its own library catches its exceptions; those of kernels that no such library calls are caught here.
+// Calls the kernel. The library that holds the kernel catches its exceptions; exceptions of kernels
+// launched in other ways are caught here.
 void call(const Launch &launch) {
   call_kernel([&launch] { launch.invoke(launch.arguments); });
 }
 
-// What a fiber does with one run.
+// The work of a fiber for one run.
 void run_core(Core &core) {
   bool out_of_memory = false;
   call(*g_machine.launch);
@@ -139,7 +140,7 @@ void run_core(Core &core) {
   core.finished = true;
 }
 
-// ---- Barriers -----------------------------------------------------------------------------------------------------------
+// ---- Barriers -----------------------------------------------------------------------------------
 
 bool is_member(const Core &core, Wait kind) {
   switch (kind) {
@@ -157,7 +158,7 @@ bool same_group(const Core &a, const Core &b, Wait kind) {
   return (kind != Wait::kClusterCores && kind != Wait::kCluster) || a.cluster == b.cluster;
 }
 
-// The cores that pass the barrier together with `core`.
+// Returns the cores that pass the barrier together with `core`.
 std::vector<Core *> group_of(const Core &core, Wait kind) {
   std::vector<Core *> group;
   for (Core *member : g_machine.members) {
@@ -173,7 +174,7 @@ bool all_wait(const std::vector<Core *> &group, Wait kind) {
   return true;
 }
 
-// Lets the group of `core` go on; false if not all of it wait yet.
+// Resumes the group of `core`; false if some of it do not wait yet.
 bool pass_barrier(const Core &core, Wait kind) {
   const Unstoppable whole;
   const std::vector<Core *> group = group_of(core, kind);
@@ -189,19 +190,20 @@ void set_wait(Core &core, Wait kind, const char *name, const void *pc) {
   core.wait_pc = pc;
 }
 
-// ---- The end of a launch ------------------------------------------------------------------------------------------------
+// ---- The end of a launch ------------------------------------------------------------------------
 
-// Ends the launch: fibers in the middle of a run are never resumed. `running`: the core that ran when it ended, if one did.
+// Ends the launch: fibers in the middle of a run are never resumed. `running` is the core that ran
+// when it ended, or null.
 void end_launch(const Core *running) {
   g_machine.ended = true;
   keep_core_states(g_machine.members, running);
   for (Core *core : g_machine.members) {
-    drop_fiber(*core);  // a finished one too: the time limit may have come while it saved its state
+    drop_fiber(*core);  // also of a finished core: the time limit may have come while it saved its state
     for (std::vector<PendingCopy> &copies : core->pending) copies.clear();
   }
 }
 
-// ---- Jobs ---------------------------------------------------------------------------------------------------------------
+// ---- Jobs ---------------------------------------------------------------------------------------
 
 void run_until_it_waits(Core &core) {
   switch (resume(core, run_core)) {
@@ -216,7 +218,7 @@ void run_until_it_waits(Core &core) {
   end_launch(&core);
 }
 
-// One turn of each member that can go on. False if there was none, or the launch has ended.
+// Gives one turn to each member that can go on. False if none could, or if the launch has ended.
 bool run_in_order() {
   bool any_ran = false;
   for (Core *core : g_machine.members) {
@@ -228,7 +230,7 @@ bool run_in_order() {
   return any_ran;
 }
 
-// One turn of the member that the schedule chooses.
+// Gives one turn to the member that the schedule chooses.
 bool run_one() {
   Core *core = next_core(g_machine.members);
   if (core == nullptr) return false;
@@ -249,7 +251,7 @@ void run_members() {
   }
 }
 
-// One job: all cores of `clusters` clusters from task (x, y, z) on, or one task for Block.
+// Runs one job: all cores of `clusters` clusters from task (x, y, z) on, or one task for Block.
 void run_job(int x, int y, int z) {
   const int per_cluster = device().cores_per_cluster;
   g_machine.members.clear();
@@ -348,7 +350,7 @@ cnrtRet_t run_launch(const Launch &launch) {
   return error;
 }
 
-// ---- For intrinsics -----------------------------------------------------------------------------------------------------
+// ---- For intrinsics -----------------------------------------------------------------------------
 
 Core &self(const char *intrinsic, const void *pc) {
   Core *core = current_core();
@@ -426,7 +428,7 @@ void wait_at_barrier(Core &core, Wait kind, const char *name, const void *pc) {
   if (!in_union()) return;
   core.read_missing = false;
   set_wait(core, kind, name, pc);
-  if (!pass_barrier(core, kind)) yield_to_scheduler(core);  // with nothing on the stack: the core may never go on
+  if (!pass_barrier(core, kind)) yield_to_scheduler(core);  // the stack holds no objects: the core may never be resumed
 }
 
 void take_lock(Core &core, int lock, const void *pc) {

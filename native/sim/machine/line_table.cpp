@@ -23,7 +23,7 @@ enum ExtendedOpcode : unsigned {
   kSetAddress = 2,
 };
 
-// Kinds of values in the lists of directories and files (version 5).
+// Encodings of values in the lists of directories and files (version 5).
 enum Form : std::uint64_t {
   kData2 = 0x05,
   kData4 = 0x06,
@@ -42,7 +42,8 @@ enum Content : std::uint64_t {
   kDirectory = 2,
 };
 
-// Reads values one behind another. Past the end, or once something made no sense, all values are 0 and it is no longer good.
+// Reads values in sequence. After the end, or after bytes that make no sense, good() is false and
+// all values are 0.
 class Reader {
  public:
   Reader() = default;
@@ -88,7 +89,7 @@ class Reader {
     return text;
   }
 
-  // A reader of the next bytes alone.
+  // Returns a reader of the next bytes alone.
   Reader part(std::uint64_t bytes) {
     if (bytes > left()) {
       fail();
@@ -143,27 +144,29 @@ struct ValueFormat {
 
 }  // namespace
 
-// The instructions that make the rows of one compilation, and how to read them.
+// The line-number program of one compilation: its instructions, and the header that tells how to
+// read them.
 struct LineTable::Program {
-  // What the instructions change.
+  // The registers of the line-number state machine.
   struct State {
     std::uint64_t address = 0;
     std::uint64_t line = 1;
     std::uint64_t file = 1;
   };
-  // What an instruction does with the state.
+  // The effect of an instruction.
   enum class Step {
     kNothing,
     kRow,
     kEnd,
   };
 
-  // Reads the next one out of the section; not good if it cannot be understood.
+  // Reads the next program from the section. The reader is not good() afterwards if the program
+  // cannot be understood.
   bool read(Reader *section, const LineSections &sections);
   bool at_end() const { return code.at_end(); }
   // Runs the next instruction.
   Step step(State *state);
-  // The name of one of the files, as the compiler was told.
+  // Returns the name of a file as it was given to the compiler.
   std::string file_name(std::uint64_t number) const;
 
   unsigned version = 0;
@@ -172,7 +175,7 @@ struct LineTable::Program {
   std::int64_t line_base = 0;
   std::uint64_t line_range = 1;
   std::uint64_t opcode_base = 1;
-  std::vector<std::uint64_t> operand_counts;  // of the opcodes from 1 on
+  std::vector<std::uint64_t> operand_counts;  // of the opcodes, from 1 on
   std::vector<std::string> directories;
   std::vector<File> files;
   Reader code;
@@ -218,14 +221,14 @@ bool LineTable::Program::read(Reader *section, const LineSections &sections) {
 }
 
 void LineTable::Program::read_lists(Reader *header) {
-  directories.emplace_back();  // 0 is where the compiler ran
+  directories.emplace_back();  // directory 0 is the compiler's working folder
   for (std::string name = header->string(); !name.empty(); name = header->string()) {
     directories.push_back(std::move(name));
   }
-  files.emplace_back();  // they are counted from 1
+  files.emplace_back();  // files are numbered from 1
   for (std::string name = header->string(); !name.empty(); name = header->string()) {
     files.push_back({std::move(name), header->unsigned_leb()});
-    header->unsigned_leb();  // time of the last change
+    header->unsigned_leb();  // modification time
     header->unsigned_leb();  // length
   }
 }
@@ -253,7 +256,7 @@ void LineTable::Program::read_value(Reader *header, const ValueFormat &format, c
   } else if (format.content == kDirectory) {
     file->directory = read_number(header, format.form);
   } else if (format.form == kBlock || format.form == kData16) {
-    header->part(format.form == kBlock ? header->unsigned_leb() : 16);  // a checksum, or what vendors add
+    header->part(format.form == kBlock ? header->unsigned_leb() : 16);  // a checksum, or a vendor's extension
   } else if (format.form == kString) {
     header->string();
   } else {
@@ -277,7 +280,7 @@ std::uint64_t LineTable::Program::read_number(Reader *header, std::uint64_t form
 
 std::string LineTable::Program::file_name(std::uint64_t number) const {
   const File &file = files[number];
-  // Directory 0 is where the compiler ran: what lies there was given without it.
+  // Directory 0 is the compiler's working folder: names in it were given without it.
   const bool complete = file.name.empty() || file.name[0] == '/' || file.directory == 0;
   if (complete || file.directory >= directories.size() || directories[file.directory].empty()) return file.name;
   return directories[file.directory] + "/" + file.name;
@@ -350,7 +353,7 @@ void LineTable::end_sequence(std::size_t first, std::uint64_t end, const std::ve
   const auto begin = rows_.begin() + static_cast<std::ptrdiff_t>(first);
   const bool ascending =
       std::is_sorted(begin, rows_.end(), [](const Row &a, const Row &b) { return a.address < b.address; });
-  // No code lies at address 0: that is where dropped functions are.
+  // Address 0 marks functions that the linker dropped.
   const bool usable = begin != rows_.end() && ascending && begin->address != 0 && rows_.back().address <= end &&
                       holds(code, begin->address);
   if (usable) {
@@ -385,7 +388,7 @@ bool LineTable::find(std::uint64_t address, SourceLine *line) const {
   auto row =
       std::upper_bound(begin, end, address, [](std::uint64_t value, const Row &each) { return value < each.address; });
   --row;
-  // Line 0 is what several lines were merged into: the one before is better than none.
+  // Line 0 stands for code merged from several lines: take the line before it instead.
   while (row != begin && row->line == 0) --row;
   if (row->line == 0 || row->file >= files_.size() || files_[row->file].empty()) return false;
   *line = {files_[row->file], static_cast<int>(row->line)};

@@ -14,7 +14,7 @@ namespace mlusim {
 
 using Bytes = std::vector<unsigned char>;
 
-// What a table is decoded from. Sections that a file lacks are empty.
+// The sections that a table is decoded from. A missing section is empty.
 struct LineSections {
   Bytes line;          // .debug_line
   Bytes line_strings;  // .debug_line_str
@@ -28,11 +28,12 @@ struct AddressRange {
 
 class LineTable {
  public:
-  // Addresses are those of the file, before it was loaded. `code` is where its instructions lie: linkers leave the tables of
-  // functions that they dropped, at addresses outside. Never fails: what cannot be read is left out.
+  // Decodes the table. Addresses are those of the file, before it is loaded. `code` holds the
+  // ranges of the instructions: linkers keep the tables of functions that they dropped, with
+  // addresses outside. Never fails: rows that cannot be read are left out.
   void decode(const LineSections &sections, const std::vector<AddressRange> &code);
 
-  // The line of the instruction that holds the address.
+  // Finds the line of the instruction that holds the address.
   bool find(std::uint64_t address, SourceLine *line) const;
 
  private:
@@ -41,7 +42,7 @@ class LineTable {
     std::uint32_t file;  // in files_
     std::uint32_t line;
   };
-  // Rows of neighbouring instructions; the last one ends before `end`.
+  // Rows of consecutive instructions; the last row ends before `end`.
   struct Sequence {
     std::uint64_t begin;
     std::uint64_t end;

@@ -20,13 +20,13 @@ constexpr const char *kProgram = "/proc/self/exe";
 // A loaded library, or the program itself.
 struct Library {
   std::string path;
-  std::uint64_t base = 0;  // what was added to the addresses in the file
+  std::uint64_t base = 0;  // the difference between addresses in memory and in the file
   ProgramHeaders headers;
 };
 
 struct Search {
   std::uint64_t address;
-  Library *library;  // null: whether there is one is all that is asked
+  Library *library;  // null: the caller only asks whether one is found
 };
 
 int look_into(dl_phdr_info *info, std::size_t, void *argument) {
@@ -35,7 +35,8 @@ int look_into(dl_phdr_info *info, std::size_t, void *argument) {
     const ElfW(Phdr) &header = info->dlpi_phdr[i];
     if (header.p_type != PT_LOAD || search.address - info->dlpi_addr - header.p_vaddr >= header.p_memsz) continue;
     if (search.library == nullptr) return 1;
-    // The program has no name; what it was started as may be gone, and the link is not.
+    // The program itself has no name here. The path that started it may be gone; the link still
+    // leads to it.
     const bool named = info->dlpi_name != nullptr && info->dlpi_name[0] != '\0';
     search.library->path = named ? info->dlpi_name : kProgram;
     search.library->base = info->dlpi_addr;
@@ -50,7 +51,7 @@ bool find_library(const void *address, Library *library) {
   return dl_iterate_phdr(look_into, &search) != 0;
 }
 
-// What tells a file from another of the same name, and from itself after a change.
+// Distinguishes a file from another one of the same name, and from itself after a change.
 struct FileIdentity {
   explicit FileIdentity(const std::string &path) {
     struct stat status;
@@ -73,14 +74,14 @@ struct FileIdentity {
   long nanoseconds = 0;
 };
 
-// Decoded when something in the library is looked for; empty if the file has no lines.
+// Line tables by library, each decoded at its first use; a table is empty if the file has no lines.
 struct Tables {
   ForkMutex mutex;
   std::map<FileIdentity, LineTable> by_file;
 };
 
 Tables &tables() {
-  static Tables *const instance = new Tables;  // threads may look for lines until the process ends
+  static Tables *const instance = new Tables;  // threads may look up lines until the process ends
   return *instance;
 }
 
@@ -94,7 +95,7 @@ std::vector<AddressRange> code_of(const Library &library) {
   return code;
 }
 
-// Null if the file is not what was loaded.
+// Returns null if the file is not the one that was loaded.
 const LineTable *table_of(const Library &library, Tables *all) {
   const FileIdentity identity(library.path);
   const auto known = all->by_file.find(identity);

@@ -1,4 +1,4 @@
-// Which source line an instruction came from, out of the DWARF line tables of the loaded libraries.
+// Finds the source line of an instruction in the DWARF line tables of the loaded libraries.
 #ifndef MLUSIM_MACHINE_LINES_H_
 #define MLUSIM_MACHINE_LINES_H_
 
@@ -7,15 +7,16 @@
 namespace mlusim {
 
 struct SourceLine {
-  std::string file;  // as the compiler was told: relative paths stay relative
+  std::string file;  // as it was given to the compiler: relative paths stay relative
   int line = 0;
 };
 
-// `pc` is a return address, so the instruction before it is looked up. False if the library has no line table for it.
+// Finds the line of the instruction before `pc`, which is a return address. False if the library
+// has no line table for it.
 bool find_line(const void *pc, SourceLine *line);
 
-// Whether the address lies in a segment of a loaded library or program (code, constants, static variables), and its path, unless
-// `name` is null.
+// Whether the address lies in a segment of a loaded library or program (code, constants, static
+// variables). `*name` becomes its path, unless `name` is null.
 bool in_loaded_library(const void *address, std::string *name);
 
 }  // namespace mlusim

@@ -16,15 +16,18 @@ std::ptrdiff_t g_init_delta = 0;
 
 namespace {
 
-// Addresses that one memory of one core may use. More than the memory holds: the arrays of all kernels in the process have
-// places of their own in it, with gaps between them, and no more than those of one file are in use at a time.
+// The address range of one memory of one core. It exceeds the memory's size: the arrays of all
+// kernels in the process have separate places in it, with gaps between them, while only the arrays
+// of one file are in use at a time.
 constexpr std::size_t kMemorySpan = std::size_t{256} << 20;
 constexpr std::size_t kMiB = std::size_t{1} << 20;
 constexpr std::size_t kGuard = kMiB;  // unused, before each piece and after the last
-// Below each stack: compilers that do not touch each page of a large frame must not reach the next piece with it.
+// The guard below each stack. It is large because some compilers do not touch each page of a large
+// frame, which must not reach the next piece.
 constexpr std::size_t kStackGuard = std::size_t{1} << 30;
 
-// Pieces of one kind: where the first begins, how many there are, how large each is, and how far apart they begin.
+// Pieces of one kind: the offset of the first, their number, their size, and the distance of their
+// starts.
 struct Pieces {
   std::size_t first = 0;
   int count = 0;
@@ -32,7 +35,7 @@ struct Pieces {
   std::size_t step = 0;
 };
 
-// Offsets of the pieces from the start of the reservation.
+// The offsets of the pieces from the start of the reservation.
 struct Layout {
   Pieces nram, wram, sram, stack, scratch, heap;
   std::size_t total = 0;
@@ -48,9 +51,9 @@ std::atomic<std::uint64_t> g_reservations{0};
 ForkMutex g_mutex;
 
 std::atomic<bool> g_shadow_watched{false};
-std::atomic<bool> g_shadow_lags{false};  // bytes may have been written that the shadow does not know of
+std::atomic<bool> g_shadow_lags{false};  // bytes may have been written without the shadow
 
-// Of the heap's protection; never held together with g_mutex.
+// Guards the protection of the heap; never held together with g_mutex.
 ForkMutex g_heap_mutex;
 int g_heap_users = 0;
 bool g_heap_protection = false;
@@ -62,7 +65,7 @@ Layout lay_out(const mlusimDeviceModel &model) {
   const int places = cores + model.clusters;
   const std::size_t page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   const std::size_t stack = static_cast<std::size_t>(model.stack_kib) * 1024;
-  std::size_t offset = 0;  // where a guard begins
+  std::size_t offset = 0;  // start of a guard
   const auto pieces = [&offset](int count, std::size_t span, std::size_t guard) {
     const Pieces made = {offset + guard, count, span, span + guard};
     offset += static_cast<std::size_t>(count) * made.step;
@@ -73,7 +76,7 @@ Layout lay_out(const mlusimDeviceModel &model) {
   layout.sram = pieces(model.clusters, kMemorySpan, kGuard);
   layout.stack = pieces(places, (stack + page - 1) / page * page, kStackGuard);
   layout.scratch = pieces(2 * model.clusters, kMemorySpan, kGuard);
-  // Twice the device's memory, so that freed places can rest before they are given out again.
+  // Twice the device's memory, so that freed blocks can rest before they are reused.
   layout.heap = pieces(1, static_cast<std::size_t>(model.memory_mib) * kMiB * 2, kGuard);
   layout.total = offset + kGuard;
   return layout;
@@ -92,7 +95,7 @@ bool open_pieces(const Pieces &pieces) {
   return true;
 }
 
-// Number of the piece that holds `offset`, or -1.
+// Returns the number of the piece that holds `offset`, or -1.
 int piece_number(std::size_t offset, const Pieces &pieces) {
   if (offset < pieces.first) return -1;
   const std::size_t number = (offset - pieces.first) / pieces.step;

@@ -1,8 +1,9 @@
-// Where everything of the simulated device lies in this process, and what kind of memory an address belongs to.
+// The layout of the simulated device in this process, and the kind of memory that an address
+// belongs to.
 //
-// One reservation holds all of it: first what is on chip (NRAM, WRAM, SRAM) with the cores' stacks, each piece between pages
-// that must not be touched, then the device heap. Shadows of checkers are parallel to it: the shadow of the byte at A is at
-// A + init_delta().
+// One reservation holds everything: first the on-chip memories (NRAM, WRAM, SRAM) and the cores'
+// stacks, each between guard pages, then the device heap. The shadows of checkers are parallel to
+// it: the shadow of the byte at A is at A + init_delta().
 #ifndef MLUSIM_MACHINE_MEMORY_H_
 #define MLUSIM_MACHINE_MEMORY_H_
 
@@ -12,13 +13,13 @@
 namespace mlusim {
 
 enum class Space : std::uint8_t {
-  kHost,   // anything that is none of the following
+  kHost,   // none of the following
   kGdram,  // device heap
   kLdram,  // the stack of a core
   kNram,
   kWram,
   kSram,
-  kCode,   // constants and static variables of a library that kernels came from
+  kCode,   // constants and static variables of the library that holds the kernel
   kParam,  // arguments of the running launch
 };
 
@@ -31,31 +32,35 @@ struct Range {
   std::size_t size() const { return static_cast<std::size_t>(end - begin); }
 };
 
-// Makes the reservation at the first call; the device model must be known by then. False if the system refuses.
+// Makes the reservation at the first call; the device model must be known by then. False if the
+// system refuses.
 bool ensure_memory();
-// Gives the reservation back, so that another device can be set; nothing of it may be in use.
+// Gives the reservation back, so that another device can be set. Nothing in it may be in use.
 void release_memory();
-// Counts reservations: what was in the pieces of another one is lost, even if it had the same addresses.
+// The number of reservations so far: the contents of an earlier one are lost, even if the new one
+// has the same address.
 std::uint64_t reservation_number();
 
-// Pieces of the reservation. `core` counts all compute cores of the device, `place` also the memory cores (see core.h).
+// Pieces of the reservation. `core` counts all compute cores of the device, `place` also the memory
+// cores (see core.h).
 Range nram_of(int core);
 Range wram_of(int core);
 Range sram_of(int cluster);
 Range stack_of(int place);
-Range guard_below(const Range &stack);  // large: no frame of a usual size reaches beyond it
-// What scalar code of a memory core reaches in place of the NRAM and WRAM that it does not have. Closed until it is touched; no space of
-// locate().
+Range guard_below(const Range &stack);  // large, so that usual frames do not reach beyond it
+// The scratch of a memory core: scalar code reaches it in place of NRAM and WRAM, which the core
+// lacks. It is closed until the first touch, and locate() knows no space for it.
 Range scratch_of(int cluster, bool wram);
 bool open_scratch(const Range &scratch);
-void close_scratch(const Range &scratch);  // it reads as zeros when it is opened again
+void close_scratch(const Range &scratch);  // it reads as zeros after the next opening
 Range heap_range();
 Range onchip_range();  // everything but the heap
 
-// Zeros throughout a piece; what was never touched costs nothing.
+// Fills a piece with zeros; pages that were never touched cost nothing.
 void clear_piece(const Range &range);
 
-// Kind of memory at an address, and for what is on chip or a stack the piece that it belongs to. Space::kHost if between pieces.
+// The kind of memory at an address and, on chip and on stacks, the piece that holds it. The space
+// is kHost between pieces.
 struct Location {
   Space space = Space::kHost;
   int owner = -1;  // core, cluster or place
@@ -63,14 +68,17 @@ struct Location {
 };
 Location locate(const void *address);
 
-// Shadow of initialised bytes: 0xff where a byte was written, 0 where it was not; in between where only these bits are defined. Null delta until a checker asks for it.
+// Creates the shadow of initialised bytes: a shadow byte is 0xff for a written byte and 0 for an
+// undefined one; other values mark the defined bits. init_delta() is 0 until a checker asks for the
+// shadow.
 bool ensure_init_shadow();
 
-// Only while the shadow is watched does anybody keep it; keep_shadow() tells, and remembers that it lags if not.
+// The shadow is kept only while a checker watches it. keep_shadow() tells whether to keep it; if
+// not, it records that the shadow lags.
 void watch_shadow(bool watched);
 bool keep_shadow();
 void shadow_lags();
-bool catch_up_with_shadow();  // whether it lagged since the last call
+bool catch_up_with_shadow();  // whether the shadow lagged since the last call
 
 extern std::ptrdiff_t g_init_delta;
 inline std::ptrdiff_t init_delta() { return g_init_delta; }
@@ -78,12 +86,12 @@ inline unsigned char *init_shadow(const void *address) {
   return reinterpret_cast<unsigned char *>(reinterpret_cast<std::intptr_t>(address) + g_init_delta);
 }
 
-// The heap is open while a holder keeps it open. Without holders, and with protection on, it is closed: the host's touch of
-// device memory is a fault then, which is explained on stderr.
+// The heap stays open while a holder keeps it open. Without holders, and with protection on, it is
+// closed: an access of the host to device memory is then a fault, which is explained on stderr.
 void open_heap();
 void close_heap();
 void set_heap_protection(bool on);
-// The heap's owner grew it by these bytes.
+// Tells that the heap grew by these bytes.
 void heap_grown(char *begin, char *end);
 
 }  // namespace mlusim

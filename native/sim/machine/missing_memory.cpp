@@ -40,7 +40,7 @@ bool will_undo(Core &core, const void *address, std::size_t bytes, Kind kind, Sp
   text.pc = pc;
   text.address = address;
   text.size = bytes;
-  text.message = "a memory core stores what it computed with NRAM or WRAM, which it does not have: the store is undone";
+  text.message = "a memory core stores a value computed from NRAM or WRAM, which it does not have: the store is undone";
   report(&core, text);
   return true;
 }

@@ -1,6 +1,7 @@
-// Stores of a memory core that has read NRAM or WRAM, which it does not have: it is on a path for compute cores, which no __is_mpu() test
-// keeps it from. Its scalar stores to memory that others see are undone until its next barrier, so that the value of core 0 stays,
-// whose task number it has.
+// Undoes stores of a memory core that has read NRAM or WRAM, which it lacks: it runs code for
+// compute cores, because no __is_mpu() test keeps it out. It has the task number of core 0 and
+// would overwrite that core's values. Its scalar stores to shared memory are therefore undone until
+// its next barrier.
 #ifndef MLUSIM_MACHINE_MISSING_MEMORY_H_
 #define MLUSIM_MACHINE_MISSING_MEMORY_H_
 
@@ -11,16 +12,17 @@
 
 namespace mlusim {
 
-// The memory core takes a value from NRAM or WRAM. May be called by a signal handler.
+// Notes that the memory core reads a value from NRAM or WRAM. A signal handler may call it.
 void note_missing_read(Core &core);
 
-// Undoes the store before, which has happened. Called wherever another core could see it.
+// Undoes the previous store, which has happened. Called wherever another core could see it.
 void undo_store(Core &core);
 
-// The same when a scalar access follows. The copy of a structure tells of its store, then of its load, and then does both.
+// The same, when a scalar access follows. A copy of a structure announces its store, then its load,
+// and then performs both.
 void undo_store_before(Core &core, Kind kind);
 
-// A scalar access of the core is about to happen. True if it is a store that will be undone.
+// Called before a scalar access of the core. True if it is a store that will be undone.
 bool will_undo(Core &core, const void *address, std::size_t bytes, Kind kind, Space space, const void *pc);
 
 }  // namespace mlusim

@@ -6,7 +6,8 @@
 #include <cstddef>
 #include <iterator>
 
-// The architecture of the device. Functions that bangcc compiled for several choose by it; see pymluops/bang/_variants.py.
+// The architecture of the device, by which functions that bangcc compiled for several architectures
+// choose; see pymluops/bang/_variants.py.
 extern "C" MLUSIM_API int mlusim_deviceArch;
 
 namespace mlusim {

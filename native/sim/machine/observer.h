@@ -1,7 +1,8 @@
-// What happens in the machine, as its observers see it. Every checker is one.
+// The events of the machine, for its observers. Every checker is an observer.
 //
-// All events come from the one thread that runs kernels, in the order in which the simulator executes them: cores take turns,
-// so the order between cores says nothing about a real device; syncs and barriers do.
+// All events come from the one thread that runs kernels, in the order of execution in the
+// simulator. Cores take turns, so the order between cores says nothing about a real device; only
+// syncs and barriers do.
 #ifndef MLUSIM_MACHINE_OBSERVER_H_
 #define MLUSIM_MACHINE_OBSERVER_H_
 
@@ -16,17 +17,17 @@ namespace mlusim {
 enum class Kind : std::uint8_t {
   kRead,
   kWrite,
-  kAtomic,  // reads and writes; never races with another one
+  kAtomic,  // reads and writes, without racing with another atomic
 };
 
-// One instruction or scalar access touches some bytes.
+// One instruction or scalar access touches bytes.
 struct AccessEvent {
   const Core &core;
   Agent agent;
   Kind kind;
   Space space;
   const Region &region;
-  const char *name;  // of the intrinsic, or "scalar load" and the like
+  const char *name;  // the intrinsic, or "scalar load" and the like
   const void *pc;
 };
 
@@ -38,7 +39,7 @@ struct LaunchInfo {
   unsigned dim_x, dim_y, dim_z;
   int type;            // cnrtFunctionType_t
   int clusters;        // of one job; 0 for Block
-  std::uint64_t runs;  // tasks and runs of memory cores in all
+  std::uint64_t runs;  // number of tasks and memory-core runs in the launch
   const void *arguments;
   std::size_t argument_bytes;
 };
@@ -48,24 +49,24 @@ class Observer {
   virtual ~Observer() = default;
   virtual void launch_begin(const LaunchInfo &) {}
   virtual void launch_end(const LaunchInfo &) {}
-  // `core` starts or ends a run: a task, or the memory core's pass through the kernel. The end of a run drains the pipes: a sync of all
-  // agents, without a place, comes behind it.
+  // `core` starts or ends a run: a task, or the memory core's pass through the kernel. A sync of
+  // all agents without a place follows the end of a run, which drains the pipes.
   virtual void run_begin(const Core &) {}
   virtual void run_end(const Core &) {}
-  // An intrinsic works on so much; its accesses follow. Copies do not say so.
+  // An intrinsic states the size of its work; its accesses follow. Copies do not call this.
   virtual void instruction(const Call &, const Amount &) {}
   virtual void access(const AccessEvent &) {}
-  // An asynchronous copy enters its pipe: its accesses follow as events of the agent.
-  // The core waits for the agents in `agents` (bits of AgentMask); their copies are done when this is called.
+  // The core waits for the agents in `agents` (bits of AgentMask); their pending copies have
+  // happened.
   virtual void sync(const Core &, unsigned /*agents*/, const void * /*pc*/) {}
-  // `count` cores pass a barrier together; each of them was drained before.
+  // `count` cores pass a barrier together; the pipes of each were drained before.
   virtual void barrier(Wait, Core *const * /*cores*/, int /*count*/) {}
   // A lock passes from one core to another.
   virtual void lock_released(const Core &, int /*lock*/) {}
   virtual void lock_taken(const Core &, int /*lock*/) {}
 };
 
-// The checkers that watch the running launch; empty between launches and when all are off.
+// The checkers that watch the running launch; none between launches, or when all are off.
 struct Observers {
   Observer *const *begin() const { return list; }
   Observer *const *end() const { return list + count; }
@@ -76,8 +77,8 @@ struct Observers {
 };
 extern Observers g_observers;
 
-// Sets the function that chooses the observers of each launch; without one a launch has none. It runs on the device's thread, once
-// device memory is there.
+// Sets the function that chooses the observers of each launch; without it a launch has none. It
+// runs on the device's thread, once device memory exists.
 using ObserverChoice = void (*)(Observers *);
 void set_observer_choice(ObserverChoice choose);
 

@@ -1,4 +1,4 @@
-// The checked longjmp of hardened builds allows no jump on the stack of a core.
+// The checked longjmp of hardened builds forbids jumps on the stack of a core.
 #undef _FORTIFY_SOURCE
 
 #include "machine/process_end.h"
@@ -23,8 +23,8 @@
 namespace mlusim {
 namespace {
 
-// The stack pointer that a jump sets. The C library keeps it mangled: xor a secret, rotated. A place with a known stack pointer
-// tells the secret.
+// Returns the stack pointer that a jump restores. The C library stores it mangled: xor with a
+// secret, then rotated. A buffer whose stack pointer is known reveals the secret.
 const char *target_of(const jmp_buf here, const char *stack_here, const __jmp_buf_tag *there) {
 #if defined(__x86_64__)
   constexpr int kStackPointer = 6, kRotated = 17;
@@ -39,7 +39,7 @@ const char *target_of(const jmp_buf here, const char *stack_here, const __jmp_bu
   return reinterpret_cast<const char *>(reinterpret_cast<std::uint64_t>(stack_here) ^ difference);
 }
 
-// The message that the C library keeps for debuggers; see abort_msg_s there.
+// The message that the C library keeps for debuggers; see its abort_msg_s.
 struct FatalMessage {
   unsigned int size;
   char text[1];
@@ -67,7 +67,7 @@ using namespace mlusim;
 
 namespace {
 
-// Ends a kernel that called a function with this code; returns on the host, where what happens is said.
+// Ends a kernel that called a function with this code. On the host it reports the call and returns.
 void leave(const char *function, int code, const void *pc) {
   char text[120];
   if (current_core() != nullptr) {
@@ -76,19 +76,19 @@ void leave(const char *function, int code, const void *pc) {
   }
   std::snprintf(text, sizeof text, "called %s(%d)", function, code);
   tell_end(nullptr, text);
-  thread_state().host_call.name = nullptr;  // all is said
+  thread_state().host_call.name = nullptr;  // the end is reported already
 }
 
-// Ends the process because of what a function of the host did with the thread of its caller.
+// Ends the process because a host function misused its caller's thread.
 [[noreturn]] void end_host(const char *did) {
   tell_end(nullptr, did);
-  thread_state().host_call.name = nullptr;  // all is said
+  thread_state().host_call.name = nullptr;  // the end is reported already
   std::abort();
 }
 
 void refuse_end_of_thread(const void *pc) {
   if (current_core() != nullptr) end_kernel("the kernel called pthread_exit, which would end the device's thread", pc);
-  // The thread of a call is that of the caller, who waits for an answer.
+  // The function runs on the caller's thread, and the caller waits for an answer.
   if (thread_state().host_call.name != nullptr) end_host("called pthread_exit on a thread that is not its own");
 }
 
@@ -101,14 +101,14 @@ void mlusim_change_host_call(const HostCall *next, HostCall *before) {
   known = *next;
 }
 
-// The names that mlusim/process.h gives to these functions.
+// The names that mlusim/process.h gives these functions.
 extern "C" {
 
 [[noreturn]] MLUSIM_API void mlusim_abort() {
   if (current_core() != nullptr) {
     end_kernel("the kernel called abort, which would end the process", __builtin_return_address(0));
   }
-  std::abort();  // the handler of its signal says the rest
+  std::abort();  // the handler of the signal reports the rest
 }
 
 [[noreturn]] MLUSIM_API void mlusim_exit(int code) {

@@ -1,13 +1,16 @@
-// Calls that end or copy the process, or end its thread: kernels end by them with a finding, functions of the host say whose call it was.
+// Calls that end or copy the process, or end its thread. A kernel that makes one ends with a
+// finding; for host functions the simulator reports whose call it was.
 #ifndef MLUSIM_MACHINE_PROCESS_END_H_
 #define MLUSIM_MACHINE_PROCESS_END_H_
 
 namespace mlusim {
 
-// Says on stderr which kernel (null: which function of the host) ends the process, if one does. Safe in handlers of signals.
+// Reports on stderr that the kernel (null: the host function) ends the process, if one runs. Safe
+// in signal handlers.
 void tell_end(const char *kernel, const char *did);
 
-// What the C library says before it ends the process for an error of its own; null if it does not.
+// Returns the message of the C library before it ends the process for an error of its own; null if
+// it has none.
 const char *fatal_text();
 
 }  // namespace mlusim

@@ -19,76 +19,77 @@ constexpr Severity kError = Severity::kError;
 constexpr Severity kWarning = Severity::kWarning;
 constexpr Severity kRemark = Severity::kRemark;
 
-// docs/simulator-rules.md is made of this table; a test compares the two.
+// docs/simulator-rules.md shows this table; a test compares the two.
 constexpr FindingRule kRules[] = {
     {"memory", "out-of-bounds", kError, Action::kFail, "an access leaves its allocation, array or memory"},
     {"memory", "lane-overflow", kRemark, Action::kRecord,
-     "an access behind what a WRAM array has of a lane: offsets into it count within one of 64 lanes"},
+     "an access leaves the share of a WRAM array in its lane: offsets count within one of the 64 lanes"},
     {"memory", "wrong-space", kError, Action::kFail, "an operand lies in another memory than the instruction works on"},
     {"memory", "null-pointer", kError, Action::kFail, "an access at or close behind the null pointer"},
     {"memory", "no-allocation", kError, Action::kFail, "an access to device memory that was never allocated"},
     {"memory", "use-after-free", kError, Action::kFail, "an access to device memory that was freed"},
     {"memory", "host-pointer", kError, Action::kFail, "a kernel follows a pointer to memory of the host"},
     {"memory", "device-pointer", kError, Action::kFail,
-     "the host names device memory where a function wants its own memory"},
+     "the host passes device memory where a function expects host memory"},
     {"memory", "double-free", kError, Action::kFail, "the host frees device memory a second time"},
-    {"memory", "invalid-free", kError, Action::kFail, "the host frees what no allocation begins with"},
-    {"memory", "negative-count", kError, Action::kFail, "an instruction is to work on less than nothing"},
+    {"memory", "invalid-free", kError, Action::kFail, "the host frees an address where no allocation begins"},
+    {"memory", "negative-count", kError, Action::kFail, "the count of an instruction is negative"},
     {"memory", "bad-argument", kError, Action::kFail, "an argument that no device accepts"},
-    {"memory", "unsupported-direction", kError, Action::kFail, "a copy between memories that have none of its form"},
+    {"memory", "unsupported-direction", kError, Action::kFail,
+     "a copy between two memories that this form of copy does not connect"},
     {"memory", "table-index", kError, Action::kFail, "an index outside the table of a lookup"},
     {"memory", "memory-core-access", kRemark, Action::kOff,
      "scalar code of a memory core touches NRAM or WRAM, which it does not have"},
     {"memory", "memory-core-store", kRemark, Action::kOff,
-     "a memory core stores what it computed with NRAM or WRAM: the store is undone"},
+     "a memory core stores a value computed from NRAM or WRAM: the store is undone"},
     {"init", "scalar-load", kError, Action::kFail, "scalar code loads bytes that were never written"},
     {"init", "copy", kError, Action::kFail, "undefined bytes are copied to device memory"},
-    {"init", "atomic", kError, Action::kFail, "an atomic takes or updates undefined bytes"},
-    {"init", "operand", kError, Action::kFail, "undefined bytes decide where or on what an instruction works"},
+    {"init", "atomic", kError, Action::kFail, "an atomic reads or updates undefined bytes"},
+    {"init", "operand", kError, Action::kFail, "undefined bytes determine the addresses or the size of an instruction"},
     {"init", "shared-copy", kRemark, Action::kOff, "undefined bytes are copied to SRAM"},
     {"race", "between-cores", kError, Action::kFail, "two cores touch the same bytes, and nothing orders them"},
     {"race", "between-jobs", kError, Action::kFail, "two jobs of a launch touch the same bytes"},
-    {"race", "copy-in-flight", kError, Action::kFail, "an access to what an asynchronous copy still reads or writes"},
+    {"race", "copy-in-flight", kError, Action::kFail,
+     "an access to bytes that an asynchronous copy still reads or writes"},
     {"race", "unsynced-compute", kError, Action::kFail,
-     "an asynchronous copy of what a computation may still read or write"},
+     "an asynchronous copy of bytes that a computation may still read or write"},
     {"race", "on-chip-order", kWarning, Action::kFail,
-     "the order of a computation and an asynchronous copy between memories on chip, without a sync"},
+     "a computation and an asynchronous copy between on-chip memories use the same bytes without a sync"},
     {"race", "equal-stores", kRemark, Action::kOff,
-     "two cores store the same value to the same place, or one stores what is there"},
+     "two cores store the same value to the same place, or one stores the value that is there"},
     {"race", "implied-wait", kRemark, Action::kOff,
-     "what an asynchronous copy touches is used behind a synchronous copy of its pipe, without a sync"},
+     "bytes of an asynchronous copy are used after a synchronous copy of the same pipe, without a sync"},
     {"sync", "never-waited", kRemark, Action::kRecord,
-     "the kernel ends before a copy from device memory to a memory on chip is waited for"},
-    {"sync", "drained-at-end", kRemark, Action::kOff,
-     "any other copy is waited for by nothing but the end of the kernel"},
+     "no sync waits for a copy from device memory to an on-chip memory before the kernel ends"},
+    {"sync", "drained-at-end", kRemark, Action::kOff, "only the end of the kernel waits for any other copy"},
     {"sync", "deadlock", kError, Action::kFail, "no core can go on"},
-    {"sync", "unlock-without-lock", kError, Action::kFail, "a core gives back a lock that it does not hold"},
-    {"align", "address", kError, Action::kFail, "an address that the instruction does not take"},
-    {"align", "size", kError, Action::kFail, "a size that the instruction does not take"},
-    {"align", "stride", kError, Action::kFail, "a stride that the copy does not take"},
-    {"align", "segments", kError, Action::kFail, "more segments than a copy has"},
+    {"sync", "unlock-without-lock", kError, Action::kFail, "a core releases a lock that it does not hold"},
+    {"align", "address", kError, Action::kFail, "an address that the instruction does not accept"},
+    {"align", "size", kError, Action::kFail, "a size that the instruction does not accept"},
+    {"align", "stride", kError, Action::kFail, "a stride that the copy does not accept"},
+    {"align", "segments", kError, Action::kFail, "more segments than a copy can have"},
     {"align", "overlap", kError, Action::kFail, "a target shares bytes with a source that must be apart"},
-    {"align", "count", kError, Action::kFail, "an instruction is to work on nothing"},
+    {"align", "count", kError, Action::kFail, "the count of an instruction is 0"},
     {"unused", "output", kRemark, Action::kOff,
-     "the kernel was given an array that held nothing, and leaves some of it so"},
-    {"unused", "input", kRemark, Action::kOff, "the kernel was given an array and does not read all of it"},
-    {"unused", "copy", kRemark, Action::kOff, "a copy to a memory on chip brings bytes that nobody reads"},
-    {"unused", "result", kRemark, Action::kOff, "an instruction computes what nobody reads"},
-    {"machine", "crash", kError, Action::kFail, "the kernel received a signal that nothing explains"},
+     "the kernel gets an array that was never written, and leaves part of it so"},
+    {"unused", "input", kRemark, Action::kOff, "the kernel gets an array and does not read all of it"},
+    {"unused", "copy", kRemark, Action::kOff, "a copy to an on-chip memory brings bytes that nobody reads"},
+    {"unused", "result", kRemark, Action::kOff, "an instruction computes values that nobody reads"},
+    {"machine", "crash", kError, Action::kFail, "the kernel received a signal of unknown cause"},
     {"machine", "invalid-address", kError, Action::kFail, "an access to an address that holds no memory"},
     {"machine", "null-dereference", kError, Action::kFail, "an access at or close behind the null pointer"},
     {"machine", "division-by-zero", kError, Action::kFail, "an integer division by zero"},
-    {"machine", "illegal-instruction", kError, Action::kFail, "code that cannot be reached or run"},
+    {"machine", "illegal-instruction", kError, Action::kFail, "the kernel runs an illegal or unreachable instruction"},
     {"machine", "stack-overflow", kError, Action::kFail, "a core ran out of its stack"},
     {"machine", "exception", kError, Action::kFail,
-     "an exception leaves the kernel, or it calls what would end, copy or leave the process"},
+     "an exception leaves the kernel, or the kernel calls a function that would end, copy or leave the process"},
     {"machine", "assert", kError, Action::kFail, "an assertion of the kernel does not hold"},
-    {"machine", "time-limit", kError, Action::kFail, "the launch took longer than it may"},
+    {"machine", "time-limit", kError, Action::kFail, "the launch took longer than its time limit"},
     {"machine", "interrupted", kError, Action::kFail, "the host interrupted the launch"},
 };
 constexpr std::size_t kCount = sizeof kRules / sizeof kRules[0];
 
-// What the machine itself finds ends a launch, whatever is set.
+// A rule of the machine itself always ends the launch.
 bool is_fixed(const FindingRule &rule) {
   return std::strcmp(rule.checker, "machine") == 0 || std::strcmp(rule.name, "deadlock") == 0;
 }
@@ -101,7 +102,7 @@ struct Actions {
 };
 
 std::atomic<Action> g_actions[kCount];
-std::atomic<bool> g_known{false};  // whether g_actions holds what was asked for
+std::atomic<bool> g_known{false};  // whether g_actions holds the settings
 ForkMutex &g_mutex = *new ForkMutex;
 
 constexpr struct {
@@ -118,7 +119,7 @@ bool matches(const FindingRule &rule, const std::string &pattern) {
   return pattern == "all" || pattern == rule.checker || pattern == std::string(rule.checker) + "/" + rule.name;
 }
 
-// "race/on-chip-order=off". False if it is none.
+// Applies a setting such as "race/on-chip-order=off"; false if it is none.
 bool apply_word(const std::string &word, Actions *actions) {
   const std::size_t equals = word.find('=');
   if (equals == std::string::npos) return false;
@@ -134,7 +135,8 @@ bool apply_word(const std::string &word, Actions *actions) {
   return any;
 }
 
-// Words with commas between them; blanks do not count. False if one is wrong: it is left in `*unknown`.
+// Applies words separated by commas; blanks do not count. If a word is wrong, returns false with
+// the word in `*unknown`.
 bool parse(const std::string &text, Actions *actions, std::string *unknown) {
   for (std::size_t at = 0; at <= text.size();) {
     const std::size_t comma = std::min(text.find(',', at), text.size());
@@ -153,7 +155,8 @@ void store(const Actions &actions) {
   g_known = true;
 }
 
-// Not read when the library is loaded: a program that sets the rules itself is not told about a variable that it replaces.
+// Reads the environment at the first use, not when the library is loaded: a program that sets the
+// rules itself gets no message about a variable that it overrides.
 void ensure_known() {
   if (g_known) return;
   const std::lock_guard<ForkMutex> lock(g_mutex);

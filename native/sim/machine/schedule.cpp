@@ -14,19 +14,20 @@ namespace {
 
 constexpr std::uint64_t kNever = UINT64_MAX;
 
-// What a schedule counts and draws while a launch runs.
+// The counters and random numbers of a schedule during a launch.
 struct Progress {
   Schedule schedule;
   Random random;
   std::uint64_t steps = 0;          // instructions of all cores
-  std::uint64_t turn_end = kNever;  // the step at which another core goes on
-  std::uint64_t next_due = kNever;  // the step at which a copy may land
-  bool filled = false;              // whether memories on chip hold what no kernel left there
+  std::uint64_t turn_end = kNever;  // the step at which the turn passes to another core
+  std::uint64_t next_due = kNever;  // the step at which the next copy lands
+  bool filled = false;              // whether on-chip memories hold bytes that no kernel wrote
 };
 
 Progress g_progress;
 
-// A random number of instructions, often one or two, sometimes very many: short kernels are cut as well as long ones.
+// Draws a random number of instructions, often one or two, sometimes very many, so that short and
+// long kernels are interrupted.
 std::uint64_t draw_steps() {
   static constexpr std::uint64_t kMost[] = {1, 2, 4, 16, 128, 1024};
   return 1 + g_progress.random.below(kMost[g_progress.random.below(std::size(kMost))]);
@@ -48,7 +49,7 @@ void land(PendingCopy *copy) {
   copy->landed = true;
 }
 
-// Lets the copies of one pipe land that are due, in order. Returns when the next one is.
+// Lands the due copies of one pipe in order. Returns the step of the next one.
 std::uint64_t land_due(std::vector<PendingCopy> *pipe) {
   for (PendingCopy &copy : *pipe) {
     if (copy.landed) continue;
@@ -149,7 +150,8 @@ void fill_memories(const Core &core, const Unit *unit) {
 }
 
 void fill_allocation(char *begin, std::size_t bytes) {
-  // Of larger ones the rest stays: programs allocate much more than they use, and the host has to hold all that is filled.
+  // Larger allocations keep the rest as it is: programs allocate much more than they use, and
+  // filled memory takes memory of the host.
   constexpr std::size_t kMost = std::size_t{256} << 20;
   std::uint64_t number = 0;
   const Schedule schedule = schedule_of_allocation(&number);

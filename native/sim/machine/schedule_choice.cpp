@@ -29,9 +29,9 @@ constexpr const char *kExpected =
 
 ForkMutex &g_mutex = *new ForkMutex;
 Schedule g_chosen;
-std::uint64_t g_launches = 0, g_allocations = 0;  // since it was chosen
-std::atomic<bool> g_known{false};                 // whether g_chosen holds what was asked for
-std::atomic<bool> g_fills{false};                 // whether it fills device memory
+std::uint64_t g_launches = 0, g_allocations = 0;  // since the schedule was set
+std::atomic<bool> g_known{false};                 // whether g_chosen holds the settings
+std::atomic<bool> g_fills{false};                 // whether the schedule fills device memory
 
 template <typename Choice, std::size_t n>
 bool choose(const char *const (&names)[n], const std::string &value, Choice *choice) {
@@ -48,7 +48,7 @@ bool parse_seed(const std::string &value, std::uint64_t *seed) {
   return errno == 0;
 }
 
-// "copies=early". False if it is none.
+// Applies a setting such as "copies=early"; false if it is none.
 bool apply_word(const std::string &word, Schedule *schedule) {
   const std::size_t equals = word.find('=');
   if (equals == std::string::npos) return false;
@@ -60,7 +60,8 @@ bool apply_word(const std::string &word, Schedule *schedule) {
   return key == "seed" && parse_seed(value, &schedule->seed);
 }
 
-// Words with commas between them; blanks do not count. False if one is wrong: it is left in `*unknown`.
+// Applies words separated by commas; blanks do not count. If a word is wrong, returns false with
+// the word in `*unknown`.
 bool parse(const std::string &text, Schedule *schedule, std::string *unknown) {
   for (std::size_t at = 0; at <= text.size();) {
     const std::size_t comma = std::min(text.find(',', at), text.size());
@@ -74,7 +75,7 @@ bool parse(const std::string &text, Schedule *schedule, std::string *unknown) {
   return true;
 }
 
-// The mutex is held.
+// The caller holds the mutex.
 void store(const Schedule &schedule) {
   g_chosen = schedule;
   g_launches = g_allocations = 0;
@@ -82,8 +83,8 @@ void store(const Schedule &schedule) {
   g_known = true;
 }
 
-// Not read when the library is loaded: a program that sets the schedule itself is not told about a variable that it replaces. The
-// mutex is held.
+// Reads the environment at the first use, not when the library is loaded: a program that sets the
+// schedule itself gets no message about a variable that it overrides. The caller holds the mutex.
 void know() {
   if (g_known) return;
   const char *text = std::getenv("PYMLUOPS_SIM_SCHEDULE");

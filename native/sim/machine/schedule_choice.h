@@ -1,4 +1,4 @@
-// The schedule that the host chose for launches to come, and the random numbers that it leads to.
+// The schedule that the host chose for later launches, and its random numbers.
 #ifndef MLUSIM_MACHINE_SCHEDULE_CHOICE_H_
 #define MLUSIM_MACHINE_SCHEDULE_CHOICE_H_
 
@@ -6,7 +6,7 @@
 
 namespace mlusim {
 
-// The same numbers for the same seed and stream, everywhere (splitmix64).
+// Random numbers that are the same everywhere for the same seed and stream (splitmix64).
 class Random {
  public:
   Random() = default;
@@ -23,10 +23,10 @@ class Random {
   std::uint64_t state_ = 0;
 };
 
-// As the host said last, or PYMLUOPS_SIM_SCHEDULE.
+// The schedule as the host set it last, or else PYMLUOPS_SIM_SCHEDULE.
 Schedule chosen_schedule();
 
-// Launches and allocations count from 0 since the schedule was set.
+// The number of the launch or allocation since the schedule was set, from 0.
 std::uint64_t number_of_scheduled_launch();
 Schedule schedule_of_allocation(std::uint64_t *number);
 

@@ -12,15 +12,15 @@ namespace mlusim {
 namespace {
 
 constexpr std::size_t kRoomStep = std::size_t{64} << 10;
-// Of one core. Code that needs more is hardly a function of a library on its way back to the kernel.
+// The most room for one core. A library function on its way back to the kernel hardly needs more.
 constexpr std::size_t kMostRoom = std::size_t{64} << 20;
 
 constexpr int kMostRuntimes = 8;
 Range g_runtimes[kMostRuntimes];
 int g_runtime_count = 0;
 
-// A function of each: the C library, its threads and its loader where those are apart, malloc wherever it is from, the unwinder, and the
-// C++ library between those and the kernel.
+// One function in each runtime library: the C library, its threads and loader if they are separate,
+// the library of malloc, the unwinder, and the C++ library.
 constexpr int kMarks = 6;
 struct Marks {
   const void *of[kMarks];
@@ -68,19 +68,19 @@ bool in_runtime(const void *pc) {
   return false;
 }
 
-bool gave_room(Core &core, const void *address) {
+bool open_room(Core &core, const void *address) {
   char *const end = core.room != nullptr ? core.room : core.stack.begin;
   const std::uintptr_t place = reinterpret_cast<std::uintptr_t>(address);
   char *const begin = reinterpret_cast<char *>(place / kRoomStep * kRoomStep);
   if (begin >= end || begin < core.stack.begin - kMostRoom) return false;
   if (mprotect(begin, static_cast<std::size_t>(end - begin), PROT_READ | PROT_WRITE) != 0) return false;
   core.room = begin;
-  core.stack_limit = core.stack.end;  // the next function of the simulator ends the launch
+  core.stack_limit = core.stack.end;  // so that the next function of the simulator ends the launch
   ask_for_stack_check(true);
   return true;
 }
 
-void take_room(Core &core) {
+void close_room(Core &core) {
   core.stack_limit = core.stack.begin + kStackReserve;
   if (core.room == nullptr) return;
   const std::size_t bytes = static_cast<std::size_t>(core.stack.begin - core.room);

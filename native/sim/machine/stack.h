@@ -1,5 +1,6 @@
-// The end of a core's stack. A kernel ends there with a finding. Functions of the C library may hold a lock by then: they get more room,
-// and the kernel ends when it is back from them.
+// The end of a core's stack. A kernel that reaches it ends with a finding. A function of the C
+// library may hold a lock at that point: it gets more room, and the kernel ends after the return
+// from it.
 #ifndef MLUSIM_MACHINE_STACK_H_
 #define MLUSIM_MACHINE_STACK_H_
 
@@ -7,16 +8,17 @@
 
 namespace mlusim {
 
-// Finds the libraries whose functions get more room. Handlers of signals must not, so this comes before.
+// Finds the libraries whose functions get more room. Signal handlers must not search, so this runs
+// before.
 void find_runtimes();
 
-// In the handler of a fault: whether code at `pc` may hold a lock.
+// For fault handlers: whether code at `pc` may hold a lock.
 bool in_runtime(const void *pc);
-// In the handler of a fault: whether there is room at `address` now.
-bool gave_room(Core &core, const void *address);
+// For fault handlers: opens room at `address`; false if it cannot.
+bool open_room(Core &core, const void *address);
 
-// When a core is left for good, and all other times.
-void take_room(Core &core);
+// Closes the room again when a core is abandoned, and at the start of a core.
+void close_room(Core &core);
 
 }  // namespace mlusim
 

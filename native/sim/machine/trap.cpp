@@ -19,7 +19,7 @@
 namespace mlusim {
 namespace {
 
-// Kept of the findings of all launches; a kernel that fails in a loop of launches must not fill the memory.
+// The most findings kept over all launches: a loop of failing launches must not fill the memory.
 constexpr std::size_t kMostKept = 10000;
 constexpr std::size_t kMostOfLaunch = 100;
 
@@ -34,7 +34,7 @@ Log &finding_log() {
   return *instance;
 }
 
-// Of the running launch, on the device's thread.
+// The findings of the running launch, on the device's thread.
 std::vector<mlusimFinding> g_found;
 std::string g_kernel;
 bool g_fails = false;
@@ -240,7 +240,7 @@ void make_finding_log() { finding_log(); }
 
 }  // namespace mlusim
 
-// ---- Extension functions ------------------------------------------------------------------------------------------------
+// ---- Extension functions ------------------------------------------------------------------------
 
 using mlusim::finding_log;
 

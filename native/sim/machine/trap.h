@@ -12,49 +12,54 @@
 
 namespace mlusim {
 
-// What a finding is about; texts are complete sentences without the place, which is added from `pc`.
+// The content of a finding. Texts are complete sentences without the place, which report() adds
+// from `pc`.
 struct FindingText {
   const char *checker;  // memory, init, race, sync, align, machine
   const char *rule;
-  const void *pc = nullptr;        // the instruction; the place is looked up
-  const void *other_pc = nullptr;  // for example the other access of a race
+  const void *pc = nullptr;        // the instruction, for looking up the place
+  const void *other_pc = nullptr;  // a second instruction, such as the other access of a race
   const void *address = nullptr;
   std::uint64_t size = 0;
   std::string message = {};
 };
 
-// What is to happen for it: what its rule says, or nothing if a comment in the source allows it at one of its places.
+// The consequence of a finding: the action of its rule, or none if a comment in the source allows
+// it at one of its places.
 Action action_for(const FindingText &text);
 
-// Keeps a finding of the core (null: of the launch as a whole), if it is to be kept. The launch goes on, and fails at its end if its
-// rule says so. Findings with the same checker, rule and place are counted, not repeated.
+// Keeps a finding of the core (null: of the launch as a whole) unless its action is off. The launch
+// goes on; it fails at its end if the rule says so. Findings with the same checker, rule and place
+// are counted, not repeated.
 void report(const Core *core, const FindingText &text);
 
-// Keeps a finding that ends the launch, whatever its rule says.
+// Keeps a finding that ends the launch, independent of its rule.
 void report_end(const Core *core, const FindingText &text);
 
-// Keeps the finding and ends the launch at once; never returns, so the text is taken over and freed here. On the running
-// core's fiber only.
+// Keeps the finding and ends the launch at once. It never returns, so it takes the text over and
+// frees it. Only on the running core's fiber.
 [[noreturn]] void trap(FindingText &&text);
 
-// "file:line" of an instruction, or its address if that is unknown.
+// Returns "file:line" of an instruction, or its address if the line is unknown.
 std::string place_of(const void *pc);
 bool has_line(const void *pc);
 
-// "NRAM array 'pool' of 512 bytes" or "allocation of 4096 bytes at 0x..., freed" for the memory at or next to an address.
+// Describes the memory at or next to an address: "NRAM array 'pool' of 512 bytes", or "allocation
+// of 4096 bytes at 0x..., freed".
 std::string describe_allocation(const void *address);
 
-// ---- For the machine ----------------------------------------------------------------------------------------------------
+// ---- For the machine ----------------------------------------------------------------------------
 
-// Makes what holds the findings; when the library is loaded.
+// Creates the log of findings when the library is loaded.
 void make_finding_log();
 
-// Starts an empty list for a launch; and takes it over into the log, with the report if the launch fails. The latter tells whether it
-// does: because a finding says so, or because it `ended` early.
+// begin_findings() starts an empty list for a launch. end_findings() moves the list into the log,
+// with a report if the launch fails, and returns whether it fails: by a finding, or because it
+// `ended` early.
 void begin_findings(const std::string &kernel);
 bool end_findings(bool ended);
 
-// A finding that belongs to no launch, such as a freed pointer that was freed before.
+// Reports a finding that belongs to no launch, such as the second release of a pointer.
 void report_from_host(const FindingText &text);
 
 }  // namespace mlusim

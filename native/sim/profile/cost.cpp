@@ -8,7 +8,7 @@
 namespace mlusim {
 namespace {
 
-// Sorted by name, so that of several prefixes of a name the longest stands last.
+// Sorted by name: of several prefixes of a name, the longest stands last.
 constexpr CostRule kRules[] = {
     {"__bang_", Speed::kElementwise, 1},
     {"__bang_active_", Speed::kFunction, 1},
@@ -59,9 +59,9 @@ constexpr CostRule kRules[] = {
     {"fuse.nram", Speed::kElementwise, 1},
 };
 
-constexpr std::uint64_t kLine = 64;          // of device memory
-constexpr std::uint64_t kLeastVector = 128;  // bytes that a vector instruction works on at least
-constexpr std::uint64_t kByteElements = 64;  // elements of one byte in a cycle
+constexpr std::uint64_t kLine = 64;          // bytes, of device memory
+constexpr std::uint64_t kLeastVector = 128;  // the least number of bytes that a vector instruction works on
+constexpr std::uint64_t kByteElements = 64;  // elements of one byte per cycle
 
 std::uint64_t lines_of(std::uintptr_t begin, std::uint64_t bytes, bool written) {
   const std::uintptr_t end = begin + bytes;
@@ -92,7 +92,7 @@ double compute_time(const mlusimTimeModel &model, Speed speed, const ComputeSize
     const double cycles = static_cast<double>(size.operations) / matrix_rate(model, size.element);
     return cycles_to_ns(model, model.vector_startup_cycles + std::ceil(cycles));
   }
-  // Windows and the like do more operations than they have operands.
+  // Instructions such as pools do more operations than they have operands.
   const std::uint64_t element = size.element == 0 ? 4 : size.element;
   const std::uint64_t bytes = std::max({size.widest, size.operations * element, kLeastVector});
   const double width = element == 1 ? static_cast<double>(kByteElements) : model.vector_bytes_per_cycle;

@@ -1,4 +1,5 @@
-// What a profile keeps of a launch: counts by core and instruction, the modelled timeline, the arrays that were used.
+// The data that a profile keeps of a launch: counts by core and instruction, the modelled timeline,
+// the arrays used.
 #ifndef MLUSIM_PROFILE_DATA_H_
 #define MLUSIM_PROFILE_DATA_H_
 
@@ -11,61 +12,62 @@
 
 namespace mlusim {
 
-// How an instruction takes time.
+// The way in which an instruction takes time.
 enum class Work : std::uint8_t {
   kNone,     // a sync, a barrier or a lock
   kScalar,   // scalar accesses
-  kCompute,  // of the vector or matrix unit
+  kCompute,  // by the vector or matrix unit
   kOnChip,   // a copy between memories on chip
-  kOffChip,  // a copy, fill or atomic with an end off chip
+  kOffChip,  // a copy, fill or atomic that uses device memory
 };
 
 // An instruction at one place of the source.
 struct Site {
   const void *pc = nullptr;
   const char *name = "";
-  Agent agent = kScalar;  // the pipe that it is in; kCompute for synchronous copies, which hold up the core
+  Agent agent = kScalar;  // its pipe; kCompute for synchronous copies, which block the core
   Work work = Work::kNone;
   Space source = Space::kHost, target = Space::kHost;  // of a copy; kHost for a fill
-  std::uint32_t element = 0;                           // bytes of an element; 0: not known
-  bool known = true;                                   // whether the time model has figures for this instruction
+  std::uint32_t element = 0;                           // bytes of an element; 0: unknown
+  bool known = true;                                   // whether the time model has a figure for this instruction
 };
 
-// What one core did at one site.
+// The counts of one core at one site.
 struct Tally {
   std::uint64_t calls = 0, elements = 0, bytes = 0, charged = 0, pieces = 0, operations = 0;
-  std::uint64_t least = 0, most = 0;  // bytes of a call
-  double busy = 0;                    // modelled, ns
+  std::uint64_t least = 0, most = 0;  // bytes of the smallest and the largest call
+  double busy = 0;                    // modelled, in ns
 };
 
-// What one core did besides.
+// The counts of one core outside of sites.
 struct CoreTally {
   std::uint64_t runs = 0, syncs = 0, barriers = 0;
-  std::uint64_t near_loads = 0, near_stores = 0, far_loads = 0, far_stores = 0;  // scalar, on and off chip
-  double sync_wait = 0, barrier_wait = 0, scalar = 0, end = 0;                   // modelled, ns
+  std::uint64_t near_loads = 0, near_stores = 0, far_loads = 0, far_stores = 0;  // scalar accesses on and off chip
+  double sync_wait = 0, barrier_wait = 0, scalar = 0, end = 0;                   // modelled, in ns
 };
 
-// One entry of what a core does in the order of its program.
+// One step of a core, in program order.
 struct Record {
   enum Kind : std::uint8_t {
     kWork,
     kSync,
-    kMeet,    // a barrier; also the start of a Union job, which waits for the one before
-    kLock,    // waits until the lock was given back `bytes` times
-    kUnlock,  // gives it back
+    kMeet,    // a barrier; also the start of a Union job, which waits for the previous one
+    kLock,    // waits until the lock has been released `bytes` times
+    kUnlock,  // releases it
     kRest,    // scalar accesses only
   };
   std::uint32_t site = 0;
-  std::uint32_t near = 0, far = 0;  // scalar accesses before it, on and off chip
+  std::uint32_t near = 0, far = 0;  // scalar accesses before this step, on and off chip
   std::uint32_t far_first = 0;      // those off chip before the first one on chip
   Kind kind = kRest;
   std::uint8_t agents = 0;  // of kSync
   bool job = false;         // of kMeet: the start of a job
-  double cost = 0;          // off chip: bytes to move; else ns
-  std::uint64_t bytes = 0;  // of kWork; of kMeet and kLock the number of the barrier or lock
+  double cost = 0;          // bytes to transfer if off chip; else ns
+  std::uint64_t bytes = 0;  // of kWork: its bytes; of kMeet and kLock: the number of the barrier or lock
 };
 
-// Cores and memory cores of the device; the memory core is the last one of its cluster.
+// Places count the cores and memory cores of the device; the memory core is the last of its
+// cluster.
 struct LaunchProfile {
   std::string kernel, unit;
   mlusimTimeModel model = {};
@@ -74,16 +76,16 @@ struct LaunchProfile {
   std::string card;
   bool failed = false;
   std::uint64_t instructions = 0, modelled = 0, argument_bytes = 0;
-  double estimate = 0;  // ns
+  double estimate = 0;  // in ns
 
   std::vector<Site> sites;
   std::vector<std::vector<Tally>> tallies;   // by place, then site
   std::vector<CoreTally> cores;              // by place
-  std::vector<std::vector<Record>> records;  // by place; empty once the timeline is made
-  std::vector<std::uint32_t> meetings;       // cores that meet, by number of the barrier
+  std::vector<std::vector<Record>> records;  // by place; emptied by make_timeline()
+  std::vector<std::uint32_t> meetings;       // by number of the barrier: the cores that meet there
   std::vector<mlusimProfileEvent> events;
   std::vector<mlusimArray> arrays;
-  std::vector<std::string> files;  // by site, once the launch is over
+  std::vector<std::string> files;  // by site; filled at the end of the launch
   std::vector<int> lines;
 
   int places_per_cluster() const { return cores_per_cluster + 1; }

@@ -32,15 +32,16 @@ bool is_off_chip(Space space) {
 
 bool starts_with(const char *name, const char *prefix) { return std::strncmp(name, prefix, std::strlen(prefix)) == 0; }
 
-// Whether an instruction that its core waits for moves data, as a copy does; __bang_move is one of the compute unit.
+// Whether the core waits for this instruction as for a copy; __bang_move belongs to the compute
+// unit.
 bool is_copy(const char *name) {
   return starts_with(name, "__memcpy") || starts_with(name, "__gather") || starts_with(name, "__scatter");
 }
 
-// Which end of a copy decides: what lies off chip, then SRAM.
+// Ranks the ends of a copy: the end off chip decides, then SRAM.
 int rank(Space space) { return is_off_chip(space) ? 3 : space == Space::kSram ? 2 : space == Space::kHost ? 0 : 1; }
 
-// One call of an intrinsic, out of the accesses that it makes.
+// One call of an intrinsic, collected from its accesses.
 struct Instruction {
   bool open = false;
   std::uint64_t call = 0;
@@ -68,9 +69,9 @@ struct SiteHash {
   }
 };
 
-// What a core of the simulator has done since its last record.
+// The steps of a simulator's core since its last record.
 struct CoreState {
-  int place = 0;  // of the device, where this run of the core takes place
+  int place = 0;  // place on the device for this run of the core
   Instruction now;
   std::uint32_t near = 0, far = 0, far_first = 0;
 };
@@ -111,20 +112,20 @@ class Profiler : public Observer {
   std::unordered_map<SiteKey, std::uint32_t, SiteHash> sites_;
   std::vector<CoreState> states_;
   ArrayUsage usage_;
-  std::uint64_t jobs_ = 0;      // that have begun
-  std::uint64_t last_job_ = 0;  // the barrier at the start of the current one
-  std::uint64_t kept_ = 0;      // records
+  std::uint64_t jobs_ = 0;      // jobs so far
+  std::uint64_t last_job_ = 0;  // the barrier at the start of the current job
+  std::uint64_t kept_ = 0;      // number of records
   std::uint64_t released_[256] = {};
 };
 
 Profiler &instance() {
-  static Profiler *const profiler = new Profiler;  // lives as long as the thread of the device
+  static Profiler *const profiler = new Profiler;  // lives as long as the device's thread
   return *profiler;
 }
 
-// ---- Launches -----------------------------------------------------------------------------------------------------------
+// ---- Launches -----------------------------------------------------------------------------------
 
-// The bytes of the allocations that the arguments point to, each once.
+// Returns the size of the allocations that the arguments point to, each counted once.
 std::uint64_t argument_bytes(const Launch &launch) {
   std::vector<char *> seen;
   std::uint64_t bytes = 0;
@@ -186,7 +187,8 @@ void Profiler::launch_end(const LaunchInfo &) {
   keep_launch(session_, std::move(p_));
 }
 
-// Jobs take turns on the places of the device: the cores for tasks of their own, groups of clusters for Union jobs.
+// Distributes jobs over the places of the device in turn: Block tasks over cores, Union jobs over
+// groups of clusters.
 void Profiler::run_begin(const Core &core) {
   const int in_cluster = p_->places_per_cluster();
   CoreState &now = state(core);
@@ -211,7 +213,7 @@ void Profiler::run_begin(const Core &core) {
   meet(core, 0, last_job_, true);
 }
 
-// ---- Instructions -------------------------------------------------------------------------------------------------------
+// ---- Instructions -------------------------------------------------------------------------------
 
 std::uint32_t Profiler::site(const Site &wanted) {
   const std::uint32_t bits = std::uint32_t{wanted.agent} | static_cast<std::uint32_t>(wanted.work) << 4 |
@@ -276,7 +278,7 @@ void Profiler::scalar(const AccessEvent &event) {
 
 void Profiler::flush(const Core &core) { finish(state(core)); }
 
-// An instruction is over when the next one begins.
+// Completes an instruction, when the next one begins.
 void Profiler::finish(CoreState &core) {
   Instruction &done = core.now;
   if (!done.open) return;
@@ -311,14 +313,14 @@ void Profiler::finish(CoreState &core) {
   add(core, record, true);
 }
 
-// Elements are those that the intrinsic counts, or those of its widest operand.
+// Counts the elements that the intrinsic states, or else the elements of its widest operand.
 void Profiler::finish_compute(const Instruction &done, Site *site, Tally *tally, Record *record) const {
   const CostRule *rule = cost_rule(done.name);
   site->known = rule != nullptr;
   site->element = static_cast<std::uint32_t>(done.element);
   const Speed speed = rule == nullptr ? Speed::kElementwise : rule->speed;
   const std::uint64_t element = done.element == 0 ? 4 : done.element;
-  // What an intrinsic that only moves data counts may be rows or channels.
+  // For an intrinsic that only moves data, the stated count may be of rows or channels.
   const double each = rule == nullptr ? 1 : rule->operations;
   const bool counted = done.elements != 0 && done.operations == 0 && each != 0;
   tally->elements = counted ? done.elements : done.widest / element;
@@ -330,7 +332,7 @@ void Profiler::finish_compute(const Instruction &done, Site *site, Tally *tally,
   record->cost = compute_time(p_->model, speed, {done.widest, done.element, done.operations});
 }
 
-// Beyond the limit nothing is kept that takes part in no meeting.
+// Keeps a record. Beyond the limit it keeps only the records of meetings between cores.
 void Profiler::add(CoreState &core, Record record, bool limited) {
   if (limited && kept_ >= settings_.events_left) {
     core.near = core.far = core.far_first = 0;
@@ -343,7 +345,7 @@ void Profiler::add(CoreState &core, Record record, bool limited) {
   p_->records[static_cast<std::size_t>(core.place)].push_back(record);
 }
 
-// ---- Waiting ------------------------------------------------------------------------------------------------------------
+// ---- Waiting ------------------------------------------------------------------------------------
 
 void Profiler::sync(const Core &core, unsigned agents, const void *pc) {
   CoreState &now = state(core);

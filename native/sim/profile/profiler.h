@@ -1,4 +1,5 @@
-// The observer that makes profiles. Like a checker it is told of everything that a launch does; launches without a profile do not have it.
+// The observer that makes profiles. Like a checker it receives all events of a launch. Only
+// launches that belong to a profile have it.
 #ifndef MLUSIM_PROFILE_PROFILER_H_
 #define MLUSIM_PROFILE_PROFILER_H_
 
@@ -8,7 +9,7 @@ namespace mlusim {
 
 Observer &profiler();
 
-// The checkers that are on, and the profiler if the launch that starts now belongs to a profile.
+// Chooses the active checkers, and the profiler if the launch that starts now belongs to a profile.
 void choose_all_observers(Observers *observers);
 
 }  // namespace mlusim

@@ -13,52 +13,52 @@ namespace mlusim {
 namespace {
 
 constexpr double kNever = std::numeric_limits<double>::infinity();
-// Bytes that are less than any that flow: what is left of a copy by rounding.
+// Fewer bytes than this are a rounding error of a finished copy.
 constexpr double kNothing = 1e-6;
 
-// A copy off chip on its way.
+// A pending copy off chip.
 struct Transfer {
   std::uint32_t site;
   double issued;
   double left;  // bytes
   std::uint64_t bytes;
-  double begin;  // once it flows
+  double begin;  // of its flow
 };
 
-// What a core waits for before it goes on through its records.
+// The condition under which a core goes on through its records.
 enum class Pause : std::uint8_t {
   kNone,
-  kPipe,  // that the io pipe is empty
+  kPipe,  // the io pipe is empty
   kMeeting,
   kLock,
 };
 
-// What a core is doing at its place in the records.
+// The state of a core at its place in the records.
 struct Runner {
   std::size_t next = 0;
   double now = 0;
-  double free[kAgents] = {};       // when each pipe is done with what it was given; of kIo: with what has flowed
+  double free[kAgents] = {};       // when each pipe has finished its work; of kIo: the work that has flowed
   std::deque<Transfer> transfers;  // of the io pipe; the first one flows or is about to
-  bool holds = false;              // its synchronous copy is on its way
-  bool scalars = false;            // those before the record are over
+  bool holds = false;              // its synchronous copy is pending
+  bool scalars = false;            // the scalar accesses before the record are done
   Pause pause = Pause::kNone;
 };
 
 struct Meeting {
   double latest = 0;
-  std::vector<int> members;  // that have come
+  std::vector<int> members;  // that have arrived
 };
 
 struct Lock {
-  std::vector<double> released;  // when it was given back for the n-th time
+  std::vector<double> released;  // time of the n-th release
   std::vector<int> waiting;
 };
 
 struct Moment {
   double time;
-  std::uint64_t number;  // of moments at one time the first one made comes first
+  std::uint64_t number;  // at equal times the earlier one comes first
   int place;
-  bool starts;  // a copy starts to flow; else the core goes on
+  bool starts;  // true: a copy starts to flow; false: the core goes on
   bool operator<(const Moment &other) const { return time != other.time ? time > other.time : number > other.number; }
 };
 
@@ -81,12 +81,12 @@ class Replay {
         continue;
       }
       advance(moment);
-      const Moment what = moments_.top();
+      const Moment next = moments_.top();
       moments_.pop();
-      if (what.starts) {
-        start_flow(what.place);
+      if (next.starts) {
+        start_flow(next.place);
       } else {
-        go_on(what.place);
+        go_on(next.place);
       }
     }
     finish();
@@ -102,8 +102,8 @@ class Replay {
     push(place, time, false);
   }
 
-  bool pause(int place, Pause what) {
-    runner(place).pause = what;
+  bool pause(int place, Pause reason) {
+    runner(place).pause = reason;
     return false;
   }
 
@@ -112,9 +112,9 @@ class Replay {
     if (end > begin) p_.events.push_back({begin, end, bytes, place, static_cast<std::int32_t>(site)});
   }
 
-  // ---- Copies off chip --------------------------------------------------------------------------------------------------
+  // ---- Copies off chip --------------------------------------------------------------------------
 
-  // In bytes a ns, which is GB/s.
+  // Returns bytes per ns, which is GB/s.
   double rate_of(int place) const {
     const std::size_t cluster = static_cast<std::size_t>(place / p_.places_per_cluster());
     const double of_device = p_.model.bandwidth_gb_s / static_cast<double>(flowing_.size());
@@ -152,7 +152,7 @@ class Replay {
   void start_flow(int place) {
     Runner &core = runner(place);
     Transfer &transfer = core.transfers.front();
-    transfer.begin = std::max(transfer.issued, core.free[kIo]);  // of the pipe: with what is left of the latency
+    transfer.begin = std::max(transfer.issued, core.free[kIo]);  // when the pipe is free, with the rest of the latency
     flowing_.push_back(place);
     ++per_cluster_[static_cast<std::size_t>(place / p_.places_per_cluster())];
   }
@@ -161,7 +161,7 @@ class Replay {
     std::vector<int> done;
     for (const int place : flowing_) {
       const double left = runner(place).transfers.front().left;
-      // What would take less time than the clock can tell is done as well.
+      // A rest that takes less time than the clock resolves counts as done.
       if (left <= kNothing || clock_ + left / rate_of(place) <= clock_) done.push_back(place);
     }
     for (const int place : done) finish_transfer(place);
@@ -179,9 +179,9 @@ class Replay {
     if (core.pause == Pause::kPipe) wake(place, std::max(core.now, clock_));
   }
 
-  // ---- A core -----------------------------------------------------------------------------------------------------------
+  // ---- A core -----------------------------------------------------------------------------------
 
-  // Goes through the records until the core has to wait for something that is not known yet.
+  // Goes through the records until the core has to wait for an event that is still to come.
   void go_on(int place) {
     Runner &core = runner(place);
     const std::vector<Record> &records = p_.records[static_cast<std::size_t>(place)];
@@ -196,7 +196,7 @@ class Replay {
     }
   }
 
-  // What the scalar unit reads and writes on chip has been computed by then.
+  // Runs the scalar accesses. Those on chip wait for the core's compute instructions.
   void run_scalars(int place, const Record &record) {
     run_scalar(place, p_.model.scalar_off_chip_ns * record.far_first);
     if (record.near == 0) return;
@@ -213,7 +213,7 @@ class Replay {
     core.now += time;
   }
 
-  // False if the core has to wait, and is to run the record again then.
+  // Returns false if the core has to wait; it then runs the record again.
   bool run_record(int place, const Record &record) {
     switch (record.kind) {
       case Record::kWork:
@@ -273,12 +273,12 @@ class Replay {
     }
     p_.cores[static_cast<std::size_t>(place)].sync_wait += until - core.now;
     add_event(place, record.site, core.now, until, 0);
-    const bool instruction = p_.sites[record.site].pc != nullptr;  // else the end of the task
+    const bool instruction = p_.sites[record.site].pc != nullptr;  // null: the end of the task
     core.now = until + (instruction ? cycles(p_.model.issue_cycles) : 0);
     return true;
   }
 
-  // The last one that comes lets all go on.
+  // The last core to arrive lets all go on.
   void arrive(int place, const Record &record) {
     Runner &core = runner(place);
     core.pause = Pause::kMeeting;

@@ -25,7 +25,7 @@ struct Sessions {
 };
 
 Sessions &sessions() {
-  static Sessions *const instance = new Sessions;  // lives as long as the thread of the device
+  static Sessions *const instance = new Sessions;  // lives as long as the device's thread
   return *instance;
 }
 

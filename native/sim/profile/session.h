@@ -1,4 +1,4 @@
-// The profiles that the host asked for, and the launches that belong to them. Safe from any thread.
+// The profiles that the host asked for, and their launches. Safe on any thread.
 #ifndef MLUSIM_PROFILE_SESSION_H_
 #define MLUSIM_PROFILE_SESSION_H_
 
@@ -9,20 +9,22 @@
 
 namespace mlusim {
 
-// Made when the library is loaded, because a fork may come at any time.
+// Creates the sessions when the library is loaded, because a fork may come at any time.
 void make_profile_sessions();
 
-// Starts a profile: its number; 0 if another one runs.
+// Starts a profile and returns its number; 0 if another profile runs.
 std::uint64_t start_profile(const mlusimTimeModel &model, std::uint64_t most_events);
-// False if there is no such profile, or it does not run, or it still does.
+// stop_profile() stops a running profile; free_profile() drops a stopped one. Each returns false
+// for any other profile.
 bool stop_profile(std::uint64_t profile);
 bool free_profile(std::uint64_t profile);
 
-// A launch is put into a queue: the profile that it belongs to, 0 for none. leave_profile() when it has ended or never will begin.
+// enter_profile() is called when a launch is queued, and returns the number of its profile; 0 for
+// none. leave_profile() is called when the launch has ended or will never begin.
 std::uint64_t enter_profile();
 void leave_profile(std::uint64_t profile);
 
-// For the launch that starts now.
+// The settings for the launch that starts now.
 struct ProfileSettings {
   mlusimTimeModel model = {};
   std::uint64_t events_left = 0;
@@ -30,7 +32,7 @@ struct ProfileSettings {
 bool profile_settings(std::uint64_t profile, ProfileSettings *settings);
 void keep_launch(std::uint64_t profile, std::shared_ptr<const LaunchProfile> launch);
 
-// The profile's launch; null if there is none.
+// Returns a launch of the profile; null if there is none.
 std::shared_ptr<const LaunchProfile> profiled_launch(std::uint64_t profile, std::uint64_t launch);
 struct ProfileCounts {
   std::uint64_t launches = 0, pending = 0;

@@ -1,4 +1,5 @@
-// Which of the arrays in NRAM, WRAM and SRAM a launch touches, and up to which byte.
+// Records the arrays in NRAM, WRAM and SRAM that a launch touches, and the last byte touched in
+// each.
 #ifndef MLUSIM_PROFILE_USAGE_H_
 #define MLUSIM_PROFILE_USAGE_H_
 
@@ -13,21 +14,21 @@ namespace mlusim {
 
 class ArrayUsage {
  public:
-  // A launch of a kernel begins; `unit` is the file that it stands in, or null.
+  // A launch of a kernel begins; `unit` is its file, or null.
   void begin(const Unit *unit);
   void touch(const AccessEvent &event);
-  // All arrays of the files whose arrays were touched, and of the launch's.
+  // Returns all arrays of the files with touched arrays, and of the launch's file.
   std::vector<mlusimArray> end() const;
 
  private:
   struct Used {
     Space space;
-    std::size_t begin, end;  // of the array, from the start of its memory
-    std::size_t most;        // bytes of it that were touched
+    std::size_t begin, end;  // from the start of the memory
+    std::size_t most;        // the end of the last byte touched, from `begin`
     const Array *array;
   };
   const Unit *unit_ = nullptr;
-  std::vector<Used> used_;  // the one that was touched last stands first
+  std::vector<Used> used_;  // the array touched last stands first
 };
 
 mlusimArray describe(const Array &array);

@@ -1,5 +1,5 @@
-// Conversions of numbers in host memory. A long double holds every number of every type that is converted, so each is rounded once, to
-// the type of the result.
+// Conversions of numbers in host memory. A long double represents every number of every source type
+// exactly, so each result is rounded once, to its own type.
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
@@ -15,9 +15,9 @@ namespace {
 using Number = long double;
 static_assert(std::numeric_limits<Number>::digits >= 64);
 
-// ---- Rounding -----------------------------------------------------------------------------------------------------------
+// ---- Rounding -----------------------------------------------------------------------------------
 
-// A whole number. `value` has at most 64 bits.
+// Rounds to a whole number. `value` has at most 64 bits.
 Number rounded(Number value, cnrtRoundingMode_t mode) {
   const Number down = std::floor(value);
   const Number up = std::ceil(value);
@@ -40,9 +40,9 @@ Number rounded(Number value, cnrtRoundingMode_t mode) {
 
 // A binary floating-point format of IEEE 754.
 struct Format {
-  int digits;       // with the leading one
-  int least_power;  // of the least normal number
-  int most_power;   // of the greatest one
+  int digits;       // including the leading one
+  int least_power;  // of the smallest normal number
+  int most_power;   // of the largest number
 };
 
 constexpr Format kHalfFormat = {11, -14, 15};
@@ -53,7 +53,7 @@ constexpr Format kDoubleFormat = {53, -1022, 1023};
 Number fitted(Number value, const Format &format, cnrtRoundingMode_t mode) {
   if (value == 0 || !std::isfinite(value)) return value;
   const int power = std::max(std::ilogb(value), format.least_power);
-  const int unit = power - (format.digits - 1);  // the power of two between neighbours
+  const int unit = power - (format.digits - 1);  // exponent of the distance to the next number
   const Number fitting = std::copysign(std::ldexp(rounded(std::ldexp(value, -unit), mode), unit), value);
   const Number greatest = std::ldexp(std::ldexp(Number{1}, format.digits) - 1, format.most_power - format.digits + 1);
   if (std::fabs(fitting) <= greatest) return fitting;
@@ -62,7 +62,7 @@ Number fitted(Number value, const Format &format, cnrtRoundingMode_t mode) {
   return std::copysign(stays ? greatest : std::numeric_limits<Number>::infinity(), value);
 }
 
-// ---- Types --------------------------------------------------------------------------------------------------------------
+// ---- Types --------------------------------------------------------------------------------------
 
 template <typename T>
 T read_as(const unsigned char *at) {
@@ -157,7 +157,7 @@ const Type *find_type(cnrtDataType_V2_t type) {
   return nullptr;
 }
 
-// ---- The call -----------------------------------------------------------------------------------------------------------
+// ---- The call -----------------------------------------------------------------------------------
 
 cnrtRet_t cast(const char *function, const void *src, cnrtDataType_V2_t src_type, void *dst, cnrtDataType_V2_t dst_type,
                int count, cnrtQuantizedParam_t param, cnrtRoundingMode_t mode) {

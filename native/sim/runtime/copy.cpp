@@ -1,4 +1,4 @@
-// Copies and sets: one path for one, two and three dimensions, at once and in a queue.
+// Copies and fills: one code path for one, two and three dimensions, at once and in a queue.
 #include <cstdint>
 #include <cstdio>
 #include <functional>
@@ -15,8 +15,8 @@
 namespace mlusim {
 namespace {
 
-// One side of a copy: the box of bytes, how far it reaches from its start, and the pointer that the caller gave, which says in
-// which memory the box is to lie.
+// One side of a copy: its box of bytes, the reach from its first to behind its last byte, and the
+// caller's pointer, which determines the memory that must hold the box.
 struct Side {
   const char *name;
   Region region;
@@ -53,11 +53,11 @@ bool reads_device(cnrtMemTransDir_t dir) {
   return dir == cnrtMemcpyDevToHost || dir == cnrtMemcpyDevToDev || dir == cnrtMemcpyPeerToPeer;
 }
 
-// ---- Boxes --------------------------------------------------------------------------------------------------------------
+// ---- Boxes --------------------------------------------------------------------------------------
 
 struct Box {
   const void *base;
-  std::size_t pitch, rows;  // from row to row in bytes, and from plane to plane in rows
+  std::size_t pitch, rows;  // bytes between rows, and rows between planes
   std::size_t x, y, z;
   cnrtExtent_t extent;
 };
@@ -65,7 +65,7 @@ struct Box {
 bool multiply(std::size_t a, std::size_t b, std::size_t *product) { return !__builtin_mul_overflow(a, b, product); }
 bool add(std::size_t a, std::size_t b, std::size_t *sum) { return !__builtin_add_overflow(a, b, sum); }
 
-// Fills the side in; false if the box is not one: rows or planes that overlap, or that reach beyond all addresses.
+// Fills the side in. False if rows or planes overlap, or if the box leaves the address space.
 bool make_side(const Box &box, Side *side) {
   const cnrtExtent_t &extent = box.extent;
   if ((extent.height > 1 || extent.depth > 1) && box.pitch < extent.width) return false;
@@ -91,7 +91,7 @@ Side plain_side(const char *name, const void *pointer, std::size_t bytes) {
   return {name, Region::plain(pointer, bytes), bytes, pointer};
 }
 
-// ---- Checks -------------------------------------------------------------------------------------------------------------
+// ---- Checks -------------------------------------------------------------------------------------
 
 const char *rule_of(const void *address, bool device) {
   Allocation allocation;
@@ -100,8 +100,9 @@ const char *rule_of(const void *address, bool device) {
   return allocation.live ? "out-of-bounds" : "use-after-free";
 }
 
-// Whether the bytes are all in one living allocation, or all out of the device's reach. The pointer that the caller gave says in which
-// memory the bytes lie, as a box far behind it may begin anywhere.
+// Checks that the bytes lie in one live allocation, or entirely outside the device. The caller's
+// pointer determines the memory that must hold the bytes: a box may begin far behind the pointer,
+// in any memory.
 cnrtRet_t check_side(const char *function, const Side &side, bool device) {
   const bool fits = of_device(side.given) == device;
   const char *begin = static_cast<const char *>(fits ? side.begin() : side.given);
@@ -124,7 +125,7 @@ cnrtRet_t check_sides(const Transfer &transfer) {
   return error != cnrtSuccess ? error : check_side(transfer.function, transfer.source, transfer.from_device);
 }
 
-// Settles between which memories the transfer goes, and whether it may.
+// Determines the two memories of the transfer, and checks that it is allowed.
 cnrtRet_t check(Transfer *transfer, cnrtMemTransDir_t dir) {
   const char *function = transfer->function;
   if (!is_direction(dir)) {
@@ -141,16 +142,16 @@ cnrtRet_t check(Transfer *transfer, cnrtMemTransDir_t dir) {
   transfer->to_device = given ? writes_device(dir) : target;
   transfer->from_device = given ? reads_device(dir) : source;
   if (target != transfer->to_device && source != transfer->from_device) {
-    return explain(cnrtErrorMemcpyDirectionInvalid, "%s: dir: expected what goes from %s to %s memory, got %s",
+    return explain(cnrtErrorMemcpyDirectionInvalid, "%s: dir: expected a direction from %s to %s memory, got %s",
                    function, source ? "device" : "host", target ? "device" : "host", name_of_direction(dir));
   }
   return check_sides(*transfer);
 }
 
-// ---- Work, on the device's thread ---------------------------------------------------------------------------------------
+// ---- Work, on the device's thread ---------------------------------------------------------------
 
 cnrtRet_t copy(const Transfer &transfer) {
-  const cnrtRet_t error = check_sides(transfer);  // memory may have been freed since
+  const cnrtRet_t error = check_sides(transfer);  // memory may have been freed since the call
   if (error != cnrtSuccess) return error;
   const Region &target = transfer.target.region;
   const Region &source = transfer.source.region;
@@ -159,7 +160,7 @@ cnrtRet_t copy(const Transfer &transfer) {
   if (transfer.from_device) {
     move_pieces(target.moved(init_delta()), source.moved(init_delta()));
   } else {
-    fill_pieces(target.moved(init_delta()), 0xff);  // what the host gives counts as written
+    fill_pieces(target.moved(init_delta()), 0xff);  // bytes from the host count as written
   }
   return cnrtSuccess;
 }
@@ -172,11 +173,11 @@ cnrtRet_t set(const char *function, const Side &target, int value) {
   return cnrtSuccess;
 }
 
-// ---- Calls --------------------------------------------------------------------------------------------------------------
+// ---- Calls --------------------------------------------------------------------------------------
 
 enum class When {
-  kNow,    // the call waits
-  kLater,  // in the queue's time
+  kNow,    // the call waits for it
+  kLater,  // it waits in the queue
 };
 
 cnrtRet_t submit(const char *function, cnrtQueue_t handle, When when, std::function<cnrtRet_t()> work) {

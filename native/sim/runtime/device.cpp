@@ -13,10 +13,11 @@
 namespace mlusim {
 namespace {
 
-constexpr int kDriverVersion[] = {6, 0, 3};  // the one that mlu-ops 1.11.1 is built for
+constexpr int kDriverVersion[] = {6, 0, 3};  // the version that mlu-ops 1.11.1 is built for
 constexpr int kPciBus = 1;
 
-// Only the product of clock and width means anything: it is the bandwidth of the model, with two transfers in each cycle.
+// Only the product of clock and width has a meaning: it is the model's bandwidth, with two
+// transfers per cycle.
 constexpr int kBusBits = 2048;
 
 std::atomic<unsigned int> g_flags{cnrtDeviceScheduleSpin};
@@ -31,7 +32,7 @@ int memory_clock_khz(const mlusimDeviceModel &model) {
   return static_cast<int>(model.bandwidth_gb_s * kBitsPerGigabyte / (2.0 * kBusBits) / 1e3);
 }
 
-// A union has 1, 2, 4, 8 or 16 clusters.
+// Returns the clusters of the largest union; unions have 1, 2, 4, 8 or 16.
 int largest_union(const mlusimDeviceModel &model) {
   int clusters = 1;
   while (clusters * 2 <= model.clusters) clusters *= 2;
@@ -72,7 +73,7 @@ cnrtDeviceProp_t properties_of(const mlusimDeviceModel &model) {
   return properties;
 }
 
-// Where the figure of an attribute stands in the properties.
+// The place of an attribute's value in the properties.
 struct AttributePlace {
   cnrtDeviceAttr_t attribute;
   int cnrtDeviceProp_t::*member;

@@ -12,16 +12,16 @@ namespace {
 
 constexpr int kChanging = -1;
 
-std::atomic<int> g_threads{0};  // that use the device, or kChanging
+std::atomic<int> g_threads{0};  // the number of threads that use the device, or kChanging
 
-// In the child of a fork the other threads are gone.
+// The child of a fork has no other thread.
 void count_anew() { g_threads = thread_state().device_uses != 0 ? 1 : 0; }
 
 [[maybe_unused]] const int g_registered = pthread_atfork(nullptr, nullptr, count_anew);
 
 }  // namespace
 
-DeviceUse::DeviceUse() {
+void DeviceUse::begin() {
   if (thread_state().device_uses++ != 0) return;
   int threads = g_threads.load(std::memory_order_relaxed);
   while (threads == kChanging || !g_threads.compare_exchange_weak(threads, threads + 1, std::memory_order_acquire)) {
@@ -31,7 +31,7 @@ DeviceUse::DeviceUse() {
   }
 }
 
-DeviceUse::~DeviceUse() {
+void DeviceUse::end() {
   if (--thread_state().device_uses == 0) g_threads.fetch_sub(1, std::memory_order_release);
 }
 

@@ -1,4 +1,4 @@
-// Keeps the device unchanged while a thread uses its figures.
+// Keeps the device from changing while a thread uses its figures.
 #ifndef MLUSIM_RUNTIME_DEVICE_USE_H_
 #define MLUSIM_RUNTIME_DEVICE_USE_H_
 
@@ -6,18 +6,24 @@
 
 namespace mlusim {
 
-// While one of these lives, the device stays what it is. Every call of the runtime holds one, so that what it reads of the
-// device holds until the call is over; so does the host half of an operator. A thread may have many, one within the other.
+// While such an object lives, the device does not change. Every function of the runtime holds one,
+// so that device figures stay valid until it returns, and so does the host part of an operator. A
+// thread may hold several, nested.
 class MLUSIM_API DeviceUse {
  public:
-  DeviceUse();
+  DeviceUse() { begin(); }
   DeviceUse(const DeviceUse &) = delete;
   DeviceUse &operator=(const DeviceUse &) = delete;
-  ~DeviceUse();
+  ~DeviceUse() { end(); }
+
+  // What constructor and destructor do, for an object of another class that lives as long.
+  static void begin();
+  static void end();
 };
 
-// While one of these lives and alone() is true, no thread has a DeviceUse, and threads that want one wait. It looks once: alone()
-// is false if a thread has one now. For short work, and only while no fork can happen.
+// While such an object lives and alone() is true, no thread holds a DeviceUse, and new ones wait.
+// The constructor does not wait: alone() is false if another thread holds a DeviceUse at that
+// moment. For short work, and only while no fork can happen.
 class DeviceChange {
  public:
   DeviceChange();

@@ -1,4 +1,4 @@
-// The driver interface: what CNRT knows of the device, under other names.
+// The driver interface: CNRT's knowledge of the device under other names.
 #include "cn_api.h"
 
 #include <cstdint>
@@ -37,13 +37,13 @@ const ErrorText *find_text(CNresult error) {
   return nullptr;
 }
 
-// Errors of the driver have the numbers of those of CNRT.
+// Driver errors have the same numbers as the corresponding CNRT errors.
 CNresult result_of(cnrtRet_t error) {
   const auto number = static_cast<CNresult>(error);
   return find_text(number) != nullptr ? number : CN_ERROR_UNKNOWN;
 }
 
-// Calls body(function) for a function of the driver. It leaves CNRT's last error alone.
+// Calls body(function) for a driver function, without a change of CNRT's last error.
 template <typename Body>
 CNresult answered(const char *function, const Body &body) noexcept {
   const DeviceUse use;
@@ -56,7 +56,7 @@ CNresult answered(const char *function, const Body &body) noexcept {
   }
 }
 
-// ---- Device -------------------------------------------------------------------------------------------------------------
+// ---- Device -------------------------------------------------------------------------------------
 
 struct AttributePlace {
   CNdevice_attribute attribute;
@@ -91,7 +91,7 @@ cnrtRet_t check_device(const char *function, CNdev device) {
   return explain(cnrtErrorDeviceInvalid, "%s: device: expected 0, got %d", function, device);
 }
 
-// Calls a function of CNRT, whose error must not become the last one of the thread.
+// Calls a CNRT function without a change of the thread's last error.
 template <typename Call>
 cnrtRet_t quietly(const Call &call) {
   const cnrtRet_t before = cnrtGetLastError();
@@ -120,15 +120,16 @@ cnrtRet_t attribute_of(const char *function, CNdevice_attribute attribute, int *
   return explain(cnrtErrorNotSupport, "%s: attribute: none has the number %d", function, static_cast<int>(attribute));
 }
 
-// ---- Context ------------------------------------------------------------------------------------------------------------
+// ---- Context ------------------------------------------------------------------------------------
 
-// The one context; a number that is no address.
+// The only context; its handle is a number that is no address.
 CNcontext the_context() { return reinterpret_cast<CNcontext>(std::uintptr_t{0x4d63} << 48); }
 
 cnrtRet_t check_context(const char *function, CNcontext context) {
   if (context == the_context()) return cnrtSuccess;
   return explain(static_cast<cnrtRet_t>(CN_CONTEXT_ERROR_INVALID),
-                 "%s: context: expected what cnCtxGetCurrent gave, got %p", function, static_cast<void *>(context));
+                 "%s: context: expected the context from cnCtxGetCurrent, got %p", function,
+                 static_cast<void *>(context));
 }
 
 cnrtRet_t give_context(const char *function, CNcontext *context) {
@@ -137,7 +138,7 @@ cnrtRet_t give_context(const char *function, CNcontext *context) {
   return cnrtSuccess;
 }
 
-// A union of the device has at most this many clusters.
+// Returns the clusters of the device's largest union.
 int largest_union() {
   int clusters = 1;
   while (clusters * 2 <= device().clusters && clusters < 16) clusters *= 2;

@@ -74,7 +74,7 @@ const ErrorText &text_of(cnrtRet_t error) {
 }  // namespace
 
 cnrtRet_t note(cnrtRet_t error) {
-  // That work is not done yet is an answer, not an error.
+  // cnrtErrorNotReady is an answer, not an error.
   if (error != cnrtSuccess && error != cnrtErrorNotReady) thread_state().last_error = error;
   return error;
 }

@@ -1,4 +1,4 @@
-// Errors of CNRT: the last one of each host thread, and the frame of every function.
+// CNRT errors: the last error of each host thread, and the common frame of all functions.
 #ifndef MLUSIM_RUNTIME_ERROR_H_
 #define MLUSIM_RUNTIME_ERROR_H_
 
@@ -10,11 +10,11 @@
 
 namespace mlusim {
 
-// Makes `error` the calling thread's last error, if it is one, and returns it.
+// Stores `error` as the calling thread's last error, unless it is success, and returns it.
 cnrtRet_t note(cnrtRet_t error);
 
-// Calls body(function) for a CNRT function; no exception leaves it, and its error becomes the thread's last one. The device stays
-// the same meanwhile.
+// Calls body(function) for a CNRT function: catches all exceptions, stores the error as the
+// thread's last one, and keeps the device from changing.
 template <typename Body>
 cnrtRet_t guarded(const char *function, const Body &body) noexcept {
   const DeviceUse use;

@@ -1,4 +1,4 @@
-// The functions of mlusim.h that are about the device, its time limit and its counters.
+// Functions of mlusim.h about the device, its time limit and its counters.
 #include "machine/heap.h"
 #include "machine/launch.h"
 #include "machine/memory.h"

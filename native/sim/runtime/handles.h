@@ -1,7 +1,9 @@
-// Handles: what the C interface calls a pointer is a number that no object ever gets again.
+// Handles of the C interface: each pointer type of the C interface is a number that is never used
+// twice.
 //
-// So a handle that was destroyed, that belongs to something else or that is no handle at all is told from a living one without
-// looking at what it points to. No pointer of a program has such a value, because addresses do not reach that far.
+// So a handle that was destroyed, one of another kind, and any other value are recognised without
+// an access to memory. No pointer of a program has such a value, because addresses are not that
+// large.
 #ifndef MLUSIM_RUNTIME_HANDLES_H_
 #define MLUSIM_RUNTIME_HANDLES_H_
 
@@ -18,25 +20,26 @@ namespace mlusim {
 template <typename Object, typename Handle>
 class Handles {
  public:
-  // `kind` tells the handles of one kind of object from those of another.
+  // `kind` distinguishes the handles of one class from those of others.
   explicit Handles(std::uint8_t kind) : next_((std::uint64_t{0x4d} << 56) | (std::uint64_t{kind} << 48)) {}
 
   Handle add(std::shared_ptr<Object> object) {
     const std::lock_guard<ForkMutex> lock(mutex_);
-    constexpr std::uint64_t kStep = 16;  // as if it were aligned
+    constexpr std::uint64_t kStep = 16;  // as if handles were aligned
     objects_.emplace(next_ + kStep, std::move(object));
     next_ += kStep;
     return reinterpret_cast<Handle>(static_cast<std::uintptr_t>(next_));
   }
 
-  // Null if that is no living object's.
+  // Returns the object; null if the handle is not live.
   std::shared_ptr<Object> find(Handle handle) {
     const std::lock_guard<ForkMutex> lock(mutex_);
     const auto entry = objects_.find(key(handle));
     return entry == objects_.end() ? nullptr : entry->second;
   }
 
-  // The same, and it is no handle any more. Of two threads that do this, one gets the object.
+  // Returns the object and ends the handle's life. If two threads remove a handle at once, one gets
+  // the object.
   std::shared_ptr<Object> remove(Handle handle) {
     const std::lock_guard<ForkMutex> lock(mutex_);
     const auto entry = objects_.find(key(handle));
@@ -46,7 +49,7 @@ class Handles {
     return object;
   }
 
-  // Ends the life of all handles.
+  // Ends the life of all handles, and returns their objects.
   std::unordered_map<std::uint64_t, std::shared_ptr<Object>> remove_all() {
     const std::lock_guard<ForkMutex> lock(mutex_);
     return std::exchange(objects_, {});

@@ -1,5 +1,5 @@
-// The threads that run functions of the host. Each queue that holds one has a thread, from the moment when the function is queued,
-// so a function waits for nothing but what stands before it in its queue.
+// Threads that run host functions. A queue with host functions has a thread from the moment when
+// the first is queued, so a function waits only for the tasks before it in its queue.
 #include <chrono>
 #include <utility>
 
@@ -8,12 +8,12 @@
 namespace mlusim {
 namespace {
 
-// For which a thread stays without work.
+// The time for which a thread waits for new work before it ends.
 constexpr auto kPatience = std::chrono::milliseconds(200);
 
 }  // namespace
 
-// Makes sure that there is a thread for one more queue.
+// Provides a thread for one more queue with host functions.
 bool Scheduler::provide_host_thread() {
   if (host_threads_ > function_queues_) return true;
   if (!start_thread(Role::kFunctions, run_host_thread, this)) return false;
@@ -39,7 +39,8 @@ void Scheduler::serve_functions() {
   }
 }
 
-// False if the thread is not needed any more. In the child of a fork it is the program's only one, and stays.
+// Waits for new work; false if the thread is no longer needed. In the child of a fork it may be the
+// program's only thread, and stays.
 bool Scheduler::rest_between_functions(Lock &lock, bool stays) {
   const auto has_work = [this] { return ready_functions_.first != nullptr && !ended_; };
   if (functions_.wait_for(lock, kPatience, has_work) || stays || host_threads_ <= function_queues_) return true;
@@ -57,7 +58,7 @@ void Scheduler::call_first(Queue *queue, Lock &lock) {
   const cnrtRet_t result = dropped ? cnrtSuccess : run(task.work);
   task.work = nullptr;
   lock.lock();
-  if (forks_ != forks) return;  // this is the child of a fork, and the queue has no work any more
+  if (forks_ != forks) return;  // this is the child of a fork, and its queues have no work
   finish(queue, &task, result, dropped);
   wake_device();
 }

@@ -1,4 +1,4 @@
-// Whom a wait asks whether to go on.
+// The function that a wait asks whether to go on.
 #ifndef MLUSIM_RUNTIME_INTERRUPT_H_
 #define MLUSIM_RUNTIME_INTERRUPT_H_
 

@@ -17,19 +17,19 @@ namespace {
 struct Registry {
   ForkMutex mutex;
   std::unordered_map<const void *, const Kernel *> by_address;
-  // Functions that choose by the architecture, with what they choose from.
+  // Functions that choose by the architecture, with their choices.
   std::unordered_map<const void *, std::vector<const void *>> choices;
-  // By what the linker calls them: the address that a program takes of a function in a library may be another one.
+  // By linker symbol: a function in a library may have several addresses.
   std::unordered_map<std::string, const void *> by_symbol;
 };
 
-// Never destroyed: libraries announce their kernels before and after everything else.
+// Never destroyed: libraries register and remove kernels before and after all other work.
 Registry &registry() {
   static Registry &all = *new Registry;
   return all;
 }
 
-// What the linker calls the function at the address; empty if it knows none.
+// Returns the linker symbol of the function at the address; empty if there is none.
 std::string symbol_of(const void *address) {
   Dl_info info = {};
   if (dladdr(address, &info) == 0 || info.dli_sname == nullptr || info.dli_saddr != address) return {};
@@ -51,7 +51,7 @@ void remove(const Kernel &kernel) {
   if (place != all.by_address.end() && place->second == &kernel) all.by_address.erase(place);
 }
 
-// With the lock held.
+// The caller holds the lock.
 const Kernel *kernel_at(const Registry &all, const void *address, int arch) {
   const auto entry = all.by_address.find(address);
   if (entry != all.by_address.end()) return entry->second;
@@ -105,15 +105,16 @@ void __bangRegisterFunction(void **module, const char *host_function, char *, co
   if (kernel->address != host_function) return;
   try {
     mlusim::add(*kernel);
-  } catch (const std::bad_alloc &) {  // then launches of it are refused
+  } catch (const std::bad_alloc &) {  // launches of the kernel are refused then
   }
 }
 
-// `table` has, for each function that chooses by the architecture, its address, those that it chooses from, and a null pointer; a null
-// pointer ends it. Code that pymluops/bang/_variants.py writes calls this when its library is loaded.
+// Registers functions that choose by the architecture. `table` lists for each its address, its
+// choices, and a null pointer; another null pointer ends it. Code from pymluops/bang/_variants.py
+// calls this when its library is loaded.
 extern "C" MLUSIM_API void mlusim_addChoices(const void *const *table) {
   try {
     mlusim::add_choices(table);
-  } catch (const std::bad_alloc &) {  // then launches by their addresses are refused
+  } catch (const std::bad_alloc &) {  // launches by these addresses are refused then
   }
 }

@@ -1,4 +1,4 @@
-// The kernels that were announced, by what launches name them.
+// The registered kernels, by the addresses that launches use.
 #ifndef MLUSIM_RUNTIME_KERNELS_H_
 #define MLUSIM_RUNTIME_KERNELS_H_
 
@@ -6,7 +6,8 @@
 
 namespace mlusim {
 
-// The kernel that a launch means by `address`, for the architecture `arch` where there are several; null if none was announced.
+// Returns the kernel for `address`, in its variant for the architecture `arch`; null if none was
+// registered.
 const Kernel *find_kernel(const void *address, int arch);
 
 }  // namespace mlusim

@@ -20,7 +20,7 @@
 namespace mlusim {
 namespace {
 
-// A launch in a queue; ends its arguments with itself.
+// A launch in a queue; it owns its arguments.
 struct QueuedLaunch {
   Launch launch;
   void (*destroy)(void *arguments) = nullptr;
@@ -52,7 +52,7 @@ cnrtRet_t put_into_queue(const char *function, std::shared_ptr<QueuedLaunch> ent
   if (queue == nullptr) return cnrtErrorInvalidResourceHandle;
   const cnrtRet_t error = check(entry->launch);
   if (error != cnrtSuccess) return error;
-  // The checkers may have been chosen anew since the last call that had to do with device memory.
+  // The checkers may have changed since the last call that used device memory.
   if (!prepare_device_memory()) return explain(cnrtErrorSysNoMem, "%s: no addresses for device memory", function);
   entry->launch.profile = enter_profile();
   Task task;
@@ -60,9 +60,9 @@ cnrtRet_t put_into_queue(const char *function, std::shared_ptr<QueuedLaunch> ent
   return enqueue(queue, std::move(task));
 }
 
-// ---- Kernels that were announced ----------------------------------------------------------------------------------------
+// ---- Kernels that were announced ----------------------------------------------------------------
 
-// Copies the arguments, so that the caller does not wait.
+// Queues a launch with a copy of the arguments, so that the caller need not wait.
 cnrtRet_t launch_kernel(const char *function, const Kernel &kernel, cnrtDim3_t dim, cnrtFunctionType_t type,
                         void *const *arguments, cnrtQueue_t handle) {
   if (kernel.calls.copy == nullptr) {
@@ -81,7 +81,7 @@ cnrtRet_t launch_kernel(const char *function, const Kernel &kernel, cnrtDim3_t d
   return put_into_queue(function, std::move(entry), handle);
 }
 
-// ---- Functions that are no kernels --------------------------------------------------------------------------------------
+// ---- Functions that are no kernels --------------------------------------------------------------
 
 using Wrapper = void (*)(void **arguments);
 
@@ -95,7 +95,7 @@ void call_wrapper(const void *call) {
   entry->wrapper(entry->arguments);
 }
 
-// The name that the linker knows; else the address.
+// Returns the linker symbol of a function; else its address.
 std::string name_of_function(const void *address) {
   Dl_info info = {};
   if (dladdr(address, &info) == 0 || info.dli_sname == nullptr || info.dli_saddr != address) {

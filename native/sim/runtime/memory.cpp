@@ -19,11 +19,11 @@
 namespace mlusim {
 namespace {
 
-// ---- Host memory --------------------------------------------------------------------------------------------------------
+// ---- Host memory --------------------------------------------------------------------------------
 
 constexpr std::size_t kHostAlignment = 4096;
 
-// What cnrtHostMalloc gave out.
+// The memory allocated by cnrtHostMalloc.
 class HostMemory {
  public:
   void *allocate(std::size_t bytes) {
@@ -48,7 +48,7 @@ class HostMemory {
     return true;
   }
 
-  // The block that holds the address.
+  // Finds the block that holds the address.
   bool find(const void *address, Range *block) {
     const std::lock_guard<ForkMutex> lock(mutex_);
     auto entry = blocks_.upper_bound(static_cast<char *>(const_cast<void *>(address)));
@@ -67,7 +67,7 @@ HostMemory &g_host_memory = *new HostMemory;
 
 ForkMutex &g_protection_mutex = *new ForkMutex;
 
-// ---- Device memory ------------------------------------------------------------------------------------------------------
+// ---- Device memory ------------------------------------------------------------------------------
 
 cnrtRet_t allocate(const char *function, void **pointer, std::size_t bytes) {
   if (pointer == nullptr) return refuse_null(function, "pointer");
@@ -104,7 +104,7 @@ bool is_allocation(const void *pointer) {
 
 cnrtRet_t free_when_unused(const char *function, void *pointer) {
   if (pointer == nullptr) return cnrtSuccess;
-  // What cannot be freed need not be waited for.
+  // A pointer that cannot be freed needs no wait.
   if (!is_allocation(pointer)) return free_now(function, pointer);
   if (serves_queues()) {
     return explain(cnrtErrorOpsNotPermitted, "%s: a function that a queue runs must not wait", function);
@@ -138,14 +138,14 @@ void describe_device_pointer(const void *pointer, cnrtPointerAttributes_t *attri
 bool prepare_device_memory() {
   if (!ensure_memory()) return false;
   prepare_memory(checks());
-  // Closing a heap that holds much takes its time, so it is only done where mistakes are looked for.
+  // Closing a large heap takes time, so it is closed only where mistakes are to be found.
   static std::atomic<int> known{-1};
   if (known == ((checks() & MLUSIM_CHECK_MEMORY) != 0 ? 1 : 0)) return true;
   const std::lock_guard<ForkMutex> lock(g_protection_mutex);
   const int on = (checks() & MLUSIM_CHECK_MEMORY) != 0 ? 1 : 0;
   if (known.exchange(on) == on) return true;
   set_heap_protection(on != 0);
-  // Takes effect when the heap is closed or opened the next time, so that is done now.
+  // The setting takes effect when the heap is next closed or opened: do both now.
   open_heap();
   close_heap();
   return true;
@@ -215,7 +215,7 @@ cnrtRet_t cnrtHostMalloc(void **pointer, size_t bytes) {
 cnrtRet_t cnrtFreeHost(void *pointer) {
   return guarded(__func__, [&](const char *function) {
     if (pointer == nullptr || g_host_memory.free(pointer)) return cnrtSuccess;
-    return explain(cnrtErrorArgsInvalid, "%s: pointer: expected what cnrtHostMalloc gave, got something else",
+    return explain(cnrtErrorArgsInvalid, "%s: pointer: expected memory from cnrtHostMalloc, got another address",
                    function);
   });
 }

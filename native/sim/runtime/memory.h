@@ -1,4 +1,5 @@
-// Device memory as the host sees it: what may be used of it, and what is told about what may not.
+// Device memory from the view of the host: which accesses are allowed, and the messages for the
+// others.
 #ifndef MLUSIM_RUNTIME_MEMORY_H_
 #define MLUSIM_RUNTIME_MEMORY_H_
 
@@ -9,17 +10,19 @@
 
 namespace mlusim {
 
-// Makes the device's memory, if it is not there yet, as the checkers that are on want it. False if the system refuses.
+// Creates the device's memory if necessary, with the shadows that the active checkers need. False
+// if the system refuses.
 bool prepare_device_memory();
 
-// Whether the address belongs to the device: its heap, memories on chip, or what lies between.
+// Whether the address belongs to the device: its heap, its on-chip memories, or the space between.
 bool of_device(const void *address);
 
-// What the host's code did wrong with `pointer`: becomes the thread's sentence and, if the memory checker is on, a finding.
+// Reports a mistake of the host's code with `pointer`, as the thread's error text and, if the
+// memory checker is on, as a finding.
 cnrtRet_t blame_host(const char *function, const char *rule, const void *pointer, std::size_t bytes,
                      const std::string &sentence);
 
-// "host memory" or a sentence about the device memory at an address.
+// Returns "host memory", or a phrase about the device memory at an address.
 std::string describe(const void *address);
 
 }  // namespace mlusim

@@ -12,13 +12,13 @@ namespace {
 
 constexpr unsigned int kAllFlags =
     CNRT_NOTIFIER_DISABLE_TIMING_SW | CNRT_NOTIFIER_DISABLE_TIMING_ALL | CNRT_NOTIFIER_INTERPROCESS;
-constexpr unsigned int kExternal = 1;  // of placing and waiting: means something to captured queues only
+constexpr unsigned int kExternal = 1;  // a flag of placing and waiting; it has an effect for captured queues only
 
-ForkMutex g_mutex;  // of all notifiers' marks
+ForkMutex g_mutex;  // guards the marks of all notifiers
 
 struct Notifier {
   unsigned int flags = 0;
-  std::shared_ptr<Mark> mark;  // where it was placed last; null: nowhere
+  std::shared_ptr<Mark> mark;  // its latest placement; null: none
 
   std::shared_ptr<Mark> get_mark() const {
     const std::lock_guard<ForkMutex> lock(g_mutex);
@@ -78,7 +78,8 @@ cnrtRet_t wait_in_queue(const char *function, cnrtNotifier_t handle, cnrtQueue_t
   return enqueue(queue, std::move(task));
 }
 
-// The marks of two notifiers whose times are to be compared; `refused` are the flags that forbid it.
+// Finds the marks of two notifiers for a comparison of their times; `refused` are the flags that
+// forbid it.
 cnrtRet_t marks_of(const char *function, cnrtNotifier_t start, cnrtNotifier_t end, unsigned int refused,
                    std::shared_ptr<Mark> (&marks)[2]) {
   const cnrtNotifier_t handles[] = {start, end};
@@ -95,7 +96,7 @@ cnrtRet_t marks_of(const char *function, cnrtNotifier_t start, cnrtNotifier_t en
   return marks[0]->done && marks[1]->done ? cnrtSuccess : cnrtErrorNotReady;
 }
 
-// How the queue's work before the mark ended. The queue itself keeps its error.
+// Returns the error of the queue's work before the mark. The queue keeps its error.
 cnrtRet_t result_of(const char *function, const Mark &mark) {
   if (mark.error == cnrtSuccess) return cnrtSuccess;
   return explain(mark.error, "%s: work before the notifier failed: %s", function, cnrtGetErrorStr(mark.error));

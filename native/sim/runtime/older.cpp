@@ -1,4 +1,4 @@
-// The names and launch forms of older releases.
+// Names and launch forms of older releases.
 #include <cstring>
 #include <memory>
 #include <vector>
@@ -12,11 +12,11 @@
 namespace mlusim {
 namespace {
 
-// ---- Arguments of a launch ----------------------------------------------------------------------------------------------
+// ---- Arguments of a launch ----------------------------------------------------------------------
 
 struct Argument {
   std::size_t bytes;
-  // Aligned for any type.
+  // A vector of this type is aligned for any argument.
   std::vector<std::max_align_t> value;
 };
 
@@ -69,7 +69,7 @@ cnrtRet_t find(const char *function, const void *address, const Kernel **kernel)
                  function, address);
 }
 
-// Whether the arguments fit the parameters of the kernel.
+// Checks the arguments against the kernel's parameters.
 cnrtRet_t check_arguments(const char *function, const Kernel &kernel, const std::vector<Argument> &arguments) {
   const std::size_t count = static_cast<std::size_t>(kernel.calls.count);
   if (arguments.size() != count) {
@@ -109,7 +109,7 @@ cnrtRet_t invoke_by_address(const char *function, const void *address, cnrtDim3_
 
 using namespace mlusim;
 
-// ---- Names --------------------------------------------------------------------------------------------------------------
+// ---- Names --------------------------------------------------------------------------------------
 
 cnrtRet_t cnrtInit(unsigned int flags) {
   return guarded(__func__, [&](const char *function) {
@@ -151,7 +151,7 @@ cnrtRet_t cnrtDestroyNotifier(cnrtNotifier_t *notifier) {
   return error;
 }
 
-// ---- Launches -----------------------------------------------------------------------------------------------------------
+// ---- Launches -----------------------------------------------------------------------------------
 
 cnrtRet_t cnrtGetKernelParamsBuffer(cnrtKernelParamsBuffer_t *buffer) {
   return guarded(__func__, [&](const char *function) {
@@ -211,7 +211,7 @@ cnrtRet_t cnrtInvokeKernel_V3(const void *function, cnrtKernelInitParam_t init, 
   });
 }
 
-// ---- Captures -----------------------------------------------------------------------------------------------------------
+// ---- Captures -----------------------------------------------------------------------------------
 
 cnrtRet_t cnrtQueueGetCaptureInfo(cnrtQueue_t queue, cnrtQueueCaptureStatus_t *status, uint64_t *id,
                                   cnrtTaskTopo_t *topo, const cnrtTaskTopoNode_t **dependencies, size_t *count) {

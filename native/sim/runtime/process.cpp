@@ -1,4 +1,4 @@
-// The scheduler in a fork, and at the end of the process.
+// The scheduler at a fork, and at the end of the process.
 #include <chrono>
 #include <cstdlib>
 #include <new>
@@ -16,8 +16,9 @@ constexpr auto kPatienceAtExit = std::chrono::seconds(2);
 
 }  // namespace
 
-// A fork in the middle of a kernel would leave half a machine to the child, so it waits until the kernel is over. Not for
-// functions of the host: one may be waiting for a lock that the forking thread holds.
+// A fork in the middle of a kernel would give the child half a machine, so it waits for the end of
+// the kernel. It does not wait for host functions: one may be waiting for a lock that the forking
+// thread holds.
 void Scheduler::before_fork() {
   Lock lock(mutex_);
   ++waiters_;
@@ -28,14 +29,14 @@ void Scheduler::before_fork() {
 
 void Scheduler::after_fork_in_parent() { mutex_.unlock(); }
 
-// The child has no other thread: no thread waits, and queued work is not done.
+// The child has one thread: no other thread waits, and queued work is dropped.
 void Scheduler::after_fork_in_child() {
   new (&mutex_) std::mutex;
   new (&work_) std::condition_variable;
   new (&functions_) std::condition_variable;
   new (&changed_) std::condition_variable;
   started_ = thread_state().role == Role::kDevice;
-  host_threads_ = thread_state().role == Role::kFunctions ? 1 : 0;  // a function of the host may have forked
+  host_threads_ = thread_state().role == Role::kFunctions ? 1 : 0;  // a host function may have forked
   function_queues_ = 0;
   sleeping_ = false;
   waiters_ = 0;
@@ -61,15 +62,15 @@ void Scheduler::lose_work(Queue *queue) {
   queue->tasks_.clear();
   queue->functions_ = 0;
   queue->running_ = false;
-  queue->stands_ = false;
+  queue->stalled_ = false;
   queue->waits_for_ = nullptr;
   queue->done_ = queue->queued_;
   queue->error_ = cnrtSuccess;
   queue->known_ = false;
 }
 
-// Static objects of the program and its libraries are about to be destroyed: nothing may run that needs them. A kernel that
-// does not end is not waited for.
+// Static objects of the program and its libraries are about to be destroyed, so no work that uses
+// them may run. The scheduler does not wait for a kernel that does not end.
 void Scheduler::end() {
   tell_end(current_core() != nullptr ? running_launch()->kernel.c_str() : nullptr, "called exit in a library");
   Lock lock(mutex_);
@@ -80,7 +81,7 @@ void Scheduler::end() {
   changed_.notify_all();
 }
 
-// In static memory and never destroyed: the device's thread sleeps in it when the process ends.
+// In static memory and never destroyed: the device's thread waits in it at the end of the process.
 Scheduler &scheduler() {
   alignas(Scheduler) static unsigned char memory[sizeof(Scheduler)];
   static Scheduler *const instance = [] {

@@ -1,4 +1,4 @@
-// The functions of mlusim.h that are about profiles and declared arrays.
+// Functions of mlusim.h about profiles and declared arrays.
 #include <algorithm>
 #include <cstdio>
 #include <memory>
@@ -25,7 +25,7 @@ void put(char (&into)[size], const std::string &text) {
   std::snprintf(into, size, "%s", text.c_str());
 }
 
-// The first figure that makes no model; null if there is none.
+// Returns the first invalid figure of the model; null if all are valid.
 const char *missing_figure(const mlusimTimeModel &model) {
   const struct {
     const char *name;
@@ -54,7 +54,7 @@ const char *missing_figure(const mlusimTimeModel &model) {
   return nullptr;
 }
 
-// Where the descriptions go, and which are wanted.
+// The caller's buffer, and the indices that it wants.
 template <typename T>
 struct Wanted {
   const char *function;
@@ -62,7 +62,7 @@ struct Wanted {
   T *into;
 };
 
-// Copies fill(launch, index, into) for each index that is wanted and below size(launch).
+// Calls fill(launch, index, into) for each wanted index below size(launch).
 template <typename T, typename Size, typename Fill>
 std::int64_t copy(const Wanted<T> &wanted, const Size &size, const Fill &fill) {
   const Launches launch = profiled_launch(wanted.profile, wanted.launch);

@@ -16,7 +16,7 @@ namespace {
 constexpr std::uintptr_t kQueueOfThread = 1;
 constexpr std::uintptr_t kLegacyDefault = 2;
 
-// Never destroyed, as the device's thread is not.
+// Never destroyed, like the device's thread.
 Handles<Queue, cnrtQueue_t> &g_queues = *new Handles<Queue, cnrtQueue_t>('q');
 
 const QueueRef &default_queue() {
@@ -24,12 +24,12 @@ const QueueRef &default_queue() {
   return *queue;
 }
 
-// The key of the threads' own queues. A thread-local variable would take memory from a thread that never uses such a queue, and end the
-// process if there is none.
+// The key of the threads' own queues. A thread-local variable would take memory from every thread,
+// and end the process if memory is short.
 pthread_key_t thread_queue_key() {
   static const pthread_key_t key = [] {
     pthread_key_t made = 0;
-    // A queue ends with its thread: what it holds is still done, its errors are dropped.
+    // A queue ends with its thread: its work is still done, its errors are dropped.
     const int error = pthread_key_create(&made, [](void *queue) {
       const std::unique_ptr<QueueRef> own(static_cast<QueueRef *>(queue));
       abandon(*own);
@@ -70,7 +70,7 @@ cnrtRet_t destroy(const char *function, cnrtQueue_t handle) {
   if (queue == nullptr) return explain(cnrtErrorInvalidResourceHandle, "%s: queue: no living queue", function);
   const cnrtRet_t error = wait_for_queue(queue);
   abandon(queue);
-  return error == cnrtErrorIllegalState ? cnrtSuccess : error;  // when the process ends, nothing runs
+  return error == cnrtErrorIllegalState ? cnrtSuccess : error;  // nothing runs at the end of the process
 }
 
 }  // namespace
@@ -124,8 +124,8 @@ cnrtRet_t cnrtQueueGetPriority(cnrtQueue_t queue, int *priority) {
   });
 }
 
-// Of the two numbers for work that is not done, the vendor's documents name cnrtErrorBusy, which is deprecated, while programs
-// compare with cnrtErrorNotReady.
+// Two errors stand for unfinished work. The vendor's documents name cnrtErrorBusy, which is
+// deprecated; programs compare with cnrtErrorNotReady, so the function returns that.
 cnrtRet_t cnrtQueueQuery(cnrtQueue_t queue) {
   return guarded(__func__, [&](const char *function) {
     const QueueRef found = queue_of(function, queue);

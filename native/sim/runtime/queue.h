@@ -6,10 +6,11 @@
 
 namespace mlusim {
 
-// The queue of a handle or of one of the numbers that stand for default queues; null, with a sentence, if there is none.
+// Returns the queue of a handle, or of a number that stands for a default queue; null, with an
+// error text, if there is none.
 QueueRef queue_of(const char *function, cnrtQueue_t handle);
 
-// Puts work into the queue, waits for it, and returns the error that the queue holds then.
+// Puts work into the queue, waits for it, and returns the queue's error.
 cnrtRet_t do_in_queue(const QueueRef &queue, Task &&task);
 
 std::uint64_t queue_count();

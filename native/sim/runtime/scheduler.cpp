@@ -17,7 +17,7 @@ std::atomic<std::uint64_t> g_queues{0};
 
 }  // namespace
 
-// ---- Queues -------------------------------------------------------------------------------------------------------------
+// ---- Queues -------------------------------------------------------------------------------------
 
 cnrtRet_t Scheduler::enqueue(const QueueRef &queue, Task &&task, std::uint64_t *ticket) {
   Lock lock(mutex_);
@@ -60,7 +60,7 @@ cnrtRet_t Scheduler::take_error(const QueueRef &queue) {
 
 cnrtRet_t Scheduler::take_all_errors() {
   const Lock lock(mutex_);
-  Tickets tickets;  // of their own, since a queue without an error leaves the list
+  Tickets tickets;  // a copy: a queue without an error leaves the list
   for (const QueueRef &queue : known_) tickets.push_back({queue});
   return take_first_error(tickets);
 }
@@ -83,7 +83,7 @@ void Scheduler::know(const QueueRef &queue) {
   queue->known_ = true;
 }
 
-// Forgets the queue if there is nothing to know of it; it may be destroyed by that.
+// Forgets the queue if it has no work and no error; this may destroy it.
 void Scheduler::forget_if_idle(Queue *queue) {
   if (!queue->known_ || !queue->idle() || queue->error_ != cnrtSuccess) return;
   queue->known_ = false;
@@ -96,23 +96,23 @@ void Scheduler::clear_error(Queue *queue) {
   forget_if_idle(queue);
 }
 
-// Whether the queue's next task is not to be done.
+// Whether the queue's next task is to be dropped.
 bool Scheduler::is_dropped(const Queue &queue, const Task &task) {
   return !task.after_errors && (queue.error_ != cnrtSuccess || queue.first_number() <= queue.given_up_);
 }
 
-// Whether the queue's next task is nothing for the device.
-bool Scheduler::must_stand(const Queue &queue) {
+// Whether the next task of the queue waits for a mark, or is a host function.
+bool Scheduler::is_stalled(const Queue &queue) {
   const Task &task = queue.tasks_.front();
   const bool waits = task.after != nullptr && !task.after->done;
   return (waits || !task.on_device) && !is_dropped(queue, task);
 }
 
-// Puts a queue with work, none of which is being done, where it belongs.
+// Puts a queue with work, but with no running task, into its list.
 void Scheduler::schedule(Queue *queue) {
-  queue->stands_ = must_stand(*queue);
+  queue->stalled_ = is_stalled(*queue);
   Mark *mark = queue->tasks_.front().after.get();
-  if (!queue->stands_) {
+  if (!queue->stalled_) {
     ready_[queue->priority()].add(queue);
     ++ready_count_;
     pending_.store(true, std::memory_order_release);
@@ -187,7 +187,7 @@ void Scheduler::finish(Queue *queue, Task *task, cnrtRet_t result, bool dropped)
   }
 }
 
-// Releases what is no longer used once the queue's task is done.
+// Releases memory whose last user was the task that the queue has finished.
 void Scheduler::release_condemned(const Queue &queue) {
   const std::uint64_t done = queue.first_number();
   const auto released = [&](Condemned &entry) {
@@ -198,7 +198,7 @@ void Scheduler::release_condemned(const Queue &queue) {
   condemned_.erase(std::remove_if(condemned_.begin(), condemned_.end(), released), condemned_.end());
 }
 
-// ---- The device's thread ------------------------------------------------------------------------------------------------
+// ---- The device's thread ------------------------------------------------------------------------
 
 void *Scheduler::run_device_thread(void *scheduler) {
   static_cast<Scheduler *>(scheduler)->serve_device();
@@ -246,7 +246,7 @@ void Scheduler::end_working() {
 }
 
 void Scheduler::do_first(Queue *queue, Lock &lock) {
-  if (must_stand(*queue)) return schedule(queue);  // what it was dropped for is over
+  if (is_stalled(*queue)) return schedule(queue);  // the reason to drop it is over
   const bool dropped = is_dropped(*queue, queue->tasks_.front());
   Task task = std::move(queue->tasks_.front());
   queue->tasks_.pop_front();
@@ -263,10 +263,11 @@ void Scheduler::do_first(Queue *queue, Lock &lock) {
     thread_state().heap_user = task.order;
     heap_user_changed();
     if (!dropped) result = run(task.work);
-    task.work = nullptr;  // what it holds is gone before it counts as done
+    task.work = nullptr;  // frees its captures before it counts as done
     lock.lock();
-    if (forks_ != forks) return;  // this is the child of a fork, and the queue has no work any more
-    // Closed before the host can know that the work is done; else its touch of device memory could go unnoticed.
+    if (forks_ != forks) return;  // this is the child of a fork, and its queues have no work
+    // Closes the heap before the host can see that the work is done; otherwise an access of the
+    // host could go unnoticed.
     if (ready_count_ == 0 && queue->tasks_.empty()) set_heap(false, lock);
     end_working();
   }
@@ -286,7 +287,7 @@ cnrtRet_t Scheduler::run(const std::function<cnrtRet_t()> &work) noexcept {
 
 Queue::Queue(int priority) : priority_(priority), number_(++g_queues) {}
 
-// ---- The interface ------------------------------------------------------------------------------------------------------
+// ---- The interface ------------------------------------------------------------------------------
 
 cnrtRet_t enqueue(const QueueRef &queue, Task &&task, std::uint64_t *ticket) {
   return scheduler().enqueue(queue, std::move(task), ticket);

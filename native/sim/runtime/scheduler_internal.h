@@ -1,5 +1,6 @@
-// The scheduler itself; scheduler.h is its interface. Its parts: scheduler.cpp does the work, waits.cpp waits for it,
-// host_threads.cpp runs functions of the host, process.cpp is about forks and the end of the process.
+// The scheduler behind the interface of scheduler.h. scheduler.cpp does the work, waits.cpp waits
+// for it, host_threads.cpp runs host functions, process.cpp handles forks and the end of the
+// process.
 #ifndef MLUSIM_RUNTIME_SCHEDULER_INTERNAL_H_
 #define MLUSIM_RUNTIME_SCHEDULER_INTERNAL_H_
 
@@ -14,7 +15,7 @@
 
 namespace mlusim {
 
-// Queues one behind the other; each is in one list at most.
+// A list of queues; each queue is in one list at most.
 struct QueueList {
   Queue *first = nullptr;
   Queue *last = nullptr;
@@ -31,7 +32,7 @@ struct QueueList {
   }
 };
 
-// Work of a queue up to a number.
+// The work of a queue up to a number.
 struct Ticket {
   QueueRef queue;
   std::uint64_t number = 0;
@@ -40,11 +41,12 @@ struct Ticket {
 
 using Tickets = std::vector<Ticket>;
 
-// Looking for a while before going to sleep covers the gap between a launch and the call that waits for it, and between the
-// launches of a loop: waking a thread up costs more than a small launch.
+// A thread spins for this time before it sleeps. That covers the gap between a launch and the call
+// that waits for it, and between the launches of a loop: waking a thread costs more than a small
+// launch.
 constexpr std::int64_t kSpinNanoseconds = 30000;
 
-// True as soon as `condition` is; false if it is not in time.
+// Spins until `condition` is true; false if it is not within the time.
 template <typename Condition>
 bool spin_until(const Condition &condition) {
   const std::int64_t end = now() + kSpinNanoseconds;
@@ -91,7 +93,7 @@ class Scheduler {
     kForbidden     // to this thread
   };
 
-  // Memory that was freed while work that may use it was queued.
+  // Memory that was freed while queued work may still use it.
   struct Condemned {
     void *pointer = nullptr;
     Tickets users;
@@ -99,7 +101,8 @@ class Scheduler {
 
   using Lock = std::unique_lock<std::mutex>;
 
-  // All that follows is called with the mutex held, but for wait(), give_up() and the threads' functions.
+  // Callers of the functions below hold the mutex, except of wait(), give_up() and the thread
+  // functions.
 
   // ---- scheduler.cpp: queues ----
   bool start_device_thread();
@@ -107,7 +110,7 @@ class Scheduler {
   void forget_if_idle(Queue *queue);
   void clear_error(Queue *queue);
   static bool is_dropped(const Queue &queue, const Task &task);
-  static bool must_stand(const Queue &queue);
+  static bool is_stalled(const Queue &queue);
   void schedule(Queue *queue);
   void wake_device();
   Queue *take_ready();
@@ -149,23 +152,25 @@ class Scheduler {
   static void lose_work(Queue *queue);
 
   std::mutex mutex_;
-  std::condition_variable work_;         // for the device's thread
-  std::condition_variable functions_;    // for those that run functions of the host
-  std::condition_variable changed_;      // for all others
+  std::condition_variable work_;         // wakes the device's thread
+  std::condition_variable functions_;    // wakes threads that run host functions
+  std::condition_variable changed_;      // wakes all other threads
   std::list<QueueRef> known_;            // queues with work or an error
-  QueueList ready_[kLeastPriority + 1];  // by priority: those whose next task is the device's
+  QueueList ready_[kLeastPriority + 1];  // by priority: queues whose next task is for the device
   QueueList ready_functions_;
   std::vector<Condemned> condemned_;
   int ready_count_ = 0;
-  std::atomic<bool> pending_{false};  // whether looking for ready queues is worth while
+  std::atomic<bool> pending_{false};  // whether a search for ready queues is worth while
   int waiters_ = 0;
   int host_threads_ = 0;
-  int function_queues_ = 0;  // that hold functions of the host; there are at least as many threads
+  int function_queues_ = 0;  // queues with host functions; at least as many threads exist
   bool started_ = false;
-  bool ends_with_process_ = false;  // not from the start: static objects that work needs are older than its first
+  // end() is registered with atexit: at the first work, so that it runs before older static objects
+  // are destroyed.
+  bool ends_with_process_ = false;
   bool sleeping_ = false;
   bool working_ = false;           // the device's thread uses the machine
-  Queue *device_queue_ = nullptr;  // whose work it does
+  Queue *device_queue_ = nullptr;  // the queue that it works for
   bool heap_open_ = false;
   bool ended_ = false;
   std::uint64_t orders_ = 0;  // tasks so far

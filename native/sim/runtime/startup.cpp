@@ -1,5 +1,5 @@
-// What exists once is made when the library is loaded, not by the first call: the child of a fork that comes during its making would
-// wait for ever for a thread that it does not have.
+// Creates the global objects when the library is loaded, not at the first call: a fork during their
+// creation would leave the child waiting for a thread that it does not have.
 #include "base/thread_state.h"
 #include "check/align.h"
 #include "check/checks.h"

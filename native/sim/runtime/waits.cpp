@@ -1,4 +1,4 @@
-// Waits for the work of queues, and what happens when the host does not want to wait any longer.
+// Waits for the work of queues, and gives that work up when the host no longer wants to wait.
 #include <chrono>
 #include <utility>
 
@@ -14,7 +14,7 @@ namespace {
 using Clock = std::chrono::steady_clock;
 
 constexpr auto kBetweenQuestions = std::chrono::milliseconds(50);
-// How long calls of other threads that are about to end may keep the device from being changed.
+// The time for which a change of the device waits for calls of other threads that are about to end.
 constexpr auto kPatienceForCalls = std::chrono::milliseconds(20);
 
 cnrtRet_t refuse_to_wait() { return explain(cnrtErrorOpsNotPermitted, "a function that a queue runs must not wait"); }
@@ -32,11 +32,11 @@ Scheduler::Waited Scheduler::wait(const Condition &condition) {
   const std::uint64_t forks = forks_;
   ++waiters_;
   const Waited result = sleep_until(condition, lock);
-  if (forks_ == forks) --waiters_;  // else this is the child of a fork, where no waiter was counted
+  if (forks_ == forks) --waiters_;  // the child of a fork counts waiters anew
   return result;
 }
 
-// Asks the host now and then, with the mutex free.
+// Waits for `condition`, and asks the host from time to time whether to go on, without the mutex.
 template <typename Condition>
 Scheduler::Waited Scheduler::sleep_until(const Condition &condition, Lock &lock) {
   auto question = Clock::now() + kBetweenQuestions;
@@ -102,9 +102,10 @@ cnrtRet_t Scheduler::wait_for_mark(const std::shared_ptr<Mark> &mark) {
   return give_up(tickets);
 }
 
-// ---- Interrupts ---------------------------------------------------------------------------------------------------------
+// ---- Interrupts ---------------------------------------------------------------------------------
 
-// Lets the queues give up all that they hold now. When this returns, the caller may free what the work uses.
+// Makes the queues give up all their current work. When this returns, the caller may free the
+// memory that the work uses.
 cnrtRet_t Scheduler::give_up(const Tickets &tickets) {
   Lock lock(mutex_);
   for (const Ticket &ticket : tickets) {
@@ -137,7 +138,7 @@ void Scheduler::give_up_queue(Queue *queue) {
   wake_device();
 }
 
-// Whether the device is busy with what the ticket's queue has given up.
+// Whether the device still runs work that the ticket's queue gave up.
 bool Scheduler::runs(const Ticket &ticket) const {
   const Queue *queue = ticket.queue.get();
   return device_queue_ == queue && queue->first_number() <= queue->given_up_;
@@ -150,7 +151,7 @@ bool Scheduler::runs_any(const Tickets &tickets) const {
   return false;
 }
 
-// Of the errors that the tickets' queues hold, the oldest; these queues forget theirs.
+// Takes the errors of the tickets' queues, and returns the oldest.
 cnrtRet_t Scheduler::take_first_error(const Tickets &tickets) {
   cnrtRet_t error = cnrtSuccess;
   std::uint64_t first = UINT64_MAX;
@@ -171,9 +172,9 @@ void Scheduler::wake_waiters() {
   changed_.notify_all();
 }
 
-// ---- What has to wait for the device ------------------------------------------------------------------------------------
+// ---- Calls that wait for the device -------------------------------------------------------------
 
-// Of all work that is in queues now.
+// Returns tickets for all work that is in queues now.
 Tickets Scheduler::all_tickets() const {
   Tickets tickets;
   for (const QueueRef &queue : known_) {
@@ -191,8 +192,8 @@ Freed Scheduler::free_after_work(void *pointer) {
     last_user = orders_;
   }
   for (const Ticket &ticket : tickets) {
-    const Waited waited = wait([&] { return ticket.done() || ticket.queue->stands_; });
-    if (waited == Waited::kEnded) return heap_free(pointer);  // nothing runs then
+    const Waited waited = wait([&] { return ticket.done() || ticket.queue->stalled_; });
+    if (waited == Waited::kEnded) return heap_free(pointer);  // nothing runs at that point
     if (waited != Waited::kDone) break;
   }
   if (!tickets.empty()) {
@@ -215,7 +216,7 @@ const char *Scheduler::while_idle(const std::function<const char *()> &change) {
   const auto end = Clock::now() + kPatienceForCalls;
   for (;;) {
     {
-      const Lock lock(mutex_);  // no fork can happen now
+      const Lock lock(mutex_);  // prevents forks
       if (!known_.empty()) return "a queue still has work, or an error that was not fetched";
       const DeviceChange turn;
       if (turn.alone() && !working_ && !heap_open_) return change();
@@ -230,7 +231,7 @@ std::uint64_t Scheduler::queued(const QueueRef &queue) {
   return queue->queued_;
 }
 
-// ---- The interface ------------------------------------------------------------------------------------------------------
+// ---- The interface ------------------------------------------------------------------------------
 
 cnrtRet_t wait_for_ticket(const QueueRef &queue, std::uint64_t ticket) { return scheduler().wait_for(queue, ticket); }
 

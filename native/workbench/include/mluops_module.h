@@ -1,4 +1,5 @@
-// What a library that pymluops.bang compiled tells about its kernels and functions, and how Python calls them.
+// Describes the kernels and functions of a library that pymluops.bang compiled, so that Python can
+// call them.
 //
 // Behind each definition at file scope stands a macro of this header:
 //
@@ -10,7 +11,8 @@
 //
 //   MLUOPS_MODULE_INSTANCE("space::scale<float>", (T *x, int n), (::space::scale<float>));
 //
-// The number is that of the line. The text of the parameters gives their names; the compiler gives their types.
+// The number is that of the line. The text of the parameters gives their names; the compiler gives
+// their types.
 #ifndef MLUOPS_MODULE_H_
 #define MLUOPS_MODULE_H_
 
@@ -32,39 +34,41 @@ enum Kind : int {
   kBfloat16
 };
 
-// A type; of a pointer, what it points to. These structures are read by pymluops/bang/_registry.py.
+// A type; for pointers, the fields describe the target of the pointer. pymluops/bang/_registry.py
+// reads these structures.
 struct Type {
   int kind;
   int pointers;   // 0: a value, 1: a pointer, more: a pointer to pointers
-  int is_const;   // what is pointed to cannot be written
+  int is_const;   // the value, or the pointer's target, cannot be written
   int is_char;    // char, which is neither signed char nor unsigned char
   int copyable;   // as bytes
-  unsigned size;  // of the value, or of what is pointed to; 0 for what has none
+  unsigned size;  // of the value, or of the pointer's target; 0 if it has none
 };
 
-enum What : int {
+enum Definition : int {
   kKernel,
   kFunction,
   kTemplate
 };
 
 struct Entry {
-  int what;
+  int definition;
   int count;  // of parameters
   const char *name;
-  const char *head;        // of a template: what stands before it
+  const char *head;        // of a template: the text before it
   const char *parameters;  // as written, with the parentheses
   const char *file;
   int line;
   const Type *types;  // of the parameters, then of the result
-  // Launches the kernel and returns what CNRT says; or calls the function and writes its result: 0, or 1 with the text of the exception
-  // that left it. Each value is at its address. Null if values for it cannot be made.
+  // Launches the kernel and returns the CNRT error; or calls the function and writes its result: 0,
+  // or 1 with the text of the exception that left it. Each value is at its address. Null if values
+  // for it cannot be made.
   int (*launch)(const cnrtDim3_t *dim, int type, cnrtQueue_t queue, void *const *values);
   int (*call)(void *const *values, void *result, char *text, unsigned size);
   Entry *next;
 };
 
-// Of this library: no other one sees the variables.
+// Local to this library: no other one sees the variables.
 struct __attribute__((visibility("hidden"))) Entries {
   static inline Entry *first = nullptr;
   static inline Entry *last = nullptr;
@@ -76,9 +80,9 @@ inline bool add(Entry *entry) {
   return true;
 }
 
-// ---- Types --------------------------------------------------------------------------------------------------------------
+// ---- Types --------------------------------------------------------------------------------------
 
-// 0 for void, functions, and what is only declared.
+// 0 for void, functions and incomplete types.
 template <typename T, typename = void>
 struct Size {
   static constexpr unsigned value = 0;
@@ -141,7 +145,7 @@ struct Types {
   static constexpr Type all[] = {type_of<std::decay_t<Parameters>>()..., type_of<std::decay_t<Result>>()};
 };
 
-// ---- Calls --------------------------------------------------------------------------------------------------------------
+// ---- Calls --------------------------------------------------------------------------------------
 
 template <typename T>
 const std::decay_t<T> &value_at(void *const *values, std::size_t index) {
@@ -149,7 +153,7 @@ const std::decay_t<T> &value_at(void *const *values, std::size_t index) {
 }
 
 inline int launch(const void *kernel, const cnrtDim3_t &dim, int type, cnrtQueue_t queue, void *const *values) {
-  cnrtGetLastError();  // an error of an earlier call is none of this one
+  cnrtGetLastError();  // not to be taken for an error of this launch
   const auto job = static_cast<cnrtFunctionType_t>(type);
   return static_cast<int>(cnrtInvokeKernel(kernel, dim, job, const_cast<void **>(values), 0, queue));
 }
@@ -163,7 +167,7 @@ void call(Result (*function)(Parameters...), std::index_sequence<index...>, void
   }
 }
 
-// Calls what belongs to the host: 0, or 1 with the text of the exception that left it.
+// Calls a function of the host: returns 0, or 1 with the text of the exception that left it.
 template <typename Call>
 int call_on_host(const char *name, const Call &call, char *text, unsigned size) {
   const ::mlusim::WithinHostCall within(name);
@@ -173,7 +177,7 @@ int call_on_host(const char *name, const Call &call, char *text, unsigned size) 
   return 1;
 }
 
-// Fills the entry of a definition, which `Tag` stands for.
+// Fills the entry of the definition for which `Tag` stands.
 template <typename Tag, typename Result, typename... Parameters>
 void describe(Entry *entry, Result (*function)(Parameters...)) {
   [[maybe_unused]] static Result (*const known)(Parameters...) = function;
@@ -182,7 +186,7 @@ void describe(Entry *entry, Result (*function)(Parameters...)) {
   entry->types = Types<Result, Parameters...>::all;
   if constexpr (!(::mlusim::is_copied<Parameters>() && ...)) {
     return;
-  } else if constexpr (Tag::what == kKernel) {
+  } else if constexpr (Tag::definition == kKernel) {
     struct Known {
       static auto function() { return known; }
     };
@@ -199,7 +203,7 @@ void describe(Entry *entry, Result (*function)(Parameters...)) {
   }
 }
 
-// The parameters, as those of a type of functions, choose among functions of one name.
+// Selects among functions of one name by the types of the parameters.
 template <typename Tag, typename Signature>
 struct Chosen;
 template <typename Tag, typename... Parameters>
@@ -212,7 +216,7 @@ struct Chosen<Tag, void(Parameters...)> {
 
 }  // namespace mluops_module
 
-// ---- What stands in sources ---------------------------------------------------------------------------------------------
+// ---- Macros in sources --------------------------------------------------------------------------
 
 #define MLUOPS_MODULE_PASTE(a, b) a##b
 #define MLUOPS_MODULE_NAME(a, b) MLUOPS_MODULE_PASTE(a, b)
@@ -220,7 +224,7 @@ struct Chosen<Tag, void(Parameters...)> {
 #define MLUOPS_MODULE_ENTRY(number, kind, line, name, head, parameters, ...)                      \
   namespace {                                                                                     \
   struct MLUOPS_MODULE_NAME(mluops_module_tag_, number) {                                         \
-    static constexpr int what = kind;                                                             \
+    static constexpr int definition = kind;                                                       \
   };                                                                                              \
   [[maybe_unused]] const bool MLUOPS_MODULE_NAME(mluops_module_added_, number) = [] {             \
     using Tag [[maybe_unused]] = MLUOPS_MODULE_NAME(mluops_module_tag_, number);                  \
@@ -232,7 +236,7 @@ struct Chosen<Tag, void(Parameters...)> {
   }                                                                                               \
   static_assert(true, "a semicolon follows")
 
-// Kernels return nothing, which chooses among templates of the name too.
+// Selects the kernel among templates of the name too: kernels return nothing.
 #define MLUOPS_MODULE_KERNEL(line, space, name, ...)                                              \
   MLUOPS_MODULE_ENTRY(__COUNTER__, ::mluops_module::kKernel, line, space #name, "", #__VA_ARGS__, \
                       (::mluops_module::describe<Tag>(&entry, static_cast<void(*) __VA_ARGS__>(&name))))
@@ -245,10 +249,11 @@ struct Chosen<Tag, void(Parameters...)> {
   MLUOPS_MODULE_ENTRY(__COUNTER__, ::mluops_module::kKernel, __LINE__, name, "", parameters, \
                       (::mluops_module::describe<Tag>(&entry, &__VA_ARGS__)))
 
-// ---- The start of a library ---------------------------------------------------------------------------------------------
+// ---- The start of a library ---------------------------------------------------------------------
 //
-// Constructors of global objects may throw, and no exception may go through the system's loader. So the loader does not find them: the
-// entries of the dynamic section that name them have other tags, which pymluops/bang/_constructors.py gives them.
+// Constructors of global objects may throw, and no exception may go through the system's loader. So
+// the loader does not find them: the entries of the dynamic section that name them have other tags,
+// which pymluops/bang/_constructors.py gives them.
 
 extern "C" __attribute__((visibility("hidden"))) Elf64_Dyn _DYNAMIC[];
 extern "C" __attribute__((visibility("hidden"))) const Elf64_Ehdr __ehdr_start;
@@ -279,8 +284,8 @@ struct Start {
 
 }  // namespace mluops_module
 
-// Constructs the global objects of a library, once: 0, or 1 with the text of the exception that ended it. Every source of a library has
-// this function, and the linker keeps one.
+// Constructs the global objects of a library once. Returns 0, or 1 with the text of the exception
+// that ended it. Every source of a library has this function, and the linker keeps one.
 extern "C" __attribute__((visibility("default"), weak)) int mluops_module_start(const char **text) {
   static const mluops_module::Start *const start = [] {
     static mluops_module::Start made;
@@ -292,13 +297,14 @@ extern "C" __attribute__((visibility("default"), weak)) int mluops_module_start(
   return start->failed;
 }
 
-// Where Python finds it all. Every source of a library has this function, and the linker keeps one.
+// The entry point for Python. Every source of a library has this function, and the linker keeps
+// one.
 extern "C" __attribute__((visibility("default"), weak)) const mluops_module::Entry *mluops_module_first() {
   return mluops_module::Entries::first;
 }
 
 #ifdef MLUOPS_MODULE_COVERAGE
-// Writes how often each line of this library ran, and counts on from zero.
+// Writes the number of runs of each line of this library, and starts again from zero.
 extern "C" void __gcov_dump();
 extern "C" void __gcov_reset();
 extern "C" __attribute__((visibility("default"), weak)) void mluops_module_write_coverage() {

@@ -1,9 +1,10 @@
 """``pymluops kernel``: run, check, profile and debug kernels of BANG C from the command line.
 
-A subcommand is a module in `SUBCOMMANDS` with ``register(subparsers)``, which adds its parser, gives it the options of
-a launch by `launches.add_launch_options`, and sets ``run`` as a default of it. ``run(args)`` returns the exit code: 0
-nothing was found, 1 something was. `launches.prepare` compiles the sources and makes the arguments. What the user has
-to mend is a `pymluops.cli.CommandError`, which `launches.explained` makes of the errors of this package.
+A subcommand is a module in `SUBCOMMANDS` with ``register(subparsers)``, which adds its parser,
+gives it the options of a launch by `launches.add_launch_options`, and sets ``run`` as a default of
+it. ``run(args)`` returns the exit code: 0 nothing was found, 1 something was. `launches.prepare`
+compiles the sources and makes the arguments. A mistake that the user can correct is a
+`pymluops.cli.CommandError`, which `launches.explained` makes of the errors of this package.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""``pymluops kernel check``: one launch under several schedules, with what differs."""
+"""``pymluops kernel check``: one launch under several schedules, and the differences."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def register(subparsers: Any) -> None:
     parser.add_argument(
         "--schedule", action="append", metavar="WORDS",
         help="copies=early,cores=random,memory=nan and the like, instead of the usual ones; may be repeated, and the "
-        "first is what others are compared with; see docs/schedules.md",
+        "others are compared with the first; see docs/schedules.md",
     )  # fmt: skip
     seeds, runs = launches.integer_type(0, 2**64 - 1), launches.integer_type(0, 1000)
     parser.add_argument("--seed", type=seeds, default=0, metavar="N", help="of the first random schedule; default: 0")

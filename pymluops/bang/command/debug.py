@@ -62,7 +62,8 @@ def run(args: argparse.Namespace) -> int:
     program: str | None = shutil.which(str(args.gdb))
     if program is None:
         raise CommandError(f"--gdb: there is no program {shortened(one_line(args.gdb))}: install gdb, or name another")
-    # Bad input is found before gdb starts, and what was compiled is kept for the process that gdb runs.
+    # Bad input is found before gdb starts, and compiled files are kept for the process that gdb
+    # runs.
     prepared = launches.prepare(args, OPTIONS)
     commands = [
         *SETTINGS,

@@ -36,7 +36,7 @@ def show(report: CheckReport, form: str) -> None:
 
 
 def as_json(report: CheckReport) -> dict[str, Any]:
-    """Return what ``--format json`` prints."""
+    """Return the text of ``--format json``."""
     return {
         "kernel": report.launch,
         "ok": report.ok,
@@ -82,7 +82,7 @@ def _finding(found: Found) -> dict[str, Any]:
     }
 
 
-# ---- SARIF -----------------------------------------------------------------------------------------------------------
+# ---- SARIF ---------------------------------------------------------------------------------------
 
 
 def as_sarif(report: CheckReport) -> dict[str, Any]:

@@ -1,7 +1,8 @@
 """Loaded by gdb: shows values of BANG C, arrays on chip by their names, and which core runs.
 
-``$buffer`` is the array ``buffer`` that a source declares ``__nram__``, ``__wram__`` or ``__mlu_shared__`` at file
-scope, in the memory of the core that runs; ``mlu`` prints which core that is, and names these arrays.
+``$buffer`` is the array ``buffer`` that a source declares ``__nram__``, ``__wram__`` or
+``__mlu_shared__`` at file scope, in the memory of the core that runs; ``mlu`` prints which core
+that is, and names these arrays.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ class Bfloat16:
 
 
 class Half:
-    """Shows a half as the number that it is, whatever this gdb makes of the type."""
+    """Shows a half as a number, with any version of gdb."""
 
     def __init__(self, value: Any) -> None:
         self._value = value
@@ -51,7 +52,7 @@ def _printers() -> Any:
     return printers
 
 
-# ---- Arrays of the core that runs ------------------------------------------------------------------------------------
+# ---- Arrays of the core that runs ----------------------------------------------------------------
 
 
 def _arrays() -> Iterator[tuple[str, Any]]:
@@ -86,7 +87,7 @@ class Mlu(gdb.Command):  # type: ignore[misc]
         super().__init__("mlu", gdb.COMMAND_STATUS)
 
     def invoke(self, argument: str, from_tty: bool) -> None:
-        """Do what the command does."""
+        """Run the command."""
         task, x, y, z, core, cluster = (
             int(gdb.parse_and_eval(f"(int)mlusim_{name}"))
             for name in ("taskId", "taskIdX", "taskIdY", "taskIdZ", "coreId", "clusterId")

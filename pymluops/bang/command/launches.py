@@ -1,4 +1,4 @@
-"""What the subcommands share: the options of a launch, the sources that they name, and outputs."""
+"""The common part of the subcommands: the options of a launch, the sources that they name, and outputs."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Prepared(NamedTuple):
 
 
 def add_launch_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options that say which kernel is launched, how, and with what."""
+    """Add the options for the kernel, its launch and its arguments."""
     parser.epilog = HELP
     parser.add_argument(
         "file", nargs="+", type=Path, metavar="FILE", help="sources in BANG C, which become one library"
@@ -98,7 +98,7 @@ def add_launch_options(parser: argparse.ArgumentParser) -> None:
 
 
 def add_finding_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options about what is looked for and how it is told."""
+    """Add the options for checkers, rules and the format of findings."""
     found = parser.add_argument_group("findings")
     found.add_argument(
         "--check", default="all", metavar="CHECKERS", help="memory,init,race,sync,align, all (the default) or none"
@@ -106,7 +106,7 @@ def add_finding_options(parser: argparse.ArgumentParser) -> None:
     found.add_argument(
         "--rules",
         metavar="RULES",
-        help="what is to happen for rules: race/on-chip-order=off,init=record; see docs/simulator-rules.md",
+        help="actions of rules: race/on-chip-order=off,init=record; see docs/simulator-rules.md",
     )
     found.add_argument("--format", choices=("text", "json", "sarif"), default="text", help="default: text")
 
@@ -128,7 +128,7 @@ def prepare(args: argparse.Namespace, options: Sequence[str] = ()) -> Prepared:
     """
     from pymluops import bang, sim
 
-    # What is malformed is told before anything is compiled, and before something else is asked for.
+    # Malformed options are reported before anything is compiled.
     for name, file in saved_outputs(args).items():
         require_place(f"--save {shortened(one_line(name))}", file)
     written = [read(text) for text in args.arg]
@@ -194,7 +194,7 @@ def _defines(words: Sequence[str]) -> dict[str, object]:
 
 @contextmanager
 def explained() -> Generator[None]:
-    """Make errors of this package a `CommandError`; what a compiler says goes to stderr before."""
+    """Make errors of this package a `CommandError`; a compiler's text goes to stderr before."""
     from pymluops.errors import ExecutionFailedError, MluOpError
     from pymluops.sim.toolchain import CompileError
 
@@ -209,7 +209,7 @@ def explained() -> Generator[None]:
         raise CommandError(error.detail, EXIT_USAGE) from None
 
 
-# ---- Types of options ------------------------------------------------------------------------------------------------
+# ---- Types of options ----------------------------------------------------------------------------
 
 
 def integer_type(least: int, most: int) -> Callable[[str], int]:
@@ -277,7 +277,7 @@ def saved_outputs(args: argparse.Namespace) -> dict[str, Path]:
 
 
 def require_place(option: str, file: Path) -> None:
-    """Refuse a file that cannot be written, before what is to be written is computed.
+    """Refuse a file that cannot be written, before its contents are computed.
 
     Raises
     ------
@@ -295,7 +295,7 @@ def require_place(option: str, file: Path) -> None:
         raise CommandError(f"{option}: {shortened(one_line(str(file)))}: {os.strerror(reason)}")
 
 
-# ---- Outputs ---------------------------------------------------------------------------------------------------------
+# ---- Outputs -------------------------------------------------------------------------------------
 
 
 def save_outputs(args: argparse.Namespace, outputs: Mapping[str, NDArray[Any]]) -> None:
@@ -320,7 +320,7 @@ def save_outputs(args: argparse.Namespace, outputs: Mapping[str, NDArray[Any]]) 
 
 
 def summary(name: str, array: NDArray[Any]) -> str:
-    """Return one line about an output: shape, range, how many are NaN, the first elements."""
+    """Return one line about an output: shape, range, number of NaN, the first elements."""
     import numpy as np
 
     text = f"{name}: {array.dtype.name}{list(array.shape)}"

@@ -1,4 +1,4 @@
-"""``pymluops kernel profile``: what a launch moves and computes, and an estimate of its time on a card."""
+"""``pymluops kernel profile``: the data that a launch moves, its operations, and an estimate of its time on a card."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pymluops.sim import Profile
 
 DESCRIPTION = """\
-Compile sources, launch a kernel once, and tell what it moves and computes, by core and line, with an estimate of its
+Compile sources, launch a kernel once, and report its copies and operations, by core and line, with an estimate of its
 time on the card by a stated model (docs/profile.md), which is no measurement. The exit code is 1 if the kernel failed,
 2 for bad input.
 """
@@ -47,7 +47,7 @@ def register(subparsers: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Profile the launch and write what is asked for."""
+    """Profile the launch and write the requested outputs."""
     from pymluops import sim
     from pymluops.bang import _check
     from pymluops.sim._schedules import schedule_of

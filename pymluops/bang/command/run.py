@@ -1,4 +1,4 @@
-"""``pymluops kernel run``: one launch, with what the checkers find and what comes out."""
+"""``pymluops kernel run``: one launch, with its findings and outputs."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from pymluops.bang.command import launches
 
 DESCRIPTION = """\
-Compile sources, launch a kernel once, and print its outputs and what was found. The exit code is 1 if the kernel failed
+Compile sources, launch a kernel once, and print its outputs and findings. The exit code is 1 if the kernel failed
 or something was found that a launch fails for, 2 for bad input.
 """
 
@@ -26,7 +26,7 @@ def register(subparsers: Any) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    """Run the kernel and print what came out."""
+    """Run the kernel and print its outputs."""
     from pymluops.bang import _check
     from pymluops.bang.command.formats import show
     from pymluops.sim._schedules import parsed_schedule, schedule_of

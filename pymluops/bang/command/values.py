@@ -155,7 +155,7 @@ def _value(name: str | None, text: str) -> Written:
 
 
 def _number(text: str) -> float | None:
-    """Return a number; None for what is none, has more digits than anything takes, or is too large for a double."""
+    """Return a number; None for a text that is none, that has too many digits, or that is too large for a double."""
     if len(text) > _MOST_DIGITS:
         return None
     try:
@@ -173,7 +173,7 @@ def _short(text: str) -> str:
     return shortened(one_line(text), 60)
 
 
-# ---- Files -----------------------------------------------------------------------------------------------------------
+# ---- Files ---------------------------------------------------------------------------------------
 
 
 def _loaded(option: str, file: str) -> NDArray[Any]:
@@ -201,7 +201,7 @@ def _loaded(option: str, file: str) -> NDArray[Any]:
     return np.ascontiguousarray(cast("NDArray[Any]", loaded))
 
 
-# ---- Arrays ----------------------------------------------------------------------------------------------------------
+# ---- Arrays --------------------------------------------------------------------------------------
 
 
 def _array(option: str, type_name: str, shape_text: str, contents: str) -> tuple[Callable[[], NDArray[Any]], int]:
@@ -285,16 +285,16 @@ def _dtype(option: str, type_name: str) -> np.dtype[Any]:
     return dtype
 
 
-# ---- Memory ----------------------------------------------------------------------------------------------------------
+# ---- Memory --------------------------------------------------------------------------------------
 
 
-def _require_room(option: str, nbytes: int, what: str) -> None:
+def _require_room(option: str, nbytes: int, purpose: str) -> None:
     """Refuse arrays for which, with the copies that a launch takes, there is no memory."""
     most = _free_bytes() // 4
     if nbytes > most:
         gib = 1 << 30
         raise CommandError(
-            f"{option}: expected at most {most / gib:.1f} GiB, a quarter of the free memory, for {what}, "
+            f"{option}: expected at most {most / gib:.1f} GiB, a quarter of the free memory, for {purpose}, "
             f"got {nbytes / gib:.1f} GiB"
         )
 

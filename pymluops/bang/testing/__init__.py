@@ -4,7 +4,8 @@ Switch the plugin on in ``conftest.py``::
 
     pytest_plugins = ["pymluops.bang.testing"]
 
-A test that takes the fixture `mlu` runs on a simulated card, under all checkers, and fails if they find anything::
+A test that takes the fixture `mlu` runs on a simulated card, under all checkers, and fails if they
+find anything::
 
     from pymluops.bang.testing import assert_close, random_shape
 
@@ -15,8 +16,8 @@ A test that takes the fixture `mlu` runs on a simulated card, under all checkers
         mlu.compile("add.mlu").kernel("add")[8, "union1"](x, y, out, n)
         assert_close(out, x + y, diff3_2=0)
 
-``--mlu-cards`` runs these tests on several cards, ``--mlu-seed`` repeats the random numbers of a run.
-`pymluops.bang.coverage` adds the lines of kernels to the reports of coverage.py.
+``--mlu-cards`` runs these tests on several cards, ``--mlu-seed`` repeats the random numbers of a
+run. `pymluops.bang.coverage` adds the lines of kernels to the reports of coverage.py.
 """
 
 from pymluops.bang.testing._metrics import assert_close, diff1, diff2, diff3, diff3_2, diff4

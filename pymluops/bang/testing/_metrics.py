@@ -11,7 +11,8 @@ import numpy.typing as npt
 __all__ = ["assert_close", "diff1", "diff2", "diff3", "diff3_2", "diff4"]
 
 _EPSILON = 1e-9
-#: Baselines below this are compared by the absolute error in DIFF3, by the size of a float in bytes.
+#: Baselines below this are compared by the absolute error in DIFF3, by the size of a float in
+#: bytes.
 _SMALL = {2: 1e-4, 4: 1e-6}
 #: DIFF4 says nothing about fewer errors than this.
 _LEAST_ERRORS = 100
@@ -23,8 +24,8 @@ def diff1(result: npt.ArrayLike, baseline: npt.ArrayLike) -> float:
     Parameters
     ----------
     result, baseline : array_like
-        Of the same shape; integers, floats or complex numbers. Of complex numbers, the larger of what the real and
-        the imaginary parts give.
+        Of the same shape; integers, floats or complex numbers. For complex numbers, the larger
+        result of the real and the imaginary parts counts.
 
     Returns
     -------
@@ -47,7 +48,8 @@ def diff2(result: npt.ArrayLike, baseline: npt.ArrayLike) -> float:
 def diff3(result: npt.ArrayLike, baseline: npt.ArrayLike) -> float:
     """Return the largest error of an element, relative to the baseline; see `diff1`.
 
-    Where the baseline is small, below 1e-4 in a half and 1e-6 in a float, the absolute error counts.
+    Where the baseline is small, below 1e-4 in a half and 1e-6 in a float, the absolute error
+    counts.
     """
 
     def largest(m: npt.NDArray[Any], b: npt.NDArray[Any], small: float) -> float:
@@ -65,8 +67,8 @@ def diff3_2(result: npt.ArrayLike, baseline: npt.ArrayLike) -> float:
 def diff4(result: npt.ArrayLike, baseline: npt.ArrayLike) -> float:
     """Return the share of results below the baseline among those that differ from it; see `diff1`.
 
-    Of equal pairs of a result and a baseline one counts. -1 if fewer than 100 pairs differ: then the share means
-    nothing. Of complex numbers, the share that is farther from one half.
+    Of equal pairs of a result and a baseline one counts. -1 if fewer than 100 pairs differ: then
+    the share means nothing. Of complex numbers, the share that is farther from one half.
     """
     shares: list[float] = []
     for m, b, _ in _parts(result, baseline):
@@ -88,22 +90,26 @@ def assert_close(
 ) -> None:
     """Assert that a result is as near to a baseline as the thresholds say.
 
-    NaN and infinities have to stand in the same places in both; the metrics are about the other elements.
+    NaN and infinities have to stand in the same places in both; the metrics are about the other
+    elements.
 
     Parameters
     ----------
     result, baseline : array_like
-        As for `diff1`. The precision of `result` decides what a small baseline is for `diff3`.
+        As for `diff1`. The precision of `result` decides the smallest baseline that counts for
+        `diff3`.
     diff1, diff2, diff3, diff3_2 : float, optional
-        What the metric of this name may be at most. Usual thresholds are 1e-5 for convolutions in float and 3e-3 for
-        sums and activations, both for `diff1` and `diff2`, and 0 for `diff3_2` where nothing is rounded.
+        The largest allowed value of the metric of this name. Usual thresholds are 1e-5 for
+        convolutions in float and 3e-3 for sums and activations, both for `diff1` and `diff2`, and 0
+        for `diff3_2` where nothing is rounded.
     diff4 : bool
         Refuse errors that all have the same sign.
 
     Raises
     ------
     AssertionError
-        If a metric is above its threshold; the text has all of them, and the place of the largest error.
+        If a metric is above its threshold; the text has all of them, and the place of the largest
+        error.
     ValueError
         If the shapes differ, or no threshold is given.
 
@@ -161,7 +167,7 @@ def _require_same_shape(m: npt.NDArray[Any], b: npt.NDArray[Any]) -> None:
 
 
 def _parts(result: npt.ArrayLike, baseline: npt.ArrayLike) -> list[tuple[npt.NDArray[Any], npt.NDArray[Any], float]]:
-    """Return result and baseline in double, flat, and what a small baseline is; twice for complex numbers."""
+    """Return result and baseline in double, flat, and the bound of small baselines; twice for complex numbers."""
     m, b = np.asarray(result), np.asarray(baseline)
     _require_same_shape(m, b)
     small = _SMALL.get(np.real(m).dtype.itemsize, 0.0) if m.dtype.kind in "fc" else 0.0

@@ -22,7 +22,7 @@ _SECTION = "simulated MLU"
 
 
 class Device:
-    """The simulated card of a test; what the fixture `mlu` gives.
+    """The simulated card of a test, from the fixture `mlu`.
 
     Attributes
     ----------
@@ -50,7 +50,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--mlu-cards", default="MLU590", metavar="NAMES", help="cards that tests with the fixture mlu run on, or all"
     )
     group.addoption("--mlu-check", default="all", metavar="NAMES", help="checkers that watch these tests (all)")
-    group.addoption("--mlu-rules", default="", metavar="RULES", help="what rules lead to: race/on-chip-order=off,...")
+    group.addoption("--mlu-rules", default="", metavar="RULES", help="actions of rules: race/on-chip-order=off,...")
     group.addoption("--mlu-seed", type=int, metavar="N", help="repeats the random numbers of an earlier run")
 
 
@@ -117,7 +117,7 @@ def mlu_rng(request: pytest.FixtureRequest) -> np.random.Generator:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
-    """Fail a test with the fixture `mlu` for what the checkers found."""
+    """Fail a test with the fixture `mlu` for findings of the checkers."""
     __tracebackhide__ = True
     result = yield
     if "mlu" not in cast("list[str]", getattr(item, "fixturenames", [])):

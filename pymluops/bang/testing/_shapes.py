@@ -13,7 +13,8 @@ _PIECE = 64
 def random_shape(rng: np.random.Generator, *axes: int | tuple[int, int]) -> tuple[int, ...]:
     """Return a random shape.
 
-    Half of the sizes are at an edge: the smallest, the largest, a power of two or a multiple of 64, or one off them.
+    Half of the sizes are at an edge: the smallest, the largest, a power of two or a multiple of 64,
+    or one off them.
 
     Parameters
     ----------

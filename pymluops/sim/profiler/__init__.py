@@ -1,6 +1,6 @@
-"""Profiles: what launches do on the simulated MLU, and an estimate of their time on a card.
+"""Profiles: the work of launches on the simulated MLU, and an estimate of their time on a card.
 
-`profiling` makes a `Profile`; ``docs/profile.md`` says what the time model takes for known.
+`profiling` makes a `Profile`; ``docs/profile.md`` describes the time model.
 """
 
 from pymluops.sim.profiler._figures import TimeModel

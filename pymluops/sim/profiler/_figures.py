@@ -1,4 +1,4 @@
-"""What the time model takes for known about a card: figures of ``cards.toml``, and where each is from."""
+"""The figures of a card in the time model, from ``cards.toml``, with the source of each."""
 
 from __future__ import annotations
 
@@ -28,17 +28,18 @@ class TimeModel:
     clock_mhz : float
         Clock of the cores.
     bandwidth_gb_s, cluster_bandwidth_gb_s : float
-        Of device memory: for the whole device, and what the cores of one cluster get of it at most.
+        Of device memory: for the whole device, and the most for the cores of one cluster.
     off_chip_latency_ns : float
         From the start of a copy to or from device memory until its bytes flow.
     on_chip_latency_cycles, on_chip_bytes_per_cycle : float
         Of copies of one core between memories on chip.
     vector_bytes_per_cycle, vector_startup_cycles : float
-        Of the vector unit of one core; the latter of each instruction.
+        Of the vector unit of one core; the startup is that of each instruction.
     function_passes : float
-        How many times as long as an addition a division, a root, a logarithm takes.
+        The time of a division, a root or a logarithm in units of the time of an addition.
     matrix_float_operations, matrix_half_operations, matrix_byte_operations : float
-        Additions and multiplications of the matrix unit of one core in a cycle, for elements of 4, 2 and 1 bytes.
+        Additions and multiplications of the matrix unit of one core in a cycle, for elements of 4,
+        2 and 1 bytes.
     scalar_on_chip_cycles, scalar_off_chip_ns : float
         Of one scalar access.
     issue_cycles : float
@@ -80,7 +81,8 @@ def figures_of(device: DeviceModel, given: Mapping[str, float] | None = None) ->
     Parameters
     ----------
     device : DeviceModel
-        Its clock and bandwidth are used; the other figures are those of the card with its architecture.
+        Its clock and bandwidth are used; the other figures are those of the card with its
+        architecture.
     given : mapping of str to float, optional
         Figures to use instead, by the names of `TimeModel`.
 

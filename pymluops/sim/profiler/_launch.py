@@ -1,4 +1,4 @@
-"""One launch of a profile: sums, ratios, and what keeps it from being faster."""
+"""One launch of a profile: sums, ratios, and its bottleneck."""
 
 from __future__ import annotations
 
@@ -26,9 +26,10 @@ class DirectionUse(NamedTuple):
     Attributes
     ----------
     copies, pieces, bytes : int
-        Calls, their pieces, and what they moved.
+        Calls, their pieces, and the bytes that they moved.
     charged_bytes : int
-        What device memory moves for that: whole lines of 64 bytes, partly written ones twice.
+        The bytes that device memory transfers for these: whole lines of 64 bytes, partly written
+        ones twice.
     least_bytes, most_bytes : int
         Of one call.
     busy_ns : float
@@ -65,7 +66,7 @@ class IntrinsicUse(NamedTuple):
 
 
 class LineUse(NamedTuple):
-    """What one line of a source did: estimated time by unit and waiting for others, and calls."""
+    """The work of one line of a source: estimated time by unit and waiting for others, and calls."""
 
     file: str
     line: int
@@ -108,28 +109,30 @@ class LaunchProfile:
     model : TimeModel
         The figures; ``sources`` says where each is from.
     sites, tallies, cores, arrays : tuple
-        Instructions by place in the source; counts by core and site; cores; arrays in NRAM, WRAM and SRAM.
+        Instructions by place in the source; counts by core and site; cores; arrays in NRAM, WRAM
+        and SRAM.
     events : structured array
-        What each unit of each core did: ``begin_ns``, ``end_ns``, ``bytes``, ``core``, ``site``.
+        The work of each unit of each core: ``begin_ns``, ``end_ns``, ``bytes``, ``core``, ``site``.
     operator : str or None
         The C function of the operator that launched it; None for other kernels.
     operator_ns : float
-        Estimated time of all launches of that call of the operator, which efficiencies are about; else `estimate_ns`.
+        Estimated time of all launches of that call of the operator, which efficiencies are about;
+        else `estimate_ns`.
     """
 
     def __init__(
         self, contents: Contents, model: TimeModel, sources: dict[str, str], call: OperatorCall | None = None
     ) -> None:
-        what = contents.description
-        self.kernel, self.unit, self.card, self.arch = what.kernel, what.unit, what.card, what.arch
-        self.dim = (what.dim_x, what.dim_y, what.dim_z)
-        self.kind = "block" if what.type < 4 else f"union{what.type // 4}"
-        self.clusters, self.cores_per_cluster = what.clusters, what.cores_per_cluster
-        self.failed = bool(what.failed)
-        self.instructions = what.instructions
-        self.modelled_share = what.modelled / what.instructions if what.instructions else 1.0
-        self.argument_bytes = what.argument_bytes
-        self.estimate_ns = what.estimate_ns
+        described = contents.description
+        self.kernel, self.unit, self.card, self.arch = described.kernel, described.unit, described.card, described.arch
+        self.dim = (described.dim_x, described.dim_y, described.dim_z)
+        self.kind = "block" if described.type < 4 else f"union{described.type // 4}"
+        self.clusters, self.cores_per_cluster = described.clusters, described.cores_per_cluster
+        self.failed = bool(described.failed)
+        self.instructions = described.instructions
+        self.modelled_share = described.modelled / described.instructions if described.instructions else 1.0
+        self.argument_bytes = described.argument_bytes
+        self.estimate_ns = described.estimate_ns
         self.model, self.sources = model, sources
         self.sites: tuple[Site, ...] = contents.sites
         self.tallies: tuple[Tally, ...] = contents.tallies
@@ -140,7 +143,7 @@ class LaunchProfile:
         self.operator = None if call is None else call.function
         self.operator_ns = self.estimate_ns
 
-    # -- Sums --------------------------------------------------------------------------------------------------------
+    # -- Sums --------------------------------------------------------------------------------------
 
     def _sites_and_tallies(self) -> Iterator[tuple[Site, Tally]]:
         for tally in self.tallies:
@@ -219,7 +222,7 @@ class LaunchProfile:
 
     @cached_property
     def memory(self) -> Memory:
-        """The arrays in NRAM, WRAM and SRAM, with what the launch touched of them, against each card."""
+        """The arrays in NRAM, WRAM and SRAM, with the part that the launch touched, against each card."""
         return Memory(self.arrays)
 
     @cached_property
@@ -237,14 +240,15 @@ class LaunchProfile:
         """Compute cores that ran a task."""
         return sum(1 for core in self.cores if core.runs and core.core != 0x80)
 
-    # -- Ratios ------------------------------------------------------------------------------------------------------
+    # -- Ratios ------------------------------------------------------------------------------------
 
     @cached_property
     def theory(self) -> Theory:
         """The work that the kernel cannot do without.
 
-        Of an operator of this package by the vendor's acceptance standard. Of other kernels: the bytes of the arrays
-        that its arguments point to, each once, and the operations that the launch did.
+        Of an operator of this package by the vendor's acceptance standard. Of other kernels: the
+        bytes of the arrays that its arguments point to, each once, and the operations that the
+        launch did.
         """
         known = None if self.call is None else theory_of(self.call)
         if known is not None:
@@ -264,13 +268,13 @@ class LaunchProfile:
 
     @property
     def io_efficiency(self) -> float:
-        """Theory IO over what device memory could move in the estimated time; -1 if that is 0."""
+        """Theory IO divided by the bytes that device memory could transfer in the estimated time; -1 if that is 0."""
         possible = self.operator_ns * self.model.bandwidth_gb_s
         return self.theory.io_bytes / possible if possible > 0 else -1.0
 
     @property
     def compute_efficiency(self) -> float:
-        """Theory operations over what the vector units could do in the estimated time; -1 if that is 0."""
+        """Theory operations divided by those that the vector units could do in the estimated time; -1 if that is 0."""
         possible = self.operator_ns * self.peak_operations_per_ns
         return self.theory.operations / possible if possible > 0 else -1.0
 
@@ -290,7 +294,7 @@ class LaunchProfile:
 
     @property
     def bottleneck(self) -> str:
-        """What keeps the launch from being faster, by the model: the unit that is busy most, or that none is."""
+        """The bottleneck of the launch by the model: the busiest unit, or the statement that there is none."""
         if not self.loads:
             return "nothing: the launch did nothing that the model knows"
         name, share = max(self.loads.items(), key=lambda item: item[1])
@@ -386,7 +390,7 @@ def overlap_of(launch: LaunchProfile) -> float:
 
 
 def _shared(a: NDArray[np.float64], b: NDArray[np.float64]) -> float:
-    """Return the length of what two lists of intervals have in common."""
+    """Return the length of the intersection of two lists of intervals."""
     if not len(a) or not len(b):
         return 0.0
     ends = np.r_[0.0, np.cumsum(b[:, 1] - b[:, 0])]

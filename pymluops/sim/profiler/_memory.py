@@ -1,4 +1,4 @@
-"""What kernels need of the memories of a core, and which cards have it."""
+"""The memories of a core that kernels need, and the cards that have them."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ SPACES = ("NRAM", "WRAM", "SRAM")
 
 
 class Memory:
-    """The arrays that sources declare in NRAM, WRAM and SRAM, against what the cards have.
+    """The arrays that sources declare in NRAM, WRAM and SRAM, against the memories of the cards.
 
-    Sizes are those of the architecture that the sources were compiled for: an array whose size follows from
-    ``__MLU_NRAM_SIZE__`` is smaller when it is compiled for a smaller card.
+    Sizes are those of the architecture that the sources were compiled for: an array whose size
+    follows from ``__MLU_NRAM_SIZE__`` is smaller when it is compiled for a smaller card.
 
     Attributes
     ----------
@@ -39,7 +39,7 @@ class Memory:
 
     @property
     def missing(self) -> dict[str, str]:
-        """By the name of each card: what of the arrays does not fit, empty if all of them do."""
+        """By the name of each card: the memories that are too small, empty if all arrays fit."""
         return {card["name"]: self._missing_on(card) for card in cards()}
 
     def fits(self, card: str) -> bool:

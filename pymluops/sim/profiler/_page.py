@@ -17,7 +17,8 @@ from pymluops.sim.profiler._read import EVENT
 from pymluops.sim.toolchain import cards
 
 _FOLDER = Path(__file__).resolve().parent
-#: Events of one launch that a page shows one by one; of more, those that lie close together are shown as one.
+#: Events of one launch that a page shows one by one; of more, those that lie close together are
+#: shown as one.
 _MOST_EVENTS = 30_000
 _STEPS = 2_000
 #: Lines of sources that are listed.
@@ -76,7 +77,7 @@ def _launch(launch: LaunchProfile) -> dict[str, Any]:
 
 
 def _reduced(launch: LaunchProfile) -> tuple[NDArray[np.void], NDArray[np.int64]]:
-    """Return events, and how many of the launch each stands for: those of a unit that begin in one step are one."""
+    """Return events, each with the number that it stands for: those of a unit in one step are one."""
     events = launch.events
     if len(events) <= _MOST_EVENTS:
         return events, np.ones(len(events), np.int64)

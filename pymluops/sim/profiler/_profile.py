@@ -34,7 +34,8 @@ _OWN = ("native/ops/", "native/bang/")
 class Profile:
     """The launches of a block, each a `LaunchProfile`; made by `profiling`.
 
-    Counts are exact. Times are estimates by a stated model (``docs/profile.md``), and no measurements.
+    Counts are exact. Times are estimates by a stated model (``docs/profile.md``), and no
+    measurements.
 
     Examples
     --------
@@ -48,7 +49,7 @@ class Profile:
         self._backend = backend
         self._number = number
         self._read: list[LaunchProfile] = []
-        self._calls: list[tuple[int, OperatorCall]] = []  # and how many launches there were before
+        self._calls: list[tuple[int, OperatorCall]] = []  # with the number of launches before
         self.model = model
         self.sources = sources
         weakref.finalize(self, backend.lib.mlusimFreeProfile, number)
@@ -85,7 +86,7 @@ class Profile:
 
     @property
     def estimate_ns(self) -> float:
-        """Estimated time of all launches, one after the other, without what the host needs between them."""
+        """Estimated time of all launches, one after the other, without the host's time between them."""
         return sum(launch.estimate_ns for launch in self.launches)
 
     def table(self) -> str:
@@ -95,7 +96,7 @@ class Profile:
     __str__ = table
 
     def as_dict(self) -> dict[str, Any]:
-        """Return counts, estimates and ratios as plain values; what `to_json` writes."""
+        """Return counts, estimates and ratios as plain values, as in the file of `to_json`."""
         return {
             "format": "pymluops profile",
             "version": 1,
@@ -148,16 +149,16 @@ def _written(path: str | os.PathLike[str] | None, text: str) -> str:
 def profiling(*, figures: Mapping[str, float] | None = None, most_events: int = 1_000_000) -> Generator[Profile]:
     """Profile the launches of a block, of this package's operators and of any other kernels.
 
-    Launches that are put into a queue in the block count, in all threads, also if they run later. There is one profile
-    at a time. Launches outside of profiles are not slower for it.
+    Launches that are put into a queue in the block count, in all threads, also if they run later.
+    There is one profile at a time. Launches outside of profiles are not slower for it.
 
     Parameters
     ----------
     figures : mapping of str to float, optional
         Figures of the time model to use instead of those of the card, by the names of `TimeModel`.
     most_events : int
-        Instructions, over all launches, that timelines are made of. What comes after them is counted, but no part of
-        the estimate; ``modelled_share`` tells. A million take about 100 MB.
+        Instructions, over all launches, that timelines are made of. Later ones are counted, but no
+        part of the estimate; ``modelled_share`` tells. A million take about 100 MB.
 
     Yields
     ------

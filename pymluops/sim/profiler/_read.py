@@ -51,7 +51,8 @@ class Site(NamedTuple):
     file, line : str, int
         Place in the source; empty and 0 if unknown.
     unit : str
-        What it keeps busy: ``scalar``, ``compute``, ``io`` (copies off chip) or ``move`` (copies on chip).
+        The busy unit: ``scalar``, ``compute``, ``io`` (copies off chip) or ``move`` (copies on
+        chip).
     waits : bool
         Whether it is a sync, a barrier or a lock.
     holds : bool
@@ -77,7 +78,7 @@ class Site(NamedTuple):
 
     @property
     def direction(self) -> str:
-        """``GDRAM2NRAM`` and the like, ``fill GDRAM``; empty for what is no copy."""
+        """``GDRAM2NRAM`` and the like, ``fill GDRAM``; empty for other instructions."""
         if not self.target or self.unit in ("scalar", "compute"):
             return ""
         if "atomic" in self.name:
@@ -86,7 +87,7 @@ class Site(NamedTuple):
 
 
 class Tally(NamedTuple):
-    """What one core did at one site; the fields are those of ``mlusimProfileTally``."""
+    """The work of one core at one site; the fields are those of ``mlusimProfileTally``."""
 
     core: int
     site: int
@@ -111,7 +112,7 @@ class CoreUse(NamedTuple):
     runs : int
         Tasks, or passes of the memory core.
     syncs, barriers : int
-        How often it waited for its pipes, and for other cores.
+        Number of waits for its pipes, and for other cores.
     on_chip_loads, on_chip_stores, off_chip_loads, off_chip_stores : int
         Scalar accesses.
     sync_wait_ns, barrier_wait_ns, scalar_ns : float
@@ -198,10 +199,10 @@ def _site(fields: dict[str, Any]) -> Site:
     return Site(**fields)
 
 
-def _rows(place: tuple[Backend, int, int], what: str, c_type: str, kind: type[_T], count: int) -> list[_T]:
+def _rows(place: tuple[Backend, int, int], suffix: str, c_type: str, kind: type[_T], count: int) -> list[_T]:
     backend, profile, launch = place
     rows = backend.ffi.new(f"{c_type}[]", max(count, 1))
-    read = getattr(backend.lib, f"mlusimGetProfile{what}")(profile, launch, 0, count, rows)
+    read = getattr(backend.lib, f"mlusimGetProfile{suffix}")(profile, launch, 0, count, rows)
     return [from_c(kind, backend, backend.ffi.addressof(rows, i)) for i in range(read)]
 
 

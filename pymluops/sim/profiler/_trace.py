@@ -60,8 +60,8 @@ def _name_lanes(events: list[dict[str, Any]], named: set[tuple[int, int]], launc
             continue
         named.add((pid, tid))
         core = "memory core" if memory_core else f"core {use.core}"
-        for what, name in (("process_name", f"cluster {use.cluster}"), ("thread_name", f"{core} {unit}")):
-            events.append({"ph": "M", "name": what, "pid": pid, "tid": tid, "args": {"name": name}})
+        for key, name in (("process_name", f"cluster {use.cluster}"), ("thread_name", f"{core} {unit}")):
+            events.append({"ph": "M", "name": key, "pid": pid, "tid": tid, "args": {"name": name}})
         events.append({"ph": "M", "name": "thread_sort_index", "pid": pid, "tid": tid, "args": {"sort_index": tid}})
 
 

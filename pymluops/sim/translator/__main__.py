@@ -16,11 +16,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="translator", description="Translates BANG C into C++.")
     parser.add_argument("source", type=Path, metavar="SOURCE")
     parser.add_argument("--output", type=Path, required=True, metavar="FILE", help="the C++ file to write")
-    parser.add_argument("--name", help="what messages and debug information call the source; default: SOURCE")
+    parser.add_argument("--name", help="name of the source in messages and debug information; default: SOURCE")
     options = parser.parse_args(arguments)
     name = options.name or str(options.source)
     try:
-        # Bytes that are not UTF-8, and the ends of lines, stay what they are.
+        # Bytes that are not UTF-8, and the ends of lines, stay unchanged.
         with options.source.open(encoding="utf-8", errors="surrogateescape", newline="") as file:
             result = translate(file.read(), name)
         options.output.parent.mkdir(parents=True, exist_ok=True)

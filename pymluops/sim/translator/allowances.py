@@ -1,4 +1,4 @@
-"""Comments that allow what a rule of the checkers would find: `// mlusim: allow(race/between-cores, init)`."""
+"""Comments that allow findings of a rule in a line: `// mlusim: allow(race/between-cores, init)`."""
 
 from __future__ import annotations
 
@@ -16,7 +16,8 @@ _RULE = re.compile(r"[a-z]+(?:/[a-z][a-z-]*)?")
 def note_allowances(text: Text) -> None:
     """Have the comments at the end of the source, in a form that the machine reads.
 
-    A comment behind code is about its line, one on a line of its own about the next line that is not such a comment.
+    A comment behind code is about its line, one on a line of its own about the next line that is
+    not such a comment.
 
     Raises
     ------
@@ -46,7 +47,7 @@ class _About:
 
     def __init__(self, text: str) -> None:
         self._text = text
-        self._first = 0  # what is not blank in the line of the last comment
+        self._first = 0  # the text in the line of the last comment
         self._end = -1  # of that line
         self._behind: dict[int, int] = {}  # by the beginning of a line of comments, where the line behind them begins
 

@@ -29,18 +29,18 @@ class Operand:
 
     @property
     def address(self) -> str:
-        """The same, for what points to memory."""
+        """The same, for pointers to memory."""
         return f"::mlusim::asm_address(({self.text}))"
 
 
 SYNC = "::mlusim::asm_sync()"
 
-#: Stages of `fuse`, by what stands before the parenthesis.
+#: Stages of `fuse`, by the text before the parenthesis.
 STAGES = ("add", "sub", "mul", "and", "or", "xor", "eq", "ne", "lt", "le", "gt", "ge", "max", "min")
 FUSE_TYPES = ("f16", "f32", "u32", "s32")
 REAL_TYPES = ("f16", "f32")
 
-#: In a template, what a macro makes of `#name` stands between these marks.
+#: In a template, a macro's replacement of `#name` stands between these marks.
 MARK = "\x01"
 NUMBER = re.compile(r"[-+]?(0[xX][0-9a-fA-F]+|\d+(\.\d*)?([eE][-+]?\d+)?|\.\d+([eE][-+]?\d+)?)[fFuU]?")
 
@@ -51,7 +51,7 @@ def calls_of(tokens: Sequence[Token]) -> list[str]:
     Parameters
     ----------
     tokens
-        What stands in the parentheses of the statement.
+        The text in the parentheses of the statement.
 
     Raises
     ------

@@ -15,7 +15,7 @@ class Declarator:
 
     begin: int  # first token of the declaration, or the comma
     name: tuple[Token, ...]  # several if pasted with ##
-    pointer: tuple[Token, ...]  # what stands between the type and the name
+    pointer: tuple[Token, ...]  # between the type and the name
     dimensions: tuple[Token, ...]
     attributes: list[Sequence[Token]]  # behind the name
     initialised: bool
@@ -73,7 +73,7 @@ class Reader:
         return self.tokens[begin : self.at]
 
     def _attribute(self) -> Sequence[Token]:
-        """Step over an attribute, if there is one, and keep what it says about alignment."""
+        """Step over an attribute, if there is one, and keep its alignment."""
         begin = self.at
         if self._text() in ATTRIBUTES and self._text(1) == "(":
             self.at += 1
@@ -90,7 +90,7 @@ class Reader:
     def _specifiers(self) -> list[Token]:
         """Everything before the first declarator, and its name if no pointer comes before that."""
         words: list[Token] = []
-        leading: tuple[int, int] | None = None  # how many words come before the first specifier, and where that stands
+        leading: tuple[int, int] | None = None  # number of words before the first specifier, and its place
         while token := self._text():
             if attribute := self._attribute():
                 self._attributes.append(attribute)

@@ -58,5 +58,5 @@ _STD = """
 C_NAMES = frozenset(
     {"min", "max", *_OTHERS.split(), *(name + suffix for name in _MATH.split() for suffix in ("", "f", "l"))}
 )
-#: What `using namespace std` makes ambiguous.
+#: Names that `using namespace std` makes ambiguous.
 STD_NAMES = frozenset(_STD.split())

@@ -19,7 +19,7 @@ class Macro:
 
 
 def value_of(literal: str) -> str:
-    """What a string of the source says; of its escapes, blanks only are understood."""
+    """The value of a string in the source; of its escapes, only blanks are understood."""
     prefix, quoted = literal.split('"', 1) if '"' in literal else ("", literal)
     if prefix.endswith("R"):
         return quoted.partition("(")[2].rpartition(")")[0]

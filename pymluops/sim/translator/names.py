@@ -1,9 +1,10 @@
-"""Gives way where a source calls something at file scope what the C library has called so already.
+"""Renames variables and kernels at file scope that clash with names of the C library.
 
-On a device `__nram__ float y1[64];` is a variable like any other, and `extern "C" __mlu_entry__ void tanh(float *x)` a
-kernel. A host compiler has the declarations of `y1` and `tanh` from the headers. So the variable gets another name in
-C++, which begins with `PREFIX`; the machine and what reads messages of the compiler take that off again. The kernel
-gets the linkage of C++, under which functions of one name live side by side.
+On a device `__nram__ float y1[64];` is a variable like any other, and `extern "C" __mlu_entry__
+void tanh(float *x)` a kernel. A host compiler has the declarations of `y1` and `tanh` from the
+headers. So the variable gets another name in C++, which begins with `PREFIX`; the machine and the
+reader of compiler messages remove the prefix again. The kernel gets the linkage of C++, under which
+functions of one name live side by side.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ def with_free_names(text: str, filename: str, *, uses_std: bool = False) -> str:
     text
         The source.
     filename
-        What its first lines are called.
+        The file name of its first lines.
     uses_std
         Whether a header that it includes says `using namespace std`.
     """
@@ -77,7 +78,7 @@ def _at_file_scope(
 def _kernels_of_c(
     source: Text, tokens: Sequence[Token], directives: Sequence[Directive]
 ) -> Iterator[tuple[Token, Token | None]]:
-    """Where kernels begin whose names are taken, and the string that gives them the linkage of C, if there is one."""
+    """The starts of kernels with names of the C library, and the string that gives them C linkage, if there is one."""
     for i, level in _at_file_scope(source, tokens, directives):
         if tokens[i].text not in C_NAMES or i + 1 == len(tokens) or tokens[i + 1].text != "(":
             continue

@@ -1,6 +1,7 @@
 """Finds functions that return objects, which the compiler has to inline.
 
-GCC does not announce the store of `memory[i] = f()` where `f` returns a structure and is called. Inlined, it does.
+GCC does not announce the store of `memory[i] = f()` where `f` returns a structure and is called.
+Inlined, it does.
 """
 
 from __future__ import annotations
@@ -28,13 +29,13 @@ _SCALARS = frozenset(
 class ObjectFunction:
     """The definition of a function that returns an object, or may do so."""
 
-    attribute: Token  # what says that it runs on the device
+    attribute: Token  # that makes it a device function
     name: str
     calls: frozenset[str]  # the words of its body
 
 
 def object_function(tokens: Sequence[Token], begin: int, attribute: int, paren: int) -> ObjectFunction | None:
-    """Read the function whose head begins at `begin` and whose parameters begin at `paren`."""
+    """Read the function with its head at `begin` and its parameters at `paren`."""
     head = list(_without_brackets(tokens[begin:paren]))
     operator = next((i for i, token in enumerate(head) if token.text == "operator"), None)
     name = operator if operator is not None else len(head) - 1
@@ -109,7 +110,7 @@ def _first_of_name(head: Sequence[Token], name: int) -> int:
 
 
 def _without_brackets(tokens: Sequence[Token]) -> Iterator[Token]:
-    """The tokens without attributes and without what is a parameter or argument of a template."""
+    """The tokens without attributes and without parameters and arguments of templates."""
     tokens = Tokens(tokens)
     i = 0
     while i < len(tokens):

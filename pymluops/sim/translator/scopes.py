@@ -23,7 +23,7 @@ from .words import ATTRIBUTES, CLASS_KEYS
 
 
 class Scope(Enum):
-    """What declarations belong to."""
+    """The scope that declarations belong to."""
 
     FILE = "at file scope"
     CLASS = "in a class"
@@ -61,7 +61,7 @@ def open_brace(level: Level, head: Sequence[Token], inside: int) -> Level:
 
 
 def outside_brackets(tokens: Sequence[Token]) -> Iterator[Token]:
-    """The tokens without what stands in brackets or is a parameter of a template; of brackets, the opening one."""
+    """The tokens outside of brackets and of template parameters; of each pair of brackets the opening one stays."""
     tokens = Tokens(tokens)
     i = 0
     while i < len(tokens):

@@ -13,14 +13,14 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
 
 def quoted(name: str) -> str:
-    """Return a name as a string of C, in one line whatever characters it has."""
+    """Return a name as a string of C, always in one line."""
     name = name.replace("\r", printable("\r"))  # GCC writes that into `__FILE__` without an escape, and cannot read it
     escaped = name.replace("\\", "\\\\").replace('"', '\\"')
     return '"' + _CONTROL.sub(lambda character: f"\\{ord(character[0]):03o}", escaped) + '"'
 
 
 def printable(name: str) -> str:
-    """Return a name for messages, in one line whatever characters it has."""
+    """Return a name for messages, always in one line."""
     return _CONTROL.sub(lambda character: f"\\x{ord(character[0]):02x}", name)
 
 
@@ -44,7 +44,7 @@ def tokens_of(text: str, name: str) -> tuple[Tokens, list[Directive]]:
     text
         The source.
     name
-        What messages call it.
+        Its name in messages.
 
     Raises
     ------
@@ -58,7 +58,7 @@ def tokens_of(text: str, name: str) -> tuple[Tokens, list[Directive]]:
 
 
 class TranslationError(Exception):
-    """What cannot be turned into C++, and where it stands."""
+    """A construct that cannot be translated to C++, and its place."""
 
     def __init__(self, file: str, line: int, message: str) -> None:
         super().__init__(f"{printable(file)}:{line}: {message}")
@@ -78,7 +78,7 @@ class Edit:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """From this offset on, what the lines are called."""
+    """The file name of the lines from this offset on."""
 
     offset: int
     file: str
@@ -88,7 +88,7 @@ class Line:
 
 @dataclass(slots=True)
 class Text:
-    """The source: its lines, and what becomes of it."""
+    """The source: its lines and its edits."""
 
     text: str
     name: str
@@ -115,7 +115,7 @@ class Text:
             self.lines.append(Line(behind + 1, file, int(tokens[0].text), system))
 
     def line_of(self, offset: int) -> Line:
-        """Return what the lines are called there."""
+        """Return the file name of the lines there."""
         return self.lines[bisect_right(self.lines, offset, key=lambda line: line.offset) - 1]
 
     def number_at(self, offset: int) -> int:
@@ -130,20 +130,20 @@ class Text:
         return self.line_of(token.start).system
 
     def error(self, token: Token, message: str) -> TranslationError:
-        """Return an exception for what is wrong at a token."""
+        """Return an exception about a token."""
         return self.error_at(token.start, message)
 
     def error_at(self, offset: int, message: str) -> TranslationError:
-        """Return an exception for what is wrong at a place of the text."""
+        """Return an exception about a place in the text."""
         return TranslationError(self.line_of(offset).file, self.number_at(offset), message)
 
     def edit(self, start: int, end: int, text: str) -> None:
-        """Have `text` instead of what stands from `start` to `end`; line ends are kept, behind it."""
+        """Replace the text from `start` to `end` by `text`; line ends are kept, behind it."""
         ends = re.findall(r"\\\r?\n|\n", self.text[start:end])
         self.edits.append(Edit(start, end, text + "".join(ends)))
 
     def insert(self, offset: int, text: str) -> None:
-        """Have `text` there as well."""
+        """Insert `text` there."""
         self.edits.append(Edit(offset, offset, text))
 
     def replace(self, token: Token, text: str) -> None:
@@ -158,8 +158,8 @@ class Text:
         """Return the text with all edits made."""
         parts: list[str] = []
         end = 0
-        # What is inserted comes before what is replaced there, and in the order of the edits; what lies in a part that
-        # is replaced as a whole has gone with it.
+        # Insertions come before replacements at the same place, in the order of the edits. Edits
+        # within a part that is replaced as a whole are dropped.
         for edit in sorted(self.edits, key=lambda edit: (edit.start, edit.end > edit.start, -edit.end)):
             if edit.start >= end:
                 parts += (self.text[end : edit.start], edit.text)

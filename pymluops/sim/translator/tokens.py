@@ -1,6 +1,6 @@
 """Cuts a source into tokens; finds the partners of brackets.
 
-Everything here takes time in proportion to the length of the source, whatever stands in it, and so must what uses it.
+Everything here takes time in proportion to the length of any source, and so must its users.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ from typing import NamedTuple
 IFS = frozenset({"if", "ifdef", "ifndef"})
 ELSES = frozenset({"else", "elif", "elifdef", "elifndef"})
 
-#: Brackets in each other, and conditions of the preprocessor in each other. Compilers have such limits too.
+#: Brackets in each other, and conditions of the preprocessor in each other. Compilers have such
+#: limits too.
 MOST_OPEN = 256
 
 CLOSING = {"(": ")", "[": "]", "{": "}"}
@@ -22,7 +23,7 @@ OPENING = {close: opening for opening, close in CLOSING.items()}
 
 
 class Kind(Enum):
-    """What a token is."""
+    """The kind of a token."""
 
     WORD = "word"
     NUMBER = "number"
@@ -45,7 +46,7 @@ _KINDS: dict[str | None, Kind] = {**{kind.value: kind for kind in Kind}, "delimi
 
 @dataclass(frozen=True, slots=True)
 class Directive:
-    """A preprocessor line: its tokens without the `#`, and how many tokens of the file stand before it."""
+    """A preprocessor line: its tokens without the `#`, and the number of tokens of the file before it."""
 
     tokens: tuple[Token, ...]
     before: int
@@ -66,7 +67,10 @@ class Tokens(list[Token]):
 
     @property
     def partners(self) -> list[int]:
-        """For each token the number of the bracket that belongs to it; -1 for one without, and for what is none."""
+        """For each token the number of the bracket that belongs to it.
+
+        -1 for a bracket without one, and for other tokens.
+        """
         if self._partners is None:
             self._partners = _partners(self)
         return self._partners
@@ -119,13 +123,16 @@ def _angles(tokens: Tokens) -> list[int]:
 class NestingError(Exception):
     """Brackets or conditions that stand in each other deeper than `MOST_OPEN`; the offset of the first too many."""
 
-    def __init__(self, offset: int, what: str) -> None:
-        super().__init__(f"{what} stand in each other more than {MOST_OPEN} deep")
+    def __init__(self, offset: int, kind: str) -> None:
+        super().__init__(f"{kind} stand in each other more than {MOST_OPEN} deep")
         self.offset = offset
 
 
 class _Nesting:
-    """Counts what is open, as `Walk` sees it: behind an `#if`, as at the end of its first branch that is not dead."""
+    """Counts open brackets and conditions, as `Walk` sees them.
+
+    Behind an `#if` they are those at the end of its first branch that is not dead.
+    """
 
     def __init__(self) -> None:
         self._depth = 0
@@ -178,8 +185,9 @@ def is_dead(line: Sequence[Token]) -> bool:
     return [token.text for token in line[:3]] == ["if", "0"]
 
 
-# A backslash before the end of a line joins it with the next, and counts as a blank. What is not closed goes on to the
-# end of its line, or of the file: looking for its end at each of several places would take the square of the time.
+# A backslash before the end of a line joins it with the next, and counts as a blank. An unclosed
+# string or comment goes on to the end of its line, or of the file: looking for its end at each of
+# several places would take the square of the time.
 SCANNER = re.compile(
     r"""
     (?P<newline> \n )
@@ -235,7 +243,7 @@ def tokenize(text: str) -> tuple[Tokens, list[Directive]]:
 
 
 def without_dead(tokens: list[Token], directives: list[Directive]) -> tuple[Tokens, list[Directive]]:
-    """Drop what stands between `#if 0` and its `#else` or `#endif`: it need not even be C++."""
+    """Drop the text between `#if 0` and its `#else` or `#endif`: it need not even be C++."""
     living: list[Token] = []
     kept: list[Directive] = []
     begin = 0
@@ -252,7 +260,7 @@ def without_dead(tokens: list[Token], directives: list[Directive]) -> tuple[Toke
             if depth == 0:
                 kept.append(Directive(directive.tokens, len(living)))
         elif directive.name in ELSES and depth == 1:
-            depth = 0  # what follows is then the first branch
+            depth = 0  # the following text is the first branch
         begin = directive.before
     return Tokens(living if depth else living + tokens[begin:]), kept
 

@@ -44,7 +44,7 @@ from .words import (
 
 
 class _Declared:
-    """What a statement declares, if it does."""
+    """The declaration in a statement, if there is one."""
 
     def __init__(self, tokens: Tokens, begin: int) -> None:
         self.declaration: Declaration | None = None
@@ -72,7 +72,8 @@ class Translator:
         self._tokens = tokens
         self._macro_scope = macro_scope  # null for a file
         self._object_functions: list[ObjectFunction] = []
-        # What was found out about a statement, by its first token: each word of it may ask.
+        # The analysis of each statement, by its first token: each word of the statement may need
+        # it.
         self._declarations: dict[int, _Declared] = {}
         self._heads: dict[int, _Head] = {}
         self._types: dict[int, int] = {}  # the token behind a type, by any token of it
@@ -193,7 +194,7 @@ class Translator:
 
     @staticmethod
     def _only_pointers(declaration: Declaration) -> bool:
-        """Whether the word says what the variables point to; they themselves are automatic, or members."""
+        """Whether the word describes the targets of pointers; the variables themselves are automatic, or members."""
         return not declaration.says("static", "extern") and all(
             declarator.pointer and not declarator.dimensions for declarator in declaration.declarators
         )
@@ -213,7 +214,7 @@ class Translator:
     # -- Functions --
 
     def inline(self, i: int, level: Level) -> None:
-        """Drop what says inline a second time; note the functions that have to be inlined."""
+        """Drop a second `inline`; note the functions that have to be inlined."""
         head = self._heads.get(level.start)
         if head is None or not head.begin <= i < head.end:
             end = self._end_of_head(i)
@@ -239,7 +240,7 @@ class Translator:
         return i
 
     def assembly(self, i: int, level: Level) -> None:
-        """Translate an assembly statement; what stands elsewhere names a symbol."""
+        """Translate an assembly statement; elsewhere the word names a symbol."""
         if level.scope not in (Scope.FUNCTION, Scope.MACRO) or level.opening in ("(", "["):
             return
         if self._before(i) not in ("", ";", "{", "}", ")", ":", "else", "do"):
@@ -325,7 +326,7 @@ class Translator:
         return begin, is_name
 
     def _configuration(self, launch: int) -> tuple[list[tuple[int, int]], int]:
-        """What stands between `<<<` and `>>>`, each part by its first token and that behind it, and the last `>`."""
+        """The parts between `<<<` and `>>>`, each by its first token and the one behind it, and the last `>`."""
         begin = launch + 3
         found = -1
         counted = i = begin
@@ -335,7 +336,8 @@ class Translator:
                 i = closing(self._tokens, i)
             elif is_run(self._tokens, i, ">", 3) and [token.text for token in self._tokens[i + 3 : i + 4]] == ["("]:
                 found = i if found < 0 else found
-                # Better one behind which no template arguments are open; but `<` may as well be less than.
+                # Better one behind which no template arguments are open; but `<` may as well be
+                # less than.
                 marks = [token.text for token in self._tokens[counted:i]]
                 open_angles += marks.count("<") - marks.count(">")
                 counted = i
@@ -390,7 +392,7 @@ class Translator:
             i += 1
 
 
-#: What is done at which word.
+#: The handlers, by word.
 WORDS: dict[str, Callable[[Translator], Callable[[int, Level], None]]] = {
     **dict.fromkeys(MEMORIES, lambda translator: translator.memory),
     LOCAL_MEMORY: lambda translator: translator.local_memory,
@@ -409,14 +411,15 @@ def translate(text: str, filename: str, *, uses_std: bool = False) -> str:
     text
         The source.
     filename
-        What messages, debug information and `__FILE__` call it.
+        Its name in messages, debug information and `__FILE__`.
     uses_std
         Whether a header that it includes says `using namespace std`.
 
     Returns
     -------
     str
-        A `#line`, then the source with as many lines as it had; then what its comments allow the checkers to pass over.
+        A `#line`, then the source with as many lines as it had; then the allowances of its comments
+        for the checkers.
 
     Raises
     ------

@@ -1,11 +1,11 @@
 """The words of BANG C that the translator looks for."""
 
-#: Qualifiers of what lies in the memory of a core or a cluster, by the name that mlusim_source.h has for it.
+#: Qualifiers of variables in the memory of a core or a cluster, by their names in mlusim_source.h.
 MEMORIES = {"__nram__": "nram", "__wram__": "wram", "__mlu_shared__": "sram"}
 LOCAL_MEMORY = "__ldram__"
 CONSTANT_MEMORY = "__mlu_const__"
 DEVICE = "__mlu_device__"
-#: What makes a function a kernel.
+#: The words that make a function a kernel.
 KERNELS = frozenset({"__mlu_entry__", "__mlu_global__"})
 #: Attributes that bang.h defines as `inline`.
 INLINE_ATTRIBUTES = frozenset({"__mlu_func__", "__mlu_vector__", DEVICE})

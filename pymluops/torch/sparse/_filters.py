@@ -12,8 +12,8 @@ from torch import Tensor, nn
 
 __all__ = ["OWN_VERSION", "filters_from_spconv", "filters_to_spconv", "load_state_dict", "read_filter"]
 
-#: Written into the metadata of state dicts by modules of this package. PyTorch writes 1 for modules of others, and
-#: mmdetection3d 2 for those of spconv 2.
+#: Written into the metadata of state dicts by modules of this package. PyTorch writes 1 for modules
+#: of others, and mmdetection3d 2 for those of spconv 2.
 OWN_VERSION = 3
 
 #: [*kernel_size, Ci, Co], [*kernel_size, Co, Ci] and [Co, *kernel_size, Ci].
@@ -38,8 +38,8 @@ def filters_from_spconv(weight: Tensor, layout: str = "spconv-2.2") -> Tensor:
     weight : Tensor
         The filter.
     layout : {"spconv-2.2", "spconv-2.0", "mmcv"}
-        [Co, *kernel_size, Ci] since spconv 2.2, [*kernel_size, Co, Ci] in 2.0 and 2.1; ``"mmcv"``, which spconv 1 has
-        too, is the layout of the result.
+        [Co, *kernel_size, Ci] since spconv 2.2, [*kernel_size, Co, Ci] in 2.0 and 2.1; ``"mmcv"``,
+        which spconv 1 has too, is the layout of the result.
 
     Returns
     -------
@@ -65,6 +65,7 @@ class _Undecided(NamedTuple):
     weight: Tensor
     candidates: list[str]
     message: str
+    home: str
 
 
 class _Load:
@@ -101,7 +102,8 @@ def load_state_dict(
     state_dict : mapping of str to Tensor
         Its parameters and buffers.
     layout : {"mmcv", "spconv-2.2", "spconv-2.0"}, optional
-        The layout of all filters of sparse convolutions; see `filters_from_spconv`. Without it, shapes tell.
+        The layout of all filters of sparse convolutions; see `filters_from_spconv`. Without it,
+        shapes tell.
     strict : bool
         Whether all keys have to be there.
 
@@ -113,7 +115,8 @@ def load_state_dict(
     Raises
     ------
     RuntimeError
-        If a filter has not the shape of the layout, or several layouts have its shape and nothing tells which is meant.
+        If a filter has not the shape of the layout, or several layouts have its shape and nothing
+        tells which is meant.
     ValueError
         If the layout is another one.
     """
@@ -129,10 +132,32 @@ def _shape_in(layout: str, shape: tuple[int, ...]) -> tuple[int, ...]:
     return shapes[layout]
 
 
+def _converted(weight: Tensor, layout: str, home: str, pointwise: bool) -> Tensor:
+    """Return a filter in the layout of its layer.
+
+    Layers of a kernel of 1 read the memory of a filter as [Ci, Co] in every version of spconv,
+    whatever its shape says, and so do those of mmcv.
+    """
+    cells = filters_from_spconv(weight, layout)
+    if pointwise:
+        cells = weight.contiguous().view(cells.shape)
+        return cells if home == "mmcv" else cells.view(_shape_in(home, tuple(cells.shape)))
+    return cells if home == "mmcv" else filters_to_spconv(cells, home)
+
+
 def read_filter(
-    module: Any, name: str, weight: Tensor, version: int | None, missing: list[str], errors: list[str]
+    module: Any,
+    name: str,
+    weight: Tensor,
+    version: int | None,
+    missing: list[str],
+    errors: list[str],
+    *,
+    home: str = "mmcv",
+    asked: str | None = None,
+    presumed: str | None = None,
 ) -> Tensor:
-    """Return a filter of a state dict as [*kernel_size, Ci, Co], or tell in `errors` why that is not known.
+    """Return a filter of a state dict in the layout of its layer, or tell in `errors` why that is not known.
 
     Parameters
     ----------
@@ -146,6 +171,12 @@ def read_filter(
         Of the layer, from the metadata of the state dict.
     missing, errors : list of str
         Lists that all modules of a call of load_state_dict share.
+    home : str
+        The layout of the layer's own filter.
+    asked : str, optional
+        The layout that the caller names, unless a call of `load_state_dict` here names one.
+    presumed : str, optional
+        The layout where nothing tells, in place of an error.
 
     Returns
     -------
@@ -155,9 +186,10 @@ def read_filter(
     load = getattr(_local, "load", None)
     if load is None or load.missing is not missing:
         load = _local.load = _Load(missing)
-    shape = tuple(module.weight.shape)
+    own = module.weight.detach()
+    shape = tuple(filters_from_spconv(own.to("meta"), home).shape)
     candidates = [layout for layout in LAYOUTS if _shape_in(layout, shape) == tuple(weight.shape)]
-    asked = getattr(_local, "layout", None)
+    asked = getattr(_local, "layout", None) or asked
     named = asked or {OWN_VERSION: "mmcv", 2: "spconv-2.2"}.get(version or 0)
     if named in candidates:
         candidates = [named]
@@ -166,22 +198,31 @@ def read_filter(
         return weight
     if not candidates:
         return weight
+    pointwise = _is_pointwise(module)
+    readings = {layout: _converted(weight, layout, home, pointwise) for layout in candidates}
     if len(candidates) == 1:
         load.told.add(candidates[0])
         _decide(load, errors)
-        return filters_from_spconv(weight, candidates[0])
-    readings = [filters_from_spconv(weight, layout) for layout in candidates]
-    if not weight.is_meta and all(torch.equal(readings[0], other) for other in readings[1:]):
-        return readings[0]
+        return readings[candidates[0]]
+    first = readings[candidates[0]]
+    if not weight.is_meta and all(torch.equal(first, other) for other in readings.values()):
+        return first
     known = [layout for layout in candidates if layout in load.told]
     if len(load.told) == 1 and known:
-        return filters_from_spconv(weight, known[0])
+        return readings[known[0]]
     shown = f"{', '.join(candidates[:-1])} or {candidates[-1]}"
     advice = "pymluops.torch.sparse.load_state_dict(network, state_dict, layout=...)"
     message = f"{name}: a filter of shape {list(weight.shape)} may be of {shown}; say which one: {advice}"
-    errors.append(message)
-    load.undecided.append(_Undecided(module, weight, candidates, message))
-    return weight if candidates[0] == "mmcv" else readings[0]
+    if presumed not in candidates:
+        errors.append(message)
+    load.undecided.append(_Undecided(module, weight, candidates, message, home))
+    likely = presumed if presumed in candidates else home if home in candidates else candidates[0]
+    return readings[likely]
+
+
+def _is_pointwise(module: Any) -> bool:
+    """Tell whether a layer multiplies each row by one matrix."""
+    return bool(getattr(module, "conv1x1", getattr(module, "pointwise", False)))
 
 
 def _decide(load: _Load, errors: list[str]) -> None:
@@ -191,10 +232,12 @@ def _decide(load: _Load, errors: list[str]) -> None:
     (layout,) = load.told
     for filter in [each for each in load.undecided if layout in each.candidates]:
         with torch.no_grad():
-            found = filters_from_spconv(filter.weight, layout).to(filter.module.weight)
+            found = _converted(filter.weight, layout, filter.home, _is_pointwise(filter.module))
+            found = found.to(filter.module.weight)
             if filter.module.weight.data_ptr() == filter.weight.data_ptr():
                 filter.module.weight.data = found.clone()  # the dict's own tensor stays as it is
             else:
                 filter.module.weight.copy_(found)
-        errors.remove(filter.message)
+        if filter.message in errors:
+            errors.remove(filter.message)
         load.undecided.remove(filter)

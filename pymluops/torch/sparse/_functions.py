@@ -1,7 +1,8 @@
 """Products of features and filters by indice pairs, as differentiable functions.
 
-Three products belong together: outputs C(f, w), feature gradients D(g, w) and filter gradients E(f, g). Each is linear
-in both arguments, and the gradients of each are the other two, so they can be differentiated any number of times.
+Three products belong together: outputs C(f, w), feature gradients D(g, w) and filter gradients E(f,
+g). Each is linear in both arguments, and the gradients of each are the other two, so they can be
+differentiated any number of times.
 """
 
 from __future__ import annotations
@@ -64,7 +65,7 @@ def _filter_gradient(features: Tensor, grad: Tensor, pairs: Tensor, num: Tensor,
     return _run(FILTER_GRADIENT, (features, grad, pairs, num), (inverse,))
 
 
-# ---- Gradients -------------------------------------------------------------------------------------------------------
+# ---- Gradients -----------------------------------------------------------------------------------
 
 
 class _Products(NamedTuple):
@@ -169,7 +170,7 @@ def _products() -> _Products:
     return _PLAIN if torch.is_grad_enabled() or transformed() is not None else _WITHOUT_GRADIENTS
 
 
-# ---- Registration, for torch.compile and torch.export; a plain call costs less --------------------------------------
+# ---- Registration, for torch.compile and torch.export; a plain call costs less -------------------
 
 _ROWS = "Tensor pairs, Tensor num, int inverse, SymInt rows"
 _SCHEMAS = {

@@ -54,12 +54,17 @@ class SparseSequential(SparseModule):
 
     Notes
     -----
-    Where there are no rows, normalisation has nothing to learn from: its statistics stay as they are, and its
-    weight and bias get a gradient of 0. A compiled or traced program calls it in any case.
+    Where there are no rows, normalisation has nothing to learn from: its statistics stay as they
+    are, and its weight and bias get a gradient of 0. A compiled or traced program calls it in any
+    case.
     """
 
     def __init__(self, *args: Any, **kwargs: nn.Module) -> None:
         super().__init__()
+        self._add_all(args, kwargs)
+
+    def _add_all(self, args: tuple[Any, ...], kwargs: dict[str, nn.Module]) -> None:
+        """Append the modules of a constructor."""
         one_dict = len(args) == 1 and isinstance(args[0], OrderedDict)
         named: Any = cast("Any", args[0]).items() if one_dict else enumerate(args)
         for name, module in named:

@@ -9,12 +9,13 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
-import pymluops
 from pymluops.ops._sparse_extension import PAIRS, pairs_arguments
+from pymluops.ops.get_indice_pairs import get_indice_pairs as pairs_of_arrays
 from pymluops.torch._library import follow_threads
 from pymluops.torch.sparse._dispatch import register, shapes_of
 from pymluops.torch.sparse._numbers import sizes, whole
 from pymluops.torch.sparse._places import checked_places
+from pymluops.torch.sparse._tensor import Window
 
 
 def get_conv_output_size(
@@ -90,7 +91,8 @@ def get_indice_pairs(
     spatial_shape : sequence of int
         Size of the input space along each axis.
     ksize, stride, padding, dilation : int or sequence of int
-        As in any convolution. In sub-manifold mode the stride is 1 and the padding ``ksize // 2``, whatever is given.
+        As in any convolution. In sub-manifold mode the stride is 1 and the padding ``ksize // 2``,
+        whatever is given.
     out_padding : int or sequence of int
         What a transposed convolution adds to the size of its output.
     subm : bool
@@ -139,13 +141,47 @@ def get_indice_pairs(
     return _REGULAR(indices, batch, space, kernel, steps, pads, gaps, out, bool(transpose))
 
 
+def find_pairs(indices: Tensor, window: Window, out_space: Sequence[int]) -> tuple[Tensor, Tensor, Tensor]:
+    """Find pairs with the padding and the output space that are given, whatever the kind.
+
+    Parameters
+    ----------
+    indices : Tensor, shape [L, 1 + ndim], int32
+        Places of the input rows, which were checked.
+    window : Window
+        The convolution.
+    out_space : sequence of int
+        Size of the output space along each axis.
+
+    Returns
+    -------
+    tuple of Tensor
+        As `get_indice_pairs` returns them.
+
+    Raises
+    ------
+    ValueError
+        If nothing is left of the space.
+    """
+    space, kernel, gaps = window.spatial_shape, window.kernel_size, window.dilation
+    if min(out_space) < 1:
+        expected = f"expected a filter that fits into {space}, got output space {list(out_space)}"
+        raise ValueError(f"get_indice_pairs: ksize: {expected}")
+    if window.kind == "sub-manifold":
+        pairs, num = _SUB_MANIFOLD(indices, window.batch_size, space, kernel, gaps, window.padding)
+        return indices, pairs, num
+    transposed = window.kind == "transposed"
+    geometry = (window.batch_size, space, kernel, window.stride, window.padding, gaps)
+    return _REGULAR(indices, *geometry, list(out_space), transposed)
+
+
 def _find(indices: Tensor, geometry: _Geometry) -> tuple[Tensor, Tensor, Tensor]:
     follow_threads()
     indices = indices.contiguous()
     return _lifted(indices, geometry) if geometry.plain else _general(indices, geometry)
 
 
-# ---- As operators of torch, so that programs which are traced or exported find the pairs of their own inputs ---------
+# ---- As operators of torch, so that traced and exported programs find the pairs of their inputs --
 
 
 def _regular(
@@ -172,13 +208,19 @@ def _fake_regular(indices: Tensor, batch: int, space: list[int], kernel: list[in
 
 
 def _sub_manifold(
-    indices: Tensor, batch: int, space: list[int], kernel: list[int], dilation: list[int]
+    indices: Tensor,
+    batch: int,
+    space: list[int],
+    kernel: list[int],
+    dilation: list[int],
+    padding: list[int] | None = None,
 ) -> tuple[Tensor, Tensor]:
-    ones, middle = [1] * len(space), [k // 2 for k in kernel]
+    ones, middle = [1] * len(space), [k // 2 for k in kernel] if padding is None else list(padding)
     geometry = _Geometry(batch, list(space), list(kernel), ones, middle, list(dilation), list(space), True, False)
     _, pairs, num = _find(indices, geometry)
     if all(at % gap == 0 for at, gap in zip(middle, dilation, strict=True)):
-        # Under the cell that moves nothing every row meets itself; the library lets repeated places meet the first.
+        # Under the cell that moves nothing every row meets itself; the library lets repeated places
+        # meet the first.
         cell = 0
         for size, at, gap in zip(kernel, middle, dilation, strict=True):
             cell = cell * size + at // gap
@@ -200,7 +242,9 @@ _REGULAR = register(
     _fake_regular,
 )
 _SUB_MANIFOLD = register(
-    f"sparse_subm_pairs({_PLACES}, SymInt[] dilation) -> (Tensor, Tensor)", _sub_manifold, _fake_sub_manifold
+    f"sparse_subm_pairs({_PLACES}, SymInt[] dilation, SymInt[]? padding=None) -> (Tensor, Tensor)",
+    _sub_manifold,
+    _fake_sub_manifold,
 )
 
 
@@ -213,7 +257,7 @@ def _lifted(indices: Tensor, g: _Geometry) -> tuple[Tensor, Tensor, Tensor]:
     def lift(values: list[int], fill: int) -> list[int]:
         return [fill] * missing + values
 
-    found = pymluops.get_indice_pairs(
+    found = pairs_of_arrays(
         indices, batch_size=g.batch, spatial_shape=lift(g.space, 1), kernel_size=lift(g.kernel, 1),
         stride=lift(g.stride, 1), padding=lift(g.padding, 0), dilation=lift(g.dilation, 1), subm=g.subm,
         out_spatial_shape=lift(g.out, 1),

@@ -20,8 +20,8 @@ _INTEGERS = (torch.int32, torch.int64, torch.int16, torch.int8, torch.uint8)
 class check_invariants(contextlib.ContextDecorator):  # noqa: N801
     """Refuse sparse tensors in which two rows have the same place; off by default, as it sorts all places.
 
-    A context manager and a decorator, as `torch.sparse.check_sparse_tensor_invariants` is. It counts for the whole
-    process.
+    A context manager and a decorator, as `torch.sparse.check_sparse_tensor_invariants` is. It
+    counts for the whole process.
 
     Examples
     --------
@@ -120,8 +120,8 @@ def checked_places(function: str, indices: Tensor, batch: int, space: Sequence[i
     Raises
     ------
     BadParamError
-        If a number is not whole, or lies outside of the batches or the space; with `check_invariants`, if two rows
-        have the same place. The message begins with `function`.
+        If a number is not whole, or lies outside of the batches or the space; with
+        `check_invariants`, if two rows have the same place. The message begins with `function`.
     """
     if watched(indices):
         return _OPERATOR(function, indices, batch, list(space))
@@ -145,5 +145,6 @@ def same_places(kept: Tensor, version: int | None, now: Tensor) -> bool:
         return kept is now
     if version is not None and version != version_of(kept):
         return False
-    # Values are not compared where PyTorch watches: a trace would keep the answer, fake tensors have none.
+    # Values are not compared where PyTorch watches: a trace would keep the answer, fake tensors
+    # have none.
     return kept is now or (not watched(kept, now) and torch.equal(kept, now))

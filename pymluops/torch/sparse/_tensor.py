@@ -7,11 +7,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+import torch
 from torch import Tensor
 
 from pymluops.torch.sparse._dispatch import compiling, shapes_of, watched
 from pymluops.torch.sparse._numbers import sizes, whole
 from pymluops.torch.sparse._places import check_invariants, checked_places, same_places, snapshot, version_of
+from pymluops.torch.sparse._union import REDUCTIONS, distinct, occupied, reduced
 
 
 class Window(NamedTuple):
@@ -81,7 +83,8 @@ class SparseConvTensor:
     features : Tensor, shape [L, C]
         One row for each place.
     indices : Tensor, shape [L, 1 + ndim]
-        Places: batch, then one coordinate for each axis; integers, or whole floats. They are kept as int32.
+        Places: batch, then one coordinate for each axis; integers, or whole floats. They are kept
+        as int32.
     spatial_shape : sequence of int
         Size of the grid along each axis.
     batch_size : int
@@ -94,14 +97,14 @@ class SparseConvTensor:
     TypeError
         If features or indices are no tensors.
     ValueError
-        If the shapes do not fit together, a number is not whole, or a place lies outside of the batches or the space;
-        with `check_invariants`, if a place is there twice.
+        If the shapes do not fit together, a number is not whole, or a place lies outside of the
+        batches or the space; with `check_invariants`, if a place is there twice.
 
     Notes
     -----
-    A layer looks at places again only if they are another tensor, or were changed in place. Changes that PyTorch does
-    not count, through NumPy or ``.data``, are not seen. A layer never writes into the `indice_dict` of its input: its
-    output has a new one.
+    A layer looks at places again only if they are another tensor, or were changed in place. Changes
+    that PyTorch does not count, through NumPy or ``.data``, are not seen. A layer never writes into
+    the `indice_dict` of its input: its output has a new one.
     """
 
     def __init__(
@@ -146,7 +149,8 @@ class SparseConvTensor:
         """
         known = self._checked
         now = version_of(self.indices), list(self.spatial_shape), self.batch_size, check_invariants.is_enabled()
-        # In inference mode a change would not be noticed. Where PyTorch watches, a look makes another tensor.
+        # In inference mode a change would not be noticed. Where PyTorch watches, a look makes
+        # another tensor.
         uncounted = now[0] is None and not compiling() and not watched(self.indices)
         if known is None or uncounted or known[0] is not self.indices or known[1:] != now:
             space = self.spatial_shape
@@ -169,11 +173,17 @@ class SparseConvTensor:
         self, features: Tensor, indices: Tensor, spatial_shape: list[int], indice_dict: dict[str, IndiceData]
     ) -> SparseConvTensor:
         """Return a layer's output: rows at places that the library has found."""
-        new = SparseConvTensor.__new__(SparseConvTensor)
+        new = self._like()
         new.features, new.indices = features, indices
-        new.spatial_shape, new.batch_size, new.grid = list(spatial_shape), self.batch_size, self.grid
-        new.indice_dict = dict(indice_dict)
+        new.spatial_shape, new.indice_dict = list(spatial_shape), dict(indice_dict)
         new._know()
+        return new
+
+    def _like(self) -> SparseConvTensor:
+        """Return a tensor with the attributes of this one."""
+        kind = type(self)
+        new = kind.__new__(kind)
+        new.__dict__.update(self.__dict__)
         return new
 
     @property
@@ -193,11 +203,10 @@ class SparseConvTensor:
 
     def replace_feature(self, features: Tensor) -> SparseConvTensor:
         """Return the same places with other features."""
-        new = SparseConvTensor.__new__(SparseConvTensor)
+        new = self._like()
         rows, places = shapes_of(features, self.indices)
         if len(rows) != 2 or rows[0] != places[0]:
             raise ValueError(f"SparseConvTensor: features: expected shape [{places[0]}, C], got {rows}")
-        new.__dict__.update(self.__dict__)
         new.features, new.indice_dict = features, dict(self.indice_dict)
         return new
 
@@ -231,6 +240,90 @@ class SparseConvTensor:
         # Added where they belong: a transposition afterwards takes longer than all the rest.
         maps = self.features.new_zeros((channels, cells)).index_add_(1, place, self.features.t())
         return maps.view(channels, self.batch_size, *self.spatial_shape).movedim(0, 1).contiguous()
+
+    @classmethod
+    def from_dense(cls, dense: Tensor, channels_first: bool = True) -> SparseConvTensor:
+        """Return the places of a dense tensor at which some channel is not 0, ascending, and their channels.
+
+        Parameters
+        ----------
+        dense : Tensor
+            Shape [batch_size, C, *space] or [batch_size, *space, C], with 1 axis or more.
+        channels_first : bool
+            Whether the channels are dim 1 or the last one.
+
+        Returns
+        -------
+        SparseConvTensor
+            The gradient of its features flows to `dense`.
+
+        Raises
+        ------
+        TypeError
+            If `dense` is no tensor.
+        ValueError
+            If it has fewer than 3 dims.
+        """
+        given: Any = dense
+        if not isinstance(given, Tensor):
+            raise TypeError(f"SparseConvTensor: dense: expected a torch.Tensor, got {type(given).__name__}")
+        if given.dim() < 3:
+            expected = "[batch_size, C, *space]" if channels_first else "[batch_size, *space, C]"
+            raise ValueError(f"SparseConvTensor: dense: expected shape {expected}, got {list(given.shape)}")
+        rows = given.movedim(1, -1) if channels_first else given
+        batch, *space, _ = shapes_of(rows)[0]
+        places = occupied(rows.detach())
+        return cls(rows[places.long().unbind(1)], places, space, batch)
+
+    def coalesce(self, reduce: str = "sum") -> SparseConvTensor:
+        """Return a tensor with each place once, ascending by batch and place.
+
+        Parameters
+        ----------
+        reduce : {"sum", "mean", "max"}
+            What becomes of the rows of a place. The gradient of a maximum goes to every row that
+            equals it.
+
+        Returns
+        -------
+        SparseConvTensor
+            With an empty `indice_dict`, as rows have other numbers.
+
+        Raises
+        ------
+        ValueError
+            If `reduce` is another word.
+        BadParamError
+            If a place lies outside of the batches or the space.
+        """
+        if reduce not in REDUCTIONS:
+            expected = ", ".join(REDUCTIONS)
+            raise ValueError(f"SparseConvTensor: reduce: expected one of {expected}, got {reduce!r}")
+        places, group = distinct(self.checked_indices(), self.batch_size, self.spatial_shape)
+        return self.with_rows(reduced(self.features, group, places.shape[0], reduce), places, self.spatial_shape, {})
+
+    def __add__(self, other: Any) -> SparseConvTensor:
+        """Add a tensor of features, or a sparse tensor, whose places may be others; see `sparse_add`."""
+        if isinstance(other, SparseConvTensor):
+            return self._plus(other)
+        return (
+            self.replace_feature(self.features + other) if isinstance(other, (Tensor, int, float)) else NotImplemented
+        )
+
+    def __radd__(self, other: Any) -> SparseConvTensor:
+        """Let `sum` begin with 0, and a tensor of features stand before."""
+        return self + other
+
+    def _plus(self, *others: SparseConvTensor) -> SparseConvTensor:
+        """Add sparse tensors of the same space."""
+        terms = (self, *others)
+        places = [term.checked_indices() for term in terms]
+        if all(same_places(places[0], None, other) for other in places):
+            return self.replace_feature(sum([term.features for term in others], self.features))
+        both = torch.cat(places)
+        union, group = distinct(both, self.batch_size, self.spatial_shape)
+        rows = torch.cat([term.features for term in terms])
+        return self.with_rows(reduced(rows, group, union.shape[0], "sum"), union, self.spatial_shape, {})
 
     def __repr__(self) -> str:
         facts = f"{list(self.features.shape)} at places of {self.spatial_shape}, batch_size={self.batch_size}"

@@ -1,4 +1,5 @@
-// The core of a small library of operators in the style of large ones: checks, handles, descriptors, launches.
+// The core of a small library of operators in the style of large ones: checks, handles,
+// descriptors, launches.
 #ifndef CORE_H_
 #define CORE_H_
 

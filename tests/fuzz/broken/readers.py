@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from fuzz.cases import Target
+from fuzz.case_runner import Target
 from fuzz.dlpack_lies import Dlpack, Liar
 from fuzz.images import Images
 from fuzz.scans import Scans

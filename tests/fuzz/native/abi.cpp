@@ -24,10 +24,12 @@ void *open_library(const char *variable) {
   return library;
 }
 
-// A function of the ABI that the library does not implement only says so.
-bool is_implemented(void *library, const char *name) {
+// A function of an operator that the library does not implement only says so.
+bool is_implemented(void *library, const Function &function) {
   const auto implements = reinterpret_cast<int (*)(const char *)>(dlsym(library, "mluopsExtImplements"));
-  return std::strncmp(name, "mluOp", 5) != 0 || implements == nullptr || implements(name) != 0;
+  const bool takes_handle = function.count > 0 && std::strcmp(function.parameters[0].name, "handle") == 0;
+  const bool can_lack = takes_handle || std::strncmp(function.name, "mluOp", 5) == 0;
+  return !can_lack || implements == nullptr || implements(function.name) != 0;
 }
 
 }  // namespace
@@ -39,7 +41,7 @@ void load_library() {
   void *instead = open_library("MLUOPS_FUZZ_OVERRIDE");
   for (int i = 0; i < kFunctionCount; ++i) {
     void *address = instead != nullptr ? dlsym(instead, kFunctions[i].name) : nullptr;
-    if (address == nullptr && is_implemented(library, kFunctions[i].name)) address = dlsym(library, kFunctions[i].name);
+    if (address == nullptr && is_implemented(library, kFunctions[i])) address = dlsym(library, kFunctions[i].name);
     g_addresses.push_back(address);
     if (g_addresses.back() != nullptr) g_numbers.emplace(kFunctions[i].name, i);
   }

@@ -1,4 +1,5 @@
-// The functions of a library, as the headers declare them: name, parameters and a call with values of any kind.
+// The functions of a library, as the headers declare them: name, parameters and a call with values
+// of any kind.
 #ifndef MLUOPS_FUZZ_ABI_H_
 #define MLUOPS_FUZZ_ABI_H_
 
@@ -61,9 +62,10 @@ extern const Function kFunctions[];
 extern const int kFunctionCount;
 constexpr int kMostParameters = 32;
 
-// ---- The library that is fuzzed -----------------------------------------------------------------------------------------
+// ---- The library that is fuzzed -----------------------------------------------------------------
 
-// Loads the library that MLUOPS_FUZZ_LIBRARY names; functions of the one that MLUOPS_FUZZ_OVERRIDE names come before its own.
+// Loads the library that MLUOPS_FUZZ_LIBRARY names; functions of the one that MLUOPS_FUZZ_OVERRIDE
+// names come before its own.
 void load_library();
 
 // The number of a function that the library has, or -1.

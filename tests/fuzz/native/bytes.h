@@ -1,4 +1,5 @@
-// The bytes that decide what a run does. Behind the last one come zeros, and zero always means the most ordinary choice.
+// The bytes that decide what a run does. Behind the last one come zeros, and zero always means the
+// most ordinary choice.
 #ifndef MLUOPS_FUZZ_BYTES_H_
 #define MLUOPS_FUZZ_BYTES_H_
 

@@ -1,4 +1,5 @@
-// The runtime and the simulator's control functions: memory, copies, queues, notifiers, host functions, launches, devices.
+// The runtime and the simulator's control functions: memory, copies, queues, notifiers, host
+// functions, launches, devices.
 #include "cnrt.h"
 
 #include <atomic>

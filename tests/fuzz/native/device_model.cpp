@@ -207,7 +207,8 @@ void DeviceModel::settled() {
   const bool all_known =
       std::all_of(allocations_.begin(), allocations_.end(), [](const Allocation &a) { return !a.live || a.known; });
   if (all_known) return;
-  // Work of every queue may change these bytes; a call that waits may tell the error of one queue instead.
+  // Work of every queue may change these bytes; a call that waits may tell the error of one queue
+  // instead.
   for (int i = 0; i < 3; ++i) call_by_name("cnrtSyncDevice");
   for (Allocation &allocation : allocations_) {
     if (!allocation.live || allocation.known) continue;

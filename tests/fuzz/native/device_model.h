@@ -1,4 +1,5 @@
-// What a run knows of the simulated device: its allocations with what they hold, and the host memory that copies use.
+// What a run knows of the simulated device: its allocations with what they hold, and the host
+// memory that copies use.
 #ifndef MLUOPS_FUZZ_DEVICE_MODEL_H_
 #define MLUOPS_FUZZ_DEVICE_MODEL_H_
 

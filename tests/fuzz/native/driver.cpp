@@ -1,8 +1,10 @@
-// Drives a fuzz target: with random inputs of a seed, or with the files named. Inputs that found something are kept.
+// Drives a fuzz target: with random inputs of a seed, or with the files named. Inputs that found
+// something are kept.
 //
 //   target [--seed N] [--seconds S] [--runs N] [--limit S] [--keep FILE] [--explain] [FILE...]
 //
-// The library comes from MLUOPS_FUZZ_LIBRARY. libFuzzer has a main of its own and needs none of this.
+// The library comes from MLUOPS_FUZZ_LIBRARY. libFuzzer has a main of its own and needs none of
+// this.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/time.h>

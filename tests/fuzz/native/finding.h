@@ -1,10 +1,12 @@
-// What ends a run that found something. The program that drives the runs keeps the bytes that led there.
+// What ends a run that found something. The program that drives the runs keeps the bytes that led
+// there.
 #ifndef MLUOPS_FUZZ_FINDING_H_
 #define MLUOPS_FUZZ_FINDING_H_
 
 namespace fuzz {
 
-// Ends a run with a finding that MLUOPS_FUZZ_OPEN names: parts of messages, separated by semicolons.
+// Ends a run with a finding that MLUOPS_FUZZ_OPEN names: parts of messages, separated by
+// semicolons.
 struct OpenFinding {};
 
 // Prints one line, "finding: ...", and aborts; throws OpenFinding if it is one.

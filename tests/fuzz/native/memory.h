@@ -1,6 +1,7 @@
 // Memory for arguments between two pages without access rights.
 //
-// A buffer ends where the page behind it begins, or begins where the page before it ends; on its open side lies a canary.
+// A buffer ends where the page behind it begins, or begins where the page before it ends; on its
+// open side lies a canary.
 #ifndef MLUOPS_FUZZ_MEMORY_H_
 #define MLUOPS_FUZZ_MEMORY_H_
 
@@ -11,6 +12,7 @@
 namespace fuzz {
 
 constexpr std::size_t kLargestBuffer = std::size_t{1} << 20;
+constexpr std::uint8_t kFill = 0xa5;  // of new memory
 
 enum class Side {
   kEnd,
@@ -38,7 +40,7 @@ class Arena {
  public:
   void begin_run() { used_ = 0; }
   // A buffer of `size` bytes, at most kLargestBuffer, filled with `fill`.
-  Buffer make(std::size_t size, Side side = Side::kEnd, std::uint8_t fill = 0xa5);
+  Buffer make(std::size_t size, Side side = Side::kEnd, std::uint8_t fill = kFill);
 
  private:
   std::vector<std::uint8_t *> regions_;

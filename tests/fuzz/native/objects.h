@@ -1,4 +1,5 @@
-// Handles and descriptors of a run: those that live, those that were destroyed, and what is mistaken for one.
+// Handles and descriptors of a run: those that live, those that were destroyed, and what is
+// mistaken for one.
 #ifndef MLUOPS_FUZZ_OBJECTS_H_
 #define MLUOPS_FUZZ_OBJECTS_H_
 
@@ -17,7 +18,8 @@ class Objects {
   const void *living(const std::string &type, Bytes &bytes);
   // A new object; null if no function makes one.
   const void *create(const std::string &type);
-  // Mostly a living object, else NULL, a destroyed one, one of another type, a small number, or memory that is none.
+  // Mostly a living object, else NULL, a destroyed one, one of another type, a small number, or
+  // memory that is none.
   const void *any(const std::string &type, Bytes &bytes);
 
   bool lives(const std::string &type, const void *object) const;

@@ -1,26 +1,17 @@
-// A call of an operator: which tensors of which shape it takes, as data that can be changed in one place.
+// A call of an operator: which tensors of which shape it takes, as data that can be changed in one
+// place.
 #ifndef MLUOPS_FUZZ_PROBLEM_H_
 #define MLUOPS_FUZZ_PROBLEM_H_
 
 #include <cstdint>
-#include <map>
 #include <string>
 #include <vector>
 
 #include "bytes.h"
-#include "mlu_op.h"
+#include "problem_file.h"
 
 namespace fuzz {
 
-enum class Content {
-  kFloats,
-  kShifts,
-  kBoxes,
-  kArgmax,
-  kIndices,
-  kVoxels,
-  kNothing
-};
 enum class Desc {
   kGood,
   kAny
@@ -32,13 +23,9 @@ enum class Data {
   kOverlap
 };
 
-struct Tensor {
-  std::string name;
-  std::vector<std::int64_t> dims;
-  std::int64_t dtype = MLUOP_DTYPE_FLOAT;
-  std::int64_t layout = MLUOP_LAYOUT_ARRAY;
-  bool output = false;
-  Content content = Content::kFloats;
+struct Tensor : problem_file::Tensor {
+  explicit Tensor(const problem_file::Tensor &from) : problem_file::Tensor(from) {}
+
   std::vector<std::int64_t> strides{};  // empty: packed
   Desc desc = Desc::kGood;
   Data data = Data::kGood;
@@ -46,9 +33,10 @@ struct Tensor {
   std::size_t distance = 0;  // and where it begins there
 };
 
-struct Sparse {
-  std::int64_t batch = 1, sub_m = 0;
-  int axes[6][3];  // pad, stride, dilation, input, filter and output space
+struct Settings : problem_file::Settings {
+  explicit Settings(const problem_file::Settings &from) : problem_file::Settings(from) {}
+
+  Desc desc = Desc::kGood;
 };
 
 enum class Workspace {
@@ -61,17 +49,21 @@ enum class Workspace {
 };
 
 struct Problem {
-  std::string function;
-  std::vector<Tensor> tensors;
-  std::map<std::string, std::int64_t> values{};
-  bool has_sparse = false;
-  Sparse sparse{};
-  Desc handle = Desc::kGood, sparse_desc = Desc::kGood;
+  bool has_workspace() const { return size_function != "-"; }
+  // Whether the function that tells the size of the workspace is the one that is called.
+  bool only_size() const { return function == size_function; }
+
+  std::string function, size_function;
+  std::vector<Tensor> tensors{};
+  std::vector<problem_file::Number> numbers{};
+  std::vector<Settings> settings{};
+  Desc handle = Desc::kGood;
   Workspace workspace = Workspace::kNeeded;
+  bool needs_workspace = true;
   int edits = 0;  // how many things were changed
 };
 
-// A problem that every library must accept.
+// A problem that every library must accept, out of the file that MLUOPS_FUZZ_PROBLEMS names.
 Problem legal_problem(Bytes &bytes);
 // Changes nothing, one thing, or a few.
 void edit_problem(Problem &problem, Bytes &bytes);
@@ -80,8 +72,9 @@ void edit_problem(Problem &problem, Bytes &bytes);
 std::int64_t elements(const Tensor &tensor);
 std::int64_t item_size(std::int64_t dtype);
 
-// Writes values of the tensor's kind into `size` bytes. True if some of them are from the edges of their type.
-bool fill(const Problem &problem, const Tensor &tensor, Bytes &bytes, std::uint8_t *memory, std::size_t size);
+// Writes the contents of the file into `size` bytes and changes some of them. True if the changed
+// ones may be illegal.
+bool fill(const Tensor &tensor, Bytes &bytes, std::uint8_t *memory, std::size_t size);
 
 }  // namespace fuzz
 

@@ -1,4 +1,5 @@
-// Memory that operators compute on: the host's own for the CPU, device memory with a copy on the host for the simulator.
+// Memory that operators compute on: the host's own for the CPU, device memory with a copy on the
+// host for the simulator.
 #ifndef MLUOPS_FUZZ_STORE_H_
 #define MLUOPS_FUZZ_STORE_H_
 

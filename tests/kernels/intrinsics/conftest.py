@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from kernels.device import Device, Outcome
-from kernels.intrinsics.calls import Calls, Run
+from kernels.host_functions import Device, Outcome
+from kernels.intrinsics.intrinsic_calls import Calls, Run
 from pymluops.sim.toolchain import Toolchain
 
 HERE = Path(__file__).resolve().parent
 
-#: Modules with sources of their own, which are compiled for each architecture. The quick selection takes 372.
+#: Modules with sources of their own, which are compiled for each architecture. The quick selection
+#: takes 372.
 COMPILED_APART = ("test_copies", "test_control", "test_declared", "test_fills")
 
 

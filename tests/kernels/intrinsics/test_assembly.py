@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kernels.intrinsics.calls import DTYPES, Calls, assert_same, values
+from kernels.intrinsics.intrinsic_calls import DTYPES, Calls, assert_same, values
 from pymluops.sim.toolchain import CompileError, Toolchain
-from selection import examples
+from support.selection import examples
 
 SEEDS = st.integers(0, 2**32 - 1)
 TYPES = {"f16": "half", "f32": "float", "s32": "int", "u32": "unsigned int"}

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernels.intrinsics.calls import DTYPES, HALF_FLOAT, REALS, WORDS, Calls, assert_same, values
+from kernels.intrinsics.intrinsic_calls import DTYPES, HALF_FLOAT, REALS, WORDS, Calls, assert_same, values
 
 Operation = Callable[[np.ndarray, np.ndarray], np.ndarray]
 

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kernels.intrinsics.calls import DTYPES, REALS, WORDS, Calls, assert_same, values
+from kernels.intrinsics.intrinsic_calls import DTYPES, REALS, WORDS, Calls, assert_same, values
 from kernels.intrinsics.test_atomic import OPERATIONS
-from selection import examples
+from support.selection import examples
 
 SEEDS = st.integers(0, 2**32 - 1)
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kernels.intrinsics.calls import DTYPES, HALF_FLOAT, REALS, Calls, assert_same, values
-from kernels.intrinsics.elementwise import COMPARE
+from kernels.intrinsics.elementwise_rules import COMPARE
+from kernels.intrinsics.intrinsic_calls import DTYPES, HALF_FLOAT, REALS, Calls, assert_same, values
 from kernels.intrinsics.test_math import assert_near
-from selection import examples
+from support.selection import examples
 
 SEEDS = st.integers(0, 2**32 - 1)
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
@@ -74,7 +74,7 @@ def statements(arch: int) -> list[str]:
     return found
 
 
-# ---- Masks -----------------------------------------------------------------------------------------------------------
+# ---- Masks ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("ctype", "arch"), [("half", 270), ("float", 270), ("float", 372), ("bfloat16_t", 592)])
@@ -124,7 +124,7 @@ def test_bits_and_elements(ctype: str, calls: Callable[[int], Calls]) -> None:
         calls(592)(expand_call(ctype), mask, dst=elements, numbers=[1, 1, 1, 3], expected=[("memory", "bad-argument")])
 
 
-# ---- Comparisons that keep -------------------------------------------------------------------------------------------
+# ---- Comparisons that keep -----------------------------------------------------------------------
 
 
 @pytest.mark.sampled("mode", "ctype", "vector")
@@ -154,7 +154,7 @@ def test_what_decides_is_defined(calls: Callable[[int], Calls]) -> None:
     calls(372)(WRONG_MODE, a, dst=a, numbers=[8], out=(0, 0), expected=[("memory", "bad-argument")])
 
 
-# ---- Tables, series, random numbers ----------------------------------------------------------------------------------
+# ---- Tables, series, random numbers --------------------------------------------------------------
 
 
 @pytest.mark.parametrize("ctype", LUT)

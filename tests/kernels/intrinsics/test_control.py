@@ -7,8 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from kernels.device import KERNEL_TRAP, SUCCESS, Device
-from kernels.intrinsics.calls import Run
+from kernels.host_functions import KERNEL_TRAP, SUCCESS, Device
+from kernels.intrinsics.intrinsic_calls import Run
 from pymluops.sim.toolchain import Toolchain
 
 SOURCE = Path(__file__).with_name("control.mlu")

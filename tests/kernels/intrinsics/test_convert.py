@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernels.intrinsics.calls import DTYPES, Calls, assert_same, values
+from kernels.intrinsics.intrinsic_calls import DTYPES, Calls, assert_same, values
 
 EXAMPLES = 6
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
@@ -20,7 +20,7 @@ ROUNDINGS = (*OLDER, "rn", "rm")
 BFLOAT16 = np.dtype(ml_dtypes.bfloat16)
 ARCHS = (270, 372, 592)
 
-# ---- Rounding --------------------------------------------------------------------------------------------------------
+# ---- Rounding ------------------------------------------------------------------------------------
 
 
 def to_integer(exact: np.ndarray, rounding: str) -> np.ndarray:
@@ -79,7 +79,7 @@ def with_ties(rng: np.random.Generator, count: int, to: np.dtype) -> np.ndarray:
     return np.where(rng.random(count) < 0.5, values(rng, "float", count), ties).astype(np.float32)
 
 
-# ---- Calls -----------------------------------------------------------------------------------------------------------
+# ---- Calls ---------------------------------------------------------------------------------------
 
 
 def since(arch: int, rounding: str) -> bool:
@@ -297,7 +297,7 @@ def counts(arch: int) -> st.SearchStrategy[int]:
 
 SEEDS = st.integers(0, 2**32 - 1)
 
-# ---- Vectors ---------------------------------------------------------------------------------------------------------
+# ---- Vectors -------------------------------------------------------------------------------------
 
 
 @pytest.mark.sampled("name", "arch")
@@ -464,7 +464,7 @@ def test_older_forms(arch: int, convert: Callable[[int], Calls]) -> None:
     assert_same(done.dst, saturated(c.astype(np.float64), DTYPES["unsigned char"], "dn"))
 
 
-# ---- Single values ---------------------------------------------------------------------------------------------------
+# ---- Single values -------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("arch", ARCHS)

@@ -10,16 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kernels.device import KERNEL_TRAP
-from kernels.intrinsics.calls import Run, succeed
-from selection import examples
+from kernels.host_functions import KERNEL_TRAP
+from kernels.intrinsics.intrinsic_calls import Run, succeed
+from support.selection import examples
 
 SOURCE = Path(__file__).with_name("copies.mlu")
 EXAMPLES = 15
 SEEDS = st.integers(0, 2**32 - 1)
 ARCHS = (270, 372, 592)
 
-# ---- Shapes ----------------------------------------------------------------------------------------------------------
+# ---- Shapes --------------------------------------------------------------------------------------
 
 
 @st.composite
@@ -103,7 +103,7 @@ def test_within_nram(form: int, arch: int, run: Run) -> None:
     assert np.array_equal(dst, expected)
 
 
-# ---- Routes ----------------------------------------------------------------------------------------------------------
+# ---- Routes --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("arch", ARCHS)
@@ -138,7 +138,7 @@ def test_constants_and_arguments_can_be_copied(run: Run) -> None:
     assert np.array_equal(dst, np.concatenate([np.arange(1, 17), np.arange(100, 116)]))
 
 
-# ---- Gather and scatter ----------------------------------------------------------------------------------------------
+# ---- Gather and scatter --------------------------------------------------------------------------
 
 
 @pytest.mark.sampled("scatter", "masked", "far", "form")
@@ -180,7 +180,7 @@ def test_gather_and_scatter(scatter: bool, masked: bool, far: str, form: str, ru
     check()
 
 
-# ---- Mistakes --------------------------------------------------------------------------------------------------------
+# ---- Mistakes ------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -148,11 +148,12 @@ __mlu_entry__ void kernel(half *h, float *f, int n) { step(h, h, n); step(f, f, 
     toolchain.compile(source, arch, name="scalars.mlu")
 
 
-# ---- What is known of BANG C -----------------------------------------------------------------------------------------
+# ---- What is known of BANG C ---------------------------------------------------------------------
 
 #: By name, how many forms an architecture of the families 2xx, 3xx and 5xx is known to have.
 KNOWN = json.loads((ROOT / "tests" / "data" / "intrinsics.json").read_text(encoding="utf-8"))
-#: No copy between the memories of two clusters is asynchronous, so that form is not there; and a macro.
+#: No copy between the memories of two clusters is asynchronous, so that form is not there; and a
+#: macro.
 FEWER = {"__memcpy_async", "__bang_printf"}
 
 
@@ -163,7 +164,7 @@ def test_what_is_known_is_declared(place: int, arch: int, toolchain: Toolchain) 
     assert {name: found for name, found in fewer.items() if name not in FEWER} == {}
 
 
-# ---- The tests -------------------------------------------------------------------------------------------------------
+# ---- The tests -----------------------------------------------------------------------------------
 
 
 def test_every_intrinsic_is_called_by_a_test(toolchain: Toolchain) -> None:

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernels.intrinsics.calls import DTYPES, HALF_FLOAT, REALS, Calls, assert_same, values
-from kernels.intrinsics.elementwise import (
+from kernels.intrinsics.elementwise_rules import (
     ADD,
     BINARY,
     CYCLE,
@@ -23,13 +22,14 @@ from kernels.intrinsics.elementwise import (
     of_types,
     relu,
 )
+from kernels.intrinsics.intrinsic_calls import DTYPES, HALF_FLOAT, REALS, Calls, assert_same, values
 
 MakeCalls = Callable[..., Calls]
 
 EXAMPLES = 6
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
 
-# ---- Calls -----------------------------------------------------------------------------------------------------------
+# ---- Calls ---------------------------------------------------------------------------------------
 
 
 def binary_call(one: Intrinsic) -> str:
@@ -134,7 +134,7 @@ def lengths(arch: int, ctype: str) -> st.SearchStrategy[int]:
 
 SEEDS = st.integers(0, 2**32 - 1)
 
-# ---- Tests -----------------------------------------------------------------------------------------------------------
+# ---- Tests ---------------------------------------------------------------------------------------
 
 
 @pytest.mark.sampled("one.name", "one.ctype", "arch")

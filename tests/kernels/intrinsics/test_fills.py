@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from kernels.intrinsics.calls import DTYPES, Run, succeed, values
+from kernels.intrinsics.intrinsic_calls import DTYPES, Run, succeed, values
 
 ARCHS = (270, 372, 592)
 

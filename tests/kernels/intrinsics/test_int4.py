@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kernels.intrinsics.calls import DTYPES, Calls, assert_same, values
+from kernels.intrinsics.intrinsic_calls import DTYPES, Calls, assert_same, values
 from kernels.intrinsics.test_convert import ROUNDINGS, fixed, rounded, to_integer, with_ties
-from selection import examples
+from support.selection import examples
 
 SEEDS = st.integers(0, 2**32 - 1)
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
@@ -132,7 +132,7 @@ def test_halves_of_bytes_are_undefined_by_themselves(calls: Callable[[int], Call
     calls(372)(back, np.zeros(4, np.uint8), **floats_of, loaded=[3, 0, 0], out=(24, 4), expected=[("init", "copy")])
 
 
-# ---- By chance -------------------------------------------------------------------------------------------------------
+# ---- By chance -----------------------------------------------------------------------------------
 
 
 def by_chance(a: np.ndarray, random: np.ndarray, step: np.ndarray, largest: float) -> np.ndarray:

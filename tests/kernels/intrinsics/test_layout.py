@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernels.intrinsics.calls import DTYPES, HALF_FLOAT, WORDS, Calls, assert_same, values
+from kernels.intrinsics.intrinsic_calls import DTYPES, HALF_FLOAT, WORDS, Calls, assert_same, values
 
 EXAMPLES = 6
 LAYOUT_TYPES = ("char", "signed char", "unsigned char", *WORDS, *HALF_FLOAT)

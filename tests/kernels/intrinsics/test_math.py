@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernels.intrinsics.calls import DTYPES, Calls, assert_same, values
+from kernels.intrinsics.intrinsic_calls import DTYPES, Calls, assert_same, values
 
 EXAMPLES = 6
 SEEDS = st.integers(0, 2**32 - 1)

@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kernels.intrinsics.calls import DTYPES, Calls, assert_same, values
-from kernels.intrinsics.elementwise import divide
+from kernels.intrinsics.elementwise_rules import divide
+from kernels.intrinsics.intrinsic_calls import DTYPES, Calls, assert_same, values
 from kernels.intrinsics.test_convert import rounded, saturated, with_ties
-from selection import examples
+from support.selection import examples
 
 SEEDS = st.integers(0, 2**32 - 1)
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
@@ -107,7 +107,7 @@ def run(calls: Calls, name: str, *operands: np.ndarray, over: bool = False) -> n
     return done.dst[:count]
 
 
-# ---- Arithmetic ------------------------------------------------------------------------------------------------------
+# ---- Arithmetic ----------------------------------------------------------------------------------
 
 
 def once(exact: Fraction, dtype: np.dtype, mode: str) -> Any:
@@ -173,7 +173,7 @@ def test_powers_of_two(suffix: str, calls: Callable[[int], Calls]) -> None:
     assert_same(run(calls(372), f"scalbn_{suffix}", a, b), rounded(exact, a.dtype, "rn"))
 
 
-# ---- Casts and questions ---------------------------------------------------------------------------------------------
+# ---- Casts and questions -------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("source", "to", "mode"), CASTS)

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kernels.intrinsics.calls import DTYPES, Calls, assert_same
-from selection import examples
+from kernels.intrinsics.intrinsic_calls import DTYPES, Calls, assert_same
+from support.selection import examples
 
 SEEDS = st.integers(0, 2**32 - 1)
 LANES = 64
@@ -56,10 +56,10 @@ def is_real(kind: str) -> bool:
     return kind in ("half", "float", "bfloat16_t")
 
 
-# ---- Statements ------------------------------------------------------------------------------------------------------
+# ---- Statements ----------------------------------------------------------------------------------
 
-#: Copies the second source, N(0) bytes, to WRAM: as it is; with its rows put together by lane before; with a copy that
-#: names the lanes.
+#: Copies the second source, N(0) bytes, to WRAM: as it is; with its rows put together by lane
+#: before; with a copy that names the lanes.
 LINEAR = "__memcpy(W(char), B(char), N(0), NRAM2WRAM);"
 RESHAPED = "__bang_reshape_filter(D({T}), B({T}), N(4), 1, 1, N(2)); __memcpy(W(char), D(char), N(0), NRAM2WRAM);"
 STRIDED = (
@@ -158,7 +158,7 @@ def statements(arch: int) -> list[str]:
     return found
 
 
-# ---- The oracle ------------------------------------------------------------------------------------------------------
+# ---- The oracle ----------------------------------------------------------------------------------
 
 
 def spread(data: np.ndarray, lane_bytes: int) -> np.ndarray:
@@ -238,7 +238,7 @@ def lane_bytes(arch: int) -> int:
     return {270: 1024, 290: 512, 372: 1024, 592: 512}[arch] * 1024 // LANES
 
 
-# ---- Matrix products -------------------------------------------------------------------------------------------------
+# ---- Matrix products -----------------------------------------------------------------------------
 
 
 @pytest.mark.sampled("to", "kind")
@@ -293,7 +293,7 @@ def test_linear_copies_come_back(arch: int, calls: Callable[[int], Calls]) -> No
         assert_same(done.dst, a)
 
 
-# ---- Convolutions ----------------------------------------------------------------------------------------------------
+# ---- Convolutions --------------------------------------------------------------------------------
 
 CONVOLUTIONS = [
     (name, more, kinds)
@@ -405,7 +405,7 @@ def test_mlp_of_real_numbers(to: str, kind: str, calls: Callable[[int], Calls]) 
     assert_same(done.dst, expected)
 
 
-# ---- Others ----------------------------------------------------------------------------------------------------------
+# ---- Others --------------------------------------------------------------------------------------
 
 
 @pytest.mark.sampled("ctype")
@@ -430,7 +430,7 @@ def test_expand_channel(add: bool, calls: Callable[[int], Calls]) -> None:
     assert_same(done.dst[: a.size], expected.reshape(-1))
 
 
-# ---- What checkers say -----------------------------------------------------------------------------------------------
+# ---- What checkers say ---------------------------------------------------------------------------
 
 
 def call_matmul(

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kernels.intrinsics.calls import DTYPES, HALF_FLOAT, REALS, Calls, assert_same, values
+from kernels.intrinsics.intrinsic_calls import DTYPES, HALF_FLOAT, REALS, Calls, assert_same, values
 from kernels.intrinsics.test_matrix import by_lane, drawn, dtype_of, rounded
-from selection import examples
+from support.selection import examples
 
 SEEDS = st.integers(0, 2**32 - 1)
 SMALL = st.integers(1, 3)
@@ -91,7 +91,7 @@ def statements(arch: int) -> list[str]:
     return found
 
 
-# ---- Oracles ---------------------------------------------------------------------------------------------------------
+# ---- Oracles -------------------------------------------------------------------------------------
 
 Pair = tuple[int, int]
 
@@ -210,7 +210,7 @@ def test_dilated_pools(name: str, ctype: str, arch: int, calls: Callable[[int], 
     check()
 
 
-# ---- Bits and tiles --------------------------------------------------------------------------------------------------
+# ---- Bits and tiles ------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("ctype", "arch"), CASES)
@@ -259,7 +259,7 @@ def test_tiles_in_three_loops(calls: Callable[[int], Calls]) -> None:
     calls(372)(TILE_3D, a, dst=before, keep=True, numbers=[1], expected=[("memory", "bad-argument")])
 
 
-# ---- Sums and counts -------------------------------------------------------------------------------------------------
+# ---- Sums and counts -----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("to", "kind"), INTEGRALS)
@@ -300,7 +300,7 @@ def test_histogram(to: str, kind: str, calls: Callable[[int], Calls]) -> None:
     assert_same(done.dst, expected)
 
 
-# ---- What checkers say -----------------------------------------------------------------------------------------------
+# ---- What checkers say ---------------------------------------------------------------------------
 
 
 def test_undefined_results_and_places(calls: Callable[[int], Calls]) -> None:

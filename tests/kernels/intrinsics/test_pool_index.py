@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernels.intrinsics.calls import HALF_FLOAT, REALS, Calls, assert_same, values
+from kernels.intrinsics.intrinsic_calls import HALF_FLOAT, REALS, Calls, assert_same, values
 
 EXAMPLES = 6
 SEEDS = st.integers(0, 2**32 - 1)

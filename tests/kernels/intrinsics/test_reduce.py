@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kernels.intrinsics.calls import DTYPES, HALF_FLOAT, REALS, Calls, assert_same, values
+from kernels.intrinsics.intrinsic_calls import DTYPES, HALF_FLOAT, REALS, Calls, assert_same, values
 
 EXAMPLES = 6
 ARCHS = (270, 372, 592)
@@ -99,7 +99,7 @@ def sparse(rng: np.random.Generator, ctype: str, count: int) -> np.ndarray:
     return np.where(rng.random(count) < rng.choice([0.0, 0.05, 0.5]), a, zeros)
 
 
-# ---- Counting and finding --------------------------------------------------------------------------------------------
+# ---- Counting and finding ------------------------------------------------------------------------
 
 
 def found_in(name: str, a: np.ndarray) -> int:
@@ -136,7 +136,7 @@ def test_bits_are_counted(ctype: str, arch: int, reduce: Callable[[int], Calls])
     assert done.value(np.int32) == sum(int(value).bit_count() for value in a)
 
 
-# ---- Sums ------------------------------------------------------------------------------------------------------------
+# ---- Sums ----------------------------------------------------------------------------------------
 
 
 def sum_in_order(a: np.ndarray) -> np.float32:
@@ -173,7 +173,7 @@ def test_sum(ctype: str, reduce: Callable[[int], Calls]) -> None:
         assert_same(np.array([done.value(a.dtype)]), np.array([sum_in_order(a)]).astype(a.dtype))
 
 
-# ---- Extremes --------------------------------------------------------------------------------------------------------
+# ---- Extremes ------------------------------------------------------------------------------------
 
 
 @pytest.mark.sampled("name", "ctype", "arch")
@@ -215,7 +215,7 @@ def test_nan_is_no_extreme(name: str, reduce: Callable[[int], Calls]) -> None:
     assert done.dst[4:].view(np.int64)[0] == place
 
 
-# ---- Pools -----------------------------------------------------------------------------------------------------------
+# ---- Pools ---------------------------------------------------------------------------------------
 
 
 def pooled(name: str, a: np.ndarray, kernel: tuple[int, int], strides: tuple[int, int]) -> np.ndarray:
@@ -311,7 +311,7 @@ def test_pool_over_many_channels_and_over_its_source(reduce: Callable[[int], Cal
     assert_same(done.dst, expected)
 
 
-# ---- Keeping what a mask selects -------------------------------------------------------------------------------------
+# ---- Keeping what a mask selects -----------------------------------------------------------------
 
 
 @pytest.mark.sampled("name", "ctype", "arch")

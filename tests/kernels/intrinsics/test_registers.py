@@ -7,8 +7,8 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from kernels.device import HERE, SUCCESS, Device, Outcome
-from kernels.intrinsics.calls import assert_same, values
+from kernels.host_functions import HERE, SUCCESS, Device, Outcome
+from kernels.intrinsics.intrinsic_calls import assert_same, values
 from pymluops.sim.toolchain import Toolchain
 
 pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")

@@ -13,7 +13,7 @@ from kernels.intrinsics import test_convert as conversions
 from kernels.intrinsics import test_elementwise as elementwise
 from kernels.intrinsics import test_layout as layouts
 from kernels.intrinsics import test_reduce as reductions
-from kernels.intrinsics.calls import DTYPES, Calls, Done
+from kernels.intrinsics.intrinsic_calls import DTYPES, Calls, Done
 from kernels.intrinsics.modules import MODULES
 
 ARCH = 372
@@ -119,7 +119,7 @@ def calls_of(calls: Callable[[int], Calls]) -> Callable[[int], Calls]:
     return calls
 
 
-# ---- Ends ------------------------------------------------------------------------------------------------------------
+# ---- Ends ----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("sample", in_order_of_numbers(ELEMENTWISE))
@@ -174,7 +174,7 @@ def test_other_ends(sample: Sample, beyond: tuple[int, ...], calls_of: Callable[
     replace(sample, numbers=beyond).run(calls_of(ARCH), keep=True, expected=[("memory", "out-of-bounds")])
 
 
-# ---- Memories --------------------------------------------------------------------------------------------------------
+# ---- Memories ------------------------------------------------------------------------------------
 
 PLACED = [sample for sample, _ in EXTENTS if not sample.memory.nbytes] + [*ELEMENTWISE, FUSED]
 
@@ -190,7 +190,8 @@ def misplaced(sample: Sample) -> list[str]:
     return found
 
 
-# Instructions with scratch memory, over their first source; which operand is the scratch memory, counted from 1.
+# Instructions with scratch memory, over their first source; which operand is the scratch memory,
+# counted from 1.
 SPOILED = [
     ("__bang_maximum(A(float), A(float), B(float), N(0))", 2),
     ("__bang_minimum(A(float), A(float), B(float), N(0))", 2),
@@ -214,7 +215,7 @@ def test_operands_in_the_wrong_memory(sample: Sample, calls_of: Callable[[int], 
         elsewhere.run(calls_of(ARCH), keep=True, expected=[("memory", "wrong-space")])
 
 
-# ---- Counts ----------------------------------------------------------------------------------------------------------
+# ---- Counts --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("sample", in_order_of_numbers(ELEMENTWISE))
@@ -244,7 +245,7 @@ def test_a_repeated_operand_that_does_not_fit(calls_of: Callable[[int], Calls]) 
     replace(FUSED, numbers=(COUNT, 100)).run(calls_of(ARCH), expected=[("align", "size")])
 
 
-# ---- Alignment and sizes of the 2xx family ---------------------------------------------------------------------------
+# ---- Alignment and sizes of the 2xx family -------------------------------------------------------
 
 OLD = [
     Sample(elementwise.binary_call(one), (ones(one.ctype, COUNT),) * 2, ones(one.ctype, COUNT), (COUNT,))
@@ -275,7 +276,7 @@ def test_addresses_and_sizes(sample: Sample, calls_of: Callable[[int], Calls]) -
     smaller.run(new, keep=True)
 
 
-# ---- Overlaps --------------------------------------------------------------------------------------------------------
+# ---- Overlaps ------------------------------------------------------------------------------------
 
 OVERLAPPING = [
     "__bang_add(A(float) + 1, A(float), B(float), N(0))",
@@ -323,7 +324,7 @@ def test_atomics_between_elements(calls_of: Callable[[int], Calls]) -> None:
         )
 
 
-# ---- Undefined bytes -------------------------------------------------------------------------------------------------
+# ---- Undefined bytes -----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("sample", in_order_of_numbers([*ELEMENTWISE, FUSED]))

@@ -1,4 +1,5 @@
-// As much of the machine as translated sources need: two cores, on which each launch runs one after the other.
+// As much of the machine as translated sources need: two cores, on which each launch runs one after
+// the other.
 #include <cnrt.h>
 #include <mlusim_source.h>
 

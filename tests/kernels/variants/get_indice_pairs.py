@@ -18,7 +18,7 @@ VARIANTS = [
         "void load(int *to, const int *from, int count) { __memcpy(to, from, count * 4, GDRAM2NRAM); }",
     ),
     Variant(
-        "every_task_takes_all", "get_indice_pairs/bang_rows.h",
+        "every_task_takes_all", "get_indice_pairs/bang/rows.h",
         "share.begin = static_cast<int>(static_cast<std::int64_t>(count) * taskId / taskDim);", "share.begin = 0;",
         "get_indice_pairs", "race/between-jobs",
         "void store(int *to, int *from, int count) { __memcpy(to, from, count * 4, NRAM2GDRAM); }",

@@ -1,4 +1,5 @@
-// Functions of one operand that devices compute with tables, and with the first terms of a Taylor series.
+// Functions of one operand that devices compute with tables, or with the first terms of a Taylor
+// series.
 #ifndef MLUSIM_ACTIVATION_H_
 #define MLUSIM_ACTIVATION_H_
 
@@ -21,7 +22,7 @@ MLUSIM_HALF_FLOAT(MLUSIM_TAYLOR, __bang_taylor4_tanh);
 MLUSIM_HALF_FLOAT(MLUSIM_TAYLOR, __bang_taylor4_sigmoid);
 MLUSIM_HALF_FLOAT(MLUSIM_TAYLOR, __bang_taylor4_softplus);
 
-// Random numbers, evenly distributed.
+// Uniformly distributed random numbers.
 MLUSIM_API void __bang_rand(short *dst, int elem_count);
 
 #endif  // MLUSIM_ACTIVATION_H_

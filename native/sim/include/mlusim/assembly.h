@@ -2,7 +2,8 @@
 //
 //   __asm__ volatile("fuse.nram.f32 [%0], %1, [%2], .mul(%3), .add([%4]);" ::"r"(d), "r"(n), "r"(s), "r"(k), "r"(v));
 //
-// into a call of asm_fuse_f32() with two stages. "index.vvr.f32" and "gather.vector..." become __vv_index() and __gather().
+// into a call of asm_fuse_f32() with two stages. "index.vvr.f32" and "gather.vector..." become
+// __vv_index() and __gather().
 #ifndef MLUSIM_ASSEMBLY_H_
 #define MLUSIM_ASSEMBLY_H_
 
@@ -13,19 +14,19 @@
 
 namespace mlusim {
 
-// ---- "sync;", "nop;" ----------------------------------------------------------------------------------------------------
+// ---- "sync;", "nop;" ----------------------------------------------------------------------------
 
 MLUSIM_API void asm_sync();
-// Other cores get their turn: kernels wait in loops of it.
+// Gives other cores their turn: kernels wait in loops of it.
 MLUSIM_API void asm_nop();
 
-// ---- "fuse.nram.<type> [dst], n, [src], .op(x), ..." --------------------------------------------------------------------
+// ---- "fuse.nram.<type> [dst], n, [src], .op(x), ..." --------------------------------------------
 
 enum class FuseStep {
   fuse_add,
   fuse_sub,
   fuse_mul,
-  fuse_and,  // these three on the bits
+  fuse_and,  // fuse_and, fuse_or and fuse_xor work on bits
   fuse_or,
   fuse_xor,
   fuse_eq,  // these six give 1 or 0
@@ -38,7 +39,8 @@ enum class FuseStep {
   fuse_min
 };
 
-// What a step does with each element: with the elements of a vector, a number, or the bits of a register.
+// One step of a fused instruction: an operation on each element, with a vector, a number or the
+// bits of a register.
 struct FuseStage {
   enum Kind {
     kVector,
@@ -53,9 +55,10 @@ struct FuseStage {
 };
 
 inline FuseStage fuse_vector(FuseStep step, const void *vector) { return {step, FuseStage::kVector, vector, 0, 0}; }
-// A number that stands in the statement.
+// A number in the statement.
 inline FuseStage fuse_literal(FuseStep step, double number) { return {step, FuseStage::kNumber, nullptr, number, 0}; }
-// A register: a floating-point number of any type is that number, anything else its bits. Where elements are integers, the bits.
+// A register. A floating-point number gives its value, any other type its bits. If the elements are
+// integers, all registers give bits.
 template <typename Value>
 FuseStage fuse_register(FuseStep step, Value value) {
   static_assert(sizeof(Value) <= 8, "a register holds a number");
@@ -76,13 +79,13 @@ MLUSIM_API void asm_fuse_f32(void *dst, int elem_count, const void *src, std::in
 MLUSIM_API void asm_fuse_s32(void *dst, int elem_count, const void *src, std::initializer_list<FuseStage> stages);
 MLUSIM_API void asm_fuse_u32(void *dst, int elem_count, const void *src, std::initializer_list<FuseStage> stages);
 
-// ---- Others -------------------------------------------------------------------------------------------------------------
+// ---- Others -------------------------------------------------------------------------------------
 
 // "div.scalar.nram.<type> [dst], [src], divisor, n"
 MLUSIM_API void asm_div_scalar_f16(void *dst, const void *src, half divisor, int elem_count);
 MLUSIM_API void asm_div_scalar_f32(void *dst, const void *src, float divisor, int elem_count);
 
-// "findlast1.gpr.b32 dst, src": the place of the highest bit that is set; -1 if none is.
+// "findlast1.gpr.b32 dst, src": the index of the highest set bit; -1 if no bit is set.
 inline int asm_find_last_1(std::uint32_t bits) { return bits == 0 ? -1 : 31 - __builtin_clz(bits); }
 
 inline void *asm_address(const volatile void *address) { return const_cast<void *>(address); }

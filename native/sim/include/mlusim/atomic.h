@@ -1,4 +1,4 @@
-// Atomic changes of GDRAM, one element after the other.
+// Atomic changes of GDRAM, element by element.
 #ifndef MLUSIM_ATOMIC_H_
 #define MLUSIM_ATOMIC_H_
 
@@ -86,8 +86,9 @@ MLUSIM_API void __bang_atomic_reduce_add(float *dst, const float *src, int elem_
 MLUSIM_SCALAR_ATOMICS(MLUSIM_DECLARE_SCALAR_ATOMIC)
 MLUSIM_SCALAR_ATOMIC_INTEGERS(MLUSIM_DECLARE_SCALAR_CAS, cas, )
 
-// The elements that lie src1_offset[i] bytes behind src1_base in GDRAM, one after the other: dst[i] gets the old one. With a bit
-// mask, only those whose bit is set. form(type, type of the offsets, name)
+// Changes the elements at src1_base + src1_offset[i] (in bytes) in GDRAM, one after the other;
+// dst[i] becomes the old element. With a bit mask, changes only the elements whose bit is set.
+// form(type, type of the offsets, name)
 #if MLUSIM_SINCE(392)
 #define MLUSIM_DISCRETE(T, Offset, name)                                                          \
   MLUSIM_API void name(T *dst, T *src1_base, const Offset *src1_offset, const T *src2, int size); \

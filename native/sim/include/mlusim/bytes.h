@@ -1,4 +1,5 @@
-// memcpy, memmove and memset in kernels. GCC announces what small ones access, as stores of numbers, but not the others.
+// memcpy, memmove and memset in kernels. GCC reports small ones to the checkers as stores of
+// numbers, but not the others.
 #ifndef MLUSIM_BYTES_H_
 #define MLUSIM_BYTES_H_
 
@@ -20,7 +21,7 @@ MLUSIM_API void *announced_memset(void *target, int value, std::size_t bytes) __
 }  // namespace mlusim
 
 extern "C" {
-// Of 1, 2, 4, 8 or 16 bytes, a copy is a load and a store.
+// A copy of 1, 2, 4, 8 or 16 bytes is a load and a store.
 MLUSIM_INLINED inline void *mlusim_memcpy(void *target, const void *source, std::size_t bytes) {
   const bool is_number = __builtin_constant_p(bytes) && bytes <= 16 && (bytes & (bytes - 1)) == 0;
   return is_number ? __builtin_memcpy(target, source, bytes) : mlusim::announced_memcpy(target, source, bytes);
@@ -38,7 +39,7 @@ using ::mlusim_memmove;
 using ::mlusim_memset;
 }  // namespace std
 
-// Macros with arguments, so that the names themselves stay those of the C library.
+// Macros with arguments, so that the names alone still mean the functions of the C library.
 #define memcpy(...) mlusim_memcpy(__VA_ARGS__)
 #define memmove(...) mlusim_memmove(__VA_ARGS__)
 #define memset(...) mlusim_memset(__VA_ARGS__)

@@ -1,4 +1,4 @@
-// Comparisons of vectors: 1 or 0 of the operands' type, or one bit for each element.
+// Comparisons of vectors: the result is 1 or 0 of the operands' type, or one bit per element.
 #ifndef MLUSIM_COMPARE_H_
 #define MLUSIM_COMPARE_H_
 
@@ -38,7 +38,7 @@ MLUSIM_INTEGER_COMPARISON(gt);
 MLUSIM_INTEGER_COMPARISON(ge);
 #endif
 
-// Bit i % 8 of byte i / 8 of dst; dst may start where a source does.
+// Writes bit i % 8 of byte i / 8 of dst; dst may start at the address of a source.
 MLUSIM_REALS(MLUSIM_BINARY, __bang_eq_bitindex);
 MLUSIM_REALS(MLUSIM_BINARY, __bang_ne_bitindex);
 MLUSIM_REALS(MLUSIM_BINARY, __bang_lt_bitindex);
@@ -46,7 +46,7 @@ MLUSIM_REALS(MLUSIM_BINARY, __bang_le_bitindex);
 MLUSIM_REALS(MLUSIM_BINARY, __bang_gt_bitindex);
 MLUSIM_REALS(MLUSIM_BINARY, __bang_ge_bitindex);
 
-// Also 1 if one of the two is NaN.
+// Also 1 if one operand is NaN.
 #if MLUSIM_SINCE(392)
 #define MLUSIM_UNORDERED_COMPARISON(name)              \
   MLUSIM_REALS(MLUSIM_BINARY, __bang_##name);          \

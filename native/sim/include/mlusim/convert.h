@@ -1,8 +1,9 @@
 // Conversions between number types, of vectors and of single values.
 //
-// The end of a name says how it rounds: _tz toward zero, _oz away from zero, _up and _dn toward the infinities, _rd and _rn to the
-// nearest with ties away from zero or to the even one, _rm to the nearest with ties upwards; without one it is toward zero. Integers
-// stand for integer * 2^position and saturate.
+// The last part of a name gives the rounding: _tz toward zero, _oz away from zero, _up and _dn
+// toward the infinities; _rd to the nearest with ties away from zero, _rn with ties to even, _rm
+// with ties upwards. Without it, rounding is toward zero. Integers stand for integer * 2^position
+// and saturate.
 #ifndef MLUSIM_CONVERT_H_
 #define MLUSIM_CONVERT_H_
 
@@ -27,7 +28,7 @@
   MLUSIM_OLDER_ROUNDINGS(form, To, From, name) \
   MLUSIM_AND_NEWER_ROUNDINGS(form, To, From, name)
 
-// ---- Vectors in NRAM ----------------------------------------------------------------------------------------------------
+// ---- Vectors in NRAM ----------------------------------------------------------------------------
 
 #define MLUSIM_CONVERT(To, From, name) MLUSIM_API void name(To *dst, const From *src, int src_count)
 // segnum + 1 runs of src_count elements.
@@ -61,7 +62,7 @@ MLUSIM_OLDER_ROUNDINGS(MLUSIM_CONVERT_RUNS, short, half, __bang_half2short);
 MLUSIM_CONVERT(signed char, half, __bang_half2char_dn);
 MLUSIM_CONVERT(unsigned char, half, __bang_half2uchar_dn);
 MLUSIM_CONVERT(signed char, half, __bang_half2uchar_dn);
-// The addition is scratch memory.
+// src_addition is scratch memory.
 MLUSIM_API void __bang_half2uchar_dn(unsigned char *dst, const half *src, half *src_addition, int src_count);
 MLUSIM_ROUNDINGS(MLUSIM_CONVERT_FIXED, int16, float, __bang_float2int16);
 MLUSIM_ROUNDINGS(MLUSIM_CONVERT_FIXED, int8, float, __bang_float2int8);
@@ -78,7 +79,7 @@ MLUSIM_ROUNDINGS(MLUSIM_CONVERT_FIXED, unsigned char, float, __bang_float2uint8)
 MLUSIM_ROUNDINGS(MLUSIM_CONVERT_FIXED, unsigned short, float, __bang_float2uint16);
 MLUSIM_ROUNDINGS(MLUSIM_CONVERT_FIXED, unsigned int, float, __bang_float2uint32);
 #endif
-// form(To, From, name) without a word about rounding as well.
+// The same, and form(To, From, name) without a rounding in the name.
 #define MLUSIM_ALL_ROUNDINGS(form, To, From, name) \
   form(To, From, name);                            \
   MLUSIM_ROUNDINGS(form, To, From, name)
@@ -140,12 +141,13 @@ MLUSIM_CONVERT_INTEGER(int, short, __bang_int162int32);
 MLUSIM_CONVERT_INTEGER(signed char, short, __bang_int162int8);
 MLUSIM_CONVERT_INTEGER(int, signed char, __bang_int82int32);
 MLUSIM_CONVERT_INTEGER(short, signed char, __bang_int82int16);
-// The position is that of the integer of 32 bits; bytes saturate.
+// The position belongs to the integer of 32 bits; bytes saturate.
 MLUSIM_CONVERT_FIXED(int, unsigned char, __bang_uchar2int32);
 MLUSIM_CONVERT_FIXED(unsigned char, int, __bang_int322uchar);
 #endif
 
-// Integers of 4 bits, -8 .. 7: the macro names a form for each kind; the library defines them by the same list.
+// Integers of 4 bits, from -8 to 7. The macro lists a form for each kind; the library defines them
+// from the same list.
 #define MLUSIM_ALL_INT4_CONVERSIONS(to_int4, from_int4, between)           \
   MLUSIM_ROUNDINGS(to_int4, int4x2_t, half, __bang_half2int4);             \
   MLUSIM_ROUNDINGS(to_int4, int4x2_t, bfloat16_t, __bang_bfloat162int4);   \
@@ -165,7 +167,7 @@ MLUSIM_CONVERT_FIXED(unsigned char, int, __bang_int322uchar);
 MLUSIM_ALL_INT4_CONVERSIONS(MLUSIM_CONVERT_FIXED, MLUSIM_CONVERT_FIXED, MLUSIM_CONVERT_INTEGER);
 #endif
 
-// ---- Single values ------------------------------------------------------------------------------------------------------
+// ---- Single values ------------------------------------------------------------------------------
 
 #define MLUSIM_CONVERT_VALUE(To, From, name) MLUSIM_API To name(From a)
 // A bfloat16_t is a structure, so the function that returns one is inlined; see MLUSIM_INLINED.
@@ -182,7 +184,7 @@ MLUSIM_ALL_INT4_CONVERSIONS(MLUSIM_CONVERT_FIXED, MLUSIM_CONVERT_FIXED, MLUSIM_C
 #define MLUSIM_VALUE_CONVERSIONS(form, To, From, name) \
   form(To, From, name);                                \
   MLUSIM_ROUNDINGS(form, To, From, name)
-// form for all of them; the library defines them by the same list.
+// Applies form to all conversions; the library defines them from the same list.
 #define MLUSIM_ALL_VALUE_CONVERSIONS(form)                               \
   MLUSIM_VALUE_CONVERSIONS(form, half, float, __float2half);             \
   MLUSIM_VALUE_CONVERSIONS(form, float, half, __half2float);             \
@@ -241,7 +243,7 @@ MLUSIM_CONVERT_VALUE(int, half, __half2int32);
 MLUSIM_ROUNDINGS(MLUSIM_CONVERT_VALUE, int, half, __half2int32);
 #endif
 
-// Without a word about rounding: to nearest, ties to even. Bytes saturate.
+// Without a rounding in the name: to nearest, ties to even. Bytes saturate.
 #if MLUSIM_SINCE(372)
 MLUSIM_API void __bang_float2half(half *dst, const float *src, int src_count);
 MLUSIM_API void __bang_uchar2float(float *dst, const unsigned char *src, int src_count);
@@ -250,8 +252,8 @@ MLUSIM_API void __bang_uchar2float(float *dst, const unsigned char *src, int src
 MLUSIM_API void __bang_float2bfloat16(bfloat16_t *dst, const float *src, int src_count);
 #endif
 
-// Rounded by chance: away from zero if the part that is dropped, in units of the last place, is more than srv[i] / 2^32. A tf32 is a
-// float whose fraction has 10 bits.
+// Stochastic rounding: away from zero if the dropped part, in units of the last place, exceeds
+// srv[i] / 2^32. A tf32 is a float with a fraction of 10 bits.
 #if MLUSIM_SINCE(300) && MLUSIM_NOT(372)
 MLUSIM_API void __bang_float2half_sr(half *dst, const float *src, const int *srv, int count);
 MLUSIM_API void __bang_float2tf32_sr(float *dst, const float *src, const int *srv, int count);

@@ -1,10 +1,11 @@
-// Copies and fills. Sizes and strides are bytes; a count of segments is one less than there are.
+// Copies and fills. Sizes and strides are in bytes; a segment count is the number of segments minus
+// one.
 #ifndef MLUSIM_COPY_H_
 #define MLUSIM_COPY_H_
 
 #include "mlusim/types.h"
 
-// ---- Copies -------------------------------------------------------------------------------------------------------------
+// ---- Copies -------------------------------------------------------------------------------------
 
 MLUSIM_API void __memcpy(void *dst, const void *src, int size, mluMemcpyDirection_t dir);
 MLUSIM_API void __memcpy(void *dst, const void *src, int size, mluMemcpyDirection_t dir, int dst_stride, int src_stride,
@@ -22,7 +23,8 @@ MLUSIM_API void __memcpy_async(void *dst, const void *src, int size, mluMemcpyDi
                                int src_stride1, int src_segnum2);
 #endif
 
-// SRAM2SRAM: dst is an address of the own cluster's SRAM and means the same place in that of another.
+// SRAM2SRAM: dst is an address in the core's own SRAM, and stands for the same place in the SRAM of
+// another cluster.
 MLUSIM_API void __memcpy(void *dst, const void *src, int size, mluMemcpyDirection_t dir, int id_dst_cluster);
 MLUSIM_API void __memcpy(void *dst, const void *src, int size, mluMemcpyDirection_t dir, int dst_stride, int src_stride,
                          int segnum, int id_dst_cluster);
@@ -33,11 +35,12 @@ MLUSIM_API void __memcpy(void *dst, const void *src, int size, mluMemcpyDirectio
 #endif
 
 #if MLUSIM_SINCE(372)
-// NRAM to NRAM in the order of compute instructions.
+// NRAM to NRAM, in order with compute instructions.
 MLUSIM_API void __bang_move(void *dst, const void *src, int size);
 MLUSIM_API void __bang_move(void *dst, const void *src, int size, int dst_stride, int src_stride, int segnum);
 
-// Piece i comes from src + offset[i] (gather) or goes to dst + offset[i] (scatter), where bit i of the mask is set.
+// Piece i comes from src + offset[i] (gather) or goes to dst + offset[i] (scatter), where bit i of
+// the mask is set.
 #define MLUSIM_GATHER(Offset, name, stride)                                                                           \
   MLUSIM_API void name(void *dst, const void *src, const Offset *offset, int transfer_size, mluMemcpyDirection_t dir, \
                        int stride, int num);                                                                          \
@@ -61,11 +64,11 @@ MLUSIM_API void __bang_gather_async(void *dst, const void *src, const unsigned i
                                     int transfer_size, int dst_stride, int num);
 #endif
 
-// ---- Fills --------------------------------------------------------------------------------------------------------------
+// ---- Fills --------------------------------------------------------------------------------------
 
-// `elem_count` elements of the value's type.
+// Fills `elem_count` elements of the value's type.
 #define MLUSIM_FILL(T, name) MLUSIM_API void name(void *dst, int elem_count, T value)
-// That run iter1 + 1 times, and all of it iter2 + 1 times.
+// Fills that run iter1 + 1 times, and repeats all of it iter2 + 1 times.
 #define MLUSIM_FILL_3D(T, name) \
   MLUSIM_API void name(void *dst, int elem_count, T value, int stride0, int iter1, int stride1, int iter2)
 #define MLUSIM_FILL_TYPES(form, ...) \
@@ -92,7 +95,7 @@ MLUSIM_FILL_3D_TYPES(MLUSIM_FILL_3D, __ldramset);
 MLUSIM_FILL_3D_TYPES(MLUSIM_FILL_3D, __sramset);
 #endif
 #if MLUSIM_SINCE(372)
-// The run segnum + 1 times, on the pipe of on-chip copies.
+// Fills the run segnum + 1 times, on the pipe of on-chip copies.
 MLUSIM_API void __nramset_async(void *dst, int elem_count, float value, int stride, int segnum);
 #endif
 

@@ -1,4 +1,5 @@
-// Vector arithmetic, logic, bit operations and functions of one operand. All operands lie in NRAM; counts are elements.
+// Vector arithmetic, logic, bit operations and functions of one operand. All operands lie in NRAM;
+// counts are elements.
 #ifndef MLUSIM_ELEMENTWISE_H_
 #define MLUSIM_ELEMENTWISE_H_
 
@@ -14,7 +15,7 @@
 // dst[i] = op src[i]
 #define MLUSIM_UNARY(T, name) MLUSIM_API void name(T *dst, const T *src, int elem_count)
 
-// ---- Arithmetic ---------------------------------------------------------------------------------------------------------
+// ---- Arithmetic ---------------------------------------------------------------------------------
 
 MLUSIM_REALS(MLUSIM_BINARY, __bang_add);
 MLUSIM_REALS(MLUSIM_BINARY, __bang_sub);
@@ -46,7 +47,7 @@ MLUSIM_INTEGERS(MLUSIM_CYCLE, __bang_cycle_sub);
 MLUSIM_INTEGERS(MLUSIM_CYCLE, __bang_cycle_mul);
 #endif
 
-// The form with scratch memory: src0 * (1 / src1), `src_addition` is overwritten.
+// The form with scratch memory computes src0 * (1 / src1) and overwrites `src_addition`.
 #define MLUSIM_DIV_SCRATCH(T, name) \
   MLUSIM_API void name(T *dst, const T *src0, const T *src1, T *src_addition, int elem_count)
 MLUSIM_HALF_FLOAT(MLUSIM_DIV_SCRATCH, __bang_div);
@@ -81,7 +82,7 @@ MLUSIM_REALS(MLUSIM_FUSION_SCALARS, __bang_fusion);
 MLUSIM_FUSION_SCALARS(int, __bang_fusion);
 #endif
 
-// ---- Larger and smaller -------------------------------------------------------------------------------------------------
+// ---- Larger and smaller -------------------------------------------------------------------------
 
 MLUSIM_REALS(MLUSIM_BINARY, __bang_maxequal);
 MLUSIM_REALS(MLUSIM_BINARY, __bang_minequal);
@@ -100,7 +101,7 @@ MLUSIM_HALF_FLOAT(MLUSIM_CYCLE, __bang_cycle_nan_minimum);
 #define MLUSIM_BINARY_SCRATCH(T, name) MLUSIM_API void name(T *dst, const T *src0, T *src1, int elem_count)
 MLUSIM_HALF_FLOAT(MLUSIM_BINARY_SCRATCH, __bang_maximum);
 MLUSIM_HALF_FLOAT(MLUSIM_BINARY_SCRATCH, __bang_minimum);
-// The toolchain has it in this spelling as well.
+// The toolchain also has this spelling.
 MLUSIM_HALF_FLOAT(MLUSIM_BINARY_SCRATCH, __bang_mininum);
 MLUSIM_HALF_FLOAT(MLUSIM_CYCLE, __bang_cycle_maximum);
 MLUSIM_HALF_FLOAT(MLUSIM_CYCLE, __bang_cycle_minimum);
@@ -126,7 +127,7 @@ MLUSIM_REALS(MLUSIM_SCALAR, __bang_nan_maximum_scalar);
 MLUSIM_REALS(MLUSIM_SCALAR, __bang_nan_minimum_scalar);
 #endif
 
-// ---- Logic: 1 or 0 of the operands' type --------------------------------------------------------------------------------
+// ---- Logic: 1 or 0 of the operands' type --------------------------------------------------------
 
 MLUSIM_REALS(MLUSIM_BINARY, __bang_and);
 MLUSIM_REALS(MLUSIM_BINARY, __bang_or);
@@ -159,7 +160,7 @@ MLUSIM_LOGIC_INTEGERS(MLUSIM_SCALAR, __bang_xor_scalar);
 MLUSIM_UNARY(unsigned int, __bang_not);
 #endif
 
-// ---- Bits ---------------------------------------------------------------------------------------------------------------
+// ---- Bits ---------------------------------------------------------------------------------------
 
 MLUSIM_BINARY(char, __bang_band);
 MLUSIM_BINARY(char, __bang_bor);
@@ -200,7 +201,7 @@ MLUSIM_CYCLE(signed char, __bang_cycle_bxor);
 MLUSIM_API void __bang_srl(unsigned int *dst, const unsigned int *src, int shift, int elem_count);
 #endif
 
-// ---- Functions of one operand -------------------------------------------------------------------------------------------
+// ---- Functions of one operand -------------------------------------------------------------------
 
 MLUSIM_REALS(MLUSIM_UNARY, __bang_square);
 #if MLUSIM_SINCE(300)
@@ -237,7 +238,8 @@ MLUSIM_SCALAR(bfloat16_t, __bang_div);
 MLUSIM_UNARY(float, __bang_nearbyint);
 #endif
 
-// Functions out of tables, approximate on a device. Here they are exact but for the bounds that their tables have.
+// Functions that devices approximate with tables. Here they are exact, within the same bounds as
+// the tables.
 MLUSIM_HALF_FLOAT(MLUSIM_UNARY, __bang_active_abs);
 MLUSIM_HALF_FLOAT(MLUSIM_UNARY, __bang_active_sign);
 MLUSIM_HALF_FLOAT(MLUSIM_UNARY, __bang_active_relu);
@@ -259,7 +261,7 @@ MLUSIM_HALF_FLOAT(MLUSIM_UNARY, __bang_active_tanh);
 MLUSIM_HALF_FLOAT(MLUSIM_UNARY, __bang_active_sin);
 MLUSIM_HALF_FLOAT(MLUSIM_UNARY, __bang_active_cos);
 
-// ---- Tables and sequences -----------------------------------------------------------------------------------------------
+// ---- Tables and sequences -----------------------------------------------------------------------
 
 // dst[i] = table[src[i]]
 #if MLUSIM_SINCE(300)
@@ -274,7 +276,7 @@ MLUSIM_API void __bang_incseq(int *dst, int elem_count);
 MLUSIM_API void __bang_incseq(std::int64_t *dst, int elem_count);
 #endif
 
-// Unsigned numbers, which wrap.
+// Unsigned numbers wrap.
 #if MLUSIM_SINCE(372)
 #define MLUSIM_UNSIGNED_SCALAR(T, name) MLUSIM_API void name(T *dst, const T *src, T value, int elem_count)
 MLUSIM_UNSIGNED_SCALAR(std::uint64_t, __bang_add_scalar);

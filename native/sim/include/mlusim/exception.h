@@ -1,5 +1,5 @@
-// What becomes of exceptions that leave a kernel or a function of the host. They are caught in the library that they come from: another
-// one may have been built with another C++ runtime, which does not know them.
+// Exceptions that leave a kernel or a host function. The library that threw them catches them,
+// because the C++ runtime of another library may not know their types.
 #ifndef MLUSIM_EXCEPTION_H_
 #define MLUSIM_EXCEPTION_H_
 
@@ -12,17 +12,19 @@
 #include "mlusim.h"
 
 extern "C" {
-// Inside a handler: where the exception was thrown, like a return address; null if that is unknown.
+// In a handler: returns the place of the throw, as a return address; null if unknown.
 MLUSIM_API const void *mlusim_throw_place(void);
-// "std::runtime_error: text" for a type as `std::type_info::name` has it; null stands for what is unknown.
+// Writes "std::runtime_error: text" for a type name from `std::type_info::name`; null stands for an
+// unknown part.
 MLUSIM_API void mlusim_exception_text(const char *type, const char *what, char *text, size_t size);
-// On a core: its kernel comes from a library with another C++ runtime, which has this function.
+// On a core: its kernel belongs to a library with another C++ runtime, which has this function.
 MLUSIM_API void mlusim_keep_exceptions_of(void *(*runtime)(void));
-// Inside a handler: the thread is about to end. Returns on a thread that nobody waits for.
+// In a handler, when the thread is about to end. Returns on a thread that nobody waits for.
 MLUSIM_API void mlusim_refuse_end_of_thread(void);
-// On a core: ends its launch because of an exception, with a finding.
+// On a core: ends its launch with a finding about an exception.
 [[noreturn]] MLUSIM_API void mlusim_end_by_exception(const char *type, const char *what, const void *place);
-// The same because of std::terminate(); without a type it was called for no exception. Returns on the host.
+// The same after std::terminate(); a null type means that there was no exception. Returns on the
+// host.
 MLUSIM_API void mlusim_end_by_terminate(const char *type, const char *what, const void *place);
 }
 
@@ -30,20 +32,21 @@ MLUSIM_API void mlusim_end_by_terminate(const char *type, const char *what, cons
 extern "C" void *__cxa_get_globals();
 #endif
 
-// Kernels are compiled with hooks for checkers, to which the memory of an exception is none of theirs.
+// Kernels are compiled with hooks for checkers, which would report the memory of an exception as
+// foreign.
 #define MLUSIM_UNCHECKED __attribute__((no_sanitize("thread")))
 
 namespace mlusim {
 
-// What is known of an exception when its handler has ended.
+// The description of an exception that remains after its handler.
 struct Thrown {
-  const char *type = nullptr;  // as `std::type_info::name` has it
+  const char *type = nullptr;  // from `std::type_info::name`
   const void *place = nullptr;
-  int depth = 0;  // of those that are nested in another one
+  int depth = 0;  // of nested exceptions
   char what[512] = {};
   bool has_what = false;
 
-  // Inside a handler.
+  // Fills the description, in a handler.
   MLUSIM_UNCHECKED void take(const char *text) {
 #ifdef __cpp_exceptions
     const std::type_info *const known = abi::__cxa_current_exception_type();
@@ -66,7 +69,7 @@ struct Thrown {
 inline void take_nested(const std::nested_exception &error, Thrown *thrown);
 #endif
 
-// Calls; false if an exception ended that, which is in `*thrown` then.
+// Calls `call`; returns false if an exception ended it, with the description in `*thrown`.
 template <typename Call>
 MLUSIM_UNCHECKED bool call_and_catch(const Call &call, [[maybe_unused]] Thrown *thrown) {
 #ifdef __cpp_exceptions
@@ -99,7 +102,7 @@ MLUSIM_UNCHECKED bool call_and_catch(const Call &call, [[maybe_unused]] Thrown *
 }
 
 #ifdef __cpp_exceptions
-// Adds the text of the exception that was being handled when this one was thrown.
+// Adds the text of the exception that this one nests.
 MLUSIM_UNCHECKED inline void take_nested(const std::nested_exception &error, Thrown *thrown) {
   constexpr int kMostNested = 4;
   Thrown cause;
@@ -125,7 +128,7 @@ void call_kernel(const Call &call) {
   if (!call_and_catch(call, &thrown)) mlusim_end_by_exception(thrown.type, thrown.text(), thrown.place);
 }
 
-// In the handler of std::terminate(). Returns on the host.
+// Runs in the handler of std::terminate(). Returns on the host.
 inline void end_by_terminate() {
   Thrown thrown;
 #ifdef __cpp_exceptions
@@ -135,7 +138,7 @@ inline void end_by_terminate() {
 }
 
 #ifndef __GLIBCXX__
-// Another C++ runtime than that of libmlusim has a handler of its own.
+// A C++ runtime other than libmlusim's needs a handler of its own.
 struct TerminateHandler {
   static inline const std::terminate_handler before = std::set_terminate([] {
     end_by_terminate();

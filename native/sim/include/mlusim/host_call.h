@@ -1,4 +1,5 @@
-// Tells the simulator that a function of the host runs on behalf of Python: if it ends the process, the simulator says so.
+// Tells the simulator that a host function runs on behalf of Python: if the function ends the
+// process, the simulator reports that.
 #ifndef MLUSIM_HOST_CALL_H_
 #define MLUSIM_HOST_CALL_H_
 
@@ -6,15 +7,15 @@
 
 namespace mlusim {
 
-// Without a name there is none.
+// A call without a name stands for none.
 struct HostCall {
   const char *name = nullptr;
-  const void *frame = nullptr;  // of the function that called it
+  const void *frame = nullptr;  // the frame of the caller
 };
 
 }  // namespace mlusim
 
-// Makes this the call of this thread, and returns the one that was.
+// Makes `next` the current call of this thread; `before` becomes the previous one.
 extern "C" MLUSIM_API void mlusim_change_host_call(const ::mlusim::HostCall *next, ::mlusim::HostCall *before);
 
 namespace mlusim {

@@ -1,8 +1,8 @@
-// Written by tools/intrinsics.py: errors in plain words for what the architecture lacks and another one has.
+// Written by tools/intrinsics.py: clear errors for intrinsics that this architecture lacks and another one has.
 //
-// A name that it lacks altogether takes any operands and is the last choice of all, so that a function of that name in
-// a source goes first. Of a name that it has, forms that it lacks are templates, which a function of the same operands
-// goes before.
+// A name that the architecture lacks completely is declared with any operands and the lowest rank in overload
+// resolution, so that a function of that name in a source is preferred. Lacking forms of an existing name are
+// templates, so that a function with the same operands is preferred.
 #ifndef MLUSIM_LACKING_H_
 #define MLUSIM_LACKING_H_
 

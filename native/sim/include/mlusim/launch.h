@@ -1,9 +1,11 @@
-// Kernels as the runtime launches them: by an address, with the addresses of their arguments.
+// Kernels from the view of the runtime: an address, with the addresses of the arguments.
 //
-// A launch `kernel<<<dim, type, queue>>>(a, b)` is a call of cnrtInvokeKernel, as it is with the vendor's compiler, and each kernel is
-// announced by __bangRegisterFunction: tracing tools replace these two. Kernels at file scope are announced under the addresses of
-// their functions when their library is loaded, so that cnrtInvokeKernel_V2 can launch them from other sources; what stands in front
-// of `<<<` may be any expression, so each launch is announced as a kernel of its own when it happens for the first time.
+// A launch `kernel<<<dim, type, queue>>>(a, b)` is a call of cnrtInvokeKernel, and
+// __bangRegisterFunction registers each kernel, as with the vendor's compiler, so that tracing
+// tools can replace these two functions. A kernel at file scope is registered under the address of
+// its function when its library is loaded, so that other sources can launch it with
+// cnrtInvokeKernel_V2. Any expression may stand before `<<<`, so each launch also registers a
+// kernel of its own when it first happens.
 #ifndef MLUSIM_LAUNCH_H_
 #define MLUSIM_LAUNCH_H_
 
@@ -21,27 +23,27 @@ namespace mlusim {
 
 struct Unit;
 
-// Of a translation unit for the host, 0.
+// 0 for a translation unit for the host.
 #ifdef __BANG_ARCH__
 constexpr int kUnitArch = __BANG_ARCH__;
 #else
 constexpr int kUnitArch = 0;
 #endif
 
-// How a kernel is called.
+// The way to call a kernel.
 struct KernelCalls {
-  int count;                 // of arguments
-  const std::size_t *sizes;  // of each
-  std::size_t bytes;         // of what copy() makes
-  // Copies the arguments, which lie at these addresses; null if they cannot be copied.
+  int count;                 // number of arguments
+  const std::size_t *sizes;  // size of each argument
+  std::size_t bytes;         // size of the result of copy()
+  // Copies the arguments at these addresses; null if they cannot be copied.
   void *(*copy)(void *const *arguments);
   void (*invoke)(const void *copied);
   void (*destroy)(void *copied);
 };
 
-// A kernel that can be launched by its address; exists as long as the library that holds it is loaded.
+// A kernel that can be launched by its address; it exists as long as its library is loaded.
 struct MLUSIM_API Kernel {
-  // Without an address the kernel gets that of this object.
+  // A kernel without an address gets the address of this object.
   inline Kernel(const void *address, const char *name, const Unit *unit, int arch, const KernelCalls &calls);
   ~Kernel();
   Kernel(const Kernel &) = delete;
@@ -49,15 +51,16 @@ struct MLUSIM_API Kernel {
 
   const void *address;
   const char *name;
-  const Unit *unit;  // the file that it stands in
-  int arch;          // what it was compiled for
+  const Unit *unit;  // the file of the kernel
+  int arch;          // the architecture it was compiled for
   KernelCalls calls;
 };
 
 }  // namespace mlusim
 
 extern "C" {
-// Takes a kernel that `*module`, a ::mlusim::Kernel, describes. Launches name it by `host_function`. Only the first two are used.
+// Registers a kernel that `*module`, a ::mlusim::Kernel, describes. Launches name it by
+// `host_function`. The other parameters are not used.
 MLUSIM_API void __bangRegisterFunction(void **module, const char *host_function, char *device_function,
                                        const char *device_name, int union_limit, cnrtDim3_t *task_id,
                                        cnrtDim3_t *task_dim, int *w_size);
@@ -77,7 +80,8 @@ inline Kernel::Kernel(const void *address_of_kernel, const char *name_of_kernel,
                          nullptr, nullptr);
 }
 
-// The calls of a kernel whose arguments are copies of these types, the first of which may be what is called.
+// The calls of a kernel whose arguments are copies of these types; the first one may be the
+// function object to call.
 template <typename... Values>
 struct Copies {
   using All = std::tuple<Values...>;
@@ -95,7 +99,7 @@ struct Copies {
   }
 };
 
-// A launch in a source. What is wrong with it is left for cnrtGetLastError().
+// A launch in a source. An error is kept for cnrtGetLastError().
 template <typename Call, typename... Values>
 void launch(const char *name, const Unit *unit, cnrtDim3_t dim, cnrtFunctionType_t type, cnrtQueue_t queue, Call call,
             Values... values) {
@@ -109,7 +113,7 @@ void launch(const char *name, const Unit *unit, cnrtDim3_t dim, cnrtFunctionType
   cnrtInvokeKernel(kernel.address, dim, type, arguments, 0, queue);
 }
 
-// Whether an argument can be a copy: not if the kernel writes to a reference.
+// Whether an argument can be copied: not if the kernel writes to a reference.
 template <typename T>
 constexpr bool is_copied() {
   using Value = std::remove_reference_t<T>;
@@ -120,7 +124,7 @@ constexpr bool is_copied() {
   }
 }
 
-// The calls of a kernel, which `Tag::function()` returns.
+// The calls of the kernel that `Tag::function()` returns.
 template <typename Tag, typename... Parameters>
 constexpr KernelCalls calls_of(void (*)(Parameters...)) {
   if constexpr (!(is_copied<Parameters>() && ...)) {
@@ -136,11 +140,11 @@ constexpr KernelCalls calls_of(void (*)(Parameters...)) {
 
 }  // namespace mlusim
 
-// ---- Functions of the host in queues ------------------------------------------------------------------------------------
+// ---- Functions of the host in queues ------------------------------------------------------------
 
 namespace mlusim {
 
-// Calls one: 0, or 1 with the text of the exception that left it.
+// Calls a host function. Returns 0, or 1 with the text of the exception that left it.
 using HostCaller = int (*)(cnrtHostFn_t function, void *arguments, char *text, std::size_t size);
 
 inline int call_host_function(cnrtHostFn_t function, void *arguments, char *text, std::size_t size) {
@@ -156,12 +160,12 @@ inline int call_host_function(cnrtHostFn_t function, void *arguments, char *text
 extern "C" MLUSIM_API cnrtRet_t mlusim_invoke_host_function(::mlusim::HostCaller call, cnrtQueue_t queue,
                                                             cnrtHostFn_t function, void *arguments);
 
-// Exceptions of another C++ runtime than that of libmlusim are caught on this side.
+// With a C++ runtime other than libmlusim's, exceptions are caught on this side.
 #ifndef __GLIBCXX__
 #define cnrtInvokeHostFunc(...) mlusim_invoke_host_function(::mlusim::call_host_function, __VA_ARGS__)
 #endif
 
-// ---- What stands in sources ---------------------------------------------------------------------------------------------
+// ---- Macros in sources --------------------------------------------------------------------------
 
 // Behind the definition of a kernel that is no template:
 //   MLUSIM_KERNEL("space::", add, (const float *x, int n));

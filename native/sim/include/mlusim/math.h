@@ -1,10 +1,11 @@
-// The math library of the toolchain: functions of numbers, and of vectors in NRAM.
+// The math library of the toolchain: functions of scalars, and of vectors in NRAM.
 #ifndef MLUSIM_MATH_H_
 #define MLUSIM_MATH_H_
 
 #include "mlusim/types.h"
 
-// MLUSIM_MATH_UNARY(form) is form(name) for each function of one operand, and so on.
+// MLUSIM_MATH_UNARY(form) expands to form(name) for each function of one operand; the others
+// likewise.
 #define MLUSIM_MATH_UNARY(form)                                                                                   \
   form(abs) form(acos) form(asin) form(atan) form(ceil) form(cos) form(cosh) form(erf) form(erfcinv) form(erfinv) \
       form(exp) form(exp10) form(exp2) form(expm1) form(floor) form(log) form(log10) form(log1p) form(log2)       \
@@ -26,7 +27,7 @@
 MLUSIM_MATH_UNARY(MLUSIM_DECLARE_UNARY)
 MLUSIM_MATH_BINARY(MLUSIM_DECLARE_BINARY)
 
-// Rounded as the end of the name says: form(name_<type>_<rounding>, operation, type).
+// The last part of the name gives the rounding: form(name_<type>_<rounding>, operation, type).
 #define MLUSIM_MATH_ROUNDED(form, name, operation)                                                                     \
   form(name##_f16_dn, operation, half) form(name##_f16_rn, operation, half) form(name##_f16_tz, operation, half)       \
       form(name##_f16_up, operation, half) form(name##_f32_dn, operation, float) form(name##_f32_rn, operation, float) \
@@ -37,7 +38,7 @@ MLUSIM_MATH_BINARY(MLUSIM_DECLARE_BINARY)
   MLUSIM_MATH_ROUNDED(form, mul, mul) \
   MLUSIM_MATH_ROUNDED(form, div, div)
 #define MLUSIM_MATH_RECIPROCALS(form) MLUSIM_MATH_ROUNDED(form, rcp, rcp)
-// Of integers, which wrap.
+// Integers wrap.
 #define MLUSIM_MATH_OF_32_BITS(form, operation) \
   form(operation##_s32, operation, std::int32_t) form(operation##_u32, operation, std::uint32_t)
 #define MLUSIM_MATH_OF_64_BITS(form, operation) \
@@ -64,7 +65,7 @@ MLUSIM_MATH_INTEGERS(MLUSIM_DECLARE_BINARY_NAMED)
                   form(cast_s64_to_f32_tz, float, std::int64_t) form(cast_u32_to_f32_rn, float, unsigned int)        \
                       form(cast_u32_to_u64, std::uint64_t, unsigned int)                                             \
                           form(cast_u8_to_s64, std::int64_t, unsigned char)
-// 1 or 0, in an integer as wide as the operand.
+// 1 or 0, as an integer as wide as the operand.
 #define MLUSIM_MATH_QUESTIONS(form) \
   form(isinf_f16, short, half) form(isinf_f32, int, float) form(isnan_f16, short, half) form(isnan_f32, int, float)
 #define MLUSIM_DECLARE_CHANGE(name, To, From) \

@@ -1,4 +1,5 @@
-// The tensor unit: products with a filter in WRAM, whose row r lies in lane r % 64, one behind the other there.
+// The tensor unit: products with a filter in WRAM. Row r of the filter lies in lane r % 64, and the
+// rows of a lane are contiguous.
 #ifndef MLUSIM_MATRIX_H_
 #define MLUSIM_MATRIX_H_
 
@@ -16,7 +17,7 @@ MLUSIM_MATMUL(float, bfloat16_t, __bang_matmul);
 #endif
 #endif
 
-// Types of dst, src and filter. Products of integers are scaled by 2^fix_position.
+// The types of dst, src and filter. Products of integers are scaled by 2^fix_position.
 #define MLUSIM_FIXED_PRODUCTS(form, name) \
   form(half, int8, int8, name);           \
   form(half, int16, int8, name);          \
@@ -49,8 +50,8 @@ MLUSIM_MATMUL(float, bfloat16_t, __bang_matmul);
   form(float, float, bfloat16_t, name);      \
   form(float, bfloat16_t, float, name)
 
-// An image of height, width and channels; filters of so many rows, columns and channels, one for each channel of dst. Taps lie
-// in_dilation apart in the image, results out_dilation apart in dst.
+// An image with height, width and channels, and filters with rows, columns and channels, one for
+// each channel of dst. Taps are in_dilation apart in the image, results out_dilation apart in dst.
 #define MLUSIM_CONV_SIZES                                                                                             \
   int channel_input, int height, int width, int kernel_height, int kernel_width, int stride_width, int stride_height, \
       int channel_output
@@ -59,7 +60,7 @@ MLUSIM_MATMUL(float, bfloat16_t, __bang_matmul);
 #define MLUSIM_CONV_FIXED(T, S, F, name)                                                           \
   MLUSIM_API void name(T *dst, const S *src, const F *filter, MLUSIM_CONV_SIZES, int fix_position, \
                        MLUSIM_CONV_DILATIONS)
-// `more` is a bias for each channel, or what is added to each result.
+// `more` is a bias for each channel, or a summand for each result.
 #define MLUSIM_CONV_FIXED_MORE(T, S, F, name)                                                                     \
   MLUSIM_API void name(T *dst, const S *src, const F *filter, const T *more, MLUSIM_CONV_SIZES, int fix_position, \
                        MLUSIM_CONV_DILATIONS)
@@ -88,7 +89,7 @@ MLUSIM_BFLOAT16_PRODUCTS(MLUSIM_CONV_REAL, __bang_conv);
 MLUSIM_BFLOAT16_PRODUCTS(MLUSIM_CONV_REAL_MORE, __bang_conv_partial);
 #endif
 
-// dst[h] = sum over w of src[w] * weight[h][w], scaled by 2^fix_position, and the bias.
+// dst[h] = sum over w of src[w] * weight[h][w], scaled by 2^fix_position, plus the bias.
 #define MLUSIM_MLP_PRODUCTS(form, name) \
   form(half, int8, int8, name);         \
   form(half, int16, int8, name);        \
@@ -119,14 +120,14 @@ MLUSIM_MLP_REAL(float, bfloat16_t, bfloat16_t, __bang_mlp);
 #endif
 
 #if MLUSIM_SINCE(592)
-// dst[r][c] = weight[r] * src[r][c] (+ addend[r][c]); `ones` in WRAM are that.
+// dst[r][c] = weight[r] * src[r][c] (+ addend[r][c]); `ones` in WRAM holds ones.
 MLUSIM_API void __bang_expand_channel_mul(float *dst, const float *weight, const float *ones, const float *src,
                                           int rows, int channels);
 MLUSIM_API void __bang_expand_channel_mul_add(float *dst, const float *weight, const float *ones, const float *src,
                                               const float *addend, int rows, int channels);
 #endif
 
-// dst[n] = sum over j <= n of kernel[n][j] * src[j]: with a kernel of ones, the sums of all that comes before.
+// dst[n] = sum over j <= n of kernel[n][j] * src[j]; a kernel of ones gives prefix sums.
 #define MLUSIM_INTEGRAL(T, S, name) MLUSIM_API void name(T *dst, const S *src, const S *kernel, int size)
 #define MLUSIM_INTEGRAL_FIXED(T, S, name) \
   MLUSIM_API void name(T *dst, const S *src, const S *kernel, int size, int fix_position = 0)
@@ -147,7 +148,8 @@ MLUSIM_INTEGRAL(float, float, __bang_integral);
 MLUSIM_INTEGRAL(float, half, __bang_integral);
 #endif
 
-// dst[b] = how many elements are the first number that the kernel has in lane b, for each of 64.
+// dst[b] = number of elements equal to the first number of the kernel in lane b, for each of 64
+// lanes.
 #define MLUSIM_HISTOGRAM(T, S, name) MLUSIM_API void name(T *dst, const S *src, const S *kernel, int size)
 #if MLUSIM_SINCE(320)
 MLUSIM_HISTOGRAM(int, int8, __bang_histogram);

@@ -1,6 +1,7 @@
-// Functions that end or copy the process or end its thread, or go on elsewhere: a kernel that calls one ends its launch with a finding instead. The
-// compiler gives calls of them in BANG C sources other names, under which libmlusim has functions that know where they are called.
-// Included before all else, since a declaration that comes later does not change the name.
+// Functions that end or copy the process, end its thread, or jump elsewhere. A kernel that calls
+// one ends its launch with a finding. In BANG C sources the compiler gives calls of them other
+// names; libmlusim defines these, and they know where they are called. Include this before all
+// other headers: a later declaration does not change the name.
 #ifndef MLUSIM_PROCESS_H_
 #define MLUSIM_PROCESS_H_
 
@@ -13,7 +14,8 @@ extern "C" {
 [[noreturn]] void pthread_exit(void *) __asm__("mlusim_pthread_exit");
 int fork() noexcept __asm__("mlusim_fork");
 int vfork() noexcept __asm__("mlusim_fork");
-// Where _FORTIFY_SOURCE is on, the C library gives these names of its own, and checks them itself.
+// With _FORTIFY_SOURCE the C library has its own definitions of these names, and checks the calls
+// itself.
 #if !defined(_FORTIFY_SOURCE) || _FORTIFY_SOURCE == 0
 struct __jmp_buf_tag;
 [[noreturn]] void longjmp(struct __jmp_buf_tag *, int) noexcept __asm__("mlusim_longjmp");

@@ -1,4 +1,5 @@
-// Vector registers of 256 bytes: local variables, parameters and arrays of functions that are marked __mlu_vector__.
+// Vector registers of 256 bytes: local variables, parameters and arrays of functions marked
+// __mlu_vector__.
 #ifndef MLUSIM_REGISTERS_H_
 #define MLUSIM_REGISTERS_H_
 
@@ -14,7 +15,7 @@ struct Register {
   T lane[kRegisterBytes / sizeof(T)];
 };
 
-// The lanes of the result, one by one. Integers wrap, so they are computed as unsigned ones.
+// Computes the result lane by lane. Integers wrap, so they are computed as unsigned ones.
 template <typename T>
 struct Lane {
   typedef T Type;
@@ -55,7 +56,7 @@ typedef mlusim::Register<unsigned int> vv_uint32;
 #define MLUSIM_REGISTERS(form, ...) \
   form(vv_float, float, __VA_ARGS__) form(vv_half, half, __VA_ARGS__) MLUSIM_REGISTER_INTEGERS(form, __VA_ARGS__)
 
-// Bytes of a register.
+// Returns the bytes of a register.
 inline int __vv_get_length() { return mlusim::kRegisterBytes; }
 
 #define MLUSIM_REGISTER_FILL(V, T, ...)                                                              \

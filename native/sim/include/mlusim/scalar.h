@@ -1,4 +1,5 @@
-// What a core's scalar unit is asked: where it is, what kind an address is, single elements, bits, and text for people.
+// The scalar unit of a core: its place, the kind of an address, single elements, bits, and printed
+// text.
 #ifndef MLUSIM_SCALAR_H_
 #define MLUSIM_SCALAR_H_
 
@@ -16,7 +17,7 @@ MLUSIM_API bool __is_sram(const void *ptr);
 MLUSIM_API bool __is_dram(const void *ptr);  // GDRAM or LDRAM
 #endif
 
-// ---- Single elements ----------------------------------------------------------------------------------------------------
+// ---- Single elements ----------------------------------------------------------------------------
 
 #if MLUSIM_SINCE(372)
 #define MLUSIM_LOAD(T, name) MLUSIM_API T name(const T *p)
@@ -29,7 +30,8 @@ MLUSIM_HALF_FLOAT(MLUSIM_STORE, __store_sram);
 MLUSIM_HALF_FLOAT(MLUSIM_STORE, __store_gdram);
 #endif
 
-// The device has these without `std::`. What a source or a namespace declares by these names goes before them.
+// The device has these functions without `std::`. Declarations of a source or a namespace with the
+// same names take precedence.
 namespace mlusim {
 template <typename T>
 constexpr bool is_number() {
@@ -55,12 +57,12 @@ inline unsigned char __popcnt(unsigned char value) { return static_cast<unsigned
 inline unsigned short __popcnt(unsigned short value) { return static_cast<unsigned short>(__builtin_popcount(value)); }
 inline unsigned int __popcnt(unsigned int value) { return static_cast<unsigned int>(__builtin_popcount(value)); }
 
-// ---- Text ---------------------------------------------------------------------------------------------------------------
+// ---- Text ---------------------------------------------------------------------------------------
 
 extern "C" MLUSIM_API int mlusim_printf(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 namespace mlusim {
-// What printf takes for a value.
+// Converts a value for printf.
 template <typename T>
 auto printable(T value) {
   if constexpr (std::is_same<T, half>::value || std::is_same<T, bfloat16_t>::value || std::is_same<T, float>::value) {
@@ -71,7 +73,7 @@ auto printable(T value) {
 }
 }  // namespace mlusim
 
-// As printf; half is printed as a floating-point number.
+// printf; a half is printed as a floating-point number.
 template <typename... Values>
 int __bang_printf(const char *format, Values... values) {
   static_assert(sizeof...(Values) <= 16, "__bang_printf takes at most 16 values");
@@ -82,8 +84,8 @@ int __bang_printf(const char *format, Values... values) {
 #pragma GCC diagnostic pop
 }
 
-// The C library has functions of the same names, which end the process; assert() calls one of them. In a kernel __assert prints
-// and goes on, __assert_fail prints and ends the launch.
+// The C library has functions of the same names, which end the process; assert() calls one of them.
+// In a kernel, __assert prints and continues; __assert_fail prints and ends the launch.
 #define __assert mlusim_assert
 #define __assert_fail mlusim_assert_fail
 extern "C" MLUSIM_API void mlusim_assert(const char *assertion, const char *file, int line);

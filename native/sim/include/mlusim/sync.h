@@ -1,4 +1,4 @@
-// What a core waits for: its own pipes, other cores, locks.
+// Waits of a core: for its own pipes, for other cores, for locks.
 #ifndef MLUSIM_SYNC_H_
 #define MLUSIM_SYNC_H_
 
@@ -34,7 +34,7 @@ MLUSIM_API void __sync_io_move_compute(bool wait_io, bool wait_move, bool wait_c
 MLUSIM_API void __sync_all_ipu_within_cluster();
 #endif
 
-// A compute core gives the same number twice, the memory core two different ones.
+// A compute core passes the same number twice, the memory core two different ones.
 MLUSIM_API void __bang_lock(int lock_id_0, int lock_id_1);
 MLUSIM_API void __bang_unlock(int lock_id_0, int lock_id_1);
 

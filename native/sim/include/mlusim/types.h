@@ -1,4 +1,4 @@
-// Words, types and constants of BANG C, and how the declarations of its functions are written down.
+// Keywords, types and constants of BANG C, and the macros by which its functions are declared.
 #ifndef MLUSIM_TYPES_H_
 #define MLUSIM_TYPES_H_
 
@@ -9,7 +9,7 @@
 
 #include "mlusim.h"
 
-// ---- Words that a host compiler does not know ---------------------------------------------------------------------------
+// ---- Words that a host compiler does not know ---------------------------------------------------
 
 #define __mlu_global__
 #define __mlu_entry__
@@ -19,23 +19,25 @@
 #define __mlu_vector__ inline
 #define __mlu_device__ inline
 
-// Before a function that returns an object. GCC does not announce the store of `memory[i] = f()`, where f returns a structure, unless
-// it inlines f. The translator adds it to the functions of a source.
+// Stands before a function that returns an object. GCC does not report the store of `memory[i] =
+// f()` to the checkers, if f returns a structure, unless it inlines f. The translator adds this to
+// the functions of a source.
 #if defined(__GNUC__) && !defined(__clang__)
 #define MLUSIM_INLINED __attribute__((always_inline))
 #else
 #define MLUSIM_INLINED
 #endif
 
-// The translator replaces arrays in these memories before the compiler sees them. What is left are qualified pointers, which are plain
-// ones here, and automatic variables, which are on the core's stack anyway.
+// The translator replaces arrays in these memories before the compiler sees them. The remaining
+// uses are qualified pointers, which are plain ones here, and automatic variables, which lie on the
+// core's stack anyway.
 #define __nram__
 #define __wram__
 #define __mlu_shared__
 #define __ldram__
 #define __mlu_const__
 
-// ---- Numbers ------------------------------------------------------------------------------------------------------------
+// ---- Numbers ------------------------------------------------------------------------------------
 
 typedef _Float16 half;
 typedef std::int8_t int8;
@@ -46,12 +48,12 @@ typedef std::int8_t fix8;
 #define P_HALF_INF 0x7C00
 #define N_HALF_INF 0xFC00
 
-// Two integers of 4 bits: the one with the even number in the lower half.
+// Two integers of 4 bits; the one with the even index is in the lower half.
 struct int4x2_t {
   std::uint8_t bits;
 };
 
-// Scalar arithmetic is that of float, rounded to the nearest.
+// Scalar arithmetic is done in float and rounded to the nearest.
 struct bfloat16_t {
   std::uint16_t bits;
 
@@ -70,7 +72,7 @@ struct bfloat16_t {
   }
   MLUSIM_INLINED bfloat16_t operator-() const { return -static_cast<float>(*this); }
 
-// With another one or an integer the result is a bfloat16_t, with a float a float.
+// An operation with another bfloat16_t or an integer gives a bfloat16_t, with a float a float.
 #define MLUSIM_BFLOAT16_OPERATOR(op)                                                               \
   bfloat16_t &operator op## = (float value) { return *this = static_cast<float>(*this) op value; } \
   template <typename T, typename = std::enable_if_t<std::is_same<T, bfloat16_t>::value>>           \
@@ -92,7 +94,7 @@ struct bfloat16_t {
 #undef MLUSIM_BFLOAT16_OPERATOR
 };
 
-// The C++ library knows no half; like the device, these round the float result.
+// The C++ library has no half; like the device, these functions round the float result.
 namespace std {
 inline bool isnan(half x) { return x != x; }
 inline bool isinf(half x) { return isinf(static_cast<float>(x)); }
@@ -135,7 +137,7 @@ using std::sqrt;
 using std::tanh;
 using std::trunc;
 
-// ---- Enumerations -------------------------------------------------------------------------------------------------------
+// ---- Enumerations -------------------------------------------------------------------------------
 
 typedef enum {
   GDRAM2NRAM = 0,
@@ -184,10 +186,10 @@ typedef enum {
   CMP_GE
 } CompareMode;
 
-// ---- How declarations are written ---------------------------------------------------------------------------------------
+// ---- Declarations -------------------------------------------------------------------------------
 
-// Whether the architecture is `arch` or newer, and whether it is not just that one. The library itself, which is compiled for none,
-// has everything.
+// Whether the architecture is `arch` or newer, and whether it is another one than `arch`. The
+// library itself is compiled for no architecture and has everything.
 #if !defined(__BANG_ARCH__)
 #define MLUSIM_SINCE(arch) 1
 #define MLUSIM_NOT(arch) 1
@@ -196,7 +198,8 @@ typedef enum {
 #define MLUSIM_NOT(arch) (__BANG_ARCH__ != (arch))
 #endif
 
-// MLUSIM_<types>(form, name, ...) is form(type, name, ...) for each of the types that the architecture has.
+// MLUSIM_<types>(form, name, ...) expands to form(type, name, ...) for each type that the
+// architecture has.
 #if MLUSIM_SINCE(392)
 #define MLUSIM_AND_BFLOAT16(form, ...) \
   ;                                    \

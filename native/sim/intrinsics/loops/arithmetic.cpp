@@ -1,4 +1,4 @@
-// Sums, products, quotients, larger and smaller ones.
+// Sums, products, quotients, minima and maxima.
 #include "intrinsics/loops/binary.h"
 #include "intrinsics/loops/rounding.h"
 
@@ -27,7 +27,7 @@ struct Mul {
   }
 };
 
-// Division by zero gives 0 for integers: padding at the end of a vector may well be divided.
+// Integer division by zero gives 0: kernels divide the padding at the end of a vector too.
 struct Div {
   static inline float of(float a, float b) { return a / b; }
   static inline std::int64_t of(std::int64_t a, std::int64_t b) { return b == 0 ? 0 : a / b; }
@@ -68,7 +68,7 @@ struct NumberMin {
   static inline float of(float a, float b) { return ((b < a) | (a != a)) ? b : a; }
 };
 
-// The nearest sum, one place closer to zero where what it dropped has the other sign.
+// The nearest sum, moved by one place toward zero if the rounding error has the other sign.
 struct AddTowardZero {
   static inline float of(float a, float b) {
     const float sum = a + b;

@@ -1,4 +1,5 @@
-// Loops over two operands, made out of an operation on two values. Included by the files that name the operations.
+// Loops over two operands, made from an operation on two values. Included by the files that define
+// the operations.
 #ifndef MLUSIM_INTRINSICS_LOOPS_BINARY_H_
 #define MLUSIM_INTRINSICS_LOOPS_BINARY_H_
 
@@ -26,9 +27,9 @@ static void binary_scalar(void *dst, const void *src0, const void *src1, std::si
   for (std::size_t i = 0; i < count; ++i) to[i] = static_cast<T>(Op::of(static_cast<Wide>(a[i]), b));
 }
 
-// ---- Making tables ------------------------------------------------------------------------------------------------------
+// ---- Making tables ------------------------------------------------------------------------------
 
-// For elements of type `type`, held as T.
+// Enters the loops for elements of type `type`, stored as T.
 template <typename Op, typename T, typename Wide = T>
 static constexpr void put(BinaryLoops *loops, Binary op, Type type) {
   loops->vector[static_cast<int>(op)][static_cast<int>(type)] = binary_vector<Op, T, Wide>;

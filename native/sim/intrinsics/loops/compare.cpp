@@ -1,4 +1,4 @@
-// Comparisons: 1 or 0 of the operands' type.
+// Comparisons with a result of 1 or 0 in the operands' type.
 #include "intrinsics/loops/binary.h"
 
 MLUSIM_BEGIN_LEVEL
@@ -46,7 +46,7 @@ struct Ge {
   }
 };
 
-// Unless the opposite holds.
+// True unless the opposite comparison holds.
 template <typename Opposite>
 struct Unless {
   static inline float of(float a, float b) { return 1.0f - Opposite::of(a, b); }
@@ -77,7 +77,7 @@ constexpr BinaryLoops make() {
   put_compare<Gt>(&loops, Binary::kGt);
   put_compare<Ge>(&loops, Binary::kGe);
   put<NotApart, float>(&loops, Binary::kEqu, Type::kFloat);
-  put<Ne, float>(&loops, Binary::kNeu, Type::kFloat);  // which holds for NaN too
+  put<Ne, float>(&loops, Binary::kNeu, Type::kFloat);  // Ne also holds for NaN
   put<Unless<Ge>, float>(&loops, Binary::kLtu, Type::kFloat);
   put<Unless<Gt>, float>(&loops, Binary::kLeu, Type::kFloat);
   put<Unless<Le>, float>(&loops, Binary::kGtu, Type::kFloat);

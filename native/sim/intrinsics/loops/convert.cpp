@@ -1,4 +1,4 @@
-// Conversions between types of numbers, with every way of rounding.
+// Conversions between number types, with every rounding mode.
 #include <utility>
 
 #include "intrinsics/loops/rounding.h"
@@ -6,7 +6,7 @@
 MLUSIM_BEGIN_LEVEL
 namespace {
 
-// ---- To integers --------------------------------------------------------------------------------------------------------
+// ---- To integers --------------------------------------------------------------------------------
 
 template <typename To, typename From, Rounding kRounding>
 void to_integer(void *dst, const void *src, std::size_t count, int exponent, bool symmetric) {
@@ -20,7 +20,7 @@ void to_integer(void *dst, const void *src, std::size_t count, int exponent, boo
   }
 }
 
-// ---- To floating-point numbers ------------------------------------------------------------------------------------------
+// ---- To floating-point numbers ------------------------------------------------------------------
 
 template <typename Target, typename From, Rounding kRounding>
 void to_real(void *dst, const void *src, std::size_t count, int exponent, bool) {
@@ -39,7 +39,8 @@ void narrow(void *dst, const void *src, std::size_t count, int, bool) {
   for (std::size_t i = 0; i < count; ++i) to[i] = round_bits<kRounding, Float32, Target>(from[i]);
 }
 
-// The usual way to round has instructions of its own. No vector twice: dst may be where src was.
+// CPUs have instructions for the usual rounding. Each vector is handled once: dst may overwrite
+// src.
 void narrow_to_nearest_half(void *dst, const void *src, std::size_t count, int, bool) {
   vec::Half *to = static_cast<vec::Half *>(dst);
   const float *from = static_cast<const float *>(src);
@@ -58,7 +59,7 @@ void widen_bfloat16(void *dst, const void *src, std::size_t count, int, bool) {
   for (std::size_t i = 0; i < count; ++i) to[i] = vec::bits_to_float(static_cast<std::uint32_t>(from[i]) << 16);
 }
 
-// ---- The table ----------------------------------------------------------------------------------------------------------
+// ---- The table ----------------------------------------------------------------------------------
 
 typedef std::make_integer_sequence<int, kRoundings> AllRoundings;
 

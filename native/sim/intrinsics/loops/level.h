@@ -1,4 +1,5 @@
-// What every file of loops/ starts from: everything lives in the namespace of the instruction level, see cpu/kernel.h.
+// Common start of every file of loops/: all code lives in the namespace of the instruction level,
+// see cpu/kernel.h.
 #ifndef MLUSIM_INTRINSICS_LOOPS_LEVEL_H_
 #define MLUSIM_INTRINSICS_LOOPS_LEVEL_H_
 
@@ -17,7 +18,8 @@
   }                      \
   }
 
-// Defines `name()`, a choice between the tables `name` of the levels, in the compilation for the baseline.
+// Defines `name()`, which chooses between the tables `name` of the levels, in the baseline
+// compilation.
 #if !defined(MLUOPS_LEVEL_IS_BASELINE)
 #define MLUSIM_CHOOSE_TABLE(Table, name) static_assert(true, "the baseline compilation chooses")
 #elif defined(MLUOPS_HAVE_X86_64_LEVELS)

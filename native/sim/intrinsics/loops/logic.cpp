@@ -1,4 +1,4 @@
-// Truth and bits of two operands.
+// Logical and bitwise operations of two operands.
 #include "intrinsics/loops/binary.h"
 
 MLUSIM_BEGIN_LEVEL

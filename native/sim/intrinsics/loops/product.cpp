@@ -1,18 +1,18 @@
-// Products of matrices, in double.
+// Matrix products in double.
 #include "intrinsics/loops/level.h"
 
 MLUSIM_BEGIN_LEVEL
 namespace {
 
-constexpr int kWide = vec::kLanes / 2;  // doubles in a register
+constexpr int kWide = vec::kLanes / 2;  // doubles per register
 typedef double Wide __attribute__((vector_size(kWide * sizeof(double))));
 
-// Sums that stay in registers: of so many rows, in two registers each.
+// The number of rows whose sums stay in registers, two for each row.
 constexpr int kRows = 4;
 constexpr std::int64_t kPart = 2 * kWide;
 static_assert(kProductPanel % kPart == 0, "a panel is a whole number of parts");
 
-// `row` begins a part of a panel.
+// `row` points to a part of a panel.
 template <int kHeight>
 void multiply_part(double (*sums)[kProductPanel], const double *a, const double *row, std::int64_t depth) {
   Wide sum[kHeight][2] = {};

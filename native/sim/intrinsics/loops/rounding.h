@@ -1,4 +1,5 @@
-// Rounding to fewer bits in every direction, on the bits of the numbers, so that it is the same on every level.
+// Rounding to fewer bits in every mode, on the bit patterns, so that every level gives the same
+// result.
 #ifndef MLUSIM_INTRINSICS_LOOPS_ROUNDING_H_
 #define MLUSIM_INTRINSICS_LOOPS_ROUNDING_H_
 
@@ -22,7 +23,8 @@ typedef Format<std::uint32_t, 23, 8> Float32;
 typedef Format<std::uint16_t, 10, 5> Float16;
 typedef Format<std::uint16_t, 7, 8> BFloat16;
 
-// Whether a result whose last bit is `odd` and that drops `rest` goes up in magnitude; `half_way` is half of its last place.
+// Whether the magnitude of a result is rounded up: `odd` is its last bit, `rest` the dropped bits,
+// and `half_way` half of its last place.
 template <Rounding kRounding, typename Word>
 static inline Word goes_up(Word rest, Word half_way, Word odd, bool negative) {
   switch (kRounding) {
@@ -43,7 +45,7 @@ static inline Word goes_up(Word rest, Word half_way, Word odd, bool negative) {
   }
 }
 
-// What a finite number becomes that is too large.
+// The result for a finite number that is too large.
 template <Rounding kRounding>
 static inline bool overflows_to_infinity(bool negative) {
   switch (kRounding) {
@@ -64,12 +66,12 @@ static inline typename To::Bits round_bits(typename From::Bits bits) {
   constexpr int kDrop = From::kFraction - To::kFraction;
   const bool negative = (bits & From::kSign) != 0;
   const Word magnitude = bits & static_cast<Word>(From::kSign - 1);
-  // Exponent in the target, of subnormal sources that of the smallest normal one.
+  // The exponent in the target. For subnormal sources it is that of the smallest normal number.
   const Word biased = magnitude >> From::kFraction;
   const int exponent = static_cast<int>(biased != 0 ? biased : 1) - From::kBias + To::kBias;
   const Word fraction = magnitude & ((Word{1} << From::kFraction) - 1);
   const Word significand = fraction | (biased != 0 ? Word{1} << From::kFraction : Word{0});
-  // Below the smallest normal number of the target, more places are dropped; at most so many that nothing is left.
+  // Results below the smallest normal number lose more bits, up to all of them.
   const int missing = exponent < 1 ? 1 - exponent : 0;
   const int shift = kDrop + missing < From::kFraction + 2 ? kDrop + missing : From::kFraction + 2;
   const Word hidden = exponent < 1 ? Word{0} : static_cast<Word>(static_cast<Word>(exponent - 1) << To::kFraction);
@@ -89,7 +91,7 @@ static inline std::uint64_t double_to_bits(double value) {
   return bits;
 }
 
-// The integer next to a double, as a double.
+// Rounds a double to an integer, as a double.
 template <Rounding kRounding>
 static inline double round_to_integer(double value) {
   switch (kRounding) {
@@ -119,7 +121,7 @@ struct Limits {
   static constexpr double kSmallest = kSigned ? -kLargest - 1 : 0.0;
 };
 
-// Of a value that is an integer, infinite or NaN, which becomes 0.
+// Converts a value that is an integer, infinite or NaN; NaN becomes 0.
 template <typename To>
 static inline To saturate(double value, double smallest, double largest) {
   const double above = value > smallest ? value : smallest;
@@ -127,7 +129,7 @@ static inline To saturate(double value, double smallest, double largest) {
   return static_cast<To>(static_cast<std::int64_t>(value == value ? inside : 0.0));
 }
 
-// What does not fit a double is as large or small as it gets.
+// Saturates at the range of double.
 static inline double power_of_2(int exponent) { return __builtin_ldexp(1.0, exponent); }
 
 }  // namespace MLUOPS_LEVEL

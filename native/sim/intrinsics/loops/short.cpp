@@ -1,4 +1,4 @@
-// Rows of half and bfloat16 to and from float.
+// Conversions of rows of half and bfloat16 to and from float.
 #include "intrinsics/loops/level.h"
 
 MLUSIM_BEGIN_LEVEL

@@ -1,4 +1,4 @@
-// Transposed matrices, in squares of as many elements as a vector of 16 bytes holds.
+// Matrix transposition, in squares with as many elements per side as a vector of 16 bytes holds.
 #include "intrinsics/loops/level.h"
 
 MLUSIM_BEGIN_LEVEL
@@ -27,7 +27,7 @@ struct Square<std::uint32_t> {
   typedef LaneList<0, 1, 2, 3> All;
 };
 
-// Exchanges the blocks of kDistance lanes that lie off the diagonal of the two rows.
+// Exchanges the off-diagonal blocks of kDistance lanes of the two rows.
 template <int kSide, int kDistance, typename Row, int... kLane>
 inline void exchange(Row &upper, Row &lower, LaneList<kLane...>) {
   const Row a = upper, b = lower;
@@ -63,7 +63,7 @@ void turn_rest(Word *dst, const Word *src, std::int64_t height, std::int64_t wid
   }
 }
 
-// Groups of columns as wide as a cache line or so, so that the lines of dst that they fill stay in the cache.
+// Groups of columns about as wide as a cache line, so that their lines of dst stay in the cache.
 template <typename Word>
 void transpose(void *target, const void *source, std::int64_t height, std::int64_t width) {
   constexpr std::int64_t kSide = Square<Word>::kSide;
@@ -80,7 +80,7 @@ void transpose(void *target, const void *source, std::int64_t height, std::int64
       }
     }
   }
-  // What is left at the right and at the bottom.
+  // The remaining rows and columns at the bottom and at the right.
   for (std::int64_t i = 0; i < rows; ++i) {
     for (std::int64_t j = columns; j < width; ++j) dst[j * height + i] = src[i * width + j];
   }

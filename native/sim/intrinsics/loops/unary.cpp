@@ -52,7 +52,7 @@ struct BitNot {
   }
 };
 
-// Through double, so that nearly all results are the correctly rounded ones.
+// Computed in double, so that nearly all results are correctly rounded.
 #define MLUSIM_THROUGH_DOUBLE(Name, expression) \
   struct Name {                                 \
     static inline float of(float a) {           \

@@ -1,0 +1,90 @@
+"""turned_regions: means of bilinear samples in the bins of turned regions, and the gradient of the maps."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import pymluops
+from benchmarks.cases import Case
+from benchmarks.problem import Array, Arrays, Problem, TensorCall, TinyCall, close, generator
+
+
+def build(case: Case) -> Problem:
+    """Make maps and regions that lie on them, or the gradient of the result."""
+    facts, rng = case.parameters, generator(case)
+    shape = (facts["batch"], *facts["size"], facts["channels"])
+    result = (facts["regions"], *facts["bins"], facts["channels"])
+    turning = case.operator.startswith("riroi")
+    dtype = "float32" if turning else case.dtype  # that operator knows no other
+    rois = regions(rng, facts).astype(dtype)
+    other: tuple[Any, ...] = (facts["orientations"], False) if turning else (True, False)
+    numbers = (facts["scale"], facts["ratio"], *other)
+    run: Any = getattr(pymluops, case.operator)
+    if case.operator.endswith("forward"):
+        maps = rng.standard_normal(shape, np.float32).astype(dtype)
+
+        def forward(out: Arrays) -> Arrays:
+            run(maps, rois, facts["bins"], *numbers, out=out["out"])
+            return out
+
+        return Problem(case, {"input": maps, "rois": rois}, {"out": (result, maps.dtype)}, forward, _check)
+    grad = rng.standard_normal(result, np.float32).astype(dtype)
+    sizes = () if turning else (facts["bins"],)
+
+    def backward(out: Arrays) -> Arrays:
+        run(grad, rois, *sizes, *numbers, shape[0], shape[1:3], out=out["out"])
+        return out
+
+    return Problem(case, {"grad_output": grad, "rois": rois}, {"out": (shape, grad.dtype)}, backward, _check)
+
+
+def regions(rng: np.random.Generator, facts: Any) -> Array:
+    """Return regions [count, 6] in any image, of an eighth to a half of its sides, in pixels of the image."""
+    count, extent = facts["regions"], np.array(facts["size"][::-1]) / facts["scale"]
+    size, centre = rng.uniform(0.125, 0.5, (count, 2)) * extent, rng.uniform(0.2, 0.8, (count, 2)) * extent
+    angle = rng.uniform(-np.pi, np.pi, count)
+    return np.column_stack([rng.integers(0, facts["batch"], count), centre, size, angle])
+
+
+def _check(expected: Arrays, found: Arrays) -> None:
+    close("out", expected["out"], found["out"], 1e-3)
+
+
+def sized(elements: int) -> dict[str, dict[str, Any]]:
+    """Grow the maps to 32 by 32 with 32 channels, a region for each 16 pixels, then the batch."""
+    side = min(32, max(2, round((elements / 8) ** 0.5)))
+    channels = min(32, max(1, elements // (8 * side * side)) * 4)
+    batch = max(1, round(elements / (2 * channels * side * side)))
+    return {"": {"batch": batch, "size": [side, side], "channels": channels, "orientations": 4,
+                 "regions": max(1, batch * side * side // 16), "bins": [4, 4], "scale": 0.25, "ratio": 2}}  # fmt: skip
+
+
+def tiny() -> list[TinyCall]:
+    """Return a call of each operator on a few elements."""
+    maps = np.random.default_rng(7).random((1, 2, 2, 4), np.float32)
+    rois, pooled = np.array([[0, 0, 0, 1, 1, 0]], np.float32), np.ones((1, 1, 1, 4), np.float32)
+    given = {"x": maps, "r": rois, "o": pooled.copy()}
+    back = {"g": pooled.copy(), "r": rois, "o": np.empty_like(maps)}
+    size = {"size": (2, 2)}
+    return [
+        TinyCall("roi_align_rotated_forward", "op(x, r, 1, 1.0, 1, out=o)", given, limit=3000.0),
+        TinyCall("roi_align_rotated_backward", "op(g, r, 1, 1.0, 1, True, False, 1, size, out=o)", back, size,
+                 limit=4000.0),
+        TinyCall("riroi_align_rotated_forward", "op(x, r, 1, 1.0, 1, 4, out=o)", given, limit=3000.0),
+        TinyCall("riroi_align_rotated_backward", "op(g, r, 1.0, 1, 4, False, 1, size, out=o)", back, size,
+                 limit=4000.0),
+    ]  # fmt: skip
+
+
+def tiny_tensors(ops: Any, tensor: Any) -> TensorCall:
+    """Return a call with tensors whose channels come first."""
+    maps = np.random.default_rng(0).random((1, 4, 4, 8), np.float32)
+    rois = np.array([[0, 0, 0, 2, 2, 1]], np.float32)
+    maps_t, rois_t = tensor(maps.transpose(0, 3, 1, 2).copy()), tensor(rois)
+    return TensorCall(
+        "roi_align_rotated",
+        lambda: pymluops.roi_align_rotated_forward(maps, rois, 2, 1.0, 2),
+        lambda: ops.roi_align_rotated(maps_t, rois_t, 2, 1.0, 2),
+    )

@@ -1,0 +1,104 @@
+// Exponentials and logarithms of many floats at once, and the parts that focal losses are made of.
+#ifndef MLUOPS_OPS_FOCAL_LOSS_CPU_EXPONENTIAL_H_
+#define MLUOPS_OPS_FOCAL_LOSS_CPU_EXPONENTIAL_H_
+
+#include "cpu/vector.h"
+
+namespace mluops {
+namespace MLUOPS_LEVEL {
+
+// The least argument of a logarithm is the smallest normal float, whose logarithm this is.
+constexpr float kLeastLog = -87.33654475f;
+constexpr double kLeastLogDouble = -87.33654475055310;
+
+// exp(x) for x <= 0, 0 below kLeastLog; NaN for NaN. The error is below 2e-7 of the result.
+static inline Vector exponential(Vector x) {
+  const Vector inside = x < kLeastLog ? all_lanes(kLeastLog) : x;
+  // Adding this and taking it away rounds to the next whole number.
+  constexpr float kRound = 12582912.0f, kPerLog2 = 1.44269504f, kLog2High = 0.693359375f, kLog2Low = -2.12194440e-4f;
+  const Vector shifted = inside * kPerLog2 + kRound;
+  const Vector whole = shifted - kRound;
+  const Vector rest = inside - whole * kLog2High - whole * kLog2Low;
+  Vector sum = rest * (1.0f / 5040) + 1.0f / 720;
+  sum = sum * rest + 1.0f / 120;
+  sum = sum * rest + 1.0f / 24;
+  sum = sum * rest + 1.0f / 6;
+  sum = sum * rest + 0.5f;
+  sum = sum * rest + 1.0f;
+  sum = sum * rest + 1.0f;
+  // The last bits of `shifted` are those of the whole number, which become an exponent.
+  IntVector bits;
+  std::memcpy(&bits, &shifted, sizeof bits);
+  const IntVector exponent = (bits - 0x4b400000 + 127) << 23;
+  Vector power;
+  std::memcpy(&power, &exponent, sizeof power);
+  const Vector found = sum * power;
+  return x < kLeastLog ? Vector{} : found;
+}
+
+// log(1 + x) for x from 0 to 1: twice the inverse hyperbolic tangent of x / (2 + x), as a series.
+static inline Vector log_of_one_more(Vector x) {
+  const Vector part = x / (x + 2.0f), square = part * part;
+  Vector sum = square * (1.0f / 15) + 1.0f / 13;
+  sum = sum * square + 1.0f / 11;
+  sum = sum * square + 1.0f / 9;
+  sum = sum * square + 1.0f / 7;
+  sum = sum * square + 1.0f / 5;
+  sum = sum * square + 1.0f / 3;
+  sum = sum * square + 1.0f;
+  return 2.0f * part * sum;
+}
+
+static inline double exponential(double x) { return __builtin_exp(x); }
+static inline double log_of_one_more(double x) { return __builtin_log1p(x); }
+
+// a where `choice`, else b.
+static inline Vector choose(IntVector choice, Vector a, Vector b) { return choice ? a : b; }
+static inline double choose(bool choice, double a, double b) { return choice ? a : b; }
+
+static inline Vector at_least_least(Vector x) { return x < kLeastLog ? all_lanes(kLeastLog) : x; }
+static inline double at_least_least(double x) { return x < kLeastLogDouble ? kLeastLogDouble : x; }
+
+// base^gamma, where the base is at most 1 and its logarithm is known.
+class Power {
+ public:
+  explicit Power(double gamma) : gamma_(gamma) {}
+
+  template <typename Value>
+  Value of(Value base, Value log) const {
+    if (gamma_ == 2) return base * base;
+    if (gamma_ == 0) return base == base ? one(base) : base;
+    const Value power = exponential(times(log));
+    return choose(base == 0.0f, base - base, power);  // 0 * infinity is not 0
+  }
+
+ private:
+  static Vector one(Vector) { return all_lanes(1.0f); }
+  static double one(double) { return 1; }
+  Vector times(Vector log) const { return log * static_cast<float>(gamma_); }
+  double times(double log) const { return log * gamma_; }
+
+  const double gamma_;
+};
+
+// sigmoid(x) and that of -x, with their logarithms.
+template <typename Value>
+struct Sigmoid {
+  Value p, q, log_p, log_q;
+
+  explicit Sigmoid(Value x) {
+    const auto negative = x < 0.0f;
+    const Value small = exponential(choose(negative, x, -x)), whole = small + 1.0f;
+    const Value low = small / whole, high = 1.0f / whole, log = log_of_one_more(small);
+    const Value zero = small - small;
+    p = choose(negative, low, high);
+    q = choose(negative, high, low);
+    log_p = choose(negative, x, zero) - log;
+    log_q = choose(negative, zero, -x) - log;
+  }
+};
+
+}  // namespace MLUOPS_LEVEL
+}  // namespace mluops
+
+#endif  // MLUOPS_OPS_FOCAL_LOSS_CPU_EXPONENTIAL_H_

@@ -1,0 +1,190 @@
+"""The largest pixel in the bins of regions of interest, from Fast R-CNN (arXiv:1504.08083)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+
+from pymluops._core import Operator, integers
+from pymluops.enums import Layout
+from pymluops.ops._schema import FLOATS, INT32, Scalar, Tensor
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from pymluops._core import Handle
+    from pymluops._typing import Array
+
+__all__ = ["LargestPixels", "roi_pool_backward", "roi_pool_forward"]
+
+_Result = TypeVar("_Result")
+
+_MAP, _POOLED = "B H W C", "R pooled_height pooled_width C"
+_BINS = "R pooled_height pooled_width C"
+
+_FORWARD = Operator(
+    "mluopsExtRoiPoolForward",
+    "roi_pool_forward",
+    (
+        Tensor("input", FLOATS, _MAP, layout=Layout.NHWC, positive="B H W C"),
+        Tensor("rois", "input", "R 5", positive="R"),
+        Tensor("out", "input", _POOLED, output=True, layout=Layout.NHWC, parameter="output"),
+        Tensor("argmax", INT32, _POOLED, output=True, layout=Layout.NHWC),
+    ),
+    (
+        Scalar("output_size", symbol="pooled_height"),
+        Scalar("output_size", symbol="pooled_width"),
+        Scalar("spatial_scale", minimum=0, above=True),
+        Scalar("rounded"),
+    ),
+)
+_BACKWARD = Operator(
+    "mluopsExtRoiPoolBackward",
+    "roi_pool_backward",
+    (
+        Tensor("grad_output", FLOATS, _POOLED, layout=Layout.NHWC, positive=_BINS),
+        Tensor("rois", "grad_output", "R 5"),
+        Tensor("argmax", INT32, _POOLED, layout=Layout.NHWC),
+        Tensor("out", "grad_output", _MAP, output=True, layout=Layout.NHWC, parameter="grad_input"),
+    ),
+    (Scalar("batch", symbol="B"), Scalar("feature_size", symbol="H"), Scalar("feature_size", symbol="W")),
+)
+
+
+class LargestPixels(NamedTuple, Generic[_Result]):
+    """What `roi_pool_forward` returns.
+
+    Attributes
+    ----------
+    output : array, shape [R, ph, pw, C], like the maps
+        The largest pixel of each bin.
+    argmax : array, shape [R, ph, pw, C], int32
+        Its number in the image, row by row; -1 for none.
+    """
+
+    output: _Result
+    argmax: _Result
+
+
+def roi_pool_forward(
+    input: Array,
+    rois: Array,
+    output_size: Sequence[int] | int,
+    spatial_scale: float,
+    rounded: bool = True,
+    *,
+    out: Any = None,
+    argmax: Any = None,
+    handle: Handle | None = None,
+) -> LargestPixels[Any]:
+    """Take the largest pixel in each bin of regions.
+
+    A region is cut into ph x pw bins of equal size, each of which has the pixels that it touches.
+    If `rounded`, its corners times `spatial_scale` are rounded half away from zero, the last pixel
+    belongs to it, and it is at least a pixel wide and high: `mluOpRoiPoolingForward`, as in Fast
+    R-CNN. Else the corners, the lower right one after adding 1, are where they are, and a region
+    without a size has no pixels: `roi_pool` of mmcv. Of equal pixels the first counts, row by row.
+    A NaN never counts; if `rounded`, it counts where no number precedes it. A bin without pixels is
+    0, and so is a region whose image is none of the B, or one that is not finite.
+
+    Parameters
+    ----------
+    input : array, shape [B, H, W, C], float16 or float32
+        Feature maps of B images.
+    rois : array, shape [R, 5], like `input`
+        Number of the image, x1, y1, x2, y2 in pixels of the image.
+    output_size : int or (int, int)
+        Number of bins along y and x, ph and pw, > 0.
+    spatial_scale : float
+        Size of the map divided by the size of the image, > 0.
+    rounded : bool
+        Whether corners are whole pixels of the map.
+    out : array or DeviceArray, optional
+        Where to write, shape [R, ph, pw, C], like `input`; it must not overlap an input.
+    argmax : array or DeviceArray, optional
+        Where to write the pixels, shape [R, ph, pw, C], int32.
+    handle : Handle, optional
+        The handle to run with; the thread's own for the default backend if not given.
+
+    Returns
+    -------
+    LargestPixels
+        `output` and `argmax`.
+
+    Raises
+    ------
+    BadParamError
+        If an argument is not as described, or a dim is 0.
+    NotSupportedError
+        If a tensor has 2**31 elements or more, or the library is one for a device.
+
+    References
+    ----------
+    Girshick: Fast R-CNN. ICCV 2015, arXiv:1504.08083.
+
+    Examples
+    --------
+    >>> import numpy as np, pymluops
+    >>> features = np.arange(16, dtype=np.float32).reshape(1, 4, 4, 1)
+    >>> output, pixel = pymluops.roi_pool_forward(features, np.array([[0, 0, 0, 3, 3]], np.float32), 2, 1.0)
+    >>> output.ravel().tolist(), pixel.ravel().tolist()
+    ([5.0, 7.0, 13.0, 15.0], [5, 7, 13, 15])
+    """
+    sizes = integers(_FORWARD, "output_size", output_size, 2, 1)
+    return LargestPixels(*_FORWARD(handle, (input, rois, out, argmax), (*sizes, spatial_scale, rounded)))
+
+
+def roi_pool_backward(
+    grad_output: Array,
+    rois: Array,
+    argmax: Array,
+    batch: int,
+    feature_size: Sequence[int],
+    *,
+    out: Any = None,
+    handle: Handle | None = None,
+) -> Any:
+    """Gradient of `roi_pool_forward` with respect to its input.
+
+    Parameters
+    ----------
+    grad_output : array, shape [R, ph, pw, C], float16 or float32
+        Gradient with respect to the output of the forward direction.
+    rois : array, shape [R, 5], like `grad_output`
+        The regions of the forward direction, of which only the images are looked at.
+    argmax : array, shape [R, ph, pw, C], int32
+        What the forward direction returned. A number that is no pixel's gets nothing.
+    batch : int
+        Number of images, B.
+    feature_size : (int, int)
+        H and W of the feature maps, in pixels.
+    out : array or DeviceArray, optional
+        Where to write, shape [B, H, W, C], like `grad_output`; it must not overlap an input.
+    handle : Handle, optional
+        The handle to run with; the thread's own for the default backend if not given.
+
+    Returns
+    -------
+    array or DeviceArray
+        `out`, or a new array of shape [B, H, W, C] of the kind of the first argument.
+
+    Raises
+    ------
+    BadParamError
+        If an argument is not as described, or a dim is 0.
+    NotSupportedError
+        If a tensor has 2**31 elements or more, or the library is one for a device.
+
+    References
+    ----------
+    Girshick: Fast R-CNN. ICCV 2015, arXiv:1504.08083.
+
+    Examples
+    --------
+    >>> import numpy as np, pymluops
+    >>> grad, rois = np.ones((1, 1, 1, 1), np.float32), np.zeros((1, 5), np.float32)
+    >>> pixel = np.array([3], np.int32).reshape(1, 1, 1, 1)
+    >>> pymluops.roi_pool_backward(grad, rois, pixel, 1, (2, 2))[0, :, :, 0].tolist()
+    [[0.0, 0.0], [0.0, 1.0]]
+    """
+    height, width = integers(_BACKWARD, "feature_size", feature_size, 2, 1, repeat=False)
+    return _BACKWARD(handle, (grad_output, rois, argmax, out), (batch, height, width))

@@ -1,0 +1,196 @@
+"""The turns of families in the quick selection of tests."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support import families, turns
+from support.data_files import TESTS
+
+OPERATORS = {
+    "nms": {"nms_forward": "mluOpNms"},
+    "nms_tilted": {"nms_tilted": "mluOpNmsTilted"},
+    "focal_loss": {"focal_loss_forward": "mluOpFocalLossForward"},
+    "roi": {"roi_forward": "mluOpRoiForward", "roi_backward": "mluOpRoiBackward"},
+}
+
+
+@dataclass(frozen=True)
+class Item:
+    nodeid: str
+    compiles: bool = False
+
+    def get_closest_marker(self, name: str) -> bool:
+        return name == "compiler" and self.compiles
+
+
+def left_out(names: list[str], whole: set[str]) -> set[str]:
+    items: list[Any] = [Item(name) for name in names]
+    return {item.nodeid for item in turns.of_families(items, OPERATORS, whole)}
+
+
+def test_a_test_of_each_function_and_operator_stays() -> None:
+    values = [
+        f"tests/ops/test_described.py::test_values[{kind}-roi_{way}]"
+        for kind in "abcd"
+        for way in ("forward", "backward")
+    ]
+    faults = [
+        f"tests/abi/test_faults.py::test_fault[{way}-{n}]"
+        for way in ("RoiForward", "mluOpRoiBackward")
+        for n in range(9)
+    ]
+    sizes = [f"tests/abi/test_faults.py::test_fault[GetRoiForwardWorkspaceSize-{n}]" for n in range(9)]
+    own = [f"tests/ops/test_roi.py::{name}" for name in ("test_plain", "test_of_sizes[1]", "test_of_sizes[2]")]
+    gone = left_out([*values, *faults, *sizes, *own], whole=set())
+    assert len(gone) == len(values) - 2 + len(faults) - 2 + len(sizes) - 1 + 1
+    kept = {*values, *faults, *own} - gone
+    for way in ("forward", "backward"):
+        assert sum(name in values and way in name for name in kept) == 1
+    for way in ("Forward", "Backward"):
+        assert sum(name in faults and way in name for name in kept) == 1
+    assert own[0] in kept
+
+
+def test_families_with_a_turn_and_other_tests_stay_whole() -> None:
+    others = [f"tests/sim/test_queue.py::test_columns[{n}]" for n in range(5)]
+    own = [f"tests/ops/test_x.py::test_x[nms_forward-{n}]" for n in range(5)]
+    longer = [f"tests/ops/test_x.py::test_x[nms_tilted-{n}]" for n in range(5)]
+    nearest = [f"tests/ops/test_x.py::test_x[FocalLossForward-{n}]" for n in range(5)]
+    gone = left_out([*others, *own, *longer, *nearest], whole={"nms"})
+    assert len(gone & {*longer}) == len(gone & {*nearest}) == 4
+    assert gone <= {*longer, *nearest}
+
+
+def test_everybody_has_a_turn() -> None:
+    names = [f"family_{number:02}" for number in range(5 * turns.WHOLE)]
+    each = [turns.with_turn(names, set(), turn) for turn in range(5)]
+    assert {len(some) for some in each} == {turns.WHOLE}
+    assert set.union(*each) == {*names}
+    assert turns.with_turn(names[: turns.WHOLE], set(), 7) == {*names[: turns.WHOLE]}
+    assert turns.with_turn([], set(), 7) == set()
+
+
+def test_what_changed_comes_first() -> None:
+    names = [f"family_{number:02}" for number in range(4 * turns.WHOLE)]
+    for turn in range(4):
+        assert {names[1], names[-1]} < turns.with_turn(names, {names[1], names[-1]}, turn)
+    assert len(turns.with_turn(names, names, 2)) == turns.WHOLE
+
+
+def test_tests_that_compile_have_turns() -> None:
+    names = [
+        f"tests/bang/test_x.py::{name}" for name in ("test_one", *(f"test_many[{number}]" for number in range(30)))
+    ]
+    items: list[Any] = [*(Item(name, True) for name in names), *(Item(f"{name}.", False) for name in names)]
+    kept = [set(items) - turns.of_compiling(items, turn) for turn in range(turns.COMPILING)]
+    assert set.union(*kept) == {*items}
+    for some in kept:
+        compiling = {item.nodeid for item in some if item.compiles}
+        assert names[0] in compiling
+        assert 2 <= len(compiling) < 20
+        assert len(some) - len(compiling) == len(names)
+
+
+@pytest.mark.parametrize(
+    ("file", "family"),
+    [
+        ("native/ops/nms/cpu.cpp", "nms"),
+        ("native/ops/nms_tilted/cpu/scan.h", "nms_tilted"),
+        ("pymluops/torch/roi.py", "roi"),
+        ("tests/ops/test_roi_refusals.py", "roi"),
+        ("tests/ops/test_nms_tilted.py", "nms_tilted"),
+        ("benchmarks/problems/focal_loss.json", "focal_loss"),
+        ("native/core/check.cpp", None),
+        ("docs/roi_align.md", "roi"),
+        ("pymluops/heroism.py", None),
+    ],
+)
+def test_the_family_of_a_file(file: str, family: str | None) -> None:
+    assert turns.family_of(file, OPERATORS) == family
+
+
+@pytest.fixture
+def clone(tmp_path: Path) -> Path:
+    git(tmp_path, "init", "--quiet", "--initial-branch=main")
+    commit(tmp_path, "pymluops/ops/nms.py")
+    commit(tmp_path, "pymluops/ops/roi.py")
+    return tmp_path
+
+
+def git(folder: Path, *arguments: str) -> None:
+    identity = ["-c", "user.name=test", "-c", "user.email=test@localhost", "-c", "commit.gpgsign=false"]
+    subprocess.run(["git", "-C", folder, *identity, *arguments], check=True, capture_output=True)
+
+
+def write(folder: Path, file: str) -> None:
+    (folder / file).parent.mkdir(parents=True, exist_ok=True)
+    with (folder / file).open("a") as text:
+        text.write("changed\n")
+
+
+def commit(folder: Path, file: str) -> None:
+    write(folder, file)
+    git(folder, "add", "--all")
+    git(folder, "commit", "--quiet", "--message", file)
+
+
+def changed(folder: Path) -> set[str]:
+    return {family for file in turns.changed_files(folder) if (family := turns.family_of(file, OPERATORS))}
+
+
+def test_on_the_main_branch_the_last_commit_counts(clone: Path) -> None:
+    assert changed(clone) == {"roi"}
+    assert turns.number_of_commits(clone) == 2
+
+
+def test_on_a_branch_all_its_commits_and_the_working_tree_count(clone: Path) -> None:
+    git(clone, "switch", "--quiet", "--create", "work")
+    commit(clone, "native/ops/focal_loss/cpu.cpp")
+    commit(clone, "README.md")
+    assert changed(clone) == {"focal_loss"}
+    write(clone, "pymluops/ops/nms.py")
+    write(clone, "tests/oracle/nms_tilted.py")  # git does not know it yet
+    assert changed(clone) == {"focal_loss", "nms", "nms_tilted"}
+
+
+def test_without_a_clone_nothing_changed(tmp_path: Path, clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    inside = clone / "nms"
+    inside.mkdir()
+    assert changed(inside) == set()
+    assert changed(tmp_path / "nowhere") == set()
+    monkeypatch.setenv("PATH", "")
+    assert changed(clone) == set()
+    assert turns.number_of_commits(clone) == 0
+
+
+@pytest.mark.thorough
+def test_without_a_turn_every_operator_keeps_a_value_and_a_refusal(tmp_path: Path) -> None:
+    (tmp_path / "no_turns.py").write_text(
+        """def pytest_configure():
+        from support import selection, turns
+        turns.WHOLE, selection._has_paths = 0, lambda _: False"""
+    )
+    files = [str(TESTS / name) for name in ("ops", "abi/test_operator_checks.py")]
+    command = [sys.executable, "-m", "pytest", "-pno_turns", "-pno:cacheprovider", "--collect-only", "-q"]
+    alone = {"PYTHONPATH": f"{tmp_path}{os.pathsep}{TESTS}", "PYTEST_ADDOPTS": ""}
+    done = subprocess.run(
+        [*command, *files], cwd=TESTS.parent, env={**os.environ, **alone}, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    names = [line for line in done.stdout.splitlines() if "::" in line]
+    for family in families.FAMILIES:
+        own = [name for name in names if f"/test_{family}" in name.partition("::")[0]]
+        for operator in families.operators(family):
+            function = families.OPERATORS[operator].function.removeprefix("mluOp")
+            assert any(f"::test_single_fault[{function}-" in name for name in names), operator
+            described = any("::test_given_arrays_get_the_results[" in name and operator in name for name in names)
+            assert described or own, operator
+    assert len(names) < 2000
