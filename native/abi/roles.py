@@ -93,11 +93,13 @@ OPTIONAL = (
     ("mluOpSetQueue", "queue"),
 )
 
-#: Functions whose four-dimensional arrays are in layout NHWC. Everywhere else it is ARRAY.
+#: Functions whose four-dimensional arrays are in layout NHWC, and in NCHW. Everywhere else it is
+#: ARRAY.
 NHWC = (
     "Psamask", "BorderAlign", "RoiAlign", "RoiCrop", "RoiPooling", "PsRoiPool", "DeformRoiPool", "RotatedFeatureAlign",
     "Carafe", "DCN",
 )  # fmt: skip
+NCHW = ("MaskedIm2col", "MaskedCol2im")
 #: Functions whose channels come last, whatever the number of dims.
 CHANNELS_LAST = ("SyncBatchNorm", "SyncBatchnorm")
 
@@ -123,7 +125,7 @@ class Signature:
     name: str
     returns: str
     text: str  # what the header says about it
-    layout: str  # "ARRAY", "NHWC" or "channels last"
+    layout: str  # "ARRAY", "NHWC", "NCHW" or "channels last"
     workspace: tuple[str, ...]  # functions that may tell the size of its workspace, the best one first
     arguments: tuple[Argument, ...]
 
@@ -163,6 +165,8 @@ def _layout(name: str) -> str:
     short = name.removeprefix("mluOp").removeprefix("Get")
     if short.startswith(CHANNELS_LAST):
         return "channels last"
+    if short.startswith(NCHW):
+        return "NCHW"
     return "NHWC" if short.startswith(NHWC) else "ARRAY"
 
 

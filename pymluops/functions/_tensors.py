@@ -20,6 +20,7 @@ _DATA_TYPES = frozenset(int(member) for member in DataType)
 #: Layouts other than ARRAY, by what a function asks for and the number of dims.
 _LAYOUTS = {
     ("NHWC", 4): int(Layout.NHWC),
+    ("NCHW", 4): int(Layout.NCHW),
     ("channels last", 2): int(Layout.NC),
     ("channels last", 3): int(Layout.NLC),
     ("channels last", 4): int(Layout.NHWC),
@@ -57,7 +58,7 @@ def describe(caller: Caller, argument: str, value: object, backend: Backend, lay
     backend : Backend
         The library of the call.
     layouts : str
-        The layout of arrays: ``ARRAY``, ``NHWC`` (for four dims) or ``channels last``.
+        The layout of arrays: ``ARRAY``, ``NHWC`` or ``NCHW`` (for four dims), or ``channels last``.
     """
     if isinstance(value, NativeTensorDescriptor):
         return _read_native(caller, argument, value, backend)

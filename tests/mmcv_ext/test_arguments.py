@@ -28,6 +28,7 @@ def calls(torch: Any, ext: ModuleType) -> dict[str, Callable[[Callable[[int], An
     sizes, starts = torch.tensor([[2, 2]]), torch.tensor([0])
     attention = rand(3, 4, 1, 2), sizes, starts, rand(3, 3, 1, 1, 2, 2), rand(3, 3, 1, 1, 2)
     corners = rand(3, 8)
+    cells = torch.tensor([0, 3, 1]), torch.tensor([1, 0, 2])
     upright = torch.cat([rand(3, 2), rand(3, 2) + 1], 1)
     dets, bank = rand(3, 5), (rand(2, 3, 2, 7), rand(2, 3, 2, 7))
     rows = torch.tensor([[0, 1, 1, 1], [0, 1, 2, 1]], dtype=torch.int32)
@@ -200,6 +201,12 @@ def calls(torch: Any, ext: ModuleType) -> dict[str, Callable[[Callable[[int], An
         "bias_act": lambda n: ext.bias_act(maps, rand(8), rand(0), rand(0), rand(0), n(0), n(1), n(3), 0.2, 1.0, 3.0),
         "fused_bias_leakyrelu": lambda n: ext.fused_bias_leakyrelu(maps, rand(8), rand(0), n(3), n(0), 0.2, 1.0),
         **region_calls(torch, written),
+        "masked_im2col_forward": lambda n: written(
+            "masked_im2col_forward", maps[:1], *cells, rand(32, 3), *map(n, (2, 2, 1, 1))
+        ),
+        "masked_col2im_forward": lambda n: written(
+            "masked_col2im_forward", rand(8, 3), *cells, maps[:1], *map(n, (4, 4, 8))
+        ),
         "indice_maxpool_forward": lambda n: ext.indice_maxpool_forward(features, pairs, counts, n(2)),
     }
 
@@ -220,6 +227,7 @@ NAMES = (
     *("roi_align_rotated_forward", "roi_align_rotated_backward"),
     *("riroi_align_rotated_forward", "riroi_align_rotated_backward"),
     *("roi_align_forward", "roi_align_backward", "roi_pool_forward", "roi_pool_backward"),
+    *("masked_im2col_forward", "masked_col2im_forward"),
 )
 
 

@@ -250,7 +250,7 @@ def test_other_operators_say_what_to_install(torch: Any, ops: Any) -> None:
     with pytest.raises(NotImplementedError, match=r"install torchvision and call torchvision\.ops\.nms"):
         refusal("nms")(torch.rand(4, 4), torch.rand(4), 0.5)
     with pytest.raises(NotImplementedError, match=r"^min_area_polygons of mmcv\.ops\.min_area_polygons is no operator"):
-        ops.min_area_polygons(torch.rand(1, 18))
+        refusal("min_area_polygons")(torch.rand(1, 18))
     assert ops.get_compiling_cuda_version() == "not available"
     assert ops.get_compiler_version().startswith("pymluops ")
 

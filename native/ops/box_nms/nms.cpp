@@ -165,8 +165,9 @@ mluOpStatus_t nms(const Entry &entry, mluOpHandle_t handle, mluOpNmsDescriptor_t
   MLUOPS_TRY(check(entry, t, settings, output_size, &sizes));
   NmsProblem problem = problem_of(entry, t, settings, sizes);
   problem.picks = static_cast<std::int32_t *>(output_size);
-  MLUOPS_TRY(need_data(entry, {t.boxes}));  // also where settings select no box
-  const bool none = boxes.desc->count == 0 || sizes.classes == 0 || (!sizes.space && settings.max_output_size == 0);
+  const bool empty = boxes.desc->count == 0 || sizes.classes == 0;
+  if (!empty) MLUOPS_TRY(need_data(entry, {t.boxes}));  // also where settings select no box
+  const bool none = empty || (!sizes.space && settings.max_output_size == 0);
   if (none && !(problem.pad && output.desc->count > 0)) {
     *problem.picks = 0;
     return MLUOP_STATUS_SUCCESS;

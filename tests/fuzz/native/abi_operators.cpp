@@ -109,7 +109,8 @@ class Operator {
       const void *other = objects_.any(kTensor, bytes_);
       if (!objects_.lives(kTensor, other)) {
         desc = other;
-        // Some sizes do not depend on a descriptor, which may be missing then, as an optional one may.
+        // Some sizes do not depend on a descriptor, which may be missing then. An optional one may
+        // always be missing.
         const bool missing = desc == nullptr && (problem_.only_size() || tensor.optional);
         if (takes(tensor.name + "_desc") && !missing) expect_refusal(tensor.name + "_desc is none");
       }
