@@ -1,7 +1,8 @@
-"""Measure a step of training and a prediction of mmdetection3d's networks: the table of docs/models.md.
+"""Measure networks of mmdet3d and mmdet, a step of training and a prediction: docs/models.md.
 
-    python3 examples/mmdet3d/measure.py                              # all networks, made scenes
+    python3 examples/mmdet3d/measure.py                     # all networks; made scenes and pictures
     python3 examples/mmdet3d/measure.py SECOND --scan 000008.bin
+    python3 examples/mmdet3d/measure.py "Mask R-CNN" --picture 480 640
 
 Seconds are by the clock; in brackets stands the time of the processor, both threads together, which
 other programs of a busy machine change less. A step that is not counted goes before the others.
@@ -18,6 +19,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import detectors
 import networks
 import numpy as np
 import openmmlab
@@ -36,13 +38,17 @@ Times = dict[str, list[tuple[float, float]]]
 def arguments(argv: list[str] | None = None) -> argparse.Namespace:
     """Read the command line."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
-    parser.add_argument("name", nargs="*", default=list(networks.NETWORKS), help="networks, or configs of mmdet3d")
+    known = [*networks.NETWORKS, *detectors.NETWORKS]
+    parser.add_argument("name", nargs="*", default=known, help="networks, or configs of mmdet3d")
     parser.add_argument("--scan", type=Path, metavar="FILE", help="your scan; default: a made one for each network")
+    parser.add_argument(
+        "--picture", type=int, nargs=2, default=(480, 640), metavar="N", help="height and width (default: 480 640)"
+    )
     parser.add_argument("--repeats", type=int, default=3, help="steps that are counted (default: %(default)s)")
     parser.add_argument("--threads", type=int, default=2, help="of PyTorch and pymluops (default: %(default)s)")
     args = parser.parse_args(argv)
-    if args.repeats < 1 or args.threads < 1:
-        parser.error("--repeats and --threads: expected a number from 1")
+    if min(args.repeats, args.threads, *args.picture) < 1:
+        parser.error("--picture, --repeats and --threads: expected numbers from 1")
     return args
 
 
@@ -54,7 +60,7 @@ def timed(function: Callable[[], Any], times: list[tuple[float, float]]) -> Any:
     return result
 
 
-def measure(network: networks.Network, data: dict[str, Any], repeats: int) -> Times:
+def measure(network: openmmlab.Built, data: dict[str, Any], repeats: int) -> Times:
     """Return the times of each part, without those of the first step."""
     times: Times = {part: [] for part in PARTS}
     optimizer = torch.optim.AdamW(network.model.parameters(), lr=1e-4)
@@ -76,23 +82,32 @@ def scenes_for(network: networks.Network, scan: Path | None, rng: np.random.Gene
     return [dataclasses.replace(own, boxes=one.boxes) for one in made]
 
 
+def prepare(name: str, args: argparse.Namespace) -> tuple[openmmlab.Built, dict[str, Any], str]:
+    """Return a network, a batch for it, and the size of the batch in words."""
+    rng = np.random.default_rng(1)
+    if name in detectors.NETWORKS:
+        detector = detectors.build(name)
+        height, width = args.picture
+        return detector, detectors.batch(detector, rng, height, width), f"{height} x {width}"
+    network = networks.build(name)
+    data = networks.batch(network, scenes_for(network, args.scan, rng), rng)
+    return network, data, f"{sum(map(len, data['inputs']['points'])):,} points"
+
+
 def main(argv: list[str] | None = None) -> None:
     """Print a row for each network."""
     args = arguments(argv)
     torch.set_num_threads(args.threads)
     pymluops.set_num_threads(args.threads)
-    print(f"| network | points | {' | '.join(PARTS)} |\n| --- | --- |{' --- |' * len(PARTS)}", flush=True)
+    print(f"| network | input | {' | '.join(PARTS)} |\n| --- | --- |{' --- |' * len(PARTS)}", flush=True)
     for name in args.name:
-        rng = np.random.default_rng(1)
-        network = networks.build(name)
-        data = networks.batch(network, scenes_for(network, args.scan, rng), rng)
+        network, data, size = prepare(name, args)
         times = measure(network, data, args.repeats)
-        points = sum(map(len, data["inputs"]["points"]))
         cells = [
             "{:.2f} ({:.2f})".format(*(statistics.median(column) for column in zip(*times[part], strict=True)))
             for part in PARTS
         ]
-        print(f"| {name} | {points:,} | {' | '.join(cells)} |", flush=True)
+        print(f"| {name} | {size} | {' | '.join(cells)} |", flush=True)
 
 
 if __name__ == "__main__":

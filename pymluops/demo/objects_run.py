@@ -44,8 +44,9 @@ VOXEL_NAMES = ("voxels", "coors", "num_points_per_voxel", "voxel_num")
 class ObjectRun:
     """Voxels [M] of a grid, their neighbours within `radius`, groups of those above the ground, and boxes around them.
 
-    The arrays are those of the references. What a step's operator returned is None if it refused,
-    or if the library does not have it: `lacking` lists those operators.
+    Neighbours and kept boxes are those that the operators returned, or those of the references
+    where an operator refused or the library does not have it: `lacking` lists the latter. Each step
+    begins with the reference's result of the one before, so that a fault is reported once.
     """
 
     scan: Scan
@@ -58,17 +59,8 @@ class ObjectRun:
     groups: Array
     candidates: Candidates
     kept: Array
-    overlaps: Array
-    found_voxels: Any
-    found_neighbours: Any
-    found_kept: Any
+    complete: bool  # whether every operator of the step gave a result, where there was something for it
     lacking: tuple[str, ...]
-
-    @property
-    def complete(self) -> bool:
-        """Whether every operator of the step gave a result, where there was something for it."""
-        suppressed = self.found_kept is not None or not len(self.candidates.scores)
-        return self.found_voxels is not None and self.found_neighbours is not None and suppressed
 
     @property
     def number_of_groups(self) -> int:
@@ -94,15 +86,24 @@ def run_objects(recorder: Recorder, scan: Scan, size: float) -> ObjectRun:
     heights = heights_above_ground(places)
     groups = group_neighbours(neighbours.expected, may_be_objects(places, heights, size))
     candidates = candidate_boxes(grid.voxels, grid.num_points_per_voxel, groups)
-    kept, overlaps, found = np.empty(0, np.int32), np.empty((0, 0)), None
+    kept = np.empty(0, np.int32)
+    complete = voxels.result is not None and neighbours.result is not None
     if len(candidates.scores):
         suppression = _run_nms(recorder, candidates, lacking)
-        kept, found = suppression.expected[0], suppression.result
-        overlaps = _run_iou(recorder, candidates.boxes[kept], candidates.boxes, lacking).value
+        right = suppression.expected[0]
+        kept = right if suppression.result is None else _existing(suppression.result, candidates)
+        overlap = _run_iou(recorder, candidates.boxes[right], candidates.boxes, lacking)
+        complete = complete and suppression.result is not None and overlap.result is not None
     return ObjectRun(
-        scan, task, radius, grid, places, heights, neighbours.expected, groups, candidates, kept, overlaps,
-        voxels.result, neighbours.result, found, lacking,
+        scan, task, radius, grid, places, heights,
+        neighbours.expected if neighbours.result is None else neighbours.result[0],
+        groups, candidates, kept, complete, lacking,
     )  # fmt: skip
+
+
+def _existing(kept: Array, candidates: Candidates) -> Array:
+    """Return the numbers that are those of boxes; all, unless the operator is wrong."""
+    return np.asarray(kept[(kept >= 0) & (kept < len(candidates.scores))])
 
 
 def _without_empty_rows(grid: GridVoxels) -> GridVoxels:
@@ -177,12 +178,12 @@ def _run_nms(recorder: Recorder, candidates: Candidates, lacking: tuple[str, ...
     )
 
 
-def _run_iou(recorder: Recorder, kept: Array, boxes: Array, lacking: tuple[str, ...]) -> Overlaps:
+def _run_iou(recorder: Recorder, kept: Array, boxes: Array, lacking: tuple[str, ...]) -> Outcome[Overlaps]:
     def expect() -> Overlaps:
         return reference_objects.boxes_iou3d(kept, boxes)
 
     if "boxes_iou3d" in lacking:
-        return expect()
+        return Outcome(None, expect())
     return recorder.run(
         "boxes_iou3d",
         "kept x all",
@@ -191,4 +192,4 @@ def _run_iou(recorder: Recorder, kept: Array, boxes: Array, lacking: tuple[str, 
         lambda out: pymluops.boxes_iou3d(kept, boxes, out=out),
         expect,
         checks.check_overlaps,
-    ).expected
+    )

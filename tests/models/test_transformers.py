@@ -56,7 +56,22 @@ def mask2former(transformers: Any) -> Any:
     return transformers.Mask2FormerForUniversalSegmentation(config)
 
 
-BUILDERS = (deformable_detr, rt_detr, rt_detr_v2, mask2former)
+def grounding_dino(transformers: Any) -> Any:
+    swin = transformers.SwinConfig(
+        embed_dim=8, depths=[1, 1, 1, 1], num_heads=[1, 1, 1, 1], window_size=4,
+        out_features=["stage2", "stage3", "stage4"],
+    )  # fmt: skip
+    bert = transformers.BertConfig(
+        vocab_size=200, hidden_size=32, num_hidden_layers=1, num_attention_heads=2, intermediate_size=32
+    )
+    config = transformers.GroundingDinoConfig(
+        backbone_config=swin, text_config=bert, d_model=32, encoder_layers=2, decoder_layers=2, encoder_ffn_dim=32,
+        decoder_ffn_dim=32, encoder_attention_heads=4, decoder_attention_heads=4, num_queries=20, max_text_len=16,
+    )  # fmt: skip
+    return transformers.GroundingDinoForObjectDetection(config)
+
+
+BUILDERS = (deformable_detr, rt_detr, rt_detr_v2, mask2former, grounding_dino)
 
 
 @pytest.fixture
@@ -76,7 +91,8 @@ def _moved(model: Any, torch: Any) -> Any:
 
 
 def _values(model: Any, picture: Any, torch: Any) -> tuple[list[Any], dict[str, Any]]:
-    found = model(pixel_values=picture)
+    words = {"input_ids": torch.tensor([[101, 7, 8, 9, 102]])} if model.config.model_type == "grounding-dino" else {}
+    found = model(pixel_values=picture, **words)
     outputs = [value for value in found.to_tuple() if torch.is_tensor(value) and value.is_floating_point()]
     sum(value.double().square().mean() for value in outputs if value.requires_grad).backward()
     gradients = {name: p.grad.clone() for name, p in model.named_parameters() if p.grad is not None}

@@ -3,11 +3,15 @@
 Sets: ``ways_400`` and ``ways_100`` go every way through the kernels with so many thousand values,
 ``one_phase`` has calls on a few values for families whose oracles say ONE_PHASE, ``phases`` and
 ``endless`` are what the oracles call so, ``varied`` is many small calls for fuzzing.
+With ``MLUOPS_TEST_SHARE=2/3`` in the environment, the second third of the ways is written, so that
+slow programs, such as those with a sanitizer, take all ways by turns.
 """
 
 from __future__ import annotations
 
 import importlib
+import itertools
+import os
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -25,7 +29,8 @@ _VARIED = 24
 
 
 def _ways(size: int) -> Callable[[], Iterator[_Call]]:
-    return lambda: map(problem_files.of_way, described.ways(size))
+    part, parts = map(int, os.environ.get("MLUOPS_TEST_SHARE", "1/1").split("/"))
+    return lambda: map(problem_files.of_way, itertools.islice(described.ways(size), part - 1, None, parts))
 
 
 def _other(kind: str) -> Callable[[], Iterator[_Call]]:
