@@ -39,13 +39,22 @@ mluOpStatus_t check_region_tensors(const Entry &entry, const RegionTensors &t, c
   return MLUOP_STATUS_SUCCESS;
 }
 
-mluOpStatus_t check_region_data(const Entry &entry, const RegionTensors &t,
-                                std::initializer_list<TensorArgument> more) {
+mluOpStatus_t need_region_data(const Entry &entry, const RegionTensors &t, std::initializer_list<TensorArgument> more) {
   for (const TensorArgument &tensor : {t.map, t.rois, t.pooled}) MLUOPS_TRY(need_elements(entry, tensor));
   MLUOPS_TRY(need_indexable(entry, {t.map, t.rois, t.pooled}));
   MLUOPS_TRY(need_data(entry, {t.given(), t.rois, t.written()}));
-  MLUOPS_TRY(need_data(entry, more));
+  return need_data(entry, more);
+}
+
+mluOpStatus_t check_region_data(const Entry &entry, const RegionTensors &t,
+                                std::initializer_list<TensorArgument> more) {
+  MLUOPS_TRY(need_region_data(entry, t, more));
   return require_no_overlap(entry, {t.written()}, {t.given(), t.rois});
+}
+
+RegionSizes region_sizes(const RegionTensors &t) {
+  const std::int64_t *const map = t.map.desc->dims, *const pooled = t.pooled.desc->dims;
+  return {t.map.desc->dtype, map[0], map[1], map[2], map[3], t.rois.desc->dims[0], pooled[1], pooled[2]};
 }
 
 mluOpStatus_t need_sampling_ratio(const Entry &entry, const char *argument, int value) {

@@ -4,6 +4,7 @@
 #define MLUOPS_CORE_REGION_POOL_H_
 
 #include "core/check.h"
+#include "core/region_sizes.h"
 
 namespace mluops {
 
@@ -29,10 +30,15 @@ struct LikePooled {
 // float and double.
 mluOpStatus_t check_region_tensors(const Entry &entry, const RegionTensors &t, const char *row, int row_size,
                                    const LikePooled &more = {{}, MLUOP_DTYPE_INVALID}, bool takes_half = true);
-// That each has elements, fewer than 2^31, and data of its own. `more` are others that are written,
-// or read.
+// That each has elements, fewer than 2^31, and data. `more` are others that are written, or read.
+mluOpStatus_t need_region_data(const Entry &entry, const RegionTensors &t,
+                               std::initializer_list<TensorArgument> more = {});
+// The same, and that what is written has memory of its own.
 mluOpStatus_t check_region_data(const Entry &entry, const RegionTensors &t,
                                 std::initializer_list<TensorArgument> more = {});
+// Of tensors that were checked.
+RegionSizes region_sizes(const RegionTensors &t);
+
 // Limits of numbers of regions.
 // Samples of a bin along an axis, 0 for one each pixel. More than 256 are refused, so that a call
 // does not last for hours.

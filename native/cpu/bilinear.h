@@ -108,6 +108,17 @@ static inline void add_scaled(SumOf<T> *to, const T *values, SumOf<T> factor, st
   }
 }
 
+// The sum of products, those of each lane first.
+template <typename T>
+static inline SumOf<T> dot(const T *a, const T *b, std::int64_t count) {
+  typename Channels<T>::Sums sums = {};
+  for (std::int64_t c = 0; c < count; c += Channels<T>::kWidth)
+    sums += Channels<T>::load(a + c, count - c) * Channels<T>::load(b + c, count - c);
+  SumOf<T> total = 0;
+  for (std::int64_t lane = 0; lane < Channels<T>::kWidth; ++lane) total += sums[lane];
+  return total;
+}
+
 // A number that an image has in an array of real numbers; -1 for none.
 template <typename Real>
 static inline std::int64_t image_number(Real number, std::int64_t images) {

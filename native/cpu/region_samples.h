@@ -3,25 +3,27 @@
 //
 // Regions<T> tells that. `of(r)` is a Region, which has
 //   image              number of its image, or -1 for none: its results are 0
-//   rows, columns      samples of a bin along its axes
 //   mean               what sums are divided by
-//   kUpright           whether all samples of a row have the same y; if not, rows_near(i, sizes)
-//                      are the rows of bins i that may lie on the map
-//   row(i, j, row)     the samples of a row of bin (i, j); its y(column) and x(column) rise, or
-//                      fall, with the column, and y with the row if kUpright.
+//   bin(i, j)          a bin
+// A bin has
+//   rows, columns      samples along its axes
+//   kUpright           whether all samples of a row have the same y; if not, rows_near(sizes) are
+//                      the rows that may lie on the map
+//   row(number)        the samples of a row; its y(column) and x(column) rise, or fall, with the
+//                      column, and y with the row if kUpright.
+// UprightBin is the bin of regions that are not turned.
 #ifndef MLUOPS_CPU_REGION_SAMPLES_H_
 #define MLUOPS_CPU_REGION_SAMPLES_H_
 
+#include "core/region_sizes.h"
 #include "cpu/bilinear.h"
 
 namespace mluops {
 namespace MLUOPS_LEVEL {
 
-// Sizes of maps [batches, height, width, channels] and of bins [regions, rows, columns, channels].
 // Every one is at least 1.
-struct PoolSizes {
-  std::int64_t batches, height, width, channels;
-  std::int64_t regions, rows, columns;
+struct PoolSizes : RegionSizes {
+  explicit PoolSizes(const RegionSizes &sizes) : RegionSizes(sizes) {}
   std::int64_t bins() const { return regions * rows * columns; }
 };
 
@@ -65,24 +67,23 @@ static inline Span columns_inside(const Row &row, std::int64_t columns, const Po
   return {larger(x.begin, y.begin), smaller(x.end, y.end)};
 }
 
-template <typename Real, typename Region>
-static inline Span rows_inside(const Region &region, std::int64_t i, std::int64_t j, const PoolSizes &sizes) {
+template <typename Real, typename Bin>
+static inline Span rows_inside(const Bin &bin, const PoolSizes &sizes) {
   constexpr std::int64_t kFew = 32;
-  if (region.columns <= 0 || region.rows <= kFew) return {0, region.rows};
-  if constexpr (!Region::kUpright) return region.rows_near(i, sizes);
-  if constexpr (Region::kUpright)
-    return places_inside<Real>(region.rows, sizes.height, [&](std::int64_t k) { return region.row(i, j, k).y(0); });
+  if (bin.columns <= 0 || bin.rows <= kFew) return {0, bin.rows};
+  if constexpr (!Bin::kUpright) return bin.rows_near(sizes);
+  if constexpr (Bin::kUpright)
+    return places_inside<Real>(bin.rows, sizes.height, [&](std::int64_t k) { return bin.row(k).y(0); });
 }
 
 // Calls body(y, x) for the samples of a bin that may lie on the map, row by row, until it returns
 // false. False if it did, or if the call was interrupted.
-template <typename Real, typename Region, typename Body>
-static inline bool for_samples(const Region &region, std::int64_t i, std::int64_t j, const PoolSizes &sizes,
-                               InterruptPoll &poll, const Body &body) {
-  const Span rows = rows_inside<Real>(region, i, j, sizes);
+template <typename Real, typename Bin, typename Body>
+static inline bool for_samples(const Bin &bin, const PoolSizes &sizes, InterruptPoll &poll, const Body &body) {
+  const Span rows = rows_inside<Real>(bin, sizes);
   for (std::int64_t k = rows.begin; k < rows.end; ++k) {
-    const auto row = region.row(i, j, k);
-    const Span columns = columns_inside<Real>(row, region.columns, sizes);
+    const auto row = bin.row(k);
+    const Span columns = columns_inside<Real>(row, bin.columns, sizes);
     if (poll.interrupted(64)) return false;
     for (std::int64_t l = columns.begin; l < columns.end; ++l) {
       if (!body(row.y(l), row.x(l))) return false;
@@ -91,10 +92,42 @@ static inline bool for_samples(const Region &region, std::int64_t i, std::int64_
   return true;
 }
 
+// ---- Bins of regions that are not turned ---------------------------------------------------------
+
+// Samples of bins along their axes, as many as a call says, or one for each pixel if it says 0.
+struct SampleGrid {
+  template <typename Real>
+  SampleGrid(std::int64_t ratio, Real height, Real width)
+      : rows(ratio > 0 ? ratio : samples_along(height)), columns(ratio > 0 ? ratio : samples_along(width)) {}
+  std::int64_t count() const { return larger<std::int64_t>(rows * columns, 1); }
+  std::int64_t rows, columns;
+};
+
+template <typename Real>
+struct UprightRow {
+  Real y(std::int64_t) const { return at_y; }
+  Real x(std::int64_t column) const {
+    return left + (static_cast<Real>(column) + static_cast<Real>(0.5)) * width / columns;
+  }
+  Real at_y, left, width, columns;
+};
+
+template <typename Real>
+struct UprightBin {
+  static constexpr bool kUpright = true;
+  UprightRow<Real> row(std::int64_t number) const {
+    const Real part = (static_cast<Real>(number) + static_cast<Real>(0.5)) * height / static_cast<Real>(rows);
+    return {top + part, left, width, static_cast<Real>(columns)};
+  }
+  std::int64_t rows, columns;
+  Real top, left, height, width;
+};
+
 // ---- Means --------------------------------------------------------------------------------------
 
-// Sums over samples for some channels: they stay in vectors while many samples are added.
-template <typename T>
+// Sums over samples for some channels: they stay in vectors while many samples are added. A Place is
+// what a sample is made of.
+template <typename T, typename Place = BilinearPlace<SumOf<T>>>
 class SampleSums {
  public:
   using Real = SumOf<T>;
@@ -106,7 +139,7 @@ class SampleSums {
     std::memset(sums_, 0, static_cast<std::size_t>(count) * sizeof(Real));
   }
 
-  void add(const BilinearPlace<Real> &place) {
+  void add(const Place &place) {
     if (!place.inside) return;
     places_[held_++] = place;
     if (held_ == kHeld) flush();
@@ -136,7 +169,7 @@ class SampleSums {
   const T *const image_;
   const std::int64_t channels_, count_;
   int held_ = 0;
-  BilinearPlace<Real> places_[kHeld];
+  Place places_[kHeld];
   alignas(kCacheLine) Real sums_[kMost];
 };
 
@@ -173,11 +206,11 @@ class MeanForward {
     const std::int64_t image = larger<std::int64_t>(region.image, 0);
     SampleSums<T> sums(input_ + image * sizes_.height * sizes_.width * sizes_.channels + c, sizes_.channels, count);
     if (poll.interrupted(count)) return false;
-    if (region.image >= 0 && !for_samples<Real>(region, i, j, sizes_, poll, [&](Real y, Real x) {
-          sums.add(BilinearPlace<Real>(y, x, sizes_.height, sizes_.width));
-          return !poll.interrupted(kCorners * count);
-        }))
-      return false;
+    auto add = [&](Real y, Real x) {
+      sums.add(BilinearPlace<Real>(y, x, sizes_.height, sizes_.width));
+      return !poll.interrupted(kCorners * count);
+    };
+    if (region.image >= 0 && !for_samples<Real>(region.bin(i, j), sizes_, poll, add)) return false;
     T *const output = output_ + bin * sizes_.channels + c;
     sums.finish(region.mean, [&](std::int64_t first, const typename Channels<T>::Sums &means, std::int64_t left) {
       Channels<T>::store(output + first, means, left);
@@ -320,7 +353,7 @@ static inline mluOpStatus_t mean_backward(const char *function, const PoolSizes 
   return for_bands(function, bands, [&](const typename MapBands<T>::Band &band, InterruptPoll &poll) {
     auto share = [&](const auto &region, std::int64_t bin, std::int64_t i, std::int64_t j) {
       const T *const from = static_cast<const T *>(gradient) + bin * sizes.channels;
-      return for_samples<Real>(region, i, j, sizes, poll, [&](Real y, Real x) {
+      return for_samples<Real>(region.bin(i, j), sizes, poll, [&](Real y, Real x) {
         const BilinearPlace<Real> place(y, x, sizes.height, sizes.width);
         if (place.inside) bands.add(band, place, from, region.mean);
         return !poll.interrupted(place.inside ? sizes.channels + 8 : 8);

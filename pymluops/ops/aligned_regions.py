@@ -4,9 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
-from pymluops._core import Operator, integers
-from pymluops.enums import Layout
-from pymluops.ops._schema import FLOATS, Scalar, Tensor
+from pymluops._core import Operator
+from pymluops.ops._regions import (
+    MAP,
+    MAP_SIZES,
+    POOLED,
+    SAMPLING_RATIO,
+    SIZES,
+    SPATIAL_SCALE,
+    bins,
+    given_map,
+    given_pooled,
+    like,
+    map_size,
+    region_rows,
+)
+from pymluops.ops._schema import Scalar
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,75 +37,47 @@ __all__ = [
 
 _Result = TypeVar("_Result")
 
-_MAP, _POOLED = "B H W C", "R pooled_height pooled_width C"
-_SIZES = (Scalar("output_size", symbol="pooled_height"), Scalar("output_size", symbol="pooled_width"))
-_MAP_SIZES = (
-    Scalar("batch", symbol="B"),
-    Scalar("feature_size", symbol="H"),
-    Scalar("feature_size", symbol="W"),
-)
-_NUMBERS = (
-    Scalar("spatial_scale", minimum=0, above=True),
-    Scalar("sampling_ratio", minimum=0, maximum=256),
-    Scalar("aligned"),
-)
-
-
-def _map(name: str, **options: Any) -> Tensor:
-    return Tensor(name, FLOATS, _MAP, layout=Layout.NHWC, positive="B H W C", **options)
-
-
-def _gradient() -> Tensor:
-    return Tensor("grad_output", FLOATS, _POOLED, layout=Layout.NHWC, positive="R pooled_height pooled_width C")
-
-
-def _like(first: str, name: str, shape: str, **options: Any) -> Tensor:
-    return Tensor(name, first, shape, layout=Layout.NHWC, **options)
-
-
-def _rois(first: str) -> Tensor:
-    return Tensor("rois", first, "R 5", positive="R")
-
+_NUMBERS = (SPATIAL_SCALE, SAMPLING_RATIO, Scalar("aligned"))
 
 _FORWARD = Operator(
     "mluopsExtRoiAlignForward",
     "roi_align_forward",
-    (_map("input"), _rois("input"), _like("input", "out", _POOLED, output=True, parameter="output")),
-    (*_SIZES, *_NUMBERS),
+    (given_map(), region_rows("input"), like("input", "out", POOLED, output=True, parameter="output")),
+    (*SIZES, *_NUMBERS),
 )
 _BACKWARD = Operator(
     "mluopsExtRoiAlignBackward",
     "roi_align_backward",
     (
-        _gradient(),
-        _rois("grad_output"),
-        _like("grad_output", "out", _MAP, output=True, parameter="grad_input"),
+        given_pooled(),
+        region_rows("grad_output"),
+        like("grad_output", "out", MAP, output=True, parameter="grad_input"),
     ),
-    (*_NUMBERS, *_MAP_SIZES),
+    (*_NUMBERS, *MAP_SIZES),
 )
 _MAX_FORWARD = Operator(
     "mluopsExtRoiAlignMaxForward",
     "roi_align_max_forward",
     (
-        _map("input"),
-        _rois("input"),
-        _like("input", "out", _POOLED, output=True, parameter="output"),
-        _like("input", "argmax_y", _POOLED, output=True),
-        _like("input", "argmax_x", _POOLED, output=True),
+        given_map(),
+        region_rows("input"),
+        like("input", "out", POOLED, output=True, parameter="output"),
+        like("input", "argmax_y", POOLED, output=True),
+        like("input", "argmax_x", POOLED, output=True),
     ),
-    (*_SIZES, *_NUMBERS),
+    (*SIZES, *_NUMBERS),
 )
 _MAX_BACKWARD = Operator(
     "mluopsExtRoiAlignMaxBackward",
     "roi_align_max_backward",
     (
-        _gradient(),
-        _rois("grad_output"),
-        _like("grad_output", "argmax_y", _POOLED),
-        _like("grad_output", "argmax_x", _POOLED),
-        _like("grad_output", "out", _MAP, output=True, parameter="grad_input"),
+        given_pooled(),
+        region_rows("grad_output"),
+        like("grad_output", "argmax_y", POOLED),
+        like("grad_output", "argmax_x", POOLED),
+        like("grad_output", "out", MAP, output=True, parameter="grad_input"),
     ),
-    (*_NUMBERS, *_MAP_SIZES),
+    (*_NUMBERS, *MAP_SIZES),
 )
 
 
@@ -175,7 +160,7 @@ def roi_align_forward(
     >>> pymluops.roi_align_forward(features, rois, 2, 1.0)[0, :, :, 0].tolist()
     [[2.5, 4.5], [10.5, 12.5]]
     """
-    sizes = integers(_FORWARD, "output_size", output_size, 2, 1)
+    sizes = bins(_FORWARD, output_size)
     return _FORWARD(handle, (input, rois, out), (*sizes, spatial_scale, sampling_ratio, aligned))
 
 
@@ -233,7 +218,7 @@ def roi_align_backward(
     >>> pymluops.roi_align_backward(grad, rois, 1.0, 2, True, 1, (2, 2))[0, :, :, 0].tolist()
     [[0.25, 0.25], [0.25, 0.25]]
     """
-    height, width = integers(_BACKWARD, "feature_size", feature_size, 2, 1, repeat=False)
+    height, width = map_size(_BACKWARD, feature_size)
     scalars = (spatial_scale, sampling_ratio, aligned, batch, height, width)
     return _BACKWARD(handle, (grad_output, rois, out), scalars)
 
@@ -302,7 +287,7 @@ def roi_align_max_forward(
     >>> output.ravel().tolist(), y.ravel().tolist(), x.ravel().tolist()
     ([5.0, 7.0, 13.0, 15.0], [1.0, 1.0, 3.0, 3.0], [1.0, 3.0, 1.0, 3.0])
     """
-    sizes = integers(_MAX_FORWARD, "output_size", output_size, 2, 1)
+    sizes = bins(_MAX_FORWARD, output_size)
     scalars = (*sizes, spatial_scale, sampling_ratio, aligned)
     return LargestSamples(*_MAX_FORWARD(handle, (input, rois, out, argmax_y, argmax_x), scalars))
 
@@ -363,10 +348,10 @@ def roi_align_max_backward(
     --------
     >>> import numpy as np, pymluops
     >>> grad, rois = np.ones((1, 1, 1, 1), np.float32), np.array([[0, 0, 0, 2, 2]], np.float32)
-    >>> y, x = np.full_like(grad, 0.5), np.zeros_like(grad)
+    >>> y, x = np.fulllike(grad, 0.5), np.zeroslike(grad)
     >>> pymluops.roi_align_max_backward(grad, rois, y, x, 1.0, 2, True, 1, (2, 2))[0, :, :, 0].tolist()
     [[0.5, 0.0], [0.5, 0.0]]
     """
-    height, width = integers(_MAX_BACKWARD, "feature_size", feature_size, 2, 1, repeat=False)
+    height, width = map_size(_MAX_BACKWARD, feature_size)
     scalars = (spatial_scale, sampling_ratio, aligned, batch, height, width)
     return _MAX_BACKWARD(handle, (grad_output, rois, argmax_y, argmax_x, out), scalars)

@@ -4,9 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
-from pymluops._core import Operator, integers
+from pymluops._core import Operator
 from pymluops.enums import Layout
-from pymluops.ops._schema import FLOATS, INT32, Scalar, Tensor
+from pymluops.ops._regions import (
+    MAP,
+    MAP_SIZES,
+    POOLED,
+    SIZES,
+    SPATIAL_SCALE,
+    bins,
+    given_map,
+    given_pooled,
+    like,
+    map_size,
+    region_rows,
+)
+from pymluops.ops._schema import INT32, Scalar, Tensor
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,35 +31,27 @@ __all__ = ["LargestPixels", "roi_pool_backward", "roi_pool_forward"]
 
 _Result = TypeVar("_Result")
 
-_MAP, _POOLED = "B H W C", "R pooled_height pooled_width C"
-_BINS = "R pooled_height pooled_width C"
-
 _FORWARD = Operator(
     "mluopsExtRoiPoolForward",
     "roi_pool_forward",
     (
-        Tensor("input", FLOATS, _MAP, layout=Layout.NHWC, positive="B H W C"),
-        Tensor("rois", "input", "R 5", positive="R"),
-        Tensor("out", "input", _POOLED, output=True, layout=Layout.NHWC, parameter="output"),
-        Tensor("argmax", INT32, _POOLED, output=True, layout=Layout.NHWC),
+        given_map(),
+        region_rows("input"),
+        like("input", "out", POOLED, output=True, parameter="output"),
+        Tensor("argmax", INT32, POOLED, output=True, layout=Layout.NHWC),
     ),
-    (
-        Scalar("output_size", symbol="pooled_height"),
-        Scalar("output_size", symbol="pooled_width"),
-        Scalar("spatial_scale", minimum=0, above=True),
-        Scalar("rounded"),
-    ),
+    (*SIZES, SPATIAL_SCALE, Scalar("rounded")),
 )
 _BACKWARD = Operator(
     "mluopsExtRoiPoolBackward",
     "roi_pool_backward",
     (
-        Tensor("grad_output", FLOATS, _POOLED, layout=Layout.NHWC, positive=_BINS),
-        Tensor("rois", "grad_output", "R 5"),
-        Tensor("argmax", INT32, _POOLED, layout=Layout.NHWC),
-        Tensor("out", "grad_output", _MAP, output=True, layout=Layout.NHWC, parameter="grad_input"),
+        given_pooled(),
+        region_rows("grad_output"),
+        Tensor("argmax", INT32, POOLED, layout=Layout.NHWC),
+        like("grad_output", "out", MAP, output=True, parameter="grad_input"),
     ),
-    (Scalar("batch", symbol="B"), Scalar("feature_size", symbol="H"), Scalar("feature_size", symbol="W")),
+    MAP_SIZES,
 )
 
 
@@ -129,7 +134,7 @@ def roi_pool_forward(
     >>> output.ravel().tolist(), pixel.ravel().tolist()
     ([5.0, 7.0, 13.0, 15.0], [5, 7, 13, 15])
     """
-    sizes = integers(_FORWARD, "output_size", output_size, 2, 1)
+    sizes = bins(_FORWARD, output_size)
     return LargestPixels(*_FORWARD(handle, (input, rois, out, argmax), (*sizes, spatial_scale, rounded)))
 
 
@@ -186,5 +191,5 @@ def roi_pool_backward(
     >>> pymluops.roi_pool_backward(grad, rois, pixel, 1, (2, 2))[0, :, :, 0].tolist()
     [[0.0, 0.0], [0.0, 1.0]]
     """
-    height, width = integers(_BACKWARD, "feature_size", feature_size, 2, 1, repeat=False)
+    height, width = map_size(_BACKWARD, feature_size)
     return _BACKWARD(handle, (grad_output, rois, argmax, out), (batch, height, width))

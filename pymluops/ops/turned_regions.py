@@ -6,6 +6,19 @@ from typing import TYPE_CHECKING, Any
 
 from pymluops._core import Operator, integers
 from pymluops.enums import Layout
+from pymluops.ops._regions import (
+    MAP,
+    MAP_SIZES,
+    POOLED,
+    SIZES,
+    SPATIAL_SCALE,
+    bins,
+    given_map,
+    given_pooled,
+    like,
+    map_size,
+    region_rows,
+)
 from pymluops.ops._schema import FLOAT32, FLOATS, Scalar, Tensor
 
 if TYPE_CHECKING:
@@ -21,17 +34,6 @@ __all__ = [
     "roi_align_rotated_forward",
 ]
 
-_MAP, _POOLED = "B H W C", "R pooled_height pooled_width C"
-_BINS = "R pooled_height pooled_width C"
-_MAP_SIZES = (
-    Scalar("batch", symbol="B"),
-    Scalar("feature_size", symbol="H"),
-    Scalar("feature_size", symbol="W"),
-)
-_SIZES = (
-    Scalar("output_size", symbol="pooled_height"),
-    Scalar("output_size", symbol="pooled_width"),
-)
 _NUMBERS = (
     Scalar("spatial_scale", minimum=0),
     Scalar("sampling_ratio", minimum=0, maximum=256, parameter="sample_ratio"),
@@ -39,7 +41,7 @@ _NUMBERS = (
     Scalar("clockwise"),
 )
 _TURNING_NUMBERS = (
-    Scalar("spatial_scale", minimum=0, above=True),
+    SPATIAL_SCALE,
     Scalar("num_samples", minimum=0, maximum=256),
     Scalar("num_orientations", maximum=256),
     Scalar("clockwise"),
@@ -49,22 +51,22 @@ _FORWARD = Operator(
     "mluOpRoiAlignRotatedForward",
     "roi_align_rotated_forward",
     (
-        Tensor("features", FLOATS, _MAP, layout=Layout.NHWC, positive="C"),
+        Tensor("features", FLOATS, MAP, layout=Layout.NHWC, positive="C"),
         Tensor("rois", "features", "R 6", positive="R"),
-        Tensor("out", "features", _POOLED, output=True, layout=Layout.NHWC, zero_if="B H W", parameter="output"),
+        like("features", "out", POOLED, output=True, zero_if="B H W", parameter="output"),
     ),
-    (*_SIZES, *_NUMBERS),
+    (*SIZES, *_NUMBERS),
 )
 _BACKWARD = Operator(
     "mluOpRoiAlignRotatedBackward",
     "roi_align_rotated_backward",
     (
-        Tensor("top_grad", FLOATS, _POOLED, layout=Layout.NHWC, positive="R C"),
+        Tensor("top_grad", FLOATS, POOLED, layout=Layout.NHWC, positive="R C"),
         Tensor("rois", "top_grad", "R 6"),
-        Tensor("out", "top_grad", _MAP, output=True, layout=Layout.NHWC, parameter="bottom_grad"),
+        like("top_grad", "out", MAP, output=True, parameter="bottom_grad"),
     ),
     (
-        *_SIZES,
+        *SIZES,
         *_NUMBERS,
         Scalar("batch", symbol="B", minimum=0),
         Scalar("feature_size", symbol="H", minimum=0),
@@ -75,28 +77,21 @@ _TURNING_FORWARD = Operator(
     "mluopsExtRiRoiAlignRotatedForward",
     "riroi_align_rotated_forward",
     (
-        Tensor("input", FLOAT32, _MAP, layout=Layout.NHWC, positive="B H W C", rules=("num_orientations divides C",)),
-        Tensor("rois", "input", "R 6", positive="R"),
-        Tensor("out", "input", _POOLED, output=True, layout=Layout.NHWC, parameter="output"),
+        given_map("input", FLOAT32, rules=("num_orientations divides C",)),
+        region_rows("input", 6),
+        like("input", "out", POOLED, output=True, parameter="output"),
     ),
-    (*_SIZES, *_TURNING_NUMBERS),
+    (*SIZES, *_TURNING_NUMBERS),
 )
 _TURNING_BACKWARD = Operator(
     "mluopsExtRiRoiAlignRotatedBackward",
     "riroi_align_rotated_backward",
     (
-        Tensor(
-            "grad_output",
-            FLOAT32,
-            _POOLED,
-            layout=Layout.NHWC,
-            positive=_BINS,
-            rules=("num_orientations divides C",),
-        ),
-        Tensor("rois", "grad_output", "R 6"),
-        Tensor("out", "grad_output", _MAP, output=True, layout=Layout.NHWC, parameter="grad_input"),
+        given_pooled("grad_output", FLOAT32, rules=("num_orientations divides C",)),
+        region_rows("grad_output", 6),
+        like("grad_output", "out", MAP, output=True, parameter="grad_input"),
     ),
-    (*_TURNING_NUMBERS, *_MAP_SIZES),
+    (*_TURNING_NUMBERS, *MAP_SIZES),
 )
 
 
@@ -169,7 +164,7 @@ def roi_align_rotated_forward(
     >>> pymluops.roi_align_rotated_forward(features, rois, 2, 1.0, 2)[0, :, :, 0].tolist()
     [[1.0, 1.25], [1.5, 1.75]]
     """
-    sizes = integers(_FORWARD, "output_size", output_size, 2, 1)
+    sizes = bins(_FORWARD, output_size)
     return _FORWARD(handle, (features, rois, out), (*sizes, spatial_scale, sampling_ratio, aligned, clockwise))
 
 
@@ -231,7 +226,7 @@ def roi_align_rotated_backward(
     >>> pymluops.roi_align_rotated_backward(grad, rois, 1, 1.0, 2, True, False, 1, (2, 2))[0, :, :, 0].tolist()
     [[0.25, 0.25], [0.25, 0.25]]
     """
-    sizes = integers(_BACKWARD, "output_size", output_size, 2, 1)
+    sizes = bins(_BACKWARD, output_size)
     height, width = integers(_BACKWARD, "feature_size", feature_size, 2, 0, repeat=False)
     scalars = (*sizes, spatial_scale, sampling_ratio, aligned, clockwise, batch, height, width)
     return _BACKWARD(handle, (top_grad, rois, out), scalars)
@@ -303,7 +298,7 @@ def riroi_align_rotated_forward(
     >>> pymluops.riroi_align_rotated_forward(features, rois, 1, 1.0, 1, 4)[0, 0, 0].tolist()
     [0.5, 1.5, 2.5, 1.5]
     """
-    sizes = integers(_TURNING_FORWARD, "output_size", output_size, 2, 1)
+    sizes = bins(_TURNING_FORWARD, output_size)
     scalars = (*sizes, spatial_scale, num_samples, num_orientations, clockwise)
     return _TURNING_FORWARD(handle, (input, rois, out), scalars)
 
@@ -366,6 +361,6 @@ def riroi_align_rotated_backward(
     >>> pymluops.riroi_align_rotated_backward(grad, rois, 1.0, 1, 4, False, 1, (1, 1)).ravel().tolist()
     [1.0, 1.0, 1.0, 1.0]
     """
-    height, width = integers(_TURNING_BACKWARD, "feature_size", feature_size, 2, 1, repeat=False)
+    height, width = map_size(_TURNING_BACKWARD, feature_size)
     scalars = (spatial_scale, num_samples, num_orientations, clockwise, batch, height, width)
     return _TURNING_BACKWARD(handle, (grad_output, rois, out), scalars)

@@ -9,7 +9,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from oracle.refusals import Refusals
-from oracle.region_samples import Region, corners, mean_backward, mean_forward, real_type, sample, upright_grid
+from oracle.region_samples import (
+    Region,
+    corners,
+    mean_backward,
+    mean_forward,
+    place_upright,
+    real_type,
+    sample,
+    upright_grid,
+)
 from oracle.ways import Way
 
 #: C functions without a description: tests/ops has their refusals and values.
@@ -105,10 +114,7 @@ def prepare(arguments: dict[str, Any], rng: np.random.Generator) -> None:
     rois = arguments["rois"]
     batch, *size = arguments["input"].shape[:3] if "input" in arguments else (
         arguments["batch"], *arguments["feature_size"])  # fmt: skip
-    height, width = (extent / arguments["spatial_scale"] for extent in size)
-    corner = rng.uniform(-0.2, 1.1, (len(rois), 2, 2)) * [width, height]
-    rois[:, 0] = rng.integers(0, batch, len(rois))
-    rois[:, 1:] = np.sort(corner, axis=1).reshape(-1, 4)
+    place_upright(rois, batch, size, arguments["spatial_scale"], rng)
     if "argmax_y" in arguments:
         for name, extent in (("argmax_y", size[0]), ("argmax_x", size[1])):
             arguments[name][...] = rng.uniform(-1, extent, arguments[name].shape)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from oracle.refusals import Refusals
-from oracle.region_samples import real_type
+from oracle.region_samples import place_upright, real_type
 from oracle.ways import Way
 
 #: C functions without a description: tests/ops has their refusals and values.
@@ -101,10 +101,7 @@ def prepare(arguments: dict[str, Any], rng: np.random.Generator) -> None:
         arguments["argmax"][...] = rng.integers(-1, pixels + 1, arguments["argmax"].shape)
         return
     batch, *size = arguments["input"].shape[:3]
-    height, width = (extent / arguments["spatial_scale"] for extent in size)
-    corner = rng.uniform(-0.2, 1.1, (len(rois), 2, 2)) * [width, height]
-    rois[:, 0] = rng.integers(0, batch, len(rois))
-    rois[:, 1:] = np.sort(corner, axis=1).reshape(-1, 4)
+    place_upright(rois, batch, size, arguments["spatial_scale"], rng)
 
 
 def in_double(name: str, *given: Any) -> Any:

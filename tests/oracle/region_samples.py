@@ -116,3 +116,11 @@ def mean_backward(grad: np.ndarray, regions: Sequence[Region | None], shape: tup
                     for h, w, weight in corners(y, x, *shape[1:]):
                         result[region.image, h, w] += grad[r, i, j].astype(real) * (weight / real(region.divisor))
     return result
+
+
+def place_upright(rois: np.ndarray, batch: int, size: Sequence[int], scale: float, rng: np.random.Generator) -> None:
+    """Let upright regions [R, 5] lie on the maps and somewhat beside them."""
+    height, width = (extent / scale for extent in size)
+    corner = rng.uniform(-0.2, 1.1, (len(rois), 2, 2)) * [width, height]
+    rois[:, 0] = rng.integers(0, batch, len(rois))
+    rois[:, 1:] = np.sort(corner, axis=1).reshape(-1, 4)

@@ -37,20 +37,7 @@ mluOpStatus_t check_overlap(const Entry &entry, const RegionTensors &t, const Ar
 }
 
 RoiAlignGeometry geometry_of(const RegionTensors &t, const Numbers &numbers, bool largest) {
-  RoiAlignGeometry geometry;
-  geometry.type = t.map.desc->dtype;
-  geometry.batches = t.map.desc->dims[0];
-  geometry.height = t.map.desc->dims[1];
-  geometry.width = t.map.desc->dims[2];
-  geometry.channels = t.map.desc->dims[3];
-  geometry.regions = t.rois.desc->dims[0];
-  geometry.rows = t.pooled.desc->dims[1];
-  geometry.columns = t.pooled.desc->dims[2];
-  geometry.sampling_ratio = numbers.sampling_ratio;
-  geometry.spatial_scale = numbers.spatial_scale;
-  geometry.aligned = numbers.aligned;
-  geometry.largest = largest;
-  return geometry;
+  return {region_sizes(t), numbers.sampling_ratio, numbers.spatial_scale, numbers.aligned, largest};
 }
 
 // `argmax` is NULL for means.

@@ -3,9 +3,7 @@
 #ifndef MLUOPS_OPS_ALIGNED_REGIONS_ALIGNED_REGIONS_H_
 #define MLUOPS_OPS_ALIGNED_REGIONS_ALIGNED_REGIONS_H_
 
-#include <cstdint>
-
-#include "mlu_op.h"
+#include "core/region_sizes.h"
 
 namespace mluops {
 
@@ -13,15 +11,7 @@ namespace mluops {
 // shows `spatial_scale`. It is cut into rows x columns bins of equal size, each of which has
 // sampling_ratio^2 samples, or one for each pixel of its height and width if that is 0. A region of
 // no image, or one that is not finite, has no samples. Every extent is at least 1.
-struct RoiAlignGeometry {
-  mluOpDataType_t type;  // of all arrays: half, float or double
-  std::int64_t batches;
-  std::int64_t height;
-  std::int64_t width;
-  std::int64_t channels;
-  std::int64_t regions;
-  std::int64_t rows;     // of bins
-  std::int64_t columns;  // of bins
+struct RoiAlignGeometry : RegionSizes {
   std::int64_t sampling_ratio;
   double spatial_scale;
   bool aligned;  // regions are half a pixel further up and left, and may be smaller than a pixel

@@ -6,27 +6,10 @@
 MLUOPS_BEGIN_LEVEL
 namespace {
 
-PoolSizes sizes_of(const RoiAlignGeometry &g) {
-  return {g.batches, g.height, g.width, g.channels, g.regions, g.rows, g.columns};
-}
-
-template <typename Real>
-struct SampleRow {
-  Real y(std::int64_t) const { return at_y; }
-  Real x(std::int64_t column) const {
-    return start + (static_cast<Real>(column) + static_cast<Real>(0.5)) * step / many;
-  }
-  Real at_y, start, step, many;
-};
-
 template <typename Real>
 struct Region {
-  static constexpr bool kUpright = true;
-  SampleRow<Real> row(std::int64_t i, std::int64_t j, std::int64_t number) const {
-    const Real many_rows = static_cast<Real>(rows);
-    const Real part = (static_cast<Real>(number) + static_cast<Real>(0.5)) * height / many_rows;
-    return {top + static_cast<Real>(i) * height + part, left + static_cast<Real>(j) * width, width,
-            static_cast<Real>(columns)};
+  UprightBin<Real> bin(std::int64_t i, std::int64_t j) const {
+    return {rows, columns, top + static_cast<Real>(i) * height, left + static_cast<Real>(j) * width, height, width};
   }
   std::int64_t image, rows, columns;
   Real mean;
@@ -55,9 +38,10 @@ struct Regions {
     region.left = x1;
     region.height = height / static_cast<Real>(g.rows);
     region.width = width / static_cast<Real>(g.columns);
-    region.rows = g.sampling_ratio > 0 ? g.sampling_ratio : samples_along(region.height);
-    region.columns = g.sampling_ratio > 0 ? g.sampling_ratio : samples_along(region.width);
-    region.mean = static_cast<Real>(larger<std::int64_t>(region.rows * region.columns, 1));
+    const SampleGrid grid(g.sampling_ratio, region.height, region.width);
+    region.rows = grid.rows;
+    region.columns = grid.columns;
+    region.mean = static_cast<Real>(grid.count());
     return region;
   }
   const RoiAlignGeometry &g;
@@ -141,7 +125,7 @@ class LargestForward {
     Largest<T> largest(static_cast<const T *>(problem_.input) + image * g_.height * g_.width * g_.channels + c,
                        g_.channels, count, region.image < 0 ? 0 : static_cast<Real>(kLowest));
     if (poll.interrupted(count)) return false;
-    if (region.image >= 0 && !look(region, bin / g_.columns % g_.rows, bin % g_.columns, largest, count, poll))
+    if (region.image >= 0 && !look(region.bin(bin / g_.columns % g_.rows, bin % g_.columns), largest, count, poll))
       return false;
     largest.write(static_cast<T *>(problem_.output) + place, static_cast<T *>(problem_.argmax_y) + place,
                   static_cast<T *>(problem_.argmax_x) + place);
@@ -149,23 +133,22 @@ class LargestForward {
   }
 
   // Of samples that lie beside the map only the first one of a bin can be the largest.
-  bool look(const Region<Real> &region, std::int64_t i, std::int64_t j, Largest<T> &largest, std::int64_t count,
-            InterruptPoll &poll) const {
+  bool look(const UprightBin<Real> &bin, Largest<T> &largest, std::int64_t count, InterruptPoll &poll) const {
     bool beside = false;
-    auto take = [&](const SampleRow<Real> &row, std::int64_t column) {
+    auto take = [&](const UprightRow<Real> &row, std::int64_t column) {
       largest.take(row.y(column), row.x(column), g_.height, g_.width);
     };
-    const PoolSizes sizes = sizes_of(g_);
-    const Span rows = rows_inside<Real>(region, i, j, sizes);
-    if (rows.begin > 0 && region.columns > 0) {
-      take(region.row(i, j, 0), 0);
+    const PoolSizes sizes(g_);
+    const Span rows = rows_inside<Real>(bin, sizes);
+    if (rows.begin > 0 && bin.columns > 0) {
+      take(bin.row(0), 0);
       beside = true;
     }
     for (std::int64_t k = rows.begin; k < rows.end; ++k) {
-      const SampleRow<Real> row = region.row(i, j, k);
-      const Span columns = columns_inside<Real>(row, region.columns, sizes);
+      const UprightRow<Real> row = bin.row(k);
+      const Span columns = columns_inside<Real>(row, bin.columns, sizes);
       const bool empty = columns.begin >= columns.end;
-      if (!beside && (empty || columns.begin > 0) && region.columns > 0) {
+      if (!beside && (empty || columns.begin > 0) && bin.columns > 0) {
         take(row, 0);
         beside = true;
       }
@@ -173,12 +156,12 @@ class LargestForward {
         if (poll.interrupted(8 * count)) return false;
         take(row, l);
       }
-      if (!beside && columns.end < region.columns) {
+      if (!beside && columns.end < bin.columns) {
         take(row, columns.end);
         beside = true;
       }
     }
-    if (!beside && rows.end < region.rows && region.columns > 0) take(region.row(i, j, rows.end), 0);
+    if (!beside && rows.end < bin.rows && bin.columns > 0) take(bin.row(rows.end), 0);
     return true;
   }
 
@@ -194,7 +177,7 @@ mluOpStatus_t forward(const RoiAlignForwardProblem &problem) {
     return MLUOP_STATUS_SUCCESS;
   }
   const Regions<T> regions{problem.geometry, problem.rois};
-  MeanForward<T, Regions<T>>(sizes_of(problem.geometry), regions, problem.input, problem.output).run();
+  MeanForward<T, Regions<T>>(PoolSizes(problem.geometry), regions, problem.input, problem.output).run();
   return MLUOP_STATUS_SUCCESS;
 }
 
@@ -203,7 +186,7 @@ template <typename T>
 mluOpStatus_t largest_backward(const RoiAlignBackwardProblem &problem) {
   using Real = SumOf<T>;
   const RoiAlignGeometry &g = problem.geometry;
-  const PoolSizes sizes = sizes_of(g);
+  const PoolSizes sizes(g);
   const Regions<T> regions{g, problem.rois};
   const MapBands<T> bands(sizes, problem.grad_input);
   return for_bands(problem.function, bands, [&](const typename MapBands<T>::Band &band, InterruptPoll &poll) {
@@ -229,7 +212,7 @@ template <typename T>
 mluOpStatus_t backward(const RoiAlignBackwardProblem &problem) {
   if (problem.geometry.largest) return largest_backward<T>(problem);
   const Regions<T> regions{problem.geometry, problem.rois};
-  return mean_backward<T>(problem.function, sizes_of(problem.geometry), regions, problem.gradient, problem.grad_input);
+  return mean_backward<T>(problem.function, PoolSizes(problem.geometry), regions, problem.gradient, problem.grad_input);
 }
 
 }  // namespace

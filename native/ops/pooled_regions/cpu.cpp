@@ -144,7 +144,7 @@ struct Images {
 template <typename T>
 mluOpStatus_t backward(const RoiPoolBackwardProblem &problem) {
   const RoiPoolGeometry &g = problem.geometry;
-  const PoolSizes sizes{g.batches, g.height, g.width, g.channels, g.regions, g.rows, g.columns};
+  const PoolSizes sizes(g);
   const Images<T> images{problem.rois, g.batches};
   const MapBands<T> bands(sizes, problem.grad_input);
   return for_bands(problem.function, bands, [&](const typename MapBands<T>::Band &band, InterruptPoll &poll) {

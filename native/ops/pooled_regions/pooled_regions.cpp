@@ -9,24 +9,9 @@ namespace {
 
 constexpr const char *kRow = "image, x1, y1, x2, y2";
 
-RoiPoolGeometry geometry_of(const RegionTensors &t, double spatial_scale, bool rounded) {
-  RoiPoolGeometry geometry;
-  geometry.type = t.map.desc->dtype;
-  geometry.batches = t.map.desc->dims[0];
-  geometry.height = t.map.desc->dims[1];
-  geometry.width = t.map.desc->dims[2];
-  geometry.channels = t.map.desc->dims[3];
-  geometry.regions = t.rois.desc->dims[0];
-  geometry.rows = t.pooled.desc->dims[1];
-  geometry.columns = t.pooled.desc->dims[2];
-  geometry.spatial_scale = spatial_scale;
-  geometry.rounded = rounded;
-  return geometry;
-}
-
 mluOpStatus_t launch(const Entry &entry, mluOpHandle_t handle, const RegionTensors &t, const void *argmax,
                      double spatial_scale, bool rounded) {
-  const RoiPoolGeometry geometry = geometry_of(t, spatial_scale, rounded);
+  const RoiPoolGeometry geometry{region_sizes(t), spatial_scale, rounded};
   if (t.forward) {
     return launch_roi_pool_forward(
         handle, {entry.function, geometry, t.map.data, t.rois.data, const_cast<void *>(t.pooled.data),

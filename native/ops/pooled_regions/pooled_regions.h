@@ -2,9 +2,7 @@
 #ifndef MLUOPS_OPS_POOLED_REGIONS_POOLED_REGIONS_H_
 #define MLUOPS_OPS_POOLED_REGIONS_POOLED_REGIONS_H_
 
-#include <cstdint>
-
-#include "mlu_op.h"
+#include "core/region_sizes.h"
 
 namespace mluops {
 
@@ -15,15 +13,7 @@ namespace mluops {
 // number follows; else a region without a size has no pixels, and a NaN is never largest. A region
 // of no image, or one that is not finite, has no pixels. Every extent is at least 1, but for
 // regions of the backward direction.
-struct RoiPoolGeometry {
-  mluOpDataType_t type;  // of all arrays but argmax: half, float or double
-  std::int64_t batches;
-  std::int64_t height;
-  std::int64_t width;
-  std::int64_t channels;
-  std::int64_t regions;
-  std::int64_t rows;     // of bins
-  std::int64_t columns;  // of bins
+struct RoiPoolGeometry : RegionSizes {
   double spatial_scale;
   bool rounded;
 };

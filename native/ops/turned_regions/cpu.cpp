@@ -6,10 +6,6 @@
 MLUOPS_BEGIN_LEVEL
 namespace {
 
-PoolSizes sizes_of(const RoiAlignRotatedGeometry &g) {
-  return {g.batches, g.height, g.width, g.channels, g.regions, g.rows, g.columns};
-}
-
 template <typename Real>
 struct SampleRow {
   Real along(std::int64_t column) const {
@@ -21,20 +17,17 @@ struct SampleRow {
 };
 
 template <typename Real>
-struct Region {
+struct Bin {
   static constexpr bool kUpright = false;
 
-  SampleRow<Real> row(std::int64_t i, std::int64_t j, std::int64_t number) const {
-    const Real up = top + static_cast<Real>(i) * bin_height +
-                    (static_cast<Real>(number) + static_cast<Real>(0.5)) * bin_height / static_cast<Real>(rows);
-    return {
-        up,      left + static_cast<Real>(j) * bin_width, bin_width, static_cast<Real>(columns), sine, cosine, centre_y,
-        centre_x};
+  SampleRow<Real> row(std::int64_t number) const {
+    const Real up = top + (static_cast<Real>(number) + static_cast<Real>(0.5)) * height / static_cast<Real>(rows);
+    return {up, left, width, static_cast<Real>(columns), sine, cosine, centre_y, centre_x};
   }
 
   // The rows of samples that come near the map: those between the corners of the map, seen from the
   // region, and some more, as rounding moves places that are far away.
-  Span rows_near(std::int64_t i, const PoolSizes &sizes) const {
+  Span rows_near(const PoolSizes &sizes) const {
     const Real x[2] = {-1 - centre_x, static_cast<Real>(sizes.width) - centre_x};
     const Real y[2] = {-1 - centre_y, static_cast<Real>(sizes.height) - centre_y};
     Real low = 0, high = 0, far = 1;
@@ -44,12 +37,32 @@ struct Region {
       high = corner == 0 ? up : larger(high, up);
       far = larger(far, size);
     }
-    const Real margin = 1 + (far + (top < 0 ? -top : top)) * static_cast<Real>(1e-5);
-    const Span span{first_that(rows, [&](std::int64_t k) { return row(i, 0, k).across >= low - margin; }),
-                    first_that(rows, [&](std::int64_t k) { return row(i, 0, k).across > high + margin; })};
+    const Real margin = 1 + (far + (whole < 0 ? -whole : whole)) * static_cast<Real>(1e-5);
+    const Span span{first_that(rows, [&](std::int64_t k) { return row(k).across >= low - margin; }),
+                    first_that(rows, [&](std::int64_t k) { return row(k).across > high + margin; })};
     return {span.begin, larger(span.begin, span.end)};
   }
 
+  std::int64_t rows, columns;
+  Real whole;  // where the region begins, from its centre
+  Real top, left, height, width, sine, cosine, centre_y, centre_x;
+};
+
+template <typename Real>
+struct Region {
+  Bin<Real> bin(std::int64_t i, std::int64_t j) const {
+    return {rows,
+            columns,
+            top,
+            top + static_cast<Real>(i) * bin_height,
+            left + static_cast<Real>(j) * bin_width,
+            bin_height,
+            bin_width,
+            sine,
+            cosine,
+            centre_y,
+            centre_x};
+  }
   std::int64_t image, rows, columns;
   Real mean;
   Real top, left, bin_height, bin_width, sine, cosine, centre_y, centre_x;
@@ -80,9 +93,10 @@ struct Regions {
     region.left = -width / 2;
     region.bin_height = height / static_cast<Real>(g.rows);
     region.bin_width = width / static_cast<Real>(g.columns);
-    region.rows = g.sampling_ratio > 0 ? g.sampling_ratio : samples_along(region.bin_height);
-    region.columns = g.sampling_ratio > 0 ? g.sampling_ratio : samples_along(region.bin_width);
-    region.mean = static_cast<Real>(larger<std::int64_t>(region.rows * region.columns, 1));
+    const SampleGrid grid(g.sampling_ratio, region.bin_height, region.bin_width);
+    region.rows = grid.rows;
+    region.columns = grid.columns;
+    region.mean = static_cast<Real>(grid.count());
     return region;
   }
 
@@ -176,7 +190,7 @@ template <typename T>
 mluOpStatus_t forward(const RoiAlignRotatedProblem &problem) {
   const RoiAlignRotatedGeometry &g = problem.geometry;
   const Regions<T> regions{g, problem.rois};
-  MeanForward<T, Regions<T>>(sizes_of(g), regions, problem.source, problem.result).run();
+  MeanForward<T, Regions<T>>(PoolSizes(g), regions, problem.source, problem.result).run();
   if constexpr (sizeof(T) == sizeof(SumOf<T>)) {
     if (g.orientations > 1 && !interrupted()) Mixing<T>(problem).mix(static_cast<T *>(problem.result));
   }
@@ -193,10 +207,10 @@ mluOpStatus_t backward(const RoiAlignRotatedProblem &problem) {
       if (gradient.data() == nullptr) return out_of_memory(problem.function);
       Mixing<T>(problem).unmix(static_cast<const T *>(problem.source), gradient.data());
       if (interrupted()) return MLUOP_STATUS_SUCCESS;
-      return mean_backward<T>(problem.function, sizes_of(g), regions, gradient.data(), problem.result);
+      return mean_backward<T>(problem.function, PoolSizes(g), regions, gradient.data(), problem.result);
     }
   }
-  return mean_backward<T>(problem.function, sizes_of(g), regions, problem.source, problem.result);
+  return mean_backward<T>(problem.function, PoolSizes(g), regions, problem.source, problem.result);
 }
 
 }  // namespace

@@ -18,21 +18,9 @@ struct Numbers {
 };
 
 mluOpStatus_t launch(const Entry &entry, mluOpHandle_t handle, const RegionTensors &t, const Numbers &numbers) {
-  RoiAlignRotatedGeometry geometry;
-  geometry.type = t.map.desc->dtype;
-  geometry.batches = t.map.desc->dims[0];
-  geometry.height = t.map.desc->dims[1];
-  geometry.width = t.map.desc->dims[2];
-  geometry.channels = t.map.desc->dims[3];
-  geometry.regions = t.rois.desc->dims[0];
-  geometry.rows = t.pooled.desc->dims[1];
-  geometry.columns = t.pooled.desc->dims[2];
-  geometry.sampling_ratio = numbers.samples;
-  geometry.spatial_scale = numbers.spatial_scale;
-  geometry.shift = numbers.aligned ? 0.5 : 0;
-  geometry.may_be_small = numbers.aligned;
-  geometry.clockwise = numbers.clockwise;
-  geometry.orientations = numbers.orientations;
+  const RoiAlignRotatedGeometry geometry{region_sizes(t),           numbers.samples, numbers.spatial_scale,
+                                         numbers.aligned ? 0.5 : 0, numbers.aligned, numbers.clockwise,
+                                         numbers.orientations};
   const RoiAlignRotatedProblem problem{entry.function, geometry, t.given().data, t.rois.data,
                                        const_cast<void *>(t.written().data)};
   return t.forward ? launch_roi_align_rotated_forward(handle, problem)

@@ -3,9 +3,7 @@
 #ifndef MLUOPS_OPS_TURNED_REGIONS_TURNED_REGIONS_H_
 #define MLUOPS_OPS_TURNED_REGIONS_TURNED_REGIONS_H_
 
-#include <cstdint>
-
-#include "mlu_op.h"
+#include "core/region_sizes.h"
 
 namespace mluops {
 
@@ -16,15 +14,7 @@ constexpr int kMostOrientations = 256;
 // each of which has sampling_ratio^2 samples, or one for each pixel of its height and width if that
 // is 0. A region of no image, one that is not finite, or one of negative size has no samples. Every
 // extent is at least 1.
-struct RoiAlignRotatedGeometry {
-  mluOpDataType_t type;  // of all arrays: half, float or double
-  std::int64_t batches;
-  std::int64_t height;
-  std::int64_t width;
-  std::int64_t channels;
-  std::int64_t regions;
-  std::int64_t rows;     // of bins
-  std::int64_t columns;  // of bins
+struct RoiAlignRotatedGeometry : RegionSizes {
   std::int64_t sampling_ratio;
   double spatial_scale;
   double shift;       // of the centres, in pixels of the map, up and left
