@@ -19,7 +19,8 @@ from pymluops._core import Handle, Operator, TensorCall
 from pymluops._torch_threads import thread_follower
 from pymluops.enums import DataType
 from pymluops.errors import BadParamError
-from pymluops.ops._double import allowed_types, double_of, is_floating
+from pymluops.ops._double import double_of, is_floating
+from pymluops.torch._descriptions import DATA_TYPES, native_types, scalar_names, shown
 from pymluops.torch._gradients import connect_gradient, in_forward_mode
 from pymluops.torch._samples import fold, one_by_one, unfold
 from pymluops.torch._shapes import are_known, match, read_shape, shape_of
@@ -59,7 +60,8 @@ class TorchOperator:
     Parameters
     ----------
     operator : Operator
-        Its inputs and scalars are the arguments, its outputs the results.
+        Its inputs and scalars are the arguments, its outputs the results. Arrays that are optional
+        must be given here.
     name : str, optional
         Name in torch; that of `operator` if not given.
     validate : bool
@@ -106,14 +108,14 @@ class TorchOperator:
         self.qualname = f"{NAMESPACE}::{name or operator.name}"
         self.inputs = tuple(tensor for tensor in operator.tensors if not tensor.output)
         self.outputs = tuple(tensor for tensor in operator.tensors if tensor.output)
-        assert not any(tensor.in_place or tensor.optional for tensor in operator.tensors), operator.name
-        self.scalars = _scalar_names(operator)
+        assert not any(tensor.in_place for tensor in operator.tensors), operator.name
+        self.scalars = scalar_names(operator)
         self._symbols = tuple(scalar.symbol or scalar.name for scalar in operator.scalars)
         self._shapes = {tensor.name: read_shape(tensor.shape) for tensor in operator.tensors}
         self._kinds = {tensor.name: is_floating(operator, tensor) for tensor in operator.tensors}
         self._floating = [i for i, tensor in enumerate(self.inputs) if self._kinds[tensor.name]]
         self._others = [DataType.BOOL if of.dtype == (DataType.BOOL,) else DataType.INT32 for of in self.inputs]
-        self._native = _native_types(operator)
+        self._native = native_types(operator)
         self._double: Operator | None = None
         self._gradient_of = ""  # the input that is a gradient: where it is empty, results are zeros
         self.gradients: tuple[int, ...] | None = None
@@ -220,15 +222,15 @@ class TorchOperator:
                 raise self._refusal(i, "dtype float32, float16, bfloat16 or float64", dtype)
             if dtype != dtypes[0]:
                 first = self.inputs[self._floating[0]].name
-                raise self._refusal(i, f"dtype {_text(dtypes[0])} like {first}", dtype)
+                raise self._refusal(i, f"dtype {shown(dtypes[0])} like {first}", dtype)
         for i, tensor in enumerate(tensors):
             allowed = (torch.bool,) if self._others[i] is DataType.BOOL else (torch.int32, torch.int64)
             if i not in self._floating and tensor.dtype not in allowed:
-                raise self._refusal(i, f"dtype {' or '.join(map(_text, allowed))}", tensor.dtype)
+                raise self._refusal(i, f"dtype {' or '.join(map(shown, allowed))}", tensor.dtype)
         return dtypes[0] if dtypes else None
 
     def _refusal(self, i: int, expected: str, got: object) -> BadParamError:
-        text = f"{self.operator.name}: {self.inputs[i].name}: expected {expected}, got {_text(got)}"
+        text = f"{self.operator.name}: {self.inputs[i].name}: expected {expected}, got {shown(got)}"
         return BadParamError(text, function=self.operator.function)
 
     def _prepared(self, i: int, tensor: torch.Tensor, dtype: torch.dtype | None) -> torch.Tensor:
@@ -247,7 +249,7 @@ class TorchOperator:
     ) -> list[Any]:
         """Let the library's own checks look at sizes and scalars, and return the shapes of the results."""
         count = len(self.inputs)
-        real = _DATA_TYPES.get(used, DataType.FLOAT)
+        real = DATA_TYPES.get(used, DataType.FLOAT)
         types = tuple(real if i in self._floating else self._others[i] for i in range(count))
         shapes = tuple(tuple(tensor.shape) for tensor in arguments[:count])
         return operator.shapes(types, shapes, tuple(arguments[count:]), empty)
@@ -337,13 +339,14 @@ class TorchOperator:
         of: Mapping[str, str],
         change: Mapping[str, Callable[[torch.Tensor], torch.Tensor]] | None = None,
         *,
+        more: Sequence[tuple[TorchOperator, Mapping[str, str]]] = (),
         linear: Collection[str] = (),
         exact: bool = True,
     ) -> None:
         """Let another operator compute the gradient of this one.
 
         Its other arguments are found by their names: inputs, outputs, scalars or symbols of this
-        operator.
+        operator; an output also by the name of its C parameter.
 
         Parameters
         ----------
@@ -355,49 +358,50 @@ class TorchOperator:
             For each input of this operator that has a gradient, the result of `by` that is it.
         change : mapping of str to function, optional
             What is done to an input before `by` gets it.
+        more : sequence of (TorchOperator, mapping of str to str)
+            Operators that compute the gradients of further inputs, as `by` and `of`. Each is called
+            only if one of its gradients is asked for.
         linear : collection of str
             The inputs that this operator is linear in, the others being what they are: those which
             forward mode can differentiate with respect to.
         exact : bool
             Whether it is the gradient of what is computed, which that of mmcv may not be.
         """
-        if not by._connected:  # else `by` is the forward direction, and this the gradient
-            by._gradient_of = given
-        by.sample = by.sample or self.sample
+        parts = [_Part(self, one, given, results) for one, results in ((by, of), *more)]
         names = [tensor.name for tensor in self.inputs]
-        made = [tensor.name for tensor in self.outputs]
-        kept = [tensor.name for tensor in by.inputs if tensor.name != given]
-        results = [tensor.name for tensor in by.outputs]
-        places = {names.index(name): results.index(result) for name, result in of.items()}
+        made = [(tensor.name, tensor.parameter) for tensor in self.outputs]
+        kept = sorted({name for part in parts for name in part.kept})
+        places = [i for part in parts for i in part.places]
         self.gradients, self.linear = tuple(places), tuple(names.index(name) for name in linear)
         self.gradient, self.exact = by, exact
 
         def setup(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
             outputs = output if isinstance(output, tuple) else (output,)
             ctx.mark_non_differentiable(*(result for result in outputs if not result.is_floating_point()))
-            found = dict(zip(names, inputs, strict=False)) | {
-                name: result for name, result in zip(made, outputs, strict=True) if name not in names
-            }
+            found = {key: result for keys, result in zip(made, outputs, strict=True) for key in keys if key} | dict(
+                zip(names, inputs, strict=False)
+            )
             ctx.save_for_backward(*(found[name] for name in kept))
             values = dict(zip(self.scalars, inputs[len(names) :], strict=True))
-            if not set(by.scalars) <= set(values):
+            if not all(set(part.by.scalars) <= set(values) for part in parts):
                 values |= self.symbols(inputs)
-            ctx.numbers = [
-                values[name if name in values else symbol] for name, symbol in zip(by.scalars, by._symbols, strict=True)
-            ]
+            ctx.numbers = [part.numbers(values) for part in parts]
 
         def backward(ctx: Any, grad: torch.Tensor | None, *_: Any) -> Any:
+            results: list[Any] = [None] * (len(names) + len(self.scalars))
             if grad is None:
-                return (None,) * (len(names) + len(self.scalars))
-            saved = dict(zip(kept, ctx.saved_tensors, strict=True))
+                return tuple(results)
+            saved = dict(zip(kept, ctx.saved_tensors, strict=True)) | {given: grad}
             for name, function in (change or {}).items():
                 saved[name] = function(saved[name])
-            found = by(*(grad if tensor.name == given else saved[tensor.name] for tensor in by.inputs), *ctx.numbers)
-            found = found if isinstance(found, tuple) else (found,)
-            return tuple(
-                found[places[i]] if i in places and ctx.needs_input_grad[i] else None
-                for i in range(len(names) + len(self.scalars))
-            )
+            for part, numbers in zip(parts, ctx.numbers, strict=True):
+                wanted = [i for i in part.places if ctx.needs_input_grad[i]]
+                if not wanted:
+                    continue
+                found = part.by(*(saved[tensor.name] for tensor in part.by.inputs), *numbers)
+                for i in wanted:
+                    results[i] = found[part.places[i]] if isinstance(found, tuple) else found
+            return tuple(results)
 
         def jvp(ctx: Any, *tangents: Any) -> Any:
             total: Any = None
@@ -458,31 +462,24 @@ class TorchOperator:
         return tuple(one.float() if isinstance(one, torch.Tensor) and one.dtype in low else one for one in arguments)
 
 
-# ---- What is derived from a description ----------------------------------------------------------
+class _Part:
+    """An operator that computes gradients of another one: which, and what it takes for that."""
 
+    def __init__(self, of: TorchOperator, by: TorchOperator, given: str, results: Mapping[str, str]) -> None:
+        if not by._connected:  # else `by` is the forward direction, and `of` the gradient
+            by._gradient_of = given
+        by.sample = by.sample or of.sample
+        names, outputs = [tensor.name for tensor in of.inputs], [tensor.name for tensor in by.outputs]
+        self.by = by
+        self.kept = [tensor.name for tensor in by.inputs if tensor.name != given]
+        self.places = {names.index(name): outputs.index(result) for name, result in results.items()}
 
-def _scalar_names(operator: Operator) -> tuple[str, ...]:
-    """Return a name for each scalar: of several with one name, their symbols."""
-    names = [scalar.name for scalar in operator.scalars]
-    return tuple(scalar.name if names.count(scalar.name) == 1 else scalar.symbol.lower() for scalar in operator.scalars)
-
-
-#: The types that the library computes in.
-_DATA_TYPES: dict[Any, DataType] = {
-    torch.float32: DataType.FLOAT,
-    torch.float16: DataType.HALF,
-    torch.float64: DataType.DOUBLE,
-}
-
-
-def _native_types(operator: Operator) -> frozenset[torch.dtype]:
-    """Return the floating types that the library computes in itself."""
-    allowed = [allowed_types(operator, tensor) for tensor in operator.tensors if is_floating(operator, tensor)]
-    return frozenset(dtype for dtype, kind in _DATA_TYPES.items() if allowed and kind in allowed[0])
-
-
-def _text(thing: object) -> str:
-    return str(thing).removeprefix("torch.")
+    def numbers(self, values: Mapping[str, Any]) -> list[Any]:
+        """Return its scalars, from the scalars and symbols of the other one."""
+        return [
+            values[name if name in values else symbol]
+            for name, symbol in zip(self.by.scalars, self.by._symbols, strict=True)
+        ]
 
 
 # ---- Tensors of torch_mlu ------------------------------------------------------------------------
