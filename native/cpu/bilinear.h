@@ -108,16 +108,28 @@ static inline void add_scaled(SumOf<T> *to, const T *values, SumOf<T> factor, st
   }
 }
 
-// The sum of products, those of each lane first.
-template <typename T>
-static inline SumOf<T> dot(const T *a, const T *b, std::int64_t count) {
-  typename Channels<T>::Sums sums = {};
-  for (std::int64_t c = 0; c < count; c += Channels<T>::kWidth)
-    sums += Channels<T>::load(a + c, count - c) * Channels<T>::load(b + c, count - c);
-  SumOf<T> total = 0;
-  for (std::int64_t lane = 0; lane < Channels<T>::kWidth; ++lane) total += sums[lane];
-  return total;
-}
+// A sum over channels. Vectors are not as long on every instruction level, so the number of a
+// channel says which of the partial sums it belongs to.
+template <typename Real>
+class ChannelSum {
+ public:
+  using Row = Channels<Real>;
+  // Channels from the `first` on, a multiple of the length of vectors.
+  void add(std::int64_t first, const typename Row::Sums &values) {
+    Real *const to = parts_ + first % kParts;
+    Row::store(to, Row::load(to, Row::kWidth) + values, Row::kWidth);
+  }
+  double total() const {
+    double sum = 0;
+    for (int i = 0; i < kParts; ++i) sum += static_cast<double>(parts_[i]);
+    return sum;
+  }
+
+ private:
+  static constexpr int kParts = 16;
+  static_assert(kParts % Row::kWidth == 0, "a vector's channels belong to parts side by side");
+  Real parts_[kParts] = {};
+};
 
 // A number that an image has in an array of real numbers; -1 for none.
 template <typename Real>

@@ -92,7 +92,7 @@ static inline bool for_samples(const Bin &bin, const PoolSizes &sizes, Interrupt
   return true;
 }
 
-// ---- Bins of regions that are not turned ---------------------------------------------------------
+// ---- Bins of regions that are not turned --------------------------------------------------------
 
 // Samples of bins along their axes, as many as a call says, or one for each pixel if it says 0.
 struct SampleGrid {
@@ -125,8 +125,8 @@ struct UprightBin {
 
 // ---- Means --------------------------------------------------------------------------------------
 
-// Sums over samples for some channels: they stay in vectors while many samples are added. A Place is
-// what a sample is made of.
+// Sums over samples for some channels: they stay in vectors while many samples are added. A Place
+// is what a sample is made of.
 template <typename T, typename Place = BilinearPlace<SumOf<T>>>
 class SampleSums {
  public:

@@ -34,6 +34,7 @@
 #include "mluops_ext/points_in_boxes.h"
 #include "mluops_ext/points_in_polygons.h"
 #include "mluops_ext/pooled_regions.h"
+#include "mluops_ext/precise_regions.h"
 #include "mluops_ext/quadri_boxes.h"
 #include "mluops_ext/stack_three_interpolate.h"
 #include "mluops_ext/text_regions.h"

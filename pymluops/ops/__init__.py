@@ -86,6 +86,7 @@ else:
     from pymluops.ops.points_in_boxes import points_in_boxes, points_in_boxes_all, points_in_boxes_part
     from pymluops.ops.points_in_polygons import points_in_polygons
     from pymluops.ops.pooled_regions import LargestPixels, roi_pool_backward, roi_pool_forward
+    from pymluops.ops.precise_regions import prroi_pool_backward, prroi_pool_coor_backward, prroi_pool_forward
     from pymluops.ops.ps_roi_pool import ps_roi_pool_backward, ps_roi_pool_forward
     from pymluops.ops.psamask import psamask_backward, psamask_forward
     from pymluops.ops.quadri_boxes import box_iou_quadri, nms_quadri, poly_nms
@@ -186,6 +187,9 @@ __all__ = [
     "points_in_boxes_part",
     "points_in_polygons",
     "poly_nms",
+    "prroi_pool_backward",
+    "prroi_pool_coor_backward",
+    "prroi_pool_forward",
     "ps_roi_pool_backward",
     "ps_roi_pool_forward",
     "psamask_backward",

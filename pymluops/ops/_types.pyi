@@ -105,6 +105,9 @@ __all__ = [
     "points_in_boxes_part",
     "points_in_polygons",
     "poly_nms",
+    "prroi_pool_backward",
+    "prroi_pool_coor_backward",
+    "prroi_pool_forward",
     "ps_roi_pool_backward",
     "ps_roi_pool_forward",
     "psamask_backward",
@@ -3698,6 +3701,166 @@ def roi_pool_backward(
     argmax: Array,
     batch: int,
     feature_size: Sequence[int],
+    *,
+    out: Any = None,
+    handle: Handle | None = None,
+) -> Any: ...
+@overload
+def prroi_pool_forward(
+    input: DeviceArray,
+    rois: DeviceArray,
+    output_size: Sequence[int] | int,
+    spatial_scale: float,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> DeviceArray: ...
+@overload
+def prroi_pool_forward(  # type: ignore[overload-overlap]
+    input: TorchTensor,
+    rois: HostArray,
+    output_size: Sequence[int] | int,
+    spatial_scale: float,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> TorchTensor: ...
+@overload
+def prroi_pool_forward(
+    input: HostArray,
+    rois: HostArray,
+    output_size: Sequence[int] | int,
+    spatial_scale: float,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> NDArray[Any]: ...
+@overload
+def prroi_pool_forward(
+    input: Array,
+    rois: Array,
+    output_size: Sequence[int] | int,
+    spatial_scale: float,
+    *,
+    out: Out,
+    handle: Handle | None = None,
+) -> Out: ...
+@overload
+def prroi_pool_forward(
+    input: Array,
+    rois: Array,
+    output_size: Sequence[int] | int,
+    spatial_scale: float,
+    *,
+    out: Any = None,
+    handle: Handle | None = None,
+) -> Any: ...
+@overload
+def prroi_pool_backward(
+    grad_output: DeviceArray,
+    rois: DeviceArray,
+    spatial_scale: float,
+    batch: int,
+    feature_size: Sequence[int],
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> DeviceArray: ...
+@overload
+def prroi_pool_backward(  # type: ignore[overload-overlap]
+    grad_output: TorchTensor,
+    rois: HostArray,
+    spatial_scale: float,
+    batch: int,
+    feature_size: Sequence[int],
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> TorchTensor: ...
+@overload
+def prroi_pool_backward(
+    grad_output: HostArray,
+    rois: HostArray,
+    spatial_scale: float,
+    batch: int,
+    feature_size: Sequence[int],
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> NDArray[Any]: ...
+@overload
+def prroi_pool_backward(
+    grad_output: Array,
+    rois: Array,
+    spatial_scale: float,
+    batch: int,
+    feature_size: Sequence[int],
+    *,
+    out: Out,
+    handle: Handle | None = None,
+) -> Out: ...
+@overload
+def prroi_pool_backward(
+    grad_output: Array,
+    rois: Array,
+    spatial_scale: float,
+    batch: int,
+    feature_size: Sequence[int],
+    *,
+    out: Any = None,
+    handle: Handle | None = None,
+) -> Any: ...
+@overload
+def prroi_pool_coor_backward(
+    grad_output: DeviceArray,
+    input: DeviceArray,
+    rois: DeviceArray,
+    output: DeviceArray,
+    spatial_scale: float,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> DeviceArray: ...
+@overload
+def prroi_pool_coor_backward(  # type: ignore[overload-overlap]
+    grad_output: TorchTensor,
+    input: HostArray,
+    rois: HostArray,
+    output: HostArray,
+    spatial_scale: float,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> TorchTensor: ...
+@overload
+def prroi_pool_coor_backward(
+    grad_output: HostArray,
+    input: HostArray,
+    rois: HostArray,
+    output: HostArray,
+    spatial_scale: float,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> NDArray[Any]: ...
+@overload
+def prroi_pool_coor_backward(
+    grad_output: Array,
+    input: Array,
+    rois: Array,
+    output: Array,
+    spatial_scale: float,
+    *,
+    out: Out,
+    handle: Handle | None = None,
+) -> Out: ...
+@overload
+def prroi_pool_coor_backward(
+    grad_output: Array,
+    input: Array,
+    rois: Array,
+    output: Array,
+    spatial_scale: float,
     *,
     out: Any = None,
     handle: Handle | None = None,

@@ -348,7 +348,7 @@ def roi_align_max_backward(
     --------
     >>> import numpy as np, pymluops
     >>> grad, rois = np.ones((1, 1, 1, 1), np.float32), np.array([[0, 0, 0, 2, 2]], np.float32)
-    >>> y, x = np.fulllike(grad, 0.5), np.zeroslike(grad)
+    >>> y, x = np.full_like(grad, 0.5), np.zeros_like(grad)
     >>> pymluops.roi_align_max_backward(grad, rois, y, x, 1.0, 2, True, 1, (2, 2))[0, :, :, 0].tolist()
     [[0.5, 0.0], [0.5, 0.0]]
     """

@@ -37,6 +37,7 @@ from pymluops.torch.point_sets import convex_giou, convex_iou, min_area_polygons
 from pymluops.torch.points_in_boxes import points_in_boxes_all, points_in_boxes_cpu, points_in_boxes_part
 from pymluops.torch.points_in_polygons import points_in_polygons
 from pymluops.torch.pooled_regions import RoIPool, roi_pool
+from pymluops.torch.precise_regions import prroi_pool
 from pymluops.torch.ps_roi_pool import PSRoIPool, ps_roi_pool
 from pymluops.torch.psamask import PSAMask, psa_mask
 from pymluops.torch.quadri_boxes import box_iou_quadri, nms_quadri, poly_nms
@@ -202,6 +203,7 @@ __all__ = [
     "points_in_boxes_part",
     "points_in_polygons",
     "poly_nms",
+    "prroi_pool",
     "ps_roi_pool",
     "psa_mask",
     "riroi_align_rotated",

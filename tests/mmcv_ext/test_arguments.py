@@ -228,6 +228,7 @@ NAMES = (
     *("riroi_align_rotated_forward", "riroi_align_rotated_backward"),
     *("roi_align_forward", "roi_align_backward", "roi_pool_forward", "roi_pool_backward"),
     *("masked_im2col_forward", "masked_col2im_forward"),
+    *("prroi_pool_forward", "prroi_pool_backward", "prroi_pool_coor_backward"),
 )
 
 
@@ -258,6 +259,11 @@ def region_calls(torch: Any, written: Any) -> dict[str, Callable[[Callable[[int]
         "roi_pool_forward": lambda n: written("roi_pool_forward", maps, rois, pooled, pooled.int(), n(2), n(2), 1.0),
         "roi_pool_backward": lambda n: written(
             "roi_pool_backward", pooled, rois, pooled.int(), maps + 0, n(2), n(2), 1.0
+        ),
+        "prroi_pool_forward": lambda n: written("prroi_pool_forward", maps, rois, pooled, n(2), n(2), 1.0),
+        "prroi_pool_backward": lambda n: written("prroi_pool_backward", pooled, rois, maps + 0, n(2), n(2), 1.0),
+        "prroi_pool_coor_backward": lambda n: written(
+            "prroi_pool_coor_backward", pooled, pooled, maps, rois, rois + 0, n(2), n(2), 1.0
         ),
         "roi_align_backward": lambda n: written(
             "roi_align_backward", pooled, rois, pooled + 0, pooled + 0, maps + 0, *aligned(n)

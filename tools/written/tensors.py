@@ -70,10 +70,19 @@ class TorchOperator:
         self.linear: tuple[str, ...] = ()
 
     def differentiate(
-        self, by: TorchOperator, _given: str, of: Any, _change: object = None, *, linear: Any = (), **_: object
+        self,
+        by: TorchOperator,
+        _given: str,
+        of: Any,
+        _change: object = None,
+        *,
+        more: Any = (),
+        linear: Any = (),
+        **_: object,
     ) -> None:
-        """Keep what `by` computes the gradient with respect to."""
-        self.gradient, self.of, self.linear = by, tuple(of), tuple(linear)
+        """Keep what `by` and those in `more` compute the gradient with respect to."""
+        self.gradient, self.linear = by, tuple(linear)
+        self.of = (*of, *(name for _, others in more for name in others))
 
     def refuse_gradient(self, _reason: str) -> None:
         """Keep nothing: there is no gradient."""
