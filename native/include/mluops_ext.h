@@ -22,6 +22,7 @@
 #include "mluops_ext/carafe_upsample.h"
 #include "mluops_ext/chamfer_distance.h"
 #include "mluops_ext/deform_conv.h"
+#include "mluops_ext/deformed_regions.h"
 #include "mluops_ext/dynamic_point_to_voxel.h"
 #include "mluops_ext/focal_loss.h"
 #include "mluops_ext/furthest_point_sampling.h"

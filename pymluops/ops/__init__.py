@@ -41,6 +41,12 @@ else:
         deform_conv_backward_weight,
         deform_conv_forward,
     )
+    from pymluops.ops.deformed_regions import (
+        DeformRoiPoolGradients,
+        deform_roi_pool_backward,
+        deform_roi_pool_exact_backward,
+        deform_roi_pool_forward,
+    )
     from pymluops.ops.diff_iou_rotated_sort_vertices import diff_iou_rotated_sort_vertices_forward
     from pymluops.ops.dynamic_point_to_voxel import (
         ScatteredPoints,
@@ -116,6 +122,7 @@ __all__ = [
     "ConvexGiou",
     "DeformConvDataGradients",
     "DeformConvGradients",
+    "DeformRoiPoolGradients",
     "FurthestPoints",
     "IndicePairs",
     "LargestPixels",
@@ -149,6 +156,9 @@ __all__ = [
     "deform_conv_backward_data",
     "deform_conv_backward_weight",
     "deform_conv_forward",
+    "deform_roi_pool_backward",
+    "deform_roi_pool_exact_backward",
+    "deform_roi_pool_forward",
     "diff_iou_rotated_sort_vertices_forward",
     "dynamic_point_to_voxel_backward",
     "dynamic_point_to_voxel_forward",

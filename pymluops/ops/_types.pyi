@@ -16,6 +16,7 @@ from pymluops.ops.chamfer_distance import ChamferDistance as ChamferDistance
 from pymluops.ops.chamfer_distance import ChamferGradients as ChamferGradients
 from pymluops.ops.deform_conv import DeformConvDataGradients as DeformConvDataGradients
 from pymluops.ops.deform_conv import DeformConvGradients as DeformConvGradients
+from pymluops.ops.deformed_regions import DeformRoiPoolGradients as DeformRoiPoolGradients
 from pymluops.ops.dynamic_point_to_voxel import ScatteredPoints as ScatteredPoints
 from pymluops.ops.furthest_point_sampling import FurthestPoints as FurthestPoints
 from pymluops.ops.get_indice_pairs import IndicePairs as IndicePairs
@@ -34,6 +35,7 @@ __all__ = [
     "ConvexGiou",
     "DeformConvDataGradients",
     "DeformConvGradients",
+    "DeformRoiPoolGradients",
     "FurthestPoints",
     "IndicePairs",
     "LargestPixels",
@@ -67,6 +69,9 @@ __all__ = [
     "deform_conv_backward_data",
     "deform_conv_backward_weight",
     "deform_conv_forward",
+    "deform_roi_pool_backward",
+    "deform_roi_pool_exact_backward",
+    "deform_roi_pool_forward",
     "diff_iou_rotated_sort_vertices_forward",
     "dynamic_point_to_voxel_backward",
     "dynamic_point_to_voxel_forward",
@@ -1773,6 +1778,187 @@ def deform_conv_backward(
     grad_filter: Any = None,
     handle: Handle | None = None,
 ) -> DeformConvGradients[Any]: ...
+@overload
+def deform_roi_pool_forward(
+    input: DeviceArray,
+    rois: DeviceArray,
+    offset: Array | None,
+    output_size: Sequence[int] | int,
+    spatial_scale: float = 1.0,
+    sampling_ratio: int = 0,
+    gamma: float = 0.1,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> DeviceArray: ...
+@overload
+def deform_roi_pool_forward(  # type: ignore[overload-overlap]
+    input: TorchTensor,
+    rois: HostArray,
+    offset: Array | None,
+    output_size: Sequence[int] | int,
+    spatial_scale: float = 1.0,
+    sampling_ratio: int = 0,
+    gamma: float = 0.1,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> TorchTensor: ...
+@overload
+def deform_roi_pool_forward(
+    input: HostArray,
+    rois: HostArray,
+    offset: Array | None,
+    output_size: Sequence[int] | int,
+    spatial_scale: float = 1.0,
+    sampling_ratio: int = 0,
+    gamma: float = 0.1,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> NDArray[Any]: ...
+@overload
+def deform_roi_pool_forward(
+    input: Array,
+    rois: Array,
+    offset: Array | None,
+    output_size: Sequence[int] | int,
+    spatial_scale: float = 1.0,
+    sampling_ratio: int = 0,
+    gamma: float = 0.1,
+    *,
+    out: Out,
+    handle: Handle | None = None,
+) -> Out: ...
+@overload
+def deform_roi_pool_forward(
+    input: Array,
+    rois: Array,
+    offset: Array | None,
+    output_size: Sequence[int] | int,
+    spatial_scale: float = 1.0,
+    sampling_ratio: int = 0,
+    gamma: float = 0.1,
+    *,
+    out: Any = None,
+    handle: Handle | None = None,
+) -> Any: ...
+@overload
+def deform_roi_pool_backward(
+    grad_output: DeviceArray,
+    input: DeviceArray,
+    rois: DeviceArray,
+    offset: Array | None,
+    output_size: Sequence[int] | int,
+    spatial_scale: float,
+    sampling_ratio: int,
+    gamma: float,
+    *,
+    grad_input: None = None,
+    grad_offset: None = None,
+    handle: Handle | None = None,
+) -> DeformRoiPoolGradients[DeviceArray]: ...
+@overload
+def deform_roi_pool_backward(  # type: ignore[overload-overlap]
+    grad_output: TorchTensor,
+    input: HostArray,
+    rois: HostArray,
+    offset: Array | None,
+    output_size: Sequence[int] | int,
+    spatial_scale: float,
+    sampling_ratio: int,
+    gamma: float,
+    *,
+    grad_input: None = None,
+    grad_offset: None = None,
+    handle: Handle | None = None,
+) -> DeformRoiPoolGradients[TorchTensor]: ...
+@overload
+def deform_roi_pool_backward(
+    grad_output: HostArray,
+    input: HostArray,
+    rois: HostArray,
+    offset: Array | None,
+    output_size: Sequence[int] | int,
+    spatial_scale: float,
+    sampling_ratio: int,
+    gamma: float,
+    *,
+    grad_input: None = None,
+    grad_offset: None = None,
+    handle: Handle | None = None,
+) -> DeformRoiPoolGradients[NDArray[Any]]: ...
+@overload
+def deform_roi_pool_backward(
+    grad_output: Array,
+    input: Array,
+    rois: Array,
+    offset: Array | None,
+    output_size: Sequence[int] | int,
+    spatial_scale: float,
+    sampling_ratio: int,
+    gamma: float,
+    *,
+    grad_input: Any = None,
+    grad_offset: Any = None,
+    handle: Handle | None = None,
+) -> DeformRoiPoolGradients[Any]: ...
+@overload
+def deform_roi_pool_exact_backward(
+    grad_output: DeviceArray,
+    input: DeviceArray,
+    rois: DeviceArray,
+    offset: DeviceArray,
+    spatial_scale: float,
+    sampling_ratio: int,
+    gamma: float,
+    *,
+    grad_input: None = None,
+    grad_offset: None = None,
+    handle: Handle | None = None,
+) -> DeformRoiPoolGradients[DeviceArray]: ...
+@overload
+def deform_roi_pool_exact_backward(  # type: ignore[overload-overlap]
+    grad_output: TorchTensor,
+    input: HostArray,
+    rois: HostArray,
+    offset: HostArray,
+    spatial_scale: float,
+    sampling_ratio: int,
+    gamma: float,
+    *,
+    grad_input: None = None,
+    grad_offset: None = None,
+    handle: Handle | None = None,
+) -> DeformRoiPoolGradients[TorchTensor]: ...
+@overload
+def deform_roi_pool_exact_backward(
+    grad_output: HostArray,
+    input: HostArray,
+    rois: HostArray,
+    offset: HostArray,
+    spatial_scale: float,
+    sampling_ratio: int,
+    gamma: float,
+    *,
+    grad_input: None = None,
+    grad_offset: None = None,
+    handle: Handle | None = None,
+) -> DeformRoiPoolGradients[NDArray[Any]]: ...
+@overload
+def deform_roi_pool_exact_backward(
+    grad_output: Array,
+    input: Array,
+    rois: Array,
+    offset: Array,
+    spatial_scale: float,
+    sampling_ratio: int,
+    gamma: float,
+    *,
+    grad_input: Any = None,
+    grad_offset: Any = None,
+    handle: Handle | None = None,
+) -> DeformRoiPoolGradients[Any]: ...
 @overload
 def diff_iou_rotated_sort_vertices_forward(
     vertices: DeviceArray,

@@ -19,6 +19,7 @@ from pymluops.torch.boxes3d import boxes_iou3d, boxes_iou_bev, boxes_overlap_bev
 from pymluops.torch.carafe_upsample import CARAFE, carafe
 from pymluops.torch.chamfer_distance import chamfer_distance
 from pymluops.torch.deform_conv import deform_conv2d, modulated_deform_conv2d
+from pymluops.torch.deformed_regions import deform_roi_pool
 from pymluops.torch.diff_iou_rotated_sort_vertices import diff_iou_rotated_2d, diff_iou_rotated_3d
 from pymluops.torch.dynamic_point_to_voxel import DynamicScatter, dynamic_scatter
 from pymluops.torch.focal_loss import SigmoidFocalLoss, SoftmaxFocalLoss, sigmoid_focal_loss, softmax_focal_loss
@@ -168,6 +169,7 @@ __all__ = [
     "convex_giou",
     "convex_iou",
     "deform_conv2d",
+    "deform_roi_pool",
     "diff_iou_rotated_2d",
     "diff_iou_rotated_3d",
     "dynamic_scatter",

@@ -128,6 +128,7 @@ class _Checks:
             "handle": lambda: [("", Check(self.problem.values.get("handle", "ok") == "ok", BAD_PARAM, ("handle",)))],
             "objects": self._objects,
             "optional": lambda: self._descriptors("optional", "ok", "null"),
+            "pairs": self._pairs,
             "numbers": lambda: self._numbers("numbers", "null"),
             "aligned": lambda: self._numbers("aligned", "misaligned"),
             "pointer": lambda: [("", Check(self._has_place_for_size(), BAD_PARAM, ("workspace_size", "size")))],
@@ -191,6 +192,12 @@ class _Checks:
         for name, tensor in self.problem.tensors.items():
             if not tensor.bare and self._given(name):
                 yield name, self._check(kind, tensor.desc in legal, f"{name}_desc")
+
+    def _pairs(self) -> Iterator[tuple[str, Check]]:
+        for name, tensor in self.problem.tensors.items():
+            if self.tensors[name].optional:
+                whole = (tensor.desc == "null") == (tensor.data == "null")
+                yield name, self._check("pairs", whole, name, f"{name}_desc", of=name)
 
     def _numbers(self, kind: str, wrong: str) -> Iterator[tuple[str, Check]]:
         for name, tensor in self.problem.tensors.items():

@@ -255,7 +255,7 @@ def is_unlooked(function: str, parameter: str) -> bool:
     if not parameter.endswith("_desc"):
         return False
     if any(t.optional and f"{t.parameter or t.name}_desc" == parameter for t in OPERATORS[name].tensors):
-        return True
+        return "pairs" not in order
     return "objects" not in order and f"objects:{parameter.removesuffix('_desc')}" not in order
 
 

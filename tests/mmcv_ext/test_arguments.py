@@ -229,6 +229,7 @@ NAMES = (
     *("roi_align_forward", "roi_align_backward", "roi_pool_forward", "roi_pool_backward"),
     *("masked_im2col_forward", "masked_col2im_forward"),
     *("prroi_pool_forward", "prroi_pool_backward", "prroi_pool_coor_backward"),
+    *("deform_roi_pool_forward", "deform_roi_pool_backward"),
 )
 
 
@@ -264,6 +265,12 @@ def region_calls(torch: Any, written: Any) -> dict[str, Callable[[Callable[[int]
         "prroi_pool_backward": lambda n: written("prroi_pool_backward", pooled, rois, maps + 0, n(2), n(2), 1.0),
         "prroi_pool_coor_backward": lambda n: written(
             "prroi_pool_coor_backward", pooled, pooled, maps, rois, rois + 0, n(2), n(2), 1.0
+        ),
+        "deform_roi_pool_forward": lambda n: written(
+            "deform_roi_pool_forward", maps, rois, pooled, pooled + 0, n(2), n(2), 1.0, n(2), 0.1
+        ),
+        "deform_roi_pool_backward": lambda n: written(
+            "deform_roi_pool_backward", pooled, maps, rois, pooled, maps + 0, pooled + 0, n(2), n(2), 1.0, n(2), 0.1
         ),
         "roi_align_backward": lambda n: written(
             "roi_align_backward", pooled, rois, pooled + 0, pooled + 0, maps + 0, *aligned(n)

@@ -16,6 +16,7 @@ _DEFORMED = "kW kH dW dH padW padH dilationW dilationH group deformable_group"
 _MODULATED = "kernel_h kernel_w stride_h stride_w pad_h pad_w dilation_h dilation_w group deformable_group with_bias"
 
 _ROTATED = "pooled_height pooled_width spatial_scale sampling_ratio aligned clockwise"
+_MOVED = "pooled_height pooled_width spatial_scale sampling_ratio gamma"
 _TURNED = "pooled_height pooled_width spatial_scale num_samples num_orientations clockwise"
 _ALIGNED = "argmax_y argmax_x aligned_height aligned_width spatial_scale sampling_ratio pool_mode aligned"
 _ASSIGNED = "B N0 N1 M K O aggregate"
@@ -121,6 +122,8 @@ BINDINGS = {
     "prroi_pool_forward": "input rois output pooled_height pooled_width spatial_scale",
     "prroi_pool_backward": "grad_output rois grad_input pooled_height pooled_width spatial_scale",
     "prroi_pool_coor_backward": "output grad_output input rois grad_rois pooled_height pooled_width spatial_scale",
+    "deform_roi_pool_forward": f"input rois offset output {_MOVED}",
+    "deform_roi_pool_backward": f"grad_output input rois offset grad_input grad_offset {_MOVED}",
     "roi_pool_forward": "input rois output argmax pooled_height pooled_width spatial_scale",
     "roi_pool_backward": "grad_output rois argmax grad_input pooled_height pooled_width spatial_scale",
     "roiaware_pool3d_forward": "rois pts pts_feature argmax pts_idx_of_voxels pooled_features pool_method",

@@ -41,6 +41,18 @@ mluOpStatus_t MLUOP_WIN_API mluopsExtNmsDouble(
     mluOpHandle_t handle, const mluOpNmsDescriptor_t nms_desc, const mluOpTensorDescriptor_t boxes_desc,
     const void *boxes, const mluOpTensorDescriptor_t confidence_desc, const void *confidence, void *workspace,
     const size_t workspace_size, const mluOpTensorDescriptor_t output_desc, void *output, void *output_size);
+mluOpStatus_t MLUOP_WIN_API mluopsExtDeformRoiPoolForwardDouble(
+    mluOpHandle_t handle, const mluOpTensorDescriptor_t input_desc, const void *input,
+    const mluOpTensorDescriptor_t rois_desc, const void *rois, const mluOpTensorDescriptor_t offset_desc,
+    const void *offset, const int pooled_height, const int pooled_width, const double spatial_scale,
+    const int sampling_ratio, const double gamma, const mluOpTensorDescriptor_t output_desc, void *output);
+mluOpStatus_t MLUOP_WIN_API mluopsExtDeformRoiPoolBackwardDouble(
+    mluOpHandle_t handle, const mluOpTensorDescriptor_t grad_output_desc, const void *grad_output,
+    const mluOpTensorDescriptor_t input_desc, const void *input, const mluOpTensorDescriptor_t rois_desc,
+    const void *rois, const mluOpTensorDescriptor_t offset_desc, const void *offset, const int pooled_height,
+    const int pooled_width, const double spatial_scale, const int sampling_ratio, const double gamma,
+    const mluOpTensorDescriptor_t grad_input_desc, void *grad_input, const mluOpTensorDescriptor_t grad_offset_desc,
+    void *grad_offset);
 mluOpStatus_t MLUOP_WIN_API mluopsExtDiffIouRotatedSortVerticesForwardDouble(
     mluOpHandle_t handle, const mluOpTensorDescriptor_t vertices_desc, const void *vertices,
     const mluOpTensorDescriptor_t mask_desc, const void *mask, const mluOpTensorDescriptor_t num_valid_desc,
