@@ -99,6 +99,7 @@ else:
     from pymluops.ops.roi_aware_pool3d import roi_aware_pool3d_backward, roi_aware_pool3d_forward
     from pymluops.ops.roi_crop import roi_crop_backward, roi_crop_forward
     from pymluops.ops.roi_point_pool3d import roi_point_pool3d
+    from pymluops.ops.rotated_feature_align import rotated_feature_align_backward, rotated_feature_align_forward
     from pymluops.ops.stack_three_interpolate import stack_three_interpolate_backward, stack_three_interpolate_forward
     from pymluops.ops.text_regions import contour_expand, pixel_group
     from pymluops.ops.three_interpolate import three_interpolate_backward, three_interpolate_forward
@@ -219,6 +220,8 @@ __all__ = [
     "roi_point_pool3d",
     "roi_pool_backward",
     "roi_pool_forward",
+    "rotated_feature_align_backward",
+    "rotated_feature_align_forward",
     "sigmoid_focal_loss_backward",
     "sigmoid_focal_loss_forward",
     "soft_nms",

@@ -132,6 +132,8 @@ __all__ = [
     "roi_point_pool3d",
     "roi_pool_backward",
     "roi_pool_forward",
+    "rotated_feature_align_backward",
+    "rotated_feature_align_forward",
     "sigmoid_focal_loss_backward",
     "sigmoid_focal_loss_forward",
     "soft_nms",
@@ -4656,6 +4658,106 @@ def roi_point_pool3d(
     pooled_empty_flag: Any = None,
     handle: Handle | None = None,
 ) -> tuple[Any, Any]: ...
+@overload
+def rotated_feature_align_forward(
+    input: DeviceArray,
+    bboxes: DeviceArray,
+    spatial_scale: float,
+    points: int | str = 1,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> DeviceArray: ...
+@overload
+def rotated_feature_align_forward(  # type: ignore[overload-overlap]
+    input: TorchTensor,
+    bboxes: HostArray,
+    spatial_scale: float,
+    points: int | str = 1,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> TorchTensor: ...
+@overload
+def rotated_feature_align_forward(
+    input: HostArray,
+    bboxes: HostArray,
+    spatial_scale: float,
+    points: int | str = 1,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> NDArray[Any]: ...
+@overload
+def rotated_feature_align_forward(
+    input: Array,
+    bboxes: Array,
+    spatial_scale: float,
+    points: int | str = 1,
+    *,
+    out: Out,
+    handle: Handle | None = None,
+) -> Out: ...
+@overload
+def rotated_feature_align_forward(
+    input: Array,
+    bboxes: Array,
+    spatial_scale: float,
+    points: int | str = 1,
+    *,
+    out: Any = None,
+    handle: Handle | None = None,
+) -> Any: ...
+@overload
+def rotated_feature_align_backward(
+    top_output: DeviceArray,
+    bboxes: DeviceArray,
+    spatial_scale: float,
+    points: int | str = 1,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> DeviceArray: ...
+@overload
+def rotated_feature_align_backward(  # type: ignore[overload-overlap]
+    top_output: TorchTensor,
+    bboxes: HostArray,
+    spatial_scale: float,
+    points: int | str = 1,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> TorchTensor: ...
+@overload
+def rotated_feature_align_backward(
+    top_output: HostArray,
+    bboxes: HostArray,
+    spatial_scale: float,
+    points: int | str = 1,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> NDArray[Any]: ...
+@overload
+def rotated_feature_align_backward(
+    top_output: Array,
+    bboxes: Array,
+    spatial_scale: float,
+    points: int | str = 1,
+    *,
+    out: Out,
+    handle: Handle | None = None,
+) -> Out: ...
+@overload
+def rotated_feature_align_backward(
+    top_output: Array,
+    bboxes: Array,
+    spatial_scale: float,
+    points: int | str = 1,
+    *,
+    out: Any = None,
+    handle: Handle | None = None,
+) -> Any: ...
 @overload
 def stack_three_interpolate_forward(
     features: DeviceArray,

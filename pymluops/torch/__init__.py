@@ -45,6 +45,7 @@ from pymluops.torch.quadri_boxes import box_iou_quadri, nms_quadri, poly_nms
 from pymluops.torch.roi_aware_pool3d import RoIAwarePool3d, roiaware_pool3d
 from pymluops.torch.roi_crop import roi_crop
 from pymluops.torch.roi_point_pool3d import RoIPointPool3d, roipoint_pool3d
+from pymluops.torch.rotated_feature_align import rotated_feature_align
 from pymluops.torch.sparse import (
     SparseAvgPool,
     SparseAvgPool1d,
@@ -215,6 +216,7 @@ __all__ = [
     "roi_pool",
     "roiaware_pool3d",
     "roipoint_pool3d",
+    "rotated_feature_align",
     "sigmoid_focal_loss",
     "soft_nms",
     "softmax_focal_loss",

@@ -230,13 +230,14 @@ NAMES = (
     *("masked_im2col_forward", "masked_col2im_forward"),
     *("prroi_pool_forward", "prroi_pool_backward", "prroi_pool_coor_backward"),
     *("deform_roi_pool_forward", "deform_roi_pool_backward"),
+    *("rotated_feature_align_forward", "rotated_feature_align_backward"),
 )
 
 
 def region_calls(torch: Any, written: Any) -> dict[str, Callable[[Callable[[int], Any]], Any]]:
     """Calls of functions that pool regions."""
     maps, rois, pooled = torch.rand(1, 2, 5, 5), torch.tensor([[0.0, 0, 0, 3, 3]]), torch.rand(1, 2, 2, 2)
-    turned = torch.tensor([[0, 2.5, 2, 3, 2, 0.5]])
+    turned, box_each = torch.tensor([[0, 2.5, 2, 3, 2, 0.5]]), torch.rand(1, 5, 5, 5)
 
     def aligned(n: Any) -> tuple[Any, ...]:
         return n(2), n(2), 1.0, n(2), n(0), n(1)
@@ -256,6 +257,12 @@ def region_calls(torch: Any, written: Any) -> dict[str, Callable[[Callable[[int]
         ),
         "riroi_align_rotated_backward": lambda n: written(
             "riroi_align_rotated_backward", pooled, turned, maps + 0, n(2), n(2), 1.0, n(2), n(2), n(0)
+        ),
+        "rotated_feature_align_forward": lambda n: written(
+            "rotated_feature_align_forward", maps, box_each, maps + 0, 1.0, n(5)
+        ),
+        "rotated_feature_align_backward": lambda n: written(
+            "rotated_feature_align_backward", maps, box_each, maps + 0, 1.0, n(5)
         ),
         "roi_pool_forward": lambda n: written("roi_pool_forward", maps, rois, pooled, pooled.int(), n(2), n(2), 1.0),
         "roi_pool_backward": lambda n: written(

@@ -11,6 +11,7 @@ import pytest
 import oracle.ball_query
 import oracle.border_align
 import oracle.psamask
+import oracle.rotated_feature_align
 import oracle.three_interpolate
 import oracle.three_nn
 import oracle.tin_shift
@@ -321,3 +322,20 @@ def test_masked_conv2d(torch: Any, ops: Any, dtype: str) -> None:
     layer = ops.MaskedConv2d(3, 4, 3, padding=1).double()
     with torch.no_grad():
         torch.testing.assert_close(layer(maps.double(), torch.ones(1, 6, 5)), layer(maps.double()))
+
+
+@every_dtype
+@pytest.mark.parametrize("points", [1, 5])
+def test_rotated_feature_align(torch: Any, ops: Any, dtype: str, points: int) -> None:
+    features = random(torch, 4, dtype, 2, 3, 5, 4).requires_grad_()
+    boxes = ((random(torch, 5, "float64", 2, 5, 4, 5) + 0.5) * 40).round().to(features.dtype)
+    output = ops.rotated_feature_align(features, boxes, 1 / 8, points)
+    last = exact(features).transpose(0, 2, 3, 1)
+    expected = oracle.rotated_feature_align.forward(last, exact(boxes), 1 / 8, points)
+    near(torch, output, expected.transpose(0, 3, 1, 2), dtype)
+    grad = random(torch, 6, dtype, *output.shape)
+    (gradient,) = torch.autograd.grad(output, features, grad)
+    expected = oracle.rotated_feature_align.backward(exact(grad).transpose(0, 2, 3, 1), exact(boxes), 1 / 8, points)
+    near(torch, gradient, expected.transpose(0, 3, 1, 2), dtype)
+    with pytest.raises(AssertionError):
+        ops.rotated_feature_align(features, boxes, 1 / 8, 4)

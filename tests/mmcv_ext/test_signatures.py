@@ -124,6 +124,8 @@ BINDINGS = {
     "prroi_pool_coor_backward": "output grad_output input rois grad_rois pooled_height pooled_width spatial_scale",
     "deform_roi_pool_forward": f"input rois offset output {_MOVED}",
     "deform_roi_pool_backward": f"grad_output input rois offset grad_input grad_offset {_MOVED}",
+    "rotated_feature_align_forward": "features best_bboxes output spatial_scale points",
+    "rotated_feature_align_backward": "top_grad best_bboxes bottom_grad spatial_scale points",
     "roi_pool_forward": "input rois output argmax pooled_height pooled_width spatial_scale",
     "roi_pool_backward": "grad_output rois argmax grad_input pooled_height pooled_width spatial_scale",
     "roiaware_pool3d_forward": "rois pts pts_feature argmax pts_idx_of_voxels pooled_features pool_method",

@@ -166,6 +166,14 @@ mluOpStatus_t MLUOP_WIN_API mluopsExtRoiPointPool3dDouble(
     const mluOpTensorDescriptor_t boxes3d_desc, const void *boxes3d, void *workspace, const size_t workspace_size,
     const mluOpTensorDescriptor_t pooled_features_desc, void *pooled_features,
     const mluOpTensorDescriptor_t pooled_empty_flag_desc, void *pooled_empty_flag);
+mluOpStatus_t MLUOP_WIN_API mluopsExtRotatedFeatureAlignForwardDouble(
+    mluOpHandle_t handle, const mluOpTensorDescriptor_t input_desc, const void *input,
+    const mluOpTensorDescriptor_t bboxes_desc, const void *bboxes, const double spatial_scale, const int points,
+    const mluOpTensorDescriptor_t output_desc, void *output);
+mluOpStatus_t MLUOP_WIN_API mluopsExtRotatedFeatureAlignBackwardDouble(
+    mluOpHandle_t handle, const mluOpTensorDescriptor_t top_output_desc, const void *top_output,
+    const mluOpTensorDescriptor_t bboxes_desc, const void *bboxes, const double spatial_scale, const int points,
+    const mluOpTensorDescriptor_t bottom_input_desc, void *bottom_input);
 mluOpStatus_t MLUOP_WIN_API mluopsExtThreeInterpolateForwardDouble(
     mluOpHandle_t handle, const mluOpTensorDescriptor_t features_desc, const void *features,
     const mluOpTensorDescriptor_t indices_desc, const void *indices, const mluOpTensorDescriptor_t weights_desc,
