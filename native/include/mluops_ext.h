@@ -13,6 +13,7 @@
 #include "mluops_ext/library.h"
 
 /* Families: written by tools/families.py. */
+#include "mluops_ext/active_rotated_filter.h"
 #include "mluops_ext/aligned_regions.h"
 #include "mluops_ext/assign_score_withk.h"
 #include "mluops_ext/ball_query.h"

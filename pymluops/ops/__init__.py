@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:  # a declaration for each kind of arrays
     from pymluops.ops._types import *  # noqa: F403
 else:
+    from pymluops.ops.active_rotated_filter import active_rotated_filter_backward, active_rotated_filter_forward
     from pymluops.ops.aligned_regions import (
         LargestSamples,
         roi_align_backward,
@@ -133,6 +134,8 @@ __all__ = [
     "ScatteredPoints",
     "ThreeNN",
     "Voxels",
+    "active_rotated_filter_backward",
+    "active_rotated_filter_forward",
     "assign_score_withk_backward",
     "assign_score_withk_forward",
     "ball_query",

@@ -45,6 +45,8 @@ __all__ = [
     "ScatteredPoints",
     "ThreeNN",
     "Voxels",
+    "active_rotated_filter_backward",
+    "active_rotated_filter_forward",
     "assign_score_withk_backward",
     "assign_score_withk_forward",
     "ball_query",
@@ -157,6 +159,85 @@ __all__ = [
     "voxelization",
 ]
 
+@overload
+def active_rotated_filter_forward(
+    input: DeviceArray,
+    indices: DeviceArray,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> DeviceArray: ...
+@overload
+def active_rotated_filter_forward(  # type: ignore[overload-overlap]
+    input: TorchTensor,
+    indices: HostArray,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> TorchTensor: ...
+@overload
+def active_rotated_filter_forward(
+    input: HostArray,
+    indices: HostArray,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> NDArray[Any]: ...
+@overload
+def active_rotated_filter_forward(input: Array, indices: Array, *, out: Out, handle: Handle | None = None) -> Out: ...
+@overload
+def active_rotated_filter_forward(
+    input: Array,
+    indices: Array,
+    *,
+    out: Any = None,
+    handle: Handle | None = None,
+) -> Any: ...
+@overload
+def active_rotated_filter_backward(
+    grad_output: DeviceArray,
+    indices: DeviceArray,
+    planes: Sequence[int],
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> DeviceArray: ...
+@overload
+def active_rotated_filter_backward(  # type: ignore[overload-overlap]
+    grad_output: TorchTensor,
+    indices: HostArray,
+    planes: Sequence[int],
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> TorchTensor: ...
+@overload
+def active_rotated_filter_backward(
+    grad_output: HostArray,
+    indices: HostArray,
+    planes: Sequence[int],
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> NDArray[Any]: ...
+@overload
+def active_rotated_filter_backward(
+    grad_output: Array,
+    indices: Array,
+    planes: Sequence[int],
+    *,
+    out: Out,
+    handle: Handle | None = None,
+) -> Out: ...
+@overload
+def active_rotated_filter_backward(
+    grad_output: Array,
+    indices: Array,
+    planes: Sequence[int],
+    *,
+    out: Any = None,
+    handle: Handle | None = None,
+) -> Any: ...
 @overload
 def roi_align_forward(
     input: DeviceArray,

@@ -7,6 +7,7 @@ docs/torch.md tells what is exact, what is cast and which threads are used.
 
 # Written by tools/families.py; do not edit.
 
+from pymluops.torch.active_rotated_filter import active_rotated_filter
 from pymluops.torch.aligned_regions import RoIAlign, roi_align
 from pymluops.torch.assign_score_withk import assign_score_withk
 from pymluops.torch.ball_query import ball_query, stack_ball_query
@@ -154,6 +155,7 @@ __all__ = [
     "TINShift",
     "ToDense",
     "Voxelization",
+    "active_rotated_filter",
     "assign_score_withk",
     "ball_query",
     "bbox_overlaps",

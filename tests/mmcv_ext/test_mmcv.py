@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+import oracle.active_rotated_filter
 import oracle.ball_query
 import oracle.border_align
 import oracle.psamask
@@ -339,3 +340,15 @@ def test_rotated_feature_align(torch: Any, ops: Any, dtype: str, points: int) ->
     near(torch, gradient, expected.transpose(0, 3, 1, 2), dtype)
     with pytest.raises(AssertionError):
         ops.rotated_feature_align(features, boxes, 1 / 8, 4)
+
+
+@every_dtype
+def test_active_rotated_filter(torch: Any, ops: Any, dtype: str) -> None:
+    """The gradient of a sum comes in as an expanded tensor."""
+    filters = random(torch, 4, dtype, 3, 2, 1, 3, 3).requires_grad_()
+    table = oracle.active_rotated_filter.STANDARD.reshape(1, 3, 3, 8)
+    output = ops.active_rotated_filter(filters, torch.from_numpy(table))
+    expected = oracle.active_rotated_filter.forward(exact(filters), table)
+    np.testing.assert_array_equal(exact(output), expected)
+    (gradient,) = torch.autograd.grad(output.sum(), filters)
+    assert (gradient == 8).all()

@@ -22,6 +22,8 @@ _ALIGNED = "argmax_y argmax_x aligned_height aligned_width spatial_scale samplin
 _ASSIGNED = "B N0 N1 M K O aggregate"
 
 BINDINGS = {
+    "active_rotated_filter_forward": "input indices output",
+    "active_rotated_filter_backward": "grad_out indices grad_in",
     "assign_score_withk_forward": f"points centers scores knn_idx output {_ASSIGNED}",
     "assign_score_withk_backward": (
         f"grad_out points centers scores knn_idx grad_points grad_centers grad_scores {_ASSIGNED}"

@@ -135,6 +135,12 @@ class Call:
             keywords[scalar.name] = (*keywords.get(scalar.name, ()), value) if several else value
         return getattr(pymluops, self.operator)(**{**keywords, **self.arrays, **changes})
 
+    def keep_sizes(self) -> None:
+        """Let calls of the Python function have the sizes that outputs have now, whatever replaces these."""
+        for scalar in self.description.scalars:
+            if scalar.c_name not in self.numbers:
+                self.numbers[scalar.c_name] = self._size_of_output(scalar)
+
     def _size_of_output(self, scalar: Scalar) -> int:
         """A size that the C function takes from an output; 1 where that is refused for its rank anyway."""
         for tensor in self.description.tensors:

@@ -16,6 +16,10 @@ extern "C" {
 #pragma GCC visibility push(default)
 #endif
 
+mluOpStatus_t MLUOP_WIN_API mluopsExtActiveRotatedFilterForwardDouble(
+    mluOpHandle_t handle, const mluOpTensorDescriptor_t input_desc, const void *input,
+    const mluOpTensorDescriptor_t indices_desc, const void *indices, void *workspace, const size_t workspace_size,
+    const mluOpTensorDescriptor_t output_desc, void *output);
 mluOpStatus_t MLUOP_WIN_API mluopsExtBallQueryDouble(
     mluOpHandle_t handle, const mluOpTensorDescriptor_t new_xyz_desc, const void *new_xyz,
     const mluOpTensorDescriptor_t xyz_desc, const void *xyz, const double min_radius, const double max_radius,
