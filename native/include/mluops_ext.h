@@ -18,6 +18,7 @@
 #include "mluops_ext/assign_score_withk.h"
 #include "mluops_ext/ball_query.h"
 #include "mluops_ext/bev_pool.h"
+#include "mluops_ext/bezier_regions.h"
 #include "mluops_ext/box_nms.h"
 #include "mluops_ext/boxes3d.h"
 #include "mluops_ext/carafe_upsample.h"

@@ -23,6 +23,7 @@ else:
     from pymluops.ops.ball_query import ball_query, stack_ball_query
     from pymluops.ops.bbox_overlaps import bbox_overlaps
     from pymluops.ops.bev_pool import bev_pool_backward, bev_pool_forward
+    from pymluops.ops.bezier_regions import bezier_align_backward, bezier_align_forward
     from pymluops.ops.border_align import border_align_backward, border_align_forward
     from pymluops.ops.box_iou_rotated import box_iou_rotated
     from pymluops.ops.box_nms import nms, nms2d, nms_match, soft_nms
@@ -142,6 +143,8 @@ __all__ = [
     "bbox_overlaps",
     "bev_pool_backward",
     "bev_pool_forward",
+    "bezier_align_backward",
+    "bezier_align_forward",
     "border_align_backward",
     "border_align_forward",
     "box_iou_quadri",

@@ -53,6 +53,8 @@ __all__ = [
     "bbox_overlaps",
     "bev_pool_backward",
     "bev_pool_forward",
+    "bezier_align_backward",
+    "bezier_align_forward",
     "border_align_backward",
     "border_align_forward",
     "box_iou_quadri",
@@ -876,6 +878,131 @@ def bev_pool_backward(
     geometry: Array,
     interval_lengths: Array,
     interval_starts: Array,
+    *,
+    out: Any = None,
+    handle: Handle | None = None,
+) -> Any: ...
+@overload
+def bezier_align_forward(
+    input: DeviceArray,
+    rois: DeviceArray,
+    output_size: Sequence[int] | int,
+    spatial_scale: float,
+    sampling_ratio: int = 0,
+    aligned: bool = True,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> DeviceArray: ...
+@overload
+def bezier_align_forward(  # type: ignore[overload-overlap]
+    input: TorchTensor,
+    rois: HostArray,
+    output_size: Sequence[int] | int,
+    spatial_scale: float,
+    sampling_ratio: int = 0,
+    aligned: bool = True,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> TorchTensor: ...
+@overload
+def bezier_align_forward(
+    input: HostArray,
+    rois: HostArray,
+    output_size: Sequence[int] | int,
+    spatial_scale: float,
+    sampling_ratio: int = 0,
+    aligned: bool = True,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> NDArray[Any]: ...
+@overload
+def bezier_align_forward(
+    input: Array,
+    rois: Array,
+    output_size: Sequence[int] | int,
+    spatial_scale: float,
+    sampling_ratio: int = 0,
+    aligned: bool = True,
+    *,
+    out: Out,
+    handle: Handle | None = None,
+) -> Out: ...
+@overload
+def bezier_align_forward(
+    input: Array,
+    rois: Array,
+    output_size: Sequence[int] | int,
+    spatial_scale: float,
+    sampling_ratio: int = 0,
+    aligned: bool = True,
+    *,
+    out: Any = None,
+    handle: Handle | None = None,
+) -> Any: ...
+@overload
+def bezier_align_backward(
+    grad_output: DeviceArray,
+    rois: DeviceArray,
+    spatial_scale: float,
+    sampling_ratio: int,
+    aligned: bool,
+    batch: int,
+    feature_size: Sequence[int],
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> DeviceArray: ...
+@overload
+def bezier_align_backward(  # type: ignore[overload-overlap]
+    grad_output: TorchTensor,
+    rois: HostArray,
+    spatial_scale: float,
+    sampling_ratio: int,
+    aligned: bool,
+    batch: int,
+    feature_size: Sequence[int],
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> TorchTensor: ...
+@overload
+def bezier_align_backward(
+    grad_output: HostArray,
+    rois: HostArray,
+    spatial_scale: float,
+    sampling_ratio: int,
+    aligned: bool,
+    batch: int,
+    feature_size: Sequence[int],
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> NDArray[Any]: ...
+@overload
+def bezier_align_backward(
+    grad_output: Array,
+    rois: Array,
+    spatial_scale: float,
+    sampling_ratio: int,
+    aligned: bool,
+    batch: int,
+    feature_size: Sequence[int],
+    *,
+    out: Out,
+    handle: Handle | None = None,
+) -> Out: ...
+@overload
+def bezier_align_backward(
+    grad_output: Array,
+    rois: Array,
+    spatial_scale: float,
+    sampling_ratio: int,
+    aligned: bool,
+    batch: int,
+    feature_size: Sequence[int],
     *,
     out: Any = None,
     handle: Handle | None = None,

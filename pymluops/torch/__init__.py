@@ -13,6 +13,7 @@ from pymluops.torch.assign_score_withk import assign_score_withk
 from pymluops.torch.ball_query import ball_query, stack_ball_query
 from pymluops.torch.bbox_overlaps import bbox_overlaps
 from pymluops.torch.bev_pool import bev_pool
+from pymluops.torch.bezier_regions import bezier_align
 from pymluops.torch.border_align import BorderAlign, border_align
 from pymluops.torch.box_iou_rotated import box_iou_rotated
 from pymluops.torch.box_nms import nms, nms_match, soft_nms
@@ -160,6 +161,7 @@ __all__ = [
     "ball_query",
     "bbox_overlaps",
     "bev_pool",
+    "bezier_align",
     "border_align",
     "box_iou_quadri",
     "box_iou_rotated",

@@ -231,6 +231,7 @@ NAMES = (
     *("prroi_pool_forward", "prroi_pool_backward", "prroi_pool_coor_backward"),
     *("deform_roi_pool_forward", "deform_roi_pool_backward"),
     *("rotated_feature_align_forward", "rotated_feature_align_backward"),
+    *("bezier_align_forward", "bezier_align_backward"),
 )
 
 
@@ -238,6 +239,8 @@ def region_calls(torch: Any, written: Any) -> dict[str, Callable[[Callable[[int]
     """Calls of functions that pool regions."""
     maps, rois, pooled = torch.rand(1, 2, 5, 5), torch.tensor([[0.0, 0, 0, 3, 3]]), torch.rand(1, 2, 2, 2)
     turned, box_each = torch.tensor([[0, 2.5, 2, 3, 2, 0.5]]), torch.rand(1, 5, 5, 5)
+    turned = torch.tensor([[0, 2.5, 2, 3, 2, 0.5]])
+    curved = torch.tensor([[0.0, 0, 0, 1, 1, 2, 1, 3, 0, 3, 3, 2, 4, 1, 4, 0, 3]])
 
     def aligned(n: Any) -> tuple[Any, ...]:
         return n(2), n(2), 1.0, n(2), n(0), n(1)
@@ -272,6 +275,12 @@ def region_calls(torch: Any, written: Any) -> dict[str, Callable[[Callable[[int]
         "prroi_pool_backward": lambda n: written("prroi_pool_backward", pooled, rois, maps + 0, n(2), n(2), 1.0),
         "prroi_pool_coor_backward": lambda n: written(
             "prroi_pool_coor_backward", pooled, pooled, maps, rois, rois + 0, n(2), n(2), 1.0
+        ),
+        "bezier_align_forward": lambda n: written(
+            "bezier_align_forward", maps, curved, pooled + 0, n(2), n(2), 1.0, n(2), n(1)
+        ),
+        "bezier_align_backward": lambda n: written(
+            "bezier_align_backward", pooled, curved, maps + 0, n(2), n(2), 1.0, n(2), n(1)
         ),
         "deform_roi_pool_forward": lambda n: written(
             "deform_roi_pool_forward", maps, rois, pooled, pooled + 0, n(2), n(2), 1.0, n(2), 0.1

@@ -16,6 +16,7 @@ _DEFORMED = "kW kH dW dH padW padH dilationW dilationH group deformable_group"
 _MODULATED = "kernel_h kernel_w stride_h stride_w pad_h pad_w dilation_h dilation_w group deformable_group with_bias"
 
 _ROTATED = "pooled_height pooled_width spatial_scale sampling_ratio aligned clockwise"
+_CURVED = "aligned_height aligned_width spatial_scale sampling_ratio aligned"
 _MOVED = "pooled_height pooled_width spatial_scale sampling_ratio gamma"
 _TURNED = "pooled_height pooled_width spatial_scale num_samples num_orientations clockwise"
 _ALIGNED = "argmax_y argmax_x aligned_height aligned_width spatial_scale sampling_ratio pool_mode aligned"
@@ -32,6 +33,8 @@ BINDINGS = {
     "stack_ball_query_forward": (
         "new_xyz_tensor new_xyz_batch_cnt xyz_tensor xyz_batch_cnt idx_tensor max_radius nsample"
     ),
+    "bezier_align_forward": f"input rois output {_CURVED}",
+    "bezier_align_backward": f"grad_output rois grad_input {_CURVED}",
     "border_align_forward": "input boxes output argmax_idx pool_size",
     "box_iou_rotated": "boxes1 boxes2 ious mode_flag aligned",
     "bias_act": "input bias xref yref dy grad dim act alpha gain clamp",
