@@ -23,6 +23,7 @@
 #include "mluops_ext/boxes3d.h"
 #include "mluops_ext/carafe_upsample.h"
 #include "mluops_ext/chamfer_distance.h"
+#include "mluops_ext/correlation.h"
 #include "mluops_ext/deform_conv.h"
 #include "mluops_ext/deformed_regions.h"
 #include "mluops_ext/dynamic_point_to_voxel.h"

@@ -173,7 +173,8 @@ def binding(
     returns : Returned, optional
         What it returns; without it, None.
     scalars : mapping of str to function, optional
-        Scalars of the operator that are neither numbers among the arguments nor symbols.
+        Scalars of the operator that are neither numbers among the arguments nor symbols, by name,
+        or by symbol where several have one name.
     check : function, optional
         Raises for what the declarations do not say.
     empty : str
@@ -274,7 +275,7 @@ class _Plan:
         for scalar in self._operator.scalars:
             name = scalar.symbol or scalar.name
             argument = self._names.index(name) if name in self._names else name
-            self._scalars.append(given.get(scalar.name, argument))
+            self._scalars.append(given.get(name, given.get(scalar.name, argument)))
         self._needs_call = self._check is not None or bool(given)
 
     def _load(self) -> None:

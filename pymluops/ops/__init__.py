@@ -35,6 +35,7 @@ else:
         chamfer_distance_backward,
         chamfer_distance_forward,
     )
+    from pymluops.ops.correlation import CorrelationGradients, correlation_backward, correlation_forward
     from pymluops.ops.deform_conv import (
         DeformConvDataGradients,
         DeformConvGradients,
@@ -123,6 +124,7 @@ __all__ = [
     "ChamferDistance",
     "ChamferGradients",
     "ConvexGiou",
+    "CorrelationGradients",
     "DeformConvDataGradients",
     "DeformConvGradients",
     "DeformRoiPoolGradients",
@@ -159,6 +161,8 @@ __all__ = [
     "contour_expand",
     "convex_giou",
     "convex_iou",
+    "correlation_backward",
+    "correlation_forward",
     "deform_conv_backward",
     "deform_conv_backward_data",
     "deform_conv_backward_weight",

@@ -14,6 +14,7 @@ from pymluops.ops.assign_score_withk import AssignScoreGradients as AssignScoreG
 from pymluops.ops.carafe_upsample import CarafeGradients as CarafeGradients
 from pymluops.ops.chamfer_distance import ChamferDistance as ChamferDistance
 from pymluops.ops.chamfer_distance import ChamferGradients as ChamferGradients
+from pymluops.ops.correlation import CorrelationGradients as CorrelationGradients
 from pymluops.ops.deform_conv import DeformConvDataGradients as DeformConvDataGradients
 from pymluops.ops.deform_conv import DeformConvGradients as DeformConvGradients
 from pymluops.ops.deformed_regions import DeformRoiPoolGradients as DeformRoiPoolGradients
@@ -33,6 +34,7 @@ __all__ = [
     "ChamferDistance",
     "ChamferGradients",
     "ConvexGiou",
+    "CorrelationGradients",
     "DeformConvDataGradients",
     "DeformConvGradients",
     "DeformRoiPoolGradients",
@@ -69,6 +71,8 @@ __all__ = [
     "contour_expand",
     "convex_giou",
     "convex_iou",
+    "correlation_backward",
+    "correlation_forward",
     "deform_conv_backward",
     "deform_conv_backward_data",
     "deform_conv_backward_weight",
@@ -1680,6 +1684,145 @@ def chamfer_distance_backward(
     validate: bool = True,
     handle: Handle | None = None,
 ) -> ChamferGradients[Any]: ...
+@overload
+def correlation_forward(
+    input1: DeviceArray,
+    input2: DeviceArray,
+    output_size: Sequence[int],
+    kernel_size: int | Sequence[int] = 1,
+    patch_size: int | Sequence[int] = 1,
+    stride: int | Sequence[int] = 1,
+    padding: int | Sequence[int] = 0,
+    dilation: int | Sequence[int] = 1,
+    dilation_patch: int | Sequence[int] = 1,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> DeviceArray: ...
+@overload
+def correlation_forward(  # type: ignore[overload-overlap]
+    input1: TorchTensor,
+    input2: HostArray,
+    output_size: Sequence[int],
+    kernel_size: int | Sequence[int] = 1,
+    patch_size: int | Sequence[int] = 1,
+    stride: int | Sequence[int] = 1,
+    padding: int | Sequence[int] = 0,
+    dilation: int | Sequence[int] = 1,
+    dilation_patch: int | Sequence[int] = 1,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> TorchTensor: ...
+@overload
+def correlation_forward(
+    input1: HostArray,
+    input2: HostArray,
+    output_size: Sequence[int],
+    kernel_size: int | Sequence[int] = 1,
+    patch_size: int | Sequence[int] = 1,
+    stride: int | Sequence[int] = 1,
+    padding: int | Sequence[int] = 0,
+    dilation: int | Sequence[int] = 1,
+    dilation_patch: int | Sequence[int] = 1,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> NDArray[Any]: ...
+@overload
+def correlation_forward(
+    input1: Array,
+    input2: Array,
+    output_size: Sequence[int],
+    kernel_size: int | Sequence[int] = 1,
+    patch_size: int | Sequence[int] = 1,
+    stride: int | Sequence[int] = 1,
+    padding: int | Sequence[int] = 0,
+    dilation: int | Sequence[int] = 1,
+    dilation_patch: int | Sequence[int] = 1,
+    *,
+    out: Out,
+    handle: Handle | None = None,
+) -> Out: ...
+@overload
+def correlation_forward(
+    input1: Array,
+    input2: Array,
+    output_size: Sequence[int],
+    kernel_size: int | Sequence[int] = 1,
+    patch_size: int | Sequence[int] = 1,
+    stride: int | Sequence[int] = 1,
+    padding: int | Sequence[int] = 0,
+    dilation: int | Sequence[int] = 1,
+    dilation_patch: int | Sequence[int] = 1,
+    *,
+    out: Any = None,
+    handle: Handle | None = None,
+) -> Any: ...
+@overload
+def correlation_backward(
+    grad_output: DeviceArray,
+    input1: DeviceArray,
+    input2: DeviceArray,
+    kernel_size: int | Sequence[int] = 1,
+    patch_size: int | Sequence[int] = 1,
+    stride: int | Sequence[int] = 1,
+    padding: int | Sequence[int] = 0,
+    dilation: int | Sequence[int] = 1,
+    dilation_patch: int | Sequence[int] = 1,
+    *,
+    grad_input1: None = None,
+    grad_input2: None = None,
+    handle: Handle | None = None,
+) -> CorrelationGradients[DeviceArray]: ...
+@overload
+def correlation_backward(  # type: ignore[overload-overlap]
+    grad_output: TorchTensor,
+    input1: HostArray,
+    input2: HostArray,
+    kernel_size: int | Sequence[int] = 1,
+    patch_size: int | Sequence[int] = 1,
+    stride: int | Sequence[int] = 1,
+    padding: int | Sequence[int] = 0,
+    dilation: int | Sequence[int] = 1,
+    dilation_patch: int | Sequence[int] = 1,
+    *,
+    grad_input1: None = None,
+    grad_input2: None = None,
+    handle: Handle | None = None,
+) -> CorrelationGradients[TorchTensor]: ...
+@overload
+def correlation_backward(
+    grad_output: HostArray,
+    input1: HostArray,
+    input2: HostArray,
+    kernel_size: int | Sequence[int] = 1,
+    patch_size: int | Sequence[int] = 1,
+    stride: int | Sequence[int] = 1,
+    padding: int | Sequence[int] = 0,
+    dilation: int | Sequence[int] = 1,
+    dilation_patch: int | Sequence[int] = 1,
+    *,
+    grad_input1: None = None,
+    grad_input2: None = None,
+    handle: Handle | None = None,
+) -> CorrelationGradients[NDArray[Any]]: ...
+@overload
+def correlation_backward(
+    grad_output: Array,
+    input1: Array,
+    input2: Array,
+    kernel_size: int | Sequence[int] = 1,
+    patch_size: int | Sequence[int] = 1,
+    stride: int | Sequence[int] = 1,
+    padding: int | Sequence[int] = 0,
+    dilation: int | Sequence[int] = 1,
+    dilation_patch: int | Sequence[int] = 1,
+    *,
+    grad_input1: Any = None,
+    grad_input2: Any = None,
+    handle: Handle | None = None,
+) -> CorrelationGradients[Any]: ...
 @overload
 def deform_conv_forward(
     filter: DeviceArray,

@@ -20,6 +20,7 @@ from pymluops.torch.box_nms import nms, nms_match, soft_nms
 from pymluops.torch.boxes3d import boxes_iou3d, boxes_iou_bev, boxes_overlap_bev, nms3d, nms3d_normal
 from pymluops.torch.carafe_upsample import CARAFE, carafe
 from pymluops.torch.chamfer_distance import chamfer_distance
+from pymluops.torch.correlation import Correlation, correlation
 from pymluops.torch.deform_conv import deform_conv2d, modulated_deform_conv2d
 from pymluops.torch.deformed_regions import deform_roi_pool
 from pymluops.torch.diff_iou_rotated_sort_vertices import diff_iou_rotated_2d, diff_iou_rotated_3d
@@ -110,6 +111,7 @@ from pymluops.torch.voxelization import Voxelization, voxelization
 __all__ = [
     "CARAFE",
     "BorderAlign",
+    "Correlation",
     "DynamicScatter",
     "MaskedConv2d",
     "MultiScaleDeformableAttention",
@@ -173,6 +175,7 @@ __all__ = [
     "check_invariants",
     "convex_giou",
     "convex_iou",
+    "correlation",
     "deform_conv2d",
     "deform_roi_pool",
     "diff_iou_rotated_2d",

@@ -44,7 +44,18 @@ def calls(torch: Any, ext: ModuleType) -> dict[str, Callable[[Callable[[int], An
     def assigned(n: Any) -> tuple[Any, ...]:
         return n(2), n(3), n(4), n(2), n(5), n(7), n(0)
 
+    flow = rand(1, 2, 4, 5)
+
+    def correlated(n: Any) -> tuple[Any, ...]:
+        return n(1), n(1), n(3), n(3), n(1), n(0), n(1), n(1), n(1), n(2), n(1), n(1)
+
     return {
+        "correlation_forward": lambda n: written(
+            "correlation_forward", flow, flow, rand(1, 3, 3, 6, 5), *correlated(n)
+        ),
+        "correlation_backward": lambda n: written(
+            "correlation_backward", torch.ones(1, 3, 3, 6, 5), flow, flow, flow + 0, flow + 0, *correlated(n)
+        ),
         "psamask_forward": lambda n: written("psamask_forward", masks, spread, *psa(n)),
         "psamask_backward": lambda n: written("psamask_backward", spread, masks, *psa(n)),
         "border_align_forward": lambda n: written(
@@ -232,6 +243,7 @@ NAMES = (
     *("deform_roi_pool_forward", "deform_roi_pool_backward"),
     *("rotated_feature_align_forward", "rotated_feature_align_backward"),
     *("bezier_align_forward", "bezier_align_backward"),
+    *("correlation_forward", "correlation_backward"),
 )
 
 

@@ -352,3 +352,28 @@ def test_active_rotated_filter(torch: Any, ops: Any, dtype: str) -> None:
     np.testing.assert_array_equal(exact(output), expected)
     (gradient,) = torch.autograd.grad(output.sum(), filters)
     assert (gradient == 8).all()
+
+
+@every_dtype
+def test_correlation(torch: Any, ops: Any, dtype: str) -> None:
+    from oracle.correlation import Settings, backward, forward
+
+    one, other = (random(torch, seed, dtype, 2, 3, 5, 6).requires_grad_() for seed in (4, 5))
+    for layer, s in (
+        (ops.Correlation(), Settings(patch=(3, 3))),
+        (ops.Correlation(3, 2, 2, 1, 2, 2), Settings((3, 3), (5, 5), (2, 2), (1, 1), (2, 2), (2, 2))),
+    ):
+        output = layer(one, other)
+        near(torch, output, forward(exact(one), exact(other), s, tuple(output.shape[3:])), dtype)
+        grad = random(torch, 6, dtype, *output.shape)
+        found = torch.autograd.grad(output, (one, other), grad)
+        for gradient, wanted in zip(found, backward(exact(grad), exact(one), exact(other), s), strict=True):
+            near(torch, gradient, wanted, dtype)
+
+
+def test_correlation_of_mmcv_s_own_example(torch: Any, ops: Any) -> None:
+    values = torch.tensor([[[[1.0, 2, 3], [0, 1, 2], [3, 5, 2]]]], requires_grad=True)
+    output = ops.Correlation(max_displacement=0)(values, values)
+    assert output.tolist() == [[[[[1, 4, 9], [0, 1, 4], [9, 25, 4]]]]]
+    (gradient,) = torch.autograd.grad(output.sum(), values)
+    assert torch.equal(gradient, 2 * values)

@@ -22,7 +22,11 @@ _TURNED = "pooled_height pooled_width spatial_scale num_samples num_orientations
 _ALIGNED = "argmax_y argmax_x aligned_height aligned_width spatial_scale sampling_ratio pool_mode aligned"
 _ASSIGNED = "B N0 N1 M K O aggregate"
 
+_CORRELATED = "kH kW patchH patchW padH padW dilationH dilationW dilation_patchH dilation_patchW dH dW"
+
 BINDINGS = {
+    "correlation_forward": f"input1 input2 output {_CORRELATED}",
+    "correlation_backward": f"grad_output input1 input2 grad_input1 grad_input2 {_CORRELATED}",
     "active_rotated_filter_forward": "input indices output",
     "active_rotated_filter_backward": "grad_out indices grad_in",
     "assign_score_withk_forward": f"points centers scores knn_idx output {_ASSIGNED}",

@@ -370,7 +370,7 @@ def test_kernels_too_large_to_count_are_refused(kernel: Triple) -> None:
 
 
 def _dense_convolution(dense: np.ndarray, filters: np.ndarray, geometry: Geometry) -> np.ndarray:
-    """Plain cross-correlation of dense [batch, d, h, w] with filters [kd, kh, kw], from its definition."""
+    """Plain convolution, without a flip, of dense [batch, d, h, w] with filters [kd, kh, kw], from its definition."""
     g = geometry
     result = np.zeros((g.batch, *g.out))
     for place in itertools.product(*map(range, g.out)):
