@@ -41,6 +41,7 @@
 #include "mluops_ext/precise_regions.h"
 #include "mluops_ext/quadri_boxes.h"
 #include "mluops_ext/stack_three_interpolate.h"
+#include "mluops_ext/sync_batch_norm.h"
 #include "mluops_ext/text_regions.h"
 #include "mluops_ext/three_nn.h"
 #include "mluops_ext/turned_regions.h"

@@ -104,6 +104,17 @@ else:
     from pymluops.ops.roi_point_pool3d import roi_point_pool3d
     from pymluops.ops.rotated_feature_align import rotated_feature_align_backward, rotated_feature_align_forward
     from pymluops.ops.stack_three_interpolate import stack_three_interpolate_backward, stack_three_interpolate_forward
+    from pymluops.ops.sync_batch_norm import (
+        ChannelStats,
+        ChannelSums,
+        GatheredStats,
+        sync_batch_norm_backward_elemt,
+        sync_batch_norm_backward_elemt_v2,
+        sync_batch_norm_backward_reduce,
+        sync_batch_norm_elemt,
+        sync_batch_norm_gather_stats_with_counts,
+        sync_batch_norm_stats,
+    )
     from pymluops.ops.text_regions import contour_expand, pixel_group
     from pymluops.ops.three_interpolate import three_interpolate_backward, three_interpolate_forward
     from pymluops.ops.three_nn import ThreeNN, stack_three_nn, three_nn_forward
@@ -123,12 +134,15 @@ __all__ = [
     "CarafeGradients",
     "ChamferDistance",
     "ChamferGradients",
+    "ChannelStats",
+    "ChannelSums",
     "ConvexGiou",
     "CorrelationGradients",
     "DeformConvDataGradients",
     "DeformConvGradients",
     "DeformRoiPoolGradients",
     "FurthestPoints",
+    "GatheredStats",
     "IndicePairs",
     "LargestPixels",
     "LargestSamples",
@@ -244,6 +258,12 @@ __all__ = [
     "stack_three_interpolate_backward",
     "stack_three_interpolate_forward",
     "stack_three_nn",
+    "sync_batch_norm_backward_elemt",
+    "sync_batch_norm_backward_elemt_v2",
+    "sync_batch_norm_backward_reduce",
+    "sync_batch_norm_elemt",
+    "sync_batch_norm_gather_stats_with_counts",
+    "sync_batch_norm_stats",
     "three_interpolate_backward",
     "three_interpolate_forward",
     "three_nn_forward",

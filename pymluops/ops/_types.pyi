@@ -25,6 +25,9 @@ from pymluops.ops.knn import NearestPoints as NearestPoints
 from pymluops.ops.ms_deform_attn import MsDeformAttnGradients as MsDeformAttnGradients
 from pymluops.ops.point_sets import ConvexGiou as ConvexGiou
 from pymluops.ops.pooled_regions import LargestPixels as LargestPixels
+from pymluops.ops.sync_batch_norm import ChannelStats as ChannelStats
+from pymluops.ops.sync_batch_norm import ChannelSums as ChannelSums
+from pymluops.ops.sync_batch_norm import GatheredStats as GatheredStats
 from pymluops.ops.three_nn import ThreeNN as ThreeNN
 from pymluops.ops.voxelization import Voxels as Voxels
 
@@ -33,12 +36,15 @@ __all__ = [
     "CarafeGradients",
     "ChamferDistance",
     "ChamferGradients",
+    "ChannelStats",
+    "ChannelSums",
     "ConvexGiou",
     "CorrelationGradients",
     "DeformConvDataGradients",
     "DeformConvGradients",
     "DeformRoiPoolGradients",
     "FurthestPoints",
+    "GatheredStats",
     "IndicePairs",
     "LargestPixels",
     "LargestSamples",
@@ -154,6 +160,12 @@ __all__ = [
     "stack_three_interpolate_backward",
     "stack_three_interpolate_forward",
     "stack_three_nn",
+    "sync_batch_norm_backward_elemt",
+    "sync_batch_norm_backward_elemt_v2",
+    "sync_batch_norm_backward_reduce",
+    "sync_batch_norm_elemt",
+    "sync_batch_norm_gather_stats_with_counts",
+    "sync_batch_norm_stats",
     "three_interpolate_backward",
     "three_interpolate_forward",
     "three_nn_forward",
@@ -5212,6 +5224,332 @@ def stack_three_interpolate_backward(
     *,
     out: Any = None,
     validate: bool = True,
+    handle: Handle | None = None,
+) -> Any: ...
+@overload
+def sync_batch_norm_stats(
+    x: DeviceArray,
+    eps: float = 1e-05,
+    *,
+    mean: None = None,
+    invstd: None = None,
+    handle: Handle | None = None,
+) -> ChannelStats[DeviceArray]: ...
+@overload
+def sync_batch_norm_stats(  # type: ignore[overload-overlap]
+    x: TorchTensor,
+    eps: float = 1e-05,
+    *,
+    mean: None = None,
+    invstd: None = None,
+    handle: Handle | None = None,
+) -> ChannelStats[TorchTensor]: ...
+@overload
+def sync_batch_norm_stats(
+    x: HostArray,
+    eps: float = 1e-05,
+    *,
+    mean: None = None,
+    invstd: None = None,
+    handle: Handle | None = None,
+) -> ChannelStats[NDArray[Any]]: ...
+@overload
+def sync_batch_norm_stats(
+    x: Array,
+    eps: float = 1e-05,
+    *,
+    mean: Any = None,
+    invstd: Any = None,
+    handle: Handle | None = None,
+) -> ChannelStats[Any]: ...
+@overload
+def sync_batch_norm_gather_stats_with_counts(
+    mean_all: DeviceArray,
+    invstd_all: DeviceArray,
+    count_all: DeviceArray,
+    eps: float = 1e-05,
+    *,
+    mean: None = None,
+    invstd: None = None,
+    var: None = None,
+    handle: Handle | None = None,
+) -> GatheredStats[DeviceArray]: ...
+@overload
+def sync_batch_norm_gather_stats_with_counts(  # type: ignore[overload-overlap]
+    mean_all: TorchTensor,
+    invstd_all: HostArray,
+    count_all: HostArray,
+    eps: float = 1e-05,
+    *,
+    mean: None = None,
+    invstd: None = None,
+    var: None = None,
+    handle: Handle | None = None,
+) -> GatheredStats[TorchTensor]: ...
+@overload
+def sync_batch_norm_gather_stats_with_counts(
+    mean_all: HostArray,
+    invstd_all: HostArray,
+    count_all: HostArray,
+    eps: float = 1e-05,
+    *,
+    mean: None = None,
+    invstd: None = None,
+    var: None = None,
+    handle: Handle | None = None,
+) -> GatheredStats[NDArray[Any]]: ...
+@overload
+def sync_batch_norm_gather_stats_with_counts(
+    mean_all: Array,
+    invstd_all: Array,
+    count_all: Array,
+    eps: float = 1e-05,
+    *,
+    mean: Any = None,
+    invstd: Any = None,
+    var: Any = None,
+    handle: Handle | None = None,
+) -> GatheredStats[Any]: ...
+@overload
+def sync_batch_norm_elemt(
+    x: DeviceArray,
+    mean: DeviceArray,
+    invstd: DeviceArray,
+    filter: Array | None = None,
+    bias: Array | None = None,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> DeviceArray: ...
+@overload
+def sync_batch_norm_elemt(  # type: ignore[overload-overlap]
+    x: TorchTensor,
+    mean: HostArray,
+    invstd: HostArray,
+    filter: Array | None = None,
+    bias: Array | None = None,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> TorchTensor: ...
+@overload
+def sync_batch_norm_elemt(
+    x: HostArray,
+    mean: HostArray,
+    invstd: HostArray,
+    filter: Array | None = None,
+    bias: Array | None = None,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> NDArray[Any]: ...
+@overload
+def sync_batch_norm_elemt(
+    x: Array,
+    mean: Array,
+    invstd: Array,
+    filter: Array | None = None,
+    bias: Array | None = None,
+    *,
+    out: Out,
+    handle: Handle | None = None,
+) -> Out: ...
+@overload
+def sync_batch_norm_elemt(
+    x: Array,
+    mean: Array,
+    invstd: Array,
+    filter: Array | None = None,
+    bias: Array | None = None,
+    *,
+    out: Any = None,
+    handle: Handle | None = None,
+) -> Any: ...
+@overload
+def sync_batch_norm_backward_reduce(
+    dz: DeviceArray,
+    x: DeviceArray,
+    mean: DeviceArray,
+    invstd: DeviceArray,
+    *,
+    dfilter: None = None,
+    dbias: None = None,
+    sum_dy: None = None,
+    sum_dy_xmu: None = None,
+    handle: Handle | None = None,
+) -> ChannelSums[DeviceArray]: ...
+@overload
+def sync_batch_norm_backward_reduce(  # type: ignore[overload-overlap]
+    dz: TorchTensor,
+    x: HostArray,
+    mean: HostArray,
+    invstd: HostArray,
+    *,
+    dfilter: None = None,
+    dbias: None = None,
+    sum_dy: None = None,
+    sum_dy_xmu: None = None,
+    handle: Handle | None = None,
+) -> ChannelSums[TorchTensor]: ...
+@overload
+def sync_batch_norm_backward_reduce(
+    dz: HostArray,
+    x: HostArray,
+    mean: HostArray,
+    invstd: HostArray,
+    *,
+    dfilter: None = None,
+    dbias: None = None,
+    sum_dy: None = None,
+    sum_dy_xmu: None = None,
+    handle: Handle | None = None,
+) -> ChannelSums[NDArray[Any]]: ...
+@overload
+def sync_batch_norm_backward_reduce(
+    dz: Array,
+    x: Array,
+    mean: Array,
+    invstd: Array,
+    *,
+    dfilter: Any = None,
+    dbias: Any = None,
+    sum_dy: Any = None,
+    sum_dy_xmu: Any = None,
+    handle: Handle | None = None,
+) -> ChannelSums[Any]: ...
+@overload
+def sync_batch_norm_backward_elemt(
+    diff_y: DeviceArray,
+    x: DeviceArray,
+    mean: DeviceArray,
+    invstd: DeviceArray,
+    filter: Array | None,
+    mean_dy: DeviceArray,
+    mean_dy_xmu: DeviceArray,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> DeviceArray: ...
+@overload
+def sync_batch_norm_backward_elemt(  # type: ignore[overload-overlap]
+    diff_y: TorchTensor,
+    x: HostArray,
+    mean: HostArray,
+    invstd: HostArray,
+    filter: Array | None,
+    mean_dy: HostArray,
+    mean_dy_xmu: HostArray,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> TorchTensor: ...
+@overload
+def sync_batch_norm_backward_elemt(
+    diff_y: HostArray,
+    x: HostArray,
+    mean: HostArray,
+    invstd: HostArray,
+    filter: Array | None,
+    mean_dy: HostArray,
+    mean_dy_xmu: HostArray,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> NDArray[Any]: ...
+@overload
+def sync_batch_norm_backward_elemt(
+    diff_y: Array,
+    x: Array,
+    mean: Array,
+    invstd: Array,
+    filter: Array | None,
+    mean_dy: Array,
+    mean_dy_xmu: Array,
+    *,
+    out: Out,
+    handle: Handle | None = None,
+) -> Out: ...
+@overload
+def sync_batch_norm_backward_elemt(
+    diff_y: Array,
+    x: Array,
+    mean: Array,
+    invstd: Array,
+    filter: Array | None,
+    mean_dy: Array,
+    mean_dy_xmu: Array,
+    *,
+    out: Any = None,
+    handle: Handle | None = None,
+) -> Any: ...
+@overload
+def sync_batch_norm_backward_elemt_v2(
+    diff_y: DeviceArray,
+    x: DeviceArray,
+    mean: DeviceArray,
+    invstd: DeviceArray,
+    filter: Array | None,
+    sum_dy: DeviceArray,
+    sum_dy_xmu: DeviceArray,
+    count: DeviceArray,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> DeviceArray: ...
+@overload
+def sync_batch_norm_backward_elemt_v2(  # type: ignore[overload-overlap]
+    diff_y: TorchTensor,
+    x: HostArray,
+    mean: HostArray,
+    invstd: HostArray,
+    filter: Array | None,
+    sum_dy: HostArray,
+    sum_dy_xmu: HostArray,
+    count: HostArray,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> TorchTensor: ...
+@overload
+def sync_batch_norm_backward_elemt_v2(
+    diff_y: HostArray,
+    x: HostArray,
+    mean: HostArray,
+    invstd: HostArray,
+    filter: Array | None,
+    sum_dy: HostArray,
+    sum_dy_xmu: HostArray,
+    count: HostArray,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> NDArray[Any]: ...
+@overload
+def sync_batch_norm_backward_elemt_v2(
+    diff_y: Array,
+    x: Array,
+    mean: Array,
+    invstd: Array,
+    filter: Array | None,
+    sum_dy: Array,
+    sum_dy_xmu: Array,
+    count: Array,
+    *,
+    out: Out,
+    handle: Handle | None = None,
+) -> Out: ...
+@overload
+def sync_batch_norm_backward_elemt_v2(
+    diff_y: Array,
+    x: Array,
+    mean: Array,
+    invstd: Array,
+    filter: Array | None,
+    sum_dy: Array,
+    sum_dy_xmu: Array,
+    count: Array,
+    *,
+    out: Any = None,
     handle: Handle | None = None,
 ) -> Any: ...
 @overload

@@ -100,6 +100,15 @@ from pymluops.torch.sparse import (
     sparse_collate,
 )
 from pymluops.torch.stack_three_interpolate import stack_three_interpolate
+from pymluops.torch.sync_batch_norm import (
+    SyncBatchNorm,
+    batch_norm_backward_elemt,
+    batch_norm_backward_reduce,
+    batch_norm_elemt,
+    batch_norm_gather_stats_with_counts,
+    batch_norm_stats,
+    sync_batch_norm,
+)
 from pymluops.torch.three_interpolate import three_interpolate
 from pymluops.torch.three_nn import stack_three_nn, three_nn
 from pymluops.torch.tin_shift import TINShift, tin_shift
@@ -155,12 +164,18 @@ __all__ = [
     "SubMConv2d",
     "SubMConv3d",
     "SubMConv4d",
+    "SyncBatchNorm",
     "TINShift",
     "ToDense",
     "Voxelization",
     "active_rotated_filter",
     "assign_score_withk",
     "ball_query",
+    "batch_norm_backward_elemt",
+    "batch_norm_backward_reduce",
+    "batch_norm_elemt",
+    "batch_norm_gather_stats_with_counts",
+    "batch_norm_stats",
     "bbox_overlaps",
     "bev_pool",
     "bezier_align",
@@ -234,6 +249,7 @@ __all__ = [
     "stack_furthest_point_sample",
     "stack_three_interpolate",
     "stack_three_nn",
+    "sync_batch_norm",
     "three_interpolate",
     "three_nn",
     "tin_shift",

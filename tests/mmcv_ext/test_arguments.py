@@ -219,6 +219,9 @@ def calls(torch: Any, ext: ModuleType) -> dict[str, Callable[[Callable[[int], An
             "masked_col2im_forward", rand(8, 3), *cells, maps[:1], *map(n, (4, 4, 8))
         ),
         "indice_maxpool_forward": lambda n: ext.indice_maxpool_forward(features, pairs, counts, n(2)),
+        "sync_bn_forward_output": lambda n: written(
+            "sync_bn_forward_output", points, *rand(6, 3), rand(2, 3, 7), rand(3), rand(2, 3, 7), 1e-5, 0.5, n(2)
+        ),
     }
 
 
@@ -244,6 +247,7 @@ NAMES = (
     *("rotated_feature_align_forward", "rotated_feature_align_backward"),
     *("bezier_align_forward", "bezier_align_backward"),
     *("correlation_forward", "correlation_backward"),
+    *("masked_im2col_forward", "masked_col2im_forward", "sync_bn_forward_output"),
 )
 
 

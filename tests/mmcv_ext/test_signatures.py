@@ -66,6 +66,13 @@ BINDINGS = {
         "input weight bias ones offset mask columns grad_input grad_weight grad_bias grad_offset grad_mask grad_output "
         f"{_MODULATED}"
     ),
+    "sync_bn_forward_mean": "input mean",
+    "sync_bn_forward_var": "input mean var",
+    "sync_bn_forward_output": (
+        "input mean var weight bias running_mean running_var norm std output eps momentum group_size"
+    ),
+    "sync_bn_backward_param": "grad_output norm grad_weight grad_bias",
+    "sync_bn_backward_data": "grad_output weight grad_weight grad_bias norm std grad_input",
     "diff_iou_rotated_sort_vertices_forward": "vertices mask num_valid",
     "iou3d_boxes_overlap_bev_forward": "boxes_a boxes_b ans_iou",
     "iou3d_nms3d_forward": "boxes keep num_out nms_overlap_thresh",
