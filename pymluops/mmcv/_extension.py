@@ -10,10 +10,11 @@ from collections.abc import Callable
 from types import ModuleType
 from typing import Any, NoReturn
 
-from pymluops.mmcv._names import MODULE_OF, advice
+from pymluops.mmcv._names import MODULE_OF
 from pymluops.mmcv._tensors import leave_to_python
 
 _PACKAGE = "pymluops.mmcv"
+_COMPILED = "a compiled mmcv in place of mmcv-lite (pip install openmim && mim install mmcv)"
 
 
 def families() -> list[ModuleType]:
@@ -43,9 +44,7 @@ def refusal(name: str) -> Callable[..., NoReturn]:
     It raises NotImplementedError, which PyTorch raises for an operator that lacks a kernel for the
     CPU, and which is a RuntimeError, as users of a compiled mmcv expect.
     """
-    module = MODULE_OF.get(name)
-    operator = f"mmcv.ops.{module}" if module else "mmcv.ops"
-    text = f"{name} of {operator} is no operator of pymluops; install {advice(name)}"
+    text = f"{name} of mmcv.ops is no operator of pymluops; install {_COMPILED}"
 
     def refuse(*args: Any, **kwargs: Any) -> NoReturn:
         raise NotImplementedError(text)
@@ -59,9 +58,9 @@ def contents() -> dict[str, Any]:
     """Return the attributes of the module: every function that mmcv 2.2.0 loads.
 
     Releases of mmcv differ in a few names that they load, so the module has a refusal for every
-    other public name too.
+    other public name.
     """
-    functions = {name: implemented().get(name) or refusal(name) for name in MODULE_OF}
+    functions = {name: implemented()[name] for name in MODULE_OF}
     leave_to_python()
 
     def other(name: str) -> Callable[..., NoReturn]:

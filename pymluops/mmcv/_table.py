@@ -9,13 +9,13 @@ from importlib import metadata
 from pymluops.mmcv._binding import Row
 from pymluops.mmcv._extension import families, implemented
 from pymluops.mmcv._install import compiled_extension
-from pymluops.mmcv._names import FUNCTIONS, TORCHVISION
+from pymluops.mmcv._names import MODULE_OF
 
 #: The rows, those of each family together.
 ROWS: tuple[Row, ...] = tuple(row for family in families() for row in family.ROWS)
 
 #: What stands below the table.
-_MISSING = "These functions raise NotImplementedError when they are called and say what to install."
+_OTHER = "A name that only another release loads raises NotImplementedError when it is called."
 _TYPES = (
     "A type that the kernel does not have is computed in float32 and rounded once, but float64 by a kernel in double, "
     "on the CPU."
@@ -49,12 +49,8 @@ def render(width: int = 120) -> str:
     table = ["  ".join(f"{text:{size}}" for text, size in zip(line, widths, strict=True)) for line in (head, *lines)]
     table.insert(1, "  ".join("-" * size for size in widths))
     notes = [f"{row.operators}: {row.note}" for row in ROWS if row.note]
-    other = [name for names in FUNCTIONS.values() for name in names if name not in implemented()]
-    alike = ", ".join(sorted(set(TORCHVISION.values())))
-    paragraphs = [
-        f"{len(other)} functions of {len(other) + len(implemented())} are not here: {', '.join(other)}.",
-        f"{_MISSING} torchvision has {alike}.",
-    ]
+    here = sum(name in MODULE_OF for name in implemented())
+    ending = f"{here} of the {len(MODULE_OF)} functions that mmcv 2.2.0 loads are here. {_OTHER}"
     return "\n".join(
         [
             state(),
@@ -63,7 +59,7 @@ def render(width: int = 120) -> str:
             "",
             *(_wrapped(f"- {note}", width, "  ") for note in (_TYPES, *notes)),
             "",
-            *(_wrapped(text, width) for text in paragraphs),
+            _wrapped(ending, width),
         ]
     )
 

@@ -33,7 +33,7 @@ def variants(problem: Problem, outputs: Arrays, threads: int) -> Variants:
 
     def collected() -> Arrays:
         rotated = torch.from_numpy(problem.inputs["grad_output"]).view(filters, rotations, planes, cells)
-        sums = sum(rotated[:, q].index_select(2, at) for q, at in enumerate(places))
+        sums: Any = sum(rotated[:, q].index_select(2, at) for q, at in enumerate(places))
         out.copy_(sums.view(out.shape))
         return outputs
 
