@@ -39,7 +39,6 @@ mluOpStatus_t check_region_data(const Entry &entry, const RegionTensors &t,
 // Of tensors that were checked.
 RegionSizes region_sizes(const RegionTensors &t);
 
-// Limits of numbers of regions.
 // Samples of a bin along an axis, 0 for one each pixel. More than 256 are refused, so that a call
 // does not last for hours.
 mluOpStatus_t need_sampling_ratio(const Entry &entry, const char *argument, int value);

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from pymluops.mmcv._binding import Call, Number, Row, binding, result, values
+from pymluops.mmcv._binding import Row, binding, result, values
+from pymluops.mmcv._regions import ALIGNED_NUMBERS, check_aligned_size
 from pymluops.mmcv._tensors import extension_function, refuse
 from pymluops.mmcv._torch import Tensor
 
@@ -22,21 +23,6 @@ ROWS = (
 
 _CHANNELS_LAST = (0, 2, 3, 1)
 _MAP, _POOLED = "B C H W", "R C pooled_height pooled_width"
-_NUMBERS = (
-    Number("aligned_height", least=1),
-    Number("aligned_width", least=1),
-    Number("spatial_scale", real=True),
-    Number("sampling_ratio", least=0),
-    Number("aligned"),
-)
-
-
-def _check(call: Call) -> None:
-    """The size of the pooled maps is that of the tensor and of the numbers."""
-    for axis in ("height", "width"):
-        wanted, found = call.arguments[f"aligned_{axis}"], call.sizes[f"pooled_{axis}"]
-        if wanted != found:
-            raise call.refuse(f"aligned_{axis}", f"{found}, as the tensor has", wanted)
 
 
 def _pooled(name: str, to: str, **options: Any) -> Any:
@@ -46,15 +32,17 @@ def _pooled(name: str, to: str, **options: Any) -> Any:
 _ROIS = values("rois", "R 5", "rois")
 _FORWARD = values("input", _MAP, "input", order=_CHANNELS_LAST), _ROIS, _pooled("output", "out", written=True)
 _BACKWARD = result("grad_input", _MAP, "out", order=_CHANNELS_LAST)
-_average_forward = binding("roi_align_forward", "roi_align_forward", *_FORWARD, *_NUMBERS, check=_check, empty="zero")
+_average_forward = binding(
+    "roi_align_forward", "roi_align_forward", *_FORWARD, *ALIGNED_NUMBERS, check=check_aligned_size, empty="zero"
+)
 _average_backward = binding(
     "roi_align_backward",
     "roi_align_backward",
     _pooled("grad_output", "grad_output"),
     _ROIS,
     _BACKWARD,
-    *_NUMBERS,
-    check=_check,
+    *ALIGNED_NUMBERS,
+    check=check_aligned_size,
     empty="zero",
 )
 _largest_forward = binding(
@@ -63,8 +51,8 @@ _largest_forward = binding(
     *_FORWARD,
     _pooled("argmax_y", "argmax_y", written=True),
     _pooled("argmax_x", "argmax_x", written=True),
-    *_NUMBERS,
-    check=_check,
+    *ALIGNED_NUMBERS,
+    check=check_aligned_size,
     empty="zero",
 )
 _largest_backward = binding(
@@ -75,8 +63,8 @@ _largest_backward = binding(
     _pooled("argmax_y", "argmax_y"),
     _pooled("argmax_x", "argmax_x"),
     _BACKWARD,
-    *_NUMBERS,
-    check=_check,
+    *ALIGNED_NUMBERS,
+    check=check_aligned_size,
     empty="zero",
 )
 

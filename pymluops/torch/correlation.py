@@ -7,12 +7,12 @@ from typing import Any, cast
 
 import torch
 from torch import Tensor
-from torch.nn import Module
 
 from pymluops.ops._described import described
 from pymluops.torch._function import TensorFunction, compiling
 from pymluops.torch._library import TorchOperator
-from pymluops.torch._modes import is_overridden, override, sizes
+from pymluops.torch._modes import TracedModule, is_overridden, override, sizes
+from pymluops.torch._pairs import pair
 
 __all__ = ["Correlation", "correlation"]
 
@@ -67,11 +67,8 @@ def _public(
 _CORRELATION = TensorFunction(_FORWARD, public=_public, formula=_formula)
 
 
-def _pair(name: str, value: int | Sequence[int], least: int) -> tuple[int, int]:
-    pair = tuple(value) if isinstance(value, Sequence) else (value, value)
-    if len(pair) != 2 or min(pair) < least:
-        raise ValueError(f"correlation: {name}: expected an integer of at least {least}, or two, got {value}")
-    return pair[0], pair[1]
+def _pair(name: str, value: int | Sequence[int], least: int = 1) -> tuple[int, int]:
+    return pair("correlation", "mluopsExtCorrelationForward", value, name, least)
 
 
 @_CORRELATION
@@ -139,9 +136,9 @@ def correlation(
         raise ValueError(f"correlation: input1: expected shape [B, C, H, W], got {[*shape]}")
     if max_displacement < 0:
         raise ValueError(f"correlation: max_displacement: expected at least 0, got {max_displacement}")
-    kernel, strides = _pair("kernel_size", kernel_size, 1), _pair("stride", stride, 1)
-    pads, dilations = _pair("padding", padding, 0), _pair("dilation", dilation, 1)
-    patch, steps = 2 * max_displacement + 1, _pair("dilation_patch", dilation_patch, 1)
+    kernel, strides = _pair("kernel_size", kernel_size), _pair("stride", stride)
+    pads, dilations = _pair("padding", padding, 0), _pair("dilation", dilation)
+    patch, steps = 2 * max_displacement + 1, _pair("dilation_patch", dilation_patch)
     height, width = (
         (shape[2 + i] + 2 * pads[i] - dilations[i] * (kernel[i] - 1) - 1) // strides[i] + 1 for i in range(2)
     )
@@ -152,7 +149,7 @@ def correlation(
     return cast("Tensor", call(input1, input2, *given))
 
 
-class Correlation(Module):
+class Correlation(TracedModule):
     """The products of `correlation`, as a layer, like `mmcv.ops.Correlation`.
 
     Parameters

@@ -10,6 +10,7 @@ from torch.nn import Conv2d
 
 from pymluops.ops._described import described
 from pymluops.torch._library import TorchOperator
+from pymluops.torch._pairs import pair
 
 __all__ = ["MaskedConv2d", "masked_conv2d"]
 
@@ -28,11 +29,7 @@ _IM2COL.refuse_gradient(_NO_GRADIENT)
 _COL2IM.refuse_gradient(_NO_GRADIENT)
 
 
-def _pair(name: str, value: int | tuple[int, int]) -> tuple[int, int]:
-    pair = (value, value) if isinstance(value, int) else tuple(value)
-    if len(pair) != 2:
-        raise ValueError(f"masked_conv2d: {name}: expected a number or two, got {value}")
-    return pair[0], pair[1]
+_IM2COL_IN_C = "mluOpMaskedIm2colForward"
 
 
 def masked_conv2d(
@@ -93,9 +90,9 @@ def masked_conv2d(
         raise ValueError(
             f"masked_conv2d: weight: expected shape [out, {features.shape[1]}, kh, kw], got {[*weight.shape]}"
         )
-    if _pair("stride", stride) != (1, 1):
+    if pair("masked_conv2d", _IM2COL_IN_C, stride, "stride") != (1, 1):
         raise ValueError(f"masked_conv2d: stride: expected 1, got {stride}")
-    kernel, padding = weight.shape[2:], _pair("padding", padding)
+    kernel, padding = weight.shape[2:], pair("masked_conv2d", _IM2COL_IN_C, padding, "padding", 0)
     size = [features.shape[2 + i] + 2 * padding[i] - kernel[i] + 1 for i in range(2)]
     if min(size) < 1:
         raise ValueError(f"masked_conv2d: weight: expected kernels smaller than the map, got {[*weight.shape]}")

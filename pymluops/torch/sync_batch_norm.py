@@ -6,7 +6,9 @@ from dataclasses import replace
 from typing import Any, cast
 
 from torch import Tensor
+from torch.nn import Module
 from torch.nn import SyncBatchNorm as PlainSyncBatchNorm
+from torch.nn.modules.batchnorm import _BatchNorm
 
 from pymluops._core import Operator
 from pymluops.ops._described import described
@@ -363,7 +365,9 @@ def sync_batch_norm(
 class SyncBatchNorm(TracedModule, PlainSyncBatchNorm):
     """`torch.nn.SyncBatchNorm` for CPU tensors, with any backend of `torch.distributed`, such as gloo.
 
-    The parameters are those of `torch.nn.SyncBatchNorm`.
+    The parameters are those of `torch.nn.SyncBatchNorm`. `convert_sync_batchnorm` puts layers of
+    this class into a network, in place of its other layers of batch normalisation, those of
+    `torch.nn.SyncBatchNorm` among them.
 
     Examples
     --------
@@ -384,3 +388,37 @@ class SyncBatchNorm(TracedModule, PlainSyncBatchNorm):
                 momentum = 1.0 / float(self.num_batches_tracked)
         mean, var = (self.running_mean, self.running_var) if self.track_running_stats else (None, None)
         return sync_batch_norm(input, mean, var, self.weight, self.bias, momentum, self.eps, self.process_group)
+
+    @classmethod
+    def convert_sync_batchnorm(cls, module: Module, process_group: Any = None) -> Module:
+        """Put layers of this class in place of all layers of batch normalisation.
+
+        Parameters
+        ----------
+        module : Module
+            A network, which is changed, or a layer.
+        process_group : ProcessGroup, optional
+            The processes; all of them if not given.
+
+        Returns
+        -------
+        Module
+            `module`, or the new layer in place of it, which has its parameters and statistics.
+        """
+        converted = module
+        if isinstance(module, _BatchNorm) and not isinstance(module, cls):
+            converted = cls._like(module, process_group)
+        for name, child in module.named_children():
+            converted.add_module(name, cls.convert_sync_batchnorm(child, process_group))
+        return converted
+
+    @classmethod
+    def _like(cls, layer: _BatchNorm, process_group: Any) -> SyncBatchNorm:
+        """Return a layer with the parameters and statistics of another one."""
+        made = cls(
+            layer.num_features, layer.eps, layer.momentum, layer.affine, layer.track_running_stats, process_group
+        )
+        made.weight, made.bias = layer.weight, layer.bias
+        made.running_mean, made.running_var = layer.running_mean, layer.running_var
+        made.num_batches_tracked, made.training = layer.num_batches_tracked, layer.training
+        return made

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -28,6 +28,12 @@ _ARGUMENTS = {
     "BackwardElemtV2": "dy x mean invstd filter? mean_dy mean_dy_xmu count Y",
 }
 _GATHER = "mean_all invstd_all MOVING_MEAN? MOVING_VAR? momentum eps count_all MEAN INVSTD"
+
+
+class Bare(NamedTuple):
+    """Data without a descriptor."""
+
+    array: np.ndarray
 
 
 def make(shape: tuple[int, ...], dtype: str = "float32") -> dict[str, Any]:
@@ -66,6 +72,8 @@ def status(raw: Raw, function: str, t: dict[str, Any], prefix: str = "mluOpSyncB
             given.append(Tensor(t[name], layout))
         elif t[name] is None:
             given += [raw.ffi.NULL, raw.ffi.NULL]
+        elif isinstance(t[name], Bare):
+            given += [raw.ffi.NULL, raw.ffi.cast("void *", t[name].array.ctypes.data)]
         else:
             given.append(t[name])
     return raw.status(prefix + function, *given)
@@ -225,6 +233,19 @@ def test_refused_calls_write_nothing(raw: Raw, function: str) -> None:
     if function.endswith("_v2"):
         assert status(raw, function, {**fresh(), "size": 1}) == BAD_PARAM
         assert ": workspace: " in raw.reason()
+
+
+def test_data_of_a_missing_array_need_a_descriptor(raw: Raw) -> None:
+    cases: tuple[tuple[str, dict[str, Any], tuple[str, ...]], ...] = (
+        ("Elemt", make((5, 3)), ("filter", "bias")),
+        ("BackwardElemt", make((5, 3)), ("filter",)),
+        ("GatherStatsWithCounts", devices(), ("MOVING_MEAN", "MOVING_VAR")),
+    )
+    for function, t, names in cases:
+        assert status(raw, function, {**t, **dict.fromkeys(names)}) == SUCCESS, raw.reason()
+        bare = {name: Bare(t[name].copy()) for name in names}
+        assert status(raw, function, {**t, **bare}) == BAD_PARAM
+        assert f": {names[0].lower()}: expected a descriptor" in raw.reason()
 
 
 def test_an_output_may_not_be_an_input(raw: Raw) -> None:

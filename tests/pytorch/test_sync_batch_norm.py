@@ -49,6 +49,29 @@ def test_training_is_that_of_batch_norm(dtype: torch.dtype, last: bool) -> None:
             torch.testing.assert_close(one.double(), other, rtol=0, atol=tolerance)
 
 
+def test_a_network_is_converted() -> None:
+    """torch.nn.SyncBatchNorm.convert_sync_batchnorm makes layers that refuse CPU tensors between processes."""
+    norms = torch.nn.BatchNorm2d(3, 0.1, 0.2), torch.nn.SyncBatchNorm(3), torch.nn.BatchNorm1d(3, affine=False)
+    bare = torch.nn.BatchNorm3d(3, momentum=None, track_running_stats=False)
+    net = torch.nn.Sequential(*norms[:2], torch.nn.Sequential(norms[2], torch.nn.InstanceNorm2d(3)), bare).eval()
+    wanted = {name: value.clone() for name, value in net.state_dict().items()}
+    group = object()
+    converted = ours.SyncBatchNorm.convert_sync_batchnorm(net, group)
+    assert converted is net and not any(layer.training for layer in net.modules())
+    layers = [layer for layer in net.modules() if isinstance(layer, torch.nn.modules.batchnorm._BatchNorm)]
+    assert [type(layer) for layer in layers] == [ours.SyncBatchNorm] * 4 and type(net[2][1]) is torch.nn.InstanceNorm2d
+    for layer, before in zip(layers, (*norms, bare), strict=True):
+        for name in ("num_features", "eps", "momentum", "affine", "track_running_stats", "weight", "running_var"):
+            assert getattr(layer, name) is getattr(before, name), name
+        assert layer.process_group is group
+    assert net.state_dict().keys() == wanted.keys()
+    assert ours.SyncBatchNorm.convert_sync_batchnorm(layers[0]) is layers[0]
+    x, _ = values(SHAPES[2])
+    torch.testing.assert_close(
+        ours.SyncBatchNorm.convert_sync_batchnorm(torch.nn.BatchNorm2d(3))(x), torch.nn.BatchNorm2d(3)(x)
+    )
+
+
 def test_a_layer_counts_its_batches() -> None:
     x, _ = values(SHAPES[2])
     for momentum in (0.1, None):

@@ -39,7 +39,7 @@ mluOpStatus_t need_workspace(const char *function, const void *workspace, std::s
   return size > 0 ? need_pointer(function, "workspace", workspace) : MLUOP_STATUS_SUCCESS;
 }
 
-// All but the data. `pairs` are checked behind the descriptors.
+// All but the data.
 mluOpStatus_t check_descriptors(const Arguments &t) {
   const char *const function = t.function();
   const int rank = t.values().desc->rank;
@@ -126,6 +126,7 @@ mluOpStatus_t gather(const char *function, mluOpHandle_t handle, const Devices &
   MLUOPS_TRY(need_handle(function, handle));
   MLUOPS_TRY(need_descriptors(function, {t.mean_all, t.invstd_all, t.count_all, t.mean, t.invstd}));
   MLUOPS_TRY(need_both(function, t.moving_mean, t.moving_var));
+  MLUOPS_TRY(need_whole(function, t.moving_mean));
   if (t.moves()) MLUOPS_TRY(need_descriptors(function, {t.moving_mean, t.moving_var}));
   MLUOPS_TRY(check_device_tensors(function, t));
   if (t.mean_all.desc->count == 0) return MLUOP_STATUS_SUCCESS;
