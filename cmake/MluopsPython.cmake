@@ -22,8 +22,6 @@ add_custom_command(
 # USE_SABI: one extension for every Python from 3.11 on.
 python_add_library(mluops_core_module MODULE WITH_SOABI USE_SABI 3.11 "${MLUOPS_CORE_C}")
 set_target_properties(mluops_core_module PROPERTIES OUTPUT_NAME _core C_VISIBILITY_PRESET hidden)
-# It has no loops that -O3 makes faster, and is the largest source of all.
-target_compile_options(mluops_core_module PRIVATE $<$<CONFIG:Release>:-O2>)
 # A copy, since each build environment of pip has another folder, which the compiler cache would take for other headers.
 file(COPY ${Python_NumPy_INCLUDE_DIRS}/ DESTINATION "${CMAKE_CURRENT_BINARY_DIR}/numpy")
 target_include_directories(mluops_core_module PRIVATE native/include native/sim/include "${CMAKE_CURRENT_BINARY_DIR}/numpy")
