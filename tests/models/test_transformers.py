@@ -81,6 +81,16 @@ def transformers() -> Iterator[Any]:
     pymluops.uninstall("deformable_attention")
 
 
+@pytest.fixture
+def threads() -> Iterator[None]:
+    import torch
+
+    before = torch.get_num_threads(), pymluops.get_num_threads()
+    yield
+    torch.set_num_threads(before[0])
+    pymluops.set_num_threads(before[1])
+
+
 def _moved(model: Any, torch: Any) -> Any:
     """Move the samples off the middles of pixels, where the first ones lie: bilinear values have a kink there."""
     with torch.no_grad():
@@ -123,3 +133,29 @@ def test_values_and_gradients_are_the_same(transformers: Any, build: Callable[[A
     largest = max(float(gradient.abs().max()) for gradient in gradients.values())
     for name, gradient in gradients.items():
         torch.testing.assert_close(changed[name], gradient, rtol=1e-5, atol=1e-8 * largest, msg=name)
+
+
+@pytest.mark.turn(len(BUILDERS))
+def test_they_are_measured(
+    transformers: Any, threads: None, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    models = pytest.importorskip("benchmarks.attention_models")
+    monkeypatch.setattr(models, "MODELS", {"small": rt_detr})
+    assert models.main(["small", "--picture", "96", "128", "--rounds", "1"]) == 0
+    *_, row = capsys.readouterr().out.splitlines()
+    assert row.startswith("small") and all(float(figure) >= 0 for figure in row.split()[1:])
+
+
+@pytest.mark.turn(len(BUILDERS))
+def test_a_wrong_kernel_is_not_measured(transformers: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    models = pytest.importorskip("benchmarks.attention_models")
+    outputs = models._outputs
+    calls = []
+
+    def one_wrong(model: Any, picture: Any) -> Any:
+        calls.append(model)
+        return [value + (len(calls) == 1) for value in outputs(model, picture)]
+
+    monkeypatch.setattr(models, "_outputs", one_wrong)
+    with pytest.raises(models.WrongResultError, match="outputs differ by 1"):
+        models.measure(rt_detr, 96, 128, 1)

@@ -1,6 +1,7 @@
 // BevPool on the CPU, in float and in double. A task owns a band of cells, or of rows, and looks at
 // all intervals, so there are no atomics and one order of additions, whatever the division.
 #include "cpu/kernel.h"
+#include "cpu/nontemporal.h"
 #include "ops/bev_pool/bev_pool.h"
 
 MLUOPS_BEGIN_LEVEL
@@ -9,6 +10,7 @@ namespace {
 constexpr std::int64_t kBandsPerThread = 4;
 constexpr std::int64_t kValuesPerBand = 16384;
 constexpr std::int64_t kRun = 1 << 14;  // channels between two polls
+constexpr std::int64_t kTile = 512;     // channels of a row that are written together
 
 // Rows start .. end; none where they do not count.
 struct Interval {
@@ -103,62 +105,82 @@ class Spread {
       : g_(problem.geometry),
         gradient_(static_cast<const Real *>(problem.grad_output)),
         features_(static_cast<Real *>(problem.grad_features)),
-        bands_(bands_of(g_.rows, g_.channels)) {}
+        bands_(bands_of(g_.rows, g_.channels)),
+        nontemporal_(g_.rows * g_.channels * static_cast<std::int64_t>(sizeof(Real)) >= streaming_bytes()) {}
 
   std::int64_t bands() const { return bands_; }
 
   void operator()(std::int64_t begin, std::int64_t end) const {
     InterruptPoll poll;
     const std::int64_t first = begin * g_.rows / bands_, last = end * g_.rows / bands_;
-    if (write(first, last, poll)) return;
+    float *const to = reinterpret_cast<float *>(features_ + first * g_.channels);
+    if (nontemporal_ ? write(NontemporalSink(to), first, last, poll) : write(CachedSink(to), first, last, poll)) return;
     if (!clear(features_ + first * g_.channels, (last - first) * g_.channels, poll)) return;
-    for (std::int64_t number = 0; number < g_.intervals; ++number)
-      if (!visit(number, first, last, poll,
-                 [&](Real *to, const Real *from) { return add(to, from, g_.channels, poll); }))
-        return;
+    for (std::int64_t number = 0; number < g_.intervals && !poll.interrupted(4); ++number) {
+      const Interval interval(g_, number);
+      if (!interval.counts || interval.end <= first || interval.start >= last) continue;
+      const std::int64_t cell = cell_of(g_, interval.start), end_row = smaller(interval.end, last);
+      for (std::int64_t row = larger(interval.start, first); cell >= 0 && row < end_row; ++row)
+        if (!add(features_ + row * g_.channels, gradient_ + cell * g_.channels, g_.channels, poll)) return;
+    }
   }
 
  private:
+  static constexpr std::int64_t kFloats = sizeof(Real) / sizeof(float);
+
   // Writes each row of the band once, if the intervals follow each other, as they do in a model;
-  // else returns false before the first one that does not.
-  bool write(std::int64_t first, std::int64_t last, InterruptPoll &poll) const {
+  // else stops at the first one that does not, and returns false.
+  template <typename Sink>
+  bool write(Sink sink, std::int64_t first, std::int64_t last, InterruptPoll &poll) const {
     std::int64_t next = first;
-    for (std::int64_t number = 0; number < g_.intervals; ++number) {
+    bool follow = true;
+    for (std::int64_t number = 0; number < g_.intervals && !poll.interrupted(4); ++number) {
       const Interval interval(g_, number);
       if (!interval.counts || interval.end <= first || interval.start >= last) continue;
-      if (cell_of(g_, interval.start) < 0) continue;
-      const std::int64_t from = larger(interval.start, first);
-      if (from < next) return false;
-      if (!clear(features_ + next * g_.channels, (from - next) * g_.channels, poll)) return true;
-      const bool written = visit(number, from, last, poll, [&](Real *to, const Real *row) {
-        if (poll.interrupted(g_.channels)) return false;
-        for (std::int64_t i = 0; i < g_.channels; ++i) to[i] = row[i] + 0;  // the sum has no negative zero
-        return true;
-      });
-      if (!written) return true;
+      const std::int64_t cell = cell_of(g_, interval.start), from = larger(interval.start, first);
+      if (cell < 0) continue;
+      follow = from >= next;
+      if (!follow) break;
+      write_zeros(sink, (from - next) * g_.channels, poll);
       next = smaller(interval.end, last);
+      write_rows(sink, gradient_ + cell * g_.channels, next - from, poll);
     }
-    clear(features_ + next * g_.channels, (last - next) * g_.channels, poll);
-    return true;
+    if (follow) write_zeros(sink, (last - next) * g_.channels, poll);
+    sink.finish();
+    return follow;
   }
 
-  // Calls body(row, gradient of its cell) for the rows of an interval in first .. last; returns
-  // false if the body does.
-  template <typename Body>
-  bool visit(std::int64_t number, std::int64_t first, std::int64_t last, InterruptPoll &poll, const Body &body) const {
-    if (poll.interrupted(4)) return false;
-    const Interval interval(g_, number);
-    if (!interval.counts || interval.end <= first || interval.start >= last) return true;
-    const std::int64_t cell = cell_of(g_, interval.start), end = smaller(interval.end, last);
-    for (std::int64_t row = larger(interval.start, first); cell >= 0 && row < end; ++row)
-      if (!body(features_ + row * g_.channels, gradient_ + cell * g_.channels)) return false;
-    return true;
+  template <typename Sink>
+  static void write_zeros(Sink &sink, std::int64_t count, InterruptPoll &poll) {
+    for (std::int64_t i = 0; i < count && !poll.interrupted(kRun); i += kRun)
+      sink.zeros(smaller(kRun, count - i) * kFloats);
+  }
+
+  // Writes the same row some times; its sum with 0 has no negative zero.
+  template <typename Sink>
+  void write_rows(Sink &sink, const Real *row, std::int64_t times, InterruptPoll &poll) const {
+    // The sinks may copy a whole vector.
+    alignas(kCacheLine) float tile[kTile * kFloats + kCacheLine / sizeof(float)] = {};
+    for (std::int64_t time = 0; time < times; ++time) {
+      for (std::int64_t c = 0; c < g_.channels; c += kTile) {
+        const std::int64_t count = smaller(kTile, g_.channels - c);
+        if (poll.interrupted(count)) return;
+        if (time == 0 || g_.channels > kTile) {
+          for (std::int64_t i = 0; i < count; ++i) {
+            const Real value = row[c + i] + 0;
+            std::memcpy(tile + i * kFloats, &value, sizeof value);
+          }
+        }
+        sink.values(tile, count * kFloats);
+      }
+    }
   }
 
   const BevPoolGeometry &g_;
   const Real *const gradient_;
   Real *const features_;
   const std::int64_t bands_;
+  const bool nontemporal_;
 };
 
 template <typename Real>

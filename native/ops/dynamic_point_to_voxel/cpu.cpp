@@ -1,10 +1,12 @@
-// DynamicPointToVoxel on the CPU. One thread sorts the points by their places, so that those of a
-// voxel lie side by side in their order; threads reduce the voxels.
+// DynamicPointToVoxel on the CPU. The points are sorted by their places, so that those of a voxel
+// lie side by side in their order; threads reduce the voxels.
 #include "ops/dynamic_point_to_voxel/cpu/backward.h"
 #include "ops/dynamic_point_to_voxel/cpu/order.h"
 
 MLUOPS_BEGIN_LEVEL
 namespace {
+
+constexpr std::int64_t kAhead = 12;  // points whose features are prefetched
 
 template <typename Real>
 class Forward {
@@ -14,17 +16,18 @@ class Forward {
   void run() {
     Arena arena(aligned(p_.workspace));
     std::int32_t *const places = arena.allocate<std::int32_t>(kAxes * p_.points);
-    const Keyed first{arena.allocate<std::uint64_t>(p_.points), arena.allocate<std::int32_t>(p_.points)};
-    const Keyed second{arena.allocate<std::uint64_t>(p_.points), arena.allocate<std::int32_t>(p_.points)};
-    const PlaceOrder order(p_.coors, p_.points, places, first, second);
+    std::uint64_t *const first = arena.allocate<std::uint64_t>(p_.points);
+    std::uint64_t *const second = arena.allocate<std::uint64_t>(p_.points);
+    std::int32_t *const starts = arena.allocate<std::int32_t>(p_.points);  // before, counts of the sort
+    const PlaceOrder order(p_.coors, p_.points, places, first, second, starts);
     if (interrupted()) return;
-    const std::int64_t voxels = list(order, order.spare());
+    const std::int64_t voxels = list(order, starts);
     if (interrupted()) return;
     *p_.needed = voxels;
     if (voxels > p_.rows) return;
     *p_.voxel_num = static_cast<std::int32_t>(voxels);
     if (p_.marked != nullptr) mark(places);
-    reduce(order, order.spare(), voxels);
+    reduce(order, starts, voxels);
     if (interrupted()) return;
     finish(places, voxels);
   }
@@ -35,7 +38,8 @@ class Forward {
     std::int64_t voxels = 0;
     for_slices(0, order.count(), [&](std::int64_t begin, std::int64_t end) {
       for (std::int64_t i = begin; i < end; ++i) {
-        if (order.begins(i)) starts[voxels++] = static_cast<std::int32_t>(i);
+        starts[voxels] = static_cast<std::int32_t>(i);
+        voxels += order.begins(i);
       }
     });
     return voxels;
@@ -70,6 +74,8 @@ class Forward {
       fill(to + c, count);
       for (std::int64_t i = first; i < last; ++i) {
         if (poll.interrupted(count)) return false;
+        if (i + kAhead < order.count())
+          __builtin_prefetch(static_cast<const Real *>(p_.feats) + order.point(i + kAhead) * p_.channels + c);
         add(to + c, static_cast<const Real *>(p_.feats) + order.point(i) * p_.channels + c, count);
       }
       if (p_.reduce == MLUOP_REDUCE_DMEAN) {

@@ -49,6 +49,19 @@ static inline Vector log_of_one_more(Vector x) {
   return 2.0f * part * sum;
 }
 
+// log(x) for finite x from 1 on; NaN for NaN.
+static inline Vector log_from_one(Vector x) {
+  IntVector bits;
+  std::memcpy(&bits, &x, sizeof bits);
+  const IntVector exponent = (bits >> 23) - 127, fraction = (bits & 0x7fffff) | 0x3f800000;
+  Vector part;
+  std::memcpy(&part, &fraction, sizeof part);
+  constexpr float kLog2High = 0.693359375f, kLog2Low = -2.12194440e-4f;
+  const Vector powers = __builtin_convertvector(exponent, Vector);
+  const Vector found = powers * kLog2High + (log_of_one_more(part - 1.0f) + powers * kLog2Low);
+  return x == x ? found : x;
+}
+
 static inline double exponential(double x) { return __builtin_exp(x); }
 static inline double log_of_one_more(double x) { return __builtin_log1p(x); }
 

@@ -1,5 +1,5 @@
 // Focal losses of softmaxes on the CPU: half in float, and double. Sums are those of 16 partial
-// sums, whatever the number of lanes.
+// sums, whatever the number of lanes; functions of the sums of 16 rows are found together.
 #include "ops/focal_loss/cpu_exponential.h"
 #include "ops/focal_loss/focal_loss.h"
 
@@ -8,11 +8,13 @@ namespace {
 
 constexpr std::int64_t kValuesPerPiece = 16384;
 constexpr int kPartial = 16;
+constexpr std::int64_t kShortColumns = 1024;  // of rows that are still in the cache when they are read again
 
 // The largest value of a row, and the sum of the exponentials of all values less that.
 template <typename T>
 class Normaliser {
  public:
+  Normaliser() = default;
   Normaliser(const T *row, std::int64_t count) : row_(row) {
     largest_ = largest_of(row, count);
     float sums[kPartial] = {};
@@ -24,10 +26,8 @@ class Normaliser {
     for (int j = 0; j < kPartial; ++j) sum_ += sums[j];
   }
 
-  double log_probability(std::int64_t i) const {
-    const double apart = static_cast<double>(to_float(row_[i])) - static_cast<double>(largest_);
-    return apart - __builtin_log(static_cast<double>(sum_));
-  }
+  float sum() const { return sum_; }
+  float apart(std::int64_t i) const { return to_float(row_[i]) - largest_; }
 
   // Not yet divided by the sum; 0 behind the last column.
   void exponentials(std::int64_t first, std::int64_t count, float (&values)[kPartial]) const {
@@ -49,7 +49,7 @@ class Normaliser {
       float values[kPartial];
       exponentials(i, count, values);
       for (int j = 0; j < kPartial && i + j < count; j += kLanes) {
-        const Vector parts = load(values + j) / sum_ * factor;
+        const Vector parts = load(values + j) * (factor / sum_);
         if (i + j + kLanes <= count) {
           store(to + i + j, parts);
         } else {
@@ -75,8 +75,8 @@ class Normaliser {
     return largest;
   }
 
-  const T *row_;
-  float largest_, sum_ = 0;
+  const T *row_ = nullptr;
+  float largest_ = 0, sum_ = 0;
 };
 
 template <>
@@ -115,33 +115,84 @@ class Rows {
   explicit Rows(const SoftmaxFocalLossProblem &problem) : problem_(problem) {}
 
   void operator()(std::int64_t begin, std::int64_t end) const {
+    const bool in_lanes = sizeof(T) < sizeof(double) && !problem_.of_probabilities;
+    const std::int64_t together = in_lanes && problem_.columns <= kShortColumns ? kPartial : 1;
     InterruptPoll poll;
-    for (std::int64_t row = begin; row < end; ++row) {
-      if (poll.interrupted(2 * problem_.columns)) return;
+    for (std::int64_t row = begin; row < end; row += together) {
+      const std::int64_t count = smaller(together, end - row);
+      if (poll.interrupted(2 * count * problem_.columns)) return;
+      if constexpr (sizeof(T) < sizeof(double)) {
+        if (in_lanes) {
+          compute_lanes(row, static_cast<int>(count));
+          continue;
+        }
+      }
       compute(row);
     }
   }
 
  private:
+  const T *input(std::int64_t row) const { return static_cast<const T *>(problem_.input) + row * problem_.columns; }
+  std::int64_t width() const { return problem_.gradient ? problem_.columns : 1; }
+  T *output(std::int64_t row) const { return static_cast<T *>(problem_.output) + row * width(); }
+
+  // The class of a row, -1 if it has none; then what is written is 0.
+  std::int64_t class_of(std::int64_t row) const {
+    const std::int64_t of_class = read_once(problem_.target + row);
+    if (of_class >= 0 && of_class < problem_.columns) return of_class;
+    for (std::int64_t i = 0; i < width(); ++i) store(output(row) + i, Real{0});
+    return -1;
+  }
+
   void compute(std::int64_t row) const {
-    const std::int64_t columns = problem_.columns, of_class = read_once(problem_.target + row);
-    const T *const input = static_cast<const T *>(problem_.input) + row * columns;
-    T *const output = static_cast<T *>(problem_.output) + row * (problem_.gradient ? columns : 1);
-    if (of_class < 0 || of_class >= columns) {
-      for (std::int64_t i = 0; i < (problem_.gradient ? columns : 1); ++i) store(output + i, Real{0});
-    } else if (problem_.of_probabilities) {
-      const double p = static_cast<double>(to_sum(input[of_class]));
-      const double change = write_loss(output, p, 1 - p, __builtin_log(p), row);
+    const std::int64_t columns = problem_.columns, of_class = class_of(row);
+    if (of_class < 0) return;
+    const T *const from = input(row);
+    T *const to = output(row);
+    if (problem_.of_probabilities) {
+      const double p = static_cast<double>(to_sum(from[of_class]));
+      const double change = write_loss(to, p, 1 - p, __builtin_log(p), row);
       for (std::int64_t i = 0; problem_.gradient && i < columns; ++i)
-        store(output + i, share(change, i == of_class, to_sum(input[i])));
-    } else {
-      const Normaliser<T> normaliser(input, columns);
+        store(to + i, share(change, i == of_class, to_sum(from[i])));
+    } else if constexpr (sizeof(T) == sizeof(double)) {
+      const Normaliser<double> normaliser(from, columns);
       const double log = normaliser.log_probability(of_class), less = __builtin_expm1(log);
-      const double change = write_loss(output, less + 1, -less, log, row);
-      if (!problem_.gradient) return;
-      normaliser.write_parts(output, columns, static_cast<Real>(-change));
-      store(output + of_class, static_cast<Real>(-change * less));
+      write_gradient(row, of_class, normaliser, write_loss(to, less + 1, -less, log, row), -less);
     }
+  }
+
+  // Some rows, each of which has a lane where functions of its sum are found.
+  void compute_lanes(std::int64_t row, int count) const {
+    Normaliser<T> normalisers[kPartial];
+    std::int64_t classes[kPartial];
+    float sums[kPartial] = {}, logs[kPartial] = {}, p[kPartial], q[kPartial];
+    for (int i = 0; i < count; ++i) {
+      classes[i] = class_of(row + i);
+      if (classes[i] < 0) continue;
+      normalisers[i] = Normaliser<T>(input(row + i), problem_.columns);
+      sums[i] = normalisers[i].sum();
+      logs[i] = normalisers[i].apart(classes[i]);
+    }
+    for (int i = 0; i < count; i += kLanes) {
+      const Vector sum = load(sums + i), apart = load(logs + i), own = exponential(apart);
+      store(p + i, own / sum);
+      store(q + i, (sum - own) / sum);
+      store(logs + i, apart - log_from_one(sum));
+    }
+    for (int i = 0; i < count; ++i) {
+      if (classes[i] < 0) continue;
+      const double change = write_loss(output(row + i), static_cast<double>(p[i]), static_cast<double>(q[i]),
+                                       static_cast<double>(logs[i]), row + i);
+      write_gradient(row + i, classes[i], normalisers[i], change, static_cast<double>(q[i]));
+    }
+  }
+
+  // `change` is the derivative of the loss by the logarithm of p = 1 - q.
+  void write_gradient(std::int64_t row, std::int64_t of_class, const Normaliser<T> &normaliser, double change,
+                      double q) const {
+    if (!problem_.gradient) return;
+    normaliser.write_parts(output(row), problem_.columns, static_cast<Real>(-change));
+    store(output(row) + of_class, static_cast<Real>(change * q));
   }
 
   // Writes the loss, or returns its derivative by the logarithm of p.

@@ -1,13 +1,13 @@
-// StackThreeInterpolate on the CPU. The channels of a row lie side by side, so that the loops over
-// them become vectors. Half is computed in float and rounded once.
-#include "cpu/half.h"
+// StackThreeInterpolate on the CPU. The channels of a row lie side by side, and are computed in
+// vectors. Half is computed in float and rounded once.
+#include "cpu/tiles.h"
 #include "ops/stack_three_interpolate/stack_three_interpolate.h"
 
 MLUOPS_BEGIN_LEVEL
 namespace {
 
 constexpr int kNeighbours = 3;
-constexpr std::int64_t kTile = 256;  // channels that are added up at once
+constexpr std::int64_t kTile = 4096;  // channels between two polls
 constexpr std::int64_t kValuesPerPiece = 16384;
 
 // The row that an index of a target names, or -1.
@@ -16,8 +16,10 @@ inline std::int64_t row_of(const StackThreeInterpolateProblem &p, std::int64_t p
   return row >= 0 && row < p.sources ? row : -1;
 }
 
-template <typename Real, typename Sum>
+template <typename Real>
 struct Forward {
+  typedef typename Arithmetic<Real>::Vector Vector;
+  static constexpr std::int64_t kWidth = Arithmetic<Real>::kWidth;
   const StackThreeInterpolateProblem &p;
 
   void operator()(std::int64_t begin, std::int64_t end) const {
@@ -25,27 +27,54 @@ struct Forward {
     for (std::int64_t target = begin; target < end; ++target) {
       std::int64_t rows[kNeighbours];
       for (int i = 0; i < kNeighbours; ++i) rows[i] = row_of(p, target * kNeighbours + i);
-      const Real *weights = static_cast<const Real *>(p.weights) + target * kNeighbours;
       for (std::int64_t c = 0; c < p.channels; c += kTile) {
         const std::int64_t count = smaller(kTile, p.channels - c);
         if (poll.interrupted(kNeighbours * count)) return;
-        Sum sums[kTile] = {};
-        for (int i = 0; i < kNeighbours; ++i) {
-          if (rows[i] < 0) continue;
-          const Real *source = static_cast<const Real *>(p.source) + rows[i] * p.channels + c;
-          const Sum weight = to_sum(weights[i]);
-          for (std::int64_t k = 0; k < count; ++k) sums[k] += weight * to_sum(source[k]);
-        }
-        Real *const result = static_cast<Real *>(p.result) + target * p.channels + c;
-        for (std::int64_t k = 0; k < count; ++k) store(result + k, sums[k]);
+        add(target, rows, c, c + count);
       }
     }
+  }
+
+ private:
+  void add(std::int64_t target, const std::int64_t *rows, std::int64_t begin, std::int64_t end) const {
+    const Real *weights = static_cast<const Real *>(p.weights) + target * kNeighbours;
+    const Real *sources[kNeighbours];
+    Vector factors[kNeighbours];
+    int number = 0;
+    for (int i = 0; i < kNeighbours; ++i) {
+      if (rows[i] < 0) continue;
+      sources[number] = static_cast<const Real *>(p.source) + rows[i] * p.channels;
+      factors[number++] = Arithmetic<Real>::everywhere(to_sum(weights[i]));
+    }
+    Real *const result = static_cast<Real *>(p.result) + target * p.channels;
+    if (number == kNeighbours) return write<kNeighbours>(factors, sources, result, begin, end);
+    if (number == 2) return write<2>(factors, sources, result, begin, end);
+    if (number == 1) return write<1>(factors, sources, result, begin, end);
+    write<0>(factors, sources, result, begin, end);
+  }
+
+  template <int kNumber>
+  static void write(const Vector *factors, const Real *const *sources, Real *result, std::int64_t begin,
+                    std::int64_t end) {
+    std::int64_t c = begin;
+    for (; c + kWidth <= end; c += kWidth) store_some(result + c, sum<kNumber>(factors, sources, c, kWidth), kWidth);
+    if (c < end) store_some(result + c, sum<kNumber>(factors, sources, c, end - c), end - c);
+  }
+
+  template <int kNumber>
+  static Vector sum(const Vector *factors, const Real *const *sources, std::int64_t c, std::int64_t count) {
+    Vector total = {};
+#pragma GCC unroll 3
+    for (int i = 0; i < kNumber; ++i) total += factors[i] * load_some(sources[i] + c, count);
+    return total;
   }
 };
 
 // A task owns a band of rows, and looks at all indices.
 template <typename Real, typename Sum>
 struct Backward {
+  typedef typename Arithmetic<Real>::Vector Vector;
+  static constexpr std::int64_t kWidth = Arithmetic<Real>::kWidth;
   const StackThreeInterpolateProblem &p;
   Sum *const sums;  // [sources, channels]
   const std::int64_t band;
@@ -74,22 +103,25 @@ struct Backward {
   void add(std::int64_t row, std::int64_t target, Sum weight) const {
     const Real *gradients = static_cast<const Real *>(p.source) + target * p.channels;
     Sum *const to = sums + row * p.channels;
+    const Vector factor = Arithmetic<Real>::everywhere(weight);
     for_slices(0, p.channels, [&](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t c = begin; c < end; ++c) to[c] += weight * to_sum(gradients[c]);
+      for (std::int64_t c = begin; c < end; c += kWidth)
+        store_some(to + c, load_some(to + c, end - c) + factor * load_some(gradients + c, end - c), end - c);
     });
   }
 
   void write(std::int64_t begin, std::int64_t end) const {
     if (sizeof(Real) == sizeof(Sum)) return;  // the sums are the result
     for_slices(begin, end, [&](std::int64_t first, std::int64_t last) {
-      for (std::int64_t i = first; i < last; ++i) store(static_cast<Real *>(p.result) + i, sums[i]);
+      for (std::int64_t i = first; i < last; i += kWidth)
+        store_some(static_cast<Real *>(p.result) + i, load_some(sums + i, last - i), last - i);
     });
   }
 };
 
-template <typename Real, typename Sum>
+template <typename Real>
 mluOpStatus_t interpolate(const StackThreeInterpolateProblem &problem) {
-  Forward<Real, Sum> forward{problem};
+  Forward<Real> forward{problem};
   parallel_for(problem.targets, kValuesPerPiece / (kNeighbours * problem.channels) + 1, forward);
   return MLUOP_STATUS_SUCCESS;
 }
@@ -111,8 +143,8 @@ mluOpStatus_t add_gradients(const StackThreeInterpolateProblem &problem) {
 }  // namespace
 
 mluOpStatus_t stack_three_interpolate_forward(const StackThreeInterpolateProblem &problem) {
-  if (problem.type == MLUOP_DTYPE_DOUBLE) return interpolate<double, double>(problem);
-  return problem.type == MLUOP_DTYPE_HALF ? interpolate<Half, float>(problem) : interpolate<float, float>(problem);
+  if (problem.type == MLUOP_DTYPE_DOUBLE) return interpolate<double>(problem);
+  return problem.type == MLUOP_DTYPE_HALF ? interpolate<Half>(problem) : interpolate<float>(problem);
 }
 
 mluOpStatus_t stack_three_interpolate_backward(const StackThreeInterpolateProblem &problem) {

@@ -9,6 +9,13 @@ namespace {
 
 constexpr std::int64_t kPointsPerPiece = 2048;
 constexpr std::int64_t kValuesPerPiece = 1 << 16;
+constexpr std::int64_t kAhead = 8;  // points whose slots are prefetched
+
+inline void copy_values(float *to, const float *from, std::int64_t count) { copy_row(to, from, count); }
+
+inline void copy_values(double *to, const double *from, std::int64_t count) {
+  for (std::int64_t i = 0; i < count; ++i) to[i] = from[i];
+}
 
 // Fills `count` values with zeros.
 template <typename T>
@@ -28,6 +35,20 @@ void clear(T *values, std::int64_t count) {
   parallel_for(count, kValuesPerPiece, body);
 }
 
+// Writes the cell of each point.
+template <typename Grid, typename T>
+void find_all(const Grid &grid, const T *rows, const VoxelGrid &sizes, Cell *cells) {
+  auto body = [&](std::int64_t first, std::int64_t last) {
+    const Grid own = grid;  // stays in registers, while stores may change what others see
+    const std::int64_t features = sizes.features;
+    for_slices(first, last, [=](std::int64_t begin, std::int64_t end) {
+      const T *row = rows + begin * features;
+      for (std::int64_t i = begin; i < end; ++i, row += features) cells[i] = own.of(row);
+    });
+  };
+  parallel_for(sizes.points, kPointsPerPiece, body);
+}
+
 // The table of voxels by their cells, which are read from the coordinates that were written.
 class Table {
  public:
@@ -35,6 +56,8 @@ class Table {
     mask_ = static_cast<std::uint64_t>(count) - 1;
     std::memset(slots_, 0xff, static_cast<std::size_t>(count) * sizeof *slots_);
   }
+
+  void prefetch(const Cell &cell) const { __builtin_prefetch(slots_ + (mixed(cell) & mask_)); }
 
   // The slot of a cell, which holds its voxel, or -1 if it has none. `steps` counts the slots seen.
   std::int32_t *find(const Cell &cell, std::int64_t *steps) const {
@@ -85,12 +108,7 @@ class Voxelization {
  private:
   void find_cells() {
     const Cells<Real, Real> grid(g_);
-    auto body = [&](std::int64_t begin, std::int64_t end) {
-      InterruptPoll poll;
-      const Real *const rows = static_cast<const Real *>(g_.rows);
-      for (std::int64_t i = begin; i < end && !poll.interrupted(4); ++i) cells_[i] = grid.of(rows + i * g_.features);
-    };
-    parallel_for(g_.points, kPointsPerPiece, body);
+    find_all(grid, static_cast<const Real *>(g_.rows), g_, cells_);
   }
 
   // Puts in place of the cell of each point the number of its voxel, or -1, and its rank there.
@@ -99,6 +117,7 @@ class Voxelization {
     InterruptPoll poll;
     std::int64_t voxels = 0;
     for (std::int64_t i = 0; i < g_.points; ++i) {
+      if (i + kAhead < g_.points) table.prefetch(cells_[i + kAhead]);
       Cell &cell = cells_[i];
       if (cell.x < 0) continue;
       std::int64_t steps = 8;
@@ -126,9 +145,8 @@ class Voxelization {
         if (voxel < 0) continue;
         const Real *const from = static_cast<const Real *>(g_.rows) + i * g_.features;
         Real *const to = static_cast<Real *>(p_.voxels) + (voxel * p_.max_points + rank) * g_.features;
-        for_slices(0, g_.features, [&](std::int64_t first, std::int64_t last) {
-          for (std::int64_t k = first; k < last; ++k) to[k] = from[k];
-        });
+        for_slices(0, g_.features,
+                   [&](std::int64_t first, std::int64_t last) { copy_values(to + first, from + first, last - first); });
       }
     };
     parallel_for(g_.points, kPointsPerPiece, body);
@@ -143,15 +161,7 @@ class Voxelization {
 template <typename T, typename Real>
 void list_cells(const DynamicVoxelizeProblem &problem) {
   const Cells<T, Real> grid(problem.grid);
-  auto body = [&](std::int64_t begin, std::int64_t end) {
-    InterruptPoll poll;
-    const T *const rows = static_cast<const T *>(problem.grid.rows);
-    for (std::int64_t i = begin; i < end && !poll.interrupted(4); ++i) {
-      const Cell cell = grid.of(rows + i * problem.grid.features);
-      std::memcpy(problem.coors + kAxes * i, &cell, sizeof cell);
-    }
-  };
-  parallel_for(problem.grid.points, kPointsPerPiece, body);
+  find_all(grid, static_cast<const T *>(problem.grid.rows), problem.grid, reinterpret_cast<Cell *>(problem.coors));
 }
 
 }  // namespace

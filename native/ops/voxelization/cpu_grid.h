@@ -38,21 +38,20 @@ class Cells {
     }
   }
 
+  // Without branches, which would go either way from point to point.
   Cell of(const T *row) const {
-    Real place[kAxes];
-    bool inside = true;
-    for (int axis = 0; axis < kAxes; ++axis) {
-      place[axis] = floor_of((real(row[axis]) - low_[axis]) / size_[axis]);
-      inside = inside && place[axis] >= 0 && place[axis] < cells_[axis];
-    }
-    if (!inside) return Cell{-1, -1, -1};
-    return Cell{static_cast<std::int32_t>(place[2]), static_cast<std::int32_t>(place[1]),
-                static_cast<std::int32_t>(place[0])};
+    const Real x = place(row, 0), y = place(row, 1), z = place(row, 2);
+    const bool inside = is_inside(x, 0) & is_inside(y, 1) & is_inside(z, 2);
+    return Cell{number(inside, z), number(inside, y), number(inside, x)};
   }
 
  private:
   // Cells that an int32 can count, of which float has 2^31 as the next larger number.
   static constexpr Real kMostCells = 2147483648.0;
+
+  Real place(const T *row, int axis) const { return floor_of((real(row[axis]) - low_[axis]) / size_[axis]); }
+  bool is_inside(Real place, int axis) const { return (place >= 0) & (place < cells_[axis]); }
+  static std::int32_t number(bool inside, Real place) { return static_cast<std::int32_t>(inside ? place : -1); }
 
   static Real floor_of(Real value) {
     if constexpr (sizeof(Real) == sizeof(float)) return __builtin_floorf(value);

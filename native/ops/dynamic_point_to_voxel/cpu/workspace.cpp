@@ -8,9 +8,9 @@ constexpr std::size_t kNumber = sizeof(std::int32_t), kKey = sizeof(std::uint64_
 
 }  // namespace
 
-// Places, two lists of keys, two of numbers and the gaps before cache lines.
+// Places, two lists of keys, one of numbers and the gaps before cache lines.
 std::size_t workspace_scatter_forward(std::int64_t points) {
-  return static_cast<std::size_t>(points) * (3 * kNumber + 2 * kKey + 2 * kNumber) + 6 * kLine;
+  return static_cast<std::size_t>(points) * (3 * kNumber + 2 * kKey + kNumber) + 5 * kLine;
 }
 
 // Where the list of each voxel begins, a list of points and the gaps.
