@@ -2,6 +2,7 @@
 // batches. A pick updates only the parts of a tree that it is near to, the fewer the more picks
 // there are.
 #include "cpu/stacked.h"
+#include "cpu/tiles.h"
 #include "ops/furthest_point_sampling/cpu_double.h"
 #include "ops/furthest_point_sampling/cpu_tree.h"
 
@@ -154,26 +155,47 @@ class MatrixSampling {
   }
 
  private:
-  // The distances are made smaller in one loop and looked through in a second one, of which the
-  // compiler can make vectors.
-  std::int64_t next(const T *row, Real *__restrict distances) const {
+  // The first of the greatest distances, after these were made smaller. Blocks are compared by their
+  // greatest ones, so that only one block is searched.
+  std::int64_t next(const T *row, Real *distances) const {
     Real greatest = -1;
-    for_slices(0, problem_.points, [&](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t k = begin; k < end; ++k) {
-        const Real given = to_sum(row[k]);
-        distances[k] = given < distances[k] ? given : distances[k];
-      }
-      for (std::int64_t k = begin; k < end; ++k) greatest = distances[k] > greatest ? distances[k] : greatest;
-    });
     std::int64_t furthest = problem_.points;
     for_slices(0, problem_.points, [&](std::int64_t begin, std::int64_t end) {
-      for (std::int64_t k = begin; k < end && furthest == problem_.points; ++k) {
-        if (distances[k] == greatest) furthest = k;
+      for (std::int64_t k = begin; k < end; k += kBlock) {
+        const Real most = lower(row + k, distances + k, smaller(kBlock, end - k));
+        furthest = most > greatest ? k : furthest;
+        greatest = most > greatest ? most : greatest;
       }
     });
-    return furthest < problem_.points ? furthest : 0;  // all are below -1
+    for (std::int64_t k = furthest; k < problem_.points; ++k) {
+      if (distances[k] == greatest) return k;
+    }
+    return 0;  // all are below -1
   }
 
+  // Makes distances as small as the row, and returns the greatest.
+  static Real lower(const T *row, Real *distances, std::int64_t count) {
+    typedef typename Arithmetic<T>::Vector Vector;
+    constexpr std::int64_t kWidth = Arithmetic<T>::kWidth;
+    Vector greatest = Arithmetic<T>::everywhere(-1);
+    std::int64_t k = 0;
+    for (; k + kWidth <= count; k += kWidth) {
+      const Vector given = load_some(row + k, kWidth), before = load_some(distances + k, kWidth);
+      const Vector least = given < before ? given : before;
+      store_some(distances + k, least, kWidth);
+      greatest = least > greatest ? least : greatest;
+    }
+    Real most = -1;
+    for (int lane = 0; lane < kWidth; ++lane) most = greatest[lane] > most ? greatest[lane] : most;
+    for (; k < count; ++k) {
+      const Real given = to_sum(row[k]);
+      distances[k] = given < distances[k] ? given : distances[k];
+      most = distances[k] > most ? distances[k] : most;
+    }
+    return most;
+  }
+
+  static constexpr std::int64_t kBlock = 512;
   const FurthestPointSamplingWithDistProblem &problem_;
   Real *const rooms_;  // distances of each slot
 };

@@ -31,7 +31,9 @@ void grow(Queue &queue, std::int64_t height, std::int64_t width, const Step (&st
   InterruptPoll poll;
   while (!queue.empty()) {
     if (poll.interrupted(16)) return;
-    const std::int64_t pixel = queue.next(), row = pixel / width, column = pixel % width;
+    // A division of 32 bits takes half of the time.
+    const std::uint32_t number = static_cast<std::uint32_t>(queue.next()), side = static_cast<std::uint32_t>(width);
+    const std::int64_t pixel = number, row = number / side, column = number % side;
     const std::int32_t label = labels[pixel];
     for (const Step &step : steps) {
       const std::int64_t i = row + step.down, j = column + step.right, other = i * width + j;
