@@ -6,6 +6,12 @@ from collections.abc import Callable
 from typing import Any
 
 
+def single(torch: Any, array: Any) -> Any:
+    """Return a tensor of an array, float16 in float32: grid_sample's places need more digits."""
+    tensor = torch.from_numpy(array)
+    return tensor.float() if tensor.dtype == torch.float16 else tensor
+
+
 def samples(torch: Any, maps: Any, image: Any, y: Any, x: Any) -> Any:
     """Return [R, C, N, M] of maps [B, C, H, W]: samples at y and x, [R, N, M], in the images of the regions.
 
@@ -31,19 +37,20 @@ def ways(
     """Return ways with maps in channels_last memory, and with the channels brought to the front first.
 
     `pooled` takes maps [B, C, H, W] and returns [R, C, ph, pw]. `given` has ``input`` [B, H, W, C],
-    or ``grad_output`` [R, ph, pw, C] where the gradient of the maps is asked for.
+    or ``grad_output`` [R, ph, pw, C] where the gradient of the maps is asked for. float16 is
+    computed in float32.
     """
     out = torch.from_numpy(outputs["out"])
 
     def forward(contiguous: bool) -> dict[str, Any]:
-        maps = torch.from_numpy(given["input"]).permute(0, 3, 1, 2)
+        maps = single(torch, given["input"]).permute(0, 3, 1, 2)
         out.copy_(pooled(maps.contiguous() if contiguous else maps).permute(0, 2, 3, 1))
         return outputs
 
     def backward(contiguous: bool) -> dict[str, Any]:
-        maps = torch.zeros(out.shape, dtype=out.dtype).permute(0, 3, 1, 2)
+        gradient = single(torch, given["grad_output"]).permute(0, 3, 1, 2)
+        maps = torch.zeros(out.shape, dtype=gradient.dtype).permute(0, 3, 1, 2)
         maps = (maps.contiguous() if contiguous else maps).requires_grad_()
-        gradient = torch.from_numpy(given["grad_output"]).permute(0, 3, 1, 2)
         (found,) = torch.autograd.grad(pooled(maps), maps, gradient)
         out.copy_(found.permute(0, 2, 3, 1))
         return outputs

@@ -22,7 +22,10 @@ ROLES = {
 
 
 def build(case: Case) -> Problem:
-    """Make maps, offsets of about a pixel, masks from 0 to 1, and the gradient of the result."""
+    """Make maps, offsets of about a pixel, masks, and the gradient of the result.
+
+    No sample lies at a pixel, where the gradient of its place jumps, and rounding decides on a side.
+    """
     facts, rng = case.parameters, generator(case)
     groups, cells = facts["deformable_group"], 9
     channels = facts["in"] // facts["conv_group"]
@@ -37,6 +40,7 @@ def build(case: Case) -> Problem:
     given, written = (names.split() for names in ROLES[case.operator])
     values = {name: rng.standard_normal(shapes[name], np.float32).astype(case.dtype) for name in given}
     values["mask"] = np.abs(values["mask"])
+    values["offset"] = (np.floor(values["offset"] * 64) + 0.5).astype(case.dtype) / 64
     kept = {"out": "grad_output" if case.operator == "deform_conv_forward" else "filter"}
     outputs = {name: (shapes[kept.get(name, name.removeprefix("grad_"))], np.dtype(case.dtype)) for name in written}
     sizes = (3, channels) if case.operator == "deform_conv_backward_weight" else ()

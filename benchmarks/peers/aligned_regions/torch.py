@@ -7,7 +7,7 @@ from typing import Any
 
 from benchmarks.peers import Variants
 from benchmarks.problem import Arrays, Problem
-from benchmarks.torch_regions import samples, ways
+from benchmarks.torch_regions import samples, single, ways
 
 
 def variants(problem: Problem, outputs: Arrays, threads: int) -> Variants:
@@ -17,7 +17,7 @@ def variants(problem: Problem, outputs: Arrays, threads: int) -> Variants:
     ratio = facts["ratio"]
     if not ratio or "max_backward" in operator:
         return {}
-    rois, (rows, columns) = torch.from_numpy(problem.inputs["rois"]), facts["bins"]
+    rois, (rows, columns) = single(torch, problem.inputs["rois"]), facts["bins"]
     largest = "max" in operator
 
     def pooled(maps: Any) -> Any:
