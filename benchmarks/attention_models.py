@@ -1,10 +1,10 @@
 """Networks of transformers with deformable attention, with the kernel and as they are, on a CPU.
 
-Run it as ``python3 -m benchmarks.attention_models`` in the root of a clone; transformers and timm must be
-there. The networks have the sizes of their default configs and random weights; nothing is downloaded.
-Both ways take turns on the same picture and the same weights: a forward pass without gradients, and a
-training step, which is forward, backward of the squares of all outputs, and AdamW. Before, the outputs
-are compared.
+Run it as ``python3 -m benchmarks.attention_models`` in the root of a clone; transformers and timm
+must be there. The networks have the sizes of their default configs and random weights; nothing is
+downloaded. Both ways take turns on the same picture and the same weights: a forward pass without
+gradients, and a training step, which is forward, backward of the squares of all outputs, and AdamW.
+Before, the outputs are compared.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ ROLES = {
 def build(case: Case) -> Problem:
     """Make maps, offsets of about a pixel, masks, and the gradient of the result.
 
-    No sample lies at a pixel, where the gradient of its place jumps, and rounding decides on a side.
+    No sample lies at a pixel, where the gradient of its place jumps and rounding decides.
     """
     facts, rng = case.parameters, generator(case)
     groups, cells = facts["deformable_group"], 9

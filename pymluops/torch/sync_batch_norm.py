@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
+import torch
 from torch import Tensor
 from torch.nn import Module
 from torch.nn import SyncBatchNorm as PlainSyncBatchNorm
-from torch.nn.modules.batchnorm import _BatchNorm
 
 from pymluops._core import Operator
 from pymluops.ops._described import described
@@ -18,6 +18,9 @@ from pymluops.torch._channel_statistics import Steps, Synchronised, flat, has_ch
 from pymluops.torch._counts import need_tensors
 from pymluops.torch._library import TorchOperator
 from pymluops.torch._modes import TracedModule
+
+if TYPE_CHECKING:
+    from torch.nn.modules.batchnorm import _BatchNorm
 
 __all__ = [
     "SyncBatchNorm",
@@ -406,7 +409,7 @@ class SyncBatchNorm(TracedModule, PlainSyncBatchNorm):
             `module`, or the new layer in place of it, which has its parameters and statistics.
         """
         converted = module
-        if isinstance(module, _BatchNorm) and not isinstance(module, cls):
+        if isinstance(module, torch.nn.modules.batchnorm._BatchNorm) and not isinstance(module, cls):
             converted = cls._like(module, process_group)
         for name, child in module.named_children():
             converted.add_module(name, cls.convert_sync_batchnorm(child, process_group))

@@ -155,8 +155,8 @@ class MatrixSampling {
   }
 
  private:
-  // The first of the greatest distances, after these were made smaller. Blocks are compared by their
-  // greatest ones, so that only one block is searched.
+  // The first of the greatest distances, after these were made smaller. Blocks are compared by
+  // their greatest ones, so that only one block is searched.
   std::int64_t next(const T *row, Real *distances) const {
     Real greatest = -1;
     std::int64_t furthest = problem_.points;
