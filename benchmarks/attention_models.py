@@ -65,7 +65,7 @@ def _outputs(model: Any, picture: Any) -> list[Any]:
 
 def _step(model: Any, picture: Any, optimizer: Any) -> None:
     optimizer.zero_grad()
-    loss = sum(value.square().mean() for value in _outputs(model, picture) if value.requires_grad)
+    loss: Any = sum(value.square().mean() for value in _outputs(model, picture) if value.requires_grad)
     loss.backward()
     optimizer.step()
 
@@ -131,9 +131,10 @@ def main(argv: Sequence[str] | None = None) -> int:
         parser.error(f"{', '.join(sorted(unknown))}: expected {', '.join(MODELS)}")
     importlib.import_module("torch")
     set_all_threads(args.threads)
+    height, width = args.picture
     print(f"{'':16}" + "".join(f"{title:>11}" for title in _HEAD))
     for name in args.name:
-        figures = measure(MODELS[name], *args.picture, args.rounds)
+        figures = measure(MODELS[name], height, width, args.rounds)
         print(f"{name:16}" + "".join(f"{figure:11.2f}" for figure in figures), flush=True)
     return 0
 
