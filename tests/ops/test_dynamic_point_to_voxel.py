@@ -172,6 +172,40 @@ def test_any_number_of_threads_gives_the_same() -> None:
 # ---- refusals ------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("threads", [1, 2, 3, 16])
+@pytest.mark.parametrize("most", [30, 2**20, 2**31 - 1])
+def test_many_points_are_sorted_in_chunks(threads: int, most: int) -> None:
+    rng = np.random.default_rng(most)
+    coors = rng.integers(0, most, (40_000, 3), endpoint=True).astype(np.int32)
+    coors[20_000:] = coors[rng.permutation(20_000)]
+    coors[rng.random(len(coors)) < 0.05, 1] = -3
+    number = np.arange(len(coors), dtype=np.float32)[:, None]
+    before = pymluops.get_num_threads()
+    try:
+        pymluops.set_num_threads(threads)
+        voxels = pymluops.dynamic_scatter_forward(number, coors, "max")
+    finally:
+        pymluops.set_num_threads(before)
+    inside = (coors >= 0).all(1)
+    places, first, counts = np.unique(coors[inside], axis=0, return_inverse=True, return_counts=True)
+    mapping = np.full(len(coors), -1)
+    mapping[inside] = first.ravel()
+    assert int(voxels.voxel_num[0]) == len(places)
+    assert_same_bits(voxels.voxel_coors[: len(places)], places)
+    assert_same_bits(voxels.point2voxel_map, mapping.astype(np.int32))
+    assert_same_bits(voxels.voxel_points_count[: len(places)], counts.astype(np.int32))
+
+
+def test_sums_add_many_points_in_their_order() -> None:
+    rng = np.random.default_rng(5)
+    coors = rng.integers(0, 3, (40_000, 3)).astype(np.int32)
+    feats = rng.normal(size=(len(coors), 2)).astype(np.float32)
+    voxels = pymluops.dynamic_scatter_forward(feats, coors, "sum")
+    sums = np.zeros((27, 2), np.float32)
+    np.add.at(sums, (coors @ [9, 3, 1]), feats)  # one after another
+    assert_same_bits(voxels.voxel_feats[:27], sums)
+
+
 def test_too_few_rows_are_refused_with_the_number_needed(raw: Raw) -> None:
     coors = np.array([[1, 2, 3], [-4, 5, 6], [3, 2, 1], [3, 2, 0]], np.int32)
     before, feats = coors.copy(), np.ones((4, 2), np.float32)

@@ -151,9 +151,12 @@ def poly_suppression(boxes: np.ndarray, threshold: float) -> list[int]:
 def random_quadrilaterals(
     rng: np.random.Generator, count: int, spread: float = 4.0, convex: bool = False
 ) -> np.ndarray:
-    """Quadrilaterals close to each other, some of them rectangles, the same, or without an area."""
+    """Quadrilaterals close to each other, some of them rectangles or the same.
+
+    They are simple: each quarter turn about a centre has a corner.
+    """
     centres = rng.normal(0, spread, (count, 1, 2))
-    angles = np.sort(rng.uniform(0, 2 * np.pi, (count, 4)), 1)
+    angles = (np.arange(4) + rng.random((count, 4))) * np.pi / 2
     lengths = np.full((count, 4), 1.0) if convex else rng.uniform(0.3, 1, (count, 4))
     regular = rng.random(count) < 0.4
     angles[regular] = angles[regular, :1] + np.array([0, 0.6, np.pi, np.pi + 0.6])

@@ -53,7 +53,7 @@ def test_refused() -> None:
         ({"weight": torch.rand(4, 2, 6, 3)}, "weight: expected kernels smaller"),
         ({"stride": 2}, "stride: expected 1"),
         ({"stride": (1, 2)}, "stride: expected 1"),
-        ({"padding": (1, 2, 3)}, "padding: expected a number or two"),
+        ({"padding": (1, 2, 3)}, "padding: expected an integer, or two, got"),
     ):
         with pytest.raises(ValueError, match=f"masked_conv2d: {text}"):
             ours.masked_conv2d(**{**given, **changes})
