@@ -82,7 +82,14 @@ def loss(network: Built, data: dict[str, Any]) -> torch.Tensor:
 
 
 def train(network: Built, data: dict[str, Any], steps: int, rate: float = 1e-3) -> Iterator[float]:
-    """Train with the same batch again and again, and yield the loss of each step."""
+    """Train with the same batch again and again, and yield the loss of each step.
+
+    Batch normalisation keeps the statistics of the last steps: with the momentum of 0.01 that some
+    configs have, those that a prediction takes would be far from the batch after some dozen steps.
+    """
+    for layer in network.model.modules():
+        if isinstance(layer, torch.nn.modules.batchnorm._BatchNorm) and layer.momentum is not None:
+            layer.momentum = max(layer.momentum, 0.3)
     optimizer = torch.optim.AdamW(network.model.parameters(), lr=rate, weight_decay=0.01)
     for _ in range(steps):
         optimizer.zero_grad()

@@ -56,6 +56,24 @@ def test_the_directions_are_adjoint(s: dict[str, Any]) -> None:
     assert (pooled * grad).sum(dtype=np.float64) == (features * spread).sum(dtype=np.float64)
 
 
+@pytest.mark.parametrize("channels", [16, 71, 600])
+def test_gradients_beyond_the_caches(channels: int) -> None:
+    rng = np.random.default_rng(channels)
+    rows = 36 * 2**20 // (4 * channels)
+    starts = np.flatnonzero(rng.random(rows) < 0.3).astype(np.int32)
+    lengths = np.diff(starts, append=rows).astype(np.int32)
+    lengths[rng.random(len(lengths)) < 0.1] -= 1  # gaps, and intervals of none
+    geometry = np.zeros((rows, 4), np.int32)
+    geometry[:, 1] = rng.integers(-1, 50, rows)
+    grad = rng.normal(size=(1, 1, 1, 50, channels)).astype(np.float32)
+    grad[0, 0, 0, :, 0] = -0.0
+    expected = np.zeros((rows, channels), np.float32)
+    for start, length in zip(starts, lengths, strict=True):
+        if geometry[start, 1] >= 0:
+            expected[start : start + length] = grad[0, 0, 0, geometry[start, 1]] + np.float32(0)
+    assert_same_bits(pymluops.bev_pool_backward(grad, geometry, lengths, starts), expected)
+
+
 def test_extreme_values_and_numbers() -> None:
     features = np.array([[np.nan, -0.0], [np.inf, -0.0], [-np.inf, 1.0]], np.float32)
     geometry = np.array([[0, 0, 0, 0], [0, 1, 0, 0], [2**31 - 1, -(2**31), 0, 0]], np.int32)

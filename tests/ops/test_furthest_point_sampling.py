@@ -106,6 +106,18 @@ def test_by_a_matrix(dtype: str, batch: int, points: int, number: int, special: 
 
 
 @both_dtypes
+@pytest.mark.parametrize("points", [511, 512, 1025, 1300])
+def test_the_first_of_equal_distances_in_any_block(dtype: str, points: int) -> None:
+    rng = np.random.default_rng(points)
+    matrix = rng.integers(2, 5, (1, points, points)).astype(dtype)
+    matrix[0, :, : points - 3] = np.minimum(matrix[0, :, : points - 3], 3)
+    found = pymluops.furthest_point_sampling_with_dist(matrix, 40, 1e10)
+    assert_same(found, oracle.of_batches(oracle.sample_by_matrix, matrix, 40, 1e10))
+    matrix[...] = 1
+    assert pymluops.furthest_point_sampling_with_dist(matrix, 3).idx.tolist() == [[0, 0, 0]]
+
+
+@both_dtypes
 @examples(80)
 @given(
     counts=st.lists(st.integers(0, 40), min_size=1, max_size=4).filter(any),
