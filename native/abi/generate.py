@@ -4,7 +4,8 @@
                 [--cffi _abi.py] [--cython _table.pxi] [--exports exports.map] [--entries entries.c]
                 [--null-calls null_calls.c] [--calls calls.c] [--enums enums.py] [--signatures
                 _signatures.py] [--stubs __init__.pyi] [--families native/ops [--double-entries
-                double.cpp] [--double-declarations double.h]]
+                double.cpp] [--double-declarations double.h]] [--operators _operators.py
+                [--case-entries cases.cpp] [--checked-names checked_names.h]]
 
 - ``--cffi``: the out-of-line ABI module of cffi, behind `Backend.lib` and `Backend.ffi`.
 - ``--cython``: a table of function pointers, filled by dlsym, and a call by function number;
@@ -20,6 +21,8 @@
 - ``--double-entries``: the entry points in double of the operators that sources of native/ops mark;
   see in_double.py.
 - ``--double-declarations``: their declarations, a header that is checked in.
+- ``--case-entries``: the entry points of the operators that cases are dumped of, see gen_case.py.
+- ``--checked-names``: the symbols of their definitions, a header that is checked in.
 - ``--signatures``, ``--stubs``: the description of pymluops.functions, and its types; checked in
   too; see roles.py.
 
@@ -37,6 +40,7 @@ from pathlib import Path
 sys.path.append(str(Path(__file__).resolve().parent))  # Python started with -P looks at no module beside the program
 
 import by_name
+import gen_case
 import in_double
 import roles
 from header import Function, Header, read_headers
@@ -159,12 +163,17 @@ def main(argv: list[str] | None = None) -> int:
         ("--stubs", "type stubs of pymluops.functions"),
         ("--double-entries", "entry points in double; needs --families"),
         ("--double-declarations", "declarations in double; needs --families"),
+        ("--case-entries", "entry points of operators that cases are dumped of; needs --operators"),
+        ("--checked-names", "symbols of their definitions; needs --operators"),
     ):
         parser.add_argument(option, type=Path, metavar="FILE", help=f"write the {text}")
     parser.add_argument(
         "--families", type=Path, metavar="FOLDER", help="native/ops, where operators in double are marked"
     )
+    parser.add_argument("--operators", type=Path, metavar="FILE", help="the table of dumped operators")
     options = parser.parse_args(argv)
+    if (options.case_entries or options.checked_names) and not options.operators:
+        parser.error("dumped operators need --operators")
     if (options.double_entries or options.double_declarations) and not options.families:
         parser.error("the operators in double need --families")
     header = read_headers(options.header)
@@ -186,6 +195,10 @@ def main(argv: list[str] | None = None) -> int:
         options.double_entries.write_text(double_entries(header, options.families), encoding="utf-8")
     if options.double_declarations:
         options.double_declarations.write_text(double_declarations(header, options.families), encoding="utf-8")
+    if options.case_entries:
+        options.case_entries.write_text(gen_case.entries(header, options.operators), encoding="utf-8")
+    if options.checked_names:
+        options.checked_names.write_text(gen_case.names(header, options.operators), encoding="utf-8")
     return 0
 
 

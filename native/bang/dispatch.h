@@ -7,6 +7,7 @@
 #ifndef MLUOPS_BANG_DISPATCH_H_
 #define MLUOPS_BANG_DISPATCH_H_
 
+#include "cases/call.h"
 #include "mlu_op.h"
 
 #ifdef MLUOPS_BANG_ARCHS
@@ -38,7 +39,10 @@
 
 #define MLUOPS_BANG_LAUNCH(launch, Problem)                                 \
   MLUOPS_BANG_DECLARE(mluOpStatus_t launch(mluOpHandle_t, const Problem &)) \
-  mluOpStatus_t launch(mluOpHandle_t handle, const Problem &problem) { MLUOPS_BANG_CHOOSE(launch(handle, problem)) }
+  mluOpStatus_t launch(mluOpHandle_t handle, const Problem &problem) {      \
+    about_to_launch();                                                      \
+    MLUOPS_BANG_CHOOSE(launch(handle, problem))                             \
+  }
 
 namespace mluops {
 

@@ -38,6 +38,12 @@ int current_device() {
   return error == cnrtSuccess ? device : -1;
 }
 
+bool copy_to_host(void *to, const void *from, std::size_t bytes) {
+  return cnrtMemcpy(to, const_cast<void *>(from), bytes, cnrtMemcpyDevToHost) == cnrtSuccess;
+}
+
+bool wait_for(cnrtQueue_t queue) { return cnrtQueueSync(queue) == cnrtSuccess; }
+
 mluOpStatus_t check_environment(const char *function) { return check_level_variable(function); }
 
 }  // namespace mluops

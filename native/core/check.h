@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <initializer_list>
 
+#include "core/checked_names.h"
 #include "core/entry.h"
 #include "core/handle.h"
 #include "core/reason.h"

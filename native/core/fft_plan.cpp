@@ -101,6 +101,7 @@ mluOpStatus_t check_supported(const char *function, mluOpTensorDescriptor_t inpu
 FftTensor copy_of(mluOpTensorDescriptor_t desc) {
   FftTensor tensor = {};
   tensor.dtype = desc->dtype;
+  tensor.onchip_dtype = desc->onchip_dtype;
   tensor.rank = desc->rank;
   for (int i = 0; i < desc->rank; ++i) {
     tensor.dims[i] = desc->dims[i];

@@ -61,6 +61,7 @@ struct DcnSettings {
 // The input or the output of a plan, copied because the caller may destroy the descriptor.
 struct FftTensor {
   mluOpDataType_t dtype;
+  mluOpDataType_t onchip_dtype;
   int rank;
   std::int64_t dims[MLUOP_DIM_MAX];
   std::int64_t strides[MLUOP_DIM_MAX];

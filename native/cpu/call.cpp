@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "cases/call.h"
 #include "core/reason.h"
 #include "cpu/settings.h"
 
@@ -59,6 +60,7 @@ bool interrupted() {
 Call::Call() : before_(state), threads_(state.inside_job ? 1 : chosen_thread_count()) {
   state.call = this;
   state.owner = true;
+  about_to_launch();
 }
 
 Call::~Call() {

@@ -211,6 +211,9 @@ sync_batchnorm_backward_elemt_v2 1664 mluOpSyncBatchNormBackwardElemtV2
     | diff_y x mean invstd* filter?filter sum_dy sum_dy_xmu count* | diff_x | | d1 d2
 """
 
+#: Names of the enum OpType that are not the name of the operator in capitals.
+_TYPES = {"adam_w": "ADAMW", "sync_batch_norm_backward_elemt": "SYNC_BATCHNORM_BACKWARD_ELEMT"}
+
 
 class Bound(NamedTuple):
     """A bound of random data: a number, or the size of a dim or a number among the arguments, plus an integer."""
@@ -260,6 +263,11 @@ class CaseOperator(NamedTuple):
     parameters: tuple[CaseParameter, ...]
     criteria: tuple[tuple[str, float], ...]
     round_mode: bool
+
+    @property
+    def type(self) -> str:
+        """Name of the operator in the enum OpType."""
+        return _TYPES.get(self.name, self.name.upper())
 
 
 def _bound(text: str) -> Bound:

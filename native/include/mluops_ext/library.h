@@ -55,6 +55,14 @@ mluOpStatus_t MLUOP_WIN_API mluopsExtSetTeam(mluopsExtTeam team, int num_threads
  * device library. */
 size_t MLUOP_WIN_API mluopsExtGetStreamingBytes(void);
 
+/* The switches for dumped cases, for the whole process: what the environment variables
+ * MLUOP_GEN_CASE, MLUOP_GEN_CASE_DUMP_DATA, _DUMP_DATA_FILE and _DUMP_DATA_OUTPUT say when the
+ * library is loaded. `mode` 0 to 3 as for mluOpSetGenCaseMode; `data` 0 to 2: in mode 2 only inputs
+ * whose contents matter, all inputs as decimal, as hexadecimal numbers; `in_files` 1: data go to
+ * files beside the case; `outputs` 1: so do outputs, when the call ends. */
+mluOpStatus_t MLUOP_WIN_API mluopsExtSetGenCaseSwitches(int mode, int data, int in_files, int outputs);
+mluOpStatus_t MLUOP_WIN_API mluopsExtGetGenCaseSwitches(int *mode, int *data, int *in_files, int *outputs);
+
 /* Whether this library implements an operator function of these headers: 1 if so, 0 if it returns
  * NOT_SUPPORTED or the name is unknown. */
 int MLUOP_WIN_API mluopsExtImplements(const char *function);
