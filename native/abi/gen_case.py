@@ -30,7 +30,8 @@ READERS = {
 def read_operators(path: Path) -> ModuleType:
     """Return the module with the table, without the package that it belongs to."""
     spec = importlib.util.spec_from_file_location("_case_operators", path)
-    assert spec is not None and spec.loader is not None
+    assert spec is not None
+    assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules[spec.name] = module
     spec.loader.exec_module(module)
@@ -40,9 +41,7 @@ def read_operators(path: Path) -> ModuleType:
 def entries(header: Header, path: Path) -> str:
     """Return the C++ source of the entry points and of their table."""
     functions = {function.name: function for function in header.functions}
-    rows = [
-        (operator, functions[name]) for operator in read_operators(path).OPERATORS for name in operator.functions
-    ]
+    rows = [(operator, functions[name]) for operator in read_operators(path).OPERATORS for name in operator.functions]
     return f"""// {header.banner}
 #include "cases/call.h"
 #include "cases/fields.h"
@@ -65,8 +64,7 @@ def names(header: Header, path: Path) -> str:
     functions = {function.name: function for function in header.functions}
     wanted = [functions[name] for operator in read_operators(path).OPERATORS for name in operator.functions]
     lines = "".join(
-        f'mluOpStatus_t MLUOP_WIN_API {function.name}({_parameters(function)})\n    '
-        f'__asm__("{_checked(function)}");\n'
+        f'mluOpStatus_t MLUOP_WIN_API {function.name}({_parameters(function)})\n    __asm__("{_checked(function)}");\n'
         for function in sorted(wanted, key=lambda function: function.name)
     )
     return f"""/* {header.banner}

@@ -309,7 +309,7 @@ def _criteria(words: list[str]) -> tuple[tuple[str, float], ...]:
 
 
 def _operator(row: str) -> CaseOperator:
-    names, inputs, outputs, parameters, criteria = ([word for word in part.split()] for part in row.split("|"))
+    names, inputs, outputs, parameters, criteria = (part.split() for part in row.split("|"))
     message = parameters.pop(0) if parameters and parameters[0].endswith("_param") else f"{names[0]}_param"
     return CaseOperator(
         names[0],

@@ -17,12 +17,12 @@ import numpy as np
 from abi.c_objects import packed
 from abi.facts import BAD_PARAM, DTYPES, LAYOUTS, NOT_SUPPORTED, PROTOTYPES, SUCCESS
 from abi.operator_call import Problem, Tensor
-from oracle.refusals import ANY_LAYOUT, SIZE_ORDER, Check, Refusals
 from pymluops._core import Operator
 from pymluops.errors import BadParamError
 from pymluops.ops._double import allowed_types, is_floating
 from pymluops.ops._schema import Pairs, Scalar
 from pymluops.ops._schema import Tensor as TensorArgument
+from pymluops.oracle.refusals import ANY_LAYOUT, SIZE_ORDER, Check, Refusals
 from support import described, families
 
 _LAYOUT_NAMES = {value: name for name, value in LAYOUTS.items()}
@@ -46,7 +46,7 @@ class Outcome(NamedTuple):
 def refusals(function: str) -> Refusals:
     """How a C function refuses, by the oracle of its family."""
     known = OPERATORS[function]
-    oracle = importlib.import_module(f"oracle.{described.family_of(known.name)}")
+    oracle = importlib.import_module(f"pymluops.oracle.{described.family_of(known.name)}")
     default = Refusals() if function == known.function else Refusals(order=SIZE_ORDER)
     found = getattr(oracle, "REFUSALS", {}).get(function, default)
     assert isinstance(found, Refusals)

@@ -370,5 +370,5 @@ def test_all_operator_functions_are_covered() -> None:
 
 def _tested_apart(family: str) -> tuple[str, ...]:
     """The C functions of a family that its own tests check, since no description has their arguments."""
-    found: tuple[str, ...] = getattr(importlib.import_module(f"oracle.{family}"), "TESTED_APART", ())
+    found: tuple[str, ...] = getattr(importlib.import_module(f"pymluops.oracle.{family}"), "TESTED_APART", ())
     return found

@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pymluops
-from oracle import time_model
 from pymluops import bang, sim
+from pymluops.oracle import time_model
 from support.selection import examples
 
 SOURCE = Path(__file__).with_name("profiled.mlu")

@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from oracle import ball_query, boxes3d, voxelization
 from pymluops.demo import checks, objects, reference_objects
 from pymluops.demo.bulk import bulk
 from pymluops.demo.objects_run import run_objects
 from pymluops.demo.progress import Progress
 from pymluops.demo.recorder import Recorder
 from pymluops.demo.scans import Scan
+from pymluops.oracle import ball_query, boxes3d, voxelization
 
 CARS = np.array([[6.0, 3.0, 0.8, 4.2, 1.8, 1.6, 0.4], [-7.0, -4.0, 0.8, 3.8, 1.7, 1.6, 1.2]])
 

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 import pymluops
-from oracle import bev_pool as bev_pool_oracle
-from oracle import ingroup_indices as ingroup_oracle
 from pymluops.dropins._extensions import extensions
+from pymluops.oracle import bev_pool as bev_pool_oracle
+from pymluops.oracle import ingroup_indices as ingroup_oracle
 
 torch = pytest.importorskip("torch")
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-import oracle.aligned_regions
-from oracle.aligned_regions import Settings
+import pymluops.oracle.aligned_regions
+from pymluops.oracle.aligned_regions import Settings
 
 from .gradcheck import check_gradient
 from .values import any_strides, every_dtype, exact, laid, near, tensor
@@ -38,9 +38,11 @@ def test_roi_align(torch: Any, ext: ModuleType, dtype: str, strided: bool, mode:
     ext.roi_align_forward(laid(torch, maps, strided), rois, output, y, x, pool_mode=mode, **NUMBERS)
     last = exact(maps).transpose(LAST)
     if mode:
-        near(torch, output, oracle.aligned_regions.forward(last, exact(rois), SETTINGS).transpose(FIRST), dtype)
+        near(
+            torch, output, pymluops.oracle.aligned_regions.forward(last, exact(rois), SETTINGS).transpose(FIRST), dtype
+        )
     else:
-        wanted = oracle.aligned_regions.max_forward(last, exact(rois), SETTINGS)
+        wanted = pymluops.oracle.aligned_regions.max_forward(last, exact(rois), SETTINGS)
         for found, one in zip((output, y, x), wanted, strict=True):
             near(torch, found, one.transpose(FIRST), dtype)
     grad = tensor(torch, np.random.default_rng(4).integers(-4, 5, (4, 3, 2, 3)), dtype)
@@ -48,10 +50,10 @@ def test_roi_align(torch: Any, ext: ModuleType, dtype: str, strided: bool, mode:
     ext.roi_align_backward(laid(torch, grad, strided), rois, y, x, result, pool_mode=mode, **NUMBERS)
     back, shape = exact(grad).transpose(LAST), last.shape[:3]
     if mode:
-        expected = oracle.aligned_regions.backward(back, exact(rois), SETTINGS, shape)
+        expected = pymluops.oracle.aligned_regions.backward(back, exact(rois), SETTINGS, shape)
     else:
         place = exact(y).transpose(LAST), exact(x).transpose(LAST)
-        expected = oracle.aligned_regions.max_backward(back, exact(rois), place, SETTINGS, shape)
+        expected = pymluops.oracle.aligned_regions.max_backward(back, exact(rois), place, SETTINGS, shape)
     near(torch, result, expected.transpose(FIRST), dtype)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from oracle import assign_score_withk as oracle
+from pymluops.oracle import assign_score_withk as oracle
 
 from .values import any_strides, every_dtype, exact, laid, near, tensor
 

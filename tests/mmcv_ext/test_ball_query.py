@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-import oracle.ball_query
+import pymluops.oracle.ball_query
 
 from .values import any_strides, every_dtype, exact, laid, tensor
 
@@ -23,7 +23,7 @@ def test_ball_query(
     centres = tensor(torch, rng.integers(-4, 5, (2, 6, 3)), dtype)
     points = tensor(torch, rng.integers(-4, 5, (2, 33, 3)), dtype)
     idx = torch.full((2, 6, nsample), 9, dtype=torch.int32)
-    expected = oracle.ball_query.ball_query(exact(centres), exact(points), low, high, nsample, idx.numpy())
+    expected = pymluops.oracle.ball_query.ball_query(exact(centres), exact(points), low, high, nsample, idx.numpy())
     idx = laid(torch, idx, strided)
     keywords = {"b": 2, "n": 33, "m": 6, "min_radius": low, "max_radius": high, "nsample": nsample}
     ext.ball_query_forward(laid(torch, centres, strided), laid(torch, points, strided), idx, **keywords)

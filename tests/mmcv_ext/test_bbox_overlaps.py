@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from oracle import bbox_overlaps as oracle
-from oracle.plane_boxes import random_boxes
+from pymluops.oracle import bbox_overlaps as oracle
+from pymluops.oracle.plane_boxes import random_boxes
 
 from .values import TOLERANCES, any_strides, every_dtype, exact, laid, tensor
 

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from oracle import bezier_regions as oracle
-from oracle.bezier_regions import Settings
+from pymluops.oracle import bezier_regions as oracle
+from pymluops.oracle.bezier_regions import Settings
 
 from .gradcheck import check_gradient
 from .values import any_strides, every_dtype, exact, laid, near, tensor

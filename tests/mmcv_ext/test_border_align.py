@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-import oracle.border_align
+import pymluops.oracle.border_align
 
 from .gradcheck import check_gradient
 from .values import any_strides, every_dtype, exact, laid, near, tensor
@@ -33,14 +33,14 @@ def test_border_align(torch: Any, ext: ModuleType, dtype: str, strided: bool) ->
         laid(torch, features, strided), laid(torch, boxes, strided), output, argmax, pool_size=pool_size
     )
     last = exact(features).transpose(0, 2, 3, 1)
-    expected, number = oracle.border_align.forward(last, exact(boxes), pool_size, np.float64)
+    expected, number = pymluops.oracle.border_align.forward(last, exact(boxes), pool_size, np.float64)
     near(torch, output, expected.transpose(0, 3, 1, 2), dtype)
     np.testing.assert_array_equal(argmax.numpy(), number.transpose(0, 3, 1, 2))
 
     grad = tensor(torch, np.random.default_rng(4).integers(-4, 5, tuple(output.shape)), dtype)
     grad_input = laid(torch, torch.full_like(features, 9), strided)
     ext.border_align_backward(laid(torch, grad, strided), boxes, argmax, grad_input, pool_size=pool_size)
-    expected = oracle.border_align.backward(
+    expected = pymluops.oracle.border_align.backward(
         exact(grad).transpose(0, 2, 3, 1), exact(boxes), number, pool_size, (5, 4), np.float64
     )
     near(torch, grad_input, expected.transpose(0, 3, 1, 2), dtype)

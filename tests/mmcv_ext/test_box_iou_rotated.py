@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from oracle import box_iou_rotated as oracle
-from oracle.rotated_rectangles import random_rectangles
+from pymluops.oracle import box_iou_rotated as oracle
+from pymluops.oracle.rotated_rectangles import random_rectangles
 
 from .values import TOLERANCES, any_strides, every_dtype, exact, laid, tensor
 

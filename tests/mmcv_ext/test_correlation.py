@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-import oracle.correlation as oracle
+import pymluops.oracle.correlation as oracle
 
 from .gradcheck import check_gradient
 from .values import any_strides, every_dtype, exact, laid, near, tensor

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from oracle import deform_conv as oracle
-from oracle.deform_conv import Inputs, Numbers
+from pymluops.oracle import deform_conv as oracle
+from pymluops.oracle.deform_conv import Inputs, Numbers
 
 from .values import any_strides, every_dtype, exact, laid, near, tensor
 

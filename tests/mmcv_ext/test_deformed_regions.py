@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from oracle import deformed_regions as oracle
-from oracle.deformed_regions import Settings
+from pymluops.oracle import deformed_regions as oracle
+from pymluops.oracle.deformed_regions import Settings
 
 from .gradcheck import check_gradient
 from .values import any_strides, every_dtype, exact, laid, near, tensor

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from oracle import diff_iou_rotated_sort_vertices as oracle
+from pymluops.oracle import diff_iou_rotated_sort_vertices as oracle
 
 from .values import every_dtype, exact, tensor
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-import oracle.dynamic_point_to_voxel
+import pymluops.oracle.dynamic_point_to_voxel
 
 from .values import any_strides, every_dtype, exact, laid, near, tensor
 
@@ -30,7 +30,7 @@ def test_both_directions(torch: Any, ext: ModuleType, dtype: str, strided: bool,
     feats, coors = problem(torch, dtype, kind)
     before = coors.clone()
     found = ext.dynamic_point_to_voxel_forward(laid(torch, feats, strided), laid(torch, coors, strided), reduce)
-    wanted = oracle.dynamic_point_to_voxel.scatter(exact(feats), coors.int().numpy(), reduce)
+    wanted = pymluops.oracle.dynamic_point_to_voxel.scatter(exact(feats), coors.int().numpy(), reduce)
     number = int(wanted.number[0])
     near(torch, found[0], wanted.feats[:number], dtype)
     np.testing.assert_array_equal(found[1].numpy(), wanted.coors[:number])
@@ -42,7 +42,7 @@ def test_both_directions(torch: Any, ext: ModuleType, dtype: str, strided: bool,
     given = laid(torch, torch.full_like(feats, 9), strided)
     ext.dynamic_point_to_voxel_backward(given, grad, feats, *([found[0], *found[2:]]), reduce)
     values = wanted.feats[:number] if reduce == "max" else exact(found[0])
-    expected = oracle.dynamic_point_to_voxel.gradient(
+    expected = pymluops.oracle.dynamic_point_to_voxel.gradient(
         exact(grad), exact(feats), values, wanted.mapping, wanted.counts[:number], reduce
     )
     near(torch, given, expected, dtype)

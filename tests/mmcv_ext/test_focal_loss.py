@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from oracle import focal_loss as oracle
+from pymluops.oracle import focal_loss as oracle
 
 from .values import any_strides, every_dtype, exact, laid, tensor
 

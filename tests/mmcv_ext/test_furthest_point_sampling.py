@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-import oracle.furthest_point_sampling as oracle
+import pymluops.oracle.furthest_point_sampling as oracle
 
 from .values import any_strides, every_dtype, exact, laid, tensor
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-import oracle.knn as oracle
+import pymluops.oracle.knn as oracle
 
 from .values import any_strides, every_dtype, exact, laid, near, tensor
 

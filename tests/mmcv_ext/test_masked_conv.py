@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from oracle import masked_conv as oracle
+from pymluops.oracle import masked_conv as oracle
 
 from .values import any_strides, every_dtype, exact, laid, near, tensor
 

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 
-import oracle.active_rotated_filter
-import oracle.ball_query
-import oracle.border_align
-import oracle.psamask
-import oracle.rotated_feature_align
-import oracle.three_interpolate
-import oracle.three_nn
-import oracle.tin_shift
+import pymluops.oracle.active_rotated_filter
+import pymluops.oracle.ball_query
+import pymluops.oracle.border_align
+import pymluops.oracle.psamask
+import pymluops.oracle.rotated_feature_align
+import pymluops.oracle.three_interpolate
+import pymluops.oracle.three_nn
+import pymluops.oracle.tin_shift
 from pymluops.mmcv._extension import refusal
 
 from .values import DTYPES, exact, near, tensor
@@ -51,9 +51,9 @@ def test_tin_shift(torch: Any, ops: Any, dtype: str) -> None:
     values = random(torch, 1, dtype, 5, 2, 6, 3).transpose(0, 1).requires_grad_()
     shift = torch.tensor([[1, -2], [0, 9]], dtype=torch.int32)
     output = ops.TINShift()(values, shift)
-    np.testing.assert_array_equal(exact(output), oracle.tin_shift.shift(exact(values), shift.numpy()))
+    np.testing.assert_array_equal(exact(output), pymluops.oracle.tin_shift.shift(exact(values), shift.numpy()))
     (gradient,) = torch.autograd.grad(output.sum(), values)
-    expected = oracle.tin_shift.shift(np.ones(values.shape), shift.numpy())
+    expected = pymluops.oracle.tin_shift.shift(np.ones(values.shape), shift.numpy())
     np.testing.assert_array_equal(exact(gradient), expected)
 
 
@@ -73,11 +73,11 @@ def test_psa_mask(torch: Any, ops: Any, dtype: str, kind: str, mask: tuple[int, 
     values = random(torch, 2, dtype, 2, mask[0] * mask[1], 4, 3).requires_grad_()
     output = ops.PSAMask(kind, mask)(values)
     psa_type = ["collect", "distribute"].index(kind)
-    expected = oracle.psamask.forward(exact(values).transpose(0, 2, 3, 1), psa_type, *mask)
+    expected = pymluops.oracle.psamask.forward(exact(values).transpose(0, 2, 3, 1), psa_type, *mask)
     np.testing.assert_array_equal(exact(output), expected.transpose(0, 3, 1, 2))
     grad = random(torch, 3, dtype, *output.shape)
     (gradient,) = torch.autograd.grad(output, values, grad)
-    expected = oracle.psamask.backward(exact(grad).transpose(0, 2, 3, 1), psa_type, *mask)
+    expected = pymluops.oracle.psamask.backward(exact(grad).transpose(0, 2, 3, 1), psa_type, *mask)
     np.testing.assert_array_equal(exact(gradient), expected.transpose(0, 3, 1, 2))
     with pytest.raises(AssertionError):
         ops.PSAMask(kind, (5, 5))(values)
@@ -89,12 +89,12 @@ def test_border_align(torch: Any, ops: Any, dtype: str) -> None:
     boxes = tensor(torch, [[[0, 0, 2, 3], [-1, -1, 5, 9]], [[1, 2, 1, 2], [3, 0, 4, 4]]], dtype)
     output = ops.BorderAlign(2)(values, boxes)
     last = exact(values).transpose(0, 2, 3, 1)
-    expected, number = oracle.border_align.forward(last, exact(boxes), 2, np.float64)
+    expected, number = pymluops.oracle.border_align.forward(last, exact(boxes), 2, np.float64)
     near(torch, output, expected.transpose(0, 3, 1, 2), dtype)
     grad = random(torch, 5, dtype, *output.shape)
     (gradient,) = torch.autograd.grad(output, values, grad)
     last = exact(grad).transpose(0, 2, 3, 1)
-    expected = oracle.border_align.backward(last, exact(boxes), number, 2, (5, 4))
+    expected = pymluops.oracle.border_align.backward(last, exact(boxes), number, 2, (5, 4))
     near(torch, gradient, expected.transpose(0, 3, 1, 2), dtype)
     for features, corners in ((values, boxes[0]), (values, boxes[..., :3]), (values[:, :7], boxes)):
         with pytest.raises(AssertionError):
@@ -108,22 +108,22 @@ def test_points(torch: Any, ops: Any, dtype: str) -> None:
     unknown, known = ((random(torch, seed, dtype, 2, count, 3) * 8).round() / 8 for seed, count in ((6, 9), (7, 6)))
     idx = ops.ball_query(0.2, 0.8, 4, unknown, known)
     zeros = np.zeros((2, 6, 4), np.int32)
-    expected = oracle.ball_query.ball_query(exact(known), exact(unknown), 0.2, 0.8, 4, zeros)
+    expected = pymluops.oracle.ball_query.ball_query(exact(known), exact(unknown), 0.2, 0.8, 4, zeros)
     np.testing.assert_array_equal(idx.numpy(), expected)
     with pytest.raises(AssertionError):
         ops.ball_query(0.8, 0.2, 4, unknown, known)
 
     distance, idx = ops.three_nn(unknown, known)
-    expected_distance, expected_idx = oracle.three_nn.forward(exact(unknown), exact(known))
+    expected_distance, expected_idx = pymluops.oracle.three_nn.forward(exact(unknown), exact(known))
     near(torch, distance, np.sqrt(expected_distance), dtype)
     np.testing.assert_array_equal(idx.numpy(), expected_idx)
 
     features, weight = random(torch, 8, dtype, 2, 4, 6).requires_grad_(), random(torch, 9, dtype, 2, 9, 3)
     output = ops.three_interpolate(features, idx, weight)
-    near(torch, output, oracle.three_interpolate.forward(exact(features), idx.numpy(), exact(weight)), dtype)
+    near(torch, output, pymluops.oracle.three_interpolate.forward(exact(features), idx.numpy(), exact(weight)), dtype)
     grad = random(torch, 10, dtype, 2, 4, 9)
     (gradient,) = torch.autograd.grad(output, features, grad)
-    expected = oracle.three_interpolate.backward(exact(grad), idx.numpy(), exact(weight), 6)
+    expected = pymluops.oracle.three_interpolate.backward(exact(grad), idx.numpy(), exact(weight), 6)
     near(torch, gradient, expected, dtype)
 
 
@@ -332,11 +332,13 @@ def test_rotated_feature_align(torch: Any, ops: Any, dtype: str, points: int) ->
     boxes = ((random(torch, 5, "float64", 2, 5, 4, 5) + 0.5) * 40).round().to(features.dtype)
     output = ops.rotated_feature_align(features, boxes, 1 / 8, points)
     last = exact(features).transpose(0, 2, 3, 1)
-    expected = oracle.rotated_feature_align.forward(last, exact(boxes), 1 / 8, points)
+    expected = pymluops.oracle.rotated_feature_align.forward(last, exact(boxes), 1 / 8, points)
     near(torch, output, expected.transpose(0, 3, 1, 2), dtype)
     grad = random(torch, 6, dtype, *output.shape)
     (gradient,) = torch.autograd.grad(output, features, grad)
-    expected = oracle.rotated_feature_align.backward(exact(grad).transpose(0, 2, 3, 1), exact(boxes), 1 / 8, points)
+    expected = pymluops.oracle.rotated_feature_align.backward(
+        exact(grad).transpose(0, 2, 3, 1), exact(boxes), 1 / 8, points
+    )
     near(torch, gradient, expected.transpose(0, 3, 1, 2), dtype)
     with pytest.raises(AssertionError):
         ops.rotated_feature_align(features, boxes, 1 / 8, 4)
@@ -346,9 +348,9 @@ def test_rotated_feature_align(torch: Any, ops: Any, dtype: str, points: int) ->
 def test_active_rotated_filter(torch: Any, ops: Any, dtype: str) -> None:
     """The gradient of a sum comes in as an expanded tensor."""
     filters = random(torch, 4, dtype, 3, 2, 1, 3, 3).requires_grad_()
-    table = oracle.active_rotated_filter.STANDARD.reshape(1, 3, 3, 8)
+    table = pymluops.oracle.active_rotated_filter.STANDARD.reshape(1, 3, 3, 8)
     output = ops.active_rotated_filter(filters, torch.from_numpy(table))
-    expected = oracle.active_rotated_filter.forward(exact(filters), table)
+    expected = pymluops.oracle.active_rotated_filter.forward(exact(filters), table)
     np.testing.assert_array_equal(exact(output), expected)
     (gradient,) = torch.autograd.grad(output.sum(), filters)
     assert (gradient == 8).all()
@@ -356,7 +358,7 @@ def test_active_rotated_filter(torch: Any, ops: Any, dtype: str) -> None:
 
 @every_dtype
 def test_correlation(torch: Any, ops: Any, dtype: str) -> None:
-    from oracle.correlation import Settings, backward, forward
+    from pymluops.oracle.correlation import Settings, backward, forward
 
     one, other = (random(torch, seed, dtype, 2, 3, 5, 6).requires_grad_() for seed in (4, 5))
     for layer, s in (

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-import oracle.ms_deform_attn
+import pymluops.oracle.ms_deform_attn
 
 from .gradcheck import check_gradient
 from .values import any_strides, every_dtype, exact, laid, near, tensor
@@ -29,13 +29,15 @@ def test_ms_deform_attn(torch: Any, ext: ModuleType, dtype: str, strided: bool, 
     weight = tensor(torch, rng.uniform(0, 1, (2, 4, 2, 3, 2)), dtype)
     inputs = [laid(torch, array, strided) for array in (value, loc, weight)]
     result = ext.ms_deform_attn_forward(inputs[0], shapes, starts, *inputs[1:], im2col_step=64)
-    problem = oracle.ms_deform_attn.Inputs(exact(value), shapes.numpy(), starts.numpy(), exact(loc), exact(weight))
-    near(torch, result, oracle.ms_deform_attn.forward(problem).reshape(2, 4, 6), dtype)
+    problem = pymluops.oracle.ms_deform_attn.Inputs(
+        exact(value), shapes.numpy(), starts.numpy(), exact(loc), exact(weight)
+    )
+    near(torch, result, pymluops.oracle.ms_deform_attn.forward(problem).reshape(2, 4, 6), dtype)
 
     grad = tensor(torch, rng.uniform(-1, 1, (2, 4, 6)), dtype)
     gradients = [laid(torch, torch.full_like(array.contiguous(), 9), strided) for array in (value, loc, weight)]
     ext.ms_deform_attn_backward(inputs[0], shapes, starts, *inputs[1:], grad, *gradients, im2col_step=1)
-    expected = oracle.ms_deform_attn.backward(problem, exact(grad).reshape(2, 4, 2, 3))
+    expected = pymluops.oracle.ms_deform_attn.backward(problem, exact(grad).reshape(2, 4, 2, 3))
     for got, want in zip(gradients, expected, strict=True):
         near(torch, got, want, dtype)
 

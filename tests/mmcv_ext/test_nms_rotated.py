@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from oracle import nms_rotated as oracle
-from oracle.rotated_rectangles import random_rectangles
+from pymluops.oracle import nms_rotated as oracle
+from pymluops.oracle.rotated_rectangles import random_rectangles
 
 from .values import any_strides, every_dtype, laid, tensor
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from oracle import point_sets as oracle
+from pymluops.oracle import point_sets as oracle
 
 from .values import TOLERANCES, any_strides, every_dtype, exact, laid, tensor
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-import oracle.points_in_boxes
+import pymluops.oracle.points_in_boxes
 
 from .values import any_strides, every_dtype, laid, tensor
 
@@ -31,11 +31,11 @@ def given(boxes: Any, points: Any) -> tuple[np.ndarray, np.ndarray]:
 @any_strides
 def test_all_forms(torch: Any, ext: ModuleType, dtype: str, strided: bool) -> None:
     boxes, points = problem(torch, dtype)
-    wanted = oracle.points_in_boxes.every(*given(boxes, points))
+    wanted = pymluops.oracle.points_in_boxes.every(*given(boxes, points))
     placed = laid(torch, boxes, strided), laid(torch, points, strided)
     first = laid(torch, torch.full((2, 40), -1, dtype=torch.int32), strided)
     ext.points_in_boxes_part_forward(*placed, first)
-    np.testing.assert_array_equal(first.numpy(), oracle.points_in_boxes.first(*given(boxes, points)))
+    np.testing.assert_array_equal(first.numpy(), pymluops.oracle.points_in_boxes.first(*given(boxes, points)))
     pairs = laid(torch, torch.zeros(2, 40, 5, dtype=torch.int32), strided)
     ext.points_in_boxes_all_forward(*placed, pairs)
     np.testing.assert_array_equal(pairs.numpy(), wanted)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from oracle import points_in_polygons as oracle
+from pymluops.oracle import points_in_polygons as oracle
 
 from .values import any_strides, every_dtype, exact, laid, tensor
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-import oracle.pooled_regions
+import pymluops.oracle.pooled_regions
 
 from .gradcheck import check_gradient
 from .values import any_strides, every_dtype, exact, laid, near, tensor
@@ -34,13 +34,13 @@ def test_roi_pool(torch: Any, ext: ModuleType, dtype: str, strided: bool) -> Non
     argmax = laid(torch, torch.full(shape, 9, dtype=torch.int32), strided)
     ext.roi_pool_forward(laid(torch, maps, strided), rois, output, argmax, **NUMBERS)
     last = exact(maps).transpose(LAST)
-    expected, pixel = oracle.pooled_regions.forward(last, exact(rois), (2, 3), 0.5, False)
+    expected, pixel = pymluops.oracle.pooled_regions.forward(last, exact(rois), (2, 3), 0.5, False)
     near(torch, output, expected.transpose(FIRST), dtype)
     np.testing.assert_array_equal(argmax.numpy(), pixel.transpose(FIRST))
     grad = tensor(torch, np.random.default_rng(4).integers(-4, 5, shape), dtype)
     result = laid(torch, torch.full_like(maps, 9), strided)
     ext.roi_pool_backward(laid(torch, grad, strided), rois, argmax, result, **NUMBERS)
-    expected = oracle.pooled_regions.backward(exact(grad).transpose(LAST), exact(rois), pixel, last.shape[:3])
+    expected = pymluops.oracle.pooled_regions.backward(exact(grad).transpose(LAST), exact(rois), pixel, last.shape[:3])
     near(torch, result, expected.transpose(FIRST), dtype)
 
 

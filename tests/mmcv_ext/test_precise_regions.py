@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-import oracle.precise_regions
+import pymluops.oracle.precise_regions
 
 from .gradcheck import check_gradient
 from .values import any_strides, every_dtype, exact, laid, near, tensor
@@ -32,13 +32,13 @@ def test_prroi_pool(torch: Any, ext: ModuleType, dtype: str, strided: bool) -> N
     last = exact(maps).transpose(LAST)
     output = laid(torch, torch.full(SHAPE, 9, dtype=maps.dtype), strided)
     ext.prroi_pool_forward(laid(torch, maps, strided), rois, output, **NUMBERS)
-    wanted = oracle.precise_regions.forward(last, exact(rois), (2, 3), 0.5)
+    wanted = pymluops.oracle.precise_regions.forward(last, exact(rois), (2, 3), 0.5)
     near(torch, output, wanted.transpose(FIRST), dtype)
     grad = tensor(torch, np.random.default_rng(4).integers(-4, 5, SHAPE), dtype)
     back = exact(grad).transpose(LAST)
     result = laid(torch, torch.full_like(maps, 9), strided)
     ext.prroi_pool_backward(laid(torch, grad, strided), rois, result, **NUMBERS)
-    expected = oracle.precise_regions.backward(back, exact(rois), 0.5, last.shape[:3])
+    expected = pymluops.oracle.precise_regions.backward(back, exact(rois), 0.5, last.shape[:3])
     near(torch, result, expected.transpose(FIRST), dtype)
 
 
@@ -49,7 +49,7 @@ def test_the_corners_in_float(torch: Any, ext: ModuleType) -> None:
     grad = tensor(torch, np.random.default_rng(4).integers(-4, 5, SHAPE), "float64")
     ext.prroi_pool_coor_backward(output, grad, maps, rois, result, **NUMBERS)
     given = (exact(one).transpose(LAST) for one in (grad, maps))
-    wanted, _ = oracle.precise_regions.coor_backward(*given, exact(rois), exact(output).transpose(LAST), 0.5)
+    wanted, _ = pymluops.oracle.precise_regions.coor_backward(*given, exact(rois), exact(output).transpose(LAST), 0.5)
     np.testing.assert_allclose(result.numpy(), wanted, rtol=1e-10, atol=1e-10)
 
 

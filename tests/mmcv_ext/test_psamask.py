@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-import oracle.psamask
+import pymluops.oracle.psamask
 
 from .gradcheck import check_gradient
 from .values import any_strides, every_dtype, exact, laid, tensor
@@ -26,13 +26,13 @@ def test_psamask(torch: Any, ext: ModuleType, dtype: str, strided: bool, psa_typ
     values = tensor(torch, rng.standard_normal((batch, mask[0] * mask[1], height, width)), dtype)
     output = laid(torch, torch.full((batch, height * width, height, width), 9, dtype=values.dtype), strided)
     ext.psamask_forward(laid(torch, values, strided), output, **keywords)
-    expected = oracle.psamask.forward(exact(values).transpose(0, 2, 3, 1), psa_type, *mask)
+    expected = pymluops.oracle.psamask.forward(exact(values).transpose(0, 2, 3, 1), psa_type, *mask)
     np.testing.assert_array_equal(exact(output), expected.transpose(0, 3, 1, 2))
 
     grad = tensor(torch, rng.standard_normal(tuple(output.shape)), dtype)
     result = laid(torch, torch.full_like(values, 9), strided)
     ext.psamask_backward(laid(torch, grad, strided), result, **keywords)
-    expected = oracle.psamask.backward(exact(grad).transpose(0, 2, 3, 1), psa_type, *mask)
+    expected = pymluops.oracle.psamask.backward(exact(grad).transpose(0, 2, 3, 1), psa_type, *mask)
     np.testing.assert_array_equal(exact(result), expected.transpose(0, 3, 1, 2))
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-import oracle.roi_aware_pool3d
+import pymluops.oracle.roi_aware_pool3d
 
 from .values import any_strides, every_dtype, exact, laid, near, tensor
 
@@ -37,14 +37,14 @@ def test_both_directions(torch: Any, ext: ModuleType, dtype: str, strided: bool,
     argmax, lists, pooled = outputs(torch, made[0].dtype, strided)
     placed = [laid(torch, one, strided) for one in made]
     ext.roiaware_pool3d_forward(*placed, argmax, lists, pooled, pool_method=method)
-    wanted = oracle.roi_aware_pool3d.forward(*map(exact, made), method, 5, OUT)
+    wanted = pymluops.oracle.roi_aware_pool3d.forward(*map(exact, made), method, 5, OUT)
     near(torch, pooled, wanted[0], dtype)
     np.testing.assert_array_equal(argmax.numpy(), wanted[1])
     np.testing.assert_array_equal(lists.numpy(), wanted[2])
     grad = tensor(torch, np.random.default_rng(6).integers(-4, 5, pooled.shape), dtype)
     given = laid(torch, torch.full((60, 4), 9, dtype=made[0].dtype), strided)
     ext.roiaware_pool3d_backward(lists, argmax, laid(torch, grad, strided), given, pool_method=method)
-    near(torch, given, oracle.roi_aware_pool3d.backward(wanted[2], wanted[1], exact(grad), method, 60), dtype)
+    near(torch, given, pymluops.oracle.roi_aware_pool3d.backward(wanted[2], wanted[1], exact(grad), method, 60), dtype)
     assert wanted[2][..., 0].any() and given.any()
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-import oracle.roi_point_pool3d
+import pymluops.oracle.roi_point_pool3d
 
 from .values import any_strides, every_dtype, exact, laid, tensor
 
@@ -29,7 +29,7 @@ def test_rows_and_flags(torch: Any, ext: ModuleType, dtype: str, strided: bool) 
     pooled = laid(torch, torch.full((2, 3, 6, 7), 9, dtype=points.dtype), strided)
     empty = laid(torch, torch.full((2, 3), 9, dtype=torch.int32), strided)
     ext.roipoint_pool3d_forward(*(laid(torch, one, strided) for one in (points, boxes, features)), pooled, empty)
-    wanted = oracle.roi_point_pool3d.pool(exact(points), exact(features), exact(boxes), 6)
+    wanted = pymluops.oracle.roi_point_pool3d.pool(exact(points), exact(features), exact(boxes), 6)
     np.testing.assert_array_equal(exact(pooled), wanted[0])
     np.testing.assert_array_equal(empty.numpy(), wanted[1])
     assert 0 < wanted[1].sum() < 6

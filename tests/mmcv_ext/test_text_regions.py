@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from oracle import text_regions as oracle
+from pymluops.oracle import text_regions as oracle
 
 pytest.importorskip("torch")
 

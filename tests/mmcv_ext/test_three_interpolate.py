@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-import oracle.three_interpolate
+import pymluops.oracle.three_interpolate
 
 from .gradcheck import check_gradient
 from .values import any_strides, every_dtype, exact, laid, near, tensor
@@ -24,12 +24,12 @@ def test_three_interpolate(torch: Any, ext: ModuleType, dtype: str, strided: boo
     ext.three_interpolate_forward(
         laid(torch, points, strided), laid(torch, idx, strided), weight, out, b=2, c=3, m=5, n=7
     )
-    near(torch, out, oracle.three_interpolate.forward(exact(points), idx.numpy(), exact(weight)), dtype)
+    near(torch, out, pymluops.oracle.three_interpolate.forward(exact(points), idx.numpy(), exact(weight)), dtype)
 
     grad = tensor(torch, rng.uniform(-1, 1, (2, 3, 7)), dtype)
     result = laid(torch, torch.full((2, 3, 5), 9, dtype=points.dtype), strided)
     ext.three_interpolate_backward(laid(torch, grad, strided), idx, weight, result, b=2, c=3, n=7, m=5)
-    near(torch, result, oracle.three_interpolate.backward(exact(grad), idx.numpy(), exact(weight), 5), dtype)
+    near(torch, result, pymluops.oracle.three_interpolate.backward(exact(grad), idx.numpy(), exact(weight), 5), dtype)
 
 
 def test_gradients_of_three_interpolate(torch: Any, ext: ModuleType) -> None:

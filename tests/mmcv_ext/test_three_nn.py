@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-import oracle.three_nn
+import pymluops.oracle.three_nn
 
 from .values import any_strides, every_dtype, exact, laid, tensor
 
@@ -25,6 +25,6 @@ def test_three_nn(torch: Any, ext: ModuleType, dtype: str, strided: bool, known_
     dist2 = laid(torch, torch.full((2, 9, 3), 9, dtype=unknown.dtype), strided)
     idx = laid(torch, torch.full((2, 9, 3), 9, dtype=torch.int32), strided)
     ext.three_nn_forward(laid(torch, unknown, strided), known, dist2, idx, b=2, n=9, m=known_points)
-    expected = oracle.three_nn.forward(exact(unknown), exact(known))
+    expected = pymluops.oracle.three_nn.forward(exact(unknown), exact(known))
     np.testing.assert_array_equal(exact(dist2), expected[0])
     np.testing.assert_array_equal(idx.numpy(), expected[1])

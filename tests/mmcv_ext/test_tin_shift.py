@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-import oracle.tin_shift
 import pymluops
+import pymluops.oracle.tin_shift
 
 from .values import any_strides, every_dtype, exact, laid, tensor
 
@@ -23,7 +23,7 @@ def test_tin_shift(torch: Any, ext: ModuleType, dtype: str, strided: bool, direc
     shift = torch.tensor([[1, -2, 0], [7, 3, -1]], dtype=torch.int32)
     output = laid(torch, torch.full_like(values, 9), strided)
     getattr(ext, f"tin_shift_{direction}")(laid(torch, values, strided), shift, output)
-    expected = oracle.tin_shift.shift(exact(values), shift.numpy())
+    expected = pymluops.oracle.tin_shift.shift(exact(values), shift.numpy())
     np.testing.assert_array_equal(exact(output), expected)
 
 

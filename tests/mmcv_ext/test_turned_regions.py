@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-import oracle.turned_regions
-from oracle.turned_regions import Settings
+import pymluops.oracle.turned_regions
+from pymluops.oracle.turned_regions import Settings
 
 from .gradcheck import check_gradient
 from .values import any_strides, every_dtype, exact, laid, near, tensor
@@ -38,15 +38,15 @@ def test_values(torch: Any, ext: ModuleType, dtype: str, strided: bool) -> None:
     back = exact(grad).transpose(LAST)
     output, result = (laid(torch, torch.full(s, 9, dtype=maps.dtype), strided) for s in (shape, maps.shape))
     ext.roi_align_rotated_forward(laid(torch, maps, strided), rois, output, **NUMBERS)
-    near(torch, output, oracle.turned_regions.forward(last, exact(rois), SETTINGS).transpose(FIRST), dtype)
+    near(torch, output, pymluops.oracle.turned_regions.forward(last, exact(rois), SETTINGS).transpose(FIRST), dtype)
     ext.roi_align_rotated_backward(laid(torch, grad, strided), rois, result, **NUMBERS)
-    expected = oracle.turned_regions.backward(back, exact(rois), SETTINGS, last.shape[:3])
+    expected = pymluops.oracle.turned_regions.backward(back, exact(rois), SETTINGS, last.shape[:3])
     near(torch, result, expected.transpose(FIRST), dtype)
     ext.riroi_align_rotated_forward(laid(torch, maps, strided), rois, output, **TURNING)
-    expected = oracle.turned_regions.turning_forward(last, exact(rois), TURNED, 2)
+    expected = pymluops.oracle.turned_regions.turning_forward(last, exact(rois), TURNED, 2)
     near(torch, output, expected.transpose(FIRST), dtype)
     ext.riroi_align_rotated_backward(laid(torch, grad, strided), rois, result, **TURNING)
-    expected = oracle.turned_regions.turning_backward(back, exact(rois), TURNED, 2, last.shape[:3])
+    expected = pymluops.oracle.turned_regions.turning_backward(back, exact(rois), TURNED, 2, last.shape[:3])
     near(torch, result, expected.transpose(FIRST), dtype)
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-import oracle.voxelization
+import pymluops.oracle.voxelization
 
 from .values import any_strides, every_dtype, exact, laid, tensor
 
@@ -41,7 +41,7 @@ def test_hard_voxelize(
         laid(torch, points, strided), torch.from_numpy(SIZE), torch.from_numpy(RANGE), voxels, coors, counts, number,
         max_points=max_points, max_voxels=max_voxels, NDim=3, deterministic=not strided,
     )  # fmt: skip
-    wanted = oracle.voxelization.voxels(*computed(points), most, rows)
+    wanted = pymluops.oracle.voxelization.voxels(*computed(points), most, rows)
     np.testing.assert_array_equal(exact(voxels), wanted[0])
     np.testing.assert_array_equal(coors.numpy(), wanted[1])
     np.testing.assert_array_equal(counts.numpy(), wanted[2])
@@ -56,7 +56,7 @@ def test_dynamic_voxelize(torch: Any, ext: ModuleType, dtype: str, strided: bool
     ext.dynamic_voxelize_forward(
         laid(torch, points, strided), torch.from_numpy(SIZE), torch.from_numpy(RANGE), coors, NDim=3
     )
-    np.testing.assert_array_equal(coors.numpy(), oracle.voxelization.cells(*computed(points)))
+    np.testing.assert_array_equal(coors.numpy(), pymluops.oracle.voxelization.cells(*computed(points)))
 
 
 def test_no_points(torch: Any, ext: ModuleType) -> None:

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pymluops
-from oracle import aligned_regions as oracle
-from oracle.aligned_regions import Settings
+from pymluops.oracle import aligned_regions as oracle
+from pymluops.oracle.aligned_regions import Settings
 from support.arrays import any_bits, canary, is_canary
 from support.c_calls import BAD_PARAM, NHWC, NOT_SUPPORTED, SUCCESS, Descriptor, Raw, Tensor
 from support.comparison import assert_close, assert_same_bits, assert_same_values

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pymluops
-from oracle import bbox_overlaps as oracle
-from oracle.plane_boxes import random_boxes
+from pymluops.oracle import bbox_overlaps as oracle
+from pymluops.oracle.plane_boxes import random_boxes
 from support.arrays import canary, is_canary
 from support.c_calls import BAD_PARAM, NOT_SUPPORTED, SUCCESS, Descriptor, Raw, Tensor
 from support.selection import examples

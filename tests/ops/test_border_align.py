@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pymluops
-from oracle import border_align
 from pymluops.ops._double import double_of
+from pymluops.oracle import border_align
 from support import families
 from support.arrays import canary, is_canary
 from support.c_calls import ARRAY, BAD_PARAM, NHWC, NOT_SUPPORTED, SUCCESS, Descriptor, Raw, Tensor

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from oracle import border_align
+from pymluops.oracle import border_align
 from support.data_files import facts
 
 

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pymluops
-from oracle import box_iou_rotated as oracle
-from oracle.rotated_rectangles import random_rectangles
+from pymluops.oracle import box_iou_rotated as oracle
+from pymluops.oracle.rotated_rectangles import random_rectangles
 from support.arrays import any_bits, canary, is_canary
 from support.c_calls import BAD_PARAM, NOT_SUPPORTED, SUCCESS, Descriptor, Raw, Tensor
 from support.comparison import assert_same_bits

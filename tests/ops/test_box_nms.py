@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pymluops
-from oracle import box_nms as oracle
-from oracle import boxes3d
-from oracle.plane_boxes import random_boxes
+from pymluops.oracle import box_nms as oracle
+from pymluops.oracle import boxes3d
+from pymluops.oracle.plane_boxes import random_boxes
 from support.arrays import canary, is_canary
 from support.comparison import assert_same_bits
 from support.selection import examples

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pymluops
-from oracle import carafe_upsample as oracle
+from pymluops.oracle import carafe_upsample as oracle
 from support.arrays import any_bits, canary, is_canary
 from support.c_calls import ARRAY, BAD_PARAM, NHWC, NOT_SUPPORTED, SUCCESS, Raw, Tensor
 from support.comparison import assert_same_bits

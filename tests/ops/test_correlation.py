@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pymluops
-from oracle import correlation as oracle
-from oracle.correlation import Settings
 from pymluops.ops._described import described
 from pymluops.ops._double import double_of
+from pymluops.oracle import correlation as oracle
+from pymluops.oracle.correlation import Settings
 from support.arrays import canary, is_canary
 from support.c_calls import BAD_PARAM, NOT_SUPPORTED, SUCCESS, Raw, Tensor
 from support.comparison import assert_close, assert_same_bits

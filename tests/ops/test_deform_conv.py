@@ -10,10 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pymluops
-from oracle import deform_conv as oracle
-from oracle.deform_conv import Inputs, Numbers
 from pymluops.ops._described import described
 from pymluops.ops._double import double_of
+from pymluops.oracle import deform_conv as oracle
+from pymluops.oracle.deform_conv import Inputs, Numbers
 from support.arrays import any_bits, canary, is_canary
 from support.c_calls import ARRAY, BAD_PARAM, NHWC, NOT_SUPPORTED, SUCCESS, Raw, Tensor
 from support.comparison import assert_same_bits

@@ -23,7 +23,7 @@ NAMES = [
 
 def oracle_of(name: str) -> Any:
     """The oracle of an operator's family."""
-    return importlib.import_module(f"oracle.{described.family_of(name)}")
+    return importlib.import_module(f"pymluops.oracle.{described.family_of(name)}")
 
 
 def made(name: str, seed: int) -> tuple[Operator, list[Any], list[Any]]:

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pymluops
-from oracle import furthest_point_sampling as oracle
+from pymluops.oracle import furthest_point_sampling as oracle
 from support.arrays import any_bits, canary, is_canary
 from support.c_calls import BAD_PARAM, SUCCESS, Raw, Tensor
 from support.clouds import KINDS, cloud

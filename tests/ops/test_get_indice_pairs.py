@@ -14,8 +14,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import pymluops
-from oracle import get_indice_pairs
-from oracle.get_indice_pairs import Geometry, Triple, by_rule, vectorised
+from pymluops.oracle import get_indice_pairs
+from pymluops.oracle.get_indice_pairs import Geometry, Triple, by_rule, vectorised
 from support.arrays import is_canary
 from support.c_calls import BAD_PARAM, SUCCESS, Raw
 from support.data_files import facts

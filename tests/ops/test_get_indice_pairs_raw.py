@@ -12,7 +12,7 @@ from abi.c_objects import UNTOUCHED, RawAbi
 from abi.checks import Outcome, outcome
 from abi.facts import BAD_PARAM, SUCCESS
 from abi.operator_call import GUARD, Call, Edits, Problem, Tensor, needed_workspace
-from oracle.get_indice_pairs import output_sites
+from pymluops.oracle.get_indice_pairs import output_sites
 
 NAMES = ("indices", "indice_pairs", "out_indices", "indice_num")
 SPARSE = "sparse_conv_desc"

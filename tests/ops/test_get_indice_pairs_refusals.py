@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import pymluops
-from oracle.get_indice_pairs import Geometry, by_rule
+from pymluops.oracle.get_indice_pairs import Geometry, by_rule
 from support.c_calls import BAD_PARAM, NOT_SUPPORTED, SUCCESS, Descriptor, Raw, Tensor
 from support.pairs import SMALL, SMALL_ROWS, Outputs, assert_equal, call, unique_rows
 

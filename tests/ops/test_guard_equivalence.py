@@ -36,7 +36,7 @@ def _left_to_c(call: Call) -> tuple[str, ...]:
     function = call.description.c_function
     if any(array.size == 0 for array in call.arrays.values()):
         return (f"{function}: ",)
-    oracle = importlib.import_module(f"oracle.{described.family_of(call.operator)}")
+    oracle = importlib.import_module(f"pymluops.oracle.{described.family_of(call.operator)}")
     return tuple(f"{function}: {argument}: " for argument in getattr(oracle, "LEFT_TO_C", ()))
 
 

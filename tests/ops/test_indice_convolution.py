@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pymluops
-from oracle import indice_convolution as oracle
+from pymluops.oracle import indice_convolution as oracle
 from support.arrays import canary
 from support.c_calls import ARRAY, SUCCESS, Raw
 from support.comparison import assert_close, assert_same_bits

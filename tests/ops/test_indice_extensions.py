@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import pymluops
-from oracle import indice_convolution as oracle
+from pymluops.oracle import indice_convolution as oracle
 from support.arrays import canary, is_canary
 from support.c_calls import BAD_PARAM, NOT_SUPPORTED, SUCCESS, Descriptor, Raw, Tensor
 from support.processes import python_output

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pymluops
-from oracle import ingroup_indices as oracle
+from pymluops.oracle import ingroup_indices as oracle
 from support.comparison import assert_same_bits
 from support.selection import examples
 

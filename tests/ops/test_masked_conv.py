@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pymluops
-from oracle import masked_conv as oracle
+from pymluops.oracle import masked_conv as oracle
 from support.arrays import any_bits, canary, is_canary
 from support.c_calls import BAD_PARAM, SUCCESS, Raw, Tensor
 from support.comparison import assert_same_bits

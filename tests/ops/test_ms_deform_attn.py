@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pymluops
-from oracle import ms_deform_attn as oracle
-from oracle.ms_deform_attn import Inputs
+from pymluops.oracle import ms_deform_attn as oracle
+from pymluops.oracle.ms_deform_attn import Inputs
 from support.attention import GRADIENTS, make_grad, make_inputs, ms_deform_attn_backward, ms_deform_attn_forward
 from support.comparison import assert_close, assert_same_values
 from support.processes import python_output

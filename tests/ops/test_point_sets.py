@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pymluops
-from oracle import point_sets as oracle
+from pymluops.oracle import point_sets as oracle
 from support.arrays import any_bits
 from support.comparison import assert_same_bits
 from support.selection import examples

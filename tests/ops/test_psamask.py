@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pymluops
-from oracle import psamask
+from pymluops.oracle import psamask
 from support.arrays import any_bits, canary, is_canary
 from support.c_calls import ARRAY, BAD_PARAM, NHWC, SUCCESS, Descriptor, Raw, Tensor
 from support.comparison import assert_same_bits

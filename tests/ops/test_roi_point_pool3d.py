@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pymluops
-from oracle import roi_point_pool3d as oracle
 from pymluops.ops._described import described
 from pymluops.ops._double import double_of
+from pymluops.oracle import roi_point_pool3d as oracle
 from support.arrays import any_bits
 from support.comparison import assert_same_bits
 from support.selection import examples

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pymluops
-from oracle import text_regions as oracle
+from pymluops.oracle import text_regions as oracle
 from support.selection import examples
 
 drawn = given(

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pymluops
-from oracle import three_interpolate
+from pymluops.oracle import three_interpolate
 from support.arrays import any_bits, canary, is_canary
 from support.c_calls import BAD_PARAM, NHWC, NOT_SUPPORTED, SUCCESS, Descriptor, Raw, Tensor
 from support.comparison import assert_same_bits, tolerance

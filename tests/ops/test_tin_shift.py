@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import pymluops
-from oracle import tin_shift
+from pymluops.oracle import tin_shift
 from support.arrays import any_bits, canary, is_canary
 from support.c_calls import NOT_SUPPORTED, SUCCESS, Descriptor, Raw, Tensor
 from support.comparison import assert_same_bits

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pymluops
-from oracle import turned_regions as oracle
-from oracle.turned_regions import Settings
+from pymluops.oracle import turned_regions as oracle
+from pymluops.oracle.turned_regions import Settings
 from support.arrays import any_bits, canary, is_canary
 from support.c_calls import BAD_PARAM, NHWC, NOT_SUPPORTED, SUCCESS, Raw, Tensor
 from support.comparison import assert_close, assert_same_bits, assert_same_values

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pymluops
-from oracle import voxel_query as oracle
+from pymluops.oracle import voxel_query as oracle
 from support.comparison import assert_same_bits
 from support.selection import examples
 

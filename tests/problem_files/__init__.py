@@ -26,9 +26,9 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from abi.checks import refusals
-from oracle.ways import Way
 from pymluops._core import Operator
 from pymluops.ops._schema import Scalar, Tensor
+from pymluops.oracle.ways import Way
 from support import described, families
 
 #: Enumerators of mluOpDataType_t by NumPy dtype.
@@ -130,5 +130,5 @@ def _is_bare(name: str, parameter: str) -> bool:
 
 
 def _of_oracle(name: str, constant: str) -> tuple[str, ...]:
-    found = getattr(importlib.import_module(f"oracle.{described.family_of(name)}"), constant, ())
+    found = getattr(importlib.import_module(f"pymluops.oracle.{described.family_of(name)}"), constant, ())
     return tuple(found)

@@ -39,7 +39,7 @@ def _other(kind: str) -> Callable[[], Iterator[_Call]]:
 
 def _one_phase() -> Iterator[_Call]:
     for name in families.OPERATORS:
-        if getattr(importlib.import_module(f"oracle.{described.family_of(name)}"), "ONE_PHASE", False):
+        if getattr(importlib.import_module(f"pymluops.oracle.{described.family_of(name)}"), "ONE_PHASE", False):
             for most in (2, 4):
                 made = described.make(name, np.random.default_rng(most), most, "float32")
                 yield name, f"sizes up to {most}", made, False

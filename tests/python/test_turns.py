@@ -157,7 +157,7 @@ def test_on_a_branch_all_its_commits_and_the_working_tree_count(clone: Path) -> 
     commit(clone, "README.md")
     assert changed(clone) == {"focal_loss"}
     write(clone, "pymluops/ops/nms.py")
-    write(clone, "tests/oracle/nms_tilted.py")  # git does not know it yet
+    write(clone, "pymluops/oracle/nms_tilted.py")  # git does not know it yet
     assert changed(clone) == {"focal_loss", "nms", "nms_tilted"}
 
 

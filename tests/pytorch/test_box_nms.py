@@ -8,8 +8,8 @@ import torch
 
 import pymluops
 import pymluops.torch as ours
-from oracle import box_nms as oracle
-from oracle.plane_boxes import random_boxes
+from pymluops.oracle import box_nms as oracle
+from pymluops.oracle.plane_boxes import random_boxes
 from support.torch_samples import all_equal
 
 

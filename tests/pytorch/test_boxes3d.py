@@ -10,7 +10,7 @@ import torch
 
 import pymluops
 import pymluops.torch as ours
-from oracle import boxes3d as oracle
+from pymluops.oracle import boxes3d as oracle
 from support.torch_samples import all_equal
 
 FUNCTIONS: dict[str, Callable[..., torch.Tensor]] = {"nms3d": ours.nms3d, "nms3d_normal": ours.nms3d_normal}

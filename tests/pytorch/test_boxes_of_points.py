@@ -9,7 +9,7 @@ import pytest
 import torch
 
 import pymluops.torch as ours
-from oracle import points_in_boxes, roi_aware_pool3d, roi_point_pool3d, voxel_pooling
+from pymluops.oracle import points_in_boxes, roi_aware_pool3d, roi_point_pool3d, voxel_pooling
 from support.torch_samples import all_equal
 
 DTYPES = (torch.float64, torch.float32, torch.float16, torch.bfloat16)

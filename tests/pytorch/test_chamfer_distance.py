@@ -8,7 +8,7 @@ import torch
 
 import pymluops
 import pymluops.torch as ours
-from oracle import chamfer_distance as oracle
+from pymluops.oracle import chamfer_distance as oracle
 from support.torch_samples import all_equal
 
 

@@ -10,7 +10,7 @@ import pytest
 import torch
 
 import pymluops.torch as ops
-from oracle import border_align, ms_deform_attn, three_interpolate, tin_shift
+from pymluops.oracle import border_align, ms_deform_attn, three_interpolate, tin_shift
 
 Function = Callable[..., torch.Tensor]
 Edge = tuple[Function, tuple[torch.Tensor, ...], Any]

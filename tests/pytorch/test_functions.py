@@ -10,7 +10,7 @@ import torch
 
 import pymluops
 import pymluops.torch as ours
-from oracle import border_align, ms_deform_attn, psamask, three_interpolate, tin_shift
+from pymluops.oracle import border_align, ms_deform_attn, psamask, three_interpolate, tin_shift
 from support.torch_samples import FUNCTIONS, all_equal, arguments, tensors
 
 #: Type, and how far a result may be from one in float64.

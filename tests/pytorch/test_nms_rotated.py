@@ -7,8 +7,8 @@ import torch
 
 import pymluops
 import pymluops.torch as ours
-from oracle.nms_rotated import nms_rotated as keep
-from oracle.rotated_rectangles import random_rectangles
+from pymluops.oracle.nms_rotated import nms_rotated as keep
+from pymluops.oracle.rotated_rectangles import random_rectangles
 from support.torch_samples import all_equal
 
 

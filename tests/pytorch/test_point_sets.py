@@ -7,7 +7,7 @@ import pytest
 import torch
 
 import pymluops.torch as ours
-from oracle import point_sets as oracle
+from pymluops.oracle import point_sets as oracle
 
 DTYPES = [torch.float64, torch.float32, torch.float16, torch.bfloat16]
 

@@ -7,7 +7,7 @@ import pytest
 import torch
 
 import pymluops.torch as ours
-from oracle import quadri_boxes as oracle
+from pymluops.oracle import quadri_boxes as oracle
 from support.torch_samples import all_equal
 
 

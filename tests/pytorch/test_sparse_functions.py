@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import pymluops
-from oracle import indice_convolution as oracle
+from pymluops.oracle import indice_convolution as oracle
 from support.comparison import assert_close
 from support.rulebooks import Rulebook, random_rulebook
 

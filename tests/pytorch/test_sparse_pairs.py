@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pymluops
-from oracle import general_indice_pairs as oracle
+from pymluops.oracle import general_indice_pairs as oracle
 from support.selection import examples
 
 torch = pytest.importorskip("torch")

@@ -13,7 +13,7 @@ import torch
 from torch import nn
 
 import pymluops.torch as ours
-from oracle import dynamic_point_to_voxel, voxelization
+from pymluops.oracle import dynamic_point_to_voxel, voxelization
 from support.torch_samples import all_equal
 
 SIZE, RANGE = [0.5, 0.3, 1.0], [-1.0, -1, 0, 1, 1, 3]

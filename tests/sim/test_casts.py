@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pymluops
-from oracle.casts import FORMATS, INTEGERS, MODES, SIZES, TYPES, converted, decode
+from pymluops.oracle.casts import FORMATS, INTEGERS, MODES, SIZES, TYPES, converted, decode
 from support.selection import examples
 
 ARGS_INVALID = 100006

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import pymluops
-from oracle.get_indice_pairs import Geometry, vectorised
+from pymluops.oracle.get_indice_pairs import Geometry, vectorised
 from support.comparison import assert_same_bits
 from support.devices import MODELS, SPARSE_MODELS, on_both, watched
 from support.pairs import call as call_pairs

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 import pymluops
-from oracle.ms_deform_attn import Inputs
+from pymluops.oracle.ms_deform_attn import Inputs
 from support.arrays import canary
 from support.c_calls import SUCCESS, Raw, Tensor
 

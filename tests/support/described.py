@@ -1,6 +1,6 @@
 """Legal arguments for any operator, made from its description in pymluops/ops.
 
-Where the description does not say enough, `tests/oracle/<family>.py` has ``prepare(arguments,
+Where the description does not say enough, `pymluops/oracle/<family>.py` has ``prepare(arguments,
 rng)``, which changes the arguments in place, or ``make(rng, most)``, which makes all of them;
 ``large(rng)`` with arguments of large calls, where the Python function takes others; and
 ``settings(name, arguments)`` with the values of descriptors that carry settings, by the parameters,
@@ -19,11 +19,11 @@ from typing import Any
 import numpy as np
 
 import pymluops
-from oracle.ways import Way
 from pymluops import _core
 from pymluops._core import Operator
 from pymluops.dtypes import data_type_name as type_name
 from pymluops.ops._schema import Pairs, Scalar, Tensor
+from pymluops.oracle.ways import Way
 from support import families
 
 #: Number, type returned and parameters of every C function.
@@ -36,7 +36,7 @@ def family_of(name: str) -> str:
 
 
 def _prepare(name: str) -> Callable[[dict[str, Any], np.random.Generator], None] | None:
-    return getattr(importlib.import_module(f"oracle.{family_of(name)}"), "prepare", None)
+    return getattr(importlib.import_module(f"pymluops.oracle.{family_of(name)}"), "prepare", None)
 
 
 def describable() -> list[str]:
@@ -81,7 +81,7 @@ def make(
     given = given or {}
     described = families.OPERATORS[name] if isinstance(name, str) else name
     name = described.name
-    oracle = importlib.import_module(f"oracle.{family_of(name)}")
+    oracle = importlib.import_module(f"pymluops.oracle.{family_of(name)}")
     own = getattr(oracle, "make", None)
     if own is not None:
         return Made(*own(rng, most))
@@ -122,7 +122,7 @@ _LARGE = 150_000
 
 def large(name: str, rng: np.random.Generator, dtype: str) -> list[dict[str, Any]]:
     """Arguments of calls with about `_LARGE` elements, one for each value of an enumeration."""
-    own = getattr(importlib.import_module(f"oracle.{family_of(name)}"), "large", None)
+    own = getattr(importlib.import_module(f"pymluops.oracle.{family_of(name)}"), "large", None)
     if own is not None:
         return list(own(rng))
     calls = [make_large(name, rng, dtype).arguments]
@@ -149,7 +149,7 @@ def ways(size: int) -> list[Way]:
     """Calls of all operators, on every way through their kernels, with about `size` thousand values each."""
     found: list[Way] = []
     for family in families.FAMILIES:
-        own = getattr(importlib.import_module(f"oracle.{family}"), "ways", None)
+        own = getattr(importlib.import_module(f"pymluops.oracle.{family}"), "ways", None)
         if own is not None:
             found += own(size)
             continue
@@ -161,7 +161,7 @@ def ways(size: int) -> list[Way]:
 
 def other_ways(kind: str) -> list[Way]:
     """The calls of a kind, "phases" or "endless", of the oracles that have some."""
-    modules = [importlib.import_module(f"oracle.{family}") for family in families.FAMILIES]
+    modules = [importlib.import_module(f"pymluops.oracle.{family}") for family in families.FAMILIES]
     return [way for module in modules if hasattr(module, kind) for way in getattr(module, kind)()]
 
 
@@ -288,7 +288,7 @@ class Settings(_core.SettingsDescriptor):
 
 def settings_of(known: Operator, arguments: Mapping[str, Any], backend: Any = None) -> tuple[Settings, ...]:
     """The descriptors with settings that a call of an operator takes."""
-    find = getattr(importlib.import_module(f"oracle.{family_of(known.name)}"), "settings", None)
+    find = getattr(importlib.import_module(f"pymluops.oracle.{family_of(known.name)}"), "settings", None)
     values = {} if find is None else find(known.name, arguments)
     kinds = {name: kind.removeprefix("const ") for kind, name in PARAMETERS[known.function][2]}
     stems = {name: kinds[name].removeprefix("mluOp").removesuffix("Descriptor_t") for name in values}
@@ -304,14 +304,14 @@ def scalar_values(known: Operator, made: Mapping[str, Any]) -> list[Any]:
 
 def call(name: str, made: dict[str, Any], **keywords: Any) -> tuple[Any, ...]:
     """Call the Python function; the results, always as a tuple."""
-    more = getattr(importlib.import_module(f"oracle.{family_of(name)}"), "KEYWORDS", {}).get(name, {})
+    more = getattr(importlib.import_module(f"pymluops.oracle.{family_of(name)}"), "KEYWORDS", {}).get(name, {})
     found = getattr(pymluops, name)(**{**more, **made}, **keywords)
     return found if isinstance(found, tuple) else (found,)
 
 
 def sums(name: str) -> bool:
     """Whether results are sums, which a device may round or order in its own way (SUMS of the oracle)."""
-    return name in getattr(importlib.import_module(f"oracle.{family_of(name)}"), "SUMS", ())
+    return name in getattr(importlib.import_module(f"pymluops.oracle.{family_of(name)}"), "SUMS", ())
 
 
 def outputs(name: str) -> list[Tensor]:

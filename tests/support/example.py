@@ -51,7 +51,7 @@ class Example:
     @property
     def oracle(self) -> ModuleType:
         """The oracle of the family."""
-        return importlib.import_module(f"oracle.{self.family}")
+        return importlib.import_module(f"pymluops.oracle.{self.family}")
 
     def in_torch(self, ops: Any) -> Callable[..., Any]:
         """Return the function of the family in `pymluops.torch` or `mmcv.ops`."""

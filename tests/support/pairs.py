@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import pymluops
-from oracle.get_indice_pairs import Geometry, Pairs
+from pymluops.oracle.get_indice_pairs import Geometry, Pairs
 from support.arrays import canary, is_canary
 from support.c_calls import SUCCESS, Raw, Tensor
 from support.comparison import assert_same_bits

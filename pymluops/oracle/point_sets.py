@@ -1,0 +1,304 @@
+"""convex_iou, convex_giou and min_area_polygons: rows of x and y of nine points, and of four corners."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from pymluops.oracle.refusals import Refusals
+from pymluops.oracle.ways import Way
+
+#: Coordinates that differ by less count as the same, and areas below it as none.
+EPSILON = 1e-8
+
+Point = tuple[Any, Any]
+
+
+def _cross(origin: Sequence[Any], a: Sequence[Any], b: Sequence[Any]) -> Any:
+    return (a[0] - origin[0]) * (b[1] - origin[1]) - (a[1] - origin[1]) * (b[0] - origin[0])
+
+
+def _square(a: Point, b: Point) -> Any:
+    return (a[0] - b[0]) * (a[0] - b[0]) + (a[1] - b[1]) * (a[1] - b[1])
+
+
+def hull(points: Sequence[Point]) -> list[Point]:
+    """Corners of the convex hull, counter-clockwise from the lowest one; a point twice if all points are that one."""
+    start = min(points, key=lambda point: (point[1], point[0]))
+    found = [start]
+    while len(found) <= len(points):
+        here, best = found[-1], None
+        for point in points:
+            if point == here:
+                continue
+            turn = -1 if best is None else _cross(here, best, point)
+            if turn < 0 or (turn == 0 and _square(here, point) > _square(here, best or here)):
+                best = point
+        if best is None or best == start:
+            break
+        found.append(best)
+    return found if len(found) > 1 else [start, start]
+
+
+def _around(points: Sequence[Any]) -> Iterator[tuple[Any, Any]]:
+    return pairwise([*points, points[0]])
+
+
+def area(points: Sequence[Point]) -> Any:
+    """The area of a polygon, negative if it is clockwise."""
+    return sum(a[0] * b[1] - b[0] * a[1] for a, b in _around(points)) / 2
+
+
+# ---- the area that a hull and a quadrilateral have in common, and its gradient -------------------
+
+
+def _sign(value: float) -> int:
+    return int(value > EPSILON) - int(value < -EPSILON)
+
+
+def _same(a: Sequence[float], b: Sequence[float]) -> bool:
+    return not _sign(a[0] - b[0]) and not _sign(a[1] - b[1])
+
+
+class _Moved:
+    """A point, and its derivatives [2, 4] by x and y of the two ends of an edge."""
+
+    def __init__(self, place: Point, by: np.ndarray) -> None:
+        self.place, self.by = place, by
+
+    def side(self, u: Point, v: Point) -> tuple[float, np.ndarray]:
+        """On which side of the line from u to v it is, and the derivatives of that."""
+        along = v[0] - u[0], v[1] - u[1]
+        return _cross(u, v, self.place), along[0] * self.by[1] - along[1] * self.by[0]
+
+
+def _crossing(p: _Moved, q: _Moved, sides: Sequence[tuple[float, np.ndarray]]) -> _Moved:
+    (side_p, by_p), (side_q, by_q) = sides
+    apart = side_q - side_p
+    if abs(apart) <= EPSILON:
+        return p
+    x, y = ((p.place[i] * side_q - q.place[i] * side_p) / apart for i in range(2))
+    place = (x, y)
+    by = (
+        p.by * side_q + np.outer(p.place, by_q) - q.by * side_p - np.outer(q.place, by_p) - np.outer(place, by_q - by_p)
+    )
+    return _Moved(place, by / apart)
+
+
+def _cut(polygon: list[_Moved], u: Point, v: Point) -> list[_Moved]:
+    """What is on the left of the line from u to v, without points that repeat the one before."""
+    cut: list[_Moved] = []
+    for p, q in _around(polygon):
+        sides = p.side(u, v), q.side(u, v)
+        if _sign(sides[0][0]) > 0:
+            cut.append(p)
+        if _sign(sides[0][0]) != _sign(sides[1][0]):
+            cut.append(_crossing(p, q, sides))
+    kept = [one for i, one in enumerate(cut) if i == 0 or not _same(one.place, cut[i - 1].place)]
+    while len(kept) > 1 and _same(kept[-1].place, kept[0].place):
+        kept.pop()
+    return kept
+
+
+def _share(a: Point, b: Point, c: Point, d: Point) -> tuple[float, np.ndarray]:
+    """The signed common area of the triangles from the origin over two edges; its gradient by a and b, [2, 2]."""
+    origin = (0.0, 0.0)
+    signs = _sign(_cross(origin, a, b)), _sign(_cross(origin, c, d))
+    if 0 in signs:
+        return 0.0, np.zeros((2, 2))
+    ends = [_Moved(a, np.eye(2, 4)), _Moved(b, np.eye(2, 4, 2))]
+    if signs[0] < 0:
+        ends.reverse()
+    if signs[1] < 0:
+        c, d = d, c
+    polygon = [_Moved(origin, np.zeros((2, 4))), *ends]
+    for u, v in ((origin, c), (c, d), (d, origin)):
+        polygon = _cut(polygon, u, v) if polygon else []
+    if not polygon:
+        return 0.0, np.zeros((2, 2))
+    sign = signs[0] * signs[1]
+    by = sum(
+        p.by[0] * q.place[1] + p.place[0] * q.by[1] - q.by[0] * p.place[1] - q.place[0] * p.by[1]
+        for p, q in _around(polygon)
+    )
+    return sign * area([one.place for one in polygon]), sign * np.asarray(by).reshape(2, 2) / 2
+
+
+def common(corners: Sequence[Point], quadrilateral: Sequence[Point]) -> tuple[float, np.ndarray]:
+    """The area that a hull and a quadrilateral have in common, and its gradient by the hull's corners."""
+    others = list(quadrilateral)
+    if area(others) < 0:
+        others.reverse()
+    total, gradient = 0.0, np.zeros((len(corners), 2))
+    for i, (a, b) in enumerate(_around(corners)):
+        for c, d in _around(others):
+            part, by = _share(a, b, c, d)
+            total += part
+            gradient[i] += by[0]
+            gradient[(i + 1) % len(corners)] += by[1]
+    return total, gradient
+
+
+def _points(row: np.ndarray) -> list[Point]:
+    return [(float(x), float(y)) for x, y in row.reshape(-1, 2)]
+
+
+def _quotient(a: float, b: float) -> float:
+    with np.errstate(all="ignore"):
+        return float(np.float64(a) / np.float64(b))
+
+
+def iou(points: np.ndarray, polygon: np.ndarray) -> float:
+    """Intersection over union of the hull of points and a quadrilateral."""
+    if not (np.isfinite(points).all() and np.isfinite(polygon).all()):
+        return math.nan
+    corners, others = hull(_points(points)), _points(polygon)
+    shared, _ = common(corners, others)
+    return _quotient(shared, abs(area(corners)) + abs(area(others)) - shared)
+
+
+def ious(pointsets: np.ndarray, polygons: np.ndarray) -> np.ndarray:
+    """[N, K]."""
+    values = [[iou(points, polygon) for polygon in polygons] for points in pointsets]
+    return np.array(values, pointsets.dtype).reshape(len(pointsets), len(polygons))
+
+
+def _area_gradient(corners: Sequence[Point], i: int) -> np.ndarray:
+    before, after = corners[i - 1], corners[(i + 1) % len(corners)]
+    return np.array([(after[1] - before[1]) / 2, (before[0] - after[0]) / 2])
+
+
+def giou(points: np.ndarray, polygon: np.ndarray) -> tuple[float, np.ndarray]:
+    """Generalised IoU of a row of each, and its gradient by the points, [18]."""
+    gradient = np.zeros((9, 2))
+    if not (np.isfinite(points).all() and np.isfinite(polygon).all()):
+        return math.nan, gradient.ravel()
+    given, others = _points(points), _points(polygon)
+    corners = hull(given)
+    shared, by_shared = common(corners, others)
+    union = abs(area(corners)) + abs(area(others)) - shared
+    around = hull([*corners, *[other for other in others if not any(_same(other, one) for one in corners)]])
+    whole, part = area(around), _quotient(shared, union)
+    for i, corner in enumerate(corners):
+        by_area = _area_gradient(corners, i)
+        place = next((k for k, one in enumerate(around) if _same(one, corner)), None)
+        by_whole = np.zeros(2) if place is None else _area_gradient(around, place)
+        with np.errstate(all="ignore"):
+            u, c = np.float64(union), np.float64(whole)
+            value = (
+                (u + shared) / (u * u) * by_shared[i]
+                - part / u * by_area
+                + (by_area - by_shared[i]) / c
+                - u / (c * c) * by_whole
+            )
+        gradient[next(k for k, one in enumerate(given) if _same(one, corner))] = value
+    return part - _quotient(whole - union, whole), gradient.ravel()
+
+
+def gious(pointsets: np.ndarray, polygons: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """[N] and [N, 18]."""
+    rows = [giou(points, polygon) for points, polygon in zip(pointsets, polygons, strict=True)]
+    values, gradients = [row[0] for row in rows], [row[1] for row in rows]
+    return np.array(values, pointsets.dtype), np.array(gradients, pointsets.dtype).reshape(-1, 18)
+
+
+# ---- rectangles of the smallest area -------------------------------------------------------------
+
+
+def _direction(a: Point, b: Point, real: Any) -> Any:
+    """The angle of an edge, less the right angles in it, which mmcv rounds in float32."""
+    right = real(3.1415926) / real(2) if real is np.float32 else real(math.pi / 2)
+    angle = real(math.atan2(float(b[1] - a[1]), float(b[0] - a[0])))
+    return np.fmod(angle, right) if angle >= 0 else angle - np.trunc(angle / right - real(1)) * right
+
+
+def smallest_rectangle(points: np.ndarray) -> np.ndarray:
+    """The corners, [8], of the rectangle of the least area around a row of points; zeros if there is none."""
+    real = points.dtype.type
+    best, found = real(math.inf), np.zeros(8, real)
+    if not np.isfinite(points).all():
+        return found
+    with np.errstate(all="ignore"):
+        corners = hull([tuple(point) for point in points.reshape(-1, 2)])
+        for a, b in _around(corners):
+            angle = float(_direction(a, b, real))
+            cosine, sine = real(math.cos(angle)), real(math.sin(angle))
+            x = [p[0] * cosine + p[1] * sine for p in corners]
+            y = [p[1] * cosine - p[0] * sine for p in corners]
+            size = (max(x) - min(x)) * (max(y) - min(y))
+            if not size < best:
+                continue
+            best = size
+            ends = (max(x), min(y)), (min(x), min(y)), (min(x), max(y)), (max(x), max(y))
+            found = np.array([(u * cosine - v * sine, u * sine + v * cosine) for u, v in ends], real).ravel()
+    return found
+
+
+def rectangles(pointsets: np.ndarray) -> np.ndarray:
+    """[N, 8]."""
+    return np.array([smallest_rectangle(row) for row in pointsets], pointsets.dtype).reshape(-1, 8)
+
+
+# ---- calls ---------------------------------------------------------------------------------------
+
+
+def random_points(rng: np.random.Generator, count: int, spread: float = 2.0) -> np.ndarray:
+    """Sets of nine points close to each other: scattered, on a grid, on a line, or all the same."""
+    sets = rng.normal(size=(count, 9, 2))
+    grid, line, same = ((low <= rng.random(count)) & (rng.random(count) < 0.3) for low in (0.0, 0.5, 0.8))
+    sets[grid] = rng.integers(-2, 3, (grid.sum(), 9, 2)) / 2
+    sets[line] = sets[line][:, :1] + rng.integers(-2, 3, (line.sum(), 9, 1)) * np.array([0.5, 0.25])
+    sets[same] = sets[same][:, :1]
+    sets = sets + np.round(rng.normal(0, spread, (count, 1, 2)) * 4) / 4
+    return sets.reshape(count, 18)
+
+
+def random_corners(rng: np.random.Generator, count: int, spread: float = 2.0) -> np.ndarray:
+    """Quadrilaterals close to each other, of either direction: rectangles, general ones, some not convex."""
+    angles = np.arange(4) * np.pi / 2 + rng.uniform(0, 1.5, (count, 4))  # no two further apart than half a turn
+    lengths = rng.uniform(0.3, 1, (count, 4))
+    regular = rng.random(count) < 0.4
+    angles[regular] = np.array([0.3, 2.6, 3.5, 5.8])
+    lengths[regular] = 1
+    sizes = rng.uniform(0.5, 4, (count, 1))
+    boxes = np.stack([np.cos(angles), np.sin(angles)], -1) * (lengths * sizes)[..., None]
+    upright = rng.random(count) < 0.3
+    ends = rng.integers(1, 5, (upright.sum(), 2)) / 2
+    boxes[upright] = np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]]) * ends[:, None]
+    boxes = boxes + np.round(rng.normal(0, spread, (count, 1, 2)) * 4) / 4
+    turned = rng.random(count) < 0.5
+    boxes[turned] = boxes[turned][:, ::-1]
+    return boxes.reshape(count, 8)
+
+
+def prepare(arguments: dict[str, Any], rng: np.random.Generator) -> None:
+    """Let points and quadrilaterals meet."""
+    arguments["pointsets"][...] = random_points(rng, len(arguments["pointsets"]))
+    if "polygons" in arguments:
+        arguments["polygons"][...] = random_corners(rng, len(arguments["polygons"]))
+
+
+def in_double(name: str, *given: Any) -> Any:
+    """The results for float64 points."""
+    if name == "min_area_polygons":
+        return rectangles(*given)
+    return ious(*given) if name == "convex_iou" else gious(*given)
+
+
+def ways(size: int) -> Iterator[Way]:
+    """Many sets of points."""
+    yield Way("convex_iou", "pairs", {"N": 10 * size, "K": 100}, change=prepare)
+    for name in ("convex_giou", "min_area_polygons"):
+        yield Way(name, "rows", {"N": 50 * size}, change=prepare)
+
+
+_ORDER = "handle objects ranks shapes packed types indexable empty data overlap"
+REFUSALS = {
+    "mluopsExtConvexIou": Refusals(order=_ORDER),
+    "mluopsExtConvexGiou": Refusals(order=_ORDER),
+    "mluopsExtMinAreaPolygons": Refusals(order=_ORDER),
+}
