@@ -1,8 +1,8 @@
-"""The entry points of the operators that cases are dumped of, made from pymluops/gencase/_operators.py.
+"""The entry points of the operators that cases are dumped of, from pymluops/gencase/_operators.py.
 
-The compiler gives the definitions in native/ops another symbol, ``mluops_checked_<function>``, because
-``core/checked_names.h`` names it. The exported functions are those of the generated file. While dumping is off, they
-call the definition and do nothing else.
+The compiler gives the definitions in native/ops another symbol, ``mluops_checked_<function>``,
+because ``core/checked_names.h`` names it. The exported functions are those of the generated file.
+While dumping is off, they call the definition and do nothing else.
 """
 
 from __future__ import annotations
@@ -27,9 +27,13 @@ READERS = {
 }
 
 
-def read_operators(path: Path) -> ModuleType:
+#: The table.
+OPERATORS = Path(__file__).resolve().parents[2] / "pymluops" / "gencase" / "_operators.py"
+
+
+def read_operators() -> ModuleType:
     """Return the module with the table, without the package that it belongs to."""
-    spec = importlib.util.spec_from_file_location("_case_operators", path)
+    spec = importlib.util.spec_from_file_location("_case_operators", OPERATORS)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -38,10 +42,20 @@ def read_operators(path: Path) -> ModuleType:
     return module
 
 
-def entries(header: Header, path: Path) -> str:
+def dumped_functions() -> frozenset[str]:
+    """Return the names of the functions that cases are dumped of."""
+    return frozenset(name for operator in read_operators().OPERATORS for name in operator.functions)
+
+
+def defined_name(function: str, dumped: frozenset[str]) -> str:
+    """Return the symbol of the definition of a function."""
+    return f"mluops_checked_{function}" if function in dumped else function
+
+
+def entries(header: Header) -> str:
     """Return the C++ source of the entry points and of their table."""
     functions = {function.name: function for function in header.functions}
-    rows = [(operator, functions[name]) for operator in read_operators(path).OPERATORS for name in operator.functions]
+    rows = [(operator, functions[name]) for operator in read_operators().OPERATORS for name in operator.functions]
     return f"""// {header.banner}
 #include "cases/call.h"
 #include "cases/fields.h"
@@ -59,12 +73,12 @@ extern "C" {{
 """
 
 
-def names(header: Header, path: Path) -> str:
+def names(header: Header) -> str:
     """Return core/checked_names.h."""
     functions = {function.name: function for function in header.functions}
-    wanted = [functions[name] for operator in read_operators(path).OPERATORS for name in operator.functions]
+    wanted = [functions[name] for operator in read_operators().OPERATORS for name in operator.functions]
     lines = "".join(
-        f'mluOpStatus_t MLUOP_WIN_API {function.name}({_parameters(function)})\n    __asm__("{_checked(function)}");\n'
+        f'__typeof__({function.name}) {function.name}\n    __asm__("{_checked(function)}");\n'
         for function in sorted(wanted, key=lambda function: function.name)
     )
     return f"""/* {header.banner}

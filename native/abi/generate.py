@@ -4,8 +4,8 @@
                 [--cffi _abi.py] [--cython _table.pxi] [--exports exports.map] [--entries entries.c]
                 [--null-calls null_calls.c] [--calls calls.c] [--enums enums.py] [--signatures
                 _signatures.py] [--stubs __init__.pyi] [--families native/ops [--double-entries
-                double.cpp] [--double-declarations double.h]] [--operators _operators.py
-                [--case-entries cases.cpp] [--checked-names checked_names.h]]
+                double.cpp] [--double-declarations double.h]] [--case-entries
+                cases.cpp] [--checked-names checked_names.h]
 
 - ``--cffi``: the out-of-line ABI module of cffi, behind `Backend.lib` and `Backend.ffi`.
 - ``--cython``: a table of function pointers, filled by dlsym, and a call by function number;
@@ -68,12 +68,14 @@ def entries(header: Header) -> str:
     """Return the C source of the entry points that stand for functions a library does not implement.
 
     They are weak, so a definition in another object file takes their place. Every library has to
-    define the functions that return no status, and those of ours that take no handle.
+    define the functions that return no status, and those of ours that take no handle. An operator
+    that cases are dumped of has two: the exported one, and its definition, which the table has.
     """
+    dumped = gen_case.dumped_functions()
     functions = [function for function in header.functions if _is_abi(function) or _takes_handle(function)]
-    definitions = "\n".join(_placeholder(function) for function in functions if _returns_status(function))
+    definitions = "\n".join(_placeholder(function, dumped) for function in functions if _returns_status(function))
     rows = "".join(
-        f'    {{"{function.name}", (void (*)(void)){function.name}, '
+        f'    {{"{function.name}", (void (*)(void)){gen_case.defined_name(function.name, dumped)}, '
         + (f"(void (*)(void))placeholder_{function.name}}},\n" if _returns_status(function) else "NULL},\n")
         for function in functions
     )
@@ -125,14 +127,14 @@ def _returns_status(function: Function) -> bool:
     return function.returns == "mluOpStatus_t"
 
 
-def _placeholder(function: Function) -> str:
+def _placeholder(function: Function, dumped: frozenset[str]) -> str:
     parameters = ", ".join(f"{parameter.type} {parameter.name}" for parameter in function.parameters)
+    names = dict.fromkeys((function.name, gen_case.defined_name(function.name, dumped)))
+    weak = f'__attribute__((weak, alias("placeholder_{function.name}")));'
     return f"""static mluOpStatus_t MLUOP_WIN_API placeholder_{function.name}({parameters}) {{
   return mluops_not_implemented("{function.name}");
 }}
-mluOpStatus_t MLUOP_WIN_API {function.name}({parameters})
-    __attribute__((weak, alias("placeholder_{function.name}")));
-"""
+""" + "".join(f"mluOpStatus_t MLUOP_WIN_API {name}({parameters})\n    {weak}\n" for name in names)
 
 
 def double_entries(header: Header, families: Path) -> str:
@@ -163,17 +165,14 @@ def main(argv: list[str] | None = None) -> int:
         ("--stubs", "type stubs of pymluops.functions"),
         ("--double-entries", "entry points in double; needs --families"),
         ("--double-declarations", "declarations in double; needs --families"),
-        ("--case-entries", "entry points of operators that cases are dumped of; needs --operators"),
-        ("--checked-names", "symbols of their definitions; needs --operators"),
+        ("--case-entries", "entry points of operators that cases are dumped of"),
+        ("--checked-names", "symbols of their definitions"),
     ):
         parser.add_argument(option, type=Path, metavar="FILE", help=f"write the {text}")
     parser.add_argument(
         "--families", type=Path, metavar="FOLDER", help="native/ops, where operators in double are marked"
     )
-    parser.add_argument("--operators", type=Path, metavar="FILE", help="the table of dumped operators")
     options = parser.parse_args(argv)
-    if (options.case_entries or options.checked_names) and not options.operators:
-        parser.error("dumped operators need --operators")
     if (options.double_entries or options.double_declarations) and not options.families:
         parser.error("the operators in double need --families")
     header = read_headers(options.header)
@@ -188,6 +187,8 @@ def main(argv: list[str] | None = None) -> int:
         (options.enums, python_enums),
         (options.signatures, roles.signatures),
         (options.stubs, roles.stubs),
+        (options.case_entries, gen_case.entries),
+        (options.checked_names, gen_case.names),
     ):
         if path:
             path.write_text(write(header), encoding="utf-8")
@@ -195,10 +196,6 @@ def main(argv: list[str] | None = None) -> int:
         options.double_entries.write_text(double_entries(header, options.families), encoding="utf-8")
     if options.double_declarations:
         options.double_declarations.write_text(double_declarations(header, options.families), encoding="utf-8")
-    if options.case_entries:
-        options.case_entries.write_text(gen_case.entries(header, options.operators), encoding="utf-8")
-    if options.checked_names:
-        options.checked_names.write_text(gen_case.names(header, options.operators), encoding="utf-8")
     return 0
 
 

@@ -12,7 +12,8 @@
 namespace mluops {
 namespace {
 
-// In the initial TLS block, as the state of calls is: it needs no memory when a thread first uses it.
+// In the initial TLS block, as the state of calls is: it needs no memory when a thread first uses
+// it.
 thread_local CaseCall *current_call __attribute__((tls_model("initial-exec"))) = nullptr;
 
 void report(const char *operator_name, const CannotWrite &reason) {

@@ -1,4 +1,4 @@
-// The switches for dumped cases: environment variables, and the functions that set mode and directory.
+// The switches for dumped cases: environment variables, and functions that set mode and directory.
 #ifndef MLUOPS_CASES_SWITCHES_H_
 #define MLUOPS_CASES_SWITCHES_H_
 
@@ -14,8 +14,8 @@ enum CaseMode {
   kCasePrint = 3
 };
 
-// How much of the data mode 2 writes: of tensors whose contents matter, or of all inputs, as decimal
-// or hexadecimal numbers.
+// How much of the data mode 2 writes: of tensors whose contents matter, or of all inputs, as
+// decimal or hexadecimal numbers.
 enum class CaseDump {
   kReal,
   kDecimal,

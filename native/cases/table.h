@@ -71,7 +71,7 @@ struct CaseTensor {
   int desc;  // argument with the descriptor; -1: there is none
   int data;  // argument with the data; -1: no tensor at all
   int like;  // without a descriptor: the descriptor whose shape it has, or -1
-  int part;  // of the FFT plan that `desc` is: 0 its input, 1 its output; -1: `desc` is a descriptor
+  int part;  // of the FFT plan `desc`: 0 its input, 1 its output; -1: `desc` is no plan
   bool real;
   CaseBound upper;
   CaseBound lower;
@@ -90,7 +90,7 @@ struct CaseParameter {
   const char *name;
   CaseSourceKind kind;
   CaseSource source;
-  int other;            // kSamePointers: the other argument; kHostArray: the descriptor whose first dim counts
+  int other;            // the other pointer, or the descriptor whose first dim counts a host array
   std::int64_t number;  // kConstant
 };
 

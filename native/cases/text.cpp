@@ -71,7 +71,7 @@ NumberFormat format_of(mluOpDataType_t dtype) {
       return {"value_f", 1, 4, true, float_text};
     case MLUOP_DTYPE_COMPLEX_FLOAT:
       return {"value_f", 2, 4, true, float_text};
-    case MLUOP_DTYPE_DOUBLE:  // a float cannot hold it; the bits of a double are read from this field
+    case MLUOP_DTYPE_DOUBLE:  // its bits: the other field is of floats
       return {"value_l", 1, 8, true, integer_text<std::int64_t>};
     case MLUOP_DTYPE_INT8:
       return {"value_i", 1, 1, false, integer_text<std::int8_t>};
@@ -187,7 +187,7 @@ std::string field_text(const CaseParameter &parameter, const CaseValue *values) 
   const CaseSource &source = parameter.source;
   if (!source.reader(values[source.argument].pointer(), source.field, &numbers)) return "";
   if (numbers.is_real) return parameter_line(parameter.name, text_of(numbers.real));
-  if (std::strcmp(parameter.name, "compute_type") == 0) {  // its numbers differ from those of the ABI
+  if (std::strcmp(parameter.name, "compute_type") == 0) {  // numbered differently
     const auto dtype = static_cast<mluOpDataType_t>(numbers.integers[0]);
     return parameter_line(parameter.name, "DTYPE_" + upper(name_of(dtype)));
   }

@@ -12,173 +12,173 @@
 extern "C" {
 #endif
 
-mluOpStatus_t MLUOP_WIN_API mluOpAbs(mluOpHandle_t handle, mluOpTensorDescriptor_t x_desc, const void * x, mluOpTensorDescriptor_t y_desc, void * y)
+__typeof__(mluOpAbs) mluOpAbs
     __asm__("mluops_checked_mluOpAbs");
-mluOpStatus_t MLUOP_WIN_API mluOpActiveRotatedFilterForward(mluOpHandle_t handle, mluOpTensorDescriptor_t input_desc, const void * input, mluOpTensorDescriptor_t indices_desc, const void * indices, void * workspace, size_t workspace_size, mluOpTensorDescriptor_t output_desc, void * output)
+__typeof__(mluOpActiveRotatedFilterForward) mluOpActiveRotatedFilterForward
     __asm__("mluops_checked_mluOpActiveRotatedFilterForward");
-mluOpStatus_t MLUOP_WIN_API mluOpAdamW(mluOpHandle_t handle, mluOpAdamWDescriptor_t adamw_desc, mluOpTensorDescriptor_t param_desc, void * param, mluOpTensorDescriptor_t paramh_desc, void * param_h, mluOpTensorDescriptor_t momentum_desc, void * momentum, mluOpTensorDescriptor_t velocity_desc, void * velocity, mluOpTensorDescriptor_t grad_desc, void * grad, float lr, float beta1, float beta2, float bias1, float bias2, float epsilon)
+__typeof__(mluOpAdamW) mluOpAdamW
     __asm__("mluops_checked_mluOpAdamW");
-mluOpStatus_t MLUOP_WIN_API mluOpBallQuery(mluOpHandle_t handle, mluOpTensorDescriptor_t new_xyz_desc, const void * new_xyz, mluOpTensorDescriptor_t xyz_desc, const void * xyz, float min_radius, float max_radius, int nsample, mluOpTensorDescriptor_t idx_desc, void * idx)
+__typeof__(mluOpBallQuery) mluOpBallQuery
     __asm__("mluops_checked_mluOpBallQuery");
-mluOpStatus_t MLUOP_WIN_API mluOpBboxOverlaps(mluOpHandle_t handle, int mode, bool aligned, int offset, mluOpTensorDescriptor_t bbox1_desc, const void * bbox1, mluOpTensorDescriptor_t bbox2_desc, const void * bbox2, mluOpTensorDescriptor_t ious_desc, void * ious)
+__typeof__(mluOpBboxOverlaps) mluOpBboxOverlaps
     __asm__("mluops_checked_mluOpBboxOverlaps");
-mluOpStatus_t MLUOP_WIN_API mluOpBorderAlignBackward(mluOpHandle_t handle, mluOpTensorDescriptor_t grad_output_desc, const void * grad_output, mluOpTensorDescriptor_t boxes_desc, const void * boxes, mluOpTensorDescriptor_t argmax_idx_desc, const void * argmax_idx, int32_t pool_size, mluOpTensorDescriptor_t grad_input_desc, void * grad_input)
+__typeof__(mluOpBorderAlignBackward) mluOpBorderAlignBackward
     __asm__("mluops_checked_mluOpBorderAlignBackward");
-mluOpStatus_t MLUOP_WIN_API mluOpBorderAlignForward(mluOpHandle_t handle, mluOpTensorDescriptor_t input_desc, const void * input, mluOpTensorDescriptor_t boxes_desc, const void * boxes, int32_t pool_size, mluOpTensorDescriptor_t output_desc, void * output, mluOpTensorDescriptor_t argmax_idx_desc, void * argmax_idx)
+__typeof__(mluOpBorderAlignForward) mluOpBorderAlignForward
     __asm__("mluops_checked_mluOpBorderAlignForward");
-mluOpStatus_t MLUOP_WIN_API mluOpBoxIouRotated(mluOpHandle_t handle, int mode, bool aligned, mluOpTensorDescriptor_t bbox1_desc, const void * bbox1, mluOpTensorDescriptor_t bbox2_desc, const void * bbox2, mluOpTensorDescriptor_t ious_desc, void * ious)
+__typeof__(mluOpBoxIouRotated) mluOpBoxIouRotated
     __asm__("mluops_checked_mluOpBoxIouRotated");
-mluOpStatus_t MLUOP_WIN_API mluOpCarafeBackward(mluOpHandle_t handle, mluOpCarafeDescriptor_t carafe_desc, mluOpTensorDescriptor_t input_desc, const void * input, mluOpTensorDescriptor_t mask_desc, const void * mask, mluOpTensorDescriptor_t grad_output_desc, const void * grad_output, mluOpTensorDescriptor_t grad_input_desc, void * grad_input, mluOpTensorDescriptor_t grad_mask_desc, void * grad_mask)
+__typeof__(mluOpCarafeBackward) mluOpCarafeBackward
     __asm__("mluops_checked_mluOpCarafeBackward");
-mluOpStatus_t MLUOP_WIN_API mluOpCarafeForward(mluOpHandle_t handle, mluOpCarafeDescriptor_t carafe_desc, mluOpTensorDescriptor_t input_desc, const void * input, mluOpTensorDescriptor_t mask_desc, const void * mask, mluOpTensorDescriptor_t output_desc, void * output)
+__typeof__(mluOpCarafeForward) mluOpCarafeForward
     __asm__("mluops_checked_mluOpCarafeForward");
-mluOpStatus_t MLUOP_WIN_API mluOpDCNBackwardData(mluOpHandle_t handle, mluOpDCNDescriptor_t dcn_desc, mluOpTensorDescriptor_t input_desc, const void * input, mluOpTensorDescriptor_t offset_desc, const void * offset, mluOpTensorDescriptor_t mask_desc, const void * mask, mluOpTensorDescriptor_t filter_desc, const void * filter, mluOpTensorDescriptor_t grad_output_desc, const void * grad_output, void * workspace, size_t workspace_size, mluOpTensorDescriptor_t grad_input_desc, void * grad_input, mluOpTensorDescriptor_t grad_offset_desc, void * grad_offset, mluOpTensorDescriptor_t grad_mask_desc, void * grad_mask)
+__typeof__(mluOpDCNBackwardData) mluOpDCNBackwardData
     __asm__("mluops_checked_mluOpDCNBackwardData");
-mluOpStatus_t MLUOP_WIN_API mluOpDCNBackwardWeight(mluOpHandle_t handle, mluOpDCNDescriptor_t dcn_desc, mluOpTensorDescriptor_t input_desc, const void * input, mluOpTensorDescriptor_t offset_desc, const void * offset, mluOpTensorDescriptor_t mask_desc, const void * mask, mluOpTensorDescriptor_t grad_output_desc, const void * grad_output, void * workspace, size_t workspace_size, mluOpTensorDescriptor_t grad_filter_desc, void * grad_filter, mluOpTensorDescriptor_t grad_bias_desc, void * grad_bias)
+__typeof__(mluOpDCNBackwardWeight) mluOpDCNBackwardWeight
     __asm__("mluops_checked_mluOpDCNBackwardWeight");
-mluOpStatus_t MLUOP_WIN_API mluOpDCNForward(mluOpHandle_t handle, mluOpDCNDescriptor_t dcn_desc, mluOpTensorDescriptor_t input_desc, const void * input, mluOpTensorDescriptor_t offset_desc, const void * offset, mluOpTensorDescriptor_t mask_desc, const void * mask, mluOpTensorDescriptor_t filter_desc, const void * filter, mluOpTensorDescriptor_t bias_desc, const void * bias, void * workspace, size_t workspace_size, mluOpTensorDescriptor_t output_desc, void * output)
+__typeof__(mluOpDCNForward) mluOpDCNForward
     __asm__("mluops_checked_mluOpDCNForward");
-mluOpStatus_t MLUOP_WIN_API mluOpDeformRoiPoolBackward(mluOpHandle_t handle, mluOpTensorDescriptor_t grad_output_desc, const void * grad_output, mluOpTensorDescriptor_t input_desc, const void * input, mluOpTensorDescriptor_t rois_desc, const void * rois, mluOpTensorDescriptor_t offset_desc, const void * offset, int pooled_height, int pooled_width, float spatial_scale, int sampling_ratio, float gamma, mluOpTensorDescriptor_t grad_input_desc, void * grad_input, mluOpTensorDescriptor_t grad_offset_desc, void * grad_offset)
+__typeof__(mluOpDeformRoiPoolBackward) mluOpDeformRoiPoolBackward
     __asm__("mluops_checked_mluOpDeformRoiPoolBackward");
-mluOpStatus_t MLUOP_WIN_API mluOpDeformRoiPoolForward(mluOpHandle_t handle, mluOpTensorDescriptor_t input_desc, const void * input, mluOpTensorDescriptor_t rois_desc, const void * rois, mluOpTensorDescriptor_t offset_desc, const void * offset, int pooled_height, int pooled_width, float spatial_scale, int sampling_ratio, float gamma, mluOpTensorDescriptor_t output_desc, void * output)
+__typeof__(mluOpDeformRoiPoolForward) mluOpDeformRoiPoolForward
     __asm__("mluops_checked_mluOpDeformRoiPoolForward");
-mluOpStatus_t MLUOP_WIN_API mluOpDiffIouRotatedSortVerticesForward(mluOpHandle_t handle, mluOpTensorDescriptor_t vertices_desc, const void * vertices, mluOpTensorDescriptor_t mask_desc, const void * mask, mluOpTensorDescriptor_t num_valid_desc, const void * num_valid, mluOpTensorDescriptor_t idx_desc, void * idx)
+__typeof__(mluOpDiffIouRotatedSortVerticesForward) mluOpDiffIouRotatedSortVerticesForward
     __asm__("mluops_checked_mluOpDiffIouRotatedSortVerticesForward");
-mluOpStatus_t MLUOP_WIN_API mluOpDiv(mluOpHandle_t handle, mluOpComputationPreference_t prefer, mluOpTensorDescriptor_t x_desc, const void * x, mluOpTensorDescriptor_t y_desc, const void * y, mluOpTensorDescriptor_t z_desc, void * z)
+__typeof__(mluOpDiv) mluOpDiv
     __asm__("mluops_checked_mluOpDiv");
-mluOpStatus_t MLUOP_WIN_API mluOpDynamicPointToVoxelBackward(mluOpHandle_t handle, mluOpReduceMode_t reduce_type, mluOpTensorDescriptor_t grad_voxel_feats_desc, const void * grad_voxel_feats, mluOpTensorDescriptor_t feats_desc, const void * feats, mluOpTensorDescriptor_t voxel_feats_desc, const void * voxel_feats, mluOpTensorDescriptor_t point2voxel_map_desc, const void * point2voxel_map, mluOpTensorDescriptor_t voxel_points_count_desc, const void * voxel_points_count, mluOpTensorDescriptor_t voxel_num_desc, const void * voxel_num, void * workspace, size_t workspace_size, mluOpTensorDescriptor_t grad_feats_desc, void * grad_feats)
+__typeof__(mluOpDynamicPointToVoxelBackward) mluOpDynamicPointToVoxelBackward
     __asm__("mluops_checked_mluOpDynamicPointToVoxelBackward");
-mluOpStatus_t MLUOP_WIN_API mluOpDynamicPointToVoxelForward(mluOpHandle_t handle, mluOpReduceMode_t reduce_type, mluOpTensorDescriptor_t feats_desc, const void * feats, mluOpTensorDescriptor_t coors_desc, void * coors, void * workspace, size_t workspace_size, mluOpTensorDescriptor_t voxel_feats_desc, void * voxel_feats, mluOpTensorDescriptor_t voxel_coors_desc, void * voxel_coors, mluOpTensorDescriptor_t point2voxel_map_desc, void * point2voxel_map, mluOpTensorDescriptor_t voxel_points_count_desc, void * voxel_points_count, mluOpTensorDescriptor_t voxel_num_desc, void * voxel_num)
+__typeof__(mluOpDynamicPointToVoxelForward) mluOpDynamicPointToVoxelForward
     __asm__("mluops_checked_mluOpDynamicPointToVoxelForward");
-mluOpStatus_t MLUOP_WIN_API mluOpExecFFT(mluOpHandle_t handle, mluOpFFTPlan_t fft_plan, const void * input, float scale_factor, void * workspace, void * output, int direction)
+__typeof__(mluOpExecFFT) mluOpExecFFT
     __asm__("mluops_checked_mluOpExecFFT");
-mluOpStatus_t MLUOP_WIN_API mluOpFocalLossSigmoidBackward(mluOpHandle_t handle, mluOpComputationPreference_t prefer, mluOpLossReduction_t reduction, mluOpTensorDescriptor_t input_desc, const void * input, mluOpTensorDescriptor_t target_desc, const void * target, mluOpTensorDescriptor_t weight_desc, const void * weight, float alpha, float gamma, mluOpTensorDescriptor_t grad_input_desc, void * grad_input)
+__typeof__(mluOpFocalLossSigmoidBackward) mluOpFocalLossSigmoidBackward
     __asm__("mluops_checked_mluOpFocalLossSigmoidBackward");
-mluOpStatus_t MLUOP_WIN_API mluOpFocalLossSigmoidForward(mluOpHandle_t handle, mluOpComputationPreference_t prefer, mluOpLossReduction_t reduction, mluOpTensorDescriptor_t input_desc, const void * input, mluOpTensorDescriptor_t target_desc, const void * target, mluOpTensorDescriptor_t weight_desc, const void * weight, float alpha, float gamma, mluOpTensorDescriptor_t output_desc, void * output)
+__typeof__(mluOpFocalLossSigmoidForward) mluOpFocalLossSigmoidForward
     __asm__("mluops_checked_mluOpFocalLossSigmoidForward");
-mluOpStatus_t MLUOP_WIN_API mluOpGenerateProposalsV2(mluOpHandle_t handle, int pre_nms_top_n, int post_nms_top_n, float nms_thresh, float min_size, float eta, bool pixel_offset, mluOpTensorDescriptor_t scores_desc, const void * scores, mluOpTensorDescriptor_t bbox_deltas_desc, const void * bbox_deltas, mluOpTensorDescriptor_t im_shape_desc, const void * im_shape, mluOpTensorDescriptor_t anchors_desc, const void * anchors, mluOpTensorDescriptor_t variances_desc, const void * variances, void * workspace, size_t workspace_size, mluOpTensorDescriptor_t rpn_rois_desc, void * rpn_rois, mluOpTensorDescriptor_t rpn_roi_probs_desc, void * rpn_roi_probs, mluOpTensorDescriptor_t rpn_rois_num_desc, void * rpn_rois_num, void * rpn_rois_batch_size)
+__typeof__(mluOpGenerateProposalsV2) mluOpGenerateProposalsV2
     __asm__("mluops_checked_mluOpGenerateProposalsV2");
-mluOpStatus_t MLUOP_WIN_API mluOpGetIndicePairs(mluOpHandle_t handle, mluOpSparseConvolutionDescriptor_t sparse_conv_desc, mluOpTensorDescriptor_t indices_desc, const void * indices, void * workspace, size_t workspace_size, mluOpTensorDescriptor_t indice_pairs_desc, void * indice_pairs, mluOpTensorDescriptor_t out_indices_desc, void * out_indices, mluOpTensorDescriptor_t indice_num_desc, void * indice_num)
+__typeof__(mluOpGetIndicePairs) mluOpGetIndicePairs
     __asm__("mluops_checked_mluOpGetIndicePairs");
-mluOpStatus_t MLUOP_WIN_API mluOpIndiceConvolutionBackwardData(mluOpHandle_t handle, mluOpTensorDescriptor_t output_grad_desc, const void * output_grad, mluOpTensorDescriptor_t filters_desc, const void * filters, mluOpTensorDescriptor_t indice_pairs_desc, const void * indice_pairs, const int64_t * indice_num, int64_t inverse, int64_t sub_m, void * workspace, size_t workspace_size, mluOpTensorDescriptor_t input_grad_desc, void * input_grad)
+__typeof__(mluOpIndiceConvolutionBackwardData) mluOpIndiceConvolutionBackwardData
     __asm__("mluops_checked_mluOpIndiceConvolutionBackwardData");
-mluOpStatus_t MLUOP_WIN_API mluOpIndiceConvolutionBackwardFilter(mluOpHandle_t handle, mluOpTensorDescriptor_t features_desc, const void * features, mluOpTensorDescriptor_t output_grad_desc, const void * output_grad, mluOpTensorDescriptor_t indice_pairs_desc, const void * indice_pairs, const int64_t * indice_num, int64_t inverse, int64_t sub_m, void * workspace, size_t workspace_size, mluOpTensorDescriptor_t filters_grad_desc, void * filters_grad)
+__typeof__(mluOpIndiceConvolutionBackwardFilter) mluOpIndiceConvolutionBackwardFilter
     __asm__("mluops_checked_mluOpIndiceConvolutionBackwardFilter");
-mluOpStatus_t MLUOP_WIN_API mluOpIndiceConvolutionForward(mluOpHandle_t handle, mluOpTensorDescriptor_t features_desc, const void * features, mluOpTensorDescriptor_t filters_desc, const void * filters, mluOpTensorDescriptor_t indice_pairs_desc, const void * indice_pairs, const int64_t * indice_num, int64_t num_act_out, int64_t inverse, int64_t sub_m, void * workspace, size_t workspace_size, mluOpTensorDescriptor_t features_out_desc, void * features_out)
+__typeof__(mluOpIndiceConvolutionForward) mluOpIndiceConvolutionForward
     __asm__("mluops_checked_mluOpIndiceConvolutionForward");
-mluOpStatus_t MLUOP_WIN_API mluOpLgamma(mluOpHandle_t handle, mluOpTensorDescriptor_t x_desc, const void * x, mluOpTensorDescriptor_t y_desc, void * y)
+__typeof__(mluOpLgamma) mluOpLgamma
     __asm__("mluops_checked_mluOpLgamma");
-mluOpStatus_t MLUOP_WIN_API mluOpLog(mluOpHandle_t handle, mluOpComputationPreference_t prefer, mluOpLogBase_t base, mluOpTensorDescriptor_t x_desc, const void * x, mluOpTensorDescriptor_t y_desc, void * y)
+__typeof__(mluOpLog) mluOpLog
     __asm__("mluops_checked_mluOpLog");
-mluOpStatus_t MLUOP_WIN_API mluOpLogspace(mluOpHandle_t handle, float start, float end, int64_t steps, float base, mluOpTensorDescriptor_t res_desc, void * res)
+__typeof__(mluOpLogspace) mluOpLogspace
     __asm__("mluops_checked_mluOpLogspace");
-mluOpStatus_t MLUOP_WIN_API mluOpMaskedCol2imForward(mluOpHandle_t handle, mluOpTensorDescriptor_t col_desc, const void * col, mluOpTensorDescriptor_t mask_h_idx_desc, const void * mask_h_idx, mluOpTensorDescriptor_t mask_w_idx_desc, const void * mask_w_idx, size_t workspace_size, void * workspace, mluOpTensorDescriptor_t im_desc, void * im)
+__typeof__(mluOpMaskedCol2imForward) mluOpMaskedCol2imForward
     __asm__("mluops_checked_mluOpMaskedCol2imForward");
-mluOpStatus_t MLUOP_WIN_API mluOpMaskedIm2colForward(mluOpHandle_t handle, mluOpTensorDescriptor_t feature_desc, const void * feature, mluOpTensorDescriptor_t mask_h_idx_desc, const void * mask_h_idx, mluOpTensorDescriptor_t mask_w_idx_desc, const void * mask_w_idx, int kernel_h, int kernel_w, int pad_h, int pad_w, void * workspace, size_t workspace_size, mluOpTensorDescriptor_t data_col_desc, void * data_col)
+__typeof__(mluOpMaskedIm2colForward) mluOpMaskedIm2colForward
     __asm__("mluops_checked_mluOpMaskedIm2colForward");
-mluOpStatus_t MLUOP_WIN_API mluOpMoeDispatchBackwardData(mluOpHandle_t handle, mluOpTensorDescriptor_t gates_desc, const void * gates, mluOpTensorDescriptor_t indices_desc, const void * indices, mluOpTensorDescriptor_t locations_desc, const void * locations, mluOpTensorDescriptor_t dispatch_desc, const void * dispatch, int samples, int capacity, int hidden, int num_experts, mluOpTensorDescriptor_t grad_input_desc, void * grad_input)
+__typeof__(mluOpMoeDispatchBackwardData) mluOpMoeDispatchBackwardData
     __asm__("mluops_checked_mluOpMoeDispatchBackwardData");
-mluOpStatus_t MLUOP_WIN_API mluOpMoeDispatchBackwardGate(mluOpHandle_t handle, mluOpTensorDescriptor_t indices_desc, const void * indices, mluOpTensorDescriptor_t locations_desc, const void * locations, mluOpTensorDescriptor_t input_desc, const void * input, mluOpTensorDescriptor_t dispatch_desc, const void * dispatch, int samples, int capacity, int hidden, int num_experts, void * workspace, size_t workspace_size, mluOpTensorDescriptor_t grad_gates_desc, void * grad_gates)
+__typeof__(mluOpMoeDispatchBackwardGate) mluOpMoeDispatchBackwardGate
     __asm__("mluops_checked_mluOpMoeDispatchBackwardGate");
-mluOpStatus_t MLUOP_WIN_API mluOpMoeDispatchForward(mluOpHandle_t handle, mluOpTensorDescriptor_t gates_desc, const void * gates, mluOpTensorDescriptor_t indices_desc, const void * indices, mluOpTensorDescriptor_t locations_desc, const void * locations, mluOpTensorDescriptor_t input_desc, const void * input, int samples, int capacity, int hidden, int num_experts, mluOpTensorDescriptor_t dispatch_desc, void * dispatch)
+__typeof__(mluOpMoeDispatchForward) mluOpMoeDispatchForward
     __asm__("mluops_checked_mluOpMoeDispatchForward");
-mluOpStatus_t MLUOP_WIN_API mluOpMsDeformAttnBackward(mluOpHandle_t handle, mluOpTensorDescriptor_t value_desc, const void * value, mluOpTensorDescriptor_t spatial_shapes_desc, const void * spatial_shapes, mluOpTensorDescriptor_t level_start_index_desc, const void * level_start_index, mluOpTensorDescriptor_t sampling_loc_desc, const void * sampling_loc, mluOpTensorDescriptor_t attn_weight_desc, const void * attn_weight, mluOpTensorDescriptor_t grad_output_desc, const void * grad_output, int32_t im2col_step, mluOpTensorDescriptor_t grad_value_desc, void * grad_value, mluOpTensorDescriptor_t grad_sampling_loc_desc, void * grad_sampling_loc, mluOpTensorDescriptor_t grad_attn_weight_desc, void * grad_attn_weight)
+__typeof__(mluOpMsDeformAttnBackward) mluOpMsDeformAttnBackward
     __asm__("mluops_checked_mluOpMsDeformAttnBackward");
-mluOpStatus_t MLUOP_WIN_API mluOpMsDeformAttnForward(mluOpHandle_t handle, mluOpTensorDescriptor_t data_value_desc, const void * data_value, mluOpTensorDescriptor_t data_spatial_shapes_desc, const void * data_spatial_shapes, mluOpTensorDescriptor_t data_level_start_index_desc, const void * data_level_start_index, mluOpTensorDescriptor_t data_sampling_loc_desc, const void * data_sampling_loc, mluOpTensorDescriptor_t data_attn_weight_desc, const void * data_attn_weight, int im2col_step, mluOpTensorDescriptor_t data_col_desc, void * data_col)
+__typeof__(mluOpMsDeformAttnForward) mluOpMsDeformAttnForward
     __asm__("mluops_checked_mluOpMsDeformAttnForward");
-mluOpStatus_t MLUOP_WIN_API mluOpMutualInformationBackward(mluOpHandle_t handle, mluOpTensorDescriptor_t px_desc, const void * px, mluOpTensorDescriptor_t py_desc, const void * py, mluOpTensorDescriptor_t opt_boundary_desc, const void * opt_boundary, mluOpTensorDescriptor_t p_desc, const void * p, mluOpTensorDescriptor_t ans_grad_desc, void * ans_grad, bool overwrite_ans_grad, void * workspace, size_t workspace_size, mluOpTensorDescriptor_t px_grad_desc, void * px_grad, mluOpTensorDescriptor_t py_grad_desc, void * py_grad)
+__typeof__(mluOpMutualInformationBackward) mluOpMutualInformationBackward
     __asm__("mluops_checked_mluOpMutualInformationBackward");
-mluOpStatus_t MLUOP_WIN_API mluOpMutualInformationForward(mluOpHandle_t handle, mluOpTensorDescriptor_t px_desc, const void * px, mluOpTensorDescriptor_t py_desc, const void * py, mluOpTensorDescriptor_t opt_boundary_desc, const void * opt_boundary, mluOpTensorDescriptor_t p_desc, void * p, void * workspace, size_t workspace_size, mluOpTensorDescriptor_t ans_desc, void * ans)
+__typeof__(mluOpMutualInformationForward) mluOpMutualInformationForward
     __asm__("mluops_checked_mluOpMutualInformationForward");
-mluOpStatus_t MLUOP_WIN_API mluOpNms(mluOpHandle_t handle, mluOpNmsDescriptor_t nms_desc, mluOpTensorDescriptor_t boxes_desc, const void * boxes, mluOpTensorDescriptor_t confidence_desc, const void * confidence, void * workspace, size_t workspace_size, mluOpTensorDescriptor_t output_desc, void * output, void * output_size)
+__typeof__(mluOpNms) mluOpNms
     __asm__("mluops_checked_mluOpNms");
-mluOpStatus_t MLUOP_WIN_API mluOpNmsRotated(mluOpHandle_t handle, float iou_threshold, mluOpTensorDescriptor_t boxes_desc, const void * boxes, mluOpTensorDescriptor_t scores_desc, const void * scores, void * workspace, size_t workspace_size, mluOpTensorDescriptor_t output_desc, void * output, int32_t * result_num)
+__typeof__(mluOpNmsRotated) mluOpNmsRotated
     __asm__("mluops_checked_mluOpNmsRotated");
-mluOpStatus_t MLUOP_WIN_API mluOpPointsInBoxes(mluOpHandle_t handle, mluOpTensorDescriptor_t points_desc, const void * points, mluOpTensorDescriptor_t boxes_desc, const void * boxes, mluOpTensorDescriptor_t points_indices_desc, void * points_indices)
+__typeof__(mluOpPointsInBoxes) mluOpPointsInBoxes
     __asm__("mluops_checked_mluOpPointsInBoxes");
-mluOpStatus_t MLUOP_WIN_API mluOpPolyNms(mluOpHandle_t handle, mluOpTensorDescriptor_t boxes_desc, const void * boxes, float iou_threshold, void * workspace, size_t workspace_size, mluOpTensorDescriptor_t output_desc, void * output, void * output_size)
+__typeof__(mluOpPolyNms) mluOpPolyNms
     __asm__("mluops_checked_mluOpPolyNms");
-mluOpStatus_t MLUOP_WIN_API mluOpPriorBox(mluOpHandle_t handle, mluOpTensorDescriptor_t min_sizes_desc, const void * min_sizes, mluOpTensorDescriptor_t aspect_ratios_desc, const void * aspect_ratios, mluOpTensorDescriptor_t variances_desc, const void * variances, mluOpTensorDescriptor_t max_sizes_desc, const void * max_sizes, int height, int width, int im_height, int im_width, float step_h, float step_w, float offset, bool clip, bool min_max_aspect_ratios_order, mluOpTensorDescriptor_t output_desc, void * output, mluOpTensorDescriptor_t var_desc, void * var)
+__typeof__(mluOpPriorBox) mluOpPriorBox
     __asm__("mluops_checked_mluOpPriorBox");
-mluOpStatus_t MLUOP_WIN_API mluOpPsRoiPoolBackward(mluOpHandle_t handle, int pooled_height, int pooled_width, float spatial_scale, int output_dim, mluOpTensorDescriptor_t top_grad_desc, const void * top_grad, mluOpTensorDescriptor_t rois_desc, const void * rois, mluOpTensorDescriptor_t mapping_channel_desc, const void * mapping_channel, mluOpTensorDescriptor_t bottom_grad_desc, void * bottom_grad)
+__typeof__(mluOpPsRoiPoolBackward) mluOpPsRoiPoolBackward
     __asm__("mluops_checked_mluOpPsRoiPoolBackward");
-mluOpStatus_t MLUOP_WIN_API mluOpPsRoiPoolForward(mluOpHandle_t handle, int pooled_height, int pooled_width, float spatial_scale, int group_size, int output_dim, mluOpTensorDescriptor_t input_desc, const void * input, mluOpTensorDescriptor_t rois_desc, const void * rois, mluOpTensorDescriptor_t output_desc, void * output, mluOpTensorDescriptor_t mapping_channel_desc, void * mapping_channel)
+__typeof__(mluOpPsRoiPoolForward) mluOpPsRoiPoolForward
     __asm__("mluops_checked_mluOpPsRoiPoolForward");
-mluOpStatus_t MLUOP_WIN_API mluOpPsamaskBackward(mluOpHandle_t handle, int psa_type, mluOpTensorDescriptor_t dy_desc, const void * dy, int h_mask, int w_mask, mluOpTensorDescriptor_t dx_desc, void * dx)
+__typeof__(mluOpPsamaskBackward) mluOpPsamaskBackward
     __asm__("mluops_checked_mluOpPsamaskBackward");
-mluOpStatus_t MLUOP_WIN_API mluOpPsamaskForward(mluOpHandle_t handle, int psa_type, mluOpTensorDescriptor_t x_desc, const void * x, int h_mask, int w_mask, mluOpTensorDescriptor_t y_desc, void * y)
+__typeof__(mluOpPsamaskForward) mluOpPsamaskForward
     __asm__("mluops_checked_mluOpPsamaskForward");
-mluOpStatus_t MLUOP_WIN_API mluOpRoiAlignBackward(mluOpHandle_t handle, float spatial_scale, int sampling_ratio, bool aligned, mluOpTensorDescriptor_t grads_desc, const void * grads, mluOpTensorDescriptor_t boxes_desc, const void * boxes, mluOpTensorDescriptor_t grads_image_desc, void * grads_image)
+__typeof__(mluOpRoiAlignBackward) mluOpRoiAlignBackward
     __asm__("mluops_checked_mluOpRoiAlignBackward");
-mluOpStatus_t MLUOP_WIN_API mluOpRoiAlignBackward_v2(mluOpHandle_t handle, mluOpTensorDescriptor_t grads_desc, const void * grads, mluOpTensorDescriptor_t boxes_desc, const void * boxes, mluOpTensorDescriptor_t argmax_x_desc, const void * argmax_x, mluOpTensorDescriptor_t argmax_y_desc, const void * argmax_y, float spatial_scale, int sampling_ratio, bool aligned, int pool_mode, mluOpTensorDescriptor_t grads_image_desc, void * grads_image)
+__typeof__(mluOpRoiAlignBackward_v2) mluOpRoiAlignBackward_v2
     __asm__("mluops_checked_mluOpRoiAlignBackward_v2");
-mluOpStatus_t MLUOP_WIN_API mluOpRoiAlignForward_v2(mluOpHandle_t handle, mluOpRoiAlignForwardDescriptor_t roialign_desc, mluOpTensorDescriptor_t input_desc, const void * input, mluOpTensorDescriptor_t boxes_desc, const void * boxes, mluOpTensorDescriptor_t output_desc, void * output, mluOpTensorDescriptor_t argmax_x_desc, void * argmax_x, mluOpTensorDescriptor_t argmax_y_desc, void * argmax_y)
+__typeof__(mluOpRoiAlignForward_v2) mluOpRoiAlignForward_v2
     __asm__("mluops_checked_mluOpRoiAlignForward_v2");
-mluOpStatus_t MLUOP_WIN_API mluOpRoiAlignRotatedBackward(mluOpHandle_t handle, mluOpTensorDescriptor_t top_grad_desc, const void * top_grad, mluOpTensorDescriptor_t rois_desc, const void * rois, int pooled_height, int pooled_width, int sample_ratio, float spatial_scale, bool aligned, bool clockwise, mluOpTensorDescriptor_t bottom_grad_desc, void * bottom_grad)
+__typeof__(mluOpRoiAlignRotatedBackward) mluOpRoiAlignRotatedBackward
     __asm__("mluops_checked_mluOpRoiAlignRotatedBackward");
-mluOpStatus_t MLUOP_WIN_API mluOpRoiAlignRotatedForward(mluOpHandle_t handle, mluOpTensorDescriptor_t features_desc, const void * features, mluOpTensorDescriptor_t rois_desc, const void * rois, int pooled_height, int pooled_width, int sample_ratio, float spatial_scale, bool aligned, bool clockwise, mluOpTensorDescriptor_t output_desc, void * output)
+__typeof__(mluOpRoiAlignRotatedForward) mluOpRoiAlignRotatedForward
     __asm__("mluops_checked_mluOpRoiAlignRotatedForward");
-mluOpStatus_t MLUOP_WIN_API mluOpRoiAwarePool3dBackward(mluOpHandle_t handle, int pool_method, int boxes_num, int out_x, int out_y, int out_z, int channels, int max_pts_each_voxel, mluOpTensorDescriptor_t pts_idx_of_voxels_desc, const void * pts_idx_of_voxels, mluOpTensorDescriptor_t argmax_desc, const void * argmax, mluOpTensorDescriptor_t grad_out_desc, const void * grad_out, mluOpTensorDescriptor_t grad_in_desc, void * grad_in)
+__typeof__(mluOpRoiAwarePool3dBackward) mluOpRoiAwarePool3dBackward
     __asm__("mluops_checked_mluOpRoiAwarePool3dBackward");
-mluOpStatus_t MLUOP_WIN_API mluOpRoiAwarePool3dForward(mluOpHandle_t handle, int pool_method, int boxes_num, int pts_num, int channels, mluOpTensorDescriptor_t rois_desc, const void * rois, mluOpTensorDescriptor_t pts_desc, const void * pts, mluOpTensorDescriptor_t pts_feature_desc, const void * pts_feature, void * workspace, size_t workspace_size, int max_pts_each_voxel, int out_x, int out_y, int out_z, mluOpTensorDescriptor_t argmax_desc, void * argmax, mluOpTensorDescriptor_t pts_idx_of_voxels_desc, void * pts_idx_of_voxels, mluOpTensorDescriptor_t pooled_features_desc, void * pooled_features)
+__typeof__(mluOpRoiAwarePool3dForward) mluOpRoiAwarePool3dForward
     __asm__("mluops_checked_mluOpRoiAwarePool3dForward");
-mluOpStatus_t MLUOP_WIN_API mluOpRoiCropBackward(mluOpHandle_t handle, mluOpTensorDescriptor_t grad_output_desc, const void * grad_output, mluOpTensorDescriptor_t grid_desc, const void * grid, mluOpTensorDescriptor_t grad_input_desc, void * grad_input)
+__typeof__(mluOpRoiCropBackward) mluOpRoiCropBackward
     __asm__("mluops_checked_mluOpRoiCropBackward");
-mluOpStatus_t MLUOP_WIN_API mluOpRoiCropForward(mluOpHandle_t handle, mluOpTensorDescriptor_t input_desc, const void * input, mluOpTensorDescriptor_t grid_desc, const void * grid, mluOpTensorDescriptor_t output_desc, void * output)
+__typeof__(mluOpRoiCropForward) mluOpRoiCropForward
     __asm__("mluops_checked_mluOpRoiCropForward");
-mluOpStatus_t MLUOP_WIN_API mluOpRoiPointPool3d(mluOpHandle_t handle, int batch_size, int pts_num, int boxes_num, int feature_in_len, int sampled_pts_num, mluOpTensorDescriptor_t points_desc, const void * points, mluOpTensorDescriptor_t point_features_desc, const void * point_features, mluOpTensorDescriptor_t boxes3d_desc, const void * boxes3d, void * workspace, size_t workspace_size, mluOpTensorDescriptor_t pooled_features_desc, void * pooled_features, mluOpTensorDescriptor_t pooled_empty_flag_desc, void * pooled_empty_flag)
+__typeof__(mluOpRoiPointPool3d) mluOpRoiPointPool3d
     __asm__("mluops_checked_mluOpRoiPointPool3d");
-mluOpStatus_t MLUOP_WIN_API mluOpRoiPoolingBackward(mluOpHandle_t handle, mluOpPoolingMode_t pooling_mode, mluOpTensorDescriptor_t grads_desc, const void * grads, mluOpTensorDescriptor_t rois_desc, const void * rois, mluOpTensorDescriptor_t argmax_desc, const int * argmax, float spatial_scale, mluOpTensorDescriptor_t grads_image_desc, void * grads_image)
+__typeof__(mluOpRoiPoolingBackward) mluOpRoiPoolingBackward
     __asm__("mluops_checked_mluOpRoiPoolingBackward");
-mluOpStatus_t MLUOP_WIN_API mluOpRoiPoolingForward(mluOpHandle_t handle, mluOpPoolingMode_t pooling_mode, mluOpTensorDescriptor_t input_desc, const void * input, mluOpTensorDescriptor_t rois_desc, const void * rois, float spatial_scale, mluOpTensorDescriptor_t output_desc, void * output, int * argmax)
+__typeof__(mluOpRoiPoolingForward) mluOpRoiPoolingForward
     __asm__("mluops_checked_mluOpRoiPoolingForward");
-mluOpStatus_t MLUOP_WIN_API mluOpRoiawarePool3dBackward(mluOpHandle_t handle, int pool_method, int boxes_num, int out_x, int out_y, int out_z, int channels, int max_pts_each_voxel, mluOpTensorDescriptor_t pts_idx_of_voxels_desc, const void * pts_idx_of_voxels, mluOpTensorDescriptor_t argmax_desc, const void * argmax, mluOpTensorDescriptor_t grad_out_desc, const void * grad_out, mluOpTensorDescriptor_t grad_in_desc, void * grad_in)
+__typeof__(mluOpRoiawarePool3dBackward) mluOpRoiawarePool3dBackward
     __asm__("mluops_checked_mluOpRoiawarePool3dBackward");
-mluOpStatus_t MLUOP_WIN_API mluOpRoiawarePool3dForward(mluOpHandle_t handle, int pool_method, int boxes_num, int pts_num, int channels, mluOpTensorDescriptor_t rois_desc, const void * rois, mluOpTensorDescriptor_t pts_desc, const void * pts, mluOpTensorDescriptor_t pts_feature_desc, const void * pts_feature, void * workspace, size_t workspace_size, int max_pts_each_voxel, int out_x, int out_y, int out_z, mluOpTensorDescriptor_t argmax_desc, void * argmax, mluOpTensorDescriptor_t pts_idx_of_voxels_desc, void * pts_idx_of_voxels, mluOpTensorDescriptor_t pooled_features_desc, void * pooled_features)
+__typeof__(mluOpRoiawarePool3dForward) mluOpRoiawarePool3dForward
     __asm__("mluops_checked_mluOpRoiawarePool3dForward");
-mluOpStatus_t MLUOP_WIN_API mluOpRotatedFeatureAlignBackward(mluOpHandle_t handle, mluOpTensorDescriptor_t top_output_desc, const void * top_output, mluOpTensorDescriptor_t bboxes_desc, const void * bboxes, float spatial_scale, int points, mluOpTensorDescriptor_t bottom_input_desc, void * bottom_input)
+__typeof__(mluOpRotatedFeatureAlignBackward) mluOpRotatedFeatureAlignBackward
     __asm__("mluops_checked_mluOpRotatedFeatureAlignBackward");
-mluOpStatus_t MLUOP_WIN_API mluOpRotatedFeatureAlignForward(mluOpHandle_t handle, mluOpTensorDescriptor_t input_desc, const void * input, mluOpTensorDescriptor_t bboxes_desc, const void * bboxes, float spatial_scale, int points, mluOpTensorDescriptor_t output_desc, void * output)
+__typeof__(mluOpRotatedFeatureAlignForward) mluOpRotatedFeatureAlignForward
     __asm__("mluops_checked_mluOpRotatedFeatureAlignForward");
-mluOpStatus_t MLUOP_WIN_API mluOpSqrt(mluOpHandle_t handle, mluOpComputationPreference_t prefer, mluOpTensorDescriptor_t x_desc, const void * x, mluOpTensorDescriptor_t y_desc, void * y)
+__typeof__(mluOpSqrt) mluOpSqrt
     __asm__("mluops_checked_mluOpSqrt");
-mluOpStatus_t MLUOP_WIN_API mluOpSqrtBackward(mluOpHandle_t handle, mluOpTensorDescriptor_t y_desc, const void * y, mluOpTensorDescriptor_t dy_desc, const void * diff_y, mluOpTensorDescriptor_t dx_desc, void * diff_x)
+__typeof__(mluOpSqrtBackward) mluOpSqrtBackward
     __asm__("mluops_checked_mluOpSqrtBackward");
-mluOpStatus_t MLUOP_WIN_API mluOpSyncBatchNormBackwardElemt(mluOpHandle_t handle, mluOpTensorDescriptor_t diff_y_desc, const void * diff_y, mluOpTensorDescriptor_t x_desc, const void * x, mluOpTensorDescriptor_t mean_desc, const void * mean, mluOpTensorDescriptor_t invstd_desc, const void * invstd, mluOpTensorDescriptor_t filter_desc, const void * filter, mluOpTensorDescriptor_t mean_dy_desc, const void * mean_dy, mluOpTensorDescriptor_t mean_dy_xmu_desc, const void * mean_dy_xmu, mluOpTensorDescriptor_t diff_x_desc, void * diff_x)
+__typeof__(mluOpSyncBatchNormBackwardElemt) mluOpSyncBatchNormBackwardElemt
     __asm__("mluops_checked_mluOpSyncBatchNormBackwardElemt");
-mluOpStatus_t MLUOP_WIN_API mluOpSyncBatchNormBackwardElemtV2(mluOpHandle_t handle, mluOpTensorDescriptor_t diff_y_desc, const void * diff_y, mluOpTensorDescriptor_t x_desc, const void * x, mluOpTensorDescriptor_t mean_desc, const void * mean, mluOpTensorDescriptor_t invstd_desc, const void * invstd, mluOpTensorDescriptor_t filter_desc, const void * filter, mluOpTensorDescriptor_t sum_dy_desc, const void * sum_dy, mluOpTensorDescriptor_t sum_dy_xmu_desc, const void * sum_dy_xmu, mluOpTensorDescriptor_t count_desc, const void * count, mluOpTensorDescriptor_t diff_x_desc, void * diff_x)
+__typeof__(mluOpSyncBatchNormBackwardElemtV2) mluOpSyncBatchNormBackwardElemtV2
     __asm__("mluops_checked_mluOpSyncBatchNormBackwardElemtV2");
-mluOpStatus_t MLUOP_WIN_API mluOpSyncBatchNormBackwardReduce(mluOpHandle_t handle, mluOpTensorDescriptor_t desc_dz, const void * dz, mluOpTensorDescriptor_t desc_x, const void * x, mluOpTensorDescriptor_t desc_mean, const void * mean, mluOpTensorDescriptor_t desc_invstd, const void * invstd, mluOpTensorDescriptor_t desc_dfilter, void * dfilter, mluOpTensorDescriptor_t desc_dbias, void * dbias, mluOpTensorDescriptor_t desc_sum_dy, void * sum_dy, mluOpTensorDescriptor_t desc_sum_dy_xmu, void * sum_dy_xmu, bool needs_input_grad0, bool needs_input_grad1, bool needs_input_grad2)
+__typeof__(mluOpSyncBatchNormBackwardReduce) mluOpSyncBatchNormBackwardReduce
     __asm__("mluops_checked_mluOpSyncBatchNormBackwardReduce");
-mluOpStatus_t MLUOP_WIN_API mluOpSyncBatchNormBackwardReduce_v2(mluOpHandle_t handle, mluOpTensorDescriptor_t desc_dz, const void * dz, mluOpTensorDescriptor_t desc_x, const void * x, mluOpTensorDescriptor_t desc_mean, const void * mean, mluOpTensorDescriptor_t desc_invstd, const void * invstd, void * workspace, size_t workspace_size, mluOpTensorDescriptor_t desc_dfilter, void * dfilter, mluOpTensorDescriptor_t desc_dbias, void * dbias, mluOpTensorDescriptor_t desc_sum_dy, void * sum_dy, mluOpTensorDescriptor_t desc_sum_dy_xmu, void * sum_dy_xmu, bool needs_input_grad0, bool needs_input_grad1, bool needs_input_grad2)
+__typeof__(mluOpSyncBatchNormBackwardReduce_v2) mluOpSyncBatchNormBackwardReduce_v2
     __asm__("mluops_checked_mluOpSyncBatchNormBackwardReduce_v2");
-mluOpStatus_t MLUOP_WIN_API mluOpSyncBatchNormElemt(mluOpHandle_t handle, mluOpTensorDescriptor_t x_desc, const void * x, mluOpTensorDescriptor_t mean_desc, const void * mean, mluOpTensorDescriptor_t invstd_desc, const void * invstd, mluOpTensorDescriptor_t filter_desc, const void * filter, mluOpTensorDescriptor_t bias_desc, const void * bias, mluOpTensorDescriptor_t y_desc, void * y)
+__typeof__(mluOpSyncBatchNormElemt) mluOpSyncBatchNormElemt
     __asm__("mluops_checked_mluOpSyncBatchNormElemt");
-mluOpStatus_t MLUOP_WIN_API mluOpSyncBatchNormGatherStatsWithCounts(mluOpHandle_t handle, mluOpTensorDescriptor_t mean_all_desc, const void * mean_all, mluOpTensorDescriptor_t invstd_all_desc, const void * invstd_all, mluOpTensorDescriptor_t moving_mean_desc, void * moving_mean, mluOpTensorDescriptor_t moving_var_desc, void * moving_var, float momentum, float eps, mluOpTensorDescriptor_t count_all_desc, const void * count_all, mluOpTensorDescriptor_t mean_desc, void * mean, mluOpTensorDescriptor_t invstd_desc, void * invstd)
+__typeof__(mluOpSyncBatchNormGatherStatsWithCounts) mluOpSyncBatchNormGatherStatsWithCounts
     __asm__("mluops_checked_mluOpSyncBatchNormGatherStatsWithCounts");
-mluOpStatus_t MLUOP_WIN_API mluOpSyncBatchNormStats(mluOpHandle_t handle, mluOpTensorDescriptor_t x_desc, const void * x, float eps, mluOpTensorDescriptor_t mean_desc, void * mean, mluOpTensorDescriptor_t invstd_desc, void * invstd)
+__typeof__(mluOpSyncBatchNormStats) mluOpSyncBatchNormStats
     __asm__("mluops_checked_mluOpSyncBatchNormStats");
-mluOpStatus_t MLUOP_WIN_API mluOpSyncBatchNormStats_v2(mluOpHandle_t handle, mluOpTensorDescriptor_t x_desc, const void * x, void * workspace, size_t workspace_size, float eps, mluOpTensorDescriptor_t mean_desc, void * mean, mluOpTensorDescriptor_t invstd_desc, void * invstd)
+__typeof__(mluOpSyncBatchNormStats_v2) mluOpSyncBatchNormStats_v2
     __asm__("mluops_checked_mluOpSyncBatchNormStats_v2");
-mluOpStatus_t MLUOP_WIN_API mluOpSyncBatchnormBackwardReduce(mluOpHandle_t handle, mluOpTensorDescriptor_t desc_dz, const void * dz, mluOpTensorDescriptor_t desc_x, const void * x, mluOpTensorDescriptor_t desc_mean, const void * mean, mluOpTensorDescriptor_t desc_invstd, const void * invstd, mluOpTensorDescriptor_t desc_dfilter, void * dfilter, mluOpTensorDescriptor_t desc_dbias, void * dbias, mluOpTensorDescriptor_t desc_sum_dy, void * sum_dy, mluOpTensorDescriptor_t desc_sum_dy_xmu, void * sum_dy_xmu, bool needs_input_grad0, bool needs_input_grad1, bool needs_input_grad2)
+__typeof__(mluOpSyncBatchnormBackwardReduce) mluOpSyncBatchnormBackwardReduce
     __asm__("mluops_checked_mluOpSyncBatchnormBackwardReduce");
-mluOpStatus_t MLUOP_WIN_API mluOpSyncBatchnormBackwardReduce_v2(mluOpHandle_t handle, mluOpTensorDescriptor_t desc_dz, const void * dz, mluOpTensorDescriptor_t desc_x, const void * x, mluOpTensorDescriptor_t desc_mean, const void * mean, mluOpTensorDescriptor_t desc_invstd, const void * invstd, void * workspace, size_t workspace_size, mluOpTensorDescriptor_t desc_dfilter, void * dfilter, mluOpTensorDescriptor_t desc_dbias, void * dbias, mluOpTensorDescriptor_t desc_sum_dy, void * sum_dy, mluOpTensorDescriptor_t desc_sum_dy_xmu, void * sum_dy_xmu, bool needs_input_grad0, bool needs_input_grad1, bool needs_input_grad2)
+__typeof__(mluOpSyncBatchnormBackwardReduce_v2) mluOpSyncBatchnormBackwardReduce_v2
     __asm__("mluops_checked_mluOpSyncBatchnormBackwardReduce_v2");
-mluOpStatus_t MLUOP_WIN_API mluOpThreeInterpolateBackward(mluOpHandle_t handle, mluOpTensorDescriptor_t grad_output_desc, const void * grad_output, mluOpTensorDescriptor_t indices_desc, const void * indices, mluOpTensorDescriptor_t weights_desc, const void * weights, mluOpTensorDescriptor_t grad_features_desc, void * grad_features)
+__typeof__(mluOpThreeInterpolateBackward) mluOpThreeInterpolateBackward
     __asm__("mluops_checked_mluOpThreeInterpolateBackward");
-mluOpStatus_t MLUOP_WIN_API mluOpThreeInterpolateForward(mluOpHandle_t handle, mluOpTensorDescriptor_t features_desc, const void * features, mluOpTensorDescriptor_t indices_desc, const void * indices, mluOpTensorDescriptor_t weights_desc, const void * weights, mluOpTensorDescriptor_t output_desc, void * output)
+__typeof__(mluOpThreeInterpolateForward) mluOpThreeInterpolateForward
     __asm__("mluops_checked_mluOpThreeInterpolateForward");
-mluOpStatus_t MLUOP_WIN_API mluOpThreeNNForward(mluOpHandle_t handle, mluOpTensorDescriptor_t unknown_desc, const void * unknown, mluOpTensorDescriptor_t known_desc, const void * known, void * workspace, size_t workspace_size, mluOpTensorDescriptor_t dist2_desc, void * dist2, mluOpTensorDescriptor_t idx_desc, void * idx)
+__typeof__(mluOpThreeNNForward) mluOpThreeNNForward
     __asm__("mluops_checked_mluOpThreeNNForward");
-mluOpStatus_t MLUOP_WIN_API mluOpTinShiftBackward(mluOpHandle_t handle, mluOpTensorDescriptor_t grad_output_desc, const void * grad_output, mluOpTensorDescriptor_t shifts_desc, const void * shifts, mluOpTensorDescriptor_t grad_input_desc, void * grad_input)
+__typeof__(mluOpTinShiftBackward) mluOpTinShiftBackward
     __asm__("mluops_checked_mluOpTinShiftBackward");
-mluOpStatus_t MLUOP_WIN_API mluOpTinShiftForward(mluOpHandle_t handle, mluOpTensorDescriptor_t input_desc, const void * input, mluOpTensorDescriptor_t shifts_desc, const void * shifts, mluOpTensorDescriptor_t output_desc, void * output)
+__typeof__(mluOpTinShiftForward) mluOpTinShiftForward
     __asm__("mluops_checked_mluOpTinShiftForward");
-mluOpStatus_t MLUOP_WIN_API mluOpVoxelPoolingForward(mluOpHandle_t handle, int batch_size, int num_points, int num_channels, int num_voxel_x, int num_voxel_y, int num_voxel_z, mluOpTensorDescriptor_t geom_xyz_desc, const void * geom_xyz, mluOpTensorDescriptor_t input_features_desc, const void * input_features, mluOpTensorDescriptor_t output_features_desc, void * output_features, mluOpTensorDescriptor_t pos_memo_desc, void * pos_memo)
+__typeof__(mluOpVoxelPoolingForward) mluOpVoxelPoolingForward
     __asm__("mluops_checked_mluOpVoxelPoolingForward");
-mluOpStatus_t MLUOP_WIN_API mluOpVoxelization(mluOpHandle_t handle, mluOpTensorDescriptor_t points_desc, const void * points, mluOpTensorDescriptor_t voxel_size_desc, const void * voxel_size, mluOpTensorDescriptor_t coors_range_desc, const void * coors_range, int32_t max_points, int32_t max_voxels, int32_t NDim, bool deterministic, void * workspace, size_t workspace_size, mluOpTensorDescriptor_t voxels_desc, void * voxels, mluOpTensorDescriptor_t coors_desc, void * coors, mluOpTensorDescriptor_t num_points_per_voxel_desc, void * num_points_per_voxel, mluOpTensorDescriptor_t voxel_num_desc, void * voxel_num)
+__typeof__(mluOpVoxelization) mluOpVoxelization
     __asm__("mluops_checked_mluOpVoxelization");
-mluOpStatus_t MLUOP_WIN_API mluOpYoloBox(mluOpHandle_t handle, mluOpTensorDescriptor_t x_desc, const void * x, mluOpTensorDescriptor_t img_size_desc, const void * img_size, mluOpTensorDescriptor_t anchors_desc, const void * anchors, int class_num, float conf_thresh, int downsample_ratio, bool clip_bbox, float scale, bool iou_aware, float iou_aware_factor, mluOpTensorDescriptor_t boxes_desc, void * boxes, mluOpTensorDescriptor_t scores_desc, void * scores)
+__typeof__(mluOpYoloBox) mluOpYoloBox
     __asm__("mluops_checked_mluOpYoloBox");
 
 #ifdef __cplusplus

@@ -3,7 +3,6 @@
 #ifndef MLUOPS_CORE_UNIMPLEMENTED_H_
 #define MLUOPS_CORE_UNIMPLEMENTED_H_
 
-#include "core/checked_names.h"
 #include "mlu_op.h"
 
 #ifdef __cplusplus

@@ -1,22 +1,25 @@
-"""The operators of dumped cases: which argument of which C function each tensor and each parameter of a case is.
+"""The operators of dumped cases: which C argument each tensor and each parameter of a case is.
 
-The libraries are built from this table too: `native/abi/gen_case.py` makes the writer's table from it. So this
-module imports nothing of the package.
+The libraries are built from this table too: `native/abi/gen_case.py` makes the writer's table from
+it. So this module imports nothing of the package.
 
-A row has the name of the operator and its number, the C function, and four lists: inputs, outputs, parameters and
-criteria, separated by ``|``.
+A row has the name of the operator and its number, the C functions, and four lists: inputs, outputs,
+parameters and criteria, separated by ``|``.
 
-- An input is ``id=argument:upper,lower``. ``id=`` is left out where it is the argument's name. A star behind the
-  argument says that mode 2 writes its data. Bounds are for random data, 10 and -10 where none stand; one may be
-  ``argument[dim]``, the size of a dim, or a number among the arguments, and less one with ``-1`` behind it.
-- An argument ``-`` is no tensor: [1] FLOAT is written. One with ``!`` is a pointer without a descriptor: [1] INT32,
-  or INT32 of the shape of the tensor named behind the ``!``.
-- ``?name`` behind an input or output: it is there if that argument (or field, ``descriptor.field``) is not NULL and not
-  0; ``?!name``: if it is. Where a tensor without condition is NULL, [1] FLOAT stands for it.
-- A parameter is ``name=source``: an argument, a field of a descriptor, or a number. The name of the message comes
-  first where it is not that of the operator with ``_param`` behind. ``name[]`` has several values.
-- Criteria are names and, behind them, thresholds; 0.003 where none stands. ``round_mode`` among them says that the
-  rounding mode of the handle is written.
+- An input is ``id=argument:upper,lower``. ``id=`` is left out where it is the argument's name. A
+  star behind the argument says that mode 2 writes its data. Bounds are for random data, 10 and -10
+  where none stand; one may be ``argument[dim]``, the size of a dim, or a number among the
+  arguments, and less one with ``-1`` behind it.
+- An argument ``-`` is no tensor: [1] FLOAT is written. One with ``!`` is a pointer without a
+  descriptor: [1] INT32, or INT32 of the shape of the tensor named behind the ``!``.
+- ``?name`` behind an input or output: it is there if that argument (or field, ``descriptor.field``)
+  is not NULL and not 0; ``?!name``: if it is. Where a tensor without condition is NULL, [1] FLOAT
+  stands for it.
+- A parameter is ``name=source``: an argument, a field of a descriptor, or a number. The name of the
+  message comes first where it is not that of the operator with ``_param`` behind. ``name[]`` has
+  several values.
+- Criteria are names and, behind them, thresholds; 0.003 where none stands. ``round_mode`` among
+  them says that the rounding mode of the handle is written.
 """
 
 from __future__ import annotations
@@ -324,5 +327,6 @@ def _operator(row: str) -> CaseOperator:
     )
 
 
-#: All operators, in the order of the table. Two rows of one name are two C functions of it, the usual one first.
+#: All operators, in the order of the table. Two rows of one name are two C functions of it, the
+#: usual one first.
 OPERATORS = tuple(map(_operator, _TEXT.strip().replace("\n ", " ").split("\n")))

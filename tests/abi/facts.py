@@ -46,6 +46,8 @@ NOT_SUPPORTED = 7
 
 #: Our own functions, but for operators, which take a handle.
 EXTENSIONS: dict[str, tuple[str, list[str]]] = {
+    "mluopsExtGetGenCaseSwitches": ("mluOpStatus_t", ["int *"] * 4),
+    "mluopsExtSetGenCaseSwitches": ("mluOpStatus_t", ["int"] * 4),
     "mluopsExtGetLastReason": ("const char *", []),
     "mluopsExtGetNumThreads": ("int", []),
     "mluopsExtSetNumThreads": ("mluOpStatus_t", ["int"]),

@@ -65,9 +65,9 @@ class Libraries:
             content = text if source == NATIVE / "ops" / variant.file else source.read_text(encoding="utf-8")
             first = [f"-I{folder}", f"-DMLUOPS_TEST_CHANGE={digest(text)}"] if is_variant else []
             yield self._kernels(content, source, variant.arch, first)
-        yield self._entries()
+        yield from (self._entries("--entries", "entries.c"), self._entries("--case-entries", "case_entries.cpp"))
         families = [f"ops/{family}/{part}" for family in FAMILIES for part in ("*.cpp", "bang/*.cpp")]
-        for pattern in ("core/*.cpp", "bang/*.cpp", *families):
+        for pattern in ("core/*.cpp", "cases/*.cpp", "bang/*.cpp", *families):
             for source in sorted(NATIVE.glob(pattern)):
                 if not source.name.startswith("cpu"):
                     yield self._host(source)
@@ -82,15 +82,15 @@ class Libraries:
         text = source.read_text(encoding="utf-8")
         return lambda: self.toolchain.host_object(text, str(source), options)
 
-    def _entries(self) -> Callable[[], Path]:
-        """The entry points of functions that are not implemented, which the build generates too."""
-        target = self.toolchain.folder / "changed" / "entries.c"
+    def _entries(self, option: str, name: str) -> Callable[[], Path]:
+        """Entry points that the build generates too: of functions that are not implemented, and of dumped ones."""
+        target = self.toolchain.folder / "changed" / name
         target.parent.mkdir(exist_ok=True)
         headers = [NATIVE / "include" / name for name in ("mlu_op.h", "mluops_ext.h")]
-        run_tool([sys.executable, NATIVE / "abi" / "generate.py", "--header", *headers, "--entries", target])
-        text = target.read_text(encoding="utf-8")
-        options = ["-x", "c", "-O1", "-fPIC", "-fvisibility=hidden", *self._include()]
-        return lambda: self.toolchain.host_object(text, str(target), options)
+        run_tool([sys.executable, NATIVE / "abi" / "generate.py", "--header", *headers, option, target])
+        language = ["-x", "c"] if target.suffix == ".c" else ["-std=c++17"]
+        options = [*language, "-O1", "-fPIC", "-fvisibility=hidden", *self._include()]
+        return lambda: self.toolchain.host_object(target.read_text(encoding="utf-8"), str(target), options)
 
     def _include(self) -> list[str]:
         return [self._headers, f"-I{NATIVE}", f"-I{NATIVE / 'include'}", f"-I{self.toolchain.simulator.include}"]

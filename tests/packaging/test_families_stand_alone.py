@@ -25,6 +25,7 @@ _DOCUMENTS = ("*.md", "docs/*", "examples/*")
 
 #: Files that tools write.
 _WRITTEN = (
+    "native/core/checked_names.h",
     "native/include/mluops_ext.h",
     "native/include/mluops_ext/double.h",
     "pymluops/enums.py",
@@ -40,6 +41,8 @@ _WRITTEN = (
 EXCEPTIONS = {
     "native/include/mlu_op.h": "the vendor's header",
     "native/abi/roles.py": "what the vendor's header does not say about its functions",
+    "native/cases/fields.cpp": "the fields of all descriptors, by their names in dumped cases",
+    "pymluops/gencase/*": "the vendor's table of dumped operators, and their settings",
     "pymluops/mmcv/_names.py": "all the names that mmcv loads",
     "tests/data/abi.json": "numbers and sizes of the vendor's header",
     "tests/data/acceptance_shapes.json": "the shapes of the acceptance standard, for all operators at once",
