@@ -1,0 +1,237 @@
+"""How far a result may be from a baseline: the metrics of the vendor's evaluator, and its verdict.
+
+Results and baselines become float32 before they are compared, as there, but for DOUBLE; complex
+numbers are compared by parts. Sums are in float64.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from pymluops.enums import DataType
+
+__all__ = ["NAMES", "Criterion", "Measure", "Place", "compare", "worst_place"]
+
+#: Keeps quotients finite.
+_EPSILON = 1e-9
+#: Least number of elements for a share of signs, and for a divergence.
+_LEAST_FOR_SHARES, _LEAST_FOR_DIVERGENCE = 100, 1000
+#: Baselines below it are compared by the absolute difference.
+_SMALL = {
+    DataType.HALF: 1e-4,
+    DataType.COMPLEX_HALF: 1e-4,
+    DataType.FLOAT: 1e-6,
+    DataType.COMPLEX_FLOAT: 1e-6,
+}
+#: The value of a metric that cannot pass.
+_NEVER = float(np.finfo(np.float64).max)
+
+
+@dataclass(frozen=True)
+class Criterion:
+    """A metric and the largest value that passes.
+
+    Attributes
+    ----------
+    name : str
+        ``DIFF1``, ``DIFF2``, ``DIFF3``, ``DIFF3_2``, ``DIFF4`` or ``DIFF_KL``.
+    threshold : float
+        For real numbers, and for real parts.
+    imaginary : float or None
+        For imaginary parts; None: as for real parts.
+    """
+
+    name: str
+    threshold: float
+    imaginary: float | None = None
+
+
+@dataclass(frozen=True)
+class Measure:
+    """The value of one metric for one output.
+
+    Attributes
+    ----------
+    name : str
+        Of the metric.
+    part : str
+        ``real``, ``imaginary``, or empty for real numbers.
+    value, threshold : float
+        What was found and what is allowed.
+    passed : bool
+        Whether it is allowed.
+    """
+
+    name: str
+    part: str
+    value: float
+    threshold: float
+    passed: bool
+
+
+@dataclass(frozen=True)
+class Place:
+    """The element where two results differ most.
+
+    Attributes
+    ----------
+    index : tuple of int
+        Where it is.
+    found, wanted : complex
+        The two numbers.
+    differing, elements : int
+        How many elements differ, of how many.
+    """
+
+    index: tuple[int, ...]
+    found: complex
+    wanted: complex
+    differing: int
+    elements: int
+
+
+def _diff1(found: Any, wanted: Any, _small: float) -> float:
+    return float(np.abs(found - wanted).sum() / (np.abs(wanted).sum() + _EPSILON))
+
+
+def _diff2(found: Any, wanted: Any, _small: float) -> float:
+    return float(np.sqrt(((found - wanted) ** 2).sum() / ((wanted**2).sum() + _EPSILON)))
+
+
+def _diff3(found: Any, wanted: Any, small: float) -> float:
+    difference, size = np.abs(found - wanted), np.abs(wanted)
+    relative: Any = np.where(size < small, difference, difference / (size + _EPSILON))
+    return float(relative.max())
+
+
+def _diff3_2(found: Any, wanted: Any, _small: float) -> float:
+    return float(np.abs(found - wanted).max())
+
+
+def _diff4(found: Any, wanted: Any, _small: float) -> float:
+    unequal = found != wanted
+    pairs = np.unique(np.stack([found[unequal], wanted[unequal]]), axis=1)
+    count = pairs.shape[1]
+    return -1.0 if count < _LEAST_FOR_SHARES else float((pairs[0] < pairs[1]).sum() / count)
+
+
+def _diff_kl(found: Any, wanted: Any, _small: float) -> float:
+    if found.size < _LEAST_FOR_DIVERGENCE:
+        return -1.0
+    p, q = (np.maximum(np.abs(one), 1e-10) for one in (found, wanted))
+    p, q = p / p.sum(), q / q.sum()
+    return float(0.5 * (p * np.log(p / q)).sum() + 0.5 * (q * np.log(q / p)).sum())
+
+
+_METRICS: dict[str, Callable[[Any, Any, float], float]] = {
+    "DIFF1": _diff1,
+    "DIFF2": _diff2,
+    "DIFF3": _diff3,
+    "DIFF3_2": _diff3_2,
+    "DIFF4": _diff4,
+    "DIFF_KL": _diff_kl,
+}
+#: The metrics.
+NAMES = tuple(_METRICS)
+
+
+def _passes(name: str, value: float, threshold: float) -> bool:
+    """Return whether a value is allowed; equal to the threshold is."""
+    if not np.isfinite(value):
+        return False
+    if name == "DIFF4":  # all differences on one side; -1 says that there are too few
+        return not (value in (0.0, 1.0) and threshold >= 0)
+    if name == "DIFF_KL":
+        return value < 0 or threshold < 0 or value <= threshold
+    return 0 <= value <= threshold
+
+
+def compare(
+    found: np.ndarray, wanted: np.ndarray, criteria: Sequence[Criterion], dtype: DataType, *, loose: bool = False
+) -> list[Measure]:
+    """Return the metrics of one output.
+
+    Parameters
+    ----------
+    found, wanted : numpy.ndarray
+        The result and the baseline, of one shape.
+    criteria : sequence of Criterion
+        What is measured, and what passes.
+    dtype : DataType
+        Of the output: it says from where on DIFF3 is relative.
+    loose : bool
+        Let NaN stand for an infinity, and any number for a NaN or an infinity of the result.
+
+    Returns
+    -------
+    list of Measure
+        One for each criterion, or two for complex numbers; none if there are no elements.
+    """
+    if not found.size:
+        return []
+    parts: list[tuple[str, Any, Any]]
+    if found.dtype.kind == "c" or wanted.dtype.kind == "c":
+        parts = [("real", np.real(found), np.real(wanted)), ("imaginary", np.imag(found), np.imag(wanted))]
+    else:
+        parts = [("", found, wanted)]
+    exact = all(
+        criterion.threshold == 0 and not criterion.imaginary for criterion in criteria if criterion.name != "DIFF4"
+    )
+    measures: list[Measure] = []
+    for part, one, other in parts:
+        values = _measured(_widened(one), _widened(other), criteria, _SMALL.get(dtype, 0.0), exact, loose)
+        for criterion, value in zip(criteria, values, strict=True):
+            limit = criterion.threshold
+            if part == "imaginary" and criterion.imaginary is not None:
+                limit = criterion.imaginary
+            measures.append(Measure(criterion.name, part, value, limit, _passes(criterion.name, value, limit)))
+    return measures
+
+
+def _widened(values: Any) -> np.ndarray:
+    """Return the numbers that are compared: those of float32, in float64."""
+    narrow = values if values.dtype == np.float64 else values.astype(np.float32)
+    return np.asarray(narrow.astype(np.float64).reshape(-1))
+
+
+def _measured(
+    found: np.ndarray, wanted: np.ndarray, criteria: Sequence[Criterion], small: float, exact: bool, loose: bool
+) -> list[float]:
+    """Return the value of each criterion for real numbers; see "NaN / Inf" in docs/cases.md."""
+    special = ~(np.isfinite(found) & np.isfinite(wanted))
+    if special.any():
+        both_nan = np.isnan(found) & np.isnan(wanted)
+        alike = both_nan | (found == wanted)
+        if exact:
+            if not alike[special].all():
+                return [_NEVER] * len(criteria)
+            found, wanted = (np.where(special, 0.0, one) for one in (found, wanted))
+        else:
+            if loose:
+                alike |= (np.isnan(found) | np.isnan(wanted)) & ~np.isfinite(found) & ~np.isfinite(wanted)
+                alike |= np.isfinite(wanted) & ~np.isfinite(found)
+            if not alike[special].all():
+                return [_NEVER] * len(criteria)
+            return [-1.0 if criterion.name == "DIFF4" else 0.0 for criterion in criteria]
+    with np.errstate(all="ignore"):
+        return [_METRICS[criterion.name](found, wanted, small) for criterion in criteria]
+
+
+def worst_place(found: np.ndarray, wanted: np.ndarray) -> Place | None:
+    """Return where two results differ most, None if they are alike."""
+    if not found.size:
+        return None
+    with np.errstate(all="ignore"):
+        both_nan = (found != found) & (wanted != wanted)
+        unequal = (found != wanted) & ~both_nan
+        if not unequal.any():
+            return None
+        wide = np.complex128 if "c" in (found.dtype.kind, wanted.dtype.kind) else np.float64
+        difference = np.abs(found.astype(wide) - wanted.astype(wide))
+    difference = np.where(unequal, np.where(np.isnan(difference), np.inf, difference), -1.0)
+    index = tuple(map(int, np.unravel_index(int(difference.argmax()), found.shape)))
+    return Place(index, complex(found[index]), complex(wanted[index]), int(unequal.sum()), found.size)

@@ -1,0 +1,388 @@
+"""A test case: what a file says, as Python values."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from pymluops.dtypes import item_size
+from pymluops.enums import DataType, Layout
+from pymluops.gencase._messages import node_class, protobuf
+from pymluops.gencase._values import decode, encode, stated_field
+
+if TYPE_CHECKING:
+    from pymluops._core import Backend
+    from pymluops.gencase.result import Result
+
+__all__ = ["Case", "CaseError", "CaseTensor", "read"]
+
+_PREFIXES = {"dtype": "DTYPE_", "layout": "LAYOUT_"}
+
+
+class CaseError(ValueError):
+    """A test case that cannot be read or run; the message is one line."""
+
+
+class CaseTensor:
+    """A tensor of a case.
+
+    Parameters
+    ----------
+    message : message
+        The message ``Tensor``.
+    folder : pathlib.Path
+        Where its paths begin.
+    """
+
+    def __init__(self, message: Any, folder: Path) -> None:
+        self.message, self._folder = message, folder
+
+    def __repr__(self) -> str:
+        return f"CaseTensor({self.id!r}, {list(self.shape)}, {self.dtype.name})"
+
+    @property
+    def id(self) -> str:
+        """Its name in the file."""
+        return cast(str, self.message.id)
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Its dims."""
+        return tuple(self.message.shape.dims)
+
+    @property
+    def strides(self) -> tuple[int, ...]:
+        """Its strides in elements; packed ones where the file has none."""
+        stated = tuple(self.message.shape.dim_stride)
+        if stated:
+            return stated
+        steps: list[int] = []
+        step = 1
+        for dim in reversed(self.shape):
+            steps.append(step)
+            step *= max(dim, 1)
+        return tuple(reversed(steps))
+
+    @property
+    def is_packed(self) -> bool:
+        """Whether its elements lie behind one another in memory."""
+        return not self.message.shape.dim_stride or self.span == int(np.prod(self.shape, dtype=np.int64))
+
+    @property
+    def span(self) -> int:
+        """Elements from the first to the last in memory, with those between."""
+        if 0 in self.shape:
+            return 0
+        return 1 + sum((dim - 1) * step for dim, step in zip(self.shape, self.strides, strict=True))
+
+    @property
+    def dtype(self) -> DataType:
+        """Its element type."""
+        return DataType[self._enum("dtype").removeprefix("DTYPE_")]
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of an element."""
+        return item_size(self.dtype)
+
+    @property
+    def layout(self) -> Layout:
+        """What its dims mean."""
+        return Layout[self._enum("layout").removeprefix("LAYOUT_")]
+
+    @property
+    def onchip_dtype(self) -> DataType | None:
+        """The type that is computed in on the chip; None if the file states none."""
+        name = self._enum("onchip_dtype").removeprefix("DTYPE_")
+        return None if name == "UNSET" else DataType[name]
+
+    @property
+    def is_null(self) -> bool:
+        """Whether NULL is passed for it: descriptor and data."""
+        return "NULL" in self.id
+
+    @property
+    def is_random(self) -> bool:
+        """Whether its values are drawn."""
+        return stated_field(self.message) == "random_data"
+
+    @property
+    def is_compared(self) -> bool:
+        """Whether it is compared where it is an output."""
+        return not (self.message.HasField("threshold_use") and self.message.threshold_use == 0)
+
+    @property
+    def thresholds(self) -> tuple[float, ...]:
+        """Its own thresholds."""
+        return tuple(self.message.thresholds.evaluation_threshold)
+
+    @property
+    def imaginary_thresholds(self) -> tuple[float, ...]:
+        """Its own thresholds of imaginary parts."""
+        return tuple(self.message.thresholds.evaluation_threshold_imag)
+
+    def values(self) -> np.ndarray | None:
+        """Return its numbers in memory, None if the file has none.
+
+        Returns
+        -------
+        numpy.ndarray or None
+            One dim: the numbers from the first to the last element; complex ones as their parts,
+            BFLOAT16 as its bits.
+
+        Raises
+        ------
+        CaseError
+            If they cannot be read.
+        """
+        try:
+            return decode(self.message, self.dtype, self.span, self._folder)
+        except (ValueError, OSError) as error:
+            raise CaseError(str(error)) from None
+
+    def set_values(self, values: np.ndarray, shape: Sequence[int] | None = None, *, hexadecimal: bool = False) -> None:
+        """Replace its values, and its shape if one is given; it is packed then.
+
+        Parameters
+        ----------
+        values : numpy.ndarray
+            The numbers in memory, as `values` has them.
+        shape : sequence of int, optional
+            New dims.
+        hexadecimal : bool
+            Write real numbers by their bits.
+        """
+        if shape is not None:
+            del self.message.shape.dims[:], self.message.shape.dim_stride[:]
+            self.message.shape.dims.extend(shape)
+        encode(self.message, values, self.dtype, hexadecimal=hexadecimal)
+
+    def _enum(self, field: str) -> str:
+        kinds = self.message.DESCRIPTOR.fields_by_name[field].enum_type.values_by_number
+        return cast(str, kinds[getattr(self.message, field)].name)
+
+    def check(self, path: str) -> None:
+        """Refuse types and layouts that the ABI lacks, and strides of another number than the dims."""
+        for field, known in (("dtype", DataType), ("layout", Layout)):
+            name = self._enum(field).removeprefix(_PREFIXES[field])
+            if name not in known.__members__ or name == "INVALID":
+                raise CaseError(f"{path}: {self.id}: {self._enum(field)} is no {field} of the ABI")
+        steps = len(self.message.shape.dim_stride)
+        if steps not in (0, len(self.shape)):
+            raise CaseError(f"{path}: {self.id}: {steps} strides for {len(self.shape)} dims")
+        if any(dim < 0 for dim in (*self.shape, *self.message.shape.dim_stride)):
+            raise CaseError(f"{path}: {self.id}: a dim or a stride is negative")
+
+
+class Case:
+    """A test case of one operator.
+
+    Parameters
+    ----------
+    node : message
+        The message ``Node``.
+    path : pathlib.Path, optional
+        The file that it is from.
+    """
+
+    def __init__(self, node: Any, path: Path | None = None) -> None:
+        self.node, self.path = node, path
+
+    def __repr__(self) -> str:
+        return f"Case({self.op_name!r}, {[*self.inputs]} -> {[*self.outputs]})"
+
+    @property
+    def op_name(self) -> str:
+        """Name of the operator, as in ``roi_crop_forward``."""
+        return cast(str, self.node.op_name)
+
+    @property
+    def inputs(self) -> tuple[CaseTensor, ...]:
+        """Its inputs in the order of the file."""
+        return tuple(CaseTensor(tensor, self._folder) for tensor in self.node.input)
+
+    @property
+    def outputs(self) -> tuple[CaseTensor, ...]:
+        """Its outputs in the order of the file."""
+        return tuple(CaseTensor(tensor, self._folder) for tensor in self.node.output)
+
+    @property
+    def round_mode(self) -> int | None:
+        """How the handle rounds when it quantises; None if the file does not say."""
+        return self.node.handle_param.round_mode if self.node.HasField("handle_param") else None
+
+    @property
+    def _folder(self) -> Path:
+        return Path() if self.path is None else self.path.parent
+
+    def parameter(self, message: str, name: str) -> Any:
+        """Return a parameter; a field that is not there has its default.
+
+        Parameters
+        ----------
+        message : str
+            The field of the node, as in ``carafe_param``.
+        name : str
+            The field of the message.
+        """
+        return getattr(getattr(self.node, message), name)
+
+    def parameter_name(self, message: str, name: str) -> str | None:
+        """Return the name of an enum's value, None if the field is not there."""
+        found = getattr(self.node, message)
+        if not found.HasField(name):
+            return None
+        return cast(str, found.DESCRIPTOR.fields_by_name[name].enum_type.values_by_number[getattr(found, name)].name)
+
+    def copy(self) -> Case:
+        """Return a copy that can be changed."""
+        node = node_class()()
+        node.CopyFrom(self.node)
+        return Case(node, self.path)
+
+    def inlined(self, *, hexadecimal: bool = False) -> Case:
+        """Return a copy that has all values itself, those of files and of random data too.
+
+        Parameters
+        ----------
+        hexadecimal : bool
+            Write real numbers by their bits.
+        """
+        case = self.copy()
+        for tensor in (*case.inputs, *case.outputs):
+            values = None if tensor.is_null else tensor.values()
+            if values is not None:
+                tensor.set_values(values, hexadecimal=hexadecimal)
+        return case
+
+    def write(self, path: str | os.PathLike[str], *, data: str = "keep") -> None:
+        """Write it to a file.
+
+        Parameters
+        ----------
+        path : path
+            ``.prototxt`` for text, ``.pb`` for binary.
+        data : str
+            ``keep``: values as they are, in lists or random; ``decimal`` and ``hexadecimal``: all
+            in lists, of real numbers in decimals that give them back or by their bits; ``files``:
+            in files beside the case. Values of files beside another case become lists.
+
+        Raises
+        ------
+        CaseError
+            If the suffix is another.
+        OSError
+            If it cannot be written.
+        """
+        target = Path(path)
+        if data not in ("keep", "decimal", "hexadecimal", "files"):
+            raise CaseError(f"data: expected keep, decimal, hexadecimal or files, got {data!r}")
+        case = self.copy() if data == "keep" else self.inlined(hexadecimal=data == "hexadecimal")
+        if data == "files":
+            case.path = target
+            _move_to_files(case, target)
+        elif data == "keep" and target.parent.resolve() != self._folder.resolve():
+            for tensor in (*case.inputs, *case.outputs):
+                values = tensor.values() if stated_field(tensor.message) == "path" else None
+                if values is not None:
+                    tensor.set_values(values)
+        if target.suffix == ".pb":
+            target.write_bytes(case.node.SerializeToString())
+        elif target.suffix == ".prototxt":
+            target.write_text(protobuf("text_format").MessageToString(case.node), encoding="utf-8")
+        else:
+            raise CaseError(f"{target}: a case is a file .prototxt or .pb")
+
+    def run(self, library: str | Backend = "cpu", against: str | Backend = "oracle") -> Result:
+        """Run it on a library and compare what comes out.
+
+        Parameters
+        ----------
+        library : str or Backend
+            ``cpu``, ``sim``, or the path of a library.
+        against : str or Backend
+            ``oracle``: the results that the operator should have; ``file``: the outputs in the
+            file; or another library.
+
+        Returns
+        -------
+        Result
+            With the criteria of the file and their values. A case that cannot run has the outcome
+            ``ERROR`` and says why.
+        """
+        from pymluops.gencase._run import run_case
+
+        return run_case(self, library, against)
+
+
+def _move_to_files(case: Case, target: Path) -> None:
+    """Put the values of each tensor into a file beside the case."""
+    for number, tensor in enumerate((*case.inputs, *case.outputs)):
+        values = None if tensor.is_null else tensor.values()
+        if values is None:
+            continue
+        side = "input" if number < len(case.inputs) else "output"
+        name = f"{target.stem}_data{number}_{side}"
+        target.with_name(name).write_bytes(values.astype(values.dtype.newbyteorder("<")).tobytes())
+        tensor.set_values(values[:0])
+        tensor.message.path = name
+
+
+def read(path: str | os.PathLike[str]) -> Case:
+    """Read a test case.
+
+    Parameters
+    ----------
+    path : path
+        A file ``.prototxt`` (text) or ``.pb`` (binary).
+
+    Returns
+    -------
+    Case
+        What it says. Values are read when they are asked for.
+
+    Raises
+    ------
+    CaseError
+        If it is no case: one line with file, line and reason.
+    OSError
+        If it cannot be read.
+    ImportError
+        If the package protobuf is not installed.
+    """
+    source = Path(path)
+    node = node_class()()
+    if source.suffix == ".prototxt":
+        _parse_text(source, node)
+    elif source.suffix == ".pb":
+        try:
+            node.ParseFromString(source.read_bytes())
+        except protobuf("message").DecodeError as error:
+            raise CaseError(f"{source}: no binary test case: {error}") from None
+    else:
+        raise CaseError(f"{source}: a case is a file .prototxt or .pb")
+    missing = node.FindInitializationErrors()
+    if missing:
+        raise CaseError(f"{source}: {', '.join(missing[:3])} is missing")
+    case = Case(node, source)
+    for tensor in (*case.inputs, *case.outputs):
+        tensor.check(str(source))
+    return case
+
+
+def _parse_text(source: Path, node: Any) -> None:
+    text_format = protobuf("text_format")
+    try:
+        text_format.Parse(source.read_text(encoding="utf-8"), node)
+    except UnicodeDecodeError as error:
+        raise CaseError(f"{source}: no text in UTF-8: {error.reason} at byte {error.start}") from None
+    except text_format.ParseError as error:
+        line = error.GetLine()
+        place = f"{source}:{line}" if line else str(source)
+        reason = " ".join(str(error).split())
+        prefix = f"{line}:{error.GetColumn()} : "
+        raise CaseError(f"{place}: {reason.removeprefix(prefix)}") from None
