@@ -142,7 +142,7 @@ def _peers(names: tuple[str, ...] | None) -> list[Peer]:
 def _measured(args: argparse.Namespace, cases: Sequence[Case]) -> dict[str, Any]:
     """Run the requested measurements; the file is rewritten after each step, so that an aborted run keeps them."""
     from benchmarks import machine, verdicts
-    from pymluops.demo.progress import Progress
+    from pymluops._progress import Progress
 
     steps = _steps(args, cases)
     document: dict[str, Any] = {

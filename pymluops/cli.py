@@ -22,7 +22,13 @@ from typing import NoReturn
 from pymluops._shown import one_line, shortened
 from pymluops.errors import NotInitializedError
 
-COMMANDS = ("pymluops.info", "pymluops.demo.command", "pymluops.bang.command", "pymluops._cache.command")
+COMMANDS = (
+    "pymluops.info",
+    "pymluops.demo.command",
+    "pymluops.bang.command",
+    "pymluops.gencase.command",
+    "pymluops._cache.command",
+)
 
 #: Of a message that repeats what was given.
 _LONG_WORD = re.compile(r"\S{200,}")

@@ -148,8 +148,8 @@ def _view(args: argparse.Namespace) -> View:
 
 def run(args: argparse.Namespace) -> int:
     """Run the demo and print its report."""
+    from pymluops._progress import Progress
     from pymluops.demo.pipeline import STEPS, run_demo
-    from pymluops.demo.progress import Progress
     from pymluops.demo.sources import choose_image, choose_scan
 
     start = time.perf_counter()

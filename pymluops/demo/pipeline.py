@@ -14,6 +14,7 @@ import numpy as np
 
 import pymluops
 from pymluops import library
+from pymluops._progress import Progress
 from pymluops.demo import checks, reference
 from pymluops.demo.arrays import Array
 from pymluops.demo.image_features import (
@@ -27,7 +28,6 @@ from pymluops.demo.image_features import (
 )
 from pymluops.demo.images import Image
 from pymluops.demo.objects_run import ObjectRun, run_objects
-from pymluops.demo.progress import Progress
 from pymluops.demo.recorder import Outcome, Recorder, Row
 from pymluops.demo.scans import Scan
 from pymluops.demo.voxels import KERNEL, Voxels, nearest_voxels, neighbour_table, voxel_features, voxelise

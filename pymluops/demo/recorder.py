@@ -9,10 +9,10 @@ from statistics import median
 from typing import Any, Generic, TypeVar
 
 import pymluops
+from pymluops._progress import Progress
 from pymluops.demo import checks
 from pymluops.demo.arrays import Array
 from pymluops.demo.checks import Check
-from pymluops.demo.progress import Progress
 
 Expected = TypeVar("Expected")
 

@@ -12,14 +12,13 @@ from typing import Any
 
 import numpy as np
 
+from pymluops import _metrics
 from pymluops.enums import DataType
 
 __all__ = ["NAMES", "Criterion", "Measure", "Place", "compare", "worst_place"]
 
-#: Keeps quotients finite.
-_EPSILON = 1e-9
-#: Least number of elements for a share of signs, and for a divergence.
-_LEAST_FOR_SHARES, _LEAST_FOR_DIVERGENCE = 100, 1000
+#: Least number of elements for a divergence.
+_LEAST_FOR_DIVERGENCE = 1000
 #: Baselines below it are compared by the absolute difference.
 _SMALL = {
     DataType.HALF: 1e-4,
@@ -94,31 +93,6 @@ class Place:
     elements: int
 
 
-def _diff1(found: Any, wanted: Any, _small: float) -> float:
-    return float(np.abs(found - wanted).sum() / (np.abs(wanted).sum() + _EPSILON))
-
-
-def _diff2(found: Any, wanted: Any, _small: float) -> float:
-    return float(np.sqrt(((found - wanted) ** 2).sum() / ((wanted**2).sum() + _EPSILON)))
-
-
-def _diff3(found: Any, wanted: Any, small: float) -> float:
-    difference, size = np.abs(found - wanted), np.abs(wanted)
-    relative: Any = np.where(size < small, difference, difference / (size + _EPSILON))
-    return float(relative.max())
-
-
-def _diff3_2(found: Any, wanted: Any, _small: float) -> float:
-    return float(np.abs(found - wanted).max())
-
-
-def _diff4(found: Any, wanted: Any, _small: float) -> float:
-    unequal = found != wanted
-    pairs = np.unique(np.stack([found[unequal], wanted[unequal]]), axis=1)
-    count = pairs.shape[1]
-    return -1.0 if count < _LEAST_FOR_SHARES else float((pairs[0] < pairs[1]).sum() / count)
-
-
 def _diff_kl(found: Any, wanted: Any, _small: float) -> float:
     if found.size < _LEAST_FOR_DIVERGENCE:
         return -1.0
@@ -128,11 +102,11 @@ def _diff_kl(found: Any, wanted: Any, _small: float) -> float:
 
 
 _METRICS: dict[str, Callable[[Any, Any, float], float]] = {
-    "DIFF1": _diff1,
-    "DIFF2": _diff2,
-    "DIFF3": _diff3,
-    "DIFF3_2": _diff3_2,
-    "DIFF4": _diff4,
+    "DIFF1": lambda found, wanted, _small: _metrics.diff1(found, wanted),
+    "DIFF2": lambda found, wanted, _small: _metrics.diff2(found, wanted),
+    "DIFF3": _metrics.diff3,
+    "DIFF3_2": lambda found, wanted, _small: _metrics.diff3_2(found, wanted),
+    "DIFF4": lambda found, wanted, _small: _metrics.diff4(found, wanted),
     "DIFF_KL": _diff_kl,
 }
 #: The metrics.

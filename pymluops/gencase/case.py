@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pymluops._core import Backend
     from pymluops.gencase.result import Result
 
-__all__ = ["Case", "CaseError", "CaseTensor", "read"]
+__all__ = ["Case", "CaseError", "CaseTensor", "read", "text_of"]
 
 _PREFIXES = {"dtype": "DTYPE_", "layout": "LAYOUT_"}
 
@@ -293,7 +293,7 @@ class Case:
         if target.suffix == ".pb":
             target.write_bytes(case.node.SerializeToString())
         elif target.suffix == ".prototxt":
-            target.write_text(protobuf("text_format").MessageToString(case.node), encoding="utf-8")
+            target.write_text(text_of(case), encoding="utf-8")
         else:
             raise CaseError(f"{target}: a case is a file .prototxt or .pb")
 
@@ -317,6 +317,11 @@ class Case:
         from pymluops.gencase._run import run_case
 
         return run_case(self, library, against)
+
+
+def text_of(case: Case) -> str:
+    """Return a case as text."""
+    return cast(str, protobuf("text_format").MessageToString(case.node))
 
 
 def _move_to_files(case: Case, target: Path) -> None:

@@ -8,14 +8,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from pymluops import _metrics
+
 __all__ = ["assert_close", "diff1", "diff2", "diff3", "diff3_2", "diff4"]
 
-_EPSILON = 1e-9
 #: Baselines below this are compared by the absolute error in DIFF3, by the size of a float in
 #: bytes.
 _SMALL = {2: 1e-4, 4: 1e-6}
-#: DIFF4 says nothing about fewer errors than this.
-_LEAST_ERRORS = 100
 
 
 def diff1(result: npt.ArrayLike, baseline: npt.ArrayLike) -> float:
@@ -37,12 +36,12 @@ def diff1(result: npt.ArrayLike, baseline: npt.ArrayLike) -> float:
     ValueError
         If the shapes differ.
     """
-    return _largest(result, baseline, lambda m, b, _: np.abs(m - b).sum() / (np.abs(b).sum() + _EPSILON))
+    return _largest(result, baseline, lambda m, b, _: _metrics.diff1(m, b))
 
 
 def diff2(result: npt.ArrayLike, baseline: npt.ArrayLike) -> float:
     """Return the root of the sum of the squared errors by the sum of the squared baseline; see `diff1`."""
-    return _largest(result, baseline, lambda m, b, _: np.sqrt(((m - b) ** 2).sum() / ((b**2).sum() + _EPSILON)))
+    return _largest(result, baseline, lambda m, b, _: _metrics.diff2(m, b))
 
 
 def diff3(result: npt.ArrayLike, baseline: npt.ArrayLike) -> float:
@@ -51,17 +50,12 @@ def diff3(result: npt.ArrayLike, baseline: npt.ArrayLike) -> float:
     Where the baseline is small, below 1e-4 in a half and 1e-6 in a float, the absolute error
     counts.
     """
-
-    def largest(m: npt.NDArray[Any], b: npt.NDArray[Any], small: float) -> float:
-        error = np.abs(m - b)
-        return float(np.where(np.abs(b) < small, error, error / (np.abs(b) + _EPSILON)).max(initial=0.0))
-
-    return _largest(result, baseline, largest)
+    return _largest(result, baseline, _metrics.diff3)
 
 
 def diff3_2(result: npt.ArrayLike, baseline: npt.ArrayLike) -> float:
     """Return the largest absolute error of an element; see `diff1`."""
-    return _largest(result, baseline, lambda m, b, _: np.abs(m - b).max(initial=0.0))
+    return _largest(result, baseline, lambda m, b, _: _metrics.diff3_2(m, b))
 
 
 def diff4(result: npt.ArrayLike, baseline: npt.ArrayLike) -> float:
@@ -70,11 +64,7 @@ def diff4(result: npt.ArrayLike, baseline: npt.ArrayLike) -> float:
     Of equal pairs of a result and a baseline one counts. -1 if fewer than 100 pairs differ: then
     the share means nothing. Of complex numbers, the share that is farther from one half.
     """
-    shares: list[float] = []
-    for m, b, _ in _parts(result, baseline):
-        pairs = np.unique(np.stack([m, b], axis=-1)[m != b], axis=0)
-        if len(pairs) >= _LEAST_ERRORS:
-            shares.append(float((pairs[:, 0] < pairs[:, 1]).mean()))
+    shares = [share for m, b, _ in _parts(result, baseline) if (share := _metrics.diff4(m, b)) >= 0]
     return max(shares, key=lambda share: abs(share - 0.5), default=-1.0)
 
 

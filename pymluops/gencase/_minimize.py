@@ -1,0 +1,150 @@
+"""The smallest shapes and values with which a case still fails."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import numpy as np
+
+from pymluops.gencase._values import per_element
+from pymluops.gencase.case import Case, CaseTensor
+
+__all__ = ["minimized"]
+
+#: Parts into which the values of a tensor are cut, the finest last.
+_PARTS = (1, 2, 4, 8, 16, 32)
+
+
+def minimized(case: Case, fails: Callable[[Case], bool], report: Callable[[str], None] = lambda _: None) -> Case:
+    """Make a failing case smaller as long as it fails.
+
+    Dims of one size are taken for one number, and become smaller together with parameters of that
+    value. Then values become 0, 1 or whole numbers.
+
+    Parameters
+    ----------
+    case : Case
+        The case.
+    fails : callable
+        Tells whether a case fails as the first one does.
+    report : callable
+        Gets a line for each step that was kept.
+
+    Returns
+    -------
+    Case
+        One that has all values itself.
+    """
+    kept = case.inlined(hexadecimal=False)
+    again = True
+    while again:
+        again = False
+        for smaller, text in _smaller_shapes(kept):
+            if fails(smaller):
+                kept, again = smaller, True
+                report(text)
+                break
+    return _simpler_values(kept, fails, report)
+
+
+# ---- Shapes --------------------------------------------------------------------------------------
+
+
+def _smaller_shapes(case: Case) -> Iterator[tuple[Case, str]]:
+    """Yield cases in which all dims of one size are smaller, the smallest first."""
+    tensors = [*case.inputs, *case.outputs]
+    sizes = sorted({dim for tensor in tensors for dim in tensor.shape if dim > 1}, reverse=True)
+    for size in sizes:
+        for target in dict.fromkeys((1, 2, size // 4, size // 2, size - 1)):
+            if 0 < target < size:
+                yield _resized(case, {size: target}), f"dims of {size} become {target}"
+    # Parts of a call that other sizes follow from: the numbers of its tensors one by one.
+    for number, tensor in enumerate(tensors):
+        for axis, size in enumerate(tensor.shape):
+            if size > 1:
+                changed = _resized_axis(case, number, axis, size // 2)
+                yield changed, f"dim {axis} of {tensor.id} becomes {size // 2}"
+
+
+def _resized(case: Case, targets: Mapping[int, int]) -> Case:
+    made = case.copy()
+    for tensor in (*made.inputs, *made.outputs):
+        _cut(tensor, tuple(targets.get(dim, dim) for dim in tensor.shape))
+    for field, message in made.node.ListFields():
+        if field.name.endswith("_param") and field.name not in ("test_param", "handle_param"):
+            _replace_numbers(message, targets)
+    return made
+
+
+def _replace_numbers(message: Any, targets: Mapping[int, int]) -> None:
+    """Let parameters that are a size become the new one."""
+    for field, value in message.ListFields():
+        if isinstance(value, int) and not isinstance(value, bool) and value in targets and field.enum_type is None:
+            setattr(message, field.name, targets[value])
+
+
+def _resized_axis(case: Case, number: int, axis: int, target: int) -> Case:
+    made = case.copy()
+    tensor = (*made.inputs, *made.outputs)[number]
+    shape = list(tensor.shape)
+    shape[axis] = target
+    _cut(tensor, tuple(shape))
+    return made
+
+
+def _cut(tensor: CaseTensor, shape: tuple[int, ...]) -> None:
+    """Keep the first elements of each dim."""
+    if shape == tensor.shape:
+        return
+    values = tensor.values()
+    if values is None:
+        del tensor.message.shape.dims[:], tensor.message.shape.dim_stride[:]
+        tensor.message.shape.dims.extend(shape)
+        return
+    each = per_element(tensor.dtype)
+    steps = [step * each * values.itemsize for step in tensor.strides]
+    whole = np.lib.stride_tricks.as_strided(values, (*tensor.shape, each), (*steps, values.itemsize))
+    tensor.set_values(np.ascontiguousarray(whole[tuple(slice(dim) for dim in shape)]).reshape(-1), shape)
+
+
+# ---- Values --------------------------------------------------------------------------------------
+
+
+def _simpler_values(case: Case, fails: Callable[[Case], bool], report: Callable[[str], None]) -> Case:
+    kept = case
+    for number in range(len(case.inputs)):
+        for parts in _PARTS:
+            for part in range(parts):
+                for name, simpler in _SIMPLER.items():
+                    made = _with_part(kept, number, part, parts, simpler)
+                    if made is not None and fails(made):
+                        kept = made
+                        report(f"part {part + 1} of {parts} of {case.inputs[number].id} becomes {name}")
+                        break
+    return kept
+
+
+_SIMPLER: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+    "0": np.zeros_like,
+    "1": np.ones_like,
+    "whole": lambda values: np.round(values),
+}
+
+
+def _with_part(
+    case: Case, number: int, part: int, parts: int, simpler: Callable[[np.ndarray], np.ndarray]
+) -> Case | None:
+    """Return a copy in which a part of the values is simpler, None if nothing changes."""
+    values = None if case.inputs[number].is_null else case.inputs[number].values()
+    if values is None or len(values) < parts:
+        return None
+    begin, end = len(values) * part // parts, len(values) * (part + 1) // parts
+    with np.errstate(all="ignore"):
+        changed = simpler(values[begin:end])
+    if np.array_equal(changed, values[begin:end]):
+        return None
+    made, found = case.copy(), values.copy()
+    found[begin:end] = changed
+    made.inputs[number].set_values(found)
+    return made

@@ -1,0 +1,188 @@
+"""``pymluops case``: runs, shows and minimizes test cases in the format of the vendor's library."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pymluops.cli import EXIT_FAILED, CommandError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from pymluops.gencase.case import Case
+
+_SUFFIXES = (".prototxt", ".pb")
+
+
+def register(subparsers: Any) -> None:
+    """Add the ``case`` subcommand."""
+    text = "run, show and minimize test cases that a library with this ABI dumped"
+    parser = subparsers.add_parser("case", help=text, description=text.capitalize() + ".", allow_abbrev=False)
+    commands = parser.add_subparsers(dest="case_command", metavar="COMMAND", required=True)
+    _add(commands, "run", "run cases and compare what comes out", _run)
+    _add(commands, "show", "print what a case says", _show)
+    _add(commands, "minimize", "find the smallest shapes and values with which a case still fails", _minimize)
+    _add(commands, "to-pytest", "write a case as a test of its own", _to_pytest)
+
+
+def _add(commands: Any, name: str, text: str, run: Callable[[argparse.Namespace], int]) -> None:
+    parser = commands.add_parser(name, help=text, description=text.capitalize() + ".", allow_abbrev=False)
+    parser.set_defaults(run=run, program=parser.prog)
+    if name == "run":
+        parser.add_argument("paths", nargs="+", metavar="FILE|DIR", help="cases, or folders that are searched for them")
+        parser.add_argument("--json", action="store_true", help="print one JSON document")
+        parser.add_argument("--jobs", type=int, default=0, metavar="N", help="processes at a time; the CPUs by default")
+    else:
+        parser.add_argument("path", metavar="FILE", help="a case, .prototxt or .pb")
+    if name in ("minimize", "to-pytest"):
+        parser.add_argument("-o", "--output", metavar="FILE", help="where to write; standard output by default")
+    if name != "show":
+        library = "cpu, sim, or the path of a library; cpu by default"
+        parser.add_argument("--library", default="cpu", metavar="LIBRARY", help=library)
+        against = "oracle (the default), file (the outputs in the file), or another library"
+        parser.add_argument("--against", default="oracle", metavar="LIBRARY", help=against)
+    if name in ("run", "minimize"):
+        parser.add_argument("--timeout", type=float, default=300.0, metavar="SECONDS", help="for each case; 300")
+
+
+# ---- The commands --------------------------------------------------------------------------------
+
+
+def _run(args: argparse.Namespace) -> int:
+    """Run the cases; a failed one is exit code 1."""
+    from pymluops._progress import Progress
+    from pymluops.gencase._pool import run_files
+    from pymluops.gencase._report import details, table
+
+    paths = _found(args.paths)
+    jobs = min(args.jobs or os.cpu_count() or 1, len(paths))
+    if jobs < 1:
+        raise CommandError(f"--jobs: expected a number from 1 on, got {args.jobs}")
+    library, against = _library(args.library), _library(args.against)
+    results: list[dict[str, Any]] = []
+    with Progress(len(paths), "case") as progress:
+        for result in run_files(paths, library, against, jobs=jobs, timeout=args.timeout):
+            progress.step(Path(result["path"]).name)
+            results.append(result)
+    if args.json:
+        print(json.dumps(results, indent=2))
+    else:
+        print(table(results))
+        for result in results:
+            lines = details(result)
+            if lines:
+                print(f"\n{result['path']}")
+                print("\n".join(f"  {line}" for line in lines))
+    return 0 if all(result["outcome"] == "passed" for result in results) else EXIT_FAILED
+
+
+def _show(args: argparse.Namespace) -> int:
+    """Print what a case says."""
+    from pymluops.gencase import CaseError
+    from pymluops.gencase._report import described
+
+    try:
+        print(described(_read(args.path)))
+    except CaseError as error:
+        raise CommandError(str(error)) from None
+    return 0
+
+
+def _minimize(args: argparse.Namespace) -> int:
+    """Write the smallest case that fails as the given one does."""
+    import tempfile
+
+    from pymluops.gencase import CaseError
+    from pymluops.gencase._minimize import minimized
+    from pymluops.gencase._pool import Worker
+    from pymluops.gencase.case import text_of
+
+    case = _read(args.path)
+    library, against = _library(args.library), _library(args.against)
+    with tempfile.TemporaryDirectory() as folder, Worker(library, against, args.timeout, os.cpu_count() or 1) as worker:
+
+        def outcome(one: Case) -> str:
+            path = Path(folder) / "case.pb"
+            one.write(path)
+            return str(worker.run(path)["outcome"])
+
+        try:
+            first = outcome(case.inlined())
+            if first in ("passed", "error"):
+                raise CommandError(f"{args.path}: the case does not fail: {first}", EXIT_FAILED)
+            found = minimized(case, lambda one: outcome(one) == first, lambda text: print(text, file=sys.stderr))
+        except CaseError as error:
+            raise CommandError(str(error)) from None
+    if args.output is None:
+        print(text_of(found), end="")
+    else:
+        _write(args.output, lambda path: found.write(path))
+    return 0
+
+
+def _to_pytest(args: argparse.Namespace) -> int:
+    """Write the test."""
+    from pymluops.gencase import CaseError
+    from pymluops.gencase._to_pytest import as_pytest
+
+    try:
+        text = as_pytest(_read(args.path), _library(args.library), _library(args.against))
+    except CaseError as error:
+        raise CommandError(str(error)) from None
+    if args.output is None:
+        print(text, end="")
+    else:
+        _write(args.output, lambda path: Path(path).write_text(text, encoding="utf-8"))
+    return 0
+
+
+# ---- Files and libraries -------------------------------------------------------------------------
+
+
+def _read(path: str) -> Case:
+    from pymluops import gencase
+
+    try:
+        return gencase.read(path)
+    except (gencase.CaseError, ImportError) as error:
+        raise CommandError(str(error)) from None
+    except OSError as error:
+        raise CommandError(f"{path}: {error.strerror or error}") from None
+
+
+def _write(path: str, write: Callable[[str], object]) -> None:
+    from pymluops.gencase import CaseError
+
+    try:
+        write(path)
+    except CaseError as error:
+        raise CommandError(str(error)) from None
+    except OSError as error:
+        raise CommandError(f"{path}: {error.strerror or error}") from None
+
+
+def _found(names: Iterable[str]) -> list[Path]:
+    """Return the files that are named, and those in the folders that are, in the order of their names."""
+    paths: list[Path] = []
+    for name in names:
+        path = Path(name)
+        if path.is_dir():
+            inside = sorted(one for suffix in _SUFFIXES for one in path.rglob(f"*{suffix}"))
+            if not inside:
+                raise CommandError(f"{name}: no case (.prototxt or .pb) is in this folder")
+            paths += inside
+        elif path.exists():
+            paths.append(path)
+        else:
+            raise CommandError(f"{name}: no such file or folder")
+    return paths
+
+
+def _library(name: str) -> str:
+    """Return a name that worker processes understand: paths as absolute ones."""
+    return str(Path(name).resolve()) if os.sep in name or Path(name).suffix == ".so" else name
