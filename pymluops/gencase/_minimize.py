@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from pymluops.gencase._sizes import Changed, sizes_of
 from pymluops.gencase._values import per_element
 from pymluops.gencase.case import Case, CaseTensor
 
@@ -19,7 +20,8 @@ _PARTS = (1, 2, 4, 8, 16, 32)
 def minimized(case: Case, fails: Callable[[Case], bool], report: Callable[[str], None] = lambda _: None) -> Case:
     """Make a failing case smaller as long as it fails.
 
-    Dims of one size are taken for one number, and become smaller together with parameters of that
+    The sizes of the operator's description become smaller one by one, with all dims and parameters
+    that they stand in; without a description, all dims of one size and the parameters of that
     value. Then values become 0, 1 or whole numbers.
 
     Parameters
@@ -52,19 +54,34 @@ def minimized(case: Case, fails: Callable[[Case], bool], report: Callable[[str],
 
 
 def _smaller_shapes(case: Case) -> Iterator[tuple[Case, str]]:
-    """Yield cases in which all dims of one size are smaller, the smallest first."""
+    """Yield cases in which a size is smaller, the smallest first."""
+    sizes = sizes_of(case)
+    if sizes is not None:
+        for symbol in sorted(sizes.values, key=lambda name: -sizes.values[name]):
+            for target in _targets(sizes.values[symbol]):
+                changed = sizes.changed(symbol, target)
+                if changed is not None:
+                    yield _reshaped(case, changed), f"{symbol} becomes {target}"
+        return
     tensors = [*case.inputs, *case.outputs]
-    sizes = sorted({dim for tensor in tensors for dim in tensor.shape if dim > 1}, reverse=True)
-    for size in sizes:
-        for target in dict.fromkeys((1, 2, size // 4, size // 2, size - 1)):
-            if 0 < target < size:
-                yield _resized(case, {size: target}), f"dims of {size} become {target}"
-    # Parts of a call that other sizes follow from: the numbers of its tensors one by one.
-    for number, tensor in enumerate(tensors):
-        for axis, size in enumerate(tensor.shape):
-            if size > 1:
-                changed = _resized_axis(case, number, axis, size // 2)
-                yield changed, f"dim {axis} of {tensor.id} becomes {size // 2}"
+    for size in sorted({dim for tensor in tensors for dim in tensor.shape if dim > 1}, reverse=True):
+        for target in _targets(size):
+            yield _resized(case, {size: target}), f"dims of {size} become {target}"
+
+
+def _targets(size: int) -> list[int]:
+    """Return the sizes that are tried, the smallest first."""
+    return [target for target in dict.fromkeys((1, 2, size // 4, size // 2, size - 1)) if 0 < target < size]
+
+
+def _reshaped(case: Case, changed: Changed) -> Case:
+    """Return a copy with other shapes and parameters."""
+    made = case.copy()
+    for tensor, shape in zip((*made.inputs, *made.outputs), changed.shapes, strict=True):
+        _cut(tensor, shape)
+    for name, value in changed.parameters.items():
+        setattr(getattr(made.node, changed.message), name, value)
+    return made
 
 
 def _resized(case: Case, targets: Mapping[int, int]) -> Case:
@@ -82,15 +99,6 @@ def _replace_numbers(message: Any, targets: Mapping[int, int]) -> None:
     for field, value in message.ListFields():
         if isinstance(value, int) and not isinstance(value, bool) and value in targets and field.enum_type is None:
             setattr(message, field.name, targets[value])
-
-
-def _resized_axis(case: Case, number: int, axis: int, target: int) -> Case:
-    made = case.copy()
-    tensor = (*made.inputs, *made.outputs)[number]
-    shape = list(tensor.shape)
-    shape[axis] = target
-    _cut(tensor, tuple(shape))
-    return made
 
 
 def _cut(tensor: CaseTensor, shape: tuple[int, ...]) -> None:
@@ -125,11 +133,12 @@ def _simpler_values(case: Case, fails: Callable[[Case], bool], report: Callable[
     return kept
 
 
-_SIMPLER: dict[str, Callable[[np.ndarray], np.ndarray]] = {
-    "0": np.zeros_like,
-    "1": np.ones_like,
-    "whole": lambda values: np.round(values),
-}
+def _all_ones(values: np.ndarray) -> np.ndarray:
+    """Return ones; zeros stay, which are simpler."""
+    return np.where(values == 0, values, np.ones_like(values))
+
+
+_SIMPLER: dict[str, Callable[[np.ndarray], np.ndarray]] = {"0": np.zeros_like, "1": _all_ones, "whole": np.round}
 
 
 def _with_part(

@@ -18,7 +18,7 @@ from pymluops._core import Operator
 from pymluops.gencase._adapters import ADAPTERS
 from pymluops.gencase._operators import CaseOperator
 
-__all__ = ["reference"]
+__all__ = ["description_of", "reference"]
 
 #: Operators whose results are decisions, which follow from numbers as they are.
 _DECIDING = (
@@ -54,6 +54,12 @@ def _described() -> dict[str, _Described]:
             if isinstance(value, Operator) and oracle is not None:
                 found[value.function] = _Described(value, oracle)
     return found
+
+
+def description_of(function: str) -> Operator | None:
+    """Return the description of a C function, None if it has none."""
+    known = _described().get(function)
+    return None if known is None else known.operator
 
 
 def reference(

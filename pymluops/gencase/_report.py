@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -128,7 +128,7 @@ def described(case: Case) -> str:
 
 def _parameter(value: Any) -> str:
     if isinstance(value, tuple):
-        return ", ".join(str(one) for one in np.array(value).tolist())
+        return ", ".join(map(str, cast("tuple[Any, ...]", value)))
     return f"{value:.9g}" if isinstance(value, float) else str(value)
 
 

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from pymluops._progress import Progress
 from pymluops.demo import checks, objects, reference_objects
 from pymluops.demo.bulk import bulk
 from pymluops.demo.objects_run import run_objects
-from pymluops._progress import Progress
 from pymluops.demo.recorder import Recorder
 from pymluops.demo.scans import Scan
 from pymluops.oracle import ball_query, boxes3d, voxelization
