@@ -16,8 +16,8 @@ import tempfile
 from pathlib import Path
 
 NATIVE = Path(__file__).resolve().parents[1] / "native"
-#: Host code that every library has; the descriptor of sparse convolutions is the only one that stands with its family.
-COMMON = ("core/*.cpp", "cases/*.cpp", "bang/*.cpp", "cpu/level.cpp", "ops/get_indice_pairs/descriptor.cpp")
+#: Host code that every library has, with the descriptors that stand with their families.
+COMMON = ("core/*.cpp", "cases/*.cpp", "bang/*.cpp", "cpu/level.cpp", "ops/*/descriptor.cpp")
 OPTIONS = (
     "-std=c++17", "-O1", "-g", "-fvisibility=hidden", '-DMLUOPS_LIBRARY_VERSION="0"', '-DMLUOPS_BANG_KIND="sim"',
 )  # fmt: skip

@@ -119,6 +119,10 @@ def check_sh(block: Block) -> None:
 
 def check_command(words: list[str]) -> None:
     """Fail if the command could not be understood by the program that it calls."""
+    while words and re.match(r"\w+=", words[0]):  # variables of the environment
+        words = words[1:]
+    redirected = next((i for i, word in enumerate(words) if word in (">", "2>")), len(words))
+    words = [word.removeprefix("$SOURCES/") for word in words[:redirected]]
     match words:
         case [] | [".", ".venv/bin/activate"] | ["python3", "-m", "venv", ".venv"]:
             pass
@@ -138,6 +142,8 @@ def check_command(words: list[str]) -> None:
             assert all((ROOT / word).exists() for word in arguments if "/" in word)
         case ["python3", script, *_] if script.endswith(".py"):
             assert (ROOT / script).is_file()
+        case ["sed", _, file]:
+            assert (ROOT / file).is_file()
         case ["python", "tests/fuzz", *options]:
             known = (ROOT / "tests" / "fuzz" / "__main__.py").read_text(encoding="utf-8")
             assert all(f'"{word}"' in known for word in options if word.startswith("--"))
@@ -170,9 +176,9 @@ def check_cpp(block: Block) -> None:
 
 
 def check_text(block: Block) -> None:
-    """It has been compared with what the block before it prints; of commands, by tests/bang/test_tutorial.py."""
-    if block.place.startswith("docs/tutorial.md:"):
-        assert any(other.output == block.text and other.kind == "sh" for other in BLOCKS), "follows no command"
+    """It has been compared with what the block before it prints; of commands, by tests of their page."""
+    if block.place.startswith(("docs/tutorial.md:", "docs/cases.md:")):
+        assert any(other.output == block.text and other.kind != "text" for other in BLOCKS), "follows no command"
         return
     assert any(other.output == block.text and other.kind == "python" for other in BLOCKS), "follows no python block"
 
