@@ -89,6 +89,7 @@ else:
     from pymluops.ops.ingroup_indices import ingroup_indices
     from pymluops.ops.knn import NearestPoints, knn
     from pymluops.ops.masked_conv import masked_col2im_forward, masked_im2col_forward
+    from pymluops.ops.moe_dispatch import moe_dispatch_backward_data, moe_dispatch_backward_gate, moe_dispatch_forward
     from pymluops.ops.ms_deform_attn import MsDeformAttnGradients, ms_deform_attn_backward, ms_deform_attn_forward
     from pymluops.ops.nms_rotated import nms_rotated
     from pymluops.ops.point_sets import ConvexGiou, convex_giou, convex_iou, min_area_polygons
@@ -207,6 +208,9 @@ __all__ = [
     "masked_col2im_forward",
     "masked_im2col_forward",
     "min_area_polygons",
+    "moe_dispatch_backward_data",
+    "moe_dispatch_backward_gate",
+    "moe_dispatch_forward",
     "ms_deform_attn_backward",
     "ms_deform_attn_forward",
     "nms",

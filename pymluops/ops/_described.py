@@ -32,10 +32,14 @@ def _families(name: str) -> list[str]:
     return sorted(module.name for module in pkgutil.iter_modules(package.__path__) if not module.name.startswith("_"))
 
 
-def without_sizes(operator: Operator, *names: str) -> Operator:
-    """Return an operator that takes these sizes from its arrays, where they may not be 0, and not as arguments."""
+def without_sizes(operator: Operator, *names: str, empty: bool = False) -> Operator:
+    """Return an operator that takes these sizes from its arrays, and not as arguments.
+
+    They may not be 0 unless `empty` says so.
+    """
+    positive = set[str]() if empty else {*names}
     tensors = tuple(
-        replace(tensor, positive=" ".join({*tensor.positive.split(), *names} & {*tensor.shape.split()}))
+        replace(tensor, positive=" ".join({*tensor.positive.split(), *positive} & {*tensor.shape.split()}))
         for tensor in operator.tensors
     )
     scalars = tuple(scalar for scalar in operator.scalars if (scalar.symbol or scalar.name) not in names)

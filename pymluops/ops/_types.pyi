@@ -109,6 +109,9 @@ __all__ = [
     "masked_col2im_forward",
     "masked_im2col_forward",
     "min_area_polygons",
+    "moe_dispatch_backward_data",
+    "moe_dispatch_backward_gate",
+    "moe_dispatch_forward",
     "ms_deform_attn_backward",
     "ms_deform_attn_forward",
     "nms",
@@ -3770,6 +3773,216 @@ def masked_col2im_forward(
     mask_h_idx: Array,
     mask_w_idx: Array,
     feature_size: Sequence[int],
+    *,
+    out: Any = None,
+    handle: Handle | None = None,
+) -> Any: ...
+@overload
+def moe_dispatch_forward(
+    gates: DeviceArray,
+    indices: DeviceArray,
+    locations: DeviceArray,
+    input: DeviceArray,
+    samples: int,
+    capacity: int,
+    hidden: int,
+    num_experts: int,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> DeviceArray: ...
+@overload
+def moe_dispatch_forward(  # type: ignore[overload-overlap]
+    gates: TorchTensor,
+    indices: HostArray,
+    locations: HostArray,
+    input: HostArray,
+    samples: int,
+    capacity: int,
+    hidden: int,
+    num_experts: int,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> TorchTensor: ...
+@overload
+def moe_dispatch_forward(
+    gates: HostArray,
+    indices: HostArray,
+    locations: HostArray,
+    input: HostArray,
+    samples: int,
+    capacity: int,
+    hidden: int,
+    num_experts: int,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> NDArray[Any]: ...
+@overload
+def moe_dispatch_forward(
+    gates: Array,
+    indices: Array,
+    locations: Array,
+    input: Array,
+    samples: int,
+    capacity: int,
+    hidden: int,
+    num_experts: int,
+    *,
+    out: Out,
+    handle: Handle | None = None,
+) -> Out: ...
+@overload
+def moe_dispatch_forward(
+    gates: Array,
+    indices: Array,
+    locations: Array,
+    input: Array,
+    samples: int,
+    capacity: int,
+    hidden: int,
+    num_experts: int,
+    *,
+    out: Any = None,
+    handle: Handle | None = None,
+) -> Any: ...
+@overload
+def moe_dispatch_backward_data(
+    gates: DeviceArray,
+    indices: DeviceArray,
+    locations: DeviceArray,
+    dispatch: DeviceArray,
+    samples: int,
+    capacity: int,
+    hidden: int,
+    num_experts: int,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> DeviceArray: ...
+@overload
+def moe_dispatch_backward_data(  # type: ignore[overload-overlap]
+    gates: TorchTensor,
+    indices: HostArray,
+    locations: HostArray,
+    dispatch: HostArray,
+    samples: int,
+    capacity: int,
+    hidden: int,
+    num_experts: int,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> TorchTensor: ...
+@overload
+def moe_dispatch_backward_data(
+    gates: HostArray,
+    indices: HostArray,
+    locations: HostArray,
+    dispatch: HostArray,
+    samples: int,
+    capacity: int,
+    hidden: int,
+    num_experts: int,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> NDArray[Any]: ...
+@overload
+def moe_dispatch_backward_data(
+    gates: Array,
+    indices: Array,
+    locations: Array,
+    dispatch: Array,
+    samples: int,
+    capacity: int,
+    hidden: int,
+    num_experts: int,
+    *,
+    out: Out,
+    handle: Handle | None = None,
+) -> Out: ...
+@overload
+def moe_dispatch_backward_data(
+    gates: Array,
+    indices: Array,
+    locations: Array,
+    dispatch: Array,
+    samples: int,
+    capacity: int,
+    hidden: int,
+    num_experts: int,
+    *,
+    out: Any = None,
+    handle: Handle | None = None,
+) -> Any: ...
+@overload
+def moe_dispatch_backward_gate(
+    indices: DeviceArray,
+    locations: DeviceArray,
+    input: DeviceArray,
+    dispatch: DeviceArray,
+    samples: int,
+    capacity: int,
+    hidden: int,
+    num_experts: int,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> DeviceArray: ...
+@overload
+def moe_dispatch_backward_gate(  # type: ignore[overload-overlap]
+    indices: TorchTensor,
+    locations: HostArray,
+    input: HostArray,
+    dispatch: HostArray,
+    samples: int,
+    capacity: int,
+    hidden: int,
+    num_experts: int,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> TorchTensor: ...
+@overload
+def moe_dispatch_backward_gate(
+    indices: HostArray,
+    locations: HostArray,
+    input: HostArray,
+    dispatch: HostArray,
+    samples: int,
+    capacity: int,
+    hidden: int,
+    num_experts: int,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> NDArray[Any]: ...
+@overload
+def moe_dispatch_backward_gate(
+    indices: Array,
+    locations: Array,
+    input: Array,
+    dispatch: Array,
+    samples: int,
+    capacity: int,
+    hidden: int,
+    num_experts: int,
+    *,
+    out: Out,
+    handle: Handle | None = None,
+) -> Out: ...
+@overload
+def moe_dispatch_backward_gate(
+    indices: Array,
+    locations: Array,
+    input: Array,
+    dispatch: Array,
+    samples: int,
+    capacity: int,
+    hidden: int,
+    num_experts: int,
     *,
     out: Any = None,
     handle: Handle | None = None,

@@ -35,6 +35,7 @@ from pymluops.torch.group_points import gather_points, grouping_operation
 from pymluops.torch.ingroup_indices import ingroup_indices
 from pymluops.torch.knn import knn
 from pymluops.torch.masked_conv import MaskedConv2d, masked_conv2d
+from pymluops.torch.moe_dispatch import moe_dispatch
 from pymluops.torch.ms_deform_attn import MultiScaleDeformableAttention, ms_deform_attn
 from pymluops.torch.nms_rotated import nms_rotated
 from pymluops.torch.point_sets import convex_giou, convex_iou, min_area_polygons
@@ -216,6 +217,7 @@ __all__ = [
     "masked_conv2d",
     "min_area_polygons",
     "modulated_deform_conv2d",
+    "moe_dispatch",
     "ms_deform_attn",
     "nms",
     "nms3d",

@@ -98,6 +98,24 @@ mluOpStatus_t MLUOP_WIN_API mluopsExtMaskedCol2imForwardDouble(
     const mluOpTensorDescriptor_t mask_h_idx_desc, const void *mask_h_idx,
     const mluOpTensorDescriptor_t mask_w_idx_desc, const void *mask_w_idx, const size_t workspace_size, void *workspace,
     const mluOpTensorDescriptor_t im_desc, void *im);
+mluOpStatus_t MLUOP_WIN_API mluopsExtMoeDispatchForwardDouble(
+    mluOpHandle_t handle, const mluOpTensorDescriptor_t gates_desc, const void *gates,
+    const mluOpTensorDescriptor_t indices_desc, const void *indices, const mluOpTensorDescriptor_t locations_desc,
+    const void *locations, const mluOpTensorDescriptor_t input_desc, const void *input, const int samples,
+    const int capacity, const int hidden, const int num_experts, const mluOpTensorDescriptor_t dispatch_desc,
+    void *dispatch);
+mluOpStatus_t MLUOP_WIN_API mluopsExtMoeDispatchBackwardDataDouble(
+    mluOpHandle_t handle, const mluOpTensorDescriptor_t gates_desc, const void *gates,
+    const mluOpTensorDescriptor_t indices_desc, const void *indices, const mluOpTensorDescriptor_t locations_desc,
+    const void *locations, const mluOpTensorDescriptor_t dispatch_desc, const void *dispatch, const int samples,
+    const int capacity, const int hidden, const int num_experts, const mluOpTensorDescriptor_t grad_input_desc,
+    void *grad_input);
+mluOpStatus_t MLUOP_WIN_API mluopsExtMoeDispatchBackwardGateDouble(
+    mluOpHandle_t handle, const mluOpTensorDescriptor_t indices_desc, const void *indices,
+    const mluOpTensorDescriptor_t locations_desc, const void *locations, const mluOpTensorDescriptor_t input_desc,
+    const void *input, const mluOpTensorDescriptor_t dispatch_desc, const void *dispatch, const int samples,
+    const int capacity, const int hidden, const int num_experts, void *workspace, const size_t workspace_size,
+    const mluOpTensorDescriptor_t grad_gates_desc, void *grad_gates);
 mluOpStatus_t MLUOP_WIN_API mluopsExtMsDeformAttnForwardDouble(
     mluOpHandle_t handle, const mluOpTensorDescriptor_t data_value_desc, const void *data_value,
     const mluOpTensorDescriptor_t data_spatial_shapes_desc, const void *data_spatial_shapes,
