@@ -86,12 +86,12 @@ def _abi(header: Header, name: str) -> Function:
 
 
 def _declaration(function: Function, name: str) -> str:
-    parameters = ", ".join(_declared(parameter) for parameter in function.parameters)
+    parameters = ", ".join(_declared(parameter) for parameter in function.parameters) + ");"
     lines = textwrap.wrap(
         parameters, 120, initial_indent="    ", subsequent_indent="    ", break_long_words=False, break_on_hyphens=False
     )
     joined = "\n".join(line.replace("\x1f", " ") for line in lines)
-    return f"mluOpStatus_t MLUOP_WIN_API {function_in_double(name)}(\n{joined});\n"
+    return f"mluOpStatus_t MLUOP_WIN_API {function_in_double(name)}(\n{joined}\n"
 
 
 def _declared(parameter: Parameter) -> str:

@@ -91,6 +91,7 @@ else:
     from pymluops.ops.masked_conv import masked_col2im_forward, masked_im2col_forward
     from pymluops.ops.moe_dispatch import moe_dispatch_backward_data, moe_dispatch_backward_gate, moe_dispatch_forward
     from pymluops.ops.ms_deform_attn import MsDeformAttnGradients, ms_deform_attn_backward, ms_deform_attn_forward
+    from pymluops.ops.mutual_information import mutual_information_backward, mutual_information_forward
     from pymluops.ops.nms_rotated import nms_rotated
     from pymluops.ops.point_sets import ConvexGiou, convex_giou, convex_iou, min_area_polygons
     from pymluops.ops.points_in_boxes import points_in_boxes, points_in_boxes_all, points_in_boxes_part
@@ -213,6 +214,8 @@ __all__ = [
     "moe_dispatch_forward",
     "ms_deform_attn_backward",
     "ms_deform_attn_forward",
+    "mutual_information_backward",
+    "mutual_information_forward",
     "nms",
     "nms2d",
     "nms3d",

@@ -114,6 +114,8 @@ __all__ = [
     "moe_dispatch_forward",
     "ms_deform_attn_backward",
     "ms_deform_attn_forward",
+    "mutual_information_backward",
+    "mutual_information_forward",
     "nms",
     "nms2d",
     "nms3d",
@@ -4107,6 +4109,98 @@ def ms_deform_attn_backward(
     grad_attn_weight: Any = None,
     handle: Handle | None = None,
 ) -> MsDeformAttnGradients[Any]: ...
+@overload
+def mutual_information_forward(
+    px: DeviceArray,
+    py: DeviceArray,
+    opt_boundary: Array | None = None,
+    *,
+    ans: None = None,
+    p: None = None,
+    handle: Handle | None = None,
+) -> tuple[DeviceArray, DeviceArray]: ...
+@overload
+def mutual_information_forward(  # type: ignore[overload-overlap]
+    px: TorchTensor,
+    py: HostArray,
+    opt_boundary: Array | None = None,
+    *,
+    ans: None = None,
+    p: None = None,
+    handle: Handle | None = None,
+) -> tuple[TorchTensor, TorchTensor]: ...
+@overload
+def mutual_information_forward(
+    px: HostArray,
+    py: HostArray,
+    opt_boundary: Array | None = None,
+    *,
+    ans: None = None,
+    p: None = None,
+    handle: Handle | None = None,
+) -> tuple[NDArray[Any], NDArray[Any]]: ...
+@overload
+def mutual_information_forward(
+    px: Array,
+    py: Array,
+    opt_boundary: Array | None = None,
+    *,
+    ans: Any = None,
+    p: Any = None,
+    handle: Handle | None = None,
+) -> tuple[Any, Any]: ...
+@overload
+def mutual_information_backward(
+    px: DeviceArray,
+    py: DeviceArray,
+    opt_boundary: Array | None,
+    p: DeviceArray,
+    ans_grad: DeviceArray,
+    overwrite_ans_grad: bool = False,
+    *,
+    px_grad: None = None,
+    py_grad: None = None,
+    handle: Handle | None = None,
+) -> tuple[DeviceArray, DeviceArray]: ...
+@overload
+def mutual_information_backward(  # type: ignore[overload-overlap]
+    px: TorchTensor,
+    py: HostArray,
+    opt_boundary: Array | None,
+    p: HostArray,
+    ans_grad: HostArray,
+    overwrite_ans_grad: bool = False,
+    *,
+    px_grad: None = None,
+    py_grad: None = None,
+    handle: Handle | None = None,
+) -> tuple[TorchTensor, TorchTensor]: ...
+@overload
+def mutual_information_backward(
+    px: HostArray,
+    py: HostArray,
+    opt_boundary: Array | None,
+    p: HostArray,
+    ans_grad: HostArray,
+    overwrite_ans_grad: bool = False,
+    *,
+    px_grad: None = None,
+    py_grad: None = None,
+    handle: Handle | None = None,
+) -> tuple[NDArray[Any], NDArray[Any]]: ...
+@overload
+def mutual_information_backward(
+    px: Array,
+    py: Array,
+    opt_boundary: Array | None,
+    p: Array,
+    ans_grad: Array,
+    overwrite_ans_grad: bool = False,
+    *,
+    px_grad: Any = None,
+    py_grad: Any = None,
+    handle: Handle | None = None,
+) -> tuple[Any, Any]: ...
 @overload
 def nms_rotated(
     boxes: DeviceArray,

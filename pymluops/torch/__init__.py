@@ -37,6 +37,7 @@ from pymluops.torch.knn import knn
 from pymluops.torch.masked_conv import MaskedConv2d, masked_conv2d
 from pymluops.torch.moe_dispatch import moe_dispatch
 from pymluops.torch.ms_deform_attn import MultiScaleDeformableAttention, ms_deform_attn
+from pymluops.torch.mutual_information import mutual_information_recursion
 from pymluops.torch.nms_rotated import nms_rotated
 from pymluops.torch.point_sets import convex_giou, convex_iou, min_area_polygons
 from pymluops.torch.points_in_boxes import points_in_boxes_all, points_in_boxes_cpu, points_in_boxes_part
@@ -219,6 +220,7 @@ __all__ = [
     "modulated_deform_conv2d",
     "moe_dispatch",
     "ms_deform_attn",
+    "mutual_information_recursion",
     "nms",
     "nms3d",
     "nms3d_normal",

@@ -10,7 +10,7 @@ from pymluops._core import Operator
 from pymluops.enums import DataType
 from pymluops.ops._double import allowed_types, is_floating
 
-__all__ = ["DATA_TYPES", "native_types", "scalar_names", "shown"]
+__all__ = ["DATA_TYPES", "native_types", "scalar_names", "shown", "whole_type"]
 
 
 def scalar_names(operator: Operator) -> tuple[str, ...]:
@@ -36,3 +36,8 @@ def native_types(operator: Operator) -> frozenset[torch.dtype]:
 def shown(thing: object) -> str:
     """Return how a message shows a type or a device of torch."""
     return str(thing).removeprefix("torch.")
+
+
+def whole_type(described: object) -> DataType:
+    """Return the type of an array of no floating numbers: int32 where tensors may have int64 too."""
+    return next((kind for kind in (DataType.BOOL, DataType.INT64) if described == (kind,)), DataType.INT32)

@@ -8,20 +8,20 @@ arguments.
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, NoReturn
 
 import torch
 
-from pymluops import _arguments, library
+from pymluops import _arguments
 from pymluops._core import Handle, Operator, TensorCall
 from pymluops._torch_threads import thread_follower
 from pymluops.enums import DataType
 from pymluops.errors import BadParamError
 from pymluops.ops._double import double_of, is_floating
-from pymluops.torch._descriptions import DATA_TYPES, native_types, scalar_names, shown
+from pymluops.torch._descriptions import DATA_TYPES, native_types, scalar_names, shown, whole_type
 from pymluops.torch._gradients import connect_gradient, in_forward_mode
+from pymluops.torch._mlu import mlu_handle
 from pymluops.torch._samples import fold, one_by_one, unfold
 from pymluops.torch._shapes import are_known, match, read_shape, shape_of
 
@@ -114,7 +114,7 @@ class TorchOperator:
         self._shapes = {tensor.name: read_shape(tensor.shape) for tensor in operator.tensors}
         self._kinds = {tensor.name: is_floating(operator, tensor) for tensor in operator.tensors}
         self._floating = [i for i, tensor in enumerate(self.inputs) if self._kinds[tensor.name]]
-        self._others = [DataType.BOOL if of.dtype == (DataType.BOOL,) else DataType.INT32 for of in self.inputs]
+        self._others = [whole_type(of.dtype) for of in self.inputs]
         self._native = native_types(operator)
         self._double: Operator | None = None
         self._gradient_of = ""  # the input that is a gradient: where it is empty, results are zeros
@@ -190,7 +190,7 @@ class TorchOperator:
         return self._run(None, arguments)
 
     def _compute_on_mlu(self, *arguments: Any) -> Any:
-        return self._run(_mlu_handle(), arguments)
+        return self._run(mlu_handle(), arguments)
 
     def _run(self, handle: Handle | None, arguments: tuple[Any, ...]) -> Any:
         tensors, scalars = arguments[: len(self.inputs)], arguments[len(self.inputs) :]
@@ -235,6 +235,8 @@ class TorchOperator:
 
     def _prepared(self, i: int, tensor: torch.Tensor, dtype: torch.dtype | None) -> torch.Tensor:
         """Return an argument in the type that the library computes in, contiguous."""
+        if i not in self._floating and self._others[i] is DataType.INT64:
+            return tensor.to(torch.int64).contiguous()
         if i not in self._floating and tensor.dtype == torch.int64:
             narrow = tensor.to(torch.int32)
             if not torch.equal(narrow.to(torch.int64), tensor):
@@ -340,6 +342,7 @@ class TorchOperator:
         change: Mapping[str, Callable[[torch.Tensor], torch.Tensor]] | None = None,
         *,
         more: Sequence[tuple[TorchOperator, Mapping[str, str]]] = (),
+        numbers: Mapping[str, Any] | None = None,
         linear: Collection[str] = (),
         exact: bool = True,
     ) -> None:
@@ -361,6 +364,8 @@ class TorchOperator:
         more : sequence of (TorchOperator, mapping of str to str)
             Operators that compute the gradients of further inputs, as `by` and `of`. Each is called
             only if one of its gradients is asked for.
+        numbers : mapping of str to object, optional
+            Scalars of `by` that this operator does not have.
         linear : collection of str
             The inputs that this operator is linear in, the others being what they are: those which
             forward mode can differentiate with respect to.
@@ -382,7 +387,7 @@ class TorchOperator:
                 zip(names, inputs, strict=False)
             )
             ctx.save_for_backward(*(found[name] for name in kept))
-            values = dict(zip(self.scalars, inputs[len(names) :], strict=True))
+            values = {**(numbers or {}), **dict(zip(self.scalars, inputs[len(names) :], strict=True))}
             if not all(set(part.by.scalars) <= set(values) for part in parts):
                 values |= self.symbols(inputs)
             ctx.numbers = [part.numbers(values) for part in parts]
@@ -480,18 +485,3 @@ class _Part:
             values[name if name in values else symbol]
             for name, symbol in zip(self.by.scalars, self.by._symbols, strict=True)
         ]
-
-
-# ---- Tensors of torch_mlu ------------------------------------------------------------------------
-
-_handles = threading.local()
-
-
-def _mlu_handle() -> Handle:
-    """Return this thread's handle for the current queue of torch_mlu. Untested: there was no card to test it with."""
-    torch_mlu: Any = torch
-    queue = int(torch_mlu.mlu.current_stream().mlu_stream)
-    handles: dict[int, Handle] = _handles.__dict__.setdefault("by_queue", {})
-    if queue not in handles:
-        handles[queue] = Handle(library.load("mlu"), queue=queue)
-    return handles[queue]

@@ -7,6 +7,7 @@ from random import Random
 
 import numpy as np
 
+from support import families
 from support.arrays import canary
 from support.described_calls import Call
 
@@ -60,6 +61,11 @@ def exchange_axes(rng: Random, call: Call) -> None:
     call.arrays[name] = moved if rng.random() < 0.5 else moved.copy()
 
 
+def _written(call: Call) -> set[str]:
+    """What must be writable: outputs, and what is changed in place."""
+    return {*call.outputs, *(one.name for one in families.OPERATORS[call.operator].tensors if one.in_place)}
+
+
 def change_strides(rng: Random, call: Call) -> None:
     """Same shape and values, laid out otherwise: with gaps, backwards, column first or with one value repeated."""
     name = _pick(rng, call)
@@ -80,7 +86,7 @@ def change_strides(rng: Random, call: Call) -> None:
     else:
         one = np.zeros([1 if i == axis else size for i, size in enumerate(array.shape)], array.dtype)
         view = np.broadcast_to(one, array.shape)
-        call.arrays[name] = view if name not in call.outputs else view.copy()
+        call.arrays[name] = view.copy() if name in _written(call) else view
         return
     if name not in call.outputs:
         call.arrays[name][...] = array

@@ -133,6 +133,18 @@ mluOpStatus_t MLUOP_WIN_API mluopsExtMsDeformAttnBackwardDouble(
     const mluOpTensorDescriptor_t grad_value_desc, void *grad_value,
     const mluOpTensorDescriptor_t grad_sampling_loc_desc, void *grad_sampling_loc,
     const mluOpTensorDescriptor_t grad_attn_weight_desc, void *grad_attn_weight);
+mluOpStatus_t MLUOP_WIN_API mluopsExtMutualInformationForwardDouble(
+    mluOpHandle_t handle, const mluOpTensorDescriptor_t px_desc, const void *px, const mluOpTensorDescriptor_t py_desc,
+    const void *py, const mluOpTensorDescriptor_t opt_boundary_desc, const void *opt_boundary,
+    const mluOpTensorDescriptor_t p_desc, void *p, void *workspace, const size_t workspace_size,
+    const mluOpTensorDescriptor_t ans_desc, void *ans);
+mluOpStatus_t MLUOP_WIN_API mluopsExtMutualInformationBackwardDouble(
+    mluOpHandle_t handle, const mluOpTensorDescriptor_t px_desc, const void *px, const mluOpTensorDescriptor_t py_desc,
+    const void *py, const mluOpTensorDescriptor_t opt_boundary_desc, const void *opt_boundary,
+    const mluOpTensorDescriptor_t p_desc, const void *p, const mluOpTensorDescriptor_t ans_grad_desc, void *ans_grad,
+    const bool overwrite_ans_grad, void *workspace, const size_t workspace_size,
+    const mluOpTensorDescriptor_t px_grad_desc, void *px_grad, const mluOpTensorDescriptor_t py_grad_desc,
+    void *py_grad);
 mluOpStatus_t MLUOP_WIN_API mluopsExtNmsRotatedDouble(
     mluOpHandle_t handle, const double iou_threshold, const mluOpTensorDescriptor_t boxes_desc, const void *boxes,
     const mluOpTensorDescriptor_t scores_desc, const void *scores, void *workspace, const size_t workspace_size,
