@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from oracle.refusals import Refusals
-from oracle.ways import Way
+from pymluops.oracle.refusals import Refusals
+from pymluops.oracle.ways import Way
 
 #: Operators whose float results are sums, which a device may round or order in its own way.
 SUMS = ("moe_dispatch_backward_gate",)

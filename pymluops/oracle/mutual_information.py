@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from oracle.refusals import NOT_SUPPORTED, Check, Refusals, bad
-from oracle.ways import Way
+from pymluops.oracle.refusals import NOT_SUPPORTED, Check, Refusals, bad
+from pymluops.oracle.ways import Way
 
 #: Operators whose float results are sums, which a device may round or order in its own way.
 SUMS = ("mutual_information_forward", "mutual_information_backward")

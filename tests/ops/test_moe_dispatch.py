@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pymluops
-from oracle import moe_dispatch as oracle
 from pymluops.ops._described import described
 from pymluops.ops._double import double_of
+from pymluops.oracle import moe_dispatch as oracle
 from support.arrays import any_bits, canary, is_canary
 from support.c_calls import BAD_PARAM, NOT_SUPPORTED, SUCCESS, Descriptor, Raw, Tensor
 from support.comparison import assert_close, assert_same_bits, assert_same_values
