@@ -130,6 +130,7 @@ else:
     from pymluops.ops.voxel_pooling import voxel_pooling_backward, voxel_pooling_forward
     from pymluops.ops.voxel_query import voxel_query
     from pymluops.ops.voxelization import Voxels, dynamic_voxelize, voxelization
+    from pymluops.ops.yolo_box import yolo_box
 
 __all__ = [
     "AssignScoreGradients",
@@ -280,4 +281,5 @@ __all__ = [
     "voxel_pooling_forward",
     "voxel_query",
     "voxelization",
+    "yolo_box",
 ]

@@ -180,6 +180,7 @@ __all__ = [
     "voxel_pooling_forward",
     "voxel_query",
     "voxelization",
+    "yolo_box",
 ]
 
 @overload
@@ -6752,5 +6753,73 @@ def dynamic_voxelize(
     coors_range: Array,
     *,
     coors: Any = None,
+    handle: Handle | None = None,
+) -> Any: ...
+@overload
+def yolo_box(
+    x: DeviceArray,
+    img_size: DeviceArray,
+    anchors: DeviceArray,
+    class_num: int,
+    conf_thresh: float,
+    downsample_ratio: int,
+    clip_bbox: bool = True,
+    scale: float = 1.0,
+    iou_aware: bool = False,
+    iou_aware_factor: float = 0.5,
+    *,
+    boxes: None = None,
+    scores: None = None,
+    handle: Handle | None = None,
+) -> DeviceArray: ...
+@overload
+def yolo_box(  # type: ignore[overload-overlap]
+    x: TorchTensor,
+    img_size: HostArray,
+    anchors: HostArray,
+    class_num: int,
+    conf_thresh: float,
+    downsample_ratio: int,
+    clip_bbox: bool = True,
+    scale: float = 1.0,
+    iou_aware: bool = False,
+    iou_aware_factor: float = 0.5,
+    *,
+    boxes: None = None,
+    scores: None = None,
+    handle: Handle | None = None,
+) -> TorchTensor: ...
+@overload
+def yolo_box(
+    x: HostArray,
+    img_size: HostArray,
+    anchors: HostArray,
+    class_num: int,
+    conf_thresh: float,
+    downsample_ratio: int,
+    clip_bbox: bool = True,
+    scale: float = 1.0,
+    iou_aware: bool = False,
+    iou_aware_factor: float = 0.5,
+    *,
+    boxes: None = None,
+    scores: None = None,
+    handle: Handle | None = None,
+) -> NDArray[Any]: ...
+@overload
+def yolo_box(
+    x: Array,
+    img_size: Array,
+    anchors: Array,
+    class_num: int,
+    conf_thresh: float,
+    downsample_ratio: int,
+    clip_bbox: bool = True,
+    scale: float = 1.0,
+    iou_aware: bool = False,
+    iou_aware_factor: float = 0.5,
+    *,
+    boxes: Any = None,
+    scores: Any = None,
     handle: Handle | None = None,
 ) -> Any: ...

@@ -252,6 +252,12 @@ mluOpStatus_t MLUOP_WIN_API mluopsExtVoxelizationDouble(
     const size_t workspace_size, const mluOpTensorDescriptor_t voxels_desc, void *voxels,
     const mluOpTensorDescriptor_t coors_desc, void *coors, const mluOpTensorDescriptor_t num_points_per_voxel_desc,
     void *num_points_per_voxel, const mluOpTensorDescriptor_t voxel_num_desc, void *voxel_num);
+mluOpStatus_t MLUOP_WIN_API mluopsExtYoloBoxDouble(
+    mluOpHandle_t handle, const mluOpTensorDescriptor_t x_desc, const void *x,
+    const mluOpTensorDescriptor_t img_size_desc, const void *img_size, const mluOpTensorDescriptor_t anchors_desc,
+    const void *anchors, const int class_num, const double conf_thresh, const int downsample_ratio,
+    const bool clip_bbox, const double scale, const bool iou_aware, const double iou_aware_factor,
+    const mluOpTensorDescriptor_t boxes_desc, void *boxes, const mluOpTensorDescriptor_t scores_desc, void *scores);
 
 #if defined(__GNUC__)
 #pragma GCC visibility pop
