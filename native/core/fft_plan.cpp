@@ -31,6 +31,8 @@ constexpr DtypePair kDtypePairs[] = {
 
 bool is_half(mluOpDataType_t dtype) { return dtype == MLUOP_DTYPE_HALF || dtype == MLUOP_DTYPE_COMPLEX_HALF; }
 
+bool is_real(mluOpDataType_t dtype) { return dtype == MLUOP_DTYPE_HALF || dtype == MLUOP_DTYPE_FLOAT; }
+
 mluOpStatus_t check_lengths(const char *function, int rank, const int *n) {
   MLUOPS_TRY(need_between(function, "rank", rank, 1, kMostRank));
   for (int i = 0; i < rank; ++i) MLUOPS_TRY(need_at_least(function, "n", n[i], 1));
@@ -118,15 +120,39 @@ FftSettings settings_of(mluOpTensorDescriptor_t input, mluOpTensorDescriptor_t o
   settings.input = copy_of(input);
   settings.output = copy_of(output);
   settings.workspace_bytes = kWorkspaceBytes;
+  const bool real = is_real(settings.input.dtype) || is_real(settings.output.dtype);
+  if (make_fft_tables != nullptr) settings.tables = make_fft_tables(rank, n, real);
   return settings;
+}
+
+mluOpStatus_t make(const char *function, mluOpHandle_t handle, mluOpFFTPlan_t fft_plan,
+                   mluOpTensorDescriptor_t input_desc, mluOpTensorDescriptor_t output_desc, int rank, const int *n,
+                   std::size_t *reservespace_size, std::size_t *workspace_size) {
+  MLUOPS_TRY(need_handle(function, handle));
+  MLUOPS_REQUIRE(fft_plan != nullptr, MLUOP_STATUS_NOT_INITIALIZED, function, "fft_plan", "an fft plan", "NULL");
+  MLUOPS_TRY(need_object(function, "fft_plan", fft_plan));
+  MLUOPS_TRY(need_descriptor(function, "input_desc", input_desc));
+  MLUOPS_TRY(need_descriptor(function, "output_desc", output_desc));
+  MLUOPS_TRY(need_pointer(function, "n", n));
+  MLUOPS_TRY(need_pointer(function, "reservespace_size", reservespace_size));
+  MLUOPS_TRY(need_pointer(function, "workspace_size", workspace_size));
+  MLUOPS_TRY(check_lengths(function, rank, n));
+  MLUOPS_TRY(check_dims(function, input_desc, output_desc, rank));
+  MLUOPS_TRY(check_innermost_stride(function, "input_desc", input_desc));
+  MLUOPS_TRY(check_innermost_stride(function, "output_desc", output_desc));
+  Transform transform = {};
+  MLUOPS_TRY(find_transform(function, input_desc->dtype, output_desc->dtype, &transform));
+  MLUOPS_TRY(check_output_dims(function, output_desc, rank, n, transform));
+  MLUOPS_TRY(check_onchip_dtype(function, input_desc));
+  MLUOPS_TRY(check_supported(function, input_desc, rank, n));
+  store_settings(fft_plan, settings_of(input_desc, output_desc, rank, n));
+  *reservespace_size = kReserveBytes;
+  *workspace_size = kWorkspaceBytes;
+  return MLUOP_STATUS_SUCCESS;
 }
 
 }  // namespace
 }  // namespace mluops
-
-using mluops::need_descriptor;
-using mluops::need_object;
-using mluops::need_pointer;
 
 mluOpStatus_t MLUOP_WIN_API mluOpCreateFFTPlan(mluOpFFTPlan_t *fft_plan) {
   return mluops::guarded(__func__, [&] { return mluops::create_object("mluOpCreateFFTPlan", "fft_plan", fft_plan); });
@@ -136,27 +162,10 @@ mluOpStatus_t MLUOP_WIN_API mluOpMakeFFTPlanMany(mluOpHandle_t handle, mluOpFFTP
                                                  const mluOpTensorDescriptor_t input_desc,
                                                  const mluOpTensorDescriptor_t output_desc, const int rank,
                                                  const int n[], size_t *reservespace_size, size_t *workspace_size) {
-  MLUOPS_TRY(mluops::need_handle(__func__, handle));
-  MLUOPS_REQUIRE(fft_plan != nullptr, MLUOP_STATUS_NOT_INITIALIZED, __func__, "fft_plan", "an fft plan", "NULL");
-  MLUOPS_TRY(need_object(__func__, "fft_plan", fft_plan));
-  MLUOPS_TRY(need_descriptor(__func__, "input_desc", input_desc));
-  MLUOPS_TRY(need_descriptor(__func__, "output_desc", output_desc));
-  MLUOPS_TRY(need_pointer(__func__, "n", n));
-  MLUOPS_TRY(need_pointer(__func__, "reservespace_size", reservespace_size));
-  MLUOPS_TRY(need_pointer(__func__, "workspace_size", workspace_size));
-  MLUOPS_TRY(mluops::check_lengths(__func__, rank, n));
-  MLUOPS_TRY(mluops::check_dims(__func__, input_desc, output_desc, rank));
-  MLUOPS_TRY(mluops::check_innermost_stride(__func__, "input_desc", input_desc));
-  MLUOPS_TRY(mluops::check_innermost_stride(__func__, "output_desc", output_desc));
-  mluops::Transform transform = {};
-  MLUOPS_TRY(mluops::find_transform(__func__, input_desc->dtype, output_desc->dtype, &transform));
-  MLUOPS_TRY(mluops::check_output_dims(__func__, output_desc, rank, n, transform));
-  MLUOPS_TRY(mluops::check_onchip_dtype(__func__, input_desc));
-  MLUOPS_TRY(mluops::check_supported(__func__, input_desc, rank, n));
-  mluops::store_settings(fft_plan, mluops::settings_of(input_desc, output_desc, rank, n));
-  *reservespace_size = mluops::kReserveBytes;
-  *workspace_size = mluops::kWorkspaceBytes;
-  return MLUOP_STATUS_SUCCESS;
+  return mluops::guarded(__func__, [&] {
+    return mluops::make("mluOpMakeFFTPlanMany", handle, fft_plan, input_desc, output_desc, rank, n, reservespace_size,
+                        workspace_size);
+  });
 }
 
 // Plans keep nothing in the area, so NULL is allowed as for every area of 0 bytes.

@@ -3,11 +3,15 @@
 #ifndef MLUOPS_CORE_SETTINGS_H_
 #define MLUOPS_CORE_SETTINGS_H_
 
+#include <memory>
+
 #include "core/object.h"
 #include "core/reason.h"
 #include "mlu_op.h"
 
 namespace mluops {
+
+struct FftTables;  // of ops/fft
 
 struct CarafeSettings {
   int dims;  // always 4
@@ -75,7 +79,11 @@ struct FftSettings {
   FftTensor output;
   std::size_t workspace_bytes;
   void *reserve_area;  // NULL until mluOpSetFFTReserveArea
+  std::shared_ptr<const FftTables> tables;  // NULL in a library that computes no transforms
 };
+
+// Makes the tables of a plan, or throws. Only a library that computes transforms defines it.
+[[gnu::weak]] std::shared_ptr<const FftTables> make_fft_tables(int rank, const int *n, bool real);
 
 // The first members of every such descriptor. `kUsableUnset`: whether operators take one that was
 // never set.
@@ -111,6 +119,8 @@ struct cnnlDCNStruct : mluops::SettingsObject<mluops::DcnSettings, 0x4d4c5644u, 
 };
 struct mluOpFFTStruct : mluops::SettingsObject<mluops::FftSettings, 0x4d4c5646u, false> {
   static constexpr const char *kName = "fft plan";
+
+  void release() { settings.tables.reset(); }
 };
 
 namespace mluops {

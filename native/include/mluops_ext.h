@@ -27,6 +27,7 @@
 #include "mluops_ext/deform_conv.h"
 #include "mluops_ext/deformed_regions.h"
 #include "mluops_ext/dynamic_point_to_voxel.h"
+#include "mluops_ext/fft.h"
 #include "mluops_ext/focal_loss.h"
 #include "mluops_ext/furthest_point_sampling.h"
 #include "mluops_ext/general_indice_pairs.h"

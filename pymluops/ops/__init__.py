@@ -58,6 +58,7 @@ else:
         dynamic_scatter_backward,
         dynamic_scatter_forward,
     )
+    from pymluops.ops.fft import fft_forward, fft_inverse, fft_real_forward, fft_real_inverse
     from pymluops.ops.focal_loss import (
         focal_loss_sigmoid_backward,
         focal_loss_sigmoid_forward,
@@ -193,6 +194,10 @@ __all__ = [
     "dynamic_scatter_backward",
     "dynamic_scatter_forward",
     "dynamic_voxelize",
+    "fft_forward",
+    "fft_inverse",
+    "fft_real_forward",
+    "fft_real_inverse",
     "focal_loss_sigmoid_backward",
     "focal_loss_sigmoid_forward",
     "furthest_point_sampling",

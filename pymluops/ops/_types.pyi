@@ -92,6 +92,10 @@ __all__ = [
     "dynamic_scatter_backward",
     "dynamic_scatter_forward",
     "dynamic_voxelize",
+    "fft_forward",
+    "fft_inverse",
+    "fft_real_forward",
+    "fft_real_inverse",
     "focal_loss_sigmoid_backward",
     "focal_loss_sigmoid_forward",
     "furthest_point_sampling",
@@ -2604,6 +2608,162 @@ def dynamic_scatter_backward(
     point2voxel_map: Array,
     voxel_points_count: Array,
     reduce_type: str | int,
+    *,
+    out: Any = None,
+    handle: Handle | None = None,
+) -> Any: ...
+@overload
+def fft_forward(
+    input: DeviceArray,
+    scale_factor: float = 1.0,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> DeviceArray: ...
+@overload
+def fft_forward(  # type: ignore[overload-overlap]
+    input: TorchTensor,
+    scale_factor: float = 1.0,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> TorchTensor: ...
+@overload
+def fft_forward(
+    input: HostArray,
+    scale_factor: float = 1.0,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> NDArray[Any]: ...
+@overload
+def fft_forward(input: Array, scale_factor: float = 1.0, *, out: Out, handle: Handle | None = None) -> Out: ...
+@overload
+def fft_forward(input: Array, scale_factor: float = 1.0, *, out: Any = None, handle: Handle | None = None) -> Any: ...
+@overload
+def fft_inverse(
+    input: DeviceArray,
+    scale_factor: float = 1.0,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> DeviceArray: ...
+@overload
+def fft_inverse(  # type: ignore[overload-overlap]
+    input: TorchTensor,
+    scale_factor: float = 1.0,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> TorchTensor: ...
+@overload
+def fft_inverse(
+    input: HostArray,
+    scale_factor: float = 1.0,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> NDArray[Any]: ...
+@overload
+def fft_inverse(input: Array, scale_factor: float = 1.0, *, out: Out, handle: Handle | None = None) -> Out: ...
+@overload
+def fft_inverse(input: Array, scale_factor: float = 1.0, *, out: Any = None, handle: Handle | None = None) -> Any: ...
+@overload
+def fft_real_forward(
+    input: DeviceArray,
+    half: int | None = None,
+    weight: float = 1.0,
+    scale_factor: float = 1.0,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> DeviceArray: ...
+@overload
+def fft_real_forward(  # type: ignore[overload-overlap]
+    input: TorchTensor,
+    half: int | None = None,
+    weight: float = 1.0,
+    scale_factor: float = 1.0,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> TorchTensor: ...
+@overload
+def fft_real_forward(
+    input: HostArray,
+    half: int | None = None,
+    weight: float = 1.0,
+    scale_factor: float = 1.0,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> NDArray[Any]: ...
+@overload
+def fft_real_forward(
+    input: Array,
+    half: int | None = None,
+    weight: float = 1.0,
+    scale_factor: float = 1.0,
+    *,
+    out: Out,
+    handle: Handle | None = None,
+) -> Out: ...
+@overload
+def fft_real_forward(
+    input: Array,
+    half: int | None = None,
+    weight: float = 1.0,
+    scale_factor: float = 1.0,
+    *,
+    out: Any = None,
+    handle: Handle | None = None,
+) -> Any: ...
+@overload
+def fft_real_inverse(
+    input: DeviceArray,
+    n: int,
+    weight: float = 2.0,
+    scale_factor: float = 1.0,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> DeviceArray: ...
+@overload
+def fft_real_inverse(  # type: ignore[overload-overlap]
+    input: TorchTensor,
+    n: int,
+    weight: float = 2.0,
+    scale_factor: float = 1.0,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> TorchTensor: ...
+@overload
+def fft_real_inverse(
+    input: HostArray,
+    n: int,
+    weight: float = 2.0,
+    scale_factor: float = 1.0,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> NDArray[Any]: ...
+@overload
+def fft_real_inverse(
+    input: Array,
+    n: int,
+    weight: float = 2.0,
+    scale_factor: float = 1.0,
+    *,
+    out: Out,
+    handle: Handle | None = None,
+) -> Out: ...
+@overload
+def fft_real_inverse(
+    input: Array,
+    n: int,
+    weight: float = 2.0,
+    scale_factor: float = 1.0,
     *,
     out: Any = None,
     handle: Handle | None = None,

@@ -1,0 +1,230 @@
+// Signals on their way between tensors and the lanes of vectors.
+#ifndef MLUOPS_OPS_FFT_CPU_LANES_H_
+#define MLUOPS_OPS_FFT_CPU_LANES_H_
+
+#include "ops/fft/cpu_passes.h"
+#include "ops/fft/fft.h"
+
+namespace mluops {
+namespace MLUOPS_LEVEL {
+namespace {
+
+// How a signal becomes complex numbers: they stand there, two real numbers in a row are one, or
+// each real number is one.
+enum class Form {
+  kComplex,
+  kPairs,
+  kReal
+};
+
+// Where signals lie. Distances are in real numbers.
+struct Side {
+  const void *data;
+  bool half;            // of float16
+  std::int64_t outer;   // between signals
+  std::int64_t inner;
+  std::int64_t element;  // between complex numbers
+  std::int64_t part;     // between their parts
+  int parts;             // 1: the imaginary parts are 0
+  std::int64_t whole;    // complex numbers that are there
+  bool more;             // and a real part
+
+  bool packed() const { return !half && parts == 2 && element == 2 && part == 1; }
+};
+
+inline Side side_of(const void *data, bool half, const FftLayout &layout, int dim, std::int64_t outer,
+                    std::int64_t inner, Form form) {
+  const std::int64_t step = layout.step[dim], count = layout.count[dim];
+  if (form == Form::kComplex) return {data, half, 2 * outer, 2 * inner, 2 * step, 1, 2, count, false};
+  if (form == Form::kPairs) return {data, half, outer, inner, 2 * step, step, 2, count / 2, count % 2 != 0};
+  return {data, half, outer, inner, step, 0, 1, count, false};
+}
+
+template <typename Real>
+inline Real read(const Side &side, std::int64_t at) {
+  return side.half ? static_cast<Real>(to_float(static_cast<const Half *>(side.data)[at]))
+                   : static_cast<const Real *>(side.data)[at];
+}
+
+template <typename Real>
+inline void write(const Side &side, std::int64_t at, Real value) {
+  void *const data = const_cast<void *>(side.data);
+  if (side.half) {
+    MLUOPS_LEVEL::store(static_cast<Half *>(data) + at, static_cast<float>(value));
+  } else {
+    static_cast<Real *>(data)[at] = value;
+  }
+}
+
+struct Evens {
+  static constexpr int of(int k) { return 2 * k; }
+};
+struct Odds {
+  static constexpr int of(int k) { return 2 * k + 1; }
+};
+template <int kFirst>
+struct Alternately {
+  static constexpr int of(int k) { return (k % 2 == 0 ? 0 : kLanes) + kFirst + k / 2; }
+};
+
+// Complex numbers one after another, one for each lane.
+inline Pair<Vector> load_complex(const float *from) {
+  const Vector a = load(from), b = load(from + kLanes);
+  return {pick<Evens>(a, b, AllLanes()), pick<Odds>(a, b, AllLanes())};
+}
+
+inline Pair<DoubleVector> load_complex(const double *from) {
+  Pair<DoubleVector> pair = {};
+  for (int i = 0; i < kDoubleLanes; ++i) pair.re[i] = from[2 * i], pair.im[i] = from[2 * i + 1];
+  return pair;
+}
+
+inline void store_complex(float *to, const Pair<Vector> &pair) {
+  store(to, pick<Alternately<0>>(pair.re, pair.im, AllLanes()));
+  store(to + kLanes, pick<Alternately<kLanes / 2>>(pair.re, pair.im, AllLanes()));
+}
+
+inline void store_complex(double *to, const Pair<DoubleVector> &pair) {
+  for (int i = 0; i < kDoubleLanes; ++i) to[2 * i] = pair.re[i], to[2 * i + 1] = pair.im[i];
+}
+
+// Some signals, one in each lane; lanes beyond `count` hold nothing.
+template <typename Real>
+class Group {
+ public:
+  static constexpr int kWidth = Arithmetic<Real>::kWidth;
+  typedef typename Arithmetic<Real>::Vector Vector;
+
+  Group(const Side &side, std::int64_t first, std::int64_t count, std::int64_t inner)
+      : side_(side), count_(static_cast<int>(count)) {
+    const std::int64_t unit = side.parts == 2 && side.part == 1 ? 2 : 1;
+    adjacent_ = !side.half && count_ == kWidth;
+    for (int lane = 0; lane < count_; ++lane) {
+      const std::int64_t signal = first + lane;
+      offsets_[lane] = signal / inner * side.outer + signal % inner * side.inner;
+      adjacent_ = adjacent_ && offsets_[lane] == offsets_[0] + lane * unit;
+    }
+  }
+
+  // Fills n complex numbers, with zeros after those that are there.
+  void load(std::int64_t n, bool swap, Pair<Vector> *to) const {
+    const std::int64_t whole = smaller(side_.whole, n);
+    std::int64_t done = 0;
+    if (adjacent_) {
+      load_adjacent(whole, swap, to);
+      done = whole;
+    } else if (side_.packed() && count_ == kWidth) {
+      done = load_packed(whole, swap, to);
+    }
+    load_rest(done, whole, n, swap, to);
+  }
+
+  void store(std::int64_t n, bool swap, Real scale, const Pair<Vector> *from) const {
+    if (adjacent_) return store_adjacent(n, swap, scale, from);
+    const std::int64_t done = side_.packed() && count_ == kWidth ? store_packed(n, swap, scale, from) : 0;
+    const Real *const values = reinterpret_cast<const Real *>(from);
+    for (std::int64_t i = done; i < n; ++i) {
+      for (int part = 0; part < side_.parts; ++part) {
+        const Real *const row = values + (2 * i + (part ^ (swap ? 1 : 0))) * kWidth;
+        for (int lane = 0; lane < count_; ++lane)
+          write(side_, offsets_[lane] + i * side_.element + part * side_.part, scaled(row[lane], scale));
+      }
+    }
+  }
+
+ private:
+  const Real *address(int lane) const { return static_cast<const Real *>(side_.data) + offsets_[lane]; }
+
+  template <typename Value>
+  static Value scaled(Value value, Real scale) {
+    return scale == Real{1} ? value : value * scale;
+  }
+
+  void load_adjacent(std::int64_t n, bool swap, Pair<Vector> *to) const {
+    const Real *from = address(0);
+    for (std::int64_t i = 0; i < n; ++i, from += side_.element) {
+      Pair<Vector> pair = {};
+      if (side_.part == 1 && side_.parts == 2) {
+        pair = load_complex(from);
+      } else {
+        pair.re = load_some(from, kWidth);
+        if (side_.parts == 2) pair.im = load_some(from + side_.part, kWidth);
+      }
+      to[i] = swap ? swapped(pair) : pair;
+    }
+  }
+
+  void store_adjacent(std::int64_t n, bool swap, Real scale, const Pair<Vector> *from) const {
+    Real *to = const_cast<Real *>(address(0));
+    for (std::int64_t i = 0; i < n; ++i, to += side_.element) {
+      const Pair<Vector> given = {scaled(from[i].re, scale), scaled(from[i].im, scale)};
+      const Pair<Vector> pair = swap ? swapped(given) : given;
+      if (side_.part == 1 && side_.parts == 2) {
+        store_complex(to, pair);
+      } else {
+        store_some(to, pair.re, kWidth);
+        if (side_.parts == 2) store_some(to + side_.part, pair.im, kWidth);
+      }
+    }
+  }
+
+  // Squares of as many real numbers as there are lanes; returns how many complex ones are done.
+  std::int64_t load_packed(std::int64_t n, bool swap, Pair<Vector> *to) const {
+    if constexpr (sizeof(Real) != sizeof(float)) return 0;
+    std::int64_t i = 0;
+    for (; i + kWidth / 2 <= n; i += kWidth / 2) {
+      Vector rows[kWidth];
+      for (int lane = 0; lane < kWidth; ++lane) rows[lane] = load_some(address(lane) + 2 * i, kWidth);
+      turn_square(rows);
+      for (int j = 0; j < kWidth / 2; ++j) {
+        const Pair<Vector> pair = {rows[2 * j], rows[2 * j + 1]};
+        to[i + j] = swap ? swapped(pair) : pair;
+      }
+    }
+    return i;
+  }
+
+  std::int64_t store_packed(std::int64_t n, bool swap, Real scale, const Pair<Vector> *from) const {
+    if constexpr (sizeof(Real) != sizeof(float)) return 0;
+    std::int64_t i = 0;
+    for (; i + kWidth / 2 <= n; i += kWidth / 2) {
+      Vector rows[kWidth];
+      for (int j = 0; j < kWidth / 2; ++j) {
+        const Pair<Vector> pair = swap ? swapped(from[i + j]) : from[i + j];
+        rows[2 * j] = scaled(pair.re, scale);
+        rows[2 * j + 1] = scaled(pair.im, scale);
+      }
+      turn_square(rows);
+      for (int lane = 0; lane < kWidth; ++lane) store_some(const_cast<Real *>(address(lane)) + 2 * i, rows[lane], kWidth);
+    }
+    return i;
+  }
+
+  static void turn_square(mluops::MLUOPS_LEVEL::Vector (&rows)[kLanes]) { transpose(rows); }
+  static void turn_square(DoubleVector (&)[kDoubleLanes]) {}
+
+  void load_rest(std::int64_t begin, std::int64_t whole, std::int64_t n, bool swap, Pair<Vector> *to) const {
+    Real *const values = reinterpret_cast<Real *>(to);
+    if (begin < n) std::memset(to + begin, 0, static_cast<std::size_t>(n - begin) * sizeof *to);
+    for (std::int64_t i = begin; i < n; ++i) {
+      const int parts = i < whole ? side_.parts : i == whole && side_.more ? 1 : 0;
+      for (int part = 0; part < parts; ++part) {
+        Real *const row = values + (2 * i + (part ^ (swap ? 1 : 0))) * kWidth;
+        for (int lane = 0; lane < count_; ++lane)
+          row[lane] = read<Real>(side_, offsets_[lane] + i * side_.element + part * side_.part);
+      }
+      if (parts == 0) return;
+    }
+  }
+
+  const Side &side_;
+  const int count_;
+  bool adjacent_;
+  std::int64_t offsets_[kWidth] = {};
+};
+
+}  // namespace
+}  // namespace MLUOPS_LEVEL
+}  // namespace mluops
+
+#endif  // MLUOPS_OPS_FFT_CPU_LANES_H_

@@ -1,0 +1,226 @@
+// The transforms along one dim of a tensor.
+#ifndef MLUOPS_OPS_FFT_CPU_STAGE_H_
+#define MLUOPS_OPS_FFT_CPU_STAGE_H_
+
+#include "ops/fft/cpu_split.h"
+
+namespace mluops {
+namespace MLUOPS_LEVEL {
+namespace {
+
+constexpr std::int64_t kFewSignals = 8;        // are computed one by one
+constexpr std::int64_t kMostInLanes = 1024;    // longer ones too, since lanes of them leave the caches
+constexpr std::int64_t kMostAdjacent = 8192;   // unless they lie side by side
+
+template <typename Real>
+struct StageProblem {
+  FftKind kind;
+  const FftAxis<Real> *axis;
+  Side from;
+  Side to;
+  std::int64_t outer;
+  std::int64_t inner;
+  bool inverse;
+  bool ordered;
+  Real scale;
+  Real weight;
+};
+
+inline Form form_of(FftKind kind, bool even, bool input) {
+  if (kind == FftKind::kComplex || (kind == FftKind::kComplexToReal) == input) return Form::kComplex;
+  return even ? Form::kPairs : Form::kReal;
+}
+
+template <typename Real>
+class Stage {
+ public:
+  typedef typename Arithmetic<Real>::Vector Vector;
+  static constexpr std::int64_t kWidth = Arithmetic<Real>::kWidth;
+
+  Stage(const StageProblem<Real> &problem, Arena *arena)
+      : p_(problem),
+        table_(problem.axis->complex),
+        length_(table_.length),
+        signals_(problem.outer * problem.inner),
+        one_by_one_(table_.split.between != nullptr &&
+                    (signals_ < kFewSignals || length_ > (problem.inner < kFewSignals ? kMostInLanes : kMostAdjacent))),
+        width_(problem.ordered ? 1 : kWidth),
+        groups_(one_by_one_ ? signals_ : (signals_ + width_ - 1) / width_) {
+    const std::int64_t values = 4 * length_ * (one_by_one_ ? 1 : width_);
+    const bool apart = !one_by_one_ || groups_ >= thread_count();
+    slots_ = problem.ordered || !apart ? 1 : useful_slots(groups_, values);
+    inside_ = apart ? 1 : useful_slots(length_ / kWidth + 1, 8 * kWidth);
+    room_ = larger(table_.steps.length, problem.axis->n / 2 + 1);
+    bytes_ = memory_of(nullptr).used();
+    memory_ = arena->allocate<char>(bytes_ * slots_);
+  }
+
+  void run() const {
+    parallel_slots(groups_, slots_, [&](int slot, std::int64_t group) {
+      if (interrupted()) return;
+      if (one_by_one_) {
+        run_single(group, memory_ + slot * bytes_);
+      } else {
+        run_group(group, memory_ + slot * bytes_);
+      }
+    });
+  }
+
+ private:
+  typedef Pair<Vector> Lanes;
+  typedef Pair<Real> Number;
+
+  bool even() const { return p_.axis->halves != nullptr; }
+
+  // Memory of one slot.
+  Arena memory_of(char *memory, Single<Real> *single = nullptr, Number **line = nullptr) const {
+    Arena arena(memory);
+    if (!one_by_one_) {
+      arena.allocate<Lanes>(2 * room_);
+      return arena;
+    }
+    Single<Real> own(table_, inside_);
+    (single == nullptr ? own : *single).allocate(&arena);
+    Number *const found = arena.allocate<Number>(length_ + 1);
+    if (line != nullptr) *line = found;
+    return arena;
+  }
+
+  // ---- Signals in the lanes of vectors ----------------------------------------------------------
+
+  void run_group(std::int64_t group, char *memory) const {
+    const std::int64_t first = group * width_, count = smaller(width_, signals_ - first);
+    const Group<Real> from(p_.from, first, count, p_.inner), to(p_.to, first, count, p_.inner);
+    Lanes *const values = reinterpret_cast<Lanes *>(memory), *const others = values + room_;
+    if (p_.kind == FftKind::kComplex) {
+      from.load(length_, p_.inverse, values);
+      to.store(length_, p_.inverse, p_.scale, run_length(table_, values, others));
+    } else if (p_.kind == FftKind::kRealToComplex) {
+      from.load(length_, false, values);
+      Lanes *const found = run_length(table_, values, others);
+      Lanes *const spectrum = even() ? (found == values ? others : values) : found;
+      half_spectrum(found, spectrum);
+      to.store(p_.axis->n / 2 + 1, false, p_.scale, spectrum);
+    } else {
+      from.load(p_.axis->n / 2 + 1, false, values);
+      Lanes *const whole = even() ? others : values;
+      whole_spectrum(values, whole, true);
+      to.store(length_, true, p_.scale, run_length(table_, whole, even() ? values : others));
+    }
+  }
+
+  // ---- One signal -------------------------------------------------------------------------------
+
+  void run_single(std::int64_t signal, char *memory) const {
+    Single<Real> single(table_, inside_);
+    Number *line = nullptr;
+    memory_of(memory, &single, &line);
+    Side from = p_.from, to = p_.to;
+    from.data = at(from, signal);
+    to.data = at(to, signal);
+    Real *const own = reinterpret_cast<Real *>(line);
+    Real *const target = to.packed() ? static_cast<Real *>(const_cast<void *>(to.data)) : own;
+    if (p_.kind == FftKind::kComplex) {
+      single.run(packed(from, length_, line), target, p_.inverse, p_.scale);
+      if (target == own) scatter(line, length_, to);
+    } else if (p_.kind == FftKind::kRealToComplex) {
+      Real *const place = even() ? target : own;  // an odd length has more numbers than its half spectrum
+      single.run(packed(from, length_, line), place, false, p_.scale);
+      half_spectrum(reinterpret_cast<Number *>(place), reinterpret_cast<Number *>(place));
+      if (place == own) scatter(line, p_.axis->n / 2 + 1, to);
+    } else {
+      gather(from, p_.axis->n / 2 + 1, line);
+      whole_spectrum(line, line, false);
+      single.run(own, target, true, p_.scale);
+      if (target == own) scatter(line, length_, to);
+    }
+  }
+
+  const void *at(const Side &side, std::int64_t signal) const {
+    const std::int64_t offset = signal / p_.inner * side.outer + signal % p_.inner * side.inner;
+    const std::int64_t bytes = side.half ? static_cast<std::int64_t>(sizeof(Half)) : sizeof(Real);
+    return static_cast<const char *>(side.data) + offset * bytes;
+  }
+
+  const Real *packed(const Side &side, std::int64_t count, Number *line) const {
+    if (side.packed() && side.whole >= count) return static_cast<const Real *>(side.data);
+    gather(side, count, line);
+    return reinterpret_cast<const Real *>(line);
+  }
+
+  void gather(const Side &side, std::int64_t count, Number *to) const {
+    for (std::int64_t i = 0; i < count; ++i) {
+      const int parts = i < side.whole ? side.parts : i == side.whole && side.more ? 1 : 0;
+      to[i].re = parts > 0 ? read<Real>(side, i * side.element) : Real{0};
+      to[i].im = parts > 1 ? read<Real>(side, i * side.element + side.part) : Real{0};
+    }
+  }
+
+  void scatter(const Number *from, std::int64_t count, const Side &to) const {
+    for (std::int64_t i = 0; i < count; ++i) {
+      write(to, i * to.element, from[i].re);
+      if (to.parts == 2) write(to, i * to.element + to.part, from[i].im);
+    }
+  }
+
+  // ---- Half spectra -----------------------------------------------------------------------------
+
+  template <typename Values>
+  void half_spectrum(const Pair<Values> *from, Pair<Values> *to) const {
+    const std::int64_t n = p_.axis->n;
+    if (!even()) {
+      for (std::int64_t k = 1; k <= n / 2 && p_.weight != Real{1}; ++k)
+        to[k] = {from[k].re * p_.weight, from[k].im * p_.weight};
+      return;
+    }
+    for (std::int64_t k = 0; k <= length_ / 2; ++k) {
+      const Pair<Values> one = from[k], other = from[k == 0 ? 0 : length_ - k];
+      unfold(one, other, p_.axis->halves + 2 * k, k == 0 ? Real{1} : p_.weight, to + k, to + length_ - k);
+    }
+  }
+
+  // What the inverse transform needs, with its parts exchanged if `swap`.
+  template <typename Values>
+  void whole_spectrum(const Pair<Values> *from, Pair<Values> *to, bool swap) const {
+    const std::int64_t n = p_.axis->n;
+    const Pair<Values> first = {from[0].re, Values{}};
+    if (!even()) {
+      to[0] = swap ? swapped(first) : first;
+      for (std::int64_t k = 1; k <= n / 2; ++k) {
+        const Pair<Values> value = {from[k].re * p_.weight, from[k].im * p_.weight};
+        to[k] = swap ? swapped(value) : value;
+        to[n - k] = swap ? swapped(conjugate(value)) : conjugate(value);
+      }
+      return;
+    }
+    Pair<Values> one = first, other = {from[length_].re, Values{}}, unused;
+    fold(one, other, p_.axis->halves, to, &unused);
+    to[0] = swap ? swapped(to[0]) : to[0];
+    for (std::int64_t k = 1; k <= length_ / 2; ++k) {
+      one = {from[k].re * p_.weight, from[k].im * p_.weight};
+      other = {from[length_ - k].re * p_.weight, from[length_ - k].im * p_.weight};
+      fold(one, other, p_.axis->halves + 2 * k, &one, &other);
+      to[k] = swap ? swapped(one) : one;
+      to[length_ - k] = swap ? swapped(other) : other;
+    }
+  }
+
+  const StageProblem<Real> p_;
+  const FftLength<Real> &table_;
+  const std::int64_t length_;
+  const std::int64_t signals_;
+  const bool one_by_one_;
+  const std::int64_t width_;
+  const std::int64_t groups_;
+  std::int64_t slots_;
+  std::int64_t inside_;
+  std::int64_t room_;
+  std::int64_t bytes_;
+  char *memory_;
+};
+
+}  // namespace
+}  // namespace MLUOPS_LEVEL
+}  // namespace mluops
+
+#endif  // MLUOPS_OPS_FFT_CPU_STAGE_H_
