@@ -78,7 +78,7 @@ struct FftSettings {
   FftTensor input;
   FftTensor output;
   std::size_t workspace_bytes;
-  void *reserve_area;  // NULL until mluOpSetFFTReserveArea
+  void *reserve_area;                       // NULL until mluOpSetFFTReserveArea
   std::shared_ptr<const FftTables> tables;  // NULL in a library that computes no transforms
 };
 

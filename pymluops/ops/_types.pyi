@@ -3,6 +3,7 @@
 """Types of the operators; their documentation is in the modules of the families."""
 
 from collections.abc import Sequence
+from types import EllipsisType
 from typing import Any, overload
 
 from numpy.typing import NDArray
@@ -2671,7 +2672,7 @@ def fft_inverse(input: Array, scale_factor: float = 1.0, *, out: Any = None, han
 @overload
 def fft_real_forward(
     input: DeviceArray,
-    half: int | None = None,
+    frequencies: int | EllipsisType = ...,
     weight: float = 1.0,
     scale_factor: float = 1.0,
     *,
@@ -2681,7 +2682,7 @@ def fft_real_forward(
 @overload
 def fft_real_forward(  # type: ignore[overload-overlap]
     input: TorchTensor,
-    half: int | None = None,
+    frequencies: int | EllipsisType = ...,
     weight: float = 1.0,
     scale_factor: float = 1.0,
     *,
@@ -2691,7 +2692,7 @@ def fft_real_forward(  # type: ignore[overload-overlap]
 @overload
 def fft_real_forward(
     input: HostArray,
-    half: int | None = None,
+    frequencies: int | EllipsisType = ...,
     weight: float = 1.0,
     scale_factor: float = 1.0,
     *,
@@ -2701,7 +2702,7 @@ def fft_real_forward(
 @overload
 def fft_real_forward(
     input: Array,
-    half: int | None = None,
+    frequencies: int | EllipsisType = ...,
     weight: float = 1.0,
     scale_factor: float = 1.0,
     *,
@@ -2711,7 +2712,7 @@ def fft_real_forward(
 @overload
 def fft_real_forward(
     input: Array,
-    half: int | None = None,
+    frequencies: int | EllipsisType = ...,
     weight: float = 1.0,
     scale_factor: float = 1.0,
     *,

@@ -8,6 +8,8 @@ from pymluops._core import Operator, describe
 from pymluops.ops._schema import FLOATS, Scalar, Tensor
 
 if TYPE_CHECKING:
+    from types import EllipsisType
+
     from pymluops._core import Handle
     from pymluops._typing import Array
 
@@ -16,7 +18,7 @@ __all__ = ["fft_forward", "fft_inverse", "fft_real_forward", "fft_real_inverse"]
 _ALL = "A N C"
 _SCALE = Scalar("scale_factor", infinite=True, nan=True)
 _WEIGHT = Scalar("weight", infinite=True, nan=True)
-_HALVES = ("2*half <= N", "N <= 2*half+1")
+_HALVES = ("2*frequencies <= N+2", "N+1 <= 2*frequencies")
 _COMPLEX = (
     Tensor("input", FLOATS, "A N C 2", positive=_ALL),
     Tensor("out", "input", "A N C 2", output=True, parameter="output"),
@@ -28,15 +30,15 @@ _REAL_FORWARD = Operator(
     "fft_real_forward",
     (
         Tensor("input", FLOATS, "A N C", positive=_ALL, rules=_HALVES),
-        Tensor("out", "input", "A half+1 C 2", output=True, parameter="output"),
+        Tensor("out", "input", "A frequencies C 2", output=True, parameter="output"),
     ),
-    (Scalar("half", minimum=0), _WEIGHT, _SCALE),
+    (Scalar("frequencies"), _WEIGHT, _SCALE),
 )
 _REAL_INVERSE = Operator(
     "mluopsExtFftRealInverse",
     "fft_real_inverse",
     (
-        Tensor("input", FLOATS, "A half+1 C 2", positive="A C", rules=_HALVES),
+        Tensor("input", FLOATS, "A frequencies C 2", positive="A C", rules=_HALVES),
         Tensor("out", "input", "A N C", output=True, parameter="output"),
     ),
     (Scalar("n", symbol="N"), _WEIGHT, _SCALE),
@@ -140,7 +142,7 @@ def fft_inverse(input: Array, scale_factor: float = 1.0, *, out: Any = None, han
 
 def fft_real_forward(
     input: Array,
-    half: int | None = None,
+    frequencies: int | EllipsisType = ...,
     weight: float = 1.0,
     scale_factor: float = 1.0,
     *,
@@ -160,8 +162,8 @@ def fft_real_forward(
     ----------
     input : array, shape [A, N, C], float16 or float32
         Signals along the second dim.
-    half : int, optional
-        N // 2; found if not given.
+    frequencies : int, optional
+        N // 2 + 1, the only number that is right; found if not given.
     weight : float
         1 for the spectrum; 2 for the transpose of `fft_real_inverse`, which is its gradient.
     scale_factor : float
@@ -196,10 +198,10 @@ def fft_real_forward(
     >>> pymluops.fft_real_forward(signal).reshape(3, 2).tolist()
     [[10.0, 0.0], [-2.0, 2.0], [-2.0, 0.0]]
     """
-    if half is None:
+    if frequencies is ...:
         shape, _, _ = describe(input)
-        half = shape[1] // 2 if len(shape) > 1 else 0
-    return _REAL_FORWARD(handle, (input, out), (half, weight, scale_factor))
+        frequencies = shape[1] // 2 + 1 if len(shape) > 1 else 1
+    return _REAL_FORWARD(handle, (input, out), (frequencies, weight, scale_factor))
 
 
 def fft_real_inverse(

@@ -97,9 +97,9 @@ def fft_inverse(pairs: np.ndarray, scale: float) -> np.ndarray:
     return as_pairs(complex_to_complex(as_complex(pairs), 1, pairs.shape[1], 1) * scale)
 
 
-def fft_real_forward(values: np.ndarray, half: int, weight: float, scale: float) -> np.ndarray:
+def fft_real_forward(values: np.ndarray, frequencies: int, weight: float, scale: float) -> np.ndarray:
     n = values.shape[1]
-    assert half == n // 2
+    assert frequencies == n // 2 + 1
     found = real_to_complex(values, 1, n) * weights(n, weight)[:, None] * scale
     return as_pairs(found)
 
@@ -125,7 +125,7 @@ def ways(size: int) -> Iterator[Way]:
             "prime": {"A": 1, "N": 67, "C": 1},
             "many primes": {"A": 17, "N": 71, "C": 1},
         }.items():
-            given = {**sizes, **({"half": sizes["N"] // 2} if real else {})}
+            given = {**sizes, **({"frequencies": sizes["N"] // 2 + 1} if real else {})}
             yield Way(name, way, given)
 
 

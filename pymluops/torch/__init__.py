@@ -25,6 +25,7 @@ from pymluops.torch.deform_conv import deform_conv2d, modulated_deform_conv2d
 from pymluops.torch.deformed_regions import deform_roi_pool
 from pymluops.torch.diff_iou_rotated_sort_vertices import diff_iou_rotated_2d, diff_iou_rotated_3d
 from pymluops.torch.dynamic_point_to_voxel import DynamicScatter, dynamic_scatter
+from pymluops.torch.fft import fft, ifft, irfft, rfft
 from pymluops.torch.focal_loss import SigmoidFocalLoss, SoftmaxFocalLoss, sigmoid_focal_loss, softmax_focal_loss
 from pymluops.torch.furthest_point_sampling import (
     furthest_point_sample,
@@ -198,6 +199,7 @@ __all__ = [
     "diff_iou_rotated_2d",
     "diff_iou_rotated_3d",
     "dynamic_scatter",
+    "fft",
     "filters_from_spconv",
     "filters_to_spconv",
     "furthest_point_sample",
@@ -207,12 +209,14 @@ __all__ = [
     "get_deconv_output_size",
     "get_indice_pairs",
     "grouping_operation",
+    "ifft",
     "indice_avgpool",
     "indice_conv",
     "indice_inverse_conv",
     "indice_maxpool",
     "indice_subm_conv",
     "ingroup_indices",
+    "irfft",
     "knn",
     "load_state_dict",
     "masked_conv2d",
@@ -235,6 +239,7 @@ __all__ = [
     "prroi_pool",
     "ps_roi_pool",
     "psa_mask",
+    "rfft",
     "riroi_align_rotated",
     "roi_align",
     "roi_align_rotated",

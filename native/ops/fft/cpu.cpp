@@ -146,7 +146,8 @@ class Transform {
 
   mluOpStatus_t run_two(char *copy) {
     const FftLayout middle = between();
-    const std::int64_t chunk = smaller(larger<std::int64_t>(kChunk / larger<std::int64_t>(middle.outer, 1), 1), p_.outer);
+    const std::int64_t chunk =
+        smaller(larger<std::int64_t>(kChunk / larger<std::int64_t>(middle.outer, 1), 1), p_.outer);
     Arena of_rows(nullptr), of_columns(nullptr);
     rows(0, chunk, nullptr, &of_rows);
     columns(0, chunk, nullptr, &of_columns);

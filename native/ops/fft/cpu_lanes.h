@@ -20,8 +20,8 @@ enum class Form {
 // Where signals lie. Distances are in real numbers.
 struct Side {
   const void *data;
-  bool half;            // of float16
-  std::int64_t outer;   // between signals
+  bool half;           // of float16
+  std::int64_t outer;  // between signals
   std::int64_t inner;
   std::int64_t element;  // between complex numbers
   std::int64_t part;     // between their parts
@@ -99,9 +99,10 @@ class Group {
       : side_(side), count_(static_cast<int>(count)) {
     const std::int64_t unit = side.parts == 2 && side.part == 1 ? 2 : 1;
     adjacent_ = !side.half && count_ == kWidth;
+    std::int64_t row = first / inner, column = first - row * inner;
     for (int lane = 0; lane < count_; ++lane) {
-      const std::int64_t signal = first + lane;
-      offsets_[lane] = signal / inner * side.outer + signal % inner * side.inner;
+      offsets_[lane] = row * side.outer + column * side.inner;
+      if (++column == inner) ++row, column = 0;
       adjacent_ = adjacent_ && offsets_[lane] == offsets_[0] + lane * unit;
     }
   }
@@ -171,33 +172,34 @@ class Group {
   // Squares of as many real numbers as there are lanes; returns how many complex ones are done.
   std::int64_t load_packed(std::int64_t n, bool swap, Pair<Vector> *to) const {
     if constexpr (sizeof(Real) != sizeof(float)) return 0;
-    std::int64_t i = 0;
-    for (; i + kWidth / 2 <= n; i += kWidth / 2) {
+    for (std::int64_t i = 0; i < n; i += kWidth / 2) {
+      const std::int64_t count = smaller<std::int64_t>(kWidth / 2, n - i);
       Vector rows[kWidth];
-      for (int lane = 0; lane < kWidth; ++lane) rows[lane] = load_some(address(lane) + 2 * i, kWidth);
+      for (int lane = 0; lane < kWidth; ++lane) rows[lane] = load_some(address(lane) + 2 * i, 2 * count);
       turn_square(rows);
-      for (int j = 0; j < kWidth / 2; ++j) {
+      for (int j = 0; j < count; ++j) {
         const Pair<Vector> pair = {rows[2 * j], rows[2 * j + 1]};
         to[i + j] = swap ? swapped(pair) : pair;
       }
     }
-    return i;
+    return n;
   }
 
   std::int64_t store_packed(std::int64_t n, bool swap, Real scale, const Pair<Vector> *from) const {
     if constexpr (sizeof(Real) != sizeof(float)) return 0;
-    std::int64_t i = 0;
-    for (; i + kWidth / 2 <= n; i += kWidth / 2) {
-      Vector rows[kWidth];
-      for (int j = 0; j < kWidth / 2; ++j) {
+    for (std::int64_t i = 0; i < n; i += kWidth / 2) {
+      const std::int64_t count = smaller<std::int64_t>(kWidth / 2, n - i);
+      Vector rows[kWidth] = {};
+      for (int j = 0; j < count; ++j) {
         const Pair<Vector> pair = swap ? swapped(from[i + j]) : from[i + j];
         rows[2 * j] = scaled(pair.re, scale);
         rows[2 * j + 1] = scaled(pair.im, scale);
       }
       turn_square(rows);
-      for (int lane = 0; lane < kWidth; ++lane) store_some(const_cast<Real *>(address(lane)) + 2 * i, rows[lane], kWidth);
+      for (int lane = 0; lane < kWidth; ++lane)
+        store_some(const_cast<Real *>(address(lane)) + 2 * i, rows[lane], 2 * count);
     }
-    return i;
+    return n;
   }
 
   static void turn_square(mluops::MLUOPS_LEVEL::Vector (&rows)[kLanes]) { transpose(rows); }

@@ -244,8 +244,7 @@ Pair<Vector> *run_length(const FftLength<Real> &table, Pair<Vector> *values, Pai
   for (std::int64_t k = 0; k < length; ++k)
     found[k] = swapped(times(found[k], table.spectrum[2 * k], table.spectrum[2 * k + 1]));
   found = run_steps(table.steps, found, found == values ? others : values);
-  for (std::int64_t k = 0; k < n; ++k)
-    found[k] = times(swapped(found[k]), table.chirp[2 * k], table.chirp[2 * k + 1]);
+  for (std::int64_t k = 0; k < n; ++k) found[k] = times(swapped(found[k]), table.chirp[2 * k], table.chirp[2 * k + 1]);
   return found;
 }
 

@@ -62,12 +62,12 @@ mluOpStatus_t check_data(const char *function, const Buffer &input, const Buffer
   if (input.elements() > 0) MLUOPS_TRY(need_pointer(function, input.name, input.data));
   MLUOPS_TRY(need_pointer(function, output.name, output.data));
   for (const Buffer &buffer : {input, output}) {
-    const std::size_t real = buffer.tensor->dtype == MLUOP_DTYPE_HALF || buffer.tensor->dtype == MLUOP_DTYPE_COMPLEX_HALF
-                                 ? sizeof(std::uint16_t)
-                                 : sizeof(float);
+    const std::size_t real =
+        buffer.tensor->dtype == MLUOP_DTYPE_HALF || buffer.tensor->dtype == MLUOP_DTYPE_COMPLEX_HALF
+            ? sizeof(std::uint16_t)
+            : sizeof(float);
     MLUOPS_REQUIRE(reinterpret_cast<std::uintptr_t>(buffer.data) % real == 0, MLUOP_STATUS_BAD_PARAM, function,
-                   buffer.name, Text::format("an address aligned to %zu bytes", real),
-                   Text::format("%p", buffer.data));
+                   buffer.name, Text::format("an address aligned to %zu bytes", real), Text::format("%p", buffer.data));
   }
   return MLUOP_STATUS_SUCCESS;
 }

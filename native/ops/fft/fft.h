@@ -8,7 +8,11 @@
 
 namespace mluops {
 
-enum class FftKind { kComplex, kRealToComplex, kComplexToReal };
+enum class FftKind {
+  kComplex,
+  kRealToComplex,
+  kComplexToReal
+};
 
 // Where the elements of all signals lie, and how many a signal has in each dim. Counts and steps
 // are in elements, complex ones as one; `step[0]` and `count[0]` are of the first of two dims.

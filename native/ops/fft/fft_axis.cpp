@@ -11,8 +11,8 @@ struct Call {
   const char *function;
   FftKind kind;
   bool inverse;
-  float weight;
-  float scale;
+  double weight;
+  double scale;
 };
 
 mluOpStatus_t check_shapes(const Call &call, const TensorArgument &input, const TensorArgument &output) {
@@ -28,9 +28,7 @@ mluOpStatus_t check_shapes(const Call &call, const TensorArgument &input, const 
   return need_dim(call.function, spectrum, 1, "N / 2 + 1", signal.desc->dims[1] / 2 + 1);
 }
 
-FftLayout layout_of(const std::int64_t *dims) {
-  return {dims[1] * dims[2], 1, {0, dims[2]}, {1, dims[1]}};
-}
+FftLayout layout_of(const std::int64_t *dims) { return {dims[1] * dims[2], 1, {0, dims[2]}, {1, dims[1]}}; }
 
 mluOpStatus_t transform(const Call &call, mluOpHandle_t handle, const TensorArgument &input,
                         const TensorArgument &output) {
@@ -58,8 +56,8 @@ mluOpStatus_t transform(const Call &call, mluOpHandle_t handle, const TensorArgu
   problem.from = layout_of(input.desc->dims);
   problem.to = layout_of(output.desc->dims);
   problem.inverse = call.inverse;
-  problem.scale = static_cast<double>(call.scale);
-  problem.weight = static_cast<double>(call.weight);
+  problem.scale = call.scale;
+  problem.weight = call.weight;
   const bool real = call.kind != FftKind::kComplex;
   if (problem.dtype == MLUOP_DTYPE_DOUBLE) {
     const SharedFftAxis<double> axis = fft_axis<double>(problem.n[1], real);
@@ -75,27 +73,27 @@ mluOpStatus_t transform(const Call &call, mluOpHandle_t handle, const TensorArgu
 }  // namespace mluops
 
 mluOpStatus_t MLUOP_WIN_API mluopsExtFftForward(mluOpHandle_t handle, const mluOpTensorDescriptor_t input_desc,
-                                                const void *input, const float scale_factor,
+                                                const void *input, const double scale_factor,
                                                 const mluOpTensorDescriptor_t output_desc, void *output) {
   constexpr const char *kFunction = "mluopsExtFftForward";
   return mluops::guarded(kFunction, [&] {
-    return mluops::transform({kFunction, mluops::FftKind::kComplex, false, 1.0f, scale_factor}, handle,
+    return mluops::transform({kFunction, mluops::FftKind::kComplex, false, 1.0, scale_factor}, handle,
                              {"input", input_desc, input}, {"output", output_desc, output});
   });
 }
 
 mluOpStatus_t MLUOP_WIN_API mluopsExtFftInverse(mluOpHandle_t handle, const mluOpTensorDescriptor_t input_desc,
-                                                const void *input, const float scale_factor,
+                                                const void *input, const double scale_factor,
                                                 const mluOpTensorDescriptor_t output_desc, void *output) {
   constexpr const char *kFunction = "mluopsExtFftInverse";
   return mluops::guarded(kFunction, [&] {
-    return mluops::transform({kFunction, mluops::FftKind::kComplex, true, 1.0f, scale_factor}, handle,
+    return mluops::transform({kFunction, mluops::FftKind::kComplex, true, 1.0, scale_factor}, handle,
                              {"input", input_desc, input}, {"output", output_desc, output});
   });
 }
 
 mluOpStatus_t MLUOP_WIN_API mluopsExtFftRealForward(mluOpHandle_t handle, const mluOpTensorDescriptor_t input_desc,
-                                                    const void *input, const float weight, const float scale_factor,
+                                                    const void *input, const double weight, const double scale_factor,
                                                     const mluOpTensorDescriptor_t output_desc, void *output) {
   constexpr const char *kFunction = "mluopsExtFftRealForward";
   return mluops::guarded(kFunction, [&] {
@@ -105,7 +103,7 @@ mluOpStatus_t MLUOP_WIN_API mluopsExtFftRealForward(mluOpHandle_t handle, const 
 }
 
 mluOpStatus_t MLUOP_WIN_API mluopsExtFftRealInverse(mluOpHandle_t handle, const mluOpTensorDescriptor_t input_desc,
-                                                    const void *input, const float weight, const float scale_factor,
+                                                    const void *input, const double weight, const double scale_factor,
                                                     const mluOpTensorDescriptor_t output_desc, void *output) {
   constexpr const char *kFunction = "mluopsExtFftRealInverse";
   return mluops::guarded(kFunction, [&] {

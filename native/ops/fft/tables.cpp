@@ -12,9 +12,9 @@ namespace {
 
 using Complex = std::complex<double>;
 
-constexpr std::int64_t kMostPrime = 61;     // larger ones are slower than a convolution
-constexpr std::int64_t kLeastSplit = 32;    // shorter signals are computed in one lane
-constexpr std::size_t kKept = 16;           // tables of lengths used last
+constexpr std::int64_t kMostPrime = 61;   // larger ones are slower than a convolution
+constexpr std::int64_t kLeastSplit = 32;  // shorter signals are computed in one lane
+constexpr std::size_t kKept = 16;         // tables of lengths used last
 constexpr double kPi = 3.14159265358979323846;
 
 // Roots of unity exp(-2 pi i k / n), as products of two of about sqrt(n) each that are exact to the
@@ -181,8 +181,7 @@ class Owner {
       const std::int64_t inside = n / before / radix;
       Real *const twiddles = numbers(2 * inside * (radix - 1)), *const own = numbers(2 * radix);
       for (std::int64_t i = 0; i < inside; ++i) {
-        for (std::int64_t j = 1; j < radix; ++j)
-          put(twiddles + 2 * (i * (radix - 1) + j - 1), roots(i * j * before));
+        for (std::int64_t j = 1; j < radix; ++j) put(twiddles + 2 * (i * (radix - 1) + j - 1), roots(i * j * before));
       }
       // Of positive angles.
       for (std::int64_t j = 0; j < radix; ++j) put(own + 2 * j, std::conj(roots(j * (n / radix))));
