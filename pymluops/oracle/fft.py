@@ -14,8 +14,8 @@ from oracle.ways import Way
 #: no tensor descriptors.)
 SUMS = ("fft_forward", "fft_inverse", "fft_real_forward", "fft_real_inverse")
 
-#: Lengths that half spectra have in random calls.
-SIZES = {"N": (2, 3, 4, 5, 6, 7)}
+#: Lengths, and those of half spectra, in random calls.
+SIZES = {"N": (2, 3, 4, 5, 6, 7), "frequencies": (2, 3, 4)}
 
 
 def waves(n: int, sign: int, rows: int | None = None) -> np.ndarray:

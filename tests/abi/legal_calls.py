@@ -230,6 +230,7 @@ NULL_STATUS: dict[tuple[str, str], int] = {
     },
     ("mluOpMakeFFTPlanMany", "fft_plan"): NOT_INITIALIZED,
     ("mluOpSetFFTReserveArea", "reservespace"): SUCCESS,
+    ("mluOpExecFFT", "workspace"): SUCCESS,
     ("mluOpCreateSparseConvolutionDescriptor", "desc"): NOT_INITIALIZED,
     ("mluOpGetSparseConvolutionNumActOut", "desc"): NOT_INITIALIZED,
     ("mluOpGetSparseConvolutionNumActOut", "num_act_out"): NOT_INITIALIZED,

@@ -53,6 +53,18 @@ def _reserve_area(abi: RawAbi) -> Arguments:
     return {"handle": made["handle"], "fft_plan": made["fft_plan"], "reservespace": abi.ffi.cast("void *", 0x1000)}
 
 
+def _exec_fft(abi: RawAbi) -> Arguments:
+    made = make_fft_plan(abi)
+    assert abi.lib.mluOpMakeFFTPlanMany(*made.values()) == 0, abi.reason()
+    memory = abi.ffi.new("float[]", 30), abi.ffi.new("float[]", 36)
+    _KEPT_ALIVE.append(memory)
+    source, result = (abi.ffi.cast("void *", one) for one in memory)
+    return {
+        "handle": made["handle"], "fft_plan": made["fft_plan"], "input": source, "scale_factor": 0.5,
+        "workspace": abi.null, "output": result, "direction": 0,
+    }  # fmt: skip
+
+
 def _adamw(abi: RawAbi) -> Arguments:
     value = abi.ffi.new("float *", 0.5)
     _KEPT_ALIVE.append(value)
@@ -86,6 +98,7 @@ SETTINGS_CALLS: dict[str, Callable[[RawAbi], Arguments]] = {
     "mluOpSetDCNDescriptor": lambda abi: {"dcn_desc": abi.settings("DCNDescriptor"), **dcn_values(abi)},
     "mluOpMakeFFTPlanMany": make_fft_plan,
     "mluOpSetFFTReserveArea": _reserve_area,
+    "mluOpExecFFT": _exec_fft,
     "mluOpSetGenCaseMode": lambda abi: {"mode": 0},
     "mluOpSetGenCaseDirectory": lambda abi: {"path": abi.ffi.new("char[]", b"")},
     "mluOpGetGenCaseDirectory": lambda abi: {

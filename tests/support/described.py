@@ -76,7 +76,7 @@ def make(
     """Arguments of an operator with sizes from `least` to `most`; `given` has the values of some symbols and scalars.
 
     With the probability `zeros` a size is 0, which the operator may refuse. SIZES of the oracle has
-    the values of symbols that have few.
+    the values of symbols and scalars that have few.
     """
     given = given or {}
     described = families.OPERATORS[name] if isinstance(name, str) else name
@@ -85,7 +85,8 @@ def make(
     own = getattr(oracle, "make", None)
     if own is not None:
         return Made(*own(rng, most))
-    sizes = _Sizes(rng, least, most, zeros, getattr(oracle, "SIZES", {}))
+    few: Mapping[str, tuple[int, ...]] = getattr(oracle, "SIZES", {})
+    sizes = _Sizes(rng, least, most, zeros, few)
     holds = False
     while not holds:
         made: dict[str, Any] = {}
@@ -94,7 +95,12 @@ def make(
         sizes.update({key: value for key, value in given.items() if isinstance(value, int)})
         for scalar in described.scalars:
             symbol = scalar.symbol or scalar.name
-            value = given[symbol] if symbol in given else _scalar(described.function, scalar, rng, least, most)
+            if symbol in given:
+                value = given[symbol]
+            elif symbol in few:
+                value = sizes[symbol]
+            else:
+                value = _scalar(described.function, scalar, rng, least, most)
             if isinstance(value, int):
                 sizes[symbol] = value
             # Several scalars of one name are the parts of a tuple.

@@ -25,7 +25,9 @@ mluOpStatus_t check_shapes(const Call &call, const TensorArgument &input, const 
   MLUOPS_TRY(need_same_dim(call.function, output, 2, input, 2));
   if (call.kind == FftKind::kComplex) return need_same_dim(call.function, output, 1, input, 1);
   const TensorArgument &spectrum = from_real ? output : input, &signal = from_real ? input : output;
-  return need_dim(call.function, spectrum, 1, "N / 2 + 1", signal.desc->dims[1] / 2 + 1);
+  const std::int64_t n = signal.desc->dims[1];
+  const Text frequencies = Text::format("N / 2 + 1 of N=%lld", static_cast<long long>(n));
+  return need_dim(call.function, spectrum, 1, frequencies.c_str(), n / 2 + 1);
 }
 
 FftLayout layout_of(const std::int64_t *dims) { return {dims[1] * dims[2], 1, {0, dims[2]}, {1, dims[1]}}; }
