@@ -21,8 +21,8 @@ SIZES = {"N": (2, 3, 4, 5, 6, 7), "frequencies": (2, 3, 4)}
 def waves(n: int, sign: int, rows: int | None = None) -> np.ndarray:
     """exp(sign 2 pi i j k / n) for the first `rows` k and all j."""
     numbers = np.arange(n)
-    products = np.outer(numbers[:rows], numbers) % n
-    return np.exp(sign * 2j * np.pi * products / n)
+    circle = np.exp(sign * 2j * np.pi * numbers / n)
+    return circle[np.outer(numbers[:rows], numbers) % n]
 
 
 def fitted(values: np.ndarray, axis: int, n: int) -> np.ndarray:

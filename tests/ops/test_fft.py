@@ -22,7 +22,7 @@ NOT_INITIALIZED = 1
 #: Lengths of every way through the kernel: each factor, products, primes that need a convolution.
 LENGTHS = (
     1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 13, 15, 16, 17, 19, 22, 25, 31, 32, 34, 36, 49, 61, 62, 64, 67, 71, 77, 90, 96,
-    101, 105, 121, 127, 128, 134, 169, 210, 243, 251, 256, 343, 500, 509, 512, 1000, 1024, 1155, 1331, 2048,
+    101, 105, 121, 127, 128, 134, 169, 210, 243, 251, 256, 343, 500, 509, 512,
 )  # fmt: skip
 COMPLEX, REAL = np.complex64, np.float32
 KINDS = {"c2c": (COMPLEX, COMPLEX), "r2c": (REAL, COMPLEX), "c2r": (COMPLEX, REAL)}
@@ -75,7 +75,7 @@ def test_transforms_undo_each_other() -> None:
 
 def test_long_signals_against_numpy() -> None:
     """NumPy's own transform, in double, is exact enough where the definition takes too long."""
-    for n in (3**10, 5**6, 30030, 65537, 2**17, 2**18 + 6):
+    for n in (1000, 1024, 1155, 1331, 2048, 3**10, 5**6, 30030, 65537, 2**17, 2**18 + 6):
         values = signals(n, (1, n), COMPLEX)
         pairs = values.view(REAL).reshape(1, n, 1, 2)
         found = pymluops.fft_forward(pairs).view(COMPLEX)[:, :, 0, 0]
