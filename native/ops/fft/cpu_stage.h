@@ -9,7 +9,7 @@ namespace MLUOPS_LEVEL {
 namespace {
 
 constexpr std::int64_t kFewSignals = 8;       // are computed one by one
-constexpr std::int64_t kMostInLanes = 1024;   // longer ones too, since lanes of them leave the caches
+constexpr std::int64_t kMostInLanes = 4096;   // longer ones too, since lanes of them leave the caches
 constexpr std::int64_t kMostAdjacent = 8192;  // unless they lie side by side
 
 template <typename Real>
