@@ -122,6 +122,31 @@ struct Butterfly<8> {
   }
 };
 
+template <>
+struct Butterfly<9> {
+  template <typename Vector, typename Real>
+  [[gnu::always_inline]] static inline void run(Pair<Vector> *x, const Real *roots) {
+    const Real thirds[6] = {roots[0], roots[1], roots[6], roots[7], roots[12], roots[13]};
+    Pair<Vector> columns[3][3];
+#pragma GCC unroll 3
+    for (int j = 0; j < 3; ++j) {
+#pragma GCC unroll 3
+      for (int i = 0; i < 3; ++i) columns[j][i] = x[3 * i + j];
+      Butterfly<3>::run(columns[j], thirds);
+#pragma GCC unroll 3
+      for (int k = 1; k < 3 && j > 0; ++k)
+        columns[j][k] = times(columns[j][k], roots[2 * j * k], -roots[2 * j * k + 1]);
+    }
+#pragma GCC unroll 3
+    for (int k = 0; k < 3; ++k) {
+      Pair<Vector> row[3] = {columns[0][k], columns[1][k], columns[2][k]};
+      Butterfly<3>::run(row, thirds);
+#pragma GCC unroll 3
+      for (int q = 0; q < 3; ++q) x[k + 3 * q] = row[q];
+    }
+  }
+};
+
 template <int kRadix, bool kTwiddled, typename Vector, typename Real>
 [[gnu::always_inline]] inline void run_butterfly(const FftPass<Real> &pass, const Real *twiddles,
                                                  const Pair<Vector> *from, Pair<Vector> *to) {
@@ -216,6 +241,9 @@ Pair<Vector> *run_steps(const FftSteps<Real> &steps, Pair<Vector> *values, Pair<
         break;
       case 8:
         run_pass<8>(pass, values, others);
+        break;
+      case 9:
+        run_pass<9>(pass, values, others);
         break;
       case 11:
         run_pass<11>(pass, values, others);

@@ -2,6 +2,7 @@
 #ifndef MLUOPS_OPS_FFT_CPU_STAGE_H_
 #define MLUOPS_OPS_FFT_CPU_STAGE_H_
 
+#include "ops/fft/cpu_real.h"
 #include "ops/fft/cpu_split.h"
 
 namespace mluops {
@@ -76,7 +77,7 @@ class Stage {
   Arena memory_of(char *memory, Single<Real> *single = nullptr, Number **line = nullptr) const {
     Arena arena(memory);
     if (!one_by_one_) {
-      arena.allocate<Lanes>(2 * room_);
+      arena.allocate<Lanes>((p_.axis->levels == nullptr ? 2 : 3) * room_);
       return arena;
     }
     Single<Real> own(table_, inside_);
@@ -95,6 +96,8 @@ class Stage {
     if (p_.kind == FftKind::kComplex) {
       from.load(length_, p_.inverse, values);
       to.store(length_, p_.inverse, p_.scale, run_length(table_, values, others));
+    } else if (p_.axis->levels != nullptr) {
+      run_odd(from, to, values);
     } else if (p_.kind == FftKind::kRealToComplex) {
       from.load(length_, false, values);
       Lanes *const found = run_length(table_, values, others);
@@ -106,6 +109,20 @@ class Stage {
       Lanes *const whole = even() ? others : values;
       whole_spectrum(values, whole, true);
       to.store(length_, true, p_.scale, run_length(table_, whole, even() ? values : others));
+    }
+  }
+
+  void run_odd(const Group<Real> &from, const Group<Real> &to, Lanes *values) const {
+    Lanes *const spectrum = values + 2 * room_;
+    const OddTransform<Vector, Real> transform(*p_.axis, values, values + room_, spectrum);
+    if (p_.kind == FftKind::kRealToComplex) {
+      from.load(length_, false, values);
+      transform.forward(p_.weight);
+      to.store(p_.axis->n / 2 + 1, false, p_.scale, spectrum);
+    } else {
+      from.load(p_.axis->n / 2 + 1, false, spectrum);
+      transform.inverse(p_.weight);
+      to.store(length_, false, p_.scale, values);
     }
   }
 

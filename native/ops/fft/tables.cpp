@@ -52,6 +52,16 @@ class Roots {
   std::vector<Complex> low_, high_;
 };
 
+std::vector<std::int64_t> primes_of(std::int64_t n) {
+  std::vector<std::int64_t> primes;
+  for (std::int64_t p = 2; p * p <= n; ++p) {
+    for (; n % p == 0; n /= p) primes.push_back(p);
+  }
+  if (n > 1) primes.push_back(n);
+  return primes;
+}
+
+// As the passes take them: products of small primes where they save a pass.
 std::vector<std::int64_t> factors_of(std::int64_t n) {
   std::vector<std::int64_t> factors;
   int twos = 0;
@@ -59,16 +69,14 @@ std::vector<std::int64_t> factors_of(std::int64_t n) {
   for (; twos >= 5 || twos == 3; twos -= 3) factors.push_back(8);
   for (; twos >= 2; twos -= 2) factors.push_back(4);
   if (twos == 1) factors.push_back(2);
-  for (std::int64_t p = 3; p * p <= n; p += 2) {
-    for (; n % p == 0; n /= p) factors.push_back(p);
-  }
-  if (n > 1) factors.push_back(n);
+  for (; n % 9 == 0; n /= 9) factors.push_back(9);
+  for (const std::int64_t prime : primes_of(n)) factors.push_back(prime);
   return factors;
 }
 
 bool is_smooth(std::int64_t n) {
-  for (const std::int64_t factor : factors_of(n)) {
-    if (factor > kMostPrime) return false;
+  for (const std::int64_t prime : primes_of(n)) {
+    if (prime > kMostPrime) return false;
   }
   return true;
 }
@@ -76,7 +84,7 @@ bool is_smooth(std::int64_t n) {
 // Operations for one element, about.
 double cost_of(std::int64_t n) {
   double cost = 0;
-  for (const std::int64_t factor : factors_of(n)) cost += factor <= 8 ? 8 : static_cast<double>(2 * factor);
+  for (const std::int64_t factor : factors_of(n)) cost += factor <= 9 ? 8 : static_cast<double>(2 * factor);
   return cost;
 }
 
@@ -145,6 +153,7 @@ class Owner {
     axis.n = n;
     const bool half = real && n % 2 == 0;
     fill(&axis.complex, half ? n / 2 : n);
+    if (real && n % 2 == 1 && n > 1 && is_smooth(n)) fill_levels(n);
     if (!half) return;
     const Roots roots(n);
     Real *const halves = numbers(2 * (n / 4 + 1));
@@ -208,6 +217,25 @@ class Owner {
     split->between = between;
   }
 
+  void fill_levels(std::int64_t n) {
+    std::int64_t before = 1;
+    for (const std::int64_t radix : primes_of(n)) {
+      const std::int64_t all = n / before, inside = all / radix, half = radix / 2;
+      const Roots roots(all);
+      Real *const twiddles = numbers(2 * inside * half), *const own = numbers(2 * radix);
+      for (std::int64_t i = 0; i < inside; ++i) {
+        for (std::int64_t k = 1; k <= half; ++k) put(twiddles + 2 * (i * half + k - 1), roots(i * k));
+      }
+      for (std::int64_t j = 0; j < radix; ++j) put(own + 2 * j, std::conj(roots(j * inside)));
+      levels_.emplace_back();
+      levels_.back().pass = {radix, before, inside, twiddles, own};
+      fill(&levels_.back().steps, inside);
+      before *= radix;
+    }
+    axis.levels = levels_.data();
+    axis.level_count = static_cast<int>(levels_.size());
+  }
+
   void fill_chirp(FftLength<Real> *table, std::int64_t n, std::int64_t length) {
     const Roots roots(2 * n);
     Real *const chirp = numbers(2 * n), *const spectrum = numbers(2 * length);
@@ -227,6 +255,7 @@ class Owner {
   }
 
   std::vector<std::unique_ptr<Real[]>> memory_;
+  std::vector<FftLevel<Real>> levels_;
 };
 
 // The tables used last. A thread that finds another one here, or a fork that was made then, makes

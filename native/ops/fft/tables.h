@@ -51,13 +51,23 @@ struct FftLength {
   const Real *spectrum = nullptr;  // [steps.length], of the conjugate chirp over the length
 };
 
+// A part of real signals of an odd length: the first pass, whose `twiddles` are [inside][radix / 2],
+// and the transform of its complex columns.
+template <typename Real>
+struct FftLevel {
+  FftPass<Real> pass;
+  FftSteps<Real> steps;
+};
+
 // The transforms along one dim. Real signals of an even length n are computed as complex ones of
 // n / 2.
 template <typename Real>
 struct FftAxis {
   std::int64_t n = 0;
   FftLength<Real> complex;
-  const Real *halves = nullptr;  // [n / 4 + 1] complex roots of unity; NULL unless real and even
+  const Real *halves = nullptr;            // [n / 4 + 1] complex roots of unity; NULL unless real and even
+  const FftLevel<Real> *levels = nullptr;  // of real signals of an odd length with small primes
+  int level_count = 0;
 };
 
 template <typename Real>
