@@ -11,7 +11,7 @@
 
 namespace mluops {
 
-struct FftTables;  // of ops/fft
+struct FftTables;  // of the family that computes transforms
 
 struct CarafeSettings {
   int dims;  // always 4

@@ -58,7 +58,6 @@ else:
         dynamic_scatter_backward,
         dynamic_scatter_forward,
     )
-    from pymluops.ops.fft import fft_forward, fft_inverse, fft_real_forward, fft_real_inverse
     from pymluops.ops.focal_loss import (
         focal_loss_sigmoid_backward,
         focal_loss_sigmoid_forward,
@@ -67,6 +66,7 @@ else:
         softmax_focal_loss_backward,
         softmax_focal_loss_forward,
     )
+    from pymluops.ops.fourier_transforms import fft_forward, fft_inverse, fft_real_forward, fft_real_inverse
     from pymluops.ops.furthest_point_sampling import (
         FurthestPoints,
         furthest_point_sampling,

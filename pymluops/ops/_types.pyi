@@ -2614,162 +2614,6 @@ def dynamic_scatter_backward(
     handle: Handle | None = None,
 ) -> Any: ...
 @overload
-def fft_forward(
-    input: DeviceArray,
-    scale_factor: float = 1.0,
-    *,
-    out: None = None,
-    handle: Handle | None = None,
-) -> DeviceArray: ...
-@overload
-def fft_forward(  # type: ignore[overload-overlap]
-    input: TorchTensor,
-    scale_factor: float = 1.0,
-    *,
-    out: None = None,
-    handle: Handle | None = None,
-) -> TorchTensor: ...
-@overload
-def fft_forward(
-    input: HostArray,
-    scale_factor: float = 1.0,
-    *,
-    out: None = None,
-    handle: Handle | None = None,
-) -> NDArray[Any]: ...
-@overload
-def fft_forward(input: Array, scale_factor: float = 1.0, *, out: Out, handle: Handle | None = None) -> Out: ...
-@overload
-def fft_forward(input: Array, scale_factor: float = 1.0, *, out: Any = None, handle: Handle | None = None) -> Any: ...
-@overload
-def fft_inverse(
-    input: DeviceArray,
-    scale_factor: float = 1.0,
-    *,
-    out: None = None,
-    handle: Handle | None = None,
-) -> DeviceArray: ...
-@overload
-def fft_inverse(  # type: ignore[overload-overlap]
-    input: TorchTensor,
-    scale_factor: float = 1.0,
-    *,
-    out: None = None,
-    handle: Handle | None = None,
-) -> TorchTensor: ...
-@overload
-def fft_inverse(
-    input: HostArray,
-    scale_factor: float = 1.0,
-    *,
-    out: None = None,
-    handle: Handle | None = None,
-) -> NDArray[Any]: ...
-@overload
-def fft_inverse(input: Array, scale_factor: float = 1.0, *, out: Out, handle: Handle | None = None) -> Out: ...
-@overload
-def fft_inverse(input: Array, scale_factor: float = 1.0, *, out: Any = None, handle: Handle | None = None) -> Any: ...
-@overload
-def fft_real_forward(
-    input: DeviceArray,
-    frequencies: int | EllipsisType = ...,
-    weight: float = 1.0,
-    scale_factor: float = 1.0,
-    *,
-    out: None = None,
-    handle: Handle | None = None,
-) -> DeviceArray: ...
-@overload
-def fft_real_forward(  # type: ignore[overload-overlap]
-    input: TorchTensor,
-    frequencies: int | EllipsisType = ...,
-    weight: float = 1.0,
-    scale_factor: float = 1.0,
-    *,
-    out: None = None,
-    handle: Handle | None = None,
-) -> TorchTensor: ...
-@overload
-def fft_real_forward(
-    input: HostArray,
-    frequencies: int | EllipsisType = ...,
-    weight: float = 1.0,
-    scale_factor: float = 1.0,
-    *,
-    out: None = None,
-    handle: Handle | None = None,
-) -> NDArray[Any]: ...
-@overload
-def fft_real_forward(
-    input: Array,
-    frequencies: int | EllipsisType = ...,
-    weight: float = 1.0,
-    scale_factor: float = 1.0,
-    *,
-    out: Out,
-    handle: Handle | None = None,
-) -> Out: ...
-@overload
-def fft_real_forward(
-    input: Array,
-    frequencies: int | EllipsisType = ...,
-    weight: float = 1.0,
-    scale_factor: float = 1.0,
-    *,
-    out: Any = None,
-    handle: Handle | None = None,
-) -> Any: ...
-@overload
-def fft_real_inverse(
-    input: DeviceArray,
-    n: int,
-    weight: float = 2.0,
-    scale_factor: float = 1.0,
-    *,
-    out: None = None,
-    handle: Handle | None = None,
-) -> DeviceArray: ...
-@overload
-def fft_real_inverse(  # type: ignore[overload-overlap]
-    input: TorchTensor,
-    n: int,
-    weight: float = 2.0,
-    scale_factor: float = 1.0,
-    *,
-    out: None = None,
-    handle: Handle | None = None,
-) -> TorchTensor: ...
-@overload
-def fft_real_inverse(
-    input: HostArray,
-    n: int,
-    weight: float = 2.0,
-    scale_factor: float = 1.0,
-    *,
-    out: None = None,
-    handle: Handle | None = None,
-) -> NDArray[Any]: ...
-@overload
-def fft_real_inverse(
-    input: Array,
-    n: int,
-    weight: float = 2.0,
-    scale_factor: float = 1.0,
-    *,
-    out: Out,
-    handle: Handle | None = None,
-) -> Out: ...
-@overload
-def fft_real_inverse(
-    input: Array,
-    n: int,
-    weight: float = 2.0,
-    scale_factor: float = 1.0,
-    *,
-    out: Any = None,
-    handle: Handle | None = None,
-) -> Any: ...
-@overload
 def focal_loss_sigmoid_forward(
     input: DeviceArray,
     target: DeviceArray,
@@ -3115,6 +2959,162 @@ def softmax_focal_loss_backward(
     of_probabilities: bool = False,
     alpha: float = 0.25,
     gamma: float = 2.0,
+    *,
+    out: Any = None,
+    handle: Handle | None = None,
+) -> Any: ...
+@overload
+def fft_forward(
+    input: DeviceArray,
+    scale_factor: float = 1.0,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> DeviceArray: ...
+@overload
+def fft_forward(  # type: ignore[overload-overlap]
+    input: TorchTensor,
+    scale_factor: float = 1.0,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> TorchTensor: ...
+@overload
+def fft_forward(
+    input: HostArray,
+    scale_factor: float = 1.0,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> NDArray[Any]: ...
+@overload
+def fft_forward(input: Array, scale_factor: float = 1.0, *, out: Out, handle: Handle | None = None) -> Out: ...
+@overload
+def fft_forward(input: Array, scale_factor: float = 1.0, *, out: Any = None, handle: Handle | None = None) -> Any: ...
+@overload
+def fft_inverse(
+    input: DeviceArray,
+    scale_factor: float = 1.0,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> DeviceArray: ...
+@overload
+def fft_inverse(  # type: ignore[overload-overlap]
+    input: TorchTensor,
+    scale_factor: float = 1.0,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> TorchTensor: ...
+@overload
+def fft_inverse(
+    input: HostArray,
+    scale_factor: float = 1.0,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> NDArray[Any]: ...
+@overload
+def fft_inverse(input: Array, scale_factor: float = 1.0, *, out: Out, handle: Handle | None = None) -> Out: ...
+@overload
+def fft_inverse(input: Array, scale_factor: float = 1.0, *, out: Any = None, handle: Handle | None = None) -> Any: ...
+@overload
+def fft_real_forward(
+    input: DeviceArray,
+    frequencies: int | EllipsisType = ...,
+    weight: float = 1.0,
+    scale_factor: float = 1.0,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> DeviceArray: ...
+@overload
+def fft_real_forward(  # type: ignore[overload-overlap]
+    input: TorchTensor,
+    frequencies: int | EllipsisType = ...,
+    weight: float = 1.0,
+    scale_factor: float = 1.0,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> TorchTensor: ...
+@overload
+def fft_real_forward(
+    input: HostArray,
+    frequencies: int | EllipsisType = ...,
+    weight: float = 1.0,
+    scale_factor: float = 1.0,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> NDArray[Any]: ...
+@overload
+def fft_real_forward(
+    input: Array,
+    frequencies: int | EllipsisType = ...,
+    weight: float = 1.0,
+    scale_factor: float = 1.0,
+    *,
+    out: Out,
+    handle: Handle | None = None,
+) -> Out: ...
+@overload
+def fft_real_forward(
+    input: Array,
+    frequencies: int | EllipsisType = ...,
+    weight: float = 1.0,
+    scale_factor: float = 1.0,
+    *,
+    out: Any = None,
+    handle: Handle | None = None,
+) -> Any: ...
+@overload
+def fft_real_inverse(
+    input: DeviceArray,
+    n: int,
+    weight: float = 2.0,
+    scale_factor: float = 1.0,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> DeviceArray: ...
+@overload
+def fft_real_inverse(  # type: ignore[overload-overlap]
+    input: TorchTensor,
+    n: int,
+    weight: float = 2.0,
+    scale_factor: float = 1.0,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> TorchTensor: ...
+@overload
+def fft_real_inverse(
+    input: HostArray,
+    n: int,
+    weight: float = 2.0,
+    scale_factor: float = 1.0,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> NDArray[Any]: ...
+@overload
+def fft_real_inverse(
+    input: Array,
+    n: int,
+    weight: float = 2.0,
+    scale_factor: float = 1.0,
+    *,
+    out: Out,
+    handle: Handle | None = None,
+) -> Out: ...
+@overload
+def fft_real_inverse(
+    input: Array,
+    n: int,
+    weight: float = 2.0,
+    scale_factor: float = 1.0,
     *,
     out: Any = None,
     handle: Handle | None = None,

@@ -25,8 +25,8 @@ from pymluops.torch.deform_conv import deform_conv2d, modulated_deform_conv2d
 from pymluops.torch.deformed_regions import deform_roi_pool
 from pymluops.torch.diff_iou_rotated_sort_vertices import diff_iou_rotated_2d, diff_iou_rotated_3d
 from pymluops.torch.dynamic_point_to_voxel import DynamicScatter, dynamic_scatter
-from pymluops.torch.fft import fft, ifft, irfft, rfft
 from pymluops.torch.focal_loss import SigmoidFocalLoss, SoftmaxFocalLoss, sigmoid_focal_loss, softmax_focal_loss
+from pymluops.torch.fourier_transforms import fft, ifft, irfft, rfft
 from pymluops.torch.furthest_point_sampling import (
     furthest_point_sample,
     furthest_point_sample_with_dist,

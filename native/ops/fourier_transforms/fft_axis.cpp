@@ -1,8 +1,8 @@
 // Transforms along one dim without a plan.
 #include "core/check.h"
 #include "core/exception_guard.h"
-#include "mluops_ext/fft.h"
-#include "ops/fft/fft.h"
+#include "mluops_ext/fourier_transforms.h"
+#include "ops/fourier_transforms/fft.h"
 
 namespace mluops {
 namespace {

@@ -1,7 +1,7 @@
 // Fourier transforms on the CPU. Each dim is a stage: many signals lie in the lanes of vectors, few
 // and long ones are cut into columns and rows that do. What is computed does not depend on the
 // number of threads or lanes.
-#include "ops/fft/cpu_stage.h"
+#include "ops/fourier_transforms/cpu/stage.h"
 
 MLUOPS_BEGIN_LEVEL
 namespace {

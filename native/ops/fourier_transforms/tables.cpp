@@ -1,4 +1,4 @@
-#include "ops/fft/tables.h"
+#include "ops/fourier_transforms/tables.h"
 
 #include <cmath>
 #include <complex>
@@ -17,8 +17,8 @@ constexpr std::int64_t kLeastSplit = 32;  // shorter signals are computed in one
 constexpr std::size_t kKept = 16;         // tables of lengths used last
 constexpr double kPi = 3.14159265358979323846;
 
-// Roots of unity exp(-2 pi i k / n), as products of two of about sqrt(n) each that are exact to the
-// last bits.
+// Roots of unity exp(-2 pi i k / n), as products of two of about sqrt(n) each that are exact to
+// the last bits.
 class Roots {
  public:
   explicit Roots(std::int64_t n) : n_(n) {

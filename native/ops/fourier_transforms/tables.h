@@ -1,7 +1,7 @@
 // What transforms of one length need beside the signals: factors, roots of unity, and for lengths
 // with large primes the chirp of a convolution. Computed in double, once for each length.
-#ifndef MLUOPS_OPS_FFT_TABLES_H_
-#define MLUOPS_OPS_FFT_TABLES_H_
+#ifndef MLUOPS_OPS_FOURIER_TRANSFORMS_TABLES_H_
+#define MLUOPS_OPS_FOURIER_TRANSFORMS_TABLES_H_
 
 #include <cstdint>
 #include <memory>
@@ -51,8 +51,8 @@ struct FftLength {
   const Real *spectrum = nullptr;  // [steps.length], of the conjugate chirp over the length
 };
 
-// A part of real signals of an odd length: the first pass, whose `twiddles` are [inside][radix / 2],
-// and the transform of its complex columns.
+// A part of real signals of an odd length: the first pass, whose `twiddles` are [inside][radix /
+// 2], and the transform of its complex columns.
 template <typename Real>
 struct FftLevel {
   FftPass<Real> pass;
@@ -85,4 +85,4 @@ SharedFftAxis<Real> fft_axis(std::int64_t n, bool real);
 
 }  // namespace mluops
 
-#endif  // MLUOPS_OPS_FFT_TABLES_H_
+#endif  // MLUOPS_OPS_FOURIER_TRANSFORMS_TABLES_H_

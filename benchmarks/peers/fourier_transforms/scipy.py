@@ -1,4 +1,4 @@
-"""fft with SciPy's pocketfft, which takes as many threads as there are."""
+"""Fourier transforms with SciPy's pocketfft, which takes as many threads as there are."""
 
 from __future__ import annotations
 

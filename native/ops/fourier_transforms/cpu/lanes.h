@@ -1,9 +1,9 @@
 // Signals on their way between tensors and the lanes of vectors.
-#ifndef MLUOPS_OPS_FFT_CPU_LANES_H_
-#define MLUOPS_OPS_FFT_CPU_LANES_H_
+#ifndef MLUOPS_OPS_FOURIER_TRANSFORMS_CPU_LANES_H_
+#define MLUOPS_OPS_FOURIER_TRANSFORMS_CPU_LANES_H_
 
-#include "ops/fft/cpu_passes.h"
-#include "ops/fft/fft.h"
+#include "ops/fourier_transforms/cpu/passes.h"
+#include "ops/fourier_transforms/fft.h"
 
 namespace mluops {
 namespace MLUOPS_LEVEL {
@@ -229,4 +229,4 @@ class Group {
 }  // namespace MLUOPS_LEVEL
 }  // namespace mluops
 
-#endif  // MLUOPS_OPS_FFT_CPU_LANES_H_
+#endif  // MLUOPS_OPS_FOURIER_TRANSFORMS_CPU_LANES_H_

@@ -1,10 +1,10 @@
 // Transforms of as many signals as a vector has lanes: one pass for each factor of the length, in
 // the order of Stockham, which needs no permutation.
-#ifndef MLUOPS_OPS_FFT_CPU_PASSES_H_
-#define MLUOPS_OPS_FFT_CPU_PASSES_H_
+#ifndef MLUOPS_OPS_FOURIER_TRANSFORMS_CPU_PASSES_H_
+#define MLUOPS_OPS_FOURIER_TRANSFORMS_CPU_PASSES_H_
 
 #include "cpu/tiles.h"
-#include "ops/fft/tables.h"
+#include "ops/fourier_transforms/tables.h"
 
 namespace mluops {
 namespace MLUOPS_LEVEL {
@@ -305,4 +305,4 @@ template <typename Vector, typename Real>
 }  // namespace MLUOPS_LEVEL
 }  // namespace mluops
 
-#endif  // MLUOPS_OPS_FFT_CPU_PASSES_H_
+#endif  // MLUOPS_OPS_FOURIER_TRANSFORMS_CPU_PASSES_H_

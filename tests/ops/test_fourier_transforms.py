@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pymluops
-from oracle import fft as oracle
+from oracle import fourier_transforms as oracle
 from pymluops.functions import mluOpExecFFT
 from support.arrays import any_bits
 from support.c_calls import BAD_PARAM, NOT_SUPPORTED, SUCCESS, Raw

@@ -1,9 +1,9 @@
 // Real signals of an odd length in the lanes of vectors. A first pass makes one real column and
 // (radix - 1) / 2 complex ones, whose conjugates are the others; the real column is divided again.
-#ifndef MLUOPS_OPS_FFT_CPU_REAL_H_
-#define MLUOPS_OPS_FFT_CPU_REAL_H_
+#ifndef MLUOPS_OPS_FOURIER_TRANSFORMS_CPU_REAL_H_
+#define MLUOPS_OPS_FOURIER_TRANSFORMS_CPU_REAL_H_
 
-#include "ops/fft/cpu_passes.h"
+#include "ops/fourier_transforms/cpu/passes.h"
 
 namespace mluops {
 namespace MLUOPS_LEVEL {
@@ -153,4 +153,4 @@ class OddTransform {
 }  // namespace MLUOPS_LEVEL
 }  // namespace mluops
 
-#endif  // MLUOPS_OPS_FFT_CPU_REAL_H_
+#endif  // MLUOPS_OPS_FOURIER_TRANSFORMS_CPU_REAL_H_

@@ -1,4 +1,4 @@
-"""fft with PyTorch's own transforms."""
+"""Fourier transforms with PyTorch's own transforms."""
 
 from __future__ import annotations
 

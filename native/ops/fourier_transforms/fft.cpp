@@ -1,5 +1,5 @@
 // mluOpExecFFT: the transform of a plan.
-#include "ops/fft/fft.h"
+#include "ops/fourier_transforms/fft.h"
 
 #include "core/check.h"
 #include "core/exception_guard.h"

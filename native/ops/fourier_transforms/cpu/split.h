@@ -1,9 +1,9 @@
 // One signal after another, in the order of its elements: the length is a product of two, and the
 // lanes of a vector have columns of it, then rows.
-#ifndef MLUOPS_OPS_FFT_CPU_SPLIT_H_
-#define MLUOPS_OPS_FFT_CPU_SPLIT_H_
+#ifndef MLUOPS_OPS_FOURIER_TRANSFORMS_CPU_SPLIT_H_
+#define MLUOPS_OPS_FOURIER_TRANSFORMS_CPU_SPLIT_H_
 
-#include "ops/fft/cpu_lanes.h"
+#include "ops/fourier_transforms/cpu/lanes.h"
 
 namespace mluops {
 namespace MLUOPS_LEVEL {
@@ -177,4 +177,4 @@ class Single {
 }  // namespace MLUOPS_LEVEL
 }  // namespace mluops
 
-#endif  // MLUOPS_OPS_FFT_CPU_SPLIT_H_
+#endif  // MLUOPS_OPS_FOURIER_TRANSFORMS_CPU_SPLIT_H_

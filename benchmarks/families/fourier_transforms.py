@@ -1,4 +1,4 @@
-"""fft: transforms of complex and real signals along the second dim."""
+"""Fourier transforms: transforms of complex and real signals along the second dim."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 // The transforms along one dim of a tensor.
-#ifndef MLUOPS_OPS_FFT_CPU_STAGE_H_
-#define MLUOPS_OPS_FFT_CPU_STAGE_H_
+#ifndef MLUOPS_OPS_FOURIER_TRANSFORMS_CPU_STAGE_H_
+#define MLUOPS_OPS_FOURIER_TRANSFORMS_CPU_STAGE_H_
 
-#include "ops/fft/cpu_real.h"
-#include "ops/fft/cpu_split.h"
+#include "ops/fourier_transforms/cpu/real.h"
+#include "ops/fourier_transforms/cpu/split.h"
 
 namespace mluops {
 namespace MLUOPS_LEVEL {
@@ -240,4 +240,4 @@ class Stage {
 }  // namespace MLUOPS_LEVEL
 }  // namespace mluops
 
-#endif  // MLUOPS_OPS_FFT_CPU_STAGE_H_
+#endif  // MLUOPS_OPS_FOURIER_TRANSFORMS_CPU_STAGE_H_

@@ -1,6 +1,6 @@
-/* Functions of the family fft beyond mlu_op.h. */
-#ifndef MLUOPS_EXT_FFT_H_
-#define MLUOPS_EXT_FFT_H_
+/* Functions of the family fourier_transforms beyond mlu_op.h. */
+#ifndef MLUOPS_EXT_FOURIER_TRANSFORMS_H_
+#define MLUOPS_EXT_FOURIER_TRANSFORMS_H_
 
 #include "mlu_op.h"
 
@@ -26,15 +26,15 @@ mluOpStatus_t MLUOP_WIN_API mluopsExtFftInverse(
     mluOpHandle_t handle, const mluOpTensorDescriptor_t input_desc, const void *input, const double scale_factor,
     const mluOpTensorDescriptor_t output_desc, void *output);
 
-/* Of real signals: input [A, N, C], output [A, N / 2 + 1, C, 2], the first half of the spectrum. The
- * frequencies that stand for two of the whole spectrum, which are all but the first and for an even
- * N the last, are multiplied by weight; 1 gives the spectrum. */
+/* Of real signals: input [A, N, C], output [A, N / 2 + 1, C, 2], the first half of the spectrum.
+ * The frequencies that stand for two of the whole spectrum, which are all but the first and for an
+ * even N the last, are multiplied by weight; 1 gives the spectrum. */
 mluOpStatus_t MLUOP_WIN_API mluopsExtFftRealForward(
     mluOpHandle_t handle, const mluOpTensorDescriptor_t input_desc, const void *input, const double weight,
     const double scale_factor, const mluOpTensorDescriptor_t output_desc, void *output);
 
-/* The transpose of it: input [A, N / 2 + 1, C, 2], output [A, N, C], the real part of the sum over k
- * of input[k] * exp(2 pi i j k / N), where the frequencies that stand for two are multiplied by
+/* The transpose of it: input [A, N / 2 + 1, C, 2], output [A, N, C], the real part of the sum over
+ * k of input[k] * exp(2 pi i j k / N), where the frequencies that stand for two are multiplied by
  * weight; 2 gives the signal that has this spectrum, times N. */
 mluOpStatus_t MLUOP_WIN_API mluopsExtFftRealInverse(
     mluOpHandle_t handle, const mluOpTensorDescriptor_t input_desc, const void *input, const double weight,
@@ -48,4 +48,4 @@ mluOpStatus_t MLUOP_WIN_API mluopsExtFftRealInverse(
 }
 #endif
 
-#endif /* MLUOPS_EXT_FFT_H_ */
+#endif /* MLUOPS_EXT_FOURIER_TRANSFORMS_H_ */

@@ -195,8 +195,8 @@ def fft_real_forward(
     --------
     >>> import numpy as np, pymluops
     >>> signal = np.array([1, 2, 3, 4], np.float32).reshape(1, 4, 1)
-    >>> pymluops.fft_real_forward(signal).reshape(3, 2).tolist()
-    [[10.0, 0.0], [-2.0, 2.0], [-2.0, 0.0]]
+    >>> pymluops.fft_real_forward(signal)[0, :, 0, 0].tolist()
+    [10.0, -2.0, -2.0]
     """
     if frequencies is ...:
         shape, _, _ = describe(input)

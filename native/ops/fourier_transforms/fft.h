@@ -1,10 +1,10 @@
-#ifndef MLUOPS_OPS_FFT_FFT_H_
-#define MLUOPS_OPS_FFT_FFT_H_
+#ifndef MLUOPS_OPS_FOURIER_TRANSFORMS_FFT_H_
+#define MLUOPS_OPS_FOURIER_TRANSFORMS_FFT_H_
 
 #include <cstdint>
 
 #include "mlu_op.h"
-#include "ops/fft/tables.h"
+#include "ops/fourier_transforms/tables.h"
 
 namespace mluops {
 
@@ -56,4 +56,4 @@ mluOpStatus_t launch_fft(mluOpHandle_t handle, const FftProblem &problem);
 
 }  // namespace mluops
 
-#endif  // MLUOPS_OPS_FFT_FFT_H_
+#endif  // MLUOPS_OPS_FOURIER_TRANSFORMS_FFT_H_
