@@ -297,6 +297,12 @@ def test_in_place(raw: Raw) -> None:
         far = np.lib.stride_tricks.as_strided(real, real.shape, real.strides)
         run(raw, far, spectrum, (n,))
         assert_near(spectrum, expected, n)
+    # The results of c2r lie further apart than the spectra, over those of later signals.
+    space = signals(2, (800,), REAL)
+    spectra, reals = space[:400].view(COMPLEX).reshape(40, 5), space.reshape(40, 20)[:, :8]
+    expected = oracle.transform(spectra, (8,), "c2r")
+    run(raw, spectra, reals, (8,))
+    assert_near(reals, expected, 8)
     images = signals(9, (3, 8, 10), COMPLEX)
     expected = oracle.transform(images, (8, 10), "c2c")
     run(raw, images, images, (8, 10))
@@ -324,13 +330,13 @@ def test_in_place_results_must_not_reach_into_the_next_signal(raw: Raw) -> None:
 
 def test_overlapping_results_have_one_order(raw: Raw) -> None:
     """Of results that share memory the last one stays, whatever the number of threads."""
-    values, before = signals(4, (50, 16), COMPLEX), pymluops.get_num_threads()
+    values, before = signals(4, (20000, 16), COMPLEX), pymluops.get_num_threads()
     expected = oracle.transform(values[-1:], (16,), "c2c")
     try:
-        for threads in (1, 3):
+        for threads in (1, 2, 2, 2, 3):
             pymluops.set_num_threads(threads)
             one = np.zeros((1, 16), COMPLEX)
-            run(raw, values, np.broadcast_to(one, (50, 16)), (16,))
+            run(raw, values, np.broadcast_to(one, (20000, 16)), (16,))
             assert_near(one, expected, 16)
     finally:
         pymluops.set_num_threads(before)
