@@ -219,7 +219,7 @@ class Owner {
 
   void fill_levels(std::int64_t n) {
     std::int64_t before = 1;
-    for (const std::int64_t radix : primes_of(n)) {
+    for (const std::int64_t radix : factors_of(n)) {
       const std::int64_t all = n / before, inside = all / radix, half = radix / 2;
       const Roots roots(all);
       Real *const twiddles = numbers(2 * inside * half), *const own = numbers(2 * radix);

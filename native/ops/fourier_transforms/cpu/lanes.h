@@ -29,7 +29,10 @@ struct Side {
   std::int64_t whole;    // complex numbers that are there
   bool more;             // and a real part
 
-  bool packed() const { return !half && parts == 2 && element == 2 && part == 1; }
+  // Complex numbers one after another.
+  bool packed() const { return dense() && parts == 2; }
+  // Numbers one after another, real ones too.
+  bool dense() const { return !half && element == parts && (parts == 1 || part == 1); }
 };
 
 inline Side side_of(const void *data, bool half, const FftLayout &layout, int dim, std::int64_t outer,
@@ -88,6 +91,21 @@ inline void store_complex(double *to, const Pair<DoubleVector> &pair) {
   for (int i = 0; i < kDoubleLanes; ++i) to[2 * i] = pair.re[i], to[2 * i + 1] = pair.im[i];
 }
 
+struct Backwards {
+  static constexpr int of(int k) { return kLanes - 1 - k; }
+};
+
+inline Pair<Vector> backwards(const Pair<Vector> &a) {
+  return {pick<Backwards>(a.re, a.re, AllLanes()), pick<Backwards>(a.im, a.im, AllLanes())};
+}
+
+inline Pair<DoubleVector> backwards(const Pair<DoubleVector> &a) {
+  Pair<DoubleVector> turned = {};
+  for (int i = 0; i < kDoubleLanes; ++i)
+    turned.re[i] = a.re[kDoubleLanes - 1 - i], turned.im[i] = a.im[kDoubleLanes - 1 - i];
+  return turned;
+}
+
 // Some signals, one in each lane; lanes beyond `count` hold nothing.
 template <typename Real>
 class Group {
@@ -114,7 +132,7 @@ class Group {
     if (adjacent_) {
       load_adjacent(whole, swap, to);
       done = whole;
-    } else if (side_.packed() && count_ == kWidth) {
+    } else if (side_.dense() && count_ == kWidth) {
       done = load_packed(whole, swap, to);
     }
     load_rest(done, whole, n, swap, to);
@@ -122,7 +140,7 @@ class Group {
 
   void store(std::int64_t n, bool swap, Real scale, const Pair<Vector> *from) const {
     if (adjacent_) return store_adjacent(n, swap, scale, from);
-    const std::int64_t done = side_.packed() && count_ == kWidth ? store_packed(n, swap, scale, from) : 0;
+    const std::int64_t done = side_.dense() && count_ == kWidth ? store_packed(n, swap, scale, from) : 0;
     const Real *const values = reinterpret_cast<const Real *>(from);
     for (std::int64_t i = done; i < n; ++i) {
       for (int part = 0; part < side_.parts; ++part) {
@@ -172,14 +190,24 @@ class Group {
   // Squares of as many real numbers as there are lanes; returns how many complex ones are done.
   std::int64_t load_packed(std::int64_t n, bool swap, Pair<Vector> *to) const {
     if constexpr (sizeof(Real) != sizeof(float)) return 0;
-    for (std::int64_t i = 0; i < n; i += kWidth / 2) {
-      const std::int64_t count = smaller<std::int64_t>(kWidth / 2, n - i);
+    const std::int64_t all = n * side_.parts;
+    for (std::int64_t i = 0; i < all; i += kWidth) {
+      const std::int64_t count = smaller<std::int64_t>(kWidth, all - i);
       Vector rows[kWidth];
-      for (int lane = 0; lane < kWidth; ++lane) rows[lane] = load_some(address(lane) + 2 * i, 2 * count);
+      if (count == kWidth) {
+        for (int lane = 0; lane < kWidth; ++lane) rows[lane] = load_some(address(lane) + i, kWidth);
+      } else {
+        for (int lane = 0; lane < kWidth; ++lane) rows[lane] = load_some(address(lane) + i, count);
+      }
       turn_square(rows);
-      for (int j = 0; j < count; ++j) {
+      if (side_.parts == 1) {
+        for (int j = 0; j < count; ++j)
+          to[i + j] = swap ? Pair<Vector>{Vector{}, rows[j]} : Pair<Vector>{rows[j], Vector{}};
+        continue;
+      }
+      for (int j = 0; j < count / 2; ++j) {
         const Pair<Vector> pair = {rows[2 * j], rows[2 * j + 1]};
-        to[i + j] = swap ? swapped(pair) : pair;
+        to[i / 2 + j] = swap ? swapped(pair) : pair;
       }
     }
     return n;
@@ -187,17 +215,21 @@ class Group {
 
   std::int64_t store_packed(std::int64_t n, bool swap, Real scale, const Pair<Vector> *from) const {
     if constexpr (sizeof(Real) != sizeof(float)) return 0;
-    for (std::int64_t i = 0; i < n; i += kWidth / 2) {
-      const std::int64_t count = smaller<std::int64_t>(kWidth / 2, n - i);
+    const std::int64_t all = n * side_.parts;
+    for (std::int64_t i = 0; i < all; i += kWidth) {
+      const std::int64_t count = smaller<std::int64_t>(kWidth, all - i);
       Vector rows[kWidth] = {};
-      for (int j = 0; j < count; ++j) {
-        const Pair<Vector> pair = swap ? swapped(from[i + j]) : from[i + j];
-        rows[2 * j] = scaled(pair.re, scale);
-        rows[2 * j + 1] = scaled(pair.im, scale);
+      if (side_.parts == 1) {
+        for (int j = 0; j < count; ++j) rows[j] = scaled(swap ? from[i + j].im : from[i + j].re, scale);
+      } else {
+        for (int j = 0; j < count / 2; ++j) {
+          const Pair<Vector> pair = swap ? swapped(from[i / 2 + j]) : from[i / 2 + j];
+          rows[2 * j] = scaled(pair.re, scale);
+          rows[2 * j + 1] = scaled(pair.im, scale);
+        }
       }
       turn_square(rows);
-      for (int lane = 0; lane < kWidth; ++lane)
-        store_some(const_cast<Real *>(address(lane)) + 2 * i, rows[lane], 2 * count);
+      for (int lane = 0; lane < kWidth; ++lane) store_some(const_cast<Real *>(address(lane)) + i, rows[lane], count);
     }
     return n;
   }

@@ -280,23 +280,24 @@ Pair<Vector> *run_length(const FftLength<Real> &table, Pair<Vector> *values, Pai
 
 // The spectrum of 2 m real numbers from that of m complex ones. `root` is exp(-2 pi i k / (2 m));
 // `one` is value k, `other` value m - k.
-template <typename Vector, typename Real>
-[[gnu::always_inline]] inline void unfold(const Pair<Vector> &one, const Pair<Vector> &other, const Real *root,
-                                          Real weight, Pair<Vector> *to, Pair<Vector> *to_other) {
-  const Pair<Vector> sum = one + conjugate(other);
-  const Pair<Vector> difference = times(turned(one - conjugate(other)), root[0], root[1]);
-  const Pair<Vector> low = sum + difference, high = conjugate(sum - difference);
+template <typename Values, typename Real, typename Factor>
+[[gnu::always_inline]] inline void unfold(const Pair<Values> &one, const Pair<Values> &other, const Pair<Factor> &root,
+                                          Real weight, Pair<Values> *to, Pair<Values> *to_other) {
+  const Pair<Values> sum = one + conjugate(other);
+  const Pair<Values> difference = times(turned(one - conjugate(other)), root.re, root.im);
+  const Pair<Values> low = sum + difference, high = conjugate(sum - difference);
   const Real half = weight / 2;
   *to = {low.re * half, low.im * half};
   *to_other = {high.re * half, high.im * half};
 }
 
 // m complex numbers whose inverse transform has 2 m real ones as parts, from half a spectrum.
-template <typename Vector, typename Real>
-[[gnu::always_inline]] inline void fold(const Pair<Vector> &one, const Pair<Vector> &other, const Real *root,
-                                        Pair<Vector> *to, Pair<Vector> *to_other) {
-  const Pair<Vector> sum = one + conjugate(other);
-  const Pair<Vector> difference = times(one - conjugate(other), root[0], -root[1]);
+template <typename Values, typename Real, typename Factor>
+[[gnu::always_inline]] inline void fold(const Pair<Values> &one, const Pair<Values> &other, const Pair<Factor> &root,
+                                        Real weight, Pair<Values> *to, Pair<Values> *to_other) {
+  const Pair<Values> a = {one.re * weight, one.im * weight}, b = {other.re * weight, -other.im * weight};
+  const Pair<Values> sum = a + b;
+  const Pair<Values> difference = times(a - b, root.re, -root.im);
   *to_other = conjugate(sum) - turned(conjugate(difference));
   *to = sum - turned(difference);
 }

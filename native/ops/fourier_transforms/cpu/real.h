@@ -32,6 +32,9 @@ class OddTransform {
         case 7:
           divide<7>(level.pass);
           break;
+        case 9:
+          divide<9>(level.pass);
+          break;
         default:
           divide<0>(level.pass);
       }
@@ -73,6 +76,9 @@ class OddTransform {
         case 7:
           unite<7>(level.pass, columns);
           break;
+        case 9:
+          unite<9>(level.pass, columns);
+          break;
         default:
           unite<0>(level.pass, columns);
       }
@@ -98,6 +104,7 @@ class OddTransform {
     for (std::int64_t i = 0; i < count; ++i, twiddles += 2 * half) {
       Lanes *const x = values_ + i, *const to = others_ + i;
       Vector sum[kMostRadix / 2], difference[kMostRadix / 2], first = x[0].re, all = first;
+#pragma GCC unroll 4
       for (int j = 0; j < half; ++j) {
         const Vector one = x[(j + 1) * count].re, other = x[(radix - 1 - j) * count].re;
         sum[j] = one + other;
@@ -105,8 +112,10 @@ class OddTransform {
         all += sum[j];
       }
       x[0].re = all;
+#pragma GCC unroll 4
       for (int k = 1; k <= half; ++k) {
         Lanes value = {first, Vector{}};
+#pragma GCC unroll 4
         for (int j = 0, at = k; j < half; ++j, at = at + k < radix ? at + k : at + k - radix) {
           value.re += sum[j] * pass.roots[2 * at];
           value.im -= difference[j] * pass.roots[2 * at + 1];
@@ -125,14 +134,17 @@ class OddTransform {
       Lanes *const x = values_ + i, turned[kMostRadix / 2];
       const Vector first = x[0].re;
       Vector all = first;
+#pragma GCC unroll 4
       for (int k = 1; k <= half; ++k) {
         const Lanes value = swapped(columns[k * count + i]), twice = {value.re + value.re, value.im + value.im};
         turned[k - 1] = times(twice, twiddles[2 * k - 2], -twiddles[2 * k - 1]);
         all += turned[k - 1].re;
       }
       x[0].re = all;
+#pragma GCC unroll 4
       for (int j = 1; j <= half; ++j) {
         Vector even = first, odd = {};
+#pragma GCC unroll 4
         for (int k = 0, at = j; k < half; ++k, at = at + j < radix ? at + j : at + j - radix) {
           even += turned[k].re * pass.roots[2 * at];
           odd += turned[k].im * pass.roots[2 * at + 1];

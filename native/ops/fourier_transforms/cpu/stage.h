@@ -11,6 +11,7 @@ namespace {
 
 constexpr std::int64_t kFewSignals = 8;       // are computed one by one
 constexpr std::int64_t kMostInLanes = 4096;   // longer ones too, since lanes of them leave the caches
+constexpr std::int64_t kTogether = 256;       // elements of shorter ones in a task
 constexpr std::int64_t kMostAdjacent = 8192;  // unless they lie side by side
 
 template <typename Real>
@@ -57,12 +58,16 @@ class Stage {
   }
 
   void run() const {
-    parallel_slots(groups_, slots_, [&](int slot, std::int64_t group) {
+    // Short signals: some groups at a time, so that the calls around them take no time.
+    const std::int64_t some = larger<std::int64_t>(kTogether / length_, 1), tasks = (groups_ + some - 1) / some;
+    parallel_slots(tasks, smaller(slots_, tasks), [&](int slot, std::int64_t task) {
       if (interrupted()) return;
-      if (one_by_one_) {
-        run_single(group, memory_ + slot * bytes_);
-      } else {
-        run_group(group, memory_ + slot * bytes_);
+      for (std::int64_t group = task * some; group < smaller(groups_, (task + 1) * some); ++group) {
+        if (one_by_one_) {
+          run_single(group, memory_ + slot * bytes_);
+        } else {
+          run_group(group, memory_ + slot * bytes_);
+        }
       }
     });
   }
@@ -107,7 +112,7 @@ class Stage {
     } else {
       from.load(p_.axis->n / 2 + 1, false, values);
       Lanes *const whole = even() ? others : values;
-      whole_spectrum(values, whole, true);
+      whole_spectrum(values, whole);
       to.store(length_, true, p_.scale, run_length(table_, whole, even() ? values : others));
     }
   }
@@ -147,7 +152,7 @@ class Stage {
       if (place == own) scatter(line, p_.axis->n / 2 + 1, to);
     } else {
       gather(from, p_.axis->n / 2 + 1, line);
-      whole_spectrum(line, line, false);
+      whole_spectrum(line, line);
       single.run(own, target, true, p_.scale);
       if (target == own) scatter(line, length_, to);
     }
@@ -182,6 +187,8 @@ class Stage {
 
   // ---- Half spectra -----------------------------------------------------------------------------
 
+  Pair<Real> root(std::int64_t k) const { return {p_.axis->halves[2 * k], p_.axis->halves[2 * k + 1]}; }
+
   template <typename Values>
   void half_spectrum(const Pair<Values> *from, Pair<Values> *to) const {
     const std::int64_t n = p_.axis->n;
@@ -190,36 +197,71 @@ class Stage {
         to[k] = {from[k].re * p_.weight, from[k].im * p_.weight};
       return;
     }
-    for (std::int64_t k = 0; k <= length_ / 2; ++k) {
-      const Pair<Values> one = from[k], other = from[k == 0 ? 0 : length_ - k];
-      unfold(one, other, p_.axis->halves + 2 * k, k == 0 ? Real{1} : p_.weight, to + k, to + length_ - k);
+    unfold(from[0], from[0], root(0), Real{1}, to, to + length_);
+    for (std::int64_t k = middle(from, to); k <= length_ / 2; ++k) {
+      const Pair<Values> one = from[k], other = from[length_ - k];
+      unfold(one, other, root(k), p_.weight, to + k, to + length_ - k);
     }
   }
 
-  // What the inverse transform needs, with its parts exchanged if `swap`.
+  // Treats the outer frequencies with vectors where they lie in a row, and returns the first that
+  // is left.
+  std::int64_t middle(const Lanes *, Lanes *) const { return 1; }
+  std::int64_t middle(const Number *from, Number *to) const {
+    return in_vectors(from, to, [&](const Lanes &one, const Lanes &other, const Lanes &root, Lanes *low, Lanes *high) {
+      unfold(one, other, root, p_.weight, low, high);
+    });
+  }
+
+  template <typename Body>
+  std::int64_t in_vectors(const Number *from, Number *to, const Body &body) const {
+    const Real *const given = reinterpret_cast<const Real *>(from);
+    Real *const target = reinterpret_cast<Real *>(to);
+    std::int64_t k = 1;
+    for (; k + kWidth <= length_ - k - kWidth + 1; k += kWidth) {
+      const std::int64_t mirrored = length_ - k - kWidth + 1;
+      const Lanes one = load_complex(given + 2 * k), other = backwards(load_complex(given + 2 * mirrored));
+      Lanes low = {}, high = {};
+      body(one, other, load_complex(p_.axis->halves + 2 * k), &low, &high);
+      store_complex(target + 2 * k, low);
+      store_complex(target + 2 * mirrored, backwards(high));
+    }
+    return k;
+  }
+
+  // What the inverse transform needs, of signals in lanes with exchanged parts.
   template <typename Values>
-  void whole_spectrum(const Pair<Values> *from, Pair<Values> *to, bool swap) const {
+  void whole_spectrum(const Pair<Values> *from, Pair<Values> *to) const {
     const std::int64_t n = p_.axis->n;
     const Pair<Values> first = {from[0].re, Values{}};
     if (!even()) {
-      to[0] = swap ? swapped(first) : first;
+      to[0] = exchanged(first);
       for (std::int64_t k = 1; k <= n / 2; ++k) {
         const Pair<Values> value = {from[k].re * p_.weight, from[k].im * p_.weight};
-        to[k] = swap ? swapped(value) : value;
-        to[n - k] = swap ? swapped(conjugate(value)) : conjugate(value);
+        to[k] = exchanged(value);
+        to[n - k] = exchanged(conjugate(value));
       }
       return;
     }
-    Pair<Values> one = first, other = {from[length_].re, Values{}}, unused;
-    fold(one, other, p_.axis->halves, to, &unused);
-    to[0] = swap ? swapped(to[0]) : to[0];
-    for (std::int64_t k = 1; k <= length_ / 2; ++k) {
-      one = {from[k].re * p_.weight, from[k].im * p_.weight};
-      other = {from[length_ - k].re * p_.weight, from[length_ - k].im * p_.weight};
-      fold(one, other, p_.axis->halves + 2 * k, &one, &other);
-      to[k] = swap ? swapped(one) : one;
-      to[length_ - k] = swap ? swapped(other) : other;
+    const Pair<Values> last = {from[length_].re, Values{}};
+    Pair<Values> one, other;
+    fold(first, last, root(0), Real{1}, &one, &other);
+    to[0] = exchanged(one);
+    for (std::int64_t k = middle_back(from, to); k <= length_ / 2; ++k) {
+      fold(from[k], from[length_ - k], root(k), p_.weight, &one, &other);
+      to[k] = exchanged(one);
+      to[length_ - k] = exchanged(other);
     }
+  }
+
+  static Lanes exchanged(const Lanes &value) { return swapped(value); }
+  static Number exchanged(const Number &value) { return value; }
+
+  std::int64_t middle_back(const Lanes *, Lanes *) const { return 1; }
+  std::int64_t middle_back(const Number *from, Number *to) const {
+    return in_vectors(from, to, [&](const Lanes &one, const Lanes &other, const Lanes &root, Lanes *low, Lanes *high) {
+      fold(one, other, root, p_.weight, low, high);
+    });
   }
 
   const StageProblem<Real> p_;
