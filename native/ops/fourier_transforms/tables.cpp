@@ -3,6 +3,7 @@
 #include <cmath>
 #include <complex>
 #include <mutex>
+#include <utility>
 #include <vector>
 
 #include "core/settings.h"
@@ -11,6 +12,11 @@ namespace mluops {
 namespace {
 
 using Complex = std::complex<double>;
+
+// The product of finite numbers; that of the library looks for others, which takes long.
+Complex product(Complex a, Complex b) {
+  return {a.real() * b.real() - a.imag() * b.imag(), a.real() * b.imag() + a.imag() * b.real()};
+}
 
 constexpr std::int64_t kMostPrime = 61;   // larger ones are slower than a convolution
 constexpr std::int64_t kLeastSplit = 32;  // shorter signals are computed in one lane
@@ -31,7 +37,7 @@ class Roots {
   Complex operator()(std::int64_t k) const {
     const std::int64_t low = k & ((std::int64_t{1} << shift_) - 1);
     return low == 0 ? high_[static_cast<std::size_t>(k >> shift_)]
-                    : high_[static_cast<std::size_t>(k >> shift_)] * low_[static_cast<std::size_t>(low)];
+                    : product(high_[static_cast<std::size_t>(k >> shift_)], low_[static_cast<std::size_t>(low)]);
   }
 
  private:
@@ -125,24 +131,33 @@ std::int64_t convolution_length(std::int64_t n) {
   return best;
 }
 
-// A transform from the definition of its factors, for tables.
-void transform(const Complex *from, std::int64_t step, std::int64_t n, Complex *to, const Roots &roots,
-               std::int64_t all) {
-  if (n == 1) {
-    to[0] = from[0];
-    return;
-  }
-  const std::int64_t radix = n % 2 == 0 ? 2 : n % 3 == 0 ? 3 : 5, rest = n / radix;
-  for (std::int64_t j = 0; j < radix; ++j) transform(from + j * step, step * radix, rest, to + j * rest, roots, all);
-  for (std::int64_t k = 0; k < rest; ++k) {
-    Complex x[5];
-    for (std::int64_t j = 0; j < radix; ++j) x[j] = to[j * rest + k] * roots(j * k * (all / n) % all);
-    for (std::int64_t q = 0; q < radix; ++q) {
-      Complex sum = x[0];
-      for (std::int64_t j = 1; j < radix; ++j) sum += x[j] * roots(j * q % radix * (all / radix));
-      to[q * rest + k] = sum;
+// A transform of a length with factors 2, 3 and 5, for tables: a pass for each factor in the order
+// of Stockham.
+std::vector<Complex> transform(std::vector<Complex> values) {
+  const auto all = static_cast<std::int64_t>(values.size());
+  const Roots roots(all);
+  std::vector<Complex> circle, others(values.size());
+  for (std::int64_t k = 0; k < all; ++k) circle.push_back(roots(k));
+  const auto root = [&](std::int64_t k) { return circle[static_cast<std::size_t>(k)]; };
+  std::int64_t before = 1;
+  while (before < all) {
+    const std::int64_t rest = all / before, radix = rest % 2 == 0 ? 2 : rest % 3 == 0 ? 3 : 5, inside = rest / radix;
+    for (std::int64_t k = 0; k < before; ++k) {
+      const Complex *const from = values.data() + k * radix * inside;
+      Complex *const to = others.data() + k * inside;
+      for (std::int64_t i = 0; i < inside; ++i) {
+        for (std::int64_t q = 0; q < radix; ++q) {
+          Complex sum = from[i];
+          for (std::int64_t j = 1; j < radix; ++j)
+            sum += product(from[i + j * inside], root(j * q % radix * (all / radix)));
+          to[q * inside * before + i] = product(sum, root(q * i * before));
+        }
+      }
     }
+    values.swap(others);
+    before *= radix;
   }
+  return values;
 }
 
 // A table with the memory that its pointers lead to.
@@ -206,12 +221,14 @@ class Owner {
     fill(&split->second, n2);
     const Roots roots(n);
     Real *const between = numbers(2 * n1 * in_blocks(n2));
-    for (std::int64_t k = 0; k < n1; ++k) {
-      for (std::int64_t j = 0; j < n2; ++j) {
-        Real *const row = between + (j / kFftBlock * n1 + k) * 2 * kFftBlock + j % kFftBlock;
-        const Complex root = roots(j * k);
-        row[0] = static_cast<Real>(root.real());
-        row[kFftBlock] = static_cast<Real>(root.imag());
+    Real *row = between;
+    for (std::int64_t first = 0; first < n2; first += kFftBlock) {
+      for (std::int64_t k = 0; k < n1; ++k, row += 2 * kFftBlock) {
+        for (std::int64_t j = 0; j < kFftBlock && first + j < n2; ++j) {
+          const Complex root = roots((first + j) * k);
+          row[j] = static_cast<Real>(root.real());
+          row[kFftBlock + j] = static_cast<Real>(root.imag());
+        }
       }
     }
     split->between = between;
@@ -239,7 +256,7 @@ class Owner {
   void fill_chirp(FftLength<Real> *table, std::int64_t n, std::int64_t length) {
     const Roots roots(2 * n);
     Real *const chirp = numbers(2 * n), *const spectrum = numbers(2 * length);
-    std::vector<Complex> signal(static_cast<std::size_t>(length)), found(signal.size());
+    std::vector<Complex> signal(static_cast<std::size_t>(length));
     std::int64_t square = 0;  // k * k modulo 2 * n
     for (std::int64_t k = 0; k < n; ++k) {
       put(chirp + 2 * k, roots(square));
@@ -248,7 +265,7 @@ class Owner {
       if (k > 0) signal[static_cast<std::size_t>(length - k)] = value;
       square = (square + 2 * k + 1) % (2 * n);
     }
-    transform(signal.data(), 1, length, found.data(), Roots(length), length);
+    const std::vector<Complex> found = transform(std::move(signal));
     for (std::int64_t k = 0; k < length; ++k) put(spectrum + 2 * k, found[static_cast<std::size_t>(k)]);
     table->chirp = chirp;
     table->spectrum = spectrum;
