@@ -14,6 +14,7 @@
 
 /* Families: written by tools/families.py. */
 #include "mluops_ext/active_rotated_filter.h"
+#include "mluops_ext/adam_w.h"
 #include "mluops_ext/aligned_regions.h"
 #include "mluops_ext/assign_score_withk.h"
 #include "mluops_ext/ball_query.h"

@@ -8,6 +8,7 @@ if TYPE_CHECKING:  # a declaration for each kind of arrays
     from pymluops.ops._types import *  # noqa: F403
 else:
     from pymluops.ops.active_rotated_filter import active_rotated_filter_backward, active_rotated_filter_forward
+    from pymluops.ops.adam_w import adam_w
     from pymluops.ops.aligned_regions import (
         LargestSamples,
         roi_align_backward,
@@ -157,6 +158,7 @@ __all__ = [
     "Voxels",
     "active_rotated_filter_backward",
     "active_rotated_filter_forward",
+    "adam_w",
     "assign_score_withk_backward",
     "assign_score_withk_forward",
     "ball_query",

@@ -56,6 +56,7 @@ __all__ = [
     "Voxels",
     "active_rotated_filter_backward",
     "active_rotated_filter_forward",
+    "adam_w",
     "assign_score_withk_backward",
     "assign_score_withk_forward",
     "ball_query",
@@ -267,6 +268,40 @@ def active_rotated_filter_backward(
     out: Any = None,
     handle: Handle | None = None,
 ) -> Any: ...
+@overload
+def adam_w(
+    param: DeviceArray,
+    momentum: DeviceArray,
+    velocity: DeviceArray,
+    grad: DeviceArray,
+    step: int,
+    lr: float = 0.001,
+    beta1: float = 0.9,
+    beta2: float = 0.999,
+    epsilon: float = 1e-08,
+    weight_decay: float = 0.01,
+    grad_scale: float = 1.0,
+    need_remove_nan: bool = False,
+    *,
+    handle: Handle | None = None,
+) -> None: ...
+@overload
+def adam_w(
+    param: HostArray,
+    momentum: HostArray,
+    velocity: HostArray,
+    grad: HostArray,
+    step: int,
+    lr: float = 0.001,
+    beta1: float = 0.9,
+    beta2: float = 0.999,
+    epsilon: float = 1e-08,
+    weight_decay: float = 0.01,
+    grad_scale: float = 1.0,
+    need_remove_nan: bool = False,
+    *,
+    handle: Handle | None = None,
+) -> None: ...
 @overload
 def roi_align_forward(
     input: DeviceArray,

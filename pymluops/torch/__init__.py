@@ -8,6 +8,7 @@ docs/torch.md tells what is exact, what is cast and which threads are used.
 # Written by tools/families.py; do not edit.
 
 from pymluops.torch.active_rotated_filter import active_rotated_filter
+from pymluops.torch.adam_w import AdamW
 from pymluops.torch.aligned_regions import RoIAlign, roi_align
 from pymluops.torch.assign_score_withk import assign_score_withk
 from pymluops.torch.ball_query import ball_query, stack_ball_query
@@ -122,6 +123,7 @@ from pymluops.torch.voxelization import Voxelization, voxelization
 
 __all__ = [
     "CARAFE",
+    "AdamW",
     "BorderAlign",
     "Correlation",
     "DynamicScatter",

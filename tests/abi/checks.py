@@ -285,7 +285,7 @@ class _Checks:
         for name, tensor in self.problem.tensors.items():
             if isinstance(tensor.data, tuple):
                 other = self.problem.tensors[tensor.data[0]]
-                apart = not (tensor.nbytes and other.nbytes) or not (tensor.output or other.output)
+                apart = not (tensor.nbytes and other.nbytes) or not (tensor.written or other.written)
                 yield name, self._check("overlap", apart, name, tensor.data[0])
 
     # -- shapes ------------------------------------------------------------------------------------

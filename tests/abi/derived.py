@@ -35,7 +35,9 @@ def problem_of(call: Call, function: str = "") -> Problem:
             array = call.arrays[argument.name]
             dtype, layout = DTYPE_NAMES[DATA_TYPES[array.dtype.name]], _LAYOUT_NAMES[int(argument.layout)]
             bare = f"{parameter}_desc" not in parameters
-            tensors[parameter] = Tensor(array.shape, dtype, layout, argument.output, content=array, bare=bare)
+            tensors[parameter] = Tensor(
+                array.shape, dtype, layout, argument.output, content=array, bare=bare, in_place=argument.in_place
+            )
     values = {"handle": "ok", **{key: value for key, value in call.numbers.items() if key in parameters}}
     if function != known.c_function:
         values["workspace_size"] = "ok"
@@ -187,7 +189,7 @@ def with_size(base: Problem, symbol: str, value: int) -> dict[tuple[str, str], o
 def _overlaps(base: Problem) -> Iterator[Fault]:
     """An output that is, or begins inside, another tensor of the call; and an input that begins in the output."""
     for output, tensor in base.tensors.items():
-        for other in sorted(base.tensors.keys() - {output}) if tensor.output else ():
+        for other in sorted(base.tensors.keys() - {output}) if tensor.written else ():
             if base.tensors[other].bare:
                 continue
             step = max(tensor.item_size, base.tensors[other].item_size)

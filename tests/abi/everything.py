@@ -20,6 +20,6 @@ def digests(abi: RawAbi, names: list[str] = OPERATORS) -> dict[str, str]:
         status = call.run()
         assert status == SUCCESS, f"{name}: {abi.reason()}"
         call.assert_only_outputs_touched()
-        outputs = [tensor for tensor in call.problem.tensors if call.problem.tensors[tensor].output]
+        outputs = [tensor for tensor in call.problem.tensors if call.problem.tensors[tensor].written]
         found[name] = hashlib.sha256(b"".join(call.buffers[tensor].tobytes() for tensor in outputs)).hexdigest()
     return found

@@ -49,6 +49,11 @@ class Tensor:
     data: str | tuple[str, int] = "ok"
     content: Any = None
     bare: bool = False  # without a descriptor
+    in_place: bool = False  # read and written
+
+    @property
+    def written(self) -> bool:
+        return self.output or self.in_place
 
     @property
     def elements(self) -> int:
@@ -249,7 +254,7 @@ class Call:
         """A successful call has written to its outputs alone, and not past their ends."""
         buffers, states, *_ = self._snapshot()
         for name, tensor in self.problem.tensors.items():
-            if not tensor.output:
+            if not tensor.written:
                 assert self._before[0][name] == buffers[name], f"{name} was written"
             else:
                 assert set(buffers[name][:GUARD] + buffers[name][-GUARD:]) == {FILL}, f"{name}: out of bounds"

@@ -43,6 +43,7 @@ def made(name: str, seed: int) -> tuple[Operator, list[Any], list[Any]]:
 
 def call(operator: Operator, inputs: list[Any], scalars: list[Any], **options: Any) -> Any:
     missing = [None] * sum(tensor.output for tensor in operator.tensors)
+    inputs = [array.copy() for array in inputs]  # some are changed in place
     handle, arguments = options.get("handle"), dict(zip((s.name for s in operator.scalars), scalars, strict=True))
     settings = described.settings_of(operator, arguments, None if handle is None else handle.backend)
     if not settings:

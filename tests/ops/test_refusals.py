@@ -207,8 +207,10 @@ def test_outputs_that_are_not_given_are_made(operator: str) -> None:
     for tensor in described.outputs(operator):
         if tensor.zeroed:
             call.arrays[tensor.name][...] = 0
-    given = call.python()
-    free = call.python(**dict.fromkeys(call.outputs))
+    given, free = call.python(), call.python(**dict.fromkeys(call.outputs))
+    if not call.outputs:
+        assert given is free is None
+        return
     for one, other in zip(
         given if isinstance(given, tuple) else (given,), free if isinstance(free, tuple) else (free,)
     ):

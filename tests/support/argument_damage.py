@@ -105,7 +105,7 @@ def misalign(rng: Random, call: Call) -> None:
 
 def share_memory(rng: Random, call: Call) -> None:
     """Two arguments in one buffer: the second begins inside the first, at its end, or just past it."""
-    output = rng.choice(call.outputs)
+    output = rng.choice(call.outputs or sorted(_written(call)))
     other = rng.choice(sorted(set(call.arrays) - {output}))
     first, second = rng.sample((output, other), 2)
     one, two = call.arrays[first], call.arrays[second]

@@ -14,7 +14,7 @@ SUCCESS, BAD_PARAM, NOT_SUPPORTED = 0, 3, 7
 #: Enumerators of mluOpDataType_t by NumPy dtype.
 DATA_TYPES = {
     "float16": 1, "float32": 2, "int8": 3, "int16": 4, "int32": 6, "uint8": 7, "bool": 8, "int64": 9, "uint32": 11,
-    "uint64": 12, "uint16": 13, "float64": 14, "complex64": 16,
+    "uint64": 12, "uint16": 13, "float64": 14, "complex64": 16, "bfloat16": 17,
 }  # fmt: skip
 
 

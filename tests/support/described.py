@@ -312,6 +312,8 @@ def call(name: str, made: dict[str, Any], **keywords: Any) -> tuple[Any, ...]:
     """Call the Python function; the results, always as a tuple."""
     more = getattr(importlib.import_module(f"pymluops.oracle.{family_of(name)}"), "KEYWORDS", {}).get(name, {})
     found = getattr(pymluops, name)(**{**more, **made}, **keywords)
+    if found is None:  # all that it writes is changed in place
+        return ()
     return found if isinstance(found, tuple) else (found,)
 
 

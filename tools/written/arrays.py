@@ -99,6 +99,8 @@ def _overloads(function: ast.FunctionDef, operator: Operator) -> list[str]:
     result = "Any" if function.returns is None else ast.unparse(function.returns)
     lines: list[str] = []
     for first, other, kind in KINDS:
+        if result == "None" and first == "TorchTensor":  # nothing tells it from a HostArray
+            continue
         types = dict(zip(inputs, [first, *[other] * (len(inputs) - 1)], strict=True))
         types |= dict.fromkeys(outputs, "None")
         # A tensor is a HostArray as well.

@@ -72,7 +72,7 @@ def _stand_ins(stand_ins: Mapping[str, Any]) -> Generator[None]:
             sys.modules[name] = package = ModuleType(name)
             package.__path__ = [os.fspath(ROOT / name.replace(".", "/"))]
         own = (f"pymluops.torch.{path.stem}" for path in (ROOT / "pymluops" / "torch").glob("_*.py"))
-        for name in ("pymluops._core", "torch", "torch.nn", *own):
+        for name in ("pymluops._core", "torch", "torch.nn", "torch.optim", *own):
             sys.modules[name] = module = ModuleType(name)
             module.__getattr__ = attribute  # type: ignore[method-assign]
         yield

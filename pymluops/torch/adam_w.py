@@ -1,0 +1,211 @@
+"""AdamW: the optimiser with decoupled weight decay."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.optim import Optimizer
+
+from pymluops._core import Operator
+from pymluops.ops._described import described
+from pymluops.ops._double import double_of
+from pymluops.torch._library import follow_threads
+
+__all__ = ["AdamW"]
+
+#: The steps by the type of the parameters.
+_STEPS: dict[torch.dtype, Operator] = {
+    torch.float32: described("adam_w"),
+    torch.float64: double_of(described("adam_w")),
+}
+#: Types whose parameters have a copy in float32, which is the one that is learned.
+_LOW = (torch.bfloat16, torch.float16)
+#: What the state of a parameter has in float32 even if the parameter has not.
+_KEPT = ("master", "exp_avg", "exp_avg_sq")
+
+
+class AdamW(Optimizer):
+    """AdamW for parameters on the CPU: each is read and written once in a step.
+
+    For float32 and float64 it is ``torch.optim.AdamW``, and dictionaries of states go from one to
+    the other. Parameters of bfloat16 and float16 have a copy in float32, `master`, which learns,
+    as do their means; they are that copy rounded. ``mluOpAdamW`` does so for bfloat16 in one pass.
+
+    Parameters
+    ----------
+    params : iterable
+        Parameters, or dictionaries with groups of them.
+    lr : float
+        The learning rate, >= 0.
+    betas : (float, float)
+        How much stays of the means of the gradients and of their squares, from 0 to below 1.
+    eps : float
+        What is added to the root of the mean of the squares, > 0.
+    weight_decay : float
+        Which part of `lr` parameters lose, >= 0.
+    grad_scale : float
+        What gradients are divided by, as those of a scaled loss must be.
+    need_remove_nan : bool
+        Leave an element of a parameter as it is where its new value and its means are all three
+        not finite; not for parameters of bfloat16 and float16.
+
+    Raises
+    ------
+    ValueError
+        If a number is not as described, or in `step`, if a parameter or gradient is none of a CPU,
+        sparse, or of another type.
+
+    References
+    ----------
+    Loshchilov and Hutter: Decoupled Weight Decay Regularization. ICLR 2019, arXiv:1711.05101.
+
+    Examples
+    --------
+    >>> import torch, pymluops.torch
+    >>> weight = torch.nn.Parameter(torch.ones(2))
+    >>> optimizer = pymluops.torch.AdamW([weight], lr=0.25, weight_decay=0)
+    >>> (weight * torch.tensor([3.0, -0.5])).sum().backward()
+    >>> optimizer.step()
+    >>> weight.tolist()
+    [0.75, 1.25]
+    """
+
+    def __init__(
+        self,
+        params: Any,
+        lr: float = 1e-3,
+        betas: tuple[float, float] = (0.9, 0.999),
+        eps: float = 1e-8,
+        weight_decay: float = 1e-2,
+        *,
+        grad_scale: float = 1.0,
+        need_remove_nan: bool = False,
+    ) -> None:
+        held = {
+            "lr": (lr >= 0, "at least 0", lr),
+            "betas": (all(0 <= beta < 1 for beta in betas), "two numbers from 0 to below 1", betas),
+            "eps": (eps > 0, "above 0", eps),
+            "weight_decay": (weight_decay >= 0, "at least 0", weight_decay),
+            "grad_scale": (grad_scale != 0, "other than 0", grad_scale),
+        }
+        for name, (holds, expected, value) in held.items():
+            if not holds:
+                raise ValueError(f"AdamW: {name}: expected {expected}, got {value}")
+        numbers = {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay}
+        super().__init__(params, {**numbers, "grad_scale": grad_scale, "need_remove_nan": need_remove_nan})
+
+    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+        """Make a step.
+
+        Parameters
+        ----------
+        closure : callable, optional
+            Computes the loss and its gradients first.
+
+        Returns
+        -------
+        object
+            What `closure` returned.
+        """
+        loss = None
+        if closure is not None:
+            with torch.enable_grad():
+                loss = closure()
+        follow_threads()
+        with torch.no_grad():
+            for group in self.param_groups:
+                if group.get("amsgrad") or group.get("maximize"):
+                    raise ValueError("AdamW: expected a group without amsgrad and maximize, got one with them")
+                for param in group["params"]:
+                    if param.grad is not None and param.numel():
+                        self._update(param, _checked(param), group)
+        return loss
+
+    def _update(self, param: Tensor, grad: Tensor, group: dict[str, Any]) -> None:
+        state: dict[str, Any] = self.state[param]
+        if not state:
+            kind = torch.float32 if param.dtype in _LOW else param.dtype
+            state["step"] = torch.zeros(())
+            state["exp_avg"] = torch.zeros(param.shape, dtype=kind)
+            state["exp_avg_sq"] = torch.zeros(param.shape, dtype=kind)
+            if param.dtype in _LOW:
+                state["master"] = param.detach().to(kind, copy=True, memory_format=torch.contiguous_format)
+        state["step"] += 1
+        number = int(state["step"])
+        values = param.detach()
+        target = values if values.is_contiguous() else values.contiguous()
+        means = [_packed(state, name) for name in ("exp_avg", "exp_avg_sq")]
+        if param.dtype == torch.bfloat16:
+            _step_of_bfloat16(_packed(state, "master"), target, means, grad, number, group)
+        elif param.dtype == torch.float16:
+            master = _packed(state, "master")
+            _step(master, means, grad.float(), number, group, False)
+            target.copy_(master)
+        else:
+            _step(target, means, grad, number, group, group["need_remove_nan"])
+        if target is not values:
+            values.copy_(target)
+        torch.autograd.graph.increment_version(param)
+
+    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Take over a state; copies and means of bfloat16 and float16 parameters stay float32.
+
+        Parameters
+        ----------
+        state_dict : dict
+            What `state_dict` returned, or that of ``torch.optim.AdamW`` for float32 and float64.
+        """
+        super().load_state_dict(state_dict)
+        for saved, group in zip(state_dict["param_groups"], self.param_groups, strict=True):
+            for key, default in self.defaults.items():
+                group.setdefault(key, default)
+            for number, param in zip(saved["params"], group["params"], strict=True):
+                given = state_dict["state"].get(number)
+                if given is not None and param.dtype in _LOW:
+                    found = {name: given.get(name, param) for name in _KEPT}
+                    self.state[param] |= {name: one.detach().float().clone() for name, one in found.items()}
+
+
+def _checked(param: Tensor) -> Tensor:
+    """Return the gradient of a parameter, packed, or refuse it."""
+    grad: Any = param.grad
+    if grad.is_sparse or grad.layout != torch.strided:
+        raise ValueError("AdamW: expected gradients that are not sparse, got one that is")
+    if param.device.type != "cpu" or param.dtype not in (*_STEPS, *_LOW):
+        expected = "parameters of float32, float64, bfloat16 or float16 on the CPU"
+        raise ValueError(f"AdamW: expected {expected}, got {param.dtype} on {param.device}")
+    if grad.dtype != param.dtype:
+        raise ValueError(f"AdamW: expected a gradient of {param.dtype}, got {grad.dtype}")
+    found: Tensor = grad.detach().contiguous()
+    return found
+
+
+def _packed(state: dict[str, Any], name: str) -> Tensor:
+    """Return a tensor of the state, which a loaded one may hold in another order."""
+    if not state[name].is_contiguous():
+        state[name] = state[name].contiguous()
+    found: Tensor = state[name]
+    return found
+
+
+def _step(param: Tensor, means: list[Tensor], grad: Tensor, number: int, group: dict[str, Any], keeps: bool) -> None:
+    arrays = (param.view(-1), *(mean.view(-1) for mean in means), grad.view(-1))
+    names = ("lr", "eps", "weight_decay", "grad_scale")
+    lr, eps, decay, scale = (float(group[name]) for name in names)
+    _STEPS[param.dtype](None, arrays, (number, lr, *group["betas"], eps, decay, scale, keeps))
+
+
+def _step_of_bfloat16(
+    master: Tensor, param: Tensor, means: list[Tensor], grad: Tensor, number: int, group: dict[str, Any]
+) -> None:
+    from pymluops import functions  # it takes longer than all else here to import
+
+    beta1, beta2 = group["betas"]
+    with functions.AdamWDescriptor(float(group["weight_decay"]), float(group["grad_scale"])) as descriptor:
+        functions.mluOpAdamW(
+            descriptor, master, param, means[0], means[1], grad, float(group["lr"]), beta1, beta2,
+            1 - beta1**number, 1 - beta2**number, float(group["eps"]),
+        )  # fmt: skip

@@ -1,0 +1,187 @@
+"""The optimiser AdamW against that of PyTorch."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+import torch
+
+import pymluops
+import pymluops.torch as ours
+
+TYPES = (torch.float32, torch.float64, torch.bfloat16, torch.float16)
+NUMBERS: dict[str, Any] = {"lr": 0.05, "betas": (0.8, 0.95), "eps": 1e-6, "weight_decay": 0.3}
+
+
+def parameters(dtype: torch.dtype, *shapes: tuple[int, ...]) -> list[torch.nn.Parameter]:
+    torch.manual_seed(0)
+    return [torch.nn.Parameter(torch.randn(shape).to(dtype)) for shape in shapes or ((7, 13), (3,), (), (0, 4))]
+
+
+def learn(params: list[torch.nn.Parameter], optimizer: torch.optim.Optimizer, steps: int, first: int = 0) -> None:
+    for number in range(first, first + steps):
+        torch.manual_seed(number)
+        for param in params:
+            gradient = torch.randn(param.shape)
+            param.grad = gradient.to(torch.bfloat16).to(param.dtype)  # the same for all types
+        optimizer.step()
+
+
+def wide(params: list[torch.nn.Parameter]) -> list[torch.nn.Parameter]:
+    return [torch.nn.Parameter(param.detach().clone().to(torch.promote_types(param.dtype, torch.float32)))
+            for param in params]  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", TYPES, ids=str)
+def test_steps(dtype: torch.dtype) -> None:
+    params = parameters(dtype)
+    others = wide(params)
+    mine, theirs = ours.AdamW(params, **NUMBERS), torch.optim.AdamW(others, **NUMBERS)
+    versions = [param._version for param in params]
+    learn(params, mine, 6)
+    learn(others, theirs, 6)
+    for param, other in zip(params, others, strict=True):
+        torch.testing.assert_close(param, other.to(dtype), rtol=1e-12 if dtype == torch.float64 else None, atol=None
+                                   if dtype != torch.float64 else 1e-12)  # fmt: skip
+        if not param.numel():
+            continue
+        state = mine.state[param]
+        for name in ("exp_avg", "exp_avg_sq", "step"):
+            assert state[name].dtype == theirs.state[other][name].dtype
+            torch.testing.assert_close(state[name], theirs.state[other][name])
+        if dtype in (torch.bfloat16, torch.float16):
+            torch.testing.assert_close(state["master"], other.detach())
+            assert torch.equal(param.detach(), state["master"].to(dtype))
+    assert all(param._version > before for param, before in zip(params, versions, strict=True) if param.numel())
+
+
+def test_layouts_of_memory_and_groups() -> None:
+    params = parameters(torch.float32, (2, 3, 4, 5), (6, 4), (9,))
+    with torch.no_grad():
+        params[0].data = params[0].data.to(memory_format=torch.channels_last)
+        params[1].data = params[1].data.t()
+    others = wide(params)
+    groups = [{"params": params[:2], "weight_decay": 0.0}, {"params": params[2:], "lr": 0.5}]
+    same = [{"params": others[:2], "weight_decay": 0.0}, {"params": others[2:], "lr": 0.5}]
+    learn(params, ours.AdamW(groups), 3)
+    learn(others, torch.optim.AdamW(same), 3)
+    assert params[0].is_contiguous(memory_format=torch.channels_last)
+    for param, other in zip(params, others, strict=True):
+        torch.testing.assert_close(param, other)
+
+
+@pytest.mark.parametrize("mine_first", [True, False])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64], ids=str)
+def test_states_go_to_the_optimiser_of_pytorch_and_back(dtype: torch.dtype, mine_first: bool) -> None:
+    params = parameters(dtype)
+    others = wide(params)
+    kinds: list[Any] = [ours.AdamW, torch.optim.AdamW]
+    first, second = kinds if mine_first else kinds[::-1]
+    learn(params, one := first(params, **NUMBERS), 2)
+    learn(params, two := _moved(one, second(params, **NUMBERS)), 2, 2)
+    assert isinstance(two, second)
+    learn(others, torch.optim.AdamW(others, **NUMBERS), 4)
+    for param, other in zip(params, others, strict=True):
+        torch.testing.assert_close(param, other)
+
+
+def _moved(one: Any, two: Any) -> Any:
+    two.load_state_dict(copy.deepcopy(one.state_dict()))
+    return two
+
+
+@pytest.mark.parametrize("dtype", TYPES, ids=str)
+def test_a_loaded_state_goes_on_as_the_first(dtype: torch.dtype) -> None:
+    params, again = parameters(dtype), parameters(dtype)
+    mine = ours.AdamW(params, **NUMBERS)
+    learn(params, mine, 2)
+    with torch.no_grad():
+        for param, other in zip(params, again, strict=True):
+            other.copy_(param)
+    second = _moved(mine, ours.AdamW(again, lr=1))
+    for param in again:
+        assert all(value.dtype == mine.state[params[0]][name].dtype for name, value in second.state[param].items())
+    learn(params, mine, 2, 2)
+    learn(again, second, 2, 2)
+    for param, other in zip(params, again, strict=True):
+        assert torch.equal(param, other)
+
+
+def test_gradients_are_scaled_and_what_is_not_finite_is_left_out() -> None:
+    params = parameters(torch.float32, (5,))
+    others = wide(params)
+    before = params[0].detach().clone()
+    mine = ours.AdamW(params, grad_scale=128, need_remove_nan=True)
+    theirs = torch.optim.AdamW(others)
+    gradient = torch.tensor([1.0, -2, torch.nan, 3, torch.inf])
+    params[0].grad, others[0].grad = gradient * 128, gradient
+    mine.step()
+    theirs.step()
+    finite = gradient.isfinite()
+    torch.testing.assert_close(params[0].detach()[finite], others[0].detach()[finite])
+    assert params[0][2] == before[2] and mine.state[params[0]]["exp_avg"][2] == 0
+    plain = parameters(torch.float32, (5,))
+    plain[0].grad = gradient
+    ours.AdamW(plain).step()
+    assert plain[0].detach().isnan().tolist() == [False, False, True, False, True]
+
+
+def test_a_network_learns_with_a_closure_and_a_schedule() -> None:
+    torch.manual_seed(1)
+    layer, values = torch.nn.Linear(4, 1), torch.randn(64, 4)
+    wanted = values @ torch.tensor([[1.0], [-2], [3], [0.5]])
+    optimizer = ours.AdamW(layer.parameters(), lr=0.1, weight_decay=0)
+    schedule = torch.optim.lr_scheduler.ExponentialLR(optimizer, 0.99)
+
+    def closure() -> torch.Tensor:
+        optimizer.zero_grad()
+        loss = torch.nn.functional.mse_loss(layer(values), wanted)
+        loss.backward()
+        return loss.detach()
+
+    first = float(optimizer.step(closure))
+    for _ in range(300):
+        last = float(optimizer.step(closure))
+        schedule.step()
+    assert last < 1e-4 * first
+
+
+def test_refusals() -> None:
+    params = parameters(torch.float32, (3,))
+    wrong: list[tuple[dict[str, Any], str]] = [
+        ({"lr": -1}, "lr: expected at least 0, got -1"),
+        ({"betas": (0.9, 1.0)}, "betas: expected two numbers from 0 to below 1"),
+        ({"eps": 0}, "eps: expected above 0"),
+        ({"weight_decay": -0.1}, "weight_decay: expected at least 0"),
+        ({"grad_scale": 0}, "grad_scale: expected other than 0"),
+    ]
+    for numbers, text in wrong:
+        with pytest.raises(ValueError, match=f"AdamW: {text}"):
+            ours.AdamW(params, **numbers)
+    params[0].grad = torch.ones(3).to_sparse()
+    with pytest.raises(ValueError, match="not sparse"):
+        ours.AdamW(params).step()
+    whole = torch.nn.Parameter(torch.ones(3, dtype=torch.complex64))
+    whole.grad = torch.ones_like(whole)
+    with pytest.raises(ValueError, match="parameters of float32, float64, bfloat16 or float16 on the CPU, got"):
+        ours.AdamW([whole]).step()
+    there = torch.nn.Parameter(torch.ones(3, device="meta"))
+    there.grad = torch.ones_like(there)
+    with pytest.raises(ValueError, match=r"got torch\.float32 on meta"):
+        ours.AdamW([there]).step()
+    for name in ("amsgrad", "maximize"):
+        with pytest.raises(ValueError, match="without amsgrad and maximize"):
+            ours.AdamW([{"params": params, name: True}]).step()
+
+
+def test_the_library_refuses_what_a_group_was_changed_to() -> None:
+    params = parameters(torch.float32, (3,))
+    optimizer = ours.AdamW(params)
+    optimizer.param_groups[0]["betas"] = (2.0, 0.9)
+    params[0].grad = torch.ones(3)
+    before = params[0].detach().clone()
+    with pytest.raises(pymluops.BadParamError, match="beta1"):
+        optimizer.step()
+    assert torch.equal(params[0], before)
