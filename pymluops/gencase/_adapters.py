@@ -13,6 +13,7 @@ from pymluops.oracle import (
     boxes3d,
     carafe_upsample,
     deform_conv,
+    fourier_transforms,
     get_indice_pairs,
     indice_convolution,
     pooled_regions,
@@ -204,6 +205,29 @@ def _backward_elemt(arrays: Arrays, _numbers: Numbers) -> Results:
     return {"diff_x": _back(found, dy.shape)}
 
 
+# ---- Fourier transforms --------------------------------------------------------------------------
+
+
+def _fft(arrays: Arrays, numbers: Numbers) -> Results:
+    values, real_out = arrays["input"], arrays["output"].dtype.kind != "c"
+    lengths = numbers["fft_plan.n"][: numbers["fft_plan.rank"]]
+    axes = list(range(-len(lengths), 0))
+    if real_out:
+        for axis, n in list(zip(axes, lengths, strict=True))[:-1]:
+            values = fourier_transforms.complex_to_complex(values, axis, n, 1)
+        values = fourier_transforms.complex_to_real(values, axes[-1], lengths[-1])
+    else:
+        sign = -1
+        if values.dtype.kind == "c":
+            sign = 1 if numbers["direction"] else -1
+            values = fourier_transforms.complex_to_complex(values, axes[-1], lengths[-1], sign)
+        else:
+            values = fourier_transforms.real_to_complex(values, axes[-1], lengths[-1])
+        for axis, n in list(zip(axes, lengths, strict=True))[:-1]:
+            values = fourier_transforms.complex_to_complex(values, axis, n, sign)
+    return {"output": values * numbers["scale_factor"]}
+
+
 # ---- Suppression ---------------------------------------------------------------------------------
 
 
@@ -250,5 +274,6 @@ ADAPTERS: dict[str, Callable[[Arrays, Numbers], Results]] = {
     "sync_batchnorm_backward_reduce": _reduce,
     "sync_batch_norm_backward_elemt": _backward_elemt,
     "sync_batchnorm_backward_elemt_v2": _backward_elemt,
+    "fft": _fft,
     "nms": _nms,
 }

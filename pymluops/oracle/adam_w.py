@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from oracle.refusals import Refusals
-from oracle.ways import Way
+from pymluops.oracle.refusals import Refusals
+from pymluops.oracle.ways import Way
 
 #: Tensors of any shape, with the parameters in two types or the number of the step: no description
 #: has such arguments.

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from oracle.refusals import Refusals
-from oracle.ways import Way
+from pymluops.oracle.refusals import Refusals
+from pymluops.oracle.ways import Way
 
 #: C functions without a description: tests/ops has their refusals and values. (mluOpExecFFT takes
 #: no tensor descriptors.)

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pymluops
-from oracle import fourier_transforms as oracle
 from pymluops.functions import mluOpExecFFT
+from pymluops.oracle import fourier_transforms as oracle
 from support.arrays import any_bits
 from support.c_calls import BAD_PARAM, NOT_SUPPORTED, SUCCESS, Raw
 from support.comparison import assert_same_bits
