@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from pymluops.oracle import (
+    adam_w,
     aligned_regions,
     box_nms,
     boxes3d,
@@ -16,6 +17,7 @@ from pymluops.oracle import (
     fourier_transforms,
     get_indice_pairs,
     indice_convolution,
+    moe_dispatch,
     pooled_regions,
     sync_batch_norm,
 )
@@ -228,6 +230,32 @@ def _fft(arrays: Arrays, numbers: Numbers) -> Results:
     return {"output": values * numbers["scale_factor"]}
 
 
+# ---- Mixtures of experts -------------------------------------------------------------------------
+
+
+def _dispatch(arrays: Arrays, numbers: Numbers) -> Results:
+    given = (arrays[name] for name in ("gates", "indices", "locations", "input"))
+    sizes = numbers["capacity"], numbers["num_experts"]
+    return {"dispatch": moe_dispatch.forward(*given, *sizes, before=arrays["dispatch"])}
+
+
+# ---- Optimisers ----------------------------------------------------------------------------------
+
+
+def _adam_w(arrays: Arrays, numbers: Numbers) -> Results:
+    tensors = [arrays[name] for name in ("param", "momentum", "velocity", "grad")]
+    common = {name: numbers[name] for name in ("lr", "beta1", "beta2", "epsilon")}
+    common |= {name: numbers[f"adamw_desc.{name}"] for name in ("weight_decay", "grad_scale")}
+    if numbers["adamw_desc.need_remove_nan"]:
+        step = float(arrays["param_h"].reshape(-1)[0])
+        found = adam_w.numbered(*tensors, number=step, keeps=True, **common)
+        other = np.full(arrays["param_h"].shape, step + 1)
+    else:
+        found = adam_w.step(*tensors, bias1=numbers["bias1"], bias2=numbers["bias2"], **common)
+        other = found[0]
+    return dict(zip(("param", "momentum", "velocity", "param_h"), (*found, other), strict=True))
+
+
 # ---- Suppression ---------------------------------------------------------------------------------
 
 
@@ -274,6 +302,8 @@ ADAPTERS: dict[str, Callable[[Arrays, Numbers], Results]] = {
     "sync_batchnorm_backward_reduce": _reduce,
     "sync_batch_norm_backward_elemt": _backward_elemt,
     "sync_batchnorm_backward_elemt_v2": _backward_elemt,
+    "adam_w": _adam_w,
     "fft": _fft,
+    "moe_dispatch_forward": _dispatch,
     "nms": _nms,
 }

@@ -229,6 +229,10 @@ def _rounded(array: np.ndarray, tensor: CaseTensor) -> np.ndarray:
     with np.errstate(all="ignore"):
         if tensor.dtype == DataType.HALF:
             array = array.astype(np.float16)
+        elif tensor.dtype == DataType.FLOAT:
+            array = array.astype(np.float32)
+        elif array.dtype.kind == "c":
+            array = array.astype(np.complex64)
         elif tensor.dtype == DataType.BFLOAT16:
             bits = array.astype(np.float32).view(np.uint32)
             even = bits + 0x7FFF + (bits >> 16 & 1)
