@@ -6,8 +6,12 @@ steps ahead is ``16807**k * x``.
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from collections.abc import Callable
+from functools import cache
+from typing import Any, cast
 
+import cffi
 import numpy as np
 
 __all__ = ["DEFAULT_SEED", "gaussian", "uniform"]
@@ -34,7 +38,7 @@ class _Engine:
     """The generator."""
 
     def __init__(self, seed: int) -> None:
-        self.state = seed % _MODULUS or 1
+        self.state = seed % (1 << 64) % _MODULUS or 1  # a negative seed becomes an unsigned one first
 
     def draw(self, count: int) -> np.ndarray:
         """Return the next numbers, from 1 to 2**31 - 2."""
@@ -55,6 +59,20 @@ class _Engine:
         whole = float(_RANGE)
         found = (pairs[:, 0] + pairs[:, 1] * whole) / (whole * whole)
         return np.asarray(np.minimum(found, np.nextafter(1.0, 0.0)))
+
+
+@cache
+def _logf() -> Callable[[float], float]:
+    """Return the logarithm of the C library for float."""
+    ffi = cffi.FFI()
+    ffi.cdef("float logf(float);")
+    return cast("Callable[[float], float]", ffi.dlopen("libm.so.6").logf)
+
+
+def _logarithm(values: np.ndarray) -> np.ndarray:
+    """Return logarithms as C++ has them; those of NumPy may differ in the last bit."""
+    function = _logf() if values.dtype == np.float32 else math.log
+    return np.fromiter(map(function, values.tolist()), values.dtype, len(values))
 
 
 def uniform(seed: int, lower: float, upper: float, count: int, real: Any = np.float32) -> np.ndarray:
@@ -109,7 +127,7 @@ def gaussian(seed: int, mu: float, sigma: float, count: int, real: Any = np.floa
         square = x * x + y * y
         kept = (square <= 1) & (square != 0)
         x, y, square = x[kept], y[kept], square[kept]
-        factor = np.sqrt(real(-2) * np.log(square) / square)
+        factor = np.sqrt(real(-2) * _logarithm(square) / square)
         found = np.stack([y * factor, x * factor], 1).reshape(-1)
         parts.append(found)
         made += len(found)

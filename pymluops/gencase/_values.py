@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from pymluops.enums import DataType
+from pymluops.enums import DataType, QuantizeRoundMode
 from pymluops.gencase._random import DEFAULT_SEED, gaussian, uniform
 
 __all__ = ["FIELDS", "decode", "encode", "memory_type", "per_element", "stated_field"]
@@ -74,7 +74,9 @@ def stated_field(tensor: Any) -> str:
     return "random_data" if tensor.HasField("random_data") else ""
 
 
-def decode(tensor: Any, dtype: DataType, count: int, folder: Path) -> np.ndarray | None:
+def decode(
+    tensor: Any, dtype: DataType, count: int, folder: Path, *, round_mode: int = 2, exact: bool = False
+) -> np.ndarray | None:
     """Return the numbers of a tensor in memory, None if the file has none.
 
     Parameters
@@ -88,11 +90,15 @@ def decode(tensor: Any, dtype: DataType, count: int, folder: Path) -> np.ndarray
         up with zeros.
     folder : pathlib.Path
         Where paths begin.
+    round_mode : int
+        How random numbers become INT8 and INT16 where they are not converted: `QuantizeRoundMode`.
+    exact : bool
+        Refuse a shorter list.
 
     Raises
     ------
     ValueError
-        If a field cannot have values of this type, or too many of them.
+        If a field cannot have values of this type, or not so many.
     OSError
         If a file cannot be read.
     """
@@ -102,12 +108,15 @@ def decode(tensor: Any, dtype: DataType, count: int, folder: Path) -> np.ndarray
     if name == "path":
         return _from_file(folder / tensor.path, dtype, numbers)
     if name == "random_data":
-        return _random(tensor.random_data, dtype, numbers)
+        try:
+            return _random(tensor.random_data, dtype, numbers, round_mode)
+        except ValueError as error:
+            raise ValueError(f"{tensor.id}: {error}") from None
     if dtype not in _HOLDS[name]:
         raise ValueError(f"{tensor.id}: {name} has no values of type {dtype.name}")
     found = _listed(name, getattr(tensor, name), dtype, tensor.id)
-    strided = len(tensor.shape.dim_stride) > 0
-    if len(found) > numbers or (strided and len(found) < numbers):
+    exact = exact or len(tensor.shape.dim_stride) > 0
+    if len(found) > numbers or (exact and len(found) < numbers):
         raise ValueError(f"{tensor.id}: {name} has {len(found)} values, the tensor has {numbers}")
     if dtype == DataType.INT31:
         half = len(found) // 2
@@ -153,15 +162,17 @@ def _from_file(path: Path, dtype: DataType, numbers: int) -> np.ndarray:
 # ---- Random data ---------------------------------------------------------------------------------
 
 
-def _random(data: Any, dtype: DataType, numbers: int) -> np.ndarray:
+def _random(data: Any, dtype: DataType, numbers: int, round_mode: int) -> np.ndarray:
     if not numbers:
         return np.zeros(0, _TYPES[dtype])
+    if dtype == DataType.INT31:
+        raise ValueError("random data of type INT31 are not known")
     found = _drawn(data, np.float64 if dtype == DataType.DOUBLE else np.float32, numbers)
     with np.errstate(all="ignore"):
-        return _as_type(found, dtype, data.convert_dtype)
+        return _as_type(found, dtype, None if data.convert_dtype else round_mode)
 
 
-def _as_type(found: np.ndarray, dtype: DataType, converted: bool) -> np.ndarray:
+def _as_type(found: np.ndarray, dtype: DataType, round_mode: int | None) -> np.ndarray:
     """Return drawn numbers in their type."""
     kind = np.dtype(_TYPES[dtype])
     if dtype == DataType.BFLOAT16:
@@ -173,11 +184,20 @@ def _as_type(found: np.ndarray, dtype: DataType, converted: bool) -> np.ndarray:
         whole = np.trunc(found)
     elif dtype == DataType.UINT64:
         return np.asarray(np.floor(np.abs(found)).astype(kind))
-    elif dtype in (DataType.INT8, DataType.INT16) and not converted:
-        whole = np.sign(found) * np.floor(np.abs(found) + 0.5)
+    elif dtype in (DataType.INT8, DataType.INT16) and round_mode is not None:
+        whole = _rounded(found.astype(np.float64), round_mode)
     else:
         whole = np.floor(found)
     return np.asarray(whole.astype(np.int64).astype(kind))
+
+
+def _rounded(found: np.ndarray, round_mode: int) -> np.ndarray:
+    """Return whole numbers, as a handle rounds: halves to even ones, up, or away from zero."""
+    if round_mode == QuantizeRoundMode.HALF_TO_EVEN:
+        return np.asarray(np.rint(found))
+    if round_mode == QuantizeRoundMode.HALF_UP:
+        return np.asarray(np.floor(found + 0.5))
+    return np.asarray(np.sign(found) * np.floor(np.abs(found) + 0.5))
 
 
 def _drawn(data: Any, real: Any, numbers: int) -> np.ndarray:
@@ -215,14 +235,16 @@ def encode(tensor: Any, values: np.ndarray, dtype: DataType, *, hexadecimal: boo
         Its type.
     hexadecimal : bool
         Write real numbers by their bits.
+
+    Raises
+    ------
+    ValueError
+        If the type cannot have one of the numbers.
     """
     for name in (*FIELDS, "path", "random_data"):
         tensor.ClearField(name)
-    numbers = np.ascontiguousarray(values).reshape(-1)
-    if numbers.dtype.kind == "c":
-        numbers = numbers.view(np.float32 if numbers.dtype == np.complex64 else np.float64)
     kind = np.dtype(_TYPES[dtype])
-    numbers = numbers.view(kind) if numbers.itemsize == kind.itemsize else numbers.astype(kind)
+    numbers = _in_memory(values, dtype)
     if dtype == DataType.INT31:
         half = len(numbers) // 2
         numbers = np.concatenate([numbers[half:], numbers[:half]])
@@ -233,6 +255,23 @@ def encode(tensor: Any, values: np.ndarray, dtype: DataType, *, hexadecimal: boo
         tensor.value_l.extend(numbers.view(np.int64).tolist())
     else:
         getattr(tensor, _field_of(dtype)).extend(numbers.tolist())
+
+
+def _in_memory(values: np.ndarray, dtype: DataType) -> np.ndarray:
+    """Return numbers as they are in memory: complex ones by parts, BFLOAT16 of the package ml_dtypes by its bits."""
+    numbers = np.ascontiguousarray(values).reshape(-1)
+    if numbers.dtype.kind == "c":
+        numbers = numbers.view(np.float32 if numbers.dtype == np.complex64 else np.float64)
+    if numbers.dtype.name == "bfloat16" and dtype == DataType.BFLOAT16:
+        return numbers.view(np.uint16)
+    kind = np.dtype(_TYPES[dtype])
+    if numbers.dtype.kind not in "biuf":
+        raise ValueError(f"numbers of type {numbers.dtype} are none of {dtype.name}")
+    with np.errstate(all="ignore"):
+        found = numbers.astype(kind)
+    if kind.kind in "iu" and not np.array_equal(found, numbers):
+        raise ValueError(f"some of the numbers are none of {dtype.name}")
+    return found
 
 
 def _field_of(dtype: DataType) -> str:

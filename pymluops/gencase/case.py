@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+import re
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -12,6 +14,7 @@ import numpy as np
 from pymluops.dtypes import item_size
 from pymluops.enums import DataType, Layout
 from pymluops.gencase._messages import node_class, protobuf
+from pymluops.gencase._places import line_of
 from pymluops.gencase._values import decode, encode, stated_field
 
 if TYPE_CHECKING:
@@ -20,7 +23,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Case", "CaseError", "CaseTensor", "read", "text_of"]
 
-_PREFIXES = {"dtype": "DTYPE_", "layout": "LAYOUT_"}
+#: How quantised numbers are rounded where a case does not say it: half away from zero.
+_ROUND_OFF_ZERO = 2
 
 
 class CaseError(ValueError):
@@ -36,10 +40,17 @@ class CaseTensor:
         The message ``Tensor``.
     folder : pathlib.Path
         Where its paths begin.
+    place : callable
+        Gives the file and line where it stands, for errors.
+    round_mode : int
+        How its random numbers are rounded where they are not converted.
+    exact : bool
+        Whether a list must have all its values; that of an input may be shorter.
     """
 
-    def __init__(self, message: Any, folder: Path) -> None:
-        self.message, self._folder = message, folder
+    def __init__(self, message: Any, folder: Path, place: Callable[[], str], round_mode: int, exact: bool) -> None:
+        self.message, self._folder, self._place = message, folder, place
+        self._round_mode, self._exact = round_mode, exact
 
     def __repr__(self) -> str:
         return f"CaseTensor({self.id!r}, {list(self.shape)}, {self.dtype.name})"
@@ -140,9 +151,11 @@ class CaseTensor:
             If they cannot be read.
         """
         try:
-            return decode(self.message, self.dtype, self.span, self._folder)
+            return decode(
+                self.message, self.dtype, self.span, self._folder, round_mode=self._round_mode, exact=self._exact
+            )
         except (ValueError, OSError) as error:
-            raise CaseError(str(error)) from None
+            raise CaseError(f"{self._place()}: {error}") from None
 
     def set_values(self, values: np.ndarray, shape: Sequence[int] | None = None, *, hexadecimal: bool = False) -> None:
         """Replace its values, and its shape if one is given; it is packed then.
@@ -165,17 +178,18 @@ class CaseTensor:
         kinds = self.message.DESCRIPTOR.fields_by_name[field].enum_type.values_by_number
         return cast(str, kinds[getattr(self.message, field)].name)
 
-    def check(self, path: str) -> None:
+    def check(self) -> None:
         """Refuse types and layouts that the ABI lacks, and strides of another number than the dims."""
-        for field, known in (("dtype", DataType), ("layout", Layout)):
-            name = self._enum(field).removeprefix(_PREFIXES[field])
-            if name not in known.__members__ or name == "INVALID":
-                raise CaseError(f"{path}: {self.id}: {self._enum(field)} is no {field} of the ABI")
+        for field, known in (("dtype", DataType), ("layout", Layout), ("onchip_dtype", DataType)):
+            name = self._enum(field).removeprefix("LAYOUT_" if known is Layout else "DTYPE_")
+            absent = field == "onchip_dtype" and name == "UNSET"
+            if not absent and (name not in known.__members__ or name == "INVALID"):
+                raise CaseError(f"{self._place()}: {self.id}: {self._enum(field)} is no {field} of the ABI")
         steps = len(self.message.shape.dim_stride)
         if steps not in (0, len(self.shape)):
-            raise CaseError(f"{path}: {self.id}: {steps} strides for {len(self.shape)} dims")
+            raise CaseError(f"{self._place()}: {self.id}: {steps} strides for {len(self.shape)} dims")
         if any(dim < 0 for dim in (*self.shape, *self.message.shape.dim_stride)):
-            raise CaseError(f"{path}: {self.id}: a dim or a stride is negative")
+            raise CaseError(f"{self._place()}: {self.id}: a dim or a stride is negative")
 
 
 class Case:
@@ -203,17 +217,41 @@ class Case:
     @property
     def inputs(self) -> tuple[CaseTensor, ...]:
         """Its inputs in the order of the file."""
-        return tuple(CaseTensor(tensor, self._folder) for tensor in self.node.input)
+        return self._tensors("input")
 
     @property
     def outputs(self) -> tuple[CaseTensor, ...]:
         """Its outputs in the order of the file."""
-        return tuple(CaseTensor(tensor, self._folder) for tensor in self.node.output)
+        return self._tensors("output")
 
     @property
     def round_mode(self) -> int | None:
         """How the handle rounds when it quantises; None if the file does not say."""
         return self.node.handle_param.round_mode if self.node.HasField("handle_param") else None
+
+    def place(self, field: str, number: int = 0) -> str:
+        """Return the file and, in a text, the line of a field of the node.
+
+        Parameters
+        ----------
+        field : str
+            As in ``input``.
+        number : int
+            Which of the fields of this name, from 0.
+        """
+        if self.path is None:
+            return "case"
+        line = None
+        if self.path.suffix == ".prototxt" and self.path.is_file():
+            line = line_of(self.path.read_text(encoding="utf-8"), field, number)
+        return str(self.path) if line is None else f"{self.path}:{line}"
+
+    def _tensors(self, side: str) -> tuple[CaseTensor, ...]:
+        mode = _ROUND_OFF_ZERO if self.round_mode is None else self.round_mode
+        return tuple(
+            CaseTensor(message, self._folder, partial(self.place, side, number), mode, side == "output")
+            for number, message in enumerate(getattr(self.node, side))
+        )
 
     @property
     def _folder(self) -> Path:
@@ -370,12 +408,14 @@ def read(path: str | os.PathLike[str]) -> Case:
             raise CaseError(f"{source}: no binary test case: {error}") from None
     else:
         raise CaseError(f"{source}: a case is a file .prototxt or .pb")
+    case = Case(node, source)
     missing = node.FindInitializationErrors()
     if missing:
-        raise CaseError(f"{source}: {', '.join(missing[:3])} is missing")
-    case = Case(node, source)
+        found = re.match(r"(\w+)(?:\[(\d+)\])?", missing[0])
+        assert found is not None
+        raise CaseError(f"{case.place(found[1], int(found[2] or 0))}: the field {missing[0]} is missing")
     for tensor in (*case.inputs, *case.outputs):
-        tensor.check(str(source))
+        tensor.check()
     return case
 
 
