@@ -1,9 +1,9 @@
-"""The messages of test cases: names, numbers, types and defaults of their fields, which are facts of the format.
+"""The messages of test cases: names, numbers, types and defaults of their fields.
 
-An enum is ``name: MEMBER number, ...``; its first member is the default of a field without one.
-A message is ``name: label type field number [default], ...``. Labels are r required, o optional and
-* repeated, with p behind it for a packed one. ``_param`` messages are fields of Node with the number
-in front of the colon.
+These are facts of the format. An enum is ``name: MEMBER number, ...``; its first member is the
+default of a field without one. A message is ``name: label type field number [default], ...``.
+Labels are r required, o optional and * repeated, with p behind it for a packed one. ``_param``
+messages are fields of Node with the number in front of the colon.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ __all__ = ["ENUMS", "MESSAGES", "PARAMETERS"]
 ENUMS = """
 TensorLayout: LAYOUT_NCHW 1, LAYOUT_NHWC 2, LAYOUT_HWCN 3, LAYOUT_NDHWC 4, LAYOUT_ARRAY 5, LAYOUT_TNC 6, LAYOUT_NTC 7,
   LAYOUT_NCDHW 8, LAYOUT_NC 9, LAYOUT_NLC 10, LAYOUT_NCL 11
-DataType: DTYPE_UNSET 0, DTYPE_HALF 1, DTYPE_FLOAT 2, DTYPE_INT8 3, DTYPE_INT16 4, DTYPE_INT31 5, DTYPE_INT32 6,
+DataType: DTYPE_HALF 1, DTYPE_UNSET 0, DTYPE_FLOAT 2, DTYPE_INT8 3, DTYPE_INT16 4, DTYPE_INT31 5, DTYPE_INT32 6,
   DTYPE_BFLOAT16 7, DTYPE_DOUBLE 8, DTYPE_UINT8 9, DTYPE_UINT16 10, DTYPE_UINT32 11, DTYPE_BOOL 12, DTYPE_COMPLEX64 13,
   DTYPE_COMPLEX128 14, DTYPE_INVALID 15, DTYPE_INT64 16, DTYPE_UINT64 17, DTYPE_COMPLEX_HALF 18,
   DTYPE_COMPLEX_FLOAT 19, DTYPE_COMPLEX_DOUBLE 20, DTYPE_FLOAT8_E4M3FN 21, DTYPE_FLOAT8_E5M2 22, DTYPE_INT4X2 23,

@@ -39,7 +39,7 @@ _DCN = (
 _CARAFE = "carafe_param " + " ".join(
     f"{name}=carafe_desc.{name}" for name in ("dimnb", "kernel_size", "group_size", "scale_factor")
 )
-_NMS = " ".join(
+_NMS = "run_mode=0 " + " ".join(
     f"{name}=nms_desc.{source or name}"
     for name, source in (
         ("box_mode", ""), ("mode", "output_mode"), ("algo", ""), ("method_mode", ""), ("iou_threshold", ""),

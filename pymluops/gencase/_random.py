@@ -1,7 +1,7 @@
 """The random numbers of test cases: those of GNU libstdc++, bit for bit.
 
-The generator is ``x <- 16807 * x mod (2**31 - 1)``. A block of numbers is made at once: the number k
-steps ahead is ``16807**k * x``.
+The generator is ``x <- 16807 * x mod (2**31 - 1)``. A block of numbers is made at once: the number
+k steps ahead is ``16807**k * x``.
 """
 
 from __future__ import annotations
@@ -66,7 +66,8 @@ def _logf() -> Callable[[float], float]:
     """Return the logarithm of the C library for float."""
     ffi = cffi.FFI()
     ffi.cdef("float logf(float);")
-    return cast("Callable[[float], float]", ffi.dlopen("libm.so.6").logf)
+    library: Any = ffi.dlopen("libm.so.6")
+    return cast("Callable[[float], float]", library.logf)
 
 
 def _logarithm(values: np.ndarray) -> np.ndarray:

@@ -24,8 +24,8 @@ def recording(
 ) -> Generator[Path]:
     """Write a case with all its data for each call of an operator of the vendor's header.
 
-    Files go to ``<directory>/gen_case/<operator>/``. The switches are those of the process: calls of
-    other threads are written too.
+    Files go to ``<directory>/gen_case/<operator>/``. The switches are those of the process: calls
+    of other threads are written too.
 
     Parameters
     ----------

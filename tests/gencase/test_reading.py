@@ -143,6 +143,18 @@ def test_every_operator_there_and_back(row: Any, tmp_path: Path) -> None:
         assert gencase.read(tmp_path / name).node == node
 
 
+def test_required_fields_are_written() -> None:
+    """A case without one of them is refused, so the table of the writer has them all."""
+    node = node_class()()
+    for row in OPERATORS:
+        if row.message:
+            message = getattr(node, row.message)
+            message.SetInParent()
+            written_ones = {parameter.name for parameter in row.parameters}
+            missing = {name.rpartition(".")[2] for name in message.FindInitializationErrors()}
+            assert missing <= written_ones, row.name
+
+
 def test_bytes_of_a_case(tmp_path: Path) -> None:
     """The numbers of fields and enums, by hand."""
     tensor = bytes([0x0A, 1, ord("x"), 0x12, 2, 0x08, 2, 0x18, 2, 0x20, 19, 0x3A, 16])  # NHWC, COMPLEX_FLOAT, value_f
