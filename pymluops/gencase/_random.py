@@ -41,24 +41,24 @@ class _Engine:
         self.state = seed % (1 << 64) % _MODULUS or 1  # a negative seed becomes an unsigned one first
 
     def draw(self, count: int) -> np.ndarray:
-        """Return the next numbers, from 1 to 2**31 - 2."""
-        blocks: list[np.ndarray] = []
-        while count > 0:
-            block = _POWERS[: min(count, _BLOCK)] * np.uint64(self.state) % np.uint64(_MODULUS)
-            self.state = int(block[-1])
-            blocks.append(block)
-            count -= len(block)
-        return np.concatenate(blocks) if blocks else np.zeros(0, np.uint64)
+        """Return the next numbers, from 1 to 2**31 - 2; at most a block of them."""
+        block: np.ndarray = _POWERS[:count] * np.uint64(self.state) % np.uint64(_MODULUS)
+        self.state = int(block[-1])
+        return block
 
     def reals(self, count: int, real: Any) -> np.ndarray:
         """Return numbers in [0, 1): one draw each in float32, two in float64."""
-        if real is np.float32:
-            found = (self.draw(count) - np.uint64(1)).astype(np.float32) / np.float32(2147483648.0)
-            return np.asarray(np.minimum(found, np.nextafter(np.float32(1), np.float32(0))))
-        pairs = (self.draw(2 * count) - np.uint64(1)).astype(np.float64).reshape(-1, 2)
-        whole = float(_RANGE)
-        found = (pairs[:, 0] + pairs[:, 1] * whole) / (whole * whole)
-        return np.asarray(np.minimum(found, np.nextafter(1.0, 0.0)))
+        found = np.empty(count, real)
+        draws = 1 if real is np.float32 else 2
+        for first in range(0, count, _BLOCK // draws):
+            part = found[first : first + _BLOCK // draws]
+            numbers = self.draw(draws * len(part)) - np.uint64(1)
+            if draws == 1:
+                part[:] = numbers.astype(np.float32) / np.float32(2147483648.0)
+            else:
+                low, high = numbers.astype(np.float64).reshape(-1, 2).T
+                part[:] = (low + high * float(_RANGE)) / (float(_RANGE) * float(_RANGE))
+        return np.minimum(found, np.nextafter(real(1), real(0)), out=found)
 
 
 @cache
@@ -99,7 +99,10 @@ def uniform(seed: int, lower: float, upper: float, count: int, real: Any = np.fl
     if low == high:
         return np.full(count, low, real)
     high = np.nextafter(high, real(-np.inf))
-    return np.asarray(_Engine(seed).reals(count, real) * (high - low) + low)
+    found = _Engine(seed).reals(count, real)
+    found *= high - low
+    found += low
+    return found
 
 
 def gaussian(seed: int, mu: float, sigma: float, count: int, real: Any = np.float32) -> np.ndarray:
