@@ -58,7 +58,7 @@ class _Engine:
             else:
                 low, high = numbers.astype(np.float64).reshape(-1, 2).T
                 part[:] = (low + high * float(_RANGE)) / (float(_RANGE) * float(_RANGE))
-        return np.minimum(found, np.nextafter(real(1), real(0)), out=found)
+        return np.asarray(np.minimum(found, np.nextafter(real(1), real(0)), out=found))
 
 
 @cache

@@ -148,15 +148,24 @@ def _from_file(path: Path, dtype: DataType, numbers: int) -> np.ndarray:
     """Read raw numbers, little-endian; compressed ones through the package zstandard."""
     data = path.read_bytes()
     if path.suffix == ".zst":
-        try:
-            zstandard: Any = importlib.import_module("zstandard")
-        except ImportError:
-            raise ValueError(f"{path}: compressed data are read with the package zstandard") from None
-        data = bytes(zstandard.ZstdDecompressor().decompress(data))
+        data = _decompressed(path, data)
     kind = np.dtype(_TYPES[dtype]).newbyteorder("<")
     if len(data) != numbers * kind.itemsize:
         raise ValueError(f"{path} has {len(data)} bytes, the tensor has {numbers * kind.itemsize}")
     return np.frombuffer(data, kind).astype(_TYPES[dtype])
+
+
+def _decompressed(path: Path, data: bytes) -> bytes:
+    try:
+        zstandard: Any = importlib.import_module("zstandard")
+    except ImportError:
+        raise ValueError(f"{path}: compressed data are read with the package zstandard") from None
+    try:
+        # A frame need not state its size, and a file may have several.
+        with zstandard.ZstdDecompressor().stream_reader(data, read_across_frames=True) as reader:
+            return bytes(reader.read())
+    except zstandard.ZstdError as error:
+        raise ValueError(f"{path}: {error}") from None
 
 
 # ---- Random data ---------------------------------------------------------------------------------

@@ -80,8 +80,13 @@ class CaseTensor:
 
     @property
     def is_packed(self) -> bool:
-        """Whether its elements lie behind one another in memory."""
-        return not self.message.shape.dim_stride or self.span == int(np.prod(self.shape, dtype=np.int64))
+        """Whether its elements lie behind one another in memory, in the order of its dims."""
+        step = 1
+        for dim, stride in zip(reversed(self.shape), reversed(self.strides), strict=True):
+            if dim != 1 and stride != step and 0 not in self.shape:
+                return False
+            step *= dim
+        return True
 
     @property
     def span(self) -> int:
@@ -156,6 +161,8 @@ class CaseTensor:
             )
         except (ValueError, OSError) as error:
             raise CaseError(f"{self._place()}: {error}") from None
+        except (MemoryError, OverflowError):
+            raise CaseError(f"{self._place()}: {self.id}: no memory for {self.span} elements") from None
 
     def set_values(self, values: np.ndarray, shape: Sequence[int] | None = None, *, hexadecimal: bool = False) -> None:
         """Replace its values, and its shape if one is given; it is packed then.
@@ -319,6 +326,8 @@ class Case:
         target = Path(path)
         if data not in ("keep", "decimal", "hexadecimal", "files"):
             raise CaseError(f"data: expected keep, decimal, hexadecimal or files, got {data!r}")
+        if target.suffix not in (".pb", ".prototxt"):
+            raise CaseError(f"{target}: a case is a file .prototxt or .pb")
         case = self.copy() if data == "keep" else self.inlined(hexadecimal=data == "hexadecimal")
         if data == "files":
             case.path = target
@@ -330,10 +339,8 @@ class Case:
                     tensor.set_values(values)
         if target.suffix == ".pb":
             target.write_bytes(case.node.SerializeToString())
-        elif target.suffix == ".prototxt":
-            target.write_text(text_of(case), encoding="utf-8")
         else:
-            raise CaseError(f"{target}: a case is a file .prototxt or .pb")
+            target.write_text(text_of(case), encoding="utf-8")
 
     def run(self, library: str | Backend = "cpu", against: str | Backend = "oracle") -> Result:
         """Run it on a library and compare what comes out.

@@ -275,7 +275,8 @@ def test_other_files(tmp_path: Path) -> None:
         gencase.read(tmp_path / "none.prototxt")
     case = gencase.read(written(tmp_path, WHOLE))
     with pytest.raises(gencase.CaseError, match=r"case\.txt: a case is a file \.prototxt or \.pb"):
-        case.write(tmp_path / "case.txt")
+        case.write(tmp_path / "case.txt", data="files")
+    assert not [*tmp_path.glob("*_data*")]
     with pytest.raises(gencase.CaseError, match="data: expected keep, decimal, hexadecimal or files, got 'raw'"):
         case.write(tmp_path / "other.pb", data="raw")
     assert not (tmp_path / "other.pb").exists()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import sys
 import types
 from pathlib import Path
@@ -299,10 +300,41 @@ def test_refused_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert refusal(tmp_path, 'path: "data.zst"') == said
 
     class Decompressor:
-        def decompress(self, data: bytes) -> bytes:
-            return np.arange(6, dtype="<f4").tobytes() if data == b"123" else b""
+        """Gives numbers for the right bytes, as the package does."""
 
-    module = types.ModuleType("zstandard")
-    module.ZstdDecompressor = Decompressor  # type: ignore[attr-defined]
+        def stream_reader(self, data: bytes, *, read_across_frames: bool) -> io.BytesIO:
+            assert read_across_frames
+            if data != b"123":
+                raise module.ZstdError("not compressed")
+            return io.BytesIO(np.arange(6, dtype="<f4").tobytes())
+
+    module: Any = types.ModuleType("zstandard")
+    module.ZstdDecompressor, module.ZstdError = Decompressor, type("ZstdError", (Exception,), {})
     monkeypatch.setitem(sys.modules, "zstandard", module)
     assert values_of(tmp_path, 'path: "data.zst"').tolist() == [0, 1, 2, 3, 4, 5]
+    (tmp_path / "data.zst").write_bytes(b"124")
+    assert refusal(tmp_path, 'path: "data.zst"') == "case.prototxt:2: data.zst: not compressed"
+
+
+@pytest.mark.parametrize("dims", ["dims: 4611686018427387904", "dims: 4611686018427387904 dims: 4611686018427387904"])
+def test_more_elements_than_there_is_memory_for(dims: str, tmp_path: Path) -> None:
+    lines = "random_data { distribution: UNIFORM lower_bound: 0 upper_bound: 1 }"
+    assert refusal(tmp_path, lines, shape=dims).startswith("case.prototxt:2: ")
+    assert refusal(tmp_path, "value_f: 1", shape=dims).startswith("case.prototxt:2: ")
+
+
+@pytest.mark.parametrize(
+    ("shape", "strides", "packed"),
+    [
+        ([2, 3], [], True),
+        ([2, 3], [3, 1], True),
+        ([2, 3], [1, 2], False),  # no gaps, but another order
+        ([2, 3], [4, 1], False),
+        ([2, 1, 3], [3, 99, 1], True),
+        ([0, 3], [7, 7], True),
+        ([], [], True),
+    ],
+)
+def test_packed_tensors(shape: list[int], strides: list[int], packed: bool, tmp_path: Path) -> None:
+    text = " ".join([*(f"dims: {dim}" for dim in shape), *(f"dim_stride: {step}" for step in strides)])
+    assert written(tmp_path, case_text("", shape=text)).inputs[0].is_packed == packed
