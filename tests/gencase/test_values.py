@@ -211,7 +211,7 @@ def test_strided_tensors(tmp_path: Path) -> None:
         ("INT32", "lower_bound: -1.5 upper_bound: 2.5", [-2, 1]),
         ("UINT8", "lower_bound: 1.5 upper_bound: 5.5", [1, 4]),
         ("UINT64", "lower_bound: -1.5 upper_bound: 2.5", [1, 1]),
-        ("BOOL", "lower_bound: 0 upper_bound: 2.9", [0, 1]),
+        ("BOOL", "lower_bound: -1.5 upper_bound: 2.5", [255, 1]),
         ("BFLOAT16", "lower_bound: -1.5 upper_bound: 2.5", [0xBFBF, 0x3F8C]),
         ("INT8", "lower_bound: -1.5 upper_bound: 2.5 convert_dtype: true", [-2, 1]),
         ("INT8", "lower_bound: -1.5 upper_bound: 2.5", [-1, 1]),
