@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -212,6 +212,50 @@ class Case:
 
     def __init__(self, node: Any, path: Path | None = None) -> None:
         self.node, self.path = node, path
+
+    @classmethod
+    def build(
+        cls,
+        op_name: str,
+        inputs: Sequence[tuple[str, np.ndarray]],
+        outputs: Sequence[tuple[str, np.ndarray]],
+        parameters: Mapping[str, Any] | None = None,
+        criteria: Sequence[tuple[str, float]] | None = None,
+        *,
+        layouts: Mapping[str, Layout] | None = None,
+    ) -> Case:
+        """Make a case of arrays.
+
+        Parameters
+        ----------
+        op_name : str
+            Name of the operator, as in ``roi_crop_forward``.
+        inputs, outputs : sequence of (str, numpy.ndarray)
+            Names and arrays, in the order of the operator. Of an output, shape and type are taken.
+        parameters : mapping of str to number or sequence of numbers, optional
+            By the names of the format; those that are left out have their defaults.
+        criteria : sequence of (str, float), optional
+            Names and thresholds, as in ``("DIFF1", 0.003)``; those of the vendor if not given.
+        layouts : mapping of str to Layout, optional
+            Layouts of tensors; ARRAY if not given.
+
+        Returns
+        -------
+        Case
+            The case, which is in no file yet.
+
+        Raises
+        ------
+        CaseError
+            If the operator, a parameter, a criterion or a type is not known, or a parameter is
+            missing.
+        """
+        from pymluops.gencase._build import build_node
+
+        try:
+            return cls(build_node(op_name, inputs, outputs, parameters or {}, criteria, layouts or {}))
+        except ValueError as error:
+            raise CaseError(str(error)) from None
 
     def __repr__(self) -> str:
         return f"Case({self.op_name!r}, {[*self.inputs]} -> {[*self.outputs]})"
