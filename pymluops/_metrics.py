@@ -27,7 +27,7 @@ def diff2(m: Any, b: Any) -> float:
 def diff3(m: Any, b: Any, small: float) -> float:
     """Return the largest error of an element, relative to the baseline where that is not below `small`."""
     error, size = np.abs(m - b), np.abs(b)
-    relative: np.ndarray = np.asarray(np.where(size < small, error, error / (size + _EPSILON)))
+    relative = np.array(error / np.where(size < small, 1.0, size + _EPSILON))
     return float(relative.max(initial=0.0))
 
 

@@ -2,9 +2,9 @@
 
     kernel_library.py FAMILY [--source FILE] [-o LIBRARY]
 
-The library has the C ABI and the handle; of its operators only the family computes. `FILE` takes the
-place of the family's bang.mlu, so that a changed kernel meets the test cases of the unchanged one:
-``pymluops case run CASES --library LIBRARY``.
+The library has the C ABI and the handle; of its operators only the family computes. `FILE` takes
+the place of the family's bang.mlu, so that a changed kernel meets the test cases of the unchanged
+one: ``pymluops case run CASES --library LIBRARY``.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ def build(family: str, source: Path, library: Path) -> int:
     with tempfile.TemporaryDirectory() as folder:
         entries, cases = Path(folder) / "entries.c", Path(folder) / "case_entries.cpp"
         headers = [NATIVE / "include" / name for name in ("mlu_op.h", "mluops_ext.h")]
-        generate = [sys.executable, NATIVE / "abi" / "generate.py", "--header", *headers]
+        generate: list[str | Path] = [sys.executable, NATIVE / "abi" / "generate.py", "--header", *headers]
         subprocess.run([*generate, "--entries", entries, "--case-entries", cases], check=True)
         include = [f"-I{path}" for path in (NATIVE, NATIVE / "include", NATIVE / "ops" / family)]
         placeholders = Path(folder) / "entries.o"

@@ -8,7 +8,7 @@ import numpy as np
 
 import pymluops
 from benchmarks.cases import Case
-from benchmarks.problem import Arrays, Problem, TinyCall, close, generator
+from benchmarks.problem import Array, Arrays, Problem, TinyCall, close, generator
 
 
 def build(case: Case) -> Problem:
@@ -16,7 +16,7 @@ def build(case: Case) -> Problem:
     facts, rng = case.parameters, generator(case)
     count, classes, side = facts["anchors"], facts["classes"], facts["side"]
     x = rng.standard_normal((facts["batch"], count * (5 + classes), side, side), np.float32)
-    inputs: dict[str, Any] = {
+    inputs: dict[str, Array] = {
         "x": x,
         "img_size": np.full((facts["batch"], 2), 32 * side, np.int32),
         "anchors": rng.integers(10, 300, 2 * count).astype(np.int32),
@@ -27,7 +27,9 @@ def build(case: Case) -> Problem:
     }
 
     def run(out: Arrays) -> Arrays:
-        pymluops.yolo_box(*inputs.values(), classes, 0.5, 32, boxes=out["boxes"], scores=out["scores"])
+        given = (inputs[name] for name in ("x", "img_size", "anchors"))
+        function: Any = pymluops.yolo_box
+        function(*given, classes, 0.5, 32, boxes=out["boxes"], scores=out["scores"])
         return out
 
     def check(expected: Arrays, found: Arrays) -> None:

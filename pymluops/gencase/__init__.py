@@ -4,8 +4,9 @@
 write a case of each call. On the command line: ``pymluops case``. docs/cases.md is a tutorial.
 """
 
+from pymluops.gencase._file import CaseError, CaseTensor
 from pymluops.gencase._recording import recording
-from pymluops.gencase.case import Case, CaseError, CaseTensor, read
+from pymluops.gencase.case import Case, read
 from pymluops.gencase.result import Judgement, Outcome, OutputResult, Result
 
 __all__ = ["Case", "CaseError", "CaseTensor", "Judgement", "Outcome", "OutputResult", "Result", "read", "recording"]

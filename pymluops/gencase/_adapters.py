@@ -234,9 +234,10 @@ def _fft(arrays: Arrays, numbers: Numbers) -> Results:
 
 
 def _dispatch(arrays: Arrays, numbers: Numbers) -> Results:
-    given = (arrays[name] for name in ("gates", "indices", "locations", "input"))
+    names = ("gates", "indices", "locations", "input")
+    gates, indices, locations, values = (arrays[name] for name in names)
     sizes = numbers["capacity"], numbers["num_experts"]
-    return {"dispatch": moe_dispatch.forward(*given, *sizes, before=arrays["dispatch"])}
+    return {"dispatch": moe_dispatch.forward(gates, indices, locations, values, *sizes, before=arrays["dispatch"])}
 
 
 # ---- Optimisers ----------------------------------------------------------------------------------

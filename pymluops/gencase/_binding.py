@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from pymluops.enums import DataType
+from pymluops.gencase._file import CaseError, CaseFile, CaseTensor
 from pymluops.gencase._operators import OPERATORS, CaseInput, CaseOperator, CaseOutput
-from pymluops.gencase.case import Case, CaseError, CaseTensor
 
 __all__ = ["Bound", "bind", "operator_of"]
 
@@ -59,7 +59,7 @@ class Bound:
         return tuple(name for name in self.outputs if name in self.inputs)
 
 
-def operator_of(case: Case) -> CaseOperator:
+def operator_of(case: CaseFile) -> CaseOperator:
     """Return the row of a case's operator.
 
     Raises
@@ -73,7 +73,7 @@ def operator_of(case: Case) -> CaseOperator:
     return found
 
 
-def bind(case: Case) -> Bound:
+def bind(case: CaseFile) -> Bound:
     """Return the arguments of a case.
 
     Raises
@@ -110,13 +110,16 @@ def _conditions(operator: CaseOperator, numbers: dict[str, Any]) -> list[str]:
 
 
 def _choose(
-    operator: CaseOperator, case: Case, given: list[CaseTensor], made: list[CaseTensor], numbers: dict[str, Any]
+    operator: CaseOperator, case: CaseFile, given: list[CaseTensor], made: list[CaseTensor], numbers: dict[str, Any]
 ) -> tuple[list[CaseInput], list[CaseOutput]]:
     """Return the rows of the tensors of a file."""
     fitting: list[tuple[int, list[CaseInput], list[CaseOutput]]] = []
     for inputs, outputs in _layouts(operator, numbers):
-        if operator.name == "lgamma" and not made:  # in place
+        if operator.name == "lgamma" and not made:
             outputs = []
+        in_place = {row.argument for row in inputs}
+        if len(inputs) == len(given) and len(outputs) > len(made):  # what is changed in place need not be compared
+            outputs = [row for row in outputs if row.argument not in in_place]
         if len(inputs) == len(given) and len(outputs) == len(made):
             alike = sum(row.id == tensor.id for row, tensor in zip(inputs, given, strict=True))
             fitting.append((alike + 10 * _has_shapes(operator, inputs, given), inputs, outputs))
@@ -163,7 +166,7 @@ def _counts(operator: CaseOperator, numbers: dict[str, Any]) -> str:
 # ---- Numbers -------------------------------------------------------------------------------------
 
 
-def _numbers(operator: CaseOperator, case: Case) -> dict[str, Any]:
+def _numbers(operator: CaseOperator, case: CaseFile) -> dict[str, Any]:
     """Return the parameters of a case by their sources; fields that are not there have their defaults."""
     found: dict[str, Any] = {}
     for parameter in operator.parameters:
@@ -174,7 +177,7 @@ def _numbers(operator: CaseOperator, case: Case) -> dict[str, Any]:
     return found
 
 
-def _complete(bound: Bound, case: Case) -> None:
+def _complete(bound: Bound, case: CaseFile) -> None:
     """Add the numbers that follow from shapes, and from messages that the table has no row for."""
     name, numbers = bound.operator.name, bound.numbers
     tensors = {**bound.inputs, **bound.outputs}
@@ -195,7 +198,7 @@ def _complete(bound: Bound, case: Case) -> None:
         bound.numbers["inplace"] = 1
 
 
-def _compute_type(case: Case, operator: CaseOperator) -> int:
+def _compute_type(case: CaseFile, operator: CaseOperator) -> int:
     """Return the type that a convolution computes in; FLOAT where none is stated."""
     stated = case.parameter_name(operator.message, "compute_type")
     return int(DataType.FLOAT if stated is None else DataType[stated.removeprefix("DTYPE_")])

@@ -8,7 +8,7 @@ import numpy as np
 
 from pymluops import TensorDescriptor
 from pymluops.enums import DataType
-from pymluops.gencase.case import CaseTensor
+from pymluops.gencase._file import CaseTensor
 
 __all__ = ["GUARD_BYTES", "Guarded", "numbers_of"]
 
@@ -80,9 +80,11 @@ class Guarded:
 
     @property
     def described(self) -> tuple[TensorDescriptor, np.ndarray]:
-        """What `pymluops.functions` takes."""
+        """What `pymluops.functions` takes; complex numbers of half are bytes."""
         tensor = self.tensor
-        return TensorDescriptor(tensor.shape, tensor.dtype, tensor.layout, tensor.strides), self.memory
+        kind = _NUMPY[tensor.dtype]
+        memory = self.memory if isinstance(kind, np.dtype) else self.memory.view(kind)
+        return TensorDescriptor(tensor.shape, tensor.dtype, tensor.layout, tensor.strides), memory
 
     def numbers(self) -> np.ndarray:
         """Return a copy of the elements in the shape of the tensor."""

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from pymluops.gencase._file import CaseFile, CaseTensor
 from pymluops.gencase._sizes import Changed, sizes_of
 from pymluops.gencase._values import per_element
-from pymluops.gencase.case import Case, CaseTensor
 
 __all__ = ["minimized"]
 
@@ -17,7 +17,9 @@ __all__ = ["minimized"]
 _PARTS = (1, 2, 4, 8, 16, 32)
 
 
-def minimized(case: Case, fails: Callable[[Case], bool], report: Callable[[str], None] = lambda _: None) -> Case:
+def minimized(
+    case: CaseFile, fails: Callable[[CaseFile], bool], report: Callable[[str], None] = lambda _: None
+) -> CaseFile:
     """Make a failing case smaller as long as it fails.
 
     The sizes of the operator's description become smaller one by one, with all dims and parameters
@@ -26,7 +28,7 @@ def minimized(case: Case, fails: Callable[[Case], bool], report: Callable[[str],
 
     Parameters
     ----------
-    case : Case
+    case : CaseFile
         The case.
     fails : callable
         Tells whether a case fails as the first one does.
@@ -35,7 +37,7 @@ def minimized(case: Case, fails: Callable[[Case], bool], report: Callable[[str],
 
     Returns
     -------
-    Case
+    CaseFile
         One that has all values itself.
     """
     kept = case.inlined(hexadecimal=False)
@@ -53,7 +55,7 @@ def minimized(case: Case, fails: Callable[[Case], bool], report: Callable[[str],
 # ---- Shapes --------------------------------------------------------------------------------------
 
 
-def _smaller_shapes(case: Case) -> Iterator[tuple[Case, str]]:
+def _smaller_shapes(case: CaseFile) -> Iterator[tuple[CaseFile, str]]:
     """Yield cases in which a size is smaller, the smallest first."""
     sizes = sizes_of(case)
     if sizes is not None:
@@ -74,7 +76,7 @@ def _targets(size: int) -> list[int]:
     return [target for target in dict.fromkeys((1, 2, size // 4, size // 2, size - 1)) if 0 < target < size]
 
 
-def _reshaped(case: Case, changed: Changed) -> Case:
+def _reshaped(case: CaseFile, changed: Changed) -> CaseFile:
     """Return a copy with other shapes and parameters."""
     made = case.copy()
     for tensor, shape in zip((*made.inputs, *made.outputs), changed.shapes, strict=True):
@@ -84,7 +86,7 @@ def _reshaped(case: Case, changed: Changed) -> Case:
     return made
 
 
-def _resized(case: Case, targets: Mapping[int, int]) -> Case:
+def _resized(case: CaseFile, targets: Mapping[int, int]) -> CaseFile:
     made = case.copy()
     for tensor in (*made.inputs, *made.outputs):
         _cut(tensor, tuple(targets.get(dim, dim) for dim in tensor.shape))
@@ -119,7 +121,7 @@ def _cut(tensor: CaseTensor, shape: tuple[int, ...]) -> None:
 # ---- Values --------------------------------------------------------------------------------------
 
 
-def _simpler_values(case: Case, fails: Callable[[Case], bool], report: Callable[[str], None]) -> Case:
+def _simpler_values(case: CaseFile, fails: Callable[[CaseFile], bool], report: Callable[[str], None]) -> CaseFile:
     kept = case
     for number in range(len(case.inputs)):
         for parts in _PARTS:
@@ -142,8 +144,8 @@ _SIMPLER: dict[str, Callable[[np.ndarray], np.ndarray]] = {"0": np.zeros_like, "
 
 
 def _with_part(
-    case: Case, number: int, part: int, parts: int, simpler: Callable[[np.ndarray], np.ndarray]
-) -> Case | None:
+    case: CaseFile, number: int, part: int, parts: int, simpler: Callable[[np.ndarray], np.ndarray]
+) -> CaseFile | None:
     """Return a copy in which a part of the values is simpler, None if nothing changes."""
     values = None if case.inputs[number].is_null else case.inputs[number].values()
     if values is None or len(values) < parts:

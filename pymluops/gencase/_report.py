@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
 from pymluops.gencase._binding import bind
+from pymluops.gencase._file import CaseError, CaseFile, CaseTensor
 from pymluops.gencase._memory import Guarded
 from pymluops.gencase._verdict import criteria_of
-from pymluops.gencase.case import Case, CaseError, CaseTensor
 
 __all__ = ["described", "details", "table"]
 
@@ -101,7 +101,7 @@ def _value(value: float | str) -> str:
     return value if isinstance(value, str) else f"{value:.9g}"
 
 
-def described(case: Case) -> str:
+def described(case: CaseFile) -> str:
     """Return what a case says, for ``pymluops case show``."""
     lines = [f"{case.op_name}  {case.path or ''}".rstrip()]
     try:
@@ -126,9 +126,13 @@ def described(case: Case) -> str:
     return "\n".join(lines)
 
 
+def _all(values: Any) -> list[Any]:
+    return [*values]
+
+
 def _parameter(value: Any) -> str:
     if isinstance(value, tuple):
-        return ", ".join(map(str, cast("tuple[Any, ...]", value)))
+        return ", ".join(map(str, _all(value)))
     return f"{value:.9g}" if isinstance(value, float) else str(value)
 
 

@@ -16,12 +16,12 @@ from pymluops.enums import DataType
 from pymluops.errors import MluOpError
 from pymluops.gencase._binding import Bound, bind
 from pymluops.gencase._criteria import Criterion, Measure, Place, compare, worst_place
+from pymluops.gencase._file import CaseError, CaseFile, CaseTensor
 from pymluops.gencase._memory import Guarded
 from pymluops.gencase._reference import reference
 from pymluops.gencase._settings import settings_of
 from pymluops.gencase._values import memory_type
 from pymluops.gencase._verdict import Criteria, criteria_of
-from pymluops.gencase.case import Case, CaseError, CaseTensor
 from pymluops.gencase.result import Judgement, Outcome, OutputResult, Result
 
 __all__ = ["FILE", "ORACLE", "run_case"]
@@ -54,7 +54,7 @@ class _Outputs:
     efficiencies: tuple[float, float] | None = None
 
 
-def run_case(case: Case, library: str | Backend = "cpu", against: str | Backend = ORACLE) -> Result:
+def run_case(case: CaseFile, library: str | Backend = "cpu", against: str | Backend = ORACLE) -> Result:
     """Run a case; see `Case.run`."""
     names = _name(library), _name(against)
     facts: dict[str, Any] = {"path": str(case.path or ""), "operator": case.op_name}
@@ -88,7 +88,7 @@ def _name(library: str | Backend | os.PathLike[str]) -> str:
 # ---- Results of a library ------------------------------------------------------------------------
 
 
-def _compute(bound: Bound, case: Case, library: str | Backend) -> _Outputs:
+def _compute(bound: Bound, case: CaseFile, library: str | Backend) -> _Outputs:
     """Call the function of a library."""
     backend = load(library)
     arrays = _arrays(bound)
@@ -191,7 +191,7 @@ def _output(array: Guarded) -> np.ndarray:
 # ---- Baselines and comparison --------------------------------------------------------------------
 
 
-def _baseline(bound: Bound, case: Case, against: str | Backend, criteria: Criteria) -> _Outputs:
+def _baseline(bound: Bound, case: CaseFile, against: str | Backend, criteria: Criteria) -> _Outputs:
     """Return what the results are compared with."""
     if against == FILE:
         return _Outputs({name: _stated(name, tensor) for name, tensor in bound.outputs.items()})

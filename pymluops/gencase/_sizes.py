@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from pymluops.gencase._binding import Bound, bind
+from pymluops.gencase._file import CaseFile, CaseTensor
 from pymluops.gencase._reference import description_of
-from pymluops.gencase.case import Case, CaseTensor
 
 __all__ = ["Changed", "Sizes", "sizes_of"]
 
@@ -49,7 +49,7 @@ class Sizes:
         return Changed(shapes, self.message, {} if parameter is None else {parameter: target})
 
 
-def sizes_of(case: Case) -> Sizes | None:
+def sizes_of(case: CaseFile) -> Sizes | None:
     """Return the sizes of a case, None if its operator has no description or a shape is another."""
     bound = bind(case)
     operator = description_of(bound.function)
@@ -82,7 +82,7 @@ def sizes_of(case: Case) -> Sizes | None:
     return sizes if shapes == [tensor.shape for tensor in tensors] else None
 
 
-def _names(bound: Bound, case: Case) -> list[str] | None:
+def _names(bound: Bound, case: CaseFile) -> list[str] | None:
     """Return the arguments of the tensors in the order of the file, None if one has none."""
     both: list[tuple[str, CaseTensor | None]] = [*bound.inputs.items(), *bound.outputs.items()]
     found = {id(tensor.message): name for name, tensor in both if tensor is not None}

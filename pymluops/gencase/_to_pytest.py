@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import re
 
-from pymluops.gencase.case import Case, text_of
+from pymluops.gencase._file import CaseFile, text_of
 
 __all__ = ["as_pytest"]
 
 
-def as_pytest(case: Case, library: str, against: str) -> str:
+def as_pytest(case: CaseFile, library: str, against: str) -> str:
     """Return the text of a test file.
 
     Parameters
     ----------
-    case : Case
+    case : CaseFile
         Its values stand in the text, those of real numbers by their bits.
     library, against : str
         As for `Case.run`.

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pymluops.gencase._criteria import NAMES, Criterion
-from pymluops.gencase.case import Case, CaseError, CaseTensor
+from pymluops.gencase._file import CaseError, CaseFile, CaseTensor
 
 __all__ = ["Criteria", "criteria_of"]
 
@@ -39,7 +39,7 @@ class Criteria:
         return _made(self.path, self.names, limits, imaginary, f"the thresholds of {tensor.id}")
 
 
-def criteria_of(case: Case) -> Criteria:
+def criteria_of(case: CaseFile) -> Criteria:
     """Return the criteria of a case.
 
     Raises

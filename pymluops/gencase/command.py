@@ -14,6 +14,7 @@ from pymluops.cli import EXIT_FAILED, CommandError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from pymluops.gencase._file import CaseFile
     from pymluops.gencase.case import Case
 
 _SUFFIXES = (".prototxt", ".pb")
@@ -98,15 +99,15 @@ def _minimize(args: argparse.Namespace) -> int:
     import tempfile
 
     from pymluops.gencase import CaseError
+    from pymluops.gencase._file import text_of
     from pymluops.gencase._minimize import minimized
     from pymluops.gencase._pool import Worker
-    from pymluops.gencase.case import text_of
 
     case = _read(args.path)
     library, against = _library(args.library), _library(args.against)
     with tempfile.TemporaryDirectory() as folder, Worker(library, against, args.timeout, os.cpu_count() or 1) as worker:
 
-        def outcome(one: Case) -> str:
+        def outcome(one: CaseFile) -> str:
             path = Path(folder) / "case.pb"
             one.write(path)
             return str(worker.run(path)["outcome"])

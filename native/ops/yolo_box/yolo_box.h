@@ -8,8 +8,8 @@
 
 namespace mluops {
 
-// A cell gets a box of each anchor unless its confidence is below the threshold: then box and scores
-// are 0. All sizes are at least 1.
+// A cell gets a box of each anchor unless its confidence is below the threshold: then box and
+// scores are 0. All sizes are at least 1.
 struct YoloBoxProblem {
   const char *function;  // of the entry point, for messages
   bool is_double;        // type of the real arrays: float or double
