@@ -166,6 +166,16 @@ def test_plans_of_one_dim(kind: str) -> None:
     assert_near(executed(values, (40,), kind, batched=False), oracle.transform(values, (40,), kind, batched=False), 40)
 
 
+def test_two_signals_of_six() -> None:
+    values = [-6.08934, 3.77854, -0.914042, -9.94873, -6.18431, -4.55966,
+              3.71034, 0.0674585, -1.95828, -1.18846, -2.47082, 1.36034]  # fmt: skip
+    given = np.array(values, REAL).reshape(2, 6)
+    found = executed(given, (6,), "r2c")
+    assert_near(found, oracle.transform(given, (6,), "r2c"), 6)
+    parts = found.view(REAL)
+    np.testing.assert_allclose([parts.min(), parts.max()], [-23.9175, 7.82725], rtol=1e-5)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_plans_of_two_dims(kind: str) -> None:
     for n in ((1, 1), (4, 6), (5, 7), (16, 30), (67, 12), (3, 134), (40, 2)):
