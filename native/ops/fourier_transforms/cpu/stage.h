@@ -9,10 +9,11 @@ namespace mluops {
 namespace MLUOPS_LEVEL {
 namespace {
 
-constexpr std::int64_t kFewSignals = 8;       // are computed one by one
-constexpr std::int64_t kMostInLanes = 4096;   // longer ones too, since lanes of them leave the caches
-constexpr std::int64_t kTogether = 256;       // elements of shorter ones in a task
-constexpr std::int64_t kMostAdjacent = 8192;  // unless they lie side by side
+constexpr std::int64_t kFewSignals = 8;         // are computed one by one
+constexpr std::int64_t kFewLongSignals = 16;    // so that several threads have some
+constexpr std::int64_t kLong = 1024;            // from there on a signal is long
+constexpr std::int64_t kMostInLanes = 1 << 16;  // longer ones too, since lanes of them leave the caches
+constexpr std::int64_t kTogether = 256;         // elements of shorter ones in a task
 
 template <typename Real>
 struct StageProblem {
@@ -44,8 +45,7 @@ class Stage {
         table_(problem.axis->complex),
         length_(table_.length),
         signals_(problem.outer * problem.inner),
-        one_by_one_(table_.split.between != nullptr &&
-                    (signals_ < kFewSignals || length_ > (problem.inner < kFewSignals ? kMostInLanes : kMostAdjacent))),
+        one_by_one_(table_.split.between != nullptr && (signals_ < few(problem) || length_ > kMostInLanes)),
         width_(problem.ordered ? 1 : kWidth),
         groups_(one_by_one_ ? signals_ : (signals_ + width_ - 1) / width_) {
     const std::int64_t values = 4 * length_ * (one_by_one_ ? 1 : width_);
@@ -75,6 +75,12 @@ class Stage {
  private:
   typedef Pair<Vector> Lanes;
   typedef Pair<Real> Number;
+
+  // Real signals of an odd length cost twice as much one by one.
+  static std::int64_t few(const StageProblem<Real> &problem) {
+    const bool odd = problem.kind != FftKind::kComplex && problem.axis->levels != nullptr;
+    return problem.axis->complex.length < kLong || odd ? kFewSignals : kFewLongSignals;
+  }
 
   bool even() const { return p_.axis->halves != nullptr; }
 
