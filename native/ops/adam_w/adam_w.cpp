@@ -94,7 +94,7 @@ mluOpStatus_t adam_w(mluOpHandle_t handle, mluOpAdamWDescriptor_t desc, const Te
   return launch_adam_w(handle, problem);
 }
 
-// ---- Without a descriptor ------------------------------------------------------------------------
+// ---- Without a descriptor ----------------------------------------------------------------------
 
 constexpr const char *kExtension = "mluopsExtAdamW";
 
