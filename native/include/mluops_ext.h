@@ -14,7 +14,6 @@
 
 /* Families: written by tools/families.py. */
 #include "mluops_ext/active_rotated_filter.h"
-#include "mluops_ext/adam_w.h"
 #include "mluops_ext/aligned_regions.h"
 #include "mluops_ext/assign_score_withk.h"
 #include "mluops_ext/ball_query.h"
@@ -36,6 +35,7 @@
 #include "mluops_ext/indice_convolution.h"
 #include "mluops_ext/ingroup_indices.h"
 #include "mluops_ext/knn.h"
+#include "mluops_ext/optimizer_steps.h"
 #include "mluops_ext/point_sets.h"
 #include "mluops_ext/points_in_boxes.h"
 #include "mluops_ext/points_in_polygons.h"

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from pymluops.oracle import (
-    adam_w,
     aligned_regions,
     box_nms,
     boxes3d,
@@ -18,6 +17,7 @@ from pymluops.oracle import (
     get_indice_pairs,
     indice_convolution,
     moe_dispatch,
+    optimizer_steps,
     pooled_regions,
     sync_batch_norm,
 )
@@ -249,10 +249,10 @@ def _adam_w(arrays: Arrays, numbers: Numbers) -> Results:
     common |= {name: numbers[f"adamw_desc.{name}"] for name in ("weight_decay", "grad_scale")}
     if numbers["adamw_desc.need_remove_nan"]:
         step = float(arrays["param_h"].reshape(-1)[0])
-        found = adam_w.numbered(*tensors, number=step, keeps=True, **common)
+        found = optimizer_steps.numbered(*tensors, number=step, keeps=True, **common)
         other = np.full(arrays["param_h"].shape, step + 1)
     else:
-        found = adam_w.step(*tensors, bias1=numbers["bias1"], bias2=numbers["bias2"], **common)
+        found = optimizer_steps.step(*tensors, bias1=numbers["bias1"], bias2=numbers["bias2"], **common)
         other = found[0]
     return dict(zip(("param", "momentum", "velocity", "param_h"), (*found, other), strict=True))
 

@@ -8,7 +8,6 @@ if TYPE_CHECKING:  # a declaration for each kind of arrays
     from pymluops.ops._types import *  # noqa: F403
 else:
     from pymluops.ops.active_rotated_filter import active_rotated_filter_backward, active_rotated_filter_forward
-    from pymluops.ops.adam_w import adam_w
     from pymluops.ops.aligned_regions import (
         LargestSamples,
         roi_align_backward,
@@ -95,6 +94,7 @@ else:
     from pymluops.ops.ms_deform_attn import MsDeformAttnGradients, ms_deform_attn_backward, ms_deform_attn_forward
     from pymluops.ops.mutual_information import mutual_information_backward, mutual_information_forward
     from pymluops.ops.nms_rotated import nms_rotated
+    from pymluops.ops.optimizer_steps import adam_w
     from pymluops.ops.point_sets import ConvexGiou, convex_giou, convex_iou, min_area_polygons
     from pymluops.ops.points_in_boxes import points_in_boxes, points_in_boxes_all, points_in_boxes_part
     from pymluops.ops.points_in_polygons import points_in_polygons

@@ -269,40 +269,6 @@ def active_rotated_filter_backward(
     handle: Handle | None = None,
 ) -> Any: ...
 @overload
-def adam_w(
-    param: DeviceArray,
-    momentum: DeviceArray,
-    velocity: DeviceArray,
-    grad: DeviceArray,
-    step: int,
-    lr: float = 0.001,
-    beta1: float = 0.9,
-    beta2: float = 0.999,
-    epsilon: float = 1e-08,
-    weight_decay: float = 0.01,
-    grad_scale: float = 1.0,
-    need_remove_nan: bool = False,
-    *,
-    handle: Handle | None = None,
-) -> None: ...
-@overload
-def adam_w(
-    param: HostArray,
-    momentum: HostArray,
-    velocity: HostArray,
-    grad: HostArray,
-    step: int,
-    lr: float = 0.001,
-    beta1: float = 0.9,
-    beta2: float = 0.999,
-    epsilon: float = 1e-08,
-    weight_decay: float = 0.01,
-    grad_scale: float = 1.0,
-    need_remove_nan: bool = False,
-    *,
-    handle: Handle | None = None,
-) -> None: ...
-@overload
 def roi_align_forward(
     input: DeviceArray,
     rois: DeviceArray,
@@ -4422,6 +4388,40 @@ def nms_rotated(
     *,
     handle: Handle | None = None,
 ) -> NDArray[Any]: ...
+@overload
+def adam_w(
+    param: DeviceArray,
+    momentum: DeviceArray,
+    velocity: DeviceArray,
+    grad: DeviceArray,
+    step: int,
+    lr: float = 0.001,
+    beta1: float = 0.9,
+    beta2: float = 0.999,
+    epsilon: float = 1e-08,
+    weight_decay: float = 0.01,
+    grad_scale: float = 1.0,
+    need_remove_nan: bool = False,
+    *,
+    handle: Handle | None = None,
+) -> None: ...
+@overload
+def adam_w(
+    param: HostArray,
+    momentum: HostArray,
+    velocity: HostArray,
+    grad: HostArray,
+    step: int,
+    lr: float = 0.001,
+    beta1: float = 0.9,
+    beta2: float = 0.999,
+    epsilon: float = 1e-08,
+    weight_decay: float = 0.01,
+    grad_scale: float = 1.0,
+    need_remove_nan: bool = False,
+    *,
+    handle: Handle | None = None,
+) -> None: ...
 @overload
 def convex_iou(
     pointsets: DeviceArray,

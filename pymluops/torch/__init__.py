@@ -8,7 +8,6 @@ docs/torch.md tells what is exact, what is cast and which threads are used.
 # Written by tools/families.py; do not edit.
 
 from pymluops.torch.active_rotated_filter import active_rotated_filter
-from pymluops.torch.adam_w import AdamW
 from pymluops.torch.aligned_regions import RoIAlign, roi_align
 from pymluops.torch.assign_score_withk import assign_score_withk
 from pymluops.torch.ball_query import ball_query, stack_ball_query
@@ -41,6 +40,7 @@ from pymluops.torch.moe_dispatch import moe_dispatch
 from pymluops.torch.ms_deform_attn import MultiScaleDeformableAttention, ms_deform_attn
 from pymluops.torch.mutual_information import mutual_information_recursion
 from pymluops.torch.nms_rotated import nms_rotated
+from pymluops.torch.optimizer_steps import AdamW
 from pymluops.torch.point_sets import convex_giou, convex_iou, min_area_polygons
 from pymluops.torch.points_in_boxes import points_in_boxes_all, points_in_boxes_cpu, points_in_boxes_part
 from pymluops.torch.points_in_polygons import points_in_polygons

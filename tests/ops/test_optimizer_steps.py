@@ -14,7 +14,7 @@ import pymluops
 from pymluops import functions
 from pymluops.ops._described import described
 from pymluops.ops._double import double_of
-from pymluops.oracle import adam_w as oracle
+from pymluops.oracle import optimizer_steps as oracle
 from support.arrays import any_bits
 from support.c_calls import BAD_PARAM, NOT_SUPPORTED, SUCCESS, Raw, Tensor
 from support.comparison import assert_close, assert_same_bits

@@ -1,6 +1,6 @@
-/* Functions of the family adam_w beyond mlu_op.h. */
-#ifndef MLUOPS_EXT_ADAM_W_H_
-#define MLUOPS_EXT_ADAM_W_H_
+/* Functions of the family optimizer_steps beyond mlu_op.h. */
+#ifndef MLUOPS_EXT_OPTIMIZER_STEPS_H_
+#define MLUOPS_EXT_OPTIMIZER_STEPS_H_
 
 #include "mlu_op.h"
 
@@ -32,4 +32,4 @@ mluOpStatus_t MLUOP_WIN_API mluopsExtAdamW(
 }
 #endif
 
-#endif /* MLUOPS_EXT_ADAM_W_H_ */
+#endif /* MLUOPS_EXT_OPTIMIZER_STEPS_H_ */

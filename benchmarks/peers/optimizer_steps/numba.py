@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from benchmarks.families.adam_w import RATE, STEP
+from benchmarks.families.optimizer_steps import RATE, STEP
 from benchmarks.peers import Variants
 from benchmarks.peers.numba_support import inlined
 from benchmarks.problem import Arrays, Problem

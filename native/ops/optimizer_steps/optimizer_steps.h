@@ -1,6 +1,6 @@
 // AdamW: a step of the optimiser with decoupled weight decay, in place.
-#ifndef MLUOPS_OPS_ADAM_W_ADAM_W_H_
-#define MLUOPS_OPS_ADAM_W_ADAM_W_H_
+#ifndef MLUOPS_OPS_OPTIMIZER_STEPS_OPTIMIZER_STEPS_H_
+#define MLUOPS_OPS_OPTIMIZER_STEPS_OPTIMIZER_STEPS_H_
 
 #include <cstdint>
 
@@ -33,4 +33,4 @@ mluOpStatus_t launch_adam_w(mluOpHandle_t handle, const AdamWProblem &problem);
 
 }  // namespace mluops
 
-#endif  // MLUOPS_OPS_ADAM_W_ADAM_W_H_
+#endif  // MLUOPS_OPS_OPTIMIZER_STEPS_OPTIMIZER_STEPS_H_

@@ -1,6 +1,6 @@
 // AdamW on the CPU: each element is read and written once.
 #include "cpu/exponential.h"
-#include "ops/adam_w/adam_w.h"
+#include "ops/optimizer_steps/optimizer_steps.h"
 
 MLUOPS_BEGIN_LEVEL
 namespace {

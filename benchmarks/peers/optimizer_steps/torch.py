@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import Any
 
-from benchmarks.families.adam_w import RATE, STEP
+from benchmarks.families.optimizer_steps import RATE, STEP
 from benchmarks.peers import Variants
 from benchmarks.problem import Arrays, Problem
 

@@ -1,11 +1,11 @@
-#include "ops/adam_w/adam_w.h"
+#include "ops/optimizer_steps/optimizer_steps.h"
 
 #include <cmath>
 
 #include "core/check.h"
 #include "core/exception_guard.h"
 #include "core/settings.h"
-#include "mluops_ext/adam_w.h"
+#include "mluops_ext/optimizer_steps.h"
 
 namespace mluops {
 namespace {
