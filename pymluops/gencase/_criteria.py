@@ -115,7 +115,7 @@ NAMES = tuple(_METRICS)
 
 def _passes(name: str, value: float, threshold: float) -> bool:
     """Return whether a value is allowed; equal to the threshold is."""
-    if not np.isfinite(value):
+    if not np.isfinite(value) or value == _NEVER:
         return False
     if name == "DIFF4":  # all differences on one side; -1 says that there are too few
         return not (value in (0.0, 1.0) and threshold >= 0)

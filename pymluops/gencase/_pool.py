@@ -82,6 +82,8 @@ class Worker:
             self._process = subprocess.Popen(
                 command, text=True, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors
             )
+            assert self._process.stdout is not None
+            self._process.stdout.readline()  # it is ready, or has ended, which the first case will find
         return self._process
 
     def _stop(self) -> None:

@@ -58,7 +58,7 @@ def criteria_of(case: CaseFile) -> Criteria:
     if node.evaluation_threshold:
         common = _made(path, names, node.evaluation_threshold, node.evaluation_threshold_imag, "evaluation_threshold")
         kept = tuple(one for one in _once(common) if one.name in counted)
-        return _known(Criteria(path, names, kept))
+        return _known(Criteria(path, tuple(one.name for one in kept), kept))
     return _known(Criteria(path, names, ()))
 
 

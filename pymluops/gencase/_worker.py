@@ -9,7 +9,10 @@ import sys
 from pymluops import gencase
 from pymluops.gencase.result import Outcome, Result
 
-__all__ = ["main"]
+__all__ = ["READY", "main"]
+
+#: The first line of a process: from here on the time of cases counts.
+READY = "ready\n"
 
 
 def main() -> int:
@@ -17,6 +20,8 @@ def main() -> int:
     library, against = sys.argv[1:3]
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # what a library prints must not come between the answers
+    answers.write(READY)
+    answers.flush()
     for line in sys.stdin:
         path = json.loads(line)
         answers.write(json.dumps(_run(path, library, against).to_json()) + "\n")

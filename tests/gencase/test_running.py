@@ -1,0 +1,239 @@
+"""Cases that run: which tensor is which argument, what is compared, what is found."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pymluops
+from pymluops import Layout, functions, gencase
+from pymluops.gencase._binding import bind
+from pymluops.gencase._reference import reference
+from support.described_calls import OPERATORS, legal_call, on
+
+RNG = np.random.default_rng(7)
+MAPS = RNG.normal(size=(2, 4, 5, 6)).astype(np.float32)
+
+
+@pytest.mark.parametrize("operator", [name for name in on("cpu") if OPERATORS[name].c_function.startswith("mluOp")])
+def test_dumped_calls_pass(operator: str, tmp_path: Path) -> None:
+    """Also where no oracle is asked: the CPU library agrees with itself."""
+    call = legal_call(operator, 11)
+    with gencase.recording(tmp_path):
+        getattr(functions, call.description.c_function)(*call.by_parameter().values())
+    (path,) = tmp_path.rglob("*.prototxt")
+    for against in ("cpu", "oracle"):
+        result = gencase.read(path).run("cpu", against)
+        assert result.outcome in (gencase.Outcome.PASSED, gencase.Outcome.FAILED), result
+        # A sum that cancels may be far from the oracle by the criteria of the format.
+        close = all(one.value < 0.01 or one.name == "DIFF1" for out in result.outputs for one in out.measures)
+        assert result.passed or (against == "oracle" and close), result
+
+
+@pytest.mark.parametrize("operator", [name for name in on("sim") if OPERATORS[name].c_function.startswith("mluOp")])
+def test_dumped_calls_pass_on_the_simulator(operator: str, tmp_path: Path) -> None:
+    call = legal_call(operator, 11)
+    with gencase.recording(tmp_path):
+        getattr(functions, call.description.c_function)(*call.by_parameter().values())
+    (path,) = tmp_path.rglob("*.prototxt")
+    result = gencase.read(path).run("sim", "oracle")
+    assert result.passed, result
+    assert result.io_efficiency is not None
+
+
+def focal_loss(weight: bool) -> gencase.Case:
+    rng = np.random.default_rng(0)
+    inputs = [("input", rng.normal(size=(5, 4)).astype(np.float32)), ("target", rng.integers(0, 4, 5).astype(np.int32))]
+    inputs += [("weight", np.ones(4, np.float32))] if weight else []
+    out = [("output", np.zeros((5, 4), np.float32))]
+    return gencase.Case.build("focal_loss_sigmoid_forward", inputs, out, {"reduction": 0, "alpha": 0.25, "gamma": 2.0})
+
+
+@pytest.mark.parametrize("weight", [False, True])
+def test_optional_tensors_are_told_by_their_number(weight: bool) -> None:
+    bound = bind(focal_loss(weight))
+    assert ("weight" in bound.inputs) == weight
+    assert focal_loss(weight).run().passed
+
+
+def test_a_wrong_number_of_tensors() -> None:
+    case = focal_loss(False)
+    del case.node.input[1:]
+    result = case.run()
+    assert result.outcome is gencase.Outcome.ERROR
+    assert "has no call with 1 inputs and 1 outputs; it has 2 and 1 or 3 and 1" in result.message
+
+
+def dcn(names: list[str]) -> gencase.Case:
+    arrays = {
+        "input": MAPS,
+        "offset": RNG.normal(0, 0.4, (2, 4, 5, 18)).astype(np.float32),
+        "mask": RNG.random((2, 4, 5, 9)).astype(np.float32),
+        "filter": RNG.normal(size=(3, 3, 3, 6)).astype(np.float32),
+        "bias": RNG.normal(size=3).astype(np.float32),
+    }
+    parameters = {"dimnb": 4, "pad": [1, 1, 1, 1], "stride": [1, 1], "dilation": [1, 1], "im2col_step": 1}
+    layouts = {name: Layout.NHWC for name in (*names, "output") if name != "bias"}
+    out = [("output", np.zeros((2, 4, 5, 3), np.float32))]
+    return gencase.Case.build("dcn_forward", [(n, arrays[n]) for n in names], out, parameters, layouts=layouts)
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ["input", "offset", "filter"],
+        ["input", "offset", "mask", "filter"],
+        ["input", "offset", "filter", "bias"],
+        ["input", "offset", "mask", "filter", "bias"],
+    ],
+)
+def test_mask_and_bias_are_told_apart(names: list[str]) -> None:
+    case = dcn(names)
+    for tensor in case.node.input:  # other ids, as the vendor's cases have
+        tensor.id = "input"
+    assert list(bind(case).inputs) == names
+    assert case.run().passed
+
+
+def test_numbers_that_follow_from_shapes() -> None:
+    points, features = RNG.normal(size=(2, 9, 3)).astype(np.float32), RNG.normal(size=(2, 9, 4)).astype(np.float32)
+    boxes = np.tile(np.float32([0, 0, -2, 4, 4, 4, 0.3]), (2, 3, 1))
+    out = [("a", np.zeros((2, 3, 5, 7), np.float32)), ("b", np.zeros((2, 3), np.int32))]
+    inputs = [("points", points), ("features", features), ("boxes", boxes)]
+    case = gencase.Case.build("roipoint_pool3d", inputs, out, {"num_sampled_points": 5}, criteria=[("DIFF1", 0)])
+    numbers = bind(case).numbers
+    wanted = {"batch_size": 2, "pts_num": 9, "boxes_num": 3, "feature_in_len": 4, "sampled_pts_num": 5}
+    assert {name: numbers[name] for name in wanted} == wanted
+    assert case.run().passed
+
+
+def test_an_unknown_operator() -> None:
+    case = focal_loss(False)
+    case.node.op_name = "soft_max"
+    result = case.run()
+    assert (result.outcome, result.passed) == (gencase.Outcome.ERROR, False)
+    assert "no operator is called soft_max" in result.message
+
+
+def test_a_refused_call_says_why() -> None:
+    case = focal_loss(False)
+    case.node.focal_loss_sigmoid_forward_param.alpha = -1e30
+    case.node.focal_loss_sigmoid_forward_param.gamma = -3
+    result = case.run()
+    assert result.outcome is gencase.Outcome.ERROR
+    assert "mluOpFocalLossSigmoidForward: gamma: expected" in result.message
+
+
+# ---- what is found -------------------------------------------------------------------------------
+
+
+def tin_shift() -> gencase.Case:
+    x = np.arange(1, 25, dtype=np.float32).reshape(1, 2, 4, 3)
+    out = [("output", np.zeros_like(x))]
+    return gencase.Case.build("tin_shift_forward", [("input", x), ("shifts", np.int32([[1, -1]]))], out)
+
+
+@pytest.fixture
+def broken(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
+    """Lets a function of the CPU library do more than it should: what "change" does with the output."""
+    real, state = functions.mluOpTinShiftForward, dict[str, Any]()
+
+    class Broken:
+        positional, descriptors = real.positional, real.descriptors  # type: ignore[attr-defined]
+
+        def __call__(self, input: Any, shifts: Any, output: Any, handle: Any) -> None:
+            real(input=input, shifts=shifts, output=output, handle=handle)
+            if handle.backend is pymluops.load("cpu"):
+                state["change"](output[1])
+
+    monkeypatch.setattr(functions, "mluOpTinShiftForward", Broken())
+    return state
+
+
+def test_a_wrong_value_is_named(broken: dict[str, Any]) -> None:
+    broken["change"] = lambda memory: memory.view(np.float32).__setitem__(5, 100)
+    result = tin_shift().run("cpu", "oracle")
+    assert result.outcome is gencase.Outcome.FAILED
+    (output,) = result.outputs
+    assert not output.passed
+    assert output.place is not None
+    assert (output.place.index, output.place.found, output.place.differing) == ((0, 0, 1, 2), 100, 1)
+    assert result.judgements == ()
+
+
+def test_of_two_libraries_the_one_that_agrees_with_the_oracle_is_named(broken: dict[str, Any]) -> None:
+    broken["change"] = lambda memory: memory.view(np.float32).__setitem__(5, 100)
+    for library, against in (("cpu", "sim"), ("sim", "cpu")):
+        result = tin_shift().run(library, against)
+        assert result.outcome is gencase.Outcome.FAILED
+        (judgement,) = result.judgements
+        assert (judgement.output, judgement.agrees) == ("output", "sim")
+        assert judgement.distances["sim"] == 0 < judgement.distances["cpu"]
+        assert judgement.places["sim"] is None
+
+
+def test_what_is_not_written_shows(monkeypatch: pytest.MonkeyPatch) -> None:
+    real = functions.mluOpTinShiftForward
+
+    class Idle:
+        positional, descriptors = real.positional, real.descriptors  # type: ignore[attr-defined]
+
+        def __call__(self, **given: Any) -> None:
+            """Leave everything as it is."""
+
+    monkeypatch.setattr(functions, "mluOpTinShiftForward", Idle())
+    result = tin_shift().run("cpu", "oracle")
+    assert result.outcome is gencase.Outcome.FAILED
+    assert result.outputs[0].place is not None
+    assert np.isnan(result.outputs[0].place.found)
+
+
+def test_a_write_beside_the_output_fails(broken: dict[str, Any]) -> None:
+    def beside(memory: np.ndarray) -> None:
+        view = np.lib.stride_tricks.as_strided(memory.view(np.uint8), (memory.nbytes + 1,), (1,))
+        view[-1] = 7
+
+    broken["change"] = beside
+    result = tin_shift().run("cpu", "oracle")
+    assert result.outcome is gencase.Outcome.FAILED
+    assert result.message == "memory beside output was written"
+
+
+def test_outputs_that_are_left_out(broken: dict[str, Any]) -> None:
+    broken["change"] = lambda memory: memory.view(np.float32).__setitem__(5, 100)
+    case = tin_shift()
+    case.node.output[0].threshold_use = 0
+    result = case.run()
+    assert result.passed
+    assert result.message.startswith("nothing was compared")
+
+
+def test_the_outputs_in_the_file() -> None:
+    case = tin_shift()
+    assert "the file has no values of output" in case.run(against="file").message
+    expected = pymluops.tin_shift_forward(np.arange(1, 25, dtype=np.float32).reshape(1, 2, 4, 3), np.int32([[1, -1]]))
+    case.outputs[0].set_values(expected.reshape(-1))
+    assert case.run(against="file").passed
+    case.outputs[0].set_values(expected.reshape(-1) + 1)
+    assert case.run(against="file").outcome is gencase.Outcome.FAILED
+
+
+def test_no_oracle_for_some_settings() -> None:
+    from pymluops.gencase._operators import OPERATORS as ROWS
+
+    row = next(row for row in ROWS if row.name == "nms")
+    settings = {"output_mode": 2, "method_mode": 0, "offset": 0, "input_layout": 0}
+    with pytest.raises(LookupError, match="no oracle for nms with these settings"):
+        reference(row, {"boxes": np.zeros((3, 4))}, {f"nms_desc.{name}": value for name, value in settings.items()})
+
+
+def test_json_has_numbers_or_texts() -> None:
+    import json
+
+    case = tin_shift()
+    case.inputs[0].set_values(np.full(24, np.nan, np.float32))
+    found = case.run().to_json()
+    assert json.loads(json.dumps(found, allow_nan=False))["outcome"] == "passed"
