@@ -99,8 +99,9 @@ def ways(size: int) -> Iterator[Way]:
 def endless() -> Iterator[Way]:
     """Two billion values of one sample."""
     sizes = {"samples": 1, "hidden": 2_000_000_000, "capacity": 1, "num_experts": 1}
+    there = {name: np.zeros(1, np.int32) for name in ("indices", "locations")}
     for name in _OPERATORS:
-        yield Way(name, "two billion values", sizes, huge=True)
+        yield Way(name, "two billion values", sizes, arrays=there, huge=True)
 
 
 _STEPS = "handle objects ranks types scalars shapes packed indexable"
