@@ -388,3 +388,7 @@ mluOpStatus_t MLUOP_WIN_API mluOpSyncBatchnormBackwardReduce_v2(MLUOPS_REDUCE_IN
 mluOpStatus_t MLUOP_WIN_API mluOpSyncBatchNormBackwardReduce(MLUOPS_REDUCE_INPUTS, MLUOPS_REDUCE_OUTPUTS) {
   return MLUOPS_REDUCE("mluOpSyncBatchNormBackwardReduce", nullptr, 0);
 }
+
+mluOpStatus_t MLUOP_WIN_API mluOpSyncBatchnormBackwardReduce(MLUOPS_REDUCE_INPUTS, MLUOPS_REDUCE_OUTPUTS) {
+  return MLUOPS_REDUCE("mluOpSyncBatchnormBackwardReduce", nullptr, 0);
+}
