@@ -100,6 +100,7 @@ else:
     from pymluops.ops.points_in_polygons import points_in_polygons
     from pymluops.ops.pooled_regions import LargestPixels, roi_pool_backward, roi_pool_forward
     from pymluops.ops.precise_regions import prroi_pool_backward, prroi_pool_coor_backward, prroi_pool_forward
+    from pymluops.ops.prior_box import prior_box
     from pymluops.ops.ps_roi_pool import ps_roi_pool_backward, ps_roi_pool_forward
     from pymluops.ops.psamask import psamask_backward, psamask_forward
     from pymluops.ops.quadri_boxes import box_iou_quadri, nms_quadri, poly_nms
@@ -237,6 +238,7 @@ __all__ = [
     "points_in_boxes_part",
     "points_in_polygons",
     "poly_nms",
+    "prior_box",
     "prroi_pool_backward",
     "prroi_pool_coor_backward",
     "prroi_pool_forward",

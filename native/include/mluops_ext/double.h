@@ -153,6 +153,14 @@ mluOpStatus_t MLUOP_WIN_API mluopsExtPointsInBoxesDouble(
     mluOpHandle_t handle, const mluOpTensorDescriptor_t points_desc, const void *points,
     const mluOpTensorDescriptor_t boxes_desc, const void *boxes, const mluOpTensorDescriptor_t points_indices_desc,
     void *points_indices);
+mluOpStatus_t MLUOP_WIN_API mluopsExtPriorBoxDouble(
+    mluOpHandle_t handle, const mluOpTensorDescriptor_t min_sizes_desc, const void *min_sizes,
+    const mluOpTensorDescriptor_t aspect_ratios_desc, const void *aspect_ratios,
+    const mluOpTensorDescriptor_t variances_desc, const void *variances, const mluOpTensorDescriptor_t max_sizes_desc,
+    const void *max_sizes, const int height, const int width, const int im_height, const int im_width,
+    const double step_h, const double step_w, const double offset, const bool clip,
+    const bool min_max_aspect_ratios_order, const mluOpTensorDescriptor_t output_desc, void *output,
+    const mluOpTensorDescriptor_t var_desc, void *var);
 mluOpStatus_t MLUOP_WIN_API mluopsExtPsRoiPoolForwardDouble(
     mluOpHandle_t handle, const int pooled_height, const int pooled_width, const double spatial_scale,
     const int group_size, const int output_dim, const mluOpTensorDescriptor_t input_desc, const void *input,

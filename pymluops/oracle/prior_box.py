@@ -1,0 +1,89 @@
+"""prior_box: boxes about the centres of cells. Half sizes are computed in float64 and rounded."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from oracle.refusals import Refusals
+from oracle.ways import Way
+
+
+def half_sizes(least: np.ndarray, ratios: np.ndarray, most: np.ndarray, squares_first: bool) -> np.ndarray:
+    """Half widths and heights of all boxes of a cell, however many there are."""
+    found: list[tuple[Any, Any]] = []
+    sizes, shapes, maxima = (array.astype(np.float64) for array in (least, ratios, most))
+    with np.errstate(all="ignore"):
+        for i, size in enumerate(sizes):
+            square = [(np.sqrt(size * maxima[i]) / 2,) * 2] if len(maxima) else []
+            if squares_first:
+                found += [(size / 2, size / 2), *square]
+                shaped = shapes[np.abs(shapes - 1) >= 1e-6]
+                found += [(size * np.sqrt(r) / 2, size / np.sqrt(r) / 2) for r in shaped]
+            else:
+                found += [(size * np.sqrt(r) / 2, size / np.sqrt(r) / 2) for r in shapes] + square
+        return np.array(found).astype(least.dtype)
+
+
+def boxes(
+    least: np.ndarray,
+    ratios: np.ndarray,
+    variances: np.ndarray,
+    most: np.ndarray,
+    height: int,
+    width: int,
+    im_height: int,
+    im_width: int,
+    step_h: float,
+    step_w: float,
+    offset: float = 0.5,
+    clip: bool = False,
+    squares_first: bool = True,
+) -> tuple[np.ndarray, np.ndarray]:
+    """Boxes and variances, [height, width, P, 4]."""
+    real = least.dtype.type
+    room = len(least) * len(ratios) + len(most)
+    halves = half_sizes(least, ratios, most, squares_first)[:room]
+    out = np.zeros((height, width, room, 4), real)
+    with np.errstate(all="ignore"):
+        x = ((np.arange(width, dtype=real) + real(offset)) * real(step_w))[None, :, None]
+        y = ((np.arange(height, dtype=real) + real(offset)) * real(step_h))[:, None, None]
+        count = len(halves)
+        out[:, :, :count, 0] = (x - halves[:, 0]) / real(im_width)
+        out[:, :, :count, 1] = (y - halves[:, 1]) / real(im_height)
+        out[:, :, :count, 2] = (x + halves[:, 0]) / real(im_width)
+        out[:, :, :count, 3] = (y + halves[:, 1]) / real(im_height)
+    if clip:
+        out = np.where(out < 0, real(0), np.where(out > 1, real(1), out))
+    return out, np.broadcast_to(variances, out.shape).copy()
+
+
+def in_double(_name: str, *given: Any) -> Any:
+    """The results for float64 sizes."""
+    return boxes(*given)
+
+
+def prepare(arguments: dict[str, Any], rng: np.random.Generator) -> None:
+    """Let sizes and ratios be above 0, one of these 1, and the image have an area."""
+    arguments["min_sizes"][...] = rng.uniform(4, 60, arguments["min_sizes"].shape)
+    arguments["aspect_ratios"][...] = rng.uniform(0.2, 5, arguments["aspect_ratios"].shape)
+    arguments["aspect_ratios"][0] = 1
+    for name in ("im_height", "im_width"):
+        arguments[name] = int(rng.integers(50, 400))
+    for name in ("step_h", "step_w"):
+        arguments[name] = float(rng.uniform(1, 30))
+
+
+def ways(size: int) -> Iterator[Way]:
+    """Many cells with few boxes, and few with many."""
+    for label, cells, sizes in (("cells", 20 * size, 2), ("boxes", 2, 20 * size)):
+        yield Way("prior_box", label, {"height": 5, "width": cells, "Nm": sizes, "Na": 3}, change=prepare)
+
+
+REFUSALS = {
+    "mluOpPriorBox": Refusals(
+        order="handle objects ranks shapes types scalars packed indexable positive empty data overlap"
+    )
+}
