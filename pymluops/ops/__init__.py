@@ -73,6 +73,7 @@ else:
         furthest_point_sampling_with_dist,
         stack_furthest_point_sampling,
     )
+    from pymluops.ops.generate_proposals import generate_proposals_v2
     from pymluops.ops.get_indice_pairs import IndicePairs, get_indice_pairs
     from pymluops.ops.group_points import (
         gather_points_backward,
@@ -207,6 +208,7 @@ __all__ = [
     "furthest_point_sampling_with_dist",
     "gather_points_backward",
     "gather_points_forward",
+    "generate_proposals_v2",
     "get_indice_pairs",
     "group_points_backward",
     "group_points_forward",

@@ -87,6 +87,15 @@ mluOpStatus_t MLUOP_WIN_API mluopsExtFocalLossSigmoidBackwardDouble(
     const mluOpTensorDescriptor_t input_desc, const void *input, const mluOpTensorDescriptor_t target_desc,
     const void *target, const mluOpTensorDescriptor_t weight_desc, const void *weight, const double alpha,
     const double gamma, const mluOpTensorDescriptor_t grad_input_desc, void *grad_input);
+mluOpStatus_t MLUOP_WIN_API mluopsExtGenerateProposalsV2Double(
+    mluOpHandle_t handle, const int pre_nms_top_n, const int post_nms_top_n, const double nms_thresh,
+    const double min_size, const double eta, const bool pixel_offset, const mluOpTensorDescriptor_t scores_desc,
+    const void *scores, const mluOpTensorDescriptor_t bbox_deltas_desc, const void *bbox_deltas,
+    const mluOpTensorDescriptor_t im_shape_desc, const void *im_shape, const mluOpTensorDescriptor_t anchors_desc,
+    const void *anchors, const mluOpTensorDescriptor_t variances_desc, const void *variances, void *workspace,
+    const size_t workspace_size, const mluOpTensorDescriptor_t rpn_rois_desc, void *rpn_rois,
+    const mluOpTensorDescriptor_t rpn_roi_probs_desc, void *rpn_roi_probs,
+    const mluOpTensorDescriptor_t rpn_rois_num_desc, void *rpn_rois_num, void *rpn_rois_batch_size);
 mluOpStatus_t MLUOP_WIN_API mluopsExtMaskedIm2colForwardDouble(
     mluOpHandle_t handle, const mluOpTensorDescriptor_t feature_desc, const void *feature,
     const mluOpTensorDescriptor_t mask_h_idx_desc, const void *mask_h_idx,

@@ -1,9 +1,9 @@
 // Hard suppression of upright rectangles on the CPU, in half, float and double.
 #include "cpu/half.h"
+#include "cpu/plane_boxes.h"
 #include "cpu/suppression.h"
 #include "cpu/turned_boxes.h"
 #include "ops/box_nms/box_nms.h"
-#include "ops/box_nms/cpu_boxes.h"
 
 MLUOPS_BEGIN_LEVEL
 namespace {

@@ -1,7 +1,7 @@
 // Which boxes belong together on the CPU: each one to the kept one that suppresses it.
+#include "cpu/plane_boxes.h"
 #include "cpu/ranking.h"
 #include "ops/box_nms/box_nms.h"
-#include "ops/box_nms/cpu_boxes.h"
 
 MLUOPS_BEGIN_LEVEL
 namespace {

@@ -1,6 +1,6 @@
 // Soft suppression of upright rectangles on the CPU: scores are lowered instead (arXiv:1704.04503).
+#include "cpu/plane_boxes.h"
 #include "ops/box_nms/box_nms.h"
-#include "ops/box_nms/cpu_boxes.h"
 
 MLUOPS_BEGIN_LEVEL
 namespace {

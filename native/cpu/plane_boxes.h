@@ -1,6 +1,6 @@
 // Upright rectangles in a plane, many of which are compared at once.
-#ifndef MLUOPS_OPS_BOX_NMS_CPU_BOXES_H_
-#define MLUOPS_OPS_BOX_NMS_CPU_BOXES_H_
+#ifndef MLUOPS_CPU_PLANE_BOXES_H_
+#define MLUOPS_CPU_PLANE_BOXES_H_
 
 #include "cpu/vector.h"
 
@@ -128,4 +128,4 @@ class PlaneBlock {
 }  // namespace MLUOPS_LEVEL
 }  // namespace mluops
 
-#endif  // MLUOPS_OPS_BOX_NMS_CPU_BOXES_H_
+#endif  // MLUOPS_CPU_PLANE_BOXES_H_
