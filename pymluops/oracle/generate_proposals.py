@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from oracle.box_nms import overlaps
-from oracle.refusals import Refusals
-from oracle.ways import Way
+from pymluops.oracle.box_nms import overlaps
+from pymluops.oracle.refusals import Refusals
+from pymluops.oracle.ways import Way
 
 #: A box that is not far from a threshold is kept or left out as numbers are rounded.
 SUMS = ("generate_proposals_v2",)

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from oracle.refusals import Refusals
-from oracle.ways import Way
+from pymluops.oracle.refusals import Refusals
+from pymluops.oracle.ways import Way
 
 
 def half_sizes(least: np.ndarray, ratios: np.ndarray, most: np.ndarray, squares_first: bool) -> np.ndarray:

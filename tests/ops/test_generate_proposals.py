@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pymluops
-from oracle import generate_proposals as oracle
+from pymluops.oracle import generate_proposals as oracle
 from support.arrays import canary, is_canary
 from support.c_calls import BAD_PARAM, NOT_SUPPORTED, SUCCESS, Descriptor, Raw, Tensor
 from support.selection import examples
