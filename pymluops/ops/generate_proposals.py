@@ -30,9 +30,9 @@ _PROPOSALS = Operator(
     (
         Scalar("pre_nms_top_n", minimum=-(2**31)),
         Scalar("post_nms_top_n"),
-        Scalar("nms_thresh", infinite=True, nan=True),
+        Scalar("nms_thresh", minimum=0, above=True, infinite=True),
         Scalar("min_size", infinite=True, nan=True),
-        Scalar("eta", infinite=True, nan=True),
+        Scalar("eta", minimum=1, infinite=True, nan=True),
         Scalar("pixel_offset"),
     ),
     workspace="mluOpGetGenerateProposalsV2WorkspaceSize_v2",

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
 from pymluops.oracle.box_nms import overlaps
-from pymluops.oracle.refusals import Refusals
+from pymluops.oracle.refusals import Check, Refusals, bad
 from pymluops.oracle.ways import Way
+from pymluops.enums import DataType
 
 #: A box that is not far from a threshold is kept or left out as numbers are rounded.
 SUMS = ("generate_proposals_v2",)
-#: What only the C function looks at.
-LEFT_TO_C = ("eta", "nms_thresh")
 MOST_GROWTH = 4.135166556742356
 
 
@@ -121,12 +120,21 @@ def ways(size: int) -> Iterator[Way]:
         yield Way("generate_proposals_v2", label, {**sizes, "pre_nms_top_n": most}, scalars, change=prepare)
 
 
-_SIZE = Refusals(order="handle objects pointer types layouts ranks positive indexable", layouts={"scores": ("ARRAY",)})
+def _size_checks(problem: Any, _sizes: Mapping[str, int]) -> dict[str, list[Check]]:
+    """Scores may be those of the function in double."""
+    allowed = ("FLOAT", "DOUBLE", DataType.FLOAT, DataType.DOUBLE)
+    return {"real": [bad(problem.tensors["scores"].dtype in allowed, "scores_desc")]}
+
+
+_SIZE = Refusals(
+    order="handle objects pointer real layouts ranks positive indexable",
+    layouts={"scores": ("ARRAY",)}, checks=_size_checks,
+)  # fmt: skip
 _ARRAYS = ("scores", "bbox_deltas", "im_shape", "anchors", "variances", "rpn_rois", "rpn_roi_probs", "rpn_rois_num")
 REFUSALS = {
     "mluOpGenerateProposalsV2": Refusals(
         order="handle objects:scores objects:bbox_deltas objects:im_shape objects:anchors objects:variances numbers "
-        "objects types layouts ranks shapes positive scalars packed empty data workspace indexable aligned overlap",
+        "objects types layouts ranks shapes positive scalars:post_nms_top_n packed empty data workspace scalars indexable aligned overlap",
         layouts=dict.fromkeys(_ARRAYS, ("ARRAY",)),
         empty={"N": ""},
         needs_workspace=False,

@@ -84,6 +84,7 @@ def ways(size: int) -> Iterator[Way]:
 
 REFUSALS = {
     "mluOpPriorBox": Refusals(
-        order="handle objects ranks shapes types scalars packed indexable positive empty data overlap"
+        order="handle objects ranks shapes types scalars packed indexable positive empty data overlap",
+        empty={"height": "", "width": ""},
     )
 }
