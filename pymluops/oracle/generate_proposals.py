@@ -134,7 +134,8 @@ _ARRAYS = ("scores", "bbox_deltas", "im_shape", "anchors", "variances", "rpn_roi
 REFUSALS = {
     "mluOpGenerateProposalsV2": Refusals(
         order="handle objects:scores objects:bbox_deltas objects:im_shape objects:anchors objects:variances numbers "
-        "objects types layouts ranks shapes positive scalars:post_nms_top_n packed empty data workspace scalars indexable aligned overlap",
+        "objects types layouts ranks shapes positive scalars:post_nms_top_n "
+        "packed empty data workspace scalars indexable aligned overlap",
         layouts=dict.fromkeys(_ARRAYS, ("ARRAY",)),
         empty={"N": ""},
         needs_workspace=False,
