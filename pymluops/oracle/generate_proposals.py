@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from pymluops.enums import DataType
 from pymluops.oracle.box_nms import overlaps
 from pymluops.oracle.refusals import Check, Refusals, bad
 from pymluops.oracle.ways import Way
-from pymluops.enums import DataType
 
 #: A box that is not far from a threshold is kept or left out as numbers are rounded.
 SUMS = ("generate_proposals_v2",)
