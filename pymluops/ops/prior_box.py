@@ -17,13 +17,13 @@ __all__ = ["prior_box"]
 _ANY = -(2**31)
 
 
-def _operator(ratios: str, maxima: str, boxes: str) -> Operator:
+def _operator(maxima: str, boxes: str, *numbers: Scalar) -> Operator:
     return Operator(
         "mluOpPriorBox",
         "prior_box",
         (
             Tensor("min_sizes", FLOAT32, "Nm", positive="Nm"),
-            Tensor("aspect_ratios", "min_sizes", ratios, positive="Na" if ratios == "Na" else ""),
+            Tensor("aspect_ratios", "min_sizes", "Na", positive="Na", rules=("K == Na+1",) if numbers else ()),
             Tensor("variances", "min_sizes", "4"),
             Tensor("max_sizes", "min_sizes", maxima),
             Tensor("out", "min_sizes", f"height width {boxes} 4", output=True, parameter="output"),
@@ -39,17 +39,19 @@ def _operator(ratios: str, maxima: str, boxes: str) -> Operator:
             Scalar("offset", infinite=True, nan=True),
             Scalar("clip"),
             Scalar("min_max_aspect_ratios_order"),
+            *numbers,
         ),
     )
 
 
-_WITHOUT_MAXIMA = _operator("Na", "0", "Nm*Na")
+# K boxes of each size: one for each ratio, and one more for its largest size.
+_BOXES = _operator("Nm", "K*Nm", Scalar("boxes_of_a_size", symbol="K"))
 
 
 @functools.cache
-def _with_maxima(ratios: int) -> Operator:
-    """Return the operator for this number of ratios, each size having a box more."""
-    return _operator(str(ratios), "Nm", f"{ratios + 1}*Nm")
+def _without_maxima() -> Operator:
+    """Return the operator for sizes that have a box for each ratio alone."""
+    return _operator("0", "Nm*Na")
 
 
 def prior_box(
@@ -138,8 +140,8 @@ def prior_box(
     >>> boxes[0, 0].tolist()
     [[0.25, 0.25, 0.75, 0.75], [0.0, 0.375, 1.0, 0.625]]
     """
-    operator = _WITHOUT_MAXIMA
-    if leading_dim(max_sizes) != 0:
-        operator = _with_maxima(leading_dim(aspect_ratios))
     numbers = (height, width, im_height, im_width, step_h, step_w, offset, clip, min_max_aspect_ratios_order)
-    return operator(handle, (min_sizes, aspect_ratios, variances, max_sizes, out, var), numbers)
+    arrays = (min_sizes, aspect_ratios, variances, max_sizes, out, var)
+    if leading_dim(max_sizes) == 0:
+        return _without_maxima()(handle, arrays, numbers)
+    return _BOXES(handle, arrays, (*numbers, leading_dim(aspect_ratios) + 1))

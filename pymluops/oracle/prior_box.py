@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import numpy as np
 
-from pymluops.oracle.refusals import Refusals
+from pymluops.oracle.refusals import Check, Refusals, bad
 from pymluops.oracle.ways import Way
 
 
@@ -61,8 +61,8 @@ def boxes(
 
 
 def in_double(_name: str, *given: Any) -> Any:
-    """The results for float64 sizes."""
-    return boxes(*given)
+    """The results for float64 sizes; the number of boxes of a size comes last."""
+    return boxes(*given[:-1])
 
 
 def prepare(arguments: dict[str, Any], rng: np.random.Generator) -> None:
@@ -79,12 +79,35 @@ def prepare(arguments: dict[str, Any], rng: np.random.Generator) -> None:
 def ways(size: int) -> Iterator[Way]:
     """Many cells with few boxes, and few with many."""
     for label, cells, sizes in (("cells", 20 * size, 2), ("boxes", 2, 20 * size)):
-        yield Way("prior_box", label, {"height": 5, "width": cells, "Nm": sizes, "Na": 3}, change=prepare)
+        yield Way("prior_box", label, {"height": 5, "width": cells, "Nm": sizes, "Na": 3, "K": 4}, change=prepare)
+
+
+def _checks(problem: Any, _sizes: Mapping[str, int]) -> dict[str, list[Check]]:
+    """Dims that are fixed come before strides, the number of boxes behind them."""
+    dims = {name: tuple(tensor.dims or ()) for name, tensor in problem.tensors.items()}
+    ranks = {"min_sizes": 1, "aspect_ratios": 1, "variances": 1, "max_sizes": 1, "output": 4, "var": 4}
+    if any(len(dims[name]) != rank for name, rank in ranks.items()):
+        return {"fixed": [], "counts": []}
+    values, output = problem.values, dims["output"]
+    fixed = [
+        bad(dims["variances"] == (4,), "variances_desc"),
+        bad(output[:2] == (values["height"], values["width"]), "output_desc", "height", "width"),
+        bad(output[3] == 4, "output_desc"),
+        bad(dims["var"][3] == 4, "var_desc"),
+    ]
+    sizes, ratios, maxima = (dims[name][0] for name in ("min_sizes", "aspect_ratios", "max_sizes"))
+    counts = [
+        bad(output == dims["var"], "output_desc", "var_desc"),
+        bad(maxima in (0, sizes), "max_sizes_desc", "min_sizes_desc"),
+        bad(output[2] == sizes * ratios + maxima, "output_desc", "max_sizes_desc"),
+    ]
+    return {"fixed": fixed, "counts": counts}
 
 
 REFUSALS = {
     "mluOpPriorBox": Refusals(
-        order="handle objects ranks shapes types scalars packed indexable positive empty data overlap",
+        order="handle objects ranks fixed types scalars packed counts indexable positive empty data overlap",
+        checks=_checks,
         empty={"height": "", "width": ""},
     )
 }
