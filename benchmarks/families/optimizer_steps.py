@@ -18,7 +18,7 @@ def build(case: Case) -> Problem:
     """Draw parameters and gradients, which the means have for long."""
     state = arrays(generator(case), case.parameters["elements"])
 
-    function: Any = pymluops.optimizer_steps
+    function: Any = pymluops.adam_w
 
     def run(_out: Arrays) -> Arrays:
         function(*state.values(), STEP, RATE)

@@ -19,15 +19,17 @@ def build(case: Case) -> Problem:
     inputs: dict[str, Any] = {
         "min_sizes": least,
         "aspect_ratios": np.concatenate([[1], rng.uniform(1.5, 4, ratios - 1)]).astype(np.float32),
-        "variances": np.float32([0.1, 0.1, 0.2, 0.2]),
+        "variances": np.array([0.1, 0.1, 0.2, 0.2], np.float32),
         "max_sizes": least * 2,
     }
     shape = (side, side, sizes * (ratios + 1), 4)
     outputs = {"out": (shape, np.dtype(np.float32)), "var": (shape, np.dtype(np.float32))}
 
+    function: Any = pymluops.prior_box
+
     def run(out: Arrays) -> Arrays:
         numbers = (side, side, 8 * side, 8 * side, 8.0, 8.0, 0.5, True, True)
-        pymluops.prior_box(*inputs.values(), *numbers, out=out["out"], var=out["var"])
+        function(*inputs.values(), *numbers, out=out["out"], var=out["var"])
         return out
 
     def check(expected: Arrays, found: Arrays) -> None:
@@ -45,8 +47,8 @@ def sized(elements: int) -> dict[str, dict[str, Any]]:
 def tiny() -> list[TinyCall]:
     """Return a call on one cell."""
     arrays = {
-        "s": np.float32([4]),
-        "r": np.float32([1]),
+        "s": np.array([4], np.float32),
+        "r": np.array([1], np.float32),
         "v": np.ones(4, np.float32),
         "m": np.zeros(0, np.float32),
         "o": np.zeros((1, 1, 1, 4), np.float32),

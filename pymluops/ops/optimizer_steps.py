@@ -112,7 +112,7 @@ def adam_w(
     >>> import numpy as np, pymluops
     >>> param, grad = np.ones(2, np.float32), np.array([3, -0.5], np.float32)
     >>> momentum, velocity = np.zeros(2, np.float32), np.zeros(2, np.float32)
-    >>> pymluops.optimizer_steps(param, momentum, velocity, grad, 1, lr=0.25, weight_decay=0.0)
+    >>> pymluops.adam_w(param, momentum, velocity, grad, 1, lr=0.25, weight_decay=0.0)
     >>> param.tolist(), momentum.tolist()
     ([0.75, 1.25], [0.30000001192092896, -0.05000000074505806])
     """

@@ -11,25 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from pymluops.oracle.plane_boxes import random_boxes
+from pymluops.oracle.plane_boxes import overlaps, random_boxes
 from pymluops.oracle.refusals import Check, Refusals, bad, unsupported
 from pymluops.oracle.ways import Way
 
 #: What the descriptor of ``mluOpNms`` is set to, but for the number of picks.
 THRESHOLD, LEAST_SCORE = 0.375, 0.125
-
-
-def overlaps(box: np.ndarray, others: np.ndarray, offset: int = 0) -> np.ndarray:
-    """Intersection over union of a box (x1, y1, x2, y2) and each of the others; NaN compares false."""
-    real = others.dtype.type
-    extra, zero = real(offset), real(0)
-    with np.errstate(all="ignore"):
-        areas = [(b[..., 2] - b[..., 0] + extra) * (b[..., 3] - b[..., 1] + extra) for b in (box, others)]
-        left, top = (np.where(box[i] < others[:, i], others[:, i], box[i]) for i in (0, 1))
-        right, bottom = (np.where(others[:, i] < box[i], others[:, i], box[i]) for i in (2, 3))
-        width, height = right - left + extra, bottom - top + extra
-        common = np.where(width > zero, width, zero) * np.where(height > zero, height, zero)
-        return common / (areas[0] + areas[1] - common)
 
 
 def ranked(scores: np.ndarray) -> np.ndarray:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from pymluops.enums import DataType
-from pymluops.oracle.box_nms import overlaps
+from pymluops.oracle.plane_boxes import overlaps
 from pymluops.oracle.refusals import Check, Refusals, bad
 from pymluops.oracle.ways import Way
 
