@@ -12,6 +12,8 @@ from pymluops.oracle.plane_boxes import overlaps
 from pymluops.oracle.refusals import Check, Refusals, bad
 from pymluops.oracle.ways import Way
 
+#: The older function for the size of the workspace: the description names the other one.
+TESTED_APART = ("mluOpGetGenerateProposalsV2WorkspaceSize",)
 #: A box that is not far from a threshold is kept or left out as numbers are rounded.
 SUMS = ("generate_proposals_v2",)
 MOST_GROWTH = 4.135166556742356
@@ -134,12 +136,11 @@ _ARRAYS = ("scores", "bbox_deltas", "im_shape", "anchors", "variances", "rpn_roi
 REFUSALS = {
     "mluOpGenerateProposalsV2": Refusals(
         order="handle objects:scores objects:bbox_deltas objects:im_shape objects:anchors objects:variances numbers "
-        "objects types layouts ranks shapes positive scalars:post_nms_top_n "
+        "objects types layouts ranks scalars:post_nms_top_n shapes positive "
         "packed empty data workspace scalars indexable aligned overlap",
         layouts=dict.fromkeys(_ARRAYS, ("ARRAY",)),
         empty={"N": ""},
         needs_workspace=False,
     ),
-    "mluOpGetGenerateProposalsV2WorkspaceSize": _SIZE,
     "mluOpGetGenerateProposalsV2WorkspaceSize_v2": _SIZE,
 }

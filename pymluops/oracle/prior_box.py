@@ -76,6 +76,17 @@ def prepare(arguments: dict[str, Any], rng: np.random.Generator) -> None:
         arguments[name] = float(rng.uniform(1, 30))
 
 
+def large(rng: np.random.Generator) -> Iterator[dict[str, Any]]:
+    """Arguments of the Python function for many cells, with largest sizes and without."""
+    least = rng.uniform(4, 60, 3).astype(np.float32)
+    for most, order in ((least * 2, True), (least[:0], False)):
+        yield {
+            "min_sizes": least, "aspect_ratios": np.float32([1, 2, 0.5]), "variances": np.float32([0.1, 0.1, 0.2, 0.2]),
+            "max_sizes": most, "height": 60, "width": 55, "im_height": 480, "im_width": 440, "step_h": 8.0,
+            "step_w": 8.0, "clip": True, "min_max_aspect_ratios_order": order,
+        }  # fmt: skip
+
+
 def ways(size: int) -> Iterator[Way]:
     """Many cells with few boxes, and few with many."""
     for label, cells, sizes in (("cells", 20 * size, 2), ("boxes", 2, 20 * size)):

@@ -14,7 +14,8 @@ from PIL import Image as PillowImage
 
 import pymluops
 from cli.scan_files import ply_bytes, small_scan, vertex_records, write_bin
-from pymluops.demo import pictures, pictures_image, pictures_scan, pipeline, progress, sources
+from pymluops import _progress as progress
+from pymluops.demo import pictures, pictures_image, pictures_scan, pipeline, sources
 from pymluops.demo.images import Image
 from pymluops.demo.lidar import modelled_scan
 from pymluops.demo.range_view import View, range_view

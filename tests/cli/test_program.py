@@ -18,8 +18,8 @@ import pytest
 
 import pymluops
 from cli.scan_files import small_scan, write_bin
+from pymluops import _progress as progress
 from pymluops._whole_file import whole_file
-from pymluops.demo import progress
 from support.example import CHOOSING, CHOOSING_BACK, MOVING, PAIRING
 
 VERSION = metadata.version("pymluops")

@@ -75,6 +75,8 @@ mluOpStatus_t check_inputs(const Entry &entry, const Tensors &t) {
 }
 
 mluOpStatus_t check_outputs(const Entry &entry, const Tensors &t, int post_nms_top_n) {
+  // An image without boxes gets a row.
+  MLUOPS_TRY(need_at_least(entry, "post_nms_top_n", post_nms_top_n, 1));
   const std::int64_t batch = t.scores.desc->dims[0], rows = batch * post_nms_top_n;
   MLUOPS_TRY(need_rank(entry, t.rpn_rois, 2, "[N * post_nms_top_n, 4]"));
   MLUOPS_TRY(need_dim(entry, t.rpn_rois, 0, "N * post_nms_top_n", rows));
@@ -86,9 +88,7 @@ mluOpStatus_t check_outputs(const Entry &entry, const Tensors &t, int post_nms_t
   MLUOPS_TRY(need_same_dim(entry, t.rpn_rois_num, 0, t.scores, 0));
   MLUOPS_TRY(need_nonzero_dim(entry, t.scores, 1, "H"));
   MLUOPS_TRY(need_nonzero_dim(entry, t.scores, 2, "W"));
-  MLUOPS_TRY(need_nonzero_dim(entry, t.scores, 3, "A"));
-  // An image without boxes gets a row.
-  return need_at_least(entry, "post_nms_top_n", post_nms_top_n, 1);
+  return need_nonzero_dim(entry, t.scores, 3, "A");
 }
 
 mluOpStatus_t check_numbers(const Entry &entry, const Numbers &n) {

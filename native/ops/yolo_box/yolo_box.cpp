@@ -39,7 +39,7 @@ mluOpStatus_t check_types(const Entry &entry, const Tensors &t) {
 
 mluOpStatus_t check_numbers(const Entry &entry, const Numbers &n) {
   MLUOPS_REQUIRE(!n.iou_aware || !(n.iou_factor < 0 || n.iou_factor > 1), MLUOP_STATUS_BAD_PARAM, entry,
-                 "iou_aware_factor", "0 to 1", Text::format("%g", n.iou_factor));
+                 "iou_aware_factor", "0 to 1", Text::format("%.10g", n.iou_factor));
   MLUOPS_TRY(need_at_least(entry, "class_num", n.classes, 1));
   return need_at_least(entry, "downsample_ratio", n.downsample, 1);
 }
@@ -50,8 +50,9 @@ mluOpStatus_t check_shapes(const Entry &entry, const Tensors &t, const Numbers &
   const std::int64_t numbers = t.anchors.desc->dims[0], anchors = numbers / 2;
   MLUOPS_REQUIRE(numbers % 2 == 0 && numbers > 0, MLUOP_STATUS_BAD_PARAM, entry, "anchors_desc", "[2 * S] with S > 0",
                  describe(t.anchors.desc));
-  MLUOPS_TRY(need_dim(entry, t.x, 1, n.iou_aware ? "S * (6 + class_num)" : "S * (5 + class_num)",
-                      anchors * ((n.iou_aware ? 6 : 5) + std::int64_t{n.classes})));
+  const int planes = n.iou_aware ? 6 : 5;
+  MLUOPS_TRY(need_dim(entry, t.x, 1, Text::format("S * (%d + class_num=%d)", planes, n.classes).c_str(),
+                      anchors * (planes + std::int64_t{n.classes})));
   MLUOPS_TRY(need_dim(entry, t.img_size, 1, "height and width", 2));
   const std::int64_t cells = t.x.desc->dims[2] * t.x.desc->dims[3];
   for (const TensorArgument &tensor : {t.boxes, t.scores}) {
