@@ -77,6 +77,10 @@ inline __m512 max(__mmask16 mask, __m512 a, __m512 b) {
   return of_each_lane(mask, a, b, a, [](float x, float y, float) { return x > y ? x : y; });
 }
 
+inline __m512 root(__mmask16 mask, __m512 a) {
+  return of_each_lane(mask, a, a, a, [](float x, float, float) { return __builtin_sqrtf(x); });
+}
+
 inline __m512 floats_of_halves(__mmask16 mask, __m256i halves) {
   const Lanes<std::uint16_t> from = lanes_of<std::uint16_t>(halves);
   Lanes<float> result = {};
@@ -120,6 +124,7 @@ inline void stream(void *to, __m512i vector) {
 
 #define _mm512_fmadd_ps emulated::fmadd
 #define _mm512_maskz_max_ps emulated::max
+#define _mm512_maskz_sqrt_ps emulated::root
 #define _mm512_maskz_cvtph_ps emulated::floats_of_halves
 #define _mm512_maskz_cvtps_ph(mask, floats, rounding) emulated::halves_of_floats(mask, floats)
 #define _mm512_maskz_loadu_ps(mask, from) emulated::load_chosen<__m512, float>(mask, from)

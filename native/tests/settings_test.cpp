@@ -5,7 +5,7 @@
 #include <limits>
 #include <string>
 
-#include "core/gen_case.h"
+#include "cases/switches.h"
 #include "objects.h"
 
 using namespace objects;
@@ -159,12 +159,12 @@ TEST(fft_plan) {
 TEST(gen_case_mode) {
   for (const int mode : {0, 1, 2, 3}) {
     mluOpSetGenCaseMode(mode);
-    CHECK_EQ(mluops::gen_case_mode(), mode);
+    CHECK_EQ(mluops::current_case_mode.load(), mode);
   }
   for (const int mode : {4, -1, 1 << 30}) {
     mluOpSetGenCaseMode(2);
     mluOpSetGenCaseMode(mode);
-    CHECK_EQ(mluops::gen_case_mode(), 0);
+    CHECK_EQ(mluops::current_case_mode.load(), 0);
   }
 }
 

@@ -189,7 +189,7 @@ def test_refused_tensors(raw: Raw, name: str, array: Any, wanted: int, told: str
     ("numbers", "told"),
     [
         ({"eta": 0.5}, "eta"), ({"threshold": 0.0}, "nms_thresh"), ({"threshold": float("nan")}, "nms_thresh"),
-        ({"post": 0}, "rpn_rois_desc"), ({"post": -5}, "rpn_rois_desc"), ({"workspace": 8}, "workspace"),
+        ({"post": 0}, "post_nms_top_n"), ({"post": -5}, "post_nms_top_n"), ({"workspace": 8}, "workspace"),
     ],
 )  # fmt: skip
 def test_refused_numbers(raw: Raw, numbers: dict[str, Any], told: str) -> None:

@@ -20,6 +20,12 @@ def _calls(name: str, dtype: str) -> list[dict[str, Any]]:
     return described.large(name, np.random.default_rng(13), dtype)
 
 
+def _changed_in_place(name: str, arguments: dict[str, Any]) -> dict[str, np.ndarray]:
+    """Copies of the arrays that an operator changes, as the arguments serve several calls."""
+    names = [tensor.name for tensor in families.OPERATORS[name].tensors if tensor.in_place]
+    return {key: arguments[key].copy() for key in names if arguments.get(key) is not None}
+
+
 def results(handle: Any = None, names: Collection[str] | None = None) -> dict[str, np.ndarray]:
     """Named results of the operators in all their types; of those in `names` only, if it is given.
 
@@ -29,7 +35,9 @@ def results(handle: Any = None, names: Collection[str] | None = None) -> dict[st
     for name in families.OPERATORS if names is None else names:
         for dtype in described.dtypes(name):
             for case, arguments in enumerate(_calls(name, dtype)):
-                for number, array in enumerate(described.call(name, arguments, handle=handle)):
+                changed = _changed_in_place(name, arguments)
+                made = described.call(name, {**arguments, **changed}, handle=handle)
+                for number, array in enumerate((*made, *changed.values())):
                     found[f"{name} {dtype} {case} {number}"] = array
     return found
 
