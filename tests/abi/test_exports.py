@@ -41,7 +41,8 @@ def test_exports_are_visible_functions(library: ELFFile) -> None:
     for name, symbol in _defined(library).items():
         info, other = symbol["st_info"], symbol["st_other"]
         assert (info["type"], other["visibility"]) == ("STT_FUNC", "STV_DEFAULT"), name
-        # The generated entry point of a function that is not implemented is weak, unless cases are dumped of it.
+        # The generated entry point of a function that is not implemented is weak, unless cases are
+        # dumped of it.
         implemented = name in IMPLEMENTED or name not in FUNCTIONS or name in DUMPED
         assert info["bind"] == ("STB_GLOBAL" if implemented else "STB_WEAK"), name
 
