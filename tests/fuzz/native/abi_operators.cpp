@@ -349,12 +349,17 @@ class Operator {
   }
 
   // Again into memory that holds something else: every byte of the outputs must be written, and be
-  // the same. What an operator writes in parts only holds what it held before.
+  // the same. What an operator writes in parts only, or changes in place, holds what it held
+  // before.
   void judge_repetition(const Value *values) {
     std::vector<std::vector<std::uint8_t>> first;
     for (std::size_t i = 0; i < problem_.tensors.size(); ++i) {
       Store &store = g_stores.at(i);
       first.push_back(store.download());
+      if (problem_.tensors[i].in_place) {
+        store.host.restore();
+        store.upload();
+      }
       if (!problem_.tensors[i].output) continue;
       std::memset(store.host.data, problem_.tensors[i].partly ? kFill : 0x3b, store.host.size);
       store.host.keep();
