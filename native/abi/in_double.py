@@ -103,15 +103,15 @@ def _declared(parameter: Parameter) -> str:
 
 def _entry(function: Function, name: str) -> str:
     parameters = ", ".join(f"{parameter.type} {parameter.name}" for parameter in function.parameters)
-    names = {parameter.name for parameter in function.parameters}
     taken, given = [], []
+    described: Parameter | None = None  # the descriptor whose data comes next, in some functions with another name
     for parameter in function.parameters:
-        if f"{parameter.name}_desc" in names:
-            continue  # stands with its descriptor
-        if parameter.type == "mluOpTensorDescriptor_t":
-            tensor = parameter.name.removesuffix("_desc")
+        if described is not None and "*" in parameter.type:
+            given.append(f'{{"{described.name.removesuffix("_desc")}", {described.name}, {parameter.name}}}')
+            described = None
+        elif parameter.type == "mluOpTensorDescriptor_t":
             taken.append("const TensorArgument &")
-            given.append(f'{{"{tensor}", {parameter.name}, {tensor}}}')
+            described = parameter
         else:
             taken.append(parameter.type)
             given.append(parameter.name)

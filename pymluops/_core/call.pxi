@@ -16,6 +16,8 @@ cdef struct Call:
     size_t workspace_size
     int failed  # number of the C function that was refused; -1: memory ran out
     bint *absent  # an optional tensor that was not given
+    int common_ndim  # of the tensors with any dims; -1: none was seen yet
+    int64_t common[MAX_DIMS]
     # On a device only, but for `resident` and `arrays`.
     bint *resident  # lies in device memory; also True where there is nothing
     PyObject **arrays  # the DeviceArray, held by this call; NULL: none

@@ -93,6 +93,8 @@ cdef class Guard(Schema):
         cdef int64_t *values = call.values
         cdef int axis, unknown
         cdef int64_t size, known = 0
+        if spec.any_dims:
+            return self.match_dims(call, i)
         if view.ndim != spec.ndim:
             return False
         for axis in range(spec.ndim):
@@ -113,6 +115,48 @@ cdef class Guard(Schema):
                 if known == 0 or size < 0 or size % known != 0:
                     return False
                 values[unknown], call.owners[unknown] = size // known, i
+        return True
+
+    @cython.final
+    cdef bint match_dims(self, Call *call, int i) noexcept:
+        """Compare dims with those of the other tensors with any dims, or stretch these; C gets a scalar as [1]."""
+        cdef TensorSpec *spec = &self.specs[i]
+        cdef View *view = &call.views[i]
+        cdef int64_t *common = call.common
+        cdef int symbol = spec.terms[0].alone, more, axis
+        cdef int64_t size, count = 1
+        if view.ndim > MAX_DIMS:
+            return False
+        if call.common_ndim < 0:
+            call.common_ndim = view.ndim
+            for axis in range(view.ndim):
+                common[axis] = view.shape[axis]
+        elif spec.stretched:
+            more = view.ndim - call.common_ndim
+            if more > 0:
+                for axis in range(call.common_ndim - 1, -1, -1):
+                    common[axis + more] = common[axis]
+                for axis in range(more):
+                    common[axis] = 1
+                call.common_ndim = view.ndim
+            for axis in range(view.ndim):
+                size = view.shape[view.ndim - 1 - axis]
+                more = call.common_ndim - 1 - axis
+                if common[more] == 1:
+                    common[more] = size
+                elif size != 1 and size != common[more]:
+                    return False
+        else:
+            if view.ndim != call.common_ndim:
+                return False
+            for axis in range(view.ndim):
+                if view.shape[axis] != common[axis]:
+                    return False
+        for axis in range(call.common_ndim):
+            count = saturated_product(count, common[axis])
+        call.values[symbol], call.owners[symbol] = count, i
+        if view.ndim == 0:
+            view.ndim, view.dims[0], view.shape, view.strides = 1, 1, view.dims, NULL
         return True
 
     @cython.final
@@ -163,9 +207,17 @@ cdef class Guard(Schema):
                 # The view of an absent array is empty and lies at NULL.
                 if other.data < view.data + view.count * view.itemsize and (
                     view.data < other.data + other.count * other.itemsize
-                ) and k != i and call.resident[k] == call.resident[i]:
+                ) and k != i and call.resident[k] == call.resident[i] and not self.is_in_place(call, i, k):
                     raise self.problem(i, f"memory of its own, got an array that overlaps {self.tensors[k].name}")
         return 0
+
+    @cython.final
+    cdef bint is_in_place(self, Call *call, int i, int k) noexcept:
+        """Return whether each element of a result lies where the one is that it is computed of."""
+        cdef View *view = &call.views[i]
+        cdef View *other = &call.views[k]
+        return (self.specs[i].any_dims and self.specs[k].any_dims and not self.specs[k].output
+                and view.data == other.data and view.dtype == other.dtype and view.count == other.count)
 
     @cython.final
     cdef int check_contents(self, Call *call, bint library_looks) except -1:
@@ -260,6 +312,11 @@ cdef class Guard(Schema):
         cdef bint known
         cdef TensorSpec *spec = &self.specs[i]
         cdef list texts = []
+        if spec.any_dims:
+            if call.common_ndim < 0:
+                return f"with at most {MAX_DIMS} dims"
+            text = str(list(dims_tuple(call.common, call.common_ndim)))
+            return f"that goes together with {text}" if spec.stretched else text
         names = self.tensors[i].shape.split()
         for axis in range(spec.ndim):
             term_value(&spec.terms[axis], call.values, &value)

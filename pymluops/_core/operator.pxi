@@ -109,7 +109,7 @@ cdef class Operator(Guard):
             found = []
             for i in range(self.tensor_count - self.output_count, self.tensor_count):
                 self.made_array(&call, i, dims, &count)
-                found.append(dims_tuple(dims, self.specs[i].ndim))
+                found.append(dims_tuple(dims, self.made_ndim(&call, i)))
             return found
         finally:
             if memory != small:
@@ -129,6 +129,7 @@ cdef class Operator(Guard):
             call.arrays[i], call.host[i] = NULL, NULL
         for i in range(self.symbol_count):
             call.values[i] = -1
+        call.common_ndim = -1
         return memory
 
     cdef object run(self, Handle handle, Call *call, tuple tensors, tuple scalars, bint validate, object settings,
@@ -229,7 +230,8 @@ cdef class Operator(Guard):
         cdef int64_t dims[MAX_DIMS]
         cdef int64_t count = 1
         cdef int dtype = self.made_array(call, i, dims, &count)
-        shape = dims_tuple(dims, spec.ndim)
+        cdef int ndim = self.made_ndim(call, i)
+        shape = dims_tuple(dims, ndim)
         if handle.on_device and (device_results or call.resident[0]):
             try:
                 new = DeviceArray(shape, DataType(dtype), handle.backend)
@@ -244,10 +246,14 @@ cdef class Operator(Guard):
             if spec.own_memory or type(first) is ndarray and count < LEAST_POOLED_COUNT:
                 return np_empty(shape, numpy_dtypes[dtype])
             if is_torch_tensor(first):
-                return new_torch_tensor(shape, dims, spec.ndim, dtype, saturated_product(count, itemsizes[dtype]))
+                return new_torch_tensor(shape, dims, ndim, dtype, saturated_product(count, itemsizes[dtype]))
             return new_ndarray(shape, numpy_dtypes[dtype], saturated_product(count, itemsizes[dtype]))
         except (MemoryError, ValueError):
             raise self.memory_error(f"{self.tensors[i].name} of shape {list(shape)}") from None
+
+    cdef int made_ndim(self, Call *call, int i) noexcept:
+        """Return how many dims an output has that is to be made."""
+        return call.common_ndim if self.specs[i].any_dims and call.common_ndim >= 0 else self.specs[i].ndim
 
     cdef int made_array(self, Call *call, int i, int64_t *dims, int64_t *count) except -1:
         """Return the type of an output that is to be made, and find its dims and how many elements it has."""
@@ -256,7 +262,11 @@ cdef class Operator(Guard):
         if spec.in_place:
             raise self.problem(i, "an array, got None")
         count[0] = 1
-        for axis in range(spec.ndim):
+        if spec.any_dims and call.common_ndim >= 0:
+            for axis in range(call.common_ndim):
+                dims[axis] = call.common[axis]
+                count[0] = saturated_product(count[0], dims[axis])
+        for axis in range(0 if spec.any_dims and call.common_ndim >= 0 else spec.ndim):
             if term_value(&spec.terms[axis], call.values, &dims[axis]) >= 0:
                 raise self.problem(i, f"an array, because its shape {self.expected_shape(call, i)} does not follow "
                                       "from the other arguments, got None")

@@ -48,6 +48,8 @@ cdef struct TensorSpec:
     bint optional
     int given_with  # the tensor with which it is given; -1: none
     bint any_size
+    bint any_dims  # `terms` has one symbol alone, for the number of elements
+    bint stretched
     bint own_memory
     bint on_host  # it has no descriptor: the C function wants host memory on any device
     int positive_count
@@ -233,11 +235,12 @@ cdef class Schema:
         assert len(tensor.within) in (0, 1, 2, 4), self.name
         spec.ndim, spec.layout, spec.output = len(terms), int(tensor.layout), tensor.output or tensor.in_place
         spec.in_place, spec.zeroed, spec.any_size = tensor.in_place, tensor.zeroed, tensor.any_size
-        spec.own_memory = tensor.own_memory
+        spec.own_memory, spec.any_dims, spec.stretched = tensor.own_memory, tensor.any_dims, tensor.stretched
         spec.optional = tensor.optional or tensor.given_with != ""
         spec.given_with = self.earlier(index, tensor.given_with) if tensor.given_with else -1
         for i in range(spec.ndim):
             self.read_term(&spec.terms[i], terms[i])
+        assert not spec.any_dims or spec.ndim == 1 and spec.terms[0].alone >= 0, self.name
         self.read_dtype(spec, index, tensor.dtype)
         spec.positive_count, spec.column_count = len(positive), len(tensor.within)
         for i in range(spec.positive_count):

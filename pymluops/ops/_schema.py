@@ -87,6 +87,13 @@ class Tensor:
         ones. They are looked at here only to name one that it refused.
     parameter : str
         Name of the C parameter, if it is another.
+    any_dims : bool
+        It may have any number of dims; `shape` is one symbol, the number of its elements. All such
+        arrays have the same dims, and an output that is made gets these. An output that is given
+        may be such an input: each element is computed of those at its place.
+    stretched : bool
+        With `any_dims`, an input whose dims need only go together with those of the others, as
+        NumPy's do.
     """
 
     name: str
@@ -107,6 +114,8 @@ class Tensor:
     axes: tuple[str, ...] = ()
     library_looks: bool = False
     parameter: str = ""
+    any_dims: bool = False
+    stretched: bool = False
 
 
 @dataclass(frozen=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
+from collections.abc import Iterable
 from types import ModuleType
 
 import pymluops.ops
@@ -22,6 +23,21 @@ FAMILIES = _modules()
 OPERATORS: dict[str, Operator] = {
     value.name: value for module in FAMILIES.values() for value in vars(module).values() if isinstance(value, Operator)
 }
+
+
+def tested_apart(family: str) -> tuple[str, ...]:
+    """The C functions of a family that its own tests check, since no description has their arguments."""
+    found: tuple[str, ...] = getattr(importlib.import_module(f"pymluops.oracle.{family}"), "TESTED_APART", ())
+    return found
+
+
+#: Those of all families.
+APART = frozenset(function for family in FAMILIES for function in tested_apart(family))
+
+
+def of_arrays(names: Iterable[str]) -> list[str]:
+    """Those of the operators that compute of arrays, and not of numbers alone."""
+    return [name for name in names if not all(tensor.output for tensor in OPERATORS[name].tensors)]
 
 
 def operators(family: str) -> list[str]:

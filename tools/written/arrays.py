@@ -98,10 +98,10 @@ def _overloads(function: ast.FunctionDef, operator: Operator) -> list[str]:
     outputs = [t.name for t in operator.tensors if t.output and t.name in {a.arg for a in arguments}]
     result = "Any" if function.returns is None else ast.unparse(function.returns)
     lines: list[str] = []
-    for first, other, kind in KINDS:
+    for first, other, kind in KINDS if inputs else KINDS[-1:]:  # what is made of numbers alone is NumPy's
         if result == "None" and first == "TorchTensor":  # nothing tells it from a HostArray
             continue
-        types = dict(zip(inputs, [first, *[other] * (len(inputs) - 1)], strict=True))
+        types = dict(zip(inputs, [first, *[other] * (len(inputs) - 1)], strict=False))
         types |= dict.fromkeys(outputs, "None")
         # A tensor is a HostArray as well.
         comment = "type: ignore[overload-overlap]" if first == "TorchTensor" else ""
