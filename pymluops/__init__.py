@@ -74,6 +74,7 @@ __all__ = [
     "use",
 ]
 __all__ += ops.__all__
+__all__.remove("abs")  # after `from pymluops import *` it would hide Python's
 
 #: Classes of `pymluops.functions` that are found here too.
 _SETTINGS = frozenset(

@@ -16,9 +16,13 @@ from pymluops.oracle import (
     fourier_transforms,
     get_indice_pairs,
     indice_convolution,
+    logspace,
     moe_dispatch,
+    mutual_information,
     optimizer_steps,
+    pointwise,
     pooled_regions,
+    prior_box,
     sync_batch_norm,
 )
 
@@ -282,6 +286,32 @@ def _nms(arrays: Arrays, numbers: Numbers) -> Results:
 
 _COLUMNS_3D = 7
 
+# ---- Results that keep what was there, or have a size of their own -------------------------------
+
+
+def _mutual_information(arrays: Arrays, _numbers: Numbers) -> Results:
+    ans, p = mutual_information.forward(*(arrays[name] for name in ("px", "py", "opt_boundary", "p")))
+    return {"p": p, "ans": ans}
+
+
+def _prior_box(arrays: Arrays, numbers: Numbers) -> Results:
+    sizes = [arrays[name] for name in ("min_sizes", "aspect_ratios", "variances", "max_sizes")]
+    names = ("height", "width", "im_height", "im_width", "step_h", "step_w", "offset", "clip")
+    given = [*(numbers[name] for name in names), numbers["min_max_aspect_ratios_order"]]
+    return dict(zip(("output", "var"), prior_box.boxes(*sizes, *given), strict=True))
+
+
+def _logspace(arrays: Arrays, numbers: Numbers) -> Results:
+    result = arrays["res"].copy()
+    given = (numbers["start"], numbers["end"], numbers["steps"], numbers["base"])
+    result.reshape(-1)[: numbers["steps"]] = logspace.logspace(*given, dtype=result.dtype)
+    return {"res": result}
+
+
+def _sqrt_backward(arrays: Arrays, _numbers: Numbers) -> Results:
+    return {"diff_x": pointwise.sqrt_backward(arrays["y"], arrays["diff_y"])}
+
+
 #: By the operator's name.
 ADAPTERS: dict[str, Callable[[Arrays, Numbers], Results]] = {
     "get_indice_pairs": _indice_pairs,
@@ -307,4 +337,8 @@ ADAPTERS: dict[str, Callable[[Arrays, Numbers], Results]] = {
     "fft": _fft,
     "moe_dispatch_forward": _dispatch,
     "nms": _nms,
+    "mutual_information_forward": _mutual_information,
+    "prior_box": _prior_box,
+    "logspace": _logspace,
+    "sqrt_backward": _sqrt_backward,
 }

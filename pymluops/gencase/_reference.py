@@ -20,10 +20,12 @@ from pymluops.gencase._operators import CaseOperator
 
 __all__ = ["description_of", "reference"]
 
-#: Operators whose results are decisions, which follow from numbers as they are.
-_DECIDING = (
+#: Operators whose results are decisions, which follow from numbers as they are, or recurrences that
+#: overflow.
+_IN_THEIR_TYPE = (
     "ball_query",
     "diff_iou_rotated_sort_vertices_forward",
+    "mutual_information_backward",
     "nms_rotated",
     "points_in_boxes",
     "poly_nms",
@@ -90,7 +92,7 @@ def reference(
         If there is no oracle for these arguments.
     """
     adapter = ADAPTERS.get(operator.name)
-    given = arrays if exact or operator.name in _DECIDING else _widened(arrays)
+    given = arrays if exact or operator.name in _IN_THEIR_TYPE else _widened(arrays)
     if adapter is not None:
         return {name: np.asarray(value) for name, value in adapter(given, numbers).items()}
     known = _described().get(operator.functions[0])

@@ -90,6 +90,7 @@ else:
     )
     from pymluops.ops.ingroup_indices import ingroup_indices
     from pymluops.ops.knn import NearestPoints, knn
+    from pymluops.ops.logspace import logspace
     from pymluops.ops.masked_conv import masked_col2im_forward, masked_im2col_forward
     from pymluops.ops.moe_dispatch import moe_dispatch_backward_data, moe_dispatch_backward_gate, moe_dispatch_forward
     from pymluops.ops.ms_deform_attn import MsDeformAttnGradients, ms_deform_attn_backward, ms_deform_attn_forward
@@ -99,6 +100,7 @@ else:
     from pymluops.ops.point_sets import ConvexGiou, convex_giou, convex_iou, min_area_polygons
     from pymluops.ops.points_in_boxes import points_in_boxes, points_in_boxes_all, points_in_boxes_part
     from pymluops.ops.points_in_polygons import points_in_polygons
+    from pymluops.ops.pointwise import abs, div, lgamma, log, sqrt, sqrt_backward
     from pymluops.ops.pooled_regions import LargestPixels, roi_pool_backward, roi_pool_forward
     from pymluops.ops.precise_regions import prroi_pool_backward, prroi_pool_coor_backward, prroi_pool_forward
     from pymluops.ops.prior_box import prior_box
@@ -158,6 +160,7 @@ __all__ = [
     "ScatteredPoints",
     "ThreeNN",
     "Voxels",
+    "abs",
     "active_rotated_filter_backward",
     "active_rotated_filter_forward",
     "adam_w",
@@ -193,6 +196,7 @@ __all__ = [
     "deform_roi_pool_exact_backward",
     "deform_roi_pool_forward",
     "diff_iou_rotated_sort_vertices_forward",
+    "div",
     "dynamic_point_to_voxel_backward",
     "dynamic_point_to_voxel_forward",
     "dynamic_scatter_backward",
@@ -217,6 +221,9 @@ __all__ = [
     "indice_convolution_forward",
     "ingroup_indices",
     "knn",
+    "lgamma",
+    "log",
+    "logspace",
     "masked_col2im_forward",
     "masked_im2col_forward",
     "min_area_polygons",
@@ -270,6 +277,8 @@ __all__ = [
     "soft_nms",
     "softmax_focal_loss_backward",
     "softmax_focal_loss_forward",
+    "sqrt",
+    "sqrt_backward",
     "stack_ball_query",
     "stack_furthest_point_sampling",
     "stack_group_points_backward",

@@ -54,6 +54,7 @@ __all__ = [
     "ScatteredPoints",
     "ThreeNN",
     "Voxels",
+    "abs",
     "active_rotated_filter_backward",
     "active_rotated_filter_forward",
     "adam_w",
@@ -89,6 +90,7 @@ __all__ = [
     "deform_roi_pool_exact_backward",
     "deform_roi_pool_forward",
     "diff_iou_rotated_sort_vertices_forward",
+    "div",
     "dynamic_point_to_voxel_backward",
     "dynamic_point_to_voxel_forward",
     "dynamic_scatter_backward",
@@ -113,6 +115,9 @@ __all__ = [
     "indice_convolution_forward",
     "ingroup_indices",
     "knn",
+    "lgamma",
+    "log",
+    "logspace",
     "masked_col2im_forward",
     "masked_im2col_forward",
     "min_area_polygons",
@@ -166,6 +171,8 @@ __all__ = [
     "soft_nms",
     "softmax_focal_loss_backward",
     "softmax_focal_loss_forward",
+    "sqrt",
+    "sqrt_backward",
     "stack_ball_query",
     "stack_furthest_point_sampling",
     "stack_group_points_backward",
@@ -3920,6 +3927,36 @@ def knn(
     handle: Handle | None = None,
 ) -> NearestPoints[Any]: ...
 @overload
+def logspace(
+    start: float,
+    end: float,
+    steps: int,
+    base: float = 10.0,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> NDArray[Any]: ...
+@overload
+def logspace(
+    start: float,
+    end: float,
+    steps: int,
+    base: float = 10.0,
+    *,
+    out: Out,
+    handle: Handle | None = None,
+) -> Out: ...
+@overload
+def logspace(
+    start: float,
+    end: float,
+    steps: int,
+    base: float = 10.0,
+    *,
+    out: Any = None,
+    handle: Handle | None = None,
+) -> Any: ...
+@overload
 def masked_im2col_forward(
     feature: DeviceArray,
     mask_h_idx: DeviceArray,
@@ -4739,6 +4776,149 @@ def points_in_polygons(
 def points_in_polygons(points: Array, polygons: Array, *, out: Out, handle: Handle | None = None) -> Out: ...
 @overload
 def points_in_polygons(points: Array, polygons: Array, *, out: Any = None, handle: Handle | None = None) -> Any: ...
+@overload
+def abs(x: DeviceArray, *, out: None = None, handle: Handle | None = None) -> DeviceArray: ...
+@overload
+def abs(  # type: ignore[overload-overlap]
+    x: TorchTensor,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> TorchTensor: ...
+@overload
+def abs(x: HostArray, *, out: None = None, handle: Handle | None = None) -> NDArray[Any]: ...
+@overload
+def abs(x: Array, *, out: Out, handle: Handle | None = None) -> Out: ...
+@overload
+def abs(x: Array, *, out: Any = None, handle: Handle | None = None) -> Any: ...
+@overload
+def sqrt(x: DeviceArray, prefer: str = 'fast', *, out: None = None, handle: Handle | None = None) -> DeviceArray: ...
+@overload
+def sqrt(  # type: ignore[overload-overlap]
+    x: TorchTensor,
+    prefer: str = 'fast',
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> TorchTensor: ...
+@overload
+def sqrt(x: HostArray, prefer: str = 'fast', *, out: None = None, handle: Handle | None = None) -> NDArray[Any]: ...
+@overload
+def sqrt(x: Array, prefer: str = 'fast', *, out: Out, handle: Handle | None = None) -> Out: ...
+@overload
+def sqrt(x: Array, prefer: str = 'fast', *, out: Any = None, handle: Handle | None = None) -> Any: ...
+@overload
+def sqrt_backward(
+    y: DeviceArray,
+    diff_y: DeviceArray,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> DeviceArray: ...
+@overload
+def sqrt_backward(  # type: ignore[overload-overlap]
+    y: TorchTensor,
+    diff_y: HostArray,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> TorchTensor: ...
+@overload
+def sqrt_backward(
+    y: HostArray,
+    diff_y: HostArray,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> NDArray[Any]: ...
+@overload
+def sqrt_backward(y: Array, diff_y: Array, *, out: Out, handle: Handle | None = None) -> Out: ...
+@overload
+def sqrt_backward(y: Array, diff_y: Array, *, out: Any = None, handle: Handle | None = None) -> Any: ...
+@overload
+def log(
+    x: DeviceArray,
+    base: str | int = 'e',
+    prefer: str = 'fast',
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> DeviceArray: ...
+@overload
+def log(  # type: ignore[overload-overlap]
+    x: TorchTensor,
+    base: str | int = 'e',
+    prefer: str = 'fast',
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> TorchTensor: ...
+@overload
+def log(
+    x: HostArray,
+    base: str | int = 'e',
+    prefer: str = 'fast',
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> NDArray[Any]: ...
+@overload
+def log(x: Array, base: str | int = 'e', prefer: str = 'fast', *, out: Out, handle: Handle | None = None) -> Out: ...
+@overload
+def log(
+    x: Array,
+    base: str | int = 'e',
+    prefer: str = 'fast',
+    *,
+    out: Any = None,
+    handle: Handle | None = None,
+) -> Any: ...
+@overload
+def div(
+    x: DeviceArray,
+    y: DeviceArray,
+    prefer: str = 'fast',
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> DeviceArray: ...
+@overload
+def div(  # type: ignore[overload-overlap]
+    x: TorchTensor,
+    y: HostArray,
+    prefer: str = 'fast',
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> TorchTensor: ...
+@overload
+def div(
+    x: HostArray,
+    y: HostArray,
+    prefer: str = 'fast',
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> NDArray[Any]: ...
+@overload
+def div(x: Array, y: Array, prefer: str = 'fast', *, out: Out, handle: Handle | None = None) -> Out: ...
+@overload
+def div(x: Array, y: Array, prefer: str = 'fast', *, out: Any = None, handle: Handle | None = None) -> Any: ...
+@overload
+def lgamma(x: DeviceArray, *, out: None = None, handle: Handle | None = None) -> DeviceArray: ...
+@overload
+def lgamma(  # type: ignore[overload-overlap]
+    x: TorchTensor,
+    *,
+    out: None = None,
+    handle: Handle | None = None,
+) -> TorchTensor: ...
+@overload
+def lgamma(x: HostArray, *, out: None = None, handle: Handle | None = None) -> NDArray[Any]: ...
+@overload
+def lgamma(x: Array, *, out: Out, handle: Handle | None = None) -> Out: ...
+@overload
+def lgamma(x: Array, *, out: Any = None, handle: Handle | None = None) -> Any: ...
 @overload
 def roi_pool_forward(
     input: DeviceArray,

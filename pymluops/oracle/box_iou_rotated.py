@@ -33,9 +33,9 @@ def prepare(arguments: dict[str, Any], rng: np.random.Generator) -> None:
     arguments["aligned"] = False
 
 
-def in_double(_name: str, first: np.ndarray, second: np.ndarray, mode: int, _aligned: bool) -> np.ndarray:
+def in_double(_name: str, first: np.ndarray, second: np.ndarray, mode: int, in_rows: bool) -> np.ndarray:
     """The results for float64 boxes."""
-    return pairs(first, second, mode == 1)
+    return (aligned if in_rows else pairs)(first, second, mode == 1)
 
 
 def ways(size: int) -> Iterator[Way]:

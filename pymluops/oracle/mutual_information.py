@@ -57,37 +57,39 @@ def forward(
     return ans, p
 
 
-def _exp(value: float) -> float:
-    """exp(value), or 0 where that or the value is not finite."""
+def _exp(value: float, kind: Any) -> float:
+    """exp(value), or 0 where the value is not finite or that is more than the type can hold."""
     with np.errstate(all="ignore"):
         found = np.exp(value)
-    return float(found) if np.isfinite(value) and np.isfinite(found) else 0.0
+        return float(found) if np.isfinite(value) and np.isfinite(kind.type(found)) else 0.0
 
 
 def backward(
     px: np.ndarray, py: np.ndarray, boundary: np.ndarray | None, p: np.ndarray, ans_grad: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(px_grad, py_grad, and what ans_grad is overwritten with), in float64."""
+    """(px_grad, py_grad, and what ans_grad is overwritten with), in float64; sums overflow where the type does."""
+    kind = px.dtype
     px, py, p, start = (array.astype(np.float64) for array in (px, py, p, ans_grad))
     px_grad, py_grad = np.zeros_like(px), np.zeros_like(py)
     for b, (top, left, bottom, right) in enumerate(regions(boundary, px, py)):
         if top > bottom or left > right:
             continue
         logs = np.where(p[b] < _LEAST, _LEAST, p[b])
-        flow = np.zeros((bottom + 2, right + 2))
+        flow = np.zeros((bottom + 2, right + 2), kind)
         for s in range(bottom, top - 1, -1):
             for t in range(right, left - 1, -1):
                 if (s, t) == (bottom, right):
                     flow[s, t] = ans_grad[b]
                     continue
                 with np.errstate(all="ignore"):
-                    down = _exp(logs[s, t] + px[b, s, t] - logs[s + 1, t]) * flow[s + 1, t] if s < bottom else 0.0
-                    on = _exp(logs[s, t] + py[b, s, t] - logs[s, t + 1]) * flow[s, t + 1] if t < right else 0.0
+                    down = _exp(logs[s, t] + px[b, s, t] - logs[s + 1, t], kind) * flow[s + 1, t] if s < bottom else 0.0
+                    on = _exp(logs[s, t] + py[b, s, t] - logs[s, t + 1], kind) * flow[s, t + 1] if t < right else 0.0
                 if s < bottom:
                     px_grad[b, s, t] = down
                 if t < right:
                     py_grad[b, s, t] = on
-                flow[s, t] = down + on
+                with np.errstate(all="ignore"):
+                    flow[s, t] = down + on
         start[b] = flow[top, left]
     return px_grad, py_grad, start
 

@@ -196,10 +196,10 @@ def rfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = 
     [10.0, -2.0, -2.0]
     """
     axis = _axis("rfft", input, dim)
-    if not input.is_floating_point():
-        raise ValueError(f"rfft: input: expected real floating values, got {str(input.dtype).removeprefix('torch.')}")
+    if input.is_complex():
+        raise ValueError(f"rfft: input: expected real values, got {str(input.dtype).removeprefix('torch.')}")
     length = _length("rfft", n, input.shape[axis])
-    wide = input.to(torch.float32) if input.dtype == torch.bfloat16 else input
+    wide = input if input.dtype in (torch.float16, torch.float32, torch.float64) else input.to(torch.float32)
     given = _flat(_fitted(wide, axis, length), axis)
     found = _REAL_FORWARD(given, length // 2 + 1, 1.0, _scale("rfft", norm, length, False))
     return _shaped(torch.view_as_complex(found), input, axis)

@@ -51,6 +51,10 @@ class AdamW(Optimizer):
     need_remove_nan : bool
         Leave an element of a parameter as it is where its new value and its means are all three
         not finite; not for parameters of bfloat16 and float16.
+    foreach, fused : bool, optional
+        Accepted as by ``torch.optim.AdamW``, without effect: a step is always one pass.
+    amsgrad, maximize, capturable, differentiable : bool
+        Arguments of ``torch.optim.AdamW`` that must be False.
 
     Raises
     ------
@@ -83,13 +87,24 @@ class AdamW(Optimizer):
         *,
         grad_scale: float = 1.0,
         need_remove_nan: bool = False,
+        foreach: bool | None = None,
+        fused: bool | None = None,
+        amsgrad: bool = False,
+        maximize: bool = False,
+        capturable: bool = False,
+        differentiable: bool = False,
     ) -> None:
+        del foreach, fused
         held = {
             "lr": (lr >= 0, "at least 0", lr),
             "betas": (all(0 <= beta < 1 for beta in betas), "two numbers from 0 to below 1", betas),
             "eps": (eps > 0, "above 0", eps),
             "weight_decay": (weight_decay >= 0, "at least 0", weight_decay),
             "grad_scale": (grad_scale != 0, "other than 0", grad_scale),
+            "amsgrad": (not amsgrad, "False", amsgrad),
+            "maximize": (not maximize, "False", maximize),
+            "capturable": (not capturable, "False", capturable),
+            "differentiable": (not differentiable, "False", differentiable),
         }
         for name, (holds, expected, value) in held.items():
             if not holds:

@@ -58,10 +58,12 @@ def _small(function: str) -> Callable[[], Problem]:
 
 
 #: A small legal call of each function.
-PROBLEMS: dict[str, Callable[[], Problem]] = {function: _small(function) for function in OPERATORS}
+PROBLEMS: dict[str, Callable[[], Problem]] = {
+    function: _small(function) for function in OPERATORS if function not in families.APART
+}
 
 #: The functions of the operators alone.
-COMPUTING = [known.function for known in families.OPERATORS.values()]
+COMPUTING = [known.function for known in families.OPERATORS.values() if known.function in PROBLEMS]
 
 
 def large_problem(function: str) -> Problem:

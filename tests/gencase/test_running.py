@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -42,6 +43,41 @@ def test_dumped_calls_pass_on_the_simulator(operator: str, tmp_path: Path) -> No
     result = gencase.read(path).run("sim", "oracle")
     assert result.passed, result
     assert result.io_efficiency is not None
+
+
+def _numbers(*shape: int) -> np.ndarray:
+    return RNG.uniform(0.1, 3, shape).astype(np.float32)
+
+
+#: Calls of operators whose oracle takes other arguments, or that keep some of what was there.
+OTHER_CALLS: dict[str, Callable[[], Any]] = {
+    "abs": lambda: pymluops.abs(-_numbers(2, 3)),
+    "abs of complex numbers": lambda: pymluops.abs(_numbers(2, 6).view(np.complex64)),
+    "sqrt of integers": lambda: pymluops.sqrt(np.arange(6, dtype=np.int32)),
+    "sqrt_backward": lambda: pymluops.sqrt_backward(_numbers(4), _numbers(4)),
+    "log": lambda: pymluops.log(_numbers(3, 1, 2), 10),
+    "div": lambda: pymluops.div(_numbers(3, 1), _numbers(2)),
+    "lgamma": lambda: pymluops.lgamma(_numbers(7)),
+    "logspace": lambda: pymluops.logspace(-2, 3, 9, out=np.empty(9, np.float16)),
+    "prior_box": lambda: pymluops.prior_box(*(_numbers(n) for n in (2, 3, 4, 2)), 3, 5, 90, 80, 9.0, 9.0),
+    "box_iou_rotated": lambda: pymluops.box_iou_rotated(_numbers(4, 5), _numbers(4, 5), aligned=True),
+    "mutual_information_forward": lambda: pymluops.mutual_information_forward(
+        _numbers(2, 5, 8), _numbers(2, 6, 7), np.array([[1, 2, 4, 6], [3, 0, 2, 7]]), p=_numbers(2, 6, 8)
+    ),
+    "mutual_information_backward": lambda: pymluops.mutual_information_backward(
+        30 * _numbers(1, 5, 8), 30 * _numbers(1, 6, 7), None, _numbers(1, 6, 8), _numbers(1)
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OTHER_CALLS)
+def test_calls_pass_whose_oracle_takes_other_arguments(name: str, tmp_path: Path) -> None:
+    with gencase.recording(tmp_path):
+        OTHER_CALLS[name]()
+    (path,) = tmp_path.rglob("*.prototxt")
+    result = gencase.read(path).run("cpu", "oracle")
+    assert result.passed, result
+    assert any(out.measures for out in result.outputs)
 
 
 def focal_loss(weight: bool) -> gencase.Case:

@@ -48,7 +48,7 @@ def test_each_array_is_checked(name: str) -> None:
     for tensor in tensors:
         array = good[tensor.name]
         bad: dict[str, Any] = {
-            "another type": array.astype(np.complex64),
+            "another type": array.astype(np.complex128),
             "one dim more": array[None],
             "not an array": object(),
         }
@@ -70,6 +70,8 @@ def test_each_array_is_checked(name: str) -> None:
 def test_an_output_may_not_be_an_input(name: str) -> None:
     arguments = made(name)
     for tensor, result in zip(described.outputs(name), described.call(name, arguments), strict=True):
+        if tensor.any_dims:  # each element is computed of those at its place
+            continue
         for value in arguments.values():
             if isinstance(value, np.ndarray) and value.dtype == result.dtype and value.shape == result.shape:
                 told = rf"{tensor.name}: expected memory of its own|expected memory of its own, .* {tensor.name}$"
@@ -100,7 +102,7 @@ def test_wrong_python_types_are_type_errors(name: str) -> None:
         described.call(name, arguments, handle="cpu")
 
 
-@pytest.mark.parametrize("name", OPERATORS)
+@pytest.mark.parametrize("name", families.of_arrays(OPERATORS))
 def test_tensors_give_tensors(name: str) -> None:
     torch = pytest.importorskip("torch")
     arguments = made(name)

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 import pymluops
 from pymluops._core import pool_idle, set_pool_limit
-from support import described
+from support import described, families
 from support.comparison import assert_same_bits
 from support.example import MOVING, PAIRING
 
@@ -68,7 +68,7 @@ def test_the_first_argument_decides() -> None:
         assert type(call(values, there, handle=handle)) is torch.Tensor
 
 
-@pytest.mark.parametrize("name", described.describable())
+@pytest.mark.parametrize("name", families.of_arrays(described.describable()))
 def test_every_operator_gives_tensors(name: str) -> None:
     made = described.arguments(name, np.random.default_rng(5))
     arguments = {

@@ -79,12 +79,14 @@ def result_of(name: str, kind: str) -> str:
 
 
 def test_results_are_of_the_kind_of_the_first_array(cache: Path) -> None:
-    lines = []
-    for name in families.OPERATORS:
+    names, lines = families.of_arrays(families.OPERATORS), []
+    for name in set(families.OPERATORS) - set(names):  # of numbers alone
+        lines.append(f"assert_type(pymluops.{name}({', '.join(parameters(name)[0])}), np.ndarray)")
+    for name in names:
         for array, kind in KINDS.items():
             call = ", ".join(parameters(name)[0]).format(*[array] * 9)
             lines.append(f"assert_type(pymluops.{name}({call}), {result_of(name, kind)})")
-    assert len(lines) == 3 * len(families.OPERATORS)
+    assert len(families.OPERATORS) < len(names) + 5
     assert checked(cache, lines) == []
 
 
@@ -103,7 +105,8 @@ def test_wrong_arguments_are_told(cache: Path) -> None:
     lines = []
     for name in families.OPERATORS:
         call = ", ".join(parameters(name)[0])
-        lines.append(f"pymluops.{name}({call.format(*['3'] * 9)})")
+        if "{}" in call:
+            lines.append(f"pymluops.{name}({call.format(*['3'] * 9)})")
         lines.append(f"pymluops.{name}({call.format(*['host'] * 9)}, no_such_argument=1)")
     errors = checked(cache, lines)
     assert len({error.split(":")[1] for error in errors}) == len(lines)

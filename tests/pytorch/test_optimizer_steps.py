@@ -148,6 +148,14 @@ def test_a_network_learns_with_a_closure_and_a_schedule() -> None:
     assert last < 1e-4 * first
 
 
+def test_arguments_of_the_optimiser_of_pytorch() -> None:
+    weight = torch.nn.Parameter(torch.ones(2))
+    ours.AdamW([weight], fused=True, foreach=False, amsgrad=False, maximize=False, capturable=False)
+    for name in ("amsgrad", "maximize", "capturable", "differentiable"):
+        with pytest.raises(ValueError, match=f"AdamW: {name}: expected False, got True"):
+            ours.AdamW([weight], **{name: True})
+
+
 def test_refusals() -> None:
     params = parameters(torch.float32, (3,))
     wrong: list[tuple[dict[str, Any], str]] = [

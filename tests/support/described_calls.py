@@ -203,8 +203,13 @@ class Call:
 #: The operators.
 IN_C = {name: Operator.of(name) for name in families.OPERATORS}
 
-#: Those whose Python function takes the arguments of the description, each array with a descriptor.
-OPERATORS = {name: IN_C[name] for name in described.describable() if not IN_C[name].bare}
+#: Those whose Python function takes the arguments of the description, each array with a descriptor,
+#: and whose C function takes no more than that.
+OPERATORS = {
+    name: IN_C[name]
+    for name in described.describable()
+    if not IN_C[name].bare and IN_C[name].c_function not in families.APART
+}
 
 
 def on(backend: str) -> list[str]:

@@ -162,6 +162,24 @@ mluOpStatus_t MLUOP_WIN_API mluopsExtPointsInBoxesDouble(
     mluOpHandle_t handle, const mluOpTensorDescriptor_t points_desc, const void *points,
     const mluOpTensorDescriptor_t boxes_desc, const void *boxes, const mluOpTensorDescriptor_t points_indices_desc,
     void *points_indices);
+mluOpStatus_t MLUOP_WIN_API mluopsExtAbsDouble(
+    mluOpHandle_t handle, const mluOpTensorDescriptor_t x_desc, const void *x, const mluOpTensorDescriptor_t y_desc,
+    void *y);
+mluOpStatus_t MLUOP_WIN_API mluopsExtSqrtDouble(
+    mluOpHandle_t handle, const mluOpComputationPreference_t prefer, const mluOpTensorDescriptor_t x_desc,
+    const void *x, const mluOpTensorDescriptor_t y_desc, void *y);
+mluOpStatus_t MLUOP_WIN_API mluopsExtSqrtBackwardDouble(
+    mluOpHandle_t handle, const mluOpTensorDescriptor_t y_desc, const void *y, const mluOpTensorDescriptor_t dy_desc,
+    const void *diff_y, const mluOpTensorDescriptor_t dx_desc, void *diff_x);
+mluOpStatus_t MLUOP_WIN_API mluopsExtLogDouble(
+    mluOpHandle_t handle, const mluOpComputationPreference_t prefer, const mluOpLogBase_t base,
+    const mluOpTensorDescriptor_t x_desc, const void *x, const mluOpTensorDescriptor_t y_desc, void *y);
+mluOpStatus_t MLUOP_WIN_API mluopsExtDivDouble(
+    mluOpHandle_t handle, const mluOpComputationPreference_t prefer, const mluOpTensorDescriptor_t x_desc,
+    const void *x, const mluOpTensorDescriptor_t y_desc, const void *y, const mluOpTensorDescriptor_t z_desc, void *z);
+mluOpStatus_t MLUOP_WIN_API mluopsExtLgammaDouble(
+    mluOpHandle_t handle, const mluOpTensorDescriptor_t x_desc, const void *x, const mluOpTensorDescriptor_t y_desc,
+    void *y);
 mluOpStatus_t MLUOP_WIN_API mluopsExtPriorBoxDouble(
     mluOpHandle_t handle, const mluOpTensorDescriptor_t min_sizes_desc, const void *min_sizes,
     const mluOpTensorDescriptor_t aspect_ratios_desc, const void *aspect_ratios,

@@ -1,5 +1,6 @@
 // AdamW on the CPU: each element is read and written once.
 #include "cpu/exponential.h"
+#include "cpu/root.h"
 #include "ops/optimizer_steps/optimizer_steps.h"
 
 MLUOPS_BEGIN_LEVEL
@@ -24,19 +25,7 @@ struct Parts {
     return reinterpret_cast<Vector>(__builtin_convertvector(halves, UnsignedVector) << 16);
   }
   static bool all(IntVector choice) { return lane_bits(choice) == (1u << kLanes) - 1; }
-
-  static Value root(Value x) {
-#if defined(__AVX512F__)
-    return reinterpret_cast<Vector>(_mm512_maskz_sqrt_ps(kAllLanes, reinterpret_cast<__m512>(x)));
-#elif defined(__AVX2__)
-    return reinterpret_cast<Vector>(_mm256_sqrt_ps(reinterpret_cast<__m256>(x)));
-#elif defined(__x86_64__)
-    return reinterpret_cast<Vector>(_mm_sqrt_ps(reinterpret_cast<__m128>(x)));
-#else
-    for (int i = 0; i < kLanes; ++i) x[i] = __builtin_sqrtf(x[i]);
-    return x;
-#endif
-  }
+  static Value root(Value x) { return MLUOPS_LEVEL::root(x); }
 };
 
 template <>
