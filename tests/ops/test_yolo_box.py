@@ -47,6 +47,17 @@ def problem(s: dict[str, Any]) -> tuple[list[np.ndarray], tuple[Any, ...]]:
 @examples(150)
 @given(s=SHAPES)
 def test_values_of_the_formula(s: dict[str, Any]) -> None:
+    check_values(s)
+
+
+@pytest.mark.parametrize(("height", "width"), [(40, 37), (1500, 1), (3, 700), (400, 3)])
+def test_maps_of_several_blocks(height: int, width: int) -> None:
+    numbers = {"batch": 1, "anchors": 2, "classes": 2, "threshold": 0.3, "clip": False, "scale": 1.0, "factor": 0.4}
+    check_values({**numbers, "height": height, "width": width, "aware": True, "spread": 1.0, "seed": 5})
+
+
+def check_values(s: dict[str, Any]) -> None:
+    """Compare with the oracle."""
     arrays, numbers = problem(s)
     boxes, scores = pymluops.yolo_box(*arrays, *numbers)
     wanted, wanted_scores, confidence = oracle.boxes(*arrays, *numbers)

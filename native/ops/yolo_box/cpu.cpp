@@ -1,4 +1,5 @@
-// YoloBox on the CPU, in float and in double: rows of cells, many cells at once in float.
+// YoloBox on the CPU, in float and in double: blocks of cells, many cells at once in float. A block
+// reads and writes one plane after another.
 #include "ops/yolo_box/yolo_box.h"
 
 #include "cpu/exponential.h"
@@ -6,6 +7,7 @@
 MLUOPS_BEGIN_LEVEL
 namespace {
 
+constexpr std::int64_t kBlock = 512;  // cells, whose confidences stay in the cache
 constexpr std::int64_t kValuesPerPiece = 8192;
 
 // Values of some cells of a row: a vector of floats, or one double.
@@ -17,9 +19,11 @@ struct Cells<float> {
   typedef Vector Values;
   static constexpr std::int64_t kWidth = kLanes;
   static Values everywhere(double value) { return all_lanes(static_cast<float>(value)); }
-  static Values columns(std::int64_t first) {
+  // The numbers of cells one after another.
+  static Values numbers(std::int64_t first) {
     return __builtin_convertvector(lane_numbers(AllLanes()), Vector) + static_cast<float>(first);
   }
+  static bool any_reaches(Values columns, float width) { return lane_bits(columns >= width) != 0; }
   static Values read(const float *from, std::int64_t count) { return load_some(from, count); }
   static void write(float *to, Values values, std::int64_t count) { store_some(to, values, count); }
 };
@@ -29,7 +33,8 @@ struct Cells<double> {
   typedef double Values;
   static constexpr std::int64_t kWidth = 1;
   static Values everywhere(double value) { return value; }
-  static Values columns(std::int64_t first) { return static_cast<double>(first); }
+  static Values numbers(std::int64_t first) { return static_cast<double>(first); }
+  static bool any_reaches(Values column, double width) { return column >= width; }
   static Values read(const double *from, std::int64_t) { return read_once(from); }
   static void write(double *to, Values value, std::int64_t) { *to = value; }
 };
@@ -69,15 +74,20 @@ class YoloBox {
         planes_((5 + problem.classes) * cells_),
         bias_(static_cast<Real>(-0.5) * (static_cast<Real>(problem.scale) - 1)) {}
 
-  // Rows are counted through images and anchors.
-  void rows(std::int64_t begin, std::int64_t end) const {
+  std::int64_t blocks_of_box() const { return (cells_ + kBlock - 1) / kBlock; }
+
+  // Blocks are counted through images and anchors.
+  void blocks(std::int64_t begin, std::int64_t end) const {
     InterruptPoll poll;
-    for (std::int64_t row = begin; row < end; ++row) {
-      const std::int64_t box = row / p_.height, j = row % p_.height;
-      const Anchor anchor = anchor_of(box);
-      for (std::int64_t i = 0; i < p_.width; i += C::kWidth) {
-        if (poll.interrupted(C::kWidth * (5 + p_.classes))) return;
-        some_cells(anchor, j, i, smaller(C::kWidth, p_.width - i));
+    for (std::int64_t number = begin; number < end; ++number) {
+      const std::int64_t first = number % blocks_of_box() * kBlock;
+      const Block block = {anchor_of(number / blocks_of_box()), first, smaller(kBlock, cells_ - first)};
+      Real confidences[kBlock];
+      if (poll.interrupted(5 * block.count)) return;
+      find_corners(block, confidences);
+      for (std::int64_t k = 0; k < p_.classes; ++k) {
+        if (poll.interrupted(block.count)) return;
+        find_scores(block, k, confidences);
       }
     }
   }
@@ -89,6 +99,12 @@ class YoloBox {
     Real *boxes;
     Real *scores;
     Real width, height, image_width, image_height;
+  };
+
+  struct Block {
+    Anchor anchor;
+    std::int64_t first;  // cell
+    std::int64_t count;
   };
 
   // `box` counts the anchors of all images.
@@ -108,28 +124,53 @@ class YoloBox {
     return found;
   }
 
-  void some_cells(const Anchor &anchor, std::int64_t j, std::int64_t i, std::int64_t count) const {
-    const std::int64_t cell = j * p_.width + i;
+  void find_corners(const Block &block, Real *confidences) const {
+    const Real width = static_cast<Real>(p_.width);
+    Values row = C::everywhere(static_cast<double>(block.first / p_.width));
+    Values column = C::numbers(block.first % p_.width);
+    for (std::int64_t i = 0; i < block.count; i += C::kWidth) {
+      while (C::any_reaches(column, width)) {
+        const auto beyond = column >= width;
+        row = choose(beyond, row + static_cast<Real>(1), row);
+        column = choose(beyond, column - width, column);
+      }
+      const std::int64_t count = smaller(C::kWidth, block.count - i);
+      const Values confidence = confidence_of(block.anchor, block.first + i, count);
+      C::write(confidences + i, confidence, count);
+      write_corners(block.anchor, block.first + i, count, row, column, confidence);
+      column += static_cast<Real>(C::kWidth);
+    }
+  }
+
+  void write_corners(const Anchor &anchor, std::int64_t cell, std::int64_t count, Values row, Values column,
+                     Values confidence) const {
     const Real *const from = anchor.planes + cell;
-    const Values confidence = confidence_of(anchor, cell, count);
-    // The confidence that is no number stays.
-    const auto dropped = confidence < C::everywhere(p_.threshold);
-    const Values zero = C::everywhere(0);
-    const Values x = centre(C::columns(i), C::read(from, count), anchor.image_width, p_.width);
-    const Values y =
-        centre(C::everywhere(static_cast<double>(j)), C::read(from + cells_, count), anchor.image_height, p_.height);
+    const Values x = centre(column, C::read(from, count), anchor.image_width, p_.width);
+    const Values y = centre(row, C::read(from + cells_, count), anchor.image_height, p_.height);
     const Values width = side(C::read(from + 2 * cells_, count), anchor.width, anchor.image_width, p_.width);
     const Values height = side(C::read(from + 3 * cells_, count), anchor.height, anchor.image_height, p_.height);
     const Values half_width = width / static_cast<Real>(2), half_height = height / static_cast<Real>(2);
     const Values corners[4] = {first_corner(x - half_width), first_corner(y - half_height),
                                last_corner(x + half_width, anchor.image_width),
                                last_corner(y + half_height, anchor.image_height)};
-    for (int k = 0; k < 4; ++k) C::write(anchor.boxes + k * cells_ + cell, choose(dropped, zero, corners[k]), count);
-    for (std::int64_t k = 0; k < p_.classes; ++k) {
-      const Values score = confidence * logistic(C::read(from + (5 + k) * cells_, count));
-      C::write(anchor.scores + k * cells_ + cell, choose(dropped, zero, score), count);
+    const auto dropped = is_dropped(confidence);
+    for (int k = 0; k < 4; ++k)
+      C::write(anchor.boxes + k * cells_ + cell, choose(dropped, C::everywhere(0), corners[k]), count);
+  }
+
+  void find_scores(const Block &block, std::int64_t number, const Real *confidences) const {
+    const Real *const from = block.anchor.planes + (5 + number) * cells_ + block.first;
+    Real *const to = block.anchor.scores + number * cells_ + block.first;
+    for (std::int64_t i = 0; i < block.count; i += C::kWidth) {
+      const std::int64_t count = smaller(C::kWidth, block.count - i);
+      const Values confidence = C::read(confidences + i, count);
+      const Values score = confidence * logistic(C::read(from + i, count));
+      C::write(to + i, choose(is_dropped(confidence), C::everywhere(0), score), count);
     }
   }
+
+  // The confidence that is no number stays.
+  auto is_dropped(Values confidence) const { return confidence < C::everywhere(p_.threshold); }
 
   Values confidence_of(const Anchor &anchor, std::int64_t cell, std::int64_t count) const {
     const Values object = C::read(anchor.planes + 4 * cells_ + cell, count);
@@ -166,9 +207,10 @@ class YoloBox {
 template <typename Real>
 void find_boxes(const YoloBoxProblem &problem) {
   const YoloBox<Real> boxes(problem);
-  auto run = [&](std::int64_t begin, std::int64_t end) { boxes.rows(begin, end); };
-  const std::int64_t values = problem.width * (5 + problem.classes);
-  parallel_for(problem.batch * problem.anchors * problem.height, kValuesPerPiece / values + 1, run);
+  const std::int64_t count = problem.batch * problem.anchors * boxes.blocks_of_box();
+  const std::int64_t values = smaller(kBlock, problem.height * problem.width) * (5 + problem.classes);
+  auto run = [&](std::int64_t begin, std::int64_t end) { boxes.blocks(begin, end); };
+  parallel_for(count, kValuesPerPiece / values + 1, run);
 }
 
 }  // namespace
