@@ -116,7 +116,7 @@ class Worker:
             return None
         return self._process.stdout.fileno()
 
-    # ---- The process ---------------------------------------------------------------------------------
+    # ---- The process -----------------------------------------------------------------------------
 
     def _start(self) -> None:
         environment = {name: value for name, value in os.environ.items() if not name.startswith(_DUMPING)}
@@ -171,7 +171,7 @@ class Worker:
         except ChildProcessError:
             return True
 
-    # ---- What it says --------------------------------------------------------------------------------
+    # ---- What it says ----------------------------------------------------------------------------
 
     def _lines(self) -> list[bytes]:
         """Return the lines that have come."""
