@@ -166,11 +166,11 @@ def _values(tensor: CaseTensor) -> str:
         return f", {kind}" if tensor.has_values else ""
     try:
         values = tensor.values()
-    except CaseError as error:
-        return f", {error}"
-    if values is None or not values.size:
-        return ""
-    numbers = Guarded(tensor, values).numbers()
+        if values is None or not values.size:
+            return ""
+        numbers = Guarded(tensor, values).numbers()
+    except (ValueError, MemoryError, OverflowError) as error:  # NumPy has other limits than the format
+        return f", {str(error) or 'no memory'}"
     with np.errstate(all="ignore"):
         size = np.abs(numbers) if numbers.dtype.kind == "c" else numbers.astype(np.float64)
     special = int((~np.isfinite(size)).sum())

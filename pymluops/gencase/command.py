@@ -10,6 +10,7 @@ import os
 import re
 import sys
 import tempfile
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -87,8 +88,9 @@ def _run(args: argparse.Namespace) -> int:
     jobs = min(args.jobs, len(paths))
     library, against = _library(args.library), _library(args.against)
     results: list[dict[str, Any]] = []
-    with Progress(len(paths), "case") as progress:
-        for result in run_files(paths, library, against, jobs=jobs, timeout=args.timeout):
+    running = run_files(paths, library, against, jobs=jobs, timeout=args.timeout)
+    with Progress(len(paths), "case") as progress, closing(running):
+        for result in running:
             progress.step(one_line(Path(result["path"]).name))
             results.append(result)
     if args.json:

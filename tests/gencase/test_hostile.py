@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import argparse
+import importlib.util
 import json
 import os
 import signal
 import subprocess
 import sys
+from collections.abc import Generator
+from importlib.machinery import ModuleSpec
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +19,8 @@ import pytest
 
 from gencase.cases import answering, run, stated, tin_shift, waited
 from pymluops import functions, gencase
+from pymluops.bang import _compilers
+from pymluops.bang.command import debug
 from pymluops.gencase import _pool, _report, _worker
 from pymluops.gencase._pool import Worker, run_files
 
@@ -170,6 +176,39 @@ def test_nothing_of_the_current_folder_is_run(tmp_path: Path, monkeypatch: pytes
     assert not (tmp_path / "was_run").exists()
 
 
+def test_programs_of_the_package_run_nothing_of_the_current_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("json", "pymluops", "ziglang"):
+        (tmp_path / f"{name}.py").write_text("open('was_run', 'w')\n")
+    spec = ModuleSpec("ziglang", None, is_package=True)
+    spec.submodule_search_locations = [str(tmp_path)]
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _: spec)
+    zig = _compilers._zig()
+    assert zig is not None
+    options = {"file": [Path("a.mlu")], "dim": (1,), "type": "block", "arch": "mtp_592", "entry": None}
+    lists = dict.fromkeys(("arg", "save", "include_dirs", "defines", "option"), ())
+    launch = debug._launch_again(argparse.Namespace(**options, **lists))
+    launch[launch.index("kernel") :] = ["--version"]
+    for words in (zig.command, launch):
+        done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, check=False)
+        assert "ziglang" in done.stderr or done.stdout.startswith("pymluops ")
+    assert not (tmp_path / "was_run").exists()
+
+
+@pytest.mark.thorough
+def test_a_library_that_forks_answers_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    program = "from pymluops.gencase import _worker; import os; real = _worker._run\n"
+    program += "def run(*given):\n    result = real(*given)\n    os.fork()\n    return result\n"
+    monkeypatch.setattr(_pool, "_PROGRAM", f"{program}_worker._run = run; raise SystemExit(_worker.main())")
+    paths = [tmp_path / name for name in ("a.pb", "b.pb", "c.pb")]
+    for path in paths:
+        tin_shift(path)
+    found = list(run_files(paths, "cpu", "file", jobs=1, timeout=60))
+    assert [result["path"] for result in found] == [*map(str, paths)]
+    assert {result["outcome"] for result in found} == {"passed"}
+
+
 @pytest.mark.thorough
 def test_a_library_that_is_none_is_an_error(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     tin_shift(tmp_path / "a.pb")
@@ -239,9 +278,9 @@ def test_numbers_of_the_command(arguments: tuple[str, ...], said: str, capsys: p
 def test_no_more_processes_than_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
     given: list[int] = []
 
-    def no_results(*_: object, jobs: int, **__: object) -> list[dict[str, Any]]:
+    def no_results(*_: object, jobs: int, **__: object) -> Generator[dict[str, Any]]:
         given.append(jobs)
-        return []
+        yield from ()
 
     monkeypatch.setattr(_pool, "run_files", no_results)
     tin_shift(tmp_path / "a.pb")

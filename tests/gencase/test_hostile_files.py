@@ -116,6 +116,8 @@ SHAPES = {
     "dims: 1048576 dims: 1048576 dim_stride: 0 dim_stride: 0": "[1048576, 1048576] float ARRAY strides [0, 0]",
     f"dims: 0 dims: {1 << 62}": f"[0, {1 << 62}] float ARRAY",
     "dims: 1": "[1] float ARRAY, ",
+    "dims: 1 dim_stride: 4611686018427387904": "[1] float ARRAY",
+    "dims: 1 " * 70: "float ARRAY",
 }
 
 
