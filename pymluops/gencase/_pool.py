@@ -88,8 +88,6 @@ class Worker:
         self._path, self._operator, self._has_begun = path, "", False
         if self._refusal:
             return
-        if self._process is not None and self._has_ended():  # between two cases, which is no fault of this one
-            self._stop()
         if self._process is None:
             self._start()
         else:
@@ -146,7 +144,7 @@ class Worker:
         assert self._process.stdin is not None
         self._forget_errors()
         self._deadline = time.monotonic() + self._timeout
-        with suppress(BrokenPipeError):  # it has ended, which is noticed below
+        with suppress(BrokenPipeError):  # it has ended, which `result` notices
             self._process.stdin.write(json.dumps(str(self._path)).encode() + b"\n")
 
     def _stop(self) -> int | None:

@@ -374,6 +374,15 @@ def test_integers_beyond_float32_are_not_seen() -> None:
     )
 
 
+def test_an_integer_beyond_float32_is_not_seen_beside_others_that_are() -> None:
+    case = stated(np.array([1, 2]), ("DIFF1", 0.5), np.int32)
+    case.inputs[0].set_values(np.array([1 << 24, 100]))
+    case.outputs[0].set_values(np.array([(1 << 24) + 1, 101]))
+    place = unseen(case)
+    assert place is not None
+    assert (place["index"], place["differing"]) == ([0], 1)
+
+
 @pytest.mark.parametrize("criterion", [("DIFF4", 0.0), ("DIFF_KL", 0.0), ("DIFF_KL", -1.0), ("DIFF1", np.inf)])
 def test_criteria_that_say_nothing(criterion: tuple[str, float]) -> None:
     assert unseen(stated(np.array([1, 2]), criterion)) is None

@@ -15,7 +15,7 @@ import pymluops
 from gencase.cases import answering, run, stated, tin_shift
 from pymluops import functions, gencase
 from pymluops._cache.scratch import scratch_folder
-from pymluops.gencase import _worker, command
+from pymluops.gencase import _file, _worker, command
 from pymluops.gencase._to_pytest import as_pytest
 
 # ---- files ---------------------------------------------------------------------------------------
@@ -107,6 +107,17 @@ def test_a_file_is_not_read_further_than_its_tensor(tmp_path: Path) -> None:
     case.node.input[0].path, case.path = "large", tmp_path / "a.pb"
     with pytest.raises(gencase.CaseError, match=r"large has 8796093022208 bytes, the tensor has 96"):
         case.inputs[0].values()
+
+
+def test_a_tensor_larger_than_the_memory_is_refused_before_it_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    case = tin_shift()
+    monkeypatch.setattr(_file, "_MEMORY", 96)
+    assert case.run().passed
+    monkeypatch.setattr(_file, "_MEMORY", 95)
+    with pytest.raises(gencase.CaseError, match="case: input: no memory for 24 elements"):
+        case.inputs[0].values()
+    case.inputs[0].set_values(np.zeros(0, np.float32))  # a file without values is no way around it
+    assert case.run().message == "CaseError: case: input: no memory for 24 elements"
 
 
 SHAPES = {
