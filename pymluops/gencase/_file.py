@@ -19,6 +19,7 @@ from pymluops.enums import DataType, Layout
 from pymluops.gencase._messages import node_class, protobuf
 from pymluops.gencase._places import line_of
 from pymluops.gencase._values import decode, encode, stated_field
+from pymluops.gencase._writing import loses_bits, move_to_files, write_files
 
 __all__ = ["CaseError", "CaseFile", "CaseTensor", "read_node", "text_of"]
 
@@ -339,13 +340,12 @@ class CaseFile:
     def _tensors(self, side: str) -> tuple[CaseTensor, ...]:
         mode = _ROUND_OFF_ZERO if self.round_mode is None else self.round_mode
         return tuple(
-            CaseTensor(message, self.folder, partial(self.place, side, number), mode, side == "output")
+            CaseTensor(message, self._folder, partial(self.place, side, number), mode, side == "output")
             for number, message in enumerate(getattr(self.node, side))
         )
 
     @property
-    def folder(self) -> Path:
-        """Where the paths of its data begin."""
+    def _folder(self) -> Path:
         return Path() if self.path is None else self.path.parent
 
     def parameter(self, message: str, name: str) -> Any:
@@ -408,14 +408,28 @@ class CaseFile:
         OSError
             If it cannot be written.
         """
-        from pymluops.gencase._writing import write_case
-
         target = Path(path)
         if data not in ("keep", "decimal", "hexadecimal", "files"):
             raise CaseError(f"data: expected keep, decimal, hexadecimal or files, got {data!r}")
         if target.suffix not in (".pb", ".prototxt"):
             raise CaseError(f"{target}: a case is a file .prototxt or .pb")
-        write_case(self, target, data)
+        made, files = self.copy(), dict[str, bytes]()
+        if data == "files":
+            values = [None if tensor.is_null else tensor.values() for tensor in (*self.inputs, *self.outputs)]
+            files = move_to_files({"input": made.node.input, "output": made.node.output}, values, target.stem)
+        elif data != "keep":
+            made = self.inlined(hexadecimal=data == "hexadecimal")
+        elif target.parent.resolve() != self._folder.resolve():
+            made._take_values_of_files()
+        content = made.node.SerializeToString() if target.suffix == ".pb" else text_of(made).encode()
+        write_files(target, content, files)
+
+    def _take_values_of_files(self) -> None:
+        """Have the values of files itself, by their bits where decimals would lose some."""
+        for tensor in (*self.inputs, *self.outputs):
+            values = tensor.values() if stated_field(tensor.message) == "path" else None
+            if values is not None:
+                tensor.set_values(values, hexadecimal=loses_bits(values))
 
 
 def text_of(case: CaseFile) -> str:

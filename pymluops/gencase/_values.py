@@ -15,7 +15,7 @@ from pymluops._regular import open_regular
 from pymluops.enums import DataType, QuantizeRoundMode
 from pymluops.gencase._random import DEFAULT_SEED, gaussian, uniform
 
-__all__ = ["FIELDS", "decode", "encode", "memory_type", "per_element", "stated_field"]
+__all__ = ["FIELDS", "clear_values", "decode", "encode", "memory_type", "per_element", "stated_field"]
 
 #: A number as the vendor's reader takes it.
 _HEXADECIMAL = re.compile(r"[0-9a-f]{1,16}")
@@ -265,8 +265,7 @@ def encode(tensor: Any, values: np.ndarray, dtype: DataType, *, hexadecimal: boo
     ValueError
         If the type cannot have one of the numbers.
     """
-    for name in (*FIELDS, "path", "random_data"):
-        tensor.ClearField(name)
+    clear_values(tensor)
     kind = np.dtype(_TYPES[dtype])
     numbers = _in_memory(values, dtype)
     if dtype == DataType.INT31:
@@ -279,6 +278,12 @@ def encode(tensor: Any, values: np.ndarray, dtype: DataType, *, hexadecimal: boo
         tensor.value_l.extend(numbers.view(np.int64).tolist())
     else:
         getattr(tensor, _field_of(dtype)).extend(numbers.tolist())
+
+
+def clear_values(tensor: Any) -> None:
+    """Remove the values from the message of a tensor."""
+    for name in (*FIELDS, "path", "random_data"):
+        tensor.ClearField(name)
 
 
 def _in_memory(values: np.ndarray, dtype: DataType) -> np.ndarray:

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from gencase.cases import answering, run, stated, tin_shift, waited
+from gencase.small_cases import answering, run, stated, tin_shift, waited
 from pymluops import functions, gencase
 from pymluops.bang import _compilers
 from pymluops.bang.command import debug

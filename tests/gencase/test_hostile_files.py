@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import pymluops
-from gencase.cases import answering, run, stated, tin_shift
+from gencase.small_cases import answering, run, stated, tin_shift
 from pymluops import functions, gencase
 from pymluops._cache.scratch import scratch_folder
 from pymluops.gencase import _file, _worker, command
