@@ -1,5 +1,6 @@
 // One real signal of an odd length after another: the length is a product of two. Two columns of
-// real numbers are the parts of a complex one, and half of the rows are the conjugates of the others.
+// real numbers are the parts of a complex one, and half of the rows are the conjugates of the
+// others.
 #ifndef MLUOPS_OPS_FOURIER_TRANSFORMS_CPU_ODD_SPLIT_H_
 #define MLUOPS_OPS_FOURIER_TRANSFORMS_CPU_ODD_SPLIT_H_
 
@@ -9,8 +10,8 @@ namespace mluops {
 namespace MLUOPS_LEVEL {
 namespace {
 
-// Element i of column c has the number i * n2 + c in a signal of n1 * n2 numbers, and frequency j of
-// row k the number k + n1 * j.
+// Element i of column c has the number i * n2 + c in a signal of n1 * n2 numbers, and frequency j
+// of row k the number k + n1 * j.
 template <typename Real>
 class OddSingle {
  public:
@@ -87,6 +88,9 @@ class OddSingle {
       Vector re[2][kWidth] = {}, im[2][kWidth] = {};
       const std::int64_t some = smaller(kWidth, rows_ - k);
       for (std::int64_t j = 0; j < some; ++j) {
+        // What the next task loads: the caches do not foresee columns.
+        prefetch_value<0, 2>(from, (k + j) * n2_ + column + 4 * kWidth - 1);
+        prefetch_value<0, 2>(from, (n1_ - 1 - k - j) * n2_ + column + 4 * kWidth - 1);
         const Lanes one = found[k + j], other = found[k + j == 0 ? 0 : n1_ - k - j];
         const Lanes even = one + conjugate(other), odd = turned(one - conjugate(other));
         const Pair<Vector> all_re = Width::alternating(even.re, odd.re), all_im = Width::alternating(even.im, odd.im);
@@ -115,6 +119,11 @@ class OddSingle {
 
   void store_rows(std::int64_t row, Real first, Real factor, Lanes *values, Real *to) const {
     const std::int64_t count = smaller(kWidth, rows_ - row);
+    // Where the next task stores.
+    for (std::int64_t j = 0; j <= n2_ / 2; ++j) {
+      prefetch_value<1, 2>(to, 2 * (row + 2 * kWidth + n1_ * j) - 1);
+      prefetch_value<1, 2>(to, 2 * (n1_ * (j + 1) - row - 2 * kWidth));
+    }
     const Lanes *const found = run_steps(split_.second, blocks_ + row / kWidth * n2_, values);
     in_lanes<Width>(count, [&](auto some) {
       for (std::int64_t j = 0; j <= n2_ / 2; ++j)
@@ -139,7 +148,7 @@ class OddSingle {
     for (std::int64_t i = 1; i <= 2 * count; ++i) last[-i] = numbers[2 * kWidth - i];
   }
 
-  // ---- From frequencies to numbers: with exchanged parts, as all inverse transforms --------------
+  // ---- From frequencies to numbers: with exchanged parts, as all inverse transforms -------------
 
   void load_rows(const Real *from, std::int64_t row, Real weight, Lanes *values) const {
     const std::int64_t count = smaller(kWidth, rows_ - row);
@@ -161,6 +170,7 @@ class OddSingle {
     for (std::int64_t column = 0; column < n2_; column += kWidth) {
       Vector re[kWidth] = {}, im[kWidth] = {};
       for (std::int64_t j = 0; j < smaller(kWidth, n2_ - column); ++j) {
+        prefetch_row(from, row + kWidth, column + j);
         re[j] = found[column + j].re;
         im[j] = found[column + j].im;
       }
@@ -170,6 +180,11 @@ class OddSingle {
       Lanes *const to = blocks_ + column / kWidth * rows_ + row;
       for (std::int64_t j = 0; j < count; ++j, roots += 2 * kFftBlock) to[j] = twiddled({re[j], im[j]}, roots);
     }
+  }
+
+  // What the next task loads of a frequency.
+  [[gnu::always_inline]] void prefetch_row(const Real *from, std::int64_t row, std::int64_t j) const {
+    prefetch_value<0, 2>(from, j <= n2_ / 2 ? 2 * (row + kWidth + n1_ * j) - 1 : 2 * (n1_ * (n2_ - j) - row - kWidth));
   }
 
   // Complex number place - l becomes lane l.
@@ -194,6 +209,8 @@ class OddSingle {
         values[n1_ - k] = {odd.im - even.re, even.im + odd.re};
       }
     }
+    // Where the next task stores.
+    for (std::int64_t i = 0; i < n1_; ++i) prefetch_value<1, 2>(to, i * n2_ + column + 4 * kWidth - 1);
     const Lanes *const found = run_steps(split_.first, values, values + longest_);
     to += column;
     for (std::int64_t i = 0; i < n1_; ++i, to += n2_) {

@@ -107,6 +107,8 @@ class Single {
     for (std::int64_t k = 0; k < n1; k += kWidth) {
       Vector re[kWidth] = {}, im[kWidth] = {};
       for (std::int64_t j = 0; j < smaller(kWidth, n1 - k); ++j, roots += 2 * kFftBlock) {
+        // What the next task loads: the caches do not foresee columns.
+        prefetch_value<0, 2>(from, 2 * ((k + j) * n2 + column + 2 * kWidth) - 1);
         const Vector cosine = Width::load(roots, kWidth), sine = Width::load(roots + kFftBlock, kWidth);
         const Pair<Vector> pair = times(found[k + j], cosine, sine);
         re[j] = pair.re;
@@ -123,6 +125,8 @@ class Single {
     const FftSplit<Real> &split = table_.split;
     const std::int64_t n1 = split.first.length, n2 = split.second.length, first = block * kWidth;
     const std::int64_t count = smaller(kWidth, n1 - first);
+    // Where the next task stores.
+    for (std::int64_t k = 0; k < n2; ++k) prefetch_value<1, 2>(to, 2 * (first + kWidth + k * n1) - 1);
     const Pair<Vector> *const found = run_steps(split.second, blocks_ + block * n2, values);
     in_lanes<Width>(count, [&](auto some) {
       Real *row = to + 2 * first;

@@ -10,12 +10,14 @@ namespace mluops {
 namespace MLUOPS_LEVEL {
 namespace {
 
-constexpr std::int64_t kFewSignals = 8;         // are computed one by one
-constexpr std::int64_t kFewLongSignals = 16;    // so that several threads have some
+// Signals are few if that many would not fill the lanes, or would leave the caches in them.
+constexpr std::int64_t kFewSignals = 8;
+constexpr std::int64_t kFewLongSignals = 16;
+constexpr std::int64_t kFewConvolutions = 3;    // which take more time on the way than in the lanes
 constexpr std::int64_t kLong = 1024;            // from there on a signal is long
-constexpr std::int64_t kMostInLanes = 1 << 16;  // longer ones too, since lanes of them leave the caches
-constexpr std::int64_t kMostWide = 1 << 13;     // longer ones lie in vectors of four lanes
-constexpr std::int64_t kTogether = 256;         // elements of shorter ones in a task
+constexpr std::int64_t kMostInLanes = 1 << 13;  // longer ones are computed one by one, however many
+constexpr std::int64_t kMostConvolved = 1 << 16;
+constexpr std::int64_t kTogether = 256;  // elements of shorter ones in a task
 
 template <typename Real>
 struct StageProblem {
@@ -48,8 +50,8 @@ class Stage {
         table_(problem.axis->complex),
         length_(table_.length),
         signals_(problem.outer * problem.inner),
-        one_by_one_(table_.split.between != nullptr && (signals_ < few(problem) || length_ > kMostInLanes)),
-        narrow_(is_narrow(problem.ordered)),
+        one_by_one_(table_.split.between != nullptr && (signals_ < few() || length_ > most_in_lanes())),
+        narrow_(problem.ordered || signals_ <= Narrow::kWidth || length_ > kMostInLanes),
         width_(problem.ordered ? 1
                : narrow_       ? std::int64_t{Narrow::kWidth}
                                : kWidth),
@@ -85,11 +87,12 @@ class Stage {
   typedef Pair<typename Wide::Vector> Lanes;
   typedef Pair<Real> Number;
 
-  static std::int64_t few(const StageProblem<Real> &problem) {
-    return problem.axis->complex.length < kLong ? kFewSignals : kFewLongSignals;
+  std::int64_t few() const {
+    if (table_.chirp != nullptr) return length_ < kLong ? kFewConvolutions : kFewSignals;
+    return length_ < kLong ? kFewSignals : kFewLongSignals;
   }
 
-  bool is_narrow(bool ordered) const { return ordered || signals_ <= Narrow::kWidth || length_ > kMostWide; }
+  std::int64_t most_in_lanes() const { return table_.chirp == nullptr ? kMostInLanes : kMostConvolved; }
 
   bool even() const { return p_.axis->halves != nullptr; }
   bool odd() const { return p_.kind != FftKind::kComplex && p_.axis->levels != nullptr; }
@@ -178,8 +181,7 @@ class Stage {
       half_spectrum(reinterpret_cast<Number *>(place), reinterpret_cast<Number *>(place));
       if (place == own) scatter(line, p_.axis->n / 2 + 1, to);
     } else {
-      gather(from, p_.axis->n / 2 + 1, line);
-      whole_spectrum(line, line);
+      whole_spectrum(reinterpret_cast<const Number *>(packed(from, p_.axis->n / 2 + 1, line)), line);
       single.run(own, target, true, p_.scale);
       if (target == own) scatter(line, length_, to);
     }
@@ -219,6 +221,11 @@ class Stage {
   }
 
   void gather(const Side &side, std::int64_t count, Number *to) const {
+    if (side.dense() && side.parts == 1 && side.whole >= count) {
+      const Real *const from = static_cast<const Real *>(side.data);
+      for (std::int64_t i = 0; i < count; ++i) to[i] = {from[i], Real{0}};
+      return;
+    }
     for (std::int64_t i = 0; i < count; ++i) {
       const int parts = i < side.whole ? side.parts : i == side.whole && side.more ? 1 : 0;
       to[i].re = parts > 0 ? read<Real>(side, i * side.element) : Real{0};
@@ -236,10 +243,19 @@ class Stage {
 
   void scatter(const Number *from, std::int64_t count, const Side &to) const {
     if (to.parts == 2) return scatter_parts(reinterpret_cast<const Real *>(from), count, to);
+    if (to.dense()) {
+      Real *const target = static_cast<Real *>(const_cast<void *>(to.data));
+      for (std::int64_t i = 0; i < count; ++i) target[i] = from[i].re;
+      return;
+    }
     for (std::int64_t i = 0; i < count; ++i) write(to, i * to.element, from[i].re);
   }
 
   void scatter_parts(const Real *from, std::int64_t count, const Side &to) const {
+    if (to.dense()) {
+      std::memcpy(const_cast<void *>(to.data), from, static_cast<std::size_t>(count * to.parts) * sizeof(Real));
+      return;
+    }
     for (std::int64_t i = 0; i < count; ++i) {
       for (int part = 0; part < to.parts; ++part) write(to, i * to.element + part * to.part, *from++);
     }

@@ -1,5 +1,5 @@
-// Vectors that signals lie in: as wide as the instruction level allows for many signals, and of four
-// lanes for few. What a lane computes is the same in both.
+// Vectors that signals lie in: as wide as the instruction level allows for many signals, and of
+// four lanes for few. What a lane computes is the same in both.
 #ifndef MLUOPS_OPS_FOURIER_TRANSFORMS_CPU_WIDTHS_H_
 #define MLUOPS_OPS_FOURIER_TRANSFORMS_CPU_WIDTHS_H_
 
