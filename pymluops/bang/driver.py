@@ -26,6 +26,7 @@ from pymluops.bang._dependencies import for_make
 from pymluops.bang._headers import CONSTRUCTS, Expander, Source, read_text, require_regular
 from pymluops.bang._options import Options, UsageError, read_options
 from pymluops.bang._variants import can_merge, merge
+from pymluops.bang._warnings import as_clang_warns
 from pymluops.cli import fill_standard_streams
 from pymluops.errors import MluOpError
 from pymluops.sim._neuware import neuware
@@ -223,7 +224,7 @@ class _Driver:
         options = self._options
         standard = [f"-std={options.standard}"] if options.standard else []
         language = ["-x", "c"] if name.endswith(".c") else ["-x", "c++"]
-        words = ["-fPIC", *standard, *self._common(), *language, options.step or "-c", name]
+        words = ["-fPIC", "-fno-strict-aliasing", *standard, *self._common(), *language, options.step or "-c", name]
         output = [] if target is None else ["-o", str(target)]
         self._say(words)
         if target is None:
@@ -235,7 +236,7 @@ class _Driver:
     def _common(self) -> list[str]:
         options = self._options
         return [
-            *options.compiler,
+            *as_clang_warns(options.compiler, self._compiler.command, self._compiler.kind),
             *options.preprocessor,
             *(f"-I{folder}" for folder in options.include_dirs),
             *(word for folder in options.system_dirs for word in ("-isystem", folder)),
