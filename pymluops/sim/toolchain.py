@@ -296,7 +296,7 @@ class Toolchain:
         self._state.update(f"{self.simulator.library} {run_tool([self.compiler, '--version'])}".encode())
 
     def compile(
-        self, source: Path | str, arch: int = 372, *, name: str = "source.mlu", options: Sequence[str] = ()
+        self, source: Path | str, arch: int = 592, *, name: str = "source.mlu", options: Sequence[str] = ()
     ) -> Path:
         """Return the shared library of one source in BANG C.
 
