@@ -33,8 +33,8 @@ from pymluops.bang._dependencies import dependencies_in, states_of
 from pymluops.bang._headers import Expander, Source, read_text
 from pymluops.bang._loaded import loaded
 from pymluops.bang._messages import readable
-from pymluops.errors import NotInitializedError
 from pymluops.bang._warnings import as_clang_warns
+from pymluops.errors import NotInitializedError
 from pymluops.sim.toolchain import CompileError, Simulator, kernel_options
 from pymluops.sim.translator import TranslationError, translate
 from pymluops.sim.translator.text import printable, quoted

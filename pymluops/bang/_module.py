@@ -385,8 +385,8 @@ class Module:
         if reason:
             name = card_of(self.arch)["name"]
             raise ArchMismatchError(
-                f"{self.path.name} was compiled for architecture {self.arch}, and the device has another one ({reason}): "
-                f'call pymluops.sim.set_device("{name}"), or compile it with another arch'
+                f"{self.path.name} was compiled for architecture {self.arch}, and the device has another one "
+                f'({reason}): call pymluops.sim.set_device("{name}"), or compile it with another arch'
             )
 
     def _entry(self, caller: str, name: str, *kinds: int) -> Entry:

@@ -53,7 +53,7 @@ def as_clang_warns(options: Sequence[str], command: tuple[str, ...], kind: str) 
     given = [word for word in kept if word.startswith("-W") and word[3:4] != ","]
     if not given:
         return kept
-    off = list(_YOUNG) if kind == "Clang" else list(_GNU_ONLY)
+    off: list[str] = [*(_YOUNG if kind == "Clang" else _GNU_ONLY)]
     if kind == "GNU" and not {"-Wextra", "-W"} & set(given):
         off.append(_EXTRA)
     groups = [word for word in kept if word in ("-Wall", "-Wextra", "-W")]

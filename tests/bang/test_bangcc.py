@@ -124,7 +124,7 @@ def test_functions_choose_their_architecture_when_they_are_called(project: Path)
         "int main() {\n"
         '  for (const char *card : {"MLU370-X8", "MLU590", "MLU290", "MLU370-X8"}) {\n'
         "    mlusimSetDeviceByName(card);\n    int *x, seen[2];\n    cnrtMalloc((void **)&x, 8);\n"
-    "    cnrtMemset(x, 0, 8);\n"
+        "    cnrtMemset(x, 0, 8);\n"
         "    const int value = run(x);\n    int *second = x + 1;\n    void *arguments[] = {&second};\n"
         "    cnrtInvokeKernel((const void *)&plain, {1, 1, 1}, cnrtFuncTypeBlock, arguments, 0, nullptr);\n"
         "    cnrtMemcpy(seen, x, 8, cnrtMemcpyDevToHost);\n    cnrtFree(x);\n"
