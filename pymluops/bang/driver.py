@@ -21,6 +21,7 @@ from pymluops._cache.scratch import temporary_folder
 from pymluops._shown import one_line, path_text
 from pymluops._whole_file import whole_file
 from pymluops.bang._build import Build
+from pymluops.bang._c_names import with_c_names
 from pymluops.bang._compilers import Compiler, find_compiler, warnings_of
 from pymluops.bang._dependencies import for_make
 from pymluops.bang._headers import CONSTRUCTS, Expander, Source, read_text, require_regular
@@ -183,6 +184,7 @@ class _Driver:
             compiled = {arch: each.object(text, source, self._words(arch)) for arch, each in self._builds.items()}
             with whole_file(target) as file:
                 self._write_object({arch: each.data for arch, each in compiled.items()}, file)
+                file.write_bytes(with_c_names(file.read_bytes(), text))
             return
         words = self._words(options.arch)
         if target is not None:

@@ -369,3 +369,27 @@ def test_a_library_runs_on_a_card_of_its_architecture(project: Path) -> None:
     right = {key: value for key, (value, told) in found.items() if not told}
     assert right == {("old", ""): "0 372", ("old", "MLU370-X8"): "0 372", ("new", ""): "0 592", ("both", ""): "0 592",
                      ("both", "MLU370-X8"): "0 372"}  # fmt: skip
+
+
+@pytest.mark.parametrize("archs", [["mtp_592"], ["mtp_372", "mtp_592"]], ids=len)
+def test_a_kernel_has_its_name_in_c(archs: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where it is the only one of that name, and the C library has none."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "kernels.mlu").write_text(
+        "__mlu_entry__ void scale(float *x) { x[taskId] *= 2; }\n__mlu_entry__ void exp(float *x) { x[0] = 3; }\n"
+        "__mlu_entry__ void both(float *x) {}\n__mlu_entry__ void both(int *x) {}\n"
+        'extern "C" __mlu_entry__ void plain(float *x) { x[0] += 1; }\n'
+    )
+    (tmp_path / "main.cpp").write_text(
+        '#include <cnrt.h>\n#include <cmath>\n#include <cstdio>\nextern "C" {\nvoid scale(float *);\nvoid plain(float *);\n'
+        "void both(float *) {}\n}\nint main() {\n  float *x, h[4] = {1, 2, 3, 4};\n  cnrtMalloc((void **)&x, 16);\n"
+        "  cnrtMemcpy(x, h, 16, cnrtMemcpyHostToDev);\n  void *args[] = {&x};\n"
+        "  for (auto kernel : {&scale, &plain})\n"
+        "    cnrtInvokeKernel((const void *)kernel, {4, 1, 1}, cnrtFuncTypeBlock, args, 0, nullptr);\n"
+        "  volatile double y = 0;\n  cnrtMemcpy(h, x, 16, cnrtMemcpyDevToHost);\n"
+        '  std::printf("%g %g %g\\n", h[0] > 2 ? 1 : 0.0, h[3], exp(y));\n}\n'
+    )
+    options = [f"--bang-mlu-arch={arch}" for arch in archs]
+    assert main(["-c", "kernels.mlu", *options]) == 0
+    assert main(["kernels.o", "main.cpp", "-o", "program"]) == 0
+    assert run(tmp_path / "program") == "1 8 1\n"
