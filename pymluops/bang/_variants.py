@@ -96,7 +96,9 @@ def _symbols(path: Path) -> dict[str, str]:
 def _renamed(path: Path, names: list[str], arch: int, folder: Path) -> Path:
     table, renamed = folder / f"{arch}.txt", folder / f"{arch}.o"
     table.write_text("".join(f"{name} {name}{MARK}{arch}\n" for name in names), encoding="utf-8")
-    run_tool(["objcopy", f"--redefine-syms={table}", path, renamed])
+    # A linker keeps one group of each name, and groups keep their names: sections of both parts
+    # are needed.
+    run_tool(["objcopy", f"--redefine-syms={table}", "--remove-section=.group", path, renamed])
     return renamed
 
 
