@@ -381,7 +381,8 @@ def test_a_kernel_has_its_name_in_c(archs: list[str], tmp_path: Path, monkeypatc
         'extern "C" __mlu_entry__ void plain(float *x) { x[0] += 1; }\n'
     )
     (tmp_path / "main.cpp").write_text(
-        '#include <cnrt.h>\n#include <cmath>\n#include <cstdio>\n#include <initializer_list>\nextern "C" {\nvoid scale(float *);\nvoid plain(float *);\n'
+        "#include <cnrt.h>\n#include <cmath>\n#include <cstdio>\n#include <initializer_list>\n"
+        'extern "C" {\nvoid scale(float *);\nvoid plain(float *);\n'
         "void both(float *) {}\n}\nint main() {\n  float *x, h[4] = {1, 2, 3, 4};\n  cnrtMalloc((void **)&x, 16);\n"
         "  cnrtMemcpy(x, h, 16, cnrtMemcpyHostToDev);\n  void *args[] = {&x};\n"
         "  for (auto *kernel : std::initializer_list<void (*)(float *)>{scale, plain})\n"
