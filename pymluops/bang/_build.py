@@ -33,6 +33,7 @@ from pymluops.bang._dependencies import dependencies_in, states_of
 from pymluops.bang._headers import Expander, Source, read_text
 from pymluops.bang._loaded import loaded
 from pymluops.bang._messages import readable
+from pymluops.bang._warnings import as_clang_warns
 from pymluops.errors import NotInitializedError
 from pymluops.sim.toolchain import CompileError, Simulator, kernel_options
 from pymluops.sim.translator import TranslationError, translate
@@ -58,7 +59,7 @@ def _package_state(include: Path) -> str:
     """Return a text that identifies this package: its translator, and the headers of kernels."""
     here = Path(__file__).resolve().parent
     translator = here.parent / "sim"
-    names = ("_build.py", "_constructors.py", "_definitions.py", "_headers.py", "_messages.py")
+    names = ("_build.py", "_constructors.py", "_definitions.py", "_headers.py", "_messages.py", "_warnings.py")
     files = [here / name for name in names]
     files += [translator / "toolchain.py", translator / "cards.toml"]
     files += [*(translator / "translator").glob("*.py"), *include.rglob("*.h")]
@@ -327,7 +328,7 @@ class Build:
         """Return the options for a translated source, which sees the header `first` before all else."""
         return [
             *kernel_options(self.arch, self.compiler.kind),
-            *("-O2", *self.options),
+            *("-O2", *as_clang_warns(self.options, self.compiler.command, self.compiler.kind)),
             *(_coverage.COMPILE if self.counted is not None else ()),
             *(f"-I{folder}" for folder in (*self.include_dirs, self.simulator.include)),
             "-Wno-unknown-pragmas",  # those of BANG C

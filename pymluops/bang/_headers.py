@@ -67,6 +67,7 @@ class Source:
 @dataclass(slots=True)
 class _Header:
     path: Path
+    real: Path  # without links
     text: str
     state: str  # a checksum of the text that was read
     directives: list[Directive]
@@ -118,6 +119,7 @@ class Expander:
         self._include_dirs = list(include_dirs)
         self._own = [folder.resolve() for folder in own]
         self._headers: dict[Path, _Header] = {}
+        self._by_place: dict[tuple[int, int, str], Path] = {}  # device and node of the folder, name
         self._found: dict[tuple[Path | None, str], tuple[Path | None, list[Path]]] = {}
 
     def expand(self, text: str, name: str, folder: Path) -> Source:
@@ -164,8 +166,17 @@ class Expander:
                 absent.append(path)
                 continue
             real = path.resolve()
-            return (None if any(real.is_relative_to(own) for own in self._own) else path), absent
+            return (None if any(real.is_relative_to(own) for own in self._own) else self._first_of(path)), absent
         return None, absent
+
+    def _first_of(self, path: Path) -> Path:
+        """Return the path under which a header was found first: `u/a.h` for `u/../u/a.h`.
+
+        A link to the folder of a header is another way to it; one to the header itself is another
+        header, because the folder that it includes from is another one.
+        """
+        folder = os.stat(path.parent)
+        return self._by_place.setdefault((folder.st_dev, folder.st_ino, path.name), path)
 
     def header(self, path: Path, source: Source) -> _Header:
         """Return the contents of a header."""
@@ -200,7 +211,7 @@ class _Expansion:
     def __init__(self, expander: Expander, source: Source, length: int) -> None:
         self._expander = expander
         self.source = source
-        self._done: set[Path] = set()  # headers that are empty from now on
+        self._done: set[Path] = set()  # headers, without links, that are empty from now on
         self._open: dict[Path, None] = {}
         self._length = length  # with the headers that were put in
         self._needed: dict[Path, bool] = {}
@@ -220,7 +231,7 @@ class _Expansion:
             counted = include.end
             if not self._is_needed(path):
                 parts.append(f'#include "{path.absolute()}"')  # such names have no escapes
-            elif path not in self._done and path not in self._open:
+            elif path not in self._open and self._expander.header(path, self.source).real not in self._done:
                 parts += self._included(path, depth + include.depth)
                 parts.append(f"#line {line + 1} {quoted(name)}")
             # A line that is joined out of several keeps its number of lines.
@@ -245,8 +256,8 @@ class _Expansion:
         if self._length > MOST_CHARACTERS:
             raise CompileError(f"{one_line(self.source.name)}: {TOO_LONG}")
         if header.once and depth == 0:
-            self._done.add(path)
-        guard = f"MLUOPS_ONCE_{digest(str(path.absolute()))[:16]}"
+            self._done.add(header.real)
+        guard = f"MLUOPS_ONCE_{digest(str(header.real))[:16]}"
         before = f"#ifndef {guard}\n#define {guard}\n" if header.once and not header.guarded else ""
         behind = "\n#endif\n" if before else "\n"
         self._open[path] = None
@@ -270,7 +281,8 @@ def _read(path: Path, text: str) -> _Header:
     includes = _includes(text, directives)
     once = guarded or pragma is not None
     has_constructs, uses_std = (pattern.search(text) is not None for pattern in (CONSTRUCTS, _USING_STD))
-    return _Header(path, text, state, directives, includes, once, guarded, has_constructs, uses_std)
+    real = Path(os.path.realpath(path))
+    return _Header(path, real, text, state, directives, includes, once, guarded, has_constructs, uses_std)
 
 
 def _includes(text: str, directives: Sequence[Directive]) -> list[_Include]:

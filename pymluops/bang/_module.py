@@ -380,12 +380,13 @@ class Module:
         return memory_of(self.backend, self.path)
 
     def require_card(self) -> None:
-        """Raise `ArchMismatchError` if another card was chosen than this module was compiled for."""
-        if not prefer_card(self.backend, self.arch):
+        """Raise `ArchMismatchError` if the device has another architecture, and cannot be changed."""
+        reason = prefer_card(self.backend, self.arch)
+        if reason:
             name = card_of(self.arch)["name"]
             raise ArchMismatchError(
-                f"{self.path.name} was compiled for architecture {self.arch}, and another device was chosen: call "
-                f'pymluops.sim.set_device("{name}"), or compile it with another arch'
+                f"{self.path.name} was compiled for architecture {self.arch}, and the device has another one "
+                f'({reason}): call pymluops.sim.set_device("{name}"), or compile it with another arch'
             )
 
     def _entry(self, caller: str, name: str, *kinds: int) -> Entry:

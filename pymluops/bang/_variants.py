@@ -17,10 +17,10 @@ from pathlib import Path
 from pymluops._cache.scratch import temporary_folder
 from pymluops.sim.toolchain import run_tool
 
-__all__ = ["can_merge", "merge"]
+__all__ = ["MARK", "can_merge", "merge"]
 
 #: Behind the mark comes the architecture.
-_MARK = "$mlusim_"
+MARK = "$mlusim_"
 _TOOLS = ("as", "ld", "nm", "objcopy")
 #: Inline functions that no launch can be in.
 _NO_CHOICE = re.compile(r"^_ZN?K?S[td]|^_ZN9__gnu_cxx|mlusim|mluops_module")
@@ -95,8 +95,10 @@ def _symbols(path: Path) -> dict[str, str]:
 
 def _renamed(path: Path, names: list[str], arch: int, folder: Path) -> Path:
     table, renamed = folder / f"{arch}.txt", folder / f"{arch}.o"
-    table.write_text("".join(f"{name} {name}{_MARK}{arch}\n" for name in names), encoding="utf-8")
-    run_tool(["objcopy", f"--redefine-syms={table}", path, renamed])
+    table.write_text("".join(f"{name} {name}{MARK}{arch}\n" for name in names), encoding="utf-8")
+    # A linker keeps one group of each name, and groups keep their names: sections of both parts
+    # are needed.
+    run_tool(["objcopy", f"--redefine-syms={table}", "--remove-section=.group", path, renamed])
     return renamed
 
 
@@ -106,9 +108,9 @@ def _choices(functions: Mapping[str, str], symbols: Mapping[int, Mapping[str, st
         having = sorted((arch for arch, found in symbols.items() if name in found), key=lambda arch: arch == newest)
         parts.append(_HEAD.format(name=name).replace(".globl", ".weak" if kind == "W" else ".globl", 1))
         for arch in having[:-1]:
-            parts.append(f'    cmpl ${arch}, %r11d\n    je "{name}{_MARK}{arch}"\n')
-        parts.append(f'    jmp "{name}{_MARK}{having[-1]}"\n    .size "{name}", .-"{name}"\n')
-        parts += [f'    .hidden "{name}{_MARK}{arch}"\n' for arch in having]
-        table += [f'    .quad "{each}"\n' for each in (name, *(f"{name}{_MARK}{arch}" for arch in having))]
+            parts.append(f'    cmpl ${arch}, %r11d\n    je "{name}{MARK}{arch}"\n')
+        parts.append(f'    jmp "{name}{MARK}{having[-1]}"\n    .size "{name}", .-"{name}"\n')
+        parts += [f'    .hidden "{name}{MARK}{arch}"\n' for arch in having]
+        table += [f'    .quad "{each}"\n' for each in (name, *(f"{name}{MARK}{arch}" for arch in having))]
         table.append("    .quad 0\n")
     return "".join([*parts, _TABLE_HEAD, *table, _TABLE_END])

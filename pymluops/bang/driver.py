@@ -22,15 +22,17 @@ from pymluops._regular import require_regular
 from pymluops._shown import one_line, path_text
 from pymluops._whole_file import whole_file
 from pymluops.bang._build import Build
+from pymluops.bang._c_names import with_c_names
 from pymluops.bang._compilers import Compiler, find_compiler, warnings_of
 from pymluops.bang._dependencies import for_make
 from pymluops.bang._headers import CONSTRUCTS, Expander, Source, read_text
 from pymluops.bang._options import Options, UsageError, read_options
 from pymluops.bang._variants import can_merge, merge
+from pymluops.bang._warnings import as_clang_warns
 from pymluops.cli import fill_standard_streams
 from pymluops.errors import MluOpError
 from pymluops.sim._neuware import neuware
-from pymluops.sim.toolchain import CompileError, Simulator, card_of, kernel_options
+from pymluops.sim.toolchain import CompileError, Simulator, kernel_options
 
 __all__ = ["main"]
 
@@ -46,28 +48,27 @@ Compiles BANG C (.mlu) and C++ (.cpp, .cc, .cxx) for the simulated MLU, and link
   --print-neuware        print a folder to set NEUWARE_HOME to
   --version --help
 
-PYMLUOPS_CXX names the C++ compiler, PYMLUOPS_CACHE_DIR the folder for compiled files. A program runs on the card
-of its architecture, or on the one that PYMLUOPS_SIM_DEVICE names when it starts.
+PYMLUOPS_CXX names the C++ compiler, PYMLUOPS_CACHE_DIR the folder for compiled files. Programs and libraries run on
+the card of their architecture, or on the one that PYMLUOPS_SIM_DEVICE names when they start.
 """
-#: Code that a program runs before main() and at its end: it takes the card of its architecture, and
-#: reports findings.
+#: Code that a program runs before main() and at its end: it refuses unknown cards, and reports
+#: findings.
 _CARD_SOURCE = """#include <cstdio>
 #include <cstdlib>
 #include "mlusim.h"
-__attribute__((constructor)) static void choose_card() {{
+__attribute__((constructor)) static void choose_card() {
   const char *name = std::getenv("PYMLUOPS_SIM_DEVICE");
-  if (name == nullptr || *name == 0) name = "{card}";
-  if (mlusimSetDeviceByName(name) == 0) return;
+  if (name == nullptr || *name == 0 || mlusimSetDeviceByName(name) == 0) return;
   std::fprintf(stderr, "PYMLUOPS_SIM_DEVICE: %s\\n", mlusimGetLastError());
   std::exit(2);
-}}
-__attribute__((destructor)) static void tell_findings() {{
+}
+__attribute__((destructor)) static void tell_findings() {
   mlusimFinding found;
-  for (unsigned long i = 0; i < 50 && mlusimGetFinding(i, &found) == 0; ++i) {{
+  for (unsigned long i = 0; i < 50 && mlusimGetFinding(i, &found) == 0; ++i) {
     std::fprintf(stderr, "%s:%d: %s/%s: %s", found.file, found.line, found.checker, found.rule, found.message);
     std::fprintf(stderr, found.kernel[0] == 0 ? "\\n" : " (%s, task %d)\\n", found.kernel, found.task);
-  }}
-}}
+  }
+}
 """
 _SIMULATOR_LIBRARIES = ("-lcnrt", "-lcndrv")
 _TENSOR_LIBRARY = "-lcnnl"
@@ -184,6 +185,7 @@ class _Driver:
             compiled = {arch: each.object(text, source, self._words(arch)) for arch, each in self._builds.items()}
             with whole_file(target) as file:
                 self._write_object({arch: each.data for arch, each in compiled.items()}, file)
+                file.write_bytes(with_c_names(file.read_bytes(), text))
             return
         words = self._words(options.arch)
         if target is not None:
@@ -224,7 +226,7 @@ class _Driver:
         options = self._options
         standard = [f"-std={options.standard}"] if options.standard else []
         language = ["-x", "c"] if name.endswith(".c") else ["-x", "c++"]
-        words = ["-fPIC", *standard, *self._common(), *language, options.step or "-c", name]
+        words = ["-fPIC", "-fno-strict-aliasing", *standard, *self._common(), *language, options.step or "-c", name]
         output = [] if target is None else ["-o", str(target)]
         self._say(words)
         if target is None:
@@ -236,7 +238,7 @@ class _Driver:
     def _common(self) -> list[str]:
         options = self._options
         return [
-            *options.compiler,
+            *as_clang_warns(options.compiler, self._compiler.command, self._compiler.kind),
             *options.preprocessor,
             *(f"-I{folder}" for folder in options.include_dirs),
             *(word for folder in options.system_dirs for word in ("-isystem", folder)),
@@ -296,7 +298,7 @@ class _Driver:
 
     def _card_object(self, folder: Path) -> Path:
         source, target = folder / "card.cpp", folder / "card.o"
-        source.write_text(_CARD_SOURCE.format(card=card_of(self._options.arch)["name"]), encoding="utf-8")
+        source.write_text(_CARD_SOURCE, encoding="utf-8")
         words = ["-fPIC", "-O1", f"-I{self._simulator.include}", "-c", str(source), "-o", str(target)]
         warnings_of([*self._compiler.command, *words], folder)
         return target

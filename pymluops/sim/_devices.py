@@ -6,20 +6,15 @@ import dataclasses
 import os
 import stat
 import tomllib
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, cast
 
 from pymluops._core import Backend
 from pymluops._shown import one_line, path_text, shortened, shown
 from pymluops.errors import BadParamError
-from pymluops.sim._library import done, from_c, last_error, machine_of, simulator
-from pymluops.sim.toolchain import card_of
+from pymluops.sim._library import done, from_c, last_error, simulator
 
 _MOST_FILE_BYTES = 1 << 20
-
-#: Machines whose device the caller or the environment chose.
-_chosen: set[int] = set()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -78,12 +73,12 @@ def device() -> DeviceModel:
     return from_c(DeviceModel, backend, model)
 
 
-def set_device(device: str | os.PathLike[str] | DeviceModel) -> None:
+def set_device(device: str | os.PathLike[str] | DeviceModel | None) -> None:
     """Choose the device that is simulated.
 
     Parameters
     ----------
-    device : str, os.PathLike or DeviceModel
+    device : str, os.PathLike, DeviceModel or None
         The name of one of `devices`, the path of a ``.toml`` file, or the figures. The file has the
         fields of `DeviceModel` as keys, and at most 1 MiB; missing figures come from the model that
         its key ``base`` names::
@@ -91,6 +86,10 @@ def set_device(device: str | os.PathLike[str] | DeviceModel) -> None:
             name = "half a card"
             base = "MLU370-X8"
             clusters = 2
+
+        None: as if none had been set. Then the device is the one that ``PYMLUOPS_SIM_DEVICE``
+        names, else an MLU590, or the card of the architecture that a loaded library or module was
+        compiled for.
 
     Raises
     ------
@@ -105,31 +104,21 @@ def set_device(device: str | os.PathLike[str] | DeviceModel) -> None:
     set_device_of(simulator(), device)
 
 
-def set_device_of(backend: Backend, device: object) -> None:
-    _set_device(backend, device)
-    _chosen.add(machine_of(backend))
-
-
-def prefer_card(backend: Backend, arch: int) -> bool:
-    """Have a device of this architecture, if it is free to change and nobody has chosen one.
+def prefer_card(backend: Backend, arch: int) -> str:
+    """Have a device of this architecture, if it is free to change and nobody has set one.
 
     Returns
     -------
-    bool
-        False if the caller has chosen a device of another architecture.
+    str
+        Empty, or why the device is one of another architecture.
     """
-    described = backend.ffi.new("mlusimDeviceModel *")
-    done(backend, "device", backend.lib.mlusimGetDevice(described))
-    if described.arch == arch:
-        return True
-    if machine_of(backend) in _chosen:
-        return False
-    with suppress(BadParamError):  # it is in use and stays
-        _set_device(backend, card_of(arch)["name"])
-    return True
+    return "" if backend.lib.mlusimPreferArch(arch) == 0 else last_error(backend)
 
 
-def _set_device(backend: Backend, device: object) -> None:
+def set_device_of(backend: Backend, device: object) -> None:
+    if device is None:
+        done(backend, "set_device", backend.lib.mlusimSetDevice(backend.ffi.NULL))
+        return
     model, origin = _as_model(backend, device)
     _check_types(model, origin)
     described = backend.ffi.new("mlusimDeviceModel *")

@@ -155,6 +155,8 @@ def _option_groups(arch: int, compiler_id: str, strip: Sequence[str | Path]) -> 
         # The same source gives the same bits everywhere.
         "-ffp-contract=off",
         "-fno-math-errno",
+        # Sources read numbers of one type as another, which Clang compiles as they mean it.
+        "-fno-strict-aliasing",
         # Other sanitizers do not go with the next one.
         "-fno-sanitize=all",
         # The checkers see scalar accesses through the hooks of this instrumentation; its library is
@@ -294,7 +296,7 @@ class Toolchain:
         self._state.update(f"{self.simulator.library} {run_tool([self.compiler, '--version'])}".encode())
 
     def compile(
-        self, source: Path | str, arch: int = 372, *, name: str = "source.mlu", options: Sequence[str] = ()
+        self, source: Path | str, arch: int = 592, *, name: str = "source.mlu", options: Sequence[str] = ()
     ) -> Path:
         """Return the shared library of one source in BANG C.
 

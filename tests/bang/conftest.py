@@ -10,7 +10,6 @@ import pytest
 
 import pymluops
 from pymluops import sim
-from pymluops.sim import _devices
 
 
 @pytest.fixture(autouse=True)
@@ -27,14 +26,13 @@ def _kept_between_sessions(request: pytest.FixtureRequest, monkeypatch: pytest.M
 
 @pytest.fixture(scope="module", autouse=True)
 def _simulator() -> Iterator[None]:
-    """The simulator is the default, found nothing yet, nobody has chosen a card, and afterwards all is as it was."""
-    with pymluops.use("sim") as backend:
+    """The simulator is the default, found nothing yet, nobody has set a card, and afterwards it is so again."""
+    with pymluops.use("sim"):
         sim.clear_findings()
-        card, chosen = sim.device(), set(_devices._chosen)
-        _devices._chosen.clear()
+        card = sim.device()
+        sim.set_device(None)
         yield
         gc.collect()
         with suppress(pymluops.BadParamError):  # the traceback of a test that failed may keep its arrays
-            _devices._set_device(backend, card)
-        _devices._chosen.clear()
-        _devices._chosen.update(chosen)
+            sim.set_device(card)
+            sim.set_device(None)

@@ -124,6 +124,7 @@ def test_functions_choose_their_architecture_when_they_are_called(project: Path)
         "int main() {\n"
         '  for (const char *card : {"MLU370-X8", "MLU590", "MLU290", "MLU370-X8"}) {\n'
         "    mlusimSetDeviceByName(card);\n    int *x, seen[2];\n    cnrtMalloc((void **)&x, 8);\n"
+        "    cnrtMemset(x, 0, 8);\n"
         "    const int value = run(x);\n    int *second = x + 1;\n    void *arguments[] = {&second};\n"
         "    cnrtInvokeKernel((const void *)&plain, {1, 1, 1}, cnrtFuncTypeBlock, arguments, 0, nullptr);\n"
         "    cnrtMemcpy(seen, x, 8, cnrtMemcpyDevToHost);\n    cnrtFree(x);\n"
@@ -133,9 +134,8 @@ def test_functions_choose_their_architecture_when_they_are_called(project: Path)
     assert main(["-c", "arch.mlu", *archs]) == 0
     assert main(["arch.o", "main.cpp", "-o", "program"]) == 0
     lines = run(project / "program", PYMLUOPS_SIM_CHECK="all").splitlines()
-    # For a device that there is no code for, it is that for the newest one. Variables are those of
-    # an architecture.
-    assert lines == ["12372 372 372", "12592 592 592", "22592 592 592", "22372 372 372"]
+    # A device that there is no code for launches nothing. Variables are those of an architecture.
+    assert lines == ["12372 372 372", "12592 592 592", "22592 0 0", "22372 372 372"]
 
 
 def test_files_keep_their_places_among_libraries() -> None:
@@ -341,3 +341,56 @@ def test_the_program_is_installed() -> None:
     program = Path(sys.executable).with_name("bangcc")
     done = subprocess.run([program, "--help"], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout.splitlines()[0]) == (0, "usage: bangcc [option]... file...")
+
+
+def test_a_library_runs_on_a_card_of_its_architecture(project: Path) -> None:
+    """Also in a process without the package; another card that the environment names is told on stderr."""
+    (project / "arch.mlu").write_text(
+        "template <typename T> __mlu_entry__ void kernel(T *x) { x[0] = __BANG_ARCH__; }\n"
+        'extern "C" int run(int *seen) {\n  int *x = nullptr;\n  cnrtMalloc((void **)&x, 4);\n  cnrtMemset(x, 0, 4);\n'
+        "  kernel<int><<<{1, 1, 1}, cnrtFuncTypeBlock, nullptr>>>(x);\n"
+        "  cnrtMemcpy(seen, x, 4, cnrtMemcpyDevToHost);\n  cnrtFree(x);\n  return cnrtGetLastError();\n}\n"
+    )
+    loader = "import ctypes, sys\nx = ctypes.c_int()\nprint(ctypes.CDLL(sys.argv[1]).run(ctypes.byref(x)), x.value)"
+    both = ["--bang-mlu-arch=mtp_372", "--bang-mlu-arch=mtp_592"]
+    found: dict[tuple[str, str], tuple[str, str]] = {}
+    for name, archs in {"old": both[:1], "new": both[1:], "both": both}.items():
+        assert main(["arch.mlu", "-shared", *archs, "-o", f"{name}.so"]) == 0
+        for card in ("", "MLU370-X8", "MLU290"):
+            done = subprocess.run(
+                [sys.executable, "-c", loader, str(project / f"{name}.so")], capture_output=True, text=True, check=True,
+                env={**os.environ, "PYMLUOPS_SIM_DEVICE": card},
+            )  # fmt: skip
+            found[name, card] = done.stdout.strip(), done.stderr
+    refused = {key for key, (_, told) in found.items() if told}
+    assert refused == {("old", "MLU290"), ("new", "MLU290"), ("both", "MLU290"), ("new", "MLU370-X8")}
+    assert all("was compiled for architecture" in found[key][1] for key in refused)
+    assert all(found[key][0].endswith(" 0") and found[key][0] != "0 0" for key in refused)
+    right = {key: value for key, (value, told) in found.items() if not told}
+    assert right == {("old", ""): "0 372", ("old", "MLU370-X8"): "0 372", ("new", ""): "0 592", ("both", ""): "0 592",
+                     ("both", "MLU370-X8"): "0 372"}  # fmt: skip
+
+
+@pytest.mark.parametrize("archs", [["mtp_592"], ["mtp_372", "mtp_592"]], ids=len)
+def test_a_kernel_has_its_name_in_c(archs: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where it is the only one of that name, and the C library has none."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "kernels.mlu").write_text(
+        "__mlu_entry__ void scale(float *x) { x[taskId] *= 2; }\n__mlu_entry__ void exp(float *x) { x[0] = 3; }\n"
+        "__mlu_entry__ void both(float *x) {}\n__mlu_entry__ void both(int *x) {}\n"
+        'extern "C" __mlu_entry__ void plain(float *x) { x[0] += 1; }\n'
+    )
+    (tmp_path / "main.cpp").write_text(
+        "#include <cnrt.h>\n#include <cmath>\n#include <cstdio>\n#include <initializer_list>\n"
+        'extern "C" {\nvoid scale(float *);\nvoid plain(float *);\n'
+        "void both(float *) {}\n}\nint main() {\n  float *x, h[4] = {1, 2, 3, 4};\n  cnrtMalloc((void **)&x, 16);\n"
+        "  cnrtMemcpy(x, h, 16, cnrtMemcpyHostToDev);\n  void *args[] = {&x};\n"
+        "  for (auto *kernel : std::initializer_list<void (*)(float *)>{scale, plain})\n"
+        "    cnrtInvokeKernel((const void *)kernel, {4, 1, 1}, cnrtFuncTypeBlock, args, 0, nullptr);\n"
+        "  volatile double y = 0;\n  cnrtMemcpy(h, x, 16, cnrtMemcpyDevToHost);\n"
+        '  std::printf("%g %g %g\\n", h[0] > 2 ? 1 : 0.0, h[3], exp(y));\n}\n'
+    )
+    options = [f"--bang-mlu-arch={arch}" for arch in archs]
+    assert main(["-c", "kernels.mlu", *options]) == 0
+    assert main(["kernels.o", "main.cpp", "-o", "program"]) == 0
+    assert run(tmp_path / "program") == "1 8 1\n"

@@ -14,7 +14,6 @@ from gallery.case import KERNELS, Case, assert_close, entry_of, expected_of, rng
 from gallery.cases import CASES
 from pymluops import bang, sim
 from pymluops.bang.driver import main
-from pymluops.sim import _devices
 from pymluops.sim.toolchain import card_of
 
 #: What is one source in these tests. Its arrays have to fit into NRAM together.
@@ -49,7 +48,7 @@ def compiled(request: pytest.FixtureRequest, compiler: str) -> Callable[[int, st
 
 
 def check(case: Case, module: bang.Module) -> None:
-    _devices._set_device(module.backend, next(m for m in sim.devices() if m.name == card_of(module.arch)["name"]))
+    sim.set_device(card_of(module.arch)["name"])
     arguments = case.arguments(rng_of(case))
     expected = expected_of(case, arguments)
     with sim.checking("all", {"all": "fail", "sync/drained-at-end": "record", "unused": "off"}):

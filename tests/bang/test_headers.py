@@ -101,3 +101,22 @@ def test_headers_without_end_are_refused(tmp_path: Path) -> None:
         (tmp_path / f"{name}.h").write_text(twice, encoding="utf-8")
     with pytest.raises(CompileError, match="headers include each other more than"):
         expand('#include "h0.h"\n', tmp_path)
+
+
+@pytest.mark.parametrize("first", ["", ARRAY])
+def test_headers_that_include_each_other_through_their_folder(first: str, tmp_path: Path) -> None:
+    for one, other in ("ab", "ba"):
+        (tmp_path / "u").mkdir(exist_ok=True)
+        (tmp_path / "u" / f"{one}.h").write_text(f'#pragma once\n{first}#include "../u/{other}.h"\nint {one};\n')
+    source = expand('#include "u/a.h"\n#include "u/../u/a.h"\n#include "u/b.h"\n', tmp_path)
+    assert source.files == [tmp_path / "u/a.h", tmp_path / "u/../u/b.h"]
+    assert source.text.count("int a;") == source.text.count("int b;") == (1 if first else 0)
+
+
+def test_a_link_is_the_same_header_where_a_pragma_says_once(tmp_path: Path) -> None:
+    write(tmp_path, a_h=f"#pragma once\n{ARRAY}")
+    (tmp_path / "b.h").symlink_to("a.h")
+    (tmp_path / "folder").symlink_to(".")
+    source = expand('#include "a.h"\n#include "b.h"\n#include "folder/a.h"\n', tmp_path)
+    assert source.text.count(ARRAY) == 1
+    assert source.files == [tmp_path / "a.h", tmp_path / "b.h"]

@@ -13,7 +13,6 @@ from hypothesis import given
 
 import pymluops
 from pymluops import bang, sim
-from pymluops.sim import _devices
 from support.selection import examples
 
 SOURCE = """
@@ -372,10 +371,20 @@ def test_an_instance_that_cannot_be_is_an_error(module: bang.Module) -> None:
 # ---- Cards ---------------------------------------------------------------------------------------
 
 
-def test_another_card_that_was_chosen_is_refused(module: bang.Module, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_devices, "_chosen", set(_devices._chosen))
+def test_another_card_that_was_chosen_is_refused(module: bang.Module) -> None:
     sim.set_device("MLU270")
-    with pytest.raises(pymluops.ArchMismatchError, match=r'architecture 592.*set_device\("MLU590"\)'):
+    with pytest.raises(pymluops.ArchMismatchError, match=r'592.*MLU270 was chosen.*set_device\("MLU590"\)'):
         module.kernel("dims")[1](np.zeros(1, np.int32))
-    sim.set_device("MLU590")
+    sim.set_device(None)
     module.kernel("dims")[1](np.zeros(1, np.int32))
+
+
+def test_a_card_in_use_is_not_changed() -> None:
+    sim.set_device(None)
+    with pymluops.DeviceArray((3,), "float32", "sim"):
+        older = bang.compile("__mlu_entry__ void k(int *x) { x[0] = __BANG_ARCH__; }", arch=372).kernel("k")
+        with pytest.raises(pymluops.ArchMismatchError, match=r"372.*device memory is still allocated"):
+            older[1](np.zeros(1, np.int32))
+    found = np.zeros(1, np.int32)
+    older[1](found)
+    assert found[0] == 372

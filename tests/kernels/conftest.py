@@ -39,7 +39,7 @@ def device(toolchain: Toolchain) -> Iterator[Callable[[int], Device]]:
     """``device(arch)``: a process with the model of that architecture, started when first used."""
     devices: dict[int, Device] = {}
 
-    def of(arch: int = 372) -> Device:
+    def of(arch: int = 592) -> Device:
         if arch not in devices:
             devices[arch] = Device(toolchain.simulator, arch)
         return devices[arch]

@@ -56,7 +56,7 @@ def test_what_is_recorded_neither_ends_nor_fails_the_launch(
     rules: str, toolchain: Toolchain, device: Callable[[int], Device]
 ) -> None:
     result = np.zeros(64, np.float32)
-    outcome = device(372).call(toolchain.compile(BOUNDS), "kernel_run", result, rules=rules)
+    outcome = device(592).call(toolchain.compile(BOUNDS), "kernel_run", result, rules=rules)
     assert outcome.code == SUCCESS
     assert names(outcome) == ["memory/out-of-bounds"]
     assert (outcome.findings[0].severity, outcome.findings[0].launch_failed) == ("error", 0)
@@ -66,14 +66,14 @@ def test_what_is_recorded_neither_ends_nor_fails_the_launch(
 @pytest.mark.parametrize("rules", ["memory=off", "all=off", "memory/out-of-bounds=off"])
 def test_what_is_off_is_not_found(rules: str, toolchain: Toolchain, device: Callable[[int], Device]) -> None:
     result = np.zeros(64, np.float32)
-    outcome = device(372).call(toolchain.compile(BOUNDS), "kernel_run", result, rules=rules)
+    outcome = device(592).call(toolchain.compile(BOUNDS), "kernel_run", result, rules=rules)
     assert (outcome.code, outcome.findings) == (SUCCESS, [])
     assert (result == 2).all()
 
 
 @pytest.mark.parametrize("rules", ["", "memory=off,memory=fail", "init=off", "all=record,memory=fail"])
 def test_what_fails_ends_the_launch(rules: str, toolchain: Toolchain, device: Callable[[int], Device]) -> None:
-    outcome = device(372).call(toolchain.compile(BOUNDS), "kernel_run", np.zeros(64, np.float32), rules=rules)
+    outcome = device(592).call(toolchain.compile(BOUNDS), "kernel_run", np.zeros(64, np.float32), rules=rules)
     assert outcome.code == KERNEL_TRAP
     assert names(outcome) == ["memory/out-of-bounds"]
     assert outcome.findings[0].launch_failed == 1
@@ -89,7 +89,7 @@ extern "C" int kernel_run() {
   return finish();
 }
 """
-    outcome = device(372).call(toolchain.compile(source), "kernel_run", rules="all=off")
+    outcome = device(592).call(toolchain.compile(source), "kernel_run", rules="all=off")
     assert outcome.code == KERNEL_TRAP
     assert names(outcome) == ["sync/deadlock"]
 
@@ -107,14 +107,14 @@ extern "C" int kernel_run(int *out) {
 }
 """
     untouched = np.zeros(1, np.int32)
-    outcome = device(372).call(toolchain.compile(source), "kernel_run", untouched, rules="all=record")
+    outcome = device(592).call(toolchain.compile(source), "kernel_run", untouched, rules="all=record")
     assert outcome.code == KERNEL_TRAP
     assert names(outcome) == ["memory/host-pointer"]
     assert untouched[0] == 0
 
 
 def lines_found(before: str, behind: str, toolchain: Toolchain, device: Callable[[int], Device]) -> list[int]:
-    outcome = device(372).call(toolchain.compile(UNDEFINED % (before, behind)), "kernel_run")
+    outcome = device(592).call(toolchain.compile(UNDEFINED % (before, behind)), "kernel_run")
     return [finding.line for finding in outcome.findings]
 
 

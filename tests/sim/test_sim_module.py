@@ -117,10 +117,20 @@ def test_descriptions_that_cannot_be_read(tmp_path: Path) -> None:
         sim.set_device(lacking)
 
 
-@pytest.mark.parametrize("device", ["MLU999", "", 370, None, ("MLU270",)], ids=repr)
+@pytest.mark.parametrize("device", ["MLU999", "", 370, ("MLU270",)], ids=repr)
 def test_devices_that_do_not_exist_are_refused(device: Any) -> None:
     with pytest.raises(pymluops.BadParamError, match="set_device: device: expected one of MLU270"):
         sim.set_device(device)
+
+
+def test_none_is_the_device_that_nobody_has_set() -> None:
+    program = (
+        "from pymluops import sim; sim.set_device('MLU270'); sim.set_device(None); print(sim.device().name); "
+        "sim.set_device('MLU270'); print(sim.device().name)"
+    )
+    for card in ("MLU290", ""):
+        found = python_output(program, PYMLUOPS_SIM_DEVICE=card)
+        assert found.split() == [card or "MLU590", "MLU270"]
 
 
 def test_the_device_does_not_change_under_its_memory() -> None:
@@ -240,9 +250,9 @@ def test_the_environment_sets_device_and_checkers(tmp_path: Path) -> None:
     path = tmp_path / "card.toml"
     path.write_text('name = "from a file"\nbase = "MLU270"')
     clean = {"PYMLUOPS_SIM_DEVICE": "", "PYMLUOPS_SIM_CHECK": ""}
-    assert python_output(PRINT_STATE, **clean).startswith("MLU370-X8")
-    found = python_output(PRINT_STATE, **clean | {"PYMLUOPS_SIM_DEVICE": "MLU590", "PYMLUOPS_SIM_CHECK": "init,race"})
-    assert found == "MLU590 ('init', 'race')"
+    assert python_output(PRINT_STATE, **clean).startswith("MLU590")
+    found = python_output(PRINT_STATE, **clean | {"PYMLUOPS_SIM_DEVICE": "MLU290", "PYMLUOPS_SIM_CHECK": "init,race"})
+    assert found == "MLU290 ('init', 'race')"
     found = python_output(PRINT_STATE, **clean | {"PYMLUOPS_SIM_DEVICE": str(path), "PYMLUOPS_SIM_CHECK": "all"})
     assert found == f"from a file {CHECKERS}"
     assert python_output(PRINT_STATE, **clean | {"PYMLUOPS_SIM_CHECK": "none"}).endswith("()")

@@ -51,5 +51,5 @@ def test_threads_without_memory_are_told(compiler: str, tmp_path: Path) -> None:
         # One of the reserves, or nothing when all of them are taken.
         assert explanation in ("cnrtQueueCreate: queue: expected a pointer, got NULL", "")
         assert own_queue == SUCCESS
-        assert (report, level) == ("", "mtp_372")
+        assert (report, level) == ("", "mtp_592")
     assert rows[0][1] != ""

@@ -112,7 +112,7 @@ def test_the_build_gets_the_table_of_cards(tmp_path: Path) -> None:
     assert ask("--cards", tmp_path / "cards.inc").returncode == 0
     table = (tmp_path / "cards.inc").read_text(encoding="utf-8")
     assert '{"MLU290", 290, 16, 4, 512, 512, 2048, 1024, 32768, 1000, 1024},' in table
-    assert f"kDefaultModel = {[model.name for model in sim.devices()].index('MLU370-X8')};" in table
+    assert f"kDefaultModel = {[model.name for model in sim.devices()].index('MLU590')};" in table
 
 
 def test_the_build_gets_macros_for_the_architectures(tmp_path: Path) -> None:
@@ -124,7 +124,7 @@ def test_the_build_gets_macros_for_the_architectures(tmp_path: Path) -> None:
     )
     every = {model.arch for model in sim.devices()}
     found = {name: {int(arch) for arch in re.findall(r"DO\((\d+), what\)", text)} for name, text in macros.items()}
-    assert found == {"EACH_ARCH": every, "OTHER_ARCHS": every - {372}, "DEFAULT_ARCH": {372}}
+    assert found == {"EACH_ARCH": every, "OTHER_ARCHS": every - {592}, "DEFAULT_ARCH": {592}}
 
 
 # ---- Compiling -----------------------------------------------------------------------------------
@@ -137,7 +137,7 @@ def test_a_source_is_compiled_once(tmp_path: Path) -> None:
     assert compiled.is_relative_to(tmp_path)
     assert Toolchain(tmp_path).compile(KERNEL) == compiled
     assert compiled.stat().st_mtime_ns == written
-    assert Toolchain(tmp_path).compile(KERNEL, 592) != compiled
+    assert Toolchain(tmp_path).compile(KERNEL, 372) != compiled
     assert not [path for path in tmp_path.iterdir() if f".{os.getpid()}." in path.name]
 
 

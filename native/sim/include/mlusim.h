@@ -83,10 +83,16 @@ MLUSIM_API int mlusimGetKnownModel(int index, mlusimDeviceModel *model);
 
 /* The device of this process. It cannot be set while device memory, queues or notifiers exist, a
  * default queue has work or an error, or a call of another thread uses the device. Calls of other
- * threads wait during the change. */
+ * threads wait during the change. It is the one that was set last. If none was set, it is the one
+ * that PYMLUOPS_SIM_DEVICE names; else MLU590, or where a library is loaded that has no kernels for
+ * it, the card of the newest architecture that the library has. NULL: as if none was set. */
 MLUSIM_API int mlusimGetDevice(mlusimDeviceModel *model);
 MLUSIM_API int mlusimSetDevice(const mlusimDeviceModel *model);
 MLUSIM_API int mlusimSetDeviceByName(const char *name);
+
+/* Has a device of this architecture: 0 if the present one is, or if none was set and it could be
+ * changed into the card of this architecture. */
+MLUSIM_API int mlusimPreferArch(int32_t arch);
 
 /* ---- Checkers ---- */
 

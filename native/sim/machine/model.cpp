@@ -32,6 +32,17 @@ const mlusimDeviceModel *find_model(const char *name) {
   return nullptr;
 }
 
+const mlusimDeviceModel *find_card(int arch) {
+  for (const mlusimDeviceModel *model = kModels; model->name[0] != '\0'; ++model) {
+    if (model->arch == arch) return model;
+  }
+  return nullptr;
+}
+
+const char *arch_reason() { return kArchReason; }
+
+const mlusimDeviceModel &default_model() { return kModels[kDefaultModel]; }
+
 const mlusimDeviceModel &device() { return g_device; }
 
 bool valid_model(const mlusimDeviceModel &model, const char **reason) {

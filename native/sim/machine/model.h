@@ -18,6 +18,13 @@ const mlusimDeviceModel *known_models();
 // Returns the model of that name, ignoring case; null if there is none.
 const mlusimDeviceModel *find_model(const char *name);
 
+// Returns the model of that architecture; null if there is none, for which the other function has
+// the words.
+const mlusimDeviceModel *find_card(int arch);
+const char *arch_reason();
+
+const mlusimDeviceModel &default_model();
+
 // The device that this process simulates. It changes only while no memory is allocated and nothing
 // runs.
 const mlusimDeviceModel &device();

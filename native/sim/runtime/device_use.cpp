@@ -6,6 +6,7 @@
 #include <atomic>
 
 #include "base/thread_state.h"
+#include "runtime/card_choice.h"
 
 namespace mlusim {
 namespace {
@@ -22,7 +23,12 @@ void count_anew() { g_threads = thread_state().device_uses != 0 ? 1 : 0; }
 }  // namespace
 
 void DeviceUse::begin() {
-  if (thread_state().device_uses++ != 0) return;
+  if (thread_state().device_uses != 0) {
+    ++thread_state().device_uses;
+    return;
+  }
+  follow_libraries();
+  ++thread_state().device_uses;
   int threads = g_threads.load(std::memory_order_relaxed);
   while (threads == kChanging || !g_threads.compare_exchange_weak(threads, threads + 1, std::memory_order_acquire)) {
     if (threads != kChanging) continue;

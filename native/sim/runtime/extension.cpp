@@ -1,9 +1,9 @@
 // Functions of mlusim.h about the device, its time limit and its counters.
 #include "machine/heap.h"
 #include "machine/launch.h"
-#include "machine/memory.h"
 #include "machine/model.h"
 #include "mlusim.h"
+#include "runtime/card_choice.h"
 #include "runtime/error.h"
 #include "runtime/notifier.h"
 #include "runtime/queue.h"
@@ -14,21 +14,6 @@ namespace {
 int refuse(const char *function, const char *sentence) {
   explain(cnrtErrorArgsInvalid, "%s: %s", function, sentence);
   return -1;
-}
-
-int change_device(const char *function, const mlusimDeviceModel &model) {
-  const char *reason = "";
-  if (!valid_model(model, &reason)) return refuse(function, reason);
-  const char *obstacle = while_idle([&]() -> const char * {
-    if (heap_totals().live_allocations != 0) return "device memory is still allocated";
-    if (queue_count() != 0) return "there are still queues";
-    if (notifier_count() != 0) return "there are still notifiers";
-    heap_reset();
-    release_memory();
-    set_device(model);
-    return nullptr;
-  });
-  return obstacle == nullptr ? 0 : refuse(function, obstacle);
 }
 
 }  // namespace
@@ -53,15 +38,28 @@ int mlusimGetDevice(mlusimDeviceModel *model) {
 }
 
 int mlusimSetDevice(const mlusimDeviceModel *model) {
-  if (model == nullptr) return refuse(__func__, "model: expected a pointer, got NULL");
-  return change_device(__func__, *model);
+  if (model == nullptr) model = card_of_environment();
+  const int changed = change_device(__func__, model != nullptr ? *model : default_model());
+  if (changed == 0) note_choice(model != nullptr);
+  return changed;
 }
 
 int mlusimSetDeviceByName(const char *name) {
   if (name == nullptr) return refuse(__func__, "name: expected a string, got NULL");
   const mlusimDeviceModel *model = find_model(name);
-  if (model != nullptr) return change_device(__func__, *model);
+  if (model != nullptr) return mlusimSetDevice(model);
   explain(cnrtErrorArgsInvalid, "%s: name: no model is called '%s'", __func__, name);
+  return -1;
+}
+
+int mlusimPreferArch(int32_t arch) {
+  mlusimDeviceModel present = {};
+  mlusimGetDevice(&present);
+  if (present.arch == arch) return 0;
+  const mlusimDeviceModel *model = find_card(arch);
+  if (model == nullptr) return refuse(__func__, arch_reason());
+  if (!is_chosen()) return change_device(__func__, *model);
+  explain(cnrtErrorArgsInvalid, "%s: %s was chosen, whose architecture is %d", __func__, present.name, present.arch);
   return -1;
 }
 

@@ -3,6 +3,7 @@
 #include <cxxabi.h>
 #include <dlfcn.h>
 
+#include <atomic>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
@@ -11,6 +12,7 @@
 #include <utility>
 
 #include "machine/model.h"
+#include "mlusim.h"
 #include "profile/session.h"
 #include "runtime/error.h"
 #include "runtime/kernels.h"
@@ -62,9 +64,17 @@ cnrtRet_t put_into_queue(const char *function, std::shared_ptr<QueuedLaunch> ent
 
 // ---- Kernels that were announced ----------------------------------------------------------------
 
+cnrtRet_t refuse_arch(const char *function, const Kernel &kernel) {
+  const mlusimDeviceModel &present = device();
+  return explain(cnrtErrorInvalidKernel,
+                 "%s: kernel %s was compiled for architecture %d, and the device is %s, whose architecture is %d",
+                 function, kernel.name, kernel.arch, present.name, present.arch);
+}
+
 // Queues a launch with a copy of the arguments, so that the caller need not wait.
 cnrtRet_t launch_kernel(const char *function, const Kernel &kernel, cnrtDim3_t dim, cnrtFunctionType_t type,
                         void *const *arguments, cnrtQueue_t handle) {
+  if (kernel.arch != 0 && kernel.arch != device().arch) return refuse_arch(function, kernel);
   if (kernel.calls.copy == nullptr) {
     return explain(cnrtErrorInvalidKernel, "%s: kernel: the arguments of %s cannot be copied", function, kernel.name);
   }
@@ -145,4 +155,15 @@ cnrtRet_t cnrtInvokeKernel(const void *kernel, cnrtDim3_t dim, cnrtFunctionType_
   return mlusim::guarded(__func__, [&](const char *function) {
     return mlusim::invoke(function, kernel, dim, type, arguments, reserved, queue);
   });
+}
+
+// Tells on the standard error that a launch was refused, whose error a source cannot see in what
+// stands behind `<<<`. A loop of such launches is told in part.
+extern "C" MLUSIM_API void mlusim_tellRefusal(const char *kernel) {
+  constexpr int kMost = 20;
+  static std::atomic<int> told{0};
+  const int number = told.fetch_add(1);
+  if (number >= kMost) return;
+  std::fprintf(stderr, "mlusim: %s was not launched: %s\n", kernel, mlusimGetLastError());
+  if (number == kMost - 1) std::fprintf(stderr, "mlusim: further launches that are refused are not told\n");
 }

@@ -12,6 +12,7 @@
 #include "machine/trap.h"
 #include "profile/profiler.h"
 #include "profile/session.h"
+#include "runtime/card_choice.h"
 #include "runtime/queue.h"
 #include "runtime/scheduler_internal.h"
 
@@ -33,6 +34,7 @@ __attribute__((constructor)) void prepare() {
   make_core_states();
   scheduler();
   queue_of("", nullptr);
+  take_card_of_environment();
 }
 
 }  // namespace

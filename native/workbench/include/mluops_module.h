@@ -18,6 +18,7 @@
 
 #include <elf.h>
 
+#define MLUSIM_LAUNCHES_ARE_CHECKED  // by Python, behind each call
 #include "bang.h"
 #include "mlusim/exception.h"
 #include "mlusim/host_call.h"

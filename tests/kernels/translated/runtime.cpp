@@ -76,6 +76,12 @@ const void *mlusim_throw_place() { std::abort(); }
 
 void mlusim_exception_text(const char *, const char *, char *, size_t) { std::abort(); }
 
+void mlusim_addArch(const void *, int) {}
+
+void mlusim_removeArch(const void *, int) {}
+
+void mlusim_tellRefusal(const char *) { std::abort(); }
+
 void __bangRegisterFunction(void **module, const char *, char *, const char *, int, cnrtDim3_t *, cnrtDim3_t *, int *) {
   kernels().push_back(static_cast<const mlusim::Kernel *>(*module));
 }

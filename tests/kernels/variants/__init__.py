@@ -22,7 +22,7 @@ class Variant:
     call: str
     finding: str
     at: str
-    arch: int = 372
+    arch: int = 592
 
     @property
     def family(self) -> str:

@@ -59,6 +59,13 @@ struct MLUSIM_API Kernel {
 }  // namespace mlusim
 
 extern "C" {
+// Tells that a launch was refused.
+MLUSIM_API void mlusim_tellRefusal(const char *kernel);
+
+// A source of this library has kernels for an architecture.
+MLUSIM_API void mlusim_addArch(const void *library, int arch);
+MLUSIM_API void mlusim_removeArch(const void *library, int arch);
+
 // Registers a kernel that `*module`, a ::mlusim::Kernel, describes. Launches name it by
 // `host_function`. The other parameters are not used.
 MLUSIM_API void __bangRegisterFunction(void **module, const char *host_function, char *device_function,
@@ -67,6 +74,14 @@ MLUSIM_API void __bangRegisterFunction(void **module, const char *host_function,
 }
 
 namespace mlusim {
+
+#ifdef __BANG_ARCH__
+extern "C" void *__dso_handle __attribute__((visibility("hidden")));
+
+// Each source tells for which architecture its library has kernels.
+__attribute__((constructor)) static void add_arch() { mlusim_addArch(&__dso_handle, __BANG_ARCH__); }
+__attribute__((destructor)) static void remove_arch() { mlusim_removeArch(&__dso_handle, __BANG_ARCH__); }
+#endif
 
 inline Kernel::Kernel(const void *address_of_kernel, const char *name_of_kernel, const Unit *unit_of_kernel,
                       int arch_of_kernel, const KernelCalls &calls_of_kernel)
@@ -110,7 +125,10 @@ void launch(const char *name, const Unit *unit, cnrtDim3_t dim, cnrtFunctionType
                              }));
   void *arguments[] = {const_cast<void *>(static_cast<const volatile void *>(&call)),
                        const_cast<void *>(static_cast<const volatile void *>(&values))...};
-  cnrtInvokeKernel(kernel.address, dim, type, arguments, 0, queue);
+  [[maybe_unused]] const cnrtRet_t error = cnrtInvokeKernel(kernel.address, dim, type, arguments, 0, queue);
+#ifndef MLUSIM_LAUNCHES_ARE_CHECKED
+  if (error != cnrtSuccess) mlusim_tellRefusal(name);
+#endif
 }
 
 // Whether an argument can be copied: not if the kernel writes to a reference.
