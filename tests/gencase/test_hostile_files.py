@@ -6,6 +6,7 @@ import ast
 import os
 import re
 import threading
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
@@ -196,6 +197,17 @@ def test_recordings_do_not_overlap(tmp_path: Path) -> None:
     assert len([*tmp_path.rglob("*.prototxt")]) == 2
 
 
+@pytest.fixture
+def no_directory() -> Iterator[None]:
+    """No test before has set a directory: it is the current folder."""
+    backend = pymluops.load("cpu")
+    before = functions.mluOpGetGenCaseDirectory(backend=backend)
+    functions.mluOpSetGenCaseDirectory("", backend=backend)
+    yield
+    functions.mluOpSetGenCaseDirectory("" if before == os.getcwd() else before, backend=backend)
+
+
+@pytest.mark.usefixtures("no_directory")
 def test_a_recording_stays_where_it_began(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("first", "second"):
         (tmp_path / name).mkdir()
@@ -208,6 +220,7 @@ def test_a_recording_stays_where_it_began(tmp_path: Path, monkeypatch: pytest.Mo
     assert functions.mluOpGetGenCaseDirectory(backend=pymluops.load("cpu")) == str(tmp_path / "second")
 
 
+@pytest.mark.usefixtures("no_directory")
 def test_a_current_folder_that_is_gone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "gone").mkdir()
     monkeypatch.chdir(tmp_path / "gone")
