@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -20,7 +21,7 @@ def whole_file(path: Path) -> Generator[Path, None, None]:
     if target.exists() and not (target.is_file() or target.is_dir()):
         yield target
         return
-    temporary = target.with_name(f".pymluops-{os.getpid()}{target.suffix[:20]}")
+    temporary = target.with_name(f".pymluops-{os.getpid()}-{threading.get_native_id()}{target.suffix[:20]}")
     try:
         yield temporary
         os.replace(temporary, target)

@@ -134,7 +134,7 @@ def _zig() -> Compiler | None:
         return None
     program = Path(spec.submodule_search_locations[0]) / "zig"
     identity = _identity(str(program)) if program.is_file() else str(program)
-    return Compiler((sys.executable, "-m", "ziglang", "c++"), identity)
+    return Compiler((sys.executable, "-P", "-m", "ziglang", "c++"), identity)
 
 
 def digest(*parts: str) -> str:

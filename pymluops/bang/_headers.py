@@ -9,11 +9,11 @@ from __future__ import annotations
 import errno
 import os
 import re
-import stat
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from pymluops._regular import open_regular
 from pymluops._shown import one_line
 from pymluops.bang._compilers import digest
 from pymluops.sim.toolchain import CompileError
@@ -97,29 +97,11 @@ def read_text(path: Path) -> str:
     OSError
         If it cannot be read, is no regular file (a device or a pipe may never end), or is too long.
     """
-    # Before it is opened, which may wait, or do something to a device.
-    require_regular(path, os.stat(path))
-    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK | os.O_NOCTTY)
-    with open(descriptor, "rb") as file:
-        require_regular(path, os.fstat(descriptor))
+    with open_regular(path) as file:
         content = file.read(MOST_CHARACTERS + 1)  # its stated size may be wrong
     if len(content) > MOST_CHARACTERS:
         raise OSError(errno.EFBIG, TOO_LONG, str(path))
     return content.decode("utf-8", "surrogateescape")
-
-
-def require_regular(path: Path, status: os.stat_result) -> None:
-    """Refuse folders, devices and pipes.
-
-    Raises
-    ------
-    OSError
-        If the file with this status is one.
-    """
-    if stat.S_ISDIR(status.st_mode):
-        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
-    if not stat.S_ISREG(status.st_mode):
-        raise OSError(errno.EINVAL, "is no regular file", str(path))
 
 
 class Expander:

@@ -18,13 +18,14 @@ from importlib import metadata
 from pathlib import Path
 
 from pymluops._cache.scratch import temporary_folder
+from pymluops._regular import require_regular
 from pymluops._shown import one_line, path_text
 from pymluops._whole_file import whole_file
 from pymluops.bang._build import Build
 from pymluops.bang._c_names import with_c_names
 from pymluops.bang._compilers import Compiler, find_compiler, warnings_of
 from pymluops.bang._dependencies import for_make
-from pymluops.bang._headers import CONSTRUCTS, Expander, Source, read_text, require_regular
+from pymluops.bang._headers import CONSTRUCTS, Expander, Source, read_text
 from pymluops.bang._options import Options, UsageError, read_options
 from pymluops.bang._variants import can_merge, merge
 from pymluops.bang._warnings import as_clang_warns

@@ -93,8 +93,24 @@ def bind(case: CaseFile) -> Bound:
             bound.inputs[_argument(one.argument)] = None if tensor.is_null else tensor
     for other, tensor in zip(outputs, made, strict=True):
         bound.outputs[_argument(other.argument)] = tensor
-    _complete(bound, case)
+    try:
+        _complete(bound, case)
+    except (LookupError, TypeError, ValueError) as error:
+        raise CaseError(f"{case.path}: {case.op_name}: its tensors or parameters do not fit: {error}") from None
+    _check_in_place(bound, case)
     return bound
+
+
+def _check_in_place(bound: Bound, case: CaseFile) -> None:
+    """Refuse an output of another shape or type than the input that it is."""
+    sources = {name: name for name in bound.in_place}
+    if "inplace" in bound.numbers and "y" in bound.outputs:
+        sources["y"] = "x"
+    for name, source in sources.items():
+        made, given = bound.outputs[name], bound.inputs[source]
+        if given is not None and (made.shape, made.dtype) != (given.shape, given.dtype):
+            texts = [f"{one.id} is {list(one.shape)} {one.dtype.name.lower()}" for one in (made, given)]
+            raise CaseError(f"{case.path}: {case.op_name} works in place, but {' and '.join(texts)}")
 
 
 def _argument(name: str) -> str:

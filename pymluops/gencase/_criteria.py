@@ -15,7 +15,7 @@ import numpy as np
 from pymluops import _metrics
 from pymluops.enums import DataType
 
-__all__ = ["NAMES", "Criterion", "Measure", "Place", "compare", "worst_place"]
+__all__ = ["NAMES", "Criterion", "Measure", "Place", "compare", "differing", "place_among", "widened", "worst_place"]
 
 #: Least number of elements for a divergence.
 _LEAST_FOR_DIVERGENCE = 1000
@@ -157,7 +157,7 @@ def compare(
     )
     measures: list[Measure] = []
     for part, one, other in parts:
-        values = _measured(_widened(one), _widened(other), criteria, _SMALL.get(dtype, 0.0), exact, loose)
+        values = _measured(widened(one), widened(other), criteria, _SMALL.get(dtype, 0.0), exact, loose)
         for criterion, value in zip(criteria, values, strict=True):
             limit = criterion.threshold
             if part == "imaginary" and criterion.imaginary is not None:
@@ -166,8 +166,8 @@ def compare(
     return measures
 
 
-def _widened(values: Any) -> np.ndarray:
-    """Return the numbers that are compared: those of float32, in float64."""
+def widened(values: Any) -> np.ndarray:
+    """Return the numbers that are compared, in one dim: those of float32, in float64."""
     narrow = values if values.dtype == np.float64 else values.astype(np.float32)
     return np.asarray(narrow.astype(np.float64).reshape(-1))
 
@@ -197,15 +197,26 @@ def _measured(
 
 def worst_place(found: np.ndarray, wanted: np.ndarray) -> Place | None:
     """Return where two results differ most, None if they are alike."""
-    if not found.size:
-        return None
+    unequal = differing(found, wanted)
+    return place_among(unequal, found, wanted) if unequal.any() else None
+
+
+def differing(found: np.ndarray, wanted: np.ndarray) -> np.ndarray:
+    """Return which elements differ; NaN is like NaN."""
     with np.errstate(all="ignore"):
         both_nan = (found != found) & (wanted != wanted)
-        unequal = (found != wanted) & ~both_nan
-        if not unequal.any():
-            return None
-        wide = np.complex128 if "c" in (found.dtype.kind, wanted.dtype.kind) else np.float64
+        return np.asarray((found != wanted) & ~both_nan)
+
+
+def place_among(chosen: np.ndarray, found: np.ndarray, wanted: np.ndarray) -> Place:
+    """Return where two results differ most among the elements that are chosen, and how many these are."""
+    wide = np.complex128 if "c" in (found.dtype.kind, wanted.dtype.kind) else np.float64
+    with np.errstate(all="ignore"):
         difference = np.abs(found.astype(wide) - wanted.astype(wide))
-    difference = np.where(unequal, np.where(np.isnan(difference), np.inf, difference), -1.0)
+    difference = np.where(chosen, np.where(np.isnan(difference), np.inf, difference), -1.0)
     index = tuple(map(int, np.unravel_index(int(difference.argmax()), found.shape)))
-    return Place(index, complex(found[index]), complex(wanted[index]), int(unequal.sum()), found.size)
+    return Place(index, _plain(found[index]), _plain(wanted[index]), int(chosen.sum()), found.size)
+
+
+def _plain(number: Any) -> complex:
+    return int(number) if number.dtype.kind in "iub" else complex(number)

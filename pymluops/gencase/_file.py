@@ -2,25 +2,30 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, Self, cast
 
 import numpy as np
 
+from pymluops._regular import open_regular
 from pymluops.dtypes import item_size
 from pymluops.enums import DataType, Layout
 from pymluops.gencase._messages import node_class, protobuf
 from pymluops.gencase._places import line_of
 from pymluops.gencase._values import decode, encode, stated_field
+from pymluops.gencase._writing import loses_bits, move_to_files, write_files
 
 __all__ = ["CaseError", "CaseFile", "CaseTensor", "read_node", "text_of"]
 
 #: How quantised numbers are rounded where a case does not say it: half away from zero.
 _ROUND_OFF_ZERO = 2
+_MEMORY = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
 
 
 class CaseError(ValueError):
@@ -123,6 +128,11 @@ class CaseTensor:
         return stated_field(self.message) == "random_data"
 
     @property
+    def has_values(self) -> bool:
+        """Whether the file has values of it, names a file with them, or says how they are drawn."""
+        return stated_field(self.message) != ""
+
+    @property
     def is_compared(self) -> bool:
         """Whether it is compared where it is an output."""
         return not (self.message.HasField("threshold_use") and self.message.threshold_use == 0)
@@ -151,6 +161,7 @@ class CaseTensor:
         CaseError
             If they cannot be read.
         """
+        self.require_memory()
         try:
             return decode(
                 self.message, self.dtype, self.span, self._folder, round_mode=self._round_mode, exact=self._exact
@@ -158,7 +169,26 @@ class CaseTensor:
         except (ValueError, OSError) as error:
             raise CaseError(f"{self._place()}: {error}") from None
         except (MemoryError, OverflowError):
-            raise CaseError(f"{self._place()}: {self.id}: no memory for {self.span} elements") from None
+            raise CaseError(self._no_memory()) from None
+
+    @property
+    def elements(self) -> int:
+        """How many elements its shape has, or the memory that it spans, whichever are more."""
+        return max(self.span, math.prod(self.shape))
+
+    def require_memory(self) -> None:
+        """Refuse a tensor that is larger than the memory of this machine.
+
+        Raises
+        ------
+        CaseError
+            If it is.
+        """
+        if self.elements * self.itemsize > _MEMORY:
+            raise CaseError(self._no_memory())
+
+    def _no_memory(self) -> str:
+        return f"{self._place()}: {self.id}: no memory for {self.elements} elements"
 
     def set_values(self, values: np.ndarray, shape: Sequence[int] | None = None, *, hexadecimal: bool = False) -> None:
         """Replace its values, and its shape if one is given; it is packed then.
@@ -182,17 +212,30 @@ class CaseTensor:
         return cast(str, kinds[getattr(self.message, field)].name)
 
     def check(self) -> None:
-        """Refuse types and layouts that the ABI lacks, and strides of another number than the dims."""
+        """Refuse a tensor that the ABI cannot have.
+
+        Raises
+        ------
+        CaseError
+            If it has a problem.
+        """
+        problem = self.problem()
+        if problem:
+            raise CaseError(f"{self._place()}: {self.id}: {problem}")
+
+    def problem(self) -> str:
+        """Return what the ABI lacks, or what contradicts itself in a tensor; empty if nothing."""
         for field, known in (("dtype", DataType), ("layout", Layout), ("onchip_dtype", DataType)):
             name = self._enum(field).removeprefix("LAYOUT_" if known is Layout else "DTYPE_")
             absent = field == "onchip_dtype" and name == "UNSET"
             if not absent and (name not in known.__members__ or name == "INVALID"):
-                raise CaseError(f"{self._place()}: {self.id}: {self._enum(field)} is no {field} of the ABI")
+                return f"{self._enum(field)} is no {field} of the ABI"
         steps = len(self.message.shape.dim_stride)
         if steps not in (0, len(self.shape)):
-            raise CaseError(f"{self._place()}: {self.id}: {steps} strides for {len(self.shape)} dims")
+            return f"{steps} strides for {len(self.shape)} dims"
         if any(dim < 0 for dim in (*self.shape, *self.message.shape.dim_stride)):
-            raise CaseError(f"{self._place()}: {self.id}: a dim or a stride is negative")
+            return "a dim or a stride is negative"
+        return ""
 
 
 class CaseFile:
@@ -289,8 +332,9 @@ class CaseFile:
         if self.path is None:
             return "case"
         line = None
-        if self.path.suffix == ".prototxt" and self.path.is_file():
-            line = line_of(self.path.read_text(encoding="utf-8"), field, number)
+        if self.path.suffix == ".prototxt":
+            with suppress(OSError, UnicodeDecodeError):  # the file may have become another one
+                line = line_of(_content(self.path).decode("utf-8"), field, number)
         return str(self.path) if line is None else f"{self.path}:{line}"
 
     def _tensors(self, side: str) -> tuple[CaseTensor, ...]:
@@ -353,8 +397,9 @@ class CaseFile:
             ``.prototxt`` for text, ``.pb`` for binary.
         data : str
             ``keep``: values as they are, in lists or random; ``decimal`` and ``hexadecimal``: all
-            in lists, of real numbers in decimals that give them back or by their bits; ``files``:
-            in files beside the case. Values of files beside another case become lists.
+            in lists, of real numbers in decimals that give them back (but no bits of a NaN) or by
+            their bits; ``files``: in files beside the case. Values of files beside another case
+            become lists.
 
         Raises
         ------
@@ -368,19 +413,23 @@ class CaseFile:
             raise CaseError(f"data: expected keep, decimal, hexadecimal or files, got {data!r}")
         if target.suffix not in (".pb", ".prototxt"):
             raise CaseError(f"{target}: a case is a file .prototxt or .pb")
-        case = self.copy() if data == "keep" else self.inlined(hexadecimal=data == "hexadecimal")
+        made, files = self.copy(), dict[str, bytes]()
         if data == "files":
-            case.path = target
-            _move_to_files(case, target)
-        elif data == "keep" and target.parent.resolve() != self._folder.resolve():
-            for tensor in (*case.inputs, *case.outputs):
-                values = tensor.values() if stated_field(tensor.message) == "path" else None
-                if values is not None:
-                    tensor.set_values(values)
-        if target.suffix == ".pb":
-            target.write_bytes(case.node.SerializeToString())
-        else:
-            target.write_text(text_of(case), encoding="utf-8")
+            values = [None if tensor.is_null else tensor.values() for tensor in (*self.inputs, *self.outputs)]
+            files = move_to_files({"input": made.node.input, "output": made.node.output}, values, target.stem)
+        elif data != "keep":
+            made = self.inlined(hexadecimal=data == "hexadecimal")
+        elif target.parent.resolve() != self._folder.resolve():
+            made._take_values_of_files()
+        content = made.node.SerializeToString() if target.suffix == ".pb" else text_of(made).encode()
+        write_files(target, content, files)
+
+    def _take_values_of_files(self) -> None:
+        """Have the values of files itself, by their bits where decimals would lose some."""
+        for tensor in (*self.inputs, *self.outputs):
+            values = tensor.values() if stated_field(tensor.message) == "path" else None
+            if values is not None:
+                tensor.set_values(values, hexadecimal=loses_bits(values))
 
 
 def text_of(case: CaseFile) -> str:
@@ -388,28 +437,28 @@ def text_of(case: CaseFile) -> str:
     return cast(str, protobuf("text_format").MessageToString(case.node))
 
 
-def _move_to_files(case: CaseFile, target: Path) -> None:
-    """Put the values of each tensor into a file beside the case."""
-    for number, tensor in enumerate((*case.inputs, *case.outputs)):
-        values = None if tensor.is_null else tensor.values()
-        if values is None:
-            continue
-        side = "input" if number < len(case.inputs) else "output"
-        name = f"{target.stem}_data{number}_{side}"
-        target.with_name(name).write_bytes(values.astype(values.dtype.newbyteorder("<")).tobytes())
-        tensor.set_values(values[:0])
-        tensor.message.path = name
+def _content(path: Path) -> bytes:
+    with open_regular(path) as file:
+        return file.read()
 
 
-def read_node(path: str | os.PathLike[str]) -> Any:
-    """Return the message of a file; see `pymluops.gencase.read`."""
+def read_node(path: str | os.PathLike[str], *, checked: bool = True) -> Any:
+    """Return the message of a file; see `pymluops.gencase.read`.
+
+    Parameters
+    ----------
+    path : path
+        The file.
+    checked : bool
+        Whether tensors that the ABI cannot have are refused.
+    """
     source = Path(path)
     node = node_class()()
     if source.suffix == ".prototxt":
         _parse_text(source, node)
     elif source.suffix == ".pb":
         try:
-            node.ParseFromString(source.read_bytes())
+            node.ParseFromString(_content(source))
         except protobuf("message").DecodeError as error:
             raise CaseError(f"{source}: no binary test case: {error}") from None
     else:
@@ -420,15 +469,16 @@ def read_node(path: str | os.PathLike[str]) -> Any:
         found = re.match(r"(\w+)(?:\[(\d+)\])?", missing[0])
         assert found is not None
         raise CaseError(f"{case.place(found[1], int(found[2] or 0))}: the field {missing[0]} is missing")
-    for tensor in (*case.inputs, *case.outputs):
-        tensor.check()
+    if checked:
+        for tensor in (*case.inputs, *case.outputs):
+            tensor.check()
     return node
 
 
 def _parse_text(source: Path, node: Any) -> None:
     text_format = protobuf("text_format")
     try:
-        text_format.Parse(source.read_text(encoding="utf-8"), node)
+        text_format.Parse(_content(source).decode("utf-8"), node)
     except UnicodeDecodeError as error:
         raise CaseError(f"{source}: no text in UTF-8: {error.reason} at byte {error.start}") from None
     except text_format.ParseError as error:

@@ -62,6 +62,7 @@ class Guarded:
     """
 
     def __init__(self, tensor: CaseTensor, values: np.ndarray | None, zeros: bool = False) -> None:
+        tensor.require_memory()
         self.tensor = tensor
         nbytes = tensor.span * tensor.itemsize
         self._all = np.full(2 * GUARD_BYTES + nbytes, _GUARD, np.uint8)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import time
+import zlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -13,13 +14,13 @@ import numpy as np
 from pymluops import functions, load
 from pymluops._core import Backend, Handle
 from pymluops.enums import DataType
-from pymluops.errors import MluOpError
 from pymluops.gencase._binding import Bound, bind
 from pymluops.gencase._criteria import Criterion, Measure, Place, compare, worst_place
-from pymluops.gencase._file import CaseError, CaseFile, CaseTensor
+from pymluops.gencase._file import CaseFile, CaseTensor
 from pymluops.gencase._memory import Guarded
 from pymluops.gencase._reference import reference
 from pymluops.gencase._settings import settings_of
+from pymluops.gencase._unseen import unseen_differences
 from pymluops.gencase._values import memory_type
 from pymluops.gencase._verdict import Criteria, criteria_of
 from pymluops.gencase.result import Judgement, Outcome, OutputResult, Result
@@ -50,7 +51,8 @@ class _Outputs:
 
     arrays: dict[str, np.ndarray]
     seconds: float = 0.0
-    damaged: tuple[str, ...] = ()
+    #: What it wrote that is not its own: memory beside arrays, and inputs.
+    harm: str = ""
     efficiencies: tuple[float, float] | None = None
 
 
@@ -60,12 +62,17 @@ def run_case(case: CaseFile, library: str | Backend = "cpu", against: str | Back
     facts: dict[str, Any] = {"path": str(case.path or ""), "operator": case.op_name}
     facts["library"], facts["against"] = names
     try:
-        bound = bind(case)
-        criteria = criteria_of(case)
-        found = _compute(bound, case, library)
-        wanted = _baseline(bound, case, against, criteria)
-    except (CaseError, LookupError, MluOpError, TypeError, ValueError) as error:
+        return _ran(case, library, against, facts)
+    except Exception as error:  # whatever a case leads to is said about this case
         return Result(**facts, outcome=Outcome.ERROR, message=f"{type(error).__name__}: {error}")
+
+
+def _ran(case: CaseFile, library: str | Backend, against: str | Backend, facts: dict[str, Any]) -> Result:
+    names = facts["library"], facts["against"]
+    bound = bind(case)
+    criteria = criteria_of(case)
+    found = _compute(bound, case, library)
+    wanted = _baseline(bound, case, against, criteria)
     outputs = _compared(bound, found.arrays, wanted.arrays, criteria)
     judgements: tuple[Judgement, ...] = ()
     if against not in (ORACLE, FILE) and not all(output.passed for output in outputs):
@@ -73,9 +80,9 @@ def run_case(case: CaseFile, library: str | Backend = "cpu", against: str | Back
     facts |= {"outputs": tuple(outputs), "seconds": found.seconds, "judgements": judgements}
     if found.efficiencies is not None:
         facts["io_efficiency"], facts["compute_efficiency"] = found.efficiencies
-    if found.damaged:
-        message = f"memory beside {', '.join(found.damaged)} was written"
-        return Result(**facts, outcome=Outcome.FAILED, message=message)
+    harm = [found.harm, f"{names[1]}: {wanted.harm}" if wanted.harm else ""]
+    if any(harm):
+        return Result(**facts, outcome=Outcome.FAILED, message="\n".join(filter(None, harm)))
     passed = all(output.passed for output in outputs)
     message = "" if outputs else "nothing was compared: the outputs are empty, or left out of the comparison"
     return Result(**facts, outcome=Outcome.PASSED if passed else Outcome.FAILED, message=message)
@@ -97,12 +104,32 @@ def _compute(bound: Bound, case: CaseFile, library: str | Backend) -> _Outputs:
             functions.mluOpSetQuantizeRoundMode(case.round_mode, handle=handle)
         arguments = _arguments(bound, arrays, handle)
         function = _function(bound)
+        before = _sums(bound, arrays)
         start = time.perf_counter()
         efficiencies = _call(backend, lambda: function(**arguments, handle=handle))
         seconds = time.perf_counter() - start
+    harm = _harm(arrays, before, _sums(bound, arrays))
     _finish(bound, arrays)
-    damaged = tuple(name for name, array in arrays.items() if not array.intact)
-    return _Outputs({name: _output(arrays[name]) for name in bound.outputs}, seconds, damaged, efficiencies)
+    return _Outputs({name: arrays[name].numbers() for name in bound.outputs}, seconds, harm, efficiencies)
+
+
+def _sums(bound: Bound, arrays: Mapping[str, Guarded]) -> dict[str, int]:
+    """Return checksums of the inputs that the operator must leave as they are."""
+    changed = {row.argument.rpartition(".")[2] for row in bound.operator.outputs}
+    if "inplace" in bound.numbers:
+        changed.add("x")
+    return {
+        name: zlib.crc32(arrays[name].memory.data) for name in bound.inputs if name in arrays and name not in changed
+    }
+
+
+def _harm(arrays: Mapping[str, Guarded], before: Mapping[str, int], after: Mapping[str, int]) -> str:
+    """Return what a call wrote that is not its own; empty if nothing."""
+    beside = [name for name, array in arrays.items() if not array.intact]
+    changed = [arrays[name].tensor.id for name in before if before[name] != after[name]]
+    said = [f"memory beside {', '.join(beside)} was written"] if beside else []
+    said += [f"the library wrote to what it only reads: {', '.join(changed)}"] if changed else []
+    return "\n".join(said)
 
 
 def _function(bound: Bound) -> Any:
@@ -138,6 +165,8 @@ def _arrays(bound: Bound) -> dict[str, Guarded]:
     for name, tensor in bound.outputs.items():
         if name not in found:
             found[name] = Guarded(tensor, None, zeros=zeros or not tensor.is_packed)
+    if "inplace" in bound.numbers and "y" in bound.outputs:
+        found["y"] = found["x"]
     return found
 
 
@@ -184,10 +213,6 @@ def _finish(bound: Bound, arrays: Mapping[str, Guarded]) -> None:
         output.memory[count * (output.memory.size // max(output.tensor.shape[0], 1)) :] = 0
 
 
-def _output(array: Guarded) -> np.ndarray:
-    return array.numbers()
-
-
 # ---- Baselines and comparison --------------------------------------------------------------------
 
 
@@ -210,7 +235,7 @@ def _stated(name: str, tensor: CaseTensor) -> np.ndarray:
 def _oracle(bound: Bound, criteria: Criteria) -> _Outputs:
     arrays: dict[str, np.ndarray | None] = {}
     for name, tensor in bound.inputs.items():
-        arrays[name] = None if tensor is None else Guarded(tensor, tensor.values()).numbers()
+        arrays[name] = None if tensor is None else Guarded(tensor, tensor.values(), zeros=True).numbers()
     for name, tensor in bound.outputs.items():
         if name not in arrays:
             arrays[name] = np.zeros(tensor.shape, Guarded(tensor, None, zeros=True).numbers().dtype)
@@ -251,7 +276,9 @@ def _compared(
         own: Sequence[Criterion] = criteria.of(tensor)
         measures = tuple(compare(found[name], wanted[name], own, tensor.dtype))
         place = worst_place(_narrow(found[name]), _narrow(wanted[name]))
-        results.append(OutputResult(tensor.id, measures, place, _passed(measures)))
+        passed = _passed(measures)
+        unseen = unseen_differences(found[name], wanted[name], own, tensor.dtype, measures) if passed else None
+        results.append(OutputResult(tensor.id, measures, place, passed, unseen))
     return results
 
 
@@ -259,7 +286,7 @@ def _narrow(array: np.ndarray) -> np.ndarray:
     """Return numbers as the metrics see them."""
     if array.dtype.kind == "c":
         return array.astype(np.complex64)
-    return array if array.dtype == np.float64 and array.size == 0 else array.astype(np.float32)
+    return array if array.dtype == np.float64 else array.astype(np.float32)
 
 
 def _passed(measures: Sequence[Measure]) -> bool:

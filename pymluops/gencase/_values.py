@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import os
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,13 +11,16 @@ from typing import Any
 
 import numpy as np
 
+from pymluops._regular import open_regular
 from pymluops.enums import DataType, QuantizeRoundMode
 from pymluops.gencase._random import DEFAULT_SEED, gaussian, uniform
 
-__all__ = ["FIELDS", "decode", "encode", "memory_type", "per_element", "stated_field"]
+__all__ = ["FIELDS", "clear_values", "decode", "encode", "memory_type", "per_element", "stated_field"]
 
 #: A number as the vendor's reader takes it.
 _HEXADECIMAL = re.compile(r"[0-9a-f]{1,16}")
+#: Bytes that are decompressed at a time.
+_CHUNK = 1 << 20
 #: The fields with values, in the order in which a reader looks for them.
 FIELDS = ("value_h", "value_f", "value_i", "value_l", "value_ui", "value_ul")
 
@@ -146,26 +150,37 @@ def _listed(name: str, values: Sequence[Any], dtype: DataType, known: str) -> np
 
 def _from_file(path: Path, dtype: DataType, numbers: int) -> np.ndarray:
     """Read raw numbers, little-endian; compressed ones through the package zstandard."""
-    data = path.read_bytes()
-    if path.suffix == ".zst":
-        data = _decompressed(path, data)
     kind = np.dtype(_TYPES[dtype]).newbyteorder("<")
-    if len(data) != numbers * kind.itemsize:
-        raise ValueError(f"{path} has {len(data)} bytes, the tensor has {numbers * kind.itemsize}")
+    wanted = numbers * kind.itemsize
+    with open_regular(path) as file:
+        size = os.fstat(file.fileno()).st_size
+        if path.suffix == ".zst":
+            data = _decompressed(path, file.read(), wanted)
+            has = f"more than {wanted}" if len(data) > wanted else str(len(data))
+        else:
+            data = file.read(wanted) if size == wanted else b""
+            has = str(len(data) or size)
+    if len(data) != wanted:
+        raise ValueError(f"{path} has {has} bytes, the tensor has {wanted}")
     return np.frombuffer(data, kind).astype(_TYPES[dtype])
 
 
-def _decompressed(path: Path, data: bytes) -> bytes:
+def _decompressed(path: Path, compressed: bytes, wanted: int) -> bytes:
+    """Return what a file has, but at most one byte more than is wanted."""
     try:
         zstandard: Any = importlib.import_module("zstandard")
     except ImportError:
         raise ValueError(f"{path}: compressed data are read with the package zstandard") from None
+    parts, left = list[bytes](), wanted + 1
     try:
         # A frame need not state its size, and a file may have several.
-        with zstandard.ZstdDecompressor().stream_reader(data, read_across_frames=True) as reader:
-            return bytes(reader.read())
+        with zstandard.ZstdDecompressor().stream_reader(compressed, read_across_frames=True) as reader:
+            while left and (part := bytes(reader.read(min(left, _CHUNK)))):
+                parts.append(part)
+                left -= len(part)
     except zstandard.ZstdError as error:
         raise ValueError(f"{path}: {error}") from None
+    return b"".join(parts)
 
 
 # ---- Random data ---------------------------------------------------------------------------------
@@ -250,8 +265,7 @@ def encode(tensor: Any, values: np.ndarray, dtype: DataType, *, hexadecimal: boo
     ValueError
         If the type cannot have one of the numbers.
     """
-    for name in (*FIELDS, "path", "random_data"):
-        tensor.ClearField(name)
+    clear_values(tensor)
     kind = np.dtype(_TYPES[dtype])
     numbers = _in_memory(values, dtype)
     if dtype == DataType.INT31:
@@ -264,6 +278,12 @@ def encode(tensor: Any, values: np.ndarray, dtype: DataType, *, hexadecimal: boo
         tensor.value_l.extend(numbers.view(np.int64).tolist())
     else:
         getattr(tensor, _field_of(dtype)).extend(numbers.tolist())
+
+
+def clear_values(tensor: Any) -> None:
+    """Remove the values from the message of a tensor."""
+    for name in (*FIELDS, "path", "random_data"):
+        tensor.ClearField(name)
 
 
 def _in_memory(values: np.ndarray, dtype: DataType) -> np.ndarray:

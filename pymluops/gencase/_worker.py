@@ -1,41 +1,93 @@
-"""A process that runs cases: one line of JSON for each, and one for its result."""
+"""A process that runs cases: each line of standard input is the path of one.
+
+It answers with lines of JSON, each an object with one of these keys: ``ready`` once, or ``refused``
+with the reason why it cannot run any case; then, for each case, ``begun``, ``operator`` as soon as
+its name is known, and ``result``.
+"""
 
 from __future__ import annotations
 
+import ctypes
 import json
 import os
+import signal
 import sys
+from collections.abc import Callable
+from typing import Any
 
-from pymluops import gencase
+from pymluops import gencase, load
+from pymluops.gencase._messages import node_class
+from pymluops.gencase._run import FILE, ORACLE
 from pymluops.gencase.result import Outcome, Result
 
-__all__ = ["READY", "main"]
+__all__ = ["main"]
 
-#: The first line of a process: from here on the time of cases counts.
-READY = "ready\n"
+#: ``PR_SET_PDEATHSIG`` of Linux.
+_SIGNAL_AT_DEATH_OF_PARENT = 1
 
 
 def main() -> int:
     """Run the cases that standard input names, until it ends."""
-    library, against = sys.argv[1:3]
+    library, against, parent = sys.argv[1:4]
+    _end_with(int(parent))
+    # A library that reads or prints must not come between the lines.
+    questions = os.fdopen(os.dup(0), encoding="utf-8")
     answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)  # what a library prints must not come between the answers
-    answers.write(READY)
-    answers.flush()
-    for line in sys.stdin:
-        path = json.loads(line)
-        answers.write(json.dumps(_run(path, library, against).to_json()) + "\n")
+    os.dup2(os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC), 0)
+    os.dup2(2, 1)
+
+    def answer(key: str, value: Any = True) -> None:
+        answers.write(json.dumps({key: value}) + "\n")
         answers.flush()
+
+    try:
+        _prepare(library, against)
+    except Exception as error:
+        answer("refused", f"{type(error).__name__}: {error}")
+        return 1
+    answer("ready")
+    own = os.getpid()
+    for line in questions:
+        answer("begun")
+        result = _run(json.loads(line), library, against, lambda name: answer("operator", name))
+        if os.getpid() != own:  # a library forked, and this is the child
+            os._exit(0)
+        answer("result", result.to_json())
     return 0
 
 
-def _run(path: str, library: str, against: str) -> Result:
-    """Run one case; a file that cannot be read is an error of it alone."""
+def _end_with(parent: int) -> None:
+    """Let the kernel end this process when its parent ends, however that happens."""
+    ctypes.CDLL(None).prctl(_SIGNAL_AT_DEATH_OF_PARENT, int(signal.SIGKILL), 0, 0, 0)
+    if os.getppid() != parent:  # it has ended before
+        os._exit(1)
+
+
+def _prepare(*libraries: str) -> None:
+    """Load what all cases need."""
+    node_class()
+    for library in libraries:
+        if library not in (ORACLE, FILE):
+            load(library)
+
+
+def _run(path: str, library: str, against: str, announce: Callable[[str], None]) -> Result:
+    """Run one case; whatever it raises is an error of it alone."""
+    operator = ""
     try:
-        return gencase.read(path).run(library, against)
-    except (gencase.CaseError, OSError, MemoryError, ImportError) as error:
-        return Result(path, "", library, against, Outcome.ERROR, message=str(error) or type(error).__name__)
+        case = gencase.read(path)
+        operator = case.op_name
+        announce(operator)
+        return case.run(library, against)
+    except Exception as error:
+        return Result(path, operator, library, against, Outcome.ERROR, message=_said(error))
 
 
-if __name__ == "__main__":
-    sys.exit(main())
+def _said(error: Exception) -> str:
+    """Return the message of an error, with its type where the text alone does not say enough."""
+    text = str(error)
+    if isinstance(error, OSError) and error.strerror and error.filename is not None:
+        return f"{error.filename}: {error.strerror}"
+    if isinstance(error, (gencase.CaseError, OSError, ImportError)) and text:
+        return text
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import argparse
+import errno
 import json
+import math
 import os
+import re
 import sys
+import tempfile
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pymluops._shown import one_line, shortened
+from pymluops._whole_file import whole_file
 from pymluops.cli import EXIT_FAILED, CommandError
 
 if TYPE_CHECKING:
@@ -37,7 +44,8 @@ def _add(commands: Any, name: str, text: str, run: Callable[[argparse.Namespace]
     if name == "run":
         parser.add_argument("paths", nargs="+", metavar="FILE|DIR", help="cases, or folders that are searched for them")
         parser.add_argument("--json", action="store_true", help="print one JSON document")
-        parser.add_argument("--jobs", type=int, default=0, metavar="N", help="processes at a time; the CPUs by default")
+        jobs = "processes at a time, at most one for each case; the CPUs by default"
+        parser.add_argument("--jobs", type=_jobs, default=os.cpu_count() or 1, metavar="N", help=jobs)
     else:
         parser.add_argument("path", metavar="FILE", help="a case, .prototxt or .pb")
     if name in ("minimize", "to-pytest"):
@@ -48,7 +56,23 @@ def _add(commands: Any, name: str, text: str, run: Callable[[argparse.Namespace]
         against = "oracle (the default), file (the outputs in the file), or another library"
         parser.add_argument("--against", default="oracle", metavar="LIBRARY", help=against)
     if name in ("run", "minimize"):
-        parser.add_argument("--timeout", type=float, default=300.0, metavar="SECONDS", help="for each case; 300")
+        parser.add_argument("--timeout", type=_seconds, default=300.0, metavar="SECONDS", help="for each case; 300")
+
+
+def _jobs(text: str) -> int:
+    if re.fullmatch(r"0*[1-9][0-9]{0,8}", text) is None:
+        raise argparse.ArgumentTypeError(f"expected a number from 1 on, got {shortened(one_line(text))}")
+    return int(text)
+
+
+def _seconds(text: str) -> float:
+    try:
+        found = float(text)
+    except ValueError:
+        found = 0.0
+    if not 0 < found < math.inf:
+        raise argparse.ArgumentTypeError(f"expected seconds, a number above 0, got {shortened(one_line(text))}")
+    return found
 
 
 # ---- The commands --------------------------------------------------------------------------------
@@ -61,68 +85,68 @@ def _run(args: argparse.Namespace) -> int:
     from pymluops.gencase._report import details, table
 
     paths = _found(args.paths)
-    jobs = min(args.jobs or os.cpu_count() or 1, len(paths))
-    if jobs < 1:
-        raise CommandError(f"--jobs: expected a number from 1 on, got {args.jobs}")
+    jobs = min(args.jobs, len(paths))
     library, against = _library(args.library), _library(args.against)
     results: list[dict[str, Any]] = []
-    with Progress(len(paths), "case") as progress:
-        for result in run_files(paths, library, against, jobs=jobs, timeout=args.timeout):
-            progress.step(Path(result["path"]).name)
+    running = run_files(paths, library, against, jobs=jobs, timeout=args.timeout)
+    with Progress(len(paths), "case") as progress, closing(running):
+        for result in running:
+            progress.step(one_line(Path(result["path"]).name))
             results.append(result)
     if args.json:
-        print(json.dumps(results, indent=2))
+        print(json.dumps(results, indent=2, allow_nan=False))
     else:
         print(table(results))
         for result in results:
             lines = details(result)
             if lines:
-                print(f"\n{result['path']}")
+                print(f"\n{one_line(result['path'])}")
                 print("\n".join(f"  {line}" for line in lines))
     return 0 if all(result["outcome"] == "passed" for result in results) else EXIT_FAILED
 
 
 def _show(args: argparse.Namespace) -> int:
     """Print what a case says."""
-    from pymluops.gencase import CaseError
     from pymluops.gencase._report import described
 
-    try:
-        print(described(_read(args.path)))
-    except CaseError as error:
-        raise CommandError(str(error)) from None
+    print(described(_read(args.path, checked=False)))
     return 0
 
 
 def _minimize(args: argparse.Namespace) -> int:
     """Write the smallest case that fails as the given one does."""
-    import tempfile
-
+    from pymluops._cache.scratch import temporary_folder
     from pymluops.gencase import CaseError
     from pymluops.gencase._file import text_of
     from pymluops.gencase._minimize import minimized
     from pymluops.gencase._pool import Worker
 
     case = _read(args.path)
+    if args.output is not None:
+        _require_writable(args.output)
     library, against = _library(args.library), _library(args.against)
-    with tempfile.TemporaryDirectory() as folder, Worker(library, against, args.timeout, os.cpu_count() or 1) as worker:
+    with temporary_folder() as folder, Worker(library, against, args.timeout, os.cpu_count() or 1) as worker:
 
-        def outcome(one: CaseFile) -> str:
-            path = Path(folder) / "case.pb"
+        def result(one: CaseFile) -> dict[str, Any]:
+            path = folder / "case.pb"
             one.write(path)
-            return str(worker.run(path)["outcome"])
+            return worker.run(path)
 
         try:
-            first = outcome(case.inlined())
+            found = result(case.inlined())
+            first = found["outcome"]
             if first in ("passed", "error"):
-                raise CommandError(f"{args.path}: the case does not fail: {first}", EXIT_FAILED)
-            found = minimized(case, lambda one: outcome(one) == first, lambda text: print(text, file=sys.stderr))
+                reason = f"{first}: {found['message']}" if found["message"] else first
+                raise CommandError(f"{args.path}: the case does not fail: {reason}", EXIT_FAILED)
+            smallest = minimized(
+                case, lambda one: result(one)["outcome"] == first, lambda text: print(one_line(text), file=sys.stderr)
+            )
         except CaseError as error:
             raise CommandError(str(error)) from None
     if args.output is None:
-        print(text_of(found), end="")
+        print(text_of(smallest), end="")
     else:
-        _write(args.output, lambda path: found.write(path))
+        _write(args.output, smallest.write)
     return 0
 
 
@@ -138,22 +162,44 @@ def _to_pytest(args: argparse.Namespace) -> int:
     if args.output is None:
         print(text, end="")
     else:
-        _write(args.output, lambda path: Path(path).write_text(text, encoding="utf-8"))
+        _write(args.output, lambda path: _write_text(path, text))
     return 0
 
 
 # ---- Files and libraries -------------------------------------------------------------------------
 
 
-def _read(path: str) -> Case:
+def _read(path: str, *, checked: bool = True) -> Case:
     from pymluops import gencase
+    from pymluops.gencase._file import read_node
 
     try:
-        return gencase.read(path)
+        return gencase.Case(read_node(path, checked=checked), Path(path))
     except (gencase.CaseError, ImportError) as error:
         raise CommandError(str(error)) from None
     except OSError as error:
         raise CommandError(f"{path}: {error.strerror or error}") from None
+
+
+def _require_writable(name: str) -> None:
+    """Refuse what a case could not be written to, before the work begins."""
+    path = Path(os.path.realpath(name))
+    if Path(name).suffix not in _SUFFIXES:
+        raise CommandError(f"{name}: a case is a file .prototxt or .pb")
+    try:
+        if path.is_dir():
+            raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), name)
+        if path.exists() and not os.access(path, os.W_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), name)
+        if path.is_file() or not path.exists():  # a new file takes the name when it is whole
+            tempfile.TemporaryFile(dir=path.parent).close()
+    except OSError as error:
+        raise CommandError(f"{name}: {error.strerror or error}") from None
+
+
+def _write_text(path: str, text: str) -> None:
+    with whole_file(Path(path)) as temporary:
+        temporary.write_text(text, encoding="utf-8")
 
 
 def _write(path: str, write: Callable[[str], object]) -> None:
@@ -173,7 +219,7 @@ def _found(names: Iterable[str]) -> list[Path]:
     for name in names:
         path = Path(name)
         if path.is_dir():
-            inside = sorted(one for suffix in _SUFFIXES for one in path.rglob(f"*{suffix}"))
+            inside = sorted(one for suffix in _SUFFIXES for one in path.rglob(f"*{suffix}") if not one.is_dir())
             if not inside:
                 raise CommandError(f"{name}: no case (.prototxt or .pb) is in this folder")
             paths += inside

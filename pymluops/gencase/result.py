@@ -57,12 +57,15 @@ class OutputResult:
         Where the result differs most, if it does.
     passed : bool
         Whether all criteria passed.
+    unseen : Place or None
+        Where the result differs most of what the criteria do not see; None if they see all.
     """
 
     id: str
     measures: tuple[Measure, ...]
     place: Place | None
     passed: bool
+    unseen: Place | None = None
 
 
 @dataclass(frozen=True)
@@ -118,8 +121,8 @@ class Result:
             "outcome": self.outcome.value,
             "message": self.message,
             "seconds": self.seconds,
-            "io_efficiency": self.io_efficiency,
-            "compute_efficiency": self.compute_efficiency,
+            "io_efficiency": None if self.io_efficiency is None else _number(self.io_efficiency),
+            "compute_efficiency": None if self.compute_efficiency is None else _number(self.compute_efficiency),
             "outputs": [_output(output) for output in self.outputs],
             "judgements": [
                 {
@@ -142,12 +145,13 @@ def _output(output: OutputResult) -> dict[str, Any]:
                 "name": one.name,
                 "part": one.part,
                 "value": _number(one.value),
-                "threshold": one.threshold,
-                "passed": one.passed,
+                "threshold": _number(one.threshold),
+                "passed": bool(one.passed),
             }
             for one in output.measures
         ],
         "place": _place(output.place),
+        "unseen": _place(output.unseen),
     }
 
 
@@ -165,6 +169,8 @@ def _place(place: Place | None) -> dict[str, Any] | None:
 
 def _number(value: complex) -> float | str:
     """Return a number, or a text for what JSON has no number for."""
+    if isinstance(value, int):
+        return value
     if isinstance(value, complex):
         value = value.real if value.imag == 0 else value
     if isinstance(value, complex) or value != value or value in (float("inf"), float("-inf")):

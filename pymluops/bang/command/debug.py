@@ -93,7 +93,7 @@ def _launch_again(args: argparse.Namespace) -> list[str]:
     """Return the command that gdb runs: the same launch, without a limit of its time and without checkers."""
     # Absolute: a name may begin with a dash.
     files = [str(file.absolute()) if str(file).startswith("-") else str(file) for file in args.file]
-    words: list[str] = [sys.executable, "-m", "pymluops", "kernel", "run", *files]
+    words: list[str] = [sys.executable, "-P", "-m", "pymluops", "kernel", "run", *files]
     words += ["--dim", ",".join(map(str, args.dim)), "--type", args.type, "--arch", args.arch]
     words += ["--check", "none", "--time-limit", "0"]
     words += [] if args.entry is None else ["--entry", args.entry]
