@@ -13,8 +13,9 @@ import importlib.util
 import os
 import resource
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 
 from pymluops.bang.judging import landlock, seccomp
@@ -46,7 +47,8 @@ def held() -> dict[str, bool]:
     }
 
 
-def system_folders(compiler: Sequence[str]) -> list[Path]:
+@cache
+def system_folders(compiler: tuple[str, ...]) -> list[Path]:
     """Return what a process reads that compiles and runs kernels: the system, Python, this package, the compiler."""
     installed = Simulator.installed()
     found = [Path(name) for name in _OF_SYSTEM]
