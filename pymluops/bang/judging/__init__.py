@@ -6,7 +6,7 @@ docs/judge.md tells how.
 
 from pymluops.bang.judging.arguments import Changed, Output, Random, changed, output, random
 from pymluops.bang.judging.isolation import held
-from pymluops.bang.judging.judge import Judge, Work, judge
+from pymluops.bang.judging.judges import Judge, Work, judge
 from pymluops.bang.judging.limits import Limits
 from pymluops.bang.judging.task import SCHEDULES, Task, with_torch
 from pymluops.bang.judging.tolerance import Tolerance

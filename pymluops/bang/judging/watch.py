@@ -138,7 +138,8 @@ def _be_child(run: Callable[[int], None], parent: int, answers: int, prints: int
 def _close_others(kept: set[int]) -> None:
     bounds = [-1, *sorted(kept), os.sysconf("SC_OPEN_MAX")]
     for low, high in zip(bounds, bounds[1:], strict=False):
-        os.closerange(low + 1, high)
+        if high > low + 1:  # an empty range from 0 on would be all files
+            os.closerange(low + 1, high)
 
 
 class _Watch:
