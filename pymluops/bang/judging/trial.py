@@ -40,7 +40,7 @@ from pymluops.sim.toolchain import CompileError, Simulator, cards
 
 __all__ = ["Trial", "run_trial"]
 
-_MOST_MESSAGE, _MOST_FINDINGS = 400, 50
+_MOST_MESSAGE, _MOST_FINDINGS, _MOST_EVENTS = 400, 50, 200_000
 #: Copies of these directions go between device memory and the chip.
 _DEVICE = "GDRAM"
 
@@ -264,7 +264,7 @@ class _Runs:
         if not is_first:
             self._waited(passed)
             return
-        with sim.profiling(most_events=1) as profile:
+        with sim.profiling(most_events=_MOST_EVENTS) as profile:
             self._waited(passed)
         for launch in profile.launches:
             moved = sum(use.bytes for name, use in launch.directions.items() if _DEVICE in name)

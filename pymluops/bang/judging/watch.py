@@ -157,20 +157,20 @@ class _Watch:
     def until_end(self) -> None:
         """Return when the process has ended, or has used too much up."""
         poll = select.poll()
-        open_ones = {self._answers, self._printed}
-        for descriptor in open_ones:
+        ending = os.pidfd_open(self._process)
+        for descriptor in (ending, self._answers, self._printed):
             poll.register(descriptor, select.POLLIN)
-        while not has_ended(self._process):
-            for descriptor, event in poll.poll(_TICK):
-                if event & ~select.POLLIN and not event & select.POLLIN:
-                    poll.unregister(descriptor)
-                    open_ones.discard(descriptor)
-            if not open_ones:  # it closed them
-                time.sleep(_TICK / 1000)
-            self.take()
-            self.outcome.exceeded = self._exceeded()
-            if self.outcome.exceeded:
-                return
+        try:
+            while not has_ended(self._process):
+                for descriptor, event in poll.poll(_TICK):
+                    if not event & select.POLLIN:  # the process closed it
+                        poll.unregister(descriptor)
+                self.take()
+                self.outcome.exceeded = self._exceeded()
+                if self.outcome.exceeded:
+                    return
+        finally:
+            os.close(ending)
 
     def take(self) -> None:
         """Take what the process answered and printed."""
