@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 import zlib
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -128,10 +129,12 @@ def dtype_named(dtype: Any) -> np.dtype[Any]:
 
 
 def _shape(shape: tuple[Any, ...]) -> tuple[int, ...]:
-    dims = tuple(shape[0]) if len(shape) == 1 and isinstance(shape[0], (tuple, list)) else shape
-    if not all(isinstance(dim, (int, np.integer)) and dim >= 0 for dim in dims) or math.prod(dims) >= 2**40:
+    given: list[Any] = list(shape)
+    if len(given) == 1 and isinstance(given[0], (tuple, list)):
+        given = list(cast("Sequence[Any]", given[0]))
+    if not all(isinstance(dim, (int, np.integer)) and dim >= 0 for dim in given) or math.prod(given) >= 2**40:
         raise BadParamError(f"task: shape: expected dims from 0, got {shown(shape)}")
-    return tuple(map(int, dims))
+    return tuple(map(int, given))
 
 
 def _random(argument: Random, seed: int) -> NDArray[Any]:

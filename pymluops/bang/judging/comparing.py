@@ -55,18 +55,16 @@ def _output(problem: Problem, value: Value, results: Sequence[NDArray[Any]]) -> 
     unwritten = _unwritten(problem, results) if value.role == "output" else 0
     if not found:
         return WrittenOutput(value.name, unwritten == 0, unwritten)
-    schedule, first = found[0]
+    under, first = found[0]
     return WrittenOutput(
         value.name, False, unwritten, first.count, first.index, first.got, first.expected, first.largest, first.reasons,
-        schedule, len(found),
+        under, len(found),
     )  # fmt: skip
 
 
 def _unwritten(problem: Problem, results: Sequence[NDArray[Any]]) -> int:
     """Return how many elements are what undefined memory held, under one schedule as under another."""
-    by_memory = {
-        schedule.memory: result for schedule, result in zip(problem.schedules, results, strict=False)
-    }
+    by_memory = {schedule.memory: result for schedule, result in zip(problem.schedules, results, strict=False)}
     if not {"nan", "zero"} <= set(by_memory) or by_memory["nan"].size == 0:
         return 0
     ones, zeros = (_bytes_of(by_memory[memory]) for memory in ("nan", "zero"))

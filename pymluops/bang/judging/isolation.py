@@ -32,18 +32,21 @@ _OF_SYSTEM = (
 )
 _NULL = Path("/dev/null")
 _FILES, _COMPILED_MIB = 256, 512
-_PR_CAPBSET_DROP, _PR_SET_DUMPABLE, _MOST_CAPABILITY = 24, 4, 63
+#: The version of Landlock from which on a file cannot be cut either.
+_SINCE_TRUNCATE = 3
+_PR_CAPBSET_DROP, _MOST_CAPABILITY = 24, 63
 
 
 def held() -> dict[str, bool]:
     """Tell which parts of the isolation this system holds."""
+    filters, rules = seccomp.is_available(), landlock.version()
     return {
         "limits of time, memory, output and threads": True,
-        "no network (seccomp)": seccomp.is_available(),
-        "no other program or process while a kernel runs (seccomp)": seccomp.is_available(),
-        "no file is written while a kernel runs (seccomp or Landlock)": seccomp.is_available() or landlock.version() > 2,
-        "only the files of the system, of the package and of the source are read (Landlock)": landlock.version() > 0,
-        "no signals to other processes (seccomp or Landlock)": seccomp.is_available() or landlock.version() > 5,
+        "no network (seccomp)": filters,
+        "no other program or process while a kernel runs (seccomp)": filters,
+        "no file is written while a kernel runs (seccomp or Landlock)": filters or rules >= _SINCE_TRUNCATE,
+        "only the files of the system, of the package and of the source are read (Landlock)": rules > 0,
+        "no signals to other processes (seccomp or Landlock)": filters or rules >= landlock.SINCE_SCOPES,
     }
 
 

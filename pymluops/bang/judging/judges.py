@@ -10,11 +10,10 @@ import select
 import threading
 from collections import deque
 from collections.abc import Generator, Iterable, Sequence
-from contextlib import suppress
 from importlib import metadata
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from pymluops._cache.scratch import remove_tree, scratch_folder
 from pymluops._processes import LineProcess, ending

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-__all__ = ["restrict", "version"]
+__all__ = ["SINCE_SCOPES", "restrict", "version"]
 
 _CREATE, _ADD, _RESTRICT = 444, 445, 446
 _ASK_VERSION, _PATH_BENEATH, _PR_SET_NO_NEW_PRIVS = 1, 1, 38
@@ -25,7 +25,7 @@ _ALL_RIGHTS = {1: (1 << 13) - 1, 2: (1 << 14) - 1, 3: (1 << 15) - 1, 4: (1 << 15
 _NEWEST_RIGHTS = 5
 _TCP, _SINCE_TCP = 3, 4
 #: Abstract sockets and signals to processes outside.
-_SCOPES, _SINCE_SCOPES = 3, 6
+_SCOPES, SINCE_SCOPES = 3, 6
 
 
 def version() -> int:
@@ -51,9 +51,9 @@ def restrict(readable: Iterable[Path], writable: Iterable[Path]) -> bool:
     library = ctypes.CDLL(None, use_errno=True)
     rights = _ALL_RIGHTS[min(number, _NEWEST_RIGHTS)]
     attributes = struct.pack(
-        "=QQQ", rights, _TCP if number >= _SINCE_TCP else 0, _SCOPES if number >= _SINCE_SCOPES else 0
+        "=QQQ", rights, _TCP if number >= _SINCE_TCP else 0, _SCOPES if number >= SINCE_SCOPES else 0
     )
-    size = 8 if number < _SINCE_TCP else 16 if number < _SINCE_SCOPES else 24
+    size = 8 if number < _SINCE_TCP else 16 if number < SINCE_SCOPES else 24
     rules = int(library.syscall(_CREATE, ctypes.c_char_p(attributes), size, 0))
     if rules < 0:
         return False

@@ -12,7 +12,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -156,12 +156,17 @@ def write_problem(task: Task, folder: Path) -> Problem:
 def _value(task: Task, name: str, value: Any, folder: Path, checksum: Any) -> dict[str, Any]:
     declared = task.arguments[name]
     if isinstance(declared, Output):
-        return {"name": name, "role": "output", "array": asdict(ArrayFile(declared.shape, declared.dtype)), "other": None}
+        return {
+            "name": name,
+            "role": "output",
+            "array": asdict(ArrayFile(declared.shape, declared.dtype)),
+            "other": None,
+        }
     role = "changed" if isinstance(declared, Changed) else "input"
     if isinstance(value, np.ndarray):
-        array = asdict(_written(value, folder / f"{len(list(folder.iterdir()))}.bin", checksum))
+        array = asdict(_written(cast("NDArray[Any]", value), folder / f"{len(list(folder.iterdir()))}.bin", checksum))
         return {"name": name, "role": role, "array": array, "other": None}
-    other = value.item() if isinstance(value, np.generic) else value
+    other: Any = value.item() if hasattr(value, "item") else value
     return {"name": name, "role": role, "array": None, "other": other}
 
 
@@ -185,7 +190,7 @@ def read_problem(folder: Path) -> Problem:
         ),
         {name: _array(each) for name, each in content["expected"].items()},
         {name: Tolerance(**each) for name, each in content["tolerances"].items()},
-        {card: None if each is None else LaunchDims(tuple(each[0]), each[1]) for card, each in content["launches"].items()},
+        {card: each and LaunchDims(tuple(each[0]), each[1]) for card, each in content["launches"].items()},
         content["entry"],
         tuple(Schedule(*each) for each in content["schedules"]),
         None if content["limits"] is None else Limits(**content["limits"]),

@@ -43,6 +43,7 @@ _COMPARING, _GRACE = 300.0, 3.0
 #: What a process in which a kernel runs may say about itself.
 _TOLD = frozenset({Kind.REFUSED, Kind.CRASH, Kind.COMPILE_ERROR, Kind.TASK_ERROR})
 _MOST_TEXT = 2000
+_NONSENSE = "the process answered nonsense"
 
 
 def main() -> int:
@@ -139,7 +140,7 @@ class _Reading:
         for line in outcome.lines:
             try:
                 self._answers |= json.loads(line)
-            except (ValueError, TypeError):
+            except (ValueError, TypeError, RecursionError):
                 self._answers["nonsense"] = {}
         self._known: dict[str, Any] = {"name": trial.name, "task": problem.task, "card": trial.card}
 
@@ -147,25 +148,27 @@ class _Reading:
         """Return the verdict; the memory `shared` has the outputs."""
         try:
             return self._verdict(shared)
-        except (KeyError, TypeError, ValueError, AttributeError, IndexError):
-            return self._crash("the process answered nonsense")
+        except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError):
+            return self._crash(_NONSENSE)
 
     def _verdict(self, shared: int) -> Verdict:
         compiled, launched = self._answers.get("compiled"), self._answers.get("launched")
         if compiled is not None:
             self._known |= {"compile_seconds": float(compiled["seconds"]), "kept": bool(compiled["kept"])}
         if launched is not None:
-            self._known |= {"launch": str(launched["launch"]), "guessed": bool(launched["guessed"])}
-        self._known["text"] = shortened(self._outcome.printed.decode("utf-8", "replace").strip(), _MOST_TEXT)
+            self._known |= {"launch": _line(launched["launch"]), "guessed": bool(launched["guessed"])}
+        self._known["text"] = _printable(self._outcome.printed.decode("utf-8", "replace"))
         if self._outcome.exceeded:
             return self._exceeded(compiled is not None)
         report, ended = self._answers.get("report"), self._answers.get("ended")
         if ended is not None:
             kind = Kind(str(ended["kind"]))
             if kind not in _TOLD:
-                return self._crash("the process answered nonsense")
-            told = {key: ended[key] for key in ("text", "file") if key in ended}
-            return self._made(kind, str(ended["message"]), line=int(ended.get("line", 0)), **told)
+                return self._crash(_NONSENSE)
+            if "text" in ended:
+                self._known["text"] = _printable(str(ended["text"]))
+            place = {"file": _line(ended.get("file", "")), "line": int(ended.get("line", 0))}
+            return self._made(kind, str(ended["message"]), **place)
         if self._outcome.code == -signal.SIGXCPU:
             return self._exceeded(compiled is not None)
         if report is None or self._outcome.code != 0:
@@ -173,7 +176,8 @@ class _Reading:
         return self._of_report(report, shared)
 
     def _made(self, kind: Kind, message: str, **further: Any) -> Verdict:
-        return Verdict(**{**self._known, "kind": kind, "message": shortened(one_line(message), _MOST_TEXT), **further})
+        known: dict[str, Any] = {**self._known, **further}
+        return Verdict(kind=kind, message=shortened(one_line(message), _MOST_TEXT), **known)
 
     def _crash(self, reason: str) -> Verdict:
         said = last_line(self._outcome.printed)
@@ -201,22 +205,11 @@ class _Reading:
 
     def _of_report(self, report: Mapping[str, Any], shared: int) -> Verdict:
         done = min(len(report["done"]), len(self._problem.schedules))
-        findings = tuple(
-            Problems(
-                str(each["rule"]), str(each["severity"]), bool(each["fails"]), str(each["file"]), int(each["line"]),
-                str(each["message"]), tuple(map(str, each["schedules"])),
-            )
-            for each in report["findings"]
-        )  # fmt: skip
-        cost = report["cost"]
+        findings = tuple(map(_problems, report["findings"]))
         self._known |= {
             "findings": findings,
-            "overwritten": tuple(map(str, report["overwritten"])),
-            "cost": None
-            if cost is None or report["error"]
-            else Cost(
-                float(cost["estimate_ns"]), float(cost["modelled_share"]), int(cost["bytes_moved"]), int(cost["bytes_least"])
-            ),
+            "overwritten": tuple(map(_line, report["overwritten"])),
+            "cost": None if report["cost"] is None or report["error"] else _cost(report["cost"]),
         }
         outputs = self._compared(shared, done) if done else ()
         if outputs is None:
@@ -235,16 +228,18 @@ class _Reading:
 
         outcome = watched(run, Bounds(_COMPARING), [shared])
         if outcome.code != 0 or len(outcome.lines) != 1:
-            self._known["text"] = outcome.printed.decode("utf-8", "replace")
+            self._known["text"] = _printable(outcome.printed.decode("utf-8", "replace"))
             return None
         found = json.loads(outcome.lines[0])
-        return tuple(WrittenOutput(**{**each, "index": tuple(each["index"])}) for each in found)
+        return tuple(map(_written_output, found))
 
     def _of_runs(self, error: str, findings: Sequence[Problems], outputs: Sequence[WrittenOutput]) -> Verdict:
         fault = next((found for found in findings if found.fails), None)
         if fault is not None:
-            kind = Kind.TIME_LIMIT if fault.rule == "machine/time-limit" else Kind.FAULT
-            return self._made(kind, fault.message, rule=fault.rule, file=fault.file, line=fault.line)
+            place = {"rule": fault.rule, "file": fault.file, "line": fault.line}
+            if fault.rule == "machine/time-limit":
+                return self._made(Kind.TIME_LIMIT, f"no end after {self._trial.limits.seconds:g} s", **place)
+            return self._made(Kind.FAULT, fault.message, **place)
         if error:
             return self._made(Kind.FAULT, error)
         wrong = next((output for output in outputs if not output.right), None)
@@ -254,6 +249,31 @@ class _Reading:
         if overwritten:
             return self._made(Kind.WRONG, f"{', '.join(overwritten)}: an input, and the kernel changed it")
         return self._made(Kind.FINDINGS if findings else Kind.RIGHT, findings[0].message if findings else "")
+
+
+def _written_output(told: dict[str, Any]) -> WrittenOutput:
+    told["index"] = tuple(told["index"])
+    return WrittenOutput(**told)
+
+
+def _problems(told: Mapping[str, Any]) -> Problems:
+    schedules = tuple(map(_line, told["schedules"]))
+    rule, severity, file, message = (_line(told[key]) for key in ("rule", "severity", "file", "message"))
+    return Problems(rule, severity, bool(told["fails"]), file, int(told["line"]), message, schedules)
+
+
+def _cost(told: Mapping[str, Any]) -> Cost:
+    estimate, share = float(told["estimate_ns"]), float(told["modelled_share"])
+    return Cost(estimate, share, int(told["bytes_moved"]), int(told["bytes_least"]))
+
+
+def _line(told: object) -> str:
+    return shortened(one_line(str(told)), _MOST_TEXT)
+
+
+def _printable(text: str) -> str:
+    """Return a text of several lines without what cannot be printed."""
+    return shortened("\n".join(one_line(line) for line in text.strip().splitlines()), _MOST_TEXT)
 
 
 def _text_of(output: WrittenOutput) -> str:

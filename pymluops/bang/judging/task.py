@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -87,7 +88,7 @@ class Task:
     include_dirs: Sequence[str] = ()
 
     def __post_init__(self) -> None:
-        _require(bool(self.name) and isinstance(self.name, str), "name", "a text", self.name)
+        _require(bool(self.name), "name", "a text", self.name)
         _require(callable(self.reference), "reference", "a function", self.reference)
         _require(bool(self.outputs), "arguments", "at least one output() or changed() among them", list(self.arguments))
         _require(len(self.schedules) > 0, "schedules", "one at least", self.schedules)
@@ -134,9 +135,9 @@ class Task:
         returned = self.reference(**self._given(values)) if _has_names(self.reference) else self._called(values)
         names = self.outputs
         if isinstance(returned, Mapping):
-            results = [returned.get(name) for name in names]
+            results = [cast("Mapping[str, Any]", returned).get(name) for name in names]
         else:
-            results = list(returned) if isinstance(returned, (tuple, list)) else [returned]
+            results = _parts(returned) if _is_several(returned) else [returned]
         _require(len(results) == len(names), "reference", f"{len(names)} results ({', '.join(names)})", len(results))
         return {name: self._as_output(name, values, result) for name, result in zip(names, results, strict=True)}
 
@@ -153,7 +154,7 @@ class Task:
         return {name: _copied(value) for name, value in inputs.items() if takes_all or name in parameters}
 
     def _called(self, values: Mapping[str, Any]) -> Any:
-        return self.reference(*(_copied(value) for value in values.values() if isinstance(value, np.ndarray)))
+        return self.reference(*(_copied(value) for value in values.values() if _is_array(value)))
 
     def _as_output(self, name: str, values: Mapping[str, Any], result: Any) -> NDArray[Any]:
         declared = self.arguments[name]
@@ -168,16 +169,24 @@ def _require(holds: bool, field: str, expected: str, got: object) -> None:
         raise BadParamError(f"task: {field}: expected {expected}, got {shown(got)}")
 
 
-def _launch(launch: Any) -> LaunchDims:
-    if not isinstance(launch, (tuple, list)) or len(launch) != 2 or launch[1] not in KINDS:
+def _launch(launch: object) -> LaunchDims:
+    parts = _parts(launch)
+    if len(parts) != 2 or parts[1] not in KINDS:
         raise BadParamTypeError(f"task: launch: expected (dim, kind), such as (8, 'union1'), got {shown(launch)}")
-    dims = launch[0] if isinstance(launch[0], (tuple, list)) else (launch[0],)
-    _require(
-        1 <= len(dims) <= 3 and all(isinstance(dim, int) and 0 < dim < 2**32 for dim in dims),
-        "launch", "one to three numbers of tasks", launch[0],
-    )  # fmt: skip
+    dims = _parts(parts[0]) or [parts[0]]
+    are_dims = len(dims) <= 3 and all(isinstance(dim, int) and 0 < dim < 2**32 for dim in dims)
+    _require(are_dims, "launch", "one to three numbers of tasks", parts[0])
     x, y, z = (*dims, 1, 1)[:3]
-    return LaunchDims((x, y, z), str(launch[1]))
+    return LaunchDims((x, y, z), str(parts[1]))
+
+
+def _parts(given: object) -> list[Any]:
+    """Return what is in a tuple or a list; nothing if it is neither."""
+    return list(cast("Sequence[Any]", given)) if _is_several(given) else []
+
+
+def _is_several(given: object) -> bool:
+    return isinstance(given, (tuple, list))
 
 
 def _has_names(function: Callable[..., Any]) -> bool:
@@ -189,7 +198,7 @@ def _has_names(function: Callable[..., Any]) -> bool:
 
 
 def _copied(value: Any) -> Any:
-    return value.copy() if isinstance(value, np.ndarray) else value
+    return copy.copy(value)
 
 
 def with_torch(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -208,21 +217,21 @@ def with_torch(function: Callable[..., Any]) -> Callable[..., Any]:
     def reference(**values: Any) -> Any:
         import torch
 
-        given = {
-            name: torch.from_numpy(value) if isinstance(value, np.ndarray) else value for name, value in values.items()
-        }
+        given = {name: torch.as_tensor(value) if _is_array(value) else value for name, value in values.items()}
         with torch.no_grad():
-            returned = function(**given)
+            returned: object = function(**given)
         if isinstance(returned, Mapping):
-            return {name: _as_array(value) for name, value in returned.items()}
-        return tuple(map(_as_array, returned)) if isinstance(returned, (tuple, list)) else _as_array(returned)
+            named = cast("Mapping[str, Any]", returned)
+            return {name: _as_array(value) for name, value in named.items()}
+        return tuple(map(_as_array, _parts(returned))) if _is_several(returned) else _as_array(returned)
 
-    parameters = inspect.signature(function)
-    reference.__signature__ = parameters  # type: ignore[attr-defined]
+    reference.__signature__ = inspect.signature(function)  # type: ignore[attr-defined]
     return reference
 
 
+def _is_array(value: object) -> bool:
+    return isinstance(value, np.ndarray)
+
+
 def _as_array(tensor: Any) -> NDArray[Any]:
-    if str(getattr(tensor, "dtype", "")) == "torch.bfloat16":
-        tensor = tensor.float()
-    return np.asarray(tensor)
+    return np.asarray(tensor.float() if str(getattr(tensor, "dtype", "")) == "torch.bfloat16" else tensor)

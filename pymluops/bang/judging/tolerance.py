@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from pymluops._shown import shown
-from pymluops.bang.testing import _metrics as metrics
+from pymluops.bang import _accuracy as metrics
 from pymluops.errors import BadParamError
 
 __all__ = ["Deviation", "Tolerance", "deviation"]
 
 #: Relative to an element, and to the largest one of the reference, by the size of a float in bytes.
-_USUAL = {2: 1e-2, 4: 1e-4, 8: 1e-9, 16: 1e-9}
+_USUAL = {2: 1e-2, 4: 1e-4, 8: 1e-9}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -51,7 +51,11 @@ class Tolerance:
     def __post_init__(self) -> None:
         for field in dataclasses.fields(self):
             value: Any = getattr(self, field.name)
-            if value is not None and not isinstance(value, bool) and not (isinstance(value, (int, float)) and value >= 0):
+            if (
+                value is not None
+                and not isinstance(value, bool)
+                and not (isinstance(value, (int, float)) and value >= 0)
+            ):
                 raise BadParamError(f"Tolerance: {field.name}: expected a number from 0, got {shown(value)}")
 
     @property
@@ -60,7 +64,8 @@ class Tolerance:
         return self == Tolerance()
 
 
-class Deviation(NamedTuple):
+@dataclasses.dataclass(frozen=True)
+class Deviation:
     """Where a result is farther from the reference than it may be.
 
     Attributes
@@ -131,7 +136,7 @@ def _allowed(got: NDArray[Any], wanted: NDArray[Any], finite: NDArray[np.bool_],
     allowed: list[Any] = []
     if tolerance.is_usual:
         is_float = got.dtype.kind in "fc" or got.dtype.name == "bfloat16"
-        part = _USUAL[got.real.dtype.itemsize] if is_float else 0.0
+        part = _USUAL[got.dtype.itemsize // (2 if got.dtype.kind == "c" else 1)] if is_float else 0.0
         allowed.append(part * (size + largest))
     if tolerance.rtol is not None or tolerance.atol is not None:
         allowed.append((tolerance.atol or 0.0) + (tolerance.rtol or 0.0) * size)

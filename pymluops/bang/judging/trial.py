@@ -22,9 +22,9 @@ from pymluops import sim
 from pymluops._core import DeviceArray, Queue
 from pymluops._shown import one_line, shortened
 from pymluops.bang._build import Input
-from pymluops.bang._module import Kernel, Launch, Module
 from pymluops.bang._check import differing
 from pymluops.bang._compilers import Compiler
+from pymluops.bang._module import Kernel, Launch, Module
 from pymluops.bang._sources import read_folders, read_options
 from pymluops.bang.judging import isolation
 from pymluops.bang.judging.arguments import dtype_named
@@ -210,8 +210,8 @@ class _Runs:
         arguments: Mapping[str, Any],
         memory: Any,
     ) -> None:
-        self._trial, self._problem, self._launch, self._given, self._arguments = trial, problem, launch, given, arguments
-        self._memory = memory
+        self._trial, self._problem, self._launch = trial, problem, launch
+        self._given, self._arguments, self._memory = given, arguments, memory
         self._findings: dict[tuple[str, str, int, str], dict[str, Any]] = {}
         self._overwritten: dict[str, None] = {}
         self._cost: dict[str, Any] | None = None

@@ -197,21 +197,21 @@ class Verdict:
         KeyError, TypeError, ValueError
             If it is none.
         """
+        findings = [Problems(**_with(each, schedules=tuple(each["schedules"]))) for each in plain["findings"]]
         outputs = [
-            WrittenOutput(**{**each, "index": tuple(each["index"]), "largest": float(each["largest"])})
+            WrittenOutput(**_with(each, index=tuple(each["index"]), largest=float(each["largest"])))
             for each in plain["outputs"]
         ]
-        return Verdict(
-            **{
-                **plain,
-                "kind": Kind(plain["kind"]),
-                "findings": tuple(Problems(**{**each, "schedules": tuple(each["schedules"])}) for each in plain["findings"]),
-                "outputs": tuple(outputs),
-                "overwritten": tuple(plain["overwritten"]),
-                "cost": None if plain["cost"] is None else Cost(**plain["cost"]),
-                "cards": {card: Kind(kind) for card, kind in plain["cards"].items()},
-            }
+        further = _with(
+            plain,
+            kind=Kind(plain["kind"]),
+            findings=tuple(findings),
+            outputs=tuple(outputs),
+            overwritten=tuple(plain["overwritten"]),
+            cost=None if plain["cost"] is None else Cost(**plain["cost"]),
+            cards={card: Kind(kind) for card, kind in plain["cards"].items()},
         )
+        return Verdict(**further)
 
     def __str__(self) -> str:
         place = f"{self.file}:{self.line}: " if self.line else ""
@@ -224,11 +224,13 @@ class Verdict:
             lines.append(f"  {found.file}:{found.line}: {found.severity}: {found.rule}: {found.message}")
         if self.cost is not None:
             cost = self.cost
-            lines.append(
-                f"  estimate {cost.estimate_ns / 1000:.2f} us ({cost.modelled_share:.0%} of the instructions modelled), "
-                f"{cost.bytes_moved} bytes moved, {cost.bytes_least} at least"
-            )
+            estimate = f"{cost.estimate_ns / 1000:.2f} us ({cost.modelled_share:.0%} of the instructions modelled)"
+            lines.append(f"  estimate {estimate}, {cost.bytes_moved} bytes moved, {cost.bytes_least} at least")
         return "\n".join(lines)
+
+
+def _with(plain: Mapping[str, Any], **others: Any) -> dict[str, Any]:
+    return {**plain, **others}
 
 
 def _line_of(output: WrittenOutput) -> str:

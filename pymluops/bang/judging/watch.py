@@ -12,6 +12,7 @@ import traceback
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import Path
 
 from pymluops._processes import end_with, has_ended
@@ -137,7 +138,7 @@ def _be_child(run: Callable[[int], None], parent: int, answers: int, prints: int
 
 def _close_others(kept: set[int]) -> None:
     bounds = [-1, *sorted(kept), os.sysconf("SC_OPEN_MAX")]
-    for low, high in zip(bounds, bounds[1:], strict=False):
+    for low, high in pairwise(bounds):
         if high > low + 1:  # an empty range from 0 on would be all files
             os.closerange(low + 1, high)
 
