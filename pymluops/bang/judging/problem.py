@@ -6,6 +6,7 @@ folder of their own, which the process of a kernel cannot read.
 
 from __future__ import annotations
 
+import ctypes
 import hashlib
 import json
 import os
@@ -28,6 +29,8 @@ from pymluops.sim._schedules import Schedule
 __all__ = ["ArrayFile", "Problem", "Value", "read_problem", "write_problem"]
 
 _INPUTS, _EXPECTED = "inputs", "expected"
+#: The key of a structure's bytes.
+_BYTES = "bytes"
 
 
 @dataclass(frozen=True)
@@ -63,13 +66,21 @@ class Value:
     array : ArrayFile or None
         The array.
     other : object
-        A number, None or a bool.
+        A number, None, a bool, or the bytes of a structure in an object.
     """
 
     name: str
     role: str
     array: ArrayFile | None
     other: Any
+
+    def read(self, folder: Path) -> Any:
+        """Return the value that a kernel is given; None for an output."""
+        if self.array is not None:
+            return self.array.read(folder) if self.array.file else None
+        if isinstance(self.other, dict):
+            return bytes.fromhex(cast("dict[str, str]", self.other)[_BYTES])
+        return self.other
 
 
 @dataclass(frozen=True)
@@ -106,11 +117,7 @@ class Problem:
 
     def arguments(self) -> dict[str, Any]:
         """Read the values of all arguments; None for outputs."""
-        return {
-            value.name: value.other if value.array is None else
-            value.array.read(self.folder / _INPUTS) if value.array.file else None
-            for value in self.values
-        }  # fmt: skip
+        return {value.name: value.read(self.folder / _INPUTS) for value in self.values}
 
     def reference(self, name: str) -> NDArray[Any]:
         """Read what the reference computed for an output."""
@@ -163,11 +170,27 @@ def _value(task: Task, name: str, value: Any, folder: Path, checksum: Any) -> di
             "other": None,
         }
     role = "changed" if isinstance(declared, Changed) else "input"
-    if isinstance(value, np.ndarray):
-        array = asdict(_written(cast("NDArray[Any]", value), folder / f"{len(list(folder.iterdir()))}.bin", checksum))
+    structure = _structure(value)
+    if structure is not None:
+        checksum.update(structure)
+        return {"name": name, "role": role, "array": None, "other": {_BYTES: structure.hex()}}
+    if _is_array(value):
+        array = asdict(_written(value, folder / f"{len(list(folder.iterdir()))}.bin", checksum))
         return {"name": name, "role": role, "array": array, "other": None}
     other: Any = value.item() if hasattr(value, "item") else value
     return {"name": name, "role": role, "array": None, "other": other}
+
+
+def _structure(value: object) -> bytes | None:
+    """Return the bytes of a structure; None for anything else."""
+    if isinstance(value, (bytes, bytearray, ctypes.Structure)):
+        return bytes(value)
+    names = getattr(getattr(value, "dtype", None), "names", None)
+    return None if names is None else cast("np.void", value).tobytes()
+
+
+def _is_array(value: object) -> bool:
+    return isinstance(value, np.ndarray)
 
 
 def _written(array: NDArray[Any], file: Path, checksum: Any) -> ArrayFile:
