@@ -4,22 +4,25 @@ from __future__ import annotations
 
 import ctypes
 import os
+import select
 import signal
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import IO
 
 from pymluops._shown import one_line, shortened
 
-__all__ = ["LineProcess", "end_with", "ending", "has_ended", "last_line", "own_channels"]
+__all__ = ["LineProcess", "end_with", "ending", "has_ended", "last_line", "own_channels", "wait_for"]
 
 #: ``PR_SET_PDEATHSIG`` of Linux.
 _SIGNAL_AT_DEATH_OF_PARENT = 1
 #: Bytes that are read of what a process wrote to standard error, and characters that are shown.
 _MOST_READ, _MOST_SHOWN = 4096, 400
+#: Milliseconds after which one looks whether a process has ended, although its pipe is still open.
+_TICK = 50
 
 
 def ending(code: int) -> str:
@@ -51,6 +54,15 @@ def end_with(parent: int) -> None:
     ctypes.CDLL(None).prctl(_SIGNAL_AT_DEATH_OF_PARENT, int(signal.SIGKILL), 0, 0, 0)
     if os.getppid() != parent:  # it has ended before
         os._exit(1)
+
+
+def wait_for(descriptors: Iterable[int | None]) -> None:
+    """Wait until one of some pipes has something, but not for long: a process may have ended in silence."""
+    poll = select.poll()
+    for descriptor in descriptors:
+        if descriptor is not None:
+            poll.register(descriptor, select.POLLIN)
+    poll.poll(_TICK)
 
 
 def own_channels() -> tuple[IO[str], IO[str]]:
@@ -146,6 +158,8 @@ class LineProcess:
 
     def kill(self) -> int:
         """End the process, with all that it started; return its exit code."""
+        if self._process.returncode is not None:
+            return self._process.returncode
         with suppress(ProcessLookupError, PermissionError):
             os.killpg(self._process.pid, signal.SIGKILL)
         self._process.kill()

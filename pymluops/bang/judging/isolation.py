@@ -75,6 +75,8 @@ def before_compiling(limits: Limits, readable: Iterable[Path], writable: Iterabl
         Files and folders that the compiler needs.
     """
     _give_up_capabilities()
+    with suppress(OSError):  # if memory runs out, the system ends this process before others
+        Path("/proc/self/oom_score_adj").write_text("1000", encoding="ascii")
     for kind, value in (
         (resource.RLIMIT_CORE, 0),
         (resource.RLIMIT_NOFILE, _FILES),

@@ -6,7 +6,6 @@ import atexit
 import hashlib
 import json
 import os
-import select
 import threading
 from collections import deque
 from collections.abc import Generator, Iterable, Sequence
@@ -16,7 +15,7 @@ from tempfile import mkdtemp
 from typing import NamedTuple
 
 from pymluops._cache.scratch import remove_tree, scratch_folder
-from pymluops._processes import LineProcess, ending
+from pymluops._processes import LineProcess, ending, wait_for
 from pymluops.bang._build import Input
 from pymluops.bang._sources import read_inputs
 from pymluops.bang.judging.limits import Limits
@@ -32,7 +31,6 @@ _PROGRAM = "from pymluops.bang.judging.server import main; raise SystemExit(main
 _OF_SIMULATOR = ("PYMLUOPS_SIM_", "MLUOP_GEN_CASE", "PYMLUOPS_BACKEND")
 #: How often a process is started for one kernel.
 _STARTS = 2
-_TICK = 50
 
 
 class Work(NamedTuple):
@@ -157,7 +155,7 @@ class Judge:
                         idle.append(server)
                         yield verdict
                 if running and not (has_more and idle):
-                    _wait(running)
+                    wait_for(server.descriptor for server in running)
         finally:
             for server in running:  # nobody wants to know any more
                 server.close()
@@ -210,15 +208,6 @@ class Judge:
 def _key(source: Input, name: str, problem: Problem, limits: Limits) -> str:
     parts = [metadata.version("pymluops"), name, source.text, problem.digest, repr(problem.limits or limits)]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:32]
-
-
-def _wait(servers: Iterable[_Server]) -> None:
-    """Wait until one of some processes says something, but not for long: it may have ended in silence."""
-    poll = select.poll()
-    for server in servers:
-        if server.descriptor is not None:
-            poll.register(server.descriptor, select.POLLIN)
-    poll.poll(_TICK)
 
 
 class _Server:

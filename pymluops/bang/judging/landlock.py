@@ -36,7 +36,7 @@ def version() -> int:
 
 
 def restrict(readable: Iterable[Path], writable: Iterable[Path]) -> bool:
-    """Leave this process some files and folders, and no network by TCP; return whether the system does so.
+    """Leave this process some files and folders, and no network by TCP; return whether the system has Landlock.
 
     Parameters
     ----------
@@ -44,6 +44,11 @@ def restrict(readable: Iterable[Path], writable: Iterable[Path]) -> bool:
         What may be read and run, with all below it. What is not there is passed over.
     writable : iterable of Path
         What may be written, made and removed too.
+
+    Raises
+    ------
+    OSError
+        If the system has Landlock, and does not take the rules.
     """
     number = version()
     if number == 0:
@@ -56,15 +61,15 @@ def restrict(readable: Iterable[Path], writable: Iterable[Path]) -> bool:
     size = 8 if number < _SINCE_TCP else 16 if number < SINCE_SCOPES else 24
     rules = int(library.syscall(_CREATE, ctypes.c_char_p(attributes), size, 0))
     if rules < 0:
-        return False
+        raise OSError(ctypes.get_errno(), "Landlock makes no set of rules")
     try:
         for path in readable:
             _allow(library, rules, path, _EXECUTE | _READ | _LIST)
         for path in writable:
             _allow(library, rules, path, rights)
-        if library.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0:
-            return False
-        return int(library.syscall(_RESTRICT, rules, 0)) == 0
+        if library.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 or library.syscall(_RESTRICT, rules, 0) != 0:
+            raise OSError(ctypes.get_errno(), "Landlock refuses the rules")
+        return True
     finally:
         os.close(rules)
 

@@ -63,7 +63,18 @@ _FILES = {
     "fchownat": 260, "utime": 132, "utimes": 235, "futimesat": 261, "utimensat": 280, "setxattr": 188,
     "lsetxattr": 189, "fsetxattr": 190, "removexattr": 197, "lremovexattr": 198, "fremovexattr": 199,
 }  # fmt: skip
-_CLONE, _CLONE3, _OPEN, _OPENAT, _OPENAT2, _KILL_CALL, _TGKILL, _PRLIMIT = 56, 435, 2, 257, 437, 62, 234, 302
+_CLONE, _CLONE3, _OPEN, _OPENAT, _OPENAT2, _KILL_CALL, _TGKILL, _PRLIMIT, _PRCTL = (
+    56,
+    435,
+    2,
+    257,
+    437,
+    62,
+    234,
+    302,
+    157,
+)
+_PR_SET_PDEATHSIG = 1
 
 #: What is refused while a source is compiled, and while its kernel runs.
 COMPILING = frozenset({*_NETWORK.values(), *_PRIVILEGED.values()})
@@ -78,7 +89,7 @@ def is_available() -> bool:
 
 
 def restrict(refused: Iterable[int], *, only_threads: bool) -> bool:
-    """Refuse system calls to this process from now on; return whether the system does so.
+    """Refuse system calls to this process from now on; return whether the system has such filters.
 
     Parameters
     ----------
@@ -87,6 +98,11 @@ def restrict(refused: Iterable[int], *, only_threads: bool) -> bool:
     only_threads : bool
         Whether the process may make nothing but threads, signal only itself, and open files for
         reading only.
+
+    Raises
+    ------
+    OSError
+        If the system has filters, and does not take this one.
     """
     if not is_available():
         return False
@@ -96,7 +112,8 @@ def restrict(refused: Iterable[int], *, only_threads: bool) -> bool:
     if only_threads:
         program += _of_running(os.getpid())
     program.append((_RETURN, 0, 0, _ALLOW))
-    return _install(b"".join(struct.pack("=HBBI", *instruction) for instruction in program), len(program))
+    _install(b"".join(struct.pack("=HBBI", *instruction) for instruction in program), len(program))
+    return True
 
 
 _Instruction = tuple[int, int, int, int]
@@ -127,6 +144,7 @@ def _of_running(process: int) -> list[_Instruction]:
         *_with_argument(_OPENAT, 2, (_ANY_BIT, 0, 1, _WRITES), errno.EACCES),
         *_with_argument(_KILL_CALL, 0, (_EQUAL, 1, 0, process), errno.EPERM),
         *_with_argument(_TGKILL, 0, (_EQUAL, 1, 0, process), errno.EPERM),
+        *_with_argument(_PRCTL, 0, (_EQUAL, 0, 1, _PR_SET_PDEATHSIG), errno.EPERM),  # it ends with its parent
         *_with_argument(_PRLIMIT, 0, (_EQUAL, 1, 0, 0), errno.EPERM),
     ]
 
@@ -146,9 +164,11 @@ class _Program(ctypes.Structure):
     _fields_ = (("count", ctypes.c_ushort), ("instructions", ctypes.c_char_p))
 
 
-def _install(instructions: bytes, count: int) -> bool:
+def _install(instructions: bytes, count: int) -> None:
     library = ctypes.CDLL(None, use_errno=True)
-    if library.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0:
-        return False
     program = _Program(count, instructions)
-    return int(library.prctl(_PR_SET_SECCOMP, _MODE_FILTER, ctypes.byref(program), 0, 0)) == 0
+    if (
+        library.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0
+        or library.prctl(_PR_SET_SECCOMP, _MODE_FILTER, ctypes.byref(program), 0, 0) != 0
+    ):
+        raise OSError(ctypes.get_errno(), "seccomp refuses a filter")
