@@ -158,11 +158,10 @@ class LineProcess:
 
     def kill(self) -> int:
         """End the process, with all that it started; return its exit code."""
-        if self._process.returncode is not None:
-            return self._process.returncode
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(self._process.pid, signal.SIGKILL)
-        self._process.kill()
+        if self._process.returncode is None:
+            with suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.kill()
         code = self._process.wait()
         for pipe in (self._process.stdin, self._process.stdout):
             if pipe is not None:

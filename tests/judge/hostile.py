@@ -69,7 +69,7 @@ _FORGED = (
 )
 _BILLION = "\n".join(f"#define M{i} {' '.join([f'M{i - 1}'] * 10)}" for i in range(1, 10))
 #: Each is to fail; a kernel that got its way with one would leave a 1 too few.
-REFUSED_ACTS = {
+ACTS = {
     "write to a folder for temporary files": 'open("/tmp/pymluops-was-here", O_WRONLY | O_CREAT, 0600) >= 0',
     "write to the working directory": 'open("was-here", O_WRONLY | O_CREAT, 0600) >= 0',
     "read the passwords": 'open("/etc/shadow", O_RDONLY) >= 0',
@@ -90,26 +90,29 @@ REFUSED_ACTS = {
     "mount": 'syscall(SYS_mount, "none", "/mnt", "tmpfs", 0, 0) == 0',
     "raise a limit": "setrlimit(RLIMIT_FSIZE, &most) == 0",
 }
-_ACTS = (
-    'static char parent_memory[64]; snprintf(parent_memory, sizeof parent_memory, "/proc/%d/mem", (int)getppid());\n'
-    "struct rlimit most = {RLIM_INFINITY, RLIM_INFINITY};\n"
-    + "\n".join(f'if ({act}) {{ fprintf(stderr, "could: {what}\\n"); return; }}' for what, act in REFUSED_ACTS.items())
-)
 
-#: Kernels that try what is refused, and are right.
-PROBES = (
-    Hostile(
-        "acts that are refused",
-        HEADERS + f"static bool harmless() {{ {_ACTS.replace('return;', 'return false;')} return true; }}\n"
-        "static bool is_harmless = harmless();\n" + GOOD.replace("1.f", "is_harmless ? 1.f : 0.f"),
-        (Kind.RIGHT, Kind.FINDINGS),
-        quick=True,
-    ),
-)
+
+def probe(acts: dict[str, str]) -> str:
+    """A source that tries acts when it is loaded, and whose kernel is right if all of them fail."""
+    tries = "\n".join(
+        f'if ({act}) {{ fprintf(stderr, "could: {what}\\n"); return false; }}' for what, act in acts.items()
+    )
+    return f"""{HEADERS}
+static bool try_all() {{
+  static char parent_memory[64];
+  snprintf(parent_memory, sizeof parent_memory, "/proc/%d/mem", (int)getppid());
+  struct rlimit most = {{RLIM_INFINITY, RLIM_INFINITY}};
+  (void)most;
+  {tries}
+  return true;
+}}
+static bool all_failed = try_all();
+{GOOD.replace("1.f", "all_failed ? 1.f : 0.f")}"""
+
 
 _FAULT, _TIME, _CRASH, _MEMORY = Kind.FAULT, Kind.TIME_LIMIT, Kind.CRASH, Kind.MEMORY_LIMIT
 HOSTILE = (
-    *PROBES,
+    Hostile("acts that are refused", probe(ACTS), (Kind.RIGHT,), quick=True),
     in_kernel("an endless loop", "while (1) { }", _TIME, quick=True),
     in_kernel("an endless loop with an access", "volatile float at = 0; while (at != 5.f) { }", _TIME),
     in_kernel("an endless loop of copies", "while (1) __memcpy(out, out + 1, 4, GDRAM2GDRAM);", _TIME, _FAULT),
