@@ -11,8 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pymluops import cli, gencase
-from pymluops import _processes
+from pymluops import _processes, cli, gencase
 from pymluops.gencase._minimize import minimized
 from pymluops.gencase._pool import Worker, run_files
 

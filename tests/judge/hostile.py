@@ -64,8 +64,9 @@ def when_compiled(name: str, code: str, quick: bool = False) -> Hostile:
 
 
 _FORGED = (
-    '{\\"launched\\": {\\"launch\\": \\"x\\", \\"guessed\\": false}}\\n{\\"report\\": {\\"done\\": [\\"a\\", \\"b\\", \\"c\\"], '
-    '\\"error\\": \\"\\", \\"findings\\": [], \\"overwritten\\": [], \\"cost\\": null}}\\n'
+    r"{\"launched\": {\"launch\": \"x\", \"guessed\": false}}\n"
+    r"{\"report\": {\"done\": [\"a\", \"b\", \"c\"], \"error\": \"\", "
+    r"\"findings\": [], \"overwritten\": [], \"cost\": null}}\n"
 )
 _BILLION = "\n".join(f"#define M{i} {' '.join([f'M{i - 1}'] * 10)}" for i in range(1, 10))
 #: Each is to fail; a kernel that got its way with one would leave a 1 too few.
@@ -120,7 +121,8 @@ HOSTILE = (
     in_kernel("stopping itself", "raise(SIGSTOP);", _TIME),
     in_kernel("a deadlock", "if (taskId == 0) __sync_all();", _FAULT, Kind.FINDINGS, Kind.RIGHT),
     Hostile(
-        "a recursion", "__mlu_func__ int down(volatile int n) { volatile int a[64]; a[n % 64] = n; return down(n + 1) + a[n % 64]; }\n"
+        "a recursion", "__mlu_func__ int down(volatile int n) {\n"
+        "volatile int a[64]; a[n % 64] = n; return down(n + 1) + a[n % 64]; }\n"
         + GOOD.replace("{ for", "{ out[0] = down(0); for"), (_FAULT,), quick=True,
     ),
     in_kernel("a large array on the stack", "volatile char a[64 << 20]; a[0] = 1; a[sizeof a - 1] = 1;", _FAULT),
@@ -132,36 +134,63 @@ HOSTILE = (
     in_kernel("an exception", "throw 5;", _FAULT),
     in_kernel("a null pointer", "*(volatile int *)0 = 1;", _FAULT),
     in_kernel("writes everywhere", "for (char *p = (char *)4096; ; p += 4096) *(volatile char *)p = 1;", _FAULT),
-    in_kernel("writes to the heap of the host", "volatile char *p = (volatile char *)malloc(100); for (int i = -200000; i < 200000; ++i) p[i] = 1;", _FAULT, _CRASH),
+    in_kernel(
+        "writes to the heap of the host",
+        "volatile char *p = (volatile char *)malloc(100); for (int i = -200000; i < 200000; ++i) p[i] = 1;",
+        _FAULT, _CRASH,
+    ),
     in_kernel("a fork bomb", "while (1) fork();", _FAULT, _TIME),
     in_kernel("a fork bomb without the C library", "while (1) syscall(SYS_fork);", _TIME),
     in_kernel("a bomb of threads", "while (1) new std::thread([] { while (1) sleep(100); });", _CRASH, _FAULT),
     in_kernel("all memory", "while (1) memset(malloc(64 << 20), 1, 64 << 20);", _MEMORY, _FAULT),
     in_kernel("printing for ever", 'while (1) printf("%0512d\\n", 5);', Kind.OUTPUT_LIMIT, quick=True),
-    in_kernel("printing for ever without the C library", 'while (1) write(2, "0123456789abcdef", 16);', Kind.OUTPUT_LIMIT, _FAULT),
+    in_kernel(
+        "printing for ever without the C library", 'while (1) write(2, "0123456789abcdef", 16);',
+        Kind.OUTPUT_LIMIT, _FAULT,
+    ),
     in_kernel("all files are closed", "for (int i = 0; i < 1000; ++i) close(i);", _CRASH),
     at_load("exit when it is loaded", "exit(0);", _CRASH, quick=True),
     at_load("exit without the C library when it is loaded", "syscall(SYS_exit_group, 0);", _CRASH),
     at_load("an endless loop when it is loaded", "while (1) { }", _TIME),
     at_load("all memory when it is loaded", "while (1) memset(malloc(64 << 20), 1, 64 << 20);", _MEMORY, _CRASH),
-    at_load("nonsense to all files", 'for (int i = 1; i < 64; ++i) if (write(i, "nonsense\\n[[[\\n7\\n", 15) < 0) continue;', Kind.RIGHT, _CRASH, Kind.FINDINGS),
+    at_load(
+        "nonsense to all files",
+        'for (int i = 1; i < 64; ++i) if (write(i, "nonsense\\n[[[\\n7\\n", 15) < 0) continue;',
+        Kind.RIGHT, _CRASH,
+    ),
     Hostile(
-        "a forged report", f'{HEADERS}\n__attribute__((constructor)) static void begin() {{\nconst char *text = "{_FORGED}";\n'
-        "for (int i = 3; i < 64; ++i) if (write(i, text, strlen(text)) < 0) continue;\nsyscall(SYS_exit_group, 0);\n}\n" + GOOD,
+        "a forged report",
+        f'{HEADERS}\n__attribute__((constructor)) static void begin() {{\nconst char *text = "{_FORGED}";\n'
+        "for (int i = 3; i < 64; ++i) if (write(i, text, strlen(text)) < 0) continue;\n"
+        "syscall(SYS_exit_group, 0);\n}\n" + GOOD,
         (Kind.WRONG, _CRASH), quick=True,
     ),
-    at_load("answers without an end", "while (1) for (int i = 3; i < 64; ++i) if (write(i, \"{}\\n\", 3) < 0) continue;", Kind.OUTPUT_LIMIT, _CRASH, _TIME),
+    at_load(
+        "answers without an end",
+        'while (1) for (int i = 3; i < 64; ++i) if (write(i, "{}\\n", 3) < 0) continue;',
+        Kind.OUTPUT_LIMIT, _CRASH, _TIME,
+    ),
     when_compiled("a file without an end", '#include "/dev/zero"'),
     when_compiled("the passwords", '#include "/etc/shadow"', quick=True),
     when_compiled("itself", "#include __FILE__"),
     when_compiled("a billion words", f"#define M0 1 +\n{_BILLION}\nint number = M9 0;"),
     when_compiled("brackets in brackets", f"int number = {'(' * 100000}1{')' * 100000};"),
-    when_compiled("templates for ever", "template <int N> struct A { static constexpr int v = A<N + 1>::v; };\nint number = A<0>::v;"),
-    when_compiled("a tree of types", "template <int N, long P> struct A { static constexpr long v = A<N - 1, 2 * P>::v + A<N - 1, 2 * P + 1>::v; };\n"
-                  "template <long P> struct A<0, P> { static constexpr long v = P; };\nlong number = A<40, 1>::v;"),
+    when_compiled(
+        "templates for ever",
+        "template <int N> struct A { static constexpr int v = A<N + 1>::v; };\nint number = A<0>::v;",
+    ),
+    when_compiled(
+        "a tree of types",
+        "template <int N, long P> struct A {\n"
+        "static constexpr long v = A<N - 1, 2 * P>::v + A<N - 1, 2 * P + 1>::v; };\n"
+        "template <long P> struct A<0, P> { static constexpr long v = P; };\nlong number = A<40, 1>::v;",
+    ),
     when_compiled("an array with everything written out", "char zeros[1l << 34] = {1};"),
     when_compiled("an assembler for ever", 'asm(".rept 100000000\\n.rept 100000\\nnop\\n.endr\\n.endr");'),
     when_compiled("a huge section", 'asm(".data\\n.fill 4000000000, 1, 7");'),
     when_compiled("a file in the assembler", 'asm(".data\\n.incbin \\"/dev/zero\\"");'),
-    when_compiled("constants for ever", "constexpr int f() { int n = 0; while (true) ++n; return n; }\nconstexpr int number = f();"),
+    when_compiled(
+        "constants for ever",
+        "constexpr int f() { int n = 0; while (true) ++n; return n; }\nconstexpr int number = f();",
+    ),
 )  # fmt: skip

@@ -115,11 +115,11 @@ def test_the_first_error_of_the_compiler(judge: Judge) -> None:
 @pytest.mark.parametrize(
     ("source", "further", "said"),
     [
-        (change("b[256]", "b[256 << 10]"), {}, "does not fit on the card: NRAM of 524288 bytes, 1049600 are declared"),
-        (change(", int n", "", change("i < n", "i < 1000").replace("n - i", "1000 - i")), {}, "expected a kernel with 4"),
+        (change("b[256]", "b[256 << 10]"), {}, "does not fit on the card: NRAM of 524288 bytes, 1049600 are"),
+        (ADD.replace(", int n", "").replace("n - i", "9").replace("i < n", "i < 9"), {}, "expected a kernel with 4"),
         (change("float *out", "half *out"), {}, "out: expected dtype float16, got float32"),
         (ADD, {"launch": (16, "union16")}, "Union16 needs as many clusters"),
-        (ADD + "__mlu_entry__ void mul(float *x) {}\n", {"name": "neither"}, "expected one kernel, or one named neither, got"),
+        (ADD + "__mlu_entry__ void mul(float *x) {}\n", {"name": "other"}, "expected one kernel, or one named other"),
         (ADD, {"entry": "sub"}, "expected one of add"),
     ],
 )  # fmt: skip
@@ -240,8 +240,9 @@ def test_no_process_stays_when_the_program_ends(kept: None, tmp_path: Path) -> N
     program = tmp_path / "program.py"
     program.write_text(
         "import os, sys\nfrom pathlib import Path\nfrom pymluops import bang\nfrom pymluops.bang.judging import *\n"
-        f"task = Task('ones', {{'out': output(4)}}, lambda: [1, 1, 1, 1])\n"
-        "print(bang.judge('__mlu_entry__ void ones(float *out) { for (int i = 0; i < 4; ++i) out[i] = 1; }', task).kind)\n"
+        "task = Task('ones', {'out': output(4)}, lambda: [1, 1, 1, 1])\n"
+        "source = '__mlu_entry__ void ones(float *out) { for (int i = 0; i < 4; ++i) out[i] = 1; }'\n"
+        "print(bang.judge(source, task).kind)\n"
         "from pymluops.bang.judging.judges import _shared\n"
         "[server] = next(iter(_shared.judges.values()))._servers\nprint(server._process._process.pid, flush=True)\n"
         "os.kill(os.getpid(), 9) if sys.argv[1:] else None\n"

@@ -26,10 +26,10 @@ class LaunchDims(NamedTuple):
 def guessed(source: str, clusters: int, cores: int) -> LaunchDims:
     """Guess a launch that fills what the kernel seems to be written for.
 
-    A kernel that reads of clusters, or has barriers of all of them, gets as many clusters as a card
-    gives to one job, four at most; one that reads of cores or uses shared memory gets one cluster at
-    a time, in four jobs if it also reads ``taskId`` or ``taskDim``; one that reads only these gets a
-    Block launch of one task for each of 16 cores; others get one task.
+    A kernel that reads of clusters, or has barriers of all of them, gets four clusters for one job;
+    one that reads of cores or uses shared memory gets one cluster at a time, in four jobs if it
+    also reads ``taskId`` or ``taskDim``; one that reads only these gets 16 tasks of a Block launch;
+    others get one task. Cards with fewer clusters or cores give what they have.
 
     Parameters
     ----------

@@ -45,7 +45,8 @@ def read_tasks(path: Path) -> list[Task]:
     except FileNotFoundError as error:
         raise BadParamError(f"{path_text(error.filename)}: {error.strerror}") from None
     except (Exception, SystemExit) as error:
-        where = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == str(path)]
+        own = os.path.abspath(path)
+        where = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == own]
         line = getattr(error, "lineno", None) or (where[-1] if where else 0)
         detail = error.detail if isinstance(error, BadParamError) else f"{type(error).__name__}: {error}"
         raise BadParamError(f"{path_text(path)}:{line}: {detail}") from None

@@ -46,14 +46,14 @@ class Task:
         `output` and `changed` what it writes. A kernel whose parameters have just these names may
         have them in any order; else the order counts.
     reference : callable
-        Computes the outputs. It gets the inputs, and what `changed` arrays hold before, by the names
-        of its own parameters; all arrays if it has none that Python knows of, such as ``numpy.add``.
+        Computes the outputs. It gets the inputs, and what `changed` arrays hold before, by the
+        names of its own parameters; all arrays if Python knows of none, as of ``numpy.add``.
         It returns an array, a tuple of them in the order of the outputs, or a dict by their names.
     tolerance : Tolerance, or dict of str to Tolerance
         How far an output may be off; by the name of the output if they differ.
     launch : (dim, kind), or callable, optional
-        How the kernel is launched, ``(8, "union1")``; or a function of the `DeviceModel` of the card
-        that returns this. If not given, it is guessed from what the source reads.
+        How the kernel is launched, ``(8, "union1")``; or a function of the `DeviceModel` of the
+        card that returns this. If not given, it is guessed from what the source reads.
     cards : sequence of str
         The cards on which the kernel has to be right.
     entry : str, optional
@@ -137,7 +137,7 @@ class Task:
         if isinstance(returned, Mapping):
             results = [cast("Mapping[str, Any]", returned).get(name) for name in names]
         else:
-            results = _parts(returned) if _is_several(returned) else [returned]
+            results = _parts(returned) if isinstance(returned, tuple) else [returned]
         _require(len(results) == len(names), "reference", f"{len(names)} results ({', '.join(names)})", len(results))
         return {name: self._as_output(name, values, result) for name, result in zip(names, results, strict=True)}
 

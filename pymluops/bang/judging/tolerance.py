@@ -33,8 +33,8 @@ class Tolerance:
     diff4 : bool
         Whether errors that all have the same sign are refused.
     rtol, atol : float, optional
-        An element may be off by `atol` plus `rtol` times the size of the reference; if one is given,
-        the other is 0.
+        An element may be off by `atol` plus `rtol` times the size of the reference; if one is
+        given, the other is 0.
     scaled : float, optional
         An element may be off by this part of the largest element of the reference.
     """

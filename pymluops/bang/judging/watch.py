@@ -66,7 +66,8 @@ class Outcome:
     printed : bytes
         The end of what it printed.
     exceeded : str
-        What it used up, ``time``, ``memory``, ``output`` or ``threads``; empty if it ended by itself.
+        What it used up: ``time``, ``memory``, ``output`` or ``threads``; empty if it ended by
+        itself.
     """
 
     code: int = 0
@@ -127,9 +128,7 @@ def _be_child(run: Callable[[int], None], parent: int, answers: int, prints: int
         run(answers)
         code = 0
     except BaseException:
-        with suppress(BaseException):
-            traceback.print_exc()
-            sys.stderr.flush()
+        os.write(2, traceback.format_exc().encode("utf-8", "replace"))
     finally:
         with suppress(BaseException):
             sys.stdout.flush()
