@@ -80,7 +80,7 @@ def before_compiling(limits: Limits, readable: Iterable[Path], writable: Iterabl
     for kind, value in (
         (resource.RLIMIT_CORE, 0),
         (resource.RLIMIT_NOFILE, _FILES),
-        (resource.RLIMIT_DATA, limits.memory_mib * _MIB),
+        (resource.RLIMIT_DATA, _own_data() + limits.memory_mib * _MIB),
         (resource.RLIMIT_FSIZE, _COMPILED_MIB * _MIB),
         (resource.RLIMIT_CPU, _used_seconds() + limits.compile_seconds),
     ):
@@ -114,6 +114,14 @@ def _limit(kind: int, value: int | None) -> None:
     is_final = kind in (resource.RLIMIT_CORE, resource.RLIMIT_NOFILE) or (kind == resource.RLIMIT_FSIZE and value == 0)
     with suppress(OSError, ValueError):
         resource.setrlimit(kind, (wanted, wanted if is_final else hard))
+
+
+def _own_data() -> int:
+    """Return the bytes of memory that this process has asked for already, which its children begin with."""
+    try:
+        return int(Path("/proc/self/statm").read_bytes().split()[5]) * resource.getpagesize()
+    except OSError:
+        return 0
 
 
 def _used_seconds() -> float:

@@ -16,6 +16,7 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from tempfile import mkdtemp
 from typing import Any
 
 import pymluops
@@ -96,8 +97,7 @@ class _Server:
         return dataclasses.replace(worst, seconds=time.monotonic() - begin, cards=kinds, key=request["key"])
 
     def _on_card(self, trial: Trial, problem: Problem) -> Verdict:
-        scratch = scratch_folder() / "kernel"
-        scratch.mkdir(mode=0o700)
+        scratch = Path(mkdtemp(dir=scratch_folder()))
         shared = os.memfd_create("outputs", os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING)
         try:
             os.ftruncate(shared, problem.nbytes * len(problem.schedules))
