@@ -184,7 +184,6 @@ TEST(null_pointers_are_refused) {
   }
   CHECK_EQ(pointer, nullptr);
   CHECK_EQ(mlusimGetDevice(nullptr), -1);
-  CHECK_EQ(mlusimSetDevice(nullptr), -1);
   CHECK_EQ(mlusimSetDeviceByName(nullptr), -1);
   CHECK_EQ(mlusimGetKnownModel(0, nullptr), -1);
   CHECK_EQ(mlusimGetCounters(nullptr), -1);
@@ -231,6 +230,13 @@ TEST(the_device_changes_only_while_it_is_not_in_use) {
     launch(nullptr, [](int *values) { values[99] += 1; }, memory.data);
     CHECK_EQ(memory.get()[99], i + 1);
   }
+  CHECK_EQ(mlusimPreferArch(270), -1);  // another one was set last
+  CHECK(says("MLU590 was chosen, whose architecture is 592"));
+  CHECK_EQ(mlusimSetDevice(nullptr), 0);
+  CHECK_EQ(mlusimPreferArch(270), 0);
+  CHECK_EQ(mlusimPreferArch(271), -1);
+  CHECK_EQ(mlusimGetDevice(&found), 0);
+  CHECK_EQ(std::string(found.name), "MLU270");
   model = usual;
   model.clusters = 0;
   CHECK_EQ(mlusimSetDevice(&model), -1);

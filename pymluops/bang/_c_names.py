@@ -1,7 +1,8 @@
 """Gives kernels of an object their C names too, by which older sources know them.
 
 The vendor's older compilers do not mangle names of kernels: a host source declares
-``extern "C" void kernel(float *)`` for what another one defines as ``__mlu_entry__ void kernel(float *)``.
+``extern "C" void kernel(float *)`` for what another one defines as ``__mlu_entry__ void
+kernel(float *)``.
 """
 
 from __future__ import annotations

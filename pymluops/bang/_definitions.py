@@ -46,6 +46,7 @@ class Definition:
 
     name: Token
     at: int  # its number
+    end: int  # the number of the last token of the name, which a macro may make: `NAME(add)`
     is_kernel: bool
     template: str  # the text before a template; else empty
     parameters: str  # with their parentheses, without default values
@@ -132,19 +133,19 @@ class _File:
         found = self._name_and_parameters(start, brace)
         if found is None:
             return None
-        at, end = found
+        at, name_end, end = found
         words = {token.text for token in self._tokens[start:at]}
         is_kernel = bool(words & KERNELS)
         if not is_kernel and (template or words & _NO_HOST_FUNCTION or self._scope is Scope.MACRO):
             return None
-        parameters = self._parameters(at + 1, end)
+        parameters = self._parameters(name_end + 1, end)
         if "..." in parameters and not template:
             return None
-        return Definition(self._tokens[at], at, is_kernel, template, parameters)
+        return Definition(self._tokens[at], at, name_end, is_kernel, template, parameters)
 
-    def _name_and_parameters(self, start: int, brace: int) -> tuple[int, int] | None:
-        """Where the name of a function stands, and where its parameters end."""
-        found: tuple[int, int] | None = None
+    def _name_and_parameters(self, start: int, brace: int) -> tuple[int, int, int] | None:
+        """Where the name of a function begins and ends, and where its parameters end."""
+        found: tuple[int, int, int] | None = None
         i = start
         while i < brace:
             text = self._tokens[i].text
@@ -152,7 +153,11 @@ class _File:
                 return None  # a variable, a class with bases, a constructor with its members
             # The text behind the parameters may look like a call too.
             if text == "(" and self._is_name(start, i - 1) and (found is None or self._tokens[i - 2].text != ")"):
-                found = i - 1, closing(self._tokens, i)
+                end = closing(self._tokens, i)
+                is_macro = end + 1 < brace and self._tokens[end + 1].text == "("
+                found = (i - 1, end, closing(self._tokens, end + 1)) if is_macro else (i - 1, i - 1, end)
+                i = found[2] + 1
+                continue
             i = closing(self._tokens, i) + 1 if text in CLOSING else i + 1
         return found
 
@@ -200,7 +205,7 @@ class _File:
         path = "".join(f"{part}::" for part in names)
         space = quoted(path)
         line = "__LINE__" if self._scope is Scope.MACRO else str(self._source.number_at(name.start))
-        spelling = self._spelling(definition.at)
+        spelling = self._spelling(definition.at, definition.end)
         if not self._for_python:
             if definition.template or not definition.is_kernel:
                 return
@@ -211,12 +216,13 @@ class _File:
             call = f"MLUOPS_MODULE_TEMPLATE({line}, {space}, {spelling}, {head}, {definition.parameters});"
         else:
             kind = "KERNEL" if definition.is_kernel else "FUNCTION"
+            kind = f"MADE_{kind}" if definition.end > definition.at else kind
             call = f"MLUOPS_MODULE_{kind}({line}, {space}, {spelling}, {definition.parameters});"
         self._source.insert(self._tokens[last].end, f" {call}")
 
-    def _spelling(self, at: int) -> str:
-        """Return the name, with the parts that a macro pastes to it."""
+    def _spelling(self, at: int, end: int) -> str:
+        """Return the name, with the parts that a macro pastes to it, and its parentheses if it is one."""
         begin = at
         while begin > 1 and self._tokens[begin - 1].text == "##":
             begin -= 2
-        return spelled(self._tokens[begin : at + 1])
+        return spelled(self._tokens[begin : end + 1])

@@ -10,10 +10,14 @@ __all__ = ["readable"]
 
 _HEAD = re.compile(r"^(?P<place>[^\s:][^:]*(?::\d+)*): (?P<kind>fatal error|error|warning|note): (?P<text>.*)$")
 #: The descriptions that `with_entries` puts behind definitions; compilers quote the line.
-_ENTRY = re.compile(r" (?:MLUOPS_MODULE|MLUSIM)_(?:KERNEL|FUNCTION|TEMPLATE)\(.*\);")
+_ENTRY = re.compile(r" (?:MLUOPS_MODULE|MLUSIM)_(?:MADE_)?(?:KERNEL|FUNCTION|TEMPLATE)\(.*\);")
 #: The name of an array's type, which GCC says instead of the type.
 _ARRAY_TYPE = re.compile(r"\bmlusim_type_(\w+)")
 _MOST_CANDIDATES = 6
+#: What compilers say about an array on chip whose size is no constant, in a macro of the simulator.
+_NOT_CONSTANT = re.compile(r"variably[ -]modified|variable length array")
+_EXPANDED = re.compile(r"^(?P<file>.+?):(?P<line>\d+):\d+: note: (?:in expansion of|expanded from) macro .MLUSIM_")
+_CONTEXT = re.compile(r"^(?:In file included from|\s+from) |^\S.*: (?:In|At) [^:]+:$|^\S.*: In instantiation ")
 
 
 def readable(said: str, include: str) -> str:
@@ -30,6 +34,7 @@ def readable(said: str, include: str) -> str:
     candidates = 0
     skips = False  # the lines that belong to a form of an intrinsic
     said = _ARRAY_TYPE.sub(r"decltype(\1)", _ENTRY.sub("", said.replace(PREFIX, "")))
+    said = _with_sizes_told(said)
     for line in said.splitlines():
         head = _HEAD.match(line)
         is_own = head is not None and head["kind"] == "note" and head["place"].startswith(include)
@@ -54,3 +59,53 @@ def readable(said: str, include: str) -> str:
 def _number_of_others(candidates: int) -> list[str]:
     others = candidates - _MOST_CANDIDATES
     return [f"note: and {others} other {'form' if others == 1 else 'forms'} of it"] if others > 0 else []
+
+
+# ---- Arrays on chip whose size is no constant ----------------------------------------------------
+
+
+def _with_sizes_told(said: str) -> str:
+    """Replace all errors about an array whose size is no constant by one on its line."""
+    if _NOT_CONSTANT.search(said) is None:
+        return said
+    groups = _groups(said)
+    places = [_place(group) for group in groups]
+    wrong = {place for place, group in zip(places, groups, strict=True) if place and _NOT_CONSTANT.search(group[0])}
+    kept: list[str] = []
+    context: list[str] = []
+    told: set[str] = set()
+    for place, group in zip(places, groups, strict=True):
+        if not place:
+            context += group
+            continue
+        if place not in wrong:
+            kept += [*context, *group]
+        elif place not in told:
+            told.add(place)
+            kept.append(f"{place}: error: the size of an array in NRAM, WRAM or SRAM must be a constant")
+        context = []
+    return "\n".join(kept) + ("\n" if said.endswith("\n") else "")
+
+
+def _groups(said: str) -> list[list[str]]:
+    """Divide at the errors and warnings; lines of context belong to none, and stand alone."""
+    groups: list[list[str]] = []
+    for line in said.splitlines():
+        head = _HEAD.match(line)
+        if not groups or _CONTEXT.match(line) or (head is not None and head["kind"] != "note") or _CONTEXT.match(groups[-1][0]):
+            groups.append([line])
+        else:
+            groups[-1].append(line)
+    return groups
+
+
+def _place(group: list[str]) -> str:
+    """Return file and line of the source that a group is about; empty for context."""
+    for line in reversed(group):
+        expanded = _EXPANDED.match(line)
+        if expanded is not None:
+            return f"{expanded['file']}:{expanded['line']}"
+    head = _HEAD.match(group[0])
+    if head is None or head["kind"] == "note":
+        return ""
+    return ":".join(head["place"].split(":")[:2])

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from pymluops import _arguments
 from pymluops._core import Operator
 from pymluops.enums import DataType
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["abs", "div", "lgamma", "log", "sqrt", "sqrt_backward"]
 
+_FLOAT32, _FLOAT16 = np.dtype(np.float32), np.dtype(np.float16)
 _PREFER = Scalar("prefer", choices={"fast": 0, "high_precision": 1})
 #: Logarithms by their bases, as numbers of mluOpLogBase_t.
 BASES = {"e": 0, "2": 1, "10": 2}
@@ -65,7 +68,10 @@ _OTHER_TYPES = {
 
 def _for_type(operator: Operator, others: Mapping[str, Operator], x: Any) -> Operator:
     """Return the operator for the type of `x`, or refuse another type of NumPy or torch by all that are known."""
-    name = str(getattr(x, "dtype", "")).rpartition(".")[2]
+    dtype = getattr(x, "dtype", None)
+    if dtype is _FLOAT32 or dtype is _FLOAT16:  # the name of a type takes longer than a small call
+        return operator
+    name = str(dtype).rpartition(".")[2]
     if name in _OTHER_TYPES and name not in others:
         known, like = ["float32", "float16", *others], "float32"
         if name == "complex128" and "complex64" in others:

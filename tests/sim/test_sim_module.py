@@ -124,13 +124,13 @@ def test_devices_that_do_not_exist_are_refused(device: Any) -> None:
 
 
 def test_none_is_the_device_that_nobody_has_set() -> None:
-    before = sim.device()
-    try:
-        sim.set_device("MLU270")
-        sim.set_device(None)
-        assert sim.device().name == "MLU590"
-    finally:
-        sim.set_device(before)
+    program = (
+        "from pymluops import sim; sim.set_device('MLU270'); sim.set_device(None); print(sim.device().name); "
+        "sim.set_device('MLU270'); print(sim.device().name)"
+    )
+    for card in ("MLU290", ""):
+        found = python_output(program, PYMLUOPS_SIM_DEVICE=card)
+        assert found.split() == [card or "MLU590", "MLU270"]
 
 
 def test_the_device_does_not_change_under_its_memory() -> None:

@@ -1,6 +1,7 @@
 // Fourier transforms on the CPU. Each dim is a stage: many signals lie in the lanes of vectors, few
-// and long ones are cut into columns and rows that do. What is computed does not depend on the
-// number of threads or lanes.
+// and long ones are cut into columns and rows that do. Which of both depends on the length and on
+// the number of signals, and so do the last bits of the results; they do not depend on the number
+// of threads or lanes.
 #include "ops/fourier_transforms/cpu/stage.h"
 
 MLUOPS_BEGIN_LEVEL

@@ -166,6 +166,7 @@ typedef enum {
 } cnrtNotifierFlags_t;
 
 /* Opaque handles. mluops.h declares the queue likewise. */
+#define cnrtQueue CNqueue_st /* `struct cnrtQueue *` of older sources */
 typedef struct CNqueue_st *cnrtQueue_t;
 typedef struct CNnotifier_st *cnrtNotifier_t;
 

@@ -19,6 +19,8 @@ MLUSIM_HALF_FLOAT(MLUSIM_DEFINE_BINARY, __bang_add_tz, arithmetic_loops, kAddTow
 MLUSIM_HALF_FLOAT(MLUSIM_DEFINE_CYCLE, __bang_cycle_add_tz, arithmetic_loops, kAddTowardZero);
 
 MLUSIM_INTEGERS(MLUSIM_DEFINE_BINARY, __bang_add, arithmetic_loops, kAdd);
+MLUSIM_DEFINE_BINARY(std::int64_t, __bang_add, arithmetic_loops, kAdd)
+MLUSIM_DEFINE_BINARY(std::uint64_t, __bang_add, arithmetic_loops, kAdd)
 MLUSIM_INTEGERS(MLUSIM_DEFINE_BINARY, __bang_sub, arithmetic_loops, kSub);
 MLUSIM_INTEGERS(MLUSIM_DEFINE_BINARY, __bang_mul, arithmetic_loops, kMul);
 MLUSIM_INTEGERS(MLUSIM_DEFINE_SCALAR, __bang_add_scalar, arithmetic_loops, kAdd);
@@ -28,6 +30,15 @@ MLUSIM_INTEGERS(MLUSIM_DEFINE_SCALAR, __bang_mul_scalar, arithmetic_loops, kMul)
 MLUSIM_INTEGERS(MLUSIM_DEFINE_CYCLE, __bang_cycle_add, arithmetic_loops, kAdd);
 MLUSIM_INTEGERS(MLUSIM_DEFINE_CYCLE, __bang_cycle_sub, arithmetic_loops, kSub);
 MLUSIM_INTEGERS(MLUSIM_DEFINE_CYCLE, __bang_cycle_mul, arithmetic_loops, kMul);
+
+#define MLUSIM_DEFINE_NEGATION(T, name, table, op)                                                                 \
+  void name(T *dst, const T *src, int elem_count) {                                                                \
+    const T value = static_cast<T>(-1);                                                                            \
+    ::mlusim::vector_scalar(MLUSIM_CALL(#name), {::mlusim::table(), ::mlusim::Binary::op, ::mlusim::type_of<T>()}, \
+                            dst, src, &value, elem_count);                                                         \
+  }
+MLUSIM_REALS(MLUSIM_DEFINE_NEGATION, __bang_neg, arithmetic_loops, kMul);
+MLUSIM_INTEGERS(MLUSIM_DEFINE_NEGATION, __bang_neg, arithmetic_loops, kMul);
 
 MLUSIM_REALS(MLUSIM_DEFINE_BINARY, __bang_div, arithmetic_loops, kDiv);
 MLUSIM_REALS(MLUSIM_DEFINE_SCALAR, __bang_div, arithmetic_loops, kDiv);

@@ -7,6 +7,7 @@
 #include "intrinsics/shadow.h"
 #include "intrinsics/vector.h"
 #include "machine/launch.h"
+#include "machine/model.h"
 
 namespace mlusim {
 namespace {
@@ -127,11 +128,32 @@ void fuse(const Call &call, void *dst, int count, const void *src, std::initiali
   }
 }
 
+// A Block task has nobody to meet, whatever the count is.
+void meet_counted(const Call &call, long count, long cores, long all, Wait of_cores, Wait of_all) {
+  if (count == all || clusterDim == 0) return wait_at_barrier(call.core, of_all, call.name, call.pc);
+  if (count == cores) return wait_at_barrier(call.core, of_cores, call.name, call.pc);
+  refuse(call, "bad-argument",
+         "a barrier of " + std::to_string(count) + " cores; here it has " + std::to_string(cores) + ", or " +
+             std::to_string(all) + " with memory cores");
+}
+
 }  // namespace
 
 void asm_sync() {
   const Call call = MLUSIM_CALL("sync");
   wait_for(call.core, kWaitAll, call.pc);
+}
+
+void asm_barrier_local(long count) {
+  const Call call = MLUSIM_CALL("barrier.sync.local");
+  const long cores = device().cores_per_cluster;
+  meet_counted(call, count, cores, cores + 1, Wait::kClusterCores, Wait::kCluster);
+}
+
+void asm_barrier_global(long count) {
+  const Call call = MLUSIM_CALL("barrier.sync.global");
+  const long clusters = std::max(clusterDim, 1), cores = device().cores_per_cluster;
+  meet_counted(call, count, clusters * cores, clusters * (cores + 1), Wait::kAllCores, Wait::kAll);
 }
 
 void asm_nop() {

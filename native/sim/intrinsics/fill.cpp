@@ -72,6 +72,7 @@ void fill_async(const Call &call, void *dst, int count, float value, const Repea
   }
 
 MLUSIM_FILL_TYPES(MLUSIM_DEFINE_FILL, __bang_write_value, kNram);
+MLUSIM_LONGS(MLUSIM_DEFINE_FILL, __bang_write_value, kNram);
 MLUSIM_FILL_TYPES(MLUSIM_DEFINE_FILL, __memset_nram, kNram);
 MLUSIM_FILL_TYPES(MLUSIM_DEFINE_FILL, __nramset, kNram);
 MLUSIM_FILL_TYPES(MLUSIM_DEFINE_FILL, __gdramset, kGdram);
@@ -93,6 +94,7 @@ MLUSIM_DEFINE_TYPED_FILL(unsigned int, __nramset_unsigned_int)
 MLUSIM_DEFINE_WRITE_ZERO(signed char, __bang_write_zero)
 MLUSIM_DEFINE_WRITE_ZERO(unsigned char, __bang_write_zero)
 MLUSIM_WORDS(MLUSIM_DEFINE_WRITE_ZERO, __bang_write_zero);
+MLUSIM_LONGS(MLUSIM_DEFINE_WRITE_ZERO, __bang_write_zero);
 MLUSIM_REALS(MLUSIM_DEFINE_WRITE_ZERO, __bang_write_zero);
 
 void __nramset_async(void *dst, int elem_count, float value, int stride, int segnum) {

@@ -91,11 +91,11 @@ void bounded_unary(const Call &call, Unary op, const Bounds &bounds, T *dst, con
     mlusim::bounded_unary<T>(MLUSIM_CALL(#name), mlusim::Unary::op, {__VA_ARGS__}, dst, src, elem_count); \
   }
 MLUSIM_HALF_FLOAT(MLUSIM_DEFINE_BOUNDED, __bang_active_exp, kExp, -7.75f, mlusim::kSmallestHalf, mlusim::kInfinity, 0);
-MLUSIM_HALF_FLOAT(MLUSIM_DEFINE_BOUNDED, __bang_active_exp_less_0, kExp, -15.5f, mlusim::kSmallestHalf,
-                  mlusim::kInfinity, 0);
+MLUSIM_REALS(MLUSIM_DEFINE_BOUNDED, __bang_active_exp_less_0, kExp, -15.5f, mlusim::kSmallestHalf, mlusim::kInfinity,
+             0);
 MLUSIM_DEFINE_BOUNDED(half, __bang_active_exphp, kExp, -7.75f, mlusim::kSmallestHalf, mlusim::kInfinity, 0)
 MLUSIM_DEFINE_BOUNDED(float, __bang_active_exphp, kExp, -15.0f, 3e-7f, mlusim::kInfinity, 0)
-MLUSIM_HALF_FLOAT(MLUSIM_DEFINE_BOUNDED, __bang_active_sigmoid, kSigmoid, -7.75f, 0, 7.75f, 1);
+MLUSIM_REALS(MLUSIM_DEFINE_BOUNDED, __bang_active_sigmoid, kSigmoid, -7.75f, 0, 7.75f, 1);
 
 // min(max(src, 0), nvalue)
 #define MLUSIM_DEFINE_RELUN(T, name)                                                                  \

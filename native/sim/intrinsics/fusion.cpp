@@ -182,3 +182,4 @@ void vector_fusion(const Call &call, mluFusionOpCode op, Type type, void *dst, c
 MLUSIM_REALS(MLUSIM_DEFINE_FUSION, __bang_fusion);
 MLUSIM_REALS(MLUSIM_DEFINE_FUSION_SCALARS, __bang_fusion);
 MLUSIM_DEFINE_FUSION_SCALARS(int, __bang_fusion)
+MLUSIM_DEFINE_FUSION_SCALARS(unsigned int, __bang_fusion)

@@ -119,13 +119,14 @@ void run_product(const Product &product, const Finish &finish, const Target &tar
       [&](std::int64_t row) { return row * target.columns; });
 }
 
-void matmul(const Call &call, void *dst, Number kind, const Numbers &src, const Numbers &filter, int m, int k, int n) {
+void matmul(const Call &call, void *dst, Number kind, const Numbers &src, const Numbers &filter, int m, int k, int n,
+            const Finish &finish = {}) {
   if (!has_vector_work(call, m) || !has_work(call, k) || !has_work(call, n)) return;
   const Product product = {src, located(call, {"filter", filter, n, k}), m};
   const std::int64_t bytes = bytes_of(src.kind, k);
   check_product(call, product.filter, {nram_source("src", src.base, m * bytes)},
                 nram_target("dst", dst, bytes_of(kind, std::int64_t{m} * n)), {k, bytes, std::int64_t{2} * m * k * n});
-  run_product(product, {}, {dst, kind, n});
+  run_product(product, finish, {dst, kind, n});
 }
 
 void mlp(const Call &call, void *dst, Number kind, const Numbers &src, const Numbers &bias, const Numbers &weight,
@@ -334,6 +335,14 @@ MLUSIM_DEFINE_MATMUL(half, half, __bang_matmul)
 MLUSIM_DEFINE_MATMUL(float, half, __bang_matmul)
 MLUSIM_DEFINE_MATMUL(bfloat16_t, bfloat16_t, __bang_matmul)
 MLUSIM_DEFINE_MATMUL(float, bfloat16_t, __bang_matmul)
+
+#define MLUSIM_DEFINE_MATMUL_FIXED(T, S, F, name)                                                                 \
+  void name(T *dst, const S *src, const F *filter, int m, int k, int n, int fix_position) {                       \
+    const mlusim::Call call = MLUSIM_CALL(#name);                                                                 \
+    mlusim::matmul(call, dst, mlusim::number_of<T>(), MLUSIM_NUMBERS(S, src), MLUSIM_NUMBERS(F, filter), m, k, n, \
+                   {mlusim::position_scale(call, fix_position), MLUSIM_NO_NUMBERS, false});                       \
+  }
+MLUSIM_MATMUL_PRODUCTS(MLUSIM_DEFINE_MATMUL_FIXED, __bang_matmul);
 
 #define MLUSIM_IMAGE   \
   {channel_input,      \

@@ -53,8 +53,11 @@ void fill_all(const Region &target, const Pattern &pattern) {
       case 2:
         fill_words<std::uint16_t>(begin, bytes, pattern.bits);
         break;
-      default:
+      case 4:
         fill_words<std::uint32_t>(begin, bytes, pattern.bits);
+        break;
+      default:
+        fill_words<std::uint64_t>(begin, bytes, pattern.bits);
     }
   });
   if (g_observers.init) fill_pieces(target.moved(init_delta()), 0xff);

@@ -53,7 +53,7 @@ constexpr FindingRule kRules[] = {
      "an access to bytes that an asynchronous copy still reads or writes"},
     {"race", "unsynced-compute", kError, Action::kFail,
      "an asynchronous copy of bytes that a computation may still read or write"},
-    {"race", "on-chip-order", kWarning, Action::kFail,
+    {"race", "on-chip-order", kWarning, Action::kRecord,
      "a computation and an asynchronous copy between on-chip memories use the same bytes without a sync"},
     {"race", "equal-stores", kRemark, Action::kOff,
      "two cores store the same value to the same place, or one stores the value that is there"},

@@ -244,6 +244,9 @@ struct Chosen<Tag, void(Parameters...)> {
 #define MLUOPS_MODULE_FUNCTION(line, space, name, ...)                                              \
   MLUOPS_MODULE_ENTRY(__COUNTER__, ::mluops_module::kFunction, line, space #name, "", #__VA_ARGS__, \
                       (::mluops_module::Chosen<Tag, void __VA_ARGS__>::describe(&entry, &name)))
+// The same where a macro makes the name.
+#define MLUOPS_MODULE_MADE_KERNEL(line, space, name, ...) MLUOPS_MODULE_KERNEL(line, space, name, __VA_ARGS__)
+#define MLUOPS_MODULE_MADE_FUNCTION(line, space, name, ...) MLUOPS_MODULE_FUNCTION(line, space, name, __VA_ARGS__)
 #define MLUOPS_MODULE_TEMPLATE(line, space, name, head, ...) \
   MLUOPS_MODULE_ENTRY(__COUNTER__, ::mluops_module::kTemplate, line, space #name, head, #__VA_ARGS__, (void)0)
 #define MLUOPS_MODULE_INSTANCE(name, parameters, ...)                                        \

@@ -39,6 +39,8 @@ SYNC = "::mlusim::asm_sync()"
 STAGES = ("add", "sub", "mul", "and", "or", "xor", "eq", "ne", "lt", "le", "gt", "ge", "max", "min")
 FUSE_TYPES = ("f16", "f32", "u32", "s32")
 REAL_TYPES = ("f16", "f32")
+#: Of barriers: a cluster, or all of a job.
+SCOPES = ("local", "global")
 
 #: In a template, a macro's replacement of `#name` stands between these marks.
 MARK = "\x01"
@@ -205,6 +207,12 @@ def plain(function: str) -> Callable[[str, str, Sequence[str], dict[str, str]], 
     return handle
 
 
+def barrier(mnemonic: str, scope: str, arguments: Sequence[str], operands: dict[str, str]) -> str:
+    """`barrier.sync.local id, count`: the cores of a cluster, or of a job, and its memory cores if they are counted."""
+    _, count = readers(mnemonic, arguments, operands, "rr")
+    return f"::mlusim::asm_barrier_{scope}({count.value})"
+
+
 def fuse(mnemonic: str, suffix: str, arguments: Sequence[str], operands: dict[str, str]) -> str:
     """`fuse.nram.f32 [dst], n, [src], .mul(a), .add([v])`."""
     dst, count, src = readers(mnemonic, arguments[:3], operands, "mrm")
@@ -260,16 +268,18 @@ def gather(mnemonic: str, _: str, arguments: Sequence[str], operands: dict[str, 
 HANDLERS: dict[str, Callable[[str, str, Sequence[str], dict[str, str]], str]] = {
     "sync": plain("asm_sync"),
     "nop": plain("asm_nop"),
+    r"barrier\.sync\.(.+)": barrier,
     r"fuse\.nram\.(.+)": fuse,
     r"findlast1\.gpr\.b32": find_last,
     r"index\.vvr\.f32": index,
     r"div\.scalar\.nram\.(.+)": divide,
     r"gather\.vector\.nram\.nram\.nram\.u32": gather,
 }
-TYPES = {r"fuse\.nram\.(.+)": FUSE_TYPES, r"div\.scalar\.nram\.(.+)": REAL_TYPES}
+TYPES = {r"barrier\.sync\.(.+)": SCOPES, r"fuse\.nram\.(.+)": FUSE_TYPES, r"div\.scalar\.nram\.(.+)": REAL_TYPES}
 KNOWN = (
     "sync",
     "nop",
+    *(f"barrier.sync.{scope}" for scope in SCOPES),
     *(f"fuse.nram.{kind}" for kind in FUSE_TYPES),
     "findlast1.gpr.b32",
     "index.vvr.f32",

@@ -7,7 +7,7 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from .tokens import Directive, Kind, NestingError, Token, Tokens, tokenize
+from .tokens import SCANNER, Directive, Kind, NestingError, Token, Tokens, tokenize
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]")
 
@@ -34,6 +34,16 @@ def _meant(escaped: str) -> str:
     if escaped[0] in "01234567":
         return chr(int(escaped, 8))
     return {"n": "\n", "t": "\t", "r": "\r"}.get(escaped, escaped)
+
+
+def with_plain_blanks(text: str) -> str:
+    """Return a source in which a space stands for each no-break space outside of strings and comments.
+
+    Clang takes it for a blank, GCC for a part of a name.
+    """
+    if "\xa0" not in text:
+        return text
+    return SCANNER.sub(lambda found: found[0].replace("\xa0", " ") if found.lastgroup == "blank" else found[0], text)
 
 
 def tokens_of(text: str, name: str) -> tuple[Tokens, list[Directive]]:

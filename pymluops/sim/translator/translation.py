@@ -13,7 +13,7 @@ from .macros import MacroUses, macros_of, separators_of
 from .names import with_free_names
 from .returns import INLINED, ObjectFunction, not_recursive, object_function
 from .scopes import Level, Scope, Walk
-from .text import Text, TranslationError, quoted, tokens_of
+from .text import Text, TranslationError, quoted, tokens_of, with_plain_blanks
 from .tokens import (
     CLOSING,
     Directive,
@@ -426,7 +426,7 @@ def translate(text: str, filename: str, *, uses_std: bool = False) -> str:
     TranslationError
         If something in it has no form in C++.
     """
-    text = with_free_names(text.removeprefix("\ufeff"), filename, uses_std=uses_std)
+    text = with_free_names(with_plain_blanks(text.removeprefix("\ufeff")), filename, uses_std=uses_std)
     source = Text(text, filename)
     tokens, directives = tokens_of(text, filename)
     for directive in directives:

@@ -28,6 +28,7 @@ DTYPES: dict[str, Any] = {
     "int": np.dtype(np.int32),
     "unsigned int": np.dtype(np.uint32),
     "std::int64_t": np.dtype(np.int64),
+    "std::uint64_t": np.dtype(np.uint64),
 }
 REALS = ("half", "float", "bfloat16_t")
 HALF_FLOAT = ("half", "float")

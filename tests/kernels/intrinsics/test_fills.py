@@ -45,7 +45,7 @@ def test_fills(ctype: str, name: str, arch: int, run: Run) -> None:
 
 @pytest.mark.parametrize("arch", ARCHS)
 def test_typed_fills(arch: int, run: Run) -> None:
-    dst = np.empty(1920, np.uint8)
+    dst = np.empty(2176, np.uint8)
     succeed(run(arch, "typed_fills_run", dst))
     filled = [np.full(64, 1.5, np.float16), np.full(32, 2.5, np.float32), np.full(64, -3, np.int16)]
     filled += [
@@ -54,7 +54,8 @@ def test_typed_fills(arch: int, run: Run) -> None:
         np.full(32, 6, np.uint32),
         np.full(128, 7, np.uint8),
     ]
-    assert dst.tobytes() == b"".join(part.tobytes() for part in filled) + bytes(1024)
+    zeros, longs = bytes(1024), np.full(16, -9_000_000_000, np.int64)
+    assert dst.tobytes() == b"".join(part.tobytes() for part in filled) + zeros + longs.tobytes() + bytes(128)
 
 
 def test_asynchronous_fill(run: Run) -> None:

@@ -2,7 +2,7 @@
 #ifndef MLUOPS_OPS_FOURIER_TRANSFORMS_CPU_LANES_H_
 #define MLUOPS_OPS_FOURIER_TRANSFORMS_CPU_LANES_H_
 
-#include "ops/fourier_transforms/cpu/passes.h"
+#include "ops/fourier_transforms/cpu/widths.h"
 #include "ops/fourier_transforms/fft.h"
 
 namespace mluops {
@@ -59,59 +59,13 @@ inline void write(const Side &side, std::int64_t at, Real value) {
   }
 }
 
-struct Evens {
-  static constexpr int of(int k) { return 2 * k; }
-};
-struct Odds {
-  static constexpr int of(int k) { return 2 * k + 1; }
-};
-template <int kFirst>
-struct Alternately {
-  static constexpr int of(int k) { return (k % 2 == 0 ? 0 : kLanes) + kFirst + k / 2; }
-};
-
-// Complex numbers one after another, one for each lane.
-inline Pair<Vector> load_complex(const float *from) {
-  const Vector a = load(from), b = load(from + kLanes);
-  return {pick<Evens>(a, b, AllLanes()), pick<Odds>(a, b, AllLanes())};
-}
-
-inline Pair<DoubleVector> load_complex(const double *from) {
-  Pair<DoubleVector> pair = {};
-  for (int i = 0; i < kDoubleLanes; ++i) pair.re[i] = from[2 * i], pair.im[i] = from[2 * i + 1];
-  return pair;
-}
-
-inline void store_complex(float *to, const Pair<Vector> &pair) {
-  store(to, pick<Alternately<0>>(pair.re, pair.im, AllLanes()));
-  store(to + kLanes, pick<Alternately<kLanes / 2>>(pair.re, pair.im, AllLanes()));
-}
-
-inline void store_complex(double *to, const Pair<DoubleVector> &pair) {
-  for (int i = 0; i < kDoubleLanes; ++i) to[2 * i] = pair.re[i], to[2 * i + 1] = pair.im[i];
-}
-
-struct Backwards {
-  static constexpr int of(int k) { return kLanes - 1 - k; }
-};
-
-inline Pair<Vector> backwards(const Pair<Vector> &a) {
-  return {pick<Backwards>(a.re, a.re, AllLanes()), pick<Backwards>(a.im, a.im, AllLanes())};
-}
-
-inline Pair<DoubleVector> backwards(const Pair<DoubleVector> &a) {
-  Pair<DoubleVector> turned = {};
-  for (int i = 0; i < kDoubleLanes; ++i)
-    turned.re[i] = a.re[kDoubleLanes - 1 - i], turned.im[i] = a.im[kDoubleLanes - 1 - i];
-  return turned;
-}
-
-// Some signals, one in each lane; lanes beyond `count` hold nothing.
-template <typename Real>
+// Some signals, one in each lane; lanes beyond `count` hold copies of the last one, or nothing.
+template <typename Width>
 class Group {
  public:
-  static constexpr int kWidth = Arithmetic<Real>::kWidth;
-  typedef typename Arithmetic<Real>::Vector Vector;
+  typedef typename Width::Real Real;
+  typedef typename Width::Vector Vector;
+  static constexpr int kWidth = Width::kWidth;
 
   Group(const Side &side, std::int64_t first, std::int64_t count, std::int64_t inner)
       : side_(side), count_(static_cast<int>(count)) {
@@ -123,26 +77,26 @@ class Group {
       if (++column == inner) ++row, column = 0;
       adjacent_ = adjacent_ && offsets_[lane] == offsets_[0] + lane * unit;
     }
+    for (int lane = count_; lane < kWidth; ++lane) offsets_[lane] = offsets_[count_ - 1];
+    in_squares_ = side.dense() && sizeof(Real) == sizeof(float) && 2 * count_ > kWidth;
   }
 
   // Fills n complex numbers, with zeros after those that are there.
   void load(std::int64_t n, bool swap, Pair<Vector> *to) const {
     const std::int64_t whole = smaller(side_.whole, n);
-    std::int64_t done = 0;
     if (adjacent_) {
       load_adjacent(whole, swap, to);
-      done = whole;
-    } else if (side_.dense() && count_ == kWidth) {
-      done = load_packed(whole, swap, to);
+    } else if (in_squares_) {
+      load_squares(whole, swap, to);
     }
-    load_rest(done, whole, n, swap, to);
+    load_rest(adjacent_ || in_squares_ ? whole : 0, whole, n, swap, to);
   }
 
   void store(std::int64_t n, bool swap, Real scale, const Pair<Vector> *from) const {
     if (adjacent_) return store_adjacent(n, swap, scale, from);
-    const std::int64_t done = side_.dense() && count_ == kWidth ? store_packed(n, swap, scale, from) : 0;
+    if (in_squares_) return store_squares(n, swap, scale, from);
     const Real *const values = reinterpret_cast<const Real *>(from);
-    for (std::int64_t i = done; i < n; ++i) {
+    for (std::int64_t i = 0; i < n; ++i) {
       for (int part = 0; part < side_.parts; ++part) {
         const Real *const row = values + (2 * i + (part ^ (swap ? 1 : 0))) * kWidth;
         for (int lane = 0; lane < count_; ++lane)
@@ -164,10 +118,10 @@ class Group {
     for (std::int64_t i = 0; i < n; ++i, from += side_.element) {
       Pair<Vector> pair = {};
       if (side_.part == 1 && side_.parts == 2) {
-        pair = load_complex(from);
+        pair = load_complex<Width>(from);
       } else {
-        pair.re = load_some(from, kWidth);
-        if (side_.parts == 2) pair.im = load_some(from + side_.part, kWidth);
+        pair.re = Width::load(from, kWidth);
+        if (side_.parts == 2) pair.im = Width::load(from + side_.part, kWidth);
       }
       to[i] = swap ? swapped(pair) : pair;
     }
@@ -179,27 +133,26 @@ class Group {
       const Pair<Vector> given = {scaled(from[i].re, scale), scaled(from[i].im, scale)};
       const Pair<Vector> pair = swap ? swapped(given) : given;
       if (side_.part == 1 && side_.parts == 2) {
-        store_complex(to, pair);
+        store_complex<Width>(to, pair);
       } else {
-        store_some(to, pair.re, kWidth);
-        if (side_.parts == 2) store_some(to + side_.part, pair.im, kWidth);
+        Width::store(to, pair.re, kWidth);
+        if (side_.parts == 2) Width::store(to + side_.part, pair.im, kWidth);
       }
     }
   }
 
-  // Squares of as many real numbers as there are lanes; returns how many complex ones are done.
-  std::int64_t load_packed(std::int64_t n, bool swap, Pair<Vector> *to) const {
-    if constexpr (sizeof(Real) != sizeof(float)) return 0;
+  // Squares of as many real numbers as there are lanes.
+  void load_squares(std::int64_t n, bool swap, Pair<Vector> *to) const {
     const std::int64_t all = n * side_.parts;
     for (std::int64_t i = 0; i < all; i += kWidth) {
       const std::int64_t count = smaller<std::int64_t>(kWidth, all - i);
       Vector rows[kWidth];
       if (count == kWidth) {
-        for (int lane = 0; lane < kWidth; ++lane) rows[lane] = load_some(address(lane) + i, kWidth);
+        for (int lane = 0; lane < kWidth; ++lane) rows[lane] = Width::load(address(lane) + i, kWidth);
       } else {
-        for (int lane = 0; lane < kWidth; ++lane) rows[lane] = load_some(address(lane) + i, count);
+        for (int lane = 0; lane < kWidth; ++lane) rows[lane] = Width::load(address(lane) + i, count);
       }
-      turn_square(rows);
+      Width::turn_square(rows);
       if (side_.parts == 1) {
         for (int j = 0; j < count; ++j)
           to[i + j] = swap ? Pair<Vector>{Vector{}, rows[j]} : Pair<Vector>{rows[j], Vector{}};
@@ -210,11 +163,9 @@ class Group {
         to[i / 2 + j] = swap ? swapped(pair) : pair;
       }
     }
-    return n;
   }
 
-  std::int64_t store_packed(std::int64_t n, bool swap, Real scale, const Pair<Vector> *from) const {
-    if constexpr (sizeof(Real) != sizeof(float)) return 0;
+  void store_squares(std::int64_t n, bool swap, Real scale, const Pair<Vector> *from) const {
     const std::int64_t all = n * side_.parts;
     for (std::int64_t i = 0; i < all; i += kWidth) {
       const std::int64_t count = smaller<std::int64_t>(kWidth, all - i);
@@ -228,14 +179,10 @@ class Group {
           rows[2 * j + 1] = scaled(pair.im, scale);
         }
       }
-      turn_square(rows);
-      for (int lane = 0; lane < kWidth; ++lane) store_some(const_cast<Real *>(address(lane)) + i, rows[lane], count);
+      Width::turn_square(rows);
+      for (int lane = 0; lane < count_; ++lane) Width::store(const_cast<Real *>(address(lane)) + i, rows[lane], count);
     }
-    return n;
   }
-
-  static void turn_square(mluops::MLUOPS_LEVEL::Vector (&rows)[kLanes]) { transpose(rows); }
-  static void turn_square(DoubleVector (&)[kDoubleLanes]) {}
 
   void load_rest(std::int64_t begin, std::int64_t whole, std::int64_t n, bool swap, Pair<Vector> *to) const {
     Real *const values = reinterpret_cast<Real *>(to);
@@ -254,6 +201,7 @@ class Group {
   const Side &side_;
   const int count_;
   bool adjacent_;
+  bool in_squares_;
   std::int64_t offsets_[kWidth] = {};
 };
 

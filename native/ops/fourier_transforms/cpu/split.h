@@ -9,66 +9,33 @@ namespace mluops {
 namespace MLUOPS_LEVEL {
 namespace {
 
-template <typename Vector>
-inline void transpose_pairs(Vector (&re)[kLanes], Vector (&im)[kLanes]) {
-  transpose(re);
-  transpose(im);
-}
-
-inline void transpose_pairs(DoubleVector (&re)[kDoubleLanes], DoubleVector (&im)[kDoubleLanes]) {
-  DoubleVector *const both[] = {re, im};
-  for (DoubleVector *rows : both) {
-    for (int i = 0; i < kDoubleLanes; ++i) {
-      for (int j = 0; j < i; ++j) {
-        const double value = rows[i][j];
-        rows[i][j] = rows[j][i];
-        rows[j][i] = value;
-      }
-    }
-  }
-}
-
-template <typename Real>
-inline Pair<typename Arithmetic<Real>::Vector> load_some_complex(const Real *from, std::int64_t count) {
-  Pair<typename Arithmetic<Real>::Vector> pair = {};
-  for (std::int64_t i = 0; i < count; ++i) pair.re[i] = from[2 * i], pair.im[i] = from[2 * i + 1];
-  return pair;
-}
-
-template <typename Real>
-inline void store_some_complex(Real *to, const Pair<typename Arithmetic<Real>::Vector> &pair, std::int64_t count) {
-  for (std::int64_t i = 0; i < count; ++i) to[2 * i] = pair.re[i], to[2 * i + 1] = pair.im[i];
-}
-
 // to = a * b * scale, complex numbers; `swap` exchanges the parts of a or of the result.
 template <typename Real>
 void multiply_all(const Real *a, const Real *b, std::int64_t begin, std::int64_t end, bool swap, bool swap_result,
                   Real scale, Real *to) {
-  typedef typename Arithmetic<Real>::Vector Vector;
-  constexpr std::int64_t kWidth = Arithmetic<Real>::kWidth;
-  for (std::int64_t i = begin; i < end; i += kWidth) {
-    const std::int64_t count = smaller(kWidth, end - i);
-    const bool all = count == kWidth;
-    Pair<Vector> one = all ? load_complex(a + 2 * i) : load_some_complex(a + 2 * i, count);
-    const Pair<Vector> other = all ? load_complex(b + 2 * i) : load_some_complex(b + 2 * i, count);
+  typedef Wide<Real> Width;
+  typedef typename Width::Vector Vector;
+  constexpr std::int64_t kWidth = Width::kWidth;
+  const auto multiply = [&](std::int64_t i, auto count) {
+    Pair<Vector> one = load_complex<Width>(a + 2 * i, count);
+    const Pair<Vector> other = load_complex<Width>(b + 2 * i, count);
     if (swap) one = swapped(one);
     Pair<Vector> product = times(one, other.re, other.im);
     if (swap_result) product = swapped(product);
     if (scale != Real{1}) product = {product.re * scale, product.im * scale};
-    if (all) {
-      store_complex(to + 2 * i, product);
-    } else {
-      store_some_complex(to + 2 * i, product, count);
-    }
-  }
+    store_complex<Width>(to + 2 * i, product, count);
+  };
+  for (; begin + kWidth <= end; begin += kWidth) multiply(begin, AllOf<Width>());
+  if (begin < end) multiply(begin, end - begin);
 }
 
 // Transforms of packed signals of one length.
 template <typename Real>
 class Single {
  public:
-  typedef typename Arithmetic<Real>::Vector Vector;
-  static constexpr std::int64_t kWidth = Arithmetic<Real>::kWidth;
+  typedef Wide<Real> Width;
+  typedef typename Width::Vector Vector;
+  static constexpr std::int64_t kWidth = Width::kWidth;
 
   Single(const FftLength<Real> &table, std::int64_t slots) : table_(table), slots_(slots) {}
 
@@ -128,21 +95,27 @@ class Single {
   void transform_columns(const Real *from, bool swap, std::int64_t column, Pair<Vector> *values) const {
     const FftSplit<Real> &split = table_.split;
     const std::int64_t n1 = split.first.length, n2 = split.second.length, count = smaller(kWidth, n2 - column);
-    const Real *row = from + 2 * column;
-    for (std::int64_t i = 0; i < n1; ++i, row += 2 * n2) {
-      const Pair<Vector> pair = count == kWidth ? load_complex(row) : load_some_complex(row, count);
-      values[i] = swap ? swapped(pair) : pair;
-    }
+    in_lanes<Width>(count, [&](auto some) {
+      const Real *row = from + 2 * column;
+      for (std::int64_t i = 0; i < n1; ++i, row += 2 * n2) {
+        const Pair<Vector> pair = load_complex<Width>(row, some);
+        values[i] = swap ? swapped(pair) : pair;
+      }
+    });
     const Pair<Vector> *const found = run_steps(split.first, values, values + longest_);
     const Real *roots = split.between + column / kFftBlock * n1 * 2 * kFftBlock + column % kFftBlock;
     for (std::int64_t k = 0; k < n1; k += kWidth) {
       Vector re[kWidth] = {}, im[kWidth] = {};
       for (std::int64_t j = 0; j < smaller(kWidth, n1 - k); ++j, roots += 2 * kFftBlock) {
-        const Pair<Vector> pair = times(found[k + j], load_some(roots, kWidth), load_some(roots + kFftBlock, kWidth));
+        // What the next task loads: the caches do not foresee columns.
+        prefetch_value<0, 2>(from, 2 * ((k + j) * n2 + column + 2 * kWidth) - 1);
+        const Vector cosine = Width::load(roots, kWidth), sine = Width::load(roots + kFftBlock, kWidth);
+        const Pair<Vector> pair = times(found[k + j], cosine, sine);
         re[j] = pair.re;
         im[j] = pair.im;
       }
-      transpose_pairs(re, im);
+      Width::turn_square(re);
+      Width::turn_square(im);
       Pair<Vector> *const to = blocks_ + k / kWidth * n2 + column;
       for (std::int64_t j = 0; j < count; ++j) to[j] = {re[j], im[j]};
     }
@@ -152,17 +125,17 @@ class Single {
     const FftSplit<Real> &split = table_.split;
     const std::int64_t n1 = split.first.length, n2 = split.second.length, first = block * kWidth;
     const std::int64_t count = smaller(kWidth, n1 - first);
+    // Where the next task stores.
+    for (std::int64_t k = 0; k < n2; ++k) prefetch_value<1, 2>(to, 2 * (first + kWidth + k * n1) - 1);
     const Pair<Vector> *const found = run_steps(split.second, blocks_ + block * n2, values);
-    to += 2 * first;
-    for (std::int64_t k = 0; k < n2; ++k, to += 2 * n1) {
-      Pair<Vector> pair = swap ? swapped(found[k]) : found[k];
-      if (scale != Real{1}) pair = {pair.re * scale, pair.im * scale};
-      if (count == kWidth) {
-        store_complex(to, pair);
-      } else {
-        store_some_complex(to, pair, count);
+    in_lanes<Width>(count, [&](auto some) {
+      Real *row = to + 2 * first;
+      for (std::int64_t k = 0; k < n2; ++k, row += 2 * n1) {
+        Pair<Vector> pair = swap ? swapped(found[k]) : found[k];
+        if (scale != Real{1}) pair = {pair.re * scale, pair.im * scale};
+        store_complex<Width>(row, pair, some);
       }
-    }
+    });
   }
 
   const FftLength<Real> &table_;

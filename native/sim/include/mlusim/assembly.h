@@ -20,6 +20,13 @@ MLUSIM_API void asm_sync();
 // Gives other cores their turn: kernels wait in loops of it.
 MLUSIM_API void asm_nop();
 
+// ---- "barrier.sync.local id, count;", "barrier.sync.global id, count;" --------------------------
+
+// Meets as many cores as are counted: the compute cores of the cluster or of the job, or these and
+// the memory cores.
+MLUSIM_API void asm_barrier_local(long count);
+MLUSIM_API void asm_barrier_global(long count);
+
 // ---- "fuse.nram.<type> [dst], n, [src], .op(x), ..." --------------------------------------------
 
 enum class FuseStep {

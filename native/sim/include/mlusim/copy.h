@@ -71,6 +71,9 @@ MLUSIM_API void __bang_gather_async(void *dst, const void *src, const unsigned i
 // Fills that run iter1 + 1 times, and repeats all of it iter2 + 1 times.
 #define MLUSIM_FILL_3D(T, name) \
   MLUSIM_API void name(void *dst, int elem_count, T value, int stride0, int iter1, int stride1, int iter2)
+#define MLUSIM_LONGS(form, ...)    \
+  form(std::int64_t, __VA_ARGS__); \
+  form(std::uint64_t, __VA_ARGS__)
 #define MLUSIM_FILL_TYPES(form, ...) \
   MLUSIM_BYTES(form, __VA_ARGS__);   \
   MLUSIM_WORDS(form, __VA_ARGS__);   \
@@ -82,6 +85,7 @@ MLUSIM_API void __bang_gather_async(void *dst, const void *src, const unsigned i
   MLUSIM_REALS(form, __VA_ARGS__)
 
 MLUSIM_FILL_TYPES(MLUSIM_FILL, __bang_write_value);
+MLUSIM_LONGS(MLUSIM_FILL, __bang_write_value);
 MLUSIM_FILL_TYPES(MLUSIM_FILL, __memset_nram);
 MLUSIM_FILL_TYPES(MLUSIM_FILL, __nramset);
 MLUSIM_FILL_TYPES(MLUSIM_FILL, __gdramset);
@@ -112,6 +116,7 @@ MLUSIM_TYPED_FILL(unsigned int, __nramset_unsigned_int);
 MLUSIM_WRITE_ZERO(signed char, __bang_write_zero);
 MLUSIM_WRITE_ZERO(unsigned char, __bang_write_zero);
 MLUSIM_WORDS(MLUSIM_WRITE_ZERO, __bang_write_zero);
+MLUSIM_LONGS(MLUSIM_WRITE_ZERO, __bang_write_zero);
 MLUSIM_REALS(MLUSIM_WRITE_ZERO, __bang_write_zero);
 
 #endif  // MLUSIM_COPY_H_

@@ -36,6 +36,8 @@ MLUSIM_HALF_FLOAT(MLUSIM_CYCLE, __bang_cycle_add_tz);
 
 #if MLUSIM_SINCE(372)
 MLUSIM_INTEGERS(MLUSIM_BINARY, __bang_add);
+MLUSIM_BINARY(std::int64_t, __bang_add);
+MLUSIM_BINARY(std::uint64_t, __bang_add);
 MLUSIM_INTEGERS(MLUSIM_BINARY, __bang_sub);
 MLUSIM_INTEGERS(MLUSIM_BINARY, __bang_mul);
 MLUSIM_INTEGERS(MLUSIM_SCALAR, __bang_add_scalar);
@@ -80,6 +82,7 @@ MLUSIM_REALS(MLUSIM_FUSION_SCALARS, __bang_fusion);
 #endif
 #if MLUSIM_SINCE(372)
 MLUSIM_FUSION_SCALARS(int, __bang_fusion);
+MLUSIM_FUSION_SCALARS(unsigned int, __bang_fusion);
 #endif
 
 // ---- Larger and smaller -------------------------------------------------------------------------
@@ -223,6 +226,8 @@ MLUSIM_UNARY(float, __bang_round);
 #if MLUSIM_SINCE(372)
 MLUSIM_REALS(MLUSIM_UNARY, __bang_abs);
 MLUSIM_UNARY(int, __bang_abs);
+MLUSIM_REALS(MLUSIM_UNARY, __bang_neg);
+MLUSIM_INTEGERS(MLUSIM_UNARY, __bang_neg);
 MLUSIM_UNARY(float, __bang_log2);
 MLUSIM_UNARY(bfloat16_t, __bang_sqrt);
 #endif
@@ -252,11 +257,11 @@ MLUSIM_HALF_FLOAT(MLUSIM_UNARY, __bang_active_rsqrt);
 MLUSIM_HALF_FLOAT(MLUSIM_UNARY, __bang_active_rsqrthp);
 MLUSIM_HALF_FLOAT(MLUSIM_UNARY, __bang_active_exp);
 MLUSIM_HALF_FLOAT(MLUSIM_UNARY, __bang_active_exphp);
-MLUSIM_HALF_FLOAT(MLUSIM_UNARY, __bang_active_exp_less_0);
+MLUSIM_REALS(MLUSIM_UNARY, __bang_active_exp_less_0);
 MLUSIM_HALF_FLOAT(MLUSIM_UNARY, __bang_active_log);
 MLUSIM_HALF_FLOAT(MLUSIM_UNARY, __bang_active_loghp);
 MLUSIM_HALF_FLOAT(MLUSIM_UNARY, __bang_active_pow2);
-MLUSIM_HALF_FLOAT(MLUSIM_UNARY, __bang_active_sigmoid);
+MLUSIM_REALS(MLUSIM_UNARY, __bang_active_sigmoid);
 MLUSIM_HALF_FLOAT(MLUSIM_UNARY, __bang_active_tanh);
 MLUSIM_HALF_FLOAT(MLUSIM_UNARY, __bang_active_sin);
 MLUSIM_HALF_FLOAT(MLUSIM_UNARY, __bang_active_cos);

@@ -17,6 +17,18 @@ MLUSIM_MATMUL(float, bfloat16_t, __bang_matmul);
 #endif
 #endif
 
+// The same of integers, times 2^fix_position.
+#define MLUSIM_MATMUL_FIXED(T, S, F, name) \
+  MLUSIM_API void name(T *dst, const S *src, const F *filter, int m, int k, int n, int fix_position)
+#define MLUSIM_MATMUL_PRODUCTS(form, name) \
+  form(half, int8, int8, name);            \
+  form(half, int16, int8, name);           \
+  form(half, int16, int16, name);          \
+  form(float, int8, int8, name);           \
+  form(float, int16, int8, name);          \
+  form(float, int16, int16, name)
+MLUSIM_MATMUL_PRODUCTS(MLUSIM_MATMUL_FIXED, __bang_matmul);
+
 // The types of dst, src and filter. Products of integers are scaled by 2^fix_position.
 #define MLUSIM_FIXED_PRODUCTS(form, name) \
   form(half, int8, int8, name);           \

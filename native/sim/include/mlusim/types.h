@@ -114,6 +114,8 @@ MLUSIM_HALF_FUNCTION(sqrt)
 MLUSIM_HALF_FUNCTION(tanh)
 MLUSIM_HALF_FUNCTION(trunc)
 #undef MLUSIM_HALF_FUNCTION
+inline float pow(half x, float y) { return pow(static_cast<float>(x), y); }
+inline float pow(float x, half y) { return pow(x, static_cast<float>(y)); }
 inline half pow(half x, half y) { return static_cast<half>(pow(static_cast<float>(x), static_cast<float>(y))); }
 // Some C++ libraries lack these two.
 using ::ceilf;
