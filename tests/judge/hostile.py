@@ -170,6 +170,11 @@ HOSTILE = (
         'while (1) for (int i = 3; i < 64; ++i) if (write(i, "{}\\n", 3) < 0) continue;',
         Kind.OUTPUT_LIMIT, _CRASH, _TIME,
     ),
+    at_load(
+        "more time by answers",
+        'while (1) { for (int i = 3; i < 64; ++i) if (write(i, "{\\"compiled\\": 1}\\n", 16) < 0) continue; usleep(9999); }',
+        _TIME,
+    ),
     when_compiled("a file without an end", '#include "/dev/zero"'),
     when_compiled("the passwords", '#include "/etc/shadow"', quick=True),
     when_compiled("itself", "#include __FILE__"),

@@ -32,7 +32,7 @@ from pymluops.bang.judging.limits import Limits
 from pymluops.bang.judging.problem import Problem, read_problem
 from pymluops.bang.judging.trial import Trial, run_trial
 from pymluops.bang.judging.verdict import Cost, Kind, Problems, Verdict, WrittenOutput
-from pymluops.bang.judging.watch import Bounds, Outcome, adopt_orphans, watched
+from pymluops.bang.judging.watch import FAILED, Bounds, Outcome, adopt_orphans, watched
 from pymluops.sim._library import simulator
 from pymluops.sim.toolchain import Simulator, cards
 
@@ -42,7 +42,9 @@ _MIB = 1 << 20
 #: Seconds for a comparison, and that a process may need beyond the limit of its kernel.
 _COMPARING, _GRACE = 300.0, 3.0
 #: What a process in which a kernel runs may say about itself.
-_TOLD = frozenset({Kind.REFUSED, Kind.CRASH, Kind.COMPILE_ERROR, Kind.TASK_ERROR})
+_TOLD = frozenset({Kind.REFUSED, Kind.CRASH, Kind.COMPILE_ERROR})
+#: What it may say before anything of the kernel has run.
+_TOLD_BEFORE = frozenset({Kind.COMPILE_ERROR, Kind.TASK_ERROR})
 _MOST_TEXT = 2000
 _NONSENSE = "the process answered nonsense"
 
@@ -163,7 +165,7 @@ class _Reading:
         report, ended = self._answers.get("report"), self._answers.get("ended")
         if ended is not None:
             kind = Kind(str(ended["kind"]))
-            if kind not in _TOLD:
+            if kind not in (_TOLD if compiled is not None else _TOLD_BEFORE):
                 return self._crash(_NONSENSE)
             if "text" in ended:
                 self._known["text"] = _printable(str(ended["text"]))
@@ -171,6 +173,8 @@ class _Reading:
             return self._made(kind, str(ended["message"]), **place)
         if self._outcome.code == -signal.SIGXCPU:
             return self._exceeded(compiled is not None)
+        if compiled is None and self._outcome.code == FAILED:  # nothing of the kernel has run
+            return self._made(Kind.TASK_ERROR, f"the judge itself failed: {last_line(self._outcome.printed)}")
         if report is None or self._outcome.code != 0:
             return self._crash("")
         return self._of_report(report, shared)

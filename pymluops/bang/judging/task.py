@@ -137,7 +137,7 @@ class Task:
         if isinstance(returned, Mapping):
             results = [cast("Mapping[str, Any]", returned).get(name) for name in names]
         else:
-            results = _parts(returned) if isinstance(returned, tuple) else [returned]
+            results = _parts(returned) if _is_tuple(returned) else [returned]
         _require(len(results) == len(names), "reference", f"{len(names)} results ({', '.join(names)})", len(results))
         return {name: self._as_output(name, values, result) for name, result in zip(names, results, strict=True)}
 
@@ -183,6 +183,10 @@ def _launch(launch: object) -> LaunchDims:
 def _parts(given: object) -> list[Any]:
     """Return what is in a tuple or a list; nothing if it is neither."""
     return list(cast("Sequence[Any]", given)) if _is_several(given) else []
+
+
+def _is_tuple(given: object) -> bool:
+    return isinstance(given, tuple)
 
 
 def _is_several(given: object) -> bool:

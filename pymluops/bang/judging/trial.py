@@ -230,7 +230,7 @@ class _Runs:
         return {
             "done": done,
             "error": error,
-            "findings": list(self._findings.values())[:_MOST_FINDINGS],
+            "findings": sorted(self._findings.values(), key=lambda found: not found["fails"])[:_MOST_FINDINGS],
             "overwritten": list(self._overwritten),
             "cost": self._cost,
         }

@@ -17,13 +17,14 @@ from pathlib import Path
 
 from pymluops._processes import end_with, has_ended
 
-__all__ = ["Bounds", "Outcome", "adopt_orphans", "watched"]
+__all__ = ["FAILED", "Bounds", "Outcome", "adopt_orphans", "watched"]
 
 _PR_SET_CHILD_SUBREAPER = 36
 #: Milliseconds between two looks at the memory of a process.
 _TICK = 20
 _MOST_ANSWERED, _KEPT = 4 << 20, 4096
-_FAILED = 70
+#: The exit code of a process whose function raised.
+FAILED = 70
 #: Seconds within which all that a process started must have ended.
 _PATIENCE = 10.0
 
@@ -43,7 +44,7 @@ class Bounds:
     threads : int
         Its threads.
     after : dict of bytes to float
-        Seconds from when it answers a line that begins so.
+        Seconds from when it first answers a line that begins so.
     """
 
     seconds: float
@@ -117,7 +118,7 @@ def watched(run: Callable[[int], None], bounds: Bounds, kept: Iterable[int] = ()
 
 def _be_child(run: Callable[[int], None], parent: int, answers: int, prints: int, kept: Iterable[int]) -> None:
     """Run the function, and end the process."""
-    code = _FAILED
+    code = FAILED
     try:
         os.setsid()
         end_with(parent)
@@ -149,6 +150,7 @@ class _Watch:
         self.outcome = Outcome()
         self._process, self._answers, self._printed, self._bounds = process, answers, printed, bounds
         self._deadline = time.monotonic() + bounds.seconds
+        self._after = dict(bounds.after)
         self._received = b""
         self._answered = self._count = 0
         self._folder = Path(f"/proc/{process}")
@@ -179,10 +181,8 @@ class _Watch:
         if self._answered <= _MOST_ANSWERED:
             *lines, self._received = (self._received + data).split(b"\n")
             self.outcome.lines += lines
-            for line in lines:
-                for start, seconds in self._bounds.after.items():
-                    if line.startswith(start):
-                        self._deadline = time.monotonic() + seconds
+            for start in [start for start in self._after if any(line.startswith(start) for line in lines)]:
+                self._deadline = time.monotonic() + self._after.pop(start)  # once: it may say anything later
         said = _read(self._printed)
         self._count += len(said)
         self.outcome.printed = (self.outcome.printed + said)[-_KEPT:]
