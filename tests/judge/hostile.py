@@ -111,9 +111,18 @@ static bool all_failed = try_all();
 {GOOD.replace("1.f", "all_failed ? 1.f : 0.f")}"""
 
 
+#: Leaves processes in sessions of their own behind where it may, and is right.
+DAEMONS = in_kernel(
+    "daemons",
+    "for (int i = 0; i < 40; ++i) if (syscall(SYS_fork) == 0) {\n"
+    "setsid(); if (syscall(SYS_fork) == 0) sleep(100); syscall(SYS_exit_group, 0); }",
+    Kind.RIGHT,
+)
+
 _FAULT, _TIME, _CRASH, _MEMORY = Kind.FAULT, Kind.TIME_LIMIT, Kind.CRASH, Kind.MEMORY_LIMIT
 HOSTILE = (
     Hostile("acts that are refused", probe(ACTS), (Kind.RIGHT,), quick=True),
+    DAEMONS,
     in_kernel("an endless loop", "while (1) { }", _TIME, quick=True),
     in_kernel("an endless loop with an access", "volatile float at = 0; while (at != 5.f) { }", _TIME),
     in_kernel("an endless loop of copies", "while (1) __memcpy(out, out + 1, 4, GDRAM2GDRAM);", _TIME, _FAULT),
@@ -172,7 +181,8 @@ HOSTILE = (
     ),
     at_load(
         "more time by answers",
-        'while (1) { for (int i = 3; i < 64; ++i) if (write(i, "{\\"compiled\\": 1}\\n", 16) < 0) continue; usleep(9999); }',
+        "while (1) { for (int i = 3; i < 64; ++i) "
+        'if (write(i, "{\\"compiled\\": 1}\\n", 16) < 0) continue; usleep(9999); }',
         _TIME,
     ),
     when_compiled("a file without an end", '#include "/dev/zero"'),

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from judge.hostile import ACTS, GOOD, HOSTILE, TASK, Hostile, probe
-from pymluops.bang.judging import Judge, Kind, Limits
+from judge.hostile import ACTS, DAEMONS, GOOD, HOSTILE, TASK, Hostile, probe
+from pymluops.bang.judging import Judge, Kind, Limits, judges
 
 LIMITS = Limits(seconds=1.0, compile_seconds=8.0, memory_mib=512, output_kib=256)
 
@@ -35,6 +35,31 @@ def test_the_probe_notices_what_is_allowed(strict: Judge) -> None:
     allowed = {**ACTS, "read the null device": 'open("/dev/null", O_RDONLY) >= 0'}
     verdict = strict.judge(probe(allowed), TASK)
     assert (verdict.kind, verdict.text.strip()) == (Kind.WRONG, "could: read the null device")
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize(
+    ("lacking", "could"),
+    [
+        ("seccomp.is_available = lambda: False", "could: make a socket"),
+        ("landlock.version = lambda: 0", "could: read the passwords"),
+    ],
+)
+def test_a_system_that_lacks_a_part(lacking: str, could: str, kept: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The other part still holds what it holds, and what a kernel started ends with it."""
+    program = f"from pymluops.bang.judging import landlock, seccomp; {lacking}; {judges._PROGRAM}"
+    monkeypatch.setattr(judges, "_PROGRAM", program)
+    with Judge(limits=LIMITS) as judge:
+        assert judge.judge(probe(ACTS), TASK).text.strip() == could
+        assert judge.judge(DAEMONS.source, TASK).kind is Kind.RIGHT
+        [server] = judge._servers
+        assert server._process is not None
+        process = server._process._process.pid
+        assert Path(f"/proc/{process}/task/{process}/children").read_text() == ""
+        for hostile in HOSTILE:
+            if hostile.quick and hostile.source != probe(ACTS) and "passwords" not in hostile.name:
+                assert judge.judge(hostile.source, TASK).kind in hostile.kinds, hostile.name
+        assert judge.judge(GOOD, TASK).kind is Kind.RIGHT
 
 
 def test_the_reference_is_not_to_be_found(strict: Judge, tmp_path: Path) -> None:
