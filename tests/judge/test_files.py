@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import pymluops
-from pymluops.bang.judging import Cost, Kind, Problems, Task, Verdict, WrittenOutput, output
+from pymluops.bang.judging import Cost, JudgedFinding, Kind, Task, Verdict, WrittenOutput, output
 from pymluops.bang.judging.files import kernels_in, read_tasks, task_for
 from pymluops.bang.judging.records import Records, table_of, write_junit
 
@@ -93,7 +93,7 @@ RIGHT = Verdict(
 OUTPUT = WrittenOutput(
     "out", False, 1, 2, (3, 4), "nan", "1.0", float("inf"), "2 of 9 elements are too far off", "late", 3
 )
-FOUND = Problems("init/copy", "error", True, "b.mlu", 7, "undefined & <bytes>", ("late",))
+FOUND = JudgedFinding("init/copy", "error", True, "b.mlu", 7, "undefined & <bytes>", ("late",))
 WRONG = Verdict(
     "b.mlu", "add", Kind.WRONG, "out: \x00 & \ud800", outputs=(OUTPUT,), findings=(FOUND,), overwritten=("x",),
     text="p\x1b", key="2",

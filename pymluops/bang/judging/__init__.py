@@ -10,17 +10,17 @@ from pymluops.bang.judging.judges import Judge, Work, judge
 from pymluops.bang.judging.limits import Limits
 from pymluops.bang.judging.task import SCHEDULES, Task, with_torch
 from pymluops.bang.judging.tolerance import Tolerance
-from pymluops.bang.judging.verdict import Cost, Kind, Problems, Verdict, WrittenOutput
+from pymluops.bang.judging.verdict import Cost, JudgedFinding, Kind, Verdict, WrittenOutput
 
 __all__ = [
     "SCHEDULES",
     "Changed",
     "Cost",
     "Judge",
+    "JudgedFinding",
     "Kind",
     "Limits",
     "Output",
-    "Problems",
     "Random",
     "Task",
     "Tolerance",

@@ -31,7 +31,7 @@ from pymluops.bang.judging.comparing import compared
 from pymluops.bang.judging.limits import Limits
 from pymluops.bang.judging.problem import Problem, read_problem
 from pymluops.bang.judging.trial import Trial, run_trial
-from pymluops.bang.judging.verdict import Cost, Kind, Problems, Verdict, WrittenOutput
+from pymluops.bang.judging.verdict import Cost, JudgedFinding, Kind, Verdict, WrittenOutput
 from pymluops.bang.judging.watch import FAILED, Bounds, Outcome, adopt_orphans, watched
 from pymluops.sim._library import simulator
 from pymluops.sim.toolchain import Simulator, cards
@@ -209,7 +209,7 @@ class _Reading:
 
     def _of_report(self, report: Mapping[str, Any], shared: int) -> Verdict:
         done = min(len(report["done"]), len(self._problem.schedules))
-        findings = tuple(map(_problems, report["findings"]))
+        findings = tuple(map(_finding, report["findings"]))
         self._known |= {
             "findings": findings,
             "overwritten": tuple(map(_line, report["overwritten"])),
@@ -237,7 +237,7 @@ class _Reading:
         found = json.loads(outcome.lines[0])
         return tuple(map(_written_output, found))
 
-    def _of_runs(self, error: str, findings: Sequence[Problems], outputs: Sequence[WrittenOutput]) -> Verdict:
+    def _of_runs(self, error: str, findings: Sequence[JudgedFinding], outputs: Sequence[WrittenOutput]) -> Verdict:
         fault = next((found for found in findings if found.fails), None)
         if fault is not None:
             place = {"rule": fault.rule, "file": fault.file, "line": fault.line}
@@ -260,10 +260,10 @@ def _written_output(told: dict[str, Any]) -> WrittenOutput:
     return WrittenOutput(**told)
 
 
-def _problems(told: Mapping[str, Any]) -> Problems:
+def _finding(told: Mapping[str, Any]) -> JudgedFinding:
     schedules = tuple(map(_line, told["schedules"]))
     rule, severity, file, message = (_line(told[key]) for key in ("rule", "severity", "file", "message"))
-    return Problems(rule, severity, bool(told["fails"]), file, int(told["line"]), message, schedules)
+    return JudgedFinding(rule, severity, bool(told["fails"]), file, int(told["line"]), message, schedules)
 
 
 def _cost(told: Mapping[str, Any]) -> Cost:

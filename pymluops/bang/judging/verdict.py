@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any
 
-__all__ = ["Cost", "Kind", "Problems", "Verdict", "WrittenOutput"]
+__all__ = ["Cost", "JudgedFinding", "Kind", "Verdict", "WrittenOutput"]
 
 
 class Kind(StrEnum):
@@ -32,7 +32,7 @@ class Kind(StrEnum):
 
 
 @dataclasses.dataclass(frozen=True)
-class Problems:
+class JudgedFinding:
     """A finding, once for all schedules that have it.
 
     Attributes
@@ -134,7 +134,7 @@ class Verdict:
         Where this was.
     launch, guessed : str, bool
         The kernel with its dim and kind, and whether these were guessed.
-    findings : tuple of Problems
+    findings : tuple of JudgedFinding
         What the checkers found.
     outputs : tuple of WrittenOutput
         What the kernel wrote.
@@ -164,7 +164,7 @@ class Verdict:
     card: str = ""
     launch: str = ""
     guessed: bool = False
-    findings: tuple[Problems, ...] = ()
+    findings: tuple[JudgedFinding, ...] = ()
     outputs: tuple[WrittenOutput, ...] = ()
     overwritten: tuple[str, ...] = ()
     cost: Cost | None = None
@@ -197,7 +197,7 @@ class Verdict:
         KeyError, TypeError, ValueError
             If it is none.
         """
-        findings = [Problems(**_with(each, schedules=tuple(each["schedules"]))) for each in plain["findings"]]
+        findings = [JudgedFinding(**_with(each, schedules=tuple(each["schedules"]))) for each in plain["findings"]]
         outputs = [
             WrittenOutput(**_with(each, index=tuple(each["index"]), largest=float(each["largest"])))
             for each in plain["outputs"]
