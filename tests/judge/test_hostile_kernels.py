@@ -10,7 +10,7 @@ import pytest
 from judge.hostile import ACTS, DAEMONS, GOOD, HOSTILE, TASK, Hostile, probe
 from pymluops.bang.judging import Judge, Kind, Limits, judges
 
-LIMITS = Limits(seconds=1.0, compile_seconds=8.0, memory_mib=512, output_kib=256)
+LIMITS = Limits(seconds=2.0, compile_seconds=10.0, memory_mib=512, output_kib=256)
 
 
 @pytest.fixture(scope="module")

@@ -15,6 +15,7 @@ import signal
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
@@ -47,6 +48,7 @@ _TOLD = frozenset({Kind.REFUSED, Kind.CRASH, Kind.COMPILE_ERROR})
 _TOLD_BEFORE = frozenset({Kind.COMPILE_ERROR, Kind.TASK_ERROR})
 _MOST_TEXT = 2000
 _NONSENSE = "the process answered nonsense"
+_ERRORS_OF_NONSENSE = (LookupError, TypeError, ValueError, AttributeError, ArithmeticError)
 
 
 def main() -> int:
@@ -150,15 +152,16 @@ class _Reading:
         """Return the verdict; the memory `shared` has the outputs."""
         try:
             return self._verdict(shared)
-        except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError):
+        except _ERRORS_OF_NONSENSE:
             return self._crash(_NONSENSE)
 
     def _verdict(self, shared: int) -> Verdict:
         compiled, launched = self._answers.get("compiled"), self._answers.get("launched")
-        if compiled is not None:
-            self._known |= {"compile_seconds": float(compiled["seconds"]), "kept": bool(compiled["kept"])}
-        if launched is not None:
-            self._known |= {"launch": _line(launched["launch"]), "guessed": bool(launched["guessed"])}
+        with suppress(*_ERRORS_OF_NONSENSE):
+            if compiled is not None:
+                self._known |= {"compile_seconds": float(compiled["seconds"]), "kept": bool(compiled["kept"])}
+            if launched is not None:
+                self._known |= {"launch": _line(launched["launch"]), "guessed": bool(launched["guessed"])}
         self._known["text"] = _printable(self._outcome.printed.decode("utf-8", "replace"))
         if self._outcome.exceeded:
             return self._exceeded(compiled is not None)
