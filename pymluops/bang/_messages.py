@@ -92,7 +92,8 @@ def _groups(said: str) -> list[list[str]]:
     groups: list[list[str]] = []
     for line in said.splitlines():
         head = _HEAD.match(line)
-        if not groups or _CONTEXT.match(line) or (head is not None and head["kind"] != "note") or _CONTEXT.match(groups[-1][0]):
+        begins = _CONTEXT.match(line) or (head is not None and head["kind"] != "note")
+        if not groups or begins or _CONTEXT.match(groups[-1][0]):
             groups.append([line])
         else:
             groups[-1].append(line)

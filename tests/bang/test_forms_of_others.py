@@ -61,7 +61,8 @@ def test_other_forms_compile() -> None:
     out = np.zeros(3, np.float32)
     bang.compile(
         "void f(struct cnrtQueue *q) {}\nvoid g() { cnrtQueue_t q = nullptr; f(q); }\n"
-        '__mlu_entry__ void k(float *o) {\xa0o[0]\xa0= pow(half(3), 2.0f); o[1] = pow(2.0f, half(3)); o[2] = "\xa0"[0]; }'
+        "__mlu_entry__ void k(float *o) {\xa0o[0]\xa0= pow(half(3), 2.0f); o[1] = pow(2.0f, half(3));"
+        ' o[2] = "\xa0"[0]; }'
     ).kernel("k")[1](out)
     assert out.tolist() == [9, 8, np.int8(np.uint8(0xC2))]
 
