@@ -35,6 +35,7 @@ from pymluops.bang._sources import (
     read_macros,
     read_options,
 )
+from pymluops.bang.judging.judges import judge
 from pymluops.sim.toolchain import CompileError
 
 __all__ = [
@@ -51,6 +52,7 @@ __all__ = [
     "Signature",
     "check",
     "compile",
+    "judge",
     "usual_schedules",
 ]
 

@@ -13,13 +13,13 @@ import os
 import re
 import sys
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from pymluops._cache.location import cache_folder
 from pymluops._cache.scratch import remove_tree, scratch_folder
@@ -39,7 +39,9 @@ from pymluops.sim.toolchain import CompileError, Simulator, kernel_options
 from pymluops.sim.translator import TranslationError, translate
 from pymluops.sim.translator.text import printable, quoted
 
-__all__ = ["Build", "Compiled", "Input"]
+__all__ = ["Build", "Compiled", "Input", "Linked"]
+
+_Made = TypeVar("_Made")
 
 #: Of the entries in the cache; another number for another content.
 _FORMAT = 2
@@ -92,6 +94,24 @@ class Compiled(NamedTuple):
     name: str
     data: bytes
     headers: dict[str, str]
+
+
+class Linked(NamedTuple):
+    """A library that is not loaded.
+
+    Attributes
+    ----------
+    name : str
+        Of its entry in the cache.
+    data : bytes
+        Its contents.
+    kept : bool
+        Whether nothing had to be compiled.
+    """
+
+    name: str
+    data: bytes
+    kept: bool
 
 
 @dataclass
@@ -160,28 +180,64 @@ class Build:
         NotInitializedError
             If there is no place for compiled files, or the library cannot be loaded.
         """
+        return self._with_place(lambda: self._library(inputs, instance, behind))
+
+    def linked(self, inputs: Sequence[Input], instance: str = "", behind: str = "") -> Linked:
+        """Return what `library` loads, without loading it: nothing of the sources runs. The arguments are the same.
+
+        Raises
+        ------
+        CompileError
+            If the translator, the compiler or the linker refuses them.
+        NotInitializedError
+            If there is no place for compiled files.
+        """
+
+        def made() -> Linked:
+            known = self._known_name(inputs, instance, behind)
+            noted = self._noted(known)
+            entry = None if noted is None else self._store.read(noted)
+            if noted is not None and entry is not None:
+                return Linked(noted, entry.data, kept=True)
+            name, objects = self._compile(known, inputs, instance, behind)
+            entry = self._store.read(name)
+            return Linked(name, self._link(name, objects) if entry is None else entry.data, kept=False)
+
+        return self._with_place(made)
+
+    def _with_place(self, make: Callable[[], _Made]) -> _Made:
         try:
-            return self._library(inputs, instance, behind)
+            return make()
         except OSError as error:  # full, read-only or removed
             place = text_shown(str(error.filename or self._store.folder))
             reason = f"{place}: {error.strerror or error}"
             raise NotInitializedError(f"{reason}: there is no place for compiled files") from None
 
     def _library(self, inputs: Sequence[Input], instance: str, behind: str) -> Path:
-        parts = [part for source in inputs for part in (source.name, str(source.folder.absolute()), source.text)]
-        known = f"library-{digest(self._state, instance, behind, *parts)}.json"
-        found = self._known(known)
+        known = self._known_name(inputs, instance, behind)
+        noted = self._noted(known)
+        found = None if noted is None else self._loaded(noted)
         if found is not None:
             return found
+        name, objects = self._compile(known, inputs, instance, behind)
+        return self._loaded(name) or loaded(name, self._link(name, objects), self._work)
+
+    def _known_name(self, inputs: Sequence[Input], instance: str, behind: str) -> str:
+        """Return the name of the entry that tells which library some sources led to last time."""
+        parts = [part for source in inputs for part in (source.name, str(source.folder.absolute()), source.text)]
+        return f"library-{digest(self._state, instance, behind, *parts)}.json"
+
+    def _compile(self, known: str, inputs: Sequence[Input], instance: str, behind: str) -> tuple[str, list[Compiled]]:
+        """Compile sources; return the name of the entry of their library, and their objects."""
         expander = Expander(self.include_dirs, [self.simulator.include])
         sources = [expander.expand(source.text, source.name, source.folder) for source in inputs]
         texts = [self.translated(source, with_python=True) for source in sources]
         if behind:
             texts[-1] += f"\n#line 1 {quoted(instance)}\n{behind}\n"
         objects = self._objects(list(zip(texts, sources, strict=True)))
-        name, library = self._link(objects, _stem(inputs[0].name))
+        name = f"{_stem(inputs[0].name)}-{digest(self._state, *(each.name for each in objects))}.so"
         self._remember(known, name, sources, objects)
-        return library
+        return name, objects
 
     def _objects(self, works: Sequence[tuple[str, Source]]) -> list[Compiled]:
         if len(works) == 1:
@@ -189,8 +245,8 @@ class Build:
         with ThreadPoolExecutor(os.cpu_count()) as pool:
             return list(pool.map(self.object, *zip(*works, strict=True)))
 
-    def _known(self, known: str) -> Path | None:
-        """Return the library of last time, if no header has changed."""
+    def _noted(self, known: str) -> str | None:
+        """Return the name of the library of last time, if no header has changed."""
         entry = self._store.read(known)
         if entry is None:
             return None
@@ -201,7 +257,7 @@ class Build:
             return None
         if not same or any(os.path.isfile(path) for path in noted["absent"]):
             return None
-        return self._loaded(noted["library"]) if states_of(noted["headers"]) == noted["headers"] else None
+        return str(noted["library"]) if states_of(noted["headers"]) == noted["headers"] else None
 
     def _remember(self, known: str, library: str, sources: Iterable[Source], objects: Iterable[Compiled]) -> None:
         noted: dict[str, Any] = {
@@ -337,12 +393,8 @@ class Build:
 
     # -- Files --
 
-    def _link(self, objects: Sequence[Compiled], stem: str) -> tuple[str, Path]:
-        """Link objects, unless that was done already; return the name of the entry and the library, which is loaded."""
-        name = f"{stem}-{digest(self._state, *(each.name for each in objects))}.so"
-        known = self._loaded(name)
-        if known is not None:
-            return name, known
+    def _link(self, name: str, objects: Sequence[Compiled]) -> bytes:
+        """Link objects, and return the library."""
         with self._store.writer() as writer:
             folder = Path(mkdtemp(dir=self._work))
             try:
@@ -358,7 +410,7 @@ class Build:
             finally:
                 remove_tree(folder)
             writer.put(name, data, {})
-        return name, loaded(name, data, self._work)
+        return data
 
     def _loaded(self, name: str) -> Path | None:
         """Return the library that an entry of the cache holds; None if there is none that can be loaded."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -65,14 +65,28 @@ def with_entries(text: str, name: str, *, for_python: bool = True) -> str:
         If not, only kernels that are no templates are described, so that they can be launched by
         their addresses.
     """
-    tokens, directives = tokens_of(text, name)
     source = Text(text, name)
+    for file in _files(text, name, source, for_python):
+        file.run()
+    return source.result()
+
+
+def templates_in(text: str, name: str) -> dict[str, str]:
+    """Return the parameters of the kernels that are templates, with their parentheses, by names with namespaces."""
+    found: dict[str, str] = {}
+    for file in _files(text, name, Text(text, name), for_python=True):
+        file.run()
+        found |= file.templates
+    return found
+
+
+def _files(text: str, name: str, source: Text, for_python: bool) -> Iterator[_File]:
+    tokens, directives = tokens_of(text, name)
     for directive in directives:
         source.note_line(directive.tokens)
-    _File(source, tokens, directives, Scope.FILE, for_python).run()
+    yield _File(source, tokens, directives, Scope.FILE, for_python)
     for macro in macros_of(directives):
-        _File(source, macro.body, (), Scope.MACRO, for_python).run()
-    return source.result()
+        yield _File(source, macro.body, (), Scope.MACRO, for_python)
 
 
 class _File:
@@ -91,6 +105,7 @@ class _File:
         self._tokens = tokens
         self._directives = directives
         self._scope = scope
+        self.templates: dict[str, str] = {}
         self._branches = [d.before for d in directives if d.name in IFS or d.name in ELSES or d.name == "endif"]
 
     def run(self) -> None:
@@ -187,7 +202,8 @@ class _File:
             return
         name = definition.name
         names = [part for part in level.path.split(".") if part not in ("", "_")]
-        space = quoted("".join(f"{part}::" for part in names))
+        path = "".join(f"{part}::" for part in names)
+        space = quoted(path)
         line = "__LINE__" if self._scope is Scope.MACRO else str(self._source.number_at(name.start))
         spelling = self._spelling(definition.at, definition.end)
         if not self._for_python:
@@ -196,6 +212,7 @@ class _File:
             call = f"MLUSIM_KERNEL({space}, {spelling}, {definition.parameters});"
         elif definition.template:
             head = quoted(definition.template)
+            self.templates[f"{path}{spelling}"] = definition.parameters
             call = f"MLUOPS_MODULE_TEMPLATE({line}, {space}, {spelling}, {head}, {definition.parameters});"
         else:
             kind = "KERNEL" if definition.is_kernel else "FUNCTION"

@@ -11,7 +11,7 @@ from typing import overload
 
 from pymluops.errors import NotInitializedError
 
-__all__ = ["loaded"]
+__all__ = ["keep_written", "loaded", "written"]
 
 
 class _State:
@@ -56,10 +56,34 @@ def loaded(name: str, data: bytes | None = None, folder: Path | None = None) -> 
         if known is not None or data is None or folder is None:
             return known
         try:
-            path = Path(mkdtemp(dir=folder), name)
-            path.write_bytes(data)
-            ctypes.CDLL(str(path))  # which stays loaded
+            return _load(name, written(name, data, folder))
         except OSError as error:
             raise NotInitializedError(f"the compiled library cannot be loaded: {error}") from None
-        _state.paths[name] = path
-        return path
+
+
+def written(name: str, data: bytes, folder: Path) -> Path:
+    """Write a library to a new folder in `folder`, to be loaded by `keep_written` later."""
+    path = Path(mkdtemp(dir=folder), name)
+    path.write_bytes(data)
+    return path
+
+
+def keep_written(name: str, path: Path) -> Path:
+    """Load a library that `written` wrote, unless it is loaded already.
+
+    Raises
+    ------
+    NotInitializedError
+        If it cannot be loaded.
+    """
+    with _state.lock:
+        try:
+            return _state.paths.get(name) or _load(name, path)
+        except OSError as error:
+            raise NotInitializedError(f"the compiled library cannot be loaded: {error}") from None
+
+
+def _load(name: str, path: Path) -> Path:
+    ctypes.CDLL(str(path))  # which stays loaded
+    _state.paths[name] = path
+    return path

@@ -8,18 +8,12 @@ from __future__ import annotations
 
 import json
 import os
-import select
-import signal
-import subprocess
-import sys
-import tempfile
 import time
 from collections.abc import Generator, Iterable, Sequence
-from contextlib import suppress
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
-from pymluops._shown import one_line, shortened
+from pymluops._processes import LineProcess, ending, last_line, wait_for
 from pymluops.gencase.result import Outcome, Result
 
 __all__ = ["Worker", "run_files"]
@@ -30,10 +24,6 @@ _PROGRAM = "from pymluops.gencase._worker import main; raise SystemExit(main())"
 START_LIMIT = 120.0
 #: How often a process is started for one case.
 _STARTS = 2
-#: Milliseconds after which one looks whether a process has ended, although its pipe is still open.
-_TICK = 50
-#: Bytes that are read of what a process wrote to standard error, and characters that are shown.
-_MOST_READ, _MOST_SHOWN = 4096, 400
 #: Variables that would let processes dump the cases that they run.
 _DUMPING = "MLUOP_GEN_CASE"
 
@@ -53,13 +43,11 @@ class Worker:
 
     def __init__(self, library: str, against: str, timeout: float, threads: int = 1) -> None:
         self._library, self._against, self._timeout, self._threads = library, against, timeout, threads
-        self._process: subprocess.Popen[bytes] | None = None
-        self._errors: IO[bytes] | None = None
+        self._process: LineProcess | None = None
         self._path = Path()
         self._operator = ""
-        self._is_ready = self._has_begun = self._is_silent = False
+        self._is_ready = self._has_begun = False
         self._deadline = 0.0
-        self._received = b""
         self._starts = 0
         self._refusal = ""
 
@@ -72,9 +60,6 @@ class Worker:
     def close(self) -> None:
         """End the process, with all that it started."""
         self._stop()
-        if self._errors is not None:
-            self._errors.close()
-            self._errors = None
 
     def run(self, path: Path) -> dict[str, Any]:
         """Run a case, and return its result as `Result.to_json` does."""
@@ -95,8 +80,8 @@ class Worker:
 
     def result(self) -> dict[str, Any] | None:
         """Return the result of the case, None as long as it runs."""
-        has_ended = self._process is not None and self._has_ended()
-        for line in self._lines():
+        has_ended = self._process is not None and self._process.has_ended
+        for line in [] if self._process is None else self._process.lines():
             result = self._take(line)
             if result is not None:
                 return result
@@ -110,78 +95,37 @@ class Worker:
     @property
     def descriptor(self) -> int | None:
         """What to wait for with `select.poll`; None if nothing can come any more."""
-        if self._process is None or self._process.stdout is None or self._is_silent:
-            return None
-        return self._process.stdout.fileno()
+        return None if self._process is None else self._process.descriptor
 
     # ---- The process -----------------------------------------------------------------------------
 
     def _start(self) -> None:
         environment = {name: value for name, value in os.environ.items() if not name.startswith(_DUMPING)}
         environment["PYMLUOPS_NUM_THREADS"] = str(self._threads)
-        command = [sys.executable, "-Pc", _PROGRAM, self._library, self._against, str(os.getpid())]
-        self._received, self._is_ready, self._is_silent = b"", False, False
+        self._is_ready = False
         self._starts += 1
         self._deadline = time.monotonic() + START_LIMIT
         try:
-            if self._errors is None:
-                self._errors = tempfile.TemporaryFile(buffering=0)  # noqa: SIM115 - closed by close()
-            self._forget_errors()
-            # A group of its own: what a library starts ends with it, and an interrupt is only for
-            # the parent.
-            self._process = subprocess.Popen(
-                command, bufsize=0, env=environment, process_group=0,
-                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors,
-            )  # fmt: skip
+            self._process = LineProcess(_PROGRAM, (self._library, self._against), environment)
         except OSError as error:
             self._refusal = f"a process for cases cannot be started: {error.strerror or error}"
-            return
-        assert self._process.stdout is not None
-        os.set_blocking(self._process.stdout.fileno(), False)
 
     def _send(self) -> None:
         assert self._process is not None
-        assert self._process.stdin is not None
-        self._forget_errors()
+        self._process.forget_errors()
         self._deadline = time.monotonic() + self._timeout
-        with suppress(BrokenPipeError):  # it has ended, which `result` notices
-            self._process.stdin.write(json.dumps(str(self._path)).encode() + b"\n")
+        self._process.send(json.dumps(str(self._path)))
 
-    def _stop(self) -> int | None:
-        """End the process; return its exit code."""
+    def _stop(self) -> tuple[int, str]:
+        """End the process; return its exit code, and the last that it said."""
         process, self._process = self._process, None
         if process is None:
-            return None
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.kill()
-        code = process.wait()
-        for pipe in (process.stdin, process.stdout):
-            if pipe is not None:
-                pipe.close()
-        return code
-
-    def _has_ended(self) -> bool:
-        """Whether the process itself has, whoever else has its pipe open; its number stays taken."""
-        assert self._process is not None
-        try:
-            return os.waitid(os.P_PID, self._process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
-        except ChildProcessError:
-            return True
+            return 0, ""
+        code, said = process.kill(), process.last_words()
+        process.close()
+        return code, said
 
     # ---- What it says ----------------------------------------------------------------------------
-
-    def _lines(self) -> list[bytes]:
-        """Return the lines that have come."""
-        while (descriptor := self.descriptor) is not None:
-            try:
-                data = os.read(descriptor, 1 << 16)
-            except BlockingIOError:
-                break
-            self._is_silent = not data
-            self._received += data
-        *lines, self._received = self._received.split(b"\n")
-        return lines
 
     def _take(self, line: bytes) -> dict[str, Any] | None:
         """Take a line; return the result if it is that."""
@@ -189,7 +133,7 @@ class Worker:
             answer = dict(json.loads(line))
         except (ValueError, TypeError):  # a library wrote to a file that is not its own
             self._stop()
-            return self._failed(Outcome.ERROR, f"no answer of the process: {_shown(line)}")
+            return self._failed(Outcome.ERROR, f"no answer of the process: {last_line(line)}")
         if "ready" in answer:
             self._is_ready = True
             self._send()
@@ -206,25 +150,23 @@ class Worker:
 
     def _after_end(self) -> dict[str, Any] | None:
         """Blame the case if it was running; otherwise start another process for it."""
-        code = self._stop()
-        said = self._last_words()
-        ending = f"{_ending(code or 0)}{f': {said}' if said else ''}"
+        code, said = self._stop()
+        end = f"{ending(code)}{f': {said}' if said else ''}"
         if self._has_begun:
-            return self._failed(Outcome.CRASHED, ending)
+            return self._failed(Outcome.CRASHED, end)
         if self._starts < _STARTS:
             self._start()
             return None
-        self._refusal = f"the process for cases does not start: {ending}"
+        self._refusal = f"the process for cases does not start: {end}"
         return self._failed(Outcome.ERROR, self._refusal)
 
     def _after_time_limit(self) -> dict[str, Any] | None:
-        self._stop()
+        _, said = self._stop()
         if self._has_begun:
             return self._failed(Outcome.TIMED_OUT, f"no result after {self._timeout:g} s")
         if self._is_ready and self._starts < _STARTS:  # it was stopped between two cases
             self._start()
             return None
-        said = self._last_words()
         self._refusal = f"the process for cases is not ready after {START_LIMIT:g} s{f': {said}' if said else ''}"
         return self._failed(Outcome.ERROR, self._refusal)
 
@@ -232,42 +174,10 @@ class Worker:
         facts = str(self._path), self._operator, self._library, self._against
         return Result(*facts, outcome, message=message).to_json()
 
-    def _forget_errors(self) -> None:
-        """Begin anew with what is written to standard error."""
-        if self._errors is not None:
-            self._errors.seek(0)
-            self._errors.truncate()
-
-    def _last_words(self) -> str:
-        """Return the last line that the process wrote to standard error."""
-        if self._errors is None:
-            return ""
-        size = self._errors.seek(0, os.SEEK_END)
-        self._errors.seek(max(size - _MOST_READ, 0))
-        lines = self._errors.read(_MOST_READ).strip().split(b"\n")
-        return _shown(lines[-1])
-
-
-def _shown(line: bytes) -> str:
-    return shortened(one_line(line.decode("utf-8", "replace").strip()), _MOST_SHOWN)
-
-
-def _ending(code: int) -> str:
-    if code >= 0:
-        return f"the process ended with code {code}"
-    try:
-        return f"the process was ended by {signal.Signals(-code).name}"
-    except ValueError:
-        return f"the process was ended by signal {-code}"
-
 
 def wait(workers: Iterable[Worker]) -> None:
     """Wait until one of some workers says something, but not for long: it may have ended in silence."""
-    poll = select.poll()
-    for worker in workers:
-        if worker.descriptor is not None:
-            poll.register(worker.descriptor, select.POLLIN)
-    poll.poll(_TICK)
+    wait_for(worker.descriptor for worker in workers)
 
 
 def run_files(

@@ -7,34 +7,27 @@ its name is known, and ``result``.
 
 from __future__ import annotations
 
-import ctypes
 import json
 import os
-import signal
 import sys
 from collections.abc import Callable
 from typing import Any
 
 from pymluops import gencase, load
+from pymluops._processes import end_with, own_channels
 from pymluops.gencase._messages import node_class
 from pymluops.gencase._run import FILE, ORACLE
 from pymluops.gencase.result import Outcome, Result
 
 __all__ = ["main"]
 
-#: ``PR_SET_PDEATHSIG`` of Linux.
-_SIGNAL_AT_DEATH_OF_PARENT = 1
-
 
 def main() -> int:
     """Run the cases that standard input names, until it ends."""
     library, against, parent = sys.argv[1:4]
-    _end_with(int(parent))
+    end_with(int(parent))
     # A library that reads or prints must not come between the lines.
-    questions = os.fdopen(os.dup(0), encoding="utf-8")
-    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC), 0)
-    os.dup2(2, 1)
+    questions, answers = own_channels()
 
     def answer(key: str, value: Any = True) -> None:
         answers.write(json.dumps({key: value}) + "\n")
@@ -54,13 +47,6 @@ def main() -> int:
             os._exit(0)
         answer("result", result.to_json())
     return 0
-
-
-def _end_with(parent: int) -> None:
-    """Let the kernel end this process when its parent ends, however that happens."""
-    ctypes.CDLL(None).prctl(_SIGNAL_AT_DEATH_OF_PARENT, int(signal.SIGKILL), 0, 0, 0)
-    if os.getppid() != parent:  # it has ended before
-        os._exit(1)
 
 
 def _prepare(*libraries: str) -> None:

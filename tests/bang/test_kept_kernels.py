@@ -16,6 +16,9 @@ import pymluops
 from pymluops import bang
 from pymluops._cache import notices, scratch, store
 from pymluops.bang import _build, _loaded
+from pymluops.bang._build import Build, Input
+from pymluops.bang._compilers import find_compiler
+from pymluops.sim.toolchain import Simulator
 
 SOURCE = "__mlu_entry__ void set(float *x) { if (taskId == 0) x[0] = NUMBER; }\n"
 PROGRAM = f"""
@@ -108,6 +111,18 @@ def test_other_broken_entries_are_made_again(
     for path in cache.glob(f"*{suffix}"):
         damage(path) if path.stat().st_size > 3000 else zeros(path)
     assert run_kernel() == 5
+
+
+def test_a_library_is_linked_without_being_loaded(cache: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(_loaded._state, "paths", {})
+    monkeypatch.setattr(_build, "loaded", never)
+    build = Build(find_compiler(), 592, Simulator.installed())
+    source = Input("set.mlu", tmp_path, SOURCE.replace("NUMBER", "5"))
+    first = build.linked([source])
+    assert (first.data[:4], first.kept) == (b"\x7fELF", False)
+    assert build.linked([source]) == first._replace(kept=True)
+    entry(cache, ".so").unlink()
+    assert build.linked([source]) == first
 
 
 def test_a_library_that_was_put_there_is_not_loaded(

@@ -11,8 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pymluops import cli, gencase
-from pymluops.gencase import _pool
+from pymluops import _processes, cli, gencase
 from pymluops.gencase._minimize import minimized
 from pymluops.gencase._pool import Worker, run_files
 
@@ -118,7 +117,7 @@ def faulty(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, line: str) -> Path:
     def started(command: list[str], **options: object) -> object:
         return real([sys.executable, str(program), *command[3:]], **options)  # type: ignore[call-overload]
 
-    monkeypatch.setattr(_pool.subprocess, "Popen", started)
+    monkeypatch.setattr(_processes.subprocess, "Popen", started)
     folder = tmp_path / "cases"
     folder.mkdir()
     for name in ("a", "bad", "c"):
@@ -149,7 +148,8 @@ def test_a_worker_that_was_closed_leaves_no_process(tmp_path: Path) -> None:
         assert worker.run(tin_shift(tmp_path / "a.pb"))["outcome"] == "passed"
         process = worker._process
         assert process is not None
-    assert process.returncode is not None
+    assert process.has_ended
+    assert worker._process is None
 
 
 # ---- the smallest case, and a test ---------------------------------------------------------------

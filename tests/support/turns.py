@@ -32,6 +32,7 @@ COMPILED = (
     "pymluops/bang/",
     "pymluops/sim/",
     "tests/bang/",
+    "tests/judge/",
     "tests/kernels/",
 )
 #: The branches that changes are told from.

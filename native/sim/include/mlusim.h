@@ -141,7 +141,8 @@ typedef struct {
 } mlusimSchedule;
 MLUSIM_API int mlusimGetSchedule(mlusimSchedule *schedule);
 
-/* The time limit of one launch in seconds; 0: no limit. */
+/* The time limit of one launch in seconds; 0: no limit. A kernel that does not come to a place
+ * where it can stop is abandoned half a second later. */
 MLUSIM_API double mlusimGetTimeLimit(void);
 MLUSIM_API int mlusimSetTimeLimit(double seconds);
 

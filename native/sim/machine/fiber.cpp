@@ -303,7 +303,10 @@ void set_timer(double seconds) {
   struct itimerspec when = {};
   when.it_value.tv_sec = static_cast<time_t>(seconds);
   when.it_value.tv_nsec = static_cast<long>((seconds - static_cast<double>(when.it_value.tv_sec)) * 1e9);
+  // The second signal, which ends what does not come to a place where it can stop, comes soon.
+  constexpr double kInsistAfter = 0.5;
   when.it_interval = when.it_value;
+  if (seconds > kInsistAfter) when.it_interval = {0, static_cast<long>(kInsistAfter * 1e9)};
   timer_settime(g_timer, 0, &when, nullptr);
 }
 

@@ -1,4 +1,4 @@
-"""``pymluops kernel``: run, check, profile and debug kernels of BANG C from the command line.
+"""``pymluops kernel``: run, check, profile, debug and judge kernels of BANG C from the command line.
 
 A subcommand is a module in `SUBCOMMANDS` with ``register(subparsers)``, which adds its parser,
 gives it the options of a launch by `launches.add_launch_options`, and sets ``run`` as a default of
@@ -19,12 +19,13 @@ SUBCOMMANDS = (
     "pymluops.bang.command.check",
     "pymluops.bang.command.debug",
     "pymluops.bang.command.profile",
+    "pymluops.bang.command.judge",
 )
 
 
 def register(subparsers: Any) -> None:
     """Add the ``kernel`` subcommand with its own subcommands."""
-    text = "run, check, profile and debug kernels of BANG C on the simulated MLU"
+    text = "run, check, profile, debug and judge kernels of BANG C on the simulated MLU"
     parser = subparsers.add_parser("kernel", help=text, description=f"{text[0].upper()}{text[1:]}.", allow_abbrev=False)
     own = parser.add_subparsers(dest="kernel_command", metavar="COMMAND", required=True)
     for name in SUBCOMMANDS:

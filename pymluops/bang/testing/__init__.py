@@ -20,7 +20,7 @@ find anything::
 run. `pymluops.bang.coverage` adds the lines of kernels to the reports of coverage.py.
 """
 
-from pymluops.bang.testing._metrics import assert_close, diff1, diff2, diff3, diff3_2, diff4
+from pymluops.bang._accuracy import assert_close, diff1, diff2, diff3, diff3_2, diff4
 from pymluops.bang.testing._plugin import (
     Device,
     mlu,

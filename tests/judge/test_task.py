@@ -1,0 +1,174 @@
+"""Tasks: arguments, references, guesses of launches, and what is refused."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+import numpy as np
+import pytest
+
+import pymluops
+from pymluops.bang.judging import Limits, Task, changed, output, random
+from pymluops.bang.judging.arguments import made
+from pymluops.bang.judging.dims import guessed
+from pymluops.bang.judging.problem import write_problem
+from pymluops.sim import devices
+
+ARGUMENTS: dict[str, Any] = {"x": random(3, 4), "n": 4, "out": output(3, 4)}
+
+
+def ones(x: np.ndarray) -> np.ndarray:
+    return np.ones_like(x)
+
+
+@pytest.mark.parametrize(
+    "dtype", ["float32", "float16", "half", "int8", "uint8", "int64", "bool", "bfloat16", "complex64"]
+)
+def test_random_arrays_are_the_same_in_every_run(dtype: str) -> None:
+    first, second, other = (made(name, random(50, 3, dtype=dtype)) for name in ("x", "x", "y"))
+    assert first.tobytes() == second.tobytes() != other.tobytes()
+    assert first.shape == (50, 3)
+    assert len(np.unique(first)) > (1 if dtype == "bool" else 20)
+    assert made("x", random(50, 3, dtype=dtype, seed=5)).tobytes() != first.tobytes()
+
+
+def test_ranges_of_random_numbers() -> None:
+    x = made("x", random(1000, low=2, high=3))
+    assert 2 <= x.min() < 2.1 < 2.9 < x.max() <= 3
+    assert set(made("x", random(1000, dtype="int32", low=-1, high=1)).tolist()) == {-1, 0, 1}
+
+
+@pytest.mark.parametrize(
+    "reference",
+    [
+        lambda x: x + 1, lambda n, x: x + 1, lambda x, **_: x + 1, lambda x: (x + 1,), lambda x: {"out": x + 1},
+        lambda x, k=1: x + k, lambda x: (x + 1).tolist(),
+    ],
+)  # fmt: skip
+def test_references(reference: Any) -> None:
+    task = Task("add", ARGUMENTS, reference)
+    values = task.values()
+    np.testing.assert_array_equal(task.expected(values)["out"], values["x"] + 1)
+
+
+def test_a_reference_without_names() -> None:
+    task = Task("exp", ARGUMENTS, np.exp)
+    values = task.values()
+    np.testing.assert_array_equal(task.expected(values)["out"], np.exp(values["x"]))
+
+
+def test_a_reference_does_not_change_the_arguments() -> None:
+    def clear(x: np.ndarray) -> np.ndarray:
+        x[:] = 0
+        return x
+
+    task = Task("clear", ARGUMENTS, clear)
+    values = task.values()
+    assert not task.expected(values)["out"].any()
+    assert values["x"].all()
+
+
+def test_several_outputs() -> None:
+    task = Task("two", {**ARGUMENTS, "sum": changed(np.zeros(1, "f4"))}, lambda x, sum: (x, sum + 5))
+    expected = task.expected(task.values())
+    assert list(expected) == ["out", "sum"]
+    assert expected["sum"].tolist() == [5]
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"name": ""}, "name: expected a text"),
+        ({"arguments": {"x": random(3)}}, "expected at least one output"),
+        ({"reference": 5}, "reference: expected a function"),
+        ({"cards": ["MLU100"]}, "cards: expected names out of MLU270"),
+        ({"cards": []}, "cards: expected one at least"),
+        ({"launch": (0, "block")}, "launch: expected one to three numbers of tasks"),
+        ({"launch": ((1, 2, 3, 4), "block")}, "launch: expected one to three"),
+        ({"launch": (1, "cluster")}, r"launch: expected \(dim, kind\)"),
+        ({"launch": 5}, r"launch: expected \(dim, kind\)"),
+        ({"schedules": ()}, "schedules: expected one at least"),
+    ],
+)
+def test_what_a_task_refuses(change: dict[str, Any], said: str) -> None:
+    with pytest.raises(pymluops.BadParamError, match=said):
+        Task(**{"name": "a", "arguments": ARGUMENTS, "reference": ones, **change})
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (lambda: random(-1), "shape: expected dims from 0"),
+        (lambda: output(2**30, 2**30), "shape: expected dims from 0"),
+        (lambda: output(3, dtype="float33"), "dtype: expected an element type"),
+        (lambda: output(3, dtype="U3"), "dtype: expected a type of numbers"),
+        (lambda: Limits(seconds=0), "Limits: seconds: expected a number above 0"),
+        (lambda: Limits(memory_mib="5"), "Limits: memory_mib: expected a number"),  # type: ignore[arg-type]
+    ],
+)
+def test_what_arguments_and_limits_refuse(make: Any, said: str) -> None:
+    with pytest.raises(pymluops.BadParamError, match=said):
+        make()
+
+
+class Pair(ctypes.Structure):
+    _fields_ = (("a", ctypes.c_int), ("b", ctypes.c_float))
+
+
+def test_a_task_as_data(tmp_path: Any) -> None:
+    record = np.array([(3, 2.5)], np.dtype([("a", "i4"), ("b", "f4")]))
+    arguments = {
+        **ARGUMENTS,
+        "pair": Pair(3, 2.5),
+        "record": record,
+        "flag": True,
+        "none": None,
+        "half": np.float32(0.5),
+    }
+    problem = write_problem(Task("add", arguments, ones, launch=lambda card: (card.clusters, "union1")), tmp_path)
+    given = problem.arguments()
+    assert given["pair"] == given["record"] == bytes(Pair(3, 2.5))
+    assert (given["flag"], given["none"], given["half"], given["out"]) == (True, None, 0.5, None)
+    np.testing.assert_array_equal(given["x"], made("x", arguments["x"]))
+    np.testing.assert_array_equal(problem.reference("out"), np.ones((3, 4)))
+    assert problem.launches == {"MLU590": ((12, 1, 1), "union1")}
+
+
+def test_another_task_has_another_digest(tmp_path: Any) -> None:
+    tasks = [
+        Task("add", ARGUMENTS, ones),
+        Task("add", ARGUMENTS, ones),
+        Task("add", ARGUMENTS, lambda x: 2 * ones(x)),
+        Task("add", {**ARGUMENTS, "n": 5}, ones),
+        Task("add", {**ARGUMENTS, "x": random(3, 4, seed=1)}, ones),
+        Task("add", ARGUMENTS, ones, launch=(4, "block")),
+    ]
+    digests = []
+    for i, task in enumerate(tasks):
+        (tmp_path / str(i)).mkdir()
+        digests.append(write_problem(task, tmp_path / str(i)).digest)
+    assert digests[0] == digests[1]
+    assert len(set(digests)) == len(tasks) - 1
+
+
+@pytest.mark.parametrize(
+    ("body", "on_590", "on_370"),
+    [
+        ("out[0] = 1;", (1, "block"), (1, "block")),
+        ("out[taskId] = 1;", (16, "block"), (16, "block")),
+        ("// clusterId\nout[taskId] = 1;", (16, "block"), (16, "block")),
+        ('printf("coreId"); out[taskIdX] = 1;', (16, "block"), (16, "block")),
+        ("out[coreId] = 1;", (4, "union1"), (4, "union1")),
+        ("__sync_cluster(); out[taskId] = 1;", (16, "union1"), (16, "union1")),
+        ("out[clusterId] = taskDim;", (16, "union4"), (16, "union4")),
+        ("__sync_all();", (16, "union4"), (16, "union4")),
+    ],
+)
+def test_guesses(body: str, on_590: tuple[int, str], on_370: tuple[int, str]) -> None:
+    source = f"__mlu_entry__ void k(float *out) {{ {body} }}"
+    cards = {model.name: (model.clusters, model.cores_per_cluster) for model in devices()}
+    for card, (tasks, kind) in (("MLU590", on_590), ("MLU370-X8", on_370)):
+        assert guessed(source, *cards[card]) == ((tasks, 1, 1), kind)
+    assert guessed("clusterId", 1, 2) == ((2, 1, 1), "union1")
+    assert guessed("taskId", 1, 2) == ((2, 1, 1), "block")
