@@ -28,7 +28,14 @@ __all__ = ["Judge", "Work", "judge"]
 
 _PROGRAM = "from pymluops.bang.judging.server import main; raise SystemExit(main())"
 #: Variables that would change what kernels do.
-_OF_SIMULATOR = ("PYMLUOPS_SIM_", "MLUOP_GEN_CASE", "PYMLUOPS_BACKEND")
+_OF_SIMULATOR = (
+    "PYMLUOPS_BACKEND",
+    "PYMLUOPS_SIM_CHECK",
+    "PYMLUOPS_SIM_DEVICE",
+    "PYMLUOPS_SIM_RULES",
+    "PYMLUOPS_SIM_SCHEDULE",
+    "MLUOP_GEN_CASE",
+)
 #: How often a process is started for one kernel.
 _STARTS = 2
 
