@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import dataclasses
+import importlib
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
@@ -219,8 +220,7 @@ def with_torch(function: Callable[..., Any]) -> Callable[..., Any]:
     """
 
     def reference(**values: Any) -> Any:
-        import torch
-
+        torch: Any = importlib.import_module("torch")
         given = {name: torch.as_tensor(value) if _is_array(value) else value for name, value in values.items()}
         with torch.no_grad():
             returned: object = function(**given)
