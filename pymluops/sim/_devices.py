@@ -88,8 +88,8 @@ def set_device(device: str | os.PathLike[str] | DeviceModel | None) -> None:
             clusters = 2
 
         None: as if none had been set. Then the device is the one that ``PYMLUOPS_SIM_DEVICE``
-        names, else an MLU590, or the card of the architecture that a loaded library or module was
-        compiled for.
+        names, else an MLU590, or the card of the architecture that a library or module was
+        compiled for that is loaded from then on.
 
     Raises
     ------

@@ -10,11 +10,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 from elftools.elf.elffile import ELFFile
 
 import pymluops
-from pymluops import sim
+from pymluops import bang, sim
 from pymluops.bang._options import Options, read_options
 from pymluops.bang.driver import main
 
@@ -341,6 +342,18 @@ def test_the_program_is_installed() -> None:
     program = Path(sys.executable).with_name("bangcc")
     done = subprocess.run([program, "--help"], capture_output=True, text=True, check=False)
     assert (done.returncode, done.stdout.splitlines()[0]) == (0, "usage: bangcc [option]... file...")
+
+
+def test_a_library_does_not_count_behind_a_newer_one() -> None:
+    kernel = "__mlu_entry__ void k(int *x) { x[0] = __BANG_ARCH__ + ADDED; }"
+    for number, arch in enumerate((592, 372, 592, 290)):
+        found = np.zeros(1, np.int32)
+        module = bang.compile(kernel, arch=arch, defines={"ADDED": number})
+        assert sim.device().arch == arch
+        module.kernel("k")[1](found)
+        assert found[0] == arch + number
+    sim.set_device(None)
+    assert sim.device().arch == 592
 
 
 def test_a_library_runs_on_a_card_of_its_architecture(project: Path) -> None:

@@ -85,7 +85,8 @@ MLUSIM_API int mlusimGetKnownModel(int index, mlusimDeviceModel *model);
  * default queue has work or an error, or a call of another thread uses the device. Calls of other
  * threads wait during the change. It is the one that was set last. If none was set, it is the one
  * that PYMLUOPS_SIM_DEVICE names; else MLU590, or where a library is loaded that has no kernels for
- * it, the card of the newest architecture that the library has. NULL: as if none was set. */
+ * it, the card of the newest architecture that the library has. NULL: as if none was set, and as
+ * if no library was loaded yet. */
 MLUSIM_API int mlusimGetDevice(mlusimDeviceModel *model);
 MLUSIM_API int mlusimSetDevice(const mlusimDeviceModel *model);
 MLUSIM_API int mlusimSetDeviceByName(const char *name);

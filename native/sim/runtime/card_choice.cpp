@@ -22,6 +22,7 @@ namespace {
 struct Source {
   const void *library;
   int arch;
+  bool fresh;  // it came since the device was last looked at
 };
 
 struct Sources {
@@ -38,12 +39,19 @@ Sources &sources() {
 std::atomic<bool> g_chosen{false};
 std::atomic<bool> g_fresh{false};  // sources came since the device was last looked at
 
-// Returns the newest architecture of the library that was loaded last among those without kernels
-// for `arch`; 0 if there is none.
+void forget_fresh() {
+  Sources &known = sources();
+  const std::lock_guard<ForkMutex> lock(known.mutex);
+  for (Source &source : known.all) source.fresh = false;
+}
+
+// Returns the newest architecture of the library that was loaded last among the fresh ones without
+// kernels for `arch`; 0 if there is none.
 int wanted_instead_of(int arch) {
   Sources &known = sources();
   const std::lock_guard<ForkMutex> lock(known.mutex);
   for (auto last = known.all.rbegin(); last != known.all.rend(); ++last) {
+    if (!last->fresh) continue;
     int newest = 0;
     bool fits = false;
     for (const Source &source : known.all) {
@@ -89,8 +97,8 @@ void take_card_of_environment() {
 }
 
 void note_choice(bool chosen) {
+  forget_fresh();
   g_chosen = chosen;
-  g_fresh = !chosen;
 }
 
 bool is_chosen() { return g_chosen; }
@@ -99,6 +107,7 @@ void follow_libraries() noexcept {
   if (!g_fresh.load(std::memory_order_relaxed) || !g_fresh.exchange(false) || is_chosen()) return;
   try {
     const mlusimDeviceModel *model = find_card(wanted_instead_of(device().arch));
+    forget_fresh();
     // If the device is in use it stays, and launches of other architectures are refused.
     if (model != nullptr) change_device(__func__, *model);
   } catch (const std::bad_alloc &) {
@@ -114,7 +123,7 @@ MLUSIM_API void mlusim_addArch(const void *library, int arch) {
   mlusim::Sources &known = mlusim::sources();
   try {
     const std::lock_guard<mlusim::ForkMutex> lock(known.mutex);
-    known.all.push_back({library, arch});
+    known.all.push_back({library, arch, true});
   } catch (const std::bad_alloc &) {
     return;
   }
