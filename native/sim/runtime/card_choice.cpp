@@ -45,23 +45,29 @@ void forget_fresh() {
   for (Source &source : known.all) source.fresh = false;
 }
 
+// Returns the newest architecture of a library; 0 if it has kernels for `arch`. The caller holds the
+// lock.
+int lacking(const Sources &known, const void *library, int arch) {
+  int newest = 0;
+  for (const Source &source : known.all) {
+    if (source.library != library) continue;
+    if (source.arch == arch) return 0;
+    newest = std::max(newest, source.arch);
+  }
+  return newest;
+}
+
 // Returns the newest architecture of the library that was loaded last among the fresh ones without
-// kernels for `arch`; 0 if there is none.
+// kernels for `arch`; 0 if there is none. No library is fresh after it.
 int wanted_instead_of(int arch) {
   Sources &known = sources();
   const std::lock_guard<ForkMutex> lock(known.mutex);
+  int wanted = 0;
   for (auto last = known.all.rbegin(); last != known.all.rend(); ++last) {
-    if (!last->fresh) continue;
-    int newest = 0;
-    bool fits = false;
-    for (const Source &source : known.all) {
-      if (source.library != last->library) continue;
-      newest = std::max(newest, source.arch);
-      fits = fits || source.arch == arch;
-    }
-    if (!fits) return newest;
+    if (last->fresh && wanted == 0) wanted = lacking(known, last->library, arch);
+    last->fresh = false;
   }
-  return 0;
+  return wanted;
 }
 
 }  // namespace
@@ -107,7 +113,6 @@ void follow_libraries() noexcept {
   if (!g_fresh.load(std::memory_order_relaxed) || !g_fresh.exchange(false) || is_chosen()) return;
   try {
     const mlusimDeviceModel *model = find_card(wanted_instead_of(device().arch));
-    forget_fresh();
     // If the device is in use it stays, and launches of other architectures are refused.
     if (model != nullptr) change_device(__func__, *model);
   } catch (const std::bad_alloc &) {
