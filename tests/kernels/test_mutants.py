@@ -33,6 +33,13 @@ def test_changed_kernel(variant: Variant, libraries: Libraries) -> None:
     )
 
 
+@pytest.mark.parametrize("variant", VARIANTS, ids=lambda variant: f"{variant.family}-{variant.name}")
+def test_the_lines_to_change_are_there(variant: Variant) -> None:
+    path, line = line_of(variant)
+    assert path.is_file()
+    assert line > 0
+
+
 def test_unchanged_kernels() -> None:
     found = python_output(RUN, "sim", "372", *CALLS)
     assert [json.loads(line) for line in found.splitlines()] == [[]] * len(CALLS)

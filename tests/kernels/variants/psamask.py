@@ -24,7 +24,7 @@ VARIANTS = [
     ),
     Variant(
         "columns_not_waited_for", SOURCE,
-        "    wait_for_all();\n    // What pads", "    // What pads",
+        "    wait_for_all();\n    // The padding", "    // The padding",
         "psamask_distribute_backward", "race/copy-in-flight",
         "__bang_transpose(lines, turned, plan.line, side);",
     ),
