@@ -10,6 +10,7 @@ _ADVICE = {
     "memory/null-pointer": "pass memory for the pointer, or test it before it is used",
     "memory/no-allocation": "look at where the address is computed: nothing was allocated there",
     "memory/use-after-free": "free the memory after the queue that uses it is done",
+    "memory/other-device": "allocate on the device of the kernel's queue, or copy with cnrtMemcpyPeer",
     "memory/host-pointer": "copy the data to the device, and pass the address of the copy",
     "memory/device-pointer": "pass memory of the host there; cnrtMemcpy brings data back",
     "memory/double-free": "free it once",

@@ -28,6 +28,7 @@ _INTEGERS = {
     "PYMLUOPS_CACHE_MIB": _Range(0, _MOST_MIB),
     "PYMLUOPS_POOL_MIB": _Range(0, _MOST_MIB),
     "PYMLUOPS_NUM_THREADS": _Range(1, 1024),
+    "PYMLUOPS_SIM_DEVICES": _Range(1, 16),
     "PYMLUOPS_STREAM_MIB": _Range(0, _MOST_MIB),
 }
 

@@ -25,8 +25,8 @@ TEST(names_and_texts_of_errors) {
 
 TEST(the_last_error_is_the_thread_s) {
   cnrtGetLastError();
-  CHECK_EQ(cnrtSetDevice(1), cnrtErrorDeviceInvalid);
-  CHECK(says("cnrtSetDevice: device: expected 0, got 1"));
+  CHECK_EQ(cnrtSetDevice(8), cnrtErrorDeviceInvalid);
+  CHECK(says("cnrtSetDevice: device: expected 0 to 7, got 8"));
   CHECK_EQ(cnrtSetDevice(0), cnrtSuccess);
   CHECK_EQ(cnrtPeekAtLastError(), cnrtErrorDeviceInvalid);
   std::thread([] {
@@ -52,7 +52,7 @@ TEST(device_functions) {
   unsigned count = 0, flags = 7, can = 7;
   int device = 7, least = 0, greatest = 7;
   CHECK_EQ(cnrtGetDeviceCount(&count), cnrtSuccess);
-  CHECK_EQ(count, 1u);
+  CHECK_EQ(count, 8u);
   CHECK_EQ(cnrtGetDevice(&device), cnrtSuccess);
   CHECK_EQ(device, 0);
   CHECK_EQ(cnrtSetDeviceFlag(cnrtDeviceScheduleYield), cnrtSuccess);
@@ -62,7 +62,10 @@ TEST(device_functions) {
   CHECK_EQ(cnrtSetDeviceFlag(cnrtDeviceScheduleSpin), cnrtSuccess);
   CHECK_EQ(cnrtGetPeerAccessibility(&can, 0, 0), cnrtSuccess);
   CHECK_EQ(can, 0u);
-  CHECK_EQ(cnrtGetPeerAccessibility(&can, 0, 1), cnrtErrorDeviceInvalid);
+  CHECK_EQ(cnrtGetPeerAccessibility(&can, 0, 7), cnrtSuccess);
+  CHECK_EQ(can, 1u);
+  CHECK_EQ(cnrtGetPeerAccessibility(&can, 0, 8), cnrtErrorDeviceInvalid);
+  CHECK_EQ(cnrtGetPeerAccessibility(&can, -1, 0), cnrtErrorDeviceInvalid);
   CHECK_EQ(cnrtDeviceGetQueuePriorityRange(&least, &greatest), cnrtSuccess);
   CHECK(least == 7 && greatest == 0);
   char id[16] = "x";
@@ -100,7 +103,7 @@ TEST(attributes_are_those_of_the_model) {
   for (const int none : {0, 3, 0x200, 0x204 + 100, -1, INT_MAX}) {
     CHECK_EQ(cnrtDeviceGetAttribute(&value, number<cnrtDeviceAttr_t>(none), 0), cnrtErrorNoAttribute);
   }
-  CHECK_EQ(cnrtDeviceGetAttribute(&value, cnrtAttrClusterCount, 1), cnrtErrorDeviceInvalid);
+  CHECK_EQ(cnrtDeviceGetAttribute(&value, cnrtAttrClusterCount, 8), cnrtErrorDeviceInvalid);
   CHECK_EQ(value, -1);
   for (const cnrtDeviceAttr_t axis : {cnrtAttrMaxDimX, cnrtAttrMaxDimY, cnrtAttrMaxDimZ}) {
     CHECK_EQ(cnrtDeviceGetAttribute(&value, axis, 0), cnrtSuccess);

@@ -121,7 +121,7 @@ TEST(copies_in_all_directions) {
     CHECK(host == source->get());
     CHECK_EQ(cnrtMemcpyPeer(second.data, 0, first.data, 0, host.size()), cnrtSuccess);
   }
-  CHECK_EQ(cnrtMemcpyPeer(second.data, 0, first.data, 1, host.size()), cnrtErrorDeviceInvalid);
+  CHECK_EQ(cnrtMemcpyPeer(second.data, 0, first.data, 8, host.size()), cnrtErrorDeviceInvalid);
 }
 
 TEST(copies_that_are_refused) {

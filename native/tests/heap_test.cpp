@@ -115,7 +115,7 @@ void run_at_random(bool quarantine) {
     CHECK(!heap_holds(entry.first, entry.second + 1));
     CHECK(heap_free(entry.first) == Freed::kDone);
   }
-  CHECK_EQ(heap_totals().free_bytes, 64 * kMiB);
+  CHECK_EQ(heap_free_bytes(0), 64 * kMiB);
   // Nothing is lost to fragments: one allocation can have it all.
   char *all = allocate(64 * kMiB);
   CHECK(all != nullptr);
@@ -165,7 +165,7 @@ TEST(memory_of_the_device_is_limited) {
   for (int round = 0; round < 100; ++round) {
     char *halves[] = {allocate(8 * kMiB), allocate(8 * kMiB)};
     CHECK(halves[0] != nullptr && halves[1] != nullptr);
-    CHECK_EQ(heap_totals().free_bytes, 0u);
+    CHECK_EQ(heap_free_bytes(0), 0u);
     CHECK(heap_allocate(1) == nullptr);
     CHECK(heap_free(halves[round % 2]) == Freed::kDone && heap_free(halves[1 - round % 2]) == Freed::kDone);
     heap_set_quarantine(round % 3 == 0);
@@ -240,7 +240,7 @@ TEST(the_extent_holds_all_and_forgets_with_a_reset) {
   heap_extent(&begin, &end);
   CHECK(begin == end);
   CHECK_EQ(heap_totals().live_allocations, 0u);
-  CHECK_EQ(heap_totals().free_bytes, 256 * kMiB);
+  CHECK_EQ(heap_free_bytes(0), 256 * kMiB);
   char *again = allocate(9 * kMiB);
   CHECK_EQ(again[9 * kMiB - 1], 0);
 }

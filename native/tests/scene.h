@@ -158,7 +158,7 @@ class Scene {
   }
 
   Observer &observer_;
-  mlusim::LaunchInfo info_ = {"kernel", 8, 1, 1, 8, 2, 10, nullptr, 0};
+  mlusim::LaunchInfo info_ = {"kernel", 8, 1, 1, 8, 2, 0, 10, nullptr, 0};
   std::vector<std::unique_ptr<Core>> cores_;
   std::vector<void *> allocated_;
   std::size_t job_ = 0;  // the first core of the running job

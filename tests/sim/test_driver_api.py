@@ -90,7 +90,7 @@ def test_device_and_context(driver: Any, card: dict[str, Any]) -> None:
     device, count, version, name = c_int(9), c_int(), (c_int * 3)(), ctypes.create_string_buffer(32)
     assert driver.cnInit(0) == driver.cnDeviceGetCount(byref(count)) == CN.CN_SUCCESS
     assert driver.cnDeviceGet(byref(device), 0) == driver.cnCtxGetDevice(byref(device)) == CN.CN_SUCCESS
-    assert (count.value, device.value) == (1, 0)
+    assert (count.value, device.value) == (8, 0)
     pointers = [byref(version, 4 * i) for i in range(3)]
     assert driver.cnGetLibVersion(*pointers) == CN.CN_SUCCESS
     assert tuple(version) >= (2, 7, 0)
@@ -111,9 +111,9 @@ def test_device_and_context(driver: Any, card: dict[str, Any]) -> None:
     [
         ("cnInit", (1,), CN.CN_ERROR_INVALID_VALUE, "flags: expected 0, got 1"),
         ("cnDeviceGetCount", (None,), CN.CN_ERROR_INVALID_VALUE, "count: expected a pointer, got NULL"),
-        ("cnDeviceGet", (c_int(), 1), CN.CN_ERROR_INVALID_DEVICE, "device: expected 0, got 1"),
+        ("cnDeviceGet", (c_int(), 8), CN.CN_ERROR_INVALID_DEVICE, "ordinal: expected 0 to 7, got 8"),
         ("cnDeviceGetAttribute", (None, 14, 0), CN.CN_ERROR_INVALID_VALUE, "value: expected a pointer, got NULL"),
-        ("cnDeviceGetAttribute", (c_int(), 14, 3), CN.CN_ERROR_INVALID_DEVICE, "device: expected 0, got 3"),
+        ("cnDeviceGetAttribute", (c_int(), 14, 9), CN.CN_ERROR_INVALID_DEVICE, "device: expected 0 to 7, got 9"),
         (
             "cnDeviceGetAttribute",
             (c_int(), 999, 0),
@@ -126,7 +126,7 @@ def test_device_and_context(driver: Any, card: dict[str, Any]) -> None:
             "cnCtxSetCurrent",
             (c_void_p(5),),
             CN.CN_CONTEXT_ERROR_INVALID,
-            "context: expected the context from cnCtxGetCurrent",
+            "context: expected a context from cnCtxGetCurrent",
         ),
         ("cnQueueGetContext", (c_void_p(99), c_int()), CN.CN_ERROR_INVALID_HANDLE, "queue: "),
         ("cnGetCtxConfigParam", (c_void_p(5), 1, c_int()), CN.CN_CONTEXT_ERROR_INVALID, "context: expected "),

@@ -87,13 +87,18 @@ std::string name_of_allocation(const Allocation &allocation) {
 // ---- Examination of a piece that no cache knows; returns the range that holds it
 // ------------------
 
-Range examine_heap(const AccessEvent &event, const Piece &piece) {
+Range examine_heap(const AccessEvent &event, const Piece &piece, int device) {
   Allocation allocation;
   if (!heap_find(piece.begin, &allocation))
     return complain(event, piece, "no-allocation", "no device memory was allocated there");
   const bool touches = piece.begin < allocation.end() && piece.end() > allocation.begin;
   if (touches && !allocation.live) {
     return complain(event, piece, "use-after-free", name_of_allocation(allocation) + ", which was freed");
+  }
+  if (touches && allocation.device != device) {
+    return complain(event, piece, "other-device",
+                    name_of_allocation(allocation) + ", which belongs to device " + std::to_string(allocation.device) +
+                        "; the kernel runs on device " + std::to_string(device));
   }
   if (piece.begin >= allocation.begin && piece.end() <= allocation.end()) return {allocation.begin, allocation.end()};
   const char *freed = allocation.live ? "" : ", which was freed";
@@ -170,14 +175,14 @@ Range explain_host(const AccessEvent &event, const Piece &piece) {
   return complain(event, piece, "host-pointer", "that is memory of the host, which a kernel cannot reach");
 }
 
-Range examine(const AccessEvent &event, const Piece &piece) {
+Range examine(const AccessEvent &event, const Piece &piece, int device) {
   const Location location = locate(piece.begin);
   if (location.space == Space::kHost) return explain_host(event, piece);
   if (!reaches(event, location)) {
     return complain(event, piece, "wrong-space",
                     std::string("that is the ") + name_of(location.space) + " of another core");
   }
-  if (location.space == Space::kGdram) return examine_heap(event, piece);
+  if (location.space == Space::kGdram) return examine_heap(event, piece, device);
   if (location.space != Space::kLdram) return examine_array(event, piece, location);
   const Range &stack = location.piece;
   if (piece.end() > stack.end)
@@ -190,7 +195,8 @@ Range examine(const AccessEvent &event, const Piece &piece) {
 class MemoryChecker : public Observer {
  public:
   // Libraries load and unload their arrays between launches.
-  void launch_begin(const LaunchInfo &) override {
+  void launch_begin(const LaunchInfo &launch) override {
+    device_ = launch.device;
     onchip_.clear();
     heap_.clear();
   }
@@ -201,7 +207,7 @@ class MemoryChecker : public Observer {
     if (recent.holds(hull_of(event.region))) return;
     for_each_piece(event.region, [&](const char *begin, std::size_t bytes) {
       if (!recent.holds({const_cast<char *>(begin), const_cast<char *>(begin) + bytes})) {
-        recent.add(examine(event, {begin, bytes}));
+        recent.add(examine(event, {begin, bytes}, device_));
       }
     });
   }
@@ -226,6 +232,7 @@ class MemoryChecker : public Observer {
     return onchip_[place];
   }
 
+  int device_ = 0;  // the number of the launch's device
   Recent heap_;
   std::uint64_t heap_version_ = 0;
   std::vector<Recent> onchip_;  // by place of the core

@@ -1,6 +1,6 @@
 /* The driver interface of the simulated MLU: the part through which operator libraries ask about
- * the device. There is one device, number 0, and one context. Unless a comment says that
- * enumerators have the vendor's numbers, the numbers are our own; compare with the names.
+ * the devices. Each device has one context. Unless a comment says that enumerators have the
+ * vendor's numbers, the numbers are our own; compare with the names.
  *
  * Any pointer may be NULL: the call then returns CN_ERROR_INVALID_VALUE, unless its comment says
  * otherwise. */

@@ -303,20 +303,22 @@ cnrtRet_t cnrtDriverGetVersion(int *major, int *minor, int *patch);
 
 /* ---- Device ---------------------------------------------------------------------------------- */
 
-/* The number of devices: one. */
+/* The number of devices: PYMLUOPS_SIM_DEVICES, or 8. All have the same figures; each has a memory
+ * and queues of its own. */
 cnrtRet_t cnrtGetDeviceCount(unsigned int *count);
 
-/* The device of the calling thread: 0. */
+/* The device of the calling thread; 0 until it sets another. */
 cnrtRet_t cnrtGetDevice(int *device);
 
-/* Sets the device of the calling thread; only device 0 exists. */
+/* Sets the device of the calling thread: memory, queues and notifiers that it creates belong to
+ * that device, and the default queues are that device's. */
 cnrtRet_t cnrtSetDevice(int device);
 
-/* Waits for all queues. Takes the errors of all, and returns the oldest. */
+/* Waits for all queues of the thread's device. Takes the errors of all, and returns the oldest. */
 cnrtRet_t cnrtSyncDevice(void);
 
-/* Waits for all queues, destroys them and all notifiers, and frees all device memory. Memory from
- * cnrtHostMalloc stays. */
+/* Waits for all queues of the thread's device, destroys them and its notifiers, and frees its
+ * memory. Memory from cnrtHostMalloc stays. */
 cnrtRet_t cnrtDeviceReset(void);
 
 /* The flag that was set last; at first cnrtDeviceScheduleSpin. */
@@ -340,13 +342,12 @@ cnrtRet_t cnrtDeviceGetPCIBusId(char *id, int length, int device);
 /* The range of queue priorities: 7 (least) to 0. NULL pointers are skipped. */
 cnrtRet_t cnrtDeviceGetQueuePriorityRange(int *least, int *greatest);
 
-/* Whether a device can access another one's memory. There is no other, and for the device itself
- * the answer is 0. */
+/* Whether cnrtMemcpyPeer can copy between two devices: 1, and 0 for a device and itself. */
 cnrtRet_t cnrtGetPeerAccessibility(unsigned int *can, int device, int peer);
 
 /* ---- Memory ---------------------------------------------------------------------------------- */
 
-/* Allocates device memory, aligned to 256 bytes. 0 bytes are refused, too many give
+/* Allocates memory of the thread's device, aligned to 256 bytes. 0 bytes are refused, too many give
  * cnrtErrorNoMem. */
 cnrtRet_t cnrtMalloc(void **pointer, size_t bytes);
 
@@ -371,11 +372,12 @@ cnrtRet_t cnrtMemAllocAsync(void **pointer, size_t bytes, cnrtQueue_t queue);
 /* Frees device memory when the queue reaches this call. NULL is harmless. */
 cnrtRet_t cnrtMemFreeAsync(void *pointer, cnrtQueue_t queue);
 
-/* Free and total bytes of device memory. NULL pointers are skipped. */
+/* Free and total bytes of the memory of the thread's device. NULL pointers are skipped. */
 cnrtRet_t cnrtMemGetInfo(size_t *free, size_t *total);
 
 /* Copies when the default queue has done its work. Each pointer must lie in the memory that the
- * direction names; cnrtMemcpyNoDirection derives the direction from the pointers. */
+ * direction names; cnrtMemcpyNoDirection derives the direction from the pointers.
+ * cnrtMemcpyDevToDev copies within a device, cnrtMemcpyPeerToPeer also from one to another. */
 cnrtRet_t cnrtMemcpy(void *dst, void *src, size_t bytes, cnrtMemTransDir_t dir);
 
 /* Queues a copy. The memory is checked at the call and again when the copy happens. */
@@ -387,7 +389,7 @@ cnrtRet_t cnrtMemcpyAsync_V2(void *dst, void *src, size_t bytes, cnrtQueue_t que
 /* The same; the vendor recommends this one. */
 cnrtRet_t cnrtMemcpyAsync_V3(void *dst, void *src, size_t bytes, cnrtQueue_t queue, cnrtMemTransDir_t dir);
 
-/* Copies between devices: there is only device 0. */
+/* Copies between devices, or within one. Each pointer must lie in the memory of its device. */
 cnrtRet_t cnrtMemcpyPeer(void *dst, int dst_device, void *src, int src_device, size_t bytes);
 
 /* Queues such a copy. */

@@ -117,7 +117,7 @@ typedef int cnrtDev_t;
 /* No preparation is necessary; `flags` must be 0. */
 cnrtRet_t cnrtInit(unsigned int flags);
 
-/* Waits for all queues. */
+/* Waits for all queues of the thread's device. */
 void cnrtDestroy(void);
 
 /* Device number `ordinal`. */

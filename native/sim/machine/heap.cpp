@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstring>
 #include <iterator>
@@ -54,6 +55,7 @@ struct Block {
   std::size_t bytes = 0;  // of the allocation
   State state = State::kFree;
   std::uint64_t number = 0;            // of the allocation
+  int device = 0;                      // whose memory it is
   std::uint64_t freed = 0;             // the number of the release; the key in `resting_`
   std::uint64_t last_user = kAnyUser;  // of a live one: the last work that may use it
 };
@@ -98,18 +100,19 @@ std::atomic<std::uint64_t> g_condemned{0};  // allocations that heap_condemn() f
 class Heap {
  public:
   // Finds a place for `bytes` and makes it a live block; null if there is none.
-  char *allocate(std::size_t bytes) {
+  char *allocate(std::size_t bytes, int device) {
     if (bytes > limit()) return nullptr;
     const std::size_t room = round_up(bytes, kUnit);
-    if (room > limit() - used_) return nullptr;
+    if (room > free_bytes(device)) return nullptr;
     const std::size_t span = room + kUnit;
     Blocks::iterator block = find_place(span);
     if (block == blocks_.end()) return nullptr;
     block->second.state = State::kLive;
     block->second.bytes = bytes;
     block->second.number = ++allocations_;
+    block->second.device = device;
     block->second.last_user = kAnyUser;
-    used_ += room;
+    used_[device] += room;
     ++live_;
     live_bytes_ += bytes;
     return block->first;
@@ -189,7 +192,22 @@ class Heap {
     return lives(block->second) && offset <= block->second.bytes && bytes <= block->second.bytes - offset;
   }
 
-  HeapTotals totals() const { return {live_, live_bytes_, limit() - used_}; }
+  HeapTotals totals() const { return {live_, live_bytes_}; }
+
+  std::size_t free_bytes(int device) const { return limit() - used_[device]; }
+
+  // Ends the life of all blocks of a device but those that heap_release() will free. If host memory
+  // runs out, more blocks stay.
+  void free_all(int device) {
+    for (auto block = blocks_.begin(); block != blocks_.end();) {
+      const Blocks::iterator found = block++;
+      const bool live = found->second.state == State::kLive && !is_condemned(found->second);
+      if (live && found->second.device == device) mark_dead(found);
+    }
+    thin_out();
+  }
+
+  bool is_empty() const { return live_ == 0; }
 
   void reset() {
     if (g_extent_begin != nullptr) {
@@ -202,7 +220,8 @@ class Heap {
     resting_.clear();
     reusable_.clear();
     top_ = nullptr;
-    used_ = live_ = live_bytes_ = resting_bytes_ = 0;
+    used_.fill(0);
+    live_ = live_bytes_ = resting_bytes_ = 0;
     g_condemned = 0;
     g_extent_begin = g_extent_end = nullptr;
   }
@@ -266,10 +285,19 @@ class Heap {
   static bool is_condemned(const Block &block) { return block.state == State::kLive && block.last_user != kAnyUser; }
 
   void end_life(Blocks::iterator block) {
+    mark_dead(block);
+    thin_out();
+  }
+
+  void mark_dead(Blocks::iterator block) {
     rest(block);
-    used_ -= round_up(block->second.bytes, kUnit);
+    used_[block->second.device] -= round_up(block->second.bytes, kUnit);
     --live_;
     live_bytes_ -= block->second.bytes;
+  }
+
+  // Releases the oldest resting blocks if there are too many.
+  void thin_out() {
     const std::size_t most = quarantine_ ? kMostQuarantine : kMostRestingBytes;
     try {
       while (resting_.size() > kMostResting || resting_bytes_ > most) release_oldest();
@@ -335,7 +363,7 @@ class Heap {
       reusable_;         // resting blocks by span and age; empty in quarantine
   char *top_ = nullptr;  // end of the last block
   bool quarantine_ = false;
-  std::size_t used_ = 0;  // bytes of the device's memory
+  std::array<std::size_t, kMaxDevices> used_ = {};  // bytes of each device's memory
   std::size_t resting_bytes_ = 0;
   std::uint64_t live_ = 0, live_bytes_ = 0, allocations_ = 0, frees_ = 0;
 };
@@ -365,12 +393,12 @@ Range extend_to(char *end) {
 
 }  // namespace
 
-void *heap_allocate(std::size_t bytes) {
+void *heap_allocate(std::size_t bytes, int device) {
   if (bytes == 0 || !ensure_memory()) return nullptr;
   char *begin = nullptr;
   {
     const std::lock_guard<ForkMutex> lock(g_mutex);
-    begin = heap().allocate(bytes);
+    begin = heap().allocate(bytes, device);
     if (begin == nullptr) return nullptr;
     clear_shadow(begin, bytes);
     const Range grown = extend_to(begin + bytes);
@@ -419,8 +447,9 @@ bool heap_find(const void *address, Allocation *allocation) {
   const std::lock_guard<ForkMutex> lock(g_mutex);
   const Blocks::const_iterator block = heap().nearest(static_cast<char *>(const_cast<void *>(address)));
   if (block == heap().none()) return false;
-  *allocation = {block->first, block->second.bytes, Heap::lives(block->second), block->second.state == State::kLive,
-                 block->second.number};
+  *allocation = {
+      block->first,         block->second.bytes, Heap::lives(block->second), block->second.state == State::kLive,
+      block->second.number, block->second.device};
   return true;
 }
 
@@ -434,6 +463,18 @@ std::uint64_t heap_version() { return g_version; }
 HeapTotals heap_totals() {
   const std::lock_guard<ForkMutex> lock(g_mutex);
   return heap().totals();
+}
+
+std::uint64_t heap_free_bytes(int device) {
+  const std::lock_guard<ForkMutex> lock(g_mutex);
+  return heap().free_bytes(device);
+}
+
+void heap_reset(int device) {
+  const std::lock_guard<ForkMutex> lock(g_mutex);
+  heap().free_all(device);
+  if (heap().is_empty()) heap().reset();
+  ++g_version;
 }
 
 void heap_reset() {

@@ -1,4 +1,5 @@
-// Device memory: the heap that cnrtMalloc allocates from. Safe on any thread.
+// Device memory: the heap that cnrtMalloc allocates from. It holds the allocations of all devices,
+// each of which has a limit of its own. Safe on any thread.
 #ifndef MLUSIM_MACHINE_HEAP_H_
 #define MLUSIM_MACHINE_HEAP_H_
 
@@ -13,13 +14,14 @@ struct Allocation {
   bool live = false;         // for the calling thread's work; false: freed, and not reused yet
   bool used = false;         // some work may still use it
   std::uint64_t number = 0;  // allocations are numbered from 1
+  int device = 0;            // the number of the device that it belongs to
   char *end() const { return begin + bytes; }
 };
 
-// Allocates memory aligned to 256 bytes, with at least 256 unused bytes to each neighbour. Returns
-// null if the device's memory is short. The contents are undefined (their init shadow is 0); they
-// may come from a freed allocation.
-void *heap_allocate(std::size_t bytes);
+// Allocates memory of a device, aligned to 256 bytes, with at least 256 unused bytes to each
+// neighbour. Returns null if the device's memory is short. The contents are undefined (their init
+// shadow is 0); they may come from a freed allocation.
+void *heap_allocate(std::size_t bytes, int device = 0);
 
 enum class Freed {
   kDone,
@@ -54,12 +56,16 @@ std::uint64_t heap_version();
 struct HeapTotals {
   std::uint64_t live_allocations = 0;
   std::uint64_t live_bytes = 0;
-  std::uint64_t free_bytes = 0;  // of the device's memory
 };
-HeapTotals heap_totals();
+HeapTotals heap_totals();  // of all devices
 
-// Clears the heap for a new device.
+// Returns the bytes of the device's memory that are free.
+std::uint64_t heap_free_bytes(int device);
+
+// Clears the heap for other devices.
 void heap_reset();
+// Frees all memory of one device.
+void heap_reset(int device);
 
 // Returns the hull of all allocations since the last reset.
 void heap_extent(char **begin, char **end);

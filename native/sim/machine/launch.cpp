@@ -289,8 +289,8 @@ LaunchInfo info_of(const Launch &launch) {
   const std::uint64_t tasks = std::uint64_t{launch.dim.x} * launch.dim.y * launch.dim.z;
   const unsigned per_cluster = static_cast<unsigned>(device().cores_per_cluster);
   const std::uint64_t mpus = g_machine.clusters == 0 ? 0 : tasks / per_cluster;
-  return {launch.kernel.c_str(), launch.dim.x, launch.dim.y,     launch.dim.z,         launch.type,
-          g_machine.clusters,    tasks + mpus, launch.arguments, launch.argument_bytes};
+  return {launch.kernel.c_str(), launch.dim.x,  launch.dim.y, launch.dim.z,     launch.type,
+          g_machine.clusters,    launch.device, tasks + mpus, launch.arguments, launch.argument_bytes};
 }
 
 void begin_launch(const Launch &launch) {

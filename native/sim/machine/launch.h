@@ -22,6 +22,7 @@ struct Launch {
   const Unit *unit = nullptr;  // the file of the launch; null if unknown
   const void *arguments = nullptr;
   std::size_t argument_bytes = 0;
+  int device = 0;             // the number of the device
   std::uint64_t profile = 0;  // the profile that it belongs to; 0: none
 };
 

@@ -59,7 +59,8 @@ int g_heap_users = 0;
 bool g_heap_protection = false;
 bool g_heap_closed = false;
 
-Layout lay_out(const mlusimDeviceModel &model) {
+// Lays out the memories, with `heap_bytes` of addresses for the heap.
+Layout lay_out(const mlusimDeviceModel &model, std::size_t heap_bytes) {
   Layout layout;
   const int cores = model.clusters * model.cores_per_cluster;
   const int places = cores + model.clusters;
@@ -76,8 +77,7 @@ Layout lay_out(const mlusimDeviceModel &model) {
   layout.sram = pieces(model.clusters, kMemorySpan, kGuard);
   layout.stack = pieces(places, (stack + page - 1) / page * page, kStackGuard);
   layout.scratch = pieces(2 * model.clusters, kMemorySpan, kGuard);
-  // Twice the device's memory, so that freed blocks can rest before they are reused.
-  layout.heap = pieces(1, static_cast<std::size_t>(model.memory_mib) * kMiB * 2, kGuard);
+  layout.heap = pieces(1, heap_bytes, kGuard);
   layout.total = offset + kGuard;
   return layout;
 }
@@ -137,8 +137,16 @@ const char *name_of(Space space) {
 bool ensure_memory() {
   const std::lock_guard<ForkMutex> lock(g_mutex);
   if (g_reservation.begin != nullptr) return true;
-  const Layout layout = lay_out(device());
-  void *begin = mmap(nullptr, layout.total, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  // The memories of all devices, and one more so that freed blocks can rest before they are reused.
+  // Where the system limits addresses, the devices share those of two.
+  const std::size_t memory = static_cast<std::size_t>(device().memory_mib) * kMiB;
+  Layout layout;
+  void *begin = MAP_FAILED;
+  for (const int parts : {device_count() + 1, 2}) {
+    layout = lay_out(device(), memory * static_cast<std::size_t>(parts));
+    begin = mmap(nullptr, layout.total, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    if (begin != MAP_FAILED) break;
+  }
   if (begin == MAP_FAILED) return false;
   g_reservation = {static_cast<char *>(begin), layout};
   if (open_pieces(layout.nram) && open_pieces(layout.wram) && open_pieces(layout.sram) && open_pieces(layout.stack)) {

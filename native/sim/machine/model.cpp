@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdlib>
 #include <iterator>
 
 // The architecture of the device, by which functions that bangcc compiled for several architectures
@@ -44,6 +45,18 @@ const char *arch_reason() { return kArchReason; }
 const mlusimDeviceModel &default_model() { return kModels[kDefaultModel]; }
 
 const mlusimDeviceModel &device() { return g_device; }
+
+int device_count() {
+  constexpr int kUsual = 8;
+  static const int count = [] {
+    const char *text = std::getenv("PYMLUOPS_SIM_DEVICES");
+    if (text == nullptr || *text == '\0') return kUsual;
+    char *end = nullptr;
+    const long number = std::strtol(text, &end, 10);
+    return *end == '\0' && number >= 1 && number <= kMaxDevices ? static_cast<int>(number) : kUsual;
+  }();
+  return count;
+}
 
 bool valid_model(const mlusimDeviceModel &model, const char **reason) {
   constexpr std::int64_t kMostKiB = 1 << 16;

@@ -8,6 +8,7 @@
 
 namespace mlusim {
 
+constexpr int kMaxDevices = 16;
 constexpr int kMaxClusters = 16;
 constexpr int kMaxCoresPerCluster = 4;
 constexpr std::int64_t kKiB = 1024;
@@ -28,6 +29,10 @@ const mlusimDeviceModel &default_model();
 // The device that this process simulates. It changes only while no memory is allocated and nothing
 // runs.
 const mlusimDeviceModel &device();
+
+// The number of devices, which all have the figures of device(): PYMLUOPS_SIM_DEVICES, or 8. They
+// have memories and queues of their own; one thread runs their kernels, one at a time.
+int device_count();
 
 // Whether the figures of the model describe a possible device; if not, `*reason` says why.
 bool valid_model(const mlusimDeviceModel &model, const char **reason);

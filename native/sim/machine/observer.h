@@ -39,6 +39,7 @@ struct LaunchInfo {
   unsigned dim_x, dim_y, dim_z;
   int type;            // cnrtFunctionType_t
   int clusters;        // of one job; 0 for Block
+  int device;          // the number of the device
   std::uint64_t runs;  // number of tasks and memory-core runs in the launch
   const void *arguments;
   std::size_t argument_bytes;

@@ -28,6 +28,8 @@ constexpr FindingRule kRules[] = {
     {"memory", "null-pointer", kError, Action::kFail, "an access at or close behind the null pointer"},
     {"memory", "no-allocation", kError, Action::kFail, "an access to device memory that was never allocated"},
     {"memory", "use-after-free", kError, Action::kFail, "an access to device memory that was freed"},
+    {"memory", "other-device", kError, Action::kFail,
+     "an access to the memory of another device, or a copy that names the wrong device"},
     {"memory", "host-pointer", kError, Action::kFail, "a kernel follows a pointer to memory of the host"},
     {"memory", "device-pointer", kError, Action::kFail,
      "the host passes device memory where a function expects host memory"},

@@ -120,6 +120,24 @@ cnrtRet_t check_side(const char *function, const Side &side, bool device) {
                         (device ? "device" : "host") + " memory at " + address + ", got " + describe(begin));
 }
 
+// Returns the number of the device whose memory holds the address, or -1.
+int device_of(const void *address) {
+  Allocation allocation;
+  return heap_find(address, &allocation) ? allocation.device : -1;
+}
+
+// Checks that a copy within a device stays there: CNRT copies between devices by cnrtMemcpyPeer, or
+// in the direction cnrtMemcpyPeerToPeer.
+cnrtRet_t check_devices(const Transfer &transfer, cnrtMemTransDir_t dir) {
+  if (dir != cnrtMemcpyDevToDev) return cnrtSuccess;
+  const int target = device_of(transfer.target.begin());
+  const int source = device_of(transfer.source.begin());
+  if (target == source) return cnrtSuccess;
+  return blame_host(transfer.function, "other-device", transfer.target.begin(), transfer.target.reach,
+                    "dir: expected cnrtMemcpyPeerToPeer for a copy from device " + std::to_string(source) +
+                        " to device " + std::to_string(target) + ", got cnrtMemcpyDevToDev");
+}
+
 cnrtRet_t check_sides(const Transfer &transfer) {
   const cnrtRet_t error = check_side(transfer.function, transfer.target, transfer.to_device);
   return error != cnrtSuccess ? error : check_side(transfer.function, transfer.source, transfer.from_device);
@@ -145,7 +163,8 @@ cnrtRet_t check(Transfer *transfer, cnrtMemTransDir_t dir) {
     return explain(cnrtErrorMemcpyDirectionInvalid, "%s: dir: expected a direction from %s to %s memory, got %s",
                    function, source ? "device" : "host", target ? "device" : "host", name_of_direction(dir));
   }
-  return check_sides(*transfer);
+  const cnrtRet_t error = check_sides(*transfer);
+  return error == cnrtSuccess ? check_devices(*transfer, dir) : error;
 }
 
 // ---- Work, on the device's thread ---------------------------------------------------------------
@@ -200,12 +219,23 @@ cnrtRet_t copy_bytes(const char *function, void *dst, const void *src, std::size
   return submit({function, plain_side("dst", dst, bytes), plain_side("src", src, bytes)}, dir, queue, when);
 }
 
+// Checks that device memory belongs to the device that the caller names.
+cnrtRet_t check_owner(const char *function, const char *argument, const void *pointer, int device) {
+  if (!prepare_device_memory()) return explain(cnrtErrorSysNoMem, "%s: no addresses for device memory", function);
+  const int owner = of_device(pointer) ? device_of(pointer) : -1;
+  if (owner < 0 || owner == device) return cnrtSuccess;  // other mistakes are found with the bytes
+  return blame_host(function, "other-device", pointer, 0,
+                    std::string(argument) + ": expected memory of device " + std::to_string(device) +
+                        ", got memory of device " + std::to_string(owner));
+}
+
 cnrtRet_t copy_peer(const char *function, void *dst, int dst_device, const void *src, int src_device, std::size_t bytes,
                     cnrtQueue_t queue, When when) {
-  if (dst_device != 0 || src_device != 0) {
-    return explain(cnrtErrorDeviceInvalid, "%s: expected device 0, got %d", function,
-                   dst_device != 0 ? dst_device : src_device);
-  }
+  cnrtRet_t error = check_device(function, "dst_device", dst_device);
+  if (error == cnrtSuccess) error = check_device(function, "src_device", src_device);
+  if (error == cnrtSuccess && bytes != 0) error = check_owner(function, "dst", dst, dst_device);
+  if (error == cnrtSuccess && bytes != 0) error = check_owner(function, "src", src, src_device);
+  if (error != cnrtSuccess) return error;
   return copy_bytes(function, dst, src, bytes, cnrtMemcpyPeerToPeer, queue, when);
 }
 

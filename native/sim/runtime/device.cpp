@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "base/thread_state.h"
 #include "machine/heap.h"
 #include "machine/model.h"
 #include "runtime/error.h"
@@ -14,18 +15,13 @@ namespace mlusim {
 namespace {
 
 constexpr int kDriverVersion[] = {6, 0, 3};  // the version that mlu-ops 1.11.1 is built for
-constexpr int kPciBus = 1;
+constexpr int kPciBus = 1;                   // of device 0; the others follow
 
 // Only the product of clock and width has a meaning: it is the model's bandwidth, with two
 // transfers per cycle.
 constexpr int kBusBits = 2048;
 
 std::atomic<unsigned int> g_flags{cnrtDeviceScheduleSpin};
-
-cnrtRet_t check_device(const char *function, int device) {
-  if (device == 0) return cnrtSuccess;
-  return explain(cnrtErrorDeviceInvalid, "%s: device: expected 0, got %d", function, device);
-}
 
 int memory_clock_khz(const mlusimDeviceModel &model) {
   constexpr double kBitsPerGigabyte = 8e9;
@@ -39,7 +35,7 @@ int largest_union(const mlusimDeviceModel &model) {
   return clusters;
 }
 
-cnrtDeviceProp_t properties_of(const mlusimDeviceModel &model) {
+cnrtDeviceProp_t properties_of(const mlusimDeviceModel &model, int device) {
   constexpr int kFirstArchWithBf16 = 500;
   cnrtDeviceProp_t properties = {};
   std::memcpy(properties.name, model.name, sizeof model.name);
@@ -49,7 +45,7 @@ cnrtDeviceProp_t properties_of(const mlusimDeviceModel &model) {
   properties.memClockRate = memory_clock_khz(model);
   properties.major = model.arch / 100;
   properties.minor = model.arch / 10 % 10;
-  properties.pciBusID = kPciBus;
+  properties.pciBusID = kPciBus + device;
   properties.queuePrioritiesSupported = 1;
   properties.FP16ComputingSupported = 1;
   properties.INT8ComputingSupported = 1;
@@ -69,6 +65,7 @@ cnrtDeviceProp_t properties_of(const mlusimDeviceModel &model) {
   properties.GmemBusWidth = kBusBits;
   properties.availableGlobalMemorySize = static_cast<int>(model.memory_mib);
   std::memcpy(properties.uuid.uuid, model.name, sizeof properties.uuid.uuid);
+  properties.uuid.uuid[sizeof properties.uuid.uuid - 1] = static_cast<char>(device);
   properties.totalGlobalMemSize = static_cast<std::uint64_t>(model.memory_mib) << 20;
   return properties;
 }
@@ -142,7 +139,7 @@ cnrtRet_t cnrtDriverGetVersion(int *major, int *minor, int *patch) {
 cnrtRet_t cnrtGetDeviceCount(unsigned int *count) {
   return guarded(__func__, [&](const char *function) {
     if (count == nullptr) return refuse_null(function, "count");
-    *count = 1;
+    *count = static_cast<unsigned int>(device_count());
     return cnrtSuccess;
   });
 }
@@ -150,19 +147,24 @@ cnrtRet_t cnrtGetDeviceCount(unsigned int *count) {
 cnrtRet_t cnrtGetDevice(int *device) {
   return guarded(__func__, [&](const char *function) {
     if (device == nullptr) return refuse_null(function, "device");
-    *device = 0;
+    *device = thread_state().device;
     return cnrtSuccess;
   });
 }
 
 cnrtRet_t cnrtSetDevice(int device) {
-  return guarded(__func__, [&](const char *function) { return check_device(function, device); });
+  return guarded(__func__, [&](const char *function) {
+    const cnrtRet_t error = check_device(function, "device", device);
+    if (error == cnrtSuccess) thread_state().device = device;
+    return error;
+  });
 }
 
 cnrtRet_t cnrtSyncDevice(void) {
   return guarded(__func__, [&](const char *) {
-    const cnrtRet_t error = wait_for_all();
-    return error == cnrtSuccess ? take_all_errors() : error;
+    const int device = thread_state().device;
+    const cnrtRet_t error = wait_for_device(device);
+    return error == cnrtSuccess ? take_all_errors(device) : error;
   });
 }
 
@@ -171,12 +173,13 @@ cnrtRet_t cnrtDeviceReset(void) {
     if (serves_queues()) {
       return explain(cnrtErrorOpsNotPermitted, "%s: a function that a queue runs must not wait", function);
     }
-    destroy_all_notifiers();
-    const cnrtRet_t error = wait_for_all();
+    const int device = thread_state().device;
+    destroy_notifiers(device);
+    const cnrtRet_t error = wait_for_device(device);
     if (error != cnrtSuccess) return error;
-    take_all_errors();
-    destroy_all_queues();
-    heap_reset();
+    take_all_errors(device);
+    destroy_queues(device);
+    heap_reset(device);
     return cnrtSuccess;
   });
 }
@@ -202,9 +205,9 @@ cnrtRet_t cnrtSetDeviceFlag(unsigned int flags) {
 cnrtRet_t cnrtDeviceGetAttribute(int *value, cnrtDeviceAttr_t attribute, int device) {
   return guarded(__func__, [&](const char *function) {
     if (value == nullptr) return refuse_null(function, "value");
-    const cnrtRet_t error = check_device(function, device);
+    const cnrtRet_t error = check_device(function, "device", device);
     if (error != cnrtSuccess) return error;
-    if (find_attribute(properties_of(mlusim::device()), attribute, value)) return cnrtSuccess;
+    if (find_attribute(properties_of(mlusim::device(), device), attribute, value)) return cnrtSuccess;
     return explain(cnrtErrorNoAttribute, "%s: attribute: none has the number %d", function,
                    static_cast<int>(attribute));
   });
@@ -213,8 +216,8 @@ cnrtRet_t cnrtDeviceGetAttribute(int *value, cnrtDeviceAttr_t attribute, int dev
 cnrtRet_t cnrtGetDeviceProperties_V3(cnrtDeviceProp_t *properties, int device) {
   return guarded(__func__, [&](const char *function) {
     if (properties == nullptr) return refuse_null(function, "properties");
-    const cnrtRet_t error = check_device(function, device);
-    if (error == cnrtSuccess) *properties = properties_of(mlusim::device());
+    const cnrtRet_t error = check_device(function, "device", device);
+    if (error == cnrtSuccess) *properties = properties_of(mlusim::device(), device);
     return error;
   });
 }
@@ -222,10 +225,10 @@ cnrtRet_t cnrtGetDeviceProperties_V3(cnrtDeviceProp_t *properties, int device) {
 cnrtRet_t cnrtDeviceGetPCIBusId(char *id, int length, int device) {
   return guarded(__func__, [&](const char *function) {
     if (id == nullptr) return refuse_null(function, "id");
-    const cnrtRet_t error = check_device(function, device);
+    const cnrtRet_t error = check_device(function, "device", device);
     if (error != cnrtSuccess) return error;
     char text[16];
-    const int used = std::snprintf(text, sizeof text, "%04x:%02x:%02x.0", 0, kPciBus, 0);
+    const int used = std::snprintf(text, sizeof text, "%04x:%02x:%02x.0", 0, kPciBus + device, 0);
     if (length <= used) {
       return explain(cnrtErrorArgsInvalid, "%s: length: expected at least %d, got %d", function, used + 1, length);
     }
@@ -243,9 +246,9 @@ cnrtRet_t cnrtDeviceGetQueuePriorityRange(int *least, int *greatest) {
 cnrtRet_t cnrtGetPeerAccessibility(unsigned int *can, int device, int peer) {
   return guarded(__func__, [&](const char *function) {
     if (can == nullptr) return refuse_null(function, "can");
-    cnrtRet_t error = check_device(function, device);
-    if (error == cnrtSuccess) error = check_device(function, peer);
-    if (error == cnrtSuccess) *can = 0;
+    cnrtRet_t error = check_device(function, "device", device);
+    if (error == cnrtSuccess) error = check_device(function, "peer", peer);
+    if (error == cnrtSuccess) *can = device != peer ? 1 : 0;
     return error;
   });
 }

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <new>
 
+#include "base/thread_state.h"
 #include "machine/model.h"
 #include "runtime/error.h"
 #include "runtime/queue.h"
@@ -86,11 +87,6 @@ constexpr AttributePlace kAttributes[] = {
     {CN_DEVICE_ATTRIBUTE_ECC_ENABLED, cnrtAttrEccEnable},
 };
 
-cnrtRet_t check_device(const char *function, CNdev device) {
-  if (device == 0) return cnrtSuccess;
-  return explain(cnrtErrorDeviceInvalid, "%s: device: expected 0, got %d", function, device);
-}
-
 // Calls a CNRT function without a change of the thread's last error.
 template <typename Call>
 cnrtRet_t quietly(const Call &call) {
@@ -122,19 +118,22 @@ cnrtRet_t attribute_of(const char *function, CNdevice_attribute attribute, int *
 
 // ---- Context ------------------------------------------------------------------------------------
 
-// The only context; its handle is a number that is no address.
-CNcontext the_context() { return reinterpret_cast<CNcontext>(std::uintptr_t{0x4d63} << 48); }
+// Each device has one context. Its handle is a number that is no address, plus the device's number.
+constexpr std::uintptr_t kFirstContext = std::uintptr_t{0x4d63} << 48;
 
 cnrtRet_t check_context(const char *function, CNcontext context) {
-  if (context == the_context()) return cnrtSuccess;
+  const std::uintptr_t number = reinterpret_cast<std::uintptr_t>(context);
+  if (number >= kFirstContext && number - kFirstContext < static_cast<std::uintptr_t>(device_count())) {
+    return cnrtSuccess;
+  }
   return explain(static_cast<cnrtRet_t>(CN_CONTEXT_ERROR_INVALID),
-                 "%s: context: expected the context from cnCtxGetCurrent, got %p", function,
+                 "%s: context: expected a context from cnCtxGetCurrent, got %p", function,
                  static_cast<void *>(context));
 }
 
-cnrtRet_t give_context(const char *function, CNcontext *context) {
+cnrtRet_t give_context(const char *function, CNcontext *context, int device) {
   if (context == nullptr) return refuse_null(function, "context");
-  *context = the_context();
+  *context = reinterpret_cast<CNcontext>(kFirstContext + static_cast<std::uintptr_t>(device));
   return cnrtSuccess;
 }
 
@@ -231,7 +230,7 @@ CNresult cnGetDriverVersion(int *version) {
 CNresult cnDeviceGetCount(int *count) {
   return answered(__func__, [&](const char *function) {
     if (count == nullptr) return refuse_null(function, "count");
-    *count = 1;
+    *count = device_count();
     return cnrtSuccess;
   });
 }
@@ -239,8 +238,8 @@ CNresult cnDeviceGetCount(int *count) {
 CNresult cnDeviceGet(CNdev *device, int ordinal) {
   return answered(__func__, [&](const char *function) {
     if (device == nullptr) return refuse_null(function, "device");
-    const cnrtRet_t error = check_device(function, ordinal);
-    if (error == cnrtSuccess) *device = 0;
+    const cnrtRet_t error = check_device(function, "ordinal", ordinal);
+    if (error == cnrtSuccess) *device = ordinal;
     return error;
   });
 }
@@ -248,7 +247,7 @@ CNresult cnDeviceGet(CNdev *device, int ordinal) {
 CNresult cnDeviceGetAttribute(int *value, CNdevice_attribute attribute, CNdev device) {
   return answered(__func__, [&](const char *function) {
     if (value == nullptr) return refuse_null(function, "value");
-    const cnrtRet_t error = check_device(function, device);
+    const cnrtRet_t error = check_device(function, "device", device);
     return error == cnrtSuccess ? attribute_of(function, attribute, value) : error;
   });
 }
@@ -256,7 +255,7 @@ CNresult cnDeviceGetAttribute(int *value, CNdevice_attribute attribute, CNdev de
 CNresult cnDeviceGetName(char *name, int length, CNdev device) {
   return answered(__func__, [&](const char *function) {
     if (name == nullptr) return refuse_null(function, "name");
-    const cnrtRet_t error = check_device(function, device);
+    const cnrtRet_t error = check_device(function, "device", device);
     if (error != cnrtSuccess) return error;
     const char *text = mlusim::device().name;
     const std::size_t bytes = std::strlen(text) + 1;
@@ -271,43 +270,50 @@ CNresult cnDeviceGetName(char *name, int length, CNdev device) {
 CNresult cnDeviceTotalMem(size_t *bytes, CNdev device) {
   return answered(__func__, [&](const char *function) {
     if (bytes == nullptr) return refuse_null(function, "bytes");
-    const cnrtRet_t error = check_device(function, device);
+    const cnrtRet_t error = check_device(function, "device", device);
     if (error == cnrtSuccess) *bytes = static_cast<std::size_t>(mlusim::device().memory_mib) << 20;
     return error;
   });
 }
 
 CNresult cnCtxGetCurrent(CNcontext *context) {
-  return answered(__func__, [&](const char *function) { return give_context(function, context); });
+  return answered(__func__,
+                  [&](const char *function) { return give_context(function, context, thread_state().device); });
 }
 
 CNresult cnCtxSetCurrent(CNcontext context) {
-  return answered(__func__, [&](const char *function) { return check_context(function, context); });
+  return answered(__func__, [&](const char *function) {
+    const cnrtRet_t error = check_context(function, context);
+    if (error != cnrtSuccess) return error;
+    thread_state().device = static_cast<int>(reinterpret_cast<std::uintptr_t>(context) - kFirstContext);
+    return cnrtSuccess;
+  });
 }
 
 CNresult cnCtxGetDevice(CNdev *device) {
   return answered(__func__, [&](const char *function) {
     if (device == nullptr) return refuse_null(function, "device");
-    *device = 0;
+    *device = thread_state().device;
     return cnrtSuccess;
   });
 }
 
 CNresult cnSharedContextAcquire(CNcontext *context, CNdev device) {
   return answered(__func__, [&](const char *function) {
-    const cnrtRet_t error = check_device(function, device);
-    return error == cnrtSuccess ? give_context(function, context) : error;
+    const cnrtRet_t error = check_device(function, "device", device);
+    return error == cnrtSuccess ? give_context(function, context, device) : error;
   });
 }
 
 CNresult cnSharedContextRelease(CNdev device) {
-  return answered(__func__, [&](const char *function) { return check_device(function, device); });
+  return answered(__func__, [&](const char *function) { return check_device(function, "device", device); });
 }
 
 CNresult cnQueueGetContext(CNqueue queue, CNcontext *context) {
   return answered(__func__, [&](const char *function) {
-    if (queue_of(function, queue) == nullptr) return cnrtErrorInvalidResourceHandle;
-    return give_context(function, context);
+    const QueueRef found = queue_of(function, queue);
+    if (found == nullptr) return cnrtErrorInvalidResourceHandle;
+    return give_context(function, context, found->device());
   });
 }
 

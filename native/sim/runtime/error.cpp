@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/thread_state.h"
+#include "machine/model.h"
 #include "mlusim.h"
 
 namespace mlusim {
@@ -72,6 +73,12 @@ const ErrorText &text_of(cnrtRet_t error) {
 }
 
 }  // namespace
+
+cnrtRet_t check_device(const char *function, const char *argument, int device) {
+  if (device >= 0 && device < device_count()) return cnrtSuccess;
+  return explain(cnrtErrorDeviceInvalid, "%s: %s: expected 0 to %d, got %d", function, argument, device_count() - 1,
+                 device);
+}
 
 cnrtRet_t note(cnrtRet_t error) {
   // cnrtErrorNotReady is an answer, not an error.

@@ -13,6 +13,9 @@ namespace mlusim {
 // Stores `error` as the calling thread's last error, unless it is success, and returns it.
 cnrtRet_t note(cnrtRet_t error);
 
+// Refuses a number that no device has; `argument` is its name.
+cnrtRet_t check_device(const char *function, const char *argument, int device);
+
 // Calls body(function) for a CNRT function: catches all exceptions, stores the error as the
 // thread's last one, and keeps the device from changing.
 template <typename Body>

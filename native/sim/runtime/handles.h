@@ -8,10 +8,12 @@
 #define MLUSIM_RUNTIME_HANDLES_H_
 
 #include <cstdint>
+#include <iterator>
 #include <memory>
 #include <mutex>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "base/fork.h"
 
@@ -49,10 +51,17 @@ class Handles {
     return object;
   }
 
-  // Ends the life of all handles, and returns their objects.
-  std::unordered_map<std::uint64_t, std::shared_ptr<Object>> remove_all() {
+  // Ends the life of all handles of a device, and returns their objects.
+  std::vector<std::shared_ptr<Object>> remove_all(int device) {
     const std::lock_guard<ForkMutex> lock(mutex_);
-    return std::exchange(objects_, {});
+    std::vector<std::shared_ptr<Object>> removed;
+    removed.reserve(objects_.size());
+    for (auto entry = objects_.begin(); entry != objects_.end();) {
+      const bool matches = entry->second->device() == device;
+      if (matches) removed.push_back(std::move(entry->second));
+      entry = matches ? objects_.erase(entry) : std::next(entry);
+    }
+    return removed;
   }
 
   std::uint64_t count() {

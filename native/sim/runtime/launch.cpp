@@ -56,6 +56,7 @@ cnrtRet_t put_into_queue(const char *function, std::shared_ptr<QueuedLaunch> ent
   if (error != cnrtSuccess) return error;
   // The checkers may have changed since the last call that used device memory.
   if (!prepare_device_memory()) return explain(cnrtErrorSysNoMem, "%s: no addresses for device memory", function);
+  entry->launch.device = queue->device();
   entry->launch.profile = enter_profile();
   Task task;
   task.work = [entry = std::move(entry)] { return run(entry->launch); };

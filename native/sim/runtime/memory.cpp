@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/fork.h"
+#include "base/thread_state.h"
 #include "check/checks.h"
 #include "machine/heap.h"
 #include "machine/memory.h"
@@ -69,14 +70,16 @@ ForkMutex &g_protection_mutex = *new ForkMutex;
 
 // ---- Device memory ------------------------------------------------------------------------------
 
+// Allocates memory of the thread's device.
 cnrtRet_t allocate(const char *function, void **pointer, std::size_t bytes) {
   if (pointer == nullptr) return refuse_null(function, "pointer");
   if (bytes == 0) return explain(cnrtErrorArgsInvalid, "%s: bytes: expected at least 1, got 0", function);
   if (!prepare_device_memory()) return explain(cnrtErrorSysNoMem, "%s: no addresses for device memory", function);
-  void *begin = heap_allocate(bytes);
+  const int device = thread_state().device;
+  void *begin = heap_allocate(bytes, device);
   if (begin == nullptr) {
     return explain(cnrtErrorNoMem, "%s: bytes: expected at most the %llu that are free, got %zu", function,
-                   static_cast<unsigned long long>(heap_totals().free_bytes), bytes);
+                   static_cast<unsigned long long>(heap_free_bytes(device)), bytes);
   }
   *pointer = begin;
   return cnrtSuccess;
@@ -127,7 +130,7 @@ void describe_device_pointer(const void *pointer, cnrtPointerAttributes_t *attri
   Allocation allocation;
   if (!heap_holds(pointer, 1) || !heap_find(pointer, &allocation)) return;
   attributes->type = cnrtMemTypeDevice;
-  attributes->device = 0;
+  attributes->device = allocation.device;
   attributes->size = allocation.bytes;
   attributes->devicePointer = const_cast<void *>(pointer);
   attributes->deviceBasePointer = allocation.begin;
@@ -222,7 +225,7 @@ cnrtRet_t cnrtFreeHost(void *pointer) {
 
 cnrtRet_t cnrtMemGetInfo(size_t *free, size_t *total) {
   return guarded(__func__, [&](const char *) {
-    if (free != nullptr) *free = heap_totals().free_bytes;
+    if (free != nullptr) *free = heap_free_bytes(thread_state().device);
     if (total != nullptr) *total = static_cast<std::size_t>(device().memory_mib) << 20;
     return cnrtSuccess;
   });

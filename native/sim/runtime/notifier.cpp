@@ -3,6 +3,7 @@
 #include <mutex>
 #include <utility>
 
+#include "base/thread_state.h"
 #include "runtime/error.h"
 #include "runtime/handles.h"
 #include "runtime/queue.h"
@@ -18,8 +19,10 @@ ForkMutex g_mutex;  // guards the marks of all notifiers
 
 struct Notifier {
   unsigned int flags = 0;
-  std::shared_ptr<Mark> mark;  // its latest placement; null: none
+  const int of_device = thread_state().device;  // the one that it was created for
+  std::shared_ptr<Mark> mark;                   // its latest placement; null: none
 
+  int device() const { return of_device; }
   std::shared_ptr<Mark> get_mark() const {
     const std::lock_guard<ForkMutex> lock(g_mutex);
     return mark;
@@ -106,7 +109,7 @@ cnrtRet_t result_of(const char *function, const Mark &mark) {
 
 std::uint64_t notifier_count() { return g_notifiers.count(); }
 
-void destroy_all_notifiers() { g_notifiers.remove_all(); }
+void destroy_notifiers(int device) { g_notifiers.remove_all(device); }
 
 }  // namespace mlusim
 

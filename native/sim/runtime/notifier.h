@@ -7,7 +7,9 @@
 namespace mlusim {
 
 std::uint64_t notifier_count();
-void destroy_all_notifiers();
+
+// Destroys the notifiers of the device.
+void destroy_notifiers(int device);
 
 }  // namespace mlusim
 

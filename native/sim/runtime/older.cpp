@@ -122,11 +122,9 @@ void cnrtDestroy(void) { cnrtSyncDevice(); }
 cnrtRet_t cnrtGetDeviceHandle(cnrtDev_t *device, int ordinal) {
   return guarded(__func__, [&](const char *function) {
     if (device == nullptr) return refuse_null(function, "device");
-    if (ordinal != 0) {
-      return explain(cnrtErrorDeviceInvalid, "%s: ordinal: expected 0, got %d", function, ordinal);
-    }
-    *device = 0;
-    return cnrtSuccess;
+    const cnrtRet_t error = check_device(function, "ordinal", ordinal);
+    if (error == cnrtSuccess) *device = ordinal;
+    return error;
   });
 }
 

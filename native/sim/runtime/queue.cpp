@@ -2,10 +2,13 @@
 
 #include <pthread.h>
 
+#include <array>
 #include <memory>
 #include <new>
 #include <utility>
 
+#include "base/thread_state.h"
+#include "machine/model.h"
 #include "mlusim/launch.h"
 #include "runtime/error.h"
 #include "runtime/handles.h"
@@ -19,9 +22,24 @@ constexpr std::uintptr_t kLegacyDefault = 2;
 // Never destroyed, like the device's thread.
 Handles<Queue, cnrtQueue_t> &g_queues = *new Handles<Queue, cnrtQueue_t>('q');
 
+// The queues of one priority that are there without a call: one for each device.
+using DeviceQueues = std::array<QueueRef, kMaxDevices>;
+
+std::unique_ptr<DeviceQueues> make_device_queues() {
+  auto queues = std::make_unique<DeviceQueues>();
+  for (int device = 0; device < device_count(); ++device) {
+    (*queues)[static_cast<std::size_t>(device)] = std::make_shared<Queue>(kLeastPriority, device);
+  }
+  return queues;
+}
+
+const QueueRef &of_current_device(const DeviceQueues &queues) {
+  return queues[static_cast<std::size_t>(thread_state().device)];
+}
+
 const QueueRef &default_queue() {
-  static const QueueRef *const queue = new QueueRef(std::make_shared<Queue>(kLeastPriority));
-  return *queue;
+  static const DeviceQueues *const queues = make_device_queues().release();
+  return of_current_device(*queues);
 }
 
 // The key of the threads' own queues. A thread-local variable would take memory from every thread,
@@ -30,9 +48,11 @@ pthread_key_t thread_queue_key() {
   static const pthread_key_t key = [] {
     pthread_key_t made = 0;
     // A queue ends with its thread: its work is still done, its errors are dropped.
-    const int error = pthread_key_create(&made, [](void *queue) {
-      const std::unique_ptr<QueueRef> own(static_cast<QueueRef *>(queue));
-      abandon(*own);
+    const int error = pthread_key_create(&made, [](void *queues) {
+      const std::unique_ptr<DeviceQueues> own(static_cast<DeviceQueues *>(queues));
+      for (const QueueRef &queue : *own) {
+        if (queue != nullptr) abandon(queue);
+      }
     });
     if (error != 0) throw std::bad_alloc();
     return made;
@@ -42,11 +62,11 @@ pthread_key_t thread_queue_key() {
 
 const QueueRef &queue_of_thread() {
   const pthread_key_t key = thread_queue_key();
-  auto *own = static_cast<QueueRef *>(pthread_getspecific(key));
-  if (own != nullptr) return *own;
-  std::unique_ptr<QueueRef> made(new QueueRef(std::make_shared<Queue>(kLeastPriority)));
+  auto *own = static_cast<DeviceQueues *>(pthread_getspecific(key));
+  if (own != nullptr) return of_current_device(*own);
+  std::unique_ptr<DeviceQueues> made = make_device_queues();
   if (pthread_setspecific(key, made.get()) != 0) throw std::bad_alloc();
-  return *made.release();
+  return of_current_device(*made.release());
 }
 
 cnrtRet_t create(const char *function, cnrtQueue_t *queue, unsigned int flags, int priority) {
@@ -55,7 +75,7 @@ cnrtRet_t create(const char *function, cnrtQueue_t *queue, unsigned int flags, i
   if (priority < kGreatestPriority || priority > kLeastPriority) {
     return explain(cnrtErrorArgsInvalid, "%s: priority: expected 0 to 7, got %d", function, priority);
   }
-  *queue = g_queues.add(std::make_shared<Queue>(priority));
+  *queue = g_queues.add(std::make_shared<Queue>(priority, thread_state().device));
   return cnrtSuccess;
 }
 
@@ -94,8 +114,8 @@ cnrtRet_t do_in_queue(const QueueRef &queue, Task &&task) {
 
 std::uint64_t queue_count() { return g_queues.count(); }
 
-void destroy_all_queues() {
-  for (const auto &entry : g_queues.remove_all()) abandon(entry.second);
+void destroy_queues(int device) {
+  for (const QueueRef &queue : g_queues.remove_all(device)) abandon(queue);
 }
 
 }  // namespace mlusim

@@ -14,7 +14,9 @@ QueueRef queue_of(const char *function, cnrtQueue_t handle);
 cnrtRet_t do_in_queue(const QueueRef &queue, Task &&task);
 
 std::uint64_t queue_count();
-void destroy_all_queues();
+
+// Destroys the queues of the device.
+void destroy_queues(int device);
 
 }  // namespace mlusim
 

@@ -58,10 +58,12 @@ cnrtRet_t Scheduler::take_error(const QueueRef &queue) {
   return error;
 }
 
-cnrtRet_t Scheduler::take_all_errors() {
+cnrtRet_t Scheduler::take_all_errors(int device) {
   const Lock lock(mutex_);
   Tickets tickets;  // a copy: a queue without an error leaves the list
-  for (const QueueRef &queue : known_) tickets.push_back({queue});
+  for (const QueueRef &queue : known_) {
+    if (queue->device() == device) tickets.push_back({queue});
+  }
   return take_first_error(tickets);
 }
 
@@ -285,7 +287,7 @@ cnrtRet_t Scheduler::run(const std::function<cnrtRet_t()> &work) noexcept {
   }
 }
 
-Queue::Queue(int priority) : priority_(priority), number_(++g_queues) {}
+Queue::Queue(int priority, int device) : priority_(priority), device_(device), number_(++g_queues) {}
 
 // ---- The interface ------------------------------------------------------------------------------
 
@@ -295,7 +297,7 @@ cnrtRet_t enqueue(const QueueRef &queue, Task &&task, std::uint64_t *ticket) {
 
 cnrtRet_t take_error(const QueueRef &queue) { return scheduler().take_error(queue); }
 
-cnrtRet_t take_all_errors() { return scheduler().take_all_errors(); }
+cnrtRet_t take_all_errors(int device) { return scheduler().take_all_errors(device); }
 
 void abandon(const QueueRef &queue) { scheduler().abandon(queue); }
 

@@ -48,11 +48,12 @@ struct Task {
 
 class Queue {
  public:
-  explicit Queue(int priority);
+  Queue(int priority, int device);
   Queue(const Queue &) = delete;
   Queue &operator=(const Queue &) = delete;
 
   int priority() const { return priority_; }
+  int device() const { return device_; }
   std::uint64_t number() const { return number_; }
 
  private:
@@ -63,6 +64,7 @@ class Queue {
   std::uint64_t first_number() const { return done_ + 1; }  // of the running or next task
 
   const int priority_;
+  const int device_;
   const std::uint64_t number_;  // unique
   std::deque<Task> tasks_;
   bool running_ = false;  // the first task runs, and is no longer in the list
@@ -106,8 +108,8 @@ cnrtRet_t wait_for_ticket(const QueueRef &queue, std::uint64_t ticket);
 // Waits for all work that is in the queue now.
 cnrtRet_t wait_for_queue(const QueueRef &queue);
 
-// Waits for all work that is in any queue now.
-cnrtRet_t wait_for_all();
+// Waits for all work that is in any queue of the device now.
+cnrtRet_t wait_for_device(int device);
 
 cnrtRet_t wait_for_mark(const std::shared_ptr<Mark> &mark);
 
@@ -122,8 +124,8 @@ bool is_done(const QueueRef &queue);
 // its text.
 cnrtRet_t take_error(const QueueRef &queue);
 
-// Takes the errors of all queues, and returns the oldest.
-cnrtRet_t take_all_errors();
+// Takes the errors of all queues of the device, and returns the oldest.
+cnrtRet_t take_all_errors(int device);
 
 // Nobody will ask for the queue's errors any more; the queue lives until its work is done.
 void abandon(const QueueRef &queue);

@@ -67,12 +67,12 @@ class Scheduler {
   // ---- scheduler.cpp ----
   cnrtRet_t enqueue(const QueueRef &queue, Task &&task, std::uint64_t *ticket);
   cnrtRet_t take_error(const QueueRef &queue);
-  cnrtRet_t take_all_errors();
+  cnrtRet_t take_all_errors(int device);
   void abandon(const QueueRef &queue);
 
   // ---- waits.cpp ----
   cnrtRet_t wait_for(const QueueRef &queue, std::uint64_t number);
-  cnrtRet_t wait_for_all();
+  cnrtRet_t wait_for_device(int device);
   cnrtRet_t wait_for_mark(const std::shared_ptr<Mark> &mark);
   Freed free_after_work(void *pointer);
   const char *while_idle(const std::function<const char *()> &change);

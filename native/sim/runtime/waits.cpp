@@ -72,11 +72,13 @@ cnrtRet_t Scheduler::wait_for(const QueueRef &queue, std::uint64_t number) {
   return refuse_to_wait();
 }
 
-cnrtRet_t Scheduler::wait_for_all() {
+cnrtRet_t Scheduler::wait_for_device(int device) {
   Tickets tickets;
   {
     const Lock lock(mutex_);
-    tickets = all_tickets();
+    for (Ticket &ticket : all_tickets()) {
+      if (ticket.queue->device() == device) tickets.push_back(std::move(ticket));
+    }
   }
   for (const Ticket &ticket : tickets) {
     const Waited waited = wait([&] { return ticket.done(); });
@@ -237,7 +239,7 @@ cnrtRet_t wait_for_ticket(const QueueRef &queue, std::uint64_t ticket) { return 
 
 cnrtRet_t wait_for_queue(const QueueRef &queue) { return scheduler().wait_for(queue, scheduler().queued(queue)); }
 
-cnrtRet_t wait_for_all() { return scheduler().wait_for_all(); }
+cnrtRet_t wait_for_device(int device) { return scheduler().wait_for_device(device); }
 
 cnrtRet_t wait_for_mark(const std::shared_ptr<Mark> &mark) { return scheduler().wait_for_mark(mark); }
 
