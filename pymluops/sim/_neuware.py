@@ -21,7 +21,7 @@ __all__ = ["neuware"]
 
 #: Headers that kernels and host code may include.
 _HEADERS = (
-    *("bang.h", "bang_fusor.h", "mlu.h", "cnrt.h", "cnrt_older.h", "cn_api.h", "cnnl.h"),
+    *("bang.h", "bang_fusor.h", "mlu.h", "cnrt.h", "cnrt_older.h", "cn_api.h", "cnnl.h", "cnnl_operators.h"),
     *("mlusim.h", "mlusim_profile.h", "mlusim_source.h", "mlusim"),
 )
 #: The names under which programs link the libraries of this package, and those that the libraries

@@ -41,6 +41,9 @@ _WRITTEN = (
 EXCEPTIONS = {
     "native/include/mlu_op.h": "the vendor's header",
     "native/abi/roles.py": "what the vendor's header does not say about its functions",
+    "native/cnnl/*": "whole operators by the names of the vendor's tensor library",
+    "native/sim/include/cnnl_operators.h": "whole operators by the names of the vendor's tensor library",
+    "tests/sim/test_whole_operators.py": "whole operators by the names of the vendor's tensor library",
     "native/cases/fields.cpp": "the fields of all descriptors, by their names in dumped cases",
     "tests/gencase/*": "cases of many operators",
     "pymluops/gencase/*": "the vendor's table of dumped operators, and their settings",

@@ -101,6 +101,7 @@ def test_what_is_installed() -> None:
             "mlu.h",
             "cn_api.h",
             "cnnl.h",
+            "cnnl_operators.h",
             "cnrt.h",
             "mlusim.h",
             "mlusim_profile.h",

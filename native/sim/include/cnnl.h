@@ -334,12 +334,49 @@ cnnlStatus_t cnnlMatMul_v2(cnnlHandle_t handle, cnnlMatMulDescriptor_t desc, cnn
                            const void *beta, cnnlTensorDescriptor_t c_desc, void *c, void *workspace,
                            size_t workspace_size, cnnlTensorDescriptor_t d_desc, void *d);
 
+/* c = alpha * a b + beta * c for the matrices of the last two dims; the dims before them count
+ * matrices, and dims of 1 are repeated. Both spellings of the heuristic calls are here. */
+cnnlStatus_t cnnlGetBatchMatMulExAlgoHeuristic(cnnlHandle_t handle, cnnlMatMulDescriptor_t desc,
+                                               cnnlTensorDescriptor_t a_desc, cnnlTensorDescriptor_t b_desc,
+                                               cnnlTensorDescriptor_t c_desc, void *preference, int requested,
+                                               cnnlMatMulHeuristicResult_t results[], int *returned);
+cnnlStatus_t cnnlGetBatchMatMulExHeuristicResult(cnnlMatMulHeuristicResult_t result, cnnlMatMulAlgo_t algo,
+                                                 size_t *workspace_size);
+cnnlStatus_t cnnlGetBatchMatMulAlgoHeuristic(cnnlHandle_t handle, cnnlMatMulDescriptor_t desc,
+                                             cnnlTensorDescriptor_t a_desc, cnnlTensorDescriptor_t b_desc,
+                                             cnnlTensorDescriptor_t c_desc, void *preference, int requested,
+                                             cnnlMatMulHeuristicResult_t results[], int *returned);
+cnnlStatus_t cnnlGetBatchMatMulHeuristicResult(cnnlMatMulHeuristicResult_t result, cnnlMatMulAlgo_t algo,
+                                               size_t *workspace_size);
+cnnlStatus_t cnnlBatchMatMulEx(cnnlHandle_t handle, cnnlMatMulDescriptor_t desc, cnnlMatMulAlgo_t algo,
+                               const void *alpha, cnnlTensorDescriptor_t a_desc, const void *a,
+                               cnnlTensorDescriptor_t b_desc, const void *b, const void *beta,
+                               cnnlTensorDescriptor_t c_desc, void *c, void *workspace, size_t workspace_size);
+
+/* Elements begin, begin + stride, ... before end, of each dim. Negative numbers count from the end
+ * of the dim. */
+cnnlStatus_t cnnlStridedSlice(cnnlHandle_t handle, cnnlTensorDescriptor_t input_desc, const void *input,
+                              const int begin[], const int end[], const int stride[],
+                              cnnlTensorDescriptor_t output_desc, void *output);
+cnnlStatus_t cnnlStridedSlice_v2(cnnlHandle_t handle, cnnlTensorDescriptor_t input_desc, const void *input,
+                                 const int64_t begin[], const int64_t end[], const int64_t stride[],
+                                 cnnlTensorDescriptor_t output_desc, void *output);
+
 #if defined(__GNUC__)
 #pragma GCC visibility pop
 #endif
 
 #ifdef __cplusplus
 }
+
+/* For programs that keep the numbers as int. */
+inline cnnlStatus_t cnnlStridedSlice_v2(cnnlHandle_t handle, cnnlTensorDescriptor_t input_desc, const void *input,
+                                        const int begin[], const int end[], const int stride[],
+                                        cnnlTensorDescriptor_t output_desc, void *output) {
+  return cnnlStridedSlice(handle, input_desc, input, begin, end, stride, output_desc, output);
+}
 #endif
+
+#include "cnnl_operators.h"
 
 #endif /* CNNL_H_ */
