@@ -78,6 +78,8 @@ class Scheduler {
   const char *while_idle(const std::function<const char *()> &change);
   void wake_waiters();
   std::uint64_t queued(const QueueRef &queue);
+  void know_done(const QueueRef &queue, std::uint64_t number);
+  void know_mark(const Mark &mark);
 
   // ---- process.cpp ----
   void before_fork();
@@ -119,6 +121,7 @@ class Scheduler {
   void keep_error(Queue *queue, cnrtRet_t error);
   void finish(Queue *queue, Task *task, cnrtRet_t result, bool dropped);
   void release_condemned(const Queue &queue);
+  void order(Queue *queue, Task *task);
 
   // ---- scheduler.cpp: the device's thread ----
   static void *run_device_thread(void *scheduler);
@@ -174,6 +177,8 @@ class Scheduler {
   bool heap_open_ = false;
   bool ended_ = false;
   std::uint64_t orders_ = 0;  // tasks so far
+  QueueClock latest_;         // the last task of each queue
+  QueueClock host_clock_;     // what the host has waited for
   std::uint64_t failures_ = 0;
   std::uint64_t forks_ = 0;
 };

@@ -61,6 +61,7 @@ Scheduler::Waited Scheduler::sleep_until(const Condition &condition, Lock &lock)
 cnrtRet_t Scheduler::wait_for(const QueueRef &queue, std::uint64_t number) {
   switch (wait([&] { return queue->done_.load(std::memory_order_acquire) >= number; })) {
     case Waited::kDone:
+      know_done(queue, number);
       return cnrtSuccess;
     case Waited::kInterrupted:
       return give_up({{queue, number}});
@@ -74,9 +75,11 @@ cnrtRet_t Scheduler::wait_for(const QueueRef &queue, std::uint64_t number) {
 
 cnrtRet_t Scheduler::wait_for_all() {
   Tickets tickets;
+  QueueClock latest;
   {
     const Lock lock(mutex_);
     tickets = all_tickets();
+    latest = latest_;
   }
   for (const Ticket &ticket : tickets) {
     const Waited waited = wait([&] { return ticket.done(); });
@@ -84,6 +87,8 @@ cnrtRet_t Scheduler::wait_for_all() {
     if (waited == Waited::kEnded) return tell_end();
     if (waited == Waited::kForbidden) return refuse_to_wait();
   }
+  const Lock lock(mutex_);
+  join(&host_clock_, latest);
   return cnrtSuccess;
 }
 
@@ -91,7 +96,10 @@ cnrtRet_t Scheduler::wait_for_mark(const std::shared_ptr<Mark> &mark) {
   const Waited waited = wait([&] { return mark->done.load(std::memory_order_acquire); });
   if (waited == Waited::kEnded) return tell_end();
   if (waited == Waited::kForbidden) return refuse_to_wait();
-  if (waited == Waited::kDone) return cnrtSuccess;
+  if (waited == Waited::kDone) {
+    know_mark(*mark);
+    return cnrtSuccess;
+  }
   Tickets tickets;
   {
     const Lock lock(mutex_);
@@ -118,6 +126,7 @@ cnrtRet_t Scheduler::give_up(const Tickets &tickets) {
       insist_on_interrupt();
   }
   --waiters_;
+  for (const Ticket &ticket : tickets) join(&host_clock_, {{ticket.queue->number(), ticket.number}});
   const cnrtRet_t error = take_first_error(tickets);
   if (error != cnrtSuccess) return error;
   for (const Ticket &ticket : tickets) {
@@ -226,6 +235,19 @@ const char *Scheduler::while_idle(const std::function<const char *()> &change) {
   }
 }
 
+void Scheduler::know_done(const QueueRef &queue, std::uint64_t number) {
+  const Lock lock(mutex_);
+  join(&host_clock_, {{queue->number(), number}});
+  // The clock of a later task may know more than this one; most often there is none.
+  if (queue->clock_ != nullptr) join(&host_clock_, *queue->clock_);
+}
+
+void Scheduler::know_mark(const Mark &mark) {
+  const Lock lock(mutex_);
+  join(&host_clock_, {{mark.queue, mark.number}});
+  if (mark.before != nullptr) join(&host_clock_, *mark.before);
+}
+
 std::uint64_t Scheduler::queued(const QueueRef &queue) {
   const Lock lock(mutex_);
   return queue->queued_;
@@ -243,7 +265,14 @@ cnrtRet_t wait_for_mark(const std::shared_ptr<Mark> &mark) { return scheduler().
 
 Freed free_after_work(void *pointer) { return scheduler().free_after_work(pointer); }
 
-bool is_done(const QueueRef &queue) { return Ticket{queue, scheduler().queued(queue)}.done(); }
+bool is_done(const QueueRef &queue) {
+  const Ticket last = {queue, scheduler().queued(queue)};
+  if (!last.done()) return false;
+  scheduler().know_done(queue, last.number);
+  return true;
+}
+
+void know_mark(const Mark &mark) { scheduler().know_mark(mark); }
 
 const char *while_idle(const std::function<const char *()> &change) { return scheduler().while_idle(change); }
 
