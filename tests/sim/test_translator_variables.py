@@ -324,7 +324,10 @@ def test_declarations_that_make_no_sense(source: str, line: int, words: str) -> 
 @pytest.mark.parametrize(
     ("source", "wanted"),
     [
-        ("__mlu_const__ float x[2] = {1, 2};", " float x[2] = {1, 2};"),
+        ("__mlu_const__ constexpr float x[2] = {1, 2};", " constexpr float x[2] = {1, 2};"),
+        ("void f() { __mlu_const__ float x[2] = {1, 2}; }", "void f() {  float x[2] = {1, 2}; }"),
+        ("struct S { static __mlu_const__ float x[2]; };", "struct S { static  float x[2]; };"),
+        ("void f(__mlu_const__ float x[2]);", "void f( float x[2]);"),
         ("static __mlu_const__ float x = 1;", "static  float x = 1;"),
         ("__mlu_device__ float x[2];", " float x[2];"),
         ("__mlu_device__ const A<int> x = f(1), y;", " const A<int> x = f(1), y;"),
@@ -333,6 +336,27 @@ def test_declarations_that_make_no_sense(source: str, line: int, words: str) -> 
     ],
 )
 def test_other_variables_are_plain(source: str, wanted: str) -> None:
+    assert translated(source) == wanted
+
+
+@pytest.mark.parametrize(
+    ("source", "wanted"),
+    [
+        (
+            "__mlu_const__ float x[2] = {1, 2};",
+            'static float mlusim_initial_x[2] = {1, 2}; MLUSIM_ARRAY_INIT(constant, "", x, '
+            "::std::remove_const_t<decltype(mlusim_initial_x)>);",
+        ),
+        (
+            "namespace n { static const __mlu_const__ int x[] = {1}; }",
+            "namespace n { static const int mlusim_initial_x[] = {1}; "
+            'MLUSIM_ARRAY_INIT(constant, "n.", x, decltype(mlusim_initial_x)); }',
+        ),
+        ("__mlu_const__ float x[2];", 'MLUSIM_ARRAY(constant, "", x, float[2]);'),
+        ("extern __mlu_const__ float x[2];", 'MLUSIM_EXTERN_ARRAY("", x, float[2]);'),
+    ],
+)
+def test_arrays_of_constants(source: str, wanted: str) -> None:
     assert translated(source) == wanted
 
 

@@ -148,6 +148,8 @@ Observer &align_checker() {
   return checker;
 }
 
+bool align_is_watched() { return g_watches; }
+
 void align_check_count(const Call &call) {
   if (!g_watches) return;
   const Rule *rule = rule_of(call);

@@ -18,6 +18,9 @@ namespace mlusim {
 // do nothing while it is off.
 Observer &align_checker();
 
+// Whether the checker watches the running launch.
+bool align_is_watched();
+
 // Reports an instruction that works on zero elements.
 void align_check_count(const Call &call);
 

@@ -106,9 +106,16 @@ Range examine_heap(const AccessEvent &event, const Piece &piece, int device) {
   return complain(event, piece, "out-of-bounds", std::move(message));
 }
 
-// Examines a piece of a WRAM array; each lane holds a 64th of the array's bytes. A piece that
-// begins behind the lane's share, but within the array's size, tells that the kernel takes an
-// offset in a lane for one in the whole array.
+// Returns how many lanes an instruction takes bytes of; 0 if it does not go from lane to lane.
+std::int64_t lanes_of(const Region &region) {
+  if (region.stride0 == lane_size()) return region.count0;
+  return region.stride1 == lane_size() ? region.count1 : 0;
+}
+
+// Examines a piece of a WRAM array. Each lane holds a 64th of the array's bytes; strided copies may
+// also use the array as its declaration says, as bytes in a row. A piece that begins behind the
+// lane's share, but within the array's size, tells that the kernel takes an offset in a lane for
+// one in the whole array.
 Range examine_lane(const AccessEvent &event, const Piece &piece, const Array &array) {
   const LanePlace place = lane_place(piece.begin);
   const std::int64_t bytes = static_cast<std::int64_t>(array.bytes);
@@ -117,10 +124,13 @@ Range examine_lane(const AccessEvent &event, const Piece &piece, const Array &ar
   const Range range = {lane, lane + share};
   const bool has_lane = place.lane < (share == bytes ? 1 : kLanes);
   if (has_lane && piece.end() <= range.end) return range;
-  // A size that 64 does not divide lies in lane 0 as a whole.
-  const bool undivided = event.region.pieces() == 1 && piece.bytes % kLanes != 0;
-  if (undivided && place.offset + static_cast<std::int64_t>(piece.bytes) <= bytes)
-    return {place.first, place.first + bytes};
+  // Pieces that fill their lanes come as one.
+  const std::int64_t lanes = lanes_of(event.region);
+  const bool fills = static_cast<std::int64_t>(piece.bytes) > lane_size();
+  // A linear copy of a size that 64 does not divide lies in lane 0 as a whole.
+  const bool undivided = lanes == 1 && piece.bytes % kLanes != 0;
+  const bool in_a_row = lanes == 0 || fills || (undivided && place.lane == 0);
+  if (in_a_row && piece.end() <= place.first + bytes) return {place.first, place.first + bytes};
   const bool begins_behind = place.offset >= share || !has_lane;
   const char *rule = begins_behind && place.offset < bytes ? "lane-overflow" : "out-of-bounds";
   std::string message = distance(piece, range.begin, range.end) + "WRAM array '" + array.name + "' of ";
@@ -138,6 +148,17 @@ Range examine_array(const AccessEvent &event, const Piece &piece, const Location
   const Range range = range_of(*array, location.piece);
   if (piece.begin >= range.begin && piece.end() <= range.end) return range;
   std::string message = distance(piece, range.begin, range.end) + space + " array '" + array->name + "' of ";
+  message += bytes_text(array->bytes);
+  return complain(event, piece, "out-of-bounds", std::move(message));
+}
+
+// Examines a piece of a constant; variables of the library have no ends that are known.
+Range examine_constant(const AccessEvent &event, const Piece &piece) {
+  const Array *array = constant_near(piece.begin);
+  if (array == nullptr) return {};
+  const Range range = range_of_constant(*array);
+  if (piece.begin >= range.begin && piece.end() <= range.end) return range;
+  std::string message = distance(piece, range.begin, range.end) + "constant array '" + array->name + "' of ";
   message += bytes_text(array->bytes);
   return complain(event, piece, "out-of-bounds", std::move(message));
 }
@@ -176,6 +197,7 @@ Range explain_host(const AccessEvent &event, const Piece &piece) {
 }
 
 Range examine(const AccessEvent &event, const Piece &piece, int device) {
+  if (event.space == Space::kCode) return examine_constant(event, piece);
   const Location location = locate(piece.begin);
   if (location.space == Space::kHost) return explain_host(event, piece);
   if (!reaches(event, location)) {
@@ -202,7 +224,7 @@ class MemoryChecker : public Observer {
   }
 
   void access(const AccessEvent &event) override {
-    if (event.region.empty() || event.space == Space::kCode || event.space == Space::kParam) return;
+    if (event.region.empty() || event.space == Space::kParam) return;
     Recent &recent = event.space == Space::kGdram ? heap() : onchip(event.core);
     if (recent.holds(hull_of(event.region))) return;
     for_each_piece(event.region, [&](const char *begin, std::size_t bytes) {

@@ -8,6 +8,7 @@
 
 #include "check/pc_table.h"
 #include "check/pipes.h"
+#include "check/queues.h"
 #include "check/stamps.h"
 #include "check/text.h"
 #include "machine/model.h"
@@ -130,8 +131,10 @@ class RaceChecker : public Observer {
     job_over_ = true;
   }
 
-  void launch_end(const LaunchInfo &) override {
+  void launch_end(const LaunchInfo &info) override {
     store_.happened();
+    FindingText text = {"race", ""};
+    if (end_queue_work(info.kernel, &text)) report(nullptr, text);
     heap_.end_launch();
     sram_.end_launch();
   }
@@ -155,6 +158,7 @@ class RaceChecker : public Observer {
 
   void access(const AccessEvent &event) override {
     store_.next(event.kind);
+    if (event.space == Space::kGdram) note_queue_access(event.kind, event.region, event.name, event.pc);
     if (!watching_ || event.region.empty()) return;
     const bool shared = event.space == Space::kGdram || event.space == Space::kSram;
     if (!shared && event.space != Space::kNram && event.space != Space::kWram) return;

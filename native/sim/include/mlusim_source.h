@@ -15,6 +15,9 @@
 //   __nram__ float buffer[2] = {1, 2};    anywhere
 //       static constexpr float mlusim_initial_buffer[2] = {1, 2};
 //       MLUSIM_..._ARRAY_INIT(..., buffer, ::std::remove_const_t<decltype(mlusim_initial_buffer)>);
+//   __mlu_const__ float table[2] = {1, 2};
+//       static float mlusim_initial_table[2] = {1, 2};
+//       MLUSIM_..._ARRAY_INIT(constant, ..., table, ::std::remove_const_t<decltype(mlusim_initial_table)>);
 //   __asm__ volatile("sync;");
 //       ::mlusim::asm_sync();
 //   // mlusim: allow(race)
@@ -57,7 +60,8 @@ namespace mlusim {
 enum class ArraySpace : int {
   nram,
   wram,
-  sram
+  sram,
+  constant  // not on chip: one for all cores
 };
 
 // A source file with such arrays, which must fit into the memories together.
@@ -82,7 +86,7 @@ struct MLUSIM_API Array {
   std::size_t bytes;
   void **storage;                           // set at every switch of cores; null for arrays of functions
   const void *initial;                      // `bytes` initial bytes for each task; null: none
-  std::size_t offset;                       // from the start of the memory
+  std::size_t offset;                       // from the start of the memory; of a constant: its address
   mutable unsigned long long *initialised;  // by core: the run that has the initial bytes
 };
 

@@ -3,7 +3,9 @@
 #include "mlusim/activation.h"
 
 #include <cmath>
+#include <type_traits>
 
+#include "check/domain.h"
 #include "intrinsics/map.h"
 #include "intrinsics/vector.h"
 
@@ -23,6 +25,10 @@ double hyperbolic_tangent(double x) { return std::tanh(x); }
 
 template <typename T>
 void activate(const Call &call, double (*function)(double), T *dst, const T *src, int count) {
+  if (!call.core.is_mpu() && count > 0) {
+    check_place(call, nram_source("src", src, count * std::int64_t{sizeof(T)}));
+    domain_check(call, std::is_same_v<T, half>, src, count, read_element<T>);
+  }
   map_vector(call, dst, src, count, [function](T x) { return static_cast<T>(function(static_cast<double>(x))); });
 }
 

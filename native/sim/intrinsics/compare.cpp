@@ -34,8 +34,8 @@ void compare_bits(Binary op, Type type, void *dst, const void *src0, const void 
   }
 }
 
-// A bit is defined if both elements are, or if it is 0 for every value of theirs. The bits behind
-// the last one are zeros.
+// A bit is defined if both elements are, or if it is the same for every value of theirs. The bits
+// behind the last one are zeros.
 void shadow_bits(unsigned char *dst, const std::vector<unsigned char> &defined, const Settled &settled,
                  std::int64_t count) {
   unsigned char *shadow = init_shadow(dst);
@@ -44,7 +44,7 @@ void shadow_bits(unsigned char *dst, const std::vector<unsigned char> &defined, 
     for (std::int64_t k = 0; k < 8; ++k) {
       const bool zero = ((dst[i / 8] >> k) & 1) == 0;
       const bool is_known =
-          i + k >= count || defined[static_cast<std::size_t>(i + k)] != 0 || (zero && settled.holds(i + k));
+          i + k >= count || defined[static_cast<std::size_t>(i + k)] != 0 || settled.holds(i + k, zero);
       known |= (is_known ? 1u : 0u) << k;
     }
     shadow[i / 8] = static_cast<unsigned char>(known);
@@ -79,7 +79,7 @@ void vector_bits(const Call &call, Binary op, Type type, void *dst, const void *
   const ShadowSource a = {src0, static_cast<std::size_t>(size), count};
   const ShadowSource b = {src1, static_cast<std::size_t>(size), count};
   const std::vector<unsigned char> &defined = defined_elements(a, b);
-  const Settled settled({compare_loops(), op, type}, a, b, count);
+  const Settled settled({compare_loops(), op, type}, a, b, nullptr, count);
   compare_bits(op, type, dst, src0, src1, count);
   shadow_bits(static_cast<unsigned char *>(dst), defined, settled, count);
 }

@@ -102,7 +102,7 @@ void do_copy(const Call &call, const Copy &copy) {
   check_place(call, transfer.target);
   if (g_observers.any()) align_check_copy(call, transfer, copy.strided);
   send_to_cluster(call, copy.cluster, &transfer.target);
-  if (!copy.strided) transfer = in_wram_lanes(call, transfer);
+  if (!copy.strided || fills_wram_in_order(transfer)) transfer = in_wram_lanes(call, transfer);
   if (copy.async) {
     start(call, transfer, agent_of(ends));
   } else {

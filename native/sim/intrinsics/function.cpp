@@ -1,4 +1,7 @@
 // Vector functions of one operand: __bang_abs, __bang_sqrt, __bang_active_exp and others.
+#include <type_traits>
+
+#include "check/domain.h"
 #include "intrinsics/shadow.h"
 #include "intrinsics/vector.h"
 #include "mlusim/elementwise.h"
@@ -73,6 +76,7 @@ void bounded_unary(const Call &call, Unary op, const Bounds &bounds, T *dst, con
   if (!has_vector_work(call, count)) return;
   const std::int64_t bytes = count * static_cast<std::int64_t>(sizeof(T));
   check_operands(call, {nram_source("src", src, bytes), nram_target("dst", dst, bytes)}, {count, bytes});
+  if (!std::is_same_v<T, bfloat16_t>) domain_check(call, std::is_same_v<T, half>, src, count, read_element<T>);
   constexpr std::int64_t kBlock = 512;
   T results[kBlock];
   for (std::int64_t first = 0; first < count; first += kBlock) {

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "check/align.h"
+#include "machine/array.h"
 #include "machine/lines.h"
 #include "machine/memory.h"
 #include "machine/trap.h"
@@ -23,6 +24,7 @@ bool accepts_constants(const Operand &operand) {
 
 Space space_off_device(const void *address) {
   if (is_argument(address)) return Space::kParam;
+  if (constant_near(address) != nullptr) return Space::kCode;
   return in_loaded_library(address, nullptr) ? Space::kCode : Space::kHost;
 }
 

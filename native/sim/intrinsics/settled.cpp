@@ -2,73 +2,150 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 namespace mlusim {
 namespace {
 
-constexpr std::int64_t kBlock = 512;
+constexpr float kInfinity = std::numeric_limits<float>::infinity();
+constexpr float kNaN = std::numeric_limits<float>::quiet_NaN();
 
-// Whether a result of 0 with an infinite or NaN operand holds for all values of undefined bytes.
-bool can_settle(const BinaryWork &work) {
-  const bool real = work.type == Type::kFloat || work.type == Type::kHalf || work.type == Type::kBFloat16;
-  switch (work.op) {
+bool is_real(Type type) { return type == Type::kFloat || type == Type::kHalf || type == Type::kBFloat16; }
+
+bool is_comparison(Binary op) { return op >= Binary::kEq && op <= Binary::kGeu; }
+
+// Whether the comparison holds.
+bool compare(Binary op, float a, float b) {
+  switch (op) {
     case Binary::kEq:
+      return a == b;
+    case Binary::kNe:
+    case Binary::kNeu:
+      return a != b;
     case Binary::kLt:
+      return a < b;
     case Binary::kLe:
+      return a <= b;
     case Binary::kGt:
+      return a > b;
     case Binary::kGe:
-      return real;
+      return a >= b;
+    case Binary::kEqu:
+      return !(a < b) && !(a > b);
+    case Binary::kLtu:
+      return !(a >= b);
+    case Binary::kLeu:
+      return !(a > b);
+    case Binary::kGtu:
+      return !(a <= b);
     default:
-      return false;
+      return !(a < b);
   }
 }
 
-// known[i] &= the element is defined, or infinite or NaN.
-void meet(unsigned char *known, Type type, const ShadowSource &source, std::int64_t count) {
-  if (source.base == nullptr) return;
-  const std::int64_t size = size_of(type);
-  float buffer[kBlock];
-  for (std::int64_t first = 0; first < count;) {
-    const std::int64_t at = first % source.count;
-    const std::int64_t block = std::min({count - first, source.count - at, kBlock});
-    const char *elements = static_cast<const char *>(source.base) + at * size;
-    const float *values = floats_of(type, elements, buffer, block);
-    for (std::int64_t i = 0; i < block; ++i) {
-      if (std::isfinite(values[i]) && !shadow_defined(elements + i * size, size)) known[first + i] = 0;
+// The numbers that an operand may be: itself if it is defined. Comparisons with an infinity or NaN
+// treat all finite numbers alike, so 0 stands for them.
+struct Possible {
+  Possible(float value, bool defined) {
+    if (defined) {
+      add(value);
+    } else if (std::isinf(value)) {
+      add(value);
+      add(kNaN);
+    } else {
+      if (std::isfinite(value)) add(0);
+      for (const float other : {kInfinity, -kInfinity, kNaN}) add(other);
     }
-    first += block;
   }
-}
+  void add(float value) { values[count++] = value; }
+  float values[4];
+  int count = 0;
+};
 
 bool all_defined(const ShadowSource &source) {
   return source.base == nullptr ||
          shadow_defined(source.base, source.count * static_cast<std::int64_t>(source.element));
 }
 
-}  // namespace
-
-Settled::Settled(const BinaryWork &work, const ShadowSource &a, const ShadowSource &b, std::int64_t count) {
-  if (!g_observers.init || !can_settle(work) || (all_defined(a) && all_defined(b))) return;
-  // Not on the stack, which is not unwound when a launch ends early.
-  static std::vector<unsigned char> &elements = *new std::vector<unsigned char>;
-  elements.assign(static_cast<std::size_t>(count), 1);
-  meet(elements.data(), work.type, a, count);
-  meet(elements.data(), work.type, b, count);
-  known_ = elements.data();
+const char *element_of(const ShadowSource &source, std::int64_t number) {
+  return static_cast<const char *>(source.base) + number % source.count * static_cast<std::int64_t>(source.element);
 }
 
-void Settled::define_zeros(void *dst, Type type, std::int64_t count) const {
+bool is_zero(const void *element, Type type) {
+  const std::int64_t size = size_of(type);
+  if (is_real(type)) {
+    float buffer[1];
+    return *floats_of(type, element, buffer, 1) == 0;
+  }
+  const char *bytes = static_cast<const char *>(element);
+  return std::all_of(bytes, bytes + size, [](char byte) { return byte == 0; });
+}
+
+}  // namespace
+
+Settled::Known Settled::of_comparison(Binary op, float a, bool a_defined, float b, bool b_defined) {
+  const bool a_known = a_defined || !std::isfinite(a);
+  const bool b_known = b_defined || !std::isfinite(b);
+  if ((a_defined && b_defined) || (std::isfinite(a) && std::isfinite(b))) return kNever;
+  if ((!a_known && std::isfinite(b)) || (!b_known && std::isfinite(a))) return kNever;
+  const Possible left(a, a_defined), right(b, b_defined);
+  const bool first = compare(op, left.values[0], right.values[0]);
+  bool same = true;
+  for (int i = 0; i < left.count; ++i) {
+    for (int k = 0; k < right.count; ++k) same = same && compare(op, left.values[i], right.values[k]) == first;
+  }
+  if (same) return kAlways;
+  // A NaN has lost the sign of its infinity. Kernels choose the one that compares false.
+  return a_known && b_known && op <= Binary::kGe && op != Binary::kNe ? kIfZero : kNever;
+}
+
+// Whether a defined element decides the result alone.
+bool Settled::of_logic(Binary op, const void *element, Type type) {
+  return (op == Binary::kAnd && is_zero(element, type)) || (op == Binary::kOr && !is_zero(element, type));
+}
+
+template <typename Decide>
+void Settled::each(Type type, const ShadowSource &a, const ShadowSource &b, std::int64_t count, const Decide &decide) {
+  const std::int64_t size = size_of(type);
+  for (std::int64_t i = 0; i < count; ++i) {
+    const char *left = element_of(a, i);
+    const char *right = b.base != nullptr ? element_of(b, i) : nullptr;
+    const bool left_defined = shadow_defined(left, size);
+    const bool right_defined = right == nullptr || shadow_defined(right, size);
+    if (!left_defined || !right_defined) known_[i] = decide(left, left_defined, right, right_defined);
+  }
+}
+
+Settled::Settled(const BinaryWork &work, const ShadowSource &a, const ShadowSource &b, const void *value,
+                 std::int64_t count) {
+  const bool logic = work.op == Binary::kAnd || work.op == Binary::kOr;
+  const bool comparison = is_comparison(work.op) && is_real(work.type);
+  if (!g_observers.init || !(logic || comparison) || (all_defined(a) && all_defined(b))) return;
+  // Not on the stack, which is not unwound when a launch ends early.
+  static std::vector<unsigned char> &elements = *new std::vector<unsigned char>;
+  elements.assign(static_cast<std::size_t>(count), kNever);
+  known_ = elements.data();
+  each(work.type, a, b, count, [&](const char *left, bool left_defined, const char *right, bool right_defined) {
+    const void *second = right != nullptr ? right : value;
+    if (logic) {
+      const bool decided = (left_defined && of_logic(work.op, left, work.type)) ||
+                           (right_defined && of_logic(work.op, second, work.type));
+      return decided ? kAlways : kNever;
+    }
+    float buffer[2];
+    const float x = *floats_of(work.type, left, &buffer[0], 1);
+    const float y = *floats_of(work.type, second, &buffer[1], 1);
+    return of_comparison(work.op, x, left_defined, y, right_defined);
+  });
+}
+
+void Settled::define(void *dst, Type type, std::int64_t count) const {
   if (known_ == nullptr) return;
   const std::int64_t size = size_of(type);
-  float buffer[kBlock];
-  for (std::int64_t first = 0; first < count; first += kBlock) {
-    const std::int64_t block = std::min(count - first, kBlock);
-    char *elements = static_cast<char *>(dst) + first * size;
-    const float *values = floats_of(type, elements, buffer, block);
-    for (std::int64_t i = 0; i < block; ++i) {
-      if (known_[first + i] != 0 && values[i] == 0) shadow_set(elements + i * size, size, true);
-    }
+  for (std::int64_t i = 0; i < count; ++i) {
+    char *element = static_cast<char *>(dst) + i * size;
+    if (known_[i] != kNever && holds(i, is_zero(element, type))) shadow_set(element, size, true);
   }
 }
 

@@ -1,9 +1,9 @@
-// Comparisons with a known result although an element is undefined.
+// Results that are known although an operand is undefined.
 //
 // Kernels fill the padding of one coordinate with infinity, leave the others undefined, and compare
 // distances: (inf - x)^2 + u^2 is infinite or NaN for every u, so it is below no radius. Memory
 // that was never written is finite (it reads as zeros), so an undefined element that is infinite or
-// NaN got its value from a defined one.
+// NaN got its value from a defined one. And nothing but 0 comes out of `and` with a defined 0.
 #ifndef MLUSIM_INTRINSICS_SETTLED_H_
 #define MLUSIM_INTRINSICS_SETTLED_H_
 
@@ -12,17 +12,31 @@
 
 namespace mlusim {
 
-// Create it before the comparison, whose target may be a source. Shorter sources repeat.
+// Create it before the instruction, whose target may be a source. Shorter sources repeat; `value`
+// is the second operand of a form with one value, which has no second source.
 class Settled {
  public:
-  Settled(const BinaryWork &work, const ShadowSource &a, const ShadowSource &b, std::int64_t count);
-  // Whether element i is settled if the comparison gives 0.
-  bool holds(std::int64_t i) const { return known_ != nullptr && known_[i] != 0; }
-  // Marks the zeros of a vector of results as defined.
-  void define_zeros(void *dst, Type type, std::int64_t count) const;
+  Settled(const BinaryWork &work, const ShadowSource &a, const ShadowSource &b, const void *value, std::int64_t count);
+  // Whether result i is settled, which is 0 or not.
+  bool holds(std::int64_t i, bool zero) const {
+    return known_ != nullptr && (known_[i] == kAlways || (zero && known_[i] == kIfZero));
+  }
+  // Marks the settled elements of a vector of results as defined.
+  void define(void *dst, Type type, std::int64_t count) const;
 
  private:
-  const unsigned char *known_ = nullptr;  // by element; null: no element is settled
+  // Whether the result of an element is settled.
+  enum Known : unsigned char {
+    kNever,
+    kIfZero,
+    kAlways
+  };
+  static Known of_comparison(Binary op, float a, bool a_defined, float b, bool b_defined);
+  static bool of_logic(Binary op, const void *element, Type type);
+  template <typename Decide>
+  void each(Type type, const ShadowSource &a, const ShadowSource &b, std::int64_t count, const Decide &decide);
+
+  unsigned char *known_ = nullptr;  // by element; null: no element is settled
 };
 
 }  // namespace mlusim

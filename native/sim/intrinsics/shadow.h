@@ -34,6 +34,14 @@ void shadow_set(void *dst, std::int64_t bytes, bool defined);
 // Whether all bytes are defined; true if no shadow is kept.
 bool shadow_defined(const void *address, std::int64_t bytes);
 
+// For domain_check().
+template <typename T>
+float read_element(const void *base, std::int64_t number, bool *defined) {
+  const T *element = static_cast<const T *>(base) + number;
+  *defined = shadow_defined(element, sizeof(T));
+  return static_cast<float>(*element);
+}
+
 // Whether the space has a shadow: constants and arguments have none and count as defined.
 inline bool has_shadow(Space space) { return space != Space::kCode && space != Space::kParam; }
 

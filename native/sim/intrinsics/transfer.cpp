@@ -1,6 +1,7 @@
 #include "intrinsics/transfer.h"
 
 #include <cstring>
+#include <numeric>
 #include <string>
 
 #include "intrinsics/shadow.h"
@@ -63,6 +64,19 @@ void fill_all(const Region &target, const Pattern &pattern) {
   if (g_observers.init) fill_pieces(target.moved(init_delta()), 0xff);
 }
 
+// Returns the same bytes in the same order, with pieces as large as possible.
+Region joined(Region region) {
+  for (int level = 0; level < 2; ++level) {
+    if (region.count0 != 1 && region.stride0 != static_cast<std::int64_t>(region.bytes)) break;
+    region.bytes *= static_cast<std::size_t>(region.count0);
+    region.count0 = region.count1;
+    region.stride0 = region.stride1;
+    region.count1 = 1;
+    region.stride1 = 0;
+  }
+  return region;
+}
+
 void run_move(const PendingCopy &copy) { move_all(copy.target, copy.source, copy.source_space); }
 void run_fill(const PendingCopy &copy) { fill_all(copy.target, {copy.value, copy.element}); }
 
@@ -110,19 +124,43 @@ char *lane_base(const Call &call, const Operand &operand, std::int64_t bytes) {
          base);
 }
 
+bool fills_wram_in_order(const Transfer &strided) {
+  const Region &target = strided.target.region;
+  if (strided.target.space != Space::kWram || target.stride0 == lane_size()) return false;
+  const std::int64_t bytes = static_cast<std::int64_t>(target.bytes);
+  const bool rows = target.count1 == 1 || target.stride1 == bytes * target.count0;
+  if (target.stride0 != bytes || !rows) return false;
+  // Each piece is cut where a lane ends: one level of repetition of the source is needed for that.
+  const Region source = joined(strided.source.region);
+  const std::int64_t share = lane_share(bytes * target.pieces());
+  return source.count1 == 1 || share % static_cast<std::int64_t>(source.bytes) == 0;
+}
+
 Transfer in_wram_lanes(const Call &call, const Transfer &linear) {
   const bool to_wram = linear.target.space == Space::kWram;
   if (!to_wram && linear.source.space != Space::kWram) return linear;
   Transfer spread = linear;
   Operand &lanes = to_wram ? spread.target : spread.source;
   Region &other = to_wram ? spread.source.region : spread.target.region;
-  const std::int64_t bytes = static_cast<std::int64_t>(lanes.region.bytes);
+  const std::int64_t bytes = static_cast<std::int64_t>(lanes.region.bytes) * lanes.region.pieces();
   const std::int64_t share = lane_share(bytes);
-  const std::int64_t count = bytes / share;
-  lanes.region = in_lanes(lane_base(call, lanes, share), static_cast<std::size_t>(share), count);
-  other.bytes = static_cast<std::size_t>(share);
-  other.count0 = count;
-  other.stride0 = share;
+  other = joined(other);
+  const std::int64_t row = static_cast<std::int64_t>(other.bytes);
+  const std::int64_t part = std::gcd(row, share);  // the largest piece that ends with each lane and each row
+  lanes.region = in_lanes(lane_base(call, lanes, share), static_cast<std::size_t>(part), bytes / share);
+  if (part != share) {
+    lanes.region.count1 = lanes.region.count0;
+    lanes.region.stride1 = lanes.region.stride0;
+    lanes.region.count0 = share / part;
+    lanes.region.stride0 = part;
+  }
+  if (part != row) {
+    other.count1 = other.count0;
+    other.stride1 = other.stride0;
+    other.count0 = row / part;
+    other.stride0 = part;
+    other.bytes = static_cast<std::size_t>(part);
+  }
   return spread;
 }
 

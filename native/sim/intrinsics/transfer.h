@@ -23,7 +23,12 @@ bool carries_out(const Core &core, const Direction &direction);
 // Returns the pipe of asynchronous copies between these memories.
 Agent agent_of(const Direction &direction);
 
-// Returns a linear copy to or from WRAM distributed over the lanes; any other transfer unchanged.
+// Whether a strided copy fills bytes of WRAM in order and without a gap, as a linear copy does.
+// Pieces that lie one behind the other by the size of a lane name lanes instead.
+bool fills_wram_in_order(const Transfer &strided);
+
+// Returns a copy to or from WRAM, whose pieces there follow each other without a gap, distributed
+// over the lanes; any other transfer unchanged.
 Transfer in_wram_lanes(const Call &call, const Transfer &linear);
 
 // Returns the place in lane 0 where an operand in WRAM begins; each lane holds `bytes` of it. An

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "check/align.h"
+#include "check/domain.h"
 #include "intrinsics/settled.h"
 #include "intrinsics/shadow.h"
 
@@ -108,14 +109,14 @@ void vector_binary(const Call &call, const BinaryWork &work, void *dst, const vo
   const std::size_t element = static_cast<std::size_t>(size);
   const ShadowSource a = {src0, element, count};
   const ShadowSource b = {src1, element, count};
-  const Settled settled(work, a, b, count);
+  const Settled settled(work, a, b, nullptr, count);
   if (g_observers.init && shadow_bit_logic(work.op, dst, src0, src1, bytes)) {
     return run_vector(work, dst, src0, src1, count);
   }
   run_vector(work, dst, src0, src1, count);
   if (!g_observers.init) return;
   shadow_elements(dst, element, count, a, b);
-  settled.define_zeros(dst, work.type, count);
+  settled.define(dst, work.type, count);
 }
 
 void vector_scalar(const Call &call, const BinaryWork &work, void *dst, const void *src, const void *value, int count) {
@@ -124,11 +125,11 @@ void vector_scalar(const Call &call, const BinaryWork &work, void *dst, const vo
   const std::int64_t bytes = count * size;
   check_operands(call, {nram_source("src", src, bytes), nram_target("dst", dst, bytes)}, {count, bytes});
   const ShadowSource source = {src, static_cast<std::size_t>(size), count};
-  const Settled settled(work, source, {}, count);
+  const Settled settled(work, source, {}, value, count);
   run_scalar(work, dst, src, value, count);
   if (!g_observers.init) return;
   shadow_elements(dst, source.element, count, source);
-  settled.define_zeros(dst, work.type, count);
+  settled.define(dst, work.type, count);
 }
 
 void vector_cycle(const Call &call, const BinaryWork &work, void *dst, const void *src, const void *seg, int src_count,
@@ -143,7 +144,7 @@ void vector_cycle(const Call &call, const BinaryWork &work, void *dst, const voi
   const std::size_t element = static_cast<std::size_t>(size);
   const ShadowSource a = {src, element, src_count};
   const ShadowSource b = {seg, element, seg_count};
-  const Settled settled(work, a, b, src_count);
+  const Settled settled(work, a, b, nullptr, src_count);
   const Repeated repeated(seg, seg_count, src_count, size);
   for (std::int64_t first = 0; first < src_count;) {
     std::int64_t block = src_count - first;
@@ -153,7 +154,7 @@ void vector_cycle(const Call &call, const BinaryWork &work, void *dst, const voi
   }
   if (!g_observers.init) return;
   shadow_elements(dst, element, src_count, a, b);
-  settled.define_zeros(dst, work.type, src_count);
+  settled.define(dst, work.type, src_count);
 }
 
 void vector_unary(const Call &call, Unary op, Type type, void *dst, const void *src, int count) {
@@ -161,6 +162,8 @@ void vector_unary(const Call &call, Unary op, Type type, void *dst, const void *
   const std::int64_t size = size_of(type);
   const std::int64_t bytes = count * size;
   check_operands(call, {nram_source("src", src, bytes), nram_target("dst", dst, bytes)}, {count, bytes});
+  if (type == Type::kFloat) domain_check(call, false, src, count, read_element<float>);
+  if (type == Type::kHalf) domain_check(call, true, src, count, read_element<half>);
   run_unary(op, type, dst, src, count);
   if (!g_observers.init) return;
   const std::size_t element = static_cast<std::size_t>(size);

@@ -1,8 +1,11 @@
 #include "machine/array.h"
 
 #include <algorithm>
+#include <atomic>
+#include <cstdlib>
 #include <cstring>
 #include <mutex>
+#include <new>
 #include <vector>
 
 #include "base/fork.h"
@@ -12,7 +15,8 @@
 namespace mlusim {
 namespace {
 
-constexpr int kSpaces = 3;
+constexpr int kSpaces = 3;        // of the memories of a core
+std::atomic<int> g_constants{0};  // saves the search where there is none
 constexpr int kMostCores = kMaxClusters * kMaxCoresPerCluster;
 
 // The arrays of all loaded libraries. Libraries register arrays on any thread; the machine reads
@@ -21,6 +25,7 @@ struct Registry {
   ForkMutex mutex;
   std::vector<Array *> by_offset[kSpaces];  // ascending
   std::vector<Array *> bound;               // those with a pointer to set
+  std::vector<Array *> constants;           // by address, ascending
 };
 
 Registry &registry() {
@@ -50,6 +55,22 @@ void place(std::vector<Array *> &arrays, Array *array) {
   array->offset = offset;
   arrays.insert(at, array);
 }
+
+// Gives a constant memory of its own, with a gap on either side.
+void make_constant(Array *array) {
+  const std::size_t bytes = (array->bytes + 2 * kArrayGap + kArrayAlignment - 1) / kArrayAlignment * kArrayAlignment;
+  char *block = static_cast<char *>(std::aligned_alloc(kArrayAlignment, bytes));
+  if (block == nullptr) throw std::bad_alloc();
+  std::memset(block, 0, bytes);
+  char *begin = block + kArrayGap;
+  if (array->initial != nullptr) std::memcpy(begin, array->initial, array->bytes);
+  array->offset = reinterpret_cast<std::size_t>(begin);
+  if (array->storage != nullptr) *array->storage = begin;
+}
+
+char *begin_of_constant(const Array &array) { return reinterpret_cast<char *>(array.offset); }
+
+bool lies_before(const Array *a, const Array *b) { return a->offset < b->offset; }
 
 const Range &piece_for(const Core &core, ArraySpace space) {
   return space == ArraySpace::sram ? core.sram : space == ArraySpace::wram ? core.wram : core.nram;
@@ -94,9 +115,17 @@ Array::Array(ArraySpace space_of_array, const Unit *unit_of_array, const char *n
       storage(pointer),
       initial(initial_bytes),
       offset(0),
-      initialised(initial_bytes == nullptr ? nullptr : new unsigned long long[kMostCores]()) {
+      initialised(initial_bytes == nullptr || space_of_array == ArraySpace::constant
+                      ? nullptr
+                      : new unsigned long long[kMostCores]()) {
   Registry &all = registry();
   const std::lock_guard<ForkMutex> lock(all.mutex);
+  if (space == ArraySpace::constant) {
+    make_constant(this);
+    all.constants.insert(std::upper_bound(all.constants.begin(), all.constants.end(), this, lies_before), this);
+    g_constants = static_cast<int>(all.constants.size());
+    return;
+  }
   place(all.by_offset[index_of(space)], this);
   if (storage != nullptr) all.bound.push_back(this);
 }
@@ -104,13 +133,22 @@ Array::Array(ArraySpace space_of_array, const Unit *unit_of_array, const char *n
 Array::~Array() {
   Registry &all = registry();
   const std::lock_guard<ForkMutex> lock(all.mutex);
-  for (std::vector<Array *> *list : {&all.by_offset[index_of(space)], &all.bound}) {
-    list->erase(std::remove(list->begin(), list->end(), this), list->end());
+  const auto remove = [this](std::vector<Array *> &list) {
+    list.erase(std::remove(list.begin(), list.end(), this), list.end());
+  };
+  if (space == ArraySpace::constant) {
+    remove(all.constants);
+    g_constants = static_cast<int>(all.constants.size());
+    std::free(begin_of_constant(*this) - kArrayGap);
+    return;
   }
+  remove(all.by_offset[index_of(space)]);
+  remove(all.bound);
   delete[] initialised;
 }
 
 void *Array::here() const {
+  if (space == ArraySpace::constant) return begin_of_constant(*this);
   const Core *core = current_core();
   if (core == nullptr) return nullptr;
   if (initial != nullptr) initialise(*this, *core);
@@ -144,6 +182,24 @@ const Array *array_at(const void *address, const Location &location, bool near) 
   return near || offset < array->offset + array->bytes ? array : nullptr;
 }
 
+const Array *constant_near(const void *address) {
+  if (g_constants == 0) return nullptr;
+  const std::size_t at = reinterpret_cast<std::size_t>(address);
+  Registry &all = registry();
+  const std::lock_guard<ForkMutex> lock(all.mutex);
+  // The first one whose gap begins behind the address; the one before it may hold the address.
+  auto behind =
+      std::upper_bound(all.constants.begin(), all.constants.end(), at,
+                       [](std::size_t value, const Array *array) { return value < array->offset - kArrayGap; });
+  if (behind == all.constants.begin()) return nullptr;
+  const Array *array = *(behind - 1);
+  return at < array->offset + array->bytes + kArrayGap ? array : nullptr;
+}
+
+Range range_of_constant(const Array &array) {
+  return {begin_of_constant(array), begin_of_constant(array) + array.bytes};
+}
+
 void for_each_array(const Unit *unit, const std::function<void(const Array &)> &visit) {
   Registry &all = registry();
   const std::lock_guard<ForkMutex> lock(all.mutex);
@@ -171,9 +227,17 @@ bool unit_fits(const Unit *unit, std::string *reason) {
   Registry &all = registry();
   const std::lock_guard<ForkMutex> lock(all.mutex);
   for (int space = 0; space < kSpaces; ++space) {
-    std::size_t used = 0;
+    std::size_t used = 0, end = 0;
     for (const Array *array : all.by_offset[space]) {
-      if (array->unit == unit) used += array->bytes;
+      if (array->unit != unit) continue;
+      used += array->bytes;
+      end = array->offset + room_of(*array);
+    }
+    const std::size_t room = nram_of(0).size();  // 0 before device memory is reserved
+    if (room != 0 && end > room) {
+      *reason = std::string("the ") + kNames[space] + " arrays of all loaded libraries take more than the " +
+                std::to_string(room) + " addresses that the limit of the process (ulimit -v) leaves for each memory";
+      return false;
     }
     if (used <= static_cast<std::size_t>(kib[space]) * kKiB) continue;
     *reason = std::string("the ") + kNames[space] + " arrays of " + unit->file + " take " + std::to_string(used) +

@@ -21,6 +21,10 @@ void bind_arrays(const Core &core);
 // returns the closest array before a gap.
 const Array *array_at(const void *address, const Location &location, bool near = false);
 
+// Returns the constant array that holds the address, or that it is close to; null if there is none.
+const Array *constant_near(const void *address);
+Range range_of_constant(const Array &array);
+
 // Returns an array by number, over all loaded libraries and memories; null behind the last.
 const Array *array_number(std::size_t index);
 

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <utility>
 
+#include "machine/array.h"
 #include "machine/fiber.h"
 #include "machine/launch.h"
 #include "machine/lines.h"
@@ -32,11 +33,31 @@ bool is_library_address(const void *address) {
   return true;
 }
 
-Space space_of(const void *address) {
+// Whether the kernel may store there: into variables of its own library. Those of the host's
+// libraries are memory of the host.
+// The loader is asked once per page and launch.
+bool is_own_variable(const void *address, const void *pc) {
+  constexpr int kPages = 64;
+  static struct {
+    std::uintptr_t page = 0;
+    std::uint64_t launch = 0;
+  } known[kPages];
+  const std::uintptr_t page = reinterpret_cast<std::uintptr_t>(address) >> 12;
+  auto &slot = known[page % kPages];
+  if (slot.page == page && slot.launch == launch_count()) return true;
+  if (!same_library(address, pc) && !same_library(address, running_launch()->unit)) return false;
+  slot.page = page;
+  slot.launch = launch_count();
+  return true;
+}
+
+Space space_of(const void *address, Kind kind, const void *pc) {
   const Space space = locate(address).space;
   if (space != Space::kHost) return space;
   if (is_argument(address)) return Space::kParam;
-  return is_library_address(address) ? Space::kCode : Space::kHost;
+  if (constant_near(address) != nullptr) return Space::kCode;
+  if (!is_library_address(address)) return Space::kHost;
+  return kind == Kind::kRead || is_own_variable(address, pc) ? Space::kCode : Space::kHost;
 }
 
 void touch(Core &core, const void *address, std::size_t bytes, Kind kind, const void *pc) {
@@ -47,9 +68,9 @@ void touch(Core &core, const void *address, std::size_t bytes, Kind kind, const 
   if ((attention() & kSteps) != 0) attend(core, pc);
   if (!g_observers.any() && !undoing) return;
   const Unstoppable whole;
-  const Space space = core.is_scratch(address) ? Space::kHost : space_of(address);
+  const Space space = core.is_scratch(address) ? Space::kHost : space_of(address, kind, pc);
   if (undoing && will_undo(core, address, bytes, kind, space, pc)) return;
-  if (space == Space::kParam || space == Space::kCode) return;
+  if (space == Space::kParam || (space == Space::kCode && constant_near(address) == nullptr)) return;
   static constexpr const char *kNames[] = {"scalar load", "scalar store", "scalar atomic"};
   const Region region = Region::plain(address, bytes);
   observe({core, kScalar, kind, space, region, kNames[static_cast<int>(kind)], pc});

@@ -133,4 +133,10 @@ bool in_loaded_library(const void *address, std::string *name) {
   return true;
 }
 
+bool same_library(const void *a, const void *b) {
+  Library first, second;
+  return a != nullptr && b != nullptr && find_library(a, &first) && find_library(b, &second) &&
+         first.base == second.base;
+}
+
 }  // namespace mlusim

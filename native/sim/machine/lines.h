@@ -19,6 +19,9 @@ bool find_line(const void *pc, SourceLine *line);
 // variables). `*name` becomes its path, unless `name` is null.
 bool in_loaded_library(const void *address, std::string *name);
 
+// Whether both addresses lie in segments of the same loaded library or program.
+bool same_library(const void *a, const void *b);
+
 }  // namespace mlusim
 
 #endif  // MLUSIM_MACHINE_LINES_H_

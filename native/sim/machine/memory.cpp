@@ -1,9 +1,11 @@
 #include "machine/memory.h"
 
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <cstdio>
 #include <mutex>
 
 #include "base/fork.h"
@@ -25,6 +27,9 @@ constexpr std::size_t kGuard = kMiB;  // unused, before each piece and after the
 // The guard below each stack. It is large because some compilers do not touch each page of a large
 // frame, which must not reach the next piece.
 constexpr std::size_t kStackGuard = std::size_t{1} << 30;
+// Where the process may have few addresses, both are halved as often as necessary, to no less than
+// this.
+constexpr std::size_t kLeastSpan = std::size_t{16} << 20;
 
 // Pieces of one kind: the offset of the first, their number, their size, and the distance of their
 // starts.
@@ -38,6 +43,7 @@ struct Pieces {
 // The offsets of the pieces from the start of the reservation.
 struct Layout {
   Pieces nram, wram, sram, stack, scratch, heap;
+  std::size_t stack_guard = 0;
   std::size_t total = 0;
 };
 
@@ -59,27 +65,62 @@ int g_heap_users = 0;
 bool g_heap_protection = false;
 bool g_heap_closed = false;
 
-// Lays out the memories, with `heap_bytes` of addresses for the heap.
-Layout lay_out(const mlusimDeviceModel &model, std::size_t heap_bytes) {
+// The sizes that a limit on addresses makes smaller.
+struct Spans {
+  std::size_t memory = kMemorySpan;  // of an on-chip memory
+  std::size_t guard = kStackGuard;   // below a stack
+  // The heap has the memories of all devices, and one more so that freed blocks can rest before
+  // they are reused. With fewer, the devices share them.
+  int memories = device_count() + 1;
+};
+
+Layout lay_out(const mlusimDeviceModel &model, const Spans &spans) {
   Layout layout;
   const int cores = model.clusters * model.cores_per_cluster;
   const int places = cores + model.clusters;
   const std::size_t page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   const std::size_t stack = static_cast<std::size_t>(model.stack_kib) * 1024;
   std::size_t offset = 0;  // start of a guard
-  const auto pieces = [&offset](int count, std::size_t span, std::size_t guard) {
-    const Pieces made = {offset + guard, count, span, span + guard};
+  const auto pieces = [&offset](int count, std::size_t bytes, std::size_t guard) {
+    const Pieces made = {offset + guard, count, bytes, bytes + guard};
     offset += static_cast<std::size_t>(count) * made.step;
     return made;
   };
-  layout.nram = pieces(cores, kMemorySpan, kGuard);
-  layout.wram = pieces(cores, kMemorySpan, kGuard);
-  layout.sram = pieces(model.clusters, kMemorySpan, kGuard);
-  layout.stack = pieces(places, (stack + page - 1) / page * page, kStackGuard);
-  layout.scratch = pieces(2 * model.clusters, kMemorySpan, kGuard);
-  layout.heap = pieces(1, heap_bytes, kGuard);
+  layout.nram = pieces(cores, spans.memory, kGuard);
+  layout.wram = pieces(cores, spans.memory, kGuard);
+  layout.sram = pieces(model.clusters, spans.memory, kGuard);
+  layout.stack = pieces(places, (stack + page - 1) / page * page, spans.guard);
+  layout.scratch = pieces(2 * model.clusters, spans.memory, kGuard);
+  layout.heap =
+      pieces(1, static_cast<std::size_t>(model.memory_mib) * kMiB * static_cast<std::size_t>(spans.memories), kGuard);
+  layout.stack_guard = spans.guard;
   layout.total = offset + kGuard;
   return layout;
+}
+
+// Returns the addresses that the process may still take.
+std::size_t free_addresses() {
+  struct rlimit limit = {};
+  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return SIZE_MAX;
+  unsigned long pages = 0;
+  if (std::FILE *file = std::fopen("/proc/self/statm", "re")) {
+    if (std::fscanf(file, "%lu", &pages) != 1) pages = 0;
+    std::fclose(file);
+  }
+  const std::size_t used = pages * static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  return limit.rlim_cur > used ? limit.rlim_cur - used : 0;
+}
+
+// Returns the largest layout that leaves room for the shadows of checkers and for the host.
+Layout choose_layout(const mlusimDeviceModel &model) {
+  const std::size_t most = free_addresses() / 3;
+  Spans spans;
+  if (lay_out(model, spans).total > most) spans.memories = 2;
+  while (lay_out(model, spans).total > most && (spans.memory > kLeastSpan || spans.guard > kLeastSpan)) {
+    if (spans.memory > kLeastSpan) spans.memory /= 2;
+    if (spans.guard > kLeastSpan) spans.guard /= 2;
+  }
+  return lay_out(model, spans);
 }
 
 Range piece(const Pieces &pieces, int number) {
@@ -137,16 +178,8 @@ const char *name_of(Space space) {
 bool ensure_memory() {
   const std::lock_guard<ForkMutex> lock(g_mutex);
   if (g_reservation.begin != nullptr) return true;
-  // The memories of all devices, and one more so that freed blocks can rest before they are reused.
-  // Where the system limits addresses, the devices share those of two.
-  const std::size_t memory = static_cast<std::size_t>(device().memory_mib) * kMiB;
-  Layout layout;
-  void *begin = MAP_FAILED;
-  for (const int parts : {device_count() + 1, 2}) {
-    layout = lay_out(device(), memory * static_cast<std::size_t>(parts));
-    begin = mmap(nullptr, layout.total, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (begin != MAP_FAILED) break;
-  }
+  const Layout layout = choose_layout(device());
+  void *begin = mmap(nullptr, layout.total, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (begin == MAP_FAILED) return false;
   g_reservation = {static_cast<char *>(begin), layout};
   if (open_pieces(layout.nram) && open_pieces(layout.wram) && open_pieces(layout.sram) && open_pieces(layout.stack)) {
@@ -173,7 +206,7 @@ Range nram_of(int core) { return piece(g_reservation.layout.nram, core); }
 Range wram_of(int core) { return piece(g_reservation.layout.wram, core); }
 Range sram_of(int cluster) { return piece(g_reservation.layout.sram, cluster); }
 Range stack_of(int place) { return piece(g_reservation.layout.stack, place); }
-Range guard_below(const Range &stack) { return {stack.begin - kStackGuard, stack.begin}; }
+Range guard_below(const Range &stack) { return {stack.begin - g_reservation.layout.stack_guard, stack.begin}; }
 Range scratch_of(int cluster, bool wram) { return piece(g_reservation.layout.scratch, 2 * cluster + (wram ? 1 : 0)); }
 Range heap_range() { return piece(g_reservation.layout.heap, 0); }
 

@@ -66,7 +66,8 @@ mlusimFinding make(const Core *core, const std::string &kernel, const FindingTex
   finding.cluster = core != nullptr ? core->cluster : -1;
   finding.core = core != nullptr ? core->core_id : -1;
   if (text.address != nullptr || text.size != 0) {
-    put(finding.space, name_of(locate(text.address).space));
+    const bool constant = constant_near(text.address) != nullptr;
+    put(finding.space, name_of(constant ? Space::kCode : locate(text.address).space));
     finding.address = reinterpret_cast<std::uintptr_t>(text.address);
     finding.size = text.size;
     put(finding.allocation, describe_allocation(text.address));
@@ -229,11 +230,12 @@ bool end_findings(bool ended) {
   return fails;
 }
 
-void report_from_host(const FindingText &text) {
+void report_from_host(const FindingText &text, bool fails) {
   if (action_for(text) == Action::kOff) return;
   std::vector<mlusimFinding> findings = {make(nullptr, "", text)};
-  findings[0].launch_failed = 1;
-  keep(findings, "host code on " + std::string(device().name) + ": 1 finding\n" + lines_of(findings[0]));
+  findings[0].launch_failed = fails ? 1 : 0;
+  const std::string head = "host code on " + std::string(device().name) + ": 1 finding\n";
+  keep(findings, fails ? head + lines_of(findings[0]) : "");
 }
 
 void make_finding_log() { finding_log(); }

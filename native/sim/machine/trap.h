@@ -59,8 +59,9 @@ void make_finding_log();
 void begin_findings(const std::string &kernel);
 bool end_findings(bool ended);
 
-// Reports a finding that belongs to no launch, such as the second release of a pointer.
-void report_from_host(const FindingText &text);
+// Reports a finding that belongs to no launch, such as the second release of a pointer. `fails`
+// tells whether the call fails for it.
+void report_from_host(const FindingText &text, bool fails = true);
 
 }  // namespace mlusim
 

@@ -247,6 +247,7 @@ void Profiler::instruction(const Call &call, const Amount &amount) {
 
 void Profiler::access(const AccessEvent &event) {
   usage_.touch(event);
+  if (event.agent == kScalar && event.space == Space::kCode) return;
   if (event.agent == kScalar) return scalar(event);
   Instruction &now = opened(state(event.core), event.core, event.agent, event.name, event.pc);
   const Region &region = event.region;

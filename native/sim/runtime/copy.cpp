@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "check/queues.h"
 #include "machine/copy.h"
 #include "machine/heap.h"
 #include "machine/memory.h"
@@ -169,27 +170,41 @@ cnrtRet_t check(Transfer *transfer, cnrtMemTransDir_t dir) {
 
 // ---- Work, on the device's thread ---------------------------------------------------------------
 
+// Ends the work of a copy or fill: it may race with that of another queue.
+cnrtRet_t end_work(const char *function) {
+  FindingText text = {"race", ""};
+  if (!end_queue_work(function, &text)) return cnrtSuccess;
+  const Action action = action_for(text);
+  report_from_host(text, action == Action::kFail);
+  return action == Action::kFail ? explain(cnrtErrorKernelTrap, "%s", text.message.c_str()) : cnrtSuccess;
+}
+
 cnrtRet_t copy(const Transfer &transfer) {
-  const cnrtRet_t error = check_sides(transfer);  // memory may have been freed since the call
+  cnrtRet_t error = check_sides(transfer);  // memory may have been freed since the call
   if (error != cnrtSuccess) return error;
+  if (transfer.to_device) note_queue_access(Kind::kWrite, transfer.target.region, transfer.function, nullptr);
+  if (transfer.from_device) note_queue_access(Kind::kRead, transfer.source.region, transfer.function, nullptr);
+  error = end_work(transfer.function);
   const Region &target = transfer.target.region;
   const Region &source = transfer.source.region;
   move_pieces(target, source);
-  if (!transfer.to_device || !keep_shadow()) return cnrtSuccess;
+  if (!transfer.to_device || !keep_shadow()) return error;
   if (transfer.from_device) {
     move_pieces(target.moved(init_delta()), source.moved(init_delta()));
   } else {
     fill_pieces(target.moved(init_delta()), 0xff);  // bytes from the host count as written
   }
-  return cnrtSuccess;
+  return error;
 }
 
 cnrtRet_t set(const char *function, const Side &target, int value) {
-  const cnrtRet_t error = check_side(function, target, true);
+  cnrtRet_t error = check_side(function, target, true);
   if (error != cnrtSuccess) return error;
+  note_queue_access(Kind::kWrite, target.region, function, nullptr);
+  error = end_work(function);
   fill_pieces(target.region, static_cast<unsigned char>(value));
   if (keep_shadow()) fill_pieces(target.region.moved(init_delta()), 0xff);
-  return cnrtSuccess;
+  return error;
 }
 
 // ---- Calls --------------------------------------------------------------------------------------

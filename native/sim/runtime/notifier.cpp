@@ -77,7 +77,7 @@ cnrtRet_t wait_in_queue(const char *function, cnrtNotifier_t handle, cnrtQueue_t
   if (flag > kExternal) return explain(cnrtErrorArgsInvalid, "%s: flag: expected 0 or 1, got %u", function, flag);
   Task task;
   task.after = notifier->get_mark();
-  if (task.after == nullptr || task.after->done) return cnrtSuccess;
+  if (task.after == nullptr) return cnrtSuccess;
   return enqueue(queue, std::move(task));
 }
 
@@ -148,7 +148,9 @@ cnrtRet_t cnrtQueryNotifier(cnrtNotifier_t notifier) {
     if (found == nullptr) return cnrtErrorInvalidResourceHandle;
     const std::shared_ptr<Mark> mark = found->get_mark();
     if (mark == nullptr) return cnrtSuccess;
-    return mark->done ? result_of(function, *mark) : cnrtErrorNotReady;
+    if (!mark->done) return cnrtErrorNotReady;
+    know_mark(*mark);
+    return result_of(function, *mark);
   });
 }
 

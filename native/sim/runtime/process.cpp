@@ -49,6 +49,7 @@ void Scheduler::after_fork_in_child() {
   known_.clear();
   for (const Condemned &entry : condemned_) heap_release(entry.pointer);
   condemned_.clear();
+  forget_queue_work();
   if (heap_open_) close_heap();
   heap_open_ = false;
 }

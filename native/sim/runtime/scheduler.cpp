@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <iterator>
 #include <new>
 #include <utility>
 
+#include "check/checks.h"
 #include "machine/fiber.h"
 #include "machine/memory.h"
 #include "runtime/error.h"
@@ -32,6 +34,7 @@ cnrtRet_t Scheduler::enqueue(const QueueRef &queue, Task &&task, std::uint64_t *
   const bool was_idle = queue->idle();
   task.order = orders_ + 1;
   if (task.mark != nullptr) task.mark->queue = queue->number();
+  order(queue.get(), &task);
   try {
     queue->tasks_.push_back(std::move(task));
   } catch (...) {
@@ -70,7 +73,36 @@ cnrtRet_t Scheduler::take_all_errors(int device) {
 void Scheduler::abandon(const QueueRef &queue) {
   const Lock lock(mutex_);
   queue->abandoned_ = true;
+  latest_of(*queue).erase(queue->number());
+  host_clock_.erase(queue->number());
+  forget_queue_work(queue->number());
   if (queue->idle()) clear_error(queue.get());
+}
+
+bool Scheduler::is_alive(std::uint64_t queue) const {
+  return std::any_of(latest_.begin(), latest_.end(),
+                     [queue](const QueueClock &latest) { return latest.count(queue) != 0; });
+}
+
+// Notes what is ordered before a new task: the tasks before it in its queue, those that the host
+// has waited for, and those before the mark that it waits for.
+void Scheduler::order(Queue *queue, Task *task) {
+  const std::uint64_t number = queue->queued_ + 1;
+  latest_of(*queue)[queue->number()] = number;
+  if (task->mark != nullptr) task->mark->number = number;
+  if ((checks() & MLUSIM_CHECK_RACE) == 0 || !host_clock_known_) return;
+  auto clock = std::make_shared<QueueClock>(host_clock_);
+  if (queue->clock_ != nullptr) join(clock.get(), *queue->clock_);
+  if (const Mark *mark = task->after.get()) {
+    if (mark->before != nullptr) join(clock.get(), *mark->before);
+    join(clock.get(), {{mark->queue, mark->number}});
+  }
+  for (auto entry = clock->begin(); entry != clock->end();) {  // without queues that are no more
+    entry = is_alive(entry->first) ? std::next(entry) : clock->erase(entry);
+  }
+  queue->clock_ = clock;
+  task->before = clock;
+  if (task->mark != nullptr) task->mark->before = clock;
 }
 
 bool Scheduler::start_device_thread() {
@@ -261,7 +293,9 @@ void Scheduler::do_first(Queue *queue, Lock &lock) {
     device_queue_ = queue;
     forget_interrupt();
     if (!dropped) set_heap(true, lock);
+    const QueuedWork work = {queue->number(), queue->first_number(), task.before};
     lock.unlock();
+    begin_queue_work(work);
     thread_state().heap_user = task.order;
     heap_user_changed();
     if (!dropped) result = run(task.work);

@@ -16,6 +16,7 @@
 #include <memory>
 #include <string>
 
+#include "check/queues.h"
 #include "cnrt.h"
 #include "machine/heap.h"
 
@@ -28,12 +29,14 @@ class Queue;
 
 // One placement of a notifier in a queue.
 struct Mark {
-  std::atomic<bool> done{false};  // set after all fields below
-  cnrtRet_t error = cnrtSuccess;  // of the queue's work before the mark
-  std::uint64_t queue = 0;        // the number of the queue
-  std::int64_t device_time = 0;   // nanoseconds: when the device reached the mark
-  std::int64_t host_time = 0;     // when the host could see that
-  Queue *waiting = nullptr;       // queues that go on when the mark is done
+  std::atomic<bool> done{false};             // set after all fields below
+  cnrtRet_t error = cnrtSuccess;             // of the queue's work before the mark
+  std::uint64_t queue = 0;                   // the number of the queue
+  std::uint64_t number = 0;                  // of the mark in its queue
+  std::shared_ptr<const QueueClock> before;  // what is ordered before it; see check/queues.h
+  std::int64_t device_time = 0;              // nanoseconds: when the device reached the mark
+  std::int64_t host_time = 0;                // when the host could see that
+  Queue *waiting = nullptr;                  // queues that go on when the mark is done
 };
 
 // One task of a queue. Without `work` it is only a place for a wait or a mark.
@@ -44,6 +47,7 @@ struct Task {
   std::uint64_t order = 0;    // its number among the tasks of all queues
   std::shared_ptr<Mark> after;
   std::shared_ptr<Mark> mark;
+  std::shared_ptr<const QueueClock> before;  // the work that is ordered before it; null: nobody asks
 };
 
 class Queue {
@@ -70,10 +74,11 @@ class Queue {
   bool running_ = false;  // the first task runs, and is no longer in the list
   std::uint64_t queued_ = 0;
   std::atomic<std::uint64_t> done_{0};
-  std::uint64_t given_up_ = 0;        // tasks up to this number never begin, except those with `after_errors`
-  std::uint64_t functions_ = 0;       // host functions among the tasks
-  std::atomic<bool> stalled_{false};  // the next task waits for a mark, or is a host function
-  Mark *waits_for_ = nullptr;         // the mark that lists this queue as waiting
+  std::uint64_t given_up_ = 0;               // tasks up to this number never begin, except those with `after_errors`
+  std::uint64_t functions_ = 0;              // host functions among the tasks
+  std::atomic<bool> stalled_{false};         // the next task waits for a mark, or is a host function
+  std::shared_ptr<const QueueClock> clock_;  // what is ordered before the last task
+  Mark *waits_for_ = nullptr;                // the mark that lists this queue as waiting
 
   // The first failure since the error was last taken: its error, its text, and its number among all
   // failures.
@@ -118,7 +123,11 @@ cnrtRet_t wait_for_mark(const std::shared_ptr<Mark> &mark);
 // interrupts the wait, the memory is condemned (see heap.h) and released later.
 Freed free_after_work(void *pointer);
 
+// Whether all work of the queue is done; the host then knows that.
 bool is_done(const QueueRef &queue);
+
+// The host has seen that the mark is done.
+void know_mark(const Mark &mark);
 
 // Takes the error that the queue holds; the queue then accepts new work. The calling thread gets
 // its text.

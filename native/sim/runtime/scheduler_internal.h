@@ -6,11 +6,13 @@
 
 #include <sched.h>
 
+#include <array>
 #include <condition_variable>
 #include <mutex>
 #include <vector>
 
 #include "base/thread_state.h"
+#include "machine/model.h"
 #include "runtime/scheduler.h"
 
 namespace mlusim {
@@ -78,6 +80,10 @@ class Scheduler {
   const char *while_idle(const std::function<const char *()> &change);
   void wake_waiters();
   std::uint64_t queued(const QueueRef &queue);
+  void host_waited_for(std::uint64_t queue, std::uint64_t number) noexcept;
+  void host_waited_for(const QueueClock &clock) noexcept;
+  void know_done(const QueueRef &queue, std::uint64_t number);
+  void know_mark(const Mark &mark);
 
   // ---- process.cpp ----
   void before_fork();
@@ -109,6 +115,8 @@ class Scheduler {
   void know(const QueueRef &queue);
   void forget_if_idle(Queue *queue);
   void clear_error(Queue *queue);
+  QueueClock &latest_of(const Queue &queue) { return latest_[static_cast<std::size_t>(queue.device())]; }
+  bool is_alive(std::uint64_t queue) const;
   static bool is_dropped(const Queue &queue, const Task &task);
   static bool is_stalled(const Queue &queue);
   void schedule(Queue *queue);
@@ -119,6 +127,7 @@ class Scheduler {
   void keep_error(Queue *queue, cnrtRet_t error);
   void finish(Queue *queue, Task *task, cnrtRet_t result, bool dropped);
   void release_condemned(const Queue &queue);
+  void order(Queue *queue, Task *task);
 
   // ---- scheduler.cpp: the device's thread ----
   static void *run_device_thread(void *scheduler);
@@ -173,7 +182,11 @@ class Scheduler {
   Queue *device_queue_ = nullptr;  // the queue that it works for
   bool heap_open_ = false;
   bool ended_ = false;
-  std::uint64_t orders_ = 0;  // tasks so far
+  std::uint64_t orders_ = 0;                    // tasks so far
+  std::array<QueueClock, kMaxDevices> latest_;  // by device: the last task of each queue
+  QueueClock host_clock_;                       // what the host has waited for
+  // False once host memory was short for that clock: races between queues are not looked for then.
+  bool host_clock_known_ = true;
   std::uint64_t failures_ = 0;
   std::uint64_t forks_ = 0;
 };

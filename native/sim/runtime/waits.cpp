@@ -61,6 +61,7 @@ Scheduler::Waited Scheduler::sleep_until(const Condition &condition, Lock &lock)
 cnrtRet_t Scheduler::wait_for(const QueueRef &queue, std::uint64_t number) {
   switch (wait([&] { return queue->done_.load(std::memory_order_acquire) >= number; })) {
     case Waited::kDone:
+      know_done(queue, number);
       return cnrtSuccess;
     case Waited::kInterrupted:
       return give_up({{queue, number}});
@@ -74,11 +75,13 @@ cnrtRet_t Scheduler::wait_for(const QueueRef &queue, std::uint64_t number) {
 
 cnrtRet_t Scheduler::wait_for_device(int device) {
   Tickets tickets;
+  QueueClock latest;
   {
     const Lock lock(mutex_);
     for (Ticket &ticket : all_tickets()) {
       if (ticket.queue->device() == device) tickets.push_back(std::move(ticket));
     }
+    latest = latest_[static_cast<std::size_t>(device)];
   }
   for (const Ticket &ticket : tickets) {
     const Waited waited = wait([&] { return ticket.done(); });
@@ -86,6 +89,8 @@ cnrtRet_t Scheduler::wait_for_device(int device) {
     if (waited == Waited::kEnded) return tell_end();
     if (waited == Waited::kForbidden) return refuse_to_wait();
   }
+  const Lock lock(mutex_);
+  host_waited_for(latest);
   return cnrtSuccess;
 }
 
@@ -93,7 +98,10 @@ cnrtRet_t Scheduler::wait_for_mark(const std::shared_ptr<Mark> &mark) {
   const Waited waited = wait([&] { return mark->done.load(std::memory_order_acquire); });
   if (waited == Waited::kEnded) return tell_end();
   if (waited == Waited::kForbidden) return refuse_to_wait();
-  if (waited == Waited::kDone) return cnrtSuccess;
+  if (waited == Waited::kDone) {
+    know_mark(*mark);
+    return cnrtSuccess;
+  }
   Tickets tickets;
   {
     const Lock lock(mutex_);
@@ -120,6 +128,7 @@ cnrtRet_t Scheduler::give_up(const Tickets &tickets) {
       insist_on_interrupt();
   }
   --waiters_;
+  for (const Ticket &ticket : tickets) host_waited_for(ticket.queue->number(), ticket.number);
   const cnrtRet_t error = take_first_error(tickets);
   if (error != cnrtSuccess) return error;
   for (const Ticket &ticket : tickets) {
@@ -228,6 +237,35 @@ const char *Scheduler::while_idle(const std::function<const char *()> &change) {
   }
 }
 
+void Scheduler::host_waited_for(std::uint64_t queue, std::uint64_t number) noexcept {
+  try {
+    host_waited_for({{queue, number}});
+  } catch (const std::bad_alloc &) {
+    host_clock_known_ = false;
+  }
+}
+
+void Scheduler::host_waited_for(const QueueClock &clock) noexcept {
+  try {
+    join(&host_clock_, clock);
+  } catch (const std::bad_alloc &) {
+    host_clock_known_ = false;
+  }
+}
+
+void Scheduler::know_done(const QueueRef &queue, std::uint64_t number) {
+  const Lock lock(mutex_);
+  host_waited_for(queue->number(), number);
+  // The clock of a later task may know more than this one; most often there is none.
+  if (queue->clock_ != nullptr) host_waited_for(*queue->clock_);
+}
+
+void Scheduler::know_mark(const Mark &mark) {
+  const Lock lock(mutex_);
+  host_waited_for(mark.queue, mark.number);
+  if (mark.before != nullptr) host_waited_for(*mark.before);
+}
+
 std::uint64_t Scheduler::queued(const QueueRef &queue) {
   const Lock lock(mutex_);
   return queue->queued_;
@@ -245,7 +283,14 @@ cnrtRet_t wait_for_mark(const std::shared_ptr<Mark> &mark) { return scheduler().
 
 Freed free_after_work(void *pointer) { return scheduler().free_after_work(pointer); }
 
-bool is_done(const QueueRef &queue) { return Ticket{queue, scheduler().queued(queue)}.done(); }
+bool is_done(const QueueRef &queue) {
+  const Ticket last = {queue, scheduler().queued(queue)};
+  if (!last.done()) return false;
+  scheduler().know_done(queue, last.number);
+  return true;
+}
+
+void know_mark(const Mark &mark) { scheduler().know_mark(mark); }
 
 const char *while_idle(const std::function<const char *()> &change) { return scheduler().while_idle(change); }
 

@@ -33,6 +33,7 @@ from .words import (
     ASSEMBLY,
     ASSEMBLY_QUALIFIERS,
     ATTRIBUTES,
+    CONSTANT,
     CONSTANT_MEMORY,
     DEVICE,
     EXPRESSION_KEYWORDS,
@@ -152,9 +153,26 @@ class Translator:
                 raise self._error(i, f"{LOCAL_MEMORY} is understood for automatic variables and before pointers only")
         self._text.delete(self._tokens[i])
 
-    def constant_memory(self, i: int, _: Level) -> None:
-        """Translate `__mlu_const__`: constants lie in the library."""
-        self._text.delete(self._tokens[i])
+    def constant_memory(self, i: int, level: Level) -> None:
+        """Translate `__mlu_const__`: arrays get ends that are known, other constants lie in the library."""
+        if not self._is_array_of_constants(i, level):
+            self._text.delete(self._tokens[i])
+            return
+        declaration = self._declarations[level.start].declaration
+        if declaration is not None:
+            path = level.path if self._macro_scope is None else None
+            Variables(self._text, self._tokens, declaration, CONSTANT, Scope.FILE, path).write()
+
+    def _is_array_of_constants(self, i: int, level: Level) -> bool:
+        """Whether the word at `i` is the first that makes variables of a file constants, all of them arrays."""
+        declaration = None if level.opening in ("(", "[") else self._declaration(i, level)
+        if declaration is None or self._scope(i, level) is not Scope.FILE or declaration.says("inline", "typedef"):
+            return False
+        words = [token for token in declaration.specifiers if token.text in (CONSTANT_MEMORY, *MEMORIES)]
+        # The elements of a constexpr array may be part of constant expressions.
+        known = any(token.text in ("constexpr", "template") for token in declaration.type)
+        arrays = all(declarator.dimensions and not declarator.pointer for declarator in declaration.declarators)
+        return words[0] is self._tokens[i] and words[0].text == CONSTANT_MEMORY and not known and arrays
 
     def device(self, i: int, level: Level) -> None:
         """Translate `__mlu_device__`, which means inline only for functions."""

@@ -8,6 +8,7 @@ from .declarations import Declaration, Declarator
 from .scopes import Scope
 from .text import Text
 from .tokens import Token, spelled
+from .words import CONSTANT
 
 
 class Variables:
@@ -41,7 +42,9 @@ class Variables:
         if declarator.pointer and not declarator.dimensions and self._is_automatic():
             head = f"{kind} {name}"
         elif declarator.initialised:
-            head = f"static constexpr {kind} mlusim_initial_{name}"
+            # Numbers of a constant may be computed when its library is loaded.
+            word = "static" if self._memory == CONSTANT else "static constexpr"
+            head = f"{word} {kind} mlusim_initial_{name}"
             initial = f"decltype(mlusim_initial_{name})"
             if not any(token.text == "const" for token in declarator.pointer or self._declaration.type):
                 initial = f"::std::remove_const_t<{initial}>"

@@ -4,6 +4,8 @@
 MEMORIES = {"__nram__": "nram", "__wram__": "wram", "__mlu_shared__": "sram"}
 LOCAL_MEMORY = "__ldram__"
 CONSTANT_MEMORY = "__mlu_const__"
+#: The name of that memory in mlusim_source.h.
+CONSTANT = "constant"
 DEVICE = "__mlu_device__"
 #: The words that make a function a kernel.
 KERNELS = frozenset({"__mlu_entry__", "__mlu_global__"})

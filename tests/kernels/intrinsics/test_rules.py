@@ -338,7 +338,13 @@ def test_undefined_elements_stay_where_they_are(sample: Sample, calls_of: Callab
         loaded = [source.nbytes for source in sample.sources] + [0] * (3 - len(sample.sources))
         loaded[partly] = known * sample.sources[partly].itemsize
         sample.run(calls, loaded=loaded, out=(0, known * item))
-        sample.run(calls, loaded=loaded, out=(known * item, item), expected=[("init", "copy")])
+        # Of the operands of `or` one that is not 0 suffices.
+        decided = sample.name.startswith("__bang_or") and all(
+            source[known % len(source)] != 0 for number, source in enumerate(sample.sources) if number != partly
+        )
+        decided = decided and (len(sample.sources) > 1 or "_scalar" in sample.name)
+        expected = [] if decided else [("init", "copy")]
+        sample.run(calls, loaded=loaded, out=(known * item, item), expected=expected)
 
 
 MOVED = [
