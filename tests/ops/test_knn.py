@@ -57,6 +57,7 @@ def test_any_bits(seed: int, k: int) -> None:
         assert_nearest(xyz, new_xyz, k)
 
 
+@pytest.mark.sampled("dtype")
 @both_dtypes
 @pytest.mark.parametrize("kind", KINDS)
 def test_many_points(kind: str, dtype: str) -> None:

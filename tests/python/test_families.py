@@ -66,6 +66,7 @@ def test_every_family_has_its_places(family: str) -> None:
         assert (ROOT / place).exists(), place
 
 
+@pytest.mark.sampled
 @pytest.mark.parametrize(
     ("name", "cell"),
     [

@@ -3,8 +3,8 @@
 Of the families, some run whole: those that changed come first, by what git says of the clone, then
 the others by turns. Of each other family a test of each test function and operator runs, so that no
 function loses its values and its refusals. While there are at most `WHOLE` families, all of them
-run whole. Of the tests that compile C++, one of each test function runs, and of the others those
-whose turn it is; all of them if what they try has changed.
+run whole. Of the tests that compile C++, one of each test function runs, and of the others a third,
+whose turn it is; two thirds if what they try has changed.
 
 The number of commits chooses whose turn it is.
 """
@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 #: So many families run whole, and one in so many of the tests that compile. CONTRIBUTING.md has
 #: their seconds.
-WHOLE, COMPILING = 10, 3
+WHOLE, COMPILING = 7, 3
 #: What the tests that compile are about.
 COMPILED = (
     "native/bang/",
@@ -42,8 +42,10 @@ BASES = ("origin/HEAD", "origin/main", "main")
 def left_out(items: Collection[pytest.Item], operators: Mapping[str, Mapping[str, str]]) -> set[pytest.Item]:
     """Return the tests whose turn it is not. `operators` has the names of each family's operators, in Python and C."""
     files, turn = changed_files(), number_of_commits()
-    compile_all = any(file.startswith(COMPILED) for file in files)
-    return _of_families(items, operators, files, turn) | (set() if compile_all else of_compiling(items, turn))
+    compiling = of_compiling(items, turn)
+    if any(file.startswith(COMPILED) for file in files):
+        compiling &= of_compiling(items, turn + 1)
+    return _of_families(items, operators, files, turn) | compiling
 
 
 def of_compiling(items: Iterable[pytest.Item], turn: int) -> set[pytest.Item]:
