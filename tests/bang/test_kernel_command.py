@@ -33,6 +33,12 @@ __mlu_entry__ void broken(const float *x, float *out, int n) {
   __memcpy(out, a, n * sizeof(float), NRAM2GDRAM);
 }
 
+__mlu_entry__ void exponential(const float *x, float *out, int n) {
+  __memcpy(a, x, n * sizeof(float), GDRAM2NRAM);
+  __bang_active_exp(a, a, n);
+  __memcpy(out, a, n * sizeof(float), NRAM2GDRAM);
+}
+
 __mlu_entry__ void stuck(int *out) {
   if (__is_mpu()) return;
   out[taskId] = 1;
@@ -124,6 +130,17 @@ def test_findings_have_exit_code_1(program: Program, source: Path) -> None:
     assert "next: wait before the access" in answer.out
     assert program("run", *BROKEN, "--rules", "race=record").code == 0
     assert program("run", *BROKEN, "--check", "align").code == 0
+
+
+def test_strict_means_every_rule(program: Program) -> None:
+    inside = launch("exponential", "x=f32[256]=-7.5", "out=f32[256]", "n=256")
+    below = launch("exponential", "x=f32[256]=-8", "out=f32[256]", "n=256")
+    assert program("run", *below).code == 0
+    assert program("run", *inside, "--strict").code == 0
+    answer = program("run", *below, "--strict")
+    assert answer.code == 1
+    assert "__bang_active_exp: src: expected numbers from -7.75 to 10.25, got -8 and 255 more" in answer.out
+    assert program("run", *below, "--strict", "--rules", "align/domain=record").code == 0
 
 
 def test_a_hang_prints_who_waits_and_what_was_written(program: Program) -> None:

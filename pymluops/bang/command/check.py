@@ -48,7 +48,7 @@ def run(args: argparse.Namespace) -> int:
             seed=args.seed,
             random_runs=args.random_runs,
             checks=args.check,
-            rules=args.rules,
+            rules=launches.rules_of(args),
         )
     launches.save_outputs(args, report.outputs)
     show(report, args.format)

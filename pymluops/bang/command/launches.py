@@ -108,7 +108,15 @@ def add_finding_options(parser: argparse.ArgumentParser) -> None:
         metavar="RULES",
         help="actions of rules: race/on-chip-order=off,init=record; see docs/simulator-rules.md",
     )
+    found.add_argument(
+        "--strict", action="store_true", help="let a launch fail for every rule, also for those that are usually off"
+    )
     found.add_argument("--format", choices=("text", "json", "sarif"), default="text", help="default: text")
+
+
+def rules_of(args: argparse.Namespace) -> str | None:
+    """Return the actions of rules: those that the user gives, behind what `--strict` means."""
+    return ",".join(filter(None, ("all=fail" if args.strict else "", args.rules))) or None
 
 
 def prepare(args: argparse.Namespace, options: Sequence[str] = ()) -> Prepared:
@@ -160,7 +168,7 @@ def _require_words(args: argparse.Namespace) -> None:
     from pymluops.sim._schedules import parsed_schedule
 
     if hasattr(args, "rules"):
-        with recording(simulator(), args.check, args.rules):
+        with recording(simulator(), args.check, rules_of(args)):
             pass
     given: str | list[str] = getattr(args, "schedule", None) or []
     for words in [given] if isinstance(given, str) else given:

@@ -39,7 +39,7 @@ def run(args: argparse.Namespace) -> int:
         if args.seed is not None:
             schedule = schedule._replace(seed=args.seed)
         report = _check.check(
-            prepared.launch, *prepared.arguments, schedules=[schedule], checks=args.check, rules=args.rules
+            prepared.launch, *prepared.arguments, schedules=[schedule], checks=args.check, rules=launches.rules_of(args)
         )
     launches.save_outputs(args, report.outputs)
     show(report, args.format)
