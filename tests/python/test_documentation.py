@@ -146,6 +146,8 @@ def check_command(words: list[str]) -> None:
             assert (ROOT / source).is_file()
         case ["./tin_shift"] | ["export", *_]:
             pass
+        case ["python3", "-m", "sphinx", *_]:
+            assert (ROOT / "docs" / "conf.py").is_file()
         case ["sed", _, file]:
             assert (ROOT / file).is_file()
         case ["python", "tests/fuzz", *options]:
