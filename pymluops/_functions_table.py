@@ -8,6 +8,7 @@ from typing import Any
 
 from pymluops import library
 from pymluops._core import Backend, function_names
+from pymluops._shown import counted
 from pymluops.cli import CommandError
 from pymluops.errors import MluOpError
 
@@ -35,7 +36,7 @@ def render(table: dict[str, Any]) -> str:
     for function, implemented in functions.items():
         lines.append(_row(function, ["yes" if implemented[label] else "-" for label in labels], labels, width))
     counts = [str(sum(row[label] for row in functions.values())) for label in labels]
-    lines.append(_row(f"{len(functions)} functions", counts, labels, width))
+    lines.append(_row(counted(len(functions), "function"), counts, labels, width))
     return "\n".join(lines)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import reprlib
 
-__all__ = ["one_line", "path_text", "shortened", "shown"]
+__all__ = ["counted", "one_line", "path_text", "shortened", "shown"]
 
 MOST = 80
 #: Of a path, which a reader may want to open.
@@ -17,6 +17,11 @@ def shown(value: object) -> str:
     if isinstance(value, int) and not isinstance(value, bool):
         return _integer(value)
     return f"{shortened(one_line(' '.join(_text(value).split())))} ({shortened(type(value).__name__, 40)})"
+
+
+def counted(count: int, noun: str, several: str = "", form: str = "") -> str:
+    """Return a number with its noun: "1 column", "5 columns"; `several` is a plural that is more than an s."""
+    return f"{count:{form}} {noun if count == 1 else several or noun + 's'}"
 
 
 def one_line(text: str) -> str:

@@ -17,8 +17,9 @@ import sys
 import warnings
 from collections.abc import Callable, Sequence
 from importlib import metadata
-from typing import NoReturn
+from typing import Any, NoReturn
 
+from pymluops import _suggestions
 from pymluops._shown import one_line, shortened
 from pymluops.errors import NotInitializedError
 
@@ -28,6 +29,7 @@ COMMANDS = (
     "pymluops.bang.command",
     "pymluops.gencase.command",
     "pymluops._cache.command",
+    "pymluops._completion",
 )
 
 #: Of a message that repeats what was given.
@@ -56,8 +58,20 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Raise what makes `run_program` print the message in one line."""
+        message += _suggestions.for_choice(message)
         text = _LONG_WORD.sub(lambda word: shortened(word[0]), one_line(message))
         raise _UsageError(f"{self.prog}: {text} (see {self.prog} --help)")
+
+    def parse_known_args(  # pyright: ignore[reportIncompatibleMethodOverride]
+        self, args: Any = None, namespace: Any = None
+    ) -> tuple[Any, list[str]]:
+        """Parse, and refuse what is not known here, so that the message names the subcommand that does not know it."""
+        found, left = super().parse_known_args(args, namespace)
+        if left:
+            options = [word for word in left if word.startswith("-")]
+            hint = _suggestions.among(options, self._option_string_actions)
+            self.error(f"unrecognized arguments: {' '.join(left)}{hint}")
+        return found, left
 
 
 def build_parser() -> Parser:

@@ -1,6 +1,7 @@
 /* Shifts two groups of channels along time and prints the result.
  *
- * With pkg-config:  cc tin_shift.c $(pkg-config --cflags --libs mluops) -o tin_shift
+ * With pkg-config:  cc tin_shift.c $(pkg-config --cflags --libs mluops) \
+ *                       -Wl,-rpath,$(pkg-config --variable=libdir mluops) -o tin_shift
  * With CMake:       see CMakeLists.txt beside this file.
  */
 #include <mluops.h>

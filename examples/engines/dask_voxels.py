@@ -28,6 +28,7 @@ import numpy as np
 from distributed import Client, Future, LocalCluster, as_completed
 
 import pymluops
+from pymluops._shown import counted
 from pymluops._whole_file import whole_file
 from pymluops.cli import CommandError
 from pymluops.demo.lidar import modelled_scan
@@ -98,7 +99,8 @@ def kill_worker_of(client: Client, done: Future) -> None:
     process = client.run(os.getpid, workers=[address])[address]
     held, running = len(client.has_what([address])[address]), len(client.processing([address])[address])
     os.kill(process, signal.SIGKILL)
-    print(f"killed worker {address}, process {process}: it had {held} results and {running} tasks", flush=True)
+    had = f"{counted(held, 'result')} and {counted(running, 'task')}"
+    print(f"killed worker {address}, process {process}: it had {had}", flush=True)
 
 
 def show(done: int, count: int, seconds: float) -> None:
@@ -148,9 +150,11 @@ def main(argv: Sequence[str] | None = None) -> list[Found]:
             found = run(client, paths, args.output, args.kill_worker)
         seconds = time.perf_counter() - begin
         for one in found:
-            print(f"{one.name}: {one.points:,} points, {one.voxels:,} voxels, {one.pairs:,} pairs")
+            numbers = ((one.points, "point"), (one.voxels, "voxel"), (one.pairs, "pair"))
+            print(f"{one.name}: {', '.join(counted(number, noun, form=',') for number, noun in numbers)}")
         workers, threads = len({one.process for one in found}), {one.threads for one in found}
-        print(f"{len(found)} scans in {seconds:.1f} s by {workers} processes, threads of an operator: {max(threads)}")
+        by = counted(workers, "process", "processes")
+        print(f"{counted(len(found), 'scan')} in {seconds:.1f} s by {by}, threads of an operator: {max(threads)}")
         if args.check:
             alone = [compute(path, None) for path in paths]
             wrong = [one.name for one, other in zip(found, alone, strict=True) if one.digest != other.digest]

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 from pictures import draw_boxes, draw_classes
 
+from pymluops._shown import counted
 from pymluops.cli import CommandError
 from pymluops.demo.errors import InputError
 from pymluops.demo.scans import read_scan
@@ -91,7 +92,7 @@ def show_classes(path: Path, title: str, network: Any, xyz: Any, sample: Any, se
     """Print how many points have a label, and draw them."""
     labels = sample.pred_pts_seg.pts_semantic_mask.numpy()
     draw_classes(path, title, xyz, labels, network.class_names)
-    print(f"{len(labels):,} points labelled in {seconds:.2f} s; classes: {len(np.unique(labels))}")
+    print(f"{counted(len(labels), 'point', form=',')} labelled in {seconds:.2f} s; classes: {len(np.unique(labels))}")
 
 
 def show_boxes(
@@ -99,7 +100,8 @@ def show_boxes(
 ) -> None:
     """Print the boxes of a good score, and draw them."""
     kept = instances[instances.scores_3d >= args.score]
-    print(f"{len(kept)} boxes of score {args.score:g} or more, of {len(instances)}, in {seconds:.2f} s")
+    boxes = counted(len(kept), "box", "boxes")
+    print(f"{boxes} of score {args.score:g} or more, of {len(instances)}, in {seconds:.2f} s")
     if not len(kept):
         print("  none: take weights of a checkpoint, train for more steps, or lower --score")
     for box, label, score in zip(kept.bboxes_3d.tensor, kept.labels_3d, kept.scores_3d, strict=True):

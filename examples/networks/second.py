@@ -20,6 +20,7 @@ from scenes import CLASSES, HALF_SIDE, Array, Street, fit_scan, make_street
 from torch import Tensor, nn
 from training import arguments, draw_losses, new_figure, program, reproducible, save, train
 
+from pymluops._shown import counted
 from pymluops.demo.scans import read_scan
 from pymluops.torch.sparse import SparseConv3d, SparseConvTensor, SparseSequential, SubMConv3d, ToDense
 
@@ -169,7 +170,7 @@ def draw(network: nn.Module, shown: Street, losses: Sequence[float], title: str)
     for boxes, colour, style, name in ((shown.cars, "tab:green", "-", "truth"), (cars, "tab:red", "--", "prediction")):
         for car in boxes:
             axes[2].add_patch(Polygon(corners(car), fill=False, edgecolor=colour, linestyle=style, linewidth=2))
-        axes[2].plot([], [], color=colour, linestyle=style, label=f"{name}: {len(boxes)} cars")
+        axes[2].plot([], [], color=colour, linestyle=style, label=f"{name}: {counted(len(boxes), 'car')}")
     axes[2].legend(loc="lower center", bbox_to_anchor=(0.5, -0.3), ncols=2)
     axes[2].set_title("cars")
     for axis in axes[:3]:

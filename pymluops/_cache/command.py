@@ -10,6 +10,7 @@ from typing import Any
 
 from pymluops._cache.location import locate
 from pymluops._cache.store import Store, Usage
+from pymluops._shown import counted
 from pymluops.cli import EXIT_FAILED, CommandError
 
 _MIB = 1 << 20
@@ -62,6 +63,6 @@ def _clear(args: argparse.Namespace) -> int:
     store = _store()
     removed, left = store.clear()
     if left:
-        raise CommandError(f"{store.folder}: {left} files cannot be removed", EXIT_FAILED)
-    print(f"{store.folder}: removed {removed.entries} entries, {removed.size / _MIB:.1f} MiB")
+        raise CommandError(f"{store.folder}: {counted(left, 'file')} cannot be removed", EXIT_FAILED)
+    print(f"{store.folder}: removed {counted(removed.entries, 'entry', 'entries')}, {removed.size / _MIB:.1f} MiB")
     return 0

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from pymluops._advice import advice
 from pymluops._arguments import is_integer
 from pymluops._finding import Finding
-from pymluops._shown import shown
+from pymluops._shown import counted, shown
 from pymluops.bang._module import Launch
 from pymluops.bang._registry import Signature
 from pymluops.bang._runs import Repeated, Run
@@ -139,7 +139,8 @@ class CheckReport:
             lines += _lines_of_difference(difference)
         if len(self.runs) == 1 and self.runs[0].schedule == Schedule():
             return "\n".join(lines)
-        lines.append(f"  {len(self.runs)} runs; PYMLUOPS_SIM_SCHEDULE or pymluops.sim.scheduling repeat one:")
+        runs = counted(len(self.runs), "run")
+        lines.append(f"  {runs}; PYMLUOPS_SIM_SCHEDULE or pymluops.sim.scheduling repeat one:")
         lines += [f"    {run.schedule}{' failed' if run.error else ''}" for run in self.runs]
         return "\n".join(lines)
 
@@ -166,7 +167,7 @@ def _lines_of(found: Found, runs: int) -> list[str]:
     if finding.other_file:
         lines.append(f"    the other access: {finding.other_file}:{finding.other_line}")
     if len(found.schedules) < runs:
-        lines.append(f"    under {len(found.schedules)} of {runs} schedules, such as {found.schedules[0]}")
+        lines.append(f"    under {len(found.schedules)} of {counted(runs, 'schedule')}, such as {found.schedules[0]}")
     if found.next_step:
         lines.append(f"    next: {found.next_step}")
     return lines
@@ -174,7 +175,7 @@ def _lines_of(found: Found, runs: int) -> list[str]:
 
 def _lines_of_difference(difference: Difference) -> list[str]:
     at = ", ".join(map(str, difference.index))
-    elements = "1 element" if difference.count == 1 else f"{difference.count} elements"
+    elements = counted(difference.count, "element")
     return [
         f"  {difference.output} differs in {elements} under {difference.schedule}:",
         f"    {difference.output}[{at}] is {difference.got}, not {difference.expected}",

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from pymluops._shown import counted
 from pymluops.demo.arrays import Array
 from pymluops.demo.reference import Borders, Sum
 from pymluops.demo.reference_objects import Overlaps
@@ -45,7 +46,9 @@ def check_exact(actual: Array, expected: Array) -> Check:
     if _form(actual) != _form(expected):
         return failed(f"got {_form(actual)}, expected {_form(expected)}")
     differ = np.count_nonzero(_bits(actual) != _bits(expected))
-    return failed(f"{differ:,} of {actual.size:,} elements differ") if differ else Check(ok=True, exact=True)
+    if differ == 0:
+        return Check(ok=True, exact=True)
+    return failed(f"{differ:,} of {counted(actual.size, 'element', form=',')} {'differs' if differ == 1 else 'differ'}")
 
 
 def check_all_exact(actual: tuple[Array, ...], expected: tuple[Array, ...], names: tuple[str, ...]) -> Check:
@@ -121,7 +124,8 @@ def check_kept(actual: Array, expected: Array, overlaps: Overlaps, scores: Array
     perhaps = (better & (value + allowed > threshold)).any(axis=0)
     wrong = np.count_nonzero((kept & surely) | (~kept & ~perhaps))
     if wrong:
-        return failed(f"{wrong:,} of {len(scores):,} boxes are wrongly kept or suppressed")
+        boxes = counted(len(scores), "box", "boxes", form=",")
+        return failed(f"{wrong:,} of {boxes} {'is' if wrong == 1 else 'are'} wrongly kept or suppressed")
     other = np.setxor1d(actual, expected)
     distance = np.abs(overlaps.value[:, other] - threshold).min() if len(other) else 0.0
     return Check(True, False, float(distance), float(overlaps.allowed[:, other].max()) if len(other) else 0.0)

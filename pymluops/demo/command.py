@@ -12,6 +12,7 @@ import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pymluops._colours import coloured
 from pymluops._shown import shortened
 from pymluops.cli import CommandError
 
@@ -228,5 +229,5 @@ def _print_report(
     on_terminal = sys.stdout is not None and sys.stdout.isatty()
     width = shutil.get_terminal_size().columns if on_terminal else NO_TERMINAL_WIDTH
     print(report.heading(result, image, backend), end="\n\n")
-    print(report.table(result.rows, width), end="\n\n")
+    print(coloured(report.table(result.rows, width), sys.stdout), end="\n\n")
     print(report.summary(result, seconds, pictures))

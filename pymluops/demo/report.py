@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from pymluops._shown import one_line
+from pymluops._shown import counted, one_line
 from pymluops.demo.images import Image
 from pymluops.demo.pipeline import DemoRun
 from pymluops.demo.recorder import Row
@@ -48,10 +48,12 @@ def heading(run: DemoRun, image: Image, backend: dict[str, Any]) -> str:
     depth, height, width = voxels.shape
     notes = "".join(f", {note}" for note in scan.notes)
     pixels = image.pixels.shape
+    points = counted(len(scan.xyz), "point", form=",")
+    places = counted(len(voxels.coordinates), "voxel", form=",")
     lines = [
         f"backend  {_backend(backend)}",
-        f"scan     {scan.source}: {len(scan.xyz):,} points, {scan.columns} columns{notes}",
-        f"         {len(voxels.coordinates):,} voxels of {voxels.size:g} m in {width} x {height} x {depth}",
+        f"scan     {scan.source}: {points}, {counted(scan.columns, 'column')}{notes}",
+        f"         {places} of {voxels.size:g} m in {width} x {height} x {depth}",
         f"image    {image.source}: {pixels[1]} x {pixels[0]} pixels",
     ]
     return "\n".join(map(one_line, lines))
@@ -61,7 +63,7 @@ def _backend(backend: dict[str, Any]) -> str:
     threads = backend["threads"]
     details = [f"ABI {backend['abi_version']}"] if backend["abi_version"] else []
     details += [backend["instruction_level"]] if backend["instruction_level"] else []
-    details += [f"{threads} thread{'' if threads == 1 else 's'}"] if threads else []
+    details += [counted(threads, "thread")] if threads else []
     return f"{backend['name']} ({', '.join(details)})" if details else str(backend["name"])
 
 

@@ -77,7 +77,7 @@ def _read_bin(path: Path, columns: int | None) -> tuple[Table, tuple[str, ...]]:
         if columns is None:
             nuscenes = path.name.lower().endswith(".pcd.bin")
             columns = 5 if nuscenes else guess_columns(file.read(4 * GUESSED_FROM), size)
-            notes = (f"{columns} columns guessed",) if columns != 4 else ()
+            notes = ("the number of columns is a guess",) if columns != 4 else ()
         if size % (4 * columns):
             raise InputError(path, f"{size} bytes is not a whole number of {columns}-column float32 rows")
         places = tuple((4 * i, np.dtype("<f4")) for i in range(columns))

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from pymluops._shown import one_line
+from pymluops._shown import counted, one_line
 from pymluops.gencase._binding import bind
 from pymluops.gencase._file import CaseError, CaseFile, CaseTensor
 from pymluops.gencase._memory import Guarded
@@ -95,8 +95,9 @@ def _place(place: dict[str, Any] | None, *, exact: bool = False) -> str:
     if place is None:
         return "no element differs"
     index = ", ".join(map(str, place["index"]))
+    differ = "differs" if place["differing"] == 1 else "differ"
     return (
-        f"{place['differing']} of {place['elements']} elements differ, most at [{index}]: "
+        f"{place['differing']} of {counted(place['elements'], 'element')} {differ}, most at [{index}]: "
         f"{_value(place['found'], exact)} for {_value(place['wanted'], exact)}"
     )
 

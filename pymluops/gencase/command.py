@@ -14,6 +14,7 @@ from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pymluops._colours import coloured
 from pymluops._shown import one_line, shortened
 from pymluops._whole_file import whole_file
 from pymluops.cli import EXIT_FAILED, CommandError
@@ -96,7 +97,7 @@ def _run(args: argparse.Namespace) -> int:
     if args.json:
         print(json.dumps(results, indent=2, allow_nan=False))
     else:
-        print(table(results))
+        print(coloured(table(results), sys.stdout))
         for result in results:
             lines = details(result)
             if lines:

@@ -46,7 +46,7 @@ def _by_argument(name: str) -> Iterator[tuple[str, list[Fault]]]:
 
 
 SINGLE_FAULTS = [
-    pytest.param(name, those, id=f"{name[5:]}-{argument}")
+    pytest.param(name, those, id=f"{name.removeprefix('mluOp')}-{argument}")
     for name in FUNCTION_NAMES
     for argument, those in _by_argument(name)
 ]
@@ -204,7 +204,7 @@ def _sweep(abi: RawAbi, name: str, edits: Edits) -> int | None:
 
 
 TENSORS = [
-    pytest.param(name, tensor, id=f"{name[5:]}-{tensor}")
+    pytest.param(name, tensor, id=f"{name.removeprefix('mluOp')}-{tensor}")
     for name in FUNCTION_NAMES
     for tensor, value in PROBLEMS[name]().tensors.items()
     if not value.bare

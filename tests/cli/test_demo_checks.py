@@ -26,9 +26,9 @@ def test_exact() -> None:
 @pytest.mark.parametrize(
     ("actual", "problem"),
     [
-        (VALUES + np.float32([[0, 0], [0, 1]]), "1 of 4 elements differ"),
-        (VALUES * np.float32(-1) * np.float32(-1) - np.float32([[0, 0], [1, 0]]), "1 of 4 elements differ"),
-        (np.where(VALUES == 0, np.float32(-0.0), VALUES), "1 of 4 elements differ"),
+        (VALUES + np.float32([[0, 0], [0, 1]]), "1 of 4 elements differs"),
+        (VALUES * np.float32(-1) * np.float32(-1) - np.float32([[0, 0], [1, 0]]), "1 of 4 elements differs"),
+        (np.where(VALUES == 0, np.float32(-0.0), VALUES), "1 of 4 elements differs"),
         (VALUES.astype(np.float64), "got [2, 2] float64, expected [2, 2] float32"),
         (VALUES.reshape(4), "got [4] float32, expected [2, 2] float32"),
     ],
@@ -42,7 +42,7 @@ def test_not_exact(actual: np.ndarray, problem: str) -> None:
 def test_the_array_of_a_result_is_named() -> None:
     good, bad = np.array([1, 2]), np.array([1, 3])
     check = checks.check_all_exact((good, bad), (good, good), ("first", "second"))
-    assert check.text() == "FAILED: second: 1 of 2 elements differ"
+    assert check.text() == "FAILED: second: 1 of 2 elements differs"
 
 
 def test_sums() -> None:

@@ -19,6 +19,7 @@ import pytest
 import pymluops
 from cli.scan_files import small_scan, write_bin
 from pymluops import _progress as progress
+from pymluops._shown import counted
 from pymluops._whole_file import whole_file
 from support.example import CHOOSING, CHOOSING_BACK, MOVING, PAIRING
 
@@ -39,10 +40,10 @@ def scan_file(tmp_path: Path) -> Path:
         ([], "pymluops: the following arguments are required: COMMAND"),
         (["fly"], "pymluops: argument COMMAND: invalid choice: 'fly'"),
         (["--fly"], "pymluops: "),
-        (["demo", "--fly"], "pymluops: unrecognized arguments: --fly"),
-        (["demo", "file"], "pymluops: unrecognized arguments: file"),
+        (["demo", "--fly"], "pymluops demo: unrecognized arguments: --fly (see pymluops demo --help)"),
+        (["demo", "file"], "pymluops demo: unrecognized arguments: file (see"),
         (["demo", "--scan"], "pymluops demo: argument --scan: expected one argument"),
-        (["demo", "--sca", "x.bin"], "pymluops: unrecognized arguments: --sca"),
+        (["demo", "--sca", "x.bin"], "pymluops demo: unrecognized arguments: --sca x.bin; did you mean --scan? (see"),
         (
             ["demo", "--columns", "four"],
             "pymluops demo: argument --columns: expected a number from 3 to 64, got 'four'",
@@ -65,8 +66,8 @@ def scan_file(tmp_path: Path) -> Path:
         (["demo", "--view", "back", "--plot", "x"], "pymluops demo: argument --view: invalid choice: 'back'"),
         (["demo", "--view", "top"], "pymluops demo: --view needs --plot"),
         (["demo", "--heading", "180", "--fov", "1", "--elevation", "80", "90"], "pymluops demo: --heading, --fov, "),
-        (["demo", "two\nlines"], "pymluops: unrecognized arguments: two\\nlines"),
-        (["info", "--scan", "x"], "pymluops: unrecognized arguments: --scan x"),
+        (["demo", "two\nlines"], "pymluops demo: unrecognized arguments: two\\nlines"),
+        (["info", "--scan", "x"], "pymluops info: unrecognized arguments: --scan x"),
         (["info", "--functions", "gpu"], "pymluops info: --functions gpu: "),
         (["info", "--json", "--functions", "cpu", "/no/such.so"], "pymluops info: --functions /no/such.so: "),
     ],
@@ -75,6 +76,35 @@ def test_bad_arguments_are_one_line(program, arguments: list[str], start: str) -
     answer = program(*arguments)
     answer.refused()
     assert answer.err.startswith(start)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "meant"),
+    [
+        (["kernal"], "kernel"),
+        (["inof"], "info"),
+        (["demo", "--scna=x"], "--scan"),
+        (["kernel", "chekc"], "check"),
+        (["kernel", "check", "x.mlu", "--fromat", "json"], "--format"),
+        (["case", "minimise", "x"], "minimize"),
+        (["cache", "info", "--jsno"], "--json"),
+        (["demo", "--view", "tpo"], "top"),
+        (["--verson", "info"], "--version"),
+    ],
+)
+def test_misspelt_words_are_asked_about(program, arguments: list[str], meant: str) -> None:
+    program(*arguments).refused(f"; did you mean {meant}? (see pymluops")
+
+
+def test_other_words_are_not_asked_about(program) -> None:
+    for arguments in (["fly"], ["demo", "--fly"], ["info", "file"]):
+        assert "did you mean" not in program(*arguments).err
+
+
+def test_numbers_agree_with_their_nouns() -> None:
+    assert [counted(count, "column") for count in (0, 1, 2)] == ["0 columns", "1 column", "2 columns"]
+    assert counted(2, "process", "processes") == "2 processes"
+    assert counted(1234, "point", form=",") == "1,234 points"
 
 
 def test_bad_files_are_one_line(program, tmp_path: Path, scan_file: Path) -> None:

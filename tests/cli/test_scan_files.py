@@ -138,7 +138,7 @@ def test_four_columns_are_guessed_where_nothing_tells() -> None:
 
 def test_a_guess_is_reported(tmp_path: Path) -> None:
     scan = read_scan(write_bin(tmp_path / "scan.bin", small_scan(600, 6)))
-    assert scan.notes == ("6 columns guessed",)
+    assert scan.notes == ("the number of columns is a guess",)
 
 
 def test_a_large_scan_is_thinned_out(tmp_path: Path) -> None:

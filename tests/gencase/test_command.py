@@ -43,7 +43,7 @@ def test_table(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     code, out, _ = run(capsys, "run", tmp_path, "--against", "file")
     assert code == 1
     assert "1 passed, 1 failed" in out
-    assert f"{bad}\n  output: 1 of 24 elements differ, most at [0, 0, 2, 1]: 8 for 9" in out
+    assert f"{bad}\n  output: 1 of 24 elements differs, most at [0, 0, 2, 1]: 8 for 9" in out
 
 
 def test_json(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -87,8 +87,18 @@ def test_one_wheel_for_every_python() -> None:
     assert {tag.rsplit("-", 1)[0] for tag in tags} == {"cp311-abi3"}
 
 
-def test_what_is_installed() -> None:
+def installed_files() -> set[str]:
+    """The files of the package; of an editable installation, those that it takes from the clone too."""
     files = {str(file) for file in DISTRIBUTION.files or () if str(file).startswith("pymluops/")}
+    if json.loads(DISTRIBUTION.read_text("direct_url.json") or "{}").get("dir_info", {}).get("editable"):
+        taken = (path for path in (ROOT / "pymluops").rglob("*") if path.is_file())
+        names = {path.relative_to(ROOT).as_posix() for path in taken if "__pycache__" not in path.parts}
+        files |= {name for name in names if not name.startswith("pymluops/_core/")}
+    return files
+
+
+def test_what_is_installed() -> None:
+    files = installed_files()
     assert {name for name in files if ".so" in name} == {f"pymluops/{name}" for name in COMPILED}
     assert "pymluops/_abi.py" in files
     kept = ("pymluops/_sim/include/",)  # what kernels for the simulator are compiled with

@@ -142,6 +142,12 @@ def check_command(words: list[str]) -> None:
             assert all((ROOT / word).exists() for word in arguments if "/" in word)
         case ["python3", script, *_] if script.endswith(".py"):
             assert (ROOT / script).is_file()
+        case ["cc", source, *_]:
+            assert (ROOT / source).is_file()
+        case ["./tin_shift"] | ["export", *_]:
+            pass
+        case ["python3", "-m", "sphinx", *_]:
+            assert (ROOT / "docs" / "conf.py").is_file()
         case ["sed", _, file]:
             assert (ROOT / file).is_file()
         case ["python", "tests/fuzz", *options]:

@@ -14,7 +14,7 @@ MOST_COLUMNS = 120
 #: Of comments and docstrings; but the first line of a docstring, code in texts and comments behind
 #: code may use all columns.
 MOST_TEXT_COLUMNS = 100
-FOLDERS = ("benchmarks", "cmake", "examples", "native", "pymluops", "tests", "tools")
+FOLDERS = ("benchmarks", "cmake", "docs", "examples", "native", "pymluops", "tests", "tools")
 SUFFIXES = {".c", ".cmake", ".cpp", ".h", ".mlu", ".pxi", ".py", ".pyi", ".pyx", ".txt"}
 #: The vendor's header, and what is generated.
 EXEMPT = {

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from collections.abc import Iterator
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pymluops._colours import coloured
+from pymluops._shown import counted
 from pymluops.bang.command.launches import summary
 
 if TYPE_CHECKING:
@@ -30,7 +33,7 @@ def show(report: CheckReport, form: str) -> None:
     elif form == "sarif":
         print(json.dumps(as_sarif(report), indent=2))
     else:
-        print(report)
+        print(coloured(str(report), sys.stdout))
         for name, array in report.outputs.items():
             print(f"  {summary(name, array)}")
 
@@ -160,9 +163,10 @@ def _result(found: Found) -> dict[str, Any]:
 
 def _difference(report: CheckReport, difference: Difference) -> dict[str, Any]:
     at = ", ".join(map(str, difference.index))
+    differ = "differs" if difference.count == 1 else "differ"
     text = (
         f"{difference.output}[{at}] is {difference.got} under {difference.schedule}, and {difference.expected} under "
-        f"{report.schedules[0]}; {difference.count} elements differ. Next: {_DIFFERS_STEP}."
+        f"{report.schedules[0]}; {counted(difference.count, 'element')} {differ}. Next: {_DIFFERS_STEP}."
     )
     return {
         "ruleId": _DIFFERS,

@@ -10,7 +10,8 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pymluops._shown import one_line, path_text, shortened
+from pymluops._colours import coloured
+from pymluops._shown import counted, one_line, path_text, shortened
 from pymluops.bang.command import launches
 from pymluops.cli import CommandError
 
@@ -101,11 +102,12 @@ def run(args: argparse.Namespace) -> int:
             for verdict in _verdicts(judge, works, records):
                 verdicts.append(verdict)
                 if not args.quiet:
-                    print(str(verdict) if args.full else str(verdict).splitlines()[0], flush=True)
+                    text = str(verdict) if args.full else str(verdict).splitlines()[0]
+                    print(coloured(text, sys.stdout), flush=True)
         finally:
             if args.junit is not None:
                 write_junit(args.junit, verdicts)
-    print(table_of(verdicts))
+    print(coloured(table_of(verdicts), sys.stdout))
     print(_speed(verdicts, time.monotonic() - begin))
     return 0 if all(verdict.is_right for verdict in verdicts) else 1
 
@@ -118,9 +120,9 @@ def _works(args: argparse.Namespace) -> list[Work]:
     pairs = [(path, task_for(path, tasks)) for path in kernels_in(args.path)]
     without = [path for path, task in pairs if task is None]
     if without:
+        others = f" (and {counted(len(without) - 1, 'other')})" if len(without) > 1 else ""
         raise CommandError(
-            f"{path_text(without[0])}: expected a file that belongs to one of the tasks {_names(tasks)}"
-            f"{f' (and {len(without) - 1} others)' if len(without) > 1 else ''}"
+            f"{path_text(without[0])}: expected a file that belongs to one of the tasks {_names(tasks)}{others}"
         )
     return [Work(path, task) for path, task in pairs if task is not None]
 
@@ -166,5 +168,6 @@ def _verdicts(judge: Judge, works: Iterable[Work], records: Records | None) -> G
 
 def _speed(verdicts: Sequence[Verdict], seconds: float) -> str:
     kept = sum(verdict.kept for verdict in verdicts)
+    were = "was" if kept == 1 else "were"
     rate = 60 * len(verdicts) / max(seconds, 1e-9)
-    return f"{len(verdicts)} kernels in {seconds:.1f} s, {rate:.0f} a minute; {kept} were compiled before"
+    return f"{counted(len(verdicts), 'kernel')} in {seconds:.1f} s, {rate:.0f} a minute; {kept} {were} compiled before"

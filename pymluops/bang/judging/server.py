@@ -24,7 +24,7 @@ import pymluops
 from pymluops._cache.location import cache_folder
 from pymluops._cache.scratch import remove_tree, scratch_folder
 from pymluops._processes import end_with, ending, last_line, own_channels
-from pymluops._shown import one_line, shortened
+from pymluops._shown import counted, one_line, shortened
 from pymluops.bang._build import Build
 from pymluops.bang._compilers import Compiler, find_compiler
 from pymluops.bang.judging import isolation
@@ -285,7 +285,7 @@ def _printable(text: str) -> str:
 
 def _text_of(output: WrittenOutput) -> str:
     at = f"{output.name}[{', '.join(map(str, output.index))}]"
-    unwritten = f"{output.unwritten} elements were never written"
+    unwritten = f"{counted(output.unwritten, 'element')} {'was' if output.unwritten == 1 else 'were'} never written"
     if not output.wrong:
         return f"{output.name}: {unwritten}"
     further = f", {unwritten}" if output.unwritten else ""

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import Any
 
+from pymluops._shown import counted
+
 __all__ = ["Cost", "JudgedFinding", "Kind", "Verdict", "WrittenOutput"]
 
 
@@ -234,10 +236,11 @@ def _with(plain: Mapping[str, Any], **others: Any) -> dict[str, Any]:
 
 
 def _line_of(output: WrittenOutput) -> str:
+    were = "was" if output.unwritten == 1 else "were"
     if not output.wrong:
-        return f"  {output.name}: {output.unwritten} elements were never written"
+        return f"  {output.name}: {counted(output.unwritten, 'element')} {were} never written"
     at = ", ".join(map(str, output.index))
-    unwritten = f", {output.unwritten} were never written" if output.unwritten else ""
+    unwritten = f", {output.unwritten} {were} never written" if output.unwritten else ""
     return (
         f"  {output.name}: {output.reasons}{unwritten}; {output.name}[{at}] is {output.got}, not {output.expected}, "
         f"under {output.schedule}"

@@ -14,7 +14,7 @@ from typing import Any, cast
 
 from pymluops._arguments import is_integer
 from pymluops._core import Backend, set_operator_listener
-from pymluops._shown import shown
+from pymluops._shown import counted, shown
 from pymluops._whole_file import whole_file
 from pymluops.errors import BadParamError
 from pymluops.sim._devices import device
@@ -135,7 +135,7 @@ class Profile:
         return _written(path, html_of(self.launches))
 
     def __repr__(self) -> str:
-        return f"<pymluops.sim.Profile of {len(self.launches)} launches>"
+        return f"<pymluops.sim.Profile of {counted(len(self.launches), 'launch', 'launches')}>"
 
 
 def _written(path: str | os.PathLike[str] | None, text: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from pymluops._shown import counted
 from pymluops.sim.profiler._launch import LaunchProfile
 from pymluops.sim.toolchain import cards
 
@@ -36,14 +37,16 @@ def size_text(count: float) -> str:
 
 def _launch(launch: LaunchProfile) -> Iterable[str]:
     dim = " x ".join(map(str, launch.dim))
-    yield f"{launch.kernel}  ({dim} tasks, {launch.kind}, {launch.card})" + ("  FAILED" if launch.failed else "")
+    tasks = "task" if dim in ("1", "1 x 1 x 1") else "tasks"
+    yield f"{launch.kernel}  ({dim} {tasks}, {launch.kind}, {launch.card})" + ("  FAILED" if launch.failed else "")
     yield (
         f"  estimated time  {time_text(launch.estimate_ns)}  (a model, no measurement; {launch.modelled_share:.0%} of "
-        f"{launch.instructions} instructions modelled, {len(launch.guesses)} of {len(launch.sources)} figures guessed)"
+        f"{counted(launch.instructions, 'instruction')} modelled, "
+        f"{len(launch.guesses)} of {len(launch.sources)} figures guessed)"
     )
     yield f"  bottleneck      {launch.bottleneck}"
     theory = launch.theory
-    yield f"  theory          {size_text(theory.io_bytes)}, {theory.operations} operations ({theory.origin})"
+    yield f"  theory          {size_text(theory.io_bytes)}, {counted(theory.operations, 'operation')} ({theory.origin})"
     yield f"  efficiency      io {launch.io_efficiency:.1%}, compute {launch.compute_efficiency:.1%}, as estimated"
     cores = launch.clusters * launch.cores_per_cluster
     overlap = f"copies off chip overlap computing {launch.overlap:.0%} of their time"

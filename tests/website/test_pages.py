@@ -1,0 +1,125 @@
+"""The generated pages of the documentation: every public name and every operator is on one."""
+
+from __future__ import annotations
+
+import importlib
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.append(str(ROOT / "tools"))
+
+from website import docstrings, links, pages, reading  # noqa: E402
+
+#: These are read only, since they import PyTorch, or what is not installed everywhere.
+NOT_IMPORTED = ("pymluops.torch", "pymluops.torch.sparse", "pymluops.bang.testing", "pymluops.oracle")
+#: A module gives these when it is asked, and ``import *`` does not.
+ASKED_FOR = {"abs", *reading.exports("pymluops.functions"), "install", "uninstall"}
+
+
+@pytest.fixture(scope="module")
+def site() -> dict[str, str]:
+    """All generated pages, with docstrings as they stand."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(docstrings, "as_fields", lambda document: document)
+        return pages.all_pages()
+
+
+def described(site: dict[str, str]) -> set[str]:
+    """The names with a directive of their own."""
+    pattern = re.compile(r"^\.\. py:(?:function|class|exception|data):: ([\w.]+)", re.MULTILINE)
+    return {name for text in site.values() for name in pattern.findall(text)}
+
+
+def test_every_public_name_is_on_a_page(site: dict[str, str]) -> None:
+    names = reading.public_names()
+    assert len(names) > 700
+    known = described(site)
+    for full, what in names.items():
+        module = full.rpartition(".")[0]
+        text = site[f"api/{module}.rst"]
+        listed = re.search(rf"`{re.escape(what.name)} <([\w.]+)>`", text)
+        assert full in known if listed is None else listed[1] in known, full
+
+
+def test_no_name_is_described_twice(site: dict[str, str]) -> None:
+    pattern = re.compile(r"^\.\. py:(?:function|class|exception|data):: ([\w.]+)", re.MULTILINE)
+    every = [name for text in site.values() for name in pattern.findall(text)]
+    assert {name for name in every if every.count(name) > 1} == set()
+
+
+@pytest.mark.parametrize("module", [name for name in reading.PACKAGES if name not in NOT_IMPORTED])
+def test_the_sources_tell_the_names_that_a_module_has(module: str) -> None:
+    imported = importlib.import_module(module)
+    told = set(reading.exports(module))
+    assert told >= set(getattr(imported, "__all__", told))
+    assert {name for name in told if not hasattr(imported, name)} == set()
+    assert told - set(getattr(imported, "__all__", told)) <= ASKED_FOR
+
+
+def test_names_have_their_docstrings(site: dict[str, str]) -> None:
+    lacking = [
+        full
+        for full, what in reading.public_names().items()
+        if not what.document and not full.startswith("pymluops.functions.mlu")
+    ]
+    assert lacking == []
+    assert "One handle serves one thread at a time" in site["api/pymluops.rst"]
+
+
+def test_every_family_has_a_page_with_its_c_functions(site: dict[str, str]) -> None:
+    header = site["c/mlu_op.rst"] + site["c/mluops_ext.rst"]
+    declared = set(re.findall(r"^\.\. c:function:: .*?(\w+)\(", header, re.MULTILINE))
+    assert len(declared) > 250
+    families = [path.stem for path in (ROOT / "pymluops" / "ops").glob("[!_]*.py")]
+    for family in families:
+        text = site[f"operators/{family}.rst"]
+        functions = re.findall(r":c:func:`(\w+)`", text)
+        assert functions, family
+        assert set(functions) <= declared, family
+    assert "arXiv:2001.06499" in site["operators/tin_shift.rst"]
+    assert "tin_shift_forward/3x15x16x45435/f32" in site["operators/tin_shift.rst"]
+    assert "pointnet2_batch_cuda" in site["operators/ball_query.rst"]
+
+
+def test_every_example_is_in_the_gallery(site: dict[str, str]) -> None:
+    for pattern in ("kernels/*.mlu", "puzzles/*.mlu", "programs/*.mlu", "c/*.c"):
+        for path in (ROOT / "examples").glob(pattern):
+            assert f"/../{path.relative_to(ROOT).as_posix()}" in site[f"gallery/{path.parent.name}.rst"]
+
+
+def test_links_to_other_folders_lead_to_pages_or_nowhere() -> None:
+    from website.documents import with_links
+
+    text = (
+        "[a](../benchmarks/README.md#x) [b](../examples/c) [c](torch.md) [d](https://x.org/)\n```sh\n[e](../f)\n```\n"
+    )
+    found = with_links(text, "docs/x.md", "docs/x.md")
+    assert found == (
+        "[a](generated/documents/benchmarks.md#x) b [c](torch.md) [d](https://x.org/)\n```sh\n[e](../f)\n```\n"
+    )
+
+
+def test_wrong_links_are_found(tmp_path: Path) -> None:
+    (tmp_path / "a.html").write_text('<p id="here"><a href="b.html#there">x</a><a href="#here">y</a></p>')
+    (tmp_path / "b.html").write_text('<a href="c.html">x</a><a href="https://host">y</a><a href="https://a.b/c">z</a>')
+    wrong: Any = links.wrong_links(tmp_path)
+    assert wrong == [
+        "a.html: b.html#there: the page has no such anchor",
+        "b.html: c.html: there is no such file",
+        "b.html: https://host: this is no address",
+    ]
+
+
+def test_pages_that_are_not_wanted_any_more_go(tmp_path: Path, site: dict[str, str]) -> None:
+    old = tmp_path / pages.FOLDER / "operators" / "gone.rst"
+    old.parent.mkdir(parents=True)
+    old.write_text("old")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pages, "all_pages", lambda: {"operators/index.rst": "new"})
+        pages.write(tmp_path)
+    assert [path.name for path in (tmp_path / pages.FOLDER).rglob("*.rst")] == ["index.rst"]

@@ -1,0 +1,68 @@
+"""Documents of other folders as pages, and links out of the folder docs."""
+
+from __future__ import annotations
+
+import posixpath
+import re
+import tomllib
+from functools import cache
+
+from website.reading import ROOT
+
+__all__ = ["COPIES", "pages", "with_links"]
+
+#: Files that are pages too, and the names of these pages.
+COPIES = {
+    "CHANGELOG.md": "changelog",
+    "CONTRIBUTING.md": "contributing",
+    "SECURITY.md": "security",
+    "benchmarks/README.md": "benchmarks",
+    "examples/puzzles/README.md": "puzzles",
+    "tests/fuzz/README.md": "fuzz",
+}
+_LINK = re.compile(r"(?<!!)\[([^\]]*)\]\(([^)\s]+)\)")
+_FENCE = re.compile(r"^( *)```.*?^\1```$", re.MULTILINE | re.DOTALL)
+
+
+@cache
+def _source_address() -> str:
+    """Return the address of the repository, with a slash; nothing if pyproject.toml has none."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    address = str(project.get("urls", {}).get("Source", "")).rstrip("/")
+    return f"{address}/blob/main/" if address else ""
+
+
+def pages() -> dict[str, str]:
+    """Return the pages that are copies of documents elsewhere."""
+    found: dict[str, str] = {}
+    for file, name in COPIES.items():
+        text = (ROOT / file).read_text(encoding="utf-8")
+        found[f"documents/{name}.md"] = with_links(text, file, f"docs/generated/documents/{name}.md")
+    return found
+
+
+def with_links(text: str, file: str, page: str) -> str:
+    """Return a document whose links to files lead to pages, to the repository, or nowhere if there is neither.
+
+    `file` is where the document stands in the repository, `page` where its page does.
+    """
+    kept = _FENCE.split(text)
+    del kept[1::2]
+    fences = [found[0] for found in _FENCE.finditer(text)]
+    parts = [_LINK.sub(lambda found: _link(found, file, page), part) for part in kept]
+    return "".join(part + fence for part, fence in zip(parts, [*fences, ""], strict=True))
+
+
+def _link(found: re.Match[str], file: str, page: str) -> str:
+    words, target = found[1], found[2]
+    if re.match(r"[a-z]+:|#", target):
+        return found[0]
+    path, mark, anchor = target.partition("#")
+    inside = posixpath.normpath(posixpath.join(posixpath.dirname(file), path))
+    if inside in COPIES:
+        inside = f"docs/generated/documents/{COPIES[inside]}.md"
+    elif inside == "README.md":
+        inside = "docs/index.md"
+    if inside.startswith("docs/") and inside.endswith((".md", ".rst")):
+        return f"[{words}]({posixpath.relpath(inside, posixpath.dirname(page))}{mark}{anchor})"
+    return f"[{words}]({_source_address()}{inside}{mark}{anchor})" if _source_address() else words

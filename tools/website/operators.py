@@ -1,0 +1,188 @@
+"""A page for each family of operators: what it computes, how to call it, how fast it is, and who uses it."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterable, Mapping
+from functools import cache
+from typing import Any
+
+from written.reading import Family, read_families
+
+from website.docstrings import entry, heading
+from website.reading import ROOT, exports, name_of
+
+__all__ = ["described_names", "pages"]
+
+_RESULTS = "epyc-2-cpus.json"
+_PAPER = re.compile(r"arXiv:(\d{4}\.\d{5})")
+#: Families with a picture, drawn by tools/pictures.py.
+_PICTURES = {
+    "psamask": "psamask.png",
+    "border_align": "border_align.png",
+    "tin_shift": "tin_shift.png",
+    "get_indice_pairs": "get_indice_pairs.png",
+    "three_interpolate": "three_interpolate.png",
+    "voxelization": "objects.png",
+    "ball_query": "objects.png",
+    "boxes3d": "objects.png",
+}
+
+
+def described_names(families: Iterable[Family]) -> dict[tuple[str, str], str]:
+    """Return the names that these pages describe, by module and name, and their full names there."""
+    found: dict[tuple[str, str], str] = {}
+    for family in families:
+        for package, module in _modules(family):
+            for name in exports(module):
+                what = name_of(module, name)
+                if what is not None:
+                    found[(what.module, what.name)] = f"{package}.{name}"
+    return found
+
+
+def pages(families: list[Family] | None = None) -> dict[str, str]:
+    """Return the pages of all families, and their index."""
+    families = read_families() if families is None else families
+    found = {f"operators/{family.name}.rst": _page(family) for family in families}
+    found["operators/index.rst"] = _index(families)
+    return found
+
+
+def _modules(family: Family) -> list[tuple[str, str]]:
+    """Return the packages from which users import names of the family, and the modules that define them."""
+    modules = [("pymluops", f"pymluops.ops.{family.name}"), ("pymluops.torch", f"pymluops.torch.{family.name}")]
+    return [(package, module) for package, module in modules if exports(module)]
+
+
+def _index(families: list[Family]) -> str:
+    lines = [
+        heading("Operators", "="),
+        "For those who look for an operator: what each computes, with a page for its formula, shapes, types, speed",
+        "and paper.",
+        "",
+        ".. list-table::",
+        "   :header-rows: 1",
+        "   :widths: 35 65",
+        "",
+        "   * - Operator",
+        "     - Computes",
+    ]
+    for family in families:
+        lines += [f"   * - :doc:`{_title(family)} <{family.name}>`", f"     - {family.summary}."]
+    lines += ["", ".. toctree::", "   :hidden:", "", *(f"   {family.name}" for family in families)]
+    return "\n".join(lines) + "\n"
+
+
+def _title(family: Family) -> str:
+    return family.name.replace("_", " ")
+
+
+def _page(family: Family) -> str:
+    title = _title(family)
+    lines = [heading(title[0].upper() + title[1:], "="), f"{family.summary}.", ""]
+    if family.name in _PICTURES and (ROOT / "docs" / "pictures" / _PICTURES[family.name]).is_file():
+        lines += [f".. image:: /pictures/{_PICTURES[family.name]}", f"   :alt: {title}, drawn by pymluops demo", ""]
+    lines += _facts(family)
+    for package, module in _modules(family):
+        lines += [heading({"pymluops": "NumPy and other arrays"}.get(package, "PyTorch"), "-")]
+        # Forward directions before the others, functions before what they return.
+        for name in sorted(exports(module), key=lambda one: (one[0].isupper(), "forward" not in one, one)):
+            what = name_of(module, name)
+            if what is not None:
+                lines += [entry(f"{package}.{name}", what), ""]
+    lines += _speed(family)
+    return "\n".join(lines) + "\n"
+
+
+def _facts(family: Family) -> list[str]:
+    """Return a list of where the operator is found, its types, papers and drop-ins."""
+    functions = " ".join(f":c:func:`{operator.function}`" for operator in family.operators)
+    types = sorted({name for operator in family.operators for name in operator.types()})
+    lines = [f":C functions: {functions}", f":Types: {', '.join(types)}"]
+    papers = sorted(set(_PAPER.findall((ROOT / "pymluops" / "ops" / f"{family.name}.py").read_text(encoding="utf-8"))))
+    if papers:
+        lines.append(f":Papers: {', '.join(f'`arXiv:{one} <https://arxiv.org/abs/{one}>`_' for one in papers)}")
+    mmcv = exports(f"pymluops.mmcv.{family.name}")
+    if mmcv:
+        lines.append(f":mmcv: ``mmcv._ext`` calls it for {', '.join(f'``{name}``' for name in mmcv)}; :doc:`/mmcv`")
+    others = _dropins(family)
+    if others:
+        lines.append(f":Packages of others: {', '.join(f'``{name}``' for name in others)}; :doc:`/dropins`")
+    kernel = (
+        "on the CPU, and on the simulated card" if (ROOT / "native/ops" / family.name / "bang.mlu").is_file() else ""
+    )
+    lines.append(f":Runs: {kernel or 'on the CPU'}")
+    return [*lines, ""]
+
+
+@cache
+def _sources_of_dropins() -> dict[str, str]:
+    folder = ROOT / "pymluops" / "dropins"
+    return {
+        path.relative_to(folder).as_posix(): path.read_text(encoding="utf-8")
+        for path in sorted(folder.rglob("*.py"))
+        if path.parent.name in ("extensions", "spconv")
+    }
+
+
+def _dropins(family: Family) -> list[str]:
+    """Return the packages and extensions whose stand-ins here name an operator of the family."""
+    names = [operator.name for operator in family.operators]
+    word = re.compile(rf"\b(?:{'|'.join(map(re.escape, [*names, family.name]))})\b")
+    found: set[str] = set()
+    for path, source in _sources_of_dropins().items():
+        if word.search(source):
+            found.add("spconv" if path.startswith("spconv/") else path.removeprefix("extensions/").removesuffix(".py"))
+    return sorted(name for name in found if not name.startswith("_"))
+
+
+# ---- Speed ---------------------------------------------------------------------------------------
+
+
+@cache
+def _results() -> dict[str, Any]:
+    document: dict[str, Any] = json.loads((ROOT / "benchmarks/results" / _RESULTS).read_text(encoding="utf-8"))
+    return document
+
+
+def _speed(family: Family) -> list[str]:
+    cases = [case for case in _results()["cases"] if case["family"] == family.name]
+    lines = [heading("Speed", "-")]
+    if cases:
+        lines += [
+            "Milliseconds with two threads on two virtual CPUs with AVX-512; times another is our time divided by",
+            "theirs: below 1 ours is faster. :doc:`/performance` says how it is measured.",
+            "",
+            ".. list-table::",
+            "   :header-rows: 1",
+            "",
+            "   * - Case",
+            "     - ms",
+            "     - times memcpy",
+            "     - best other",
+            "     - times the best other",
+        ]
+        for case in cases:
+            lines += [f"   {'*' if i == 0 else ' '} - {cell}" for i, cell in enumerate(_cells(case))]
+        lines.append("")
+    peers = sorted(path.stem for path in (ROOT / "benchmarks/peers" / family.name).glob("[!_]*.py"))
+    against = f" against {', '.join(peers)} where they are installed" if peers else ""
+    lines += [f"In a clone, ``python3 -m benchmarks --filter {family.operators[0].name}`` measures it{against}.", ""]
+    return lines
+
+
+def _cells(case: Mapping[str, Any]) -> tuple[str, ...]:
+    threads = max(int(one["threads"]) for one in case["contenders"])
+    timed = {one["name"]: one["seconds"]["median"] for one in case["contenders"] if one["threads"] == threads}
+    ratios = {one["to"]: one["median"] for one in case["ratios"] if one["threads"] == threads}
+    others = {name: time for name, time in timed.items() if name not in ("pymluops", "memcpy", "float32", "one thread")}
+    best = min(others, key=lambda name: others[name], default="")
+    return (
+        f"``{case['id']}``",
+        f"{1e3 * timed['pymluops']:.3g}",
+        f"{ratios['memcpy']:.2f}" if "memcpy" in ratios else "",
+        best,
+        f"{ratios[best]:.2f}" if best in ratios else "",
+    )
