@@ -23,6 +23,8 @@ _CALLED = re.compile(
     r"(?:no matching function for call to|call of overloaded|arguments? to function(?: call)?|argument \d+ of|call to)"
     r" [‘'](?:[\w:]+[ *&]+)*(?P<name>__\w+)"
 )
+#: What the headers say about an intrinsic that the architecture lacks.
+_LACKING = re.compile(r" is unavailable: (?P<text>(?:this form of )?`__\w+` needs architecture .*)$")
 _INCLUDED = re.compile(r"^(?:In file included from|\s+from) ")
 _CONTEXT = re.compile(r"^(?:In file included from|\s+from) |^\S.*: (?:In|At) [^:]+:$|^\S.*: In instantiation ")
 
@@ -41,7 +43,7 @@ def readable(said: str, include: str) -> str:
     candidates = 0
     skips = False  # the lines that belong to a form of an intrinsic
     said = _ARRAY_TYPE.sub(r"decltype(\1)", _ENTRY.sub("", said.replace(PREFIX, "")))
-    said = _with_prototypes(_with_sizes_told(said), include)
+    said = _with_prototypes(_with_lacking_told(_with_sizes_told(said)), include)
     for line in said.splitlines():
         head = _HEAD.match(line)
         is_own = head is not None and head["kind"] == "note" and head["place"].startswith(include)
@@ -103,6 +105,34 @@ def _prototypes(name: str, told: set[str]) -> list[str]:
     told.add(name)
     lines = [f"note: {line}" for line in found.prototypes()]
     return [*lines, f"note: `pymluops kernel help {name}` tells what they mean"]
+
+
+# ---- Intrinsics that the architecture lacks ------------------------------------------------------
+
+
+def _with_lacking_told(said: str) -> str:
+    """Tell what an architecture lacks in one error for each place, without notes about headers."""
+    if " is unavailable: " not in said:
+        return said
+    kept: list[str] = []
+    included: list[str] = []  # lines that tell where a header is included, before what they belong to
+    skips = False  # the lines that belong to such an error
+    for line in said.splitlines():
+        head = _HEAD.match(line)
+        if _INCLUDED.match(line):
+            included.append(line)
+            continue
+        if (head is not None and head["kind"] != "note") or ": In " in line:
+            skips = False
+        lacking = None if head is None else _LACKING.search(head["text"])
+        if head is not None and lacking is not None:
+            skips = True
+            told = f"{head['place']}: error: {lacking['text']}"
+            kept += [] if told in kept else [told]
+        elif not skips:
+            kept += [*included, line]
+        included = []
+    return "\n".join(kept) + ("\n" if said.endswith("\n") else "")
 
 
 # ---- Arrays on chip whose size is no constant ----------------------------------------------------

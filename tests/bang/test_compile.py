@@ -23,6 +23,18 @@ def test_what_the_architecture_lacks_is_said_in_plain_words() -> None:
     assert "f" in bang.compile(source, arch="mtp_592").kernels
 
 
+def test_what_the_architecture_lacks_is_one_error_for_each_place() -> None:
+    source = "__nram__ int x[64];\n__nram__ bfloat16_t b[64];\n__mlu_entry__ void f() {\n  __bang_rem(x, x, x, 64);\n"
+    source += "  __bang_add(b, b, b, 64);\n  __bang_rem(x, x, x, 64);\n  wrong;\n}\n"
+    with pytest.raises(bang.CompileError) as caught:
+        bang.compile(source, arch="mtp_372")
+    lines = str(caught.value).splitlines()
+    errors = [line for line in lines if ": error: " in line]
+    assert [line.split(":")[1] for line in errors] == ["4", "5", "6", "7"]
+    assert errors[1].endswith("this form of `__bang_add` needs architecture 592 or newer; this is compiled for 372")
+    assert "lacking.h" not in str(caught.value)
+
+
 def test_an_error_names_the_line_of_the_original(tmp_path: Path) -> None:
     (tmp_path / "part.mluh").write_text("#pragma once\n\n__nram__ float x[2];\nint g() { return wrong; }\n")
     main = tmp_path / "main.mlu"
