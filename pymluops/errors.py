@@ -32,6 +32,9 @@ __all__ = [
 ]
 
 
+_MOST_STEPS = 3  # that an error names
+
+
 class MluOpError(Exception):
     """Base of all errors of this package.
 
@@ -126,11 +129,19 @@ class ExecutionFailedError(MluOpError):
     ) -> None:
         super().__init__(detail, function=function, status=status)
         self.findings = findings
+        for note in _next_steps(findings):
+            self.add_note(note)  # tracebacks, and pytest, show it below the message
         self.outputs: dict[str, NDArray[Any]] = {}
 
     def __reduce__(self) -> tuple[object, ...]:
         arguments = (type(self), self.detail, self.function, int(self.status), self.findings)
         return _restore_findings, arguments, {"outputs": self.outputs}
+
+
+def _next_steps(findings: tuple[Finding, ...]) -> list[str]:
+    steps = {f"{finding.checker}/{finding.rule}": finding.next_step for finding in findings}
+    told = [(rule, step) for rule, step in steps.items() if step]
+    return [f"next: {step}" if len(told) == 1 else f"next: {rule}: {step}" for rule, step in told[:_MOST_STEPS]]
 
 
 class NotSupportedError(MluOpError, NotImplementedError):

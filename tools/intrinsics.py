@@ -5,10 +5,12 @@
 
 The reference is the tables of docs/simulator-intrinsics.md: names and what they do from
 native/sim/intrinsics.toml, architectures from the headers, rules from
-native/sim/check/align_rules.inc. The errors, about what an architecture lacks and another one has,
-are native/sim/include/mlusim/lacking.h. With ``--check`` nothing is written, and the exit status is
-1 if a file is not current. The headers are read by a C++ compiler: the one that CXX names, else g++
-or clang++.
+native/sim/check/align_rules.inc. Prototypes, parameters and examples, from the headers and
+intrinsic_details.toml and intrinsic_examples.toml beside the table, go to
+docs/simulator-prototypes.md and, for programs, to pymluops/sim/intrinsics.json. The errors, about
+what an architecture lacks and another one has, are native/sim/include/mlusim/lacking.h. With
+``--check`` nothing is written, and the exit status is 1 if a file is not current. The headers are
+read by a C++ compiler: the one that CXX names, else g++ or clang++.
 """
 
 from __future__ import annotations
@@ -25,12 +27,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from written.details import as_data, as_pages, entries_of, read_details
+
 ROOT = Path(__file__).resolve().parents[1]
 SIM = ROOT / "native" / "sim"
 TABLE = SIM / "intrinsics.toml"
 RULES = SIM / "check" / "align_rules.inc"
 LACKING = SIM / "include" / "mlusim" / "lacking.h"
+DETAILS, EXAMPLES = SIM / "intrinsic_details.toml", SIM / "intrinsic_examples.toml"
 DOCUMENT = ROOT / "docs" / "simulator-intrinsics.md"
+PROTOTYPES = ROOT / "docs" / "simulator-prototypes.md"
+DATA = ROOT / "pymluops" / "sim" / "intrinsics.json"
 BEGIN, END = "<!-- intrinsics: written by tools/intrinsics.py -->", "<!-- end of intrinsics -->"
 KNOWN = ("documented", "inferred", "guessed")
 
@@ -340,18 +347,49 @@ def lacking() -> str:
 # ---- Files ---------------------------------------------------------------------------------------
 
 
-def documented(text: str) -> str:
-    """Return the document with its tables made anew."""
-    before, begin, rest = text.partition(BEGIN)
+def documented(document: Path, written: str) -> str:
+    """Return a document with what is written into it made anew."""
+    before, begin, rest = document.read_text(encoding="utf-8").partition(BEGIN)
     _, end, behind = rest.partition(END)
     if not (begin and end):
-        raise TableError(f"{DOCUMENT.name} has no place for the tables, between {BEGIN} and {END}")
-    return f"{before}{begin}\n\n{reference()}\n{end}{behind}"
+        raise TableError(f"{document.name} has no place for what is written, between {BEGIN} and {END}")
+    return f"{before}{begin}\n\n{written}\n{end}{behind}"
+
+
+def prototypes() -> tuple[str, str]:
+    """Return prototypes, parameters and examples: the text of the document, and the data."""
+    every = architectures()
+
+    def where(archs: Sequence[int]) -> str:
+        return arch_text(archs, every)
+
+    def patterns(names: Sequence[str]) -> list[str]:
+        found = [pattern for row in table for pattern in row.patterns if set(expanded(pattern)) & set(names)]
+        return [part for pattern in found for part in patterns_of(pattern, set(names))]
+
+    table = [row for section in sections() for row in section.rows]
+    rows = [
+        (section.title, row.meaning, row.known, [name for pattern in row.patterns for name in expanded(pattern)])
+        for section in sections()
+        for row in section.rows
+    ]
+    try:
+        details = read_details(DETAILS, EXAMPLES, expanded)
+        entries = entries_of(rows, {arch: declarations(arch) for arch in every}, details, rules(), where)
+    except ValueError as error:
+        raise TableError(f"{DETAILS.name}, {EXAMPLES.name}: {error}") from None
+    return as_pages(entries, details, patterns, where), as_data(entries, details, where)
 
 
 def contents() -> dict[Path, str]:
     """Return what the files should hold."""
-    return {DOCUMENT: documented(DOCUMENT.read_text(encoding="utf-8")), LACKING: lacking()}
+    pages, data = prototypes()
+    return {
+        DOCUMENT: documented(DOCUMENT, reference()),
+        PROTOTYPES: documented(PROTOTYPES, pages),
+        DATA: data,
+        LACKING: lacking(),
+    }
 
 
 def stale(files: dict[Path, str]) -> Iterable[Path]:

@@ -109,6 +109,7 @@ def assert_close(
     >>> from pymluops.bang.testing import assert_close
     >>> assert_close(numpy.float32([1, 2.001]), [1, 2], diff1=3e-3, diff2=3e-3)
     """
+    __tracebackhide__ = True  # pytest shows the line of the test
     limits = {"diff1": diff1, "diff2": diff2, "diff3": diff3, "diff3_2": diff3_2}
     if not diff4 and all(limit is None for limit in limits.values()):
         raise ValueError("assert_close: expected a threshold, such as diff1=3e-3, got none")
@@ -152,6 +153,7 @@ def _place(index: int, shape: tuple[int, ...]) -> tuple[int, ...]:
 
 
 def _require_same_shape(m: npt.NDArray[Any], b: npt.NDArray[Any]) -> None:
+    __tracebackhide__ = True
     if m.shape != b.shape:
         raise ValueError(f"expected arrays of the same shape, got {list(m.shape)} and {list(b.shape)}")
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import math
+import numbers
 from collections.abc import Sequence
 from typing import Any, NamedTuple, cast
 
@@ -24,6 +26,8 @@ from pymluops.sim._schedules import Schedule
 __all__ = ["CheckReport", "Difference", "Found", "check", "usual_schedules"]
 
 _MOST_RUNS = 1000
+#: The largest error that is taken for rounding, by the size of an element.
+_ROUNDING = {2: 3e-2, 4: 1e-4, 8: 1e-10}
 
 
 class Found(NamedTuple):
@@ -77,6 +81,9 @@ class Difference:
         Number of elements that differ.
     schedule : Schedule
         Under which it differs from the first.
+    error : float
+        The largest difference of two elements, divided by the larger one of 1 and the size of the
+        expected element; infinite for what are no floating-point numbers.
     """
 
     output: str
@@ -85,6 +92,18 @@ class Difference:
     got: Any
     count: int
     schedule: Schedule
+    error: float = math.inf
+
+    @property
+    def next_step(self) -> str:
+        """What to do about it."""
+        if self.error > _ROUNDING.get(np.asarray(self.expected).dtype.itemsize, 0.0):
+            return "look for a missing sync, barrier or initialisation; repeat the run with its schedule and seed"
+        return (
+            "the differences are as small as rounding: if cores or copies add up in another order, let one core add "
+            f"the parts in a fixed order, or allow such differences: --tolerance {_above(self.error)}, or tolerance= "
+            "of bang.check; else look for a missing sync"
+        )
 
 
 @dataclasses.dataclass(frozen=True)
@@ -179,7 +198,14 @@ def _lines_of_difference(difference: Difference) -> list[str]:
     return [
         f"  {difference.output} differs in {elements} under {difference.schedule}:",
         f"    {difference.output}[{at}] is {difference.got}, not {difference.expected}",
+        f"    next: {difference.next_step}",
     ]
+
+
+def _above(error: float) -> str:
+    """Return a round number that is larger."""
+    digits = math.floor(math.log10(error)) if error > 0 else -10
+    return f"{math.ceil(error * 1.01 / 10.0**digits)}e{digits}"
 
 
 def usual_schedules(seed: int = 0, random_runs: int = 4) -> list[Schedule]:
@@ -211,6 +237,7 @@ def check(
     random_runs: int = 4,
     checks: Checks = "all",
     rules: Rules = None,
+    tolerance: float = 0.0,
 ) -> CheckReport:
     """Run a launch under several schedules with all checkers, and compare the results bit by bit.
 
@@ -237,6 +264,10 @@ def check(
     rules : mapping, str or None
         Further actions of rules, as for `pymluops.sim.set_rules`. Findings that would let a launch
         fail are recorded, so that the launch goes on; rules that are off stay off.
+    tolerance : float
+        Floating-point elements a and b count as the same if ``abs(a - b) <= tolerance * max(1,
+        abs(a))``, with a of the first schedule: for sums whose order depends on the schedule. NaN
+        is the same as NaN only, infinity as itself.
 
     Returns
     -------
@@ -254,11 +285,12 @@ def check(
     >>> assert report.ok, report  # doctest: +SKIP
     """
     chosen = _schedules(launch, schedules, seed, random_runs)
+    allowed = _tolerance(tolerance)
     with Repeated(launch, arguments) as repeated, recording(repeated.backend, checks, rules) as failing:
         runs = [repeated.run(schedule) for schedule in chosen]
     signature = launch.kernel.signature
     name = f"{signature.name}[{launch.dim}, {launch.kind!r}]"
-    return CheckReport(name, signature, _merged(runs, failing), _differences(runs), tuple(runs))
+    return CheckReport(name, signature, _merged(runs, failing), _differences(runs, allowed), tuple(runs))
 
 
 def _schedules(launch: object, schedules: object, seed: object, random_runs: object) -> list[Schedule]:
@@ -276,6 +308,15 @@ def _schedules(launch: object, schedules: object, seed: object, random_runs: obj
     if not chosen or len(followed) != len(chosen):
         raise BadParamTypeError(f"check: schedules: expected a list of pymluops.sim.Schedule, got {given}")
     return followed
+
+
+def _tolerance(tolerance: object) -> float:
+    if isinstance(tolerance, bool) or not isinstance(tolerance, numbers.Real):
+        raise BadParamTypeError(f"check: tolerance: expected a number, got {shown(tolerance)}")
+    allowed = float(tolerance)
+    if not 0 <= allowed < math.inf:
+        raise BadParamError(f"check: tolerance: expected a finite number from 0 on, got {allowed}")
+    return allowed
 
 
 # ---- Findings ------------------------------------------------------------------------------------
@@ -300,24 +341,42 @@ def _merged(runs: Sequence[Run], failing: frozenset[str]) -> tuple[Found, ...]:
 # ---- Differences ---------------------------------------------------------------------------------
 
 
-def _differences(runs: Sequence[Run]) -> tuple[Difference, ...]:
+def _differences(runs: Sequence[Run], tolerance: float) -> tuple[Difference, ...]:
     whole = [run for run in runs if not run.error]
     return tuple(
         difference
         for run in whole[1:]
         for name, expected in whole[0].outputs.items()
-        if (difference := _difference(name, expected, run.outputs[name], run.schedule)) is not None
+        if (difference := _difference(name, expected, run.outputs[name], run.schedule, tolerance)) is not None
     )
 
 
-def _difference(name: str, expected: NDArray[Any], got: NDArray[Any], schedule: Schedule) -> Difference | None:
+def _difference(
+    name: str, expected: NDArray[Any], got: NDArray[Any], schedule: Schedule, tolerance: float
+) -> Difference | None:
     different = differing(expected, got)
+    if not different.any():
+        return None
+    errors = _errors(expected, got, different)
+    different &= ~(errors <= tolerance) if tolerance > 0 else True
     count = int(np.count_nonzero(different))
     if count == 0:
         return None
     first = np.unravel_index(int(np.argmax(different)), different.shape)
     index = tuple(int(at) for at in first)
-    return Difference(name, index, expected[index], got[index], count, schedule)
+    return Difference(name, index, expected[index], got[index], count, schedule, float(errors[different].max()))
+
+
+def _errors(expected: NDArray[Any], got: NDArray[Any], different: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """Return the error of each element: relative to those above 1; infinite where it cannot be told."""
+    errors = np.where(different, np.inf, 0.0)
+    if expected.dtype.kind not in "fc" and expected.dtype.name != "bfloat16":
+        return errors
+    kind = np.complex128 if expected.dtype.kind == "c" else np.float64
+    first, second = expected.astype(kind), got.astype(kind)
+    finite = np.isfinite(first) & np.isfinite(second)
+    errors[finite] = np.abs(first[finite] - second[finite]) / np.maximum(1.0, np.abs(first[finite]))
+    return errors
 
 
 def differing(first: NDArray[Any], second: NDArray[Any]) -> NDArray[np.bool_]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from pymluops.sim._intrinsics import find
 from pymluops.sim.translator import PREFIX
 
 __all__ = ["readable"]
@@ -17,6 +18,14 @@ _MOST_CANDIDATES = 6
 #: What compilers say about an array on chip whose size is no constant, in a macro of the simulator.
 _NOT_CONSTANT = re.compile(r"variably[ -]modified|variable length array")
 _EXPANDED = re.compile(r"^(?P<file>.+?):(?P<line>\d+):\d+: note: (?:in expansion of|expanded from) macro .MLUSIM_")
+#: The function of a call that does not fit, in what GCC and Clang say about it.
+_CALLED = re.compile(
+    r"(?:no matching function for call to|call of overloaded|arguments? to function(?: call)?|argument \d+ of|call to)"
+    r" [‘'](?:[\w:]+[ *&]+)*(?P<name>__\w+)"
+)
+#: What the headers say about an intrinsic that the architecture lacks.
+_LACKING = re.compile(r" is unavailable: (?P<text>(?:this form of )?`__\w+` needs architecture .*)$")
+_INCLUDED = re.compile(r"^(?:In file included from|\s+from) ")
 _CONTEXT = re.compile(r"^(?:In file included from|\s+from) |^\S.*: (?:In|At) [^:]+:$|^\S.*: In instantiation ")
 
 
@@ -34,7 +43,7 @@ def readable(said: str, include: str) -> str:
     candidates = 0
     skips = False  # the lines that belong to a form of an intrinsic
     said = _ARRAY_TYPE.sub(r"decltype(\1)", _ENTRY.sub("", said.replace(PREFIX, "")))
-    said = _with_sizes_told(said)
+    said = _with_prototypes(_with_lacking_told(_with_sizes_told(said)), include)
     for line in said.splitlines():
         head = _HEAD.match(line)
         is_own = head is not None and head["kind"] == "note" and head["place"].startswith(include)
@@ -59,6 +68,71 @@ def readable(said: str, include: str) -> str:
 def _number_of_others(candidates: int) -> list[str]:
     others = candidates - _MOST_CANDIDATES
     return [f"note: and {others} other {'form' if others == 1 else 'forms'} of it"] if others > 0 else []
+
+
+# ---- Calls of intrinsics that do not fit ---------------------------------------------------------
+
+
+def _with_prototypes(said: str, include: str) -> str:
+    """Put the prototypes of an intrinsic behind an error about its call, instead of notes about headers."""
+    kept: list[str] = []
+    called = ""  # the intrinsic that the last error is about
+    skips = False  # the lines that belong to a note about a header
+    told: set[str] = set()
+    for line in said.splitlines():
+        head = _HEAD.match(line)
+        if (head is not None and head["kind"] != "note") or ": In " in line:
+            kept += _prototypes(called, told)
+            called, skips = "", False
+        if head is not None and (match := _CALLED.search(head["text"])) is not None and not called:
+            called = match["name"] if find(match["name"]) is not None else ""
+        is_own = head is not None and head["kind"] == "note" and head["place"].startswith(include)
+        if called and is_own:
+            skips = True
+            while kept and _INCLUDED.match(kept[-1]):
+                kept.pop()
+        elif not skips or head is not None or _INCLUDED.match(line):
+            skips = skips and head is None
+            kept.append(line)
+    kept += _prototypes(called, told)
+    return "\n".join(kept) + ("\n" if said.endswith("\n") else "")
+
+
+def _prototypes(name: str, told: set[str]) -> list[str]:
+    found = find(name) if name and name not in told else None
+    if found is None:
+        return []
+    told.add(name)
+    lines = [f"note: {line}" for line in found.prototypes()]
+    return [*lines, f"note: `pymluops kernel help {name}` tells what they mean"]
+
+
+# ---- Intrinsics that the architecture lacks ------------------------------------------------------
+
+
+def _with_lacking_told(said: str) -> str:
+    """Tell what an architecture lacks in one error for each place, without notes about headers."""
+    if " is unavailable: " not in said:
+        return said
+    kept: list[str] = []
+    included: list[str] = []  # lines that tell where a header is included, before what they belong to
+    skips = False  # the lines that belong to such an error
+    for line in said.splitlines():
+        head = _HEAD.match(line)
+        if _INCLUDED.match(line):
+            included.append(line)
+            continue
+        if (head is not None and head["kind"] != "note") or ": In " in line:
+            skips = False
+        lacking = None if head is None else _LACKING.search(head["text"])
+        if head is not None and lacking is not None:
+            skips = True
+            told = f"{head['place']}: error: {lacking['text']}"
+            kept += [] if told in kept else [told]
+        elif not skips:
+            kept += [*included, line]
+        included = []
+    return "\n".join(kept) + ("\n" if said.endswith("\n") else "")
 
 
 # ---- Arrays on chip whose size is no constant ----------------------------------------------------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -182,7 +183,8 @@ def test_json_has_everything(program: Program, source: Path) -> None:
     assert told["findings"][0]["file"] == str(source)
     assert told["differences"][0] == {
         "output": "out", "index": [0], "expected": told["differences"][0]["expected"], "got": "2.0", "count": 256,
-        "schedule": "copies=early,cores=fixed,memory=pattern,seed=0",
+        "schedule": "copies=early,cores=fixed,memory=pattern,seed=0", "error": told["differences"][0]["error"],
+        "next_step": "look for a missing sync, barrier or initialisation; repeat the run with its schedule and seed",
     }  # fmt: skip
     assert len(told["runs"]) == 9
 
@@ -199,7 +201,10 @@ def test_sarif_follows_the_standard(program: Program, source: Path) -> None:
     assert all(isinstance(invocation["executionSuccessful"], bool) for invocation in run["invocations"])
     found = set()
     for result in run["results"]:
-        assert set(result) <= {"ruleId", "ruleIndex", "level", "message", "locations", "relatedLocations"}
+        assert set(result) <= {
+            *("ruleId", "ruleIndex", "level", "message", "locations", "relatedLocations", "partialFingerprints")
+        }
+        assert not re.search(r"[^.] Next:", result["message"]["text"]), "a sentence ends before the next one"
         assert rules[result["ruleIndex"]]["id"] == result["ruleId"]
         assert result["level"] in {"none", "note", "warning", "error"}
         assert result["message"]["text"]
@@ -209,6 +214,9 @@ def test_sarif_follows_the_standard(program: Program, source: Path) -> None:
             assert physical["region"]["startLine"] >= 1
         found.add(result["ruleId"])
     assert {"race/copy-in-flight", "schedule/output-differs"} <= found
+    prints = [result["partialFingerprints"]["kernelLine/v1"] for result in run["results"]]
+    assert len(set(prints)) == len(prints)
+    assert run["tool"]["driver"]["informationUri"].startswith("https://")
     clean = json.loads(program("run", *INCREASE, "--format", "sarif").out)
     assert clean["runs"][0]["results"] == []
 

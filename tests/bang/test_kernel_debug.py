@@ -15,6 +15,7 @@ from pymluops.cli import main
 SOURCE = """
 __nram__ float a[8];
 __nram__ half h[2][4];
+__nram__ float ring[20000];
 __mlu_shared__ int s[4];
 
 __mlu_func__ float twice(float value) { return value + value; }
@@ -30,6 +31,7 @@ __mlu_entry__ void k(const float *x, half *out, int n) {
   }
   __memcpy(out + taskId * n, h, n * sizeof(half), NRAM2GDRAM);
   s[0] = n;
+  ring[n] = n;
   printf("task %d is done\\n", taskId);
 }
 """
@@ -76,8 +78,24 @@ if usable():
         assert "{0, 2, 4, 6}" in said, said
         assert "$h: half [2][4]" in said, said
         assert "$s: int [4]" in said, said
+        assert "safe-path" not in said, said
         assert "task 7 is done" in said, said
         assert "out: float16[64], from 0 to 10.5" in said, said
+
+    def test_a_condition_that_is_not_in_scope_is_told_once_and_a_large_array_is_shown(source: Path) -> None:
+        commands = ["print $ring[19999]", "print $ring", "backtrace", "continue", "kill"]
+        said = debug(
+            source, "--break", "7", "--if", "nothing == 3",
+            *(word for command in commands for word in ("--command", command)),
+        )  # fmt: skip
+        assert said.count('No symbol "nothing" in current context') == 1, said
+        assert "$1 = 0\n" in said, said
+        assert "{0 <repeats 20000 times>}" in said, said
+        frames = [line for line in said.splitlines() if line.startswith("#")]
+        assert len(frames) == 2, said
+        assert " twice(float) " in frames[0], said
+        assert "k" in frames[1], said
+        assert "kernel.mlu:" in frames[1], said
 
     @pytest.mark.thorough
     def test_without_a_place_it_stops_at_the_kernel(source: Path) -> None:

@@ -54,6 +54,48 @@ def floats(count: int = N) -> np.ndarray[Any, np.dtype[np.float32]]:
     return np.ones(count, np.float32)
 
 
+# ---- Efficiency ----
+
+PRODUCTS = """
+__nram__ half rows[256 * 128], sums[64];
+__nram__ float products[256 * 64];
+__wram__ half filter[64 * 128];
+__mlu_entry__ void products_of(int times, int sums_too) {
+  __bang_write_value(rows, 256 * 128, (half)1);
+  __memcpy(filter, rows, 64 * 128 * sizeof(half), NRAM2WRAM);
+  for (int i = 0; i < times; ++i) __bang_matmul(products, rows, filter, 256, 128, 64);
+  for (int i = 0; i < sums_too; ++i) __bang_add(sums, rows, rows, 64);
+}
+"""
+
+
+def test_a_kernel_is_measured_against_the_peak_of_the_unit_that_works() -> None:
+    module = bang.compile(PRODUCTS, arch="MLU590")
+    launch = profile_of(module, "products_of", 1, 50, 0)
+    cores = launch.clusters * launch.cores_per_cluster
+    assert launch.units == "tensor units"
+    assert launch.peak_operations_per_ns == pytest.approx(launch.model.matrix_half_operations * cores)
+    # One core of all works, and does nearly nothing else.
+    assert 0.5 / cores < launch.compute_efficiency <= 1 / cores
+    mixed = profile_of(module, "products_of", 1, 1, 500)
+    assert mixed.units == "vector and tensor units"
+    assert 64 * cores < mixed.peak_operations_per_ns < launch.peak_operations_per_ns
+    assert mixed.compute_efficiency <= 1 / cores
+
+
+def test_a_launch_that_is_hardly_modelled_says_so_first(tmp_path: Path) -> None:
+    module = bang.compile(PRODUCTS, arch="MLU590")
+    with sim.profiling(most_events=10) as profile:
+        module.kernel("products_of")[1](50, 50)
+    second = str(profile).splitlines()[1]
+    assert second.startswith(f"  NOTE            only {profile.launches[0].modelled_share:.0%} of the instructions are")
+    assert second.endswith("raise most_events (--most-events)")
+    with sim.profiling() as profile:
+        module.kernel("products_of")[1](50, 50)
+    assert "NOTE" not in str(profile)
+    assert "of the vector and tensor units" in str(profile)
+
+
 # ---- Counts ----
 
 
@@ -361,7 +403,12 @@ def test_the_trace_has_a_lane_for_each_unit(profile: sim.Profile, tmp_path: Path
     events = json.loads(path.read_text(encoding="utf-8"))["traceEvents"]
     names = {(e["pid"], e["tid"]): e["args"]["name"] for e in events if e["name"] == "thread_name"}
     assert {"core 0 compute", "core 3 io", "memory core io", "core 0 scalar", "core 0 move"} <= set(names.values())
-    assert len(names) == 4 * (4 * 4 + 3)  # cores of the larger launch, and memory cores without a compute unit
+    # Cores of the larger launch, memory cores without a compute unit, and the launches.
+    assert len(names) == 4 * (4 * 4 + 3) + 1
+    named = [(e["name"], e["pid"], e["tid"]) for e in events if e["ph"] == "M"]
+    assert len(set(named)) == len(named)
+    processes = [(e["pid"], e["args"]["name"]) for e in events if e["name"] == "process_name"]
+    assert processes == [(0, "launches"), *((cluster + 1, f"cluster {cluster}") for cluster in range(4))]
     spans = [event for event in events if event["ph"] == "X"]
     assert len(spans) == 2 + sum(len(launch.events) for launch in profile.launches)
     assert all(event["dur"] >= 0 and event["ts"] >= 0 for event in spans)

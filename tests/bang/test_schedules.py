@@ -377,6 +377,8 @@ def test_many_checks_find_the_same(module: bang.Module) -> None:
         ({"schedules": ["late"]}, "schedules"),
         ({"checks": "everything"}, "everything"),
         ({"rules": {"init": "ignore"}}, "init=ignore"),
+        ({"tolerance": -1e-3}, "tolerance: expected a finite number from 0 on, got -0.001"),
+        ({"tolerance": "small"}, "tolerance: expected a number, got 'small'"),
     ],
 )
 def test_bad_arguments_of_a_check(module: bang.Module, options: dict[str, Any], named: str) -> None:
@@ -386,6 +388,32 @@ def test_bad_arguments_of_a_check(module: bang.Module, options: dict[str, Any], 
         bang.check(module.kernel("serial"))  # type: ignore[arg-type]
     with pytest.raises(pymluops.BadParamError, match="arguments"):
         bang.check(module.kernel("serial")[4])
+
+
+ADDING = """
+__mlu_entry__ void add(const float *x, float *out) {
+  __nram__ float before[1];
+  if (__is_mpu()) return;
+  __bang_atomic_add(before, out, x[taskId]);
+}
+"""
+
+
+def test_a_sum_in_another_order_is_told_and_allowed() -> None:
+    launch = bang.compile(ADDING).kernel("add")[16, "union4"]
+    x = (np.float32(10) ** np.arange(16, dtype=np.float32) % 7 + np.float32(0.1)) * np.arange(1, 17, dtype=np.float32)
+    x = np.ascontiguousarray(x / np.float32(3), np.float32)
+    schedules = [sim.Schedule(), *(sim.Schedule(cores="random", seed=seed) for seed in range(6))]
+    report = bang.check(launch, x, np.zeros(1, np.float32), schedules=schedules)
+    assert not report.ok
+    first = report.differences[0]
+    assert 0 < first.error < 1e-5
+    assert "next: the differences are as small as rounding" in str(report)
+    largest = max(difference.error for difference in report.differences)
+    advised = next(word for word in first.next_step.split() if "e-" in word).rstrip(",")
+    assert first.error <= float(advised) < 3 * first.error
+    for tolerance, ok in ((largest, True), (first.error / 2, False)):
+        assert bang.check(launch, x, np.zeros(1, np.float32), schedules=schedules, tolerance=tolerance).ok is ok
 
 
 def test_nan_is_nan() -> None:

@@ -68,6 +68,14 @@ def test_assert_close_says_what_is_wrong() -> None:
         assert_close(b, b)
 
 
+def test_assert_close_hides_its_frames() -> None:
+    with pytest.raises(AssertionError) as caught:
+        assert_close([1.0], [2.0], diff1=1e-3)
+    assert [entry.name for entry in caught.traceback if not entry.ishidden(caught)] == [
+        "test_assert_close_hides_its_frames"
+    ]
+
+
 @pytest.mark.parametrize("bad", [np.nan, np.inf, -np.inf])
 def test_infinities_must_be_those_of_the_baseline(bad: float) -> None:
     b = np.array([1.0, bad, 3.0])
@@ -173,6 +181,7 @@ def test_the_plugin_runs_tests_on_cards(project: Path) -> None:
         "test_random",
     }, text
     assert "race/copy-in-flight: twice.mlu:6: __bang_add reads memory" in text
+    assert re.search(r"^E +next: race/copy-in-flight: wait before the access", text, re.MULTILINE), text
     assert "which __memcpy_async still writes" in text
     assert "expected findings of race/copy-in-flight, got none" in text
     assert "--mlu-seed=7 repeats the random numbers" in text

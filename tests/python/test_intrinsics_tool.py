@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from types import ModuleType
 
@@ -13,14 +14,18 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture(scope="module")
-def tool(compiler: str) -> ModuleType:
+def tool(compiler: str) -> Iterator[ModuleType]:
     spec = importlib.util.spec_from_file_location("intrinsics_tool", ROOT / "tools/intrinsics.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     sys.modules["intrinsics_tool"] = module  # where dataclasses look up annotations
-    spec.loader.exec_module(module)
-    return module
+    sys.path.insert(0, str(ROOT / "tools"))
+    try:
+        spec.loader.exec_module(module)
+        yield module
+    finally:
+        sys.path.remove(str(ROOT / "tools"))
 
 
 def test_the_written_files_are_current(tool: ModuleType) -> None:
@@ -82,3 +87,52 @@ def test_a_table_that_does_not_agree(
     monkeypatch.setattr(tool, "sections", list)
     with pytest.raises(tool.TableError, match=r"declared, but not described in intrinsics\.toml: __bang_add"):
         tool.reference()
+
+
+# ---- Prototypes ----------------------------------------------------------------------------------
+
+
+def test_forms_that_differ_in_types_are_one(tool: ModuleType) -> None:
+    from written.prototypes import forms_of
+
+    declared = {
+        arch: [
+            tool.Declaration(
+                "void", "__bang_lut", f"{one} *dst, const {other} *idx, const {one} *table, int elem_count"
+            )
+            for one, other in types
+        ]
+        for arch, types in {372: [("int", "unsigned int")], 592: [("int", "unsigned int"), ("short", "char")]}.items()
+    }
+    (form,) = forms_of("__bang_lut", declared)
+    assert form.parameters == "T *dst, const S *idx, const T *table, int elem_count"
+    assert (form.returns, form.letters) == ("void", "T, S")
+    assert form.types == (("(int, unsigned int)", (372, 592)), ("(short, char)", (592,)))
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            '[[detail]]\nnames = "__bang_nothing"\ntext = "a"\n',
+            "there are texts, but no declarations of __bang_nothing",
+        ),
+        ('[[detail]]\nnames = "__bang_add"\ntext = "a"\n[[detail]]\nnames = "__bang_add"\ntext = "b"\n', "two texts"),
+        (
+            '[[detail]]\nnames = "__bang_add"\ntext = "a"\nparameters = { n = "b" }\n',
+            "__bang_add has no parameters n",
+        ),
+    ],
+)
+def test_details_that_do_not_agree(
+    text: str, message: str, tool: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "details.toml").write_text(f'[parameters]\ndst = "target"\n{text}', encoding="utf-8")
+    (tmp_path / "examples.toml").write_text("example = []\n", encoding="utf-8")
+    monkeypatch.setattr(tool, "declarations", lambda arch: [tool.Declaration("void", "__bang_add", "float *dst")])
+    row = tool.Row(("__bang_add",), "adds", "known")
+    monkeypatch.setattr(tool, "sections", lambda: [tool.Section("Sums", "", (row,))])
+    monkeypatch.setattr(tool, "DETAILS", tmp_path / "details.toml")
+    monkeypatch.setattr(tool, "EXAMPLES", tmp_path / "examples.toml")
+    with pytest.raises(tool.TableError, match=message):
+        tool.prototypes()

@@ -20,6 +20,7 @@ SUBCOMMANDS = (
     "pymluops.bang.command.debug",
     "pymluops.bang.command.profile",
     "pymluops.bang.command.judge",
+    "pymluops.bang.command.help",
 )
 
 

@@ -27,6 +27,11 @@ def register(subparsers: Any) -> None:
     seeds, runs = launches.integer_type(0, 2**64 - 1), launches.integer_type(0, 1000)
     parser.add_argument("--seed", type=seeds, default=0, metavar="N", help="of the first random schedule; default: 0")
     parser.add_argument("--random-runs", type=runs, default=4, metavar="N", help="random schedules; default: 4")
+    parser.add_argument(
+        "--tolerance", type=launches.number_from_0, default=0.0, metavar="X",
+        help="differences of floats up to X, or X times the size of a result above 1, do not count: for sums whose "
+        "order the schedule changes; default: 0",
+    )  # fmt: skip
     parser.set_defaults(run=run)
 
 
@@ -49,6 +54,7 @@ def run(args: argparse.Namespace) -> int:
             random_runs=args.random_runs,
             checks=args.check,
             rules=launches.rules_of(args),
+            tolerance=args.tolerance,
         )
     launches.save_outputs(args, report.outputs)
     show(report, args.format)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 DESCRIPTION = """\
 Compile sources without optimisation, and start gdb on a launch. It stops at a line of the kernel on the chosen core or
 task. Then `mlu` prints which core runs, `print $buffer` shows the array `buffer` that the source declares __nram__,
-__wram__ or __mlu_shared__ at file scope, `continue` goes on.
+__wram__ or __mlu_shared__ at file scope, `bt` shows the functions of the kernel, `continue` goes on.
 """
 OPTIONS = ("-O0", "-g")
 SCRIPT = Path(__file__).with_name("gdb_kernels.py")
@@ -29,6 +29,7 @@ SETTINGS = (
     "set breakpoint pending on",
     "set debuginfod enabled off",
     "set confirm off",
+    "set max-value-size unlimited",
     "handle SIG43 nostop noprint pass",
 )
 
@@ -72,21 +73,30 @@ def run(args: argparse.Namespace) -> int:
         "run",
         *args.command,
     ]
-    words: list[str] = [program, "-q", "-nx", *(["-batch"] if args.batch else [])]
+    words: list[str] = [
+        program,
+        "-q",
+        "-nx",
+        "-iex",
+        f"add-auto-load-safe-path {sys.base_prefix}",
+        *(["-batch"] if args.batch else []),
+    ]
     words += [word for command in commands for word in ("-ex", command)]
     return subprocess.run([*words, "--args", *_launch_again(args)], check=False).returncode
 
 
 def _breakpoints(args: argparse.Namespace, signature: Signature) -> list[str]:
-    conditions = [] if args.condition is None else [f"({args.condition})"]
+    conditions: list[str] = []
     if args.task is not None:
         conditions.append(f"(int)mlusim_taskId == {args.task}")
     if args.core is not None:
         number = "(int)mlusim_clusterId * (int)mlusim_coreDim + (int)mlusim_coreId"
         conditions.append(f"(int)mlusim_coreId != 0x80 && {number} == {args.core}")
+    if args.condition is not None:  # last: what stands before it may be told anywhere
+        conditions.append(f"({args.condition})")
     condition = f" if {' && '.join(conditions)}" if conditions else ""
     places = args.breaks or [(signature.file, signature.line)]
-    return [f"break {file or args.file[0]}:{line}{condition}" for file, line in places]
+    return [f"mlu-break {file or args.file[0]}:{line}{condition}" for file, line in places]
 
 
 def _launch_again(args: argparse.Namespace) -> list[str]:

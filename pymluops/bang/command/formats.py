@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import math
 import os
 import sys
 from collections.abc import Iterator
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 __all__ = ["as_json", "as_sarif", "show"]
 
 _SARIF = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/os/schemas/sarif-schema-2.1.0.json"
+_HOME = "https://pypi.org/project/pymluops/"
 _LEVELS = {"error": "error", "warning": "warning", "remark": "note"}
 _DIFFERS = "schedule/output-differs"
 _DIFFERS_MEANING = "an output depends on the schedule"
@@ -52,6 +55,8 @@ def as_json(report: CheckReport) -> dict[str, Any]:
                 "got": str(difference.got),
                 "count": difference.count,
                 "schedule": str(difference.schedule),
+                "error": difference.error if math.isfinite(difference.error) else None,
+                "next_step": difference.next_step,
             }
             for difference in report.differences
         ],
@@ -91,6 +96,7 @@ def _finding(found: Found) -> dict[str, Any]:
 def as_sarif(report: CheckReport) -> dict[str, Any]:
     """Return the report as a SARIF 2.1.0 log."""
     results = [*map(_result, report.findings), *(_difference(report, each) for each in report.differences)]
+    _add_fingerprints(report, results)
     rules = list(_rules(report))
     numbers = {rule["id"]: number for number, rule in enumerate(rules)}
     for result in results:
@@ -98,6 +104,7 @@ def as_sarif(report: CheckReport) -> dict[str, Any]:
     driver = {
         "name": "pymluops kernel",
         "version": metadata.version("pymluops"),
+        "informationUri": _HOME,
         "rules": rules,
     }
     invocation = {"executionSuccessful": not report.failed}
@@ -148,7 +155,7 @@ def _uri(file: str) -> str:
 
 
 def _result(found: Found) -> dict[str, Any]:
-    text = found.message + (f" Next: {found.next_step}." if found.next_step else "")
+    text = _sentences(found.message, f"next: {found.next_step}" if found.next_step else "")
     result: dict[str, Any] = {
         "ruleId": found.rule,
         "level": _LEVELS[found.severity],
@@ -161,12 +168,19 @@ def _result(found: Found) -> dict[str, Any]:
     return result
 
 
+def _sentences(*texts: str) -> str:
+    """Return sentences, each with a capital letter and a full stop."""
+    kept = [text.strip() for text in texts if text.strip()]
+    return " ".join(f"{text[0].upper()}{text[1:]}" + ("" if text[-1] in ".!?" else ".") for text in kept)
+
+
 def _difference(report: CheckReport, difference: Difference) -> dict[str, Any]:
     at = ", ".join(map(str, difference.index))
-    differ = "differs" if difference.count == 1 else "differ"
-    text = (
-        f"{difference.output}[{at}] is {difference.got} under {difference.schedule}, and {difference.expected} under "
-        f"{report.schedules[0]}; {counted(difference.count, 'element')} {differ}. Next: {_DIFFERS_STEP}."
+    differ = f"{counted(difference.count, 'element')} {'differs' if difference.count == 1 else 'differ'}"
+    text = _sentences(
+        f"`{difference.output}[{at}]` is {difference.got} under {difference.schedule}, and {difference.expected} under "
+        f"{report.schedules[0]}; {differ}",
+        f"next: {difference.next_step}",
     )
     return {
         "ruleId": _DIFFERS,
@@ -174,3 +188,26 @@ def _difference(report: CheckReport, difference: Difference) -> dict[str, Any]:
         "message": {"text": text},
         "locations": [_location(report.signature.file, report.signature.line)] if report.signature.file else [],
     }
+
+
+def _add_fingerprints(report: CheckReport, results: list[dict[str, Any]]) -> None:
+    """Give each result a fingerprint, which stays while lines above its own change."""
+    subjects = [
+        *((found.file, found.line, found.message if not found.line else "") for found in report.findings),
+        *((report.signature.file, 0, f"{each.output} {each.schedule}") for each in report.differences),
+    ]
+    seen: dict[tuple[str, ...], int] = {}
+    for result, (file, line, text) in zip(results, subjects, strict=True):
+        parts = (str(result["ruleId"]), report.signature.name, Path(file).name, text or _line_of(file, line))
+        seen[parts] = seen.get(parts, 0) + 1
+        made = hashlib.sha256("\0".join([*parts, str(seen[parts])]).encode("utf-8", "surrogateescape"))
+        result["partialFingerprints"] = {"kernelLine/v1": made.hexdigest()[:32]}
+
+
+def _line_of(file: str, line: int) -> str:
+    """Return a line of a source without its indentation; its number if the source cannot be read."""
+    try:
+        lines = Path(file).read_text(encoding="utf-8", errors="replace").splitlines()
+    except (OSError, ValueError):
+        return str(line)
+    return lines[line - 1].strip() if 0 < line <= len(lines) else str(line)

@@ -2,7 +2,9 @@
 
 ``$buffer`` is the array ``buffer`` that a source declares ``__nram__``, ``__wram__`` or
 ``__mlu_shared__`` at file scope, in the memory of the core that runs; ``mlu`` prints which core
-that is, and names these arrays.
+that is, and names these arrays. ``mlu-break PLACE if CONDITION`` is a breakpoint that stops where
+its condition cannot be told. ``bt`` shows the functions of the kernel first, and leaves out what
+called it; ``bt -no-filters`` shows all.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ from typing import Any
 
 import gdb
 import gdb.printing
+from gdb.FrameDecorator import FrameDecorator
 
 _ARRAY = "mlusim_array_"  # see mlusim_source.h
 
@@ -50,6 +53,63 @@ def _printers() -> Any:
     printers.add_printer("bfloat16_t", "^bfloat16_t$", Bfloat16)
     printers.add_printer("half", "^(half|_Float16)$", Half)
     return printers
+
+
+# ---- Breakpoints and frames ----------------------------------------------------------------------
+
+
+class KernelBreakpoint(gdb.Breakpoint):  # type: ignore[misc]
+    """Stops on a core, where a condition holds or cannot be told, as one that names what is not in scope."""
+
+    def __init__(self, place: str, condition: str) -> None:
+        super().__init__(place)
+        self._place, self._condition, self._told = place, condition, False
+
+    def stop(self) -> bool:
+        """Tell whether to stop."""
+        try:
+            return not self._condition or bool(gdb.parse_and_eval(self._condition))
+        except gdb.error as error:
+            if not self._told:
+                gdb.write(f"{self._condition}: {error}: the breakpoint at {self._place} stops without this condition\n")
+            self._told = True
+            return True
+
+
+class Break(gdb.Command):  # type: ignore[misc]
+    """Set a breakpoint: mlu-break FILE:LINE if CONDITION."""
+
+    def __init__(self) -> None:
+        super().__init__("mlu-break", gdb.COMMAND_BREAKPOINTS, gdb.COMPLETE_LOCATION)
+
+    def invoke(self, argument: str, from_tty: bool) -> None:
+        """Run the command."""
+        place, _, condition = argument.partition(" if ")
+        KernelBreakpoint(place.strip(), condition.strip())
+
+
+class KernelFrames:
+    """A filter of frames: those of the kernel, then those of the simulator below them; no callers of the kernel."""
+
+    def __init__(self) -> None:
+        self.name, self.priority, self.enabled = "mlu", 100, True
+        gdb.frame_filters[self.name] = self
+
+    def filter(self, frames: Iterator[FrameDecorator]) -> Iterator[FrameDecorator]:
+        """Give the frames to be shown."""
+        kernel: list[FrameDecorator] = []
+        simulator: list[FrameDecorator] = []
+        for frame in frames:
+            table = frame.inferior_frame().find_sal().symtab
+            file = "" if table is None else str(table.filename)
+            if kernel and file.endswith("mlusim/launch.h"):
+                return iter([*kernel, *simulator])
+            library = frame.inferior_frame().older() is None or "libmlusim" in str(
+                gdb.solib_name(frame.inferior_frame().pc()) or ""
+            )
+            (simulator if library or not file else kernel).append(frame)
+        # Not on a core: all, in their order.
+        return iter(sorted([*kernel, *simulator], key=lambda frame: frame.inferior_frame().level()))
 
 
 # ---- Arrays of the core that runs ----------------------------------------------------------------
@@ -102,3 +162,5 @@ class Mlu(gdb.Command):  # type: ignore[misc]
 gdb.printing.register_pretty_printer(None, _printers(), replace=True)
 gdb.events.stop.connect(_set_variables)
 Mlu()
+Break()
+KernelFrames()

@@ -28,6 +28,7 @@ __all__ = [
     "add_launch_options",
     "explained",
     "integer_type",
+    "number_from_0",
     "prepare",
     "require_place",
     "save_outputs",
@@ -80,7 +81,7 @@ def add_launch_options(parser: argparse.ArgumentParser) -> None:
         "--save", action="append", default=[], metavar="NAME=FILE.npy", help="keep an output in a file; may be repeated"
     )
     launch.add_argument(
-        "--time-limit", type=_seconds, metavar="SECONDS", help="limit of the launch, 0: none; default: 600"
+        "--time-limit", type=number_from_0, metavar="SECONDS", help="limit of the launch, 0: none; default: 600"
     )
     compiled = parser.add_argument_group("the compiler")
     compiled.add_argument(
@@ -261,7 +262,8 @@ def _dim(text: str) -> tuple[int, int, int]:
     return x, y, z
 
 
-def _seconds(text: str) -> float:
+def number_from_0(text: str) -> float:
+    """Return the number that an option gives."""
     try:
         seconds = float(text)
     except ValueError:

@@ -126,7 +126,11 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
     marker = item.get_closest_marker("mlu_finds")
     expected = set(marker.args) if marker else set[str]()
     names = {f"{finding.checker}/{finding.rule}" for finding in found}
-    unexpected = [str(finding) for finding in found if f"{finding.checker}/{finding.rule}" not in expected]
+    unexpected = [
+        f"{finding}\n  next: {finding.next_step}" if finding.next_step else str(finding)
+        for finding in found
+        if f"{finding.checker}/{finding.rule}" not in expected
+    ]
     if unexpected:
         pytest.fail("\n".join(["the checkers found:", *unexpected]), pytrace=False)
     if expected - names:

@@ -18,6 +18,8 @@ from pymluops.sim.profiler._theory import OperatorCall, Theory, theory_of
 #: The share of the estimated time that a unit has to be busy for, to be called the bottleneck.
 _BUSY = 0.5
 UNITS = ("scalar", "compute", "io", "move")
+#: How the instructions of the tensor unit begin, as in native/sim/profile/cost.cpp.
+_TENSOR = ("__bang_conv", "__bang_histogram", "__bang_integral", "__bang_matmul", "__bang_mlp")
 
 
 class DirectionUse(NamedTuple):
@@ -260,11 +262,37 @@ class LaunchProfile:
         operations = sum(by_size.values())
         return Theory(self.argument_bytes, operations, half, "bytes of its arrays, operations as counted")
 
-    @property
+    @cached_property
+    def units(self) -> str:
+        """The units that compute: the vector units, the tensor units or both."""
+        tensor, vector = (bool(self._operations_of(tensor)) for tensor in (True, False))
+        return "vector and tensor units" if tensor and vector else f"{'tensor' if tensor else 'vector'} units"
+
+    def _operations_of(self, tensor: bool) -> dict[int, int]:
+        """Return the operations of the tensor or the vector units, by the bytes of an element."""
+        found: dict[int, int] = defaultdict(int)
+        for site, tally in self._sites_and_tallies():
+            if tally.operations and site.name.startswith(_TENSOR) == tensor:
+                found[site.element] += tally.operations
+        return found
+
+    @cached_property
     def peak_operations_per_ns(self) -> float:
-        """Of the vector units of the whole device, for the element type of `theory`."""
-        per_cycle = 64 if self.theory.half else 32
-        return per_cycle * self.clusters * self.cores_per_cluster * self.model.clock_mhz / 1e3
+        """Of the `units` of the whole device, for the types of their elements.
+
+        Of vector and tensor units together: the operations of the launch over the time that they
+        take at the peak of their units.
+        """
+        vector = 64 if self.theory.half else 32
+        model = self.model
+        rates = {1: model.matrix_byte_operations, 2: model.matrix_half_operations}
+        tensor = self._operations_of(tensor=True)
+        rest = sum(self._operations_of(tensor=False).values())
+        cycles = rest / vector + sum(
+            operations / rates.get(size, model.matrix_float_operations) for size, operations in tensor.items()
+        )
+        per_cycle = (rest + sum(tensor.values())) / cycles if cycles else vector
+        return per_cycle * self.clusters * self.cores_per_cluster * model.clock_mhz / 1e3
 
     @property
     def io_efficiency(self) -> float:
@@ -274,7 +302,7 @@ class LaunchProfile:
 
     @property
     def compute_efficiency(self) -> float:
-        """Theory operations divided by those that the vector units could do in the estimated time; -1 if that is 0."""
+        """Theory operations divided by those that the `units` could do in the estimated time; -1 if that is 0."""
         possible = self.operator_ns * self.peak_operations_per_ns
         return self.theory.operations / possible if possible > 0 else -1.0
 
@@ -339,6 +367,7 @@ class LaunchProfile:
             "theory": self.theory._asdict(),
             "io_efficiency": self.io_efficiency,
             "compute_efficiency": self.compute_efficiency,
+            "compute_units": self.units,
             "bottleneck": self.bottleneck,
             "loads": self.loads,
             "overlap": self.overlap,

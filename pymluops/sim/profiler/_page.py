@@ -70,6 +70,7 @@ def _launch(launch: LaunchProfile) -> dict[str, Any]:
     described["roofline"] = {
         "bandwidth": launch.model.bandwidth_gb_s,
         "peak": launch.peak_operations_per_ns,
+        "units": launch.units,
         "counted": [operations, charged, launch.estimate_ns],
         "theory": [launch.theory.operations, launch.theory.io_bytes, launch.operator_ns],
     }

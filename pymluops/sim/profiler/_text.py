@@ -10,6 +10,9 @@ from pymluops.sim.toolchain import cards
 
 #: Rows of a table at most; the rest is summed up in a line.
 _MOST_ROWS = 12
+#: A smaller share of instructions with figures makes the estimate doubtful, as `FEW` of page.js.
+_FEW = 0.5
+_MOST_NAMES = 4  # of instructions without figures
 
 
 def table_of(launches: Sequence[LaunchProfile]) -> str:
@@ -39,6 +42,15 @@ def _launch(launch: LaunchProfile) -> Iterable[str]:
     dim = " x ".join(map(str, launch.dim))
     tasks = "task" if dim in ("1", "1 x 1 x 1") else "tasks"
     yield f"{launch.kernel}  ({dim} {tasks}, {launch.kind}, {launch.card})" + ("  FAILED" if launch.failed else "")
+    if launch.modelled_share < _FEW:
+        unknown = sorted({site.name for site in launch.sites if not site.known})
+        named = (
+            f"figures lack for {', '.join(unknown[:_MOST_NAMES])}{' and others' if len(unknown) > _MOST_NAMES else ''}"
+        )
+        yield (
+            f"  NOTE            only {launch.modelled_share:.0%} of the instructions are modelled, so that times, bottleneck "
+            f"and efficiency say little: {named if unknown else 'raise most_events (--most-events)'}"
+        )
     yield (
         f"  estimated time  {time_text(launch.estimate_ns)}  (a model, no measurement; {launch.modelled_share:.0%} of "
         f"{counted(launch.instructions, 'instruction')} modelled, "
@@ -47,7 +59,8 @@ def _launch(launch: LaunchProfile) -> Iterable[str]:
     yield f"  bottleneck      {launch.bottleneck}"
     theory = launch.theory
     yield f"  theory          {size_text(theory.io_bytes)}, {counted(theory.operations, 'operation')} ({theory.origin})"
-    yield f"  efficiency      io {launch.io_efficiency:.1%}, compute {launch.compute_efficiency:.1%}, as estimated"
+    compute = f"compute {launch.compute_efficiency:.1%} of the {launch.units}"
+    yield f"  efficiency      io {launch.io_efficiency:.1%}, {compute}, as estimated"
     cores = launch.clusters * launch.cores_per_cluster
     overlap = f"copies off chip overlap computing {launch.overlap:.0%} of their time"
     yield f"  cores           {launch.cores_used} of {cores} run tasks; {overlap}"

@@ -16,6 +16,8 @@ def trace_of(launches: Sequence[LaunchProfile]) -> str:
     """Return the trace: a process for each cluster, a lane for each unit of its cores; times in microseconds."""
     events: list[dict[str, Any]] = []
     named: set[tuple[int, int]] = set()
+    if launches:
+        events += [_name("process_name", 0, 0, "launches"), _name("thread_name", 0, 0, "kernels")]
     start = 0.0
     for launch in launches:
         events.append(_launch_event(launch, start))
@@ -58,11 +60,16 @@ def _name_lanes(events: list[dict[str, Any]], named: set[tuple[int, int]], launc
         pid, tid = _lane(launch, index, unit)
         if (pid, tid) in named or (memory_core and unit == "compute"):
             continue
-        named.add((pid, tid))
         core = "memory core" if memory_core else f"core {use.core}"
-        for key, name in (("process_name", f"cluster {use.cluster}"), ("thread_name", f"{core} {unit}")):
-            events.append({"ph": "M", "name": key, "pid": pid, "tid": tid, "args": {"name": name}})
+        if not any(process == pid for process, _ in named):
+            events.append(_name("process_name", pid, tid, f"cluster {use.cluster}"))
+        named.add((pid, tid))
+        events.append(_name("thread_name", pid, tid, f"{core} {unit}"))
         events.append({"ph": "M", "name": "thread_sort_index", "pid": pid, "tid": tid, "args": {"sort_index": tid}})
+
+
+def _name(key: str, pid: int, tid: int, name: str) -> dict[str, Any]:
+    return {"ph": "M", "name": key, "pid": pid, "tid": tid, "args": {"name": name}}
 
 
 def _events(launch: LaunchProfile, start: float) -> list[dict[str, Any]]:

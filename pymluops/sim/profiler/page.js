@@ -60,6 +60,9 @@ function row(target, name, value, text, kind, over) {
   target.append(element("div", { class: "row" }, ...parts));
 }
 
+// A smaller share of instructions with figures makes the estimate doubtful.
+const FEW = 0.5;
+
 // ---- Key figures and tables ---------------------------------------------------------------------------------------------
 
 function showNumbers(launch) {
@@ -71,7 +74,7 @@ function showNumbers(launch) {
     [time(launch.estimate.ns), "estimated time"],
     [launch.bottleneck, "bottleneck, by the model", "text"],
     [percent(Math.max(launch.io_efficiency, 0)), "io efficiency: theory IO / bandwidth"],
-    [percent(Math.max(launch.compute_efficiency, 0)), "compute efficiency: theory / peak"],
+    [percent(Math.max(launch.compute_efficiency, 0)), `compute efficiency: theory / peak of the ${launch.compute_units}`],
     [percent(launch.overlap), "of the time of copies, cores compute too"],
     [String(cores), cores === 1 ? "core runs a task" : "cores run tasks"],
   ];
@@ -80,7 +83,10 @@ function showNumbers(launch) {
       element("div", { class: "number " + (kind || "") }, element("b", {}, value), element("span", {}, text))),
   );
   const guesses = Object.values(launch.estimate.sources).filter((source) => source === "guess").length;
+  const unsure = launch.estimate.modelled_share < FEW;
+  $("note").className = unsure ? "note unsure" : "note";
   $("note").textContent =
+    (unsure ? "Few of the instructions are modelled: times, bottleneck and efficiencies say little. " : "") +
     `Times are estimates by a model and no measurements: ${percent(launch.estimate.modelled_share)} of ` +
     `${count(launch.instructions)} instructions are modelled, ${guesses} of ` +
     `${Object.keys(launch.estimate.sources).length} figures are guesses. Counts are exact.`;
@@ -129,7 +135,7 @@ function showTables(launch) {
   const directions = Object.keys(launch.directions);
   table(
     "cores",
-    ["core", "tasks", "busy<", "compute", "io", "move", "scalar", "waits", "ends", ...directions],
+    ["core", "tasks", "busy<", "compute", "io", "move", "scalar", "waits", "ends", ...directions.map(breakable)],
     launch.cores.map((core) => [
       coreName(core),
       count(core.runs),
@@ -147,6 +153,7 @@ function showTables(launch) {
   );
 }
 
+const breakable = (direction) => direction.replace(/2/, "\u200b2\u200b");
 const spent = (ns) => (ns ? time(ns) : "-");
 const lineTime = (line) => UNITS.reduce((sum, unit) => sum + line[unit + "_ns"], line.wait_ns);
 const coreName = (core) => `cluster ${core.cluster} ` + (core.core === 128 ? "memory core" : `core ${core.core}`);
@@ -220,7 +227,7 @@ function showRoofline(launch) {
   ].map(([x, y]) => `${px(x)},${py(y)}`);
   picture.append(svg("polyline", { class: "roof", points: path.join(" ") }));
   const flat = { x: width - right - 4, y: py(peak) - 6, "text-anchor": "end", class: "label" };
-  picture.append(svg("text", flat, `${peak.toFixed(0)} Gop/s of the vector units`));
+  picture.append(svg("text", flat, `${peak.toFixed(0)} Gop/s of the ${launch.roofline.units}`));
   // Above the roof, where no point can be; those of points stand below them.
   const near = 10 ** (0.3 * start + 0.7 * Math.log10(ridge));
   const slope = { x: px(near) - 10, y: py(near * bandwidth), "text-anchor": "end", class: "label" };
