@@ -44,9 +44,14 @@ constexpr Rule kRules[] = {
 };
 
 const Rule *rule_of(const Call &call) {
+  // Kernels repeat instructions, so the last rule is kept.
+  static const Rule *last = nullptr;
+  if (last != nullptr && std::strcmp(last->name, call.rule) == 0) return last;
   const auto before = [](const Rule &rule, const char *name) { return std::strcmp(rule.name, name) < 0; };
   const Rule *rule = std::lower_bound(std::begin(kRules), std::end(kRules), call.rule, before);
-  return rule != std::end(kRules) && std::strcmp(rule->name, call.rule) == 0 ? rule : nullptr;
+  if (rule == std::end(kRules) || std::strcmp(rule->name, call.rule) != 0) return nullptr;
+  last = rule;
+  return rule;
 }
 
 bool is_2xx() { return device().arch < 300; }
