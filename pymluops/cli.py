@@ -28,6 +28,7 @@ COMMANDS = (
     "pymluops.bang.command",
     "pymluops.gencase.command",
     "pymluops._cache.command",
+    "pymluops._examples",
 )
 
 #: Of a message that repeats what was given.
