@@ -61,6 +61,12 @@ std::int64_t multiple_of(const Rule &rule) {
   return arch < 300 ? rule.multiple_2xx : arch < 392 ? rule.multiple_3xx : rule.multiple_new;
 }
 
+// Whether operands may lie anywhere, have any size and overlap.
+bool allows_all(const Rule &rule) {
+  const bool anywhere = !is_2xx() || rule.address_2xx <= 1;
+  return anywhere && multiple_of(rule) <= 1 && rule.overlap == Overlap::kAny;
+}
+
 // ---- Findings -----------------------------------------------------------------------------------
 
 bool g_watches = false;
@@ -194,18 +200,24 @@ void align_check_filter(const Call &call, const Operand &filter) {
 
 void align_check_copy(const Call &call, const Transfer &transfer, bool strided) {
   if (!g_watches) return;
-  const Operand operands[] = {transfer.source, transfer.target};
   const std::int64_t size = static_cast<std::int64_t>(transfer.target.region.bytes);
-  align_check(call, operands, 2, {size, size});
+  const Rule *rule = rule_of(call);
+  if (rule != nullptr && !allows_all(*rule)) {
+    const Operand operands[] = {transfer.source, transfer.target};
+    align_check(call, operands, 2, {size, size});
+  }
   const std::int64_t multiple = linear_multiple(transfer);
-  for (const Operand &operand : operands) {
-    if (operand.space == Space::kWram) check_address(call, operand.role, operand.region, 8);
-    if (!strided && operand.space == Space::kNram && multiple == 128)
-      check_address(call, operand.role, operand.region, 64);
-    check_strides(call, operand);
+  for (const Operand *operand : {&transfer.source, &transfer.target}) {
+    if (operand->space == Space::kWram) check_address(call, operand->role, operand->region, 8);
+    if (!strided && operand->space == Space::kNram && multiple == 128) {
+      check_address(call, operand->role, operand->region, 64);
+    }
+    if (strided) check_strides(call, *operand);
   }
   if (strided) return;
   check_size(call, size, "bytes", multiple);
+  // Places in different memories do not overlap.
+  if (transfer.target.space != transfer.source.space) return;
   check_overlap(call, Overlap::kStart, transfer.target, transfer.source);
 }
 
