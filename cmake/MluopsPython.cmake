@@ -31,6 +31,11 @@ if("sim" IN_LIST MLUOPS_TARGETS)
   # Includes the headers with which pymluops.sim.toolchain compiles kernels.
   install(TARGETS mlusim mlusim_cnnl mluops_sim LIBRARY DESTINATION pymluops)
   install(DIRECTORY native/sim/include/ native/include/ native/workbench/include/ DESTINATION pymluops/_sim/include FILES_MATCHING PATTERN "*.h")
+  # What `pymluops examples` copies: kernels, and the pages about them and about what --help names.
+  install(DIRECTORY examples/kernels examples/programs examples/puzzles examples/tutorial DESTINATION pymluops/_share/examples
+          FILES_MATCHING PATTERN "*.mlu" PATTERN "*.md" PATTERN "*.py" PATTERN "__pycache__" EXCLUDE)
+  install(FILES examples/workbench.ipynb DESTINATION pymluops/_share/examples)
+  install(DIRECTORY docs DESTINATION pymluops/_share FILES_MATCHING PATTERN "*.md")
 endif()
 install(TARGETS mluops_core_module LIBRARY DESTINATION pymluops)
 install(FILES "${MLUOPS_CFFI}" DESTINATION pymluops)

@@ -26,6 +26,8 @@ _MOST_MIB = 2**40
 #: Integers, by name.
 _INTEGERS = {
     "PYMLUOPS_CACHE_MIB": _Range(0, _MOST_MIB),
+    "PYMLUOPS_COMPILE_MIB": _Range(0, _MOST_MIB),
+    "PYMLUOPS_COMPILE_SECONDS": _Range(0, 10**6),
     "PYMLUOPS_POOL_MIB": _Range(0, _MOST_MIB),
     "PYMLUOPS_NUM_THREADS": _Range(1, 1024),
     "PYMLUOPS_SIM_DEVICES": _Range(1, 16),

@@ -30,6 +30,7 @@ COMMANDS = (
     "pymluops.gencase.command",
     "pymluops._cache.command",
     "pymluops._completion",
+    "pymluops._examples",
 )
 
 #: Of a message that repeats what was given.

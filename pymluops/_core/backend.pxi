@@ -71,6 +71,8 @@ cdef class Backend:
             dlclose(self.library)
             free(self.table)
             raise errors.NotInitializedError(f"{file}: is not an mlu-ops library: it does not export mluOpCreate")
+        if self.table.mlusimSetTelling != NULL:
+            self.table.mlusimSetTelling(0)  # errors have the findings
         text = file_of_address(<void *>self.table.mluOpCreate)
         self.path = os.path.realpath(file if text == NULL else os.fsdecode(text))
         self.name = os.path.basename(self.path) if name is None else name

@@ -8,7 +8,6 @@ import os
 import re
 import shlex
 import shutil
-import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -18,6 +17,7 @@ from pathlib import Path
 from typing import IO
 
 from pymluops import _environment
+from pymluops.bang import _limited
 from pymluops.errors import NotInitializedError
 from pymluops.sim.toolchain import CompileError, run_tool
 
@@ -25,6 +25,7 @@ __all__ = ["Compiler", "digest", "find_compiler", "warnings_of"]
 
 NEXT_STEP = "install g++ (12 or newer) or clang++ (15 or newer), or run `pip install 'pymluops[compiler]'`"
 _OLDEST = {"GNU": 12, "Clang": 15}
+_NO_MEMORY = re.compile(r"out of memory|virtual memory exhausted|[Cc]annot allocate memory|bad_alloc")
 _MOST_SAID = 1 << 20  # bytes of a compiler's messages that are kept
 
 
@@ -171,13 +172,17 @@ def warnings_of(command: Sequence[str | Path], temporary: Path) -> str:
     environment = {"COLUMNS": "200", **os.environ, "TMPDIR": str(temporary)}
     with tempfile.TemporaryFile(dir=temporary) as out, tempfile.TemporaryFile(dir=temporary) as err:
         try:
-            done = subprocess.run(words, stdin=subprocess.DEVNULL, stdout=out, stderr=err, env=environment, check=False)
+            code = _limited.run(words, out, err, environment)
+        except _limited.LimitError as error:
+            raise CompileError(f"{_beginning(out)}{_beginning(err)}{words[0]}: {error}") from None
         except (OSError, ValueError) as error:
             reason = error.strerror if isinstance(error, OSError) else str(error)
             raise CompileError(f"{words[0]}: {reason}") from None
         said = _beginning(err)
-        if done.returncode != 0:
-            ended = "" if done.returncode > 0 else f"{words[0]}: was ended by signal {-done.returncode}"
+        if code != 0:
+            ended = "" if code > 0 else f"{words[0]}: was ended by signal {-code}"
+            if _NO_MEMORY.search(said):
+                ended += f"{words[0]}: may use {_limited.memory_mib()} MiB (PYMLUOPS_COMPILE_MIB)"
             raise CompileError((_beginning(out) + said + ended).rstrip("\n"))
     return said
 

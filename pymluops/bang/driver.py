@@ -63,11 +63,7 @@ __attribute__((constructor)) static void choose_card() {
   std::exit(2);
 }
 __attribute__((destructor)) static void tell_findings() {
-  mlusimFinding found;
-  for (unsigned long i = 0; i < 50 && mlusimGetFinding(i, &found) == 0; ++i) {
-    std::fprintf(stderr, "%s:%d: %s/%s: %s", found.file, found.line, found.checker, found.rule, found.message);
-    std::fprintf(stderr, found.kernel[0] == 0 ? "\\n" : " (%s, task %d)\\n", found.kernel, found.task);
-  }
+  mlusimTellFindings();
 }
 """
 _SIMULATOR_LIBRARIES = ("-lcnrt", "-lcndrv")

@@ -127,6 +127,31 @@ def test_what_is_installed() -> None:
         assert (INSTALLED / name).is_file(), name
 
 
+def test_the_examples_come_with_the_package(tmp_path: Path) -> None:
+    """The tutorial, its kernels, the puzzles, the gallery, and each page that a text of the package names."""
+    command = [sys.executable, "-m", "pymluops", "examples"]
+    copied = subprocess.run([*command, "copy", "here"], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert "begin with here/docs/tutorial.md" in copied.stdout
+    there = {
+        path.relative_to(tmp_path / "here").as_posix() for path in (tmp_path / "here").rglob("*") if path.is_file()
+    }
+    listed = subprocess.run([*command, "list"], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert set(listed.stdout.split()) == there
+    for folder in ("kernels", "programs", "puzzles", "tutorial"):
+        here = {f"examples/{folder}/{path.name}" for path in (ROOT / "examples" / folder).glob("*.mlu")}
+        assert here
+        assert here <= there
+    named = {
+        name for path in (ROOT / "pymluops").rglob("*.py") for name in re.findall(r"docs/[\w-]+\.md", path.read_text())
+    }
+    assert {"docs/tutorial.md", "docs/workbench.md", "examples/puzzles/test_puzzles.py", *named} <= there
+    size = sum(path.stat().st_size for path in (tmp_path / "here").rglob("*") if path.is_file())
+    assert size < 2**20, "the wheel stays small"
+    again = subprocess.run([*command, "copy", "here"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert again.returncode == 2
+    assert "is there already" in again.stderr
+
+
 def test_nothing_lies_beside_the_package() -> None:
     """No headers, tests or CMake files in site-packages: only the package, its metadata and the program."""
     tops = {Path(str(file)).parts[0] for file in DISTRIBUTION.files or ()} - {".."}

@@ -44,9 +44,14 @@ constexpr Rule kRules[] = {
 };
 
 const Rule *rule_of(const Call &call) {
+  // Kernels repeat instructions, so the last rule is kept.
+  static const Rule *last = nullptr;
+  if (last != nullptr && std::strcmp(last->name, call.rule) == 0) return last;
   const auto before = [](const Rule &rule, const char *name) { return std::strcmp(rule.name, name) < 0; };
   const Rule *rule = std::lower_bound(std::begin(kRules), std::end(kRules), call.rule, before);
-  return rule != std::end(kRules) && std::strcmp(rule->name, call.rule) == 0 ? rule : nullptr;
+  if (rule == std::end(kRules) || std::strcmp(rule->name, call.rule) != 0) return nullptr;
+  last = rule;
+  return rule;
 }
 
 bool is_2xx() { return device().arch < 300; }
@@ -54,6 +59,12 @@ bool is_2xx() { return device().arch < 300; }
 std::int64_t multiple_of(const Rule &rule) {
   const int arch = device().arch;
   return arch < 300 ? rule.multiple_2xx : arch < 392 ? rule.multiple_3xx : rule.multiple_new;
+}
+
+// Whether operands may lie anywhere, have any size and overlap.
+bool allows_all(const Rule &rule) {
+  const bool anywhere = !is_2xx() || rule.address_2xx <= 1;
+  return anywhere && multiple_of(rule) <= 1 && rule.overlap == Overlap::kAny;
 }
 
 // ---- Findings -----------------------------------------------------------------------------------
@@ -191,18 +202,24 @@ void align_check_filter(const Call &call, const Operand &filter) {
 
 void align_check_copy(const Call &call, const Transfer &transfer, bool strided) {
   if (!g_watches) return;
-  const Operand operands[] = {transfer.source, transfer.target};
   const std::int64_t size = static_cast<std::int64_t>(transfer.target.region.bytes);
-  align_check(call, operands, 2, {size, size});
+  const Rule *rule = rule_of(call);
+  if (rule != nullptr && !allows_all(*rule)) {
+    const Operand operands[] = {transfer.source, transfer.target};
+    align_check(call, operands, 2, {size, size});
+  }
   const std::int64_t multiple = linear_multiple(transfer);
-  for (const Operand &operand : operands) {
-    if (operand.space == Space::kWram) check_address(call, operand.role, operand.region, 8);
-    if (!strided && operand.space == Space::kNram && multiple == 128)
-      check_address(call, operand.role, operand.region, 64);
-    check_strides(call, operand);
+  for (const Operand *operand : {&transfer.source, &transfer.target}) {
+    if (operand->space == Space::kWram) check_address(call, operand->role, operand->region, 8);
+    if (!strided && operand->space == Space::kNram && multiple == 128) {
+      check_address(call, operand->role, operand->region, 64);
+    }
+    if (strided) check_strides(call, *operand);
   }
   if (strided) return;
   check_size(call, size, "bytes", multiple);
+  // Places in different memories do not overlap.
+  if (transfer.target.space != transfer.source.space) return;
   check_overlap(call, Overlap::kStart, transfer.target, transfer.source);
 }
 

@@ -97,7 +97,9 @@ std::vector<Region> g_excused;
 void examine_source(const Use &use, const Region &source, const char *verb, const char *object = "") {
   const Undefined found = find_undefined(source);
   if (found.in_all == 0) return;
-  report_use(use, found.begin, found.bytes, std::string(verb) + object + " " + extent_of(found));
+  if (!count_again("init", use.rule, use.pc)) {
+    report_use(use, found.begin, found.bytes, std::string(verb) + object + " " + extent_of(found));
+  }
   define(source);
   if (locate(source.base).space != Space::kGdram) g_excused.push_back(source);
 }

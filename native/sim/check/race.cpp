@@ -281,6 +281,7 @@ class RaceChecker : public Observer {
     FindingText text = {"race", on_chip ? "on-chip-order" : compute ? "unsynced-compute" : "copy-in-flight"};
     text.pc = event.pc;
     text.other_pc = busy.pc;
+    if (count_again(text.checker, text.rule, text.pc, text.other_pc)) return;
     text.address = first_common(event.region, busy.region);
     text.size = event.region.bytes;
     text.message = at(event, text.address) + ", which " + busy.name + (compute ? " may still " : " still ") +
@@ -293,6 +294,7 @@ class RaceChecker : public Observer {
     FindingText text = {"race", "implied-wait"};
     text.pc = event.pc;
     text.other_pc = busy.pc;
+    if (count_again(text.checker, text.rule, text.pc, text.other_pc)) return;
     text.address = first_common(event.region, busy.region);
     text.size = event.region.bytes;
     text.message = at(event, text.address) + ", for which " + busy.name +
@@ -306,13 +308,15 @@ class RaceChecker : public Observer {
     FindingText text = {"race", job ? "between-jobs" : "between-cores"};
     text.pc = event.pc;
     text.other_pc = pc_table_.pc_of(pc_number_of(conflict.other));
+    const bool waits = event.agent == kScalar && event.kind == Kind::kWrite;  // until the store has happened
+    if (!waits && count_again(text.checker, text.rule, text.pc, text.other_pc)) return;
     text.address = conflict.address;
     text.size = event.region.bytes;
     text.message =
         at(event, conflict.address) + ", which " + name_of_run(names_[owner]) + " " + verb_of(kind_of(conflict.other)) +
         " too: " +
         (job ? "the two belong to different jobs, which nothing orders" : "no barrier and no lock orders the two");
-    if (event.agent == kScalar && event.kind == Kind::kWrite && store_.wait(event, text)) return;
+    if (waits && store_.wait(event, text)) return;
     report(&event.core, text);
   }
 

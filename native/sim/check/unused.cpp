@@ -17,6 +17,7 @@
 namespace mlusim {
 namespace {
 
+constexpr const char *kChecker = "unused";
 constexpr const char *kCopy = "copy";
 constexpr const char *kResult = "result";
 constexpr const char *kInput = "input";
@@ -24,7 +25,7 @@ constexpr const char *kOutput = "output";
 
 void tell(const Core *core, const char *rule, const void *pc, const void *address, std::size_t bytes,
           std::string message) {
-  FindingText text = {"unused", rule};
+  FindingText text = {kChecker, rule};
   text.pc = pc;
   text.address = address;
   text.size = bytes;
@@ -93,10 +94,12 @@ Way way_of(const char *name) {
   return begins_with(name, "__bang_write") || std::strstr(name, "set") != nullptr ? Way::kFill : Way::kComputed;
 }
 
-// Atomics must store the old values somewhere, so these need not be read.
-bool is_exempt(const AccessEvent &event) {
-  return event.agent == kScalar || std::strstr(event.name, "atomic") != nullptr;
-}
+// What the name of an instruction says.
+struct Named {
+  std::string name;
+  Way way = Way::kComputed;
+  bool is_atomic = false;  // it must store the old values somewhere, so these need not be read
+};
 
 // ---- Device memory ------------------------------------------------------------------------------
 
@@ -191,8 +194,9 @@ class UnusedChecker : public Observer {
   }
 
   void note_write(const AccessEvent &event) {
-    const bool is_tracked = !is_exempt(event);
-    Write write = {&event.core, event.name, event.pc, event.region.base, way_of(event.name), 0, 0};
+    const Named &named = kind_of(event.name);
+    const bool is_tracked = event.agent != kScalar && !named.is_atomic;
+    Write write = {&event.core, event.name, event.pc, event.region.base, named.way, 0, 0};
     const std::uint32_t number =
         is_tracked ? first_ + static_cast<std::uint32_t>(writes_.size()) + 1 : std::uint32_t{0};
     for_each_piece(event.region, [&](const char *begin, std::size_t bytes) {
@@ -204,6 +208,12 @@ class UnusedChecker : public Observer {
     });
     write.unread = write.bytes;
     if (is_tracked) writes_.push_back(write);
+  }
+
+  // Kernels repeat instructions, so the last one is kept.
+  const Named &kind_of(const char *name) {
+    if (last_.name != name) last_ = {name, way_of(name), std::strstr(name, "atomic") != nullptr};
+    return last_;
   }
 
   Used *allocation_of(const char *address) {
@@ -238,11 +248,13 @@ class UnusedChecker : public Observer {
 
   static void examine(const Write &write) {
     if (write.unread == 0) return;
+    if (write.way != Way::kCopy && write.unread != write.bytes) return;
+    if (count_again(kChecker, write.way == Way::kCopy ? kCopy : kResult, write.pc)) return;
     const std::string whole = bytes_text(write.bytes);
     if (write.way == Way::kCopy) {
       tell(write.core, kCopy, write.pc, write.begin, write.bytes,
            std::string(write.name) + " copies " + whole + ", of which nobody reads " + bytes_text(write.unread));
-    } else if (write.unread == write.bytes) {
+    } else {
       tell(write.core, kResult, write.pc, write.begin, write.bytes,
            std::string(write.name) + " writes " + whole + " that nobody reads");
     }
@@ -270,6 +282,7 @@ class UnusedChecker : public Observer {
   std::map<const char *, Used> used_;  // by begin
   std::uint64_t runs_ = 0;             // runs in progress
   bool watches_ = false;
+  Named last_;
 };
 
 }  // namespace

@@ -18,13 +18,19 @@ extern "C" {
 #pragma GCC visibility push(default)
 #endif
 
-/* Ends the program if a CNRT call fails, after a line on stderr with the place and the reason. */
+/* Tells on stderr what was found in the launch that failed last, if `error` is what a failed launch
+ * returns and nobody told it yet. */
+extern void mlusimTellFailure(cnrtRet_t error);
+
+/* Ends the program if a CNRT call fails, after a line on stderr with the place and the reason, and
+ * the findings if it was a kernel that failed. */
 #define CNRT_CHECK(...)                                                                                            \
   do {                                                                                                             \
     const cnrtRet_t cnrt_check_status_ = (__VA_ARGS__);                                                            \
     if (cnrt_check_status_ != cnrtSuccess) {                                                                       \
       fprintf(stderr, "%s:%d: %s: %s (%d): %s\n", __FILE__, __LINE__, #__VA_ARGS__,                                \
               cnrtGetErrorName(cnrt_check_status_), (int)cnrt_check_status_, cnrtGetErrorStr(cnrt_check_status_)); \
+      mlusimTellFailure(cnrt_check_status_);                                                                       \
       exit(EXIT_FAILURE);                                                                                          \
     }                                                                                                              \
   } while (0)

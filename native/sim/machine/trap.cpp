@@ -5,7 +5,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <map>
 #include <mutex>
+#include <tuple>
 
 #include "base/fork.h"
 #include "base/thread_state.h"
@@ -22,11 +24,15 @@ namespace {
 // The most findings kept over all launches: a loop of failing launches must not fill the memory.
 constexpr std::size_t kMostKept = 10000;
 constexpr std::size_t kMostOfLaunch = 100;
+constexpr std::size_t kMostTold = 50;  // at once, on stderr
 
 struct Log {
   ForkMutex mutex;
   std::vector<mlusimFinding> findings;
   std::string report;
+  std::size_t told = 0;                          // findings that stderr has
+  std::size_t failed_begin = 0, failed_end = 0;  // those of the launch that failed last
+  bool tells = true;                             // whether a launch that fails tells its findings
 };
 
 Log &finding_log() {
@@ -37,6 +43,17 @@ Log &finding_log() {
 // The findings of the running launch, on the device's thread.
 std::vector<mlusimFinding> g_found;
 std::string g_kernel;
+
+// What was reported before for an instruction, to tell it without looking up lines and texts again.
+struct Reported {
+  const char *checker, *rule;
+  const void *pc, *other_pc;
+  bool operator<(const Reported &other) const {
+    return std::tie(pc, other_pc, rule, checker) < std::tie(other.pc, other.other_pc, other.rule, other.checker);
+  }
+};
+constexpr std::size_t kOff = ~std::size_t{0};  // in place of the number of a finding
+std::map<Reported, std::size_t> g_reported;    // numbers in g_found
 bool g_fails = false;
 
 template <std::size_t n>
@@ -119,10 +136,36 @@ std::string report_of(const std::string &kernel, const std::vector<mlusimFinding
 void keep(const std::vector<mlusimFinding> &findings, const std::string &report) {
   Log &all = finding_log();
   const std::lock_guard<ForkMutex> lock(all.mutex);
+  const std::size_t begin = all.findings.size();
   for (const mlusimFinding &finding : findings) {
     if (all.findings.size() < kMostKept) all.findings.push_back(finding);
   }
-  if (!report.empty()) all.report = report;
+  if (report.empty()) return;
+  all.report = report;
+  all.failed_begin = begin;
+  all.failed_end = all.findings.size();
+}
+
+// Writes findings from `begin` on to stderr, a line each, as programs tell them at their end.
+void tell(Log *log, std::size_t begin, std::size_t end) {
+  const std::size_t last = std::min(end, begin + kMostTold);
+  for (std::size_t i = begin; i < last; ++i) {
+    const mlusimFinding &finding = log->findings[i];
+    std::string line = std::string(finding.file) + ":" + std::to_string(finding.line) + ": " + finding.checker + "/" +
+                       finding.rule + ": " + finding.message;
+    if (finding.kernel[0] != '\0') {
+      line += std::string(" (") + finding.kernel + ", task " + std::to_string(finding.task) + ")";
+    }
+    std::fprintf(stderr, "%s\n", line.c_str());
+  }
+  if (last < end) std::fprintf(stderr, "mlusim: and %zu more findings\n", end - last);
+  log->told = std::max(log->told, end);
+}
+
+// Tells the findings of the launch that failed last, if nobody did.
+void tell_last_failure(Log *log) {
+  if (log->failed_end <= log->told) return;
+  tell(log, std::max(log->failed_begin, log->told), log->failed_end);
 }
 
 std::string describe_array(const Array &array, const Location &location, const void *address) {
@@ -152,13 +195,17 @@ std::string describe_heap(const void *address) {
 
 void add(const Core *core, const FindingText &text) {
   const mlusimFinding finding = make(core, g_kernel, text);
-  for (mlusimFinding &known : g_found) {
-    if (same_place(known, finding)) {
-      ++known.count;
-      return;
-    }
+  std::size_t number = 0;
+  while (number < g_found.size() && !same_place(g_found[number], finding)) ++number;
+  if (number < g_found.size()) {
+    ++g_found[number].count;
+  } else if (g_found.size() < kMostOfLaunch) {
+    g_found.push_back(finding);
+  } else {
+    return;
   }
-  if (g_found.size() < kMostOfLaunch) g_found.push_back(finding);
+  // Without a line, texts tell findings apart.
+  if (finding.line != 0) g_reported[{text.checker, text.rule, text.pc, text.other_pc}] = number;
 }
 
 }  // namespace
@@ -204,9 +251,20 @@ Action action_for(const FindingText &text) {
   return action;
 }
 
+bool count_again(const char *checker, const char *rule, const void *pc, const void *other_pc) {
+  const auto known = g_reported.find({checker, rule, pc, other_pc});
+  if (known == g_reported.end()) return false;
+  if (known->second != kOff) ++g_found[known->second].count;
+  return true;
+}
+
 void report(const Core *core, const FindingText &text) {
+  if (count_again(text.checker, text.rule, text.pc, text.other_pc)) return;
   const Action action = action_for(text);
-  if (action == Action::kOff) return;
+  if (action == Action::kOff) {
+    if (text.pc != nullptr) g_reported[{text.checker, text.rule, text.pc, text.other_pc}] = kOff;
+    return;
+  }
   g_fails = g_fails || action == Action::kFail;
   add(core, text);
 }
@@ -218,6 +276,7 @@ void report_end(const Core *core, const FindingText &text) {
 
 void begin_findings(const std::string &kernel) {
   g_found.clear();
+  g_reported.clear();
   g_fails = false;
   g_kernel = kernel;
 }
@@ -240,6 +299,12 @@ void report_from_host(const FindingText &text, bool fails) {
 
 void make_finding_log() { finding_log(); }
 
+void tell_failed_launch() {
+  Log &all = finding_log();
+  const std::lock_guard<ForkMutex> lock(all.mutex);
+  if (all.tells) tell_last_failure(&all);
+}
+
 }  // namespace mlusim
 
 // ---- Extension functions ------------------------------------------------------------------------
@@ -260,8 +325,26 @@ int mlusimGetFinding(std::uint64_t index, mlusimFinding *finding) {
 
 void mlusimClearFindings(void) {
   const std::lock_guard<mlusim::ForkMutex> lock(finding_log().mutex);
-  finding_log().findings.clear();
-  finding_log().report.clear();
+  mlusim::Log &all = finding_log();
+  all.findings.clear();
+  all.report.clear();
+  all.told = all.failed_begin = all.failed_end = 0;
+}
+
+void mlusimSetTelling(int on) {
+  const std::lock_guard<mlusim::ForkMutex> lock(finding_log().mutex);
+  finding_log().tells = on != 0;
+}
+
+void mlusimTellFindings(void) {
+  const std::lock_guard<mlusim::ForkMutex> lock(finding_log().mutex);
+  mlusim::tell(&finding_log(), finding_log().told, finding_log().findings.size());
+}
+
+void mlusimTellFailure(cnrtRet_t error) {
+  if (error != cnrtErrorKernelTrap && error != cnrtErrorAssert) return;
+  const std::lock_guard<mlusim::ForkMutex> lock(finding_log().mutex);
+  mlusim::tell_last_failure(&finding_log());
 }
 
 const char *mlusimGetReport(void) {

@@ -33,6 +33,10 @@ Action action_for(const FindingText &text);
 // are counted, not repeated.
 void report(const Core *core, const FindingText &text);
 
+// Counts a finding of the running launch again: true if one of this checker and rule was reported
+// for the instruction before, or is off there. Texts need not be made for it then.
+bool count_again(const char *checker, const char *rule, const void *pc, const void *other_pc = nullptr);
+
 // Keeps a finding that ends the launch, independent of its rule.
 void report_end(const Core *core, const FindingText &text);
 
@@ -58,6 +62,9 @@ void make_finding_log();
 // `ended` early.
 void begin_findings(const std::string &kernel);
 bool end_findings(bool ended);
+
+// Tells the findings of the launch that failed just now on stderr, unless that is switched off.
+void tell_failed_launch();
 
 // Reports a finding that belongs to no launch, such as the second release of a pointer. `fails`
 // tells whether the call fails for it.

@@ -24,6 +24,9 @@ SUBCOMMANDS = (
 )
 
 
+_PAGES = "The pages in docs/ come with the package: `pymluops examples copy DIR`."
+
+
 def register(subparsers: Any) -> None:
     """Add the ``kernel`` subcommand with its own subcommands."""
     text = "run, check, profile, debug and judge kernels of BANG C on the simulated MLU"
@@ -33,3 +36,4 @@ def register(subparsers: Any) -> None:
         importlib.import_module(name).register(own)
     for subparser in own.choices.values():
         subparser.set_defaults(program=subparser.prog)
+        subparser.epilog = "\n\n".join(filter(None, [subparser.epilog, _PAGES]))

@@ -16,7 +16,6 @@ from typing import Any
 
 import gdb
 import gdb.printing
-from gdb.FrameDecorator import FrameDecorator
 
 _ARRAY = "mlusim_array_"  # see mlusim_source.h
 
@@ -95,12 +94,12 @@ class KernelFrames:
         self.name, self.priority, self.enabled = "mlu", 100, True
         gdb.frame_filters[self.name] = self
 
-    def filter(self, frames: Iterator[FrameDecorator]) -> Iterator[FrameDecorator]:
+    def filter(self, iterator: Iterator[Any]) -> Iterator[Any]:
         """Give the frames to be shown."""
-        kernel: list[FrameDecorator] = []
-        simulator: list[FrameDecorator] = []
-        for frame in frames:
-            table = frame.inferior_frame().find_sal().symtab
+        kernel: list[Any] = []
+        simulator: list[Any] = []
+        for frame in iterator:
+            table: Any = frame.inferior_frame().find_sal().symtab  # None without debug information
             file = "" if table is None else str(table.filename)
             if kernel and file.endswith("mlusim/launch.h"):
                 return iter([*kernel, *simulator])

@@ -24,6 +24,7 @@ from pymluops._shown import one_line, shortened
 from pymluops.bang._build import Input
 from pymluops.bang._check import differing
 from pymluops.bang._compilers import Compiler
+from pymluops.bang._limited import leave_limits_to_the_parent
 from pymluops.bang._module import Kernel, Launch, Module
 from pymluops.bang._sources import read_folders, read_options
 from pymluops.bang.judging import isolation
@@ -103,6 +104,7 @@ def _try(
     arguments = problem.arguments()
     readable = [*isolation.system_folders(compiler.command), *trial.readable]
     headers = [trial.folder, *map(Path, problem.include_dirs)]
+    leave_limits_to_the_parent()  # this process has those of the trial
     isolation.before_compiling(trial.limits, [*readable, *headers], [cache, scratch, *trial.writable])
     begin = time.monotonic()
     build, source = _build(trial, problem, compiler)

@@ -48,8 +48,8 @@ def _launch(launch: LaunchProfile) -> Iterable[str]:
             f"figures lack for {', '.join(unknown[:_MOST_NAMES])}{' and others' if len(unknown) > _MOST_NAMES else ''}"
         )
         yield (
-            f"  NOTE            only {launch.modelled_share:.0%} of the instructions are modelled, so that times, bottleneck "
-            f"and efficiency say little: {named if unknown else 'raise most_events (--most-events)'}"
+            f"  NOTE            only {launch.modelled_share:.0%} of the instructions are modelled, so that times, "
+            f"bottleneck and efficiency say little: {named if unknown else 'raise most_events (--most-events)'}"
         )
     yield (
         f"  estimated time  {time_text(launch.estimate_ns)}  (a model, no measurement; {launch.modelled_share:.0%} of "
