@@ -4,9 +4,10 @@
     python3 tools/pictures/draw.py [NAME...]
 
 It needs the installed package with the extra ``demo`` and a C++ compiler; ``profile`` needs the
-browser chromium too, which photographs the page. Names are demo, report, profile and speed; all of
-them if none is given. The photograph is the portrait of Grace Hopper that matplotlib ships, by the
-United States Navy, in the public domain; the scan is the synthetic one of ``pymluops demo``.
+browser chromium too, which photographs the page, and ``networks`` PyTorch. Names are demo, report,
+profile, speed and networks; all of them if none is given. The photograph is the portrait of Grace
+Hopper that matplotlib ships, by the United States Navy, in the public domain; the scan is the
+synthetic one of ``pymluops demo``.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tools"), str(ROOT)]
 
-from pictures import of_demo, of_profile, of_report, of_speed  # noqa: E402
+from pictures import of_demo, of_networks, of_profile, of_report, of_speed  # noqa: E402
 
 FOLDER = ROOT / "docs" / "pictures"
 DRAW: dict[str, Callable[[Path], None]] = {
@@ -27,6 +28,7 @@ DRAW: dict[str, Callable[[Path], None]] = {
     "report": of_report.draw,
     "profile": of_profile.draw,
     "speed": of_speed.draw,
+    "networks": of_networks.draw,
 }
 
 

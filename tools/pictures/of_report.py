@@ -28,7 +28,7 @@ def draw(folder: Path) -> None:
 
 def _draw(path: Path, line: int, other: int, rule: str, message: str, step: str) -> None:
     source = KERNEL.read_text(encoding="utf-8").splitlines()
-    figure = Figure(figsize=(10.5, 4.2), dpi=100, facecolor="#1e1e24")
+    figure = Figure(figsize=(8.6, 4.4), dpi=100, facecolor="#1e1e24")
     axes = figure.add_axes((0, 0, 1, 1))
     axes.set(xlim=(0, 100), ylim=(len(source) + 2.0, -1.6))
     axes.axis("off")
@@ -37,15 +37,15 @@ def _draw(path: Path, line: int, other: int, rule: str, message: str, step: str)
         colour = {line: "#ff6b6b", other: "#ffd166"}.get(number)
         if colour:
             axes.axhspan(number - 0.35, number + 0.65, xmax=0.63, color=colour, alpha=0.18)
-        shown = f"{number:3}  {text[:66]}"
+        shown = f"{number:3}  {text[:58]}"
         axes.text(1.5, number + 0.3, shown, color=colour or "#c8c8c8", family="monospace", size=8.6)
     words = re.sub(r"at 0x[0-9a-f]+, ", "", message)
-    box = [f"{KERNEL.name}:{line}: error", rule, "", *textwrap.wrap(words, 36), "", f"the other access: line {other}"]
-    box += ["", *textwrap.wrap(f"next: {step}", 36)] if step else []
+    box = [f"{KERNEL.name}:{line}: error", rule, "", *textwrap.wrap(words, 32), "", f"the other access: line {other}"]
+    box += ["", *textwrap.wrap(f"next: {step}", 32)] if step else []
     axes.annotate(
         "\n".join(box),
         xy=(62.5, line + 0.15),
-        xytext=(67, 2.5),
+        xytext=(65, 1.6),
         va="top",
         color="#f0f0f0",
         family="monospace",

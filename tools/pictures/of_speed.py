@@ -33,7 +33,7 @@ def draw(folder: Path) -> None:
     axes.axvline(1, color="#888888", linewidth=1)
     axes.set(
         xlim=(0, max(gain for _, _, gain in bars) * 1.12),
-        xlabel="time of the fastest other / ours, float32, two threads",
+        xlabel="time of the fastest other / ours, two threads",
     )
     axes.invert_yaxis()
     axes.spines[["top", "right"]].set_visible(False)
