@@ -4,10 +4,10 @@
     python3 tools/families.py [--check]
 
 These are the exports of pymluops/ops and their types, the exports of pymluops/torch, the tables of
-operators in the README, docs/torch.md and docs/mmcv.md, the header of the operators in double
-that native/ops marks, and the list of the families' headers in mluops_ext.h. With ``--check``
-nothing is written, and the exit status is 1 if a file is not current. The families are read without
-the compiled part of the package and without PyTorch.
+operators in docs/operators.md, docs/torch.md and docs/mmcv.md, the header of the operators in
+double that native/ops marks, and the list of the families' headers in mluops_ext.h. With
+``--check`` nothing is written, and the exit status is 1 if a file is not current. The families are
+read without the compiled part of the package and without PyTorch.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def written() -> dict[Path, str]:
     """Return the text that each file should have."""
     families = read_families()
     tables = {
-        DOCUMENTS / "README.md": arrays.rows(families),
+        DOCUMENTS / "docs" / "operators.md": arrays.rows(families),
         DOCUMENTS / "docs" / "torch.md": tensors.rows(TORCH),
         DOCUMENTS / "docs" / "mmcv.md": bindings.rows(ROOT / "pymluops" / "mmcv"),
     }

@@ -226,7 +226,15 @@ def test_every_fence_belongs_to_a_block() -> None:
         text = path.read_text(encoding="utf-8")
         fences = len(re.findall(r"^ *```", text, re.MULTILINE))
         assert fences == 2 * len(blocks_of(text, path.name)), path
-    assert {"README.md:11", "docs/simulator.md:8"} <= {block.place for block in BLOCKS}
+    assert {"README.md:6", "docs/simulator.md:10"} <= {block.place for block in BLOCKS}
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "docs").glob("*.md")), ids=lambda path: path.stem)
+def test_a_page_begins_with_whom_it_is_for(path: Path) -> None:
+    heading, _, first = path.read_text(encoding="utf-8").partition("\n\n")
+    assert heading.startswith("# ")
+    paragraph = " ".join(first.partition("\n\n")[0].split())
+    assert re.match(r"For (people|those|authors|everybody)\b", paragraph), paragraph
 
 
 def test_commands_within_sentences_are_understood() -> None:

@@ -13,7 +13,7 @@ __all__ = ["pages"]
 def pages(names: Mapping[str, Name], elsewhere: Mapping[tuple[str, str], str]) -> dict[str, str]:
     """Return the pages.
 
-    `elsewhere` has the names that a page of an operator describes, by their module and name, and the
+    `elsewhere` has the names that a page of an operator describes, by module and name, and the
     full name that they have there. Of what several modules export, the first describes it.
     """
     described: dict[tuple[str, str], str] = {}

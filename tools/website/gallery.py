@@ -65,8 +65,8 @@ def _source(path: Path) -> str:
 
 def _picture(stem: str) -> list[str]:
     """Return the lines that show the picture of an example, if it has one."""
-    path = _PICTURES / "examples" / f"{stem}.png"
-    return [f".. image:: /pictures/examples/{stem}.png", f"   :alt: what {stem} draws", ""] if path.is_file() else []
+    path = _PICTURES / "examples" / f"{stem}.jpg"
+    return [f".. image:: /pictures/examples/{stem}.jpg", f"   :alt: what {stem} draws", ""] if path.is_file() else []
 
 
 def _summary(path: Path) -> str:

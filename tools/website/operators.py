@@ -19,14 +19,14 @@ _RESULTS = "epyc-2-cpus.json"
 _PAPER = re.compile(r"arXiv:(\d{4}\.\d{5})")
 #: Families with a picture, drawn by tools/pictures.py.
 _PICTURES = {
-    "psamask": "psamask.png",
-    "border_align": "border_align.png",
-    "tin_shift": "tin_shift.png",
-    "get_indice_pairs": "get_indice_pairs.png",
-    "three_interpolate": "three_interpolate.png",
-    "voxelization": "objects.png",
-    "ball_query": "objects.png",
-    "boxes3d": "objects.png",
+    "psamask": "psamask.jpg",
+    "border_align": "border_align.jpg",
+    "tin_shift": "tin_shift.jpg",
+    "get_indice_pairs": "get_indice_pairs.jpg",
+    "three_interpolate": "three_interpolate.jpg",
+    "voxelization": "objects.jpg",
+    "ball_query": "objects.jpg",
+    "boxes3d": "objects.jpg",
 }
 
 

@@ -1,4 +1,4 @@
-"""What follows from pymluops/ops/<family>.py: the exports of the package, their types, and the table in the README."""
+"""What follows from pymluops/ops/<family>.py: the exports of the package, their types, and the table of operators."""
 
 from __future__ import annotations
 
