@@ -31,6 +31,7 @@ from pymluops.bang._constructors import hide_constructors
 from pymluops.bang._definitions import with_entries
 from pymluops.bang._dependencies import dependencies_in, states_of
 from pymluops.bang._headers import Expander, Source, read_text
+from pymluops.bang._host_calls import are_allowed, host_calls
 from pymluops.bang._loaded import loaded
 from pymluops.bang._messages import readable
 from pymluops.bang._warnings import as_clang_warns
@@ -61,8 +62,8 @@ def _package_state(include: Path) -> str:
     """Return a text that identifies this package: its translator, and the headers of kernels."""
     here = Path(__file__).resolve().parent
     translator = here.parent / "sim"
-    names = ("_build.py", "_constructors.py", "_definitions.py", "_headers.py", "_messages.py", "_warnings.py")
-    files = [here / name for name in names]
+    names = ("build", "constructors", "definitions", "headers", "host_calls", "messages", "warnings")
+    files = [here / f"_{name}.py" for name in names]
     files += [translator / "toolchain.py", translator / "cards.toml"]
     files += [*(translator / "translator").glob("*.py"), *include.rglob("*.h")]
     contents = ((path.name, path.read_bytes().decode("utf-8", "surrogateescape")) for path in sorted(files))
@@ -322,6 +323,7 @@ class Build:
                 said = self.run_compiler(text, source, [*words, "-MD", "-MF", str(listed)], target)
                 headers = self._headers_in(listed)
                 compiled = Compiled(name, target.read_bytes(), headers)
+                self._refuse_host_calls(compiled.data, text, source.name, words, folder)
                 # A header that was written while the compiler ran may have been read before.
                 if not any(state and int(state.split()[0]) >= begin for state in headers.values()):
                     writer.put(name, compiled.data, {"said": said, "headers": headers})
@@ -329,6 +331,13 @@ class Build:
                 if self.counted is None:
                     remove_tree(folder)
         return compiled, said
+
+    def _refuse_host_calls(self, data: bytes, text: str, name: str, words: Sequence[str], folder: Path) -> None:
+        if are_allowed(words):
+            return
+        called = host_calls(data, text, [str(word) for word in self.compiler.command], printable(name), folder)
+        if called:
+            raise CompileError("\n".join(called))
 
     def _headers_in(self, listed: Path) -> dict[str, str]:
         own = (*_OF_SYSTEM, f"{self._work}/", f"{self.simulator.include}/")
@@ -384,7 +393,7 @@ class Build:
         """Return the options for a translated source, which sees the header `first` before all else."""
         return [
             *kernel_options(self.arch, self.compiler.kind),
-            *("-O2", *as_clang_warns(self.options, self.compiler.command, self.compiler.kind)),
+            *("-O2", "-ffunction-sections", *as_clang_warns(self.options, self.compiler.command, self.compiler.kind)),
             *(_coverage.COMPILE if self.counted is not None else ()),
             *(f"-I{folder}" for folder in (*self.include_dirs, self.simulator.include)),
             "-Wno-unknown-pragmas",  # those of BANG C

@@ -209,7 +209,7 @@ class _Driver:
         """Return the options for a translated source."""
         words = [
             *kernel_options(arch, self._compiler.kind),
-            "-O2",
+            *("-O2", "-ffunction-sections"),
             *self._standard(),
             *self._common(),
             "-Wno-unknown-pragmas",  # those of BANG C

@@ -100,6 +100,9 @@ __mlu_entry__ void jumps(int *x) {
 int host_jumps() { jmp_buf here; const int came = setjmp(here); if (came < 3) longjmp(here, came + 1); return came; }
 """
 
+#: What these kernels call is refused otherwise.
+HOST_FUNCTIONS = ["-DMLUOPS_HOST_FUNCTIONS"]
+
 THROWN = {
     "standard": (0, "std::runtime_error: boom"),
     "number": (1, "int"),
@@ -164,7 +167,7 @@ def assert_usable(module: bang.Module) -> None:
 @pytest.mark.parametrize("name", THROWN)
 def test_an_exception_that_leaves_a_kernel(name: str) -> None:
     what, text = THROWN[name]
-    finding = finding_of(bang.compile(SOURCE), what)
+    finding = finding_of(bang.compile(SOURCE, options=HOST_FUNCTIONS), what)
     assert finding.rule == "exception"
     assert finding.message.startswith(f"an exception leaves the kernel: {text}")
     assert finding.line == line_of(name) or name.startswith("nested")  # a function of the C++ library throws those
@@ -173,14 +176,14 @@ def test_an_exception_that_leaves_a_kernel(name: str) -> None:
 @pytest.mark.parametrize("name", TERMINATED)
 def test_an_exception_that_may_not_go_on(name: str) -> None:
     what, text = TERMINATED[name]
-    finding = finding_of(bang.compile(SOURCE), what)
+    finding = finding_of(bang.compile(SOURCE, options=HOST_FUNCTIONS), what)
     assert (finding.rule, finding.message, finding.line) == ("exception", text, line_of(name))
 
 
 @pytest.mark.parametrize("name", ENDING)
 def test_a_kernel_that_ends_the_process(name: str) -> None:
     what, text = ENDING[name]
-    finding = finding_of(bang.compile(SOURCE), what)
+    finding = finding_of(bang.compile(SOURCE, options=HOST_FUNCTIONS), what)
     assert (finding.rule, finding.message) == ("exception", text)
     assert finding.line == line_of(name) or name == "signal"
 
@@ -188,14 +191,14 @@ def test_a_kernel_that_ends_the_process(name: str) -> None:
 @pytest.mark.parametrize("name", OTHER)
 def test_other_ends(name: str) -> None:
     what, rule = OTHER[name]
-    finding = finding_of(bang.compile(SOURCE), what)
+    finding = finding_of(bang.compile(SOURCE, options=HOST_FUNCTIONS), what)
     assert finding.rule == rule
     assert finding.line == line_of(name) or name == "fault"
 
 
 @pytest.mark.parametrize("checks", ["none", "all"])
 def test_kinds_of_launches_and_checkers(checks: str) -> None:
-    module = bang.compile(SOURCE)
+    module = bang.compile(SOURCE, options=HOST_FUNCTIONS)
     with sim.checking(checks):
         for kind in ("block", "union1"):
             for what, _ in (*list(THROWN.values())[:7], TERMINATED["escapes"], ENDING["exit"]):
@@ -203,7 +206,7 @@ def test_kinds_of_launches_and_checkers(checks: str) -> None:
 
 
 def test_schedules() -> None:
-    module = bang.compile(SOURCE)
+    module = bang.compile(SOURCE, options=HOST_FUNCTIONS)
     report = bang.check(module.kernel("kernel")[4, "union1"], np.zeros(4, np.int32), 0)
     assert (report.ok, report.failed) == (False, report.runs)
     assert {found.rule for found in report.findings} == {"machine/exception"}
@@ -212,13 +215,15 @@ def test_schedules() -> None:
 
 def test_locals_of_a_kernel_are_destroyed() -> None:
     with pytest.raises(pymluops.ExecutionFailedError) as raised:
-        bang.compile(SOURCE).kernel("kernel")[4, "union1"](np.zeros(4, np.int32), THROWN["guarded"][0])
+        bang.compile(SOURCE, options=HOST_FUNCTIONS).kernel("kernel")[4, "union1"](
+            np.zeros(4, np.int32), THROWN["guarded"][0]
+        )
     assert raised.value.outputs["x"].tolist() == [0, 0, 0, 7]
 
 
 def test_exceptions_and_jumps_within_a_kernel() -> None:
     """Each core has handlers of its own, although all run on one thread."""
-    module = bang.compile(SOURCE)
+    module = bang.compile(SOURCE, options=HOST_FUNCTIONS)
     x = np.zeros(4, np.int32)
     module.kernel("caught")[4, "union1"](x)
     assert x.tolist() == [0, 11, 22, 33]
@@ -229,7 +234,7 @@ def test_exceptions_and_jumps_within_a_kernel() -> None:
 
 @pytest.mark.parametrize("name", THROWN)
 def test_an_exception_that_leaves_a_host_function(name: str) -> None:
-    module = bang.compile(SOURCE)
+    module = bang.compile(SOURCE, options=HOST_FUNCTIONS)
     what, text = THROWN[name]
     x = np.zeros(4, np.int32)
     with pytest.raises(pymluops.ExecutionFailedError, match=f"^host: an exception left it: {re.escape(text)}"):
@@ -241,7 +246,7 @@ def test_an_exception_that_leaves_a_host_function(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["standard", "number", "own", "library"])
 def test_an_exception_that_leaves_a_function_in_a_queue(name: str) -> None:
-    module = bang.compile(SOURCE)
+    module = bang.compile(SOURCE, options=HOST_FUNCTIONS)
     what, text = THROWN[name]
     queue = pymluops.Queue()
     module.function("queued")(queue, what)
@@ -281,15 +286,15 @@ __mlu_entry__ void kernel(int *x) { x[0] = second.value; }
 def test_an_exception_that_leaves_a_constructor(what: int, text: str) -> None:
     for _ in range(2):
         with pytest.raises(pymluops.ExecutionFailedError, match=f"the constructor of a global object: {text}$"):
-            bang.compile(GLOBALS, defines={"WHAT": what})
-    assert_usable(bang.compile(SOURCE))
+            bang.compile(GLOBALS, options=HOST_FUNCTIONS, defines={"WHAT": what})
+    assert_usable(bang.compile(SOURCE, options=HOST_FUNCTIONS))
 
 
 def test_global_objects() -> None:
     code = f"""
 import numpy, pymluops
 from pymluops import bang
-module = bang.compile({GLOBALS!r}, defines={{"WHAT": 0}})
+module = bang.compile({GLOBALS!r}, options={HOST_FUNCTIONS}, defines={{"WHAT": 0}})
 x = numpy.zeros(1, numpy.int32)
 module.kernel("kernel")[1](x)
 print(x[0], module.function("sum")())
@@ -302,10 +307,11 @@ CALL = """
 import sys, numpy, pymluops
 from pymluops import bang
 source, name, what = sys.argv[1], sys.argv[2], int(sys.argv[3])
+HOST_FUNCTIONS = ["-DMLUOPS_HOST_FUNCTIONS"]
 with pymluops.use("sim"):
     if name == "constructors":
-        bang.compile(source, defines={"WHAT": what})
-    module = bang.compile(source)
+        bang.compile(source, options=HOST_FUNCTIONS, defines={"WHAT": what})
+    module = bang.compile(source, options=HOST_FUNCTIONS)
     if name == "queued":
         queue = pymluops.Queue()
         module.function("queued")(queue, what)
@@ -361,7 +367,7 @@ def test_the_compiler_of_ziglang(monkeypatch: pytest.MonkeyPatch) -> None:
     """Its C++ runtime is another one than that of the simulator. It does not tell where exceptions are thrown."""
     pytest.importorskip("ziglang")
     monkeypatch.setenv("PYMLUOPS_CXX", f"{sys.executable} -m ziglang c++")
-    module = bang.compile(SOURCE)
+    module = bang.compile(SOURCE, options=HOST_FUNCTIONS)
     x = np.zeros(4, np.int32)
     for name, (what, text) in THROWN.items():
         assert finding_of(module, what).message.startswith(f"an exception leaves the kernel: {text}"), name
@@ -375,5 +381,5 @@ def test_the_compiler_of_ziglang(monkeypatch: pytest.MonkeyPatch) -> None:
         assert finding_of(module, what).message == text
     for what, text in ((1, "std::runtime_error: in a constructor"), (2, "int")):
         with pytest.raises(pymluops.ExecutionFailedError, match=f"{text}$"):
-            bang.compile(GLOBALS, defines={"WHAT": what})
+            bang.compile(GLOBALS, options=HOST_FUNCTIONS, defines={"WHAT": what})
     assert_usable(module)

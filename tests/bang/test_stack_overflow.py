@@ -173,7 +173,7 @@ def test_a_stack_that_ends_in_a_function_with_a_lock(what: int, checks: str) -> 
 import numpy, pymluops
 from pymluops import bang, sim
 with pymluops.use("sim"), sim.checking({checks!r}):
-    module = bang.compile({LOCKED!r})
+    module = bang.compile({LOCKED!r}, options=["-DMLUOPS_HOST_FUNCTIONS"])
     for _ in range(3):
         try:
             module.kernel("kernel")[4, "union1"](numpy.zeros(4, numpy.int32), {what})

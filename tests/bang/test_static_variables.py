@@ -55,7 +55,7 @@ def test_a_constructor_that_a_kernel_leaves_begins_anew(checks: str) -> None:
 import numpy, pymluops
 from pymluops import bang, sim
 with pymluops.use("sim"), sim.checking({checks!r}):
-    module = bang.compile({SOURCE!r})
+    module = bang.compile({SOURCE!r}, options=["-DMLUOPS_HOST_FUNCTIONS"])
     x = numpy.zeros(8, numpy.int32)
     for what, rule in {LEFT!r}.items():
         try:
@@ -79,12 +79,12 @@ with pymluops.use("sim"), sim.checking({checks!r}):
 
 def test_cores_wait_for_the_one_that_constructs() -> None:
     x = np.zeros(8, np.int32)
-    bang.compile(SOURCE, defines={"OTHER": 1}).kernel("kernel")[4, "union1"](x, 5)
+    bang.compile(SOURCE, options=["-DMLUOPS_HOST_FUNCTIONS"], defines={"OTHER": 1}).kernel("kernel")[4, "union1"](x, 5)
     assert x.tolist() == [42, 42, 42, 42, 1, 0, 0, 0]
 
 
 def test_a_barrier_in_a_constructor_meets_the_time_limit() -> None:
-    module = bang.compile(SOURCE, defines={"OTHER": 2})
+    module = bang.compile(SOURCE, options=["-DMLUOPS_HOST_FUNCTIONS"], defines={"OTHER": 2})
     usual = sim.time_limit()
     sim.set_time_limit(0.2)
     try:
@@ -97,4 +97,7 @@ def test_a_barrier_in_a_constructor_meets_the_time_limit() -> None:
 
 
 def test_a_constructor_that_needs_its_own_variable() -> None:
-    assert rule_of(bang.compile(SOURCE, defines={"OTHER": 3}), "recursive") == "exception"
+    assert (
+        rule_of(bang.compile(SOURCE, options=["-DMLUOPS_HOST_FUNCTIONS"], defines={"OTHER": 3}), "recursive")
+        == "exception"
+    )

@@ -20,6 +20,8 @@ constexpr std::size_t kMostSpans = 4096;
 constexpr std::size_t kMostGathered = 4 * kMostSpans;
 // The latest work of all queues that is kept.
 constexpr std::size_t kMostKept = 256;
+// So many accesses are kept in all: older work goes first.
+constexpr std::size_t kMostSpansKept = 32 * kMostSpans;
 constexpr int kKinds = 3;
 
 // Bytes that one instruction touched.
@@ -37,6 +39,8 @@ using Spans = std::vector<Span>;
 struct Accesses {
   Spans of[kKinds];
   bool complete = true;
+
+  std::size_t size() const { return of[0].size() + of[1].size() + of[2].size(); }
 };
 
 struct Past {
@@ -154,7 +158,12 @@ std::string text_of(const Span &mine, const Past &past, const Span &other, const
 
 void keep(State *all, const std::string &name) {
   all->past.push_back({all->work, name, std::move(all->accesses)});
-  if (all->past.size() > kMostKept) all->past.pop_front();
+  std::size_t spans = 0;
+  for (const Past &past : all->past) spans += past.accesses.size();
+  while (all->past.size() > kMostKept || spans > kMostSpansKept) {
+    spans -= all->past.front().accesses.size();
+    all->past.pop_front();
+  }
 }
 
 }  // namespace

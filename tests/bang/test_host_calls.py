@@ -1,0 +1,82 @@
+"""Functions of the host in kernels: what the compiler refuses, and what BANG C has."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pymluops import bang
+from pymluops.bang.driver import main
+
+REFUSED = """\
+#include <cstdlib>
+#include <fcntl.h>
+#include <signal.h>
+#include <unistd.h>
+namespace deep {
+struct Files { __mlu_func__ static int count(int n) { return open("/dev/null", n); } };  // open
+}
+__attribute__((noinline)) static void leave(float *o) { if (o[0] > 3) exit(2); }  // exit
+int by_name(int n) { return n > 5 ? system("true") : n; }  // system
+template <typename T> __mlu_entry__ void of_type(T *o) { o[0] = static_cast<T>(rand()); }  // rand
+extern "C" __mlu_entry__ void in_c(float *o) { o[0] = fork(); }  // fork
+__mlu_entry__ void kernel(float *o) {
+  leave(o);
+  o[0] = by_name(o[1]) + deep::Files::count(2);
+  void *memory = malloc(16);  // malloc
+  cnrtMalloc(&memory, 16);  // cnrtMalloc
+  kill(getpid(), 9);  // getpid kill
+  if (o[2] > 1) abort();  // abort
+}
+void host(float *x) { of_type<float><<<{1, 1, 1}, cnrtFuncTypeBlock, nullptr>>>(x); }
+"""
+
+ALLOWED = """\
+#include <cmath>
+#include <cstdlib>
+#include <unistd.h>
+static void cleans_up() { exit(3); }
+void host() { void *memory = malloc(3); free(memory); system("true"); cleans_up(); }
+struct Pair { float a, b; char name[100]; };
+__mlu_entry__ void kernel(float *o, int n) {
+  Pair pair = {}, other = pair;
+  other.a = std::pow(o[0], 2.f) + erff(o[1]) + sinf(o[2]) + std::max(o[3], 1.f) + std::lround(o[4]) + fmodf(o[5], 2);
+  memcpy(&pair, &other, sizeof pair);
+  printf("%f\\n", pair.a);
+  printf("alone\\n");
+  __bang_printf("%d\\n", n);
+  assert(n > 0);
+  if (n > 100) throw n;
+  for (int i = 0; i < 1000; ++i) o[i] = 0;
+}
+"""
+
+
+def test_functions_of_the_host_are_errors_with_their_lines() -> None:
+    with pytest.raises(bang.CompileError) as caught:
+        bang.compile(REFUSED)
+    wanted = [
+        f"<source>:{number}: error: a kernel calls {name}, a function of the host"
+        for number, line in enumerate(REFUSED.splitlines(), 1)
+        if "  // " in line
+        for name in line.partition("  // ")[2].split()
+    ]
+    assert str(caught.value).splitlines() == wanted
+
+
+def test_the_program_refuses_them_too(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    source = tmp_path / "kernels.mlu"
+    source.write_text("#include <bang.h>\n#include <cstdlib>\n__mlu_entry__ void k(float *o) { o[0] = rand(); }\n")
+    words = ["-c", "--bang-mlu-arch=mtp_592", "-o", str(tmp_path / "k.o"), str(source)]
+    assert main(words) != 0
+    assert f"{source}:3: error: a kernel calls rand, a function of the host" in capfd.readouterr().err
+    assert main(["-DMLUOPS_HOST_FUNCTIONS", *words]) == 0
+
+
+def test_what_bang_c_has_and_what_the_host_calls_stays() -> None:
+    assert bang.compile(ALLOWED).kernel("kernel") is not None
+
+
+def test_an_option_lets_them_be() -> None:
+    assert bang.compile(REFUSED, options=["-DMLUOPS_HOST_FUNCTIONS"]).kernel("kernel") is not None
