@@ -182,12 +182,12 @@ MLUSIM_API void mlusimClearFindings(void);
  * next call of this thread. */
 MLUSIM_API const char *mlusimGetReport(void);
 
-/* A launch that fails tells its findings on stderr at once, "FILE:LINE: checker/rule: message", each
- * once, unless this is switched off: by 0. The Python package switches it off, since its errors have
- * them. */
+/* A launch that fails tells its findings on stderr at once, "FILE:LINE: checker/rule: message",
+ * each once, unless this is switched off: by 0. The Python package switches it off, since its
+ * errors have them. */
 MLUSIM_API void mlusimSetTelling(int on);
-/* Tells findings on stderr: those that were not told yet, or those of the launch that failed last if
- * `error` is what it returned and they were not told; CNRT_CHECK does the latter. */
+/* Tells findings on stderr: those that were not told yet, or those of the launch that failed last
+ * if `error` is what it returned and they were not told; CNRT_CHECK does the latter. */
 MLUSIM_API void mlusimTellFindings(void);
 MLUSIM_API void mlusimTellFailure(cnrtRet_t error);
 
