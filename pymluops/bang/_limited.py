@@ -16,7 +16,7 @@ __all__ = ["LimitError", "leave_limits_to_the_parent", "memory_mib", "run", "sec
 #: Where the environment says nothing.
 _SECONDS, _MIB = 600, 8192
 #: A shell that limits itself, starts what ends its group when the pipe at standard input closes,
-#: and becomes the compiler. Only this process can write to the pipe, so the system closes it.
+#: and becomes the compiler. This process alone can write to the pipe, so that it closes with it.
 _SCRIPT = """
 exec 3<&0 </dev/null
 (read -r line <&3; kill -KILL 0) >/dev/null 2>&1 &

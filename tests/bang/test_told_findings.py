@@ -56,6 +56,16 @@ def test_a_program_tells_a_failed_launch_at_once_and_once(library: Path) -> None
     assert second == "after"
 
 
+def test_a_loop_of_failing_launches_does_not_fill_stderr(library: Path) -> None:
+    done = run_python(
+        f"import ctypes; lib = ctypes.CDLL({str(library)!r}); [lib.run(0) for _ in range(520)]",
+        PYMLUOPS_SIM_CHECK="memory", PYMLUOPS_BACKEND="", PYMLUOPS_SIM_DEVICE="",
+    )  # fmt: skip
+    lines = [line for line in done.stderr.splitlines() if line != "after"]
+    assert len(lines) == 501
+    assert lines[-1] == "mlusim: further findings are not told"
+
+
 @pytest.mark.parametrize("package", ["", "import pymluops; pymluops.use('sim'); "], ids=["alone", "with the package"])
 def test_cnrt_check_tells_the_findings(library: Path, package: str) -> None:
     done = run_python(

@@ -121,7 +121,9 @@ def test_what_is_installed() -> None:
             "mluops_module.h",
         )
     } <= files
-    assert {f"pymluops/sim/{name}" for name in ("toolchain.py", "cards.toml", "translator/__main__.py")} <= files
+    assert {
+        f"pymluops/sim/{name}" for name in ("toolchain.py", "cards.toml", "intrinsics.json", "translator/__main__.py")
+    } <= files
     assert "pymluops/bang/cmake/FindBANG.cmake" in files
     for name in ("py.typed", "_core.pyi", "__main__.py"):
         assert (INSTALLED / name).is_file(), name
@@ -142,7 +144,9 @@ def test_the_examples_come_with_the_package(tmp_path: Path) -> None:
         assert here
         assert here <= there
     named = {
-        name for path in (ROOT / "pymluops").rglob("*.py") for name in re.findall(r"docs/[\w-]+\.md", path.read_text())
+        name
+        for path in (ROOT / "pymluops").rglob("*.py")
+        for name in re.findall(r"docs/[\w-]+\.md", path.read_text(encoding="utf-8"))
     }
     assert {"docs/tutorial.md", "docs/workbench.md", "examples/puzzles/test_puzzles.py", *named} <= there
     size = sum(path.stat().st_size for path in (tmp_path / "here").rglob("*") if path.is_file())

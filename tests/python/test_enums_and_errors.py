@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import pymluops
+from pymluops._finding import Finding
 from support import families
 from support.example import MOVING
 
@@ -90,9 +91,14 @@ def test_errors_can_be_pickled() -> None:
 def test_a_failed_execution_has_findings() -> None:
     error = pymluops.ExecutionFailedError("two\nlines", function="cnrtQueueSync")
     assert error.findings == ()
-    found = pymluops.ExecutionFailedError("report", findings=("one", "two"))  # type: ignore[arg-type]
+    places = ("", 0, "", 0, 0, 0, 0, "", 0, 0, "", "wrong", 1, "error", 1)
+    findings = tuple(Finding("memory", rule, "k", *places) for rule in ("out-of-bounds", "double-free"))
+    found = pymluops.ExecutionFailedError("report", findings=findings)
+    assert found.__notes__[1] == "next: memory/double-free: free it once"
+    assert pymluops.ExecutionFailedError("report", findings=findings[1:]).__notes__ == ["next: free it once"]
     for one in (error, found):
         again = pickle.loads(pickle.dumps(one))
+        assert getattr(again, "__notes__", []) == getattr(one, "__notes__", [])
         assert type(again) is pymluops.ExecutionFailedError
         assert (str(again), again.findings, again.function) == (str(one), one.findings, one.function)
         assert again.status is pymluops.Status.EXECUTION_FAILED

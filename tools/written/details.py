@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -196,7 +197,7 @@ def as_pages(
 ) -> str:
     """Return the prototypes, parameters and examples as Markdown."""
     lines = ["## Parameters", "", "| parameter | meaning, unless an intrinsic says otherwise |", "| --- | --- |"]
-    lines += [f"| `{name}` | {text} |" for name, text in details.parameters.items()]
+    lines += [f"| `{name}` | {_in_markdown(text)} |" for name, text in details.parameters.items()]
     section = ""
     previous: Entry | None = None
     for entry in entries:
@@ -224,9 +225,9 @@ def _lines_of(
 ) -> list[str]:
     title = patterns[0] if len(patterns) == 1 else "NAME"
     lines = ["", *([" ".join(f"`{pattern}`" for pattern in patterns), ""] if title == "NAME" else []), "```c"]
-    lines += [*_prototypes(entry, title, arch_text), "```", "", entry.text or _sentence(entry.meaning)]
+    lines += [*_prototypes(entry, title, arch_text), "```", "", _in_markdown(entry.text or _sentence(entry.meaning))]
     own = _own(entry, details)
-    lines += ["", *(f"- `{name}`: {text}" for name, text in own.items())] if own else []
+    lines += ["", *(f"- `{name}`: {_in_markdown(text)}" for name, text in own.items())] if own else []
     lines += ["", "```c", entry.example, "```"] if entry.example else []
     return lines
 
@@ -241,6 +242,16 @@ def _prototypes(entry: Entry, title: str, arch_text: Callable[[Sequence[int]], s
             if stands or where:
                 lines.append(f"  // {'; '.join(part for part in (stands, where) if part)}")
     return lines
+
+
+def _in_markdown(text: str) -> str:
+    """Return a text in which names of intrinsics, and stars, mean no emphasis."""
+    parts = re.split(r"(`[^`]*`)", text)
+    return "".join(part if part.startswith("`") else re.sub(r"(?<!\w)(__\w+\*?)|(\*)", _marked, part) for part in parts)
+
+
+def _marked(found: re.Match[str]) -> str:
+    return f"`{found[1]}`" if found[1] else r"\*"
 
 
 def _sentence(text: str) -> str:

@@ -24,7 +24,8 @@ namespace {
 // The most findings kept over all launches: a loop of failing launches must not fill the memory.
 constexpr std::size_t kMostKept = 10000;
 constexpr std::size_t kMostOfLaunch = 100;
-constexpr std::size_t kMostTold = 50;  // at once, on stderr
+constexpr std::size_t kMostTold = 50;    // at once, on stderr
+constexpr std::size_t kMostLines = 500;  // of stderr, for all: a program may launch in a loop
 
 struct Log {
   ForkMutex mutex;
@@ -32,6 +33,7 @@ struct Log {
   std::string report;
   std::size_t told = 0;                          // findings that stderr has
   std::size_t failed_begin = 0, failed_end = 0;  // those of the launch that failed last
+  std::size_t lines = 0;                         // that stderr has
   bool tells = true;                             // whether a launch that fails tells its findings
 };
 
@@ -151,14 +153,17 @@ void tell(Log *log, std::size_t begin, std::size_t end) {
   const std::size_t last = std::min(end, begin + kMostTold);
   for (std::size_t i = begin; i < last; ++i) {
     const mlusimFinding &finding = log->findings[i];
-    std::string line = std::string(finding.file) + ":" + std::to_string(finding.line) + ": " + finding.checker + "/" +
-                       finding.rule + ": " + finding.message;
+    if (log->lines == kMostLines) std::fprintf(stderr, "mlusim: further findings are not told\n");
+    if (log->lines++ >= kMostLines) break;
+    const bool placed = finding.line != 0;
+    std::string line = placed ? std::string(finding.file) + ":" + std::to_string(finding.line) : "mlusim";
+    line += std::string(": ") + finding.checker + "/" + finding.rule + ": " + finding.message;
     if (finding.kernel[0] != '\0') {
       line += std::string(" (") + finding.kernel + ", task " + std::to_string(finding.task) + ")";
     }
     std::fprintf(stderr, "%s\n", line.c_str());
   }
-  if (last < end) std::fprintf(stderr, "mlusim: and %zu more findings\n", end - last);
+  if (last < end && log->lines <= kMostLines) std::fprintf(stderr, "mlusim: and %zu more findings\n", end - last);
   log->told = std::max(log->told, end);
 }
 
