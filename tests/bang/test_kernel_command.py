@@ -260,7 +260,7 @@ def test_bad_input_is_one_line(program: Program, arguments: list[str], named: st
     assert answer.code == 2, answer
     assert answer.out == ""
     (line,) = answer.err.splitlines()
-    assert line.startswith("pymluops kernel run: " if named != "--form" else "pymluops: ")
+    assert line.startswith("pymluops kernel run: ")
     assert named in line
 
 

@@ -61,7 +61,7 @@ def test_info_says_when_entries_were_used(program: Program, cache: Path) -> None
 
 
 def test_clear_empties_it(program: Program, cache: Path) -> None:
-    assert program("clear") == (0, f"{cache}: removed 1 entries, 3.0 MiB\n", "")
+    assert program("clear") == (0, f"{cache}: removed 1 entry, 3.0 MiB\n", "")
     assert not list(cache.iterdir())
     assert program("clear") == (0, f"{cache}: removed 0 entries, 0.0 MiB\n", "")
 
@@ -71,7 +71,7 @@ def test_clear_says_what_stays(program: Program, cache: Path, monkeypatch: pytes
         raise PermissionError
 
     monkeypatch.setattr(Path, "unlink", refuse)
-    assert program("clear") == (1, "", f"pymluops cache clear: {cache}: 1 files cannot be removed\n")
+    assert program("clear") == (1, "", f"pymluops cache clear: {cache}: 1 file cannot be removed\n")
 
 
 @pytest.mark.parametrize("command", ["info", "clear"])

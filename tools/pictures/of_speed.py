@@ -9,14 +9,6 @@ from typing import Any
 from matplotlib.figure import Figure
 
 RESULTS = Path(__file__).resolve().parents[2] / "benchmarks" / "results" / "epyc-2-cpus.json"
-#: Cases of the chart, and how they are called there.
-CASES = {
-    "tin_shift_forward/3x15x16x45435/f32": "tin_shift",
-    "psamask_forward": "psamask",
-    "three_interpolate_forward": "three_interpolate",
-    "border_align_forward": "border_align",
-    "get_indice_pairs": "get_indice_pairs",
-}
 #: Contenders that are no other implementations.
 OURS = ("pymluops", "memcpy", "float32", "one thread")
 
@@ -24,7 +16,7 @@ OURS = ("pymluops", "memcpy", "float32", "one thread")
 def draw(folder: Path) -> None:
     """Draw the chart."""
     cases: list[dict[str, Any]] = json.loads(RESULTS.read_text(encoding="utf-8"))["cases"]
-    bars = [(label, *_gain(_case(cases, start))) for start, label in CASES.items()]
+    bars = [(case["family"], *_gain(case)) for case in _first_of_families(cases)]
     figure = Figure(figsize=(8, 2.6), dpi=100, layout="constrained")
     axes = figure.subplots()
     axes.barh([f"{label}\nagainst {peer}" for label, peer, _ in bars], [gain for _, _, gain in bars], color="#2f6f9f")
@@ -41,8 +33,12 @@ def draw(folder: Path) -> None:
     figure.savefig(folder / "speed.png", pil_kwargs={"optimize": True})
 
 
-def _case(cases: list[dict[str, Any]], start: str) -> dict[str, Any]:
-    return next(case for case in cases if case["id"].startswith(start) and case["dtype"] != "float16")
+def _first_of_families(cases: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the first case of each family, which goes forward."""
+    found: dict[str, dict[str, Any]] = {}
+    for case in cases:
+        found.setdefault(case["family"], case)
+    return list(found.values())
 
 
 def _gain(case: dict[str, Any]) -> tuple[str, float]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import tomllib
 from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Any
@@ -17,17 +18,7 @@ __all__ = ["described_names", "pages"]
 
 _RESULTS = "epyc-2-cpus.json"
 _PAPER = re.compile(r"arXiv:(\d{4}\.\d{5})")
-#: Families with a picture, drawn by tools/pictures.py.
-_PICTURES = {
-    "psamask": "psamask.jpg",
-    "border_align": "border_align.jpg",
-    "tin_shift": "tin_shift.jpg",
-    "get_indice_pairs": "get_indice_pairs.jpg",
-    "three_interpolate": "three_interpolate.jpg",
-    "voxelization": "objects.jpg",
-    "ball_query": "objects.jpg",
-    "boxes3d": "objects.jpg",
-}
+_PICTURES = ROOT / "docs" / "pictures"
 
 
 def described_names(families: Iterable[Family]) -> dict[tuple[str, str], str]:
@@ -82,8 +73,9 @@ def _title(family: Family) -> str:
 def _page(family: Family) -> str:
     title = _title(family)
     lines = [heading(title[0].upper() + title[1:], "="), f"{family.summary}.", ""]
-    if family.name in _PICTURES and (ROOT / "docs" / "pictures" / _PICTURES[family.name]).is_file():
-        lines += [f".. image:: /pictures/{_PICTURES[family.name]}", f"   :alt: {title}, drawn by pymluops demo", ""]
+    picture = _pictures().get(family.name, f"{family.name}.jpg")
+    if (_PICTURES / picture).is_file():
+        lines += [f".. image:: /pictures/{picture}", f"   :alt: {title}, drawn by pymluops demo", ""]
     lines += _facts(family)
     for package, module in _modules(family):
         lines += [heading({"pymluops": "NumPy and other arrays"}.get(package, "PyTorch"), "-")]
@@ -94,6 +86,13 @@ def _page(family: Family) -> str:
                 lines += [entry(f"{package}.{name}", what), ""]
     lines += _speed(family)
     return "\n".join(lines) + "\n"
+
+
+@cache
+def _pictures() -> dict[str, str]:
+    """Return the pictures that have another name than their operator."""
+    found: dict[str, str] = tomllib.loads((_PICTURES / "families.toml").read_text(encoding="utf-8"))
+    return found
 
 
 def _facts(family: Family) -> list[str]:
