@@ -26,6 +26,7 @@ from pymluops._cache.scratch import remove_tree, scratch_folder
 from pymluops._cache.store import Store
 from pymluops._environment import text_shown
 from pymluops.bang import _coverage
+from pymluops.bang._absent_functions import absent_functions, stand_ins
 from pymluops.bang._compilers import Compiler, digest, warnings_of
 from pymluops.bang._constructors import hide_constructors
 from pymluops.bang._definitions import with_entries
@@ -90,11 +91,14 @@ class Compiled(NamedTuple):
         Its contents.
     headers : dict of str to str
         Headers that the compiler found outside of the folders of the system, with their states.
+    text : str
+        The translated source.
     """
 
     name: str
     data: bytes
     headers: dict[str, str]
+    text: str
 
 
 class Linked(NamedTuple):
@@ -309,7 +313,7 @@ class Build:
         if entry is None or states_of(entry.notes["headers"]) != entry.notes["headers"]:
             compiled, said = self._compiled(name, text, source, self.compile_options() if words is None else words)
         else:
-            compiled, said = Compiled(name, entry.data, entry.notes["headers"]), str(entry.notes["said"])
+            compiled, said = Compiled(name, entry.data, entry.notes["headers"], text), str(entry.notes["said"])
         if said and sys.stderr is not None:
             sys.stderr.write(said)
         return compiled
@@ -322,7 +326,7 @@ class Build:
                 begin = time.time_ns()
                 said = self.run_compiler(text, source, [*words, "-MD", "-MF", str(listed)], target)
                 headers = self._headers_in(listed)
-                compiled = Compiled(name, target.read_bytes(), headers)
+                compiled = Compiled(name, target.read_bytes(), headers, text)
                 self._refuse_host_calls(compiled.data, text, source.name, words, folder)
                 # A header that was written while the compiler ran may have been read before.
                 if not any(state and int(state.split()[0]) >= begin for state in headers.values()):
@@ -413,13 +417,27 @@ class Build:
                 library, target = self.simulator.library, folder / name
                 options = ["-shared", f"-Wl,-rpath,{library.parent}", "-Wl,-z,defs", "-Wl,-Bsymbolic"]
                 options += [*(_coverage.LINK if self.counted is not None else ()), "-o", str(target)]
-                warnings_of([*self.compiler.command, *files, library, *options], folder)
+                command: list[str | Path] = [*self.compiler.command, *files, library, *options]
+                try:
+                    warnings_of(command, folder)
+                except CompileError:
+                    absent = absent_functions([(each.data, each.text) for each in objects], command, folder)
+                    if absent is None:
+                        raise
+                    warnings_of([*command, *self._stand_ins(absent, folder)], folder)
                 hide_constructors(target)
                 data = target.read_bytes()
             finally:
                 remove_tree(folder)
             writer.put(name, data, {})
         return data
+
+    def _stand_ins(self, names: Sequence[str], folder: Path) -> list[Path]:
+        """Compile functions in place of those that nothing defines, and return the object file."""
+        source, target = folder / "absent.cpp", folder / "absent.o"
+        source.write_text(stand_ins(names), encoding="ascii")
+        warnings_of([*self.compiler.command, "-fPIC", "-O1", "-c", source, "-o", target], folder)
+        return [target]
 
     def _loaded(self, name: str) -> Path | None:
         """Return the library that an entry of the cache holds; None if there is none that can be loaded."""

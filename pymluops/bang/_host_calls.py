@@ -19,7 +19,7 @@ from pathlib import Path
 from shutil import which
 from typing import NamedTuple
 
-__all__ = ["are_allowed", "host_calls"]
+__all__ = ["are_allowed", "calls_of_functions", "host_calls", "reached_by_kernels"]
 
 #: The macro that lets kernels call functions of the host: they are findings of the launch then.
 _ALLOWED = re.compile(r"(?:-D)?MLUOPS_HOST_FUNCTIONS(?:=.*)?", re.DOTALL)
@@ -36,7 +36,9 @@ _OF_LANGUAGE = frozenset(
     {"printf", "vprintf", "puts", "putchar", "memcpy", "memmove", "memset", "memcmp", "strcmp", "strlen"}
 )
 _SYMTAB, _RELA, _DYNSYM = 2, 4, 11
-_EXECUTABLE = 4
+_ALLOCATED, _EXECUTABLE = 2, 4
+#: Relocations of calls: R_X86_64_PLT32, R_AARCH64_JUMP26 and R_AARCH64_CALL26.
+_CALLS = frozenset({4, 282, 283})
 _FUNCTION, _SECTION, _CHOSEN = 2, 3, 10  # the last is a function that the loader chooses
 _MOST_SHOWN = 20
 
@@ -92,6 +94,15 @@ class _Elf:
             for at in range(section.offset, section.offset + section.size, 24):
                 offset, info, addend = struct.unpack_from("<QQq", self.data, at)
                 yield section.info, offset, info >> 32, addend
+
+    def references(self) -> Iterator[tuple[int, int]]:
+        """The kind and the number of the symbol of each relocation, but for those of debug information."""
+        for section in self.sections:
+            if section.kind != _RELA or not self.sections[section.info].flags & _ALLOCATED:
+                continue
+            for at in range(section.offset, section.offset + section.size, 24):
+                (info,) = struct.unpack_from("<Q", self.data, at + 8)
+                yield info & 0xFFFFFFFF, info >> 32
 
 
 class _Call(NamedTuple):
@@ -240,6 +251,30 @@ def host_calls(data: bytes, text: str, compiler: Sequence[str], name: str, folde
         for call, place in zip(calls, _places(data, calls, name, folder), strict=True)
     }
     return sorted(messages, key=_by_line)
+
+
+def reached_by_kernels(data: bytes, text: str) -> set[str]:
+    """Return the symbols that the object file lacks and that its kernels refer to.
+
+    Parameters
+    ----------
+    data : bytes
+        The object file, with a section for each function.
+    text : str
+        The translated source with descriptions of its definitions.
+    """
+    return {call.name for call in _reached(_Elf(data), _starts(text))}
+
+
+def calls_of_functions(data: bytes) -> set[str]:
+    """Return the symbols that the object file lacks and refers to by calls alone."""
+    elf = _Elf(data)
+    symbols = elf.symbols(_SYMTAB)
+    calls, others = set[str](), set[str]()
+    for kind, number in elf.references():
+        if symbols[number].section == 0:
+            (calls if kind in _CALLS else others).add(symbols[number].name.decode("utf-8", "replace"))
+    return calls - others
 
 
 def _by_line(message: str) -> tuple[str, int, str]:
