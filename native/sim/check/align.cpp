@@ -148,6 +148,7 @@ void check_strides(const Call &call, const Operand &operand) {
 
 class AlignChecker : public Observer {
  public:
+  bool sees_accesses() const override { return false; }
   void launch_begin(const LaunchInfo &) override { g_watches = true; }
   void launch_end(const LaunchInfo &) override { g_watches = false; }
 };

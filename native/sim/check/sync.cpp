@@ -9,6 +9,7 @@ namespace {
 
 class SyncChecker : public Observer {
  public:
+  bool sees_accesses() const override { return false; }
   void run_end(const Core &core) override {
     for (const Agent agent : {kIo, kMove}) {
       for (const PendingCopy &copy : core.pending[agent]) {

@@ -312,6 +312,9 @@ void begin_launch(const Launch &launch) {
   begin_findings(launch.kernel);
   begin_schedule();
   if (g_choose_observers != nullptr) g_choose_observers(&g_observers);
+  for (Observer *observer : g_observers) {
+    if (observer->sees_accesses()) g_observers.of_accesses[g_observers.of_accesses_count++] = observer;
+  }
 }
 
 cnrtRet_t run_watched(const Launch &launch) {
@@ -343,7 +346,7 @@ cnrtRet_t run_launch(const Launch &launch) {
   }
   end_schedule();
   ask_for_undoing(false);
-  g_observers.count = 0;
+  g_observers.count = g_observers.of_accesses_count = 0;
   g_observers.init = false;
   g_machine.launch = nullptr;
   if (error != cnrtSuccess) ++g_failed_launches;

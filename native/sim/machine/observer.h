@@ -57,6 +57,8 @@ class Observer {
   // An intrinsic states the size of its work; its accesses follow. Copies do not call this.
   virtual void instruction(const Call &, const Amount &) {}
   virtual void access(const AccessEvent &) {}
+  // Whether it does anything at an access; the others are not called for each of them.
+  virtual bool sees_accesses() const { return true; }
   // The core waits for the agents in `agents` (bits of AgentMask); their pending copies have
   // happened.
   virtual void sync(const Core &, unsigned /*agents*/, const void * /*pc*/) {}
@@ -74,6 +76,8 @@ struct Observers {
   bool any() const { return count != 0; }
   Observer *list[8] = {};
   int count = 0;
+  Observer *of_accesses[8] = {};  // those that see accesses
+  int of_accesses_count = 0;
   bool init = false;  // whether shadows of initialised bytes are kept
 };
 extern Observers g_observers;
@@ -85,7 +89,7 @@ void set_observer_choice(ObserverChoice choose);
 
 inline void observe(const AccessEvent &event) {
   const Unstoppable whole;
-  for (Observer *observer : g_observers) observer->access(event);
+  for (int i = 0; i < g_observers.of_accesses_count; ++i) g_observers.of_accesses[i]->access(event);
 }
 
 }  // namespace mlusim
