@@ -69,7 +69,7 @@ def test_what_fits_on_no_other_card_is_said_before_the_launch(
 def test_a_kernel_that_fails_gives_code_1(capsys: pytest.CaptureFixture[str]) -> None:
     assert profile("--entry", "scalars", "--arch", "372", "--arg", "x=null", "--arg", "count=1") == 1
     out, err = capsys.readouterr()
-    assert "scalars  (1 x 1 x 1 tasks, block, MLU370-X8)  FAILED" in out
+    assert "scalars  (1 x 1 x 1 task, block, MLU370-X8)  FAILED" in out
     assert "null" in err
 
 
