@@ -79,6 +79,8 @@ def test_version_is_the_same_everywhere(project: Any) -> None:
     cpu = pymluops.load("cpu")
     library_version = cpu.ffi.string(cpu.lib.mluopsExtGetLibraryVersion()).decode()
     assert project["version"] == DISTRIBUTION.version == library_version
+    assert f"\nversion: {project['version']}\n" in (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"\n## [{project['version']}] - " in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
 
 
 def test_one_wheel_for_every_python() -> None:

@@ -33,7 +33,10 @@ def _modules() -> list[str]:
 def test_examples_of_a_module(name: str) -> None:
     module = importlib.import_module(name)
     flags = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
-    assert doctest.testmod(module, optionflags=flags).failed == 0
+    try:
+        assert doctest.testmod(module, optionflags=flags).failed == 0
+    finally:
+        pymluops.uninstall()  # an example installs a drop-in, which other tests of this process must not find
 
 
 @pytest.mark.parametrize("name", OPERATORS)
