@@ -28,6 +28,7 @@ def test_a_compiler_that_does_not_end_is_ended(monkeypatch: pytest.MonkeyPatch) 
         bang.compile(BOMB)
 
 
+@pytest.mark.thorough
 def test_a_compiler_that_needs_too_much_memory_is_refused_it(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
@@ -62,7 +63,7 @@ def awaited(folder: Path, there: bool) -> bool:
     return bool(compilers_in(folder)) == there
 
 
-@pytest.mark.parametrize("kind", [signal.SIGKILL, signal.SIGINT])
+@pytest.mark.parametrize("kind", [signal.SIGKILL, pytest.param(signal.SIGINT, marks=pytest.mark.thorough)])
 def test_the_compiler_ends_with_python(kind: signal.Signals, tmp_path: Path) -> None:
     env = {**os.environ, "TMPDIR": str(tmp_path), "PYMLUOPS_CACHE_DIR": str(tmp_path / "cache")}
     program = f"from pymluops import bang\nbang.compile({BOMB!r})"
