@@ -34,8 +34,8 @@ cnrtRet_t Scheduler::enqueue(const QueueRef &queue, Task &&task, std::uint64_t *
   const bool was_idle = queue->idle();
   task.order = orders_ + 1;
   if (task.mark != nullptr) task.mark->queue = queue->number();
-  order(queue.get(), &task);
   try {
+    order(queue.get(), &task);
     queue->tasks_.push_back(std::move(task));
   } catch (...) {
     forget_if_idle(queue.get());

@@ -122,6 +122,8 @@ class Scheduler {
   void finish(Queue *queue, Task *task, cnrtRet_t result, bool dropped);
   void release_condemned(const Queue &queue);
   void order(Queue *queue, Task *task);
+  void know(const QueueClock &over) noexcept;
+  void know(std::uint64_t queue, std::uint64_t number) noexcept;
 
   // ---- scheduler.cpp: the device's thread ----
   static void *run_device_thread(void *scheduler);
