@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <deque>
 #include <mutex>
+#include <new>
 #include <utility>
 #include <vector>
 
@@ -54,11 +54,14 @@ struct State {
   QueuedWork work;
   bool watching = false;
   Accesses accesses;
-  std::deque<Past> past;
+  std::vector<Past> past;
 };
 
+// In static memory, since functions that must not fail use it, and never destroyed: the device's
+// thread outlives static objects.
 State &state() {
-  static State *const instance = new State;  // the device's thread outlives static objects
+  alignas(State) static unsigned char memory[sizeof(State)];
+  static State *const instance = new (memory) State;
   return *instance;
 }
 
@@ -160,10 +163,11 @@ void keep(State *all, const std::string &name) {
   all->past.push_back({all->work, name, std::move(all->accesses)});
   std::size_t spans = 0;
   for (const Past &past : all->past) spans += past.accesses.size();
-  while (all->past.size() > kMostKept || spans > kMostSpansKept) {
-    spans -= all->past.front().accesses.size();
-    all->past.pop_front();
+  auto old = all->past.begin();
+  for (; all->past.end() - old > static_cast<std::ptrdiff_t>(kMostKept) || spans > kMostSpansKept; ++old) {
+    spans -= old->accesses.size();
   }
+  all->past.erase(all->past.begin(), old);
 }
 
 }  // namespace
@@ -186,16 +190,18 @@ void begin_queue_work(const QueuedWork &work) {
 void note_queue_access(Kind kind, const Region &region, const char *name, const void *pc) {
   State &all = state();
   if (!all.watching || !all.accesses.complete) return;
-  for_each_piece(region, [&](const char *begin, std::size_t bytes) {
-    if (all.accesses.complete) add(&all.accesses, kind, {begin, begin + bytes, name, pc, 0});
-  });
+  try {
+    for_each_piece(region, [&](const char *begin, std::size_t bytes) {
+      if (all.accesses.complete) add(&all.accesses, kind, {begin, begin + bytes, name, pc, 0});
+    });
+  } catch (const std::bad_alloc &) {
+    all.accesses.complete = false;
+  }
 }
 
-bool end_queue_work(const std::string &name, FindingText *text) {
-  State &all = state();
-  const std::lock_guard<ForkMutex> lock(all.mutex);
-  if (!all.watching) return false;
-  all.watching = false;
+namespace {
+
+bool end_work(State &all, const std::string &name, FindingText *text) {
   put_together(&all.accesses);
   note_allocations(&all.accesses);
   bool found = false;
@@ -215,6 +221,21 @@ bool end_queue_work(const std::string &name, FindingText *text) {
   }
   keep(&all, name);
   return found;
+}
+
+}  // namespace
+
+bool end_queue_work(const std::string &name, FindingText *text) {
+  State &all = state();
+  const std::lock_guard<ForkMutex> lock(all.mutex);
+  if (!all.watching) return false;
+  all.watching = false;
+  try {
+    return end_work(all, name, text);
+  } catch (const std::bad_alloc &) {
+    all.past.clear();  // the order of what follows is not known without this work
+    return false;
+  }
 }
 
 void forget_queue_work() {

@@ -34,8 +34,8 @@ cnrtRet_t Scheduler::enqueue(const QueueRef &queue, Task &&task, std::uint64_t *
   const bool was_idle = queue->idle();
   task.order = orders_ + 1;
   if (task.mark != nullptr) task.mark->queue = queue->number();
-  order(queue.get(), &task);
   try {
+    order(queue.get(), &task);
     queue->tasks_.push_back(std::move(task));
   } catch (...) {
     forget_if_idle(queue.get());
@@ -90,7 +90,7 @@ void Scheduler::order(Queue *queue, Task *task) {
   const std::uint64_t number = queue->queued_ + 1;
   latest_of(*queue)[queue->number()] = number;
   if (task->mark != nullptr) task->mark->number = number;
-  if ((checks() & MLUSIM_CHECK_RACE) == 0 || !host_clock_known_) return;
+  if ((checks() & MLUSIM_CHECK_RACE) == 0) return;
   auto clock = std::make_shared<QueueClock>(host_clock_);
   if (queue->clock_ != nullptr) join(clock.get(), *queue->clock_);
   if (const Mark *mark = task->after.get()) {

@@ -80,8 +80,6 @@ class Scheduler {
   const char *while_idle(const std::function<const char *()> &change);
   void wake_waiters();
   std::uint64_t queued(const QueueRef &queue);
-  void host_waited_for(std::uint64_t queue, std::uint64_t number) noexcept;
-  void host_waited_for(const QueueClock &clock) noexcept;
   void know_done(const QueueRef &queue, std::uint64_t number);
   void know_mark(const Mark &mark);
 
@@ -128,6 +126,8 @@ class Scheduler {
   void finish(Queue *queue, Task *task, cnrtRet_t result, bool dropped);
   void release_condemned(const Queue &queue);
   void order(Queue *queue, Task *task);
+  void know(const QueueClock &over) noexcept;
+  void know(std::uint64_t queue, std::uint64_t number) noexcept;
 
   // ---- scheduler.cpp: the device's thread ----
   static void *run_device_thread(void *scheduler);
@@ -185,8 +185,6 @@ class Scheduler {
   std::uint64_t orders_ = 0;                    // tasks so far
   std::array<QueueClock, kMaxDevices> latest_;  // by device: the last task of each queue
   QueueClock host_clock_;                       // what the host has waited for
-  // False once host memory was short for that clock: races between queues are not looked for then.
-  bool host_clock_known_ = true;
   std::uint64_t failures_ = 0;
   std::uint64_t forks_ = 0;
 };

@@ -1,5 +1,6 @@
 // Waits for the work of queues, and gives that work up when the host no longer wants to wait.
 #include <chrono>
+#include <new>
 #include <utility>
 
 #include "machine/fiber.h"
@@ -90,7 +91,7 @@ cnrtRet_t Scheduler::wait_for_device(int device) {
     if (waited == Waited::kForbidden) return refuse_to_wait();
   }
   const Lock lock(mutex_);
-  host_waited_for(latest);
+  know(latest);
   return cnrtSuccess;
 }
 
@@ -128,7 +129,7 @@ cnrtRet_t Scheduler::give_up(const Tickets &tickets) {
       insist_on_interrupt();
   }
   --waiters_;
-  for (const Ticket &ticket : tickets) host_waited_for(ticket.queue->number(), ticket.number);
+  for (const Ticket &ticket : tickets) know(ticket.queue->number(), ticket.number);
   const cnrtRet_t error = take_first_error(tickets);
   if (error != cnrtSuccess) return error;
   for (const Ticket &ticket : tickets) {
@@ -237,33 +238,35 @@ const char *Scheduler::while_idle(const std::function<const char *()> &change) {
   }
 }
 
-void Scheduler::host_waited_for(std::uint64_t queue, std::uint64_t number) noexcept {
+// Notes that the host knows of work that is over. Without memory for that, earlier work is
+// forgotten.
+void Scheduler::know(const QueueClock &over) noexcept {
   try {
-    host_waited_for({{queue, number}});
+    join(&host_clock_, over);
   } catch (const std::bad_alloc &) {
-    host_clock_known_ = false;
+    forget_queue_work();
   }
 }
 
-void Scheduler::host_waited_for(const QueueClock &clock) noexcept {
+void Scheduler::know(std::uint64_t queue, std::uint64_t number) noexcept {
   try {
-    join(&host_clock_, clock);
+    join(&host_clock_, {{queue, number}});
   } catch (const std::bad_alloc &) {
-    host_clock_known_ = false;
+    forget_queue_work();
   }
 }
 
 void Scheduler::know_done(const QueueRef &queue, std::uint64_t number) {
   const Lock lock(mutex_);
-  host_waited_for(queue->number(), number);
+  know(queue->number(), number);
   // The clock of a later task may know more than this one; most often there is none.
-  if (queue->clock_ != nullptr) host_waited_for(*queue->clock_);
+  if (queue->clock_ != nullptr) know(*queue->clock_);
 }
 
 void Scheduler::know_mark(const Mark &mark) {
   const Lock lock(mutex_);
-  host_waited_for(mark.queue, mark.number);
-  if (mark.before != nullptr) host_waited_for(*mark.before);
+  know(mark.queue, mark.number);
+  if (mark.before != nullptr) know(*mark.before);
 }
 
 std::uint64_t Scheduler::queued(const QueueRef &queue) {
