@@ -45,8 +45,8 @@ void forget_fresh() {
   for (Source &source : known.all) source.fresh = false;
 }
 
-// Returns the newest architecture of a library; 0 if it has kernels for `arch`. The caller holds the
-// lock.
+// Returns the newest architecture of a library; 0 if it has kernels for `arch`. The caller holds
+// the lock.
 int lacking(const Sources &known, const void *library, int arch) {
   int newest = 0;
   for (const Source &source : known.all) {
