@@ -34,6 +34,7 @@ venv() {
   shift
   python3 -m venv "$work/$name"
   PATH="$work/$name/bin:$PATH"
+  export VIRTUAL_ENV="$work/$name" # another one, which the caller is in, does not count
   if (($#)); then
     python3 -m pip install --quiet "$@"
   fi

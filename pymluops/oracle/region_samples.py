@@ -62,7 +62,7 @@ def upright_grid(y: tuple[Any, Any], x: tuple[Any, Any], bins: tuple[int, int], 
 def _axis(at: Any, size: int) -> tuple[int, int, Any]:
     """The pixels around a coordinate, and the distance from the lower one."""
     real = type(at)
-    at = max(at, real(0))
+    at = at if at > 0 else real(0)  # -0 counts as 0
     low = int(at)
     if low >= size - 1:
         return size - 1, size - 1, real(0)

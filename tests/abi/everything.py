@@ -8,8 +8,12 @@ from abi.c_objects import RawAbi
 from abi.derived import COMPUTING, large_problem
 from abi.facts import SUCCESS
 from abi.operator_call import Call
+from support.selection import is_thorough
 
 OPERATORS = COMPUTING
+
+#: For long tests of many threads and processes: a quarter of them in the quick selection.
+SEVERAL = OPERATORS if is_thorough() else OPERATORS[::4]
 
 
 def digests(abi: RawAbi, names: list[str] = OPERATORS) -> dict[str, str]:

@@ -15,7 +15,7 @@ import pytest
 
 import pymluops
 from abi.c_objects import RawAbi
-from abi.everything import digests
+from abi.everything import SEVERAL, digests
 from abi.facts import SUCCESS
 from support.example import MOVING, SAMPLING
 
@@ -59,22 +59,22 @@ pytestmark = [
 
 
 def test_child_computes_the_same(abi: RawAbi) -> None:
-    wanted = digests(abi)  # the parent's pool is running now
-    assert exit_code_of_child(lambda: digests(abi) == wanted) == 0
-    assert digests(abi) == wanted  # and still works afterwards
+    wanted = digests(abi, SEVERAL)  # the parent's pool is running now
+    assert exit_code_of_child(lambda: digests(abi, SEVERAL) == wanted) == 0
+    assert digests(abi, SEVERAL) == wanted  # and still works afterwards
 
 
 def test_grandchild_computes_the_same(abi: RawAbi) -> None:
-    wanted = digests(abi)
+    wanted = digests(abi, SEVERAL)
 
     def child() -> bool:
-        return digests(abi) == wanted and exit_code_of_child(lambda: digests(abi) == wanted) == 0
+        return digests(abi, SEVERAL) == wanted and exit_code_of_child(lambda: digests(abi, SEVERAL) == wanted) == 0
 
     assert exit_code_of_child(child) == 0
 
 
 def test_fork_while_other_threads_compute(abi: RawAbi) -> None:
-    wanted = digests(abi)
+    wanted = digests(abi, SEVERAL)
     stop = threading.Event()
 
     def work() -> None:
@@ -86,7 +86,7 @@ def test_fork_while_other_threads_compute(abi: RawAbi) -> None:
         thread.start()
     try:
         for _ in range(3):
-            assert exit_code_of_child(lambda: digests(abi) == wanted) == 0
+            assert exit_code_of_child(lambda: digests(abi, SEVERAL) == wanted) == 0
     finally:
         stop.set()
         for thread in threads:
@@ -132,12 +132,12 @@ def test_fork_while_other_threads_create_objects(abi: RawAbi) -> None:
 
 
 def _in_a_process(connection: multiprocessing.connection.Connection) -> None:
-    connection.send(digests(RawAbi(pymluops.load("cpu"))))
+    connection.send(digests(RawAbi(pymluops.load("cpu")), SEVERAL))
     connection.close()
 
 
 def test_multiprocessing_fork(abi: RawAbi) -> None:
-    wanted = digests(abi)
+    wanted = digests(abi, SEVERAL)
     context = multiprocessing.get_context("fork")
     receiver, sender = context.Pipe(duplex=False)
     process = context.Process(target=_in_a_process, args=(sender,))

@@ -51,7 +51,7 @@ SINGLE_FAULTS = [
     for argument, those in _by_argument(name)
 ]
 #: Pairs and handfuls of faults that are tried for each function.
-PAIRS = 4000 if is_thorough() else 400
+PAIRS = 4000 if is_thorough() else 150
 
 
 def check(abi: RawAbi, problem: Problem, label: object = "") -> int:

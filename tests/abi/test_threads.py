@@ -9,15 +9,12 @@ from typing import Any
 import pytest
 
 from abi.c_objects import NEW_STATE, RawAbi
-from abi.everything import OPERATORS, digests, large_problem
+from abi.everything import OPERATORS, SEVERAL, digests, large_problem
 from abi.facts import BAD_PARAM, SUCCESS
 from abi.operator_call import Call
 from support.example import MOVING
-from support.selection import is_thorough
 
 THREADS = 8
-#: Many threads at once run these.
-SEVERAL = OPERATORS if is_thorough() else OPERATORS[::3]
 
 
 @pytest.fixture(autouse=True)

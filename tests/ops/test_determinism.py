@@ -49,7 +49,7 @@ def test_any_number_of_threads_gives_the_same_bits(threads: int) -> None:
         assert workload.differing(workload.digests(), expected) == []
 
 
-@pytest.mark.sampled
+@pytest.mark.thorough
 @pytest.mark.parametrize("level", LEVELS)
 def test_any_instruction_level_gives_the_same_bits(level: str) -> None:
     found = _child(PYMLUOPS_INSTRUCTION_LEVEL=level)

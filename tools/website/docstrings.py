@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import textwrap
+from importlib import import_module
 from typing import Any
 
 from website.reading import Member, Name
@@ -52,10 +53,8 @@ def prose(document: str) -> str:
 
 def as_fields(document: str) -> str:
     """Return what numpydoc makes of a docstring. It is imported here, so that tests of the pages go without it."""
-    from numpydoc.docscrape_sphinx import SphinxDocString  # pyright: ignore
-
-    fields: Any = SphinxDocString(_without_emphasis(document), config={"use_plots": False})
-    return str(fields)
+    sphinx: Any = import_module("numpydoc.docscrape_sphinx")
+    return str(sphinx.SphinxDocString(_without_emphasis(document), config={"use_plots": False}))
 
 
 def entry(full_name: str, what: Name) -> str:

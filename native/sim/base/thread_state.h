@@ -37,7 +37,7 @@ struct ThreadState {
   Role role = Role::kHost;
   cnrtRet_t last_error = cnrtSuccess;
   int device_uses = 0;
-  int device = 0;  // the number of its device
+  int device = 0;                       // the number of its device
   std::uint64_t heap_user = kHostUser;  // the number of the work that this thread does
   ThreadTexts *texts = nullptr;         // null until the first one
   HostCall host_call = {};

@@ -282,7 +282,8 @@ void Scheduler::end_working() {
 void Scheduler::do_first(Queue *queue, Lock &lock) {
   if (is_stalled(*queue)) return schedule(queue);  // the reason to drop it is over
   const bool dropped = is_dropped(*queue, queue->tasks_.front());
-  Task task = std::move(queue->tasks_.front());
+  Task &task = device_task_;
+  task = std::move(queue->tasks_.front());
   queue->tasks_.pop_front();
   queue->running_ = true;
   if (task.mark != nullptr) task.mark->device_time = now();
@@ -308,6 +309,7 @@ void Scheduler::do_first(Queue *queue, Lock &lock) {
     end_working();
   }
   finish(queue, &task, result, dropped);
+  task = Task();
 }
 
 cnrtRet_t Scheduler::run(const std::function<cnrtRet_t()> &work) noexcept {

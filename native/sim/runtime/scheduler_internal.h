@@ -180,6 +180,8 @@ class Scheduler {
   bool sleeping_ = false;
   bool working_ = false;           // the device's thread uses the machine
   Queue *device_queue_ = nullptr;  // the queue that it works for
+  // Its task; not on the stack, where a leak checker does not look while a kernel runs on another.
+  Task device_task_;
   bool heap_open_ = false;
   bool ended_ = false;
   std::uint64_t orders_ = 0;                    // tasks so far
