@@ -53,8 +53,6 @@ void Stores::begin_run() {
   arena_.begin_run();
   if (!is_simulator()) return;
   call_by_name("mlusimSetChecks", static_cast<int>(MLUSIM_CHECK_ALL));
-  // Random calls in several queues race with each other, which is no fault of the library.
-  call_by_name("mlusimSetRules", "race/between-queues=record");
   call_by_name("mlusimClearFindings");
   launches_ = counters().launches;
 }
