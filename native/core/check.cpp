@@ -69,6 +69,13 @@ mluOpStatus_t need_descriptors(const char *function, std::initializer_list<Tenso
   return MLUOP_STATUS_SUCCESS;
 }
 
+mluOpStatus_t need_descriptors_or_null(const char *function, std::initializer_list<TensorArgument> tensors) {
+  for (const TensorArgument &tensor : tensors) {
+    if (tensor.desc != nullptr) MLUOPS_TRY(need_descriptors(function, {tensor}));
+  }
+  return MLUOP_STATUS_SUCCESS;
+}
+
 mluOpStatus_t need_rank(const char *function, const TensorArgument &tensor, int rank, const char *meaning) {
   MLUOPS_REQUIRE(tensor.desc->rank == rank, MLUOP_STATUS_BAD_PARAM, function, DescriptorName(tensor.name).text,
                  Text::format("%d dim%s %s", rank, rank == 1 ? "" : "s", meaning),

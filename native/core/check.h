@@ -20,6 +20,8 @@ mluOpStatus_t need_between(const char *function, const char *argument, int value
 mluOpStatus_t need_handle(const char *function, mluOpHandle_t handle);
 mluOpStatus_t need_descriptor(const char *function, const char *argument, mluOpTensorDescriptor_t desc);
 mluOpStatus_t need_descriptors(const char *function, std::initializer_list<TensorArgument> tensors);
+// Each descriptor is NULL, or lives.
+mluOpStatus_t need_descriptors_or_null(const char *function, std::initializer_list<TensorArgument> tensors);
 
 // `meaning` describes the dimensions, for example "[N, T, C, HW]".
 mluOpStatus_t need_rank(const char *function, const TensorArgument &tensor, int rank, const char *meaning);

@@ -217,7 +217,7 @@ REFUSALS = {
         order="handle objects types ranks shapes room numbers aligned packed indexable method empty data overlap",
         checks=_checks, faults=_FAULTS, needs_workspace=False,
     ),
-    "mluOpGetNmsWorkspaceSize": Refusals(order="handle objects:boxes pointer"),
+    "mluOpGetNmsWorkspaceSize": Refusals(order="handle objects:boxes optional:confidence pointer"),
     "mluopsExtNms2d": Refusals(order=_SUPPRESSION),
     "mluopsExtSoftNms": Refusals(order=_SUPPRESSION),
     "mluopsExtNmsMatch": Refusals(

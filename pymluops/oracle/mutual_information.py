@@ -168,10 +168,10 @@ def _refusals(more: str, **empty: str) -> Refusals:
 REFUSALS = {
     # The regions do not matter for the size.
     "mluOpGetMutualInformationForwardWorkspaceSize": Refusals(
-        order="handle objects:px objects:py objects:p objects:ans pointer"
+        order="handle objects:px objects:py objects:p objects:ans optional:opt_boundary pointer"
     ),
     "mluOpGetMutualInformationBackwardWorkspaceSize": Refusals(
-        order="handle objects:px objects:py objects:p objects:ans_grad pointer"
+        order="handle objects:px objects:py objects:p objects:ans_grad optional:opt_boundary pointer"
     ),
     "mluOpMutualInformationForward": _refusals(
         "indexable workspace data pairs overlap regions",

@@ -134,7 +134,7 @@ def _all_changes(function: str, base: Problem) -> Iterator[Fault]:
 def _descriptor_faults(function: str, parameter: str, tensor: Tensor) -> Iterator[Fault]:
     assert tensor.dims is not None
     argument = tensor_of(function, parameter)
-    for state in () if argument.optional else ("null", "handle", "destroyed"):
+    for state in ("handle", "destroyed") if argument.optional else ("null", "handle", "destroyed"):
         yield Fault(f"{parameter}_desc {state}", {(parameter, "desc"): state})
     for rank, dims in (("more", (*tensor.dims, 1)), ("fewer", tensor.dims[:-1])):
         yield Fault(f"{parameter} of {rank} dims", {(parameter, "dims"): dims})

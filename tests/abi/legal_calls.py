@@ -255,12 +255,27 @@ def is_unlooked(function: str, parameter: str) -> bool:
         return "workspace" not in order and not refusals(name).needs_workspace
     if not parameter.endswith("_desc"):
         return False
-    if any(t.optional and f"{t.parameter or t.name}_desc" == parameter for t in OPERATORS[name].tensors):
+    if _is_optional(name, parameter):
+        return False
+    tensor = parameter.removesuffix("_desc")
+    return not {"objects", f"objects:{tensor}", f"optional:{tensor}"} & {*order}
+
+
+def _is_optional(name: str, parameter: str) -> bool:
+    return any(t.optional and f"{t.parameter or t.name}_desc" == parameter for t in OPERATORS[name].tensors)
+
+
+def _may_be_null(function: str, parameter: str) -> bool:
+    name = DEPRECATED.get(function, function)
+    if name not in PROBLEMS or not parameter.endswith("_desc"):
+        return False
+    order = refusals(name).order.split()
+    if _is_optional(name, parameter):
         return "pairs" not in order
-    return "objects" not in order and f"objects:{parameter.removesuffix('_desc')}" not in order
+    return f"optional:{parameter.removesuffix('_desc')}" in order
 
 
 def null_status(function: str, parameter: str) -> int:
-    if is_unlooked(function, parameter):
+    if is_unlooked(function, parameter) or _may_be_null(function, parameter):
         return SUCCESS
     return NULL_STATUS.get((function, parameter), BAD_PARAM)

@@ -236,6 +236,9 @@ def test_nothing_to_pick() -> None:
         )
         == 0
     )
+    apart = np.zeros(9, np.uint8)[1:].view(np.int32)
+    with pytest.raises(pymluops.BadParamError, match="output: expected data aligned"):
+        _mlu_op_nms(boxes, scores, apart, 0)
     padded = canary((4,), np.int32)
     assert _mlu_op_nms(boxes, scores, padded, 4, confidence_threshold=1.0, pad_to_max_output_size=True) == 0
     assert not padded.any()

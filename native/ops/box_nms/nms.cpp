@@ -166,13 +166,14 @@ mluOpStatus_t nms(const Entry &entry, mluOpHandle_t handle, mluOpNmsDescriptor_t
   NmsProblem problem = problem_of(entry, t, settings, sizes);
   problem.picks = static_cast<std::int32_t *>(output_size);
   const bool empty = boxes.desc->count == 0 || sizes.classes == 0;
-  if (!empty) MLUOPS_TRY(need_data(entry, {t.boxes}));  // also where settings select no box
   const bool none = empty || (!sizes.space && settings.max_output_size == 0);
-  if (none && !(problem.pad && output.desc->count > 0)) {
+  const bool writes = !none || (problem.pad && output.desc->count > 0);
+  // Settings that select no box excuse no wrong address.
+  if (!empty || writes) MLUOPS_TRY(check_memory(entry, t, !sizes.space, output_size));
+  if (!writes) {
     *problem.picks = 0;
     return MLUOP_STATUS_SUCCESS;
   }
-  MLUOPS_TRY(check_memory(entry, t, !sizes.space, output_size));
   return launch_nms(handle, problem);
 }
 
@@ -182,11 +183,12 @@ MLUOPS_IN_DOUBLE(Nms);
 
 mluOpStatus_t MLUOP_WIN_API mluOpGetNmsWorkspaceSize(mluOpHandle_t handle, mluOpNmsDescriptor_t,
                                                      const mluOpTensorDescriptor_t boxes_desc,
-                                                     const mluOpTensorDescriptor_t, size_t *size) {
+                                                     const mluOpTensorDescriptor_t confidence_desc, size_t *size) {
   return mluops::guarded("mluOpGetNmsWorkspaceSize", [&] {
     constexpr const char *kFunction = "mluOpGetNmsWorkspaceSize";
     MLUOPS_TRY(mluops::need_handle(kFunction, handle));
     MLUOPS_TRY(mluops::need_descriptors(kFunction, {{"boxes", boxes_desc, nullptr}}));
+    MLUOPS_TRY(mluops::need_descriptors_or_null(kFunction, {{"confidence", confidence_desc, nullptr}}));
     MLUOPS_TRY(mluops::need_pointer(kFunction, "size", size));
     *size = 0;
     return MLUOP_STATUS_SUCCESS;

@@ -32,7 +32,7 @@ mluOpStatus_t need_both_or_none(const char *function, const TensorArgument &tens
 // An optional tensor: its descriptor, if there is one, lives.
 mluOpStatus_t need_optional(const char *function, const TensorArgument &tensor) {
   MLUOPS_TRY(need_both_or_none(function, tensor));
-  return tensor.desc == nullptr ? MLUOP_STATUS_SUCCESS : need_descriptors(function, {tensor});
+  return need_descriptors_or_null(function, {tensor});
 }
 
 mluOpStatus_t check_output_size(const char *function, const DeformConvTensors &t, const DcnSettings &settings) {
@@ -101,10 +101,12 @@ mluOpStatus_t need_workspace(const char *function, const void *workspace, std::s
 }
 
 mluOpStatus_t no_workspace(const char *function, mluOpHandle_t handle, mluOpDCNDescriptor_t dcn_desc,
-                           std::initializer_list<TensorArgument> tensors, std::size_t *size) {
+                           std::initializer_list<TensorArgument> needed, std::initializer_list<TensorArgument> others,
+                           std::size_t *size) {
   MLUOPS_TRY(need_handle(function, handle));
   MLUOPS_TRY(need_object(function, "dcn_desc", dcn_desc));
-  MLUOPS_TRY(need_descriptors(function, tensors));
+  MLUOPS_TRY(need_descriptors(function, needed));
+  MLUOPS_TRY(need_descriptors_or_null(function, others));
   MLUOPS_TRY(need_pointer(function, "workspace_size", size));
   *size = 0;
   return MLUOP_STATUS_SUCCESS;
@@ -118,8 +120,9 @@ using mluops::TensorArgument;
 
 mluOpStatus_t MLUOP_WIN_API mluOpGetDCNForwardWorkspaceSize(
     mluOpHandle_t handle, const mluOpDCNDescriptor_t dcn_desc, const mluOpTensorDescriptor_t input_desc,
-    const mluOpTensorDescriptor_t offset_desc, const mluOpTensorDescriptor_t, const mluOpTensorDescriptor_t filter_desc,
-    const mluOpTensorDescriptor_t, const mluOpTensorDescriptor_t output_desc, size_t *workspace_size) {
+    const mluOpTensorDescriptor_t offset_desc, const mluOpTensorDescriptor_t mask_desc,
+    const mluOpTensorDescriptor_t filter_desc, const mluOpTensorDescriptor_t bias_desc,
+    const mluOpTensorDescriptor_t output_desc, size_t *workspace_size) {
   constexpr const char *kFunction = "mluOpGetDCNForwardWorkspaceSize";
   return mluops::guarded(kFunction, [&] {
     return mluops::no_workspace(kFunction, handle, dcn_desc,
@@ -127,7 +130,7 @@ mluOpStatus_t MLUOP_WIN_API mluOpGetDCNForwardWorkspaceSize(
                                  {"offset", offset_desc, nullptr},
                                  {"filter", filter_desc, nullptr},
                                  {"output", output_desc, nullptr}},
-                                workspace_size);
+                                {{"mask", mask_desc, nullptr}, {"bias", bias_desc, nullptr}}, workspace_size);
   });
 }
 
@@ -162,12 +165,21 @@ mluOpStatus_t MLUOP_WIN_API mluOpDCNForward(mluOpHandle_t handle, const mluOpDCN
 }
 
 mluOpStatus_t MLUOP_WIN_API mluOpGetDCNBackwardWeightWorkspaceSize(
-    mluOpHandle_t handle, const mluOpDCNDescriptor_t dcn_desc, const mluOpTensorDescriptor_t,
-    const mluOpTensorDescriptor_t, const mluOpTensorDescriptor_t, const mluOpTensorDescriptor_t,
-    const mluOpTensorDescriptor_t, const mluOpTensorDescriptor_t, size_t *workspace_size) {
+    mluOpHandle_t handle, const mluOpDCNDescriptor_t dcn_desc, const mluOpTensorDescriptor_t input_desc,
+    const mluOpTensorDescriptor_t offset_desc, const mluOpTensorDescriptor_t mask_desc,
+    const mluOpTensorDescriptor_t grad_output_desc, const mluOpTensorDescriptor_t grad_filter_desc,
+    const mluOpTensorDescriptor_t grad_bias_desc, size_t *workspace_size) {
   constexpr const char *kFunction = "mluOpGetDCNBackwardWeightWorkspaceSize";
-  return mluops::guarded(kFunction,
-                         [&] { return mluops::no_workspace(kFunction, handle, dcn_desc, {}, workspace_size); });
+  return mluops::guarded(kFunction, [&] {
+    return mluops::no_workspace(kFunction, handle, dcn_desc, {},
+                                {{"input", input_desc, nullptr},
+                                 {"offset", offset_desc, nullptr},
+                                 {"mask", mask_desc, nullptr},
+                                 {"grad_output", grad_output_desc, nullptr},
+                                 {"grad_filter", grad_filter_desc, nullptr},
+                                 {"grad_bias", grad_bias_desc, nullptr}},
+                                workspace_size);
+  });
 }
 
 mluOpStatus_t MLUOP_WIN_API mluOpDCNBackwardWeight(mluOpHandle_t handle, const mluOpDCNDescriptor_t dcn_desc,
@@ -202,9 +214,10 @@ mluOpStatus_t MLUOP_WIN_API mluOpDCNBackwardWeight(mluOpHandle_t handle, const m
 
 mluOpStatus_t MLUOP_WIN_API mluOpGetDCNBakcwardDataWorkspaceSize(
     mluOpHandle_t handle, const mluOpDCNDescriptor_t dcn_desc, const mluOpTensorDescriptor_t input_desc,
-    const mluOpTensorDescriptor_t offset_desc, const mluOpTensorDescriptor_t, const mluOpTensorDescriptor_t filter_desc,
-    const mluOpTensorDescriptor_t grad_output_desc, const mluOpTensorDescriptor_t grad_input_desc,
-    const mluOpTensorDescriptor_t grad_offset_desc, const mluOpTensorDescriptor_t, size_t *workspace_size) {
+    const mluOpTensorDescriptor_t offset_desc, const mluOpTensorDescriptor_t mask_desc,
+    const mluOpTensorDescriptor_t filter_desc, const mluOpTensorDescriptor_t grad_output_desc,
+    const mluOpTensorDescriptor_t grad_input_desc, const mluOpTensorDescriptor_t grad_offset_desc,
+    const mluOpTensorDescriptor_t grad_mask_desc, size_t *workspace_size) {
   constexpr const char *kFunction = "mluOpGetDCNBakcwardDataWorkspaceSize";
   return mluops::guarded(kFunction, [&] {
     return mluops::no_workspace(kFunction, handle, dcn_desc,
@@ -214,7 +227,7 @@ mluOpStatus_t MLUOP_WIN_API mluOpGetDCNBakcwardDataWorkspaceSize(
                                  {"grad_output", grad_output_desc, nullptr},
                                  {"grad_input", grad_input_desc, nullptr},
                                  {"grad_offset", grad_offset_desc, nullptr}},
-                                workspace_size);
+                                {{"mask", mask_desc, nullptr}, {"grad_mask", grad_mask_desc, nullptr}}, workspace_size);
   });
 }
 

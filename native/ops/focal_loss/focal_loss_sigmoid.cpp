@@ -77,7 +77,7 @@ mluOpStatus_t focal_loss_sigmoid_forward(const Entry &entry, mluOpHandle_t handl
   const Tensors t{input, target, weight, output};
   MLUOPS_TRY(need_handle(entry, handle));
   MLUOPS_TRY(need_descriptors(entry, {input, target, output}));
-  if (weight.desc != nullptr) MLUOPS_TRY(need_descriptors(entry, {weight}));  // missing, or living
+  MLUOPS_TRY(need_descriptors_or_null(entry, {weight}));
   const bool known = prefer == MLUOP_COMPUTATION_FAST || prefer == MLUOP_COMPUTATION_HIGH_PRECISION;
   MLUOPS_TRY(check_modes(entry, prefer, known, "0 (fast) or 1 (high precision)", reduction));
   MLUOPS_REQUIRE(!(gamma < 0), MLUOP_STATUS_NOT_SUPPORTED, entry, "gamma", "at least 0", Text::format("%g", gamma));
@@ -100,7 +100,7 @@ mluOpStatus_t focal_loss_sigmoid_backward(const Entry &entry, mluOpHandle_t hand
   const Tensors t{input, target, weight, grad_input};
   MLUOPS_TRY(need_handle(entry, handle));
   MLUOPS_TRY(need_descriptors(entry, {input, target, grad_input}));
-  if (weight.desc != nullptr) MLUOPS_TRY(need_descriptors(entry, {weight}));  // missing, or living
+  MLUOPS_TRY(need_descriptors_or_null(entry, {weight}));
   MLUOPS_TRY(check_shapes(entry, t));
   MLUOPS_TRY(as_bad_param(need_indexable(entry, {input})));
   MLUOPS_TRY(as_bad_param(need_packed(entry, {input, target, grad_input})));

@@ -99,18 +99,18 @@ MutualInformationTables tables_of(const Entry &entry, const Tensors &t) {
           has_boundary(t) ? static_cast<const std::int64_t *>(t.boundary.data) : nullptr};
 }
 
+mluOpStatus_t check_descriptors(const Entry &entry, const Tensors &t) {
+  MLUOPS_TRY(need_descriptors(entry, {t.px, t.py, t.p, t.end}));
+  return need_descriptors_or_null(entry, {t.boundary});
+}
+
 // Nothing but the cells of the tables is needed.
 mluOpStatus_t workspace_size(const Entry &entry, mluOpHandle_t handle, const Tensors &t, std::size_t *size) {
   MLUOPS_TRY(need_handle(entry, handle));
-  MLUOPS_TRY(need_descriptors(entry, {t.px, t.py, t.p, t.end}));
+  MLUOPS_TRY(check_descriptors(entry, t));
   MLUOPS_TRY(need_pointer(entry, "workspace_size", size));
   *size = 0;
   return MLUOP_STATUS_SUCCESS;
-}
-
-mluOpStatus_t check_descriptors(const Entry &entry, const Tensors &t) {
-  MLUOPS_TRY(need_descriptors(entry, {t.px, t.py, t.p, t.end}));
-  return has_boundary(t) ? need_descriptors(entry, {t.boundary}) : MLUOP_STATUS_SUCCESS;
 }
 
 }  // namespace

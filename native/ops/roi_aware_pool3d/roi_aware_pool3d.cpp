@@ -80,8 +80,7 @@ mluOpStatus_t roi_aware_workspace_size(const char *function, mluOpHandle_t handl
                                        mluOpTensorDescriptor_t pts_desc, mluOpTensorDescriptor_t pts_feature_desc,
                                        std::size_t *size) {
   MLUOPS_TRY(need_handle(function, handle));
-  if (rois_desc != nullptr) MLUOPS_TRY(need_descriptor(function, "rois_desc", rois_desc));
-  if (pts_desc != nullptr) MLUOPS_TRY(need_descriptor(function, "pts_desc", pts_desc));
+  MLUOPS_TRY(need_descriptors_or_null(function, {{"rois", rois_desc, nullptr}, {"pts", pts_desc, nullptr}}));
   MLUOPS_TRY(need_descriptors(function, {{"pts_feature", pts_feature_desc, nullptr}}));
   MLUOPS_TRY(need_pointer(function, "workspace_size", size));
   *size = 0;
