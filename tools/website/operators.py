@@ -16,7 +16,8 @@ from website.reading import ROOT, exports, name_of
 
 __all__ = ["described_names", "pages"]
 
-_RESULTS = "epyc-2-cpus.json"
+#: Each of a machine with two virtual CPUs and AVX-512; a family has its cases in one of them.
+_RESULTS = ("epyc-2-cpus.json", "xeon-2-cpus.json")
 _PAPER = re.compile(r"arXiv:(\d{4}\.\d{5})")
 _PICTURES = ROOT / "docs" / "pictures"
 
@@ -141,13 +142,15 @@ def _dropins(family: Family) -> list[str]:
 
 
 @cache
-def _results() -> dict[str, Any]:
-    document: dict[str, Any] = json.loads((ROOT / "benchmarks/results" / _RESULTS).read_text(encoding="utf-8"))
-    return document
+def _cases() -> tuple[dict[str, Any], ...]:
+    found: list[dict[str, Any]] = []
+    for name in _RESULTS:
+        found += json.loads((ROOT / "benchmarks/results" / name).read_text(encoding="utf-8"))["cases"]
+    return tuple(found)
 
 
 def _speed(family: Family) -> list[str]:
-    cases = [case for case in _results()["cases"] if case["family"] == family.name]
+    cases = [case for case in _cases() if case["family"] == family.name]
     lines = [heading("Speed", "-")]
     if cases:
         lines += [
