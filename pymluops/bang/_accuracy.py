@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from pymluops import _metrics
 
-__all__ = ["assert_close", "diff1", "diff2", "diff3", "diff3_2", "diff4"]
+__all__ = ["assert_close", "diff1", "diff2", "diff3", "diff3_2", "diff4", "exact_type"]
 
 #: Baselines below this are compared by the absolute error in DIFF3, by the size of a float in
 #: bytes.
@@ -158,6 +158,11 @@ def _require_same_shape(m: npt.NDArray[Any], b: npt.NDArray[Any]) -> None:
         raise ValueError(f"expected arrays of the same shape, got {list(m.shape)} and {list(b.shape)}")
 
 
+def exact_type(*dtypes: np.dtype[Any]) -> type[np.floating[Any]]:
+    """Return a floating-point type that has all values of `dtypes`: integers of 64 bits need more than a double."""
+    return np.longdouble if any(dtype.kind in "iu" and dtype.itemsize == 8 for dtype in dtypes) else np.float64
+
+
 def _parts(result: npt.ArrayLike, baseline: npt.ArrayLike) -> list[tuple[npt.NDArray[Any], npt.NDArray[Any], float]]:
     """Return result and baseline in double, flat, and the bound of small baselines; twice for complex numbers."""
     m, b = np.asarray(result), np.asarray(baseline)
@@ -165,8 +170,10 @@ def _parts(result: npt.ArrayLike, baseline: npt.ArrayLike) -> list[tuple[npt.NDA
     small = _SMALL.get(np.real(m).dtype.itemsize, 0.0) if m.dtype.kind in "fc" else 0.0
     parts = [np.real, np.imag] if "c" in m.dtype.kind + b.dtype.kind else [np.real]
 
+    wide = exact_type(m.dtype, b.dtype)
+
     def flat(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
-        return np.asarray(values, np.float64).ravel()
+        return np.asarray(values, wide).ravel()
 
     return [(flat(part(m)), flat(part(b)), small) for part in parts]
 

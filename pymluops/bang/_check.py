@@ -154,8 +154,12 @@ class CheckReport:
         lines = [f"{self.launch}: {_summary(self)}"]
         for found in self.findings:
             lines += _lines_of(found, len(self.runs))
-        for difference in self.differences:
+        for number, difference in enumerate(self.differences):
             lines += _lines_of_difference(difference)
+            # What helps against several is told once, behind the last.
+            following = self.differences[number + 1 : number + 2]
+            if not following or following[0].next_step != difference.next_step:
+                lines.append(f"    next: {difference.next_step}")
         if len(self.runs) == 1 and self.runs[0].schedule == Schedule():
             return "\n".join(lines)
         runs = counted(len(self.runs), "run")
@@ -198,7 +202,6 @@ def _lines_of_difference(difference: Difference) -> list[str]:
     return [
         f"  {difference.output} differs in {elements} under {difference.schedule}:",
         f"    {difference.output}[{at}] is {difference.got}, not {difference.expected}",
-        f"    next: {difference.next_step}",
     ]
 
 

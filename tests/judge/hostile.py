@@ -83,6 +83,14 @@ _FORGED = (
     r"{\"report\": {\"done\": [\"a\", \"b\", \"c\"], \"error\": \"\", "
     r"\"findings\": [], \"overwritten\": [], \"cost\": null}}\n"
 )
+_EMPTY = (
+    r"{\"launched\": {\"launch\": \"x\", \"guessed\": false}}\n"
+    r"{\"report\": {\"done\": [], \"error\": \"\", \"findings\": [], \"overwritten\": [], \"cost\": null}}\n"
+)
+_COST = _FORGED.replace(
+    r"null",
+    r"{\"estimate_ns\": -1, \"modelled_share\": 1, \"bytes_moved\": 1, \"bytes_least\": 1}",
+)
 _BILLION = "\n".join(f"#define M{i} {' '.join([f'M{i - 1}'] * 10)}" for i in range(1, 10))
 #: Each is to fail; a kernel that got its way with one would leave a 1 too few.
 ACTS = {
@@ -190,6 +198,20 @@ HOSTILE = (
         "for (int i = 3; i < 64; ++i) if (write(i, text, strlen(text)) < 0) continue;\n"
         "syscall(SYS_exit_group, 0);\n}\n" + GOOD,
         (Kind.WRONG, _CRASH), quick=True,
+    ),
+    Hostile(
+        "a forged report of no run",
+        f'{HEADERS}\n__attribute__((constructor)) static void begin() {{\nconst char *text = "{_EMPTY}";\n'
+        "for (int i = 3; i < 64; ++i) if (write(i, text, strlen(text)) < 0) continue;\n"
+        "syscall(SYS_exit_group, 0);\n}\n" + GOOD,
+        (_CRASH,), quick=True,
+    ),
+    Hostile(
+        "a forged cost",
+        f'{HEADERS}\n__attribute__((constructor)) static void begin() {{\nconst char *text = "{_COST}";\n'
+        "for (int i = 3; i < 64; ++i) if (write(i, text, strlen(text)) < 0) continue;\n"
+        "syscall(SYS_exit_group, 0);\n}\n" + GOOD,
+        (_CRASH,),
     ),
     at_load(
         "answers without an end",

@@ -6,6 +6,7 @@ import os
 import signal
 import socket
 import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -84,7 +85,7 @@ def test_nothing_that_a_process_started_stays(tmp_path: Path) -> None:
         "outcome = watched(run, Bounds(20))\n"
         "print(*[line.decode() for line in outcome.lines])\n"
     )
-    done = subprocess.run(["python3", "-c", program], capture_output=True, text=True, check=True)
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     processes = done.stdout.split()
     assert len(processes) == 5
     assert not [process for process in processes if Path(f"/proc/{process}").exists()]

@@ -9,6 +9,7 @@ import pytest
 import pymluops
 from pymluops.bang.judging import Tolerance
 from pymluops.bang.judging.tolerance import deviation
+from pymluops.bang.testing import assert_close
 
 X = np.linspace(-3, 3, 301)
 
@@ -33,6 +34,18 @@ def test_integers_are_exact() -> None:
     found = deviation(got, got + (got == 6), Tolerance())
     assert found is not None
     assert (found.index, found.got, found.expected, found.largest) == ((1, 2), "6", "7", 1)
+
+
+@pytest.mark.parametrize("dtype", ["int64", "uint64"])
+def test_integers_of_64_bits_are_exact(dtype: str) -> None:
+    wanted = np.full(4, 2**60 + 1, dtype)
+    assert deviation(wanted.copy(), wanted, Tolerance()) is None
+    for tolerance in (Tolerance(), Tolerance(diff1=0), Tolerance(atol=0.5)):
+        found = deviation(wanted - np.dtype(dtype).type(1), wanted, tolerance)
+        assert found is not None
+        assert (found.count, found.largest) == (4, 1)
+    with pytest.raises(AssertionError):
+        assert_close(wanted - np.dtype(dtype).type(1), wanted, diff1=0)
 
 
 def test_nan_and_infinities_have_to_be_in_the_same_places() -> None:

@@ -173,9 +173,13 @@ def test_a_task_that_is_not_in_order_fails_alone(judge: Judge) -> None:
     def broken(x: np.ndarray) -> np.ndarray:
         raise ZeroDivisionError("a reference")
 
-    tasks = [dataclasses.replace(TASK, reference=reference) for reference in (broken, lambda x: x[1:], lambda z: z)]
+    def ending(x: np.ndarray) -> np.ndarray:
+        raise SystemExit(0)
+
+    references = (broken, lambda x: x[1:], lambda z: z, ending)
+    tasks = [dataclasses.replace(TASK, reference=reference) for reference in references]
     verdicts = list(judge.verdicts(Work(ADD, task) for task in (*tasks, TASK)))
-    assert [verdict.kind for verdict in verdicts] == [Kind.TASK_ERROR] * 3 + [Kind.RIGHT]
+    assert [verdict.kind for verdict in verdicts] == [Kind.TASK_ERROR] * 4 + [Kind.RIGHT]
     assert "ZeroDivisionError: a reference" in verdicts[0].message
     assert "expected shape [1000] for out, got [999]" in verdicts[1].message
     assert "expected parameters out of x, y, n, got 'z'" in verdicts[2].message

@@ -373,4 +373,8 @@ def test_no_workspace_is_needed(raw: Raw) -> None:
         assert raw.status(name, *with_descriptor, *arguments, null) == BAD_PARAM
         if arguments[0] is not null:
             assert raw.status(name, *with_descriptor, null, *arguments[1:], size) == BAD_PARAM
+        foreign = raw.ffi.cast("mluOpTensorDescriptor_t", raw.handle)
+        for place in range(len(arguments)):  # also of those that may be NULL
+            given = [*arguments[:place], foreign, *arguments[place + 1 :]]
+            assert raw.status(name, *with_descriptor, *given, size) == BAD_PARAM
         assert size[0] == 77

@@ -45,7 +45,8 @@ def problem(s: dict[str, Any]) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.r
         feats = np.where(rng.random(feats.shape) < 0.2, any_bits(rng, feats.shape, s["kind"]), feats)
         pts[rng.random(pts.shape) < 0.02] = np.nan
         rois[rng.random(rois.shape) < 0.02] = np.inf
-        rois[:, 3:6] *= rng.choice([1, 0, -1], (s["boxes"], 3), p=[0.9, 0.05, 0.05])
+        with np.errstate(invalid="ignore"):  # infinity times 0
+            rois[:, 3:6] *= rng.choice([1, 0, -1], (s["boxes"], 3), p=[0.9, 0.05, 0.05])
     return rois.astype(s["kind"]), pts.astype(s["kind"]), feats, rng
 
 

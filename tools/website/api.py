@@ -45,7 +45,7 @@ def _page(
 ) -> str:
     lines = [heading(f"{module}: {PACKAGES[module][0].lower()}{PACKAGES[module][1:]}", "=")]
     document = document_of(module)
-    lines += [prose(document), "", f".. py:module:: {module}", "   :no-index:", ""]
+    lines += [prose(document), ""]
     places = {full: described.get((what.module, what.name), full) for full, what in own.items()}
     others = {full: what for full, what in own.items() if places[full] != full or full in on_operators}
     for full, what in own.items():

@@ -35,13 +35,20 @@ def _without_emphasis(document: str) -> str:
         if literal >= 0 and block.strip() and indent <= literal:
             literal = -1
         if literal < 0 and not block.lstrip().startswith(">>>"):
-            parts = _CODE.split(block)
+            text, example = _cut_example(block)
+            parts = _CODE.split(text)
             parts[::2] = [part.replace("*", "\\*") for part in parts[::2]]
             last = block.split("\n")[-1]
             literal = len(last) - len(last.lstrip(" ")) if block.endswith("::") else -1
-            block = re.sub(r"(?<=\w)`(?=\w)", r"`\\ ", "".join(parts))  # a plural of code
+            block = re.sub(r"(?<=\w)`(?=\w)", r"`\\ ", "".join(parts)) + example  # a plural of code
         blocks.append(block)
     return "".join(blocks)
+
+
+def _cut_example(block: str) -> tuple[str, str]:
+    """Split a paragraph where an example begins in it, as behind the heading of a section."""
+    found = re.search(r"^ *>>>", block, re.MULTILINE)
+    return (block, "") if found is None else (block[: found.start()], block[found.start() :])
 
 
 def prose(document: str) -> str:

@@ -62,7 +62,8 @@ def _index(families: list[Family]) -> str:
         "     - Computes",
     ]
     for family in families:
-        lines += [f"   * - :doc:`{_title(family)} <{family.name}>`", f"     - {family.summary}."]
+        names = ", ".join(f"``{operator.name}``" for operator in family.operators)
+        lines += [f"   * - :doc:`{_title(family)} <{family.name}>`", f"     - {family.summary}: {names}."]
     lines += ["", ".. toctree::", "   :hidden:", "", *(f"   {family.name}" for family in families)]
     return "\n".join(lines) + "\n"
 
@@ -100,7 +101,10 @@ def _facts(family: Family) -> list[str]:
     """Return a list of where the operator is found, its types, papers and drop-ins."""
     functions = " ".join(f":c:func:`{operator.function}`" for operator in family.operators)
     types = sorted({name for operator in family.operators for name in operator.types()})
-    lines = [f":C functions: {functions}", f":Types: {', '.join(types)}"]
+    lines = [
+        f":C functions: {functions}",
+        f":Types in this family: {', '.join(types)}; each function says below what it takes",
+    ]
     papers = sorted(set(_PAPER.findall((ROOT / "pymluops" / "ops" / f"{family.name}.py").read_text(encoding="utf-8"))))
     if papers:
         lines.append(f":Papers: {', '.join(f'`arXiv:{one} <https://arxiv.org/abs/{one}>`_' for one in papers)}")
@@ -109,7 +113,7 @@ def _facts(family: Family) -> list[str]:
         lines.append(f":mmcv: ``mmcv._ext`` calls it for {', '.join(f'``{name}``' for name in mmcv)}; :doc:`/mmcv`")
     others = _dropins(family)
     if others:
-        lines.append(f":Packages of others: {', '.join(f'``{name}``' for name in others)}; :doc:`/dropins`")
+        lines.append(f":Packages of others: {'; '.join(others)}; :doc:`/dropins`")
     kernel = (
         "on the CPU, and on the simulated card" if (ROOT / "native/ops" / family.name / "bang.mlu").is_file() else ""
     )
@@ -118,24 +122,29 @@ def _facts(family: Family) -> list[str]:
 
 
 @cache
-def _sources_of_dropins() -> dict[str, str]:
-    folder = ROOT / "pymluops" / "dropins"
-    return {
-        path.relative_to(folder).as_posix(): path.read_text(encoding="utf-8")
-        for path in sorted(folder.rglob("*.py"))
-        if path.parent.name in ("extensions", "spconv")
-    }
+def _dropin_sources() -> dict[str, str]:
+    """Return the sources of the stand-ins: of extensions by what installs them, and of spconv."""
+    found: dict[str, str] = {}
+    for path in sorted((ROOT / "pymluops/dropins/extensions").glob("[!_]*.py")):
+        source = path.read_text(encoding="utf-8")
+        modules = re.search(r"^MODULES = \((.*?)\)$", source, re.MULTILINE | re.DOTALL)
+        installed = re.search(r'^DROP_IN = "(.*)"$', source, re.MULTILINE)
+        if modules is not None and installed is not None:
+            names = ", ".join(f"``{name}``" for name in re.findall(r'"(.*?)"', modules[1]))
+            found[f'{names} by ``pymluops.install("{installed[1]}")``'] = source
+    files = [*(ROOT / "pymluops/dropins/spconv").glob("*.py"), *(ROOT / "pymluops/torch/sparse").glob("*.py")]
+    found['``spconv`` by ``pymluops.install("spconv")``'] = "".join(file.read_text(encoding="utf-8") for file in files)
+    return found
 
 
 def _dropins(family: Family) -> list[str]:
-    """Return the packages and extensions whose stand-ins here name an operator of the family."""
-    names = [operator.name for operator in family.operators]
-    word = re.compile(rf"\b(?:{'|'.join(map(re.escape, [*names, family.name]))})\b")
-    found: set[str] = set()
-    for path, source in _sources_of_dropins().items():
-        if word.search(source):
-            found.add("spconv" if path.startswith("spconv/") else path.removeprefix("extensions/").removesuffix(".py"))
-    return sorted(name for name in found if not name.startswith("_"))
+    """Return the extensions and packages whose stand-ins name a C function, or an operator, of the family."""
+    functions = "|".join(re.escape(operator.function) for operator in family.operators)
+    names = "|".join(re.escape(operator.name) for operator in family.operators)
+    used = re.compile(
+        rf"\b(?:{functions})\b|\bpymluops\.ops\.{family.name}\b|\bpymluops\.(?:{names})\b|[\"'](?:{names})[\"']"
+    )
+    return [name for name, source in _dropin_sources().items() if used.search(source)]
 
 
 # ---- Speed ---------------------------------------------------------------------------------------

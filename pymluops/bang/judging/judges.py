@@ -205,7 +205,7 @@ class Judge:
             found: Problem | str
             try:
                 found = write_problem(task, Path(mkdtemp(dir=self._folder)))
-            except Exception as error:  # of the reference, which may raise anything
+            except (Exception, SystemExit) as error:  # of the reference, which may raise anything
                 detail = error.detail if isinstance(error, BadParamError) else f"{type(error).__name__}: {error}"
                 found = f"the task cannot be prepared: {detail}"
             known = self._problems[id(task)] = task, found

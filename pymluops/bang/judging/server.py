@@ -10,6 +10,7 @@ from __future__ import annotations
 import dataclasses
 import fcntl
 import json
+import math
 import os
 import signal
 import sys
@@ -222,6 +223,10 @@ class _Reading:
         if outputs is None:
             return self._made(Kind.TASK_ERROR, "the outputs cannot be compared")
         self._known["outputs"] = outputs
+        fails = bool(report["error"]) or any(found.fails for found in findings)
+        if not fails and done < len(self._problem.schedules):
+            # The kernel's process wrote it: without all outputs there is nothing to believe.
+            return self._made(Kind.CRASH, f"its report has {done} of {counted(len(self._problem.schedules), 'run')}")
         return self._of_runs(str(report["error"]), findings, outputs)
 
     def _compared(self, shared: int, done: int) -> tuple[WrittenOutput, ...] | None:
@@ -271,7 +276,10 @@ def _finding(told: Mapping[str, Any]) -> JudgedFinding:
 
 def _cost(told: Mapping[str, Any]) -> Cost:
     estimate, share = float(told["estimate_ns"]), float(told["modelled_share"])
-    return Cost(estimate, share, int(told["bytes_moved"]), int(told["bytes_least"]))
+    moved, least = int(told["bytes_moved"]), int(told["bytes_least"])
+    if not (0 <= estimate < math.inf and 0 <= share <= 1 and moved >= 0 and least >= 0):
+        raise ValueError(f"no cost of a kernel: {shortened(str(told), _MOST_TEXT)}")
+    return Cost(estimate, share, moved, least)
 
 
 def _line(told: object) -> str:

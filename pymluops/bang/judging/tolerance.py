@@ -103,7 +103,7 @@ def deviation(got: NDArray[Any], expected: NDArray[Any], tolerance: Tolerance) -
     same = _same(got, expected)
     if same.all():
         return None
-    wide = np.complex128 if got.dtype.kind == "c" else np.float64
+    wide = np.complex128 if got.dtype.kind == "c" else metrics.exact_type(got.dtype, expected.dtype)
     with np.errstate(all="ignore"):
         measured, wanted = got.astype(wide), expected.astype(wide)
         finite = np.isfinite(measured) & np.isfinite(wanted)
