@@ -8,6 +8,9 @@ from pymluops._advice import advice
 
 __all__ = ["Finding"]
 
+#: coreId of the memory core.
+_MEMORY_CORE = 0x80
+
 
 @dataclasses.dataclass(frozen=True)
 class Finding:
@@ -27,7 +30,7 @@ class Finding:
     other_file, other_line : str, int
         A second place: the other access of a race, for example; empty and 0 if there is none.
     task, cluster, core : int
-        taskId, clusterId and coreId; the memory core is 0x80.
+        taskId, clusterId and coreId; the memory core is 0x80. -1 for what no single core did.
     space : str
         Kind of memory: GDRAM, NRAM, WRAM, SRAM, LDRAM or host; empty if no address is concerned.
     address, size : int
@@ -71,7 +74,9 @@ class Finding:
 
     def __str__(self) -> str:
         place = f"{self.file}:{self.line}: " if self.file else ""
-        text = f"{place}{self.checker}: {self.rule}: {self.message}"
+        text = f"{self.checker}/{self.rule}: {place}{self.message}"
         if not self.kernel:
             return text
-        return f"{text} ({self.kernel}, task {self.task}, cluster {self.cluster}, core {self.core:#x})"
+        core = "memory core" if self.core == _MEMORY_CORE else f"core {self.core}"
+        cores = "" if self.task < 0 else f", task {self.task}, cluster {self.cluster}, {core}"
+        return f"{text} ({self.kernel}{cores})"

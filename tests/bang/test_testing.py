@@ -8,6 +8,8 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
 
 import hypothesis.extra.numpy as hnp
 import hypothesis.strategies as st
@@ -16,6 +18,7 @@ import pytest
 from hypothesis import given
 
 from pymluops.bang.testing import assert_close, diff1, diff2, diff3, diff3_2, diff4, random_shape
+from pymluops.bang.testing._names import check_options
 from support.selection import examples
 
 # ---- Metrics -------------------------------------------------------------------------------------
@@ -119,6 +122,9 @@ __mlu_entry__ void twice(float *x, int racy) {
   }
   __memcpy(x, b, 256, NRAM2GDRAM);
 }
+__mlu_entry__ void stuck(float *x) {
+  if (taskId == 0) __sync_all();
+}
 """
 
 TESTS = """
@@ -150,9 +156,20 @@ def test_finds_nothing(mlu):
 def test_card(mlu):
     assert sim.device().arch == mlu.model.arch == 270
 
+@pytest.mark.mlu_finds("sync/deadlock")
+def test_ends(mlu):
+    mlu.compile("twice.mlu").kernel("stuck")[4, "union1"](numpy.ones(1, "float32"))
+
+@pytest.mark.mlu_finds("race/copy-in-flight")
+def test_ends_otherwise(mlu):
+    mlu.compile("twice.mlu").kernel("stuck")[4, "union1"](numpy.ones(1, "float32"))
+
 def test_random(mlu_rng):
     assert mlu_rng.random() < 0, f"drew {mlu_rng.random()}"
 """
+
+
+FAILING = ("test_fails", "test_finds_nothing", "test_ends_otherwise")
 
 
 @pytest.fixture
@@ -177,7 +194,7 @@ def test_the_plugin_runs_tests_on_cards(project: Path) -> None:
     outcome = dict(re.findall(r"(?:FAILED|ERROR) test_twice.py::(\S+) - (.*)", text))
     assert "simulated MLU: --mlu-seed=7" in text
     assert set(outcome) == {
-        *(f"{name}[{card}]" for name in ("test_fails", "test_finds_nothing") for card in ("MLU370-X8", "MLU590")),
+        *(f"{name}[{card}]" for name in FAILING for card in ("MLU370-X8", "MLU590")),
         "test_random",
     }, text
     assert "race/copy-in-flight: twice.mlu:6: __bang_add reads memory" in text
@@ -185,7 +202,36 @@ def test_the_plugin_runs_tests_on_cards(project: Path) -> None:
     assert "which __memcpy_async still writes" in text
     assert "expected findings of race/copy-in-flight, got none" in text
     assert "--mlu-seed=7 repeats the random numbers" in text
-    assert "5 passed" in text
+    assert "7 passed" in text
+
+
+@pytest.mark.parametrize(
+    ("option", "word", "said"),
+    [
+        ("--mlu-cards", "MLU59", "expected names out of MLU270, .*, got 'MLU59'; did you mean MLU590"),
+        ("--mlu-check", "memry", "memry.*; did you mean memory"),
+        ("--mlu-rules", "race/on-chip-ordr=off", "did you mean race/on-chip-order"),
+        ("--mlu-rules", "race=never", "never"),
+    ],
+)
+def test_bad_names_in_options_are_refused_before_tests_run(option: str, word: str, said: str) -> None:
+    options = {"--mlu-cards": "MLU590", "--mlu-check": "all", "--mlu-rules": "", option: word}
+    config = cast("pytest.Config", SimpleNamespace(getoption=options.__getitem__))
+    with pytest.raises(pytest.UsageError, match=f"^{option}.*{said}"):
+        check_options(config)
+
+
+def test_bad_names_in_markers_are_told_without_a_traceback(project: Path) -> None:
+    (project / "test_twice.py").write_text(
+        "import pytest\n@pytest.mark.mlu_finds('race/nosuch')\ndef test_rule(mlu): ...\n"
+    )
+    text = _run(project, "pytest", "-p", "no:cacheprovider")
+    assert re.search(r"^E? *test_rule: mlu_finds: expected names of rules .*, got 'race/nosuch'", text, re.MULTILINE), (
+        text
+    )
+    assert "1 error" in text
+    assert "Traceback" not in text
+    assert "_plugin.py" not in text
 
 
 @pytest.mark.thorough

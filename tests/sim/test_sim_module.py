@@ -213,7 +213,10 @@ def test_findings_are_data(handle: Handle) -> None:
     assert first.checker == "init"
     assert first.kernel in sim.report()
     assert first.message in sim.report()
-    assert f"{first.file}:{first.line}: init: {first.rule}: " in str(first)
+    place = f"{first.file}:{first.line}"
+    assert str(first).startswith(f"init/{first.rule}: {place}: {first.message} ({first.kernel}, task ")
+    memory_core = dataclasses.replace(first, cluster=1, core=0x80)
+    assert str(memory_core).endswith(f"task {first.task}, cluster 1, memory core)")
     with init_checker(), DeviceArray(FRAMES.shape, "float32", "sim") as unwritten:
         sim.clear_findings()
         assert sim.findings() == []

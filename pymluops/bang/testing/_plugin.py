@@ -15,7 +15,8 @@ import pytest
 import pymluops
 from pymluops import bang, sim
 from pymluops.bang import _coverage
-from pymluops.sim.toolchain import cards
+from pymluops.bang.testing import _names
+from pymluops.errors import ExecutionFailedError
 
 _SEED = pytest.StashKey[int]()
 _SECTION = "simulated MLU"
@@ -55,7 +56,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Choose the seed, and announce the markers."""
+    """Check the options, choose the seed, and announce the markers."""
+    _names.check_options(config)
     config.addinivalue_line("markers", "mlu_cards(*names): the cards that the test runs on")
     config.addinivalue_line("markers", "mlu_finds(*rules): the test passes if just these rules are broken")
     worker: dict[str, Any] | None = getattr(config, "workerinput", None)  # in a process of pytest-xdist
@@ -78,27 +80,22 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     """Run tests with the fixture `mlu` on each card."""
     if "mlu" not in metafunc.fixturenames:
         return
-    known = {card["name"].lower(): card["name"] for card in cards()}
-    marker = metafunc.definition.get_closest_marker("mlu_cards")
-    given = str(metafunc.config.getoption("--mlu-cards"))
-    wanted = marker.args if marker else given.split(",")
-    names = list(known) if tuple(wanted) == ("all",) else [str(name).strip().lower() for name in wanted]
-    for name in names:
-        if name not in known:
-            raise pytest.UsageError(f"--mlu-cards: expected names out of {', '.join(known.values())}, got {name}")
-    metafunc.parametrize("mlu", [known[name] for name in names], indirect=True)
+    try:
+        names = _names.cards_of(metafunc.definition, metafunc.config)
+        _names.rules_of(metafunc.definition)
+    except pytest.UsageError as error:
+        pytest.fail(str(error), pytrace=False)
+    metafunc.parametrize("mlu", names, indirect=True)
 
 
 @pytest.fixture
 def mlu(request: pytest.FixtureRequest) -> Generator[Device]:
     """Give the simulated card, which the checkers watch until the test ends."""
     rules = {}
-    marker = request.node.get_closest_marker("mlu_finds")
     wanted = request.config.getoption("--mlu-rules")
     if wanted:
         rules = dict(part.partition("=")[::2] for part in wanted.split(","))
-    if marker:
-        rules |= dict.fromkeys(marker.args, "record")
+    rules |= dict.fromkeys(_names.rules_of(request.node), "record")
     with pymluops.use("sim"):
         gc.collect()  # arrays of an earlier test keep the device as it is
         sim.set_device(request.param)
@@ -119,23 +116,32 @@ def mlu_rng(request: pytest.FixtureRequest) -> np.random.Generator:
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
     """Fail a test with the fixture `mlu` for findings of the checkers."""
     __tracebackhide__ = True
-    result = yield
     if "mlu" not in cast("list[str]", getattr(item, "fixturenames", [])):
-        return result
+        return (yield)
+    expected = set(_names.rules_of(item))
+    result = None
+    try:
+        result = yield
+    except ExecutionFailedError as error:
+        # Rules such as sync/deadlock end a launch whatever their action is, and the test with it.
+        if not error.findings or not {_name(finding) for finding in error.findings} <= expected:
+            raise
     found = sim.findings()
-    marker = item.get_closest_marker("mlu_finds")
-    expected = set(marker.args) if marker else set[str]()
-    names = {f"{finding.checker}/{finding.rule}" for finding in found}
     unexpected = [
         f"{finding}\n  next: {finding.next_step}" if finding.next_step else str(finding)
         for finding in found
-        if f"{finding.checker}/{finding.rule}" not in expected
+        if _name(finding) not in expected
     ]
     if unexpected:
         pytest.fail("\n".join(["the checkers found:", *unexpected]), pytrace=False)
-    if expected - names:
-        pytest.fail(f"expected findings of {', '.join(sorted(expected - names))}, got none", pytrace=False)
+    missing = expected - {_name(finding) for finding in found}
+    if missing:
+        pytest.fail(f"expected findings of {', '.join(sorted(missing))}, got none", pytrace=False)
     return result
+
+
+def _name(finding: sim.Finding) -> str:
+    return f"{finding.checker}/{finding.rule}"
 
 
 @pytest.hookimpl(wrapper=True, trylast=True)
