@@ -36,6 +36,7 @@ __mlu_entry__ void k(const float *x, half *out, int n) {
 }
 """
 LINE = next(number for number, line in enumerate(SOURCE.splitlines(), 1) if "// here" in line)
+LINES = SOURCE.count("\n")
 LAUNCH = ["--dim", "8", "--type", "union2", "--arg", "x=f32[8]=range", "--arg", "f16[64]", "--arg", "n=8"]
 
 
@@ -97,6 +98,12 @@ if usable():
         assert "k" in frames[1], said
         assert "kernel.mlu:" in frames[1], said
 
+    def test_a_place_that_no_core_reaches_is_told_at_the_end(source: Path) -> None:
+        said = debug(source, "--break", f"{LINE}", "--if", "i == 99", "--break", "no_such_header.h:3")
+        assert "No source file named" not in said, said
+        assert f"Breakpoint at {source}:{LINE}, set when the kernel is loaded" in said, said
+        assert "never stopped at no_such_header.h:3: no code was loaded for this line" in said, said
+
     @pytest.mark.thorough
     def test_without_a_place_it_stops_at_the_kernel(source: Path) -> None:
         said = debug(source, "--task", "2", "--command", "mlu", "--command", "info args", "--command", "kill")
@@ -112,6 +119,11 @@ if usable():
         (["--break", "kernel.mlu:0"], "--break"),
         (["--core", "x"], "--core"),
         (["--core", "1", "--task", "1"], "--task"),
+        (["--break", f"{LINES + 2}"], f"{LINES + 2}: expected a line of 1 to {LINES + 1}"),
+        (["--break", f"kernel.mlu:{LINES + 2}"], f"kernel.mlu:{LINES + 2}: expected a line of 1 to {LINES + 1}"),
+        (["--break", "there/is/none.h:1"], "there/is/none.h:1: there is no such file"),
+        (["--task", "8"], "--task 8: expected a taskId of 0 to 7"),
+        (["--core", "8"], "--core 8: expected a core of 0 to 7"),
     ],
 )
 def test_bad_input_is_one_line(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 import re
 import shutil
 import subprocess
@@ -66,6 +67,8 @@ def run(args: argparse.Namespace) -> int:
     # Bad input is found before gdb starts, and compiled files are kept for the process that gdb
     # runs.
     prepared = launches.prepare(args, OPTIONS)
+    _require_places(args)
+    _require_core(args, prepared)
     commands = [
         *SETTINGS,
         f"source {SCRIPT}",
@@ -83,6 +86,35 @@ def run(args: argparse.Namespace) -> int:
     ]
     words += [word for command in commands for word in ("-ex", command)]
     return subprocess.run([*words, "--args", *_launch_again(args)], check=False).returncode
+
+
+def _require_places(args: argparse.Namespace) -> None:
+    """Have lines refused that a source does not have; gdb would wait for them in silence."""
+    for name, line in args.breaks:
+        given = name or str(args.file[0])
+        path = next((file for file in args.file if given in (str(file), file.name)), Path(given))
+        if not path.is_file():
+            if "/" in given:
+                raise CommandError(f"--break {shortened(one_line(given))}:{line}: there is no such file")
+            continue  # a header, which gdb knows by its name
+        lines = path.read_bytes().count(b"\n") + 1
+        if line > lines:
+            raise CommandError(f"--break {shortened(one_line(given))}:{line}: expected a line of 1 to {lines}")
+
+
+def _require_core(args: argparse.Namespace, prepared: launches.Prepared) -> None:
+    """Have tasks and cores refused that the launch does not have."""
+    from pymluops import sim
+
+    tasks = math.prod(args.dim)
+    if args.task is not None and args.task >= tasks:
+        raise CommandError(f"--task {args.task}: expected a taskId of 0 to {tasks - 1}, the tasks of --dim")
+    with launches.explained():
+        prepared.module.require_card()
+        cores_per_cluster = sim.device().cores_per_cluster
+    cores = int(args.type.removeprefix("union")) * cores_per_cluster if args.type.startswith("union") else 1
+    if args.core is not None and args.core >= cores:
+        raise CommandError(f"--core {args.core}: expected a core of 0 to {cores - 1}, those of a job of {args.type}")
 
 
 def _breakpoints(args: argparse.Namespace, signature: Signature) -> list[str]:

@@ -83,8 +83,37 @@ class Break(gdb.Command):  # type: ignore[misc]
 
     def invoke(self, argument: str, from_tty: bool) -> None:
         """Run the command."""
-        place, _, condition = argument.partition(" if ")
-        KernelBreakpoint(place.strip(), condition.strip())
+        place = argument.partition(" if ")[0].strip()
+        if from_tty or gdb.selected_inferior().pid:
+            _set_breakpoint(argument)
+            return
+        # Before the program runs gdb says that it knows no such source; that is so for every kernel.
+        gdb.execute(f"mlu-break-quietly {argument}", to_string=True)
+        gdb.write(f"Breakpoint at {place}, set when the kernel is loaded\n")
+
+
+class BreakQuietly(gdb.Command):  # type: ignore[misc]
+    """Set a breakpoint, for mlu-break alone."""
+
+    def __init__(self) -> None:
+        super().__init__("mlu-break-quietly", gdb.COMMAND_BREAKPOINTS)
+
+    def invoke(self, argument: str, from_tty: bool) -> None:
+        """Run the command."""
+        _set_breakpoint(argument)
+
+
+def _set_breakpoint(argument: str) -> None:
+    place, _, condition = argument.partition(" if ")
+    KernelBreakpoint(place.strip(), condition.strip())
+
+
+def _tell_unreached(_event: object = None) -> None:
+    """Name the breakpoints that the program never stopped at."""
+    for breakpoint in gdb.breakpoints():
+        if isinstance(breakpoint, KernelBreakpoint) and breakpoint.enabled and not breakpoint.hit_count:
+            reason = "no code was loaded for this line" if breakpoint.pending else "no core came there"
+            gdb.write(f"the program never stopped at {breakpoint.location}: {reason}\n")
 
 
 class KernelFrames:
@@ -160,6 +189,8 @@ class Mlu(gdb.Command):  # type: ignore[misc]
 
 gdb.printing.register_pretty_printer(None, _printers(), replace=True)
 gdb.events.stop.connect(_set_variables)
+gdb.events.exited.connect(_tell_unreached)
 Mlu()
 Break()
+BreakQuietly()
 KernelFrames()
