@@ -35,7 +35,9 @@ if("sim" IN_LIST MLUOPS_TARGETS)
   install(DIRECTORY examples/kernels examples/programs examples/puzzles examples/tutorial DESTINATION pymluops/_share/examples
           FILES_MATCHING PATTERN "*.mlu" PATTERN "*.md" PATTERN "*.py" PATTERN "__pycache__" EXCLUDE)
   install(FILES examples/workbench.ipynb DESTINATION pymluops/_share/examples)
-  install(DIRECTORY docs DESTINATION pymluops/_share FILES_MATCHING PATTERN "*.md")
+  # docs/index.md and docs/generated are of the web site alone.
+  install(DIRECTORY docs DESTINATION pymluops/_share
+          FILES_MATCHING PATTERN "*.md" PATTERN "index.md" EXCLUDE PATTERN "generated" EXCLUDE)
 endif()
 install(TARGETS mluops_core_module LIBRARY DESTINATION pymluops)
 install(FILES "${MLUOPS_CFFI}" DESTINATION pymluops)

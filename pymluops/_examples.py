@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import shutil
-from collections.abc import Iterator
+from collections.abc import Iterator, Set
 from pathlib import Path
 from typing import Any
 
 from pymluops._shown import one_line, shortened
 from pymluops.cli import CommandError
+
+_CODE = re.compile(r"(^```.*?^```$)", re.DOTALL | re.MULTILINE)
+_LINK = re.compile(r"(?P<picture>!?)\[(?P<words>[^\]]*)\]\((?P<target>[^)\s]+)\)")
 
 DESCRIPTION = """\
 The kernels of the tutorial and of the gallery, the puzzles, programs with host code, a notebook, and the pages that
@@ -55,6 +59,22 @@ def _files() -> Iterator[tuple[Path, Path]]:
             yield file, file.relative_to(folder)
 
 
+def _without_dead_links(page: Path, place: Path, places: Set[Path]) -> str:
+    """Return a page whose links lead to copied files only; of others the words stay, and pictures go."""
+    folders = {parent for other in places for parent in other.parents}
+
+    def kept(link: re.Match[str]) -> str:
+        target = link["target"].partition("#")[0]
+        reached = Path(os.path.normpath(place.parent / target))
+        if not target or ":" in target or reached in places or reached in folders:
+            return link[0]
+        return "" if link["picture"] else link["words"]
+
+    # Parts with an odd number are code.
+    parts = _CODE.split(page.read_text(encoding="utf-8"))
+    return "".join(part if number % 2 else _LINK.sub(kept, part) for number, part in enumerate(parts))
+
+
 def _list(args: argparse.Namespace) -> int:
     for _, place in _files():
         print(place)
@@ -71,7 +91,10 @@ def _copy(args: argparse.Namespace) -> int:
         for file, place in files:
             target: Path = args.folder / place
             target.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(file, target)
+            if file.suffix == ".md":
+                target.write_text(_without_dead_links(file, place, {there for _, there in files}), encoding="utf-8")
+            else:
+                shutil.copyfile(file, target)
     except OSError as error:
         name = shortened(one_line(str(error.filename or args.folder)))
         raise CommandError(f"{name}: {error.strerror or error}") from None

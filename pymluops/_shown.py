@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import reprlib
 
-__all__ = ["counted", "one_line", "path_text", "shortened", "shown"]
+__all__ = [
+    "counted",
+    "one_line",
+    "path_text",
+    "sentence",
+    "shortened",
+    "shown",
+]
 
 MOST = 80
 #: Of a path, which a reader may want to open.
@@ -22,6 +29,11 @@ def shown(value: object) -> str:
 def counted(count: int, noun: str, several: str = "", form: str = "") -> str:
     """Return a number with its noun: "1 column", "5 columns"; `several` is a plural that is more than an s."""
     return f"{count:{form}} {noun if count == 1 else several or noun + 's'}"
+
+
+def sentence(phrase: str) -> str:
+    """Return a phrase as a sentence; other capital letters, as in CPU, stay."""
+    return f"{phrase[0].upper()}{phrase[1:]}."
 
 
 def one_line(text: str) -> str:

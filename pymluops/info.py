@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pymluops import _environment
+from pymluops._shown import sentence
 from pymluops.cli import CommandError
 from pymluops.errors import NotInitializedError
 
@@ -27,7 +28,7 @@ FEATURES = (
 def register(subparsers: Any) -> None:
     """Add the ``info`` subcommand."""
     text = "show the libraries, their versions, the CPU and the number of threads"
-    parser = subparsers.add_parser("info", help=text, description=text.capitalize() + ".", allow_abbrev=False)
+    parser = subparsers.add_parser("info", help=text, description=sentence(text), allow_abbrev=False)
     parser.add_argument("--json", action="store_true", help="print one JSON document")
     parser.add_argument(
         "--functions",

@@ -10,7 +10,7 @@ from typing import Any
 
 from pymluops._cache.location import locate
 from pymluops._cache.store import Store, Usage
-from pymluops._shown import counted
+from pymluops._shown import counted, sentence
 from pymluops.cli import EXIT_FAILED, CommandError
 
 _MIB = 1 << 20
@@ -19,13 +19,13 @@ _MIB = 1 << 20
 def register(subparsers: Any) -> None:
     """Add the ``cache`` subcommand."""
     text = "show or empty the cache of compiled kernels"
-    parser = subparsers.add_parser("cache", help=text, description=f"{text.capitalize()}.", allow_abbrev=False)
+    parser = subparsers.add_parser("cache", help=text, description=sentence(text), allow_abbrev=False)
     own = parser.add_subparsers(dest="cache_command", metavar="COMMAND", required=True)
     for name, help_text, run in (
         ("info", "show where the cache is, what it holds and its limit", _info),
         ("clear", "remove what it holds; it is compiled again when it is needed", _clear),
     ):
-        subparser = own.add_parser(name, help=help_text, description=f"{help_text.capitalize()}.", allow_abbrev=False)
+        subparser = own.add_parser(name, help=help_text, description=sentence(help_text), allow_abbrev=False)
         subparser.set_defaults(run=run, program=subparser.prog)
         if name == "info":
             subparser.add_argument("--json", action="store_true", help="print one JSON document")

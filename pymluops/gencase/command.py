@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pymluops._colours import coloured
-from pymluops._shown import one_line, shortened
+from pymluops._shown import one_line, sentence, shortened
 from pymluops._whole_file import whole_file
 from pymluops.cli import EXIT_FAILED, CommandError
 
@@ -31,7 +31,7 @@ _SUFFIXES = (".prototxt", ".pb")
 def register(subparsers: Any) -> None:
     """Add the ``case`` subcommand."""
     text = "run, show and minimize test cases that a library with this ABI dumped"
-    parser = subparsers.add_parser("case", help=text, description=text.capitalize() + ".", allow_abbrev=False)
+    parser = subparsers.add_parser("case", help=text, description=sentence(text), allow_abbrev=False)
     commands = parser.add_subparsers(dest="case_command", metavar="COMMAND", required=True)
     _add(commands, "run", "run cases and compare what comes out", _run)
     _add(commands, "show", "print what a case says", _show)
@@ -40,7 +40,7 @@ def register(subparsers: Any) -> None:
 
 
 def _add(commands: Any, name: str, text: str, run: Callable[[argparse.Namespace], int]) -> None:
-    parser = commands.add_parser(name, help=text, description=text.capitalize() + ".", allow_abbrev=False)
+    parser = commands.add_parser(name, help=text, description=sentence(text), allow_abbrev=False)
     parser.set_defaults(run=run, program=parser.prog)
     if name == "run":
         parser.add_argument("paths", nargs="+", metavar="FILE|DIR", help="cases, or folders that are searched for them")

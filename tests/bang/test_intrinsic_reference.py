@@ -85,6 +85,28 @@ def test_help_tells_where_the_sums_are(capsys: pytest.CaptureFixture[str]) -> No
     assert "// y[32] is 32" in out
 
 
+@pytest.mark.parametrize(
+    ("name", "computed"),
+    [
+        ("__bang_active_exp", "e^x for x from -7.75"),
+        ("__bang_active_sigmoid", "1 / (1 + e^-x)"),
+        ("__bang_mul", "dst[i] = src0[i] * src1[i]"),
+        ("__bang_cycle_sub", "dst[i] = src[i] - seg[i % seg_elem_count]"),
+        ("__bang_le_scalar", "the first operand <= the second one"),
+        ("__bang_atomic_max", "src1[i] becomes the larger of src1[i] and src2"),
+    ],
+)
+def test_help_says_what_is_computed(name: str, computed: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert computed in " ".join(printed(capsys, name).split())
+
+
+def test_no_text_leaves_its_operation_open() -> None:
+    for name in _intrinsics.names():
+        one = _intrinsics.find(name)
+        assert one is not None
+        assert not re.search(r"\bop\b|[{}]", one.text), name
+
+
 def test_help_of_several_and_of_all(capsys: pytest.CaptureFixture[str]) -> None:
     out = printed(capsys, "__memcpy", "__bang_rem")
     assert re.search(r"size +bytes of a piece", out)

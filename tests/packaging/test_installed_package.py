@@ -151,6 +151,15 @@ def test_the_examples_come_with_the_package(tmp_path: Path) -> None:
         for name in re.findall(r"docs/[\w-]+\.md", path.read_text(encoding="utf-8"))
     }
     assert {"docs/tutorial.md", "docs/workbench.md", "examples/puzzles/test_puzzles.py", *named} <= there
+    assert "docs/index.md" not in there
+    for page in (tmp_path / "here").rglob("*.md"):
+        text = re.sub(r"^```.*?^```$", "", page.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE)
+        for target in re.findall(r"\]\(([^)#\s:]+)[)#]", text):
+            assert (page.parent / target).exists(), f"{page.name}: {target}"
+    pages = (tmp_path / "here" / "docs", ROOT / "docs")
+    names = [path.name for path in pages[0].glob("*.md")]
+    links, links_here = (sum((folder / name).read_text().count("](") for name in names) for folder in pages)
+    assert links > 0.9 * links_here, "links between the pages stay"
     size = sum(path.stat().st_size for path in (tmp_path / "here").rglob("*") if path.is_file())
     assert size < 2**20, "the wheel stays small"
     again = subprocess.run([*command, "copy", "here"], cwd=tmp_path, capture_output=True, text=True, check=False)

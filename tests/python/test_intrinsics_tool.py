@@ -122,6 +122,10 @@ def test_forms_that_differ_in_types_are_one(tool: ModuleType) -> None:
             '[[detail]]\nnames = "__bang_add"\ntext = "a"\nparameters = { n = "b" }\n',
             "__bang_add has no parameters n",
         ),
+        (
+            '[[detail]]\nnames = "__bang_add"\ntext = "a {op} b"\noperations = { sub = "-" }\n',
+            r"__bang_add: expected \{op\} in its text, and one operation",
+        ),
     ],
 )
 def test_details_that_do_not_agree(

@@ -67,7 +67,7 @@ def read_details(details: Path, examples: Path, expanded: Callable[[str], list[s
     found = Details(data["parameters"], {}, {}, {})
     for row in data["detail"]:
         for name in _names(row, expanded):
-            _once(found.texts, name, str(row["text"]).strip())
+            _once(found.texts, name, _text_of(row, name))
             found.own[name] = row.get("parameters", {})
     for row in tomllib.loads(examples.read_text(encoding="utf-8"))["example"]:
         for name in _names(row, expanded):
@@ -77,6 +77,17 @@ def read_details(details: Path, examples: Path, expanded: Callable[[str], list[s
 
 def _names(row: Mapping[str, Any], expanded: Callable[[str], list[str]]) -> list[str]:
     return [name for pattern in str(row["names"]).split() for name in expanded(pattern)]
+
+
+def _text_of(row: Mapping[str, Any], name: str) -> str:
+    """Return the text of a row, with the operation of one of its names in place of {op}."""
+    text = str(row["text"]).strip()
+    if "operations" not in row:
+        return text
+    found = [words for part, words in row["operations"].items() if f"_{part}_" in f"{name}_"]
+    if len(found) != 1 or "{op}" not in text:
+        raise ValueError(f"{name}: expected {{op}} in its text, and one operation for it, got {text!r} and {found}")
+    return text.replace("{op}", found[0])
 
 
 def _once(texts: dict[str, str], name: str, text: str) -> None:

@@ -94,3 +94,4 @@ def _write(args: argparse.Namespace, profile: Profile) -> None:
             outputs[name](file)
         except OSError as error:
             raise CommandError(f"--{name}: {shortened(one_line(file))}: {error.strerror or error}") from None
+        print(f"wrote {shortened(one_line(file))}", file=sys.stderr)
