@@ -94,7 +94,11 @@ def changed(start: NDArray[Any] | Random) -> Changed:
     start : ndarray or Random
         What it holds before.
     """
-    return Changed(start if isinstance(start, Random) else np.asarray(start))
+    if isinstance(start, Random):
+        return Changed(start)
+    array = np.asarray(start)
+    dtype_named(array.dtype)
+    return Changed(array)
 
 
 def made(name: str, argument: Argument) -> Any:
