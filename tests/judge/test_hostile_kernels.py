@@ -43,13 +43,15 @@ def test_the_limit_of_time_holds_while_the_library_is_loaded(strict: Judge) -> N
     verdict = strict.judge(at_load("ticks", code, Kind.TIME_LIMIT).source, TASK)
     assert verdict.kind is Kind.TIME_LIMIT
     assert verdict.message == "no end after 2 s"
-    assert 0 < verdict.text.count("tick") <= 30
+    assert 0 < verdict.text.count("tick") < 45
 
 
 def test_a_kernel_that_closes_files_gets_no_traceback(strict: Judge) -> None:
     code = "for (int i = 3; i < 1000; ++i) close(i);"
     verdict = strict.judge(at_load("closes", code, Kind.CRASH).source, TASK)
     assert (verdict.kind, verdict.text) == (Kind.CRASH, "OSError: [Errno 9] Bad file descriptor")
+    refused = strict.judge(at_load("closes", code, Kind.CRASH).source.replace("float *out", "half *out"), TASK)
+    assert (refused.kind, refused.text) == (verdict.kind, verdict.text)
 
 
 @pytest.mark.thorough

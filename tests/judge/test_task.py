@@ -127,6 +127,12 @@ def test_what_a_task_refuses(change: dict[str, Any], said: str) -> None:
         (lambda: output(2**30, 2**30), "shape: expected dims from 0"),
         (lambda: output(3, dtype="float33"), "dtype: expected an element type"),
         (lambda: output(3, dtype="U3"), "dtype: expected a type of numbers"),
+        (lambda: random(3, low=2, high=1), "random: low, high: expected a range, got 2 to 1"),
+        (lambda: random(3, high=float("inf")), "random: low, high: expected a range"),
+        (lambda: random(3, low="a"), "random: low: expected a number, got 'a'"),  # type: ignore[arg-type]
+        (lambda: random(3, seed=1.5), "random: seed: expected an integer, got 1.5"),  # type: ignore[arg-type]
+        (lambda: random(3, seed=-1), "random: seed: expected an integer from 0, got -1"),
+        (lambda: changed(np.array(["a"])), "dtype: expected a type of numbers"),
         (lambda: Limits(seconds=0), "Limits: seconds: expected a number above 0"),
         (lambda: Limits(memory_mib="5"), "Limits: memory_mib: expected a number"),  # type: ignore[arg-type]
     ],

@@ -217,9 +217,13 @@ def test_a_task_that_is_not_in_order_blames_no_kernel(judge: Judge) -> None:
 
 
 def test_a_file_that_is_not_there_fails_alone(judge: Judge, tmp_path: Path) -> None:
-    verdict = judge.judge(tmp_path / "none.mlu", TASK)
-    assert verdict.kind is Kind.COMPILE_ERROR
-    assert "No such file" in verdict.message
+    path = tmp_path / "none.mlu"
+    verdicts = list(judge.verdicts([Work(path, TASK), Work(path, TASK, "mine"), Work(ADD, TASK)]))
+    found = {verdict.name: (verdict.kind.value, verdict.message) for verdict in verdicts}
+    reason = "No such file or directory"
+    assert found == {
+        str(path): ("compile error", reason), "mine": ("compile error", f"{path}: {reason}"), "<source>": ("right", ""),
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize("text", ["", " \n", "I cannot do that.", "/etc/passwd", "add.mlu", "int f() { return 1; }\n"])

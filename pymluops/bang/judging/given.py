@@ -105,7 +105,7 @@ def read_source(given: object) -> Input | str:
         return Input(str(path), path.parent.absolute(), read_text(path))
     except (OSError, ValueError) as error:  # a NUL in the name, or a character that no file system can encode
         reason = error.strerror if isinstance(error, OSError) else "is no name of a file"
-        return f"{path_text(path)}: {reason}"
+        return str(reason)
 
 
 def _text(text: str) -> Input | str:

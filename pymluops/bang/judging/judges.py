@@ -17,7 +17,7 @@ from typing import NamedTuple
 from pymluops._arguments import is_integer
 from pymluops._cache.scratch import remove_tree, scratch_folder
 from pymluops._processes import LineProcess, ending, wait_for
-from pymluops._shown import one_line, shown
+from pymluops._shown import one_line, path_text, shown
 from pymluops.bang._build import Input
 from pymluops.bang.judging.given import places_of, read_source, require_kind, texts
 from pymluops.bang.judging.limits import Limits
@@ -212,8 +212,9 @@ class Judge:
         source = read_source(work.source)
         problem = self._problem(work.task)
         if isinstance(source, str):
-            name = work.name or ("<source>" if isinstance(work.source, str) else one_line(os.fsdecode(work.source)))
-            return Verdict(name, work.task.name, Kind.COMPILE_ERROR, source)
+            place = "<source>" if isinstance(work.source, str) else path_text(os.fsdecode(work.source))
+            reason = f"{place}: {source}" if work.name else source
+            return Verdict(work.name or place, work.task.name, Kind.COMPILE_ERROR, reason)
         name = work.name or source.name
         described = {
             "name": name,

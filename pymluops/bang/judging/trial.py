@@ -96,7 +96,8 @@ def run_trial(
     try:
         _try(trial, problem, compiler, cache, scratch, answer, shared)
     except _EndedError as ended:
-        answer("ended", ended.told)
+        with _said_in_a_line():
+            answer("ended", ended.told)
 
 
 @contextmanager
