@@ -91,6 +91,7 @@ def test_a_folder_of_kernels(folder: Path, capsys: pytest.CaptureFixture[str]) -
             "kernels/a.mlu: expected a file that belongs to one of the tasks ones",
         ),
         (["kernels", "--tasks", "broken.py"], "broken.py:1: NameError"),
+        (["kernels", "--tasks", "half.py"], "task rest: reference: ZeroDivisionError: division by zero"),
         (["kernels", "--tasks", "failing.py"], "task ones: reference: ZeroDivisionError: division by zero"),
         (
             ["kernels", "--tasks", "tasks.py", "--allow-read", "none"],
@@ -103,6 +104,9 @@ def test_input_that_is_wrong(arguments: list[str], said: str, folder: Path, caps
     two = TASKS + "TASKS.append(Task('twos', {'out': output(64)}, lambda: numpy.ones(64)))\n"
     (folder / "two.py").write_text(two)
     (folder / "broken.py").write_text("unknown\n")
+    rest = "Task('rest', {'out': output(64)}, lambda: 1 / 0, files=['b.mlu', 'c.mlu'])"
+    ones = "Task('a', {'out': output(64)}, lambda: numpy.ones(64))"
+    (folder / "half.py").write_text(f"{TASKS}TASKS = [{ones}, {rest}]\n")
     (folder / "failing.py").write_text(TASKS.replace("numpy.ones(64)", "1 / 0"))
     assert cli.main(["kernel", "judge", *arguments]) == 2
     out, err = capsys.readouterr()
