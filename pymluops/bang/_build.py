@@ -76,7 +76,7 @@ class Input:
     """A source: a file, or a text with a name."""
 
     name: str
-    folder: Path  # where headers are looked for first
+    folder: Path | None  # where headers are looked for first; None for nowhere
     text: str
 
 
@@ -229,7 +229,7 @@ class Build:
 
     def _known_name(self, inputs: Sequence[Input], instance: str, behind: str) -> str:
         """Return the name of the entry that tells which library some sources led to last time."""
-        parts = [part for source in inputs for part in (source.name, str(source.folder.absolute()), source.text)]
+        parts = [part for source in inputs for part in (source.name, _place_of(source), source.text)]
         return f"library-{digest(self._state, instance, behind, *parts)}.json"
 
     def _compile(self, known: str, inputs: Sequence[Input], instance: str, behind: str) -> tuple[str, list[Compiled]]:
@@ -456,6 +456,10 @@ def _here() -> str:
         return os.getcwd()
     except OSError:  # it was removed
         return ""
+
+
+def _place_of(source: Input) -> str:
+    return "" if source.folder is None else str(source.folder.absolute())
 
 
 def _stem(name: str) -> str:

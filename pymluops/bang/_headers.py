@@ -122,7 +122,7 @@ class Expander:
         self._by_place: dict[tuple[int, int, str], Path] = {}  # device and node of the folder, name
         self._found: dict[tuple[Path | None, str], tuple[Path | None, list[Path]]] = {}
 
-    def expand(self, text: str, name: str, folder: Path) -> Source:
+    def expand(self, text: str, name: str, folder: Path | None) -> Source:
         """Return a source with the headers that hold BANG C put in.
 
         Parameters
@@ -131,8 +131,8 @@ class Expander:
             The source.
         name : str
             Its name in messages and debug information.
-        folder : Path
-            Where it lies.
+        folder : Path or None
+            Where it lies; headers beside it are found. None if it lies nowhere.
 
         Raises
         ------
@@ -148,7 +148,7 @@ class Expander:
         expansion.source.text = f"#line 1 {quoted(name)}\n" + "".join(parts)
         return expansion.source
 
-    def find(self, include: _Include, folder: Path, source: Source) -> Path | None:
+    def find(self, include: _Include, folder: Path | None, source: Source) -> Path | None:
         """Return the file that a line includes; None if it is one for the compiler to find."""
         key = (folder if include.quoted else None, include.name)
         if key not in self._found:
@@ -217,7 +217,7 @@ class _Expansion:
         self._needed: dict[Path, bool] = {}
         self._count = 0
 
-    def parts(self, header: _Header, folder: Path, name: str, depth: int) -> list[str]:
+    def parts(self, header: _Header, folder: Path | None, name: str, depth: int) -> list[str]:
         parts: list[str] = []
         end = 0
         counted, line = 0, 1

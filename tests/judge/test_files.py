@@ -12,7 +12,7 @@ import pytest
 
 import pymluops
 from pymluops.bang.judging import Cost, JudgedFinding, Kind, Task, Verdict, WrittenOutput, output
-from pymluops.bang.judging.files import kernels_in, read_tasks, task_for
+from pymluops.bang.judging.files import kernels_in, read_tasks, refusal_of, task_for
 from pymluops.bang.judging.records import Records, table_of, write_junit
 
 
@@ -51,6 +51,24 @@ def test_kernels_in_folders(tmp_path: Path) -> None:
     for missing, said in (("none", "there is no such file"), ("empty", "there are no files .mlu")):
         with pytest.raises(pymluops.BadParamError, match=said):
             kernels_in([tmp_path / missing])
+
+
+def test_links_out_of_a_folder_are_no_sources(tmp_path: Path) -> None:
+    inside, outside = tmp_path / "inside", tmp_path / "outside"
+    for folder in (inside, outside):
+        folder.mkdir()
+        (folder / "a.mlu").touch()
+    (inside / "b.mlu").symlink_to("a.mlu")
+    (inside / "c.mlu").symlink_to(outside / "a.mlu")
+    (inside / "d.mlu").symlink_to("../outside/none")
+    (tmp_path / "way").symlink_to(inside)
+    for given in (inside, tmp_path / "way"):
+        refused = {path.name: refusal_of(path, [given]) for path in kernels_in([given])}
+        assert [name for name, said in refused.items() if not said] == ["a.mlu", "b.mlu"]
+        assert "a link that leads out of the folder" in refused["c.mlu"]
+        assert refused["d.mlu"]
+    assert not refusal_of(inside / "c.mlu", [inside, outside])
+    assert not refusal_of(inside / "c.mlu", [inside, inside / "c.mlu"])
 
 
 HEAD = "from pymluops.bang.judging import Task, output\nimport numpy\n"
@@ -118,6 +136,28 @@ def test_lines_of_json(tmp_path: Path) -> None:
     with Records(path) as records:
         assert not records.known
     assert path.read_bytes() == b""
+
+
+def test_the_file_anew_without_what_changed(tmp_path: Path) -> None:
+    path = tmp_path / "out.json"
+    with Records(path) as records:
+        for verdict in (RIGHT, WRONG):
+            records.add(verdict)
+    with Records(path, resume=True) as records:
+        records.add(CRASH)
+        records.keep_only([CRASH, RIGHT])
+    assert [json.loads(line)["name"] for line in path.read_text().splitlines()] == ["c.mlu", "a.mlu"]
+    assert [file.name for file in tmp_path.iterdir()] == ["out.json"]
+
+
+def test_numbers_that_json_lacks(tmp_path: Path) -> None:
+    cost = Cost(float("inf"), float("nan"), 20, 10)
+    verdict = dataclasses.replace(WRONG, seconds=float("nan"), compile_seconds=float("-inf"), cost=cost)
+    text = json.dumps(verdict.to_json(), allow_nan=False)
+    assert '"largest": "inf"' in text
+    again = Verdict.from_json(json.loads(text))
+    assert str(again.to_json()) == str(verdict.to_json())
+    assert (again.seconds != again.seconds, again.compile_seconds) == (True, float("-inf"))
 
 
 @pytest.mark.parametrize("line", ["[]", "{}", "5", "x", json.dumps({**RIGHT.to_json(), "kind": "splendid"})])

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from judge.hostile import ACTS, DAEMONS, GOOD, HOSTILE, TASK, Hostile, probe
-from pymluops.bang.judging import Judge, Kind, Limits, judges
+from judge.hostile import ACTS, DAEMONS, GOOD, HOSTILE, TASK, Hostile, at_load, probe
+from pymluops.bang.judging import Judge, Kind, Limits, TaskError, judges
 
 LIMITS = Limits(seconds=2.0, compile_seconds=10.0, memory_mib=512, output_kib=256)
 
@@ -35,6 +35,23 @@ def test_the_probe_notices_what_is_allowed(strict: Judge) -> None:
     allowed = {**ACTS, "read the null device": 'open("/dev/null", O_RDONLY) >= 0'}
     verdict = strict.judge(probe(allowed), TASK)
     assert (verdict.kind, verdict.text.strip()) == (Kind.WRONG, "could: read the null device")
+
+
+def test_the_limit_of_time_holds_while_the_library_is_loaded(strict: Judge) -> None:
+    """A line each tenth of a second tells how long it ran; a busy machine writes fewer."""
+    code = 'while (1) { puts("tick"); fflush(stdout); usleep(100000); }'
+    verdict = strict.judge(at_load("ticks", code, Kind.TIME_LIMIT).source, TASK)
+    assert verdict.kind is Kind.TIME_LIMIT
+    assert verdict.message == "no end after 2 s"
+    assert 0 < verdict.text.count("tick") < 45
+
+
+def test_a_kernel_that_closes_files_gets_no_traceback(strict: Judge) -> None:
+    code = "for (int i = 3; i < 1000; ++i) close(i);"
+    verdict = strict.judge(at_load("closes", code, Kind.CRASH).source, TASK)
+    assert (verdict.kind, verdict.text) == (Kind.CRASH, "OSError: [Errno 9] Bad file descriptor")
+    refused = strict.judge(at_load("closes", code, Kind.CRASH).source.replace("float *out", "half *out"), TASK)
+    assert (refused.kind, refused.text) == (verdict.kind, verdict.text)
 
 
 @pytest.mark.thorough
@@ -66,7 +83,7 @@ def test_the_reference_is_not_to_be_found(strict: Judge, tmp_path: Path) -> None
     """What the reference computed lies in files that the process of a kernel cannot open."""
     strict.judge(GOOD, TASK)
     [(_, problem)] = strict._problems.values()
-    assert not isinstance(problem, str)
+    assert not isinstance(problem, TaskError)
     file = problem.folder / "expected" / problem.expected["out"].file
     assert file.exists()
     acts = {"read the reference": f'open("{file}", O_RDONLY) >= 0', "list": f'open("{file.parent}", O_RDONLY) >= 0'}

@@ -67,6 +67,19 @@ def test_a_line_sets_another_limit() -> None:
     assert len(outcome.lines) < 100
 
 
+def test_a_line_adds_to_the_limit() -> None:
+    def run(pipe: int) -> None:
+        os.write(pipe, b"now\n")
+        for _ in range(100):
+            os.write(pipe, b"later\n")  # the second one counts no more
+            time.sleep(0.1)
+
+    outcome = watched(run, Bounds(600, after={b"now": 0.3}, more={b"later": 0.8}))
+    assert outcome.exceeded == "time"
+    assert len(outcome.lines) < 100
+    assert watched(lambda pipe: time.sleep(0.5), Bounds(0.1, more={b"later": 100})).exceeded == "time"
+
+
 def test_nothing_that_a_process_started_stays(tmp_path: Path) -> None:
     """What leaves the group and the session is found too: the process that watches adopts it."""
     program = (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -61,8 +62,15 @@ def test_a_folder_of_kernels(folder: Path, capsys: pytest.CaptureFixture[str]) -
     (folder / "kernels" / "b.mlu").write_text(KERNEL)
     (folder / "kernels" / "c.mlu").unlink()
     assert cli.main([*command, "--resume", "--quiet"]) == 0
-    assert capsys.readouterr().out.splitlines()[-2].split() == ["all", "2", "2"]
-    assert len((folder / "out.json").read_text().splitlines()) == 4
+    *_, total, speed = capsys.readouterr().out.splitlines()
+    assert total.split() == ["all", "2", "2"]
+    assert re.search("a minute; 1 verdict was known; [01] (was|were) compiled before$", speed)
+    lines = [json.loads(line) for line in (folder / "out.json").read_text().splitlines()]
+    assert sorted((line["name"], line["kind"]) for line in lines) == [
+        ("kernels/a.mlu", "right"), ("kernels/b.mlu", "right"),
+    ]  # fmt: skip
+    assert cli.main([*command, "--resume", "--quiet"]) == 0
+    assert capsys.readouterr().out.endswith("a minute; 2 verdicts were known\n")
     assert cli.main([*command[:5], "--full"]) == 0
     assert "\n  ones[(1, 1, 1), 'block'] on MLU590, guessed\n" in capsys.readouterr().out
 
@@ -83,17 +91,39 @@ def test_a_folder_of_kernels(folder: Path, capsys: pytest.CaptureFixture[str]) -
             "kernels/a.mlu: expected a file that belongs to one of the tasks ones",
         ),
         (["kernels", "--tasks", "broken.py"], "broken.py:1: NameError"),
+        (["kernels", "--tasks", "half.py"], "task rest: reference: ZeroDivisionError: division by zero"),
+        (["kernels", "--tasks", "failing.py"], "task ones: reference: ZeroDivisionError: division by zero"),
+        (
+            ["kernels", "--tasks", "tasks.py", "--allow-read", "none"],
+            "--allow-read: none: there is no such file or folder",
+        ),
+        (["kernels", "--tasks", "tasks.py", "--allow-write", "none"], "--allow-write: none: there is no such"),
     ],
 )
 def test_input_that_is_wrong(arguments: list[str], said: str, folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     two = TASKS + "TASKS.append(Task('twos', {'out': output(64)}, lambda: numpy.ones(64)))\n"
     (folder / "two.py").write_text(two)
     (folder / "broken.py").write_text("unknown\n")
+    rest = "Task('rest', {'out': output(64)}, lambda: 1 / 0, files=['b.mlu', 'c.mlu'])"
+    ones = "Task('a', {'out': output(64)}, lambda: numpy.ones(64))"
+    (folder / "half.py").write_text(f"{TASKS}TASKS = [{ones}, {rest}]\n")
+    (folder / "failing.py").write_text(TASKS.replace("numpy.ones(64)", "1 / 0"))
     assert cli.main(["kernel", "judge", *arguments]) == 2
     out, err = capsys.readouterr()
     assert out == ""
     assert said in err
     assert len(err.splitlines()) == 1
+
+
+def test_a_link_out_of_the_folder(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "kernels" / "d.mlu").symlink_to("/etc/passwd")
+    command = ["kernel", "judge", "kernels", "--tasks", "tasks.py", "--json", "out.json", "--quiet"]
+    assert cli.main(command) == 1
+    assert capsys.readouterr().out.splitlines()[-2].split() == ["all", "4", "1", "1", "2"]
+    found = [json.loads(line) for line in (folder / "out.json").read_text().splitlines()]
+    [line] = [line for line in found if line["name"] == "kernels/d.mlu"]
+    assert (line["kind"], line["text"]) == ("compile error", "")
+    assert "a link that leads out of the folder" in line["message"]
 
 
 def test_a_file_to_resume_that_is_something_else(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 
 import pymluops
-from pymluops.bang.judging import Limits, Task, changed, output, random
+from pymluops.bang.judging import Limits, Task, TaskError, Tolerance, changed, output, random
 from pymluops.bang.judging.arguments import made
 from pymluops.bang.judging.dims import guessed
 from pymluops.bang.judging.problem import write_problem
-from pymluops.sim import devices
+from pymluops.sim import Schedule, devices
 
 ARGUMENTS: dict[str, Any] = {"x": random(3, 4), "n": 4, "out": output(3, 4)}
 
@@ -88,6 +88,30 @@ def test_several_outputs() -> None:
         ({"launch": ((1, 2, 3, 4), "block")}, "launch: expected one to three"),
         ({"launch": (1, "cluster")}, r"launch: expected \(dim, kind\)"),
         ({"launch": 5}, r"launch: expected \(dim, kind\)"),
+        ({"launch": (3, "union1")}, "launch: expected a multiple of 4 tasks in x for union1 on MLU590, got 3"),
+        ({"launch": (64, "union16")}, "launch: expected a kind for 12 clusters of MLU590, got 'union16'"),
+        ({"launch": (1, [])}, r"launch: expected \(dim, kind\)"),
+        ({"launch": (1.5, "block")}, "launch: expected one to three numbers of tasks"),
+        ({"launch": ((2**20, 2**20), "block")}, "launch: expected at most 2147483647 tasks"),
+        ({"cards": ["MLU59"]}, "did you mean MLU590?"),
+        ({"cards": "MLU590"}, "cards: expected a list of texts, got 'MLU590'"),
+        ({"name": 5}, "name: expected a text, got 5"),
+        ({"arguments": [output(3)]}, "arguments: expected a mapping of names to arguments"),
+        ({"arguments": {5: output(3)}}, "arguments: expected names, got 5"),
+        ({"arguments": {**ARGUMENTS, "y": [1.0, 2.0]}}, "arguments: y: expected an array, random.*, got .1.0, 2.0."),
+        ({"arguments": {**ARGUMENTS, "y": "text"}}, "arguments: y: expected an array"),
+        ({"tolerance": "tight"}, "tolerance: expected a Tolerance, or a dict of them .*, got 'tight'"),
+        ({"tolerance": {"otu": Tolerance()}}, "tolerance: expected names out of out, got 'otu' .*; did you mean out?"),
+        ({"tolerance": {"out": 5}}, "tolerance: out: expected a Tolerance, got 5"),
+        ({"entry": 5}, "entry: expected a name, got 5"),
+        ({"entry": " "}, "entry: expected a name, got ' '"),
+        ({"limits": 3}, "limits: expected Limits, got 3"),
+        ({"options": "-O0"}, "options: expected a list of texts, got '-O0'"),
+        ({"options": [5]}, "options: expected texts, got 5"),
+        ({"include_dirs": "here"}, "include_dirs: expected a list of folders, got 'here'"),
+        ({"files": {"a": "b"}}, "files: expected a list of texts, got"),
+        ({"schedules": ["nonsense"]}, "schedules: expected a list of pymluops.sim.Schedule, got 'nonsense'"),
+        ({"schedules": [Schedule(copies="maybe")]}, "schedules: .*copies"),
         ({"schedules": ()}, "schedules: expected one at least"),
     ],
 )
@@ -103,6 +127,12 @@ def test_what_a_task_refuses(change: dict[str, Any], said: str) -> None:
         (lambda: output(2**30, 2**30), "shape: expected dims from 0"),
         (lambda: output(3, dtype="float33"), "dtype: expected an element type"),
         (lambda: output(3, dtype="U3"), "dtype: expected a type of numbers"),
+        (lambda: random(3, low=2, high=1), "random: low, high: expected a range, got 2 to 1"),
+        (lambda: random(3, high=float("inf")), "random: low, high: expected a range"),
+        (lambda: random(3, low="a"), "random: low: expected a number, got 'a'"),  # type: ignore[arg-type]
+        (lambda: random(3, seed=1.5), "random: seed: expected an integer, got 1.5"),  # type: ignore[arg-type]
+        (lambda: random(3, seed=-1), "random: seed: expected an integer from 0, got -1"),
+        (lambda: changed(np.array(["a"])), "dtype: expected a type of numbers"),
         (lambda: Limits(seconds=0), "Limits: seconds: expected a number above 0"),
         (lambda: Limits(memory_mib="5"), "Limits: memory_mib: expected a number"),  # type: ignore[arg-type]
     ],
@@ -110,6 +140,63 @@ def test_what_a_task_refuses(change: dict[str, Any], said: str) -> None:
 def test_what_arguments_and_limits_refuse(make: Any, said: str) -> None:
     with pytest.raises(pymluops.BadParamError, match=said):
         make()
+
+
+@pytest.mark.parametrize(
+    ("dtype", "result", "expected"),
+    [
+        ("float16", [1e6, -1e6, 1 + 2**-12], [np.inf, -np.inf, 1]),
+        ("float32", [1e300, 16777217, np.nan], [np.inf, 16777216, np.nan]),
+        ("int8", np.array([200, -200, 5]), [-56, 56, 5]),
+        ("int8", [127.0, -128.0, 3.0], [127, -128, 3]),
+        ("int64", np.array([2**60 + 1] * 3), [2**60 + 1] * 3),
+        ("complex64", [1 + 1j, 2, 3], [1 + 1j, 2, 3]),
+        ("bool", [0, 1, 1], [False, True, True]),
+        ("bfloat16", [1.0, 2**-9 + 1, 3e38], [1, 1, 3.003e38]),
+    ],
+)
+def test_what_a_reference_computes_is_brought_to_the_type_of_the_output(dtype: str, result: Any, expected: Any) -> None:
+    task = Task("a", {"out": output(3, dtype=dtype)}, lambda: np.asarray(result))
+    found = task.expected({})["out"]
+    assert found.dtype.name == dtype
+    np.testing.assert_allclose(found.astype(np.complex128 if dtype == "complex64" else np.float64), expected, rtol=1e-3)
+    assert dtype != "int64" or found.tolist() == expected
+    start = np.zeros(3, found.dtype)
+    changing = Task("a", {"x": changed(start)}, lambda: np.asarray(result))
+    assert changing.expected({"x": start})["x"].tobytes() == found.tobytes()
+
+
+@pytest.mark.parametrize(
+    ("dtype", "result", "said"),
+    [
+        ("float32", np.ones(3, complex), "out: expected real numbers for an output of float32, got complex128"),
+        ("int32", [1, 0.5, 1], r"out: expected whole numbers that int32 holds, got 0.5 at \[1\]"),
+        ("int32", [1, 1, 2.0**31], r"out: expected whole numbers that int32 holds, got 2147483648.0 at \[2\]"),
+        ("uint8", [1, -1.0, 2], r"out: expected whole numbers that uint8 holds, got -1.0 at \[1\]"),
+        ("int64", [np.nan, 1, 2], r"out: expected whole numbers that int64 holds, got nan at \[0\]"),
+        ("float32", None, "out: expected an array of numbers, got None"),
+        ("float32", "abc", "out: expected an array of numbers, got 'abc'"),
+        ("float32", [[1], [1, 2]], "out: expected an array"),
+        ("float32", {"oot": 1}, r"expected the results out, got oot; did you mean out\?"),
+        ("float32", {"out": np.ones(3), "other": 1}, "expected the results out, got out, other"),
+        ("float32", {}, "expected the results out, got no result"),
+        ("float32", (1, 2), r"expected 1 result \(out\), got 2"),
+        ("float32", 1.0, r"expected shape \[3\] for out, got \[\]"),
+    ],
+)
+def test_results_that_are_no_outputs(dtype: str, result: Any, said: str) -> None:
+    task = Task("a", {"out": output(3, dtype=dtype)}, lambda: result)
+    with pytest.raises(pymluops.BadParamError, match=f"task: reference: {said}"):
+        task.expected({})
+
+
+def test_functions_of_a_task_that_fail() -> None:
+    task = Task("a", {"out": output(3)}, lambda: 1 / 0, launch=lambda card: {}[card])  # type: ignore[misc]
+    with pytest.raises(TaskError, match="task: reference: ZeroDivisionError") as failed:
+        task.expected({})
+    assert isinstance(failed.value.__cause__, ZeroDivisionError)
+    with pytest.raises(TaskError, match="task: launch: KeyError"):
+        task.launch_on(devices()[0])
 
 
 class Pair(ctypes.Structure):

@@ -96,3 +96,7 @@ def test_arrays_without_elements() -> None:
 def test_a_tolerance_is_a_number_from_0() -> None:
     with pytest.raises(pymluops.BadParamError, match="Tolerance: atol: expected a number from 0, got -1"):
         Tolerance(atol=-1)
+    with pytest.raises(TypeError, match="Tolerance: rtol: expected a number from 0, got 'small'"):
+        Tolerance(rtol="small")  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match=r"Tolerance: diff4: expected True or False, got 0\.5"):
+        Tolerance(diff4=0.5)  # type: ignore[arg-type]

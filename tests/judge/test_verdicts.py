@@ -7,12 +7,25 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 
 from pymluops import bang
-from pymluops.bang.judging import Judge, Kind, Limits, Task, Tolerance, Verdict, Work, changed, output, random
+from pymluops.bang.judging import (
+    Judge,
+    Kind,
+    Limits,
+    Task,
+    TaskError,
+    Tolerance,
+    Verdict,
+    Work,
+    changed,
+    output,
+    random,
+)
 
 N = 1000
 ADD = """__nram__ float a[256], b[256];
@@ -118,9 +131,8 @@ def test_the_first_error_of_the_compiler(judge: Judge) -> None:
         (change("b[256]", "b[256 << 10]"), {}, "does not fit on the card: NRAM of 524288 bytes, 1049600 are"),
         (ADD.replace(", int n", "").replace("n - i", "9").replace("i < n", "i < 9"), {}, "expected a kernel with 4"),
         (change("float *out", "half *out"), {}, "out: expected dtype float16, got float32"),
-        (ADD, {"launch": (16, "union16")}, "Union16 needs as many clusters"),
         (ADD + "__mlu_entry__ void mul(float *x) {}\n", {"name": "other"}, "expected one kernel, or one named other"),
-        (ADD, {"entry": "sub"}, "expected one of add"),
+        (ADD, {"entry": "sub"}, "expected the kernel sub, which the task names, got add"),
     ],
 )  # fmt: skip
 def test_what_is_refused(source: str, further: dict[str, object], said: str, judge: Judge) -> None:
@@ -169,26 +181,173 @@ def test_the_worst_of_the_cards_counts(judge: Judge) -> None:
     assert verdict.cards == {"MLU590": Kind.RIGHT, "MLU370-X8": Kind.WRONG}
 
 
-def test_a_task_that_is_not_in_order_fails_alone(judge: Judge) -> None:
+def test_a_task_that_is_not_in_order_blames_no_kernel(judge: Judge) -> None:
     def broken(x: np.ndarray) -> np.ndarray:
         raise ZeroDivisionError("a reference")
 
     def ending(x: np.ndarray) -> np.ndarray:
         raise SystemExit(0)
 
-    references = (broken, lambda x: x[1:], lambda z: z, ending)
-    tasks = [dataclasses.replace(TASK, reference=reference) for reference in references]
-    verdicts = list(judge.verdicts(Work(ADD, task) for task in (*tasks, TASK)))
-    assert [verdict.kind for verdict in verdicts] == [Kind.TASK_ERROR] * 4 + [Kind.RIGHT]
-    assert "ZeroDivisionError: a reference" in verdicts[0].message
-    assert "expected shape [1000] for out, got [999]" in verdicts[1].message
-    assert "expected parameters out of x, y, n, got 'z'" in verdicts[2].message
+    def no_launch(card: object) -> tuple[int, str]:
+        raise KeyError("a launch")
+
+    changes: list[tuple[dict[str, Any], str]] = [
+        ({"reference": broken}, "reference: ZeroDivisionError: a reference"),
+        ({"reference": lambda x: x[1:]}, "reference: expected shape [1000] for out, got [999]"),
+        ({"reference": lambda z: z}, "reference: expected parameters out of x, y, n, got 'z'"),
+        ({"reference": ending}, "reference: SystemExit: 0"),
+        ({"launch": no_launch}, "launch: KeyError: 'a launch'"),
+        ({"launch": lambda card: (3, "union1")}, "launch: expected a multiple of 4 tasks in x for union1 on MLU590"),
+        ({"options": ["--nonsense"]}, "options: the compiler refuses --nonsense: "),
+        ({"options": ["-S"]}, "options: expected options for compiling a source, got '-S'"),
+        ({"include_dirs": ["none"]}, "include_dirs: expected folders, got none"),
+    ]
+    for change, said in changes:
+        task = dataclasses.replace(TASK, **change)
+        for ask in (lambda task=task: judge.judge(ADD, task), lambda task=task: judge.require_task(task)):
+            with pytest.raises(TaskError) as refusal:
+                ask()
+            assert refusal.value.detail.startswith(f"task add: {said}")
+    works = [Work(ADD, TASK), Work(ADD, dataclasses.replace(TASK, reference=broken))]
+    verdicts = judge.verdicts(works)
+    with pytest.raises(TaskError) as failed:
+        list(verdicts)
+    assert isinstance(failed.value.__cause__, ZeroDivisionError)
+    assert judge.judge(ADD, TASK).kind is Kind.RIGHT
 
 
 def test_a_file_that_is_not_there_fails_alone(judge: Judge, tmp_path: Path) -> None:
-    verdict = judge.judge(tmp_path / "none.mlu", TASK)
+    path = tmp_path / "none.mlu"
+    verdicts = list(judge.verdicts([Work(path, TASK), Work(path, TASK, "mine"), Work(ADD, TASK)]))
+    found = {verdict.name: (verdict.kind.value, verdict.message) for verdict in verdicts}
+    reason = "No such file or directory"
+    assert found == {
+        str(path): ("compile error", reason), "mine": ("compile error", f"{path}: {reason}"), "<source>": ("right", ""),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("text", ["", " \n", "I cannot do that.", "/etc/passwd", "add.mlu", "int f() { return 1; }\n"])
+def test_a_text_is_never_a_path(text: str, judge: Judge, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "add.mlu").write_text(ADD)
+    verdict = judge.judge(text, TASK)
+    assert (verdict.kind, verdict.name) == (Kind.COMPILE_ERROR, "<source>")
+    assert verdict.message.startswith("no kernel: the source has no function with __mlu_entry__")
+    assert judge.judge(Path("add.mlu"), TASK).kind is Kind.RIGHT
+
+
+def test_a_kernel_may_stand_in_a_header(judge: Judge, tmp_path: Path) -> None:
+    (tmp_path / "add.mlu").write_text(ADD)
+    (tmp_path / "other.mlu").write_text('#include "add.mlu"\n')
+    assert judge.judge(tmp_path / "other.mlu", TASK).kind is Kind.RIGHT
+    (tmp_path / "add.mlu").write_text(ADD.replace("float", "floa"))
+    verdict = judge.judge(tmp_path / "other.mlu", TASK)
     assert verdict.kind is Kind.COMPILE_ERROR
-    assert "No such file" in verdict.message
+    assert "no kernel" not in verdict.message
+
+
+SEES = (
+    '#include "size.h"\n', '#if __has_include("size.h")\n#error seen\n#endif\n', '#include "{}/size.h"\n',
+    '#if __has_include("{}/size.h")\n#error seen\n#endif\n', 'asm(".data\\n.incbin \\"{}/size.h\\"");\n',
+    'asm(".data\\n.incbin \\"size.h\\"");\n', '#include "{}/other.mlu"\n', '#include "other.mlu"\n',
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("line", SEES)
+def test_a_text_sees_nothing_of_its_callers_folder(
+    line: str, judge: Judge, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "size.h").write_text("int secret;\n")
+    (tmp_path / "other.mlu").write_text("__mlu_func__ int secret() { return 5; }\n")
+    verdict = judge.judge(line.replace("{}", str(tmp_path)) + ADD, TASK)
+    unseen = '__has_include("size.h")' in line
+    assert verdict.kind is (Kind.RIGHT if unseen else Kind.COMPILE_ERROR), verdict.text
+    assert "secret" not in verdict.text
+
+
+@pytest.mark.parametrize(
+    "further",
+    [{"include_dirs": ["headers"]}, {"options": ["-Iheaders"]}, {"options": ["-I", "headers"]},
+     {"options": ["-isystem", "headers"]}, {"options": ["-iquoteheaders"]},
+     {"options": ["-include", "headers/size.h"]}],
+)  # fmt: skip
+def test_folders_that_the_task_names_are_seen(
+    further: dict[str, Any], judge: Judge, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "headers").mkdir()
+    (tmp_path / "headers" / "size.h").write_text("#pragma once\n#define SIZE 256\n")
+    include = "" if "-include" in str(further) else '#include "size.h"\n'
+    verdict = judge.judge(include + ADD.replace("256", "SIZE"), dataclasses.replace(TASK, **further))
+    assert verdict.kind is Kind.RIGHT, verdict.text
+
+
+def test_secrets_of_the_environment_stay_outside(kept: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SECRET_TOKEN", "hunter2")
+    monkeypatch.setenv("LICENSE_OF_A_COMPILER", "file")
+    prints = (
+        "#include <stdio.h>\n#include <unistd.h>\n"
+        "__attribute__((constructor)) static void begin() {\n"
+        '  for (char **at = environ; *at; ++at) printf("%s\\n", *at);\n  fflush(stdout);\n}\n'
+    )
+    with Judge(limits=Limits(seconds=20), variables=["LICENSE_OF_A_COMPILER"]) as judge:
+        verdict = judge.judge(prints + ADD, TASK)
+    assert verdict.kind is Kind.RIGHT
+    assert "PATH=" in verdict.text
+    assert "LICENSE_OF_A_COMPILER=file" in verdict.text
+    assert "hunter2" not in verdict.text
+
+
+def test_scalar_accesses_move_bytes(judge: Judge) -> None:
+    source = (
+        "__mlu_entry__ void twice(const float *x, float *out) { for (int i = 0; i < 64; ++i) out[i] = 2 * x[i]; }\n"
+    )
+    cost = judge.judge(source, Task("twice", {"x": random(64), "out": output(64)}, lambda x: 2 * x)).cost
+    assert cost is not None
+    assert cost.bytes_moved == cost.bytes_least == 512
+
+
+def test_a_reference_is_brought_to_the_type_of_the_output(judge: Judge) -> None:
+    source = "__mlu_entry__ void twice(const half *x, half *out) {\n" \
+             "  for (int i = 0; i < 64; ++i) out[i] = (half)(2 * (float)x[i]);\n}\n"  # fmt: skip
+    task = Task(
+        "twice",
+        {"x": np.full(64, 60000, np.float16), "out": output(64, dtype="float16")},
+        lambda x: 2 * x.astype(np.float64),
+    )
+    assert judge.judge(source, task).kind is Kind.RIGHT
+    [out] = judge.judge(source.replace("2 *", "1 *"), task).outputs
+    assert (float(out.got), out.expected) == (60000, "inf")
+
+
+@pytest.mark.parametrize(
+    ("ask", "said"),
+    [
+        (
+            lambda judge: judge.judge(None, TASK),
+            r"judge: source: expected a text in BANG C \(str\) or the path .* got None",
+        ),
+        (lambda judge: judge.judge(b"x", TASK), "judge: source: expected a text"),
+        (lambda judge: judge.judge(ADD, "task"), "judge: task: expected a Task, got 'task'"),
+        (lambda judge: judge.judge(ADD, TASK, 5), "judge: name: expected a text, got 5"),
+        (lambda judge: bang.judge(ADD, TASK, limits=3), "judge: limits: expected Limits, got 3"),
+        (lambda judge: list(judge.verdicts([(ADD, TASK)])), r"Judge: works: expected Work\(source, task\), got \("),
+        (lambda judge: Judge(jobs="2"), "Judge: jobs: expected a number from 1, got '2'"),
+        (lambda judge: Judge(jobs=True), "Judge: jobs: expected a number from 1, got True"),
+        (lambda judge: Judge(limits=3), "Judge: limits: expected Limits, got 3"),
+        (lambda judge: Judge(readable="/usr"), "Judge: readable: expected a list of paths, got '/usr'"),
+        (lambda judge: Judge(variables="HOME"), "Judge: variables: expected a list of texts, got 'HOME'"),
+    ],
+)
+def test_arguments_of_a_wrong_type(ask: Any, said: str, judge: Judge) -> None:
+    with pytest.raises(TypeError, match=said):
+        ask(judge)
+
+
+def test_folders_that_are_not_there() -> None:
+    with pytest.raises(ValueError, match="Judge: writable: none: there is no such file or folder"):
+        Judge(writable=["none"])
 
 
 def test_headers_beside_the_source_are_seen(judge: Judge, tmp_path: Path) -> None:

@@ -114,12 +114,13 @@ float sum_of(Type type, const void *src, std::int64_t count) {
 }
 
 // Writes the sum of each line to the line's first element. The other elements become 0 on 2xx and
-// stay unchanged on newer families.
+// stay unchanged on newer families, which therefore write nothing behind the last sum.
 void vector_reduce_sum(const Call &call, Type type, void *dst, const void *src, int count) {
   if (!has_vector_work(call, count)) return;
   const std::int64_t size = size_of(type);
   const std::int64_t bytes = count * size;
-  check_operands(call, {nram_source("src", src, bytes), nram_target("dst", dst, bytes)}, {count, bytes});
+  const std::int64_t written = is_2xx() ? bytes : (bytes - 1) / kLine * kLine + size;
+  check_operands(call, {nram_source("src", src, bytes), nram_target("dst", dst, written)}, {count, bytes});
   for (std::int64_t first = 0; first < bytes; first += kLine) {
     const std::int64_t line = std::min(bytes - first, kLine);
     const char *from = static_cast<const char *>(src) + first;

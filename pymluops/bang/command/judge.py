@@ -39,7 +39,8 @@ def register(subparsers: Any) -> None:
     parser.add_argument("--jobs", type=jobs, default=1, metavar="N", help="kernels at a time; default: 1")
     output = parser.add_argument_group("output")
     output.add_argument("--json", type=Path, metavar="FILE", help="write each verdict as a line of JSON, as it comes")
-    output.add_argument("--resume", action="store_true", help="keep the verdicts that the file of --json has already")
+    text = "take what has not changed from the file of --json, which has a line for each kernel of this run at the end"
+    output.add_argument("--resume", action="store_true", help=text)
     output.add_argument("--junit", type=Path, metavar="FILE", help="write the verdicts as JUnit XML")
     output.add_argument("--full", action="store_true", help="print all about each verdict, not a line")
     output.add_argument("--quiet", action="store_true", help="print the table only")
@@ -66,6 +67,8 @@ def _add_limits(parser: argparse.ArgumentParser) -> None:
         metavar="PATH",
         help="by compilers; may be repeated",
     )
+    text = "an environment variable that kernels and compilers see too, besides a few; may be repeated"
+    seen.add_argument("--allow-variable", action="append", default=[], metavar="NAME", help=text)
 
 
 def _seconds(text: str) -> float:
@@ -88,33 +91,46 @@ def run(args: argparse.Namespace) -> int:
     for option, file in (("--json", args.json), ("--junit", args.junit)):
         if file is not None:
             launches.require_place(option, file)
+    for option, paths in (("--allow-read", args.allow_read), ("--allow-write", args.allow_write)):
+        for path in paths:
+            if not path.exists():
+                raise CommandError(f"{option}: {path_text(path)}: there is no such file or folder")
     limits = Limits(args.time_limit, args.compile_time_limit, args.memory, args.output)
     verdicts: list[Verdict] = []
     begin = time.monotonic()
     with launches.explained(), ExitStack() as stack:
-        works = _works(args)
+        works, refused = _works(args)
         _tell_what_is_not_held()
-        records = _records(args, stack)
         judge = stack.enter_context(
-            Judge(jobs=args.jobs, limits=limits, readable=args.allow_read, writable=args.allow_write)
-        )
+            Judge(
+                jobs=args.jobs, limits=limits, readable=args.allow_read, writable=args.allow_write,
+                variables=args.allow_variable,
+            )
+        )  # fmt: skip
+        for task in {id(work.task): work.task for work in works}.values():
+            judge.require_task(task)
+        records = _records(args, stack)
+        known: list[Verdict] = []
         try:
-            for verdict in _verdicts(judge, works, records):
+            for verdict in _verdicts(judge, works, refused, records, known):
                 verdicts.append(verdict)
                 if not args.quiet:
                     text = str(verdict) if args.full else str(verdict).splitlines()[0]
                     print(coloured(text, sys.stdout), flush=True)
+            if records is not None and args.resume:
+                records.keep_only(verdicts)
         finally:
             if args.junit is not None:
                 write_junit(args.junit, verdicts)
     print(coloured(table_of(verdicts), sys.stdout))
-    print(_speed(verdicts, time.monotonic() - begin))
+    print(_speed(verdicts, len(known), time.monotonic() - begin))
     return 0 if all(verdict.is_right for verdict in verdicts) else 1
 
 
-def _works(args: argparse.Namespace) -> list[Work]:
-    from pymluops.bang.judging import Work
-    from pymluops.bang.judging.files import kernels_in, read_tasks, task_for
+def _works(args: argparse.Namespace) -> tuple[list[Work], list[Verdict]]:
+    """Return kernels with their tasks, and the verdicts on files that are no sources."""
+    from pymluops.bang.judging import Kind, Verdict, Work
+    from pymluops.bang.judging.files import kernels_in, read_tasks, refusal_of, task_for
 
     tasks = read_tasks(args.tasks)
     pairs = [(path, task_for(path, tasks)) for path in kernels_in(args.path)]
@@ -124,7 +140,16 @@ def _works(args: argparse.Namespace) -> list[Work]:
         raise CommandError(
             f"{path_text(without[0])}: expected a file that belongs to one of the tasks {_names(tasks)}{others}"
         )
-    return [Work(path, task) for path, task in pairs if task is not None]
+    works: list[Work] = []
+    refused: list[Verdict] = []
+    for path, task in pairs:
+        assert task is not None
+        refusal = refusal_of(path, args.path)
+        if refusal:
+            refused.append(Verdict(path_text(path), task.name, Kind.COMPILE_ERROR, refusal))
+        else:
+            works.append(Work(path, task))
+    return works, refused
 
 
 def _names(tasks: Sequence[Task]) -> str:
@@ -150,8 +175,10 @@ def _records(args: argparse.Namespace, stack: ExitStack) -> Records | None:
         raise CommandError(f"--json: {path_text(args.json)}: {error.strerror or error}") from None
 
 
-def _verdicts(judge: Judge, works: Iterable[Work], records: Records | None) -> Generator[Verdict]:
-    """Yield the verdicts that are known, and those that come."""
+def _verdicts(
+    judge: Judge, works: Iterable[Work], refused: Iterable[Verdict], records: Records | None, taken: list[Verdict]
+) -> Generator[Verdict]:
+    """Yield the verdicts that are known, which go to the list `taken` as well, and those that come."""
     known = {} if records is None else records.known
     new: list[Work] = []
     for work in works:
@@ -159,15 +186,27 @@ def _verdicts(judge: Judge, works: Iterable[Work], records: Records | None) -> G
         if verdict is None:
             new.append(work)
         else:
+            taken.append(verdict)
             yield verdict
+    for verdict in refused:
+        if records is not None:
+            records.add(verdict)
+        yield verdict
     for verdict in judge.verdicts(new):
         if records is not None:
             records.add(verdict)
         yield verdict
 
 
-def _speed(verdicts: Sequence[Verdict], seconds: float) -> str:
-    kept = sum(verdict.kept for verdict in verdicts)
-    were = "was" if kept == 1 else "were"
+def _speed(verdicts: Sequence[Verdict], known: int, seconds: float) -> str:
+    """Return a line about time; the first `known` verdicts are of an earlier run."""
+    kept = sum(verdict.kept for verdict in verdicts[known:])
     rate = 60 * len(verdicts) / max(seconds, 1e-9)
-    return f"{counted(len(verdicts), 'kernel')} in {seconds:.1f} s, {rate:.0f} a minute; {kept} {were} compiled before"
+    text = f"{counted(len(verdicts), 'kernel')} in {seconds:.1f} s, {rate:.0f} a minute"
+    if known:
+        text += f"; {counted(known, 'verdict')} {_was(known)} known"
+    return text if known == len(verdicts) else f"{text}; {kept} {_was(kept)} compiled before"
+
+
+def _was(count: int) -> str:
+    return "was" if count == 1 else "were"

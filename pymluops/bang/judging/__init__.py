@@ -8,7 +8,7 @@ from pymluops.bang.judging.arguments import Changed, Output, Random, changed, ou
 from pymluops.bang.judging.isolation import held
 from pymluops.bang.judging.judges import Judge, Work, judge
 from pymluops.bang.judging.limits import Limits
-from pymluops.bang.judging.task import SCHEDULES, Task, with_torch
+from pymluops.bang.judging.task import SCHEDULES, Task, TaskError, with_torch
 from pymluops.bang.judging.tolerance import Tolerance
 from pymluops.bang.judging.verdict import Cost, JudgedFinding, Kind, Verdict, WrittenOutput
 
@@ -23,6 +23,7 @@ __all__ = [
     "Output",
     "Random",
     "Task",
+    "TaskError",
     "Tolerance",
     "Verdict",
     "Work",

@@ -11,8 +11,9 @@ from typing import Any, TypeAlias, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from pymluops._arguments import is_integer
 from pymluops._shown import shown
-from pymluops.errors import BadParamError
+from pymluops.errors import BadParamError, BadParamTypeError
 
 __all__ = ["Argument", "Changed", "Output", "Random", "changed", "made", "output", "random"]
 
@@ -66,11 +67,21 @@ def random(
     seed : int, optional
         If not given, it follows from the name of the argument.
     """
+    for argument, value in (("low", low), ("high", high), ("seed", seed)):
+        is_number = isinstance(value, (int, float, np.number)) and not isinstance(value, bool)
+        if value is not None and (not is_number or (argument == "seed" and not is_integer(value))):
+            expected = "an integer" if argument == "seed" else "a number"
+            raise BadParamTypeError(f"random: {argument}: expected {expected}, got {shown(value)}")
+    if seed is not None and seed < 0:
+        raise BadParamError(f"random: seed: expected an integer from 0, got {seed}")
     name = dtype_named(dtype).name
     kind = dtype_named(dtype).kind
     most = min(_LIMIT, int(np.iinfo(name).max)) if kind in "iu" else 1
     least = max(-_LIMIT, int(np.iinfo(name).min)) if kind in "iu" else 0 if kind == "b" else -1
-    return Random(_shape(shape), name, least if low is None else low, most if high is None else high, seed)
+    begin, end = least if low is None else low, most if high is None else high
+    if not -math.inf < begin <= end < math.inf:
+        raise BadParamError(f"random: low, high: expected a range, got {begin} to {end}")
+    return Random(_shape(shape), name, begin, end, seed)
 
 
 def output(*shape: int, dtype: Any = "float32") -> Output:
@@ -94,7 +105,11 @@ def changed(start: NDArray[Any] | Random) -> Changed:
     start : ndarray or Random
         What it holds before.
     """
-    return Changed(start if isinstance(start, Random) else np.asarray(start))
+    if isinstance(start, Random):
+        return Changed(start)
+    array = np.asarray(start)
+    dtype_named(array.dtype)
+    return Changed(array)
 
 
 def made(name: str, argument: Argument) -> Any:

@@ -15,7 +15,7 @@ from pymluops._shown import path_text, shown
 from pymluops.bang.judging.task import Task
 from pymluops.errors import BadParamError
 
-__all__ = ["kernels_in", "read_tasks", "task_for"]
+__all__ = ["kernels_in", "read_tasks", "refusal_of", "task_for"]
 
 _SUFFIX = ".mlu"
 #: What may stand between the name of a task and the rest of a file's name.
@@ -87,6 +87,18 @@ def kernels_in(paths: Sequence[Path]) -> list[Path]:
         else:
             raise BadParamError(f"{path_text(path)}: there is no such file")
     return list(dict.fromkeys(found))
+
+
+def refusal_of(file: Path, given: Sequence[Path]) -> str:
+    """Return why a file that `kernels_in` found is no source; nothing if it is one.
+
+    A link in a folder may lead to another file in it, but not to one outside: whoever wrote the
+    kernels chose where it leads. Files that were given by their names may be anything.
+    """
+    real = Path(os.path.realpath(file))
+    if file in given or any(real.is_relative_to(os.path.realpath(path)) for path in given):
+        return ""
+    return "a link that leads out of the folder that is judged, which makes it no source"
 
 
 def task_for(path: Path, tasks: Sequence[Task]) -> Task | None:

@@ -55,7 +55,8 @@ def system_folders(compiler: tuple[str, ...]) -> list[Path]:
     """Return what a process reads that compiles and runs kernels: the system, Python, this package, the compiler."""
     installed = Simulator.installed()
     found = [Path(name) for name in _OF_SYSTEM]
-    found += [Path(sys.prefix), Path(sys.base_prefix), Path(__file__).resolve().parents[3], installed.library.parent]
+    found += [Path(sys.prefix), Path(sys.base_prefix), Path(__file__).resolve().parents[2], installed.library.parent]
+    found += [installed.include]
     for name in ("numpy", "ml_dtypes", "cffi"):
         spec = importlib.util.find_spec(name)
         if spec is not None and spec.origin is not None:

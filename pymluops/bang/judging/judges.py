@@ -14,34 +14,38 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import NamedTuple
 
+from pymluops._arguments import is_integer
 from pymluops._cache.scratch import remove_tree, scratch_folder
 from pymluops._processes import LineProcess, ending, wait_for
+from pymluops._shown import one_line, path_text, shown
 from pymluops.bang._build import Input
-from pymluops.bang._sources import read_inputs
+from pymluops.bang.judging.given import places_of, read_source, require_kind, texts
 from pymluops.bang.judging.limits import Limits
 from pymluops.bang.judging.problem import Problem, write_problem
-from pymluops.bang.judging.task import Task
+from pymluops.bang.judging.task import Task, TaskError
+from pymluops.bang.judging.variables import passed_on
 from pymluops.bang.judging.verdict import Kind, Verdict
-from pymluops.errors import BadParamError, NotInitializedError
+from pymluops.errors import BadParamError, BadParamTypeError, NotInitializedError
 
 __all__ = ["Judge", "Work", "judge"]
 
 _PROGRAM = "from pymluops.bang.judging.server import main; raise SystemExit(main())"
-#: Variables that would change what kernels do.
-_OF_SIMULATOR = (
-    "PYMLUOPS_BACKEND",
-    "PYMLUOPS_SIM_CHECK",
-    "PYMLUOPS_SIM_DEVICE",
-    "PYMLUOPS_SIM_RULES",
-    "PYMLUOPS_SIM_SCHEDULE",
-    "MLUOP_GEN_CASE",
-)
 #: How often a process is started for one kernel.
 _STARTS = 2
 
 
 class Work(NamedTuple):
-    """A kernel and its task; `name` is what its verdict is called by, the name of its file if empty."""
+    """A kernel and its task.
+
+    Attributes
+    ----------
+    source : str or os.PathLike
+        A `str` is always the text of a source in BANG C, a `pathlib.Path` the name of a file.
+    task : Task
+        What it is to compute.
+    name : str
+        What its verdict is called by; the name of its file if empty.
+    """
 
     source: str | os.PathLike[str]
     task: Task
@@ -67,11 +71,14 @@ class Judge:
     readable, writable : sequence of path
         Files and folders that compilers and kernels may read, and compilers write, besides those
         of the system, the package and the sources: of a compiler cache, say.
+    variables : sequence of str
+        Names of environment variables that compilers and kernels see, besides the few that all
+        programs need.
 
     Raises
     ------
     BadParamError
-        If `jobs` is below 1.
+        If `jobs` is below 1, or a file or folder is not there.
     """
 
     def __init__(
@@ -81,17 +88,22 @@ class Judge:
         limits: Limits | None = None,
         readable: Sequence[str | os.PathLike[str]] = (),
         writable: Sequence[str | os.PathLike[str]] = (),
+        variables: Sequence[str] = (),
     ) -> None:
+        if isinstance(jobs, bool) or not is_integer(jobs):
+            raise BadParamTypeError(f"Judge: jobs: expected a number from 1, got {shown(jobs)}")
         if jobs < 1:
             raise BadParamError(f"Judge: jobs: expected a number from 1, got {jobs}")
+        require_kind("Judge", "limits", limits, (Limits, type(None)), "Limits")
         self.limits = limits or Limits()
         self._folders = {
-            "readable": [os.path.abspath(each) for each in readable],
-            "writable": [os.path.abspath(each) for each in writable],
+            "readable": places_of("Judge", "readable", readable),
+            "writable": places_of("Judge", "writable", writable),
         }
+        self._variables = texts("Judge", "variables", variables)
         self._jobs = jobs
         self._servers: list[_Server] = []
-        self._problems: dict[int, tuple[Task, Problem | str]] = {}
+        self._problems: dict[int, tuple[Task, Problem | TaskError]] = {}
         self._folder: Path | None = None
 
     def __enter__(self) -> Judge:
@@ -116,11 +128,16 @@ class Judge:
         Parameters
         ----------
         source : str or os.PathLike
-            The text of a source in BANG C, or the path of a file.
+            A `str` is always the text of a source in BANG C, a `pathlib.Path` the name of a file.
         task : Task
             What it is to compute.
         name : str
             What its verdict is called by.
+
+        Raises
+        ------
+        TaskError
+            If the task cannot be prepared.
         """
         return next(self.verdicts([Work(source, task, name)]))
 
@@ -134,6 +151,8 @@ class Judge:
 
         Raises
         ------
+        TaskError
+            If the task of the next kernel cannot be prepared. `require_task` asks before.
         NotInitializedError
             If no process can be started: there is no compiler, say.
         """
@@ -168,27 +187,38 @@ class Judge:
                 server.close()
 
     def key(self, work: Work) -> str:
-        """Return what the verdict on a kernel has as its `Verdict.key`; empty if the task is not in order."""
+        """Return what the verdict on a kernel has as its `Verdict.key`; empty if its source cannot be read."""
         request = self._request(work)
         return request.key
 
     def _started(self) -> list[_Server]:
         while len(self._servers) < self._jobs:
-            self._servers.append(_Server())
+            self._servers.append(_Server(self._variables))
         return list(self._servers)
 
+    def require_task(self, task: Task) -> None:
+        """Prepare a task before any kernel is judged.
+
+        Raises
+        ------
+        TaskError
+            If it cannot be prepared: its reference fails, say.
+        """
+        self._problem(task)
+
     def _request(self, work: Work) -> _Request | Verdict:
-        try:
-            [source] = read_inputs(work.source)
-        except BadParamError as error:
-            return Verdict(work.name or str(work.source), work.task.name, Kind.COMPILE_ERROR, error.detail)
-        name = work.name or source.name
+        require_kind("Judge", "works", work, Work, "Work(source, task)")
+        require_kind("judge", "name", work.name, str, "a text")
+        source = read_source(work.source)
         problem = self._problem(work.task)
-        if isinstance(problem, str):
-            return Verdict(name, work.task.name, Kind.TASK_ERROR, problem)
+        if isinstance(source, str):
+            place = "<source>" if isinstance(work.source, str) else path_text(os.fsdecode(work.source))
+            reason = f"{place}: {source}" if work.name else source
+            return Verdict(work.name or place, work.task.name, Kind.COMPILE_ERROR, reason)
+        name = work.name or source.name
         described = {
             "name": name,
-            "folder": str(source.folder),
+            "folder": None if source.folder is None else str(source.folder),
             "text": source.text,
             "limits": vars(self.limits),
             **self._folders,
@@ -196,20 +226,29 @@ class Judge:
         key = _key(source, name, problem, self.limits)
         return _Request(name, problem.task, key, json.dumps({**described, "problem": str(problem.folder), "key": key}))
 
-    def _problem(self, task: Task) -> Problem | str:
-        """Return a task as data, or what is wrong with it."""
+    def _problem(self, task: Task) -> Problem:
+        """Return a task as data."""
+        require_kind("judge", "task", task, Task, "a Task")
         known = self._problems.get(id(task))
         if known is None:
-            if self._folder is None:
-                self._folder = Path(mkdtemp(dir=scratch_folder()))
-            found: Problem | str
-            try:
-                found = write_problem(task, Path(mkdtemp(dir=self._folder)))
-            except (Exception, SystemExit) as error:  # of the reference, which may raise anything
-                detail = error.detail if isinstance(error, BadParamError) else f"{type(error).__name__}: {error}"
-                found = f"the task cannot be prepared: {detail}"
-            known = self._problems[id(task)] = task, found
+            known = self._problems[id(task)] = task, self._prepared(task)
+        if isinstance(known[1], TaskError):
+            raise known[1]
         return known[1]
+
+    def _prepared(self, task: Task) -> Problem | TaskError:
+        if self._folder is None:
+            self._folder = Path(mkdtemp(dir=scratch_folder()))
+        try:
+            return write_problem(task, Path(mkdtemp(dir=self._folder)))
+        except NotInitializedError:  # there is no compiler
+            raise
+        except (Exception, SystemExit) as error:  # of a function of the task, which may raise anything
+            detail = error.detail if isinstance(error, BadParamError) else f"{type(error).__name__}: {error}"
+            refusal = TaskError(f"task {one_line(task.name)}: {one_line(detail).removeprefix('task: ')}")
+            if isinstance(error, TaskError) or not isinstance(error, BadParamError):
+                refusal.__cause__ = error.__cause__ or error
+            return refusal
 
 
 def _key(source: Input, name: str, problem: Problem, limits: Limits) -> str:
@@ -220,7 +259,8 @@ def _key(source: Input, name: str, problem: Problem, limits: Limits) -> str:
 class _Server:
     """A process that judges one kernel after the other; a new one is started where it has ended."""
 
-    def __init__(self) -> None:
+    def __init__(self, variables: Sequence[str]) -> None:
+        self._variables = variables
         self._process: LineProcess | None = None
         self._request: _Request | None = None
         self._starts = 0
@@ -261,10 +301,9 @@ class _Server:
         return self._after_end() if has_ended else None
 
     def _start(self) -> None:
-        environment = {name: value for name, value in os.environ.items() if not name.startswith(_OF_SIMULATOR)}
         self._starts += 1
         try:
-            self._process = LineProcess(_PROGRAM, (), environment)
+            self._process = LineProcess(_PROGRAM, (), passed_on(os.environ, self._variables))
         except OSError as error:
             raise NotInitializedError(f"judge: a process cannot be started: {error.strerror or error}") from None
 
@@ -315,11 +354,16 @@ def judge(source: str | os.PathLike[str], task: Task, *, limits: Limits | None =
     Parameters
     ----------
     source : str or os.PathLike
-        The text of a source in BANG C, or the path of a file.
+        A `str` is always the text of a source in BANG C, a `pathlib.Path` the name of a file.
     task : Task
         What it is given, and what it is to compute.
     limits : Limits, optional
         What it may use up if the task does not say so.
+
+    Raises
+    ------
+    TaskError
+        If the task cannot be prepared: its reference fails, say.
 
     Returns
     -------
@@ -330,9 +374,11 @@ def judge(source: str | os.PathLike[str], task: Task, *, limits: Limits | None =
     --------
     >>> from pymluops.bang.judging import Task, output, random
     >>> task = Task("twice", {"x": random(256), "out": output(256)}, lambda x: 2 * x)  # doctest: +SKIP
-    >>> bang.judge("twice.mlu", task).kind  # doctest: +SKIP
+    >>> bang.judge(Path("twice.mlu"), task).kind  # doctest: +SKIP
     <Kind.RIGHT: 'right'>
     """
+    require_kind("judge", "task", task, Task, "a Task")
+    require_kind("judge", "limits", limits, (Limits, type(None)), "Limits")
     wanted = limits or Limits()
     with _shared.lock:
         if wanted not in _shared.judges:

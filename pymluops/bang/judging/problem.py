@@ -9,7 +9,6 @@ from __future__ import annotations
 import ctypes
 import hashlib
 import json
-import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -18,11 +17,14 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from pymluops._shown import shortened
 from pymluops.bang.judging.arguments import Changed, Output, dtype_named
 from pymluops.bang.judging.dims import LaunchDims
+from pymluops.bang.judging.given import read_task_options, refusal_of_options
 from pymluops.bang.judging.limits import Limits
 from pymluops.bang.judging.task import Task
 from pymluops.bang.judging.tolerance import Tolerance
+from pymluops.errors import BadParamError
 from pymluops.sim._devices import devices
 from pymluops.sim._schedules import Schedule
 
@@ -85,7 +87,7 @@ class Value:
 
 @dataclass(frozen=True)
 class Problem:
-    """A task as data; `digest` is another one for another problem."""
+    """A task as data; `digest` is another one for another problem, `named` are files that its options name."""
 
     folder: Path
     task: str
@@ -99,6 +101,7 @@ class Problem:
     limits: Limits | None
     options: tuple[str, ...]
     include_dirs: tuple[str, ...]
+    named: tuple[str, ...]
 
     @property
     def cards(self) -> tuple[str, ...]:
@@ -132,6 +135,11 @@ def write_problem(task: Task, folder: Path) -> Problem:
     BadParamError
         If the task does not fit together.
     """
+    options = read_task_options(task.options, task.include_dirs)
+    launches = {model.name: task.launch_on(model) for model in devices() if model.name in task.cards}
+    refusal = refusal_of_options(options, task.cards[0])
+    if refusal:
+        raise BadParamError(f"task: options: the compiler refuses {shortened(' '.join(task.options))}: {refusal}")
     values = task.values()
     expected = task.expected(values)
     (folder / _INPUTS).mkdir()
@@ -147,12 +155,13 @@ def write_problem(task: Task, folder: Path) -> Problem:
         "values": described,
         "expected": references,
         "tolerances": {name: asdict(task.tolerance_of(name)) for name in expected},
-        "launches": {model.name: task.launch_on(model) for model in devices() if model.name in task.cards},
+        "launches": launches,
         "entry": task.entry,
         "schedules": list(task.schedules),
         "limits": None if task.limits is None else asdict(task.limits),
-        "options": list(task.options),
-        "include_dirs": [os.path.abspath(each) for each in task.include_dirs],
+        "options": options.words,
+        "include_dirs": options.folders,
+        "named": options.named,
     }
     checksum.update(json.dumps(content).encode())
     content["digest"] = checksum.hexdigest()
@@ -219,6 +228,7 @@ def read_problem(folder: Path) -> Problem:
         None if content["limits"] is None else Limits(**content["limits"]),
         tuple(content["options"]),
         tuple(content["include_dirs"]),
+        tuple(content["named"]),
     )
 
 

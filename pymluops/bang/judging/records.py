@@ -62,6 +62,7 @@ class Records:
 
     def __init__(self, path: Path, *, resume: bool = False) -> None:
         self.known: dict[str, Verdict] = {}
+        self._path = path
         size = self._read(path) if resume and path.is_file() else 0
         self._file: IO[bytes] = path.open("r+b" if size else "wb")
         self._file.truncate(size)
@@ -83,8 +84,15 @@ class Records:
 
     def add(self, verdict: Verdict) -> None:
         """Write a verdict."""
-        self._file.write(json.dumps(verdict.to_json()).encode() + b"\n")
+        self._file.write(_line(verdict))
         self._file.flush()
+
+    def keep_only(self, verdicts: Iterable[Verdict]) -> None:
+        """Make the file anew with these verdicts, all at once: without those of kernels that changed or went away."""
+        if not self._path.is_file():  # a pipe has no earlier lines
+            return
+        with whole_file(self._path) as whole:
+            whole.write_bytes(b"".join(map(_line, verdicts)))
 
     def __enter__(self) -> Records:
         return self
@@ -93,6 +101,10 @@ class Records:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._file.close()
+
+
+def _line(verdict: Verdict) -> bytes:
+    return json.dumps(verdict.to_json(), allow_nan=False).encode() + b"\n"
 
 
 def write_junit(path: Path, verdicts: Sequence[Verdict]) -> None:

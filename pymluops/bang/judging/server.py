@@ -41,8 +41,9 @@ from pymluops.sim.toolchain import Simulator, cards
 __all__ = ["main"]
 
 _MIB = 1 << 20
-#: Seconds for a comparison, and that a process may need beyond the limit of its kernel.
-_COMPARING, _GRACE = 300.0, 3.0
+#: Seconds for a comparison; that a process may need beyond the limit of its kernel to say what
+#: happened; and beyond the limit as long as no kernel was launched.
+_COMPARING, _GRACE, _LOADING = 300.0, 3.0, 0.5
 #: What a process in which a kernel runs may say about itself.
 _TOLD = frozenset({Kind.REFUSED, Kind.CRASH, Kind.COMPILE_ERROR})
 #: What it may say before anything of the kernel has run.
@@ -92,10 +93,11 @@ class _Server:
         folder = Path(request["problem"])
         problem = self._problems.get(folder) or self._problems.setdefault(folder, read_problem(folder))
         limits = problem.limits or Limits(**request["limits"])
+        place = None if request["folder"] is None else Path(request["folder"])
         readable, writable = (tuple(map(Path, request[key])) for key in ("readable", "writable"))
         found: dict[str, Verdict] = {}
         for card in problem.cards:
-            trial = Trial(request["name"], Path(request["folder"]), request["text"], card, limits, readable, writable)
+            trial = Trial(request["name"], place, request["text"], card, limits, readable, writable)
             found[card] = self._on_card(trial, problem)
         worst = min(found.values(), key=lambda verdict: list(Kind).index(verdict.kind))
         kinds = {card: verdict.kind for card, verdict in found.items()}
@@ -126,7 +128,8 @@ class _Server:
             own + limits.memory_mib * _MIB,
             limits.output_kib * 1024,
             limits.threads,
-            {b'{"compiled"': limits.seconds + _GRACE},
+            {b'{"compiled"': limits.seconds + _LOADING},
+            {b'{"launched"': _GRACE - _LOADING},
         )
         return watched(run, bounds, [shared])
 
@@ -144,8 +147,11 @@ class _Reading:
         self._answers: dict[str, Mapping[str, Any]] = {}
         for line in outcome.lines:
             try:
-                self._answers |= json.loads(line)
-            except (ValueError, TypeError, RecursionError):
+                told = json.loads(line)
+                if "compiled" in self._answers:  # said before anything of the kernel ran
+                    told.pop("compiled", None)
+                self._answers |= told
+            except (ValueError, TypeError, AttributeError, RecursionError):
                 self._answers["nonsense"] = {}
         self._known: dict[str, Any] = {"name": trial.name, "task": problem.task, "card": trial.card}
 
@@ -160,7 +166,7 @@ class _Reading:
         compiled, launched = self._answers.get("compiled"), self._answers.get("launched")
         with suppress(*_ERRORS_OF_NONSENSE):
             if compiled is not None:
-                self._known |= {"compile_seconds": float(compiled["seconds"]), "kept": bool(compiled["kept"])}
+                self._known |= {"compile_seconds": _finite(compiled["seconds"]), "kept": bool(compiled["kept"])}
             if launched is not None:
                 self._known |= {"launch": _line(launched["launch"]), "guessed": bool(launched["guessed"])}
         self._known["text"] = _printable(self._outcome.printed.decode("utf-8", "replace"))
@@ -280,6 +286,13 @@ def _cost(told: Mapping[str, Any]) -> Cost:
     if not (0 <= estimate < math.inf and 0 <= share <= 1 and moved >= 0 and least >= 0):
         raise ValueError(f"no cost of a kernel: {shortened(str(told), _MOST_TEXT)}")
     return Cost(estimate, share, moved, least)
+
+
+def _finite(told: Any) -> float:
+    number = float(told)
+    if not math.isfinite(number):
+        raise ValueError(f"expected a number, got {number}")
+    return number
 
 
 def _line(told: object) -> str:

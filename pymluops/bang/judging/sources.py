@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
@@ -16,11 +17,12 @@ from pymluops.bang._loaded import keep_written, written
 from pymluops.sim.toolchain import CompileError
 from pymluops.sim.translator.text import quoted
 
-__all__ = ["CompilerSaid", "WrittenBuild", "read_error"]
+__all__ = ["CompilerSaid", "WrittenBuild", "base_name", "read_error"]
 
 _INSTANCE = re.compile(r"^([\w:]+)\s*<.*>$", re.DOTALL)
 _ERROR = re.compile(r"^(?P<file>[^\n:]+):(?P<line>\d+)(?::\d+)?: (?:fatal )?error: (?P<message>[^\n]*)", re.MULTILINE)
 _PLACE = re.compile(r"^(?P<file>[^\n:]+):(?P<line>\d+): (?P<message>[^\n]*)", re.MULTILINE)
+_ENTRY = re.compile(r"\b(?:__mlu_entry__|__mlu_global__)\b")
 _MOST_SAID = 4000
 
 
@@ -39,17 +41,23 @@ class WrittenBuild(Build):
             If the source is refused.
         """
         kept = self._write([source], "", "")
-        match = _INSTANCE.match(entry or "")
-        if match is None or entry is None:
+        if entry is None or not _INSTANCE.match(entry):
             return kept
         expander = Expander(self.include_dirs, [self.simulator.include])
         expanded = expander.expand(source.text, source.name, source.folder)
-        parameters = templates_in(expanded.text, source.name).get(match[1].removeprefix("::"))
+        parameters = templates_in(expanded.text, source.name).get(base_name(entry))
         if parameters is None:
             return kept
         name = entry.removeprefix("::")
         behind = f"MLUOPS_MODULE_INSTANCE({quoted(entry)}, {quoted(parameters)}, ::{name});"
         return self._write([source], f'kernel("{entry}")', behind) and kept
+
+    def has_kernel_words(self, source: Input) -> bool:
+        """Tell whether a source, or a header of it that can be read, has a word that begins a kernel."""
+        text = source.text
+        with suppress(CompileError, RecursionError):
+            text = Expander(self.include_dirs, [self.simulator.include]).expand(text, source.name, source.folder).text
+        return _ENTRY.search(" ".join((text, *self.options))) is not None
 
     def _write(self, inputs: Sequence[Input], instance: str, behind: str) -> bool:
         made = self.linked(inputs, instance, behind)
@@ -63,6 +71,12 @@ class WrittenBuild(Build):
         if known is None:
             raise CompileError(f"{inputs[0].name}: {instance or 'the source'} was not compiled before it was asked for")
         return keep_written(*known)
+
+
+def base_name(entry: str) -> str:
+    """Return the name of a kernel, or that of the template of an instance."""
+    match = _INSTANCE.match(entry)
+    return (match[1] if match else entry).removeprefix("::")
 
 
 class CompilerSaid(NamedTuple):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import ctypes
 import dataclasses
 import importlib
 import inspect
@@ -12,17 +13,22 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from pymluops._shown import shown
+from pymluops._arguments import is_integer
+from pymluops._shown import one_line, shown
+from pymluops._suggestions import among
 from pymluops.bang._module import KINDS
-from pymluops.bang.judging.arguments import Argument, Changed, Output, made
+from pymluops.bang.judging.arguments import Argument, Changed, Output, Random, dtype_named, made
 from pymluops.bang.judging.dims import LaunchDims
+from pymluops.bang.judging.given import require_kind, several, texts
 from pymluops.bang.judging.limits import Limits
+from pymluops.bang.judging.reference import as_output, results_of
 from pymluops.bang.judging.tolerance import Tolerance
 from pymluops.errors import BadParamError, BadParamTypeError
 from pymluops.sim._devices import DeviceModel, devices
-from pymluops.sim._schedules import Schedule
+from pymluops.sim._library import simulator
+from pymluops.sim._schedules import Schedule, parsed_schedule
 
-__all__ = ["SCHEDULES", "Task", "with_torch"]
+__all__ = ["SCHEDULES", "Task", "TaskError", "with_torch"]
 
 #: The runs of a kernel unless its task names others. Undefined memory differs between the first
 #: two: an element that follows it was never written.
@@ -31,6 +37,16 @@ SCHEDULES = (
     Schedule(copies="early", memory="zero"),
     Schedule("random", "random", "noise", 1),
 )
+#: What a task gives to a kernel, besides None.
+_ARGUMENTS = (
+    *(np.ndarray, np.generic, Random, Output, Changed, int, float, bool, bytes, bytearray),
+    *(ctypes.Structure, type(None)),
+)
+_MOST_TASKS = 0x7FFFFFFF
+
+
+class TaskError(BadParamError):
+    """A task cannot be prepared, such as by a reference that fails: no kernel is to blame."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -50,6 +66,7 @@ class Task:
         Computes the outputs. It gets the inputs, and what `changed` arrays hold before, by the
         names of its own parameters; all arrays if Python knows of none, as of ``numpy.add``.
         It returns an array, a tuple of them in the order of the outputs, or a dict by their names.
+        What it computes is brought to the type of the output before it is compared.
     tolerance : Tolerance, or dict of str to Tolerance
         How far an output may be off; by the name of the output if they differ.
     launch : (dim, kind), or callable, optional
@@ -89,16 +106,51 @@ class Task:
     include_dirs: Sequence[str] = ()
 
     def __post_init__(self) -> None:
+        require_kind("task", "name", self.name, str, "a text")
         _require(bool(self.name), "name", "a text", self.name)
         _require(callable(self.reference), "reference", "a function", self.reference)
+        self._check_arguments()
+        self._check_tolerance()
+        for field in ("files", "options"):
+            texts("task", field, getattr(self, field))
+        several("task", "include_dirs", self.include_dirs, "folders")
+        require_kind("task", "limits", self.limits, (Limits, type(None)), "Limits")
+        require_kind("task", "entry", self.entry, (str, type(None)), "a name")
+        _require(self.entry is None or bool(self.entry.strip()), "entry", "a name", self.entry)
+        self._check_runs()
+
+    def _check_runs(self) -> None:
+        schedules = several("task", "schedules", self.schedules, "schedules")
+        _require(len(schedules) > 0, "schedules", "one at least", self.schedules)
+        for each in schedules:
+            _check_schedule(each)
+        cards = texts("task", "cards", self.cards)
+        _require(len(cards) > 0, "cards", "one at least", self.cards)
+        known = {model.name: model for model in devices()}
+        for card in cards:
+            hint = among([card], known)
+            _require(card in known, "cards", f"names out of {', '.join(sorted(known))}", card, hint)
+            if self.launch is not None and not callable(self.launch):
+                self.launch_on(known[card])
+
+    def _check_arguments(self) -> None:
+        require_kind("task", "arguments", self.arguments, Mapping, "a mapping of names to arguments")
+        for name, value in self.arguments.items():
+            require_kind("task", "arguments", name, str, "names")
+            kinds = "an array, random(), output(), changed(), a number, a structure or None"
+            require_kind("task", f"arguments: {one_line(name)}", value, _ARGUMENTS, kinds)
         _require(bool(self.outputs), "arguments", "at least one output() or changed() among them", list(self.arguments))
-        _require(len(self.schedules) > 0, "schedules", "one at least", self.schedules)
-        known = {model.name for model in devices()}
-        for card in self.cards:
-            _require(card in known, "cards", f"names out of {', '.join(sorted(known))}", card)
-        _require(len(self.cards) > 0, "cards", "one at least", self.cards)
-        if self.launch is not None and not callable(self.launch):
-            _launch(self.launch)
+
+    def _check_tolerance(self) -> None:
+        if isinstance(self.tolerance, Tolerance):
+            return
+        expected = "a Tolerance, or a dict of them by the names of outputs"
+        require_kind("task", "tolerance", self.tolerance, Mapping, expected)
+        outputs = self.outputs
+        for name, tolerance in self.tolerance.items():
+            hint = among([str(name)], outputs)
+            _require(name in outputs, "tolerance", f"names out of {', '.join(outputs)}", name, hint)
+            require_kind("task", f"tolerance: {name}", tolerance, Tolerance, "a Tolerance")
 
     @property
     def outputs(self) -> list[str]:
@@ -113,8 +165,8 @@ class Task:
 
     def launch_on(self, card: DeviceModel) -> LaunchDims | None:
         """Return how the kernel is launched on a card; None if that is to be guessed."""
-        launch = self.launch(card) if callable(self.launch) else self.launch
-        return None if launch is None else _launch(launch)
+        launch = _returned("launch", self.launch, card) if callable(self.launch) else self.launch
+        return None if launch is None else _launch(launch, card)
 
     def values(self) -> dict[str, Any]:
         """Return the values of the arguments, None for outputs."""
@@ -132,15 +184,16 @@ class Task:
         ------
         BadParamError
             If the reference does not return what the outputs are.
+        TaskError
+            If the reference raises something.
         """
-        returned = self.reference(**self._given(values)) if _has_names(self.reference) else self._called(values)
-        names = self.outputs
-        if isinstance(returned, Mapping):
-            results = [cast("Mapping[str, Any]", returned).get(name) for name in names]
+        if _has_names(self.reference):
+            returned = _returned("reference", self.reference, **self._given(values))
         else:
-            results = _parts(returned) if _is_tuple(returned) else [returned]
-        _require(len(results) == len(names), "reference", f"{len(names)} results ({', '.join(names)})", len(results))
-        return {name: self._as_output(name, values, result) for name, result in zip(names, results, strict=True)}
+            arrays = (_copied(value) for value in values.values() if _is_array(value))
+            returned = _returned("reference", self.reference, *arrays)
+        results = zip(self.outputs, results_of(returned, self.outputs), strict=True)
+        return {name: self._as_output(name, values, result) for name, result in results}
 
     def _given(self, values: Mapping[str, Any]) -> dict[str, Any]:
         parameters = inspect.signature(self.reference).parameters
@@ -154,40 +207,54 @@ class Task:
             )  # fmt: skip
         return {name: _copied(value) for name, value in inputs.items() if takes_all or name in parameters}
 
-    def _called(self, values: Mapping[str, Any]) -> Any:
-        return self.reference(*(_copied(value) for value in values.values() if _is_array(value)))
-
     def _as_output(self, name: str, values: Mapping[str, Any], result: Any) -> NDArray[Any]:
         declared = self.arguments[name]
-        shape = declared.shape if isinstance(declared, Output) else values[name].shape
-        array = np.asarray(result)
-        _require(array.shape == shape, "reference", f"shape {list(shape)} for {name}", list(array.shape))
-        return array
+        if isinstance(declared, Output):
+            return as_output(name, result, declared.shape, dtype_named(declared.dtype))
+        return as_output(name, result, values[name].shape, values[name].dtype)
 
 
-def _require(holds: bool, field: str, expected: str, got: object) -> None:
+def _require(holds: bool, field: str, expected: str, got: object, hint: str = "") -> None:
     if not holds:
-        raise BadParamError(f"task: {field}: expected {expected}, got {shown(got)}")
+        raise BadParamError(f"task: {field}: expected {expected}, got {shown(got)}{hint}")
 
 
-def _launch(launch: object) -> LaunchDims:
+def _returned(field: str, function: Callable[..., Any], *arguments: Any, **named: Any) -> Any:
+    """Call a function of a task, which may raise anything."""
+    try:
+        return function(*arguments, **named)
+    except (Exception, SystemExit) as error:
+        raise TaskError(f"task: {field}: {type(error).__name__}: {error}") from error
+
+
+def _check_schedule(schedule: object) -> None:
+    require_kind("task", "schedules", schedule, Schedule, "a list of pymluops.sim.Schedule")
+    try:
+        parsed_schedule(simulator(), str(schedule))
+    except BadParamError as error:
+        raise BadParamError(f"task: schedules: {error.detail}") from None
+
+
+def _launch(launch: object, card: DeviceModel) -> LaunchDims:
+    """Return dims that a card can run."""
     parts = _parts(launch)
-    if len(parts) != 2 or parts[1] not in KINDS:
+    if len(parts) != 2 or not isinstance(parts[1], str) or parts[1] not in KINDS:
         raise BadParamTypeError(f"task: launch: expected (dim, kind), such as (8, 'union1'), got {shown(launch)}")
-    dims = _parts(parts[0]) or [parts[0]]
-    are_dims = len(dims) <= 3 and all(isinstance(dim, int) and 0 < dim < 2**32 for dim in dims)
+    dims, kind = _parts(parts[0]) or [parts[0]], parts[1]
+    are_dims = len(dims) <= 3 and all(is_integer(dim) and dim > 0 for dim in dims)
     _require(are_dims, "launch", "one to three numbers of tasks", parts[0])
-    x, y, z = (*dims, 1, 1)[:3]
-    return LaunchDims((x, y, z), str(parts[1]))
+    x, y, z = (int(dim) for dim in (*dims, 1, 1)[:3])
+    _require(x * y * z <= _MOST_TASKS, "launch", f"at most {_MOST_TASKS} tasks", x * y * z)
+    clusters = KINDS[kind] // 4
+    _require(clusters <= card.clusters, "launch", f"a kind for {card.clusters} clusters of {card.name}", kind)
+    width = max(clusters * card.cores_per_cluster, 1)
+    _require(x % width == 0, "launch", f"a multiple of {width} tasks in x for {kind} on {card.name}", x)
+    return LaunchDims((x, y, z), kind)
 
 
 def _parts(given: object) -> list[Any]:
     """Return what is in a tuple or a list; nothing if it is neither."""
     return list(cast("Sequence[Any]", given)) if _is_several(given) else []
-
-
-def _is_tuple(given: object) -> bool:
-    return isinstance(given, tuple)
 
 
 def _is_several(given: object) -> bool:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from pymluops._shown import shown
 from pymluops.bang import _accuracy as metrics
-from pymluops.errors import BadParamError
+from pymluops.errors import BadParamError, BadParamTypeError
 
 __all__ = ["Deviation", "Tolerance", "deviation"]
 
@@ -51,11 +51,12 @@ class Tolerance:
     def __post_init__(self) -> None:
         for field in dataclasses.fields(self):
             value: Any = getattr(self, field.name)
-            if (
-                value is not None
-                and not isinstance(value, bool)
-                and not (isinstance(value, (int, float)) and value >= 0)
-            ):
+            if field.name == "diff4":
+                if not isinstance(value, bool):
+                    raise BadParamTypeError(f"Tolerance: diff4: expected True or False, got {shown(value)}")
+            elif value is not None and (isinstance(value, bool) or not isinstance(value, (int, float))):
+                raise BadParamTypeError(f"Tolerance: {field.name}: expected a number from 0, got {shown(value)}")
+            elif value is not None and not value >= 0:
                 raise BadParamError(f"Tolerance: {field.name}: expected a number from 0, got {shown(value)}")
 
     @property

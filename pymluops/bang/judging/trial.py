@@ -11,7 +11,8 @@ import json
 import mmap
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -26,13 +27,12 @@ from pymluops.bang._check import differing
 from pymluops.bang._compilers import Compiler
 from pymluops.bang._limited import leave_limits_to_the_parent
 from pymluops.bang._module import Kernel, Launch, Module
-from pymluops.bang._sources import read_folders, read_options
 from pymluops.bang.judging import isolation
 from pymluops.bang.judging.arguments import dtype_named
 from pymluops.bang.judging.dims import guessed
 from pymluops.bang.judging.limits import Limits
 from pymluops.bang.judging.problem import Problem, Value
-from pymluops.bang.judging.sources import WrittenBuild, read_error
+from pymluops.bang.judging.sources import WrittenBuild, base_name, read_error
 from pymluops.bang.judging.verdict import Kind
 from pymluops.errors import ExecutionFailedError, MluOpError
 from pymluops.sim._checks import recording
@@ -42,8 +42,9 @@ from pymluops.sim.toolchain import CompileError, Simulator, cards
 __all__ = ["Trial", "run_trial"]
 
 _MOST_MESSAGE, _MOST_FINDINGS, _MOST_EVENTS = 400, 50, 200_000
-#: Copies of these directions go between device memory and the chip.
+#: Copies of these directions, and scalar accesses there, go between device memory and the chip.
 _DEVICE = "GDRAM"
+_NO_KERNEL = "no kernel: the source has no function with __mlu_entry__"
 
 
 class Trial(NamedTuple):
@@ -53,8 +54,8 @@ class Trial(NamedTuple):
     ----------
     name : str
         Of the source, in messages.
-    folder : Path
-        Where headers are looked for first.
+    folder : Path or None
+        Where headers are looked for first; None for nowhere.
     text : str
         The source.
     card : str
@@ -66,7 +67,7 @@ class Trial(NamedTuple):
     """
 
     name: str
-    folder: Path
+    folder: Path | None
     text: str
     card: str
     limits: Limits
@@ -95,7 +96,21 @@ def run_trial(
     try:
         _try(trial, problem, compiler, cache, scratch, answer, shared)
     except _EndedError as ended:
-        answer("ended", ended.told)
+        with _said_in_a_line():
+            answer("ended", ended.told)
+
+
+@contextmanager
+def _said_in_a_line() -> Generator[None]:
+    """End the process with one line in place of a traceback: a kernel may have closed files, or worse."""
+    try:
+        yield
+    except _EndedError:
+        raise
+    except Exception as error:
+        with suppress(OSError):
+            os.write(2, f"{type(error).__name__}: {error}\n".encode("utf-8", "replace"))
+        os._exit(1)
 
 
 def _try(
@@ -103,7 +118,8 @@ def _try(
 ) -> None:
     arguments = problem.arguments()
     readable = [*isolation.system_folders(compiler.command), *trial.readable]
-    headers = [trial.folder, *map(Path, problem.include_dirs)]
+    headers = [*map(Path, (*problem.include_dirs, *problem.named))]
+    headers += [] if trial.folder is None else [trial.folder]
     leave_limits_to_the_parent()  # this process has those of the trial
     isolation.before_compiling(trial.limits, [*readable, *headers], [cache, scratch, *trial.writable])
     begin = time.monotonic()
@@ -112,12 +128,13 @@ def _try(
     answer("compiled", {"seconds": time.monotonic() - begin, "kept": kept})
     isolation.before_running(trial.limits, [*readable, scratch])
     begin = time.monotonic()
-    launch, is_guess = _launch(trial, problem, build, source)
-    given = _arranged(launch.kernel, problem.values)
-    answer("launched", {"launch": _launch_text(launch), "guessed": is_guess})
-    memory = mmap.mmap(shared, problem.nbytes * len(problem.schedules)) if problem.nbytes else bytearray()
-    runs = _Runs(trial, problem, launch, given, arguments, memory)
-    answer("report", {**runs.report(), "seconds": time.monotonic() - begin})
+    with _said_in_a_line():
+        launch, is_guess = _launch(trial, problem, build, source)
+        given = _arranged(launch.kernel, problem.values)
+        answer("launched", {"launch": _launch_text(launch), "guessed": is_guess})
+        memory = mmap.mmap(shared, problem.nbytes * len(problem.schedules)) if problem.nbytes else bytearray()
+        runs = _Runs(trial, problem, launch, given, arguments, memory)
+        answer("report", {**runs.report(), "seconds": time.monotonic() - begin})
 
 
 def _short(text: str) -> str:
@@ -129,12 +146,8 @@ def _short(text: str) -> str:
 
 def _build(trial: Trial, problem: Problem, compiler: Compiler) -> tuple[WrittenBuild, Input]:
     arch = next(int(card["arch"]) for card in cards() if card["name"] == trial.card)
-    try:
-        folders, options = read_options(list(problem.options))
-        folders += read_folders(list(problem.include_dirs))
-    except MluOpError as error:
-        raise _EndedError(Kind.TASK_ERROR, error.detail) from None
-    build = WrittenBuild(compiler, arch, Simulator.installed(), folders, options)
+    folders = [Path(folder) for folder in problem.include_dirs]
+    build = WrittenBuild(compiler, arch, Simulator.installed(), folders, problem.options)
     return build, Input(trial.name, trial.folder, trial.text)
 
 
@@ -143,6 +156,8 @@ def _compiled(build: WrittenBuild, source: Input, problem: Problem) -> bool:
         return build.write(source, problem.entry)
     except CompileError as error:
         said = read_error(str(error))
+        if not build.has_kernel_words(source):
+            raise _EndedError(Kind.COMPILE_ERROR, f"{_NO_KERNEL}; {said.message}", text=said.text) from None
         raise _EndedError(Kind.COMPILE_ERROR, said.message, file=said.file, line=said.line, text=said.text) from None
     except RecursionError:
         raise _EndedError(Kind.COMPILE_ERROR, "the source has too much in one another") from None
@@ -171,9 +186,14 @@ def _launch(trial: Trial, problem: Problem, build: WrittenBuild, source: Input) 
 
 
 def _entry(module: Module, problem: Problem, trial: Trial) -> str:
-    if problem.entry is not None:
-        return problem.entry
     kernels = list(module.kernels)
+    if not kernels:
+        raise _EndedError(Kind.COMPILE_ERROR, _NO_KERNEL)
+    if problem.entry is not None:
+        if base_name(problem.entry) not in kernels:
+            said = f"expected the kernel {problem.entry}, which the task names, got {', '.join(kernels)}"
+            raise _EndedError(Kind.REFUSED, said)
+        return problem.entry
     if len(kernels) == 1:
         return kernels[0]
     for name in (problem.task, Path(trial.name).stem):
@@ -270,6 +290,8 @@ class _Runs:
             self._waited(passed)
         for launch in profile.launches:
             moved = sum(use.bytes for name, use in launch.directions.items() if _DEVICE in name)
+            scalars = [site.unit == "scalar" and site.source == _DEVICE for site in launch.sites]
+            moved += sum(tally.bytes for tally in launch.tallies if scalars[tally.site])
             self._cost = {
                 "estimate_ns": launch.estimate_ns,
                 "modelled_share": launch.modelled_share,

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from enum import StrEnum
-from typing import Any
+from typing import Any, cast
 
 from pymluops._shown import counted
 
@@ -183,11 +184,8 @@ class Verdict:
         return self.kind.is_right
 
     def to_json(self) -> dict[str, Any]:
-        """Return the verdict as plain values; floats that JSON lacks are texts."""
-        plain = dataclasses.asdict(self)
-        for output in plain["outputs"]:
-            if not abs(output["largest"]) < float("inf"):
-                output["largest"] = str(output["largest"])
+        """Return the verdict as plain values; numbers that JSON lacks are the texts "inf", "-inf" and "nan"."""
+        plain: dict[str, Any] = _in_json(dataclasses.asdict(self))
         return plain
 
     @staticmethod
@@ -204,13 +202,14 @@ class Verdict:
             WrittenOutput(**_with(each, index=tuple(each["index"]), largest=float(each["largest"])))
             for each in plain["outputs"]
         ]
+        cost = plain["cost"]
         further = _with(
-            plain,
+            _with_floats(plain, "seconds", "compile_seconds"),
             kind=Kind(plain["kind"]),
             findings=tuple(findings),
             outputs=tuple(outputs),
             overwritten=tuple(plain["overwritten"]),
-            cost=None if plain["cost"] is None else Cost(**plain["cost"]),
+            cost=None if cost is None else Cost(**_with_floats(cost, "estimate_ns", "modelled_share")),
             cards={card: Kind(kind) for card, kind in plain["cards"].items()},
         )
         return Verdict(**further)
@@ -229,6 +228,22 @@ class Verdict:
             estimate = f"{cost.estimate_ns / 1000:.2f} us ({cost.modelled_share:.0%} of the instructions modelled)"
             lines.append(f"  estimate {estimate}, {cost.bytes_moved} bytes moved, {cost.bytes_least} at least")
         return "\n".join(lines)
+
+
+def _in_json(value: Any) -> Any:
+    """Return plain values with texts for the numbers that JSON lacks."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else str(value)
+    if isinstance(value, dict):
+        return {key: _in_json(each) for key, each in cast("dict[str, Any]", value).items()}
+    if isinstance(value, (list, tuple)):
+        several = cast("Sequence[Any]", value)
+        return type(several)(_in_json(each) for each in several)  # type: ignore[call-arg]
+    return value
+
+
+def _with_floats(plain: Mapping[str, Any], *names: str) -> dict[str, Any]:
+    return {**plain, **{name: float(plain[name]) for name in names}}
 
 
 def _with(plain: Mapping[str, Any], **others: Any) -> dict[str, Any]:

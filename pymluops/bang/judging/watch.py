@@ -45,6 +45,8 @@ class Bounds:
         Its threads.
     after : dict of bytes to float
         Seconds from when it first answers a line that begins so.
+    more : dict of bytes to float
+        Seconds that it gets besides when it first answers a line that begins so.
     """
 
     seconds: float
@@ -52,6 +54,7 @@ class Bounds:
     printed: int = 1 << 62
     threads: int = 1 << 30
     after: dict[bytes, float] = field(default_factory=dict[bytes, float])
+    more: dict[bytes, float] = field(default_factory=dict[bytes, float])
 
 
 @dataclass
@@ -150,7 +153,7 @@ class _Watch:
         self.outcome = Outcome()
         self._process, self._answers, self._printed, self._bounds = process, answers, printed, bounds
         self._deadline = time.monotonic() + bounds.seconds
-        self._after = dict(bounds.after)
+        self._after, self._more = dict(bounds.after), dict(bounds.more)
         self._received = b""
         self._answered = self._count = 0
         self._folder = Path(f"/proc/{process}")
@@ -181,8 +184,11 @@ class _Watch:
         if self._answered <= _MOST_ANSWERED:
             *lines, self._received = (self._received + data).split(b"\n")
             self.outcome.lines += lines
-            for start in [start for start in self._after if any(line.startswith(start) for line in lines)]:
-                self._deadline = time.monotonic() + self._after.pop(start)  # once: it may say anything later
+            for line in lines:  # each beginning counts once: it may say anything later
+                for start in [start for start in self._after if line.startswith(start)]:
+                    self._deadline = time.monotonic() + self._after.pop(start)
+                for start in [start for start in self._more if line.startswith(start)]:
+                    self._deadline += self._more.pop(start)
         said = _read(self._printed)
         self._count += len(said)
         self.outcome.printed = (self.outcome.printed + said)[-_KEPT:]
