@@ -14,7 +14,8 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 sys.path.append(str(ROOT / "tools"))
 
-from website import docstrings, links, pages, reading  # noqa: E402
+from pymluops.dropins._extensions import extensions  # noqa: E402
+from website import docstrings, formulas, links, pages, reading  # noqa: E402
 
 #: These are read only, since they import PyTorch, or what is not installed everywhere.
 NOT_IMPORTED = ("pymluops.torch", "pymluops.torch.sparse", "pymluops.bang.testing", "pymluops.oracle")
@@ -88,6 +89,59 @@ def test_every_family_has_a_page_with_its_c_functions(site: dict[str, str]) -> N
     assert all(case["id"] in site[f"operators/{case['family']}.rst"] for case in results["cases"])
     assert sum("pointnet2_batch_cuda" in site[f"operators/{family}.rst"] for family in families) >= 4
     assert sum(".. image::" in site[f"operators/{family}.rst"] for family in families) >= 6
+
+
+def test_every_family_has_a_formula_or_numbered_steps(site: dict[str, str]) -> None:
+    families = {path.stem for path in (ROOT / "pymluops" / "ops").glob("[!_]*.py")}
+    written = {path.stem for path in formulas.FOLDER.glob("[!_]*.rst")}
+    assert written == families
+    for family in families:
+        text = site[f"operators/{family}.rst"]
+        said = text.partition("What it computes\n")[2].partition("\n---")[0]
+        steps = re.findall(r"^(\d+)\. \S", said, re.MULTILINE)
+        assert ".. math::\n\n   " in said or steps[:2] == ["1", "2"], family
+
+
+def test_a_family_without_a_formula_is_refused() -> None:
+    with pytest.raises(SystemExit, match=r"docs/formulas/no_family\.rst: is missing; write the formula of no_family"):
+        formulas.formula("no_family")
+
+
+def test_functions_of_the_header_are_on_the_pages_of_their_operators(site: dict[str, str]) -> None:
+    header = site["c/mlu_op.rst"]
+    declared = set(re.findall(r"^\.\. c:function:: .*?(\w+)\(", header, re.MULTILINE))
+    assert len(declared) == 189
+    pages_of = {name: text for name, text in site.items() if name.startswith("operators/")}
+    named = {name for text in pages_of.values() for name in re.findall(r":c:func:`(\w+)`", text)}
+    # Functions of the library itself, of its handles and its tensors, compute nothing.
+    library = re.compile(
+        r"mluOp(?:Create|Destroy|UpdateContextInformation|[GS]etQueue|[GS]etAtomicsMode|[GS]etQuantizeRoundMode"
+        r"|GetErrorString|GetLibVersion|GetSizeOfDataType|GetTensorAndDataFromTensorSet|GetTensorElementNum"
+        r"|[GS]etGenCase\w+|\w*(?:TensorDescriptor|TensorSet|SeqData)\w*|\w*GroupTensorDescriptors)"
+    )
+    assert {name for name in declared - named if not library.fullmatch(name)} == set()
+    for family, names in {
+        "aligned_regions": ("mluOpRoiAlignForward_v2", "mluOpSetRoiAlignForwardDescriptor_v2"),
+        "carafe_upsample": ("mluOpCarafeForward", "mluOpCreateCarafeDescriptor"),
+        "fourier_transforms": ("mluOpExecFFT", "mluOpMakeFFTPlanMany"),
+        "optimizer_steps": ("mluOpAdamW", "mluOpSetAdamWDescAttr"),
+        "ball_query": ("mluopsExtBallQueryDouble",),
+    }.items():
+        assert all(f":c:func:`{name}`" in pages_of[f"operators/{family}.rst"] for name in names), family
+
+
+def test_pages_name_the_drop_ins_whose_tables_name_their_functions(site: dict[str, str]) -> None:
+    on_page = {
+        function: text
+        for name, text in site.items()
+        if name.startswith("operators/")
+        for function in re.findall(r":c:func:`(\w+)`", text)
+    }
+    for extension in extensions():
+        for function in re.findall(r"\bmlu(?:Op|opsExt)\w+", " ".join(row.library for row in extension.ROWS)):
+            assert f"``{extension.MODULES[0]}``" in on_page[function], (function, extension.MODULES)
+    with_spconv = {name for name, text in site.items() if 'pymluops.install("spconv")' in text and "operators/" in name}
+    assert with_spconv == {f"operators/{one}.rst" for one in ("get_indice_pairs", "indice_convolution", "voxelization")}
 
 
 def test_every_example_is_in_the_gallery(site: dict[str, str]) -> None:

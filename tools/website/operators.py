@@ -7,11 +7,14 @@ import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from functools import cache
+from pathlib import Path
 from typing import Any
 
+from written.functions import of_families
 from written.reading import Family, read_families
 
 from website.docstrings import entry, heading
+from website.formulas import formula
 from website.reading import ROOT, exports, name_of
 
 __all__ = ["described_names", "pages"]
@@ -79,6 +82,7 @@ def _page(family: Family) -> str:
     if (_PICTURES / picture).is_file():
         lines += [f".. image:: /pictures/{picture}", f"   :alt: {title}, drawn by pymluops demo", ""]
     lines += _facts(family)
+    lines += [heading("What it computes", "-"), formula(family.name), ""]
     for package, module in _modules(family):
         lines += [heading({"pymluops": "NumPy and other arrays"}.get(package, "PyTorch"), "-")]
         # Forward directions before the others, functions before what they return.
@@ -99,10 +103,14 @@ def _pictures() -> dict[str, str]:
 
 def _facts(family: Family) -> list[str]:
     """Return a list of where the operator is found, its types, papers and drop-ins."""
-    functions = " ".join(f":c:func:`{operator.function}`" for operator in family.operators)
+    computing, helping, double = (
+        ", ".join(f":c:func:`{name}`" for name in names) for names in of_families()[family.name]
+    )
     types = sorted({name for operator in family.operators for name in operator.types()})
     lines = [
-        f":C functions: {functions}",
+        f":C functions: {computing}",
+        *([f":Workspaces and descriptors: {helping}"] if helping else []),
+        *([f":In double: {double}"] if double else []),
         f":Types in this family: {', '.join(types)}; each function says below what it takes",
     ]
     papers = sorted(set(_PAPER.findall((ROOT / "pymluops" / "ops" / f"{family.name}.py").read_text(encoding="utf-8"))))
@@ -121,28 +129,51 @@ def _facts(family: Family) -> list[str]:
     return [*lines, ""]
 
 
+_DROPINS = ROOT / "pymluops" / "dropins"
+
+
 @cache
 def _dropin_sources() -> dict[str, str]:
-    """Return the sources of the stand-ins: of extensions by what installs them, and of spconv."""
+    """Return the sources of the stand-ins: of extensions by what installs them, and of whole packages."""
     found: dict[str, str] = {}
-    for path in sorted((ROOT / "pymluops/dropins/extensions").glob("[!_]*.py")):
+    for path in sorted((_DROPINS / "extensions").glob("[!_]*.py")):
         source = path.read_text(encoding="utf-8")
         modules = re.search(r"^MODULES = \((.*?)\)$", source, re.MULTILINE | re.DOTALL)
         installed = re.search(r'^DROP_IN = "(.*)"$', source, re.MULTILINE)
         if modules is not None and installed is not None:
             names = ", ".join(f"``{name}``" for name in re.findall(r'"(.*?)"', modules[1]))
-            found[f'{names} by ``pymluops.install("{installed[1]}")``'] = source
-    files = [*(ROOT / "pymluops/dropins/spconv").glob("*.py"), *(ROOT / "pymluops/torch/sparse").glob("*.py")]
-    found['``spconv`` by ``pymluops.install("spconv")``'] = "".join(file.read_text(encoding="utf-8") for file in files)
+            found[f'{names} by ``pymluops.install("{installed[1]}")``'] = _rows(source)
+    found['transformers, GroundingDINO and detrex by ``pymluops.install("deformable_attention")``'] = _text_of(
+        _DROPINS / "_attention.py"
+    )
+    packages = *(_DROPINS / "spconv").glob("*.py"), *(ROOT / "pymluops/torch/sparse").glob("*.py")
+    found['``spconv`` by ``pymluops.install("spconv")``'] = "".join(
+        map(_text_of, (*packages, ROOT / "pymluops/ops/_sparse_extension.py"))
+    )
     return found
+
+
+def _text_of(path: Path) -> str:
+    return path.read_text(encoding="utf-8")
+
+
+def _rows(source: str) -> str:
+    """Return the table of an extension, which names the C functions, or that of the one whose table it has."""
+    others = re.search(r"^ROWS = (\w+)\.ROWS$", source, re.MULTILINE)
+    if others is not None:
+        name = re.search(rf"\bimport (\w+) as {others[1]}\b", source)
+        return _rows(_text_of(_DROPINS / "extensions" / f"{name[1] if name else others[1]}.py"))
+    rows = re.search(r"^ROWS = \($.*?^\)$|^ROWS = .*$", source, re.MULTILINE | re.DOTALL)
+    return rows[0] if rows else ""
 
 
 def _dropins(family: Family) -> list[str]:
     """Return the extensions and packages whose stand-ins name a C function, or an operator, of the family."""
-    functions = "|".join(re.escape(operator.function) for operator in family.operators)
+    functions = "|".join(name for names in of_families()[family.name] for name in names)
     names = "|".join(re.escape(operator.name) for operator in family.operators)
     used = re.compile(
-        rf"\b(?:{functions})\b|\bpymluops\.ops\.{family.name}\b|\bpymluops\.(?:{names})\b|[\"'](?:{names})[\"']"
+        rf"\b(?:{functions})\b|\bpymluops\.(?:ops|torch|mmcv)\.{family.name}\b|\bpymluops\.(?:{names})\b"
+        rf"|[\"'](?:{names})[\"']|\bfrom pymluops\.(?:torch import (?:\w+, )*(?:{names})|mmcv import {family.name})\b"
     )
     return [name for name, source in _dropin_sources().items() if used.search(source)]
 
