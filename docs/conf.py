@@ -17,7 +17,7 @@ sys.path[:0] = [str(DOCS.parent / "tools")]
 from website.documents import with_links
 from website.pages import write
 
-from website import formulas
+from website import c_headers, formulas
 
 write(DOCS)
 
@@ -64,5 +64,6 @@ def _links_out(app: Any, name: str, source: list[str]) -> None:
 def setup(app: Any) -> dict[str, bool]:
     """Connect what this file adds to Sphinx."""
     formulas.connect(app)
+    c_headers.connect(app)
     app.connect("source-read", _links_out)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

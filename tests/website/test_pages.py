@@ -6,6 +6,7 @@ import importlib
 import json
 import re
 import sys
+import types
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ ROOT = Path(__file__).resolve().parents[2]
 sys.path.append(str(ROOT / "tools"))
 
 from pymluops.dropins._extensions import extensions  # noqa: E402
-from website import docstrings, formulas, links, pages, reading  # noqa: E402
+from website import c_headers, docstrings, formulas, links, pages, reading  # noqa: E402
 
 #: These are read only, since they import PyTorch, or what is not installed everywhere.
 NOT_IMPORTED = ("pymluops.torch", "pymluops.torch.sparse", "pymluops.bang.testing", "pymluops.oracle")
@@ -150,16 +151,54 @@ def test_every_example_is_in_the_gallery(site: dict[str, str]) -> None:
             assert f"/../{path.relative_to(ROOT).as_posix()}" in site[f"gallery/{path.parent.name}.rst"]
 
 
-def test_links_to_other_folders_lead_to_pages_or_nowhere() -> None:
+def test_links_to_other_folders_lead_to_pages_or_name_the_file() -> None:
     from website.documents import with_links
 
     text = (
         "[a](../benchmarks/README.md#x) [b](../examples/c) [c](torch.md) [d](https://x.org/)\n```sh\n[e](../f)\n```\n"
+        "[f](../benchmarks/results/x.json) [`tools/y.py`](../tools/y.py)\n"
     )
     found = with_links(text, "docs/x.md", "docs/x.md")
     assert found == (
-        "[a](generated/documents/benchmarks.md#x) b [c](torch.md) [d](https://x.org/)\n```sh\n[e](../f)\n```\n"
+        "[a](generated/documents/benchmarks.md#x) [b](generated/gallery/c.rst) [c](torch.md) [d](https://x.org/)\n"
+        "```sh\n[e](../f)\n```\nf (`benchmarks/results/x.json`) `tools/y.py`\n"
     )
+
+
+def test_every_page_says_first_for_whom_it_is(site: dict[str, str]) -> None:
+    documents = {path.name: path.read_text(encoding="utf-8") for path in (ROOT / "docs").glob("*.md")}
+    for name, text in (site | documents).items():
+        body = re.sub(r"\A# .*\n+|\A.+\n=+\n+", "", text)
+        assert body.startswith("For "), (name, body[:80])
+
+
+def test_titles_of_modules_keep_their_names(site: dict[str, str]) -> None:
+    assert site["api/pymluops.torch.rst"].startswith("pymluops.torch: PyTorch\n===")
+    for name in ("errors", "enums", "mmcv"):
+        assert site[f"api/pymluops.{name}.rst"].startswith(f"pymluops.{name}\n===")
+
+
+def test_c_types_are_in_the_index(site: dict[str, str]) -> None:
+    header = (ROOT / "native" / "include" / "mlu_op.h").read_text(encoding="utf-8")
+    names = re.findall(r"^(?:typedef struct .*\*|\} )(\w+_t);", header, re.MULTILINE)
+    assert len(names) > 30
+    described = set(re.findall(r"^\.\. c:(?:type|enum):: .*?(\w+)$", site["c/mlu_op.rst"], re.MULTILINE))
+    assert described == set(names)
+    assert "   .. c:enumerator:: MLUOP_DTYPE_BFLOAT16 = 17\n" in site["c/mlu_op.rst"]
+
+
+def test_parameters_of_c_functions_are_not_searched() -> None:
+    class Domain:
+        def get_objects(self) -> list[tuple[str, str, str]]:
+            return [("f", "f", "function"), ("f.x", "x", "functionParam"), ("t", "t", "type")]
+
+    found, connected = Domain(), {}
+    app: Any = types.SimpleNamespace(
+        connect=connected.__setitem__, env=types.SimpleNamespace(get_domain={"c": found}.__getitem__)
+    )
+    c_headers.connect(app)
+    connected["builder-inited"](app)
+    assert [name for name, *_ in found.get_objects()] == ["f", "t"]
 
 
 def test_wrong_links_are_found(tmp_path: Path) -> None:

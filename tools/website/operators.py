@@ -78,7 +78,7 @@ def _title(family: Family) -> str:
 
 def _page(family: Family) -> str:
     title = _title(family)
-    lines = [heading(title[0].upper() + title[1:], "="), f"{family.summary}.", ""]
+    lines = [heading(title[0].upper() + title[1:], "="), f"{_readers(family)} {family.summary}.", ""]
     picture = _pictures().get(family.name, f"{family.name}.jpg")
     if (_PICTURES / picture).is_file():
         lines += [f".. image:: /pictures/{picture}", f"   :alt: {title}, drawn by pymluops demo", ""]
@@ -93,6 +93,12 @@ def _page(family: Family) -> str:
                 lines += [entry(f"{package}.{name}", what), ""]
     lines += _speed(family)
     return "\n".join(lines) + "\n"
+
+
+def _readers(family: Family) -> str:
+    """Return a sentence that says for whom the page is."""
+    names = [f"``{operator.name}``" for operator in family.operators]
+    return f"For those who call {' or '.join([', '.join(names[:-1]), names[-1]] if names[1:] else names)}."
 
 
 @cache
