@@ -8,8 +8,8 @@ chosen.
 
 The first figures are of the clock, with ``--threads``; the others of the processor's time, with one
 thread, which other programs disturb less. ``operators`` is the part of our step that its operators
-take, in both directions. ``limit`` is what the ratio would be if they took no time: the rest of the
-network is the same for both.
+take, in both directions. ``ratio`` is our time divided by that with PyTorch alone, and ``limit``
+what it would be if our operators took no time: the rest of the network is the same for both.
 """
 
 from __future__ import annotations
@@ -204,7 +204,7 @@ class Watch:
 
 @dataclass(frozen=True)
 class Figures:
-    """Median milliseconds of a step, ours and with PyTorch alone, the median ratio, and the operators' part of ours."""
+    """Median milliseconds of a step, ours and with PyTorch alone, ours by theirs, and the operators' part of ours."""
 
     ours: float
     theirs: float
@@ -214,7 +214,7 @@ class Figures:
     @property
     def limit(self) -> float:
         """What the ratio would be if our operators took no time."""
-        return self.ratio / (1 - self.share)
+        return self.ratio * (1 - self.share)
 
     def cells(self) -> tuple[str, ...]:
         """Return the figures as text."""
@@ -260,7 +260,7 @@ def measure(training: Training, operators: Operators, seconds: float, clock: Clo
             watch.seconds = 0.0
             whole = training.step(watch.operators, clock)
             shares.append(watch.seconds / whole)
-    ratios = [other / one for one, other in zip(ours, theirs, strict=True)]
+    ratios = [one / other for one, other in zip(ours, theirs, strict=True)]
     one, other = 1e3 * statistics.median(ours), 1e3 * statistics.median(theirs)
     return Figures(one, other, statistics.median(ratios), statistics.median(shares))
 

@@ -17,6 +17,8 @@ sys.path[:0] = [str(DOCS.parent / "tools")]
 from website.documents import with_links
 from website.pages import write
 
+from website import c_headers, formulas
+
 write(DOCS)
 
 _PROJECT: dict[str, Any] = tomllib.loads((DOCS.parent / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -36,6 +38,9 @@ toc_object_entries = False
 #: Anchors of headings, for links from one document to a section of another.
 myst_heading_anchors = 4
 myst_enable_extensions = ["colon_fence", "deflist"]
+#: Parts of the generated pages, which include them.
+exclude_patterns = ["formulas"]
+html_math_renderer = "mathml"
 suppress_warnings = ["misc.highlighting_failure"]
 
 html_theme = "furo"
@@ -58,5 +63,7 @@ def _links_out(app: Any, name: str, source: list[str]) -> None:
 
 def setup(app: Any) -> dict[str, bool]:
     """Connect what this file adds to Sphinx."""
+    formulas.connect(app)
+    c_headers.connect(app)
     app.connect("source-read", _links_out)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

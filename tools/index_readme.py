@@ -6,7 +6,8 @@
 In a clone the links of README.md are relative, so that they work in every branch and wherever the
 repository lies. An index knows no files beside the README. If pyproject.toml has the address of the
 repository as ``Source`` in ``[project.urls]``, links and pictures become absolute ones of this
-version there; if it has none, links become their words and pictures go, so that nothing is broken.
+version there. If it has none, links become their words, pictures go with their captions, and a
+sentence says where the documents are, so that nothing is broken.
 """
 
 from __future__ import annotations
@@ -22,15 +23,19 @@ ROOT = Path(__file__).resolve().parents[1]
 
 _PICTURE = re.compile(r"!\[([^\]]*)\]\(([^)\s]+)\)")
 _LINK = re.compile(r"(?<!!)\[([^\]]*)\]\(([^)\s]+)\)")
-#: A row of a table whose cells are pictures alone.
-_PICTURES = re.compile(r"^\| !\[.*\n", re.MULTILINE)
+#: A table with pictures, whose other rows are their captions.
+_PICTURES = re.compile(r"^(?:\|.*\n)*\|.*!\[.*\n(?:\|.*\n)*\n?", re.MULTILINE)
+#: A picture that stands by itself.
+_ALONE = re.compile(r"^!\[[^\]]*\]\([^)\s]+\)\n\n?", re.MULTILINE)
+_WHERE = "The documents are in the folder `docs` of the source distribution."
 
 
 def for_index(text: str, source: str, version: str) -> str:
     """Return the README with absolute links, or without links to files if `source` is empty."""
     if not source:
-        text = _PICTURE.sub("", _PICTURES.sub("", text))
-        return _LINK.sub(lambda found: found[0] if _is_absolute(found[2]) else found[1], text)
+        text = _PICTURE.sub("", _ALONE.sub("", _PICTURES.sub("", text)))
+        text = _LINK.sub(lambda found: found[0] if _is_absolute(found[2]) else found[1], text)
+        return f"{text.rstrip()}\n\n{_WHERE}\n"
     base = source.rstrip("/")
 
     def absolute(found: re.Match[str], kind: str) -> str:

@@ -60,7 +60,25 @@ def test_losses_agree_and_the_table_has_a_row(
     assert cells[0] == name and all(float(cell) > 0 for cell in (*cells[1:4], *cells[6:9]))
     # Shares are rounded to whole percents.
     assert all(0 <= float(cell.removesuffix("%")) <= 100 for cell in (cells[4], cells[9])), row
-    assert float(cells[5]) >= float(cells[3]) and float(cells[10]) >= float(cells[8])
+    assert float(cells[5]) <= float(cells[3]) and float(cells[10]) <= float(cells[8])
+
+
+def test_ratios_are_our_time_by_theirs(training: Any) -> None:
+    shift = MOVING.in_torch(ops)
+
+    now = [0.0]
+
+    def slow(clips: Any, shifts: Any, **options: Any) -> Any:
+        now[0] += 1000
+        return shift(clips, shifts)
+
+    def clock() -> float:
+        now[0] += 1
+        return now[0]
+
+    figures = steps.measure(training, {MOVING.family: slow}, 0.0, clock)
+    assert 0 < figures.ratio < 0.5 and figures.theirs > figures.ours
+    assert steps.Figures(10.0, 20.0, 0.5, 0.2).limit == pytest.approx(0.4)
 
 
 def test_wrong_outputs_and_wrong_gradients_are_found(training: Any) -> None:

@@ -51,5 +51,10 @@ def test_without_an_address_nothing_is_broken(tool: Any) -> None:
     found = tool.for_index(README, "", "1.2")
     assert all(target.startswith("https://") for target in targets(found))
     assert "docs/pictures" not in found
+    captions = re.findall(r"\*\*[^*]+\*\*", "".join(line for line in README.splitlines() if line.startswith("| **")))
+    assert len(captions) == 4
+    assert [caption for caption in captions if caption in found] == []
+    assert "|" not in found and "\n\n\n" not in found
+    assert found.endswith("\nThe documents are in the folder `docs` of the source distribution.\n")
     assert "[PyTorch]" not in found
     assert "PyTorch, mmcv" in found

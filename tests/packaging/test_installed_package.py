@@ -50,6 +50,17 @@ def test_tests_see_the_installed_package() -> None:
     assert Path(pymluops._core.__file__).name == "_core.abi3.so"
 
 
+@pytest.mark.compiler
+def test_the_document_links_a_program_in_c_with_the_installed_library(tmp_path: Path) -> None:
+    text = (ROOT / "docs" / "c.md").read_text(encoding="utf-8")
+    script = re.search(r"```sh\n(.*?)```", text.partition("## From a Python installation")[2], re.DOTALL)
+    assert script is not None
+    (tmp_path / "examples").symlink_to(ROOT / "examples")
+    code = script[1].replace("python3", sys.executable)
+    said = subprocess.run(["sh", "-ec", code], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+    assert "channel 1, shift -2\n  in   10  20  30  40  50\n  out  30  40  50   0   0\n" in said
+
+
 @pytest.mark.parametrize(
     "arguments",
     [

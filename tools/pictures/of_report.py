@@ -26,25 +26,36 @@ def draw(folder: Path) -> None:
     _draw(folder / "report.png", int(found[2]), int(found[5]), found[3], found[4], step[1] if step else "")
 
 
+def _rows(source: list[str]) -> list[tuple[int, str]]:
+    """Return the lines of a source with their numbers; long ones go on in further rows, between words."""
+    return [
+        (number, row)
+        for number, text in enumerate(source, 1)
+        for row in textwrap.wrap(text, 58, subsequent_indent="      ", drop_whitespace=False) or [""]
+    ]
+
+
 def _draw(path: Path, line: int, other: int, rule: str, message: str, step: str) -> None:
-    source = KERNEL.read_text(encoding="utf-8").splitlines()
-    figure = Figure(figsize=(8.6, 4.4), dpi=100, facecolor="#1e1e24")
+    rows = _rows(KERNEL.read_text(encoding="utf-8").splitlines())
+    figure = Figure(figsize=(8.6, 4.6), dpi=100, facecolor="#1e1e24")
     axes = figure.add_axes((0, 0, 1, 1))
-    axes.set(xlim=(0, 100), ylim=(len(source) + 2.0, -1.6))
+    axes.set(xlim=(0, 100), ylim=(len(rows) + 2.0, -1.6))
     axes.axis("off")
     axes.text(1.5, -0.7, f"$ pymluops kernel check {KERNEL.name} ...", color="#9cdcfe", family="monospace", size=10)
-    for number, text in enumerate(source, 1):
+    for place, (number, text) in enumerate(rows, 1):
         colour = {line: "#ff6b6b", other: "#ffd166"}.get(number)
         if colour:
-            axes.axhspan(number - 0.35, number + 0.65, xmax=0.63, color=colour, alpha=0.18)
-        shown = f"{number:3}  {text[:58]}"
-        axes.text(1.5, number + 0.3, shown, color=colour or "#c8c8c8", family="monospace", size=8.6)
+            axes.axhspan(place - 0.35, place + 0.65, xmax=0.63, color=colour, alpha=0.18)
+        is_first = place == 1 or rows[place - 2][0] != number
+        shown = f"{number if is_first else '':3}  {text}"
+        axes.text(1.5, place + 0.3, shown, color=colour or "#c8c8c8", family="monospace", size=8.6)
     words = re.sub(r"at 0x[0-9a-f]+, ", "", message)
     box = [f"{KERNEL.name}:{line}: error", rule, "", *textwrap.wrap(words, 32), "", f"the other access: line {other}"]
     box += ["", *textwrap.wrap(f"next: {step}", 32)] if step else []
+    broken = next(place for place, (number, _) in enumerate(rows, 1) if number == line)
     axes.annotate(
         "\n".join(box),
-        xy=(62.5, line + 0.15),
+        xy=(62.5, broken + 0.15),
         xytext=(65, 1.6),
         va="top",
         color="#f0f0f0",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from website.docstrings import entry, first_sentence, heading, prose
-from website.reading import PACKAGES, Name, document_of
+from website.reading import PACKAGES, READERS, Name, document_of
 
 __all__ = ["pages"]
 
@@ -40,10 +40,16 @@ def _index() -> str:
     return "\n".join(lines) + "\n"
 
 
+def _title(module: str) -> str:
+    """Return what the page of a module is called: its name, and what it is about if the name does not say it."""
+    about = PACKAGES[module]
+    return module if about.lower() == module.rpartition(".")[2] else f"{module}: {about}"
+
+
 def _page(
     module: str, own: Mapping[str, Name], described: Mapping[tuple[str, str], str], on_operators: set[str]
 ) -> str:
-    lines = [heading(f"{module}: {PACKAGES[module][0].lower()}{PACKAGES[module][1:]}", "=")]
+    lines = [heading(_title(module), "="), f"For those who {READERS[module]}.", ""]
     document = document_of(module)
     lines += [prose(document), ""]
     places = {full: described.get((what.module, what.name), full) for full, what in own.items()}

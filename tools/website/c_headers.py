@@ -6,16 +6,19 @@ import re
 import textwrap
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 from website.docstrings import heading
 from website.reading import ROOT
 
-__all__ = ["pages"]
+__all__ = ["connect", "pages"]
 
 _INCLUDE = ROOT / "native" / "include"
+_READERS = "For those who call the libraries from C or C++, or through their ABI."
 _SECTION = re.compile(r"/\* -{2,} (.*?) -{2,} \*/$")
 _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 _FUNCTION = re.compile(r"[\w\s*]+?\b(?:mluOp|mluops)\w+\s*\(")
+_ENUM = re.compile(r"typedef enum \{(.*)\} (\w+);$", re.DOTALL)
 
 
 def pages() -> dict[str, str]:
@@ -24,7 +27,7 @@ def pages() -> dict[str, str]:
     parts = [_page(path, path.relative_to(_INCLUDE).as_posix(), "-") for path in own]
     lines = [
         heading("C", "="),
-        "For those who call the libraries from C or C++, or through their ABI: every function, from the headers.",
+        f"{_READERS} These pages have every function and type of the headers.",
         "``mlu_op.h`` is the ABI of mlu-ops 1.11.1, the others are what this project adds. :doc:`/c` tells how to",
         "build and link.",
         "",
@@ -37,7 +40,7 @@ def pages() -> dict[str, str]:
     return {
         "c/mlu_op.rst": _page(_INCLUDE / "mlu_op.h", "mlu_op.h", "="),
         "c/mluops_ext.rst": heading("mluops_ext.h", "=")
-        + "\nWhat this project adds to the ABI, header by header.\n\n"
+        + f"\n{_READERS} These functions are what this project adds to the ABI, header by header.\n\n"
         + "\n".join(part for part in parts if ".. c:function::" in part),
         "c/index.rst": "\n".join(lines) + "\n",
     }
@@ -46,15 +49,40 @@ def pages() -> dict[str, str]:
 def _page(path: Path, title: str, line: str) -> str:
     source = path.read_text(encoding="utf-8")
     head = _COMMENT.match(source)
-    lines = [heading(title, line), _text(head[0]) if head else "", ""]
+    lines = [heading(title, line), *([_READERS, ""] if line == "=" else []), _text(head[0]) if head else "", ""]
     for kind, text, comment in _parts(source[head.end() if head else 0 :]):
         if kind == "section":
             lines += [heading(text, "-" if line == "=" else "~")]
         elif kind == "function":
             lines += [f".. c:function:: {text}", "", textwrap.indent(_text(comment), "   "), ""]
+        elif kind == "type":
+            lines += _type(text, _text(comment))
         else:
             lines += [_text(comment), "", ".. code-block:: c", "", textwrap.indent(text, "   "), ""]
     return "\n".join(lines) + "\n"
+
+
+def _type(declaration: str, comment: str) -> list[str]:
+    """Return the directive of a type, which the index and the search have, and so do the members of an enum."""
+    enum = _ENUM.match(declaration)
+    if enum is None:
+        words = " ".join(declaration.removeprefix("typedef ").removesuffix(";").split())
+        return [f".. c:type:: {words}", "", textwrap.indent(comment, "   "), ""]
+    lines = [f".. c:enum:: {enum[2]}", "", textwrap.indent(comment, "   "), ""]
+    for member in re.split(r",\s*", _COMMENT.sub("", enum[1]).strip()):
+        lines += [f"   .. c:enumerator:: {' '.join(member.split())}", ""] if member else []
+    return lines
+
+
+def connect(app: Any) -> None:
+    """Leave parameters of functions out of the search, where they would stand before everything else."""
+    app.connect("builder-inited", _without_parameters)
+
+
+def _without_parameters(app: Any) -> None:
+    domain = app.env.get_domain("c")
+    every = domain.get_objects
+    domain.get_objects = lambda: (found for found in every() if found[2] != "functionParam")
 
 
 def _parts(source: str) -> Iterator[tuple[str, str, str]]:
@@ -73,6 +101,8 @@ def _parts(source: str) -> Iterator[tuple[str, str, str]]:
             plain = " ".join(_COMMENT.sub("", declaration).replace("MLUOP_WIN_API", "").split())
             if _FUNCTION.match(plain) and not plain.startswith("typedef"):
                 yield "function", plain.removesuffix(";"), comment
+            elif plain.startswith("typedef"):
+                yield "type", declaration, comment
             elif plain and not plain.startswith("#"):
                 yield "declaration", declaration, comment
             comment = ""

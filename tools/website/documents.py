@@ -7,6 +7,7 @@ import re
 import tomllib
 from functools import cache
 
+from website.gallery import FOLDERS
 from website.reading import ROOT
 
 __all__ = ["COPIES", "pages", "with_links"]
@@ -42,7 +43,7 @@ def pages() -> dict[str, str]:
 
 
 def with_links(text: str, file: str, page: str) -> str:
-    """Return a document whose links to files lead to pages, to the repository, or nowhere if there is neither.
+    """Return a document whose links to files lead to pages, or to the repository; without either they name the file.
 
     `file` is where the document stands in the repository, `page` where its page does.
     """
@@ -63,6 +64,11 @@ def _link(found: re.Match[str], file: str, page: str) -> str:
         inside = f"docs/generated/documents/{COPIES[inside]}.md"
     elif inside == "README.md":
         inside = "docs/index.md"
+    folder, _, example = inside.removeprefix("examples/").partition("/")
+    if inside.startswith("examples/") and folder in FOLDERS and "/" not in example:
+        inside = f"docs/generated/gallery/{folder}.rst"
     if inside.startswith("docs/") and inside.endswith((".md", ".rst")):
         return f"[{words}]({posixpath.relpath(inside, posixpath.dirname(page))}{mark}{anchor})"
-    return f"[{words}]({_source_address()}{inside}{mark}{anchor})" if _source_address() else words
+    if _source_address():
+        return f"[{words}]({_source_address()}{inside}{mark}{anchor})"
+    return words if inside in words else f"{words} (`{inside}`)"

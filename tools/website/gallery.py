@@ -9,12 +9,12 @@ from pathlib import Path
 from website.docstrings import heading
 from website.reading import ROOT
 
-__all__ = ["pages"]
+__all__ = ["FOLDERS", "pages"]
 
 _EXAMPLES = ROOT / "examples"
 _PICTURES = ROOT / "docs" / "pictures"
 #: Folders of the gallery, and what stands above them.
-_FOLDERS = {
+FOLDERS = {
     "networks": ("Networks that train on the CPU", "Each trains in less than a minute: :doc:`/networks`.", "*.py"),
     "mmdet3d": (
         "Detectors of mmdetection3d and mmdet",
@@ -43,14 +43,15 @@ def pages() -> dict[str, str]:
         "",
     ]
     hidden = ["", ".. toctree::", "   :hidden:", ""]
-    for folder, (title, text, pattern) in _FOLDERS.items():
+    for folder, (title, text, pattern) in FOLDERS.items():
         paths = [path for path in sorted((_EXAMPLES / folder).glob(pattern)) if path.name not in _HELPERS]
         lines += [heading(title, "-"), text, "", ".. list-table::", "   :widths: 30 70", ""]
         for path in paths:
             lines += [f"   * - :ref:`{path.stem} <example-{folder}-{path.stem}>`", f"     - {_escaped(_summary(path))}"]
         lines += ["", *(line for path in paths for line in _picture(path.stem))]
         hidden.append(f"   {folder}")
-        found[f"gallery/{folder}.rst"] = "\n".join([heading(title, "="), text, "", *map(_source, paths)]) + "\n"
+        begin = [heading(title, "="), f"For those who read examples in full. {text}", ""]
+        found[f"gallery/{folder}.rst"] = "\n".join([*begin, *map(_source, paths)]) + "\n"
     found["gallery/index.rst"] = "\n".join([*lines, *hidden]) + "\n"
     return found
 

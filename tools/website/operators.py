@@ -7,17 +7,21 @@ import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from functools import cache
+from pathlib import Path
 from typing import Any
 
+from written.functions import of_families
 from written.reading import Family, read_families
 
 from website.docstrings import entry, heading
+from website.formulas import formula
 from website.reading import ROOT, exports, name_of
 
 __all__ = ["described_names", "pages"]
 
-#: Each of a machine with two virtual CPUs and AVX-512; a family has its cases in one of them.
-_RESULTS = ("epyc-2-cpus.json", "xeon-2-cpus.json")
+#: Results of machines with two virtual CPUs and AVX-512, and their processors; a family has its
+#: cases in one of them.
+_RESULTS = {"epyc-2-cpus.json": "AMD EPYC", "xeon-2-cpus.json": "Intel Xeon"}
 _PAPER = re.compile(r"arXiv:(\d{4}\.\d{5})")
 _PICTURES = ROOT / "docs" / "pictures"
 
@@ -74,11 +78,12 @@ def _title(family: Family) -> str:
 
 def _page(family: Family) -> str:
     title = _title(family)
-    lines = [heading(title[0].upper() + title[1:], "="), f"{family.summary}.", ""]
+    lines = [heading(title[0].upper() + title[1:], "="), f"{_readers(family)} {family.summary}.", ""]
     picture = _pictures().get(family.name, f"{family.name}.jpg")
     if (_PICTURES / picture).is_file():
         lines += [f".. image:: /pictures/{picture}", f"   :alt: {title}, drawn by pymluops demo", ""]
     lines += _facts(family)
+    lines += [heading("What it computes", "-"), formula(family.name), ""]
     for package, module in _modules(family):
         lines += [heading({"pymluops": "NumPy and other arrays"}.get(package, "PyTorch"), "-")]
         # Forward directions before the others, functions before what they return.
@@ -90,6 +95,12 @@ def _page(family: Family) -> str:
     return "\n".join(lines) + "\n"
 
 
+def _readers(family: Family) -> str:
+    """Return a sentence that says for whom the page is."""
+    names = [f"``{operator.name}``" for operator in family.operators]
+    return f"For those who call {' or '.join([', '.join(names[:-1]), names[-1]] if names[1:] else names)}."
+
+
 @cache
 def _pictures() -> dict[str, str]:
     """Return the pictures that have another name than their operator."""
@@ -99,10 +110,14 @@ def _pictures() -> dict[str, str]:
 
 def _facts(family: Family) -> list[str]:
     """Return a list of where the operator is found, its types, papers and drop-ins."""
-    functions = " ".join(f":c:func:`{operator.function}`" for operator in family.operators)
+    computing, helping, double = (
+        ", ".join(f":c:func:`{name}`" for name in names) for names in of_families()[family.name]
+    )
     types = sorted({name for operator in family.operators for name in operator.types()})
     lines = [
-        f":C functions: {functions}",
+        f":C functions: {computing}",
+        *([f":Workspaces and descriptors: {helping}"] if helping else []),
+        *([f":In double: {double}"] if double else []),
         f":Types in this family: {', '.join(types)}; each function says below what it takes",
     ]
     papers = sorted(set(_PAPER.findall((ROOT / "pymluops" / "ops" / f"{family.name}.py").read_text(encoding="utf-8"))))
@@ -121,28 +136,51 @@ def _facts(family: Family) -> list[str]:
     return [*lines, ""]
 
 
+_DROPINS = ROOT / "pymluops" / "dropins"
+
+
 @cache
 def _dropin_sources() -> dict[str, str]:
-    """Return the sources of the stand-ins: of extensions by what installs them, and of spconv."""
+    """Return the sources of the stand-ins: of extensions by what installs them, and of whole packages."""
     found: dict[str, str] = {}
-    for path in sorted((ROOT / "pymluops/dropins/extensions").glob("[!_]*.py")):
+    for path in sorted((_DROPINS / "extensions").glob("[!_]*.py")):
         source = path.read_text(encoding="utf-8")
         modules = re.search(r"^MODULES = \((.*?)\)$", source, re.MULTILINE | re.DOTALL)
         installed = re.search(r'^DROP_IN = "(.*)"$', source, re.MULTILINE)
         if modules is not None and installed is not None:
             names = ", ".join(f"``{name}``" for name in re.findall(r'"(.*?)"', modules[1]))
-            found[f'{names} by ``pymluops.install("{installed[1]}")``'] = source
-    files = [*(ROOT / "pymluops/dropins/spconv").glob("*.py"), *(ROOT / "pymluops/torch/sparse").glob("*.py")]
-    found['``spconv`` by ``pymluops.install("spconv")``'] = "".join(file.read_text(encoding="utf-8") for file in files)
+            found[f'{names} by ``pymluops.install("{installed[1]}")``'] = _rows(source)
+    found['transformers, GroundingDINO and detrex by ``pymluops.install("deformable_attention")``'] = _text_of(
+        _DROPINS / "_attention.py"
+    )
+    packages = *(_DROPINS / "spconv").glob("*.py"), *(ROOT / "pymluops/torch/sparse").glob("*.py")
+    found['``spconv`` by ``pymluops.install("spconv")``'] = "".join(
+        map(_text_of, (*packages, ROOT / "pymluops/ops/_sparse_extension.py"))
+    )
     return found
+
+
+def _text_of(path: Path) -> str:
+    return path.read_text(encoding="utf-8")
+
+
+def _rows(source: str) -> str:
+    """Return the table of an extension, which names the C functions, or that of the one whose table it has."""
+    others = re.search(r"^ROWS = (\w+)\.ROWS$", source, re.MULTILINE)
+    if others is not None:
+        name = re.search(rf"\bimport (\w+) as {others[1]}\b", source)
+        return _rows(_text_of(_DROPINS / "extensions" / f"{name[1] if name else others[1]}.py"))
+    rows = re.search(r"^ROWS = \($.*?^\)$|^ROWS = .*$", source, re.MULTILINE | re.DOTALL)
+    return rows[0] if rows else ""
 
 
 def _dropins(family: Family) -> list[str]:
     """Return the extensions and packages whose stand-ins name a C function, or an operator, of the family."""
-    functions = "|".join(re.escape(operator.function) for operator in family.operators)
+    functions = "|".join(name for names in of_families()[family.name] for name in names)
     names = "|".join(re.escape(operator.name) for operator in family.operators)
     used = re.compile(
-        rf"\b(?:{functions})\b|\bpymluops\.ops\.{family.name}\b|\bpymluops\.(?:{names})\b|[\"'](?:{names})[\"']"
+        rf"\b(?:{functions})\b|\bpymluops\.(?:ops|torch|mmcv)\.{family.name}\b|\bpymluops\.(?:{names})\b"
+        rf"|[\"'](?:{names})[\"']|\bfrom pymluops\.(?:torch import (?:\w+, )*(?:{names})|mmcv import {family.name})\b"
     )
     return [name for name, source in _dropin_sources().items() if used.search(source)]
 
@@ -151,30 +189,33 @@ def _dropins(family: Family) -> list[str]:
 
 
 @cache
-def _cases() -> tuple[dict[str, Any], ...]:
-    found: list[dict[str, Any]] = []
-    for name in _RESULTS:
-        found += json.loads((ROOT / "benchmarks/results" / name).read_text(encoding="utf-8"))["cases"]
-    return tuple(found)
+def _cases() -> dict[str, tuple[dict[str, Any], ...]]:
+    """Return the measured cases by the processor."""
+    return {
+        processor: tuple(json.loads((ROOT / "benchmarks/results" / name).read_text(encoding="utf-8"))["cases"])
+        for name, processor in _RESULTS.items()
+    }
 
 
 def _speed(family: Family) -> list[str]:
-    cases = [case for case in _cases() if case["family"] == family.name]
     lines = [heading("Speed", "-")]
-    if cases:
-        lines += [
-            "Milliseconds with two threads on two virtual CPUs with AVX-512; times another is our time divided by",
-            "theirs: below 1 ours is faster. :doc:`/performance` says how it is measured.",
-            "",
-            ".. list-table::",
-            "   :header-rows: 1",
-            "",
-            "   * - Case",
-            "     - ms",
-            "     - times memcpy",
-            "     - best other",
-            "     - times the best other",
-        ]
+    for processor, every in _cases().items():
+        cases = [case for case in every if case["family"] == family.name]
+        if cases:
+            lines += [
+                f"Milliseconds with two threads on two virtual CPUs of an {processor} with AVX-512, and our time",
+                "divided by that of a memcpy and of the best other implementation: below 1 ours is faster.",
+                ":doc:`/performance` says how it is measured.",
+                "",
+                ".. list-table::",
+                "   :header-rows: 1",
+                "",
+                "   * - Case",
+                "     - ms",
+                "     - by memcpy",
+                "     - best other",
+                "     - by the best other",
+            ]
         for case in cases:
             lines += [f"   {'*' if i == 0 else ' '} - {cell}" for i, cell in enumerate(_cells(case))]
         lines.append("")
@@ -193,7 +234,12 @@ def _cells(case: Mapping[str, Any]) -> tuple[str, ...]:
     return (
         f"``{case['id']}``",
         f"{1e3 * timed['pymluops']:.3g}",
-        f"{ratios['memcpy']:.2f}" if "memcpy" in ratios else "",
+        _ratio(ratios["memcpy"]) if "memcpy" in ratios else "",
         best,
-        f"{ratios[best]:.2f}" if best in ratios else "",
+        _ratio(ratios[best]) if best in ratios else "",
     )
+
+
+def _ratio(value: float) -> str:
+    """Return a ratio with two decimals, or with one digit that is not 0."""
+    return f"{value:.2f}" if value >= 0.01 else f"{value:.1g}"

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-__all__ = ["PACKAGES", "ROOT", "Member", "Name", "document_of", "exports", "name_of", "public_names"]
+__all__ = ["PACKAGES", "READERS", "ROOT", "Member", "Name", "document_of", "exports", "name_of", "public_names"]
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -34,6 +34,27 @@ PACKAGES = {
     "pymluops.sim.toolchain": "The compiler of the simulator",
     "pymluops.gencase": "Test cases",
     "pymluops.oracle": "Oracles",
+}
+#: For whom the pages of these modules are.
+READERS = {
+    "pymluops": "call operators on arrays, and choose libraries and threads",
+    "pymluops.errors": "catch the errors that the package raises",
+    "pymluops.enums": "pass settings by name, or compare types and statuses",
+    "pymluops.functions": "call functions of the C ABI from Python",
+    "pymluops.torch": "build networks with PyTorch",
+    "pymluops.torch.sparse": "build sparse networks with PyTorch",
+    "pymluops.mmcv": "have programs that import ``mmcv._ext``",
+    "pymluops.dropins": "have programs that import ``spconv`` or another compiled extension",
+    "pymluops.bang": "write kernels in BANG C and call them from Python",
+    "pymluops.bang.judging": "grade kernels that other people or programs wrote",
+    "pymluops.bang.testing": "test kernels with pytest",
+    "pymluops.bang.coverage": "ask which lines of a kernel ran",
+    "pymluops.bang.notebook": "write kernels in a notebook",
+    "pymluops.sim": "choose a device model, checkers or a schedule of the simulator",
+    "pymluops.sim.profiler": "ask where the time of a kernel goes",
+    "pymluops.sim.toolchain": "compile whole programs in BANG C",
+    "pymluops.gencase": "read, write, run and compare test cases in the vendor's format",
+    "pymluops.oracle": "compare results of operators with values that are computed in another way",
 }
 _COMPILED = ROOT / "pymluops" / "_core"
 #: Names that a module gives when it is asked for them, and where they are.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 
+from written.functions import of_families
 from written.reading import Family, Operator
 from written.tables import code, table
 
@@ -145,19 +146,20 @@ def rows(families: list[Family]) -> str:
     lines: list[tuple[str, ...]] = []
     for family in families:
         python = _shortened([operator.name for operator in family.operators], r"_?[a-z0-9]+")
-        functions = _shortened([operator.function for operator in family.operators], r"[A-Z]?[a-z0-9]+|[A-Z]+")
+        functions = _shortened([*of_families()[family.name].computing], r"_?[A-Z]?[a-z0-9]+|[A-Z]+")
         types = sorted({name for operator in family.operators for name in operator.types()})
         lines.append((python, family.summary, ", ".join(types), functions))
     return table(("Python", "computes", "types", "C"), lines)
 
 
 def _shortened(names: list[str], word: str) -> str:
-    """Return the names as code, all but the first without the words that they begin with like the first."""
-    first, *others = (re.findall(word, name) for name in names)
-    texts = [names[0]]
-    for words in others:
+    """Return the names as code, without the words that they begin with like the last one that stands in full."""
+    first: list[str] = []
+    texts: list[str] = []
+    for words in (re.findall(word, name) for name in names):
         same = 0
         while same < min(len(words) - 1, len(first)) and words[same] == first[same]:
             same += 1
+        first = first if same else words
         texts.append("".join(words[same:]))
     return code(texts)
