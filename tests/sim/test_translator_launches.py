@@ -40,7 +40,7 @@ def test_what_stands_before_a_launch_stays(before: str) -> None:
 @pytest.mark.parametrize("callee", ["table[i]", "(flag ? one : two)", "object.kernel", "list->kernels[2]", "f(1)[2]"])
 def test_other_expressions_are_evaluated_at_the_launch(callee: str) -> None:
     call = f"[mlusim_kernel = {callee}](const auto &...mlusim_each) {{ mlusim_kernel(mlusim_each...); }}"
-    wanted = f'::mlusim::launch("{callee}", &::mlusim::unit, (dim), (type), (queue), {call}, x);'
+    wanted = f'::mlusim::mlusim_launch("{callee}", &::mlusim::mlusim_unit, (dim), (type), (queue), {call}, x);'
     assert in_function(f"{callee}<<<dim, type, queue>>>(x);") == wanted
 
 
@@ -80,7 +80,7 @@ def test_lines_stay_where_they_were() -> None:
 }
 """
     lines = translated(source).split("\n")
-    assert lines[1] == '  CHECK(::mlusim::launch("scale<half, 3>", &::mlusim::unit, '
+    assert lines[1] == '  CHECK(::mlusim::mlusim_launch("scale<half, 3>", &::mlusim::mlusim_unit, '
     assert lines[2] == "  // what it is"
     assert lines[3:5] == ["        (dim),", "           (type), (queue)"]
     assert lines[5] == f"        , {EACH.format('scale<half, 3>')}, a,"
@@ -90,7 +90,7 @@ def test_lines_stay_where_they_were() -> None:
 def test_a_launch_in_the_body_of_a_macro() -> None:
     source = "#define RUN(name, T, ...) \\\n  name##_kernel<T> \\\n    <<<d, t, q>>>(__VA_ARGS__)\nint x;\n"
     call = EACH.format("name##_kernel<T>")
-    text = "::mlusim::launch(MLUSIM_TEXT(name##_kernel<T>), &::mlusim::unit, "
+    text = "::mlusim::mlusim_launch(MLUSIM_TEXT(name##_kernel<T>), &::mlusim::mlusim_unit, "
     wanted = f"#define RUN(name, T, ...) \\\n  {text} \\\n    (d), (t), (q), {call}, __VA_ARGS__)\nint x;\n"
     assert translated(source) == wanted
 

@@ -13,6 +13,7 @@ from .macros import MacroUses, macros_of, separators_of
 from .names import with_free_names
 from .returns import INLINED, ObjectFunction, not_recursive, object_function
 from .scopes import Level, Scope, Walk
+from .spelled_words import with_spelled_words
 from .text import Text, TranslationError, quoted, tokens_of, with_plain_blanks
 from .tokens import (
     CLOSING,
@@ -293,7 +294,7 @@ class Translator:
             call = f"[=](const auto &...mlusim_each) {{ {spelling}(mlusim_each...); }}"
         else:
             call = f"[mlusim_kernel = {spelling}](const auto &...mlusim_each) {{ mlusim_kernel(mlusim_each...); }}"
-        self._text.edit(callee[0].start, callee[-1].end, f"::mlusim::launch({name}, &::mlusim::unit, ")
+        self._text.edit(callee[0].start, callee[-1].end, f"::mlusim::mlusim_launch({name}, &::mlusim::mlusim_unit, ")
         self._text.edit(self._tokens[i].start, self._tokens[i + 2].end, "")
         for first, behind in parts:
             # A list in braces is no expression, and a macro may stand for all three parts.
@@ -444,7 +445,8 @@ def translate(text: str, filename: str, *, uses_std: bool = False) -> str:
     TranslationError
         If something in it has no form in C++.
     """
-    text = with_free_names(with_plain_blanks(text.removeprefix("\ufeff")), filename, uses_std=uses_std)
+    text = with_spelled_words(with_plain_blanks(text.removeprefix("\ufeff")), filename)
+    text = with_free_names(text, filename, uses_std=uses_std)
     source = Text(text, filename)
     tokens, directives = tokens_of(text, filename)
     for directive in directives:
