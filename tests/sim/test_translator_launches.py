@@ -149,3 +149,59 @@ def test_launches_that_make_no_sense(source: str, line: int, words: str) -> None
     found, message = refusal(source)
     assert found == line
     assert words in message
+
+
+# ---- Kernels without launches, and launches without kernels --------------------------------------
+
+KERNELS = """__mlu_global__ void add(float *x) { x[taskId] += 1; }
+template <typename T>
+__mlu_entry__ void scale(T *x, int n) {}
+__mlu_global__ void later(float *x);
+__mlu_func__ void help(float *x) {}
+static void plain(float *x) {}
+extern "C" __mlu_entry__ __attribute__((noinline)) void tanh(float *x) {}
+"""
+
+
+@pytest.mark.parametrize(
+    ("call", "name"),
+    [
+        ("void run(float *x) { add(x); }", "add"),
+        ("__mlu_func__ void inner(float *x) { if (x) ::add(x); }", "add"),
+        ("__mlu_entry__ void other(float *x) { later(x); }", "later"),
+        ("void run(float *x) { scale<float>(x, 3); }", "scale"),
+        ("void run(float *x) { return scale(x, 3); }", "scale"),
+        ("#define RUN(x) do { add(x); } while (0)\nvoid run(float *x) { RUN(x); }", "add"),
+    ],
+)
+def test_a_kernel_is_not_called_like_a_function(call: str, name: str) -> None:
+    line, message = refusal(KERNELS + call)
+    assert line == KERNELS.count("\n") + 1
+    assert message == f"`{name}` is a kernel, and no function to call: write `{name}<<<dim, type, queue>>>(...)`"
+
+
+@pytest.mark.parametrize("name", ["help", "plain", "::plain"])
+def test_only_kernels_are_launched(name: str) -> None:
+    line, message = refusal(f"{KERNELS}void run(float *x) {{\n  {name}<<<dim, type, queue>>>(x);\n}}\n")
+    assert line == KERNELS.count("\n") + 2
+    wanted = f"`{name.removeprefix('::')}` is no kernel: `<<<...>>>` launches what __mlu_global__"
+    assert message.startswith(wanted)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "void run(float *x) { auto k = add; auto p = &scale<float>; use(later); }",
+        "void run(float *x) { add<<<d, t, q>>>(x); scale<float><<<d, t, q>>>(x, 1); tanh<<<d, t, q>>>(x); }",
+        "void add(float *x, int n) { add(x); }",  # an overload of the host's may be meant
+        "float run(float x) { return tanh(x); }",
+        "void run(void (*add)(float *), float *x) { (*add)(x); object.add(x); object->later(x); }",
+        "void run(float *x) { auto scale = [](float *x) {}; scale(x); }",
+        "template __mlu_entry__ void scale<half>(half *, int);",
+        "void run(float *x, void (*plain)(float *)) { void help(); plain<<<d, t, q>>>(x); other<<<d, t, q>>>(x); }",
+        "struct S { void add(float *x) {} void run() { add(0); } };",
+        "#define add(x) later_of(x)\nvoid run(float *x) { add(x); }",
+    ],
+)
+def test_names_that_may_mean_something_else_are_left_to_the_compiler(text: str) -> None:
+    translated(KERNELS + text)

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from .allowances import note_allowances
 from .assembly import AssemblyError, calls_of
 from .declarations import Declaration, Reader, UnreadableError
+from .kernel_calls import Declared
 from .macros import MacroUses, macros_of, separators_of
 from .names import with_free_names
 from .returns import INLINED, ObjectFunction, not_recursive, object_function
@@ -69,9 +70,12 @@ class _Head(NamedTuple):
 class Translator:
     """Translates the tokens of a file, or of the body of a macro."""
 
-    def __init__(self, text: Text, tokens: Tokens, macro_scope: Callable[[Token], Scope] | None) -> None:
+    def __init__(
+        self, text: Text, tokens: Tokens, macro_scope: Callable[[Token], Scope] | None, declared: Declared
+    ) -> None:
         self._text = text
         self._tokens = tokens
+        self._declared = declared
         self._macro_scope = macro_scope  # null for a file
         self._object_functions: list[ObjectFunction] = []
         # The analysis of each statement, by its first token: each word of the statement may need
@@ -283,6 +287,11 @@ class Translator:
         """Translate a launch, which begins with `<<<`."""
         begin, is_name = self._callee(i)
         callee = self._tokens[begin:i]
+        if is_name and self._declared.is_function(callee[-1].text):
+            raise self._error(
+                i,
+                f"`{callee[-1].text}` is no kernel: `<<<...>>>` launches what __mlu_global__ or __mlu_entry__ marks",
+            )
         parts, end = self._configuration(i)
         opening = end + 1  # of the arguments
         close = closing(self._tokens, opening)
@@ -455,8 +464,11 @@ def translate(text: str, filename: str, *, uses_std: bool = False) -> str:
     macros = macros_of(directives)
     uses = MacroUses(tokens, directives, macros)
 
-    Translator(source, tokens, None).run(directives)
+    declared = Declared(tokens, directives, macros)
+    Translator(source, tokens, None, declared).run(directives)
+    declared.refuse_calls(source, tokens, directives, Scope.FILE)
     for macro in macros:
+        declared.refuse_calls(source, macro.body, (), Scope.MACRO)
 
         def scope_of(token: Token, name: str = macro.name) -> Scope:
             scopes = uses.scopes(name)
@@ -467,5 +479,5 @@ def translate(text: str, filename: str, *, uses_std: bool = False) -> str:
                 )
             return next(iter(scopes), Scope.FUNCTION)
 
-        Translator(source, macro.body, scope_of).run()
+        Translator(source, macro.body, scope_of, declared).run()
     return f"#line 1 {quoted(filename)}\n{source.result()}"
