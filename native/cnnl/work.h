@@ -17,7 +17,7 @@ cnnlStatus_t enqueue(const char *function, cnnlHandle_t handle, Body body) {
   CNNL_TRY(get_queue(function, handle, &queue));
   using All = mlusim::Copies<Body>;
   static const mlusim::Kernel kernel(
-      nullptr, function, &mlusim::unit, mlusim::kUnitArch,
+      nullptr, function, &mlusim::mlusim_unit, mlusim::kUnitArch,
       All::calls([](const void *copied) { std::get<0> (*static_cast<const typename All::All *>(copied))(); }));
   void *arguments[] = {&body};
   const cnrtRet_t error = cnrtInvokeKernel(kernel.address, {1, 1, 1}, cnrtFuncTypeBlock, arguments, 0, queue);

@@ -17,8 +17,8 @@ TEST(tasks_of_a_launch) {
   const Device<int> memory(24);
   const mlusimCounters before = counters();
   CHECK_EQ(cnrtMemset(memory.data, 0, 96), cnrtSuccess);
-  mlusim::launch(
-      "count", &mlusim::unit, {4, 3, 2}, cnrtFuncTypeBlock, nullptr,
+  mlusim::mlusim_launch(
+      "count", &mlusim::mlusim_unit, {4, 3, 2}, cnrtFuncTypeBlock, nullptr,
       [](int *counts) { counts[taskIdX + 4 * (taskIdY + 3 * taskIdZ)] += taskDim; }, memory.data);
   CHECK_EQ(cnrtQueueSync(nullptr), cnrtSuccess);
   for (const int count : memory.get()) CHECK_EQ(count, 24);
@@ -40,8 +40,9 @@ TEST(launches_that_are_refused) {
   const OwnedQueue queue;
   const auto with = [&queue](cnrtDim3_t dim, int type) {
     cnrtGetLastError();
-    mlusim::launch(
-        "refused", &mlusim::unit, dim, number<cnrtFunctionType_t>(type), queue, [](const Argument &) {}, Argument());
+    mlusim::mlusim_launch(
+        "refused", &mlusim::mlusim_unit, dim, number<cnrtFunctionType_t>(type), queue, [](const Argument &) {},
+        Argument());
     return cnrtGetLastError();
   };
   for (const int type : {-1, 0, 2, 3, 5, 7, 12, 128, INT_MAX}) CHECK_EQ(with(kOne, type), cnrtErrorArgsInvalid);

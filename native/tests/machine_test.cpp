@@ -139,16 +139,16 @@ void wait_for_held_lock(const void *) { mlusim::take_lock(here(), 7, nullptr); }
 
 }  // namespace
 
-MLUSIM_ARRAY(nram, "", buffer, int[16]);
+MLUSIM_ARRAY(mlusim_nram, "", buffer, int[16]);
 static constexpr int mlusim_initial_table[] = {1, 2, 3, 4};
-MLUSIM_ARRAY_INIT(nram, "", table, int[4]);
-MLUSIM_ARRAY(sram, "", shared, int[4]);
+MLUSIM_ARRAY_INIT(mlusim_nram, "", table, int[4]);
+MLUSIM_ARRAY(mlusim_sram, "", shared, int[4]);
 
 namespace {
 
 void use_arrays(const void *) {
   static constexpr int mlusim_initial_local[] = {7, 8};
-  MLUSIM_LOCAL_ARRAY_INIT(nram, local, int[2]);
+  MLUSIM_LOCAL_ARRAY_INIT(mlusim_nram, local, int[2]);
   const Core &core = here();
   if (core.is_mpu()) {
     barrier(Wait::kCluster, "__sync_cluster");

@@ -91,7 +91,7 @@ struct OwnedNotifier {
 
 template <typename Call, typename... Values>
 void launch(cnrtQueue_t queue, Call call, Values... values) {
-  mlusim::launch("test_kernel", &mlusim::unit, kOne, cnrtFuncTypeBlock, queue, call, values...);
+  mlusim::mlusim_launch("test_kernel", &mlusim::mlusim_unit, kOne, cnrtFuncTypeBlock, queue, call, values...);
 }
 
 // A kernel that the device has to end.

@@ -109,7 +109,7 @@ TEST(a_kernel_of_intrinsics) {
 
 TEST(very_many_short_tasks) {
   const OwnedQueue queue;
-  mlusim::launch("test_kernel", &mlusim::unit, {0x7fffffff, 1, 1}, cnrtFuncTypeBlock, queue, [] {});
+  mlusim::mlusim_launch("test_kernel", &mlusim::mlusim_unit, {0x7fffffff, 1, 1}, cnrtFuncTypeBlock, queue, [] {});
   const Interrupt interrupt(20);
   CHECK_EQ(cnrtQueueSync(queue), cnrtErrorKernelTrap);
   CHECK(interrupt.seconds() < kMostSeconds);

@@ -34,11 +34,13 @@ from pymluops.bang._dependencies import dependencies_in, states_of
 from pymluops.bang._headers import Expander, Source, read_text
 from pymluops.bang._host_calls import are_allowed, host_calls
 from pymluops.bang._loaded import loaded
+from pymluops.bang._macros import behind_headers, macros_in
 from pymluops.bang._messages import readable
 from pymluops.bang._warnings import as_clang_warns
 from pymluops.errors import NotInitializedError
 from pymluops.sim.toolchain import CompileError, Simulator, kernel_options
 from pymluops.sim.translator import TranslationError, translate
+from pymluops.sim.translator.spelled_words import with_spelled_words
 from pymluops.sim.translator.text import printable, quoted
 
 __all__ = ["Build", "Compiled", "Input", "Linked"]
@@ -63,7 +65,7 @@ def _package_state(include: Path) -> str:
     """Return a text that identifies this package: its translator, and the headers of kernels."""
     here = Path(__file__).resolve().parent
     translator = here.parent / "sim"
-    names = ("build", "constructors", "definitions", "headers", "host_calls", "messages", "warnings")
+    names = ("build", "constructors", "definitions", "headers", "host_calls", "macros", "messages", "warnings")
     files = [here / f"_{name}.py" for name in names]
     files += [translator / "toolchain.py", translator / "cards.toml"]
     files += [*(translator / "translator").glob("*.py"), *include.rglob("*.h")]
@@ -285,7 +287,8 @@ class Build:
             If something in it has no form in C++.
         """
         try:
-            text = with_entries(source.text, source.name, for_python=with_python)
+            text = with_spelled_words(source.text, source.name, macros_in(self.options))
+            text = with_entries(text, source.name, for_python=with_python)
             # Without its first line, which repeats the start of the text.
             return translate(text, source.name, uses_std=source.uses_std).partition("\n")[2]
         except TranslationError as error:
@@ -360,8 +363,9 @@ class Build:
         folder = Path(mkdtemp(dir=self._work))
         try:
             file = folder / "source.cpp"
+            words, before = behind_headers(words, self.simulator.include, source.own)
             with file.open("w", encoding="utf-8", errors="surrogateescape", newline="") as opened:
-                opened.write(text)
+                opened.write(before + text)
             # Findings and messages of the machine name the source, not this file. GCC does not
             # escape all characters.
             named = f"-ffile-prefix-map={file}={printable(source.name)}"

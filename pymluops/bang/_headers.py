@@ -48,6 +48,8 @@ class Source:
     _absent: dict[Path, None] = field(default_factory=dict)
     #: Whether a header says `using namespace std`.
     uses_std: bool = False
+    #: The headers of the simulator that are included by name.
+    own: list[str] = field(default_factory=list)
 
     @property
     def files(self) -> list[Path]:
@@ -156,6 +158,8 @@ class Expander:
         path, absent = self._found[key]
         for each in absent:
             source.note_absent(each)
+        if path is None and include.name not in source.own and any((own / include.name).is_file() for own in self._own):
+            source.own.append(include.name)
         return path
 
     def _find(self, folder: Path | None, name: str) -> tuple[Path | None, list[Path]]:

@@ -25,7 +25,7 @@ __all__ = ["are_allowed", "calls_of_functions", "host_calls", "reached_by_kernel
 _ALLOWED = re.compile(r"(?:-D)?MLUOPS_HOST_FUNCTIONS(?:=.*)?", re.DOTALL)
 
 #: The functions that a launch in the source calls.
-_LAUNCHED = rb"_ZZN6mlusim(?:6launch|8calls_of)I.*(?:4_FUN|8__invoke)E"
+_LAUNCHED = rb"_ZZN6mlusim(?:13mlusim_launch|15mlusim_calls_of)I.*(?:4_FUN|8__invoke)E"
 #: The descriptions behind kernels and templates; see _definitions.py.
 _KERNEL = re.compile(r'(?:MLUSIM|MLUOPS_MODULE)_(?:KERNEL|TEMPLATE)\((?:\d+, )?"[^"]*", (\w+),', re.ASCII)
 #: The names that mlusim/process.h gives functions that would end, copy or leave the process.

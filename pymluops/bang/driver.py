@@ -26,6 +26,7 @@ from pymluops.bang._c_names import with_c_names
 from pymluops.bang._compilers import Compiler, find_compiler, warnings_of
 from pymluops.bang._dependencies import for_make
 from pymluops.bang._headers import CONSTRUCTS, Expander, Source, read_text
+from pymluops.bang._macros import behind_headers
 from pymluops.bang._options import Options, UsageError, read_options
 from pymluops.bang._variants import can_merge, merge
 from pymluops.bang._warnings import as_clang_warns
@@ -171,7 +172,7 @@ class _Driver:
         if language == "device" or CONSTRUCTS.search(source.text):
             self._compile_device(source, target)
         else:
-            self._compile_host(name, target)
+            self._compile_host(source, target)
 
     def _compile_device(self, source: Source, target: Path | None) -> None:
         options = self._options
@@ -211,25 +212,28 @@ class _Driver:
             *kernel_options(arch, self._compiler.kind),
             *("-O2", "-ffunction-sections"),
             *self._standard(),
+            *("-include", "bang.h"),  # before the headers that options include
             *self._common(),
             "-Wno-unknown-pragmas",  # those of BANG C
-            *("-include", "bang.h"),
         ]
         self._say(words)
         return words
 
-    def _compile_host(self, name: str, target: Path | None) -> None:
-        options = self._options
+    def _compile_host(self, source: Source, target: Path | None) -> None:
+        options, name = self._options, source.name
         standard = [f"-std={options.standard}"] if options.standard else []
         language = ["-x", "c"] if name.endswith(".c") else ["-x", "c++"]
-        words = ["-fPIC", "-fno-strict-aliasing", *standard, *self._common(), *language, options.step or "-c", name]
-        output = [] if target is None else ["-o", str(target)]
-        self._say(words)
-        if target is None:
-            subprocess.run([*self._compiler.command, *words], check=False)
-            return
+        common, before = behind_headers(self._common(), self._simulator.include, source.own)
         with temporary_folder() as folder:
-            sys.stderr.write(warnings_of([*self._compiler.command, *words, *output], folder))
+            if before:
+                (folder / "macros.h").write_text(before, encoding="utf-8", errors="surrogateescape")
+                common += ["-include", str(folder / "macros.h")]
+            words = ["-fPIC", "-fno-strict-aliasing", *standard, *common, *language, options.step or "-c", name]
+            self._say(words)
+            if target is None:
+                subprocess.run([*self._compiler.command, *words], check=False)
+            else:
+                sys.stderr.write(warnings_of([*self._compiler.command, *words, "-o", str(target)], folder))
 
     def _common(self) -> list[str]:
         options = self._options

@@ -31,7 +31,7 @@ FOLDER = Path(__file__).resolve().parents[2] / "pymluops" / "sim"
         ("inline static A<int> __mlu_func__ f() {}", " static A<int> __mlu_func__ MLUSIM_INLINED f() {}"),
         ("__mlu_func__ __mlu_device__ void f() {}", "__mlu_func__  void f() {}"),
         ("__mlu_func__ __attribute__((x(1))) inline void f() {}", "__mlu_func__ __attribute__((x(1)))  void f() {}"),
-        ("#define FUNC __mlu_func__ inline\nFUNC void f();", "#define FUNC __mlu_func__ \nFUNC void f();"),
+        ("#define FUNC __mlu_func__ inline\nFUNC void f();", "#define FUNC \n__mlu_func__  void f();"),
         ("struct S { __mlu_func__ inline S(int) {} };", "struct S { __mlu_func__  S(int) {} };"),
         ("struct S { __mlu_func__ inline S &operator=(S) {} };", "struct S { __mlu_func__  S &operator=(S) {} };"),
     ],
@@ -198,7 +198,15 @@ def test_assembly_in_macros() -> None:
 def test_ends_of_lines_stay(newline: str) -> None:
     source = newline.join(["// x", "#define A \\", '  __asm__("sync;") \\', "  ;", "__nram__ int x[2];", "int y;", ""])
     wanted = newline.join(
-        ["// x", "#define A \\", "  ::mlusim::asm_sync() \\", "  ;", 'MLUSIM_ARRAY(nram, "", x, int[2]);', "int y;", ""]
+        [
+            "// x",
+            "#define A \\",
+            "  ::mlusim::asm_sync() \\",
+            "  ;",
+            'MLUSIM_ARRAY(mlusim_nram, "", x, int[2]);',
+            "int y;",
+            "",
+        ]
     )
     assert translated(source) == wanted
 
@@ -225,7 +233,7 @@ def test_messages_name_the_line_that_the_preprocessor_noted() -> None:
 def test_headers_of_the_system_stay() -> None:
     bad = 'inline void f() { __asm__("bswap %0" : "+r"(x)); }\n'
     source = f'# 1 "/usr/include/x.h" 1 3 4\n{bad}# 2 "some.mlu" 2\n__nram__ int x[2];\n'
-    assert translated(source) == source.replace("__nram__ int x[2]", 'MLUSIM_ARRAY(nram, "", x, int[2])')
+    assert translated(source) == source.replace("__nram__ int x[2]", 'MLUSIM_ARRAY(mlusim_nram, "", x, int[2])')
     refusal(bad)
 
 
@@ -309,7 +317,7 @@ def test_program(tmp_path: Path) -> None:
     source.write_bytes(b'__nram__ int x[2];\r\n// \xff\r\nconst char *s = "\xe4";\r\n')
     done = run(source, "--output", output, "--name", "some/kernel.mlu")
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
-    array = b'MLUSIM_ARRAY(nram, "", x, int[2]);'
+    array = b'MLUSIM_ARRAY(mlusim_nram, "", x, int[2]);'
     wanted = b'#line 1 "some/kernel.mlu"\n' + array + b'\r\n// \xff\r\nconst char *s = "\xe4";\r\n'
     assert output.read_bytes() == wanted
     assert run(source, "--output", output).returncode == 0

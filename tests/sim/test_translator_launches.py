@@ -40,7 +40,7 @@ def test_what_stands_before_a_launch_stays(before: str) -> None:
 @pytest.mark.parametrize("callee", ["table[i]", "(flag ? one : two)", "object.kernel", "list->kernels[2]", "f(1)[2]"])
 def test_other_expressions_are_evaluated_at_the_launch(callee: str) -> None:
     call = f"[mlusim_kernel = {callee}](const auto &...mlusim_each) {{ mlusim_kernel(mlusim_each...); }}"
-    wanted = f'::mlusim::launch("{callee}", &::mlusim::unit, (dim), (type), (queue), {call}, x);'
+    wanted = f'::mlusim::mlusim_launch("{callee}", &::mlusim::mlusim_unit, (dim), (type), (queue), {call}, x);'
     assert in_function(f"{callee}<<<dim, type, queue>>>(x);") == wanted
 
 
@@ -80,7 +80,7 @@ def test_lines_stay_where_they_were() -> None:
 }
 """
     lines = translated(source).split("\n")
-    assert lines[1] == '  CHECK(::mlusim::launch("scale<half, 3>", &::mlusim::unit, '
+    assert lines[1] == '  CHECK(::mlusim::mlusim_launch("scale<half, 3>", &::mlusim::mlusim_unit, '
     assert lines[2] == "  // what it is"
     assert lines[3:5] == ["        (dim),", "           (type), (queue)"]
     assert lines[5] == f"        , {EACH.format('scale<half, 3>')}, a,"
@@ -90,7 +90,7 @@ def test_lines_stay_where_they_were() -> None:
 def test_a_launch_in_the_body_of_a_macro() -> None:
     source = "#define RUN(name, T, ...) \\\n  name##_kernel<T> \\\n    <<<d, t, q>>>(__VA_ARGS__)\nint x;\n"
     call = EACH.format("name##_kernel<T>")
-    text = "::mlusim::launch(MLUSIM_TEXT(name##_kernel<T>), &::mlusim::unit, "
+    text = "::mlusim::mlusim_launch(MLUSIM_TEXT(name##_kernel<T>), &::mlusim::mlusim_unit, "
     wanted = f"#define RUN(name, T, ...) \\\n  {text} \\\n    (d), (t), (q), {call}, __VA_ARGS__)\nint x;\n"
     assert translated(source) == wanted
 
@@ -149,3 +149,59 @@ def test_launches_that_make_no_sense(source: str, line: int, words: str) -> None
     found, message = refusal(source)
     assert found == line
     assert words in message
+
+
+# ---- Kernels without launches, and launches without kernels --------------------------------------
+
+KERNELS = """__mlu_global__ void add(float *x) { x[taskId] += 1; }
+template <typename T>
+__mlu_entry__ void scale(T *x, int n) {}
+__mlu_global__ void later(float *x);
+__mlu_func__ void help(float *x) {}
+static void plain(float *x) {}
+extern "C" __mlu_entry__ __attribute__((noinline)) void tanh(float *x) {}
+"""
+
+
+@pytest.mark.parametrize(
+    ("call", "name"),
+    [
+        ("void run(float *x) { add(x); }", "add"),
+        ("__mlu_func__ void inner(float *x) { if (x) ::add(x); }", "add"),
+        ("__mlu_entry__ void other(float *x) { later(x); }", "later"),
+        ("void run(float *x) { scale<float>(x, 3); }", "scale"),
+        ("void run(float *x) { return scale(x, 3); }", "scale"),
+        ("#define RUN(x) do { add(x); } while (0)\nvoid run(float *x) { RUN(x); }", "add"),
+    ],
+)
+def test_a_kernel_is_not_called_like_a_function(call: str, name: str) -> None:
+    line, message = refusal(KERNELS + call)
+    assert line == KERNELS.count("\n") + 1
+    assert message == f"`{name}` is a kernel, and no function to call: write `{name}<<<dim, type, queue>>>(...)`"
+
+
+@pytest.mark.parametrize("name", ["help", "plain", "::plain"])
+def test_only_kernels_are_launched(name: str) -> None:
+    line, message = refusal(f"{KERNELS}void run(float *x) {{\n  {name}<<<dim, type, queue>>>(x);\n}}\n")
+    assert line == KERNELS.count("\n") + 2
+    wanted = f"`{name.removeprefix('::')}` is no kernel: `<<<...>>>` launches what __mlu_global__"
+    assert message.startswith(wanted)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "void run(float *x) { auto k = add; auto p = &scale<float>; use(later); }",
+        "void run(float *x) { add<<<d, t, q>>>(x); scale<float><<<d, t, q>>>(x, 1); tanh<<<d, t, q>>>(x); }",
+        "void add(float *x, int n) { add(x); }",  # an overload of the host's may be meant
+        "float run(float x) { return tanh(x); }",
+        "void run(void (*add)(float *), float *x) { (*add)(x); object.add(x); object->later(x); }",
+        "void run(float *x) { auto scale = [](float *x) {}; scale(x); }",
+        "template __mlu_entry__ void scale<half>(half *, int);",
+        "void run(float *x, void (*plain)(float *)) { void help(); plain<<<d, t, q>>>(x); other<<<d, t, q>>>(x); }",
+        "struct S { void add(float *x) {} void run() { add(0); } };",
+        "#define add(x) later_of(x)\nvoid run(float *x) { add(x); }",
+    ],
+)
+def test_names_that_may_mean_something_else_are_left_to_the_compiler(text: str) -> None:
+    translated(KERNELS + text)

@@ -12,38 +12,42 @@ from support.translation import in_function, refusal, translated
 @pytest.mark.parametrize(
     ("source", "wanted"),
     [
-        ("__nram__ float x[64];", 'MLUSIM_ARRAY(nram, "", x, float[64]);'),
-        ("__wram__ half x[N * (M + 1)];", 'MLUSIM_ARRAY(wram, "", x, half[N * (M + 1)]);'),
-        ("__mlu_shared__ int8_t x[A<1, 2>::n];", 'MLUSIM_ARRAY(sram, "", x, int8_t[A<1, 2>::n]);'),
-        ("static __nram__ float x[64];", 'MLUSIM_ARRAY(nram, "", x, float[64]);'),
-        ("__nram__ static float x[64];", 'MLUSIM_ARRAY(nram, "", x, float[64]);'),
-        ("float __nram__ x[64];", 'MLUSIM_ARRAY(nram, "", x, float[64]);'),
-        ("const float __nram__ static x[64];", 'MLUSIM_ARRAY(nram, "", x, const float[64]);'),
-        ("__nram__ unsigned long long int x[2];", 'MLUSIM_ARRAY(nram, "", x, unsigned long long int[2]);'),
-        ("__nram__ std::pair<int, vec<int>> x[2];", 'MLUSIM_ARRAY(nram, "", x, std::pair<int, vec<int>>[2]);'),
-        ("__nram__ A<(2 > 1), n[1]> x[2];", 'MLUSIM_ARRAY(nram, "", x, A<(2 > 1), n[1]>[2]);'),
-        ("__nram__ __nram__ int x[2];", 'MLUSIM_ARRAY(nram, "", x, int[2]);'),
-        ("__nram__ typename T::type x[2];", 'MLUSIM_ARRAY(nram, "", x, typename T::type[2]);'),
-        ("__nram__ decltype(f(1)) x[2];", 'MLUSIM_ARRAY(nram, "", x, decltype(f(1))[2]);'),
-        ("__nram__ struct S x[2];", 'MLUSIM_ARRAY(nram, "", x, struct S[2]);'),
-        ("__nram__ T x[2][64];", 'MLUSIM_ARRAY(nram, "", x, T[2][64]);'),
-        ("__nram__ float x;", 'MLUSIM_ARRAY(nram, "", x, float);'),
-        ("__nram__ float *x;", 'MLUSIM_ARRAY(nram, "", x, float *);'),
-        ("const float *__nram__ x[2];", 'MLUSIM_ARRAY(nram, "", x, const float *[2]);'),
+        ("__nram__ float x[64];", 'MLUSIM_ARRAY(mlusim_nram, "", x, float[64]);'),
+        ("__wram__ half x[N * (M + 1)];", 'MLUSIM_ARRAY(mlusim_wram, "", x, half[N * (M + 1)]);'),
+        ("__mlu_shared__ int8_t x[A<1, 2>::n];", 'MLUSIM_ARRAY(mlusim_sram, "", x, int8_t[A<1, 2>::n]);'),
+        ("static __nram__ float x[64];", 'MLUSIM_ARRAY(mlusim_nram, "", x, float[64]);'),
+        ("__nram__ static float x[64];", 'MLUSIM_ARRAY(mlusim_nram, "", x, float[64]);'),
+        ("float __nram__ x[64];", 'MLUSIM_ARRAY(mlusim_nram, "", x, float[64]);'),
+        ("const float __nram__ static x[64];", 'MLUSIM_ARRAY(mlusim_nram, "", x, const float[64]);'),
+        ("__nram__ unsigned long long int x[2];", 'MLUSIM_ARRAY(mlusim_nram, "", x, unsigned long long int[2]);'),
+        (
+            "__nram__ std::pair<int, vec<int>> x[2];",
+            'MLUSIM_ARRAY(mlusim_nram, "", x, std::pair<int, vec<int>>[2]);',
+        ),
+        ("__nram__ A<(2 > 1), n[1]> x[2];", 'MLUSIM_ARRAY(mlusim_nram, "", x, A<(2 > 1), n[1]>[2]);'),
+        ("__nram__ __nram__ int x[2];", 'MLUSIM_ARRAY(mlusim_nram, "", x, int[2]);'),
+        ("__nram__ typename T::type x[2];", 'MLUSIM_ARRAY(mlusim_nram, "", x, typename T::type[2]);'),
+        ("__nram__ decltype(f(1)) x[2];", 'MLUSIM_ARRAY(mlusim_nram, "", x, decltype(f(1))[2]);'),
+        ("__nram__ struct S x[2];", 'MLUSIM_ARRAY(mlusim_nram, "", x, struct S[2]);'),
+        ("__nram__ T x[2][64];", 'MLUSIM_ARRAY(mlusim_nram, "", x, T[2][64]);'),
+        ("__nram__ float x;", 'MLUSIM_ARRAY(mlusim_nram, "", x, float);'),
+        ("__nram__ float *x;", 'MLUSIM_ARRAY(mlusim_nram, "", x, float *);'),
+        ("const float *__nram__ x[2];", 'MLUSIM_ARRAY(mlusim_nram, "", x, const float *[2]);'),
         ("extern __nram__ float x[64];", 'MLUSIM_EXTERN_ARRAY("", x, float[64]);'),
         (
             "__nram__ extern float x[64], y;",
             'MLUSIM_EXTERN_ARRAY("", x, float[64]); MLUSIM_EXTERN_ARRAY("", y, float);',
         ),
-        ("__mlu_device__ __nram__ __mlu_const__ inline float x;", 'MLUSIM_ARRAY(nram, "", x, float);'),
-        ("SOME_MACRO(1)\n__nram__ float x[64];", 'SOME_MACRO(1)\nMLUSIM_ARRAY(nram, "", x, float[64]);'),
+        ("__mlu_device__ __nram__ __mlu_const__ inline float x;", 'MLUSIM_ARRAY(mlusim_nram, "", x, float);'),
+        ("SOME_MACRO(1)\n__nram__ float x[64];", 'SOME_MACRO(1)\nMLUSIM_ARRAY(mlusim_nram, "", x, float[64]);'),
         (
             "__nram__ T x[2], y[3][4], z;",
-            'MLUSIM_ARRAY(nram, "", x, T[2]); MLUSIM_ARRAY(nram, "", y, T[3][4]); MLUSIM_ARRAY(nram, "", z, T);',
+            'MLUSIM_ARRAY(mlusim_nram, "", x, T[2]); MLUSIM_ARRAY(mlusim_nram, "", y, T[3][4]); '
+            'MLUSIM_ARRAY(mlusim_nram, "", z, T);',
         ),
         (
             "__nram__ float\n  x[\n64]\n;",
-            'MLUSIM_ARRAY(nram, "", x, float\n[\n64])\n;',
+            'MLUSIM_ARRAY(mlusim_nram, "", x, float\n[\n64])\n;',
         ),
     ],
 )
@@ -54,17 +58,17 @@ def test_at_file_scope(source: str, wanted: str) -> None:
 @pytest.mark.parametrize(
     ("source", "wanted"),
     [
-        ("__nram__ float x[64];", "MLUSIM_LOCAL_ARRAY(nram, x, float[64]);"),
-        ("static __wram__ T x[N];", "MLUSIM_LOCAL_ARRAY(wram, x, T[N]);"),
-        ("__mlu_shared__ int x;", "MLUSIM_LOCAL_ARRAY(sram, x, int);"),
-        ("case 1: __nram__ int x[2];", "case 1: MLUSIM_LOCAL_ARRAY(nram, x, int[2]);"),
-        ("label: __nram__ int x[2];", "label: MLUSIM_LOCAL_ARRAY(nram, x, int[2]);"),
-        ("g(); { __nram__ int x[2]; }", "g(); { MLUSIM_LOCAL_ARRAY(nram, x, int[2]); }"),
-        ("g([] { __nram__ int x[2]; });", "g([] { MLUSIM_LOCAL_ARRAY(nram, x, int[2]); });"),
-        ("__nram__ float *x[2];", "MLUSIM_LOCAL_ARRAY(nram, x, float *[2]);"),
-        ("__nram__ float x[2], *y = x;", "MLUSIM_LOCAL_ARRAY(nram, x, float[2]); float * y = x;"),
+        ("__nram__ float x[64];", "MLUSIM_LOCAL_ARRAY(mlusim_nram, x, float[64]);"),
+        ("static __wram__ T x[N];", "MLUSIM_LOCAL_ARRAY(mlusim_wram, x, T[N]);"),
+        ("__mlu_shared__ int x;", "MLUSIM_LOCAL_ARRAY(mlusim_sram, x, int);"),
+        ("case 1: __nram__ int x[2];", "case 1: MLUSIM_LOCAL_ARRAY(mlusim_nram, x, int[2]);"),
+        ("label: __nram__ int x[2];", "label: MLUSIM_LOCAL_ARRAY(mlusim_nram, x, int[2]);"),
+        ("g(); { __nram__ int x[2]; }", "g(); { MLUSIM_LOCAL_ARRAY(mlusim_nram, x, int[2]); }"),
+        ("g([] { __nram__ int x[2]; });", "g([] { MLUSIM_LOCAL_ARRAY(mlusim_nram, x, int[2]); });"),
+        ("__nram__ float *x[2];", "MLUSIM_LOCAL_ARRAY(mlusim_nram, x, float *[2]);"),
+        ("__nram__ float x[2], *y = x;", "MLUSIM_LOCAL_ARRAY(mlusim_nram, x, float[2]); float * y = x;"),
         ("extern __nram__ float x[2];", 'MLUSIM_EXTERN_ARRAY("", x, float[2]);'),
-        ("static __nram__ float *x;", "MLUSIM_LOCAL_ARRAY(nram, x, float *);"),
+        ("static __nram__ float *x;", "MLUSIM_LOCAL_ARRAY(mlusim_nram, x, float *);"),
         # These say where the pointer points to.
         ("__nram__ float *x = y + 1;", " float *x = y + 1;"),
         ("const __nram__ T *x, *y;", "const  T *x, *y;"),
@@ -83,8 +87,8 @@ def test_in_a_function(source: str, wanted: str) -> None:
     assert in_function(source) == wanted
 
 
-INITIAL = "static constexpr {} mlusim_initial_x{} = {}; MLUSIM_LOCAL_ARRAY_INIT(nram, x, {})"
-PLAIN = "::std::remove_const_t<decltype(mlusim_initial_x)>"
+INITIAL = "static constexpr {} mlusim_initial_x{} = {}; MLUSIM_LOCAL_ARRAY_INIT(mlusim_nram, x, {})"
+PLAIN = "::mlusim::mlusim_remove_const<decltype(mlusim_initial_x)>"
 CONST = "decltype(mlusim_initial_x)"
 
 
@@ -104,25 +108,25 @@ CONST = "decltype(mlusim_initial_x)"
         ("__nram__ int x{3};", INITIAL.format("int", "", "3", PLAIN).replace(" = 3", "{3}") + ";"),
         (
             "__nram__ int y, x[2] = {1};",
-            "MLUSIM_LOCAL_ARRAY(nram, y, int); " + INITIAL.format("int", "[2]", "{1}", PLAIN) + ";",
+            "MLUSIM_LOCAL_ARRAY(mlusim_nram, y, int); " + INITIAL.format("int", "[2]", "{1}", PLAIN) + ";",
         ),
         (
             "__nram__ int x[1] = {1}, y;",
-            INITIAL.format("int", "[1]", "{1}", PLAIN) + "; MLUSIM_LOCAL_ARRAY(nram, y, int);",
+            INITIAL.format("int", "[1]", "{1}", PLAIN) + "; MLUSIM_LOCAL_ARRAY(mlusim_nram, y, int);",
         ),
     ],
 )
 def test_initial_values(source: str, wanted: str) -> None:
     assert in_function(source) == wanted
     # At file scope only the macro is another.
-    static = wanted.replace("LOCAL_ARRAY_INIT(nram, ", 'ARRAY_INIT(nram, "", ').replace(
-        "LOCAL_ARRAY(nram, ", 'ARRAY(nram, "", '
+    static = wanted.replace("LOCAL_ARRAY_INIT(mlusim_nram, ", 'ARRAY_INIT(mlusim_nram, "", ').replace(
+        "LOCAL_ARRAY(mlusim_nram, ", 'ARRAY(mlusim_nram, "", '
     )
     assert translated(source) == static
 
 
 def test_an_extern_variable_with_a_value_is_a_definition() -> None:
-    wanted = f'static constexpr int mlusim_initial_x[1] = {{1}}; MLUSIM_ARRAY_INIT(nram, "", x, {PLAIN});'
+    wanted = f'static constexpr int mlusim_initial_x[1] = {{1}}; MLUSIM_ARRAY_INIT(mlusim_nram, "", x, {PLAIN});'
     assert translated("extern __nram__ int x[1] = {1};") == wanted
 
 
@@ -130,7 +134,7 @@ def test_initial_values_keep_their_lines() -> None:
     source = "__nram__ int x[] = {\n  1,\n#if A\n  2,  // two\n#endif\n  3\n};\nint y;\n"
     wanted = (
         "static constexpr int mlusim_initial_x[] = {\n  1,\n#if A\n  2,  // two\n#endif\n  3\n}"
-        f'; MLUSIM_ARRAY_INIT(nram, "", x, {PLAIN});\nint y;\n'
+        f'; MLUSIM_ARRAY_INIT(mlusim_nram, "", x, {PLAIN});\nint y;\n'
     )
     assert translated(source) == wanted
 
@@ -148,7 +152,7 @@ def test_initial_values_keep_their_lines() -> None:
     ],
 )
 def test_attributes(attribute: str, alignment: str | None) -> None:
-    macro = 'MLUSIM_ARRAY(nram, "", x, int[4])'
+    macro = 'MLUSIM_ARRAY(mlusim_nram, "", x, int[4])'
     aligned = f"; MLUSIM_ALIGNED(x, alignas({alignment}))" if alignment else ""
     for source in (
         f"{attribute} __nram__ int x[4];",
@@ -159,26 +163,25 @@ def test_attributes(attribute: str, alignment: str | None) -> None:
     behind = translated(f"__nram__ int x[4] {attribute};")
     assert behind == f"{macro} {aligned};"
     scalar = translated(f"__nram__ int x {attribute};")
-    assert scalar == f'MLUSIM_ARRAY(nram, "", x, int) {aligned};'
+    assert scalar == f'MLUSIM_ARRAY(mlusim_nram, "", x, int) {aligned};'
 
 
 def test_several_alignments() -> None:
     source = "alignas(8) __nram__ int x[4] __attribute__((aligned(64))), y = 1;"
     both = "alignas(8) alignas(64)"
     initial = "static constexpr int mlusim_initial_y = 1"
-    y = f'MLUSIM_ARRAY_INIT(nram, "", y, {PLAIN.replace("_x", "_y")})'
-    wanted = (
-        f'MLUSIM_ARRAY(nram, "", x, int[4]) ; MLUSIM_ALIGNED(x, {both}); {initial}; {y}; MLUSIM_ALIGNED(y, {both});'
-    )
+    y = f'MLUSIM_ARRAY_INIT(mlusim_nram, "", y, {PLAIN.replace("_x", "_y")})'
+    x = f'MLUSIM_ARRAY(mlusim_nram, "", x, int[4]) ; MLUSIM_ALIGNED(x, {both})'
+    wanted = f"{x}; {initial}; {y}; MLUSIM_ALIGNED(y, {both});"
     assert translated(source) == wanted
 
 
 def test_branches_of_the_preprocessor() -> None:
     first, second, third, after = (f"__nram__ int {x};\n" for x in ("x[2]", "x[3]", "x[4]", "y[2]"))
     source = f"\n#if A\n{first}#elif B\n{second}#else\n{third}#endif\n{after}"
-    wanted = re.sub(r"__nram__ int (\w)(\[.\]);", r'MLUSIM_ARRAY(nram, "", \1, int\2);', source)
+    wanted = re.sub(r"__nram__ int (\w)(\[.\]);", r'MLUSIM_ARRAY(mlusim_nram, "", \1, int\2);', source)
     assert translated(source) == wanted
-    local = re.sub(r"__nram__ int (\w)(\[.\]);", r"MLUSIM_LOCAL_ARRAY(nram, \1, int\2);", source)
+    local = re.sub(r"__nram__ int (\w)(\[.\]);", r"MLUSIM_LOCAL_ARRAY(mlusim_nram, \1, int\2);", source)
     assert in_function(source) == local
 
 
@@ -213,12 +216,12 @@ ARRAY = "__nram__ int x[2];"
     ],
 )
 def test_namespaces_are_file_scope(before: str, path: str) -> None:
-    assert translated(before + ARRAY) == before + f'MLUSIM_ARRAY(nram, "{path}", x, int[2]);'
+    assert translated(before + ARRAY) == before + f'MLUSIM_ARRAY(mlusim_nram, "{path}", x, int[2]);'
     source = before + "extern __nram__ int x[2];"
     assert translated(source) == before + f'MLUSIM_EXTERN_ARRAY("{path}", x, int[2]);'
 
 
-FLOATS = 'MLUSIM_ARRAY(nram, "", a, float[4]);'
+FLOATS = 'MLUSIM_ARRAY(mlusim_nram, "", a, float[4]);'
 
 
 @pytest.mark.parametrize(
@@ -236,7 +239,7 @@ def test_a_word_that_is_a_macro_is_no_part_of_the_declaration_behind_it(macro: s
 
 def test_a_macro_that_is_a_part_of_the_declaration_stays_one() -> None:
     source = "#if A\n#define REAL float\n#else\n#define REAL\n#endif\nREAL __nram__ a[4];\n"
-    assert 'MLUSIM_ARRAY(nram, "", a, REAL[4])' in translated(source)
+    assert 'MLUSIM_ARRAY(mlusim_nram, "", a, REAL[4])' in translated(source)
 
 
 def test_macros_may_stand_before_a_block_of_c() -> None:
@@ -266,7 +269,7 @@ def test_macros_may_stand_before_a_block_of_c() -> None:
     ],
 )
 def test_what_is_a_function(before: str) -> None:
-    assert translated(before + ARRAY) == before + "MLUSIM_LOCAL_ARRAY(nram, x, int[2]);"
+    assert translated(before + ARRAY) == before + "MLUSIM_LOCAL_ARRAY(mlusim_nram, x, int[2]);"
 
 
 @pytest.mark.parametrize(
@@ -344,15 +347,15 @@ def test_other_variables_are_plain(source: str, wanted: str) -> None:
     [
         (
             "__mlu_const__ float x[2] = {1, 2};",
-            'static float mlusim_initial_x[2] = {1, 2}; MLUSIM_ARRAY_INIT(constant, "", x, '
-            "::std::remove_const_t<decltype(mlusim_initial_x)>);",
+            'static float mlusim_initial_x[2] = {1, 2}; MLUSIM_ARRAY_INIT(mlusim_constant, "", x, '
+            "::mlusim::mlusim_remove_const<decltype(mlusim_initial_x)>);",
         ),
         (
             "namespace n { static const __mlu_const__ int x[] = {1}; }",
             "namespace n { static const int mlusim_initial_x[] = {1}; "
-            'MLUSIM_ARRAY_INIT(constant, "n.", x, decltype(mlusim_initial_x)); }',
+            'MLUSIM_ARRAY_INIT(mlusim_constant, "n.", x, decltype(mlusim_initial_x)); }',
         ),
-        ("__mlu_const__ float x[2];", 'MLUSIM_ARRAY(constant, "", x, float[2]);'),
+        ("__mlu_const__ float x[2];", 'MLUSIM_ARRAY(mlusim_constant, "", x, float[2]);'),
         ("extern __mlu_const__ float x[2];", 'MLUSIM_EXTERN_ARRAY("", x, float[2]);'),
     ],
 )
@@ -380,16 +383,16 @@ BUFFER = "#define BUFFER(name, T) __nram__ T name##_[64]\n"
     ],
 )
 def test_a_declaration_in_a_macro_stands_where_that_is_used(use: str, scope: str) -> None:
-    wanted = f"#define BUFFER(name, T) MLUSIM_{scope}_ARRAY(nram, name##_, T[64])\n"
+    wanted = f"#define BUFFER(name, T) MLUSIM_{scope}_ARRAY(mlusim_nram, name##_, T[64])\n"
     assert translated(BUFFER + use).startswith(wanted)
 
 
 def test_a_declaration_in_a_macro_with_a_value() -> None:
     source = "#define TABLE(T) \\\n  __nram__ T table[2] = \\\n      {1, 2};\nTABLE(int)\n"
-    kind = "::std::remove_const_t<decltype(mlusim_initial_table)>"
+    kind = "::mlusim::mlusim_remove_const<decltype(mlusim_initial_table)>"
     wanted = (
         "#define TABLE(T) \\\n  static constexpr T mlusim_initial_table[2] = \\\n      {1, 2}"
-        f"; MLUSIM_NUMBERED_ARRAY_INIT(nram, table, {kind});\nTABLE(int)\n"
+        f"; MLUSIM_NUMBERED_ARRAY_INIT(mlusim_nram, table, {kind});\nTABLE(int)\n"
     )
     assert translated(source) == wanted
 
@@ -397,8 +400,8 @@ def test_a_declaration_in_a_macro_with_a_value() -> None:
 def test_braces_in_a_macro_are_scopes_too() -> None:
     source = "#define K(T) void k_##T() { __nram__ T x[2]; } namespace n { __nram__ T y[2]; }\nK(int)"
     wanted = (
-        "#define K(T) void k_##T() { MLUSIM_LOCAL_ARRAY(nram, x, T[2]); } "
-        "namespace n { MLUSIM_NUMBERED_ARRAY(nram, y, T[2]); }\nK(int)"
+        "#define K(T) void k_##T() { MLUSIM_LOCAL_ARRAY(mlusim_nram, x, T[2]); } "
+        "namespace n { MLUSIM_NUMBERED_ARRAY(mlusim_nram, y, T[2]); }\nK(int)"
     )
     assert translated(source) == wanted
 
@@ -406,10 +409,10 @@ def test_braces_in_a_macro_are_scopes_too() -> None:
 def test_names_that_a_macro_pastes() -> None:
     source = "#define P(n) __nram__ int *n##_##p[2], n##q, r##n = 1\nvoid f() { P(a); }"
     initial = "static constexpr int mlusim_initial_r##n = 1"
-    kind = "::std::remove_const_t<decltype(mlusim_initial_r##n)>"
+    kind = "::mlusim::mlusim_remove_const<decltype(mlusim_initial_r##n)>"
     wanted = (
-        "#define P(n) MLUSIM_LOCAL_ARRAY(nram, n##_##p, int *[2]); MLUSIM_LOCAL_ARRAY(nram, n##q, int); "
-        f"{initial}; MLUSIM_LOCAL_ARRAY_INIT(nram, r##n, {kind})\nvoid f() {{ P(a); }}"
+        "#define P(n) MLUSIM_LOCAL_ARRAY(mlusim_nram, n##_##p, int *[2]); MLUSIM_LOCAL_ARRAY(mlusim_nram, n##q, int); "
+        f"{initial}; MLUSIM_LOCAL_ARRAY_INIT(mlusim_nram, r##n, {kind})\nvoid f() {{ P(a); }}"
     )
     assert translated(source) == wanted
 
@@ -428,15 +431,15 @@ def test_a_macro_in_a_class_is_refused() -> None:
 @pytest.mark.parametrize(
     ("declaration", "wanted"),
     [
-        ("BEGIN_DECLS\n__nram__ float a[4];", 'BEGIN_DECLS\nMLUSIM_ARRAY(nram, "", a, float[4]);'),
+        ("BEGIN_DECLS\n__nram__ float a[4];", 'BEGIN_DECLS\nMLUSIM_ARRAY(mlusim_nram, "", a, float[4]);'),
         (
             "BEGIN_DECLS END_DECLS static __nram__ float a[4];",
-            'BEGIN_DECLS END_DECLS MLUSIM_ARRAY(nram, "", a, float[4]);',
+            'BEGIN_DECLS END_DECLS MLUSIM_ARRAY(mlusim_nram, "", a, float[4]);',
         ),
         ("BEGIN_DECLS\nextern __nram__ half *a[4];", 'BEGIN_DECLS\nMLUSIM_EXTERN_ARRAY("", a, half *[4]);'),
-        ("unsigned __nram__ int a[4];", 'MLUSIM_ARRAY(nram, "", a, unsigned int[4]);'),
-        ("half __nram__ a[4];", 'MLUSIM_ARRAY(nram, "", a, half[4]);'),
-        ("struct __nram__ Pair a[4];", 'MLUSIM_ARRAY(nram, "", a, struct Pair[4]);'),
+        ("unsigned __nram__ int a[4];", 'MLUSIM_ARRAY(mlusim_nram, "", a, unsigned int[4]);'),
+        ("half __nram__ a[4];", 'MLUSIM_ARRAY(mlusim_nram, "", a, half[4]);'),
+        ("struct __nram__ Pair a[4];", 'MLUSIM_ARRAY(mlusim_nram, "", a, struct Pair[4]);'),
     ],
 )
 def test_a_word_before_a_declaration_may_be_a_macro(declaration: str, wanted: str) -> None:

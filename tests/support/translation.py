@@ -29,7 +29,7 @@ def in_function(statement: str) -> str:
 def launch(kernel: str, arguments: str = "", config: str = "(dim), (type), (queue)", call: str | None = None) -> str:
     """The call that a launch becomes."""
     function = EACH.format(kernel if call is None else call)
-    return f'::mlusim::launch("{kernel}", &::mlusim::unit, {config}, {function}{arguments})'
+    return f'::mlusim::mlusim_launch("{kernel}", &::mlusim::mlusim_unit, {config}, {function}{arguments})'
 
 
 def refusal(source: str) -> tuple[int, str]:

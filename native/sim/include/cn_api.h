@@ -1,6 +1,7 @@
-/* The driver interface of the simulated MLU: the part through which operator libraries ask about
- * the devices. Each device has one context. Unless a comment says that enumerators have the
- * vendor's numbers, the numbers are our own; compare with the names.
+/* The driver interface of the simulated MLU: the devices, memory, queues and notifiers. Modules,
+ * kernels by handles and memory of several processes are not there. Each device has one context.
+ * Unless a comment says that enumerators have the vendor's numbers, the numbers are our own;
+ * compare with the names.
  *
  * Any pointer may be NULL: the call then returns CN_ERROR_INVALID_VALUE, unless its comment says
  * otherwise. */
@@ -24,17 +25,26 @@ extern "C" {
 
 typedef enum {
   CN_SUCCESS = 0,
+  CN_ERROR_NOT_READY = 1,
   CN_ERROR_INVALID_VALUE = 100006,
   CN_ERROR_INVALID_DEVICE = 100005,
   CN_CONTEXT_ERROR_INVALID = 100013,
   CN_ERROR_INVALID_HANDLE = 100014,
+  CN_ERROR_SYSTEM_NO_MEM = 100010,
   CN_OPS_ERROR_NOT_SUPPORTED = 100050,
+  CN_QUEUE_ERROR_INVALID = 100060,
+  CN_MEMORY_ERROR_OUT_OF_MEMORY = 100100,
+  CN_INVOKE_ERROR_TRAP = 100132,
   CN_ERROR_UNKNOWN = 999991
 } CNresult;
 
 typedef struct CNcontext_st *CNcontext;
-typedef struct CNqueue_st *CNqueue; /* a cnrtQueue_t */
+typedef struct CNqueue_st *CNqueue;       /* a cnrtQueue_t */
+typedef struct CNnotifier_st *CNnotifier; /* a cnrtNotifier_t */
 typedef int CNdev;
+typedef uint64_t cn_uint64_t;
+typedef uint64_t CNaddr; /* a device pointer as a number */
+typedef void (*CNhostFn)(void *arguments);
 
 /* The number of clusters of a job, in the vendor's numbers. */
 typedef enum {
@@ -116,6 +126,16 @@ CNresult cnDeviceTotalMem(size_t *bytes, CNdev device);
 CNresult cnCtxGetCurrent(CNcontext *context);
 CNresult cnCtxSetCurrent(CNcontext context);
 CNresult cnCtxGetDevice(CNdev *device);
+
+/* The one context of the device, which becomes the thread's; `flags` must be 0. */
+CNresult cnCtxCreate(CNcontext *context, unsigned int flags, CNdev device);
+
+/* Nothing ends: the device keeps its context. */
+CNresult cnCtxDestroy(CNcontext context);
+
+/* As cnrtSyncDevice. */
+CNresult cnCtxSync(void);
+
 CNresult cnSharedContextAcquire(CNcontext *context, CNdev device);
 CNresult cnSharedContextRelease(CNdev device);
 
@@ -131,6 +151,62 @@ CNresult cnSetCtxConfigParam(CNcontext context, CNctxConfigParamType type, CNctx
 /* The number of jobs of a class that run at once: the unions, or cores, of the device. 0 if the
  * class needs more clusters than the device has. */
 CNresult cnGetCtxMaxParallelUnionTasks(CNcontext context, KernelClass kernel_class, int *count);
+
+/* ---- Memory ----
+ *
+ * These functions do what those of CNRT do: cnrtMalloc, cnrtFree, cnrtMemcpy and their like. */
+
+CNresult cnMalloc(CNaddr *pointer, cn_uint64_t bytes);
+CNresult cnMallocConstant(CNaddr *pointer, cn_uint64_t bytes);
+CNresult cnFree(CNaddr pointer);
+CNresult cnMallocHost(void **pointer, cn_uint64_t bytes);
+CNresult cnFreeHost(void *pointer);
+
+/* NULL pointers are skipped. */
+CNresult cnMemGetInfo(cn_uint64_t *free, cn_uint64_t *total);
+
+/* The pointers tell the direction. */
+CNresult cnMemcpy(CNaddr dst, CNaddr src, cn_uint64_t bytes);
+CNresult cnMemcpyHtoD(CNaddr dst, const void *src, cn_uint64_t bytes);
+CNresult cnMemcpyDtoH(void *dst, CNaddr src, cn_uint64_t bytes);
+CNresult cnMemcpyDtoD(CNaddr dst, CNaddr src, cn_uint64_t bytes);
+CNresult cnMemcpyAsync(CNaddr dst, CNaddr src, cn_uint64_t bytes, CNqueue queue);
+CNresult cnMemcpyHtoDAsync(CNaddr dst, const void *src, cn_uint64_t bytes, CNqueue queue);
+CNresult cnMemcpyDtoHAsync(void *dst, CNaddr src, cn_uint64_t bytes, CNqueue queue);
+CNresult cnMemcpyDtoDAsync(CNaddr dst, CNaddr src, cn_uint64_t bytes, CNqueue queue);
+
+/* Sets `count` elements of 8, 16 or 32 bits; the pointer must be a multiple of their size. */
+CNresult cnMemsetD8(CNaddr pointer, unsigned char value, cn_uint64_t count);
+CNresult cnMemsetD16(CNaddr pointer, unsigned short value, cn_uint64_t count);
+CNresult cnMemsetD32(CNaddr pointer, unsigned int value, cn_uint64_t count);
+CNresult cnMemsetD8Async(CNaddr pointer, unsigned char value, cn_uint64_t count, CNqueue queue);
+CNresult cnMemsetD16Async(CNaddr pointer, unsigned short value, cn_uint64_t count, CNqueue queue);
+CNresult cnMemsetD32Async(CNaddr pointer, unsigned int value, cn_uint64_t count, CNqueue queue);
+
+/* ---- Queues and notifiers ----
+ *
+ * As those of CNRT, which take the handles too. Flags of notifiers have CNRT's numbers, other
+ * flags must be 0. */
+
+CNresult cnCreateQueue(CNqueue *queue, unsigned int flags);
+CNresult cnCreateQueueWithPriority(CNqueue *queue, unsigned int flags, int priority);
+CNresult cnDestroyQueue(CNqueue queue);
+CNresult cnQueueGetPriority(CNqueue queue, int *priority);
+
+/* CN_ERROR_NOT_READY if work is left. */
+CNresult cnQueryQueue(CNqueue queue);
+CNresult cnQueueSync(CNqueue queue);
+CNresult cnQueueWaitNotifier(CNnotifier notifier, CNqueue queue, unsigned int flags);
+CNresult cnInvokeHostFunc(CNqueue queue, CNhostFn function, void *arguments);
+
+CNresult cnCreateNotifier(CNnotifier *notifier, unsigned int flags);
+CNresult cnDestroyNotifier(CNnotifier notifier);
+CNresult cnPlaceNotifier(CNnotifier notifier, CNqueue queue);
+
+/* CN_ERROR_NOT_READY if the queue has not reached it. */
+CNresult cnQueryNotifier(CNnotifier notifier);
+CNresult cnWaitNotifier(CNnotifier notifier);
+CNresult cnNotifierElapsedTime(CNnotifier start, CNnotifier end, float *milliseconds);
 
 #if defined(__GNUC__)
 #pragma GCC visibility pop

@@ -143,6 +143,13 @@ cnrtRet_t cnrtSyncQueue(cnrtQueue_t queue);
 cnrtRet_t cnrtCreateNotifier(cnrtNotifier_t *notifier);
 cnrtRet_t cnrtDestroyNotifier(cnrtNotifier_t *notifier);
 
+/* Sets `count` elements of 8 or 32 bits, as cnrtMemset. The pointer must be a multiple of their
+ * size. */
+cnrtRet_t cnrtMemsetD8(void *pointer, unsigned char value, size_t count);
+cnrtRet_t cnrtMemsetD8Async(void *pointer, unsigned char value, size_t count, cnrtQueue_t queue);
+cnrtRet_t cnrtMemsetD32(void *pointer, unsigned int value, size_t count);
+cnrtRet_t cnrtMemsetD32Async(void *pointer, unsigned int value, size_t count, cnrtQueue_t queue);
+
 /* ---- Launches by the address of a kernel ----------------------------------------------------- */
 
 typedef struct cnrtKernelParamsBuffer_st *cnrtKernelParamsBuffer_t;

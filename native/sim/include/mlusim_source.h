@@ -2,22 +2,23 @@
 // reject by these forms:
 //
 //   kernel<T><<<dim, type, queue>>>(a, b);
-//       ::mlusim::launch("kernel<T>", &::mlusim::unit, (dim), (type), (queue),
+//       ::mlusim::mlusim_launch("kernel<T>", &::mlusim::mlusim_unit, (dim), (type), (queue),
 //                        [=](const auto &...mlusim_each) { kernel<T>(mlusim_each...); }, a, b);
 //   __nram__ float buffer[N];             at file scope, static or not
-//       MLUSIM_ARRAY(nram, "space.", buffer, float[N]);
+//       MLUSIM_ARRAY(mlusim_nram, "space.", buffer, float[N]);
 //   extern __nram__ float buffer[N];      of the same translation unit
 //       MLUSIM_EXTERN_ARRAY("space.", buffer, float[N]);
 //   __nram__ float buffer[N];             in a function
-//       MLUSIM_LOCAL_ARRAY(nram, buffer, float[N]);
+//       MLUSIM_LOCAL_ARRAY(mlusim_nram, buffer, float[N]);
 //   __nram__ float buffer[N];             at file scope, in the body of a macro, whose namespace is not known
-//       MLUSIM_NUMBERED_ARRAY(nram, buffer, float[N]);
+//       MLUSIM_NUMBERED_ARRAY(mlusim_nram, buffer, float[N]);
 //   __nram__ float buffer[2] = {1, 2};    anywhere
 //       static constexpr float mlusim_initial_buffer[2] = {1, 2};
-//       MLUSIM_..._ARRAY_INIT(..., buffer, ::std::remove_const_t<decltype(mlusim_initial_buffer)>);
+//       MLUSIM_..._ARRAY_INIT(..., buffer, ::mlusim::mlusim_remove_const<decltype(mlusim_initial_buffer)>);
 //   __mlu_const__ float table[2] = {1, 2};
 //       static float mlusim_initial_table[2] = {1, 2};
-//       MLUSIM_..._ARRAY_INIT(constant, ..., table, ::std::remove_const_t<decltype(mlusim_initial_table)>);
+//       MLUSIM_..._ARRAY_INIT(mlusim_constant, ..., table,
+//                             ::mlusim::mlusim_remove_const<decltype(mlusim_initial_table)>);
 //   __asm__ volatile("sync;");
 //       ::mlusim::asm_sync();
 //   // mlusim: allow(race)
@@ -105,12 +106,12 @@ struct MLUSIM_API Allowance {
 
 namespace {
 // One for each translation unit.
-const Unit unit = {__BASE_FILE__};
+const Unit mlusim_unit = {__BASE_FILE__};
 }  // namespace
 
 // The type of an array of constant size; other types are an error.
 template <typename Type>
-using Fixed = Type;
+using mlusim_fixed = Type;
 
 // An array of a function is created when its library is loaded, not when the function first runs: a
 // launch knows all arrays before it starts, and no kernel has to test whether an array exists.
@@ -119,8 +120,26 @@ struct LocalArray {
   static const Array array;
 };
 template <const Unit *where, typename Declaration>
-const Array LocalArray<where, Declaration>::array(Declaration::space(), where, Declaration::text(),
-                                                  Declaration::bytes(), nullptr, Declaration::initial());
+const Array LocalArray<where, Declaration>::array(Declaration::mlusim_space(), where, Declaration::mlusim_text(),
+                                                  Declaration::mlusim_bytes(), nullptr, Declaration::mlusim_initial());
+template <const Unit *where, typename Declaration>
+void *mlusim_local_array() {
+  return LocalArray<where, Declaration>::array.here();
+}
+
+// Whatever stands in a macro below is read when the source uses it, behind the macros of that
+// source: all names there are reserved.
+using mlusim_array_t = Array;
+using mlusim_array_space_t = ArraySpace;
+constexpr ArraySpace mlusim_nram = ArraySpace::nram;
+constexpr ArraySpace mlusim_wram = ArraySpace::wram;
+constexpr ArraySpace mlusim_sram = ArraySpace::sram;
+constexpr ArraySpace mlusim_constant = ArraySpace::constant;
+constexpr std::size_t mlusim_widest_alignment = kArrayAlignment;
+using mlusim_size_t = std::size_t;
+using mlusim_allowance_t = Allowance;
+template <typename Type>
+using mlusim_remove_const = std::remove_const_t<Type>;
 
 // Clang does not find the definition of an extern variable in an unnamed namespace, because it does
 // not read the assembly.
@@ -137,53 +156,54 @@ const Array LocalArray<where, Declaration>::array(Declaration::space(), where, D
 // its own arrays, as it has its own kernels.
 #define MLUSIM_FILE_ARRAY(memory, name, symbol, start)                                                                \
   __asm__(".pushsection .bss\n\t.balign 8\n" symbol ":\n\t.zero 8\n\t.popsection");                                   \
-  MLUSIM_DEFINED_ELSEWHERE(extern mlusim_type_##name &name __asm__(symbol) __attribute__((visibility("hidden")));     \
-                           extern void *mlusim_storage_##name __asm__(symbol) __attribute__((visibility("hidden")));) \
-  static const ::mlusim::Array mlusim_array_##name(::mlusim::ArraySpace::memory, &::mlusim::unit, #name,              \
-                                                   sizeof(mlusim_type_##name), &mlusim_storage_##name, start)
-#define MLUSIM_ARRAY(memory, path, name, ...)              \
-  using mlusim_type_##name = ::mlusim::Fixed<__VA_ARGS__>; \
+  MLUSIM_DEFINED_ELSEWHERE(extern mlusim_type_##name &name __asm__(symbol) __attribute__((__visibility__("hidden"))); \
+                           extern void *mlusim_storage_##name __asm__(symbol)                                         \
+                               __attribute__((__visibility__("hidden")));)                                            \
+  static const ::mlusim::mlusim_array_t mlusim_array_##name(::mlusim::memory, &::mlusim::mlusim_unit, #name,          \
+                                                            sizeof(mlusim_type_##name), &mlusim_storage_##name, start)
+#define MLUSIM_ARRAY(memory, path, name, ...)                     \
+  using mlusim_type_##name = ::mlusim::mlusim_fixed<__VA_ARGS__>; \
   MLUSIM_FILE_ARRAY(memory, name, "mlusim_array." path #name, nullptr)
-#define MLUSIM_ARRAY_INIT(memory, path, name, ...)         \
-  using mlusim_type_##name = ::mlusim::Fixed<__VA_ARGS__>; \
+#define MLUSIM_ARRAY_INIT(memory, path, name, ...)                \
+  using mlusim_type_##name = ::mlusim::mlusim_fixed<__VA_ARGS__>; \
   MLUSIM_FILE_ARRAY(memory, name, "mlusim_array." path #name, &mlusim_initial_##name)
-#define MLUSIM_EXTERN_ARRAY(path, name, ...)               \
-  using mlusim_type_##name = ::mlusim::Fixed<__VA_ARGS__>; \
-  extern mlusim_type_##name &name __asm__("mlusim_array." path #name) __attribute__((visibility("hidden")))
+#define MLUSIM_EXTERN_ARRAY(path, name, ...)                      \
+  using mlusim_type_##name = ::mlusim::mlusim_fixed<__VA_ARGS__>; \
+  extern mlusim_type_##name &name __asm__("mlusim_array." path #name) __attribute__((__visibility__("hidden")))
 
 #define MLUSIM_WITH_NUMBER(memory, name, number, start) MLUSIM_FILE_ARRAY(memory, name, "mlusim_array." #number, start)
 #define MLUSIM_COUNTED(memory, name, number, start) MLUSIM_WITH_NUMBER(memory, name, number, start)
-#define MLUSIM_NUMBERED_ARRAY(memory, name, ...)           \
-  using mlusim_type_##name = ::mlusim::Fixed<__VA_ARGS__>; \
+#define MLUSIM_NUMBERED_ARRAY(memory, name, ...)                  \
+  using mlusim_type_##name = ::mlusim::mlusim_fixed<__VA_ARGS__>; \
   MLUSIM_COUNTED(memory, name, __COUNTER__, nullptr)
-#define MLUSIM_NUMBERED_ARRAY_INIT(memory, name, ...)      \
-  using mlusim_type_##name = ::mlusim::Fixed<__VA_ARGS__>; \
+#define MLUSIM_NUMBERED_ARRAY_INIT(memory, name, ...)             \
+  using mlusim_type_##name = ::mlusim::mlusim_fixed<__VA_ARGS__>; \
   MLUSIM_COUNTED(memory, name, __COUNTER__, &mlusim_initial_##name)
 
-#define MLUSIM_FUNCTION_ARRAY(memory, name, start)                               \
-  struct mlusim_declaration_##name {                                             \
-    static ::mlusim::ArraySpace space() { return ::mlusim::ArraySpace::memory; } \
-    static const char *text() { return #name; }                                  \
-    static ::std::size_t bytes() { return sizeof(mlusim_type_##name); }          \
-    static const void *initial() { return start; }                               \
-  };                                                                             \
-  mlusim_type_##name &name = *static_cast<mlusim_type_##name *>(                 \
-      ::mlusim::LocalArray<&::mlusim::unit, mlusim_declaration_##name>::array.here())
-#define MLUSIM_LOCAL_ARRAY(memory, name, ...)              \
-  using mlusim_type_##name = ::mlusim::Fixed<__VA_ARGS__>; \
+#define MLUSIM_FUNCTION_ARRAY(memory, name, start)                                       \
+  struct mlusim_declaration_##name {                                                     \
+    static ::mlusim::mlusim_array_space_t mlusim_space() { return ::mlusim::memory; }    \
+    static const char *mlusim_text() { return #name; }                                   \
+    static ::mlusim::mlusim_size_t mlusim_bytes() { return sizeof(mlusim_type_##name); } \
+    static const void *mlusim_initial() { return start; }                                \
+  };                                                                                     \
+  mlusim_type_##name &name = *static_cast<mlusim_type_##name *>(                         \
+      ::mlusim::mlusim_local_array<&::mlusim::mlusim_unit, mlusim_declaration_##name>())
+#define MLUSIM_LOCAL_ARRAY(memory, name, ...)                     \
+  using mlusim_type_##name = ::mlusim::mlusim_fixed<__VA_ARGS__>; \
   MLUSIM_FUNCTION_ARRAY(memory, name, nullptr)
-#define MLUSIM_LOCAL_ARRAY_INIT(memory, name, ...)         \
-  using mlusim_type_##name = ::mlusim::Fixed<__VA_ARGS__>; \
+#define MLUSIM_LOCAL_ARRAY_INIT(memory, name, ...)                \
+  using mlusim_type_##name = ::mlusim::mlusim_fixed<__VA_ARGS__>; \
   MLUSIM_FUNCTION_ARRAY(memory, name, &mlusim_initial_##name)
 
 // An alignment from the source, as `alignas`.
-#define MLUSIM_ALIGNED(name, ...)                                                    \
-  struct __VA_ARGS__ mlusim_alignment_##name {};                                     \
-  static_assert(alignof(mlusim_alignment_##name) <= ::mlusim::kArrayAlignment, #name \
-                " asks for too wide an "                                             \
+#define MLUSIM_ALIGNED(name, ...)                                                            \
+  struct __VA_ARGS__ mlusim_alignment_##name {};                                             \
+  static_assert(alignof(mlusim_alignment_##name) <= ::mlusim::mlusim_widest_alignment, #name \
+                " asks for too wide an "                                                     \
                 "alignment")
 
-#define MLUSIM_ALLOWANCE_NAMED(name, ...) static const ::mlusim::Allowance name(__VA_ARGS__);
+#define MLUSIM_ALLOWANCE_NAMED(name, ...) static const ::mlusim::mlusim_allowance_t name(__VA_ARGS__);
 #define MLUSIM_ALLOWANCE_NUMBERED(number, ...) MLUSIM_ALLOWANCE_NAMED(mlusim_allowance_##number, __VA_ARGS__)
 #define MLUSIM_ALLOWANCE_COUNTED(number, ...) MLUSIM_ALLOWANCE_NUMBERED(number, __VA_ARGS__)
 #define MLUSIM_ALLOWANCE(file, line, rules) MLUSIM_ALLOWANCE_COUNTED(__COUNTER__, file, line, rules)

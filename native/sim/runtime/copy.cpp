@@ -1,6 +1,7 @@
 // Copies and fills: one code path for one, two and three dimensions, at once and in a queue.
 #include <cstdint>
 #include <cstdio>
+#include <cstring>
 #include <functional>
 #include <string>
 #include <utility>
@@ -197,12 +198,19 @@ cnrtRet_t copy(const Transfer &transfer) {
   return error;
 }
 
-cnrtRet_t set(const char *function, const Side &target, int value) {
+// Fills memory with an element of `size` bytes, over and over.
+void fill_elements(const Side &target, std::uint32_t value, std::size_t size) {
+  if (size == 1) return fill_pieces(target.region, static_cast<unsigned char>(value));
+  char *const begin = static_cast<char *>(const_cast<void *>(target.given));
+  for (std::size_t i = 0; i < target.reach; i += size) std::memcpy(begin + i, &value, size);
+}
+
+cnrtRet_t set(const char *function, const Side &target, std::uint32_t value, std::size_t size) {
   cnrtRet_t error = check_side(function, target, true);
   if (error != cnrtSuccess) return error;
   note_queue_access(Kind::kWrite, target.region, function, nullptr);
   error = end_work(function);
-  fill_pieces(target.region, static_cast<unsigned char>(value));
+  fill_elements(target, value, size);
   if (keep_shadow()) fill_pieces(target.region.moved(init_delta()), 0xff);
   return error;
 }
@@ -271,17 +279,29 @@ cnrtRet_t copy_boxes(const char *function, const Box &target, const Box &source,
   return submit(transfer, dir, nullptr, When::kNow);
 }
 
-cnrtRet_t set_bytes(const char *function, void *pointer, int value, std::size_t bytes, cnrtQueue_t queue, When when) {
-  if (bytes == 0) return cnrtSuccess;
+}  // namespace
+
+cnrtRet_t set_elements(const char *function, void *pointer, std::uint32_t value, std::size_t size, std::size_t count,
+                       cnrtQueue_t queue, bool later) {
+  std::size_t bytes = 0;
+  if (count == 0) return cnrtSuccess;
   if (pointer == nullptr) return refuse_null(function, "pointer");
+  if (!multiply(count, size, &bytes)) {
+    return explain(cnrtErrorArgsInvalid, "%s: count: expected elements that an allocation can hold, got %zu", function,
+                   count);
+  }
+  if (reinterpret_cast<std::uintptr_t>(pointer) % size != 0) {
+    return explain(cnrtErrorArgsInvalid, "%s: pointer: expected a multiple of %zu, the bytes of an element, got %p",
+                   function, size, pointer);
+  }
   if (!prepare_device_memory()) return explain(cnrtErrorSysNoMem, "%s: no addresses for device memory", function);
   const Side target = plain_side("pointer", pointer, bytes);
   const cnrtRet_t error = check_side(function, target, true);
   if (error != cnrtSuccess) return error;
-  return submit(function, queue, when, [function, target, value] { return set(function, target, value); });
+  return submit(function, queue, later ? When::kLater : When::kNow,
+                [function, target, value, size] { return set(function, target, value, size); });
 }
 
-}  // namespace
 }  // namespace mlusim
 
 using namespace mlusim;
@@ -339,11 +359,37 @@ cnrtRet_t cnrtMemcpy3D(const cnrtMemcpy3dParam_t *parameters) {
 }
 
 cnrtRet_t cnrtMemset(void *pointer, int value, size_t bytes) {
-  return guarded(__func__,
-                 [&](const char *function) { return set_bytes(function, pointer, value, bytes, nullptr, When::kNow); });
+  return guarded(__func__, [&](const char *function) {
+    return set_elements(function, pointer, static_cast<unsigned char>(value), 1, bytes, nullptr, false);
+  });
 }
 
 cnrtRet_t cnrtMemsetAsync(void *pointer, int value, size_t bytes, cnrtQueue_t queue) {
-  return guarded(__func__,
-                 [&](const char *function) { return set_bytes(function, pointer, value, bytes, queue, When::kLater); });
+  return guarded(__func__, [&](const char *function) {
+    return set_elements(function, pointer, static_cast<unsigned char>(value), 1, bytes, queue, true);
+  });
+}
+
+cnrtRet_t cnrtMemsetD8(void *pointer, unsigned char value, size_t count) {
+  return guarded(__func__, [&](const char *function) {
+    return set_elements(function, pointer, value, sizeof value, count, nullptr, false);
+  });
+}
+
+cnrtRet_t cnrtMemsetD8Async(void *pointer, unsigned char value, size_t count, cnrtQueue_t queue) {
+  return guarded(__func__, [&](const char *function) {
+    return set_elements(function, pointer, value, sizeof value, count, queue, true);
+  });
+}
+
+cnrtRet_t cnrtMemsetD32(void *pointer, unsigned int value, size_t count) {
+  return guarded(__func__, [&](const char *function) {
+    return set_elements(function, pointer, value, sizeof value, count, nullptr, false);
+  });
+}
+
+cnrtRet_t cnrtMemsetD32Async(void *pointer, unsigned int value, size_t count, cnrtQueue_t queue) {
+  return guarded(__func__, [&](const char *function) {
+    return set_elements(function, pointer, value, sizeof value, count, queue, true);
+  });
 }

@@ -3,10 +3,10 @@
 
 #include <cstdint>
 #include <cstring>
-#include <new>
 
 #include "base/thread_state.h"
 #include "machine/model.h"
+#include "runtime/driver.h"
 #include "runtime/error.h"
 #include "runtime/queue.h"
 
@@ -28,6 +28,11 @@ constexpr ErrorText kErrors[] = {
     {CN_CONTEXT_ERROR_INVALID, "CN_CONTEXT_ERROR_INVALID", "there is no such context"},
     {CN_ERROR_INVALID_HANDLE, "CN_ERROR_INVALID_HANDLE", "the handle stands for no living object of its kind"},
     {CN_OPS_ERROR_NOT_SUPPORTED, "CN_OPS_ERROR_NOT_SUPPORTED", "the simulator does not have this"},
+    {CN_ERROR_NOT_READY, "CN_ERROR_NOT_READY", "the work is not done yet"},
+    {CN_ERROR_SYSTEM_NO_MEM, "CN_ERROR_SYSTEM_NO_MEM", "there is not enough memory of the host"},
+    {CN_QUEUE_ERROR_INVALID, "CN_QUEUE_ERROR_INVALID", "the queue cannot do this, or gave up its work"},
+    {CN_MEMORY_ERROR_OUT_OF_MEMORY, "CN_MEMORY_ERROR_OUT_OF_MEMORY", "there is not enough device memory"},
+    {CN_INVOKE_ERROR_TRAP, "CN_INVOKE_ERROR_TRAP", "a kernel failed; mlusimGetReport() tells why"},
     {CN_ERROR_UNKNOWN, "CN_ERROR_UNKNOWN", "an unknown error"},
 };
 
@@ -36,25 +41,6 @@ const ErrorText *find_text(CNresult error) {
     if (entry.error == error) return &entry;
   }
   return nullptr;
-}
-
-// Driver errors have the same numbers as the corresponding CNRT errors.
-CNresult result_of(cnrtRet_t error) {
-  const auto number = static_cast<CNresult>(error);
-  return find_text(number) != nullptr ? number : CN_ERROR_UNKNOWN;
-}
-
-// Calls body(function) for a driver function, without a change of CNRT's last error.
-template <typename Body>
-CNresult answered(const char *function, const Body &body) noexcept {
-  const DeviceUse use;
-  try {
-    return result_of(body(function));
-  } catch (const std::bad_alloc &) {
-    return result_of(explain(cnrtErrorUnknown, "%s: out of host memory", function));
-  } catch (...) {
-    return result_of(explain(cnrtErrorUnknown, "%s: unexpected exception", function));
-  }
 }
 
 // ---- Device -------------------------------------------------------------------------------------
@@ -86,16 +72,6 @@ constexpr AttributePlace kAttributes[] = {
     {CN_DEVICE_ATTRIBUTE_MAX_NOTIFIER_COUNT, cnrtAttrNotifierSize},
     {CN_DEVICE_ATTRIBUTE_ECC_ENABLED, cnrtAttrEccEnable},
 };
-
-// Calls a CNRT function without a change of the thread's last error.
-template <typename Call>
-cnrtRet_t quietly(const Call &call) {
-  const cnrtRet_t before = cnrtGetLastError();
-  const cnrtRet_t error = call();
-  cnrtGetLastError();
-  note(before);
-  return error;
-}
 
 cnrtRet_t attribute_of(const char *function, CNdevice_attribute attribute, int *value) {
   switch (attribute) {
@@ -188,6 +164,12 @@ cnrtRet_t parallel_tasks(const char *function, KernelClass kernel_class, int *co
 }
 
 }  // namespace
+
+CNresult result_of(cnrtRet_t error) {
+  const auto number = static_cast<CNresult>(error);
+  return find_text(number) != nullptr ? number : CN_ERROR_UNKNOWN;
+}
+
 }  // namespace mlusim
 
 using namespace mlusim;
@@ -296,6 +278,21 @@ CNresult cnCtxGetDevice(CNdev *device) {
     *device = thread_state().device;
     return cnrtSuccess;
   });
+}
+
+CNresult cnCtxCreate(CNcontext *context, unsigned int flags, CNdev device) {
+  return answered(__func__, [&](const char *function) {
+    const cnrtRet_t error = check_device(function, "device", device);
+    if (error != cnrtSuccess) return error;
+    if (flags != 0) return explain(cnrtErrorArgsInvalid, "%s: flags: expected 0, got %u", function, flags);
+    const cnrtRet_t given = give_context(function, context, device);
+    if (given == cnrtSuccess) thread_state().device = device;
+    return given;
+  });
+}
+
+CNresult cnCtxDestroy(CNcontext context) {
+  return answered(__func__, [&](const char *function) { return check_context(function, context); });
 }
 
 CNresult cnSharedContextAcquire(CNcontext *context, CNdev device) {

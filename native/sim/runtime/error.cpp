@@ -80,6 +80,11 @@ cnrtRet_t check_device(const char *function, const char *argument, int device) {
                  device);
 }
 
+const char *called_name(const char *function) {
+  const char *const called = thread_state().called;
+  return called != nullptr ? called : function;
+}
+
 cnrtRet_t note(cnrtRet_t error) {
   // cnrtErrorNotReady is an answer, not an error.
   if (error != cnrtSuccess && error != cnrtErrorNotReady) thread_state().last_error = error;

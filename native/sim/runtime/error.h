@@ -16,11 +16,15 @@ cnrtRet_t note(cnrtRet_t error);
 // Refuses a number that no device has; `argument` is its name.
 cnrtRet_t check_device(const char *function, const char *argument, int device);
 
+// Returns the name of the function that the program called: `function`, or one that it works for.
+const char *called_name(const char *function);
+
 // Calls body(function) for a CNRT function: catches all exceptions, stores the error as the
 // thread's last one, and keeps the device from changing.
 template <typename Body>
 cnrtRet_t guarded(const char *function, const Body &body) noexcept {
   const DeviceUse use;
+  function = called_name(function);
   try {
     return note(body(function));
   } catch (const std::bad_alloc &) {

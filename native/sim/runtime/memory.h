@@ -4,6 +4,7 @@
 #define MLUSIM_RUNTIME_MEMORY_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 
 #include "cnrt.h"
@@ -21,6 +22,11 @@ bool of_device(const void *address);
 // memory checker is on, as a finding.
 cnrtRet_t blame_host(const char *function, const char *rule, const void *pointer, std::size_t bytes,
                      const std::string &sentence);
+
+// Sets `count` elements of `size` bytes (1, 2 or 4) of device memory, when the queue reaches the
+// call; unless this is `later`, the call waits for it.
+cnrtRet_t set_elements(const char *function, void *pointer, std::uint32_t value, std::size_t size, std::size_t count,
+                       cnrtQueue_t queue, bool later);
 
 // Returns "host memory", or a phrase about the device memory at an address.
 std::string describe(const void *address);

@@ -75,7 +75,7 @@ struct __attribute__((visibility("hidden"))) Entries {
   static inline Entry *last = nullptr;
 };
 
-inline bool add(Entry *entry) {
+inline bool mluops_module_add(Entry *entry) {
   (Entries::last == nullptr ? Entries::first : Entries::last->next) = entry;
   Entries::last = entry;
   return true;
@@ -180,19 +180,19 @@ int call_on_host(const char *name, const Call &call, char *text, unsigned size) 
 
 // Fills the entry of the definition for which `Tag` stands.
 template <typename Tag, typename Result, typename... Parameters>
-void describe(Entry *entry, Result (*function)(Parameters...)) {
+void mluops_module_describe(Entry *entry, Result (*function)(Parameters...)) {
   [[maybe_unused]] static Result (*const known)(Parameters...) = function;
   using Indices [[maybe_unused]] = std::index_sequence_for<Parameters...>;
   entry->count = static_cast<int>(sizeof...(Parameters));
   entry->types = Types<Result, Parameters...>::all;
   if constexpr (!(::mlusim::is_copied<Parameters>() && ...)) {
     return;
-  } else if constexpr (Tag::definition == kKernel) {
+  } else if constexpr (Tag::mluops_module_definition == kKernel) {
     struct Known {
-      static auto function() { return known; }
+      static auto mlusim_function() { return known; }
     };
-    static const ::mlusim::Kernel kernel(reinterpret_cast<const void *>(function), entry->name, &::mlusim::unit,
-                                         ::mlusim::kUnitArch, ::mlusim::calls_of<Known>(function));
+    static const ::mlusim::Kernel kernel(reinterpret_cast<const void *>(function), entry->name, &::mlusim::mlusim_unit,
+                                         ::mlusim::kUnitArch, ::mlusim::mlusim_calls_of<Known>(function));
     entry->launch = [](const cnrtDim3_t *dim, int type, cnrtQueue_t queue, void *const *values) {
       return launch(kernel.address, *dim, type, queue, values);
     };
@@ -206,12 +206,12 @@ void describe(Entry *entry, Result (*function)(Parameters...)) {
 
 // Selects among functions of one name by the types of the parameters.
 template <typename Tag, typename Signature>
-struct Chosen;
+struct mluops_module_chosen;
 template <typename Tag, typename... Parameters>
-struct Chosen<Tag, void(Parameters...)> {
+struct mluops_module_chosen<Tag, void(Parameters...)> {
   template <typename Result>
-  static void describe(Entry *entry, Result (*function)(Parameters...)) {
-    ::mluops_module::describe<Tag>(entry, function);
+  static void mluops_module_describe(Entry *entry, Result (*function)(Parameters...)) {
+    ::mluops_module::mluops_module_describe<Tag>(entry, function);
   }
 };
 
@@ -219,39 +219,54 @@ struct Chosen<Tag, void(Parameters...)> {
 
 // ---- Macros in sources --------------------------------------------------------------------------
 
+namespace mluops_module {
+
+// Names that no macro of a source has: what stands in a macro is read behind those of the source.
+using mluops_module_entry_t = Entry;
+constexpr Definition mluops_module_kernel = kKernel;
+constexpr Definition mluops_module_function = kFunction;
+constexpr Definition mluops_module_template = kTemplate;
+
+}  // namespace mluops_module
+
 #define MLUOPS_MODULE_PASTE(a, b) a##b
 #define MLUOPS_MODULE_NAME(a, b) MLUOPS_MODULE_PASTE(a, b)
 
-#define MLUOPS_MODULE_ENTRY(number, kind, line, name, head, parameters, ...)                      \
-  namespace {                                                                                     \
-  struct MLUOPS_MODULE_NAME(mluops_module_tag_, number) {                                         \
-    static constexpr int definition = kind;                                                       \
-  };                                                                                              \
-  [[maybe_unused]] const bool MLUOPS_MODULE_NAME(mluops_module_added_, number) = [] {             \
-    using Tag [[maybe_unused]] = MLUOPS_MODULE_NAME(mluops_module_tag_, number);                  \
-    static ::mluops_module::Entry entry = {kind, 0,       name,    head,    parameters, __FILE__, \
-                                           line, nullptr, nullptr, nullptr, nullptr};             \
-    __VA_ARGS__;                                                                                  \
-    return ::mluops_module::add(&entry);                                                          \
-  }();                                                                                            \
-  }                                                                                               \
+#define MLUOPS_MODULE_ENTRY(number, kind, line, name, head, parameters, ...)                       \
+  namespace {                                                                                      \
+  struct MLUOPS_MODULE_NAME(mluops_module_tag_, number) {                                          \
+    static constexpr int mluops_module_definition = kind;                                          \
+  };                                                                                               \
+  [[__maybe_unused__]] const bool MLUOPS_MODULE_NAME(mluops_module_added_, number) = [] {          \
+    using mluops_module_tag [[__maybe_unused__]] = MLUOPS_MODULE_NAME(mluops_module_tag_, number); \
+    static ::mluops_module::mluops_module_entry_t mluops_module_entry = {                          \
+        kind, 0, name, head, parameters, __FILE__, line, nullptr, nullptr, nullptr, nullptr};      \
+    __VA_ARGS__;                                                                                   \
+    return ::mluops_module::mluops_module_add(&mluops_module_entry);                               \
+  }();                                                                                             \
+  }                                                                                                \
   static_assert(true, "a semicolon follows")
 
 // Selects the kernel among templates of the name too: kernels return nothing.
-#define MLUOPS_MODULE_KERNEL(line, space, name, ...)                                              \
-  MLUOPS_MODULE_ENTRY(__COUNTER__, ::mluops_module::kKernel, line, space #name, "", #__VA_ARGS__, \
-                      (::mluops_module::describe<Tag>(&entry, static_cast<void(*) __VA_ARGS__>(&name))))
-#define MLUOPS_MODULE_FUNCTION(line, space, name, ...)                                              \
-  MLUOPS_MODULE_ENTRY(__COUNTER__, ::mluops_module::kFunction, line, space #name, "", #__VA_ARGS__, \
-                      (::mluops_module::Chosen<Tag, void __VA_ARGS__>::describe(&entry, &name)))
+#define MLUOPS_MODULE_KERNEL(line, space, name, ...)                                                           \
+  MLUOPS_MODULE_ENTRY(__COUNTER__, ::mluops_module::mluops_module_kernel, line, space #name, "", #__VA_ARGS__, \
+                      (::mluops_module::mluops_module_describe<mluops_module_tag>(                             \
+                          &mluops_module_entry, static_cast<void(*) __VA_ARGS__>(&name))))
+#define MLUOPS_MODULE_FUNCTION(line, space, name, ...)                                                     \
+  MLUOPS_MODULE_ENTRY(                                                                                     \
+      __COUNTER__, ::mluops_module::mluops_module_function, line, space #name, "", #__VA_ARGS__,           \
+      (::mluops_module::mluops_module_chosen<mluops_module_tag, void __VA_ARGS__>::mluops_module_describe( \
+          &mluops_module_entry, &name)))
 // The same where a macro makes the name.
 #define MLUOPS_MODULE_MADE_KERNEL(line, space, name, ...) MLUOPS_MODULE_KERNEL(line, space, name, __VA_ARGS__)
 #define MLUOPS_MODULE_MADE_FUNCTION(line, space, name, ...) MLUOPS_MODULE_FUNCTION(line, space, name, __VA_ARGS__)
-#define MLUOPS_MODULE_TEMPLATE(line, space, name, head, ...) \
-  MLUOPS_MODULE_ENTRY(__COUNTER__, ::mluops_module::kTemplate, line, space #name, head, #__VA_ARGS__, (void)0)
-#define MLUOPS_MODULE_INSTANCE(name, parameters, ...)                                        \
-  MLUOPS_MODULE_ENTRY(__COUNTER__, ::mluops_module::kKernel, __LINE__, name, "", parameters, \
-                      (::mluops_module::describe<Tag>(&entry, &__VA_ARGS__)))
+#define MLUOPS_MODULE_TEMPLATE(line, space, name, head, ...)                                                       \
+  MLUOPS_MODULE_ENTRY(__COUNTER__, ::mluops_module::mluops_module_template, line, space #name, head, #__VA_ARGS__, \
+                      (void)0)
+#define MLUOPS_MODULE_INSTANCE(name, parameters, ...)                                     \
+  MLUOPS_MODULE_ENTRY(                                                                    \
+      __COUNTER__, ::mluops_module::mluops_module_kernel, __LINE__, name, "", parameters, \
+      (::mluops_module::mluops_module_describe<mluops_module_tag>(&mluops_module_entry, &__VA_ARGS__)))
 
 // ---- The start of a library ---------------------------------------------------------------------
 //

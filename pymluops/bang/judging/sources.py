@@ -14,7 +14,9 @@ from pymluops.bang._build import Build, Input
 from pymluops.bang._definitions import templates_in
 from pymluops.bang._headers import Expander
 from pymluops.bang._loaded import keep_written, written
+from pymluops.bang._macros import macros_in
 from pymluops.sim.toolchain import CompileError
+from pymluops.sim.translator.spelled_words import with_spelled_words
 from pymluops.sim.translator.text import quoted
 
 __all__ = ["CompilerSaid", "WrittenBuild", "base_name", "read_error"]
@@ -45,7 +47,8 @@ class WrittenBuild(Build):
             return kept
         expander = Expander(self.include_dirs, [self.simulator.include])
         expanded = expander.expand(source.text, source.name, source.folder)
-        parameters = templates_in(expanded.text, source.name).get(base_name(entry))
+        text = with_spelled_words(expanded.text, source.name, macros_in(self.options))
+        parameters = templates_in(text, source.name).get(base_name(entry))
         if parameters is None:
             return kept
         name = entry.removeprefix("::")

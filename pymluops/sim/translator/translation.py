@@ -9,10 +9,12 @@ from typing import NamedTuple
 from .allowances import note_allowances
 from .assembly import AssemblyError, calls_of
 from .declarations import Declaration, Reader, UnreadableError
+from .kernel_calls import Declared
 from .macros import MacroUses, macros_of, separators_of
 from .names import with_free_names
 from .returns import INLINED, ObjectFunction, not_recursive, object_function
 from .scopes import Level, Scope, Walk
+from .spelled_words import with_spelled_words
 from .text import Text, TranslationError, quoted, tokens_of, with_plain_blanks
 from .tokens import (
     CLOSING,
@@ -68,9 +70,12 @@ class _Head(NamedTuple):
 class Translator:
     """Translates the tokens of a file, or of the body of a macro."""
 
-    def __init__(self, text: Text, tokens: Tokens, macro_scope: Callable[[Token], Scope] | None) -> None:
+    def __init__(
+        self, text: Text, tokens: Tokens, macro_scope: Callable[[Token], Scope] | None, declared: Declared
+    ) -> None:
         self._text = text
         self._tokens = tokens
+        self._declared = declared
         self._macro_scope = macro_scope  # null for a file
         self._object_functions: list[ObjectFunction] = []
         # The analysis of each statement, by its first token: each word of the statement may need
@@ -282,6 +287,11 @@ class Translator:
         """Translate a launch, which begins with `<<<`."""
         begin, is_name = self._callee(i)
         callee = self._tokens[begin:i]
+        if is_name and self._declared.is_function(callee[-1].text):
+            raise self._error(
+                i,
+                f"`{callee[-1].text}` is no kernel: `<<<...>>>` launches what __mlu_global__ or __mlu_entry__ marks",
+            )
         parts, end = self._configuration(i)
         opening = end + 1  # of the arguments
         close = closing(self._tokens, opening)
@@ -293,7 +303,7 @@ class Translator:
             call = f"[=](const auto &...mlusim_each) {{ {spelling}(mlusim_each...); }}"
         else:
             call = f"[mlusim_kernel = {spelling}](const auto &...mlusim_each) {{ mlusim_kernel(mlusim_each...); }}"
-        self._text.edit(callee[0].start, callee[-1].end, f"::mlusim::launch({name}, &::mlusim::unit, ")
+        self._text.edit(callee[0].start, callee[-1].end, f"::mlusim::mlusim_launch({name}, &::mlusim::mlusim_unit, ")
         self._text.edit(self._tokens[i].start, self._tokens[i + 2].end, "")
         for first, behind in parts:
             # A list in braces is no expression, and a macro may stand for all three parts.
@@ -444,7 +454,8 @@ def translate(text: str, filename: str, *, uses_std: bool = False) -> str:
     TranslationError
         If something in it has no form in C++.
     """
-    text = with_free_names(with_plain_blanks(text.removeprefix("\ufeff")), filename, uses_std=uses_std)
+    text = with_spelled_words(with_plain_blanks(text.removeprefix("\ufeff")), filename)
+    text = with_free_names(text, filename, uses_std=uses_std)
     source = Text(text, filename)
     tokens, directives = tokens_of(text, filename)
     for directive in directives:
@@ -453,8 +464,11 @@ def translate(text: str, filename: str, *, uses_std: bool = False) -> str:
     macros = macros_of(directives)
     uses = MacroUses(tokens, directives, macros)
 
-    Translator(source, tokens, None).run(directives)
+    declared = Declared(tokens, directives, macros)
+    Translator(source, tokens, None, declared).run(directives)
+    declared.refuse_calls(source, tokens, directives, Scope.FILE)
     for macro in macros:
+        declared.refuse_calls(source, macro.body, (), Scope.MACRO)
 
         def scope_of(token: Token, name: str = macro.name) -> Scope:
             scopes = uses.scopes(name)
@@ -465,5 +479,5 @@ def translate(text: str, filename: str, *, uses_std: bool = False) -> str:
                 )
             return next(iter(scopes), Scope.FUNCTION)
 
-        Translator(source, macro.body, scope_of).run()
+        Translator(source, macro.body, scope_of, declared).run()
     return f"#line 1 {quoted(filename)}\n{source.result()}"

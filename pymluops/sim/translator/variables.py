@@ -47,7 +47,7 @@ class Variables:
             head = f"{word} {kind} mlusim_initial_{name}"
             initial = f"decltype(mlusim_initial_{name})"
             if not any(token.text == "const" for token in declarator.pointer or self._declaration.type):
-                initial = f"::std::remove_const_t<{initial}>"
+                initial = f"::mlusim::mlusim_remove_const<{initial}>"
             behind = f"; {self._macro(name, '_INIT')}{initial})"
         elif self._declaration.says("extern"):
             head = f'MLUSIM_EXTERN_ARRAY("{self._path or ""}", {name}, {kind}'

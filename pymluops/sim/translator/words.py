@@ -1,11 +1,15 @@
 """The words of BANG C that the translator looks for."""
 
 #: Qualifiers of variables in the memory of a core or a cluster, by their names in mlusim_source.h.
-MEMORIES = {"__nram__": "nram", "__wram__": "wram", "__mlu_shared__": "sram"}
+MEMORIES = {
+    "__nram__": "mlusim_nram",
+    "__wram__": "mlusim_wram",
+    "__mlu_shared__": "mlusim_sram",
+}
 LOCAL_MEMORY = "__ldram__"
 CONSTANT_MEMORY = "__mlu_const__"
 #: The name of that memory in mlusim_source.h.
-CONSTANT = "constant"
+CONSTANT = "mlusim_constant"
 DEVICE = "__mlu_device__"
 #: The words that make a function a kernel.
 KERNELS = frozenset({"__mlu_entry__", "__mlu_global__"})

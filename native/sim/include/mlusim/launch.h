@@ -116,8 +116,8 @@ struct Copies {
 
 // A launch in a source. An error is kept for cnrtGetLastError().
 template <typename Call, typename... Values>
-void launch(const char *name, const Unit *unit, cnrtDim3_t dim, cnrtFunctionType_t type, cnrtQueue_t queue, Call call,
-            Values... values) {
+void mlusim_launch(const char *name, const Unit *unit, cnrtDim3_t dim, cnrtFunctionType_t type, cnrtQueue_t queue,
+                   Call call, Values... values) {
   using All = Copies<Call, Values...>;
   static const Kernel kernel(nullptr, name, unit, kUnitArch, All::calls([](const void *copied) {
                                const auto call = [](const Call &function, const Values &...each) { function(each...); };
@@ -142,15 +142,15 @@ constexpr bool is_copied() {
   }
 }
 
-// The calls of the kernel that `Tag::function()` returns.
+// The calls of the kernel that `Tag::mlusim_function()` returns.
 template <typename Tag, typename... Parameters>
-constexpr KernelCalls calls_of(void (*)(Parameters...)) {
+constexpr KernelCalls mlusim_calls_of(void (*)(Parameters...)) {
   if constexpr (!(is_copied<Parameters>() && ...)) {
     return {static_cast<int>(sizeof...(Parameters)), nullptr, 0, nullptr, nullptr, nullptr};
   } else {
     using All = Copies<std::decay_t<Parameters>...>;
     return All::calls([](const void *copied) {
-      const auto call = [](const std::decay_t<Parameters> &...each) { Tag::function()(each...); };
+      const auto call = [](const std::decay_t<Parameters> &...each) { Tag::mlusim_function()(each...); };
       call_kernel([&] { std::apply(call, *static_cast<const typename All::All *>(copied)); });
     });
   }
@@ -185,19 +185,28 @@ extern "C" MLUSIM_API cnrtRet_t mlusim_invoke_host_function(::mlusim::HostCaller
 
 // ---- Macros in sources --------------------------------------------------------------------------
 
+namespace mlusim {
+
+// Names that no macro of a source has; see mlusim_source.h.
+using mlusim_kernel_t = Kernel;
+constexpr int mlusim_unit_arch = kUnitArch;
+
+}  // namespace mlusim
+
 // Behind the definition of a kernel that is no template:
 //   MLUSIM_KERNEL("space::", add, (const float *x, int n));
 #define MLUSIM_KERNEL(space, name, ...) MLUSIM_KERNEL_COUNTED(__COUNTER__, space, name, __VA_ARGS__)
 #define MLUSIM_KERNEL_COUNTED(number, space, name, ...) MLUSIM_KERNEL_NUMBERED(number, space, name, __VA_ARGS__)
-#define MLUSIM_KERNEL_NUMBERED(number, space, name, ...)                                                            \
-  namespace {                                                                                                       \
-  struct mlusim_kernel_tag_##number {                                                                               \
-    static constexpr auto function() { return static_cast<void(*) __VA_ARGS__>(&name); }                            \
-  };                                                                                                                \
-  const ::mlusim::Kernel mlusim_kernel_##number(                                                                    \
-      reinterpret_cast<const void *>(mlusim_kernel_tag_##number::function()), space #name, &::mlusim::unit,         \
-      ::mlusim::kUnitArch, ::mlusim::calls_of<mlusim_kernel_tag_##number>(mlusim_kernel_tag_##number::function())); \
-  }                                                                                                                 \
+#define MLUSIM_KERNEL_NUMBERED(number, space, name, ...)                                                     \
+  namespace {                                                                                                \
+  struct mlusim_kernel_tag_##number {                                                                        \
+    static constexpr auto mlusim_function() { return static_cast<void(*) __VA_ARGS__>(&name); }              \
+  };                                                                                                         \
+  const ::mlusim::mlusim_kernel_t mlusim_kernel_##number(                                                    \
+      reinterpret_cast<const void *>(mlusim_kernel_tag_##number::mlusim_function()), space #name,            \
+      &::mlusim::mlusim_unit, ::mlusim::mlusim_unit_arch,                                                    \
+      ::mlusim::mlusim_calls_of<mlusim_kernel_tag_##number>(mlusim_kernel_tag_##number::mlusim_function())); \
+  }                                                                                                          \
   static_assert(true, "a semicolon follows")
 
 #endif  // MLUSIM_LAUNCH_H_
