@@ -73,6 +73,12 @@ Location locate(const void *address);
 // shadow.
 bool ensure_init_shadow();
 
+// The shadow of a number that is 0 or 1, as results of comparisons are, but not known which: the
+// bits that the two have in common are defined.
+constexpr std::uint32_t kFloatTruthShadow = ~std::uint32_t{0x3f800000};
+constexpr std::uint16_t kHalfTruthShadow = 0xffff & ~0x3c00;
+constexpr std::uint16_t kBFloat16TruthShadow = 0xffff & ~0x3f80;
+
 // The shadow is kept only while a checker watches it. keep_shadow() tells whether to keep it; if
 // not, it records that the shadow lags.
 void watch_shadow(bool watched);

@@ -45,6 +45,8 @@ constexpr FindingRule kRules[] = {
     {"memory", "memory-core-store", kRemark, Action::kOff,
      "a memory core stores a value computed from NRAM or WRAM: the store is undone"},
     {"init", "scalar-load", kError, Action::kFail, "scalar code loads bytes that were never written"},
+    {"init", "partial-load", kRemark, Action::kOff,
+     "scalar code loads bytes of which a part was never written: a record with padding, or a mask with spare bits"},
     {"init", "copy", kError, Action::kFail, "undefined bytes are copied to device memory"},
     {"init", "atomic", kError, Action::kFail, "an atomic reads or updates undefined bytes"},
     {"init", "operand", kError, Action::kFail, "undefined bytes determine the addresses or the size of an instruction"},
