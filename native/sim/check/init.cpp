@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "check/text.h"
+#include "machine/array.h"
 #include "machine/launch.h"
 #include "machine/trap.h"
 
@@ -224,11 +225,14 @@ void forget(Range *hull) {
 
 class InitChecker : public Observer {
  public:
-  void launch_begin(const LaunchInfo &) override {
+  void launch_begin(const LaunchInfo &launch) override {
     // Launches ran unwatched since the last watched one; their writes are unknown.
     const bool unseen = launch_count() != last_launch_ + 1;
     last_launch_ = launch_count();
     if (unseen) ++unseen_;
+    // They begin with zeros or other bytes, and may have been written unseen.
+    for_each_variable(launch.device,
+                      [](const Range &variable) { std::memset(init_shadow(variable.begin), 0xff, variable.size()); });
     // Another device has its memories at other addresses.
     record_.forget();
     if (onchip_.begin == onchip_range().begin && delta_ == init_delta()) return;

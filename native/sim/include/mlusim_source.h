@@ -18,6 +18,8 @@
 //   __mlu_const__ float table[2] = {1, 2};
 //       static float mlusim_initial_table[2] = {1, 2};
 //       MLUSIM_..._ARRAY_INIT(constant, ..., table, ::std::remove_const_t<decltype(mlusim_initial_table)>);
+//   __mlu_device__ int count;             at file scope; with an initialiser as above
+//       MLUSIM_ARRAY(device, "space.", count, int);
 //   __asm__ volatile("sync;");
 //       ::mlusim::asm_sync();
 //   // mlusim: allow(race)
@@ -61,7 +63,8 @@ enum class ArraySpace : int {
   nram,
   wram,
   sram,
-  constant  // not on chip: one for all cores
+  constant,  // not on chip: one for all cores
+  device     // in GDRAM: one for each device
 };
 
 // A source file with such arrays, which must fit into the memories together.
@@ -84,10 +87,11 @@ struct MLUSIM_API Array {
   const Unit *unit;
   const char *name;
   std::size_t bytes;
-  void **storage;                           // set at every switch of cores; null for arrays of functions
-  const void *initial;                      // `bytes` initial bytes for each task; null: none
-  std::size_t offset;                       // from the start of the memory; of a constant: its address
-  mutable unsigned long long *initialised;  // by core: the run that has the initial bytes
+  void **storage;       // set at every switch of cores; null for arrays of functions
+  const void *initial;  // `bytes` initial bytes for each task; null: none
+  std::size_t offset;   // from the start of the memory; of a constant: its address
+  // By core, the run that has the initial bytes; of variables of a device, by device its memory.
+  mutable unsigned long long *initialised;
 };
 
 // A comment `// mlusim: allow(race/between-cores, init)`: findings of these rules and checkers in

@@ -25,6 +25,7 @@ constexpr FindingRule kRules[] = {
     {"memory", "lane-overflow", kRemark, Action::kRecord,
      "an access leaves the share of a WRAM array in its lane: offsets count within one of the 64 lanes"},
     {"memory", "wrong-space", kError, Action::kFail, "an operand lies in another memory than the instruction works on"},
+    {"memory", "constant-store", kError, Action::kFail, "a kernel writes to an array __mlu_const__"},
     {"memory", "null-pointer", kError, Action::kFail, "an access at or close behind the null pointer"},
     {"memory", "no-allocation", kError, Action::kFail, "an access to device memory that was never allocated"},
     {"memory", "use-after-free", kError, Action::kFail, "an access to device memory that was freed"},

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import cached_property
 from typing import NamedTuple
 
 from .allowances import note_allowances
@@ -28,7 +29,7 @@ from .tokens import (
     opened_angle,
     spelled,
 )
-from .variables import Variables
+from .variables import Variables, changes_on_device, extern_names
 from .words import (
     ASSEMBLY,
     ASSEMBLY_QUALIFIERS,
@@ -36,6 +37,7 @@ from .words import (
     CONSTANT,
     CONSTANT_MEMORY,
     DEVICE,
+    DEVICE_MEMORY,
     EXPRESSION_KEYWORDS,
     INLINE,
     INLINE_ATTRIBUTES,
@@ -175,12 +177,25 @@ class Translator:
         return words[0] is self._tokens[i] and words[0].text == CONSTANT_MEMORY and not known and arrays
 
     def device(self, i: int, level: Level) -> None:
-        """Translate `__mlu_device__`, which means inline only for functions."""
+        """Translate `__mlu_device__`, which means inline only for functions: variables lie in device memory."""
         declaration = self._declaration(i, level)
-        if declaration is not None and level.opening not in ("(", "["):
-            self._text.delete(self._tokens[i])
-        else:
+        if declaration is None or level.opening in ("(", "["):
             self.inline(i, level)
+        elif self._lies_on_device(i, level, declaration):
+            path = level.path if self._macro_scope is None else None
+            Variables(self._text, self._tokens, declaration, DEVICE_MEMORY, Scope.FILE, path).write()
+        else:
+            self._text.delete(self._tokens[i])
+
+    def _lies_on_device(self, i: int, level: Level, declaration: Declaration) -> bool:
+        """Whether the word at `i` makes variables that kernels change; others lie in the library."""
+        return self._scope(i, level) is Scope.FILE and changes_on_device(
+            declaration, self._tokens[i], self._extern_on_device
+        )
+
+    @cached_property
+    def _extern_on_device(self) -> frozenset[str]:
+        return extern_names(self._tokens, DEVICE)
 
     def _declaration(self, i: int, level: Level) -> Declaration | None:
         """Read the declaration that the word at `i` is a specifier of."""
