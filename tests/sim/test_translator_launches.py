@@ -149,3 +149,17 @@ def test_launches_that_make_no_sense(source: str, line: int, words: str) -> None
     found, message = refusal(source)
     assert found == line
     assert words in message
+
+
+@pytest.mark.parametrize(
+    ("callee", "name"),
+    [
+        ("ONE", "MLUSIM_TEXT(ONE)"),
+        ("NAMED(first)", "MLUSIM_TEXT(NAMED(first))"),
+        ("kernel<ONE>", "MLUSIM_TEXT(kernel<ONE>)"),
+        ("other", '"other"'),
+    ],
+)
+def test_a_macro_is_replaced_in_the_name_of_a_kernel(callee: str, name: str) -> None:
+    source = f"#define ONE second\n#define NAMED(x) x##_kernel\nvoid f() {{ {callee}<<<d, t, q>>>(x); }}"
+    assert f"::mlusim::launch({name}, &::mlusim::unit, " in translated(source)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from .allowances import note_allowances
 from .assembly import AssemblyError, calls_of
 from .declarations import Declaration, Reader, UnreadableError
-from .macros import MacroUses, macros_of, separators_of
+from .macros import MacroUses, is_definition, macros_of, separators_of
 from .names import with_free_names
 from .returns import INLINED, ObjectFunction, not_recursive, object_function
 from .scopes import Level, Scope, Walk
@@ -80,11 +80,13 @@ class Translator:
         self._declarations: dict[int, _Declared] = {}
         self._heads: dict[int, _Head] = {}
         self._types: dict[int, int] = {}  # the token behind a type, by any token of it
+        self._macros: frozenset[str] = frozenset()  # those that the file defines
         self._arguments_end = range(0)  # of tokens up to the next one that may end an argument
 
     def run(self, directives: Sequence[Directive] = ()) -> None:
         """Make the edits."""
         scope = Scope.FILE if self._macro_scope is None else Scope.MACRO
+        self._macros = frozenset(each.tokens[1].text for each in directives if is_definition(each))
         for i, level in Walk(self._tokens, directives, scope, separators_of(directives)):
             translate = self._translation_of(i)
             if translate is None or self._text.is_system(self._tokens[i]):
@@ -303,7 +305,8 @@ class Translator:
 
         spelling = spelled(callee)
         name = spelling.replace("\\", "\\\\").replace('"', '\\"')
-        name = f'"{name}"' if self._macro_scope is None else f"MLUSIM_TEXT({spelling})"
+        expands = self._macro_scope is not None or any(token.text in self._macros for token in callee)
+        name = f"MLUSIM_TEXT({spelling})" if expands else f'"{name}"'
         if is_name:
             call = f"[=](const auto &...mlusim_each) {{ {spelling}(mlusim_each...); }}"
         else:
