@@ -116,8 +116,8 @@ def ended(launch: bang.Launch, *arguments: object) -> tuple[str, str]:
         (0, "null-dereference", "an access to the address 0x0, a null pointer"),
         (64, "null-dereference", "an access to the address 0x40, 64 bytes behind a null pointer"),
         (0x123456789000, "invalid-address", "an access to the address 0x123456789000, where the process has no memory"),
-        (1 << 47, "invalid-address", "a pointer is no address, such as 0x800000000000"),
-        (-(1 << 60), "invalid-address", "a pointer is no address, such as 0xf000000000000000"),
+        (1 << 47, "invalid-address", "by a pointer that can be no address: 0x800000000000"),
+        (-(1 << 60), "invalid-address", "by a pointer that can be no address: 0xf000000000000000"),
     ],
 )
 def test_a_wrong_address_is_told_with_what_it_is(address: int, rule: str, told: str) -> None:
@@ -125,6 +125,15 @@ def test_a_wrong_address_is_told_with_what_it_is(address: int, rule: str, told: 
         found, message = ended(bang.compile(ADDRESSES).kernel("store")[1], address)
     assert found == rule
     assert told in message
+
+
+@pytest.mark.parametrize("address", [0x123456789000, -(1 << 60)])
+def test_the_memory_checker_does_not_take_any_address_for_the_host(address: int) -> None:
+    store = bang.compile(ADDRESSES).kernel("store")[1]
+    host = np.zeros(1, np.int32)
+    with pymluops.use("sim"), sim.checking("memory"):
+        assert ended(store, address)[1].endswith(": there is no memory, on the device or on the host")
+        assert "that is memory of the host" in ended(store, host.ctypes.data)[1]
 
 
 def test_device_memory_that_is_not_allocated_is_told() -> None:

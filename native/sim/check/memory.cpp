@@ -1,6 +1,10 @@
 #include "check/memory.h"
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <cstdint>
 #include <cstring>
 #include <string>
@@ -193,6 +197,14 @@ bool reaches(const AccessEvent &event, const Location &location) {
   }
 }
 
+// Whether the process has memory at the address.
+bool is_mapped(const void *address) {
+  const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+  unsigned char resident = 0;
+  const auto begin = reinterpret_cast<std::uintptr_t>(address) / page * page;
+  return mincore(reinterpret_cast<void *>(begin), 1, &resident) == 0 || errno != ENOMEM;
+}
+
 Range explain_host(const AccessEvent &event, const Piece &piece) {
   const std::uintptr_t value = reinterpret_cast<std::uintptr_t>(piece.begin);
   if (event.core.is_scratch(piece.begin)) {
@@ -204,7 +216,9 @@ Range explain_host(const AccessEvent &event, const Piece &piece) {
     return {};
   }
   if (value < kNullBytes) return complain(event, piece, "null-pointer", "a null pointer");
-  return complain(event, piece, "host-pointer", "that is memory of the host, which a kernel cannot reach");
+  return complain(event, piece, "host-pointer",
+                  is_mapped(piece.begin) ? "that is memory of the host, which a kernel cannot reach"
+                                         : "there is no memory, on the device or on the host");
 }
 
 Range examine(const AccessEvent &event, const Piece &piece, int device) {

@@ -154,8 +154,8 @@ void describe_wrong_address(const Crash &crash, const Core &core, FindingText *t
   std::snprintf(address, sizeof address, "0x%" PRIxPTR, value);
   text->rule = "invalid-address";
   if (crash.cause == Cause::kNoAddress) {
-    text->message = "an access to an address that no memory has: a pointer is no address";
-    if (value != 0) text->message += ", such as " + std::string(address);
+    text->message = "an access by a pointer that can be no address";
+    if (value != 0) text->message += ": " + std::string(address);
     return;
   }
   text->address = crash.address;
