@@ -37,6 +37,8 @@ _NO_HOST_FUNCTION = frozenset(
         *("static", "inline", "__inline", "__inline__", "constexpr", "consteval", "typedef", "friend", "using"),
     }
 )
+#: What a function returns that is no kernel, before its name.
+_RESULTS = frozenset({"*", "&", "auto", "bool", "char", "short", "int", "long", "unsigned", "float", "double", "half"})
 _NO_NAMES = ATTRIBUTES | EXPRESSION_KEYWORDS | {"noexcept", "throw", "requires", "decltype", "main"}
 
 
@@ -138,6 +140,9 @@ class _File:
         is_kernel = bool(words & KERNELS)
         if not is_kernel and (template or words & _NO_HOST_FUNCTION or self._scope is Scope.MACRO):
             return None
+        if is_kernel and self._tokens[at - 1].text in _RESULTS:
+            result = "a pointer" if self._tokens[at - 1].text == "*" else self._tokens[at - 1].text
+            raise self._source.error(self._tokens[at - 1], f"a kernel returns void, not {result}")
         parameters = self._parameters(name_end + 1, end)
         if "..." in parameters and not template:
             return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from pymluops.bang._launch_messages import with_launches_told
 from pymluops.sim._intrinsics import find
 from pymluops.sim.translator import PREFIX
 
@@ -43,6 +44,7 @@ def readable(said: str, include: str) -> str:
     candidates = 0
     skips = False  # the lines that belong to a form of an intrinsic
     said = _ARRAY_TYPE.sub(r"decltype(\1)", _ENTRY.sub("", said.replace(PREFIX, "")))
+    said = with_launches_told(said, include)
     said = _with_prototypes(_with_lacking_told(_with_sizes_told(said)), include)
     for line in said.splitlines():
         head = _HEAD.match(line)

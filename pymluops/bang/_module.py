@@ -32,6 +32,8 @@ __all__ = ["HostFunction", "Kernel", "Launch", "Module", "compile_sources"]
 #: Kinds of launches, by name; the numbers are those of ``cnrtFunctionType_t``.
 KINDS = {"block": 1, "union1": 4, "union2": 8, "union4": 16, "union8": 32, "union16": 64}
 _INSTANCE = re.compile(r"^([\w:]+)\s*<(.*)>$|^([\w:<>, ]+::\w+)$", re.DOTALL)
+#: What the simulator says of a kernel that was compiled for another device.
+_OTHER_ARCH = "was compiled for architecture"
 MOST_TASKS = 2**32 - 1
 
 
@@ -192,6 +194,11 @@ class Launch:
             launch_kernel(callee.caller, module.backend, self.queue, callee.address, self.dim, kind, tuple(values))
         except ExecutionFailedError as error:
             error.outputs = self._left(values, arguments)
+            raise
+        except BadParamError as error:
+            # Another thread may have changed the device since it was asked for.
+            if _OTHER_ARCH in error.detail:
+                raise module.mismatch(error.detail) from None
             raise
         finally:
             release(values)
@@ -383,11 +390,15 @@ class Module:
         """Raise `ArchMismatchError` if the device has another architecture, and cannot be changed."""
         reason = prefer_card(self.backend, self.arch)
         if reason:
-            name = card_of(self.arch)["name"]
-            raise ArchMismatchError(
-                f"{self.path.name} was compiled for architecture {self.arch}, and the device has another one "
-                f'({reason}): call pymluops.sim.set_device("{name}"), or compile it with another arch'
-            )
+            raise self.mismatch(reason)
+
+    def mismatch(self, reason: str) -> ArchMismatchError:
+        """Return the error for a device of another architecture; `reason` says why it is that one."""
+        name = card_of(self.arch)["name"]
+        return ArchMismatchError(
+            f"{self.path.name} was compiled for architecture {self.arch}, and the device has another one "
+            f'({reason}): call pymluops.sim.set_device("{name}"), or compile it with another arch'
+        )
 
     def _entry(self, caller: str, name: str, *kinds: int) -> Entry:
         if not isinstance(cast("object", name), str):

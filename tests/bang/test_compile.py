@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import pymluops
-from pymluops import bang
+from pymluops import bang, sim
 
 
 def test_what_the_architecture_lacks_is_said_in_plain_words() -> None:
@@ -164,3 +164,66 @@ def test_other_names_of_the_device_header() -> None:
     names = ("bang.h", "mlu.h", "bang_device_functions.h", "bang_device_functions_decls.h", "bang_device_types.h")
     source = "".join(f"#include <{name}>\n" for name in names)
     assert "f" in bang.compile(source + "__mlu_entry__ void f(half *x) { __bang_abs(x, x, 1); }\n").kernels
+
+
+LAUNCHES = """
+#define NAMED(name) name##_kernel
+#define ONE second
+__mlu_entry__ void first_kernel(float *o, int n) { o[n] = 1; }
+__mlu_entry__ void second(float *o, int n) { o[n] = 1; }
+#define IN_BODY ONE<<<dim, cnrtFuncTypeBlock, q>>>(o, n)
+int run(cnrtQueue_t q, float *o, int n, int which) {
+  cnrtDim3_t dim = {1, 1, 1};
+  if (which == 0) NAMED(first)<<<dim, cnrtFuncTypeBlock, q>>>(o, n);
+  if (which == 1) ONE<<<dim, cnrtFuncTypeBlock, q>>>(o, n);
+  if (which == 2) IN_BODY;
+  return cnrtQueueSync(q);
+}
+"""
+
+
+def test_kernels_that_macros_name_have_their_own_names() -> None:
+    run = bang.compile(LAUNCHES).function("run")
+    with pymluops.DeviceArray((4,), "float32", "sim") as out, pymluops.Queue(backend="sim") as queue:
+        for which, name in enumerate(("first_kernel", "second", "second")):
+            with sim.checking("all"):
+                sim.clear_findings()
+                assert run(queue, out, 4, which) != 0
+                assert [found.kernel for found in sim.findings()] == [name]
+    sim.clear_findings()
+
+
+@pytest.mark.parametrize(
+    ("source", "told"),
+    [
+        ("__mlu_entry__ int k(float *o) { return 1; }", "a kernel returns void, not int"),
+        (
+            "__mlu_entry__ void k(float *o);\nvoid h(float *o) { k<<<1, 2, 3>>>(o); }",
+            "a launch takes a cnrtDim3_t, a cnrtFunctionType_t and a cnrtQueue_t between <<< and >>>, got int, "
+            "int, int",
+        ),
+        (
+            "__mlu_entry__ void k(float *o) {}\n"
+            "void h(float *o, cnrtQueue_t q) { k<<<cnrtDim3_t{1, 1, 1}, cnrtFuncTypeBlock, q>>>(o, 3); }",
+            "too many arguments to function",
+        ),
+    ],
+)
+def test_errors_about_launches_have_the_words_of_the_language(source: str, told: str) -> None:
+    with pytest.raises(bang.CompileError) as caught:
+        bang.compile(source)
+    text = str(caught.value)
+    assert text.count(told) == 1
+    assert text.count("error: ") <= 1
+    for word in ("mlusim", "launch(", "lambda", "launch.h", "required from"):
+        assert word not in text, text
+
+
+def test_a_definition_twice_is_no_fault_of_a_header(tmp_path: Path) -> None:
+    paths = [tmp_path / "one.mlu", tmp_path / "two.mlu"]
+    for path in paths:
+        path.write_text("#include <bang.h>\n__mlu_entry__ void twice(float *o) { o[0] = 1; }\n", encoding="utf-8")
+    with pytest.raises(bang.CompileError) as caught:
+        bang.compile(paths)
+    assert "multiple definition of" in str(caught.value)
+    assert "exception.h" not in str(caught.value)

@@ -388,3 +388,13 @@ def test_a_card_in_use_is_not_changed() -> None:
     found = np.zeros(1, np.int32)
     older[1](found)
     assert found[0] == 372
+
+
+def test_a_card_that_another_thread_has_changed_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    module = bang.compile("__mlu_entry__ void k(int *x) { x[0] = __BANG_ARCH__; }", arch=372)
+    with monkeypatch.context() as patches:
+        # The other thread comes when the device was asked for, and before the launch.
+        patches.setattr("pymluops.bang._module.prefer_card", lambda *_: sim.set_device("MLU590"))
+        with pytest.raises(pymluops.ArchMismatchError, match=r"architecture 372, .*is MLU590.*MLU370-X8"):
+            module.kernel("k")[1](np.zeros(1, np.int32))
+    sim.set_device(None)

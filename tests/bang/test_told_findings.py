@@ -6,8 +6,11 @@ import os
 import subprocess
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+import pymluops
+from pymluops import bang, sim
 from pymluops.bang.driver import main
 from support.processes import run_python
 
@@ -86,3 +89,93 @@ def test_a_library_tells_a_failed_launch_where_no_package_does(library: Path) ->
         )  # fmt: skip
         assert done.stdout == "1\n", done.stderr
         assert done.stderr.count(FOUND) == told, done.stderr
+
+
+ADDRESSES = """
+__nram__ char low[1024];
+__nram__ float high[64];
+__mlu_entry__ void load(int *out, const int *in, long long distance) {
+  out[0] = *(const volatile int *)((const char *)in + distance);
+}
+__mlu_entry__ void store(int *out, long long address) { *(volatile int *)address = 1; }
+__mlu_entry__ void below(int *out, int n) { high[n] = 1; out[0] = 1; }
+__mlu_entry__ void lowest(int *out, int n) { low[n] = 1; out[0] = 1; }
+"""
+
+
+def ended(launch: bang.Launch, *arguments: object) -> tuple[str, str]:
+    with pytest.raises(pymluops.ExecutionFailedError) as raised:
+        launch(np.zeros(1, np.int32), *arguments)
+    (finding,) = raised.value.findings
+    return finding.rule, finding.message
+
+
+@pytest.mark.parametrize(
+    ("address", "rule", "told"),
+    [
+        (0, "null-dereference", "an access to the address 0x0, a null pointer"),
+        (64, "null-dereference", "an access to the address 0x40, 64 bytes behind a null pointer"),
+        (0x123456789000, "invalid-address", "an access to the address 0x123456789000, where the process has no memory"),
+        (1 << 47, "invalid-address", "by a pointer that can be no address: 0x800000000000"),
+        (-(1 << 60), "invalid-address", "by a pointer that can be no address: 0xf000000000000000"),
+    ],
+)
+def test_a_wrong_address_is_told_with_what_it_is(address: int, rule: str, told: str) -> None:
+    with pymluops.use("sim"), sim.checking("none"):
+        found, message = ended(bang.compile(ADDRESSES).kernel("store")[1], address)
+    assert found == rule
+    assert told in message
+
+
+@pytest.mark.parametrize("address", [0x123456789000, -(1 << 60)])
+def test_the_memory_checker_does_not_take_any_address_for_the_host(address: int) -> None:
+    store = bang.compile(ADDRESSES).kernel("store")[1]
+    host = np.zeros(1, np.int32)
+    with pymluops.use("sim"), sim.checking("memory"):
+        assert ended(store, address)[1].endswith(": there is no memory, on the device or on the host")
+        assert "that is memory of the host" in ended(store, host.ctypes.data)[1]
+
+
+def test_device_memory_that_is_not_allocated_is_told() -> None:
+    with pymluops.use("sim"), sim.checking("none"):
+        found, message = ended(bang.compile(ADDRESSES).kernel("load")[1], np.zeros(1, np.int32), 1 << 36)
+    assert found == "invalid-address"
+    assert message.endswith(", in device memory that is not allocated")
+
+
+def test_the_nearest_array_is_named() -> None:
+    with pymluops.use("sim"), sim.checking("all"):
+        bang.compile("__nram__ float others[256];\n__mlu_entry__ void f(float *x) { others[0] = x[0]; }").kernel("f")
+        module = bang.compile(ADDRESSES)
+        for kernel, array in (("below", "high' of 256 bytes"), ("lowest", "low' of 1024 bytes")):
+            _, message = ended(module.kernel(kernel)[1], -1)
+            size = 4 if kernel == "below" else 1
+            assert message.endswith(f"{size} byte{'s'[: size != 1]} before the start of NRAM array '{array}")
+        _, message = ended(module.kernel("below")[1], 64)
+        assert message.endswith("0 bytes behind the end of NRAM array 'high' of 256 bytes")
+
+
+def test_a_finding_about_a_whole_launch_names_no_task(library: Path) -> None:
+    source = """
+__mlu_entry__ void fill(float *out) { out[0] = 1; }
+int main() {
+  float *out = nullptr;
+  cnrtQueue_t a, b;
+  cnrtMalloc((void **)&out, 64);
+  cnrtQueueCreate(&a);
+  cnrtQueueCreate(&b);
+  cnrtDim3_t dim = {1, 1, 1};
+  fill<<<dim, cnrtFuncTypeBlock, a>>>(out);
+  fill<<<dim, cnrtFuncTypeBlock, b>>>(out);
+  cnrtQueueSync(a);
+  cnrtQueueSync(b);
+}
+"""
+    path = library.with_name("queues.mlu")
+    path.write_text(source, encoding="utf-8")
+    assert main([str(path), "-o", str(path.with_suffix(""))]) == 0
+    env = {**os.environ, "PYMLUOPS_SIM_CHECK": "race", "PYMLUOPS_SIM_DEVICE": ""}
+    done = subprocess.run([path.with_suffix("")], env=env, capture_output=True, text=True, check=False)
+    (line,) = done.stderr.splitlines()
+    assert "race/between-queues" in line
+    assert line.endswith("(fill)")

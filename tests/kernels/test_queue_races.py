@@ -13,7 +13,7 @@ from pymluops.sim.toolchain import Toolchain
 SOURCE = """
 #include "bang.h"
 #include "host.h"
-
+#include <atomic>
 __mlu_entry__ void write(float *out, int count) {
   for (int i = 0; i < count; ++i) out[i] = 1;  // line 6
 }
@@ -25,6 +25,14 @@ __mlu_entry__ void read(const float *in, float *out, int count) {
 
 #define WRITE write<<<kOneTask, cnrtFuncTypeBlock, two.a>>>(two.data.data, 64)
 #define READ(queue) read<<<kOneTask, cnrtFuncTypeBlock, queue>>>(two.data.data, two.sum.data, 64)
+
+struct Flag {
+  std::atomic<int> value{0};
+  void set_behind(cnrtQueue_t queue) {
+    cnrtInvokeHostFunc(queue, [](void *flag) { static_cast<Flag *>(flag)->value = 1; }, this);
+  }
+  void wait() { while (value == 0) {} }
+};
 
 struct Two {
   Two() {
@@ -69,6 +77,9 @@ ORDERED = {
     "question": "WRITE;while (cnrtQueueQuery(two.a) != cnrtSuccess) {} two.copy();",
     "question to the notifier": "WRITE;"
     "cnrtPlaceNotifier(two.notifier, two.a); while (cnrtQueryNotifier(two.notifier) != cnrtSuccess) {} two.copy();",
+    "function of the host": "WRITE; Flag flag; flag.set_behind(two.a); flag.wait(); two.copy();",
+    "function of the host and a third queue": "WRITE; cnrtPlaceNotifier(two.notifier, two.a);"
+    "cnrtQueueWaitNotifier(two.notifier, two.b, 0); Flag flag; flag.set_behind(two.b); flag.wait(); two.copy();",
     "both read": "READ(two.a);"
     "read<<<kOneTask, cnrtFuncTypeBlock, two.b>>>(two.data.data, two.other_sum.data, 64); two.copy();",
     "other bytes": "write<<<kOneTask, cnrtFuncTypeBlock, two.a>>>(two.data.data, 31);"
@@ -93,6 +104,10 @@ UNORDERED = {
     ),
     "sync of another queue": (
         "WRITE; cnrtQueueSync(two.b); two.copy();",
+        {6, 0},
+    ),
+    "function of the host before the launch": (
+        "Flag flag; flag.set_behind(two.a); WRITE; flag.wait(); two.copy();",
         {6, 0},
     ),
     "notifier before the launch": (

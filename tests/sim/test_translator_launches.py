@@ -205,3 +205,17 @@ def test_only_kernels_are_launched(name: str) -> None:
 )
 def test_names_that_may_mean_something_else_are_left_to_the_compiler(text: str) -> None:
     translated(KERNELS + text)
+
+
+@pytest.mark.parametrize(
+    ("callee", "name"),
+    [
+        ("ONE", "MLUSIM_TEXT(ONE)"),
+        ("NAMED(first)", "MLUSIM_TEXT(NAMED(first))"),
+        ("kernel<ONE>", "MLUSIM_TEXT(kernel<ONE>)"),
+        ("other", '"other"'),
+    ],
+)
+def test_a_macro_is_replaced_in_the_name_of_a_kernel(callee: str, name: str) -> None:
+    source = f"#define ONE second\n#define NAMED(x) x##_kernel\nvoid f() {{ {callee}<<<d, t, q>>>(x); }}"
+    assert f"::mlusim::mlusim_launch({name}, &::mlusim::mlusim_unit, " in translated(source)

@@ -332,7 +332,12 @@ def test_declarations_that_make_no_sense(source: str, line: int, words: str) -> 
         ("struct S { static __mlu_const__ float x[2]; };", "struct S { static  float x[2]; };"),
         ("void f(__mlu_const__ float x[2]);", "void f( float x[2]);"),
         ("static __mlu_const__ float x = 1;", "static  float x = 1;"),
-        ("__mlu_device__ float x[2];", " float x[2];"),
+        ("__mlu_device__ constexpr float x = 2;", " constexpr float x = 2;"),
+        ("template <typename T> __mlu_device__ T x;", "template <typename T>  T x;"),
+        ("__mlu_device__ int &x = y;", " int &x = y;"),
+        ("__mlu_device__ int *const x = y;", " int *const x = y;"),
+        ("extern __mlu_device__ int x; __mlu_device__ int x;", "extern  int x;  int x;"),
+        ("void f() { static __mlu_device__ int x; }", "void f() { static  int x; }"),
         ("__mlu_device__ const A<int> x = f(1), y;", " const A<int> x = f(1), y;"),
         ("extern __mlu_device__ int x;", "extern  int x;"),
         ("struct S { static __mlu_device__ int x; };", "struct S { static  int x; };"),
@@ -360,6 +365,26 @@ def test_other_variables_are_plain(source: str, wanted: str) -> None:
     ],
 )
 def test_arrays_of_constants(source: str, wanted: str) -> None:
+    assert translated(source) == wanted
+
+
+@pytest.mark.parametrize(
+    ("source", "wanted"),
+    [
+        ("__mlu_device__ float x[2];", 'MLUSIM_ARRAY(mlusim_gdram, "", x, float[2]);'),
+        ("inline __mlu_device__ float x[2];", 'MLUSIM_ARRAY(mlusim_gdram, "", x, float[2]);'),
+        ("static __mlu_device__ int x;", 'MLUSIM_ARRAY(mlusim_gdram, "", x, int);'),
+        ("namespace n { int __mlu_device__ *x; }", 'namespace n { MLUSIM_ARRAY(mlusim_gdram, "n.", x, int *); }'),
+        ("__mlu_device__ const int *x;", 'MLUSIM_ARRAY(mlusim_gdram, "", x, const int *);'),
+        (
+            "__mlu_device__ int x = f(1), y;",
+            'static int mlusim_initial_x = f(1); MLUSIM_ARRAY_INIT(mlusim_gdram, "", x, '
+            '::mlusim::mlusim_remove_const<decltype(mlusim_initial_x)>); MLUSIM_ARRAY(mlusim_gdram, "", y, int);',
+        ),
+        ("extern int y; __mlu_device__ int x;", 'extern int y; MLUSIM_ARRAY(mlusim_gdram, "", x, int);'),
+    ],
+)
+def test_variables_of_the_device(source: str, wanted: str) -> None:
     assert translated(source) == wanted
 
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "check/text.h"
+#include "machine/array.h"
 #include "machine/launch.h"
 #include "machine/trap.h"
 
@@ -30,6 +31,17 @@ bool all_defined(const unsigned char *shadow, std::size_t bytes) {
   return all == kDefined;
 }
 
+// Returns the size of the number at `shadow` if only the bits of it are defined that 0 and 1 have in
+// common; else 0. `bytes` are left there.
+std::size_t truth_at(const unsigned char *shadow, std::size_t bytes) {
+  std::uint32_t word = 0;
+  if (bytes >= sizeof word) std::memcpy(&word, shadow, sizeof word);
+  if (word == kFloatTruthShadow) return sizeof word;
+  std::uint16_t half = 0;
+  if (bytes >= sizeof half) std::memcpy(&half, shadow, sizeof half);
+  return half == kHalfTruthShadow || half == kBFloat16TruthShadow ? sizeof half : 0;
+}
+
 // The first run of undefined bytes of a region.
 struct Undefined {
   const char *begin = nullptr;
@@ -40,8 +52,10 @@ struct Undefined {
 void count_undefined(const char *begin, std::size_t bytes, Undefined *found) {
   const unsigned char *shadow = init_shadow(begin);
   if (all_defined(shadow, bytes)) return;
+  std::size_t truth_end = 0;  // the end of a number that is undefined as a whole
   for (std::size_t i = 0; i < bytes; ++i) {
-    if (shadow[i] == 0xff) continue;
+    if (i >= truth_end) truth_end = i + truth_at(shadow + i, bytes - i);
+    if (shadow[i] == 0xff && i >= truth_end) continue;
     if (found->in_all++ == 0) found->begin = begin + i;
     if (begin + i == found->begin + found->bytes) ++found->bytes;
   }
@@ -89,20 +103,85 @@ std::string extent_of(const Undefined &found) {
   return text;
 }
 
+// Whether the bytes hold nothing that is defined. If a part is defined, a load takes a record with
+// padding, or a mask with spare bits: that moves the rest, and is no use of it.
+bool is_all_undefined(const Region &region) {
+  const unsigned char *shadow = init_shadow(region.base);
+  const std::size_t bytes = region.bytes;
+  return truth_at(shadow, bytes) == bytes ||
+         std::all_of(shadow, shadow + bytes, [](unsigned char bits) { return bits == 0; });
+}
+
 // On-chip bytes that were reported as undefined. They count as defined until the next run begins.
 std::vector<Region> g_excused;
 
-// Reports undefined bytes in a source of an instruction; `verb` and `object` describe the use. The
-// bytes then count as defined, so that one mistake gives one finding.
-void examine_source(const Use &use, const Region &source, const char *verb, const char *object = "") {
-  const Undefined found = find_undefined(source);
-  if (found.in_all == 0) return;
+// Reports bytes of a source that were found to be undefined; `verb` and `object` describe the use.
+// The bytes then count as defined, so that one mistake gives one finding.
+void report_source(const Use &use, const Region &source, const Undefined &found, const char *verb,
+                   const char *object = "") {
   if (!count_again("init", use.rule, use.pc)) {
     report_use(use, found.begin, found.bytes, std::string(verb) + object + " " + extent_of(found));
   }
   define(source);
   if (locate(source.base).space != Space::kGdram) g_excused.push_back(source);
 }
+
+void examine_source(const Use &use, const Region &source, const char *verb, const char *object = "") {
+  const Undefined found = find_undefined(source);
+  if (found.in_all != 0) report_source(use, source, found, verb, object);
+}
+
+// ---- Copies by scalar code ----------------------------------------------------------------------
+
+// Finds copies of records, with a load and a store next to each other in either order, so that
+// undefined bytes of the source are undefined in the target too. Events come before the accesses.
+class RecordCopy {
+ public:
+  void store(const Region &target) {
+    happened();
+    if (load_ != nullptr && bytes_ == target.bytes) pair_ = {load_, target.base};
+    load_ = nullptr;
+    store_ = target.base;
+    bytes_ = target.bytes;
+  }
+
+  // A load of bytes of which a part is undefined.
+  void partial_load(const Region &source) {
+    happened();
+    if (store_ != nullptr && bytes_ == source.bytes) pair_ = {source.base, store_};
+    store_ = nullptr;
+    load_ = source.base;
+    bytes_ = source.bytes;
+  }
+
+  // Any other access follows.
+  void other() {
+    happened();
+    store_ = load_ = nullptr;
+  }
+
+  void forget() { *this = {}; }
+
+ private:
+  struct Pair {
+    const char *source = nullptr;  // null: there is none
+    const char *target = nullptr;
+  };
+
+  // The accesses before this event are done: two that moved the same bytes are a copy.
+  void happened() {
+    if (pair_.source == nullptr) return;
+    if (std::memcmp(pair_.source, pair_.target, bytes_) == 0) {
+      std::memmove(init_shadow(pair_.target), init_shadow(pair_.source), bytes_);
+    }
+    pair_ = {};
+  }
+
+  const char *store_ = nullptr;  // the latest access, if it is one of these
+  const char *load_ = nullptr;
+  std::size_t bytes_ = 0;
+  Pair pair_;
+};
 
 // ---- The observer -------------------------------------------------------------------------------
 
@@ -146,12 +225,16 @@ void forget(Range *hull) {
 
 class InitChecker : public Observer {
  public:
-  void launch_begin(const LaunchInfo &) override {
+  void launch_begin(const LaunchInfo &launch) override {
     // Launches ran unwatched since the last watched one; their writes are unknown.
     const bool unseen = launch_count() != last_launch_ + 1;
     last_launch_ = launch_count();
     if (unseen) ++unseen_;
+    // They begin with zeros or other bytes, and may have been written unseen.
+    for_each_variable(launch.device,
+                      [](const Range &variable) { std::memset(init_shadow(variable.begin), 0xff, variable.size()); });
     // Another device has its memories at other addresses.
+    record_.forget();
     if (onchip_.begin == onchip_range().begin && delta_ == init_delta()) return;
     onchip_ = onchip_range();
     delta_ = init_delta();
@@ -161,6 +244,7 @@ class InitChecker : public Observer {
   }
 
   void run_begin(const Core &core) override {
+    record_.other();
     for (const Region &region : g_excused) fill_pieces(region.moved(init_delta()), 0);
     g_excused.clear();
     CoreState &state = state_of(core);
@@ -176,6 +260,7 @@ class InitChecker : public Observer {
     if (event.region.empty() || !has_shadow(event.space)) return;
     if (event.kind != Kind::kRead) note_write(event);
     if (event.agent == kScalar) return scalar_access(event);
+    record_.other();
     CoreState &state = state_of(event.core);
     if (event.kind == Kind::kRead) return read(event, &state);
     if (is_shared(event.space)) leave(event, &state);
@@ -222,13 +307,21 @@ class InitChecker : public Observer {
   }
 
   // Ignores the stack: the compiler writes to it without a hook.
-  static void scalar_access(const AccessEvent &event) {
-    if (event.kind != Kind::kWrite && event.space != Space::kLdram) {
-      const bool loads = event.kind == Kind::kRead;
-      examine_source({event.core, loads ? "scalar-load" : "atomic", event.name, event.pc}, event.region,
-                     verb_of(event.kind));
+  void scalar_access(const AccessEvent &event) {
+    if (event.kind == Kind::kWrite) {
+      record_.store(event.region);
+      return define(event.region);
     }
-    if (event.kind != Kind::kRead) define(event.region);
+    const Undefined found = event.space == Space::kLdram ? Undefined{} : find_undefined(event.region);
+    if (event.kind == Kind::kRead && found.in_all != 0 && !is_all_undefined(event.region)) {
+      const Use use = {event.core, "partial-load", event.name, event.pc};
+      if (is_on("init", use.rule)) return report_source(use, event.region, found, verb_of(event.kind));
+      return record_.partial_load(event.region);
+    }
+    record_.other();
+    const Use use = {event.core, event.kind == Kind::kRead ? "scalar-load" : "atomic", event.name, event.pc};
+    if (found.in_all != 0) report_source(use, event.region, found, verb_of(event.kind));
+    if (event.kind == Kind::kAtomic) define(event.region);
   }
 
   static void read(const AccessEvent &event, CoreState *state) {
@@ -273,6 +366,7 @@ class InitChecker : public Observer {
 
   std::vector<CoreState> cores_;  // by place
   std::vector<Range> srams_;      // by cluster: the hull of this job's writes
+  RecordCopy record_;
   Range onchip_;
   std::ptrdiff_t delta_ = 0;
   std::uint64_t last_launch_ = 0;

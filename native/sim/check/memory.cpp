@@ -1,6 +1,10 @@
 #include "check/memory.h"
 
+#include <sys/mman.h>
+#include <unistd.h>
+
 #include <algorithm>
+#include <cerrno>
 #include <cstdint>
 #include <cstring>
 #include <string>
@@ -152,12 +156,23 @@ Range examine_array(const AccessEvent &event, const Piece &piece, const Location
   return complain(event, piece, "out-of-bounds", std::move(message));
 }
 
+Range examine_variable(const AccessEvent &event, const Piece &piece, const Location &location, int device) {
+  if (location.owner == device) return examine_array(event, piece, location);
+  return complain(event, piece, "other-device",
+                  "a variable of device " + std::to_string(location.owner) + "; the kernel runs on device " +
+                      std::to_string(device));
+}
+
 // Examines a piece of a constant; variables of the library have no ends that are known.
 Range examine_constant(const AccessEvent &event, const Piece &piece) {
   const Array *array = constant_near(piece.begin);
   if (array == nullptr) return {};
   const Range range = range_of_constant(*array);
-  if (piece.begin >= range.begin && piece.end() <= range.end) return range;
+  if (piece.begin >= range.begin && piece.end() <= range.end) {
+    if (event.kind == Kind::kRead) return range;
+    std::string message = std::string("constant array '") + array->name + "' of " + bytes_text(array->bytes);
+    return complain(event, piece, "constant-store", std::move(message));
+  }
   std::string message = distance(piece, range.begin, range.end) + "constant array '" + array->name + "' of ";
   message += bytes_text(array->bytes);
   return complain(event, piece, "out-of-bounds", std::move(message));
@@ -182,6 +197,14 @@ bool reaches(const AccessEvent &event, const Location &location) {
   }
 }
 
+// Whether the process has memory at the address.
+bool is_mapped(const void *address) {
+  const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+  unsigned char resident = 0;
+  const auto begin = reinterpret_cast<std::uintptr_t>(address) / page * page;
+  return mincore(reinterpret_cast<void *>(begin), 1, &resident) == 0 || errno != ENOMEM;
+}
+
 Range explain_host(const AccessEvent &event, const Piece &piece) {
   const std::uintptr_t value = reinterpret_cast<std::uintptr_t>(piece.begin);
   if (event.core.is_scratch(piece.begin)) {
@@ -193,7 +216,9 @@ Range explain_host(const AccessEvent &event, const Piece &piece) {
     return {};
   }
   if (value < kNullBytes) return complain(event, piece, "null-pointer", "a null pointer");
-  return complain(event, piece, "host-pointer", "that is memory of the host, which a kernel cannot reach");
+  return complain(event, piece, "host-pointer",
+                  is_mapped(piece.begin) ? "that is memory of the host, which a kernel cannot reach"
+                                         : "there is no memory, on the device or on the host");
 }
 
 Range examine(const AccessEvent &event, const Piece &piece, int device) {
@@ -204,6 +229,7 @@ Range examine(const AccessEvent &event, const Piece &piece, int device) {
     return complain(event, piece, "wrong-space",
                     std::string("that is the ") + name_of(location.space) + " of another core");
   }
+  if (is_among_variables(location)) return examine_variable(event, piece, location, device);
   if (location.space == Space::kGdram) return examine_heap(event, piece, device);
   if (location.space != Space::kLdram) return examine_array(event, piece, location);
   const Range &stack = location.piece;
@@ -226,9 +252,11 @@ class MemoryChecker : public Observer {
   void access(const AccessEvent &event) override {
     if (event.region.empty() || event.space == Space::kParam) return;
     Recent &recent = event.space == Space::kGdram ? heap() : onchip(event.core);
-    if (recent.holds(hull_of(event.region))) return;
+    // A constant that was read may still not be written to.
+    const bool may_be_known = event.space != Space::kCode || event.kind == Kind::kRead;
+    if (may_be_known && recent.holds(hull_of(event.region))) return;
     for_each_piece(event.region, [&](const char *begin, std::size_t bytes) {
-      if (!recent.holds({const_cast<char *>(begin), const_cast<char *>(begin) + bytes})) {
+      if (!may_be_known || !recent.holds({const_cast<char *>(begin), const_cast<char *>(begin) + bytes})) {
         recent.add(examine(event, {begin, bytes}, device_));
       }
     });

@@ -119,7 +119,7 @@ class RaceChecker : public Observer {
   void launch_begin(const LaunchInfo &) override {
     const int last = device().clusters - 1;
     const Range sram = {sram_of(0).begin, sram_of(last).end};
-    watching_ = heap_.begin_launch(heap_range()) && sram_.begin_launch(sram);
+    watching_ = heap_.begin_launch(gdram_range()) && sram_.begin_launch(sram);
     if (!watching_ && !complained_) {
       std::fprintf(stderr, "mlusim: no address space for the shadow of the race checker; it finds nothing\n");
       complained_ = true;

@@ -86,7 +86,8 @@ MLUSIM_API int mlusimGetKnownModel(int index, mlusimDeviceModel *model);
  * threads wait during the change. It is the one that was set last. If none was set, it is the one
  * that PYMLUOPS_SIM_DEVICE names; else MLU590, or where a library is loaded that has no kernels for
  * it, the card of the newest architecture that the library has. NULL: as if none was set, and as
- * if no library was loaded yet. */
+ * if no library was loaded yet. A name may be the path of a TOML file, with ".toml" at its end or
+ * with a slash, whose keys are the fields above; `base` names the model that has the others. */
 MLUSIM_API int mlusimGetDevice(mlusimDeviceModel *model);
 MLUSIM_API int mlusimSetDevice(const mlusimDeviceModel *model);
 MLUSIM_API int mlusimSetDeviceByName(const char *name);

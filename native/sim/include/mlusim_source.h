@@ -19,6 +19,8 @@
 //       static float mlusim_initial_table[2] = {1, 2};
 //       MLUSIM_..._ARRAY_INIT(mlusim_constant, ..., table,
 //                             ::mlusim::mlusim_remove_const<decltype(mlusim_initial_table)>);
+//   __mlu_device__ int count;             at file scope; with an initialiser as above
+//       MLUSIM_ARRAY(mlusim_gdram, "space.", count, int);
 //   __asm__ volatile("sync;");
 //       ::mlusim::asm_sync();
 //   // mlusim: allow(race)
@@ -62,7 +64,8 @@ enum class ArraySpace : int {
   nram,
   wram,
   sram,
-  constant  // not on chip: one for all cores
+  constant,  // not on chip: one for all cores
+  device     // in GDRAM: one for each device
 };
 
 // A source file with such arrays, which must fit into the memories together.
@@ -85,10 +88,11 @@ struct MLUSIM_API Array {
   const Unit *unit;
   const char *name;
   std::size_t bytes;
-  void **storage;                           // set at every switch of cores; null for arrays of functions
-  const void *initial;                      // `bytes` initial bytes for each task; null: none
-  std::size_t offset;                       // from the start of the memory; of a constant: its address
-  mutable unsigned long long *initialised;  // by core: the run that has the initial bytes
+  void **storage;       // set at every switch of cores; null for arrays of functions
+  const void *initial;  // `bytes` initial bytes for each task; null: none
+  std::size_t offset;   // from the start of the memory; of a constant: its address
+  // By core, the run that has the initial bytes; of variables of a device, by device its memory.
+  mutable unsigned long long *initialised;
 };
 
 // A comment `// mlusim: allow(race/between-cores, init)`: findings of these rules and checkers in
@@ -135,6 +139,7 @@ constexpr ArraySpace mlusim_nram = ArraySpace::nram;
 constexpr ArraySpace mlusim_wram = ArraySpace::wram;
 constexpr ArraySpace mlusim_sram = ArraySpace::sram;
 constexpr ArraySpace mlusim_constant = ArraySpace::constant;
+constexpr ArraySpace mlusim_gdram = ArraySpace::device;
 constexpr std::size_t mlusim_widest_alignment = kArrayAlignment;
 using mlusim_size_t = std::size_t;
 using mlusim_allowance_t = Allowance;
@@ -208,8 +213,10 @@ using mlusim_remove_const = std::remove_const_t<Type>;
 #define MLUSIM_ALLOWANCE_COUNTED(number, ...) MLUSIM_ALLOWANCE_NUMBERED(number, __VA_ARGS__)
 #define MLUSIM_ALLOWANCE(file, line, rules) MLUSIM_ALLOWANCE_COUNTED(__COUNTER__, file, line, rules)
 
-// The name of a kernel in the body of a macro: parameters are not replaced inside a string.
-#define MLUSIM_TEXT(...) #__VA_ARGS__
+// The name of a kernel for which macros stand, or in the body of one: they are not replaced inside a
+// string.
+#define MLUSIM_SPELLED(...) #__VA_ARGS__
+#define MLUSIM_TEXT(...) MLUSIM_SPELLED(__VA_ARGS__)
 
 }  // namespace mlusim
 

@@ -70,7 +70,7 @@ void check_choice(const Call &call, const Gather &work, Agent agent) {
 // pieces: all, or those before the first one in a wrong place.
 std::int64_t move_at_once(const Call &call, const Gather &work, const Direction &ends) {
   const Range near_piece = call.core.nram;
-  const Range far_piece = (work.scatter ? ends.target : ends.source) == Space::kNram ? near_piece : heap_range();
+  const Range far_piece = (work.scatter ? ends.target : ends.source) == Space::kNram ? near_piece : gdram_range();
   const std::size_t size = static_cast<std::size_t>(work.size);
   char *near = static_cast<char *>(work.scatter ? const_cast<void *>(work.src) : work.dst);
   char *far = static_cast<char *>(work.scatter ? work.dst : const_cast<void *>(work.src));

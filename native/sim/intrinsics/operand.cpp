@@ -39,7 +39,7 @@ Range own_piece(const Core &core, Space space) {
     case Space::kLdram:
       return core.stack;
     case Space::kGdram:
-      return heap_range();
+      return gdram_range();
     default:
       return {};
   }
@@ -61,7 +61,11 @@ const char *explain(const Core &core, const Operand &operand, const char **rule)
     *rule = "null-pointer";
     return "a null pointer";
   }
-  if (operand.kind != Kind::kRead) return "no device memory";
+  if (operand.kind != Kind::kRead) {
+    return in_loaded_library(operand.region.base, nullptr)
+               ? "a variable of a library, which is no device memory: declare it __mlu_device__, at file scope"
+               : "no device memory";
+  }
   *rule = "host-pointer";
   return "memory of the host";
 }

@@ -2,8 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
+#include <cstring>
 #include <limits>
 #include <vector>
+
+#include "machine/memory.h"
 
 namespace mlusim {
 namespace {
@@ -82,6 +86,40 @@ bool is_zero(const void *element, Type type) {
   return std::all_of(bytes, bytes + size, [](char byte) { return byte == 0; });
 }
 
+bool is_one(const void *element, Type type) {
+  float buffer[1];
+  return is_real(type) && *floats_of(type, element, buffer, 1) == 1;
+}
+
+bool is_product(Binary op) { return op == Binary::kMul || (op >= Binary::kMax && op <= Binary::kNumberMin); }
+
+bool is_maximum(Binary op) { return op == Binary::kMax || op == Binary::kNanMax || op == Binary::kNumberMax; }
+
+// The shadow of a number of the type that is 0 or 1; all undefined for types that have none.
+std::uint32_t truth_shadow(Type type) {
+  switch (type) {
+    case Type::kFloat:
+      return kFloatTruthShadow;
+    case Type::kHalf:
+      return kHalfTruthShadow;
+    case Type::kBFloat16:
+      return kBFloat16TruthShadow;
+    default:
+      return 0;
+  }
+}
+
+bool has_truth_shadow(const void *element, Type type) {
+  std::uint32_t word = 0;
+  std::memcpy(&word, init_shadow(element), is_real(type) ? static_cast<std::size_t>(size_of(type)) : 0);
+  return word != 0 && word == truth_shadow(type);
+}
+
+// Whether the element is 0 or 1, be it known which or not.
+bool is_truth(const void *element, bool defined, Type type) {
+  return defined ? is_zero(element, type) || is_one(element, type) : has_truth_shadow(element, type);
+}
+
 }  // namespace
 
 Settled::Known Settled::of_comparison(Binary op, float a, bool a_defined, float b, bool b_defined) {
@@ -105,6 +143,18 @@ bool Settled::of_logic(Binary op, const void *element, Type type) {
   return (op == Binary::kAnd && is_zero(element, type)) || (op == Binary::kOr && !is_zero(element, type));
 }
 
+// Products and extremes of numbers that are 0 or 1. Any integer has the product 0 with 0.
+Settled::Known Settled::of_product(Binary op, Type type, const void *a, bool a_defined, const void *b, bool b_defined) {
+  const bool maximum = is_maximum(op);
+  const auto decides = [&](const void *element, bool defined) {
+    return defined && (maximum ? is_one(element, type) : is_zero(element, type));
+  };
+  const bool decided = decides(a, a_defined) || decides(b, b_defined);
+  if (!is_real(type)) return op == Binary::kMul && decided ? kAlways : kNever;
+  if (!is_truth(a, a_defined, type) || !is_truth(b, b_defined, type)) return kNever;
+  return decided ? kAlways : kTruth;
+}
+
 template <typename Decide>
 void Settled::each(Type type, const ShadowSource &a, const ShadowSource &b, std::int64_t count, const Decide &decide) {
   const std::int64_t size = size_of(type);
@@ -121,22 +171,25 @@ Settled::Settled(const BinaryWork &work, const ShadowSource &a, const ShadowSour
                  std::int64_t count) {
   const bool logic = work.op == Binary::kAnd || work.op == Binary::kOr;
   const bool comparison = is_comparison(work.op) && is_real(work.type);
-  if (!g_observers.init || !(logic || comparison) || (all_defined(a) && all_defined(b))) return;
+  const bool product = is_product(work.op);
+  if (!g_observers.init || !(logic || comparison || product) || (all_defined(a) && all_defined(b))) return;
   // Not on the stack, which is not unwound when a launch ends early.
   static std::vector<unsigned char> &elements = *new std::vector<unsigned char>;
   elements.assign(static_cast<std::size_t>(count), kNever);
   known_ = elements.data();
   each(work.type, a, b, count, [&](const char *left, bool left_defined, const char *right, bool right_defined) {
     const void *second = right != nullptr ? right : value;
+    if (product) return of_product(work.op, work.type, left, left_defined, second, right_defined);
+    const Known unsettled = is_real(work.type) ? kTruth : kNever;
     if (logic) {
       const bool decided = (left_defined && of_logic(work.op, left, work.type)) ||
                            (right_defined && of_logic(work.op, second, work.type));
-      return decided ? kAlways : kNever;
+      return decided ? kAlways : unsettled;
     }
     float buffer[2];
     const float x = *floats_of(work.type, left, &buffer[0], 1);
     const float y = *floats_of(work.type, second, &buffer[1], 1);
-    return of_comparison(work.op, x, left_defined, y, right_defined);
+    return std::max(unsettled, of_comparison(work.op, x, left_defined, y, right_defined));
   });
 }
 
@@ -145,7 +198,13 @@ void Settled::define(void *dst, Type type, std::int64_t count) const {
   const std::int64_t size = size_of(type);
   for (std::int64_t i = 0; i < count; ++i) {
     char *element = static_cast<char *>(dst) + i * size;
-    if (known_[i] != kNever && holds(i, is_zero(element, type))) shadow_set(element, size, true);
+    if (known_[i] == kNever) continue;
+    const std::uint32_t truth = truth_shadow(type);
+    if (holds(i, is_zero(element, type))) {
+      shadow_set(element, size, true);
+    } else {
+      std::memcpy(init_shadow(element), &truth, static_cast<std::size_t>(std::min<std::int64_t>(size, sizeof truth)));
+    }
   }
 }
 

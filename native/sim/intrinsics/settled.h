@@ -3,7 +3,8 @@
 // Kernels fill the padding of one coordinate with infinity, leave the others undefined, and compare
 // distances: (inf - x)^2 + u^2 is infinite or NaN for every u, so it is below no radius. Memory
 // that was never written is finite (it reads as zeros), so an undefined element that is infinite or
-// NaN got its value from a defined one. And nothing but 0 comes out of `and` with a defined 0.
+// NaN got its value from a defined one. And nothing but 0 comes out of `and` with a defined 0, or out
+// of the product of a defined 0 and the result of a comparison, which is 0 or 1 whatever it is.
 #ifndef MLUSIM_INTRINSICS_SETTLED_H_
 #define MLUSIM_INTRINSICS_SETTLED_H_
 
@@ -28,11 +29,13 @@ class Settled {
   // Whether the result of an element is settled.
   enum Known : unsigned char {
     kNever,
-    kIfZero,
+    kTruth,   // not so, but it is 0 or 1
+    kIfZero,  // and else 0 or 1
     kAlways
   };
   static Known of_comparison(Binary op, float a, bool a_defined, float b, bool b_defined);
   static bool of_logic(Binary op, const void *element, Type type);
+  static Known of_product(Binary op, Type type, const void *a, bool a_defined, const void *b, bool b_defined);
   template <typename Decide>
   void each(Type type, const ShadowSource &a, const ShadowSource &b, std::int64_t count, const Decide &decide);
 

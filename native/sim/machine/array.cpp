@@ -4,12 +4,14 @@
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
+#include <map>
 #include <mutex>
 #include <new>
 #include <vector>
 
 #include "base/fork.h"
 #include "machine/lanes.h"
+#include "machine/launch.h"
 #include "machine/model.h"
 
 namespace mlusim {
@@ -26,6 +28,8 @@ struct Registry {
   std::vector<Array *> by_offset[kSpaces];  // ascending
   std::vector<Array *> bound;               // those with a pointer to set
   std::vector<Array *> constants;           // by address, ascending
+  std::vector<Array *> variables;           // of devices, ascending
+  std::map<const Array *, void *> zeros;    // the initial bytes of variables without others
 };
 
 Registry &registry() {
@@ -70,9 +74,15 @@ void make_constant(Array *array) {
 
 char *begin_of_constant(const Array &array) { return reinterpret_cast<char *>(array.offset); }
 
+// Whether the array needs notes about its initial bytes. Variables of devices always have some.
+bool has_state(ArraySpace space, const void *initial) {
+  return space == ArraySpace::device || (initial != nullptr && space != ArraySpace::constant);
+}
+
 bool lies_before(const Array *a, const Array *b) { return a->offset < b->offset; }
 
-const Range &piece_for(const Core &core, ArraySpace space) {
+Range piece_for(const Core &core, ArraySpace space) {
+  if (space == ArraySpace::device) return variables_of(running_launch()->device);
   return space == ArraySpace::sram ? core.sram : space == ArraySpace::wram ? core.wram : core.nram;
 }
 
@@ -81,6 +91,34 @@ bool space_index(Space space, int *index) {
   if (space == Space::kWram) return *index = index_of(ArraySpace::wram), true;
   if (space == Space::kSram) return *index = index_of(ArraySpace::sram), true;
   return false;
+}
+
+// Returns the arrays of the memory at a location; null if there are none in such a memory.
+const std::vector<Array *> *arrays_at(const Registry &all, const Location &location) {
+  int index = 0;
+  if (is_among_variables(location)) return &all.variables;
+  return space_index(location.space, &index) ? &all.by_offset[index] : nullptr;
+}
+
+// Gives a variable of a device its place. On the host it stands for its initial bytes.
+void make_variable(Registry *all, Array *array) {
+  place(all->variables, array);
+  if (array->initial == nullptr) {
+    array->initial = std::calloc(1, array->bytes);
+    if (array->initial == nullptr) throw std::bad_alloc();
+    all->zeros[array] = const_cast<void *>(array->initial);
+  }
+  if (array->storage != nullptr) *array->storage = const_cast<void *>(array->initial);
+}
+
+// Copies the initial bytes of a variable when its device first runs a kernel.
+void initialise_variable(const Array &array, int device) {
+  unsigned long long &done = array.initialised[device];
+  if (done == reservation_number()) return;
+  done = reservation_number();
+  char *begin = range_of(array, variables_of(device)).begin;
+  std::memcpy(begin, array.initial, array.bytes);
+  if (keep_shadow()) std::memset(init_shadow(begin), 0xff, array.bytes);
 }
 
 // Copies the initial bytes of an array at its first use in each run of a core. Run numbers are
@@ -115,9 +153,7 @@ Array::Array(ArraySpace space_of_array, const Unit *unit_of_array, const char *n
       storage(pointer),
       initial(initial_bytes),
       offset(0),
-      initialised(initial_bytes == nullptr || space_of_array == ArraySpace::constant
-                      ? nullptr
-                      : new unsigned long long[kMostCores]()) {
+      initialised(has_state(space_of_array, initial_bytes) ? new unsigned long long[kMostCores]() : nullptr) {
   Registry &all = registry();
   const std::lock_guard<ForkMutex> lock(all.mutex);
   if (space == ArraySpace::constant) {
@@ -126,7 +162,11 @@ Array::Array(ArraySpace space_of_array, const Unit *unit_of_array, const char *n
     g_constants = static_cast<int>(all.constants.size());
     return;
   }
-  place(all.by_offset[index_of(space)], this);
+  if (space == ArraySpace::device) {
+    make_variable(&all, this);
+  } else {
+    place(all.by_offset[index_of(space)], this);
+  }
   if (storage != nullptr) all.bound.push_back(this);
 }
 
@@ -142,8 +182,13 @@ Array::~Array() {
     std::free(begin_of_constant(*this) - kArrayGap);
     return;
   }
-  remove(all.by_offset[index_of(space)]);
+  remove(space == ArraySpace::device ? all.variables : all.by_offset[index_of(space)]);
   remove(all.bound);
+  const auto zeros = all.zeros.find(this);
+  if (zeros != all.zeros.end()) {
+    std::free(zeros->second);
+    all.zeros.erase(zeros);
+  }
   delete[] initialised;
 }
 
@@ -164,22 +209,32 @@ void bind_arrays(const Core &core) {
   const std::lock_guard<ForkMutex> lock(all.mutex);
   for (const Array *array : all.bound) {
     *array->storage = range_of(*array, piece_for(core, array->space)).begin;
-    if (array->initial != nullptr) initialise(*array, core);
+    if (array->space == ArraySpace::device) {
+      initialise_variable(*array, running_launch()->device);
+    } else if (array->initial != nullptr) {
+      initialise(*array, core);
+    }
   }
 }
 
 const Array *array_at(const void *address, const Location &location, bool near) {
-  int index = 0;
-  if (!space_index(location.space, &index)) return nullptr;
   const std::size_t offset = static_cast<std::size_t>(static_cast<const char *>(address) - location.piece.begin);
   Registry &all = registry();
   const std::lock_guard<ForkMutex> lock(all.mutex);
-  const std::vector<Array *> &arrays = all.by_offset[index];
+  const std::vector<Array *> *const list = arrays_at(all, location);
+  if (list == nullptr) return nullptr;
+  const std::vector<Array *> &arrays = *list;
   auto behind = std::upper_bound(arrays.begin(), arrays.end(), offset,
                                  [](std::size_t value, const Array *array) { return value < array->offset; });
-  if (behind == arrays.begin()) return nullptr;
-  const Array *array = *(behind - 1);
-  return near || offset < array->offset + array->bytes ? array : nullptr;
+  const Array *const next = behind != arrays.end() ? *behind : nullptr;
+  const bool in_wram = location.space == Space::kWram;  // whose other lanes are behind the bytes of an array
+  if (behind == arrays.begin()) return near && !in_wram ? next : nullptr;
+  const Array *const array = *(behind - 1);
+  const std::size_t end = array->offset + array->bytes;
+  if (offset < end) return array;
+  if (!near) return nullptr;
+  const bool closer = next != nullptr && !in_wram && next->offset - offset < offset - end;
+  return closer ? next : array;
 }
 
 const Array *constant_near(const void *address) {
@@ -198,6 +253,12 @@ const Array *constant_near(const void *address) {
 
 Range range_of_constant(const Array &array) {
   return {begin_of_constant(array), begin_of_constant(array) + array.bytes};
+}
+
+void for_each_variable(int device, const std::function<void(const Range &)> &visit) {
+  Registry &all = registry();
+  const std::lock_guard<ForkMutex> lock(all.mutex);
+  for (const Array *array : all.variables) visit(range_of(*array, variables_of(device)));
 }
 
 void for_each_array(const Unit *unit, const std::function<void(const Array &)> &visit) {
@@ -226,6 +287,15 @@ bool unit_fits(const Unit *unit, std::string *reason) {
   static constexpr const char *kNames[kSpaces] = {"NRAM", "WRAM", "SRAM"};
   Registry &all = registry();
   const std::lock_guard<ForkMutex> lock(all.mutex);
+  const std::size_t room_of_variables = variables_of(0).size();
+  if (room_of_variables != 0 && !all.variables.empty()) {
+    const Array *const last = all.variables.back();
+    if (last->offset + room_of(*last) > room_of_variables) {
+      *reason = "the variables __mlu_device__ of all loaded libraries take more than the " +
+                std::to_string(room_of_variables) + " addresses that there are for them";
+      return false;
+    }
+  }
   for (int space = 0; space < kSpaces; ++space) {
     std::size_t used = 0, end = 0;
     for (const Array *array : all.by_offset[space]) {

@@ -17,7 +17,8 @@ constexpr std::size_t kArrayGap = 1024;
 // Points the references of file-scope arrays at the memories of `core`.
 void bind_arrays(const Core &core);
 
-// Returns the array that holds the address, in any core's memory; null in a gap. With `near` it
+// Returns the array that holds the address, in any core's memory or among the variables of a
+// device; null in a gap. With `near` it
 // returns the closest array before a gap.
 const Array *array_at(const void *address, const Location &location, bool near = false);
 
@@ -30,6 +31,9 @@ const Array *array_number(std::size_t index);
 
 // Returns the range of `array` in `piece`, the piece of memory that holds it for one core.
 Range range_of(const Array &array, const Range &piece);
+
+// Calls visit(range) for the variables of all files in the memory of a device.
+void for_each_variable(int device, const std::function<void(const Range &)> &visit);
 
 // Calls visit(array) for the arrays of the file; with null, for all arrays. `visit` must not create
 // or destroy arrays.

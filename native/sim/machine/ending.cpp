@@ -1,5 +1,7 @@
 #include "machine/ending.h"
 
+#include <cinttypes>
+#include <cstdint>
 #include <cstdio>
 #include <mutex>
 #include <new>
@@ -11,6 +13,7 @@
 #include "machine/fiber.h"
 #include "machine/launch.h"
 #include "machine/lines.h"
+#include "machine/memory.h"
 
 namespace mlusim {
 namespace {
@@ -141,6 +144,41 @@ FindingText stop_text(const std::vector<Core *> &members, const void *pc) {
   return text;
 }
 
+namespace {
+
+// Says which address the kernel touched, and what is there.
+void describe_wrong_address(const Crash &crash, const Core &core, FindingText *text) {
+  constexpr std::uintptr_t kNullBytes = 4096;
+  const auto value = reinterpret_cast<std::uintptr_t>(crash.address);
+  char address[32];
+  std::snprintf(address, sizeof address, "0x%" PRIxPTR, value);
+  text->rule = "invalid-address";
+  if (crash.cause == Cause::kNoAddress) {
+    text->message = "an access by a pointer that can be no address";
+    if (value != 0) text->message += ": " + std::string(address);
+    return;
+  }
+  text->address = crash.address;
+  text->size = 1;
+  text->message = "an access to the address " + std::string(address) + ", ";
+  if (value < kNullBytes) {
+    text->rule = "null-dereference";
+    text->message += value == 0 ? "a null pointer" : std::to_string(value) + " bytes behind a null pointer";
+  } else if (core.is_scratch(crash.address)) {
+    text->message += "in NRAM or WRAM, which a memory core does not have";
+  } else if (gdram_range().holds(crash.address)) {
+    text->message += "in device memory that is not allocated";
+  } else if (onchip_range().holds(crash.address)) {
+    text->message += locate(crash.address).space == Space::kHost ? "between the memories of cores" : "which is closed";
+  } else {
+    text->message += in_loaded_library(crash.address, nullptr)
+                         ? "in a part of a library that cannot be written to"
+                         : "where the process has no memory, or none of that kind";
+  }
+}
+
+}  // namespace
+
 void report_crash(const std::vector<Core *> &members, const Core &core) {
   const Crash &crash = last_crash();
   FindingText text = {"machine", "crash"};
@@ -162,11 +200,7 @@ void report_crash(const std::vector<Core *> &members, const Core &core) {
     text.rule = "illegal-instruction";
     text.message = "an instruction that the host does not have, or code that cannot be reached";
   } else {
-    const bool null = reinterpret_cast<std::uintptr_t>(crash.address) < 4096;
-    text.rule = null ? "null-dereference" : "invalid-address";
-    text.message = "an access to an address that holds no memory";
-    text.address = crash.address;
-    text.size = 1;
+    describe_wrong_address(crash, core, &text);
   }
   report_end(&core, text);
 }

@@ -213,6 +213,20 @@ bool is_own(const siginfo_t &info) {
   return info.si_signo != SIGABRT || fatal == nullptr || std::strncmp(fatal, "*** ", 4) == 0;
 }
 
+// Returns the value of a register that can be no address; null if there is none.
+const void *wrong_pointer([[maybe_unused]] const ucontext_t &context) {
+#if defined(__x86_64__)
+  constexpr int kAddressBits = 47;  // the bits above are all alike
+  for (const int name : {REG_RAX, REG_RBX, REG_RCX, REG_RDX, REG_RSI, REG_RDI, REG_R8, REG_R9, REG_R10, REG_R11,
+                         REG_R12, REG_R13, REG_R14, REG_R15, REG_RBP}) {
+    const greg_t value = context.uc_mcontext.gregs[name];
+    const greg_t above = value >> kAddressBits;
+    if (above != 0 && above != -1) return reinterpret_cast<const void *>(value);
+  }
+#endif
+  return nullptr;
+}
+
 void handle_fault(int signal, siginfo_t *info, void *context) {
   const auto &state = *static_cast<const ucontext_t *>(context);
   const bool sent = is_sent(*info);
@@ -237,7 +251,13 @@ void handle_fault(int signal, siginfo_t *info, void *context) {
       return hand_on(signal, info, context);
     }
   }
-  g_crash = {signal, sent ? nullptr : info->si_addr, program_counter(state), cause};
+  const void *address = sent ? nullptr : info->si_addr;
+  // The processor does not tell the address if it can be none.
+  if (cause == Cause::kFault && signal == SIGSEGV && info->si_code == SI_KERNEL && address == nullptr) {
+    cause = Cause::kNoAddress;
+    address = wrong_pointer(state);
+  }
+  g_crash = {signal, address, program_counter(state), cause};
   asan_leave(nullptr, g_scheduler_stack);
   siglongjmp(g_way_out, 1);
 }

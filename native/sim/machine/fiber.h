@@ -33,6 +33,7 @@ void drop_fiber(Core &core);
 enum class Cause {
   kFault,
   kSent,           // the kernel sent the signal itself, for example by abort()
+  kNoAddress,      // an access by a pointer that can be no address; the crash has the pointer, if it is known
   kStackOverflow,  // with or without a signal: a function of the simulator may have found no room
   kStopped         // by the time limit or the host
 };

@@ -42,7 +42,7 @@ struct Pieces {
 
 // The offsets of the pieces from the start of the reservation.
 struct Layout {
-  Pieces nram, wram, sram, stack, scratch, heap;
+  Pieces nram, wram, sram, stack, scratch, variables, heap;
   std::size_t stack_guard = 0;
   std::size_t total = 0;
 };
@@ -91,6 +91,7 @@ Layout lay_out(const mlusimDeviceModel &model, const Spans &spans) {
   layout.sram = pieces(model.clusters, spans.memory, kGuard);
   layout.stack = pieces(places, (stack + page - 1) / page * page, spans.guard);
   layout.scratch = pieces(2 * model.clusters, spans.memory, kGuard);
+  layout.variables = pieces(device_count(), spans.memory, kGuard);
   layout.heap =
       pieces(1, static_cast<std::size_t>(model.memory_mib) * kMiB * static_cast<std::size_t>(spans.memories), kGuard);
   layout.stack_guard = spans.guard;
@@ -182,7 +183,8 @@ bool ensure_memory() {
   void *begin = mmap(nullptr, layout.total, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (begin == MAP_FAILED) return false;
   g_reservation = {static_cast<char *>(begin), layout};
-  if (open_pieces(layout.nram) && open_pieces(layout.wram) && open_pieces(layout.sram) && open_pieces(layout.stack)) {
+  if (open_pieces(layout.nram) && open_pieces(layout.wram) && open_pieces(layout.sram) && open_pieces(layout.stack) &&
+      open_pieces(layout.variables)) {
     ++g_reservations;
     return true;
   }
@@ -209,6 +211,8 @@ Range stack_of(int place) { return piece(g_reservation.layout.stack, place); }
 Range guard_below(const Range &stack) { return {stack.begin - g_reservation.layout.stack_guard, stack.begin}; }
 Range scratch_of(int cluster, bool wram) { return piece(g_reservation.layout.scratch, 2 * cluster + (wram ? 1 : 0)); }
 Range heap_range() { return piece(g_reservation.layout.heap, 0); }
+Range variables_of(int device) { return piece(g_reservation.layout.variables, device); }
+Range gdram_range() { return {variables_of(0).begin, heap_range().end}; }
 
 Range onchip_range() { return {g_reservation.begin, g_reservation.begin + g_reservation.layout.heap.first}; }
 
@@ -221,11 +225,8 @@ Location locate(const void *address) {
   const struct {
     Space space;
     const Pieces &pieces;
-  } kinds[] = {{Space::kGdram, layout.heap},
-               {Space::kNram, layout.nram},
-               {Space::kLdram, layout.stack},
-               {Space::kSram, layout.sram},
-               {Space::kWram, layout.wram}};
+  } kinds[] = {{Space::kGdram, layout.heap}, {Space::kNram, layout.nram}, {Space::kLdram, layout.stack},
+               {Space::kSram, layout.sram},  {Space::kWram, layout.wram}, {Space::kGdram, layout.variables}};
   for (const auto &kind : kinds) {
     const int number = piece_number(offset, kind.pieces);
     if (number < 0) continue;
@@ -235,6 +236,10 @@ Location locate(const void *address) {
     break;
   }
   return location;
+}
+
+bool is_among_variables(const Location &location) {
+  return location.space == Space::kGdram && location.piece.begin < heap_range().begin;
 }
 
 bool open_scratch(const Range &scratch) { return mprotect(scratch.begin, scratch.size(), PROT_READ | PROT_WRITE) == 0; }

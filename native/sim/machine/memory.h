@@ -54,6 +54,9 @@ Range scratch_of(int cluster, bool wram);
 bool open_scratch(const Range &scratch);
 void close_scratch(const Range &scratch);  // it reads as zeros after the next opening
 Range heap_range();
+// The variables `__mlu_device__` of sources, in the GDRAM of each device; the heap follows them.
+Range variables_of(int device);
+Range gdram_range();   // of all devices: variables and heap
 Range onchip_range();  // everything but the heap
 
 // Fills a piece with zeros; pages that were never touched cost nothing.
@@ -67,11 +70,19 @@ struct Location {
   Range piece;
 };
 Location locate(const void *address);
+// Whether a location in GDRAM is among the variables; its owner is then a device.
+bool is_among_variables(const Location &location);
 
 // Creates the shadow of initialised bytes: a shadow byte is 0xff for a written byte and 0 for an
 // undefined one; other values mark the defined bits. init_delta() is 0 until a checker asks for the
 // shadow.
 bool ensure_init_shadow();
+
+// The shadow of a number that is 0 or 1, as results of comparisons are, but not known which: the
+// bits that the two have in common are defined.
+constexpr std::uint32_t kFloatTruthShadow = ~std::uint32_t{0x3f800000};
+constexpr std::uint16_t kHalfTruthShadow = 0xffff & ~0x3c00;
+constexpr std::uint16_t kBFloat16TruthShadow = 0xffff & ~0x3f80;
 
 // The shadow is kept only while a checker watches it. keep_shadow() tells whether to keep it; if
 // not, it records that the shadow lags.

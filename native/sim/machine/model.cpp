@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdlib>
+#include <cstring>
 #include <iterator>
 
 // The architecture of the device, by which functions that bangcc compiled for several architectures
@@ -18,6 +19,24 @@ namespace {
 #include "machine/cards.inc"
 
 mlusimDeviceModel g_device = kModels[kDefaultModel];
+
+// What PYMLUOPS_SIM_DEVICES says: its text, null if it is not set, and the number, 0 if it is none.
+struct EnvironmentCount {
+  const char *text;
+  int number;
+};
+
+const EnvironmentCount &environment_count() {
+  static const EnvironmentCount known = [] {
+    const char *text = std::getenv("PYMLUOPS_SIM_DEVICES");
+    if (text == nullptr || *text == '\0') return EnvironmentCount{nullptr, 0};
+    char *end = nullptr;
+    const long number = std::strtol(text, &end, 10);
+    const bool fits = *end == '\0' && number >= 1 && number <= kMaxDevices;
+    return EnvironmentCount{strdup(text), fits ? static_cast<int>(number) : 0};
+  }();
+  return known;
+}
 
 bool within(std::int64_t value, std::int64_t least, std::int64_t most) { return value >= least && value <= most; }
 
@@ -46,16 +65,15 @@ const mlusimDeviceModel &default_model() { return kModels[kDefaultModel]; }
 
 const mlusimDeviceModel &device() { return g_device; }
 
+const char *wrong_device_count() {
+  const char *const text = environment_count().text;
+  return environment_count().number == 0 ? text : nullptr;
+}
+
 int device_count() {
   constexpr int kUsual = 8;
-  static const int count = [] {
-    const char *text = std::getenv("PYMLUOPS_SIM_DEVICES");
-    if (text == nullptr || *text == '\0') return kUsual;
-    char *end = nullptr;
-    const long number = std::strtol(text, &end, 10);
-    return *end == '\0' && number >= 1 && number <= kMaxDevices ? static_cast<int>(number) : kUsual;
-  }();
-  return count;
+  const int number = environment_count().number;
+  return number != 0 ? number : kUsual;
 }
 
 bool valid_model(const mlusimDeviceModel &model, const char **reason) {

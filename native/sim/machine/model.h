@@ -33,6 +33,8 @@ const mlusimDeviceModel &device();
 // The number of devices, which all have the figures of device(): PYMLUOPS_SIM_DEVICES, or 8. They
 // have memories and queues of their own; one thread runs their kernels, one at a time.
 int device_count();
+// The text of PYMLUOPS_SIM_DEVICES if it is no such number, else null.
+const char *wrong_device_count();
 
 // Whether the figures of the model describe a possible device; if not, `*reason` says why.
 bool valid_model(const mlusimDeviceModel &model, const char **reason);

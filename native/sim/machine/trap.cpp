@@ -159,7 +159,9 @@ void tell(Log *log, std::size_t begin, std::size_t end) {
     std::string line = placed ? std::string(finding.file) + ":" + std::to_string(finding.line) : "mlusim";
     line += std::string(": ") + finding.checker + "/" + finding.rule + ": " + finding.message;
     if (finding.kernel[0] != '\0') {
-      line += std::string(" (") + finding.kernel + ", task " + std::to_string(finding.task) + ")";
+      line += std::string(" (") + finding.kernel;
+      if (finding.task >= 0) line += ", task " + std::to_string(finding.task);
+      line += ")";
     }
     std::fprintf(stderr, "%s\n", line.c_str());
   }
@@ -184,6 +186,7 @@ std::string describe_array(const Array &array, const Location &location, const v
            std::to_string(place.offset) + " of lane " + std::to_string(place.lane);
   }
   if (range.holds(at)) return text + "offset " + std::to_string(at - range.begin);
+  if (at < range.begin) return text + std::to_string(range.begin - at) + " bytes before its start";
   return text + std::to_string(at - range.end) + " bytes behind its end";
 }
 
@@ -232,7 +235,8 @@ std::string describe_allocation(const void *address) {
   const Location location = locate(address);
   switch (location.space) {
     case Space::kGdram:
-      return describe_heap(address);
+      if (!is_among_variables(location)) return describe_heap(address);
+      [[fallthrough]];
     case Space::kNram:
     case Space::kWram:
     case Space::kSram: {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdio>
 #include <cstdlib>
 #include <mutex>
 #include <new>
@@ -11,6 +12,7 @@
 #include "machine/heap.h"
 #include "machine/memory.h"
 #include "machine/model.h"
+#include "runtime/card_file.h"
 #include "runtime/error.h"
 #include "runtime/notifier.h"
 #include "runtime/queue.h"
@@ -38,6 +40,16 @@ Sources &sources() {
 
 std::atomic<bool> g_chosen{false};
 std::atomic<bool> g_fresh{false};  // sources came since the device was last looked at
+
+constexpr std::size_t kMostShown = 80;  // characters of a variable
+
+// Whether PYMLUOPS_SIM_DEVICE cannot be followed, and why. The text is written once, when the
+// library is loaded.
+std::atomic<bool> g_refused{false};
+std::string &refusal() {
+  static std::string &text = *new std::string;
+  return text;
+}
 
 void forget_fresh() {
   Sources &known = sources();
@@ -92,19 +104,62 @@ int change_device(const char *function, const mlusimDeviceModel &model) {
   return -1;
 }
 
-const mlusimDeviceModel *card_of_environment() { return find_model(std::getenv("PYMLUOPS_SIM_DEVICE")); }
+bool find_named_card(const std::string &name, mlusimDeviceModel *model, std::string *reason) {
+  constexpr char kEnding[] = ".toml";
+  constexpr std::size_t kLength = sizeof kEnding - 1;
+  const bool ends = name.size() >= kLength && name.compare(name.size() - kLength, kLength, kEnding) == 0;
+  if (ends || name.find('/') != std::string::npos) return read_card_file(name, model, reason);
+  if (const mlusimDeviceModel *known = find_model(name.c_str())) {
+    *model = *known;
+    return true;
+  }
+  *reason = "expected ";
+  for (const mlusimDeviceModel *known = known_models(); known->name[0] != '\0'; ++known) {
+    *reason += std::string(known->name) + ", ";
+  }
+  *reason += "or the path of a .toml file, got '" + name.substr(0, kMostShown) + "'";
+  return false;
+}
+
+bool card_of_environment(mlusimDeviceModel *model, std::string *reason) {
+  reason->clear();
+  const char *name = std::getenv("PYMLUOPS_SIM_DEVICE");
+  return name != nullptr && name[0] != '\0' && find_named_card(name, model, reason);
+}
 
 void take_card_of_environment() {
   sources();
-  const mlusimDeviceModel *model = card_of_environment();
-  if (model == nullptr) return;
-  set_device(*model);
+  mlusimDeviceModel model = {};
+  std::string &reason = refusal();
+  if (!card_of_environment(&model, &reason)) {
+    g_refused = !reason.empty();
+    return;
+  }
+  set_device(model);
   note_choice(true);
+}
+
+cnrtRet_t check_environment(const char *function) noexcept {
+  const char *const count = wrong_device_count();
+  if (count == nullptr && !g_refused) return cnrtSuccess;
+  static std::atomic<bool> told{false};
+  const bool tells = !told.exchange(true);
+  if (count != nullptr) {
+    constexpr char kText[] = "PYMLUOPS_SIM_DEVICES: expected 1 to %d, got '%.*s'";
+    char text[200];
+    std::snprintf(text, sizeof text, kText, kMaxDevices, static_cast<int>(kMostShown), count);
+    if (tells) std::fprintf(stderr, "mlusim: %s; there is no device\n", text);
+    return explain(cnrtErrorNoDevice, "%s: %s", function, text);
+  }
+  const char *const reason = refusal().c_str();
+  if (tells) std::fprintf(stderr, "mlusim: PYMLUOPS_SIM_DEVICE: %s; there is no device\n", reason);
+  return explain(cnrtErrorNoDevice, "%s: PYMLUOPS_SIM_DEVICE: %s", function, reason);
 }
 
 void note_choice(bool chosen) {
   forget_fresh();
   g_chosen = chosen;
+  g_refused = false;
 }
 
 bool is_chosen() { return g_chosen; }

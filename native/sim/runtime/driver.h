@@ -28,6 +28,8 @@ cnrtRet_t quietly(const Call &call) {
 template <typename Body>
 CNresult answered(const char *function, const Body &body) noexcept {
   const DeviceUse use;
+  const cnrtRet_t refused = check_environment(function);
+  if (refused != cnrtSuccess) return result_of(refused);
   try {
     return result_of(body(function));
   } catch (const std::bad_alloc &) {

@@ -6,6 +6,7 @@
 
 #include "base/explain.h"
 #include "cnrt.h"
+#include "runtime/card_choice.h"
 #include "runtime/device_use.h"
 
 namespace mlusim {
@@ -25,6 +26,8 @@ template <typename Body>
 cnrtRet_t guarded(const char *function, const Body &body) noexcept {
   const DeviceUse use;
   function = called_name(function);
+  const cnrtRet_t refused = check_environment(function);
+  if (refused != cnrtSuccess) return note(refused);
   try {
     return note(body(function));
   } catch (const std::bad_alloc &) {

@@ -1,4 +1,6 @@
 // Functions of mlusim.h about the device, its time limit and its counters.
+#include <string>
+
 #include "machine/heap.h"
 #include "machine/launch.h"
 #include "machine/model.h"
@@ -38,7 +40,10 @@ int mlusimGetDevice(mlusimDeviceModel *model) {
 }
 
 int mlusimSetDevice(const mlusimDeviceModel *model) {
-  if (model == nullptr) model = card_of_environment();
+  mlusimDeviceModel wanted = {};
+  std::string reason;
+  if (model == nullptr && card_of_environment(&wanted, &reason)) model = &wanted;
+  if (!reason.empty()) return refuse(__func__, ("PYMLUOPS_SIM_DEVICE: " + reason).c_str());
   const int changed = change_device(__func__, model != nullptr ? *model : default_model());
   if (changed == 0) note_choice(model != nullptr);
   return changed;
@@ -46,10 +51,10 @@ int mlusimSetDevice(const mlusimDeviceModel *model) {
 
 int mlusimSetDeviceByName(const char *name) {
   if (name == nullptr) return refuse(__func__, "name: expected a string, got NULL");
-  const mlusimDeviceModel *model = find_model(name);
-  if (model != nullptr) return mlusimSetDevice(model);
-  explain(cnrtErrorArgsInvalid, "%s: name: no model is called '%s'", __func__, name);
-  return -1;
+  mlusimDeviceModel model = {};
+  std::string reason;
+  if (find_named_card(name, &model, &reason)) return mlusimSetDevice(&model);
+  return refuse(__func__, ("name: " + reason).c_str());
 }
 
 int mlusimPreferArch(int32_t arch) {

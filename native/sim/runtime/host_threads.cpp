@@ -48,11 +48,19 @@ bool Scheduler::rest_between_functions(Lock &lock, bool stays) {
   return false;
 }
 
+// Notes that the host knows of the work before a function of its own: the function may tell any
+// other thread.
+void Scheduler::know_before(const Queue &queue, const Task &function) {
+  if (queue.first_number() > 1) know(queue.number(), queue.first_number() - 1);
+  if (function.before != nullptr) know(*function.before);
+}
+
 void Scheduler::call_first(Queue *queue, Lock &lock) {
   const bool dropped = is_dropped(*queue, queue->tasks_.front());
   Task task = std::move(queue->tasks_.front());
   queue->tasks_.pop_front();
   queue->running_ = true;
+  if (!dropped) know_before(*queue, task);
   const std::uint64_t forks = forks_;
   lock.unlock();
   const cnrtRet_t result = dropped ? cnrtSuccess : run(task.work);

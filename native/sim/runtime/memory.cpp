@@ -10,6 +10,7 @@
 #include "base/fork.h"
 #include "base/thread_state.h"
 #include "check/checks.h"
+#include "machine/fiber.h"
 #include "machine/heap.h"
 #include "machine/memory.h"
 #include "machine/model.h"
@@ -140,6 +141,7 @@ void describe_device_pointer(const void *pointer, cnrtPointerAttributes_t *attri
 
 bool prepare_device_memory() {
   if (!ensure_memory()) return false;
+  ensure_host_handlers();  // from now on the host may touch device memory
   prepare_memory(checks());
   // Closing a large heap takes time, so it is closed only where mistakes are to be found.
   static std::atomic<int> known{-1};

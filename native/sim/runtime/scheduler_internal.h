@@ -143,6 +143,7 @@ class Scheduler {
   static void *run_host_thread(void *scheduler);
   void serve_functions();
   bool rest_between_functions(Lock &lock, bool stays);
+  void know_before(const Queue &queue, const Task &function);
   void call_first(Queue *queue, Lock &lock);
 
   // ---- waits.cpp ----

@@ -26,6 +26,11 @@ def value_of(literal: str) -> str:
     return re.sub(r"\\(.)", lambda escape: {"n": "\n", "t": "\t"}.get(escape[1], escape[1]), quoted[:-1])
 
 
+def is_definition(directive: Directive) -> bool:
+    """Whether it defines a macro."""
+    return directive.name == "define" and len(directive.tokens) > 1
+
+
 def macros_of(directives: Iterable[Directive]) -> list[Macro]:
     """Every macro that has a body."""
     macros: list[Macro] = []
@@ -48,7 +53,7 @@ def separators_of(directives: Iterable[Directive]) -> frozenset[str]:
     separators = {"__BEGIN_DECLS", "__END_DECLS"}  # of <sys/cdefs.h>, which translators of headers do not see
     others: set[str] = set()
     for directive in directives:
-        if directive.name != "define" or len(directive.tokens) < 2:
+        if not is_definition(directive):
             continue
         name, *body = directive.tokens[1:]
         alone = not body or (body[0].start > name.end and any(token.text in ("{", "}", ";") for token in body))

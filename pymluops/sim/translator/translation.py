@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from functools import cached_property
 from typing import NamedTuple
 
 from .allowances import note_allowances
 from .assembly import AssemblyError, calls_of
 from .declarations import Declaration, Reader, UnreadableError
 from .kernel_calls import Declared
-from .macros import MacroUses, macros_of, separators_of
+from .macros import MacroUses, is_definition, macros_of, separators_of
 from .names import with_free_names
 from .returns import INLINED, ObjectFunction, not_recursive, object_function
 from .scopes import Level, Scope, Walk
@@ -30,7 +31,7 @@ from .tokens import (
     opened_angle,
     spelled,
 )
-from .variables import Variables
+from .variables import Variables, changes_on_device, extern_names
 from .words import (
     ASSEMBLY,
     ASSEMBLY_QUALIFIERS,
@@ -38,6 +39,7 @@ from .words import (
     CONSTANT,
     CONSTANT_MEMORY,
     DEVICE,
+    DEVICE_MEMORY,
     EXPRESSION_KEYWORDS,
     INLINE,
     INLINE_ATTRIBUTES,
@@ -83,11 +85,13 @@ class Translator:
         self._declarations: dict[int, _Declared] = {}
         self._heads: dict[int, _Head] = {}
         self._types: dict[int, int] = {}  # the token behind a type, by any token of it
+        self._macros: frozenset[str] = frozenset()  # those that the file defines
         self._arguments_end = range(0)  # of tokens up to the next one that may end an argument
 
     def run(self, directives: Sequence[Directive] = ()) -> None:
         """Make the edits."""
         scope = Scope.FILE if self._macro_scope is None else Scope.MACRO
+        self._macros = frozenset(each.tokens[1].text for each in directives if is_definition(each))
         for i, level in Walk(self._tokens, directives, scope, separators_of(directives)):
             translate = self._translation_of(i)
             if translate is None or self._text.is_system(self._tokens[i]):
@@ -180,12 +184,25 @@ class Translator:
         return words[0] is self._tokens[i] and words[0].text == CONSTANT_MEMORY and not known and arrays
 
     def device(self, i: int, level: Level) -> None:
-        """Translate `__mlu_device__`, which means inline only for functions."""
+        """Translate `__mlu_device__`, which means inline only for functions: variables lie in device memory."""
         declaration = self._declaration(i, level)
-        if declaration is not None and level.opening not in ("(", "["):
-            self._text.delete(self._tokens[i])
-        else:
+        if declaration is None or level.opening in ("(", "["):
             self.inline(i, level)
+        elif self._lies_on_device(i, level, declaration):
+            path = level.path if self._macro_scope is None else None
+            Variables(self._text, self._tokens, declaration, DEVICE_MEMORY, Scope.FILE, path).write()
+        else:
+            self._text.delete(self._tokens[i])
+
+    def _lies_on_device(self, i: int, level: Level, declaration: Declaration) -> bool:
+        """Whether the word at `i` makes variables that kernels change; others lie in the library."""
+        return self._scope(i, level) is Scope.FILE and changes_on_device(
+            declaration, self._tokens[i], self._extern_on_device
+        )
+
+    @cached_property
+    def _extern_on_device(self) -> frozenset[str]:
+        return extern_names(self._tokens, DEVICE)
 
     def _declaration(self, i: int, level: Level) -> Declaration | None:
         """Read the declaration that the word at `i` is a specifier of."""
@@ -298,7 +315,8 @@ class Translator:
 
         spelling = spelled(callee)
         name = spelling.replace("\\", "\\\\").replace('"', '\\"')
-        name = f'"{name}"' if self._macro_scope is None else f"MLUSIM_TEXT({spelling})"
+        expands = self._macro_scope is not None or any(token.text in self._macros for token in callee)
+        name = f"MLUSIM_TEXT({spelling})" if expands else f'"{name}"'
         if is_name:
             call = f"[=](const auto &...mlusim_each) {{ {spelling}(mlusim_each...); }}"
         else:

@@ -8,7 +8,7 @@ from .declarations import Declaration, Declarator
 from .scopes import Scope
 from .text import Text
 from .tokens import Token, spelled
-from .words import CONSTANT
+from .words import CONSTANT, CONSTANT_MEMORY, DEVICE, DEVICE_MEMORY, MEMORIES
 
 
 class Variables:
@@ -42,8 +42,8 @@ class Variables:
         if declarator.pointer and not declarator.dimensions and self._is_automatic():
             head = f"{kind} {name}"
         elif declarator.initialised:
-            # Numbers of a constant may be computed when its library is loaded.
-            word = "static" if self._memory == CONSTANT else "static constexpr"
+            # The numbers may be computed when the library is loaded.
+            word = "static" if self._memory in (CONSTANT, DEVICE_MEMORY) else "static constexpr"
             head = f"{word} {kind} mlusim_initial_{name}"
             initial = f"decltype(mlusim_initial_{name})"
             if not any(token.text == "const" for token in declarator.pointer or self._declaration.type):
@@ -77,3 +77,36 @@ class Variables:
         if self._path is None:
             return f"MLUSIM_NUMBERED_ARRAY{suffix}({self._memory}, {name}, "
         return f'MLUSIM_ARRAY{suffix}({self._memory}, "{self._path}", {name}, '
+
+
+def changes_on_device(declaration: Declaration, word: Token, elsewhere: frozenset[str]) -> bool:
+    """Whether a declaration at file scope, of which `word` is `__mlu_device__`, makes variables that kernels change.
+
+    The names of `elsewhere` are left out: another source may have such a variable, as a plain one.
+    """
+    words = [token for token in declaration.specifiers if token.text in (DEVICE, CONSTANT_MEMORY, *MEMORIES)]
+    if len(words) != 1 or words[0] is not word or declaration.says("typedef", "extern", "thread_local"):
+        return False
+    fixed = {token.text for token in declaration.type} & {"const", "constexpr", "template"}
+    if fixed - {"const"}:
+        return False
+    for declarator in declaration.declarators:
+        pointer = {token.text for token in declarator.pointer}
+        if (fixed and not pointer) or pointer & {"&", "&&", "const"}:
+            return False
+        if any(token.text in elsewhere for token in declarator.name):
+            return False
+    return True
+
+
+def extern_names(tokens: Sequence[Token], memory: str) -> frozenset[str]:
+    """Return the words of all declarations `extern` in a memory, names among them."""
+    words: set[str] = set()
+    begin = 0
+    for i, token in enumerate(tokens):
+        if token.text in (";", "{", "}"):
+            statement = {word.text for word in tokens[begin:i]}
+            if {"extern", memory} <= statement:
+                words |= statement
+            begin = i + 1
+    return frozenset(words)

@@ -11,6 +11,8 @@ CONSTANT_MEMORY = "__mlu_const__"
 #: The name of that memory in mlusim_source.h.
 CONSTANT = "mlusim_constant"
 DEVICE = "__mlu_device__"
+#: The name of its memory in mlusim_source.h.
+DEVICE_MEMORY = "mlusim_gdram"
 #: The words that make a function a kernel.
 KERNELS = frozenset({"__mlu_entry__", "__mlu_global__"})
 #: Attributes that bang.h defines as `inline`.

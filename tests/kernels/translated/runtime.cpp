@@ -32,7 +32,7 @@ int g_core = 0;
 
 // Memories of different cores lie apart; nothing in them is 0 from the start.
 void *place_of(const mlusim::Array &array) {
-  static char memories[kCores][4][kBytes];
+  static char memories[kCores][5][kBytes];
   return memories[g_core][static_cast<int>(array.space)] + array.offset;
 }
 
@@ -53,8 +53,8 @@ Array::Array(ArraySpace space_of_array, const Unit *unit_of_array, const char *n
   for (const Array *array : arrays()) offset += (array->bytes + 127) / 128 * 128;
   if (offset + bytes > kBytes) std::abort();
   arrays().push_back(this);
-  if (space != ArraySpace::constant) return;
-  std::memcpy(place_of(*this), initial, bytes);
+  if (space != ArraySpace::constant && space != ArraySpace::device) return;
+  if (initial != nullptr) std::memcpy(place_of(*this), initial, bytes);
   *storage = place_of(*this);
 }
 
