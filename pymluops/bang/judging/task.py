@@ -7,6 +7,7 @@ import ctypes
 import dataclasses
 import importlib
 import inspect
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
@@ -43,6 +44,7 @@ _ARGUMENTS = (
     *(ctypes.Structure, type(None)),
 )
 _MOST_TASKS = 0x7FFFFFFF
+_ENTRY = re.compile(r"(::)?[A-Za-z_]\w*(::[A-Za-z_]\w*)*(\s*<.*>)?", re.DOTALL)
 
 
 class TaskError(BadParamError):
@@ -116,7 +118,8 @@ class Task:
         several("task", "include_dirs", self.include_dirs, "folders")
         require_kind("task", "limits", self.limits, (Limits, type(None)), "Limits")
         require_kind("task", "entry", self.entry, (str, type(None)), "a name")
-        _require(self.entry is None or bool(self.entry.strip()), "entry", "a name", self.entry)
+        is_entry = self.entry is None or _ENTRY.fullmatch(self.entry)
+        _require(bool(is_entry), "entry", "a kernel, such as 'add' or 'add<float, 4>'", self.entry)
         self._check_runs()
 
     def _check_runs(self) -> None:
