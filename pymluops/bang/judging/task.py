@@ -142,6 +142,9 @@ class Task:
             require_kind("task", "arguments", name, str, "names")
             kinds = "an array, random(), output(), changed(), a number, a structure or None"
             require_kind("task", f"arguments: {one_line(name)}", value, _ARGUMENTS, kinds)
+            if isinstance(value, (np.ndarray, np.generic)) and not _is_held(value.dtype):
+                expected = "an array of numbers or of a structure" if value.ndim else "a number or a structure"
+                _require(False, f"arguments: {one_line(name)}", expected, value)
         _require(bool(self.outputs), "arguments", "at least one output() or changed() among them", list(self.arguments))
 
     def _check_tolerance(self) -> None:
@@ -253,6 +256,13 @@ def _launch(launch: object, card: DeviceModel) -> LaunchDims:
     width = max(clusters * card.cores_per_cluster, 1)
     _require(x % width == 0, "launch", f"a multiple of {width} tasks in x for {kind} on {card.name}", x)
     return LaunchDims((x, y, z), kind)
+
+
+def _is_held(dtype: np.dtype[Any]) -> bool:
+    """Tell whether a kernel can hold an element: a number, or a structure of them."""
+    if dtype.names is None:
+        return dtype.kind in "fiubc" or dtype.name == "bfloat16"
+    return all(_is_held(dtype[name].base) for name in dtype.names)
 
 
 def _parts(given: object) -> list[Any]:
