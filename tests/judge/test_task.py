@@ -100,11 +100,16 @@ def test_several_outputs() -> None:
         ({"arguments": {5: output(3)}}, "arguments: expected names, got 5"),
         ({"arguments": {**ARGUMENTS, "y": [1.0, 2.0]}}, "arguments: y: expected an array, random.*, got .1.0, 2.0."),
         ({"arguments": {**ARGUMENTS, "y": "text"}}, "arguments: y: expected an array"),
+        ({"arguments": {**ARGUMENTS, "y": np.array(["a"])}}, "arguments: y: expected an array of numbers"),
+        ({"arguments": {**ARGUMENTS, "y": np.array([None])}}, "arguments: y: expected an array of numbers"),
+        ({"arguments": {**ARGUMENTS, "y": np.zeros(2, [("a", "O")])}}, "arguments: y: expected an array of numbers or"),
+        ({"arguments": {**ARGUMENTS, "y": np.str_("a")}}, "arguments: y: expected a number or a structure"),
         ({"tolerance": "tight"}, "tolerance: expected a Tolerance, or a dict of them .*, got 'tight'"),
         ({"tolerance": {"otu": Tolerance()}}, "tolerance: expected names out of out, got 'otu' .*; did you mean out?"),
         ({"tolerance": {"out": 5}}, "tolerance: out: expected a Tolerance, got 5"),
         ({"entry": 5}, "entry: expected a name, got 5"),
-        ({"entry": " "}, "entry: expected a name, got ' '"),
+        ({"entry": " "}, r"entry: expected a kernel, such as 'add' or 'add<float, 4>', got ' '"),
+        ({"entry": "add()"}, r"entry: expected a kernel, .* got 'add\(\)'"),
         ({"limits": 3}, "limits: expected Limits, got 3"),
         ({"options": "-O0"}, "options: expected a list of texts, got '-O0'"),
         ({"options": [5]}, "options: expected texts, got 5"),
@@ -220,6 +225,17 @@ def test_a_task_as_data(tmp_path: Any) -> None:
     np.testing.assert_array_equal(given["x"], made("x", arguments["x"]))
     np.testing.assert_array_equal(problem.reference("out"), np.ones((3, 4)))
     assert problem.launches == {"MLU590": ((12, 1, 1), "union1")}
+
+
+def test_arrays_of_the_other_byte_order(tmp_path: Any) -> None:
+    swapped = np.arange(5, dtype=np.dtype(np.float32).newbyteorder())
+    arguments = {"x": swapped, "y": changed(swapped[::2]), "zero": np.array(swapped[1])}
+    problem = write_problem(Task("twice", arguments, lambda x, y: 2 * y), tmp_path)
+    given = problem.arguments()
+    np.testing.assert_array_equal(given["x"], np.arange(5))
+    np.testing.assert_array_equal(given["y"], [0, 2, 4])
+    assert given["zero"] == 1
+    np.testing.assert_array_equal(problem.reference("y"), [0, 4, 8])
 
 
 def test_another_task_has_another_digest(tmp_path: Any) -> None:

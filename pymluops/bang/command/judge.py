@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import time
 from collections.abc import Generator, Iterable, Sequence
@@ -93,7 +94,7 @@ def run(args: argparse.Namespace) -> int:
             launches.require_place(option, file)
     for option, paths in (("--allow-read", args.allow_read), ("--allow-write", args.allow_write)):
         for path in paths:
-            if not path.exists():
+            if not os.path.exists(path):
                 raise CommandError(f"{option}: {path_text(path)}: there is no such file or folder")
     limits = Limits(args.time_limit, args.compile_time_limit, args.memory, args.output)
     verdicts: list[Verdict] = []

@@ -121,7 +121,8 @@ def made(name: str, argument: Argument) -> Any:
     if isinstance(argument, Random):
         return _random(argument, zlib.crc32(name.encode()) if argument.seed is None else argument.seed)
     if isinstance(argument, np.ndarray):
-        return np.ascontiguousarray(argument) if argument.ndim else argument
+        native = argument.astype(argument.dtype.newbyteorder("="), copy=False)  # as the card has it
+        return np.ascontiguousarray(native) if native.ndim else native
     return argument
 
 

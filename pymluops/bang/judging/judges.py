@@ -233,7 +233,7 @@ class Judge:
         if known is None:
             known = self._problems[id(task)] = task, self._prepared(task)
         if isinstance(known[1], TaskError):
-            raise known[1]
+            raise TaskError(known[1].detail) from known[1].__cause__
         return known[1]
 
     def _prepared(self, task: Task) -> Problem | TaskError:

@@ -7,6 +7,7 @@ import ctypes
 import dataclasses
 import importlib
 import inspect
+import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast
 
@@ -43,6 +44,7 @@ _ARGUMENTS = (
     *(ctypes.Structure, type(None)),
 )
 _MOST_TASKS = 0x7FFFFFFF
+_ENTRY = re.compile(r"(::)?[A-Za-z_]\w*(::[A-Za-z_]\w*)*(\s*<.*>)?", re.DOTALL)
 
 
 class TaskError(BadParamError):
@@ -116,7 +118,8 @@ class Task:
         several("task", "include_dirs", self.include_dirs, "folders")
         require_kind("task", "limits", self.limits, (Limits, type(None)), "Limits")
         require_kind("task", "entry", self.entry, (str, type(None)), "a name")
-        _require(self.entry is None or bool(self.entry.strip()), "entry", "a name", self.entry)
+        is_entry = self.entry is None or _ENTRY.fullmatch(self.entry)
+        _require(bool(is_entry), "entry", "a kernel, such as 'add' or 'add<float, 4>'", self.entry)
         self._check_runs()
 
     def _check_runs(self) -> None:
@@ -139,6 +142,9 @@ class Task:
             require_kind("task", "arguments", name, str, "names")
             kinds = "an array, random(), output(), changed(), a number, a structure or None"
             require_kind("task", f"arguments: {one_line(name)}", value, _ARGUMENTS, kinds)
+            if isinstance(value, (np.ndarray, np.generic)) and not _is_held(value.dtype):
+                expected = "an array of numbers or of a structure" if value.ndim else "a number or a structure"
+                _require(False, f"arguments: {one_line(name)}", expected, value)
         _require(bool(self.outputs), "arguments", "at least one output() or changed() among them", list(self.arguments))
 
     def _check_tolerance(self) -> None:
@@ -250,6 +256,13 @@ def _launch(launch: object, card: DeviceModel) -> LaunchDims:
     width = max(clusters * card.cores_per_cluster, 1)
     _require(x % width == 0, "launch", f"a multiple of {width} tasks in x for {kind} on {card.name}", x)
     return LaunchDims((x, y, z), kind)
+
+
+def _is_held(dtype: np.dtype[Any]) -> bool:
+    """Tell whether a kernel can hold an element: a number, or a structure of them."""
+    if dtype.names is None:
+        return dtype.kind in "fiubc" or dtype.name == "bfloat16"
+    return all(_is_held(dtype[name].base) for name in dtype.names)
 
 
 def _parts(given: object) -> list[Any]:

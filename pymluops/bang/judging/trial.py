@@ -109,7 +109,7 @@ def _said_in_a_line() -> Generator[None]:
         raise
     except Exception as error:
         with suppress(OSError):
-            os.write(2, f"{type(error).__name__}: {error}\n".encode("utf-8", "replace"))
+            os.write(2, f"\n{type(error).__name__}: {error}\n".encode("utf-8", "replace"))
         os._exit(1)
 
 
