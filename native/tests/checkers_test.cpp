@@ -27,10 +27,12 @@ TEST(memory_of_a_run_starts_undefined) {
   scene.store(first, nram, 1);
   scene.load(first, nram, 2);
   CHECK_EQ(scene.found(), "");
-  scene.load(first, nram + 2, 3);
+  scene.load(first, nram + 2, 3);  // a part of it was written
+  CHECK_EQ(scene.found(), "");
+  scene.load(first, nram + 6, 6);
   CHECK_EQ(scene.found(), "scalar-load");
-  CHECK_EQ(scene.last().address, reinterpret_cast<std::uintptr_t>(nram + 4));
-  CHECK_EQ(scene.last().size, std::uint64_t{2});
+  CHECK_EQ(scene.last().address, reinterpret_cast<std::uintptr_t>(nram + 6));
+  CHECK_EQ(scene.last().size, std::uint64_t{4});
   scene.end_job();
   Core &second = scene.begin_block();
   scene.load(second, nram, 4);

@@ -203,7 +203,7 @@ TEST(the_device_changes_only_while_it_is_not_in_use) {
   CHECK_EQ(mlusimGetKnownModel(-1, &model), -1);
   CHECK_EQ(mlusimGetKnownModel(INT_MAX, &model), -1);
   CHECK_EQ(mlusimSetDeviceByName("no such card"), -1);
-  CHECK(says("no model is called 'no such card'"));
+  CHECK(says("got 'no such card'"));
   {
     const Device<int> memory(1);
     CHECK_EQ(mlusimSetDeviceByName("MLU290"), -1);

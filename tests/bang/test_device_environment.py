@@ -6,6 +6,7 @@ import os
 import resource
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -59,7 +60,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def run(command: list[object], **environment: str) -> subprocess.CompletedProcess[str]:
+def run(command: Sequence[object], **environment: str) -> subprocess.CompletedProcess[str]:
     clean = {key: value for key, value in os.environ.items() if not key.startswith("PYMLUOPS_SIM")}
     return subprocess.run(
         [str(word) for word in command],

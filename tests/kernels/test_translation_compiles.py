@@ -65,7 +65,7 @@ kernel<float> 4
 kernel<int> 4
 kernel 2
 ns::plain 1
-ns::KERNEL_OF(pl) 2
+ns::plain 2
 pointer 4
 many[1] 4
 (calls > 0 ? ns::other : nullptr) 4

@@ -31,8 +31,8 @@ bool all_defined(const unsigned char *shadow, std::size_t bytes) {
   return all == kDefined;
 }
 
-// Returns the size of the number at `shadow` if only the bits of it are defined that 0 and 1 have in
-// common; else 0. `bytes` are left there.
+// Returns the size of the number at `shadow` if only the bits of it are defined that 0 and 1 have
+// in common; else 0. `bytes` are left there.
 std::size_t truth_at(const unsigned char *shadow, std::size_t bytes) {
   std::uint32_t word = 0;
   if (bytes >= sizeof word) std::memcpy(&word, shadow, sizeof word);

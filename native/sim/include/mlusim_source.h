@@ -213,8 +213,8 @@ using mlusim_remove_const = std::remove_const_t<Type>;
 #define MLUSIM_ALLOWANCE_COUNTED(number, ...) MLUSIM_ALLOWANCE_NUMBERED(number, __VA_ARGS__)
 #define MLUSIM_ALLOWANCE(file, line, rules) MLUSIM_ALLOWANCE_COUNTED(__COUNTER__, file, line, rules)
 
-// The name of a kernel for which macros stand, or in the body of one: they are not replaced inside a
-// string.
+// The name of a kernel for which macros stand, or in the body of one: they are not replaced inside
+// a string.
 #define MLUSIM_SPELLED(...) #__VA_ARGS__
 #define MLUSIM_TEXT(...) MLUSIM_SPELLED(__VA_ARGS__)
 

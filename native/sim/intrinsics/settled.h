@@ -3,8 +3,8 @@
 // Kernels fill the padding of one coordinate with infinity, leave the others undefined, and compare
 // distances: (inf - x)^2 + u^2 is infinite or NaN for every u, so it is below no radius. Memory
 // that was never written is finite (it reads as zeros), so an undefined element that is infinite or
-// NaN got its value from a defined one. And nothing but 0 comes out of `and` with a defined 0, or out
-// of the product of a defined 0 and the result of a comparison, which is 0 or 1 whatever it is.
+// NaN got its value from a defined one. And nothing but 0 comes out of `and` with a defined 0, or
+// out of the product of a defined 0 and the result of a comparison, which is 0 or 1 whatever it is.
 #ifndef MLUSIM_INTRINSICS_SETTLED_H_
 #define MLUSIM_INTRINSICS_SETTLED_H_
 
