@@ -164,7 +164,8 @@ void report_crash(const std::vector<Core *> &members, const Core &core) {
   } else {
     const bool null = reinterpret_cast<std::uintptr_t>(crash.address) < 4096;
     text.rule = null ? "null-dereference" : "invalid-address";
-    text.message = "an access to an address that holds no memory";
+    const bool called = crash.cause == Cause::kCall;
+    text.message = called ? "a call through a pointer to no function" : "an access to an address that holds no memory";
     text.address = crash.address;
     text.size = 1;
   }

@@ -112,6 +112,17 @@ const void *stack_pointer(const ucontext_t &context) {
 #endif
 }
 
+// Returns where the call came from that led to the address; null if no call did.
+const void *caller_of(const void *address, const ucontext_t &context) {
+  if (static_cast<const char *>(address) + 1 != program_counter(context)) return nullptr;
+#if defined(__x86_64__)
+  const void *const stack = stack_pointer(context);
+  return g_core->stack.holds(stack) ? *static_cast<const void *const *>(stack) : nullptr;
+#else
+  return reinterpret_cast<const void *>(context.uc_mcontext.regs[30]);
+#endif
+}
+
 bool on_device_thread() { return syscall(SYS_gettid) == g_timer_thread; }
 
 // Whether the signal came from a core. After a stack overflow the stack pointer may lie anywhere
@@ -237,7 +248,9 @@ void handle_fault(int signal, siginfo_t *info, void *context) {
       return hand_on(signal, info, context);
     }
   }
-  g_crash = {signal, sent ? nullptr : info->si_addr, program_counter(state), cause};
+  const void *const caller = cause == Cause::kFault && signal == SIGSEGV ? caller_of(info->si_addr, state) : nullptr;
+  if (caller != nullptr) cause = Cause::kCall;
+  g_crash = {signal, sent ? nullptr : info->si_addr, caller != nullptr ? caller : program_counter(state), cause};
   asan_leave(nullptr, g_scheduler_stack);
   siglongjmp(g_way_out, 1);
 }

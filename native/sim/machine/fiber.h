@@ -32,6 +32,7 @@ void drop_fiber(Core &core);
 // The cause of a core's crash.
 enum class Cause {
   kFault,
+  kCall,           // of an address that holds no instructions; the place is that of the call
   kSent,           // the kernel sent the signal itself, for example by abort()
   kStackOverflow,  // with or without a signal: a function of the simulator may have found no room
   kStopped         // by the time limit or the host
