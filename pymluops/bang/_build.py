@@ -27,6 +27,7 @@ from pymluops._cache.store import Store
 from pymluops._environment import text_shown
 from pymluops.bang import _coverage
 from pymluops.bang._absent_functions import absent_functions, stand_ins
+from pymluops.bang._clang_options import extensions, for_compiler
 from pymluops.bang._compilers import Compiler, digest, warnings_of
 from pymluops.bang._constructors import hide_constructors
 from pymluops.bang._definitions import with_entries
@@ -65,7 +66,17 @@ def _package_state(include: Path) -> str:
     """Return a text that identifies this package: its translator, and the headers of kernels."""
     here = Path(__file__).resolve().parent
     translator = here.parent / "sim"
-    names = ("build", "constructors", "definitions", "headers", "host_calls", "macros", "messages", "warnings")
+    names = (
+        "build",
+        "clang_options",
+        "constructors",
+        "definitions",
+        "headers",
+        "host_calls",
+        "macros",
+        "messages",
+        "warnings",
+    )
     files = [here / f"_{name}.py" for name in names]
     files += [translator / "toolchain.py", translator / "cards.toml"]
     files += [*(translator / "translator").glob("*.py"), *include.rglob("*.h")]
@@ -401,12 +412,19 @@ class Build:
         """Return the options for a translated source, which sees the header `first` before all else."""
         return [
             *kernel_options(self.arch, self.compiler.kind),
-            *("-O2", "-ffunction-sections", *as_clang_warns(self.options, self.compiler.command, self.compiler.kind)),
+            *("-O2", "-ffunction-sections", *self._taken()),
             *(_coverage.COMPILE if self.counted is not None else ()),
             *(f"-I{folder}" for folder in (*self.include_dirs, self.simulator.include)),
             "-Wno-unknown-pragmas",  # those of BANG C
+            *extensions(self.compiler.kind),
             *("-include", first),
         ]
+
+    def _taken(self) -> list[str]:
+        """Return the options as the compiler takes them, whose messages have no colours."""
+        words = for_compiler(self.options, self.compiler.kind)
+        plain = [word for word in words if not word.startswith("-fdiagnostics-color")]
+        return as_clang_warns(plain, self.compiler.command, self.compiler.kind)
 
     # -- Files --
 

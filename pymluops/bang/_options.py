@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import re
+import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from pymluops._shown import one_line, shortened
 from pymluops.bang._dependencies import for_make
+from pymluops.bang._headers import read_text
 from pymluops.sim.toolchain import cards
 
 __all__ = ["DEVICE_SUFFIXES", "HOST_SUFFIXES", "Options", "UsageError", "read_options"]
@@ -26,6 +30,8 @@ _IGNORED = re.compile(
     r"|-fbang-.*|-fno-bang-.*|--bang-(?!mlu-arch|arch).*|--target=.*|-mcpu=.*)$"
 )
 _ARCH = re.compile(r"^(?:--bang-mlu-arch|--bang-arch)=(.*)$")
+_OF_CLANG = ("-Qunused-arguments", "-Rpass", "-Rno-", "--gcc-toolchain=", "-stdlib=")
+_MOST_FILES = 32  # that name each other
 _PREPROCESSOR = ("-D", "-U", "-include")
 _DEPENDENCIES = ("-M", "-MM", "-MD", "-MMD", "-MP", "-MG")
 
@@ -43,7 +49,8 @@ class Options:
     inputs : list of (str, str)
         Each file with its language: ``device``, ``host``, or empty for the linker.
     step : str
-        ``-c``, ``-S``, ``-E``, ``-M`` for dependencies alone, or empty: all, to the linker.
+        ``-c``, ``-S``, ``-E``, ``-fsyntax-only``, ``-M`` for dependencies alone, or empty: all, to
+        the linker.
     """
 
     inputs: list[tuple[str, str]] = field(default_factory=list)
@@ -76,7 +83,7 @@ def read_options(arguments: Sequence[str]) -> Options:
     """
     options = Options()
     language = ""
-    words = iter(arguments)
+    words = iter(_with_files(arguments))
     for word in words:
         if not word.startswith("-") or word == "-":
             _add_input(options, word, language)
@@ -95,6 +102,24 @@ def read_options(arguments: Sequence[str]) -> Options:
     options.arch = options.all_archs[-1]
     _check(options)
     return options
+
+
+def _with_files(arguments: Sequence[str], depth: int = 0) -> list[str]:
+    """Return the words with those of `@file` in its place; a name without a file stays, as with other compilers."""
+    found: list[str] = []
+    for word in arguments:
+        if not word.startswith("@") or not os.path.isfile(word[1:]):
+            found.append(word)
+            continue
+        if depth == _MOST_FILES:
+            raise UsageError(f"{shortened(one_line(word))}: files of options name each other more than {depth} deep")
+        try:
+            words = shlex.split(read_text(Path(word[1:])))
+        except (OSError, ValueError) as error:
+            reason = error.strerror if isinstance(error, OSError) else "a quotation is not closed"
+            raise UsageError(f"{shortened(one_line(word))}: {reason}") from None
+        found += _with_files(words, depth + 1)
+    return found
 
 
 def _value(option: str, rest: str, words: Iterator[str]) -> str:
@@ -118,7 +143,7 @@ def _add_input(options: Options, word: str, language: str) -> None:
 
 def _read_option(options: Options, word: str, words: Iterator[str], language: str) -> str:
     """Read one option that is not only the vendor's; return the language of the files that follow."""
-    if word in ("-c", "-S", "-E"):
+    if word in ("-c", "-S", "-E", "-fsyntax-only"):
         options.step = word
     elif word == "-shared":
         options.shared = True
@@ -135,7 +160,7 @@ def _read_option(options: Options, word: str, words: Iterator[str], language: st
     elif option := next((name for name in sorted(_WITH_VALUE, key=len, reverse=True) if word.startswith(name)), None):
         value = _value(option, word[len(option) :], words)
         return _read_value(options, option, value, language)
-    elif word.startswith(("-O", "-g", "-W", "-w", "-f", "-m", "-p", "-n", "-a")):
+    elif word.startswith(("-O", "-g", "-W", "-w", "-f", "-m", "-p", "-n", "-a", *_OF_CLANG)):
         options.compiler.append(word)
         if word == "-pthread":
             options.linker.append(word)

@@ -23,6 +23,7 @@ from pymluops._shown import one_line, path_text
 from pymluops._whole_file import whole_file
 from pymluops.bang._build import Build
 from pymluops.bang._c_names import with_c_names
+from pymluops.bang._clang_options import extensions, for_compiler
 from pymluops.bang._compilers import Compiler, find_compiler, warnings_of
 from pymluops.bang._dependencies import for_make
 from pymluops.bang._headers import CONSTRUCTS, Expander, Source, read_text
@@ -44,6 +45,7 @@ Compiles BANG C (.mlu) and C++ (.cpp, .cc, .cxx) for the simulated MLU, and link
 
   --bang-mlu-arch=ARCH   mtp_270, mtp_290, mtp_372 or mtp_592 (the default); of several, the device chooses at run time
   -c -S -E -o FILE       as a C++ compiler does; so do -I -isystem -D -U -include -O -g -std -f -m -W -w -x
+  -fsyntax-only          only messages; @FILE stands for the words in a file
   -shared -L -l -Wl,     for the linker; -lcnrt and -lcndrv are the simulator
   -M -MM -MD -MMD        dependencies; with -MF -MT -MQ -MP
   --print-neuware        print a folder to set NEUWARE_HOME to
@@ -67,6 +69,8 @@ __attribute__((destructor)) static void tell_findings() {
   mlusimTellFindings();
 }
 """
+#: Steps that compile to objects; "" goes on to the linker.
+_OBJECTS = ("", "-c", "-fsyntax-only")
 _SIMULATOR_LIBRARIES = ("-lcnrt", "-lcndrv")
 _TENSOR_LIBRARY = "-lcnnl"
 
@@ -129,10 +133,11 @@ class _Driver:
         folders = [Path(folder) for folder in (*options.include_dirs, *options.system_dirs)]
         self._expander = Expander(folders, [self._simulator.include])
         self._compiler: Compiler = find_compiler()
+        options.compiler = for_compiler(options.compiler, self._compiler.kind)
         state = (os.getcwd(), *options.preprocessor, *options.compiler, *options.include_dirs, "", *options.system_dirs)
         archs = options.all_archs
-        if len(archs) > 1 and (options.step not in ("", "-c") or not can_merge()):
-            if options.step in ("", "-c"):
+        if len(archs) > 1 and (options.step not in _OBJECTS or not can_merge()):
+            if options.step in _OBJECTS:
                 said = "several architectures need as, ld, nm and objcopy on x86-64; compiling for the newest one"
                 print(f"bangcc: {said}", file=sys.stderr)
             archs = [options.arch]
@@ -157,6 +162,8 @@ class _Driver:
 
     def _target(self, name: str) -> Path | None:
         suffix = {"-c": ".o", "-S": ".s"}.get(self._options.step)
+        if self._options.step == "-fsyntax-only":
+            return None
         if self._options.output is not None:
             return Path(self._options.output)
         return Path(Path(name).stem + suffix) if suffix else None
@@ -178,8 +185,10 @@ class _Driver:
         options = self._options
         build = self._builds[options.arch]
         text = build.translated(source)
-        if options.step in ("", "-c") and target is not None:
+        if options.step in _OBJECTS:
             compiled = {arch: each.object(text, source, self._words(arch)) for arch, each in self._builds.items()}
+            if target is None:  # only the syntax is asked for
+                return
             with whole_file(target) as file:
                 self._write_object({arch: each.data for arch, each in compiled.items()}, file)
                 file.write_bytes(with_c_names(file.read_bytes(), text))
@@ -213,7 +222,8 @@ class _Driver:
             *("-O2", "-ffunction-sections"),
             *self._standard(),
             *("-include", "bang.h"),  # before the headers that options include
-            *self._common(),
+            # Messages are made readable, which colours would prevent.
+            *(word for word in self._common() if not word.startswith("-fdiagnostics-color")),
             "-Wno-unknown-pragmas",  # those of BANG C
         ]
         self._say(words)
@@ -223,22 +233,24 @@ class _Driver:
         options, name = self._options, source.name
         standard = [f"-std={options.standard}"] if options.standard else []
         language = ["-x", "c"] if name.endswith(".c") else ["-x", "c++"]
-        common, before = behind_headers(self._common(), self._simulator.include, source.own)
+        common, before = behind_headers(self._common(language[1]), self._simulator.include, source.own)
         with temporary_folder() as folder:
             if before:
                 (folder / "macros.h").write_text(before, encoding="utf-8", errors="surrogateescape")
                 common += ["-include", str(folder / "macros.h")]
             words = ["-fPIC", "-fno-strict-aliasing", *standard, *common, *language, options.step or "-c", name]
             self._say(words)
-            if target is None:
+            if target is None and options.step != "-fsyntax-only":
                 subprocess.run([*self._compiler.command, *words], check=False)
             else:
-                sys.stderr.write(warnings_of([*self._compiler.command, *words, "-o", str(target)], folder))
+                output = [] if target is None else ["-o", str(target)]
+                sys.stderr.write(warnings_of([*self._compiler.command, *words, *output], folder))
 
-    def _common(self) -> list[str]:
+    def _common(self, language: str = "c++") -> list[str]:
         options = self._options
         return [
-            *as_clang_warns(options.compiler, self._compiler.command, self._compiler.kind),
+            *as_clang_warns(options.compiler, self._compiler.command, self._compiler.kind, language),
+            *extensions(self._compiler.kind),
             *options.preprocessor,
             *(f"-I{folder}" for folder in options.include_dirs),
             *(word for folder in options.system_dirs for word in ("-isystem", folder)),

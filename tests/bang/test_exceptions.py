@@ -383,3 +383,13 @@ def test_the_compiler_of_ziglang(monkeypatch: pytest.MonkeyPatch) -> None:
         with pytest.raises(pymluops.ExecutionFailedError, match=f"{text}$"):
             bang.compile(GLOBALS, options=HOST_FUNCTIONS, defines={"WHAT": what})
     assert_usable(module)
+
+
+@pytest.mark.parametrize(("address", "rule"), [(0, "null-dereference"), (0x1234567, "invalid-address")])
+def test_a_call_through_a_bad_pointer_has_its_line(address: int, rule: str) -> None:
+    text = "__mlu_entry__ void f(float *x, long at) {\n  void (*p)(float *) = (void (*)(float *))at;\n  p(x);\n}\n"
+    with pytest.raises(pymluops.ExecutionFailedError, match="a call through a pointer to no function"):
+        bang.compile(text).kernel("f")[1](np.zeros(1, np.float32), address)
+    finding = sim.findings()[-1]
+    assert (finding.rule, finding.line) == (rule, 3)
+    sim.clear_findings()

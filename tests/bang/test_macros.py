@@ -130,3 +130,70 @@ def test_macros_stand_for_words() -> None:
     x = np.ones(64, np.float32)
     module.kernel("plain")[1](x)
     assert x[0] == 1 + 100 + 2 + 256 + 3
+
+
+# ---- Macros that declare variables, or launch ----------------------------------------------------
+
+TWICE = """
+#define ARRAY(name, n) \\
+  __nram__ float name[n]  // both
+#define PAIR(name) ARRAY(name##_a, 4); ARRAY(name##_b, 8)
+#define BLOCK(x) { ARRAY(inside, 16); x[4] = sizeof inside; }
+#define LAUNCH(kernel) kernel<<<dim, cnrtFuncTypeBlock, queue>>>
+ARRAY(outer, 64);
+PAIR(of_file);
+namespace inner {
+ARRAY(outer, 32);
+}
+__mlu_entry__ void f(float *x) {
+  ARRAY(local, 2);
+  PAIR(local);
+  BLOCK(x)
+  x[0] = sizeof(outer) + sizeof(of_file_b);
+  x[1] = sizeof(local) + sizeof(local_a) + sizeof(inner::outer);
+  x[2] = __LINE__;
+}
+#undef ARRAY
+#define ARRAY(name, n) float name[n]
+__mlu_entry__ void g(float *x) {
+  ARRAY(local, 3);
+  decltype(outer) *p = &outer, copy;
+  __nram__ decltype(local) other;
+  (*p)[0] = 7;
+  x[0] = outer[0] + sizeof(copy) + sizeof(other);
+  x[1] = __LINE__;
+}
+void run(cnrtDim3_t dim, cnrtQueue_t queue, float *x) {
+  LAUNCH(g)(x);
+  f<<<dim,
+#ifdef UNION
+      cnrtFuncTypeUnion1,
+#else
+      cnrtFuncTypeBlock,
+#endif
+      queue>>>(x + 8);
+  cnrtQueueSync(queue);
+}
+int here() { return __LINE__; }
+"""
+
+
+@pytest.mark.parametrize("defines", [{}, {"UNION": 1}])
+def test_a_macro_declares_at_file_scope_and_in_functions(defines: dict[str, int]) -> None:
+    lines = TWICE.splitlines()
+    module = bang.compile(TWICE, defines=defines)
+    x = np.zeros(16, np.float32)
+    module.kernel("f")[1](x)
+    line = lines.index("  x[2] = __LINE__;") + 1
+    assert list(x[:5]) == [64 * 4 + 32, 8 + 16 + 128, line, 0, 64]
+    module.kernel("g")[1](x)
+    assert list(x[:2]) == [7 + 256 + 12, lines.index("  x[1] = __LINE__;") + 1]
+    assert module.function("here")() == len(lines)
+    assert str(module.functions["run"]).startswith("run(")
+
+
+def test_an_error_in_such_a_macro_has_its_line() -> None:
+    text = "#define ARRAY(name) __nram__ float name[64]\nARRAY(a);\n__mlu_entry__ void f(float *x) {\n  ARRAY(b);\n"
+    with pytest.raises(bang.CompileError, match=r":5:") as error:
+        bang.compile(text + "  ARRAY(c) nothing;\n}\n")
+    assert "mlusim_own" not in str(error.value)

@@ -73,6 +73,20 @@ def test_a_header_brings_the_namespace(tmp_path: Path) -> None:
     assert out[0] == 2
 
 
+def test_variables_of_the_c_library_are_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Unless the source defines one of that name."""
+    text = (
+        "#include <unistd.h>\nextern char **environ;\nextern int optind;\n__nram__ int optarg[4];\n"
+        "__mlu_entry__ void f(int *x) { optarg[0] = 5; x[0] = optarg[0]; }\n"
+        "int first() { return environ != nullptr && environ[0] != nullptr ? optind : -1; }\n"
+    )
+    monkeypatch.setenv("SOMETHING", "1")
+    module, out = bang.compile(text), np.zeros(1, np.int32)
+    module.kernel("f")[1](out)
+    assert out[0] == 5
+    assert module.function("first")() >= 0
+
+
 def test_messages_have_the_name_of_the_source() -> None:
     with pytest.raises(bang.CompileError, match=":2:") as error:
         bang.compile("__nram__ float y1[4];\n__mlu_entry__ void f(float *x) { x[0] = y1.x; }\n")

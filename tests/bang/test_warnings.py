@@ -64,3 +64,20 @@ def test_names_that_only_one_compiler_knows(tmp_path: Path) -> None:
     known = as_clang_warns(words, compiler.command, compiler.kind)
     assert len([word for word in known if word in words[:2]]) == 1
     assert known[-2:] == words[2:]
+
+
+def test_sources_in_c_have_warnings_of_their_own_alone(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    """Options for C++, and names that the compiler does not know, are not told to be wrong."""
+    (tmp_path / "a.c").write_text("int f(void) { int x; return 0; }\n")
+    options = ["-Wall", "-Wextra", "-Wnon-virtual-dtor", "-Wno-odd-warning"]
+    assert main([*options, "-c", str(tmp_path / "a.c"), "-o", str(tmp_path / "a.o")]) == 0
+    said = capfd.readouterr().err
+    assert "unused-variable" in said
+    assert "command-line option" not in said
+
+
+@pytest.mark.parametrize("suffix", [".mlu", ".cpp"])
+def test_pragmas_of_clang(suffix: str, tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    text = "int f(int n) {\n#pragma clang loop unroll(full)\n  for (int i = 0; i < n; ++i) n += i;\n  return n;\n}\n"
+    assert bangcc(tmp_path, text, suffix) == 0
+    assert capfd.readouterr().err == ""

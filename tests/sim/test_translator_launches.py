@@ -219,3 +219,23 @@ def test_names_that_may_mean_something_else_are_left_to_the_compiler(text: str) 
 def test_a_macro_is_replaced_in_the_name_of_a_kernel(callee: str, name: str) -> None:
     source = f"#define ONE second\n#define NAMED(x) x##_kernel\nvoid f() {{ {callee}<<<d, t, q>>>(x); }}"
     assert f"::mlusim::mlusim_launch({name}, &::mlusim::mlusim_unit, " in translated(source)
+
+
+# ---- Macros and conditions -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("head", ["RUN(k)", "RUN"])
+def test_arguments_behind_a_macro(head: str) -> None:
+    text = translated(f"#define {head} k<<<dim, type, queue>>>\nvoid f() {{ {head}(x); }}")
+    launcher = "::mlusim::mlusim_launcher(MLUSIM_TEXT(k), &::mlusim::mlusim_unit, (dim), (type), (queue), "
+    assert text.splitlines()[0] == f"#define {head} {launcher}{EACH.format('k')})"
+    assert text.splitlines()[1] == f"void f() {{ {head}(x); }}"
+    assert refusal("void f() { k<<<dim, type, queue>>>; }")[1].endswith("no `>>>(` follows")
+
+
+def test_the_preprocessor_chooses_within_a_launch() -> None:
+    lines = ["void f() {", "k<<<dim,", "#ifdef A", "  one,", "#else", "  two,", "#endif", "  queue>>>(x);", "}"]
+    text = translated("\n".join(lines)).splitlines()
+    assert text[1] == '::mlusim::mlusim_launch("k", &::mlusim::mlusim_unit, dim,'
+    assert text[2:7] == lines[2:7]
+    assert text[7].startswith("  queue, [=](")

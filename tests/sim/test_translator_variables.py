@@ -6,6 +6,7 @@ import re
 
 import pytest
 
+from pymluops.sim.translator import translate
 from support.translation import in_function, refusal, translated
 
 
@@ -442,11 +443,19 @@ def test_names_that_a_macro_pastes() -> None:
     assert translated(source) == wanted
 
 
-def test_a_macro_of_two_scopes_is_refused() -> None:
-    line, message = refusal("\n" + BUFFER + "BUFFER(a, int);\nvoid f() { BUFFER(b, int); }")
+def test_a_macro_of_two_scopes_has_two_bodies() -> None:
+    text = translate("\n" + BUFFER + "BUFFER(a, int);\nvoid f() { BUFFER(b, int); }", "x.mlu").splitlines()[1:]
+    assert text[1] == "#define BUFFER(name, T) MLUSIM_NUMBERED_ARRAY(mlusim_nram, name##_, T[64])"
+    assert text[2] == "#define mlusim_own_BUFFER(name, T) MLUSIM_LOCAL_ARRAY(mlusim_nram, name##_, T[64])"
+    assert text[3] == '#line 3 "x.mlu"'
+    assert text[4:] == ["BUFFER(a, int);", "void f() { mlusim_own_BUFFER(b, int); }"]
+
+
+def test_a_macro_of_a_class_and_a_function_is_refused() -> None:
+    line, message = refusal("\n" + BUFFER + "struct S { BUFFER(a, int); };\nvoid f() { BUFFER(b, int); }")
     assert line == 2
     assert "BUFFER" in message
-    assert "at file scope and in a function" in message
+    assert "in a class and in a function" in message
 
 
 def test_a_macro_in_a_class_is_refused() -> None:

@@ -23,6 +23,8 @@
 //       MLUSIM_ARRAY(mlusim_gdram, "space.", count, int);
 //   __asm__ volatile("sync;");
 //       ::mlusim::asm_sync();
+//   decltype(buffer) *p;
+//       ::mlusim::mlusim_fixed<decltype(buffer)> *p;
 //   // mlusim: allow(race)
 //       MLUSIM_ALLOWANCE("file.mlu", 7, "race")   at the end of the source, with the line that it applies to
 //
@@ -113,9 +115,10 @@ namespace {
 const Unit mlusim_unit = {__BASE_FILE__};
 }  // namespace
 
-// The type of an array of constant size; other types are an error.
+// The type of an array of constant size; other types are an error. `decltype` of another array is a
+// reference here.
 template <typename Type>
-using mlusim_fixed = Type;
+using mlusim_fixed = std::remove_reference_t<Type>;
 
 // An array of a function is created when its library is loaded, not when the function first runs: a
 // launch knows all arrays before it starts, and no kernel has to test whether an array exists.

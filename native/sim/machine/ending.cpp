@@ -160,7 +160,9 @@ void describe_wrong_address(const Crash &crash, const Core &core, FindingText *t
   }
   text->address = crash.address;
   text->size = 1;
-  text->message = "an access to the address " + std::string(address) + ", ";
+  const bool called = crash.cause == Cause::kCall;
+  text->message = called ? "a call through a pointer to no function: " : "an access to the address ";
+  text->message += std::string(address) + ", ";
   if (value < kNullBytes) {
     text->rule = "null-dereference";
     text->message += value == 0 ? "a null pointer" : std::to_string(value) + " bytes behind a null pointer";

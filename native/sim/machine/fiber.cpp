@@ -112,6 +112,17 @@ const void *stack_pointer(const ucontext_t &context) {
 #endif
 }
 
+// Returns where the call came from that led to the address; null if no call did.
+const void *caller_of(const void *address, const ucontext_t &context) {
+  if (static_cast<const char *>(address) + 1 != program_counter(context)) return nullptr;
+#if defined(__x86_64__)
+  const void *const stack = stack_pointer(context);
+  return g_core->stack.holds(stack) ? *static_cast<const void *const *>(stack) : nullptr;
+#else
+  return reinterpret_cast<const void *>(context.uc_mcontext.regs[30]);
+#endif
+}
+
 bool on_device_thread() { return syscall(SYS_gettid) == g_timer_thread; }
 
 // Whether the signal came from a core. After a stack overflow the stack pointer may lie anywhere
@@ -252,12 +263,17 @@ void handle_fault(int signal, siginfo_t *info, void *context) {
     }
   }
   const void *address = sent ? nullptr : info->si_addr;
-  // The processor does not tell the address if it can be none.
-  if (cause == Cause::kFault && signal == SIGSEGV && info->si_code == SI_KERNEL && address == nullptr) {
-    cause = Cause::kNoAddress;
-    address = wrong_pointer(state);
+  const void *place = program_counter(state);
+  if (cause == Cause::kFault && signal == SIGSEGV) {
+    if (info->si_code == SI_KERNEL && address == nullptr) {  // the processor does not tell what can be no address
+      cause = Cause::kNoAddress;
+      address = wrong_pointer(state);
+    } else if (const void *const caller = caller_of(address, state)) {
+      cause = Cause::kCall;
+      place = caller;
+    }
   }
-  g_crash = {signal, address, program_counter(state), cause};
+  g_crash = {signal, address, place, cause};
   asan_leave(nullptr, g_scheduler_stack);
   siglongjmp(g_way_out, 1);
 }

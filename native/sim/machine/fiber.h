@@ -32,6 +32,7 @@ void drop_fiber(Core &core);
 // The cause of a core's crash.
 enum class Cause {
   kFault,
+  kCall,           // of an address that holds no instructions; the place is that of the call
   kSent,           // the kernel sent the signal itself, for example by abort()
   kNoAddress,      // an access by a pointer that can be no address; the crash has the pointer, if it is known
   kStackOverflow,  // with or without a signal: a function of the simulator may have found no room

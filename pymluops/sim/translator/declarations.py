@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from .tokens import CLOSING, OPENING, Kind, Token, UnbalancedError, closing, closing_angle
+from .tokens import CLOSING, OPENING, Kind, Token, UnbalancedError, closing, closing_angle, spelled
 from .words import ATTRIBUTES, MEMORIES, QUALIFIERS, SPECIFIERS, TYPE_OPERATORS, TYPE_WORDS
 
 
@@ -192,3 +192,26 @@ class Reader:
                 raise UnreadableError
             else:
                 self.at += 1
+
+
+def element_type(tokens: Sequence[Token], attribute: int) -> str | None:
+    """Return the type that a `typedef` or `using` gives another name, in which an attribute stands; None elsewhere."""
+    begin = attribute
+    while begin > 0 and tokens[begin - 1].text not in (";", "{", "}"):
+        begin -= 1
+    words: list[Token] = []
+    i = begin
+    while i < len(tokens) and tokens[i].text != ";":
+        is_attribute = tokens[i].text in ATTRIBUTES or [token.text for token in tokens[i : i + 2]] == ["[", "["]
+        if is_attribute:
+            i += tokens[i].text != "["
+            i = closing(tokens, i) if i < len(tokens) and tokens[i].text in CLOSING else i
+        else:
+            words.append(tokens[i])
+        i += 1
+    texts = [word.text for word in words]
+    if texts[:1] == ["typedef"] and len(texts) > 2:
+        return spelled(words[1:-1])
+    if texts[:1] == ["using"] and "=" in texts and texts[-1] != "=":
+        return spelled(words[texts.index("=") + 1 :])
+    return None

@@ -60,3 +60,8 @@ C_NAMES = frozenset(
 )
 #: Names that `using namespace std` makes ambiguous.
 STD_NAMES = frozenset(_STD.split())
+#: Variables of the C library, which a source may declare itself: `extern char **environ;`.
+C_VARIABLES = frozenset(
+    {"daylight", "environ", "optarg", "opterr", "optind", "optopt", "program_invocation_name", "signgam", "stderr"}
+    | {"program_invocation_short_name", "stdin", "stdout", "timezone", "tzname"}
+)

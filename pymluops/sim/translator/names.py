@@ -12,11 +12,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from .declarations import Reader, UnreadableError
-from .library_names import C_NAMES, STD_NAMES
+from .library_names import C_NAMES, C_VARIABLES, STD_NAMES
 from .scopes import Level, Scope, Walk
 from .text import Text, tokens_of
 from .tokens import Directive, Kind, Token
-from .words import KERNELS
+from .words import KERNELS, MEMORIES
 
 #: Stands before the name of a variable whose own name is taken.
 PREFIX = "mlusim_own_"
@@ -127,8 +127,11 @@ def _variables(
         except UnreadableError:
             continue
         is_other = declaration.says("typedef") or not declaration.type or declaration.type[0].text in _NO_TYPES
-        if not is_other:
-            found |= taken & {declarator.name[-1].text for declarator in declaration.declarators}
+        if is_other:
+            continue
+        names = taken & {declarator.name[-1].text for declarator in declaration.declarators}
+        of_library = declaration.says("extern") and not declaration.says(*MEMORIES)
+        found |= names - C_VARIABLES if of_library else names
     return found
 
 

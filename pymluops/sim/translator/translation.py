@@ -9,16 +9,17 @@ from typing import NamedTuple
 
 from .allowances import note_allowances
 from .assembly import AssemblyError, calls_of
-from .declarations import Declaration, Reader, UnreadableError
+from .declarations import Declaration, Reader, UnreadableError, element_type
 from .kernel_calls import Declared
-from .macros import MacroUses, is_definition, macros_of, separators_of
+from .launches import Launches
+from .macros import MacroUses, macros_of, separators_of
 from .names import with_free_names
 from .returns import INLINED, ObjectFunction, not_recursive, object_function
 from .scopes import Level, Scope, Walk
 from .spelled_words import with_spelled_words
+from .split_macros import names_declared_by, with_split_macros
 from .text import Text, TranslationError, quoted, tokens_of, with_plain_blanks
 from .tokens import (
-    CLOSING,
     Directive,
     Kind,
     Token,
@@ -27,8 +28,6 @@ from .tokens import (
     closing,
     closing_angle,
     is_run,
-    opened,
-    opened_angle,
     spelled,
 )
 from .variables import Variables, changes_on_device, extern_names
@@ -40,7 +39,6 @@ from .words import (
     CONSTANT_MEMORY,
     DEVICE,
     DEVICE_MEMORY,
-    EXPRESSION_KEYWORDS,
     INLINE,
     INLINE_ATTRIBUTES,
     LOCAL_MEMORY,
@@ -73,11 +71,19 @@ class Translator:
     """Translates the tokens of a file, or of the body of a macro."""
 
     def __init__(
-        self, text: Text, tokens: Tokens, macro_scope: Callable[[Token], Scope] | None, declared: Declared
+        self,
+        text: Text,
+        tokens: Tokens,
+        directives: Sequence[Directive],
+        macro_scope: Callable[[Token], Scope] | None,
+        declared: Declared,
+        onchip: set[str],
     ) -> None:
         self._text = text
         self._tokens = tokens
-        self._declared = declared
+        self._directives = directives
+        self._launches = Launches(text, tokens, directives, declared, in_macro=macro_scope is not None)
+        self._onchip = onchip  # names of variables in the memories of a core
         self._macro_scope = macro_scope  # null for a file
         self._object_functions: list[ObjectFunction] = []
         # The analysis of each statement, by its first token: each word of the statement may need
@@ -85,13 +91,12 @@ class Translator:
         self._declarations: dict[int, _Declared] = {}
         self._heads: dict[int, _Head] = {}
         self._types: dict[int, int] = {}  # the token behind a type, by any token of it
-        self._macros: frozenset[str] = frozenset()  # those that the file defines
         self._arguments_end = range(0)  # of tokens up to the next one that may end an argument
 
-    def run(self, directives: Sequence[Directive] = ()) -> None:
+    def run(self) -> None:
         """Make the edits."""
+        directives = self._directives
         scope = Scope.FILE if self._macro_scope is None else Scope.MACRO
-        self._macros = frozenset(each.tokens[1].text for each in directives if is_definition(each))
         for i, level in Walk(self._tokens, directives, scope, separators_of(directives)):
             translate = self._translation_of(i)
             if translate is None or self._text.is_system(self._tokens[i]):
@@ -109,7 +114,7 @@ class Translator:
             choose = WORDS.get(token.text)
             return choose(self) if choose is not None else None
         if token.text == "<" and is_run(self._tokens, i, "<", 3) and self._before(i) not in ("<", "operator"):
-            return self.launch
+            return self._launches.translate
         return None
 
     def _before(self, i: int) -> str:
@@ -146,6 +151,7 @@ class Translator:
             raise self._error(i, f"{word} cannot be used for a member of a class; declare the variable outside of it")
         else:
             path = level.path if self._macro_scope is None else None
+            self._onchip.update(declarator.name[-1].text for declarator in declaration.declarators)
             Variables(self._text, self._tokens, declaration, MEMORIES[word], scope, path).write()
 
     def local_memory(self, i: int, level: Level) -> None:
@@ -251,6 +257,26 @@ class Translator:
         if is_call and self._tokens[end - 1].text == "]":
             raise self._error(i, f"{self._tokens[i].text} is not understood in the arguments of a macro")
 
+    def type_of(self, i: int, _: Level) -> None:
+        """Translate `decltype` of a variable on chip, which is a reference in C++."""
+        tokens = self._tokens[i + 1 : i + 4]
+        if len(tokens) == 3 and tokens[0].text == "(" and tokens[2].text == ")" and tokens[1].text in self._onchip:
+            self._text.insert(self._tokens[i].start, "::mlusim::mlusim_fixed<")
+            self._text.insert(tokens[2].end, ">")
+
+    def vector(self, i: int, _: Level) -> None:
+        """Translate `ext_vector_type(4)` of a `typedef` or `using`, which Clang alone has."""
+        if i + 1 == len(self._tokens) or self._tokens[i + 1].text != "(":
+            return
+        end = closing(self._tokens, i + 1)
+        count = spelled(self._tokens[i + 2 : end])
+        kind = element_type(self._tokens, i)
+        if kind is None:
+            raise self._error(i, "ext_vector_type is understood in a `typedef` and in `using` only")
+        if count.isdigit() and int(count) & (int(count) - 1):
+            raise self._error(i, f"ext_vector_type: expected 2, 4, 8 or another power of two, got {count}")
+        self._text.edit(self._tokens[i].start, self._tokens[end].end, f"MLUSIM_VECTOR({count}, {kind})")
+
     # -- Functions --
 
     def inline(self, i: int, level: Level) -> None:
@@ -298,145 +324,6 @@ class Translator:
         if calls:  # else a barrier for the compiler
             self._text.edit(self._tokens[i].start, self._tokens[end].end, ", ".join(calls))
 
-    # -- Launches --
-
-    def launch(self, i: int, _: Level) -> None:
-        """Translate a launch, which begins with `<<<`."""
-        begin, is_name = self._callee(i)
-        callee = self._tokens[begin:i]
-        if is_name and self._declared.is_function(callee[-1].text):
-            raise self._error(
-                i,
-                f"`{callee[-1].text}` is no kernel: `<<<...>>>` launches what __mlu_global__ or __mlu_entry__ marks",
-            )
-        parts, end = self._configuration(i)
-        opening = end + 1  # of the arguments
-        close = closing(self._tokens, opening)
-
-        spelling = spelled(callee)
-        name = spelling.replace("\\", "\\\\").replace('"', '\\"')
-        expands = self._macro_scope is not None or any(token.text in self._macros for token in callee)
-        name = f"MLUSIM_TEXT({spelling})" if expands else f'"{name}"'
-        if is_name:
-            call = f"[=](const auto &...mlusim_each) {{ {spelling}(mlusim_each...); }}"
-        else:
-            call = f"[mlusim_kernel = {spelling}](const auto &...mlusim_each) {{ mlusim_kernel(mlusim_each...); }}"
-        self._text.edit(callee[0].start, callee[-1].end, f"::mlusim::mlusim_launch({name}, &::mlusim::mlusim_unit, ")
-        self._text.edit(self._tokens[i].start, self._tokens[i + 2].end, "")
-        for first, behind in parts:
-            # A list in braces is no expression, and a macro may stand for all three parts.
-            if len(parts) == 3 and self._tokens[first].text != "{":
-                self._text.insert(self._tokens[first].start, "(")
-                self._text.insert(self._tokens[behind - 1].end, ")")
-        self._text.edit(self._tokens[end - 2].start, self._tokens[end].end, "")
-        self._text.replace(self._tokens[opening], f", {call}{', ' if close > opening + 1 else ''}")
-        self._translate_nulls(opening + 1, close)
-
-    def _callee(self, launch: int) -> tuple[int, bool]:
-        """Where the expression before `<<<` begins, and whether it is a name."""
-        begin, is_name = self._operand(launch - 1, launch)
-        while begin > 0:
-            before = self._tokens[begin - 1]
-            if before.text == "::":
-                begin -= 1
-                inner = self._tokens[begin - 1] if begin > 0 else before
-                if inner.text == ">" or (inner.kind is Kind.WORD and inner.text not in EXPRESSION_KEYWORDS):
-                    begin, _ = self._operand(begin - 1, launch)
-            elif before.text == "##":
-                begin, _ = self._operand(begin - 2, launch)
-            elif before.text in (".", "->"):
-                begin, is_name = self._operand(begin - 2, launch)[0], False
-            elif before.text == "template" and begin > 1 and self._tokens[begin - 2].text == "::":
-                begin -= 1
-            else:
-                break
-        return begin, is_name
-
-    def _operand(self, last: int, launch: int) -> tuple[int, bool]:
-        """Where a name with its template arguments, a call, an element or a parenthesis begins that ends at `last`."""
-        begin, is_name = last, True
-        text = self._tokens[begin].text if begin >= 0 else ""
-        while text == "]":
-            begin, is_name = opened(self._tokens, begin) - 1, False
-            text = self._tokens[begin].text if begin >= 0 else ""
-        if text == ">":
-            begin = opened_angle(self._tokens, begin) - 1
-        elif text == ")":
-            opening = opened(self._tokens, begin)
-            before = self._tokens[opening - 1] if opening > 0 else None
-            if before is None or before.kind is not Kind.WORD or before.text in EXPRESSION_KEYWORDS:
-                return opening, False
-            begin = opening - 1  # a macro, or a function that gives the kernel
-        if begin < 0 or self._tokens[begin].kind is not Kind.WORD or self._tokens[begin].text in EXPRESSION_KEYWORDS:
-            raise self._error(launch, "there is no kernel before `<<<`")
-        return begin, is_name
-
-    def _configuration(self, launch: int) -> tuple[list[tuple[int, int]], int]:
-        """The parts between `<<<` and `>>>`, each by its first token and the one behind it, and the last `>`."""
-        begin = launch + 3
-        found = -1
-        counted = i = begin
-        open_angles = 0  # among the tokens that are counted
-        while i < len(self._tokens) and self._tokens[i].text not in (";", ")", "]", "}"):
-            if self._tokens[i].text in CLOSING:
-                i = closing(self._tokens, i)
-            elif is_run(self._tokens, i, ">", 3) and [token.text for token in self._tokens[i + 3 : i + 4]] == ["("]:
-                found = i if found < 0 else found
-                # Better one behind which no template arguments are open; but `<` may as well be
-                # less than.
-                marks = [token.text for token in self._tokens[counted:i]]
-                open_angles += marks.count("<") - marks.count(">")
-                counted = i
-                if open_angles == 0:
-                    found = i
-                    break
-            i += 1
-        if found < 0:
-            raise self._error(
-                launch, "a launch is written `kernel<<<dim, type, queue>>>(arguments)`; no `>>>(` follows"
-            )
-        return self._parts(begin, found, launch), found + 2
-
-    def _parts(self, begin: int, end: int, launch: int) -> list[tuple[int, int]]:
-        for angles in (False, True):
-            parts = self._split(begin, end, angles)
-            if len(parts) == 3 and all(first < last for first, last in parts):
-                return parts
-        if end == begin + 1 and self._tokens[begin].kind is Kind.WORD:
-            return [(begin, end)]
-        raise self._error(launch, "a launch is written `kernel<<<dim, type, queue>>>(arguments)`, with three parts")
-
-    def _split(self, begin: int, end: int, angles: bool) -> list[tuple[int, int]]:
-        """Divide at the commas outside of brackets; if told so, `<` behind a name is a bracket."""
-        parts: list[tuple[int, int]] = []
-        first = i = begin
-        while i < end:
-            text = self._tokens[i].text
-            if text in CLOSING:
-                i = closing(self._tokens, i)
-            elif text == "<" and angles and self._tokens[i - 1].kind is Kind.WORD:
-                with suppress(UnbalancedError):  # if it is not less than
-                    i = closing_angle(self._tokens, i, end)
-            elif text == ",":
-                parts.append((first, i))
-                first = i + 1
-            i += 1
-        return [*parts, (first, end)]
-
-    def _translate_nulls(self, begin: int, end: int) -> None:
-        """Make NULL among the arguments a null pointer: passed on by a template, it is a number."""
-        i = begin
-        while i < end:
-            if self._tokens[i].text in CLOSING:
-                i = closing(self._tokens, i)
-            elif (
-                self._tokens[i].text == "NULL"
-                and self._before(i) in ("(", ",")
-                and self._tokens[i + 1].text in (",", ")")
-            ):
-                self._text.replace(self._tokens[i], "nullptr")
-            i += 1
-
 
 #: The handlers, by word.
 WORDS: dict[str, Callable[[Translator], Callable[[int, Level], None]]] = {
@@ -445,6 +332,8 @@ WORDS: dict[str, Callable[[Translator], Callable[[int, Level], None]]] = {
     CONSTANT_MEMORY: lambda translator: translator.constant_memory,
     DEVICE: lambda translator: translator.device,
     **dict.fromkeys((INLINE_ATTRIBUTES - {DEVICE}) | INLINE, lambda translator: translator.inline),
+    **dict.fromkeys(("ext_vector_type", "__ext_vector_type__"), lambda translator: translator.vector),
+    **dict.fromkeys(("decltype", "__decltype"), lambda translator: translator.type_of),
     **dict.fromkeys(ASSEMBLY, lambda translator: translator.assembly),
 }
 
@@ -473,6 +362,7 @@ def translate(text: str, filename: str, *, uses_std: bool = False) -> str:
         If something in it has no form in C++.
     """
     text = with_spelled_words(with_plain_blanks(text.removeprefix("\ufeff")), filename)
+    text = with_split_macros(text, filename)
     text = with_free_names(text, filename, uses_std=uses_std)
     source = Text(text, filename)
     tokens, directives = tokens_of(text, filename)
@@ -483,7 +373,8 @@ def translate(text: str, filename: str, *, uses_std: bool = False) -> str:
     uses = MacroUses(tokens, directives, macros)
 
     declared = Declared(tokens, directives, macros)
-    Translator(source, tokens, None, declared).run(directives)
+    onchip = names_declared_by(tokens, macros)
+    Translator(source, tokens, directives, None, declared, onchip).run()
     declared.refuse_calls(source, tokens, directives, Scope.FILE)
     for macro in macros:
         declared.refuse_calls(source, macro.body, (), Scope.MACRO)
@@ -497,5 +388,5 @@ def translate(text: str, filename: str, *, uses_std: bool = False) -> str:
                 )
             return next(iter(scopes), Scope.FUNCTION)
 
-        Translator(source, macro.body, scope_of, declared).run()
+        Translator(source, macro.body, (), scope_of, declared, onchip).run()
     return f"#line 1 {quoted(filename)}\n{source.result()}"

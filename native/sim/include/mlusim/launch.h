@@ -131,6 +131,27 @@ void mlusim_launch(const char *name, const Unit *unit, cnrtDim3_t dim, cnrtFunct
 #endif
 }
 
+// A launch whose arguments stand behind the macro that it stands in: `LAUNCH(kernel)(a, b)`.
+template <typename Call>
+struct Launcher {
+  const char *name;
+  const Unit *unit;
+  cnrtDim3_t dim;
+  cnrtFunctionType_t type;
+  cnrtQueue_t queue;
+  Call call;
+
+  template <typename... Values>
+  void operator()(Values... values) const {
+    mlusim_launch(name, unit, dim, type, queue, call, values...);
+  }
+};
+template <typename Call>
+Launcher<Call> mlusim_launcher(const char *name, const Unit *unit, cnrtDim3_t dim, cnrtFunctionType_t type,
+                               cnrtQueue_t queue, Call call) {
+  return {name, unit, dim, type, queue, call};
+}
+
 // Whether an argument can be copied: not if the kernel writes to a reference.
 template <typename T>
 constexpr bool is_copied() {
