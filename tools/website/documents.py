@@ -64,6 +64,8 @@ def _link(found: re.Match[str], file: str, page: str) -> str:
         inside = f"docs/generated/documents/{COPIES[inside]}.md"
     elif inside == "README.md":
         inside = "docs/index.md"
+    elif inside == "native/include/mlu_op.h":
+        inside = "docs/generated/c/mlu_op.rst"
     folder, _, example = inside.removeprefix("examples/").partition("/")
     if inside.startswith("examples/") and folder in FOLDERS and "/" not in example:
         inside = f"docs/generated/gallery/{folder}.rst"
