@@ -17,7 +17,7 @@ ROWS = (
         ("roi_align_forward", "roi_align_backward"),
         "forward, backward",
         "mluopsExtRoiAlignForward, Backward, MaxForward, MaxBackward (float16, float32)",
-        "A region whose image is none is 0.",
+        "If the batch index is out of range, the region's result is 0.",
     ),
 )
 

@@ -47,7 +47,7 @@ def assign_score_withk_forward(
     O: int,  # noqa: E741 - mmcv's name
     aggregate: int,
 ) -> None:
-    """Write the weighted features of neighbours; a number that is none of a point gives 0."""
+    """Write the weighted features of neighbours; a number outside of the points gives 0."""
     name, sizes = "assign_score_withk_forward", (B, N0, N1, M, K, O)
     given = {"points": points, "centers": centers, "scores": scores, "output": output}
     kind = compute_type(check_floats(name, **given))

@@ -13,7 +13,7 @@ ROWS = (
         ("bezier_align_forward", "bezier_align_backward"),
         "forward, backward",
         "mluopsExtBezierAlignForward, Backward (float16, float32)",
-        "A region whose image is none, or that is not finite, is 0.",
+        "If the batch index is out of range, or a number is not finite, the region's result is 0.",
     ),
 )
 

@@ -14,8 +14,8 @@ ROWS = (
         ("deform_roi_pool_forward", "deform_roi_pool_backward"),
         "forward, backward",
         "mluOpDeformRoiPoolForward, Backward (float16, float32)",
-        "A region whose image is none is 0. Beside the outermost pixels the gradient of offsets is not the true one, "
-        "as in mmcv.",
+        "If the batch index is out of range, the region's result is 0. Beside the outermost pixels the gradient of "
+        "offsets is not the true one, as in mmcv.",
     ),
 )
 

@@ -23,14 +23,14 @@ ROWS = (
         ("sigmoid_focal_loss_forward", "sigmoid_focal_loss_backward"),
         "forward, backward",
         "mluOpFocalLossSigmoidForward, Backward (float32, float16)",
-        "A class that is no column is none; mmcv for CUDA refuses those above the number of columns.",
+        "A target outside 0..C-1 counts as background; mmcv for CUDA refuses targets above C.",
     ),
     Row(
         "softmax_focal_loss, SoftmaxFocalLoss",
         ("softmax_focal_loss_forward", "softmax_focal_loss_backward"),
         "forward, backward",
         "mluopsExtSoftmaxFocalLossForward, Backward (float32, float16)",
-        "A class that is no column is none; mmcv for CUDA refuses those above the number of columns.",
+        "The loss of a target outside 0..C-1 is 0; mmcv for CUDA refuses targets above C.",
     ),
 )
 _PREFER, _REDUCTION = "high_precision", "none"

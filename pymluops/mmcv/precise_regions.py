@@ -12,7 +12,8 @@ ROWS = (
         ("prroi_pool_forward", "prroi_pool_backward", "prroi_pool_coor_backward"),
         "forward, backward",
         "mluopsExtPrRoiPoolForward, Backward, CoorBackward (float16, float32)",
-        "mmcv's own function refuses tensors that are not float32; a region whose image is none is 0.",
+        "mmcv's own function refuses tensors that are not float32; if the batch index is out of range, the region's "
+        "result is 0.",
     ),
 )
 

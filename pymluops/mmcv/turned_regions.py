@@ -21,7 +21,7 @@ ROWS = (
         ("roi_align_rotated_forward", "roi_align_rotated_backward"),
         "forward, backward",
         "mluOpRoiAlignRotatedForward, Backward (float16, float32)",
-        "A region of negative size, or whose image is none, is 0.",
+        "If the batch index is out of range, or the size is negative, the region's result is 0.",
     ),
     Row(
         "riroi_align_rotated, RiRoIAlignRotated",

@@ -51,8 +51,8 @@ def active_rotated_filter_forward(
         place = indices.reshape(E, R)[l, q] - 1
         out.reshape(O, R, I, E)[o, q, i, place] = input.reshape(O, I, E)[o, i, l]
 
-    A place that no cell goes to is 0; of several cells for one place the last one stays. Numbers
-    that are none of 1 .. E move a cell nowhere: places are not counted from 0.
+    A place that no cell goes to is 0; of several cells for one place the last one stays. A number
+    outside of 1 .. E moves its cell nowhere: places are not counted from 0.
 
     Parameters
     ----------

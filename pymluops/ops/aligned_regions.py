@@ -114,8 +114,8 @@ def roi_align_forward(
     half a pixel up and left, else the region is at least 1 wide and high. It is cut into ph x pw
     bins of equal size. A bin has `sampling_ratio` samples along each axis, or as many as its size
     rounded up, at even distances. A sample more than a pixel beside the map is 0, one nearer than
-    that has the value at the rim. A bin without samples is 0, and so is a region whose image is
-    none of the B, or one that is not finite.
+    that has the value at the rim. A bin without samples is 0, and so is a region whose batch index
+    is out of range or whose corners are not finite.
 
     Parameters
     ----------
@@ -240,7 +240,7 @@ def roi_align_max_forward(
 
     The samples are those of `roi_align_forward`. Of equal ones the first counts, row by row; a NaN
     never does. A bin without samples has the lowest number of float32, which is minus infinity in
-    float16; a region whose image is none of the B, or that is not finite, is 0.
+    float16; a region whose batch index is out of range, or whose corners are not finite, is 0.
 
     Parameters
     ----------

@@ -69,7 +69,7 @@ def bezier_align_forward(
     divided by ph; the distances are at least 1 if not `aligned`. A bin has `sampling_ratio` samples
     along each axis, or as many as its size rounded up, at even distances. A sample more than a
     pixel beside the map is 0, one nearer than that has the value at the rim. A bin without samples
-    is 0, and so is a region whose image is none of the B, or one that is not finite.
+    is 0, and so is a region whose batch index is out of range or whose points are not finite.
 
     Parameters
     ----------

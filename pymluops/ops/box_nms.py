@@ -123,8 +123,8 @@ def nms(
     From the highest score down, as long as it is above `confidence_threshold`, each box that is
     left is picked, and suppresses all others whose intersection with it, divided by their union, is
     above `iou_threshold`. Of equal scores the first one counts as higher. A box with a NaN overlaps
-    no other one, and a score of NaN is none. `pymluops.functions.mluOpNms` takes boxes of several
-    batches and classes, and boxes in space, too.
+    no other box, and a box with a score of NaN is not picked. `pymluops.functions.mluOpNms` takes
+    boxes of several batches and classes, and boxes in space, too.
 
     Parameters
     ----------
@@ -184,8 +184,8 @@ def nms2d(boxes: Array, scores: Array, iou_threshold: float, offset: int = 0, *,
 
     From the highest score down, each box that is left is kept, and suppresses all others whose
     intersection with it, divided by their union, is above `iou_threshold`. Of equal scores the
-    first one counts as higher. A box with a NaN overlaps no other one. A score of minus infinity or
-    NaN is none: the box is neither kept nor suppresses others.
+    first one counts as higher. A box with a NaN overlaps no other one. A box with a score of minus
+    infinity or NaN is neither kept nor suppresses others.
 
     Parameters
     ----------
@@ -248,7 +248,8 @@ def nms_match(
     Returns
     -------
     matches : array, shape [N], int32
-        For each box the number of the one that it belongs to, which is its own if it is kept.
+        For each box the number of the box that it belongs to, which is its own number if it is
+        kept.
     order : array, shape [N], int32
         The numbers of all boxes in the order of their scores; of equal ones the first comes first.
 

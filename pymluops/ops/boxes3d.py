@@ -201,8 +201,8 @@ def nms3d(boxes: Array, scores: Array, iou_threshold: float, *, handle: Handle |
 
     From the highest score down, each box that is left is kept, and suppresses all others whose
     overlap with it, as of `boxes_iou_bev`, is above `iou_threshold`. Of equal scores the first one
-    counts as higher. A score of minus infinity or NaN is none: the box is neither kept nor
-    suppresses others.
+    counts as higher. A box with a score of minus infinity or NaN is neither kept nor suppresses
+    others.
 
     Parameters
     ----------

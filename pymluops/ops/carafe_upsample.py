@@ -152,8 +152,8 @@ def carafe_backward(
     Returns
     -------
     CarafeGradients
-        The gradients. Weights of pixels beside the map have gradients of 0. Sums have one order,
-        whatever the number of threads.
+        The gradients. Weights of pixels beside the map have gradients of 0. The order of sums does
+        not depend on the number of threads.
 
     Raises
     ------

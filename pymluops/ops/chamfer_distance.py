@@ -92,8 +92,8 @@ def chamfer_distance_forward(
     """Find the nearest point of the other cloud for each point of two clouds in a plane.
 
     Distances are squared, and every step of them is rounded to the type of the points. Of equally
-    near points the first one counts. A NaN is no distance; where there is no other, the result is
-    point 0 and its distance. Next to a cloud without points, distances and numbers are 0.
+    near points the first one counts. A distance of NaN does not count; if all are NaN, the result
+    is point 0 and its distance. Next to a cloud without points, distances and numbers are 0.
 
     Parameters
     ----------

@@ -193,7 +193,7 @@ def deform_conv_forward(
     -------
     array or DeviceArray
         `out`, or a new array of shape [N, Ho, Wo, Co] of the kind of `filter`. float16 is computed
-        in float32 and rounded once. Sums have one order, whatever the number of threads.
+        in float32 and rounded once. The order of sums does not depend on the number of threads.
 
     Raises
     ------
@@ -260,7 +260,7 @@ def deform_conv_backward_data(
     Returns
     -------
     DeformConvDataGradients
-        The gradients. Sums have one order, whatever the number of threads.
+        The gradients. The order of sums does not depend on the number of threads.
 
     Raises
     ------

@@ -110,8 +110,8 @@ def deform_roi_pool_forward(
     offset[r, 0, i, j]`` along x and ``gamma * height * offset[r, 1, i, j]`` along y. A bin has
     `sampling_ratio` samples along each axis, or as many as its size rounded up, at even distances.
     A sample more than a pixel beside the map is 0, one nearer than that has the value at the rim. A
-    bin without samples is 0, and so is a region whose image is none of the B, or one that is not
-    finite.
+    bin without samples is 0, and so is a region whose batch index is out of range or whose corners
+    are not finite.
 
     Parameters
     ----------

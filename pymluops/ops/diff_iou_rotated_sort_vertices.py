@@ -35,7 +35,7 @@ def diff_iou_rotated_sort_vertices_forward(
     The polygon that two rectangles have in common has at most 8 corners out of 24 points: the 8
     corners of both, and 16 where their edges may cross. Its vertices come in the order of a walk
     around it, then the first one again; the other places have the number of the first crossing that
-    is none, or 0. A polygon with fewer than 3 vertices has that number everywhere.
+    is not a vertex, or 0. A polygon with fewer than 3 vertices has that number everywhere.
 
     Parameters
     ----------

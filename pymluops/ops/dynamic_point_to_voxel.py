@@ -216,7 +216,7 @@ def dynamic_point_to_voxel_backward(
     voxel_feats : array, shape [V, C], like `grad_voxel_feats`
         Features of the voxels.
     point2voxel_map : array, shape [N], int32
-        The voxel of each point. One that is none of the first `voxel_num` gives 0.
+        The voxel of each point. A number outside of the first `voxel_num` gives 0.
     voxel_points_count : array, shape [V], int32
         How many points each voxel has.
     voxel_num : array, shape [1], int32

@@ -116,7 +116,7 @@ def focal_loss_sigmoid_forward(
     input : array, shape [N, C], float32 or float16
         Scores x.
     target : array, shape [N], int32
-        Classes. One that is no column is none.
+        Classes. A target outside of 0 to C-1 counts as background.
     weight : array, shape [C], like `input`, optional
         What the losses of a row are multiplied by, for each class.
     alpha : float
@@ -175,7 +175,7 @@ def focal_loss_sigmoid_backward(
     input : array, shape [N, C], float32 or float16
         Scores.
     target : array, shape [N], int32
-        Classes. One that is no column is none.
+        Classes. A target outside of 0 to C-1 counts as background.
     weight : array, shape [C], like `input`, optional
         What the values of a row are multiplied by, for each class.
     alpha, gamma : float
@@ -225,7 +225,7 @@ def sigmoid_focal_loss_forward(
     input : array, shape [N, C], float32 or float16
         Scores.
     target : array, shape [N], int32
-        Classes. One that is no column is none.
+        Classes. A target outside of 0 to C-1 counts as background.
     alpha, gamma : float
         How much a class counts against others, and how much certain scores count less.
     out : array or DeviceArray, optional
@@ -274,7 +274,7 @@ def sigmoid_focal_loss_backward(
     input : array, shape [N, C], like `grad_output`
         Scores.
     target : array, shape [N], int32
-        Classes. One that is no column is none.
+        Classes. A target outside of 0 to C-1 counts as background.
     alpha, gamma : float
         Those of the loss.
     out : array or DeviceArray, optional
@@ -324,7 +324,7 @@ def softmax_focal_loss_forward(
     input : array, shape [N, C], float32 or float16
         Scores, C > 0.
     target : array, shape [N], int32
-        Classes. One that is no column is none.
+        Classes. The loss of a target outside of 0 to C-1 is 0.
     of_probabilities : bool
         Whether `input` has the probabilities of the softmax, not what it is of.
     alpha, gamma : float
@@ -376,7 +376,7 @@ def softmax_focal_loss_backward(
     input : array, shape [N, C], like `grad_output`
         Scores, C > 0.
     target : array, shape [N], int32
-        Classes. One that is no column is none.
+        Classes. The loss of a target outside of 0 to C-1 is 0.
     of_probabilities : bool
         Whether `input` has the probabilities of the softmax, not what it is of.
     alpha, gamma : float

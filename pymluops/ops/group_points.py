@@ -105,8 +105,8 @@ def gather_points_forward(
     out : array or DeviceArray, optional
         Where to write, shape [B, C, M], like `features`; it must not overlap an input.
     validate : bool
-        Whether to look at the indices first, and name one that is no point. Without it such an
-        index gives zeros.
+        Whether to check the indices first, and to refuse one outside of the points. If False, such
+        an index gives zeros.
     handle : Handle, optional
         The handle to run with; the thread's own for the default backend if not given.
 
@@ -160,8 +160,8 @@ def gather_points_backward(
     out : array or DeviceArray, optional
         Where to write, shape [B, C, N], like `grad_output`; it must not overlap an input.
     validate : bool
-        Whether to look at the indices first, and name one that is no point. Without it such an
-        index gives zeros.
+        Whether to check the indices first, and to refuse one outside of the points. If False, such
+        an index gives zeros.
     handle : Handle, optional
         The handle to run with; the thread's own for the default backend if not given.
 
@@ -209,8 +209,8 @@ def group_points_forward(
     out : array or DeviceArray, optional
         Where to write, shape [B, C, M, S], like `features`; it must not overlap an input.
     validate : bool
-        Whether to look at the indices first, and name one that is no point. Without it such an
-        index gives zeros.
+        Whether to check the indices first, and to refuse one outside of the points. If False, such
+        an index gives zeros.
     handle : Handle, optional
         The handle to run with; the thread's own for the default backend if not given.
 
@@ -264,8 +264,8 @@ def group_points_backward(
     out : array or DeviceArray, optional
         Where to write, shape [B, C, N], like `grad_output`; it must not overlap an input.
     validate : bool
-        Whether to look at the indices first, and name one that is no point. Without it such an
-        index gives zeros.
+        Whether to check the indices first, and to refuse one outside of the points. If False, such
+        an index gives zeros.
     handle : Handle, optional
         The handle to run with; the thread's own for the default backend if not given.
 

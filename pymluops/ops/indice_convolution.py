@@ -115,7 +115,8 @@ def indice_convolution_forward(
     -------
     array or DeviceArray
         `out`, or a new array of shape [num_act_out, Co] of the kind of `features`. float16 is
-        computed in float32 and rounded once. Sums have one order, whatever the number of threads.
+        computed in float32 and rounded once. The order of sums does not depend on the number of
+        threads.
 
     Raises
     ------

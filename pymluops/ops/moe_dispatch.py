@@ -71,17 +71,17 @@ def moe_dispatch_forward(
     """Bring samples to the places of their experts, times their gates.
 
     Row ``indices[i] * capacity + locations[i]`` becomes ``gates[i] * input[i]``. A sample whose
-    expert or location is none goes nowhere. Rows of `out` without a sample stay as they are; of
-    several samples of a row the last one counts.
+    expert or location is out of range goes nowhere. Rows of `out` without a sample stay as they
+    are; of several samples of a row the last one counts.
 
     Parameters
     ----------
     gates : array, shape [S], float32
         The factor of each sample.
     indices : array, shape [S], int32
-        The expert of each sample; none outside of 0 to num_experts-1.
+        The expert of each sample, 0 to num_experts-1.
     locations : array, shape [S], int32
-        The place of each sample at its expert; none outside of 0 to capacity-1.
+        The place of each sample at its expert, 0 to capacity-1.
     input : array, shape [S, H], like `gates`
         The samples.
     samples : int

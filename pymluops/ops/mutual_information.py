@@ -139,8 +139,8 @@ def mutual_information_backward(
     ans_grad : array, shape [B], like `px`
         Gradient with respect to `ans`. It must be writable.
     overwrite_ans_grad : bool
-        Write what arrives at the begin of each region into `ans_grad`, which is what it was but
-        for rounding if `p` is the result of the forward direction.
+        Write the gradient that arrives at the begin of each region into `ans_grad`. If `p` is the
+        result of the forward direction, this is the old value, except for rounding.
     px_grad : array or DeviceArray, optional
         Where to write, shape [B, S, T+1], like `px`; no output may overlap another argument.
     py_grad : array or DeviceArray, optional

@@ -61,7 +61,7 @@ class ConvexGiou(NamedTuple, Generic[_Result]):
 def convex_iou(pointsets: Array, polygons: Array, *, out: Any = None, handle: Handle | None = None) -> Any:
     """Divide the area that hulls of nine points and quadrilaterals have in common by that of both together.
 
-    All pairs are compared. The areas are exact, but for rounding, and computed in float64.
+    All pairs are compared. The areas are exact, except for rounding, and computed in float64.
 
     Parameters
     ----------

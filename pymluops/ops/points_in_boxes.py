@@ -49,9 +49,10 @@ def points_in_boxes(points: Array, boxes: Array, *, out: Any = None, handle: Han
     """Find the first box that holds each point, as mlu-ops does.
 
     A box is given by its centre, its sizes along x, y and z, and its heading, the angle from the x
-    axis towards the y axis. It holds a point that is less than half its size and 1e-5 away from its
-    centre along its own x and y, and at most half its height above or below it.
-    `points_in_boxes_part` has other margins, and boxes on the ground.
+    axis towards the y axis. It holds a point if, along its own x and y, ``|dx| < size/2 + 1e-5``,
+    where dx is the distance from its centre and size is that of the box, and if the point is at
+    most half the height of the box above or below the centre. `points_in_boxes_part` has other
+    margins, and boxes on the ground.
 
     Parameters
     ----------
@@ -105,8 +106,9 @@ def points_in_boxes_part(
 ) -> Any:
     """Find the first box that holds each point, as mmcv and OpenPCDet do.
 
-    A box holds a point that is less than half its size and `margin` away from its centre along its
-    own x and y, and neither above nor below it. A point whose height is NaN counts as neither.
+    A box holds a point if, along its own x and y, ``|dx| < size/2 + margin``, where dx is the
+    distance from its centre and size is that of the box, and if the point is neither above nor
+    below the box. A point whose height is NaN is neither above nor below.
 
     Parameters
     ----------

@@ -126,7 +126,7 @@ def sqrt(x: Array, prefer: str = "fast", *, out: Any = None, handle: Handle | No
     Parameters
     ----------
     x : array, any shape, float32, float16 or int32
-        Values; NaN comes of those below 0.
+        Values; negative values give NaN.
     prefer : {"fast", "high_precision"}
         Without effect on our libraries.
     out : array or DeviceArray, optional
@@ -201,7 +201,7 @@ def log(x: Array, base: str | int = "e", prefer: str = "fast", *, out: Any = Non
 
     The error of the natural logarithm is below 0.9 units in the last place of float32. The others
     are computed in double, so that the error is that of rounding to float32, and those of powers of
-    the bases 2 and 10 are exact. 0 gives minus infinity, and NaN comes of what is below.
+    the bases 2 and 10 are exact. 0 gives minus infinity, and negative numbers give NaN.
 
     Parameters
     ----------
@@ -288,7 +288,7 @@ def div(x: Array, y: Array, prefer: str = "fast", *, out: Any = None, handle: Ha
 def lgamma(x: Array, *, out: Any = None, handle: Handle | None = None) -> Any:
     """Take the logarithm of the absolute value of the gamma function of each element.
 
-    Of float32 it is computed in double: by Stirling's series from 8 on, below by a polynomial
+    For float32 it is computed in double: by Stirling's series from 8 on, below by a polynomial
     between 1 and 2 that has the zeros as factors, and by reflection for negative values. The error
     is that of rounding to float32. 0, negative integers and infinities give infinity.
 

@@ -83,13 +83,14 @@ def roi_pool_forward(
 ) -> LargestPixels[Any]:
     """Take the largest pixel in each bin of regions.
 
-    A region is cut into ph x pw bins of equal size, each of which has the pixels that it touches.
-    If `rounded`, its corners times `spatial_scale` are rounded half away from zero, the last pixel
-    belongs to it, and it is at least a pixel wide and high: `mluOpRoiPoolingForward`, as in Fast
-    R-CNN. Else the corners, the lower right one after adding 1, are where they are, and a region
-    without a size has no pixels: `roi_pool` of mmcv. Of equal pixels the first counts, row by row.
-    A NaN never counts; if `rounded`, it counts where no number precedes it. A bin without pixels is
-    0, and so is a region whose image is none of the B, or one that is not finite.
+    A region is cut into ph x pw bins of equal size, each of which covers the pixels that it
+    touches. If `rounded`, its corners times `spatial_scale` are rounded half away from zero, the
+    last pixel belongs to it, and it is at least a pixel wide and high: `mluOpRoiPoolingForward`, as
+    in Fast R-CNN. If not, the corners are not rounded, 1 is added to the lower right one before the
+    multiplication, and a region without a size has no pixels, as in `roi_pool` of mmcv. Of equal
+    pixels the first counts, row by row. A NaN never counts; if `rounded`, it counts if no number
+    precedes it. A bin without pixels is 0, and so is a region whose batch index is out of range or
+    whose corners are not finite.
 
     Parameters
     ----------
@@ -157,7 +158,7 @@ def roi_pool_backward(
     rois : array, shape [R, 5], like `grad_output`
         The regions of the forward direction, of which only the images are looked at.
     argmax : array, shape [R, ph, pw, C], int32
-        What the forward direction returned. A number that is no pixel's gets nothing.
+        What the forward direction returned. A number that names no pixel is ignored.
     batch : int
         Number of images, B.
     feature_size : (int, int)

@@ -72,8 +72,8 @@ def prroi_pool_forward(
     A region's corners are multiplied with `spatial_scale`; it is cut into ph x pw bins of equal
     size. Between the centres of its pixels, which have whole coordinates, a map is bilinear; beside
     them it falls to 0 within a pixel. The value of a bin is the integral of the map over it divided
-    by its area. A bin without an area is 0, and so is a region whose image is none of the B, or one
-    that is not finite.
+    by its area. A bin without an area is 0, and so is a region whose batch index is out of range or
+    whose corners are not finite.
 
     Parameters
     ----------
@@ -187,8 +187,8 @@ def prroi_pool_coor_backward(
 ) -> Any:
     """Gradient of `prroi_pool_forward` with respect to the corners of its regions.
 
-    The gradient of the number of the image is 0. Where a gradient of the output is 0 its channel
-    has no share, even if the map is not finite there.
+    The gradient of the number of the image is 0. A channel with a gradient of 0 contributes
+    nothing, even if the map is not finite there.
 
     Parameters
     ----------

@@ -78,7 +78,7 @@ def ps_roi_pool_forward(
     corners are rounded half away from zero, multiplied with `spatial_scale`, the lower right one
     after adding 1; it is at least 0.1 wide and high. Bin (i, j) has all pixels that it touches, in
     channel ``(d * g + i) * g + j`` for output channel d. The value of a bin without a pixel is 0. A
-    region whose image is none of the B has no pixels, nor has one whose corners are not finite.
+    region whose batch index is out of range, or whose corners are not finite, has no pixels.
 
     Parameters
     ----------

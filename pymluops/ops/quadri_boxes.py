@@ -116,8 +116,8 @@ def nms_quadri(boxes: Array, scores: Array, iou_threshold: float, *, handle: Han
 
     From the highest score down, each box that is left is kept, and suppresses all others whose
     overlap with it, as of `box_iou_quadri`, is above `iou_threshold`. A box without an area
-    overlaps no other one. Of equal scores the first one counts as higher. A score
-    of minus infinity or NaN is none: the box is neither kept nor suppresses others.
+    overlaps no other one. Of equal scores the first one counts as higher. A box with a score of
+    minus infinity or NaN is neither kept nor suppresses others.
 
     Parameters
     ----------

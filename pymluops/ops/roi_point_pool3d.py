@@ -52,7 +52,7 @@ def roi_point_pool3d(
 
     A box stands on (x, y, z), is dx, dy and dz large, and turned by its heading from the x axis
     towards the y axis. It holds a point that is less than half its size away from its axis along
-    its own x and y, and neither above nor below it. Where it holds fewer points than wanted, they
+    its own x and y, and neither above nor below it. If it holds fewer points than asked for, they
     are repeated from the first one on.
 
     Parameters

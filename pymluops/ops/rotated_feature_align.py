@@ -50,11 +50,12 @@ def rotated_feature_align_forward(
 ) -> Any:
     """Add to each pixel of feature maps the samples at the centre, or the centre and the corners, of its box.
 
-    With (y, x, w, h, a) a box times `spatial_scale`, but for its angle, the places are, in (x,
-    y), the centre, ``centre + right + down``, ``centre - right + down``, ``centre - right - down``
-    and ``centre + right - down``, where ``right = w / 2 * (cos a, sin a)`` and ``down = h / 2 *
-    (-sin a, cos a)``. Samples are bilinear. A place up to a pixel beside the map has the value at
-    its rim; one that is further away, or not finite, adds nothing.
+    With (y, x, w, h, a) a box whose numbers, except for the angle, are multiplied with
+    `spatial_scale`, the places are, in (x, y), the centre, ``centre + right + down``, ``centre -
+    right + down``, ``centre - right - down`` and ``centre + right - down``, where ``right = w / 2 *
+    (cos a, sin a)`` and ``down = h / 2 * (-sin a, cos a)``. Samples are bilinear. A place up to a
+    pixel beside the map has the value at its rim; one that is further away, or not finite, adds
+    nothing.
 
     Parameters
     ----------

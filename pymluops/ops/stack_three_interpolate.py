@@ -64,8 +64,8 @@ def stack_three_interpolate_forward(
     out : array or DeviceArray, optional
         Where to write, shape [N, C], like `features`; it must not overlap an input.
     validate : bool
-        Whether to look at the indices first, and name one that is no row. Without it such an index
-        adds nothing.
+        Whether to check the indices first, and to refuse one outside of the rows. If False, such an
+        index adds nothing.
     handle : Handle, optional
         The handle to run with; the thread's own for the default backend if not given.
 
@@ -123,8 +123,8 @@ def stack_three_interpolate_backward(
     out : array or DeviceArray, optional
         Where to write, shape [M, C], like `grad_output`; it must not overlap an input.
     validate : bool
-        Whether to look at the indices first, and name one that is no row. Without it such an index
-        adds nothing.
+        Whether to check the indices first, and to refuse one outside of the rows. If False, such an
+        index adds nothing.
     handle : Handle, optional
         The handle to run with; the thread's own for the default backend if not given.
 

@@ -133,7 +133,7 @@ class GatheredStats(NamedTuple, Generic[_Result]):
     mean, invstd : array, shape [C]
         Mean, and inverse of the standard deviation.
     var : array, shape [C]
-        Unbiased variance; of a single value it is none, NaN.
+        Unbiased variance; NaN for a single value.
     """
 
     mean: _Result
@@ -184,7 +184,7 @@ def sync_batch_norm_stats(
     Returns
     -------
     ChannelStats
-        Both, float32. Sums have one order, whatever the number of threads.
+        Both, float32. The order of sums does not depend on the number of threads.
 
     Raises
     ------
@@ -346,9 +346,9 @@ def sync_batch_norm_backward_reduce(
     Returns
     -------
     ChannelSums
-        The sums, and the gradients ``dfilter = sum_dy_xmu * invstd`` and ``dbias = sum_dy``.
-        They are added in float32 over blocks of at most 128 values, in double precision from there
-        on, in one order, whatever the number of threads.
+        The sums, and the gradients ``dfilter = sum_dy_xmu * invstd`` and ``dbias = sum_dy``. They
+        are added in float32 over blocks of at most 128 values, in double precision from there on,
+        in an order that does not depend on the number of threads.
 
     Raises
     ------

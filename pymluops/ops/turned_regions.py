@@ -114,8 +114,8 @@ def roi_align_rotated_forward(
     ph x pw bins of equal size, each with `sampling_ratio` samples along each axis, or as many as
     its size rounded up, at even distances; then it is turned about its centre. A sample more than a
     pixel beside the map is 0, one nearer than that has the value at the rim. A bin without samples
-    is 0, and so is a region whose image is none of the B, one of negative size, or one that is not
-    finite.
+    is 0, and so is a region whose batch index is out of range, whose size is negative, or whose
+    numbers are not finite.
 
     Parameters
     ----------

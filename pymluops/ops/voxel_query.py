@@ -61,9 +61,9 @@ def voxel_query(
     xyz : array, shape [N, 3], like `new_xyz`
         The points.
     new_coords : array, shape [M, 4], int32
-        Batch of each centre, and its cell along z, y and x. A batch that is none has no points.
+        Batch of each centre, and its cell along z, y and x. A batch out of range has no points.
     point_indices : array, shape [B, Z, Y, X], int32
-        Row of the point in each cell; any other number where there is none.
+        Row of the point in each cell; any other number in a cell without a point.
     radius : float
         Radius of the ball, at least 0.
     ranges : (int, int, int)

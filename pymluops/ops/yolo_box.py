@@ -76,7 +76,7 @@ def yolo_box(
     class_num : int
         Number of classes, >= 1.
     conf_thresh : float
-        The least confidence. A confidence that is no number is kept.
+        The least confidence. A confidence of NaN is kept.
     downsample_ratio : int
         Pixels of the network's input along a cell, >= 1.
     clip_bbox : bool

@@ -41,8 +41,8 @@ _ROTATE = TensorFunction(_FORWARD, formula=_formula)
 def active_rotated_filter(input: Tensor, indices: Tensor) -> Tensor:
     """Make all rotations of filters, whose cells a table moves.
 
-    What goes where is described with `pymluops.active_rotated_filter_forward`. A rotation must not
-    move two cells to one place, or the gradient is none of what is computed.
+    `pymluops.active_rotated_filter_forward` describes where cells go. If a rotation moves two cells
+    to one place, the gradient is not the derivative of the result.
 
     Parameters
     ----------

@@ -35,7 +35,7 @@ def nms(
 
     From the highest score down, each box that is left is kept, and suppresses all others whose
     intersection over union with it is above `iou_threshold`. Of equal scores the first one counts
-    as higher. A score of minus infinity or NaN is none.
+    as higher. A box with a score of minus infinity or NaN is not kept.
 
     Parameters
     ----------

@@ -185,7 +185,7 @@ def nms3d(boxes: Tensor, scores: Tensor, iou_threshold: float) -> Tensor:
 
     From the highest score down, each box that is left is kept, and suppresses all others whose
     overlap with it, as of `boxes_iou_bev`, is above `iou_threshold`. Of equal scores the first one
-    counts as higher. A score of minus infinity or NaN is none.
+    counts as higher. A box with a score of minus infinity or NaN is not kept.
 
     Parameters
     ----------

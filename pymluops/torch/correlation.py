@@ -84,8 +84,8 @@ def correlation(
 ) -> Tensor:
     """Multiply patches of maps with patches of other maps, at several displacements.
 
-    What is added up is described with `pymluops.correlation_forward`, with ``2 * max_displacement +
-    1`` displacements along each axis. The gradient flows to both inputs, first order.
+    `pymluops.correlation_forward` describes the sums; there are ``2 * max_displacement + 1``
+    displacements along each axis. The gradient flows to both inputs, first order.
 
     Parameters
     ----------

@@ -110,8 +110,8 @@ def fft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = N
     Returns
     -------
     Tensor
-        Shaped as `input` but for the length; complex64 for complex64, float32 and shorter types,
-        complex128 for the others, complex32 for complex32.
+        Shaped as `input`, except for the length; complex64 for complex64, float32 and shorter
+        types, complex128 for the others, complex32 for complex32.
 
     Raises
     ------
@@ -181,8 +181,8 @@ def rfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = 
     Returns
     -------
     Tensor
-        Shaped as `input` but for the length, n // 2 + 1; complex128 for float64, complex32 for
-        float16, else complex64.
+        Shaped as `input`, except for the length, which is n // 2 + 1; complex128 for float64,
+        complex32 for float16, else complex64.
 
     Raises
     ------
@@ -225,7 +225,8 @@ def irfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None =
     Returns
     -------
     Tensor
-        Shaped as `input` but for the length, n; float32, float64 or float16 as `input`.
+        Shaped as `input`, except for the length, which is n; float32, float64 or float16 as
+        `input`.
 
     Raises
     ------

@@ -42,8 +42,8 @@ def masked_conv2d(
 ) -> Tensor:
     """Compute a convolution where a mask is positive; the result is 0 elsewhere.
 
-    What the mask saves is work: values are those of ``torch.nn.functional.conv2d``. It is for
-    inference, since a gradient is refused.
+    The mask only saves work: values are those of ``torch.nn.functional.conv2d``. The function is
+    for inference, and has no gradient.
 
     Parameters
     ----------

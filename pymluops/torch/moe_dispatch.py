@@ -70,10 +70,11 @@ def moe_dispatch(
     gates : Tensor, shape [S], like `input`
         The factor of each sample.
     indices : Tensor, shape [S], int32 or int64
-        The expert of each sample. One outside of 0 to num_experts-1 is none: the sample goes
+        The expert of each sample. A sample with an expert outside of 0 to num_experts-1 goes
         nowhere.
     locations : Tensor, shape [S], int32 or int64
-        The place of each sample at its expert; none outside of 0 to capacity-1.
+        The place of each sample at its expert. A sample with a place outside of 0 to capacity-1
+        goes nowhere.
     input : Tensor, shape [S, H]
         The samples; any floating type.
     capacity : int

@@ -22,8 +22,8 @@ def nms_rotated(
 
     From the highest score down, each box that is left is kept, and suppresses all others whose
     intersection over union with it is above `iou_threshold`, as in mmcv for CUDA; mmcv for a CPU
-    suppresses at the threshold itself too. Of equal scores the first one counts as higher. A score
-    of minus infinity or NaN is none.
+    suppresses at the threshold itself too. Of equal scores the first one counts as higher. A box
+    with a score of minus infinity or NaN is not kept.
 
     Parameters
     ----------

@@ -59,8 +59,8 @@ class AdamW(Optimizer):
     Raises
     ------
     ValueError
-        If a number is not as described, or in `step`, if a parameter or gradient is none of a CPU,
-        sparse, or of another type.
+        If a number is not as described, or in `step`, if a parameter or gradient is not on a CPU,
+        is sparse, or has another type.
 
     References
     ----------

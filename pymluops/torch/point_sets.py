@@ -58,7 +58,7 @@ def convex_giou(pointsets: Tensor, polygons: Tensor) -> tuple[Tensor, Tensor]:
     """Find the generalised IoU of hulls of nine points and quadrilaterals in the same rows, and its gradient.
 
     As in mmcv the gradient is a result, and both are constants to autograd: a loss multiplies it
-    with the gradient that it gets. What is computed is described with `pymluops.convex_giou`.
+    with the gradient that it gets. `pymluops.convex_giou` describes the computation.
 
     Parameters
     ----------

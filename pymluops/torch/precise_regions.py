@@ -63,8 +63,8 @@ _POOL = TensorFunction(_FORWARD, orders={"input": (0, 2, 3, 1), "out": (0, 3, 1,
 def prroi_pool(input: Tensor, rois: Tensor, output_size: Sequence[int] | int, spatial_scale: float = 1.0) -> Tensor:
     """Average maps over the bins of regions, by integrals instead of samples.
 
-    What is computed is described with `pymluops.prroi_pool_forward`. The gradient flows to `input`
-    and to the corners in `rois`.
+    `pymluops.prroi_pool_forward` describes the computation. The gradient flows to `input` and to
+    the corners in `rois`.
 
     Parameters
     ----------

@@ -69,7 +69,7 @@ def nms_quadri(
     From the highest score down, each box that is left is kept, and suppresses all others whose
     overlap with it, as of `box_iou_quadri`, is above `iou_threshold`, as in mmcv for CUDA; mmcv for
     a CPU suppresses at the threshold itself too. Of equal scores the first one counts as higher. A
-    score of minus infinity or NaN is none.
+    box with a score of minus infinity or NaN is not kept.
 
     Parameters
     ----------

@@ -45,8 +45,8 @@ def roi_crop(input: Tensor, grid: Tensor) -> Tensor:
         Feature maps of B images; any floating type.
     grid : Tensor, shape [R, h, w, 2], like `input`
         The points of R regions, y first, -1 to 1 from the centre of the first pixel to that of the
-        last one. B divides R; the regions of an image stand together. What a point beside the map
-        or with a NaN samples is 0.
+        last one. B divides R; the regions of an image stand together. A point beside the map, or
+        with a NaN, samples 0.
 
     Returns
     -------

@@ -323,7 +323,7 @@ def sync_batch_norm(
 
     Without a process group of `torch.distributed` it is `torch.nn.functional.batch_norm`. Gradients
     flow to `input`, `weight` and `bias`; those of the latter two are of this process alone, as
-    DistributedDataParallel wants them. Sums have one order, whatever the number of threads.
+    DistributedDataParallel wants them. The order of sums does not depend on the number of threads.
 
     Parameters
     ----------

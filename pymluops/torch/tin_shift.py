@@ -60,8 +60,8 @@ def tin_shift(input: Tensor, shift: Tensor, *, gradient: str = "true") -> Tensor
         Time steps that each of the G groups of channels moves; positive is towards later.
     gradient : {"true", "mmcv"}
         ``"true"`` is the gradient of what is computed: the gradient moves back. ``"mmcv"`` is what
-        mmcv and mlu-ops compute, which move it on in the direction of `shift`; a network trained
-        with them is only trained further alike with this.
+        mmcv and mlu-ops compute, which move it on in the direction of `shift`. Use it to go on with
+        the training of a network that was trained with them.
 
     Returns
     -------

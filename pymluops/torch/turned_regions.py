@@ -165,8 +165,8 @@ def riroi_align_rotated(
 ) -> Tensor:
     """Average bilinear samples in the bins of turned regions, and turn the orientations of the channels as well.
 
-    What is computed is described with `pymluops.riroi_align_rotated_forward`. The gradient flows to
-    `input` only.
+    `pymluops.riroi_align_rotated_forward` describes the computation. The gradient flows to `input`
+    only.
 
     Parameters
     ----------

@@ -51,6 +51,9 @@ EXCEPTIONS = {
     "tests/data/abi.json": "numbers and sizes of the vendor's header",
     "tests/data/acceptance_shapes.json": "the shapes of the acceptance standard, for all operators at once",
     "tests/packaging/test_families_stand_alone.py": "this list of the exceptions",
+    "tools/written/functions.py": "functions of the vendor's header that stand on another operator's page",
+    "tests/website/test_figures.py": "figures of the documents, which name operators",
+    "tests/website/test_pages.py": "pages of operators, some of which differ from others",
     "tests/support/example.py": "the place that names operators for tests which need some",
     # Composites: several operators together.
     "pymluops/demo/*": "the demonstration runs several operators one after another",
@@ -84,6 +87,7 @@ EXCEPTIONS = {
     "tests/mmcv_ext/test_mmcv.py": "mmcv's own code in front of the functions",
     "tests/mmcv_ext/test_signatures.py": "the arguments of mmcv's bindings",
     "tests/mmcv_ext/test_usage.py": "mmcv's own code in front of the functions",
+    "tests/website/*": "pages and figures of some families",
     "tests/python/test_turns.py": "made-up changes of a family that exists",
     "tests/python/test_growth.py": "the costs of a family that exists, as the program prints them",
     # Helpers and libraries of tests.

@@ -156,12 +156,12 @@ def test_links_to_other_folders_lead_to_pages_or_name_the_file() -> None:
 
     text = (
         "[a](../benchmarks/README.md#x) [b](../examples/c) [c](torch.md) [d](https://x.org/)\n```sh\n[e](../f)\n```\n"
-        "[f](../benchmarks/results/x.json) [`tools/y.py`](../tools/y.py)\n"
+        "[f](../benchmarks/results/x.json) [`tools/y.py`](../tools/y.py) `g[1](2)` [`h`](torch.md)\n"
     )
     found = with_links(text, "docs/x.md", "docs/x.md")
     assert found == (
         "[a](generated/documents/benchmarks.md#x) [b](generated/gallery/c.rst) [c](torch.md) [d](https://x.org/)\n"
-        "```sh\n[e](../f)\n```\nf (`benchmarks/results/x.json`) `tools/y.py`\n"
+        "```sh\n[e](../f)\n```\nf (`benchmarks/results/x.json`) `tools/y.py` `g[1](2)` [`h`](torch.md)\n"
     )
 
 

@@ -126,8 +126,18 @@ def _text(comment: str) -> str:
     text = textwrap.dedent("\n".join([lines[0].strip(), *lines[1:]])).strip()
     blocks = re.split(r"\n{2,}", text)
     return "\n\n".join(
-        _literal(block) if re.search(r"^ {2,}", block, re.MULTILINE) else _escaped(block) for block in blocks
+        _listed(block) or (_literal(block) if re.search(r"^ {2,}", block, re.MULTILINE) else _escaped(block))
+        for block in blocks
     )
+
+
+def _listed(block: str) -> str:
+    """Return a list under a line as one; nothing if the block is not that."""
+    head, _, rest = block.partition("\n")
+    if re.fullmatch(r"(?: {2}- .*\n(?: {4}.*\n)*)+", f"{rest}\n") is None:
+        return ""
+    items = re.split(r"^ {2}- ", rest, flags=re.MULTILINE)[1:]
+    return "\n".join([_escaped(head), "", *(f"- {_escaped(' '.join(item.split()))}" for item in items)])
 
 
 def _literal(block: str) -> str:

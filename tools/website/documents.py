@@ -21,7 +21,8 @@ COPIES = {
     "examples/puzzles/README.md": "puzzles",
     "tests/fuzz/README.md": "fuzz",
 }
-_LINK = re.compile(r"(?<!!)\[([^\]]*)\]\(([^)\s]+)\)")
+#: A link, or code in a line, where brackets and parentheses are none.
+_LINK = re.compile(r"(?<!!)\[([^\]]*)\]\(([^)\s]+)\)|(?P<code>`+)[^`]+(?P=code)")
 _FENCE = re.compile(r"^( *)```.*?^\1```$", re.MULTILINE | re.DOTALL)
 
 
@@ -56,6 +57,8 @@ def with_links(text: str, file: str, page: str) -> str:
 
 def _link(found: re.Match[str], file: str, page: str) -> str:
     words, target = found[1], found[2]
+    if found["code"]:
+        return found[0]
     if re.match(r"[a-z]+:|#", target):
         return found[0]
     path, mark, anchor = target.partition("#")
@@ -64,6 +67,8 @@ def _link(found: re.Match[str], file: str, page: str) -> str:
         inside = f"docs/generated/documents/{COPIES[inside]}.md"
     elif inside == "README.md":
         inside = "docs/index.md"
+    elif inside == "native/include/mlu_op.h":
+        inside = "docs/generated/c/mlu_op.rst"
     folder, _, example = inside.removeprefix("examples/").partition("/")
     if inside.startswith("examples/") and folder in FOLDERS and "/" not in example:
         inside = f"docs/generated/gallery/{folder}.rst"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import re
 from importlib import import_module
 from typing import Any
 
@@ -12,6 +13,10 @@ __all__ = ["FOLDER", "connect", "formula"]
 
 #: A file for each family; those that begin with an underscore are parts of several.
 FOLDER = ROOT / "docs" / "formulas"
+
+
+#: A function before an argument without brackets, between which TeX leaves a space.
+_FUNCTION = re.compile(r"(\\(?:log|exp|cos|sin))\s*(?=\\?[A-Za-z0-9|])(?!\\left|\\!)")
 
 
 def formula(family: str) -> str:
@@ -45,7 +50,7 @@ def _leave() -> None:
 
 def _mathml(node: Any) -> str:
     """Return a formula of TeX as MathML; with a warning and as it stands if it is none."""
-    text = " ".join(node.astext().split())
+    text = _FUNCTION.sub(r"\1\\,", " ".join(node.astext().split()))
     converter: Any = import_module("docutils.utils.math.latex2mathml")
     try:
         return str(converter.tex2mathml(text))

@@ -72,8 +72,13 @@ def _index(families: list[Family]) -> str:
     return "\n".join(lines) + "\n"
 
 
+#: Words of names that are spoken as letters, beside those without a vowel.
+_ABBREVIATIONS = {"bev": "BEV", "iou": "IoU", "moe": "MoE", "roi": "RoI", "yolo": "YOLO"}
+
+
 def _title(family: Family) -> str:
-    return family.name.replace("_", " ")
+    words = family.name.split("_")
+    return " ".join(_ABBREVIATIONS.get(word, word if re.search("[aeiouy]", word) else word.upper()) for word in words)
 
 
 def _page(family: Family) -> str:

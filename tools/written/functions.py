@@ -7,13 +7,11 @@ from collections.abc import Mapping
 from functools import cache
 from typing import NamedTuple
 
-from written.reading import ROOT
+from written.reading import ROOT, family_names
 
 __all__ = ["CFunctions", "of_families"]
 
 _NATIVE = ROOT / "native"
-#: Folders that compute for a family of another name.
-_ALSO = {"general_indice_pairs": "get_indice_pairs"}
 #: Functions that compute nothing themselves.
 _HELPS = re.compile(r"WorkspaceSize|NumActOut$|^mluOp(?:Create|Set|Make|Destroy)[A-Z]")
 #: Objects that carry the settings of one family's operators.
@@ -68,8 +66,13 @@ def _defined(declared: Mapping[str, str]) -> dict[str, str]:
         for path in sorted(folder.rglob("*.cpp")):
             for name in re.findall(r"^[\w\s*]*\b(mluOp\w+|mluopsExt\w+)\s*\(", path.read_text("utf-8"), re.MULTILINE):
                 if name in declared:
-                    found[name] = _ALSO.get(folder.name, folder.name)
-    return found
+                    found[name] = folder.name
+    # A folder without a module of its own computes more of what a function of the vendor does.
+    known = set(family_names())
+    return {
+        name: folder if folder in known else found[name.replace("mluopsExt", "mluOp", 1)]
+        for name, folder in found.items()
+    }
 
 
 def _single(function: str) -> tuple[str, ...]:
