@@ -24,6 +24,7 @@ _ADVICE = {
     "memory/memory-core-access": "return early with `if (__is_mpu()) return;`, if no barrier needs the memory core",
     "memory/memory-core-store": "return early with `if (__is_mpu()) return;`, if no barrier needs the memory core",
     "init/scalar-load": "write the bytes first: copy or set all of the buffer that is read",
+    "init/partial-load": "write the other bytes too, if the code that loads them uses them",
     "init/copy": "set the buffer before it is filled in part, or copy only the computed part",
     "init/atomic": "set the memory before the first atomic, from the host or with __gdramset and a barrier",
     "init/operand": "write the operand first, as much of it as the instruction reads",

@@ -9,13 +9,13 @@ __all__ = ["with_launches_told"]
 _HEAD = re.compile(r"^(?P<place>[^\s:][^:]*:\d+(?::\d+)?): (?P<kind>fatal error|error|warning|note): (?P<text>.*)$")
 _CONTEXT = re.compile(r"^\S.*: (?:In|At) [^:]+|^\S.*: In instantiation ")
 _INCLUDED = re.compile(r"^(?:In file included from|\s+from) ")
-#: A call of ``mlusim::launch``: the types behind the name and the source.
+#: A call of ``mlusim::mlusim_launch``: the types behind the name and the source.
 _LAUNCH = re.compile(
-    r"no matching function for call to .launch\(const char \[\d+\], const mlusim::Unit\*(?P<types>.*)\).$"
+    r"no matching function for call to .mlusim_launch\(const char \[\d+\], const mlusim::Unit\*(?P<types>.*)\).$"
 )
 _CALLABLE = re.compile(r"<lambda|\(lambda ")
 _OF_LAUNCH = re.compile(
-    r": In instantiation of .*<lambda\(const auto:\d+& \.\.\.\)>|required from .*\bmlusim::launch\("
+    r": In instantiation of .*<lambda\(const auto:\d+& \.\.\.\)>|required from .*\bmlusim::mlusim_launch\("
 )
 #: Where the first instruction of a function comes from that is inlined into a kernel.
 _DEFINED = re.compile(r":\d+: (?=multiple definition of )")

@@ -51,7 +51,6 @@ EXCEPTIONS = {
     "tests/data/abi.json": "numbers and sizes of the vendor's header",
     "tests/data/acceptance_shapes.json": "the shapes of the acceptance standard, for all operators at once",
     "tests/packaging/test_families_stand_alone.py": "this list of the exceptions",
-    "tools/written/functions.py": "functions of the vendor's header that stand on another operator's page",
     "tests/website/test_figures.py": "figures of the documents, which name operators",
     "tests/website/test_pages.py": "pages of operators, some of which differ from others",
     "tests/support/example.py": "the place that names operators for tests which need some",
