@@ -7,6 +7,7 @@ __all__ = ["advice"]
 _ADVICE = {
     "memory/out-of-bounds": "compare address and size with the allocation or array that is named; limit the last piece",
     "memory/wrong-space": "pass an address in the memory that is named, or choose the copy's direction to match",
+    "memory/constant-store": "declare the array __mlu_device__ if kernels change it, or write to a copy",
     "memory/null-pointer": "pass memory for the pointer, or test it before it is used",
     "memory/no-allocation": "look at where the address is computed: nothing was allocated there",
     "memory/use-after-free": "free the memory after the queue that uses it is done",
@@ -23,6 +24,7 @@ _ADVICE = {
     "memory/memory-core-access": "return early with `if (__is_mpu()) return;`, if no barrier needs the memory core",
     "memory/memory-core-store": "return early with `if (__is_mpu()) return;`, if no barrier needs the memory core",
     "init/scalar-load": "write the bytes first: copy or set all of the buffer that is read",
+    "init/partial-load": "write all members and spare bits first, if more than a move is meant",
     "init/copy": "set the buffer before it is filled in part, or copy only the computed part",
     "init/atomic": "set the memory before the first atomic, from the host or with __gdramset and a barrier",
     "init/operand": "write the operand first, as much of it as the instruction reads",

@@ -14,6 +14,7 @@ from .macros import MacroUses, is_definition, macros_of, separators_of
 from .names import with_free_names
 from .returns import INLINED, ObjectFunction, not_recursive, object_function
 from .scopes import Level, Scope, Walk
+from .statics import DeviceUses, holds_numbers
 from .text import Text, TranslationError, quoted, tokens_of, with_plain_blanks
 from .tokens import (
     CLOSING,
@@ -80,12 +81,14 @@ class Translator:
         self._declarations: dict[int, _Declared] = {}
         self._heads: dict[int, _Head] = {}
         self._types: dict[int, int] = {}  # the token behind a type, by any token of it
+        self._directives: Sequence[Directive] = ()
         self._macros: frozenset[str] = frozenset()  # those that the file defines
         self._arguments_end = range(0)  # of tokens up to the next one that may end an argument
 
     def run(self, directives: Sequence[Directive] = ()) -> None:
         """Make the edits."""
         scope = Scope.FILE if self._macro_scope is None else Scope.MACRO
+        self._directives = directives
         self._macros = frozenset(each.tokens[1].text for each in directives if is_definition(each))
         for i, level in Walk(self._tokens, directives, scope, separators_of(directives)):
             translate = self._translation_of(i)
@@ -180,24 +183,29 @@ class Translator:
 
     def device(self, i: int, level: Level) -> None:
         """Translate `__mlu_device__`, which means inline only for functions: variables lie in device memory."""
-        declaration = self._declaration(i, level)
+        word, declaration = self._tokens[i], self._declaration(i, level)
         if declaration is None or level.opening in ("(", "["):
             self.inline(i, level)
-        elif self._lies_on_device(i, level, declaration):
+        elif self._scope(i, level) is Scope.FILE and changes_on_device(declaration, word, self._extern_on_device):
             path = level.path if self._macro_scope is None else None
             Variables(self._text, self._tokens, declaration, DEVICE_MEMORY, Scope.FILE, path).write()
         else:
             self._text.delete(self._tokens[i])
 
-    def _lies_on_device(self, i: int, level: Level, declaration: Declaration) -> bool:
-        """Whether the word at `i` makes variables that kernels change; others lie in the library."""
-        return self._scope(i, level) is Scope.FILE and changes_on_device(
-            declaration, self._tokens[i], self._extern_on_device
-        )
-
     @cached_property
     def _extern_on_device(self) -> frozenset[str]:
         return extern_names(self._tokens, DEVICE)
+
+    def static(self, i: int, level: Level) -> None:
+        """Translate numbers at file scope without a memory: if only kernels use them, they lie in device memory."""
+        if self._macro_scope is None and level.scope is Scope.FILE and level.opening not in ("(", "["):
+            declaration = self._declaration(i, level)
+            if declaration is not None and holds_numbers(declaration) and self._device_uses.only(declaration):
+                Variables(self._text, self._tokens, declaration, DEVICE_MEMORY, Scope.FILE, level.path).write()
+
+    @cached_property
+    def _device_uses(self) -> DeviceUses:
+        return DeviceUses(self._tokens, self._directives)
 
     def _declaration(self, i: int, level: Level) -> Declaration | None:
         """Read the declaration that the word at `i` is a specifier of."""
@@ -434,6 +442,7 @@ WORDS: dict[str, Callable[[Translator], Callable[[int, Level], None]]] = {
     LOCAL_MEMORY: lambda translator: translator.local_memory,
     CONSTANT_MEMORY: lambda translator: translator.constant_memory,
     DEVICE: lambda translator: translator.device,
+    "static": lambda translator: translator.static,
     **dict.fromkeys((INLINE_ATTRIBUTES - {DEVICE}) | INLINE, lambda translator: translator.inline),
     **dict.fromkeys(ASSEMBLY, lambda translator: translator.assembly),
 }
