@@ -158,9 +158,15 @@ def test_variables_of_the_library_are_no_device_memory(module: bang.Module) -> N
 def test_the_host_sees_the_initial_values() -> None:
     module = bang.compile(
         "__mlu_device__ int count = 3, zero[2];\n"
-        "__mlu_entry__ void f(int *x) { x[0] = count; }\n"
+        "__mlu_entry__ void f(int *x) { x[0] = ++count; }\n"
         "int of_host() { return count + zero[1]; }"
     )
+    assert module.function("of_host")() == 3
+    out = np.zeros(1, np.int32)
+    module.kernel("f")[1](out)
+    assert out[0] == 4
+    sim.set_device("MLU270")  # the memory of the other device is gone
+    sim.set_device(None)
     assert module.function("of_host")() == 3
 
 
