@@ -7,6 +7,7 @@ __all__ = ["advice"]
 _ADVICE = {
     "memory/out-of-bounds": "compare address and size with the allocation or array that is named; limit the last piece",
     "memory/wrong-space": "pass an address in the memory that is named, or choose the copy's direction to match",
+    "memory/constant-store": "declare the array __mlu_device__ if kernels change it, or write to a copy",
     "memory/null-pointer": "pass memory for the pointer, or test it before it is used",
     "memory/no-allocation": "look at where the address is computed: nothing was allocated there",
     "memory/use-after-free": "free the memory after the queue that uses it is done",

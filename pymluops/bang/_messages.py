@@ -15,6 +15,11 @@ _HEAD = re.compile(r"^(?P<place>[^\s:][^:]*(?::\d+)*): (?P<kind>fatal error|erro
 _ENTRY = re.compile(r" (?:MLUOPS_MODULE|MLUSIM)_(?:MADE_)?(?:KERNEL|FUNCTION|TEMPLATE)\(.*\);")
 #: The name of an array's type, which GCC says instead of the type.
 _ARRAY_TYPE = re.compile(r"\bmlusim_type_(\w+)")
+#: The declaration of an array in a translated source.
+_ARRAY = re.compile(
+    r'\bMLUSIM_(?:(?:LOCAL_|NUMBERED_)?ARRAY\(\w+|EXTERN_ARRAY\("[^"]*")'
+    r'(?:, "[^"]*")?, (?P<name>\w+), (?P<type>[^;]*)\);'
+)
 _MOST_CANDIDATES = 6
 #: What compilers say about an array on chip whose size is no constant, in a macro of the simulator.
 _NOT_CONSTANT = re.compile(r"variably[ -]modified|variable length array")
@@ -30,7 +35,7 @@ _INCLUDED = re.compile(r"^(?:In file included from|\s+from) ")
 _CONTEXT = re.compile(r"^(?:In file included from|\s+from) |^\S.*: (?:In|At) [^:]+:$|^\S.*: In instantiation ")
 
 
-def readable(said: str, include: str) -> str:
+def readable(said: str, include: str, source: str = "") -> str:
     """Return a compiler's text with the names of the source, and with a few forms of an intrinsic instead of all.
 
     Parameters
@@ -39,11 +44,13 @@ def readable(said: str, include: str) -> str:
         The text of the compiler.
     include : str
         The folder of the simulator's headers.
+    source : str
+        The translated source.
     """
     kept: list[str] = []
     candidates = 0
     skips = False  # the lines that belong to a form of an intrinsic
-    said = _ARRAY_TYPE.sub(r"decltype(\1)", _ENTRY.sub("", said.replace(PREFIX, "")))
+    said = _with_array_types(_ENTRY.sub("", said.replace(PREFIX, "")), source)
     said = with_launches_told(said, include)
     said = _with_prototypes(_with_lacking_told(_with_sizes_told(said)), include)
     for line in said.splitlines():
@@ -65,6 +72,21 @@ def readable(said: str, include: str) -> str:
                 kept.append(line)
     kept += _number_of_others(candidates)
     return "\n".join(kept) + ("\n" if said.endswith("\n") else "")
+
+
+def _with_array_types(said: str, source: str) -> str:
+    """Write the types of arrays instead of the simulator's names for them; of names with several types, `decltype`."""
+    if _ARRAY_TYPE.search(said) is None:
+        return said
+    types: dict[str, set[str]] = {}
+    for declared in _ARRAY.finditer(source):
+        types.setdefault(declared["name"], set()).add(" ".join(declared["type"].split()))
+
+    def type_of(found: re.Match[str]) -> str:
+        known = types.get(found[1], set())
+        return next(iter(known)) if len(known) == 1 else f"decltype({found[1]})"
+
+    return _ARRAY_TYPE.sub(type_of, said)
 
 
 def _number_of_others(candidates: int) -> list[str]:

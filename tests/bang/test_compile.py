@@ -219,6 +219,20 @@ def test_errors_about_launches_have_the_words_of_the_language(source: str, told:
         assert word not in text, text
 
 
+def test_errors_name_the_types_of_arrays() -> None:
+    source = """__nram__ float wide[64], far[2];
+namespace other { __nram__ half far[3]; }
+__mlu_entry__ void f(float *x) {
+  __nram__ half narrow[32][2];
+  __bang_add(wide, narrow, far, 64, 5);
+}
+"""
+    with pytest.raises(
+        bang.CompileError, match=r"__bang_add\(float\[64\], half\[32\]\[2\], decltype\(far\), int, int\)"
+    ):
+        bang.compile(source)
+
+
 def test_a_definition_twice_is_no_fault_of_a_header(tmp_path: Path) -> None:
     paths = [tmp_path / "one.mlu", tmp_path / "two.mlu"]
     for path in paths:

@@ -14,7 +14,9 @@ static __mlu_device__ int count, first = 40;
 __mlu_device__ int next[4] = {1, 2, 3}, last[4];
 namespace inner { __mlu_device__ short part = 7; }
 __mlu_device__ const float fixed[4] = {1, 2, 3, 4};
-static float plain[4];
+float plain[4];
+static int turns;
+static float row[4] = {1, 2, 3, 4};
 __mlu_const__ int table[3] = {5, 6, 7};
 __nram__ float b[64];
 
@@ -46,6 +48,12 @@ __mlu_entry__ void beyond_copy(float *out) { __memcpy(sums, out, 512, GDRAM2GDRA
 __mlu_entry__ void undefined(float *out) { __memcpy(sums, b, 256, NRAM2GDRAM); out[0] = 1; }
 __mlu_entry__ void stays(int *out) { out[0] = first++; }
 __mlu_entry__ void constant(int *out) { ((int *)table)[1] = 3; out[0] = table[1]; }
+__mlu_entry__ void turn(int *out) { out[taskId] = ++turns; }
+__mlu_entry__ void rows(float *out, int n) {
+  __memcpy(row, out, 8, GDRAM2GDRAM);
+  __memcpy(out, row, 16, GDRAM2GDRAM);
+  out[0] = row[n];
+}
 __mlu_entry__ void library(float *out) { __memcpy(plain, out, 16, GDRAM2GDRAM); }
 """
 
@@ -121,6 +129,16 @@ def test_they_have_ends(module: bang.Module) -> None:
         module.kernel("beyond")[1](out, 4)
 
 
+def test_static_numbers_that_only_kernels_use_are_like_them(module: bang.Module) -> None:
+    assert found(module.kernel("turn")[4], np.zeros(4, np.int32))[0][0] == "race/between-jobs"
+    out = np.full(4, 7, np.float32)
+    with sim.checking("all"):
+        module.kernel("rows")[1](out, 3)
+    assert out.tolist() == [4, 7, 3, 4]
+    (finding,) = found(module.kernel("rows")[1], out, 4)
+    assert finding[1].endswith("0 bytes behind the end of GDRAM array 'row' of 16 bytes")
+
+
 def test_undefined_bytes_reach_device_memory(module: bang.Module) -> None:
     assert found(module.kernel("undefined")[1], np.zeros(1, np.float32))[0][0] == "init/copy"
 
@@ -140,9 +158,15 @@ def test_variables_of_the_library_are_no_device_memory(module: bang.Module) -> N
 def test_the_host_sees_the_initial_values() -> None:
     module = bang.compile(
         "__mlu_device__ int count = 3, zero[2];\n"
-        "__mlu_entry__ void f(int *x) { x[0] = count; }\n"
+        "__mlu_entry__ void f(int *x) { x[0] = ++count; }\n"
         "int of_host() { return count + zero[1]; }"
     )
+    assert module.function("of_host")() == 3
+    out = np.zeros(1, np.int32)
+    module.kernel("f")[1](out)
+    assert out[0] == 4
+    sim.set_device("MLU270")  # the memory of the other device is gone
+    sim.set_device(None)
     assert module.function("of_host")() == 3
 
 

@@ -389,6 +389,38 @@ def test_variables_of_the_device(source: str, wanted: str) -> None:
     assert translated(source) == wanted
 
 
+KERNEL = "__mlu_entry__ void f(int *y) { y[0] = x; }"
+
+
+@pytest.mark.parametrize(
+    ("source", "wanted"),
+    [
+        ("static int x;", 'MLUSIM_ARRAY(device, "", x, int);'),
+        ("static unsigned long x;", 'MLUSIM_ARRAY(device, "", x, unsigned long);'),
+        ("namespace n { static half x[4]; } using n::x;", "same"),
+        ("static int x; int g() { return x; }", "same"),
+        ("struct S { int g() { return x; } }; static int x;", "same"),
+        ("static int x; static int *p = &x;", "same"),
+        ("static int x;\n#define X x\n", "same"),
+        ("static const int x = 3;", "same"),
+        ("static volatile int x;", "same"),
+        ("static S x;", "same"),
+        ("static int *x;", "same"),
+        ("int x;", "same"),
+    ],
+)
+def test_statics_that_only_kernels_use_lie_on_the_device(source: str, wanted: str) -> None:
+    assert translated(f"{source} {KERNEL}") == f"{source if wanted == 'same' else wanted} {KERNEL}"
+
+
+def test_statics_that_nobody_or_the_launch_uses_are_plain() -> None:
+    for source in (
+        "static int x, z; __mlu_entry__ void f(int *y) { y[0] = x; }",
+        "static int x; void g() { h(x); } __mlu_func__ void k() { x = 1; }",
+    ):
+        assert translated(source).startswith("static int x")
+
+
 # ---- macros --------------------------------------------------------------------------------------
 
 BUFFER = "#define BUFFER(name, T) __nram__ T name##_[64]\n"

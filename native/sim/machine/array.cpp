@@ -217,6 +217,14 @@ void bind_arrays(const Core &core) {
   }
 }
 
+void unbind_variables() {
+  Registry &all = registry();
+  const std::lock_guard<ForkMutex> lock(all.mutex);
+  for (const Array *array : all.variables) {
+    if (array->storage != nullptr) *array->storage = const_cast<void *>(array->initial);
+  }
+}
+
 const Array *array_at(const void *address, const Location &location, bool near) {
   const std::size_t offset = static_cast<std::size_t>(static_cast<const char *>(address) - location.piece.begin);
   Registry &all = registry();

@@ -16,6 +16,8 @@ constexpr std::size_t kArrayGap = 1024;
 
 // Points the references of file-scope arrays at the memories of `core`.
 void bind_arrays(const Core &core);
+// After a launch: points those of variables of devices at their initial bytes, for the host.
+void unbind_variables();
 
 // Returns the array that holds the address, in any core's memory or among the variables of a
 // device; null in a gap. With `near` it

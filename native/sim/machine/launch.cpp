@@ -7,6 +7,7 @@
 #include <new>
 #include <utility>
 
+#include "machine/array.h"
 #include "machine/ending.h"
 #include "machine/fiber.h"
 #include "machine/missing_memory.h"
@@ -345,6 +346,7 @@ cnrtRet_t run_launch(const Launch &launch) {
     end_launch(nullptr);
   }
   end_schedule();
+  unbind_variables();
   ask_for_undoing(false);
   g_observers.count = g_observers.of_accesses_count = 0;
   g_observers.init = false;

@@ -18,6 +18,7 @@ from .returns import INLINED, ObjectFunction, not_recursive, object_function
 from .scopes import Level, Scope, Walk
 from .spelled_words import with_spelled_words
 from .split_macros import names_declared_by, with_split_macros
+from .statics import DeviceUses, holds_numbers
 from .text import Text, TranslationError, quoted, tokens_of, with_plain_blanks
 from .tokens import (
     Directive,
@@ -191,24 +192,29 @@ class Translator:
 
     def device(self, i: int, level: Level) -> None:
         """Translate `__mlu_device__`, which means inline only for functions: variables lie in device memory."""
-        declaration = self._declaration(i, level)
+        word, declaration = self._tokens[i], self._declaration(i, level)
         if declaration is None or level.opening in ("(", "["):
             self.inline(i, level)
-        elif self._lies_on_device(i, level, declaration):
+        elif self._scope(i, level) is Scope.FILE and changes_on_device(declaration, word, self._extern_on_device):
             path = level.path if self._macro_scope is None else None
             Variables(self._text, self._tokens, declaration, DEVICE_MEMORY, Scope.FILE, path).write()
         else:
             self._text.delete(self._tokens[i])
 
-    def _lies_on_device(self, i: int, level: Level, declaration: Declaration) -> bool:
-        """Whether the word at `i` makes variables that kernels change; others lie in the library."""
-        return self._scope(i, level) is Scope.FILE and changes_on_device(
-            declaration, self._tokens[i], self._extern_on_device
-        )
-
     @cached_property
     def _extern_on_device(self) -> frozenset[str]:
         return extern_names(self._tokens, DEVICE)
+
+    def static(self, i: int, level: Level) -> None:
+        """Translate numbers at file scope without a memory: if only kernels use them, they lie in device memory."""
+        if self._macro_scope is None and level.scope is Scope.FILE and level.opening not in ("(", "["):
+            declaration = self._declaration(i, level)
+            if declaration is not None and holds_numbers(declaration) and self._device_uses.only(declaration):
+                Variables(self._text, self._tokens, declaration, DEVICE_MEMORY, Scope.FILE, level.path).write()
+
+    @cached_property
+    def _device_uses(self) -> DeviceUses:
+        return DeviceUses(self._tokens, self._directives)
 
     def _declaration(self, i: int, level: Level) -> Declaration | None:
         """Read the declaration that the word at `i` is a specifier of."""
@@ -331,6 +337,7 @@ WORDS: dict[str, Callable[[Translator], Callable[[int, Level], None]]] = {
     LOCAL_MEMORY: lambda translator: translator.local_memory,
     CONSTANT_MEMORY: lambda translator: translator.constant_memory,
     DEVICE: lambda translator: translator.device,
+    "static": lambda translator: translator.static,
     **dict.fromkeys((INLINE_ATTRIBUTES - {DEVICE}) | INLINE, lambda translator: translator.inline),
     **dict.fromkeys(("ext_vector_type", "__ext_vector_type__"), lambda translator: translator.vector),
     **dict.fromkeys(("decltype", "__decltype"), lambda translator: translator.type_of),

@@ -102,6 +102,8 @@ def changes_on_device(declaration: Declaration, word: Token, elsewhere: frozense
 def extern_names(tokens: Sequence[Token], memory: str) -> frozenset[str]:
     """Return the words of all declarations `extern` in a memory, names among them."""
     words: set[str] = set()
+    if not any(token.text == "extern" for token in tokens):
+        return frozenset()
     begin = 0
     for i, token in enumerate(tokens):
         if token.text in (";", "{", "}"):

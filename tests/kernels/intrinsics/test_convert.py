@@ -53,7 +53,11 @@ def rounded(exact: np.ndarray, dtype: np.dtype, rounding: str) -> np.ndarray:
     low, high = below.astype(np.float64), above.astype(np.float64)
     inward = np.where(exact < 0, above, below)
     outward = np.where(exact < 0, below, above)
-    tie = (low != high) & np.isfinite(low) & np.isfinite(high) & (exact - low == high - exact)
+    # By way of float32 it may be the farther one of the two.
+    finite = np.isfinite(low) & np.isfinite(high)
+    nearest = np.where(finite & (exact - low < high - exact), below, nearest)
+    nearest = np.where(finite & (exact - low > high - exact), above, nearest)
+    tie = (low != high) & finite & (exact - low == high - exact)
     rules = {
         "tz": inward,
         "oz": outward,
