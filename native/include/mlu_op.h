@@ -3,8 +3,8 @@
  * This file is the only declaration of it: the shared libraries are checked against it, and the
  * cffi module, the Cython pointer table, `pymluops.functions` and the entry points of functions
  * that a library does not implement are generated from it. Such a function returns
- * MLUOP_STATUS_NOT_SUPPORTED. This file needs no CNRT header. What this project adds is in
- * mluops_ext.h.
+ * MLUOP_STATUS_NOT_SUPPORTED. This file needs no CNRT header. The functions of this project are
+ * in mluops_ext.h.
  *
  * Conventions
  *   - Every function that returns mluOpStatus_t can be called with any pointer NULL; what is

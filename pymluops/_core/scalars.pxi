@@ -52,9 +52,11 @@ cdef object real_refusal(Schema schema, int i, double given):
     cdef ScalarSpec *spec = &schema.scalar_specs[i]
     cdef list bounds = []
     kind = "float32" if spec.kind == KIND_FLOAT else "float64"
+    is_limited = spec.high < float("inf")
     if spec.low > float("-inf"):
-        bounds.append(f"{'above' if spec.above else 'from'} {schema.scalars[i].minimum}")
-    if spec.high < float("inf"):
+        begin = "above" if spec.above else "from" if is_limited else "of at least"
+        bounds.append(f"{begin} {schema.scalars[i].minimum}")
+    if is_limited:
         bounds.append(f"up to {schema.scalars[i].maximum}")
     text = f"a {'' if spec.infinite else 'finite '}{kind} number {' '.join(bounds)}".rstrip()
     return _arguments.refusal(schema, schema.scalars[i].name, text, _arguments.shown(given))

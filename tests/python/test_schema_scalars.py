@@ -75,6 +75,20 @@ def test_a_limit_that_is_not_reached(library: Library) -> None:
 
 
 @pytest.mark.parametrize(
+    ("limits", "expected"),
+    [
+        ({"minimum": 0}, "a finite float32 number of at least 0"),
+        ({"minimum": 0, "infinite": True}, "a float32 number of at least 0"),
+        ({"minimum": 0, "maximum": 1}, "a finite float32 number from 0 up to 1"),
+        ({"minimum": 0, "above": True}, "a finite float32 number above 0"),
+    ],
+)
+def test_limits_are_told_in_words(library: Library, limits: dict[str, Any], expected: str) -> None:
+    with pytest.raises(pymluops.BadParamError, match=rf"min_radius: expected {expected}, got -1"):
+        ball(Scalar("min_radius", **limits))(library.handle, (POINTS, POINTS, None), (-1, 1, 1))
+
+
+@pytest.mark.parametrize(
     ("kind", "value", "allowed"),
     [("double", 1e39, True), ("double", 1e-60, True), ("double", math.inf, False), ("double", 10**400, False),
      ("int64_t", 2**63 - 1, True), ("int64_t", 2**63, False), ("int64_t", -(2**63), True),

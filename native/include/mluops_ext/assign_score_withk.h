@@ -15,7 +15,7 @@ extern "C" {
 /* Features of the neighbours of points, weighted by scores: output[b, o, n, k] is the sum over m of
  * points[b, i, m, o] * scores[b, n, k, m] - centers[b, c, m, o] * scores[b, n, k, m], where i =
  * knn_idx[b, n, k] and c = knn_idx[b, n, 0]. Values are half, float or double; half is added up in
- * float. A neighbour whose number, or whose centre's number, is none of the N0 points gives 0.
+ * float. A neighbour whose number, or whose centre's number, is out of range gives 0.
  * Gradients are added in the order of n, then k. A library for a device returns NOT_SUPPORTED. */
 mluOpStatus_t MLUOP_WIN_API mluopsExtAssignScoreWithkForward(
     mluOpHandle_t handle, const mluOpTensorDescriptor_t points_desc, const void *points,

@@ -14,8 +14,8 @@ extern "C" {
 
 /* Suppression of upright rectangles, rows (x1, y1, x2, y2), float or double like their scores: a
  * kept box suppresses those with a lower score whose overlap with it, intersection over union, is
- * above the threshold. offset, 0 or 1, is added to widths and heights. A score of minus infinity or
- * NaN is none. output, int32, begins with the numbers of the kept boxes in the order of their
+ * above the threshold. offset, 0 or 1, is added to widths and heights. Boxes with a score of minus
+ * infinity or NaN are ignored. output, int32, begins with the numbers of the kept boxes, by their
  * scores; result_num is a number in host memory. Beside the arguments a call needs 76 bytes a box.
  * A library for a device returns NOT_SUPPORTED, as for the two functions below. */
 mluOpStatus_t MLUOP_WIN_API mluopsExtNms2d(

@@ -15,9 +15,9 @@ extern "C" {
 /* Nearest points of two clouds in a plane: dist1[b, i] is the squared distance of xyz1[b, i] from
  * the nearest point of xyz2[b], and idx1[b, i] its number, the lowest of equally near ones; dist2
  * and idx2 the other way round. Points are half, float or double, and every step of a distance is
- * rounded to their type. A NaN is no distance; where there is no other, it is that to point 0. If
+ * rounded to their type. A NaN does not count; if all are NaN, the point is number 0. If
  * the other cloud has no points, distances and numbers are 0. Gradients are added in the order of
- * the points, those of dist1 first; a number that is none of a point contributes nothing. Clouds of
+ * the points, those of dist1 first; a number out of range contributes nothing. Clouds of
  * 256 points and more need up to 64 bytes beside the arguments for each point of a batch. A library
  * for a device returns NOT_SUPPORTED. */
 mluOpStatus_t MLUOP_WIN_API mluopsExtChamferDistanceForward(

@@ -13,7 +13,7 @@ extern "C" {
 #endif
 
 /* The focal loss of sigmoids without weights, [N, C], and its gradient times grad_output; half,
- * float or double. target, int32, has the class of each row; one outside of 0 .. C - 1 is none. A
+ * float or double. target, int32, has the class of each row; outside of 0 .. C - 1 it is none. A
  * library for a device returns NOT_SUPPORTED, as for the functions below. */
 mluOpStatus_t MLUOP_WIN_API mluopsExtSigmoidFocalLossForward(
     mluOpHandle_t handle, const double alpha, const double gamma, const mluOpTensorDescriptor_t input_desc,

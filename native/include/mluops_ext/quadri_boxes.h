@@ -23,7 +23,7 @@ mluOpStatus_t MLUOP_WIN_API mluopsExtBoxIouQuadri(
     const mluOpTensorDescriptor_t ious_desc, void *ious);
 
 /* Suppression of such boxes: a kept box suppresses those with a lower score whose overlap with it
- * is above the threshold. A score of minus infinity or NaN is none. output begins with the numbers
+ * is above the threshold. A box with a score of -infinity or NaN is ignored. output has the numbers
  * of the kept boxes in the order of their scores. result_num is a number in host memory, 0 if there
  * are no boxes. Beside the arguments a call needs up to 160 bytes a box. A library for a device
  * returns NOT_SUPPORTED. */

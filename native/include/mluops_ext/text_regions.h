@@ -15,7 +15,7 @@ extern "C" {
 /* Lets kernels of text grow, as mmcv's contour_expand: labels of kernels with at least
  * min_kernel_area pixels, int32 [H, W], spread over kernel_mask[0], bool [K, H, W] with K > 0,
  * one pixel after another in the order in which they were reached: up, down, left, right. With K
- * = 1 they do not grow. A label that is none of 1 .. label_count - 1 is background. Beside the
+ * = 1 they do not grow. A label outside of 1 .. label_count - 1 is background. Beside the
  * arguments a call needs 4 bytes a pixel and 8 bytes a label. A library for a device returns
  * NOT_SUPPORTED. */
 mluOpStatus_t MLUOP_WIN_API mluopsExtContourExpand(
@@ -28,7 +28,7 @@ mluOpStatus_t MLUOP_WIN_API mluopsExtContourExpand(
  * W], labels spread over the mask, bool [H, W], left, right, up, down, to pixels whose
  * embedding, [H, W, C], is nearer to the mean of the kernel's than distance_threshold. scores,
  * [label_count], are the mean scores of the pixels with a label, and counts their numbers,
- * int32; score, embedding and scores are float or double. A label that is none of 1 ..
+ * int32; score, embedding and scores are float or double. A label outside of 1 ..
  * label_count - 1 is background. Beside the arguments a call needs 4 bytes a pixel and the
  * means. A library for a device returns NOT_SUPPORTED. */
 mluOpStatus_t MLUOP_WIN_API mluopsExtPixelGroup(
