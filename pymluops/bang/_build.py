@@ -381,9 +381,9 @@ class Build:
             # escape all characters.
             named = f"-ffile-prefix-map={file}={printable(source.name)}"
             command: list[str | Path] = [*self.compiler.command, *words, named, "-x", "c++", step, file, "-o", target]
-            said = readable(warnings_of(command, folder), str(self.simulator.include), source.text)
+            said = readable(warnings_of(command, folder), str(self.simulator.include), source.text, text)
         except CompileError as error:
-            raise CompileError(readable(str(error), str(self.simulator.include), source.text)) from None
+            raise CompileError(readable(str(error), str(self.simulator.include), source.text, text)) from None
         finally:
             remove_tree(folder)
         if not target.exists():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from pymluops.bang._translated_messages import in_words_of_bang, lengths_of
+from pymluops.bang._translated_messages import in_words_of_bang, lengths_of, types_in
 from pymluops.sim._intrinsics import find
 from pymluops.sim.translator import PREFIX
 
@@ -30,7 +30,7 @@ _INCLUDED = re.compile(r"^(?:In file included from|\s+from) ")
 _CONTEXT = re.compile(r"^(?:In file included from|\s+from) |^\S.*: (?:In|At) [^:]+:$|^\S.*: In instantiation ")
 
 
-def readable(said: str, include: str, source: str = "") -> str:
+def readable(said: str, include: str, source: str = "", translated: str = "") -> str:
     """Return a compiler's text with the names of the source, and with a few forms of an intrinsic instead of all.
 
     Parameters
@@ -41,6 +41,8 @@ def readable(said: str, include: str, source: str = "") -> str:
         The folder of the simulator's headers.
     source : str
         The source with its headers, before the translation.
+    translated : str
+        The source as the compiler got it.
     """
     kept: list[str] = []
     candidates = 0
@@ -48,7 +50,8 @@ def readable(said: str, include: str, source: str = "") -> str:
     if not said:
         return said
     said = in_words_of_bang(_ENTRY.sub("", said.replace(PREFIX, "")), include, lengths_of(source))
-    said = _ARRAY_TYPE.sub(r"decltype(\1)", said)
+    types = types_in(translated)
+    said = _ARRAY_TYPE.sub(lambda match: types.get(match[1], f"decltype({match[1]})"), said)
     said = _with_prototypes(_with_lacking_told(_with_sizes_told(said)), include)
     for line in said.splitlines():
         head = _HEAD.match(line)

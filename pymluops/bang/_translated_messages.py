@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from pymluops.sim.translator.text import printable, unquoted
 
-__all__ = ["in_words_of_bang", "lengths_of"]
+__all__ = ["in_words_of_bang", "lengths_of", "types_in"]
 
 _ERROR = re.compile(r"^(?P<place>[^\s:][^:]*:\d+)(?P<column>:\d+)?: (?P<kind>fatal error|error): (?P<text>.*)$")
 _HEAD = re.compile(
@@ -18,6 +18,10 @@ _HEAD = re.compile(
 )
 _CONTEXT = re.compile(r"^\S.*: (?:In|At) .*:$")
 _LINE = re.compile(r'^#(?:line)? (\d+) ("(?:\\.|[^"\\])*")')
+#: The declaration of an array in the translation: its name and type.
+_DECLARED = re.compile(
+    r'\bMLUSIM_(?:LOCAL_|NUMBERED_|EXTERN_)?ARRAY\((?:mlusim_\w+, )?(?:"[^"]*", )?(\w+), ([^;\n]+?)\);'
+)
 _CODE = re.compile(r"^ *\d* \|")
 #: The type of an array by its name in the translation, and what it is.
 _ALSO_KNOWN_AS = re.compile(r"‘[^’]*\bmlusim_(?:type_|fixed\b)[^’]*’ \{aka ‘([^’]*)’\}")
@@ -48,6 +52,19 @@ def lengths_of(text: str) -> dict[str, int]:
         found.setdefault(f"{name}:{number}", len(line.rstrip().encode("utf-8", "surrogateescape")))
         number += 1
     return found
+
+
+def types_in(text: str) -> dict[str, str]:
+    """Return the types of arrays on chip that a translated source declares, of each name that has one alone."""
+    found: dict[str, set[str]] = {}
+    for name, kind in _DECLARED.findall(text):
+        found.setdefault(name, set()).add(kind)
+    return {name: _spaced(*kinds) for name, kinds in found.items() if len(kinds) == 1}
+
+
+def _spaced(kind: str) -> str:
+    """Return a type as GCC writes it."""
+    return re.sub(r"(?<=\w)\[", " [", kind, count=1)
 
 
 def in_words_of_bang(said: str, include: str, lengths: Mapping[str, int] | None = None) -> str:

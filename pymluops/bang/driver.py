@@ -76,6 +76,8 @@ _OBJECTS = ("", "-c", "-fsyntax-only")
 _UNKNOWN_OPTION = re.compile(
     r"^(\S+): error: (?:unrecognized command-line option|unknown argument:?) [‘'](.*?)[’'].*$", re.MULTILINE
 )
+#: Macros that a source defines for the headers of the system.
+_FEATURES = re.compile(r"^[ \t]*#[ \t]*define[ \t]+_(?:\w*SOURCE\w*|FILE_OFFSET_BITS)\b[^\n]*", re.MULTILINE)
 _SIMULATOR_LIBRARIES = ("-lcnrt", "-lcndrv")
 _TENSOR_LIBRARY = "-lcnnl"
 
@@ -250,9 +252,13 @@ class _Driver:
         options, name = self._options, source.name
         standard = [f"-std={options.standard}"] if options.standard else []
         language = ["-x", "c"] if name.endswith(".c") else ["-x", "c++"]
-        common, before = behind_headers(self._common(language[1]), self._simulator.include, source.own)
+        common, before = self._common(language[1]), ""
+        if source.own:
+            common, before = behind_headers(common, self._simulator.include, source.own)
         with temporary_folder() as folder:
             if before:
+                # The headers of the system are read here for the first time.
+                before = "".join(f"{found[0]}\n" for found in _FEATURES.finditer(source.text)) + before
                 (folder / "macros.h").write_text(before, encoding="utf-8", errors="surrogateescape")
                 common += ["-include", str(folder / "macros.h")]
             words = ["-fPIC", "-fno-strict-aliasing", *standard, *common, *language, options.step or "-c", name]

@@ -28,6 +28,8 @@ WRONG = {
     'void r(float *x) { f<<<{1, 1, 1}, cnrtFuncTypeBlock, nullptr>>>(x, "a"); }': "invalid conversion from",
     "__mlu_entry__ int h(float *x) { return 1; }": "a kernel returns nothing: expected void, got int",
     "__mlu_entry__ void h(float *x) { a = 1; }": "in assignment of ‘int’ to ‘float [64]’",
+    "__mlu_entry__ void h(float *x) { __bang_add(a, x); }": "__bang_add(float [64], float*&)",
+    "__mlu_entry__ void h(float *x) { __nram__ int b[2][3]; __bang_add(b); }": "__bang_add(int [2][3])",
     "__nram__ nothing b[4];": "‘nothing’ was not declared in this scope",
     "__mlu_entry__ void h(float *x) { __nram__ nothing b[4]; }": "‘nothing’ was not declared in this scope",
     "__mlu_entry__ void h(float *x, nothing n) {}": "‘nothing’ has not been declared",
