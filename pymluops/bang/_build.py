@@ -381,9 +381,9 @@ class Build:
             # escape all characters.
             named = f"-ffile-prefix-map={file}={printable(source.name)}"
             command: list[str | Path] = [*self.compiler.command, *words, named, "-x", "c++", step, file, "-o", target]
-            said = readable(warnings_of(command, folder), str(self.simulator.include), text)
+            said = readable(warnings_of(command, folder), str(self.simulator.include), source.text, text)
         except CompileError as error:
-            raise CompileError(readable(str(error), str(self.simulator.include), text)) from None
+            raise CompileError(readable(str(error), str(self.simulator.include), source.text, text)) from None
         finally:
             remove_tree(folder)
         if not target.exists():
@@ -414,7 +414,8 @@ class Build:
             *kernel_options(self.arch, self.compiler.kind),
             *("-O2", "-ffunction-sections", *self._taken()),
             *(_coverage.COMPILE if self.counted is not None else ()),
-            *(f"-I{folder}" for folder in (*self.include_dirs, self.simulator.include)),
+            *(f"-I{folder}" for folder in self.include_dirs),
+            *("-isystem", str(self.simulator.include)),  # messages are then about the source, not about our macros
             "-Wno-unknown-pragmas",  # those of BANG C
             *extensions(self.compiler.kind),
             *("-include", first),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from pymluops.bang._launch_messages import with_launches_told
+from pymluops.bang._translated_messages import in_words_of_bang, lengths_of, types_in
 from pymluops.sim._intrinsics import find
 from pymluops.sim.translator import PREFIX
 
@@ -15,11 +15,6 @@ _HEAD = re.compile(r"^(?P<place>[^\s:][^:]*(?::\d+)*): (?P<kind>fatal error|erro
 _ENTRY = re.compile(r" (?:MLUOPS_MODULE|MLUSIM)_(?:MADE_)?(?:KERNEL|FUNCTION|TEMPLATE)\(.*\);")
 #: The name of an array's type, which GCC says instead of the type.
 _ARRAY_TYPE = re.compile(r"\bmlusim_type_(\w+)")
-#: The declaration of an array in a translated source.
-_ARRAY = re.compile(
-    r'\bMLUSIM_(?:(?:LOCAL_|NUMBERED_)?ARRAY\(\w+|EXTERN_ARRAY\("[^"]*")'
-    r'(?:, "[^"]*")?, (?P<name>\w+), (?P<type>[^;]*)\);'
-)
 _MOST_CANDIDATES = 6
 #: What compilers say about an array on chip whose size is no constant, in a macro of the simulator.
 _NOT_CONSTANT = re.compile(r"variably[ -]modified|variable length array")
@@ -35,7 +30,7 @@ _INCLUDED = re.compile(r"^(?:In file included from|\s+from) ")
 _CONTEXT = re.compile(r"^(?:In file included from|\s+from) |^\S.*: (?:In|At) [^:]+:$|^\S.*: In instantiation ")
 
 
-def readable(said: str, include: str, source: str = "") -> str:
+def readable(said: str, include: str, source: str = "", translated: str = "") -> str:
     """Return a compiler's text with the names of the source, and with a few forms of an intrinsic instead of all.
 
     Parameters
@@ -45,13 +40,18 @@ def readable(said: str, include: str, source: str = "") -> str:
     include : str
         The folder of the simulator's headers.
     source : str
-        The translated source.
+        The source with its headers, before the translation.
+    translated : str
+        The source as the compiler got it.
     """
     kept: list[str] = []
     candidates = 0
     skips = False  # the lines that belong to a form of an intrinsic
-    said = _with_array_types(_ENTRY.sub("", said.replace(PREFIX, "")), source)
-    said = with_launches_told(said, include)
+    if not said:
+        return said
+    said = in_words_of_bang(_ENTRY.sub("", said.replace(PREFIX, "")), include, lengths_of(source))
+    types = types_in(translated)
+    said = _ARRAY_TYPE.sub(lambda match: types.get(match[1], f"decltype({match[1]})"), said)
     said = _with_prototypes(_with_lacking_told(_with_sizes_told(said)), include)
     for line in said.splitlines():
         head = _HEAD.match(line)
@@ -72,21 +72,6 @@ def readable(said: str, include: str, source: str = "") -> str:
                 kept.append(line)
     kept += _number_of_others(candidates)
     return "\n".join(kept) + ("\n" if said.endswith("\n") else "")
-
-
-def _with_array_types(said: str, source: str) -> str:
-    """Write the types of arrays instead of the simulator's names for them; of names with several types, `decltype`."""
-    if _ARRAY_TYPE.search(said) is None:
-        return said
-    types: dict[str, set[str]] = {}
-    for declared in _ARRAY.finditer(source):
-        types.setdefault(declared["name"], set()).add(" ".join(declared["type"].split()))
-
-    def type_of(found: re.Match[str]) -> str:
-        known = types.get(found[1], set())
-        return next(iter(known)) if len(known) == 1 else f"decltype({found[1]})"
-
-    return _ARRAY_TYPE.sub(type_of, said)
 
 
 def _number_of_others(candidates: int) -> list[str]:

@@ -30,6 +30,10 @@ _IGNORED = re.compile(
     r"|-fbang-.*|-fno-bang-.*|--bang-(?!mlu-arch|arch).*|--target=.*|-mcpu=.*)$"
 )
 _ARCH = re.compile(r"^(?:--bang-mlu-arch|--bang-arch)=(.*)$")
+_STANDARD = re.compile(
+    r"(?:c|gnu)\+\+(?:98|03|0x|11|1y|14|1z|17|2a|20|2b|23|2c|26)|(?:c|gnu)(?:89|90|9x|99|11|1x|17|18|2x|23|2y)"
+    r"|iso9899:\w+"
+)
 _OF_CLANG = ("-Qunused-arguments", "-Rpass", "-Rno-", "--gcc-toolchain=", "-stdlib=")
 _MOST_FILES = 32  # that name each other
 _PREPROCESSOR = ("-D", "-U", "-include")
@@ -153,6 +157,9 @@ def _read_option(options: Options, word: str, words: Iterator[str], language: st
         options.dependencies.add(word)
     elif word.startswith(("-std=", "--std=")):
         options.standard = word.partition("=")[2]
+        if not _STANDARD.fullmatch(options.standard):
+            got = shortened(one_line(options.standard)) or "nothing"
+            raise UsageError(f"-std: expected a standard of C or C++, such as c++17, got {got}")
     elif word.startswith("-Wl,") or word in ("-static-libstdc++", "-static-libgcc", "-rdynamic", "-s"):
         options.linker.append(word)
     elif word in _LINKER_VALUE:

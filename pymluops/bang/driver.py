@@ -8,6 +8,7 @@ compiled as they are.
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import subprocess
@@ -71,6 +72,12 @@ __attribute__((destructor)) static void tell_findings() {
 """
 #: Steps that compile to objects; "" goes on to the linker.
 _OBJECTS = ("", "-c", "-fsyntax-only")
+#: What compilers say about options that they do not know.
+_UNKNOWN_OPTION = re.compile(
+    r"^(\S+): error: (?:unrecognized command-line option|unknown argument:?) [‘'](.*?)[’'].*$", re.MULTILINE
+)
+#: Macros that a source defines for the headers of the system.
+_FEATURES = re.compile(r"^[ \t]*#[ \t]*define[ \t]+_(?:\w*SOURCE\w*|FILE_OFFSET_BITS)\b[^\n]*", re.MULTILINE)
 _SIMULATOR_LIBRARIES = ("-lcnrt", "-lcndrv")
 _TENSOR_LIBRARY = "-lcnnl"
 
@@ -87,7 +94,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except MluOpError as error:
         return _fail(f"bangcc: {one_line(error.detail)}", 2)
     except CompileError as error:
-        return _fail(str(error).rstrip("\n"), 1)
+        return _fail(
+            _UNKNOWN_OPTION.sub(r"bangcc: \2: is no option of this compiler, nor of \1", str(error)).rstrip("\n"), 1
+        )
     except OSError as error:
         name = f"{path_text(error.filename)}: " if error.filename else ""
         return _fail(f"bangcc: {name}{error.strerror}", 1)
@@ -126,6 +135,14 @@ def _print_answer(asked: str) -> None:
         print(_HELP, end="")
 
 
+def _require_folder(file: Path) -> None:
+    """Refuse a file that cannot be written: the messages of those who try would name others."""
+    if file.is_dir():
+        raise OSError(errno.EISDIR, os.strerror(errno.EISDIR), str(file))
+    if not file.parent.is_dir():
+        raise OSError(errno.ENOENT, "there is no such folder", str(file))
+
+
 class _Driver:
     def __init__(self, options: Options) -> None:
         self._options = options
@@ -149,6 +166,8 @@ class _Driver:
             require_regular(Path(name), os.stat(name))
             if not language and options.step:
                 print(f"bangcc: {name}: is for the linker, which {options.step} leaves out", file=sys.stderr)
+        for file in filter(None, (options.output, options.dependency_file)):
+            _require_folder(Path(file))
         sources = [entry for entry in options.inputs if entry[1]]
         if options.step:
             for name, language in sources:
@@ -222,8 +241,8 @@ class _Driver:
             *("-O2", "-ffunction-sections"),
             *self._standard(),
             *("-include", "bang.h"),  # before the headers that options include
-            # Messages are made readable, which colours would prevent.
-            *(word for word in self._common() if not word.startswith("-fdiagnostics-color")),
+            # Messages are made readable, which colours would prevent; and objects are read.
+            *(word for word in self._common() if not word.startswith(("-fdiagnostics-color", "-flto"))),
             "-Wno-unknown-pragmas",  # those of BANG C
         ]
         self._say(words)
@@ -233,9 +252,13 @@ class _Driver:
         options, name = self._options, source.name
         standard = [f"-std={options.standard}"] if options.standard else []
         language = ["-x", "c"] if name.endswith(".c") else ["-x", "c++"]
-        common, before = behind_headers(self._common(language[1]), self._simulator.include, source.own)
+        common, before = self._common(language[1]), ""
+        if source.own:
+            common, before = behind_headers(common, self._simulator.include, source.own)
         with temporary_folder() as folder:
             if before:
+                # The headers of the system are read here for the first time.
+                before = "".join(f"{found[0]}\n" for found in _FEATURES.finditer(source.text)) + before
                 (folder / "macros.h").write_text(before, encoding="utf-8", errors="surrogateescape")
                 common += ["-include", str(folder / "macros.h")]
             words = ["-fPIC", "-fno-strict-aliasing", *standard, *common, *language, options.step or "-c", name]

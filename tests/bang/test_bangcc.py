@@ -166,6 +166,27 @@ def test_wrong_command_lines_are_told_in_a_line(
     assert err.count("\n") == 1
 
 
+@pytest.mark.parametrize("name", ["a.mlu", "a.cpp"])
+def test_messages_name_what_the_user_wrote(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """And neither temporary files nor the assembler."""
+    monkeypatch.chdir(tmp_path)
+    Path(name).write_text("int f() { return 1; }\n")
+    for words in (["-c", "-o", "none/a.o"], ["-E", "-o", "none/a.i"], ["-MD", "-MF", "none/a.d", "-c", "-o", "a.o"]):
+        assert main([*words, name]) == 1
+        file = next(word for word in words if word.startswith("none/"))
+        assert capfd.readouterr().err == f"bangcc: {file}: there is no such folder\n"
+    assert main(["-c", name, "-o", str(tmp_path)]) == 1
+    assert capfd.readouterr().err == f"bangcc: {tmp_path}: Is a directory\n"
+    assert main(["-c", name, "-o", "a.o", "-fno-such-thing"]) == 1
+    assert capfd.readouterr().err.startswith("bangcc: -fno-such-thing: is no option of this compiler, nor of ")
+    assert main(["-c", name, "-o", "a.o", "-std=c++99"]) == 2
+    assert capfd.readouterr().err.startswith("bangcc: -std: expected a standard of C or C++, such as c++17, got c++99")
+    assert main(["-c", name, "-o", "a.o", "-flto"]) == 0
+    assert capfd.readouterr().err == ""
+
+
 def test_the_version_can_be_read_by_build_files(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--version"]) == 0
     assert re.match(r"\w+ v4\.\d+\.\d+\n", capsys.readouterr().out)

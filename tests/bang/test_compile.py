@@ -199,8 +199,7 @@ def test_kernels_that_macros_name_have_their_own_names() -> None:
         ("__mlu_entry__ int k(float *o) { return 1; }", "a kernel returns void, not int"),
         (
             "__mlu_entry__ void k(float *o);\nvoid h(float *o) { k<<<1, 2, 3>>>(o); }",
-            "a launch takes a cnrtDim3_t, a cnrtFunctionType_t and a cnrtQueue_t between <<< and >>>, got int, "
-            "int, int",
+            "`<<<dim, type, queue>>>` takes a cnrtDim3_t, a cnrtFunctionType_t and a cnrtQueue_t",
         ),
         (
             "__mlu_entry__ void k(float *o) {}\n"
@@ -228,7 +227,7 @@ __mlu_entry__ void f(float *x) {
 }
 """
     with pytest.raises(
-        bang.CompileError, match=r"__bang_add\(float\[64\], half\[32\]\[2\], decltype\(far\), int, int\)"
+        bang.CompileError, match=r"__bang_add\(float \[64\], half \[32\]\[2\], decltype\(far\), int, int\)"
     ):
         bang.compile(source)
 

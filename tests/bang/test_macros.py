@@ -96,6 +96,14 @@ def test_macros_of_the_command_line_are_those_of_the_source(suffix: str, tmp_pat
     assert main([*options, str(tmp_path / f"a{suffix}"), "-o", str(tmp_path / "a")]) == 0
 
 
+def test_macros_for_system_headers_come_first(tmp_path: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    lines = ["#define _GNU_SOURCE", "#include <sched.h>", "#include <cnrt.h>", "int main(void) {", "  cpu_set_t set;"]
+    lines += ["  CPU_ZERO(&set);", "  return CPU_COUNT(&set) + queue - 1;", "}"]
+    (tmp_path / "a.c").write_text("\n".join(lines))
+    assert main(["-Wall", "-std=c11", "-Dqueue=1", str(tmp_path / "a.c"), "-o", str(tmp_path / "a")]) == 0
+    assert capfd.readouterr().err == ""
+
+
 # ---- Macros that stand for words of BANG C -------------------------------------------------------
 
 WORDS = """

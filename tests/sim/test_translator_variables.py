@@ -395,8 +395,8 @@ KERNEL = "__mlu_entry__ void f(int *y) { y[0] = x; }"
 @pytest.mark.parametrize(
     ("source", "wanted"),
     [
-        ("static int x;", 'MLUSIM_ARRAY(device, "", x, int);'),
-        ("static unsigned long x;", 'MLUSIM_ARRAY(device, "", x, unsigned long);'),
+        ("static int x;", 'MLUSIM_ARRAY(mlusim_gdram, "", x, int);'),
+        ("static unsigned long x;", 'MLUSIM_ARRAY(mlusim_gdram, "", x, unsigned long);'),
         ("namespace n { static half x[4]; } using n::x;", "same"),
         ("static int x; int g() { return x; }", "same"),
         ("struct S { int g() { return x; } }; static int x;", "same"),
