@@ -210,6 +210,9 @@ def test_an_error_in_such_a_macro_has_its_line() -> None:
 def test_a_macro_names_an_array() -> None:
     """And macros of a source may have the names that the translation uses for itself."""
     lines = [
+        "#define ended other",
+        "#undef ended",
+        "__nram__ float ended[2];",
         "#define array arr",
         "#define launch go",
         "#define unit 3",

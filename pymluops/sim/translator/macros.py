@@ -44,7 +44,7 @@ def macros_of(directives: Iterable[Directive]) -> list[Macro]:
 
 
 def aliases_of(directives: Iterable[Directive]) -> dict[str, str]:
-    """Return the macros that stand for one other word, and that word, unless they are defined in several ways, or end."""
+    """Return the macros that stand for one other word, always the same one, and that word."""
     bodies: dict[str, set[str]] = {}
     for directive in directives:
         if directive.name in ("define", "undef") and len(directive.tokens) > 1:
