@@ -20,7 +20,6 @@ _ADVICE = {
     "memory/bad-argument": "compare the argument with the intrinsic's description",
     "memory/unsupported-direction": "copy through another memory, or synchronously, or as one piece",
     "memory/table-index": "limit the indices to the size of the table",
-    "memory/constant-store": "write to memory of the kernel's arguments, or declare the array without __mlu_const__",
     "memory/lane-overflow": "count offsets into the array within one lane: the bytes of the array divided by 64",
     "memory/memory-core-access": "return early with `if (__is_mpu()) return;`, if no barrier needs the memory core",
     "memory/memory-core-store": "return early with `if (__is_mpu()) return;`, if no barrier needs the memory core",

@@ -205,3 +205,23 @@ def test_an_error_in_such_a_macro_has_its_line() -> None:
     with pytest.raises(bang.CompileError, match=r":5:") as error:
         bang.compile(text + "  ARRAY(c) nothing;\n}\n")
     assert "mlusim_own" not in str(error.value)
+
+
+def test_a_macro_names_an_array() -> None:
+    """And macros of a source may have the names that the translation uses for itself."""
+    lines = [
+        "#define ended other",
+        "#undef ended",
+        "__nram__ float ended[2];",
+        "#define array arr",
+        "#define launch go",
+        "#define unit 3",
+        "#define deep deeper",
+        "#define deeper deepest",
+    ]
+    lines += ["__nram__ float deep[4] = {1, 2};", "static int launch() { return unit; }"]
+    lines += ["__mlu_entry__ void f(float *x) {", "  __nram__ float array[4];", "  decltype(array) *p = &array;"]
+    lines += ["  array[0] = launch();", "  x[0] = (*p)[0] + arr[0] + deepest[1] + sizeof ended;", "}"]
+    out = np.zeros(1, np.float32)
+    bang.compile("\n".join(lines) + "\n").kernel("f")[1](out)
+    assert out[0] == 8 + 8

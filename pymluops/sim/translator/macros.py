@@ -48,6 +48,24 @@ def macros_of(directives: Iterable[Directive]) -> list[Macro]:
     return macros
 
 
+def aliases_of(directives: Iterable[Directive]) -> dict[str, str]:
+    """Return the macros that stand for one other word, always the same one, and that word."""
+    bodies: dict[str, set[str]] = {}
+    for directive in directives:
+        if directive.name in ("define", "undef") and len(directive.tokens) > 1:
+            bodies.setdefault(directive.tokens[1].text, set()).add(" ".join(t.text for t in directive.tokens[2:]))
+    words = {name: next(iter(found)) for name, found in bodies.items() if len(found) == 1}
+    aliases: dict[str, str] = {}
+    for name in words:
+        word, seen = name, {name}
+        while word in words and words[word] not in seen:
+            word = words[word]
+            seen.add(word)
+        if word != name and re.fullmatch(r"[^\W\d]\w*", word):
+            aliases[name] = word
+    return aliases
+
+
 def separators_of(directives: Iterable[Directive]) -> frozenset[str]:
     """Macros without parameters that stand alone before a declaration: they open or close a block, or are empty."""
     separators = {"__BEGIN_DECLS", "__END_DECLS"}  # of <sys/cdefs.h>, which translators of headers do not see

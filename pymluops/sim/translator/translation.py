@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
 from typing import NamedTuple
@@ -12,7 +12,7 @@ from .assembly import AssemblyError, calls_of
 from .declarations import Declaration, Reader, UnreadableError, element_type
 from .kernel_calls import Declared
 from .launches import Launches
-from .macros import MacroUses, macros_of, separators_of
+from .macros import MacroUses, aliases_of, macros_of, separators_of
 from .names import with_free_names
 from .returns import INLINED, ObjectFunction, not_recursive, object_function
 from .scopes import Level, Scope, Walk
@@ -79,11 +79,13 @@ class Translator:
         macro_scope: Callable[[Token], Scope] | None,
         declared: Declared,
         onchip: set[str],
+        aliases: Mapping[str, str],
     ) -> None:
         self._text = text
         self._tokens = tokens
         self._directives = directives
         self._launches = Launches(text, tokens, directives, declared, in_macro=macro_scope is not None)
+        self._aliases = aliases
         self._onchip = onchip  # names of variables in the memories of a core
         self._macro_scope = macro_scope  # null for a file
         self._object_functions: list[ObjectFunction] = []
@@ -153,7 +155,7 @@ class Translator:
         else:
             path = level.path if self._macro_scope is None else None
             self._onchip.update(declarator.name[-1].text for declarator in declaration.declarators)
-            Variables(self._text, self._tokens, declaration, MEMORIES[word], scope, path).write()
+            Variables(self._text, self._tokens, declaration, MEMORIES[word], scope, path, self._aliases).write()
 
     def local_memory(self, i: int, level: Level) -> None:
         """Translate `__ldram__`: automatic variables lie on the stack of a core, which is there."""
@@ -177,7 +179,7 @@ class Translator:
         declaration = self._declarations[level.start].declaration
         if declaration is not None:
             path = level.path if self._macro_scope is None else None
-            Variables(self._text, self._tokens, declaration, CONSTANT, Scope.FILE, path).write()
+            Variables(self._text, self._tokens, declaration, CONSTANT, Scope.FILE, path, self._aliases).write()
 
     def _is_array_of_constants(self, i: int, level: Level) -> bool:
         """Whether the word at `i` is the first that makes variables of a file constants, all of them arrays."""
@@ -197,7 +199,7 @@ class Translator:
             self.inline(i, level)
         elif self._scope(i, level) is Scope.FILE and changes_on_device(declaration, word, self._extern_on_device):
             path = level.path if self._macro_scope is None else None
-            Variables(self._text, self._tokens, declaration, DEVICE_MEMORY, Scope.FILE, path).write()
+            Variables(self._text, self._tokens, declaration, DEVICE_MEMORY, Scope.FILE, path, self._aliases).write()
         else:
             self._text.delete(self._tokens[i])
 
@@ -210,7 +212,8 @@ class Translator:
         if self._macro_scope is None and level.scope is Scope.FILE and level.opening not in ("(", "["):
             declaration = self._declaration(i, level)
             if declaration is not None and holds_numbers(declaration) and self._device_uses.only(declaration):
-                Variables(self._text, self._tokens, declaration, DEVICE_MEMORY, Scope.FILE, level.path).write()
+                path = level.path
+                Variables(self._text, self._tokens, declaration, DEVICE_MEMORY, Scope.FILE, path, self._aliases).write()
 
     @cached_property
     def _device_uses(self) -> DeviceUses:
@@ -381,7 +384,8 @@ def translate(text: str, filename: str, *, uses_std: bool = False) -> str:
 
     declared = Declared(tokens, directives, macros)
     onchip = names_declared_by(tokens, macros)
-    Translator(source, tokens, directives, None, declared, onchip).run()
+    aliases = aliases_of(directives)
+    Translator(source, tokens, directives, None, declared, onchip, aliases).run()
     declared.refuse_calls(source, tokens, directives, Scope.FILE)
     for macro in macros:
         declared.refuse_calls(source, macro.body, (), Scope.MACRO)
@@ -395,5 +399,5 @@ def translate(text: str, filename: str, *, uses_std: bool = False) -> str:
                 )
             return next(iter(scopes), Scope.FUNCTION)
 
-        Translator(source, macro.body, (), scope_of, declared, onchip).run()
+        Translator(source, macro.body, (), scope_of, declared, onchip, aliases).run()
     return f"#line 1 {quoted(filename)}\n{source.result()}"

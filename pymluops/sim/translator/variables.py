@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from .declarations import Declaration, Declarator
 from .scopes import Scope
@@ -22,6 +22,7 @@ class Variables:
         memory: str,
         scope: Scope,
         path: str | None,  # of the namespace; null in a macro, which may be used in any
+        aliases: Mapping[str, str],  # macros that stand for a word, which may be the name of a variable
     ) -> None:
         self._text = text
         self._tokens = tokens
@@ -29,6 +30,7 @@ class Variables:
         self._memory = memory
         self._scope = scope
         self._path = path
+        self._aliases = aliases
 
     def write(self) -> None:
         """Make the edits."""
@@ -37,6 +39,7 @@ class Variables:
 
     def _write(self, declarator: Declarator) -> None:
         name = spelled(declarator.name)
+        name = self._aliases.get(name, name)  # a part of other names, where no macro is replaced
         kind = spelled([*self._declaration.type, *declarator.pointer])
         behind = ""
         if declarator.pointer and not declarator.dimensions and self._is_automatic():
