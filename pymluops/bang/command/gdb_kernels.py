@@ -87,7 +87,7 @@ class Break(gdb.Command):  # type: ignore[misc]
         if from_tty or gdb.selected_inferior().pid:
             _set_breakpoint(argument)
             return
-        # Before the program runs gdb says that it knows no such source; that is so for every kernel.
+        # Before the program runs, gdb says for every kernel that it knows no such source.
         gdb.execute(f"mlu-break-quietly {argument}", to_string=True)
         gdb.write(f"Breakpoint at {place}, set when the kernel is loaded\n")
 
