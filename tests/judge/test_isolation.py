@@ -18,7 +18,7 @@ from pymluops.bang.judging.watch import Bounds, Outcome, watched
 
 
 def answers_of(function: Callable[[], object], bounds: Bounds | None = None) -> Outcome:
-    """Run a function in a watched process of a process that adopts what the former leaves behind."""
+    """Run a function in a watched process."""
 
     def run(pipe: int) -> None:
         os.write(pipe, f"{function()}\n".encode())
@@ -78,6 +78,14 @@ def test_a_line_adds_to_the_limit() -> None:
     assert outcome.exceeded == "time"
     assert len(outcome.lines) < 100
     assert watched(lambda pipe: time.sleep(100), Bounds(0.1, more={b"later": 100})).exceeded == "time"
+
+
+def test_other_children_of_a_program_go_on() -> None:
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE, text=True) as other:
+        assert answers_of(lambda: 5).lines == [b"5"]
+        assert other.poll() is None
+        other.communicate("go on\n", 20)
+    assert other.returncode == 0
 
 
 def test_nothing_that_a_process_started_stays(tmp_path: Path) -> None:

@@ -99,10 +99,11 @@ class Device:
 
     def _start(self) -> None:
         context = multiprocessing.get_context("spawn")
-        self._pipe, theirs = context.Pipe()
+        mine, theirs = context.Pipe()
         self._process = context.Process(target=serve, args=(theirs, *self._arguments), daemon=True)
         self._process.start()
         theirs.close()
+        self._pipe = mine
 
 
 def serve(pipe: Connection, library: str, model: str) -> None:

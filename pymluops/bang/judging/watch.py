@@ -19,7 +19,7 @@ from pymluops._processes import end_with, has_ended
 
 __all__ = ["FAILED", "Bounds", "Outcome", "adopt_orphans", "watched"]
 
-_PR_SET_CHILD_SUBREAPER = 36
+_PR_SET_CHILD_SUBREAPER, _PR_GET_CHILD_SUBREAPER = 36, 37
 #: Milliseconds between two looks at the memory of a process.
 _TICK = 20
 _MOST_ANSWERED, _KEPT = 4 << 20, 4096
@@ -81,8 +81,16 @@ class Outcome:
 
 
 def adopt_orphans() -> None:
-    """Let processes whose parents end become children of this one, so that none escapes."""
+    """Let processes whose parents end become children of this one, so that none escapes.
+
+    From then on `watched` ends every child of this process.
+    """
     ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def _adopts_orphans() -> bool:
+    answer = ctypes.c_int()
+    return ctypes.CDLL(None).prctl(_PR_GET_CHILD_SUBREAPER, ctypes.byref(answer), 0, 0, 0) == 0 and answer.value != 0
 
 
 def watched(run: Callable[[int], None], bounds: Bounds, kept: Iterable[int] = ()) -> Outcome:
@@ -224,6 +232,8 @@ def _end_all(process: int) -> int:
     with suppress(ProcessLookupError):
         os.kill(process, signal.SIGKILL)
     code = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+    if not _adopts_orphans():  # then all children are this process's own
+        return code
     end = time.monotonic() + _PATIENCE
     # What left the group has become a child of this process.
     while time.monotonic() < end and (orphans := _children()):
