@@ -121,7 +121,7 @@ def compiled(source: str, mutants: Sequence[Mutant], arch: int) -> tuple[dict[Mu
         try:
             module = bang.compile(source_of_all(source, chosen), arch=arch, options=OPTIONS)
         except bang.CompileError as error:
-            lines = {int(line) for line in re.findall(r"<source>:(\d+):\d+: error", str(error))}
+            lines = {int(line) for line in re.findall(r"<source>:(\d+)(?::\d+)?: error", str(error))}
             fewer = [mutant for mutant in chosen if not lines_of(source, mutant) & lines]
             if len(fewer) == len(chosen):
                 raise
