@@ -179,3 +179,29 @@ int main() {
     (line,) = done.stderr.splitlines()
     assert "race/between-queues" in line
     assert line.endswith("(fill)")
+
+
+def test_findings_about_calls_of_the_host_are_told_too(library: Path) -> None:
+    """Such as a copy that waits for no other queue, whose code nobody looks at."""
+    source = """
+__mlu_entry__ void fill(float *out) { out[0] = 1; }
+int main() {
+  float *out = nullptr, host[16];
+  cnrtQueue_t queue;
+  cnrtMalloc((void **)&out, 64);
+  cnrtQueueCreate(&queue);
+  cnrtDim3_t dim = {1, 1, 1};
+  fill<<<dim, cnrtFuncTypeBlock, queue>>>(out);
+  cnrtMemcpy(host, out, 64, cnrtMemcpyDevToHost);
+  cnrtFree(out);
+  cnrtFree(out);
+}
+"""
+    path = library.with_name("calls.mlu")
+    path.write_text(source, encoding="utf-8")
+    assert main([str(path), "-o", str(path.with_suffix(""))]) == 0
+    env = {**os.environ, "PYMLUOPS_SIM_CHECK": "all", "PYMLUOPS_SIM_DEVICE": ""}
+    done = subprocess.run([path.with_suffix("")], env=env, capture_output=True, text=True, check=False)
+    race, freed = done.stderr.splitlines()
+    assert race.startswith("mlusim: race/between-queues: cnrtMemcpy reads memory")
+    assert freed == "mlusim: memory/double-free: cnrtFree: pointer: that was freed before"

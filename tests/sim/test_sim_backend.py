@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import itertools
 import json
+import signal
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -385,3 +386,19 @@ def test_the_program_knows_it() -> None:
     assert found["default_backend"] == "sim"
     assert found["backends"]["sim"]["available"]
     assert found["backends"]["sim"]["threads"] is None
+
+
+@pytest.mark.parametrize("act", ["os.kill(os.getpid(), signal.SIGSEGV)", "ctypes.string_at(0)"])
+@pytest.mark.parametrize("order", ["fs", "sf", "sfs", "fsfs"])
+def test_crashes_end_the_process_whoever_handles_them_first(order: str, act: str) -> None:
+    """Handlers of the simulator and of Python's faulthandler, which hand on to each other."""
+    steps = {"f": "faulthandler.disable(); faulthandler.enable()", "s": "call()"}
+    code = (
+        "import ctypes, faulthandler, os, signal; import numpy as np; import pymluops; pymluops.use('sim')\n"
+        "def call(): pymluops.tin_shift_forward(np.zeros((1, 4, 4, 9), np.float32), np.zeros((1, 2), np.int32))\n"
+        + "\n".join(steps[step] for step in order)
+        + f"\n{act}\n"
+    )
+    done = run_python(code)
+    assert done.returncode == -signal.SIGSEGV
+    assert done.stderr.count("Fatal Python error: Segmentation fault") == 1

@@ -41,7 +41,8 @@ struct ThreadState {
   std::uint64_t heap_user = kHostUser;  // the number of the work that this thread does
   ThreadTexts *texts = nullptr;         // null until the first one
   HostCall host_call = {};
-  const char *called = nullptr;  // the function that a program called, if one of another name does its work
+  const void *handing_on = nullptr;  // the frame that hands a signal on to the handler of somebody else
+  const char *called = nullptr;      // the function that a program called, if one of another name does its work
 };
 
 ThreadState &thread_state();

@@ -16,6 +16,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "base/thread_state.h"
 #include "machine/array.h"
 #include "machine/asan.h"
 #include "machine/heap.h"
@@ -58,7 +59,9 @@ std::atomic<bool> g_handles_signals{false};
 
 constexpr int kFaults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGABRT};
 constexpr int kMostSignals = 65;
-struct sigaction g_previous[kMostSignals];
+struct sigaction g_previous[kMostSignals];  // the handlers that ours replaced last
+struct sigaction g_oldest[kMostSignals];    // those that ours replaced first
+bool g_installed[kMostSignals];
 
 bool on_stack_of(const Core &core, const void *frame) { return core.stack.holds(frame); }
 
@@ -145,8 +148,18 @@ void explain_host_fault(const void *address) {
 
 bool is_sent(const siginfo_t &info) { return info.si_code <= 0; }
 
+// Whether the handler that ours hands signals on to has handed this one on to ours. A handler that
+// was installed after ours does so, such as that of Python's faulthandler.
+bool comes_back(const void *frame) {
+  const void *const outer = thread_state().handing_on;
+  return outer != nullptr && frame < outer;  // else the outer one was left by a jump
+}
+
 void hand_on(int signal, siginfo_t *info, void *context) {
-  const struct sigaction &previous = g_previous[signal];
+  const void *&frame = thread_state().handing_on;
+  const void *const before = frame;
+  const struct sigaction &previous = comes_back(__builtin_frame_address(0)) ? g_oldest[signal] : g_previous[signal];
+  frame = __builtin_frame_address(0);
   if ((previous.sa_flags & SA_SIGINFO) != 0) {
     previous.sa_sigaction(signal, info, context);
   } else if (previous.sa_handler != SIG_DFL && previous.sa_handler != SIG_IGN) {
@@ -155,6 +168,7 @@ void hand_on(int signal, siginfo_t *info, void *context) {
     sigaction(signal, &previous, nullptr);  // the fault happens again, now without our handler
     if (is_sent(*info)) raise(signal);
   }
+  frame = before;
 }
 
 // Describes the act of a kernel or host function that ended by one of these signals, as the end of
@@ -244,7 +258,7 @@ void handle_fault(int signal, siginfo_t *info, void *context) {
   const bool in_core = from_core(state);
   if (!in_core || (sent && !is_own(*info))) {
     if (!sent) explain_host_fault(info->si_addr);
-    if (!sent || info->si_pid == getpid()) {
+    if ((!sent || info->si_pid == getpid()) && !comes_back(__builtin_frame_address(0))) {
       tell_end(in_core ? running_launch()->kernel.c_str() : nullptr, received(signal));
     }
     hand_on(signal, info, context);
@@ -300,6 +314,8 @@ void install(int signal, void (*handler)(int, siginfo_t *, void *)) {
   sigaction(signal, nullptr, &present);
   if ((present.sa_flags & SA_SIGINFO) != 0 && present.sa_sigaction == handler) return;
   g_previous[signal] = present;
+  if (!g_installed[signal]) g_oldest[signal] = present;
+  g_installed[signal] = true;
   struct sigaction action = {};
   action.sa_sigaction = handler;
   action.sa_flags = SA_SIGINFO | SA_ONSTACK | SA_NODEFER;

@@ -298,21 +298,22 @@ bool end_findings(bool ended) {
   return fails;
 }
 
+void tell_failure() {
+  Log &all = finding_log();
+  const std::lock_guard<ForkMutex> lock(all.mutex);
+  if (all.tells) tell_last_failure(&all);
+}
+
 void report_from_host(const FindingText &text, bool fails) {
   if (action_for(text) == Action::kOff) return;
   std::vector<mlusimFinding> findings = {make(nullptr, "", text)};
   findings[0].launch_failed = fails ? 1 : 0;
   const std::string head = "host code on " + std::string(device().name) + ": 1 finding\n";
   keep(findings, fails ? head + lines_of(findings[0]) : "");
+  if (fails) tell_failure();
 }
 
 void make_finding_log() { finding_log(); }
-
-void tell_failed_launch() {
-  Log &all = finding_log();
-  const std::lock_guard<ForkMutex> lock(all.mutex);
-  if (all.tells) tell_last_failure(&all);
-}
 
 }  // namespace mlusim
 

@@ -63,11 +63,12 @@ void make_finding_log();
 void begin_findings(const std::string &kernel);
 bool end_findings(bool ended);
 
-// Tells the findings of the launch that failed just now on stderr, unless that is switched off.
-void tell_failed_launch();
+// Tells the findings of the launch or call that failed just now on stderr, unless that is switched
+// off.
+void tell_failure();
 
 // Reports a finding that belongs to no launch, such as the second release of a pointer. `fails`
-// tells whether the call fails for it.
+// tells whether the call fails for it; then stderr has it too, as it has those of launches.
 void report_from_host(const FindingText &text, bool fails = true);
 
 }  // namespace mlusim

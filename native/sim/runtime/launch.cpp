@@ -40,7 +40,7 @@ struct QueuedLaunch {
 cnrtRet_t run(const Launch &launch) {
   const cnrtRet_t error = run_launch(launch);
   if (error == cnrtSuccess) return error;
-  tell_failed_launch();
+  tell_failure();
   if (error == cnrtErrorSysNoMem) return explain(error, "kernel %s: out of host memory", launch.kernel.c_str());
   return explain(error, "kernel %s failed; mlusimGetReport() tells why", launch.kernel.c_str());
 }
