@@ -395,7 +395,7 @@ def test_crashes_end_the_process_whoever_handles_them_first(order: str, act: str
     steps = {"f": "faulthandler.disable(); faulthandler.enable()", "s": "call()"}
     code = (
         "import ctypes, faulthandler, os, signal; import numpy as np; import pymluops; pymluops.use('sim')\n"
-        "def call(): pymluops.tin_shift_forward(np.zeros((1, 4, 4, 9), np.float32), np.zeros((1, 2), np.int32))\n"
+        f"def call(): pymluops.{MOVING.name}(np.zeros((1, 4, 4, 9), np.float32), np.zeros((1, 2), np.int32))\n"
         + "\n".join(steps[step] for step in order)
         + f"\n{act}\n"
     )
