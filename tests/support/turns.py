@@ -4,7 +4,7 @@ Of the families, some run whole: those that changed come first, by what git says
 the others by turns. Of each other family a test of each test function and operator runs, so that no
 function loses its values and its refusals. While there are at most `WHOLE` families, all of them
 run whole. Of the tests that compile C++, one of each test function runs, and of the others a
-quarter, whose turn it is; half of them if what they try has changed.
+sixth, whose turn it is; a third of them if what they try has changed.
 
 The number of commits chooses whose turn it is.
 """
@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 #: So many families run whole, and one in so many of the tests that compile. CONTRIBUTING.md has
 #: their seconds.
-WHOLE, COMPILING = 4, 4
+WHOLE, COMPILING = 3, 6
 #: What the tests that compile are about.
 COMPILED = (
     "native/bang/",
