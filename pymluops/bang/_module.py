@@ -7,7 +7,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, cast
 
 from numpy.typing import NDArray
 
@@ -341,6 +341,15 @@ class Module:
     def _signatures(self, *kinds: int) -> Mapping[str, Signature]:
         found = {entry.signature.name: entry.signature for entry in self._entries if entry.definition in kinds}
         return MappingProxyType(found)
+
+    if not TYPE_CHECKING:  # or type checkers would believe in every attribute
+
+        def __getattr__(self, name: str) -> NoReturn:
+            problem = f"{type(self).__name__!r} object has no attribute {name!r}"
+            for what in ("kernel", "function"):
+                if name in self.__dict__.get(f"{what}s", {}):
+                    problem += f": the {what} is .{what}({name!r})"
+            raise AttributeError(problem, name=name, obj=self)
 
     def kernel(self, name: str) -> Kernel:
         """Return a kernel.

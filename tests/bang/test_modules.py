@@ -109,6 +109,16 @@ def test_a_kernel_that_is_not_there_is_told(module: bang.Module, name: str, said
         module.kernel(name)
 
 
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [("nothing", "the kernel is .kernel('nothing')"), ("run", "the function is .function('run')"), ("no", "'no'")],
+)
+def test_a_kernel_taken_for_an_attribute_is_told(module: bang.Module, name: str, said: str) -> None:
+    with pytest.raises(AttributeError) as caught:
+        getattr(module, name)
+    assert str(caught.value).endswith(said)
+
+
 def test_the_module_has_its_card(module: bang.Module) -> None:
     assert (module.arch, sim.device().name) == (592, "MLU590")
 
