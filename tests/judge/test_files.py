@@ -24,7 +24,9 @@ def task(name: str, *files: str) -> Task:
     ("path", "name"),
     [
         ("add.mlu", "add"), ("add-7.mlu", "add"), ("add.fast.mlu", "add"), ("add__2.mlu", "add"),
-        ("add_relu.mlu", "add_relu"),
+        ("add_7.mlu", "add"), ("add_v12.mlu", "add"), ("add_3_fast.mlu", "add"), ("add_2d.mlu", None),
+        ("add_v.mlu", None),
+        ("add_relu.mlu", "add_relu"), ("add_relu_3.mlu", "add_relu"),
         ("add_relu-3.mlu", "add_relu"), ("adder.mlu", None), ("add/candidate.mlu", "add"), ("add/try/3.mlu", "add"),
         ("add/mul-3.mlu", "mul"), ("mul/add/3.mlu", "add"), ("product_3.mlu", "mul"), ("other/x.mlu", None),
     ],

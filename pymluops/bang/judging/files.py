@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import re
 import sys
 import traceback
 from collections.abc import Iterable, Sequence
@@ -18,8 +19,8 @@ from pymluops.errors import BadParamError
 __all__ = ["kernels_in", "read_tasks", "refusal_of", "task_for"]
 
 _SUFFIX = ".mlu"
-#: What may stand between the name of a task and the rest of a file's name.
-_BETWEEN = ("-", ".", "__")
+#: What may follow the name of a task in the name of a file, so that conv2d and conv_2d are no conv.
+_BEHIND = re.compile(r"(?:[-.]|__|_v?\d+(?![^-._])).*", re.DOTALL)
 
 
 def read_tasks(path: Path) -> list[Task]:
@@ -117,7 +118,7 @@ def task_for(path: Path, tasks: Sequence[Task]) -> Task | None:
             return task
     for task in by_length:
         rest = path.stem.removeprefix(task.name)
-        if path.stem == task.name or (rest != path.stem and rest.startswith(_BETWEEN)):
+        if not rest or (rest != path.stem and _BEHIND.fullmatch(rest)):
             return task
     for folder in path.absolute().parents:
         for task in by_length:

@@ -58,8 +58,8 @@ class Task:
     Parameters
     ----------
     name : str
-        Kernels of this task are in files of this name, ``add.mlu``, of a longer one, ``add-7.mlu``
-        or ``add.fast.mlu``, or in a folder of this name.
+        Kernels of this task are in files of this name, ``add.mlu``, of a longer one, ``add-7.mlu``,
+        ``add_7.mlu`` or ``add.fast.mlu``, or in a folder of this name.
     arguments : mapping of str to Argument
         In the order of the kernel's parameters: arrays, `random` ones and numbers are inputs,
         `output` and `changed` what it writes. A kernel whose parameters have just these names may
