@@ -60,6 +60,7 @@ _ADVICE = {
     "machine/stack-overflow": "move large local arrays to __nram__ or device memory, and bound recursion",
     "machine/exception": "let the kernel write a status for the host: a card knows no exceptions and no processes",
     "machine/assert": "look at the values that the assertion names",
+    "machine/array-memory": "declare smaller arrays, or let parts of the kernel share one at file scope",
     "machine/time-limit": "look who was to end the loop that is named; pymluops.sim.set_time_limit() gives more time",
     "machine/interrupted": "start it again; set a time limit to be told where a launch hangs",
 }

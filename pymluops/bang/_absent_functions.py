@@ -37,15 +37,13 @@ extern "C" void absent_{number}() {{ end("{name}"); }}
 """
 
 
-def absent_functions(
-    objects: Sequence[tuple[bytes, str]], command: Sequence[str | Path], folder: Path
-) -> list[str] | None:
+def absent_functions(objects: Sequence[bytes], command: Sequence[str | Path], folder: Path) -> list[str] | None:
     """Return the functions for want of which objects cannot be linked.
 
     Parameters
     ----------
-    objects : sequence of (bytes, str)
-        Object files, and the translated sources that they were made from.
+    objects : sequence of bytes
+        Object files.
     command : sequence of str or Path
         The command that links them, which failed.
     folder : Path
@@ -66,8 +64,8 @@ def absent_functions(
     if not names or not all(map(_NAME.fullmatch, names)):
         return None
     called: set[str] = set()
-    for data, text in objects:
-        if data[:6] != b"\x7fELF\x02\x01" or names & reached_by_kernels(data, text):
+    for data in objects:
+        if data[:6] != b"\x7fELF\x02\x01" or names & reached_by_kernels(data):
             return None
         called |= calls_of_functions(data)
     return sorted(names) if names <= called else None

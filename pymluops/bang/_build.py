@@ -341,7 +341,7 @@ class Build:
                 said = self.run_compiler(text, source, [*words, "-MD", "-MF", str(listed)], target)
                 headers = self._headers_in(listed)
                 compiled = Compiled(name, target.read_bytes(), headers, text)
-                self._refuse_host_calls(compiled.data, text, source.name, words, folder)
+                self._refuse_host_calls(compiled.data, source.name, words, folder)
                 # A header that was written while the compiler ran may have been read before.
                 if not any(state and int(state.split()[0]) >= begin for state in headers.values()):
                     writer.put(name, compiled.data, {"said": said, "headers": headers})
@@ -350,10 +350,10 @@ class Build:
                     remove_tree(folder)
         return compiled, said
 
-    def _refuse_host_calls(self, data: bytes, text: str, name: str, words: Sequence[str], folder: Path) -> None:
+    def _refuse_host_calls(self, data: bytes, name: str, words: Sequence[str], folder: Path) -> None:
         if are_allowed(words):
             return
-        called = host_calls(data, text, [str(word) for word in self.compiler.command], printable(name), folder)
+        called = host_calls(data, [str(word) for word in self.compiler.command], printable(name), folder)
         if called:
             raise CompileError("\n".join(called))
 
@@ -444,7 +444,7 @@ class Build:
                 try:
                     warnings_of(command, folder)
                 except CompileError:
-                    absent = absent_functions([(each.data, each.text) for each in objects], command, folder)
+                    absent = absent_functions([each.data for each in objects], command, folder)
                     if absent is None:
                         raise
                     warnings_of([*command, *self._stand_ins(absent, folder)], folder)

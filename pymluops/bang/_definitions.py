@@ -125,6 +125,7 @@ class _File:
 
     def _definition(self, start: int, brace: int) -> Definition | None:
         """Return the function whose body begins at `brace`; None if that is something else."""
+        start = self._behind_macro_calls(start, brace)
         if bisect_right(self._branches, brace) > bisect_right(self._branches, start):
             return None  # written in two ways, of which the preprocessor takes one
         template = ""
@@ -147,6 +148,15 @@ class _File:
         if "..." in parameters and not template:
             return None
         return Definition(self._tokens[at], at, name_end, is_kernel, template, parameters)
+
+    def _behind_macro_calls(self, start: int, brace: int) -> int:
+        """Where a definition begins, behind macro calls without a semicolon in `#if`: `U(int)`."""
+        inside = bisect_right(self._branches, brace)
+        last = self._branches[inside - 1] if inside else start
+        i = start
+        while i < last and self._tokens[i].kind is Kind.WORD and self._tokens[i + 1].text == "(":
+            i = closing(self._tokens, i + 1) + 1
+        return last if i == last else start
 
     def _name_and_parameters(self, start: int, brace: int) -> tuple[int, int, int] | None:
         """Where the name of a function begins and ends, and where its parameters end."""

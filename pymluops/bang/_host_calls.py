@@ -24,10 +24,8 @@ __all__ = ["are_allowed", "calls_of_functions", "host_calls", "reached_by_kernel
 #: The macro that lets kernels call functions of the host: they are findings of the launch then.
 _ALLOWED = re.compile(r"(?:-D)?MLUOPS_HOST_FUNCTIONS(?:=.*)?", re.DOTALL)
 
-#: The functions that a launch in the source calls.
-_LAUNCHED = rb"_ZZN6mlusim(?:13mlusim_launch|15mlusim_calls_of)I.*(?:4_FUN|8__invoke)E"
-#: The descriptions behind kernels and templates; see _definitions.py.
-_KERNEL = re.compile(r'(?:MLUSIM|MLUOPS_MODULE)_(?:KERNEL|TEMPLATE)\((?:\d+, )?"[^"]*", (\w+),', re.ASCII)
+#: The functions that a launch, or the description of a kernel, calls the kernel with.
+_LAUNCHED = re.compile(rb"_ZZN6mlusim(?:13mlusim_launch|15mlusim_calls_of)I.*(?:4_FUN|8__invoke)E.*", re.DOTALL)
 #: The names that mlusim/process.h gives functions that would end, copy or leave the process.
 _RENAMED = re.compile(r"mlusim_(_?exit|_Exit|quick_exit|abort|fork|longjmp|pthread_exit)")
 _OF_RUNTIME = re.compile(r"cnrt[A-Z]\w*|cn[A-Z]\w*|cnnl[A-Z]\w*")
@@ -111,14 +109,7 @@ class _Call(NamedTuple):
     name: str
 
 
-def _starts(text: str) -> re.Pattern[bytes]:
-    """Return a pattern of the symbols with which the kernels of a translated source start."""
-    names = sorted({name.encode("ascii") for name in _KERNEL.findall(text)})
-    words = [rb"%s|_Z(?:.*\D)?%d%s.*" % (name, len(name), name) for name in names]
-    return re.compile(b"|".join([_LAUNCHED + b".*", *words]), re.DOTALL)
-
-
-def _reached(elf: _Elf, starts: re.Pattern[bytes]) -> list[_Call]:
+def _reached(elf: _Elf) -> list[_Call]:
     """Return the places where kernels refer to functions that the object lacks."""
     symbols = elf.symbols(_SYMTAB)
     functions = [symbol for symbol in symbols if symbol.kind == _FUNCTION and symbol.section]
@@ -145,7 +136,7 @@ def _reached(elf: _Elf, starts: re.Pattern[bytes]) -> list[_Call]:
             called = holder(symbol.section, addend) or holder(symbol.section, addend + 4)
         if called is not None:
             inner.setdefault(caller, []).append(called)
-    todo = [function for function in functions if starts.fullmatch(function.name)]
+    todo = [function for function in functions if _LAUNCHED.fullmatch(function.name)]
     known = set(todo)
     while todo:
         for called in inner.get(todo.pop(), []):
@@ -217,15 +208,14 @@ def are_allowed(words: Sequence[str]) -> bool:
     return any(_ALLOWED.fullmatch(word) for word in words)
 
 
-def host_calls(data: bytes, text: str, compiler: Sequence[str], name: str, folder: Path) -> list[str]:
+def host_calls(data: bytes, compiler: Sequence[str], name: str, folder: Path) -> list[str]:
     """Return messages about the functions of the host that kernels in an object file call.
 
     Parameters
     ----------
     data : bytes
-        The object file, with a section for each function.
-    text : str
-        The translated source with descriptions of its definitions.
+        The object file, with a section for each function, of a translated source with descriptions
+        of its definitions.
     compiler : sequence of str
         The command of the compiler.
     name : str
@@ -241,7 +231,7 @@ def host_calls(data: bytes, text: str, compiler: Sequence[str], name: str, folde
     if data[:6] != b"\x7fELF\x02\x01":
         return []
     elf = _Elf(data)
-    candidates = [call for call in _reached(elf, _starts(text)) if not call.name.startswith(("_Z", "__"))]
+    candidates = [call for call in _reached(elf) if not call.name.startswith(("_Z", "__"))]
     if not candidates:
         return []
     c_library = _c_library(tuple(compiler))
@@ -253,17 +243,16 @@ def host_calls(data: bytes, text: str, compiler: Sequence[str], name: str, folde
     return sorted(messages, key=_by_line)
 
 
-def reached_by_kernels(data: bytes, text: str) -> set[str]:
+def reached_by_kernels(data: bytes) -> set[str]:
     """Return the symbols that the object file lacks and that its kernels refer to.
 
     Parameters
     ----------
     data : bytes
-        The object file, with a section for each function.
-    text : str
-        The translated source with descriptions of its definitions.
+        The object file, with a section for each function, of a translated source with descriptions
+        of its definitions.
     """
-    return {call.name for call in _reached(_Elf(data), _starts(text))}
+    return {call.name for call in _reached(_Elf(data))}
 
 
 def calls_of_functions(data: bytes) -> set[str]:

@@ -37,6 +37,8 @@ def entries(text: str) -> list[str]:
         ("int g(const char *s) noexcept(true) { return 0; }", 'FUNCTION(1, "", g, (const char *s));'),
         ("#define K(n) \\\n  __mlu_entry__ void f_##n(int *n) {}\nK(1)", 'KERNEL(__LINE__, "", f_##n, (int *n));'),
         ("#define BEGIN namespace a {\nBEGIN\n__mlu_entry__ void f() {}", 'KERNEL(3, "", f, ());'),
+        ("#ifdef A\nU(a)\n#else\nU(b) U(c)\n#endif\n__mlu_entry__ void f() {}", 'KERNEL(6, "", f, ());'),
+        ("#ifndef A\nU(a)\n#endif\nint g() { return 0; }", 'FUNCTION(4, "", g, ());'),
         ("MACRO(1)\n__mlu_entry__ void f(void (*g)(int)) {}", 'KERNEL(2, "", f, (void (*g)(int)));'),
     ],
 )

@@ -80,3 +80,32 @@ def test_what_bang_c_has_and_what_the_host_calls_stays() -> None:
 
 def test_an_option_lets_them_be() -> None:
     assert bang.compile(REFUSED, options=["-DMLUOPS_HOST_FUNCTIONS"]).kernel("kernel") is not None
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "__mlu_entry__ void k(int *x) { *x = 1; } int k(cnrtQueue_t queue, int *x) { k<<<>>> }",
+        "namespace a { __mlu_entry__ void k(int *x) { *x = 1; } } int go(cnrtQueue_t queue, int *x) { a::k<<<>>> }",
+        "namespace a { __mlu_entry__ void k(int *x) { *x = 1; } }"
+        "namespace b { int k(cnrtQueue_t queue, int *x) { a::k<<<>>> } }",
+        "namespace k { __mlu_entry__ void k(int *x) { *x = 1; } int go(cnrtQueue_t queue, int *x) { k<<<>>> } }",
+        "namespace k { template <typename T> __mlu_entry__ void k(T *x) { *x = 1; }"
+        " int go(cnrtQueue_t queue, int *x) { k<int><<<>>> } }",
+        "__mlu_entry__ void k(int *x) { *x = 1; } struct K { struct k { int go(cnrtQueue_t queue, int *x); }; };"
+        " int K::k::go(cnrtQueue_t queue, int *x) { ::k<<<>>> }",
+    ],
+)
+@pytest.mark.parametrize("level", ["-O0", "-O2"])
+def test_functions_of_the_host_may_have_the_name_of_a_kernel(source: str, level: str) -> None:
+    launch = "<<<d, cnrtFuncTypeBlock, queue>>>(x); return cnrtQueueSync(queue);"
+    text = source.replace("<<<>>>", launch).replace("int *x) { ", "int *x) { const cnrtDim3_t d = {1, 1, 1}; ")
+    assert "k" in str(bang.compile(text, options=[level]).kernels)
+
+
+@pytest.mark.parametrize("level", ["-O0", "-O2"])
+def test_a_kernel_without_a_launch_is_looked_at(level: str) -> None:
+    """A macro makes the name of one of them."""
+    made = "#define NAME(n) made_##n\n__mlu_entry__ void NAME(k)(float *o) { o[0] = rand(); }"
+    with pytest.raises(bang.CompileError, match="a kernel calls rand, a function of the host"):
+        bang.compile(f"#include <cstdlib>\n{made}\n", options=[level])

@@ -44,6 +44,12 @@ std::string name_of_run(std::int64_t code) {
   return code >= 0 ? "task " + std::to_string(code) : "the memory core of cluster " + std::to_string(-1 - code);
 }
 
+// Whether one of two runs is the one of a memory core, and the other that of core 0 of its cluster,
+// which has the same task. `other` is the code of a run.
+bool is_memory_core_for(const Core &core, std::int64_t other) {
+  return core.is_mpu() ? other == core.task_id : core.core_id == 0 && other == -1 - core.cluster;
+}
+
 // "__memcpy reads memory at 0x...".
 std::string at(const AccessEvent &event, const void *address) {
   char text[32];
@@ -66,20 +72,22 @@ const char *first_common(const Region &a, const Region &b) {
   return first;
 }
 
-// A scalar store that races. Its event comes before the store happens, and only afterwards can the
-// checker see whether the store changed anything: several cores may well store the same value, such
-// as a flag or a count, to the same place.
+// A store that races. Its event comes before the store happens, and only afterwards can the checker
+// see whether the store changed anything: several cores may well store the same value, such as a
+// flag or a count, to the same place.
 class ConflictingStore {
  public:
   // Keeps the finding until the store has happened; false if the store is too large for that.
   bool wait(const AccessEvent &event, const FindingText &text) {
-    if (event.region.bytes > sizeof before_ || event.region.pieces() != 1) return false;
+    constexpr std::uint64_t kMostBytes = 1 << 20;
+    if (event.region.bytes > kMostBytes / static_cast<std::uint64_t>(event.region.pieces())) return false;
     core_ = &event.core;
     text_ = text;
-    place_ = event.region.base;
-    bytes_ = event.region.bytes;
-    std::memcpy(before_, place_, bytes_);
-    read_since_ = false;
+    region_ = event.region;
+    before_.clear();
+    for_each_piece(
+        region_, [this](const char *begin, std::size_t bytes) { before_.insert(before_.end(), begin, begin + bytes); });
+    read_since_ = event.agent != kScalar;  // an instruction announces its loads first
     return true;
   }
 
@@ -97,7 +105,13 @@ class ConflictingStore {
   // Reports the finding once the store has happened.
   void happened() {
     if (core_ == nullptr) return;
-    if (std::memcmp(place_, before_, bytes_) == 0) {
+    const char *before = before_.data();
+    bool same = true;
+    for_each_piece(region_, [&](const char *begin, std::size_t bytes) {
+      same = same && std::memcmp(begin, before, bytes) == 0;
+      before += bytes;
+    });
+    if (same) {
       text_.rule = "equal-stores";
       text_.message += "; this store changes nothing";
     }
@@ -108,9 +122,8 @@ class ConflictingStore {
  private:
   const Core *core_ = nullptr;  // null: no store is kept
   FindingText text_ = {"race", ""};
-  const char *place_ = nullptr;
-  std::size_t bytes_ = 0;
-  char before_[16] = {};
+  Region region_ = {};
+  std::vector<char> before_;
   bool read_since_ = false;
 };
 
@@ -308,7 +321,9 @@ class RaceChecker : public Observer {
     FindingText text = {"race", job ? "between-jobs" : "between-cores"};
     text.pc = event.pc;
     text.other_pc = pc_table_.pc_of(pc_number_of(conflict.other));
-    const bool waits = event.agent == kScalar && event.kind == Kind::kWrite;  // until the store has happened
+    const bool twice = !job && event.pc == text.other_pc && is_memory_core_for(event.core, names_[owner]);
+    // Until the store has happened.
+    const bool waits = event.kind == Kind::kWrite && (event.agent == kScalar || (twice && event.agent == kCompute));
     if (!waits && count_again(text.checker, text.rule, text.pc, text.other_pc)) return;
     text.address = conflict.address;
     text.size = event.region.bytes;
@@ -316,6 +331,7 @@ class RaceChecker : public Observer {
         at(event, conflict.address) + ", which " + name_of_run(names_[owner]) + " " + verb_of(kind_of(conflict.other)) +
         " too: " +
         (job ? "the two belong to different jobs, which nothing orders" : "no barrier and no lock orders the two");
+    if (twice) text.message += " (a memory core runs the code of core 0 too, unless __is_mpu() keeps it out)";
     if (waits && store_.wait(event, text)) return;
     report(&event.core, text);
   }

@@ -105,6 +105,7 @@ typedef struct {
   char file[256];    /* the source file; includes count as part of it */
   char library[512]; /* the library that the source is compiled into */
   char space[8];
+  int32_t of_function; /* not declared at file scope: it counts in launches that run its function */
   uint64_t bytes;
   uint64_t used; /* in a profile: up to the last byte touched; else 0 */
 } mlusimArray;

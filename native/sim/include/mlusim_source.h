@@ -83,8 +83,9 @@ struct MLUSIM_API Array {
   ~Array();
   Array(const Array &) = delete;
   Array &operator=(const Array &) = delete;
-  // Returns the array of the running core.
-  void *here() const;
+  // Returns the array of the running core. A launch that has no room for it ends on the line of the
+  // call.
+  void *mlusim_here() const;
 
   ArraySpace space;
   const Unit *unit;
@@ -123,16 +124,14 @@ using mlusim_fixed = std::remove_reference_t<Type>;
 // An array of a function is created when its library is loaded, not when the function first runs: a
 // launch knows all arrays before it starts, and no kernel has to test whether an array exists.
 template <const Unit *where, typename Declaration>
-struct LocalArray {
-  static const Array array;
+struct mlusim_local_array {
+  static const Array mlusim_array;
 };
 template <const Unit *where, typename Declaration>
-const Array LocalArray<where, Declaration>::array(Declaration::mlusim_space(), where, Declaration::mlusim_text(),
-                                                  Declaration::mlusim_bytes(), nullptr, Declaration::mlusim_initial());
-template <const Unit *where, typename Declaration>
-void *mlusim_local_array() {
-  return LocalArray<where, Declaration>::array.here();
-}
+const Array mlusim_local_array<where, Declaration>::mlusim_array(Declaration::mlusim_space(), where,
+                                                                 Declaration::mlusim_text(),
+                                                                 Declaration::mlusim_bytes(), nullptr,
+                                                                 Declaration::mlusim_initial());
 
 // Whatever stands in a macro below is read when the source uses it, behind the macros of that
 // source: all names there are reserved.
@@ -196,7 +195,7 @@ using mlusim_remove_const = std::remove_const_t<Type>;
     static const void *mlusim_initial() { return start; }                                \
   };                                                                                     \
   mlusim_type_##name &name = *static_cast<mlusim_type_##name *>(                         \
-      ::mlusim::mlusim_local_array<&::mlusim::mlusim_unit, mlusim_declaration_##name>())
+      ::mlusim::mlusim_local_array<&::mlusim::mlusim_unit, mlusim_declaration_##name>::mlusim_array.mlusim_here())
 #define MLUSIM_LOCAL_ARRAY(memory, name, ...)                     \
   using mlusim_type_##name = ::mlusim::mlusim_fixed<__VA_ARGS__>; \
   MLUSIM_FUNCTION_ARRAY(memory, name, nullptr)

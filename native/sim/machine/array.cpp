@@ -7,17 +7,20 @@
 #include <map>
 #include <mutex>
 #include <new>
+#include <utility>
 #include <vector>
 
 #include "base/fork.h"
 #include "machine/lanes.h"
 #include "machine/launch.h"
 #include "machine/model.h"
+#include "machine/trap.h"
 
 namespace mlusim {
 namespace {
 
-constexpr int kSpaces = 3;        // of the memories of a core
+constexpr int kSpaces = 3;  // of the memories of a core
+constexpr const char *kSpaceNames[kSpaces] = {"NRAM", "WRAM", "SRAM"};
 std::atomic<int> g_constants{0};  // saves the search where there is none
 constexpr int kMostCores = kMaxClusters * kMaxCoresPerCluster;
 
@@ -142,6 +145,79 @@ void initialise(const Array &array, const Core &core) {
   }
 }
 
+std::size_t device_bytes(int space) {
+  const mlusimDeviceModel &model = device();
+  const std::int64_t kib[kSpaces] = {model.nram_kib, model.wram_kib, model.sram_kib};
+  return static_cast<std::size_t>(kib[space]) * kKiB;
+}
+
+std::size_t bytes_of_file(const Registry &all, const Unit *unit, int space) {
+  std::size_t bytes = 0;
+  for (const Array *array : all.by_offset[space]) {
+    if (array->unit == unit && is_of_file(*array)) bytes += array->bytes;
+  }
+  return bytes;
+}
+
+std::string too_many(int space, const Unit *unit, const char *which, std::size_t bytes) {
+  return std::string("the ") + kSpaceNames[space] + " arrays of " + unit->file + which + " take " +
+         std::to_string(bytes) + " bytes, the device has " + std::to_string(device_bytes(space));
+}
+
+// The arrays of functions that the running launch has used. A slot is free if it is of another
+// launch; where all slots are taken, further arrays do not count.
+struct UsedArrays {
+  static constexpr std::size_t kSlots = 1024, kProbes = 16;
+  struct Slot {
+    const Array *array;
+    std::uint64_t launch;
+  };
+  Slot slots[kSlots];
+  std::uint64_t launch;
+  std::size_t bytes[kSpaces];
+};
+UsedArrays g_used;  // of the device's thread
+
+// Whether the running launch uses the array for the first time.
+bool note_use(const Array &array) {
+  const std::uint64_t launch = launch_count();
+  const std::size_t hash = reinterpret_cast<std::uintptr_t>(&array) / sizeof(Array);
+  for (std::size_t i = 0; i < UsedArrays::kProbes; ++i) {
+    UsedArrays::Slot &slot = g_used.slots[(hash + i) % UsedArrays::kSlots];
+    if (slot.launch != launch) {
+      slot = {&array, launch};
+      return true;
+    }
+    if (slot.array == &array) return false;
+  }
+  return false;
+}
+
+// Ends the launch if the arrays at file scope of its source and the arrays of the functions that it
+// has run do not fit together. Which functions a kernel calls is known when it calls them.
+void count_use(const Array &array, const void *pc) {
+  const Unit *const unit = running_launch()->unit;
+  if (array.unit != unit || !note_use(array)) return;
+  if (g_used.launch != launch_count()) {
+    g_used.launch = launch_count();
+    std::fill_n(g_used.bytes, kSpaces, std::size_t{0});
+  }
+  const int space = index_of(array.space);
+  g_used.bytes[space] += array.bytes;
+  std::size_t bytes = g_used.bytes[space];
+  {
+    Registry &all = registry();
+    const std::lock_guard<ForkMutex> lock(all.mutex);
+    bytes += bytes_of_file(all, unit, space);
+  }
+  if (bytes <= device_bytes(space)) return;
+  FindingText text = {"machine", "array-memory"};
+  text.pc = pc;
+  text.size = bytes;
+  text.message = too_many(space, unit, " that the kernel uses", bytes);
+  trap(std::move(text));
+}
+
 }  // namespace
 
 Array::Array(ArraySpace space_of_array, const Unit *unit_of_array, const char *name_of_array, std::size_t size,
@@ -192,13 +268,16 @@ Array::~Array() {
   delete[] initialised;
 }
 
-void *Array::here() const {
+void *Array::mlusim_here() const {
   if (space == ArraySpace::constant) return begin_of_constant(*this);
   const Core *core = current_core();
   if (core == nullptr) return nullptr;
+  if (space != ArraySpace::device && !is_of_file(*this)) count_use(*this, __builtin_return_address(0));
   if (initial != nullptr) initialise(*this, *core);
   return range_of(*this, piece_for(*core, space)).begin;
 }
+
+bool is_of_file(const Array &array) { return array.storage != nullptr; }
 
 Range range_of(const Array &array, const Range &piece) {
   return {piece.begin + array.offset, piece.begin + array.offset + array.bytes};
@@ -290,9 +369,6 @@ const Array *array_number(std::size_t index) {
 }
 
 bool unit_fits(const Unit *unit, std::string *reason) {
-  const mlusimDeviceModel &model = device();
-  const std::int64_t kib[kSpaces] = {model.nram_kib, model.wram_kib, model.sram_kib};
-  static constexpr const char *kNames[kSpaces] = {"NRAM", "WRAM", "SRAM"};
   Registry &all = registry();
   const std::lock_guard<ForkMutex> lock(all.mutex);
   const std::size_t room_of_variables = variables_of(0).size();
@@ -305,21 +381,19 @@ bool unit_fits(const Unit *unit, std::string *reason) {
     }
   }
   for (int space = 0; space < kSpaces; ++space) {
-    std::size_t used = 0, end = 0;
+    std::size_t end = 0;
     for (const Array *array : all.by_offset[space]) {
-      if (array->unit != unit) continue;
-      used += array->bytes;
-      end = array->offset + room_of(*array);
+      if (array->unit == unit) end = array->offset + room_of(*array);
     }
     const std::size_t room = nram_of(0).size();  // 0 before device memory is reserved
     if (room != 0 && end > room) {
-      *reason = std::string("the ") + kNames[space] + " arrays of all loaded libraries take more than the " +
+      *reason = std::string("the ") + kSpaceNames[space] + " arrays of all loaded libraries take more than the " +
                 std::to_string(room) + " addresses that the limit of the process (ulimit -v) leaves for each memory";
       return false;
     }
-    if (used <= static_cast<std::size_t>(kib[space]) * kKiB) continue;
-    *reason = std::string("the ") + kNames[space] + " arrays of " + unit->file + " take " + std::to_string(used) +
-              " bytes, the device has " + std::to_string(kib[space] * kKiB);
+    const std::size_t bytes = bytes_of_file(all, unit, space);
+    if (bytes <= device_bytes(space)) continue;
+    *reason = too_many(space, unit, "", bytes);
     return false;
   }
   return true;

@@ -31,6 +31,9 @@ Range range_of_constant(const Array &array);
 // Returns an array by number, over all loaded libraries and memories; null behind the last.
 const Array *array_number(std::size_t index);
 
+// Whether the array is declared at file scope, and belongs to every kernel of its source.
+bool is_of_file(const Array &array);
+
 // Returns the range of `array` in `piece`, the piece of memory that holds it for one core.
 Range range_of(const Array &array, const Range &piece);
 
@@ -41,8 +44,8 @@ void for_each_variable(int device, const std::function<void(const Range &)> &vis
 // or destroy arrays.
 void for_each_array(const Unit *unit, const std::function<void(const Array &)> &visit);
 
-// Whether the arrays of the file fit together into the device's memories; if not, `*reason` is a
-// sentence.
+// Whether the arrays at file scope of a source fit together into the device's memories; if not,
+// `*reason` is a sentence. The arrays of functions count when a launch runs the functions.
 bool unit_fits(const Unit *unit, std::string *reason);
 
 }  // namespace mlusim

@@ -65,7 +65,7 @@ void touch(Core &core, const void *address, std::size_t bytes, Kind kind, const 
   if (core.stack.holds(address) || is_exception(address)) return;
   const bool undoing = (attention() & kUndoing) != 0;
   if (undoing) undo_store_before(core, kind);
-  if ((attention() & kSteps) != 0) attend(core, pc);
+  if ((attention() & kSteps) != 0 && core.undone_store.place == nullptr) attend(core, pc);
   if (!g_observers.any() && !undoing) return;
   const Unstoppable whole;
   const Space space = core.is_scratch(address) ? Space::kHost : space_of(address, kind, pc);
@@ -89,7 +89,7 @@ inline void scalar(const void *address, std::size_t bytes, Kind kind, const void
 // Lets another core run if this one polls memory that the other has to write.
 void poll(const void *pc) {
   Core *core = current_core();
-  if (core == nullptr || ++core->polls % kPollsPerTurn != 0) return;
+  if (core == nullptr || core->undone_store.place != nullptr || ++core->polls % kPollsPerTurn != 0) return;
   core->intrinsic_pc = pc;
   yield_core(*core);
 }

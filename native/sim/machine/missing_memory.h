@@ -19,7 +19,7 @@ void note_missing_read(Core &core);
 void undo_store(Core &core);
 
 // The same, when a scalar access follows. A copy of a structure announces its store, then its load,
-// and then performs both.
+// and then performs both. Until the store is undone, no other core may run.
 void undo_store_before(Core &core, Kind kind);
 
 // Called before a scalar access of the core. True if it is a store that will be undone.

@@ -93,6 +93,8 @@ constexpr FindingRule kRules[] = {
     {"machine", "exception", kError, Action::kFail,
      "an exception leaves the kernel, or the kernel calls a function that would end, copy or leave the process"},
     {"machine", "assert", kError, Action::kFail, "an assertion of the kernel does not hold"},
+    {"machine", "array-memory", kError, Action::kFail,
+     "the arrays on chip that a kernel uses do not fit into the memories of the card"},
     {"machine", "time-limit", kError, Action::kFail, "the launch took longer than its time limit"},
     {"machine", "interrupted", kError, Action::kFail, "the host interrupted the launch"},
 };

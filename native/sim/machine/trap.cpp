@@ -161,6 +161,7 @@ void tell(Log *log, std::size_t begin, std::size_t end) {
     if (finding.kernel[0] != '\0') {
       line += std::string(" (") + finding.kernel;
       if (finding.task >= 0) line += ", task " + std::to_string(finding.task);
+      if (finding.core == kMpuCoreId) line += ", memory core";
       line += ")";
     }
     std::fprintf(stderr, "%s\n", line.c_str());

@@ -31,6 +31,7 @@ mlusimArray describe(const Array &array) {
   if (in_loaded_library(&array, &library)) {
     std::snprintf(described.library, sizeof described.library, "%s", library.c_str());
   }
+  described.of_function = is_of_file(array) ? 0 : 1;
   described.bytes = array.bytes;
   return described;
 }

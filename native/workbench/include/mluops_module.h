@@ -181,23 +181,20 @@ int call_on_host(const char *name, const Call &call, char *text, unsigned size) 
 // Fills the entry of the definition for which `Tag` stands.
 template <typename Tag, typename Result, typename... Parameters>
 void mluops_module_describe(Entry *entry, Result (*function)(Parameters...)) {
-  [[maybe_unused]] static Result (*const known)(Parameters...) = function;
   using Indices [[maybe_unused]] = std::index_sequence_for<Parameters...>;
   entry->count = static_cast<int>(sizeof...(Parameters));
   entry->types = Types<Result, Parameters...>::all;
   if constexpr (!(::mlusim::is_copied<Parameters>() && ...)) {
     return;
   } else if constexpr (Tag::mluops_module_definition == kKernel) {
-    struct Known {
-      static auto mlusim_function() { return known; }
-    };
     static const ::mlusim::Kernel kernel(reinterpret_cast<const void *>(function), entry->name, &::mlusim::mlusim_unit,
-                                         ::mlusim::kUnitArch, ::mlusim::mlusim_calls_of<Known>(function));
+                                         ::mlusim::kUnitArch, ::mlusim::mlusim_calls_of<Tag>(function));
     entry->launch = [](const cnrtDim3_t *dim, int type, cnrtQueue_t queue, void *const *values) {
       return launch(kernel.address, *dim, type, queue, values);
     };
   } else {
     static const char *const name = entry->name;
+    static Result (*const known)(Parameters...) = function;
     entry->call = [](void *const *values, void *result, char *text, unsigned size) {
       return call_on_host(name, [&] { call(known, Indices(), values, result); }, text, size);
     };
@@ -232,10 +229,12 @@ constexpr Definition mluops_module_template = kTemplate;
 #define MLUOPS_MODULE_PASTE(a, b) a##b
 #define MLUOPS_MODULE_NAME(a, b) MLUOPS_MODULE_PASTE(a, b)
 
-#define MLUOPS_MODULE_ENTRY(number, kind, line, name, head, parameters, ...)                       \
+// `members` are further ones of the tag.
+#define MLUOPS_MODULE_ENTRY(number, kind, line, name, head, parameters, members, ...)              \
   namespace {                                                                                      \
   struct MLUOPS_MODULE_NAME(mluops_module_tag_, number) {                                          \
     static constexpr int mluops_module_definition = kind;                                          \
+    members                                                                                        \
   };                                                                                               \
   [[__maybe_unused__]] const bool MLUOPS_MODULE_NAME(mluops_module_added_, number) = [] {          \
     using mluops_module_tag [[__maybe_unused__]] = MLUOPS_MODULE_NAME(mluops_module_tag_, number); \
@@ -247,26 +246,31 @@ constexpr Definition mluops_module_template = kTemplate;
   }                                                                                                \
   static_assert(true, "a semicolon follows")
 
+// An object file shows by it which function the kernel is; see pymluops/bang/_host_calls.py.
+#define MLUOPS_MODULE_CALLED(...) \
+  static constexpr auto mlusim_function() { return __VA_ARGS__; }
+
+#define MLUOPS_MODULE_KERNEL_ENTRY(line, name, parameters, ...)                                       \
+  MLUOPS_MODULE_ENTRY(__COUNTER__, ::mluops_module::mluops_module_kernel, line, name, "", parameters, \
+                      MLUOPS_MODULE_CALLED(__VA_ARGS__),                                              \
+                      (::mluops_module::mluops_module_describe<mluops_module_tag>(                    \
+                          &mluops_module_entry, mluops_module_tag::mlusim_function())))
 // Selects the kernel among templates of the name too: kernels return nothing.
-#define MLUOPS_MODULE_KERNEL(line, space, name, ...)                                                           \
-  MLUOPS_MODULE_ENTRY(__COUNTER__, ::mluops_module::mluops_module_kernel, line, space #name, "", #__VA_ARGS__, \
-                      (::mluops_module::mluops_module_describe<mluops_module_tag>(                             \
-                          &mluops_module_entry, static_cast<void(*) __VA_ARGS__>(&name))))
+#define MLUOPS_MODULE_KERNEL(line, space, name, ...) \
+  MLUOPS_MODULE_KERNEL_ENTRY(line, space #name, #__VA_ARGS__, static_cast<void(*) __VA_ARGS__>(&name))
 #define MLUOPS_MODULE_FUNCTION(line, space, name, ...)                                                     \
   MLUOPS_MODULE_ENTRY(                                                                                     \
-      __COUNTER__, ::mluops_module::mluops_module_function, line, space #name, "", #__VA_ARGS__,           \
+      __COUNTER__, ::mluops_module::mluops_module_function, line, space #name, "", #__VA_ARGS__, ,         \
       (::mluops_module::mluops_module_chosen<mluops_module_tag, void __VA_ARGS__>::mluops_module_describe( \
           &mluops_module_entry, &name)))
 // The same where a macro makes the name.
 #define MLUOPS_MODULE_MADE_KERNEL(line, space, name, ...) MLUOPS_MODULE_KERNEL(line, space, name, __VA_ARGS__)
 #define MLUOPS_MODULE_MADE_FUNCTION(line, space, name, ...) MLUOPS_MODULE_FUNCTION(line, space, name, __VA_ARGS__)
-#define MLUOPS_MODULE_TEMPLATE(line, space, name, head, ...)                                                       \
-  MLUOPS_MODULE_ENTRY(__COUNTER__, ::mluops_module::mluops_module_template, line, space #name, head, #__VA_ARGS__, \
+#define MLUOPS_MODULE_TEMPLATE(line, space, name, head, ...)                                                         \
+  MLUOPS_MODULE_ENTRY(__COUNTER__, ::mluops_module::mluops_module_template, line, space #name, head, #__VA_ARGS__, , \
                       (void)0)
-#define MLUOPS_MODULE_INSTANCE(name, parameters, ...)                                     \
-  MLUOPS_MODULE_ENTRY(                                                                    \
-      __COUNTER__, ::mluops_module::mluops_module_kernel, __LINE__, name, "", parameters, \
-      (::mluops_module::mluops_module_describe<mluops_module_tag>(&mluops_module_entry, &__VA_ARGS__)))
+#define MLUOPS_MODULE_INSTANCE(name, parameters, ...) \
+  MLUOPS_MODULE_KERNEL_ENTRY(__LINE__, name, parameters, &__VA_ARGS__)
 
 // ---- The start of a library ---------------------------------------------------------------------
 //

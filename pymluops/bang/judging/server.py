@@ -257,6 +257,8 @@ class _Reading:
             place = {"rule": fault.rule, "file": fault.file, "line": fault.line}
             if fault.rule == "machine/time-limit":
                 return self._made(Kind.TIME_LIMIT, f"no end after {self._trial.limits.seconds:g} s", **place)
+            if fault.rule == "machine/array-memory":
+                return self._made(Kind.REFUSED, f"does not fit on the card: {fault.message}", **place)
             return self._made(Kind.FAULT, fault.message, **place)
         if error:
             return self._made(Kind.FAULT, error)

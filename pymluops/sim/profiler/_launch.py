@@ -225,7 +225,7 @@ class LaunchProfile:
     @cached_property
     def memory(self) -> Memory:
         """The arrays in NRAM, WRAM and SRAM, with the part that the launch touched, against each card."""
-        return Memory(self.arrays)
+        return Memory(self.arrays, is_needed=lambda array: array.used > 0 or not array.of_function)
 
     @cached_property
     def busy_ns(self) -> NDArray[np.float64]:

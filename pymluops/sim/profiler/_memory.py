@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from pymluops._core import Backend
@@ -22,10 +22,14 @@ class Memory:
     ----------
     arrays : tuple of ArrayUse
         All arrays.
+    needed : tuple of ArrayUse
+        Those that must fit on a card together. Arrays of functions are not among them while several
+        kernels may call the functions: each needs its own.
     """
 
-    def __init__(self, arrays: Iterable[ArrayUse]) -> None:
+    def __init__(self, arrays: Iterable[ArrayUse], *, is_needed: Callable[[ArrayUse], bool]) -> None:
         self.arrays = tuple(arrays)
+        self.needed = tuple(filter(is_needed, self.arrays))
 
     @property
     def declared(self) -> dict[str, int]:
@@ -39,11 +43,11 @@ class Memory:
 
     @property
     def missing(self) -> dict[str, str]:
-        """By the name of each card: the memories that are too small, empty if all arrays fit."""
+        """By the name of each card: the memories that are too small, empty if the needed arrays fit."""
         return {card["name"]: self._missing_on(card) for card in cards()}
 
     def fits(self, card: str) -> bool:
-        """Tell whether the arrays fit on a card.
+        """Tell whether the needed arrays fit on a card.
 
         Parameters
         ----------
@@ -59,7 +63,8 @@ class Memory:
 
     def _missing_on(self, card: dict[str, object]) -> str:
         problems: list[str] = []
-        for space, needed in self.declared.items():
+        for space in SPACES:
+            needed = sum(array.bytes for array in self.needed if array.space == space)
             there = 1024 * int(str(card[f"{space.lower()}_kib"]))
             if needed > there:
                 problems.append(f"{space} of {there} bytes, {needed} are declared")
@@ -74,8 +79,9 @@ class Memory:
         return f"<pymluops.sim.Memory {self.declared}>"
 
 
-def memory_of(backend: Backend, library: Path) -> Memory:
+def memory_of(backend: Backend, library: Path, *, has_one_kernel: bool) -> Memory:
     """Return the arrays of the sources that were compiled into a library."""
     real = library.resolve()
     arrays = (array for array in declared_arrays(backend) if array.library)
-    return Memory(array for array in arrays if Path(array.library).resolve() == real)
+    own = (array for array in arrays if Path(array.library).resolve() == real)
+    return Memory(own, is_needed=lambda array: has_one_kernel or not array.of_function)

@@ -147,6 +147,9 @@ class ArrayUse(NamedTuple):
         The source, and the shared library that it is compiled into.
     space : str
         NRAM, WRAM or SRAM.
+    of_function : bool
+        Whether a function declares it: it counts in launches that run the function. An array at
+        file scope counts in every launch of a kernel of its source.
     bytes : int
         Its size.
     used : int
@@ -157,6 +160,7 @@ class ArrayUse(NamedTuple):
     file: str
     library: str
     space: str
+    of_function: bool
     bytes: int
     used: int
 

@@ -60,7 +60,7 @@ Array::Array(ArraySpace space_of_array, const Unit *unit_of_array, const char *n
 
 Array::~Array() = default;
 
-void *Array::here() const { return place_of(*this); }
+void *Array::mlusim_here() const { return place_of(*this); }
 
 Kernel::~Kernel() = default;
 

@@ -1,0 +1,78 @@
+"""Arrays on chip that functions declare: those count whose function a launch runs."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import pymluops
+from pymluops import bang, sim
+from pymluops.bang.judging import Kind, Task, changed
+
+SOURCE = """
+__nram__ float shared[1024];
+template <typename T>
+__mlu_entry__ void fill(T *x) {
+  __nram__ T buffer[300000 / sizeof(T)];
+  buffer[0] = 3;
+  x[0] = buffer[0];
+}
+__mlu_entry__ void load(float *x) {
+  __nram__ float buffer[75000];
+  shared[0] = x[0];
+  buffer[0] = shared[0];
+  x[0] = buffer[0] + 1;
+}
+__mlu_func__ void more(float *x) {
+  __nram__ float further[75000];
+  further[0] = x[0];
+}
+__mlu_entry__ void both(float *x) {
+  __nram__ float buffer[75000];
+  buffer[0] = 1;
+  more(x);
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def module() -> bang.Module:
+    return bang.compile(SOURCE, arch="MLU590")
+
+
+def test_each_kernel_has_the_memory_for_itself(module: bang.Module) -> None:
+    x, y = np.ones(1, np.float32), np.ones(1, np.float16)
+    for name, array, expected in (("load", x, 2), ("fill<float>", x, 3), ("fill<half>", y, 3)):
+        module.kernel(name)[1](array)
+        assert array[0] == expected
+        assert module.kernel(name).memory.fits("MLU590")
+
+
+def test_a_launch_whose_arrays_do_not_fit_together_ends(module: bang.Module) -> None:
+    x = np.zeros(1, np.float32)
+    line = next(number for number, text in enumerate(SOURCE.splitlines(), 1) if "further[75000]" in text)
+    for _ in range(2):  # another launch begins to count anew
+        sim.clear_findings()
+        with pytest.raises(pymluops.ExecutionFailedError, match="that the kernel uses take 604096 bytes"):
+            module.kernel("both")[1](x)
+        (found,) = sim.findings()
+        assert (found.checker, found.rule, found.line) == ("machine", "array-memory", line)
+        module.kernel("load")[1](x)
+
+
+def test_arrays_of_a_kernel_that_is_alone_are_known_before_a_launch() -> None:
+    alone = bang.compile(
+        "__mlu_entry__ void f(float *x) { __nram__ float b[150000]; b[0] = 1; x[0] = b[0]; }", arch=592
+    )
+    assert alone.kernel("f").memory.missing["MLU590"] == "NRAM of 524288 bytes, 600000 are declared"
+
+
+def test_a_judge_says_that_a_kernel_does_not_fit() -> None:
+    tasks = [
+        Task("load", {"x": changed(np.ones(1, np.float32))}, lambda x: x + 1, launch=(1, "block"), entry="load"),
+        Task("both", {"x": changed(np.ones(1, np.float32))}, lambda x: x, launch=(1, "block"), entry="both"),
+    ]
+    right, refused = (bang.judge(SOURCE, task) for task in tasks)
+    assert right.kind is Kind.RIGHT
+    assert refused.kind is Kind.REFUSED
+    assert refused.message.startswith("does not fit on the card: the NRAM arrays of ")
