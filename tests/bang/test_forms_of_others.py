@@ -84,3 +84,22 @@ def test_other_errors_stay_beside_it() -> None:
     assert len(errors) == 2
     assert errors[0].startswith("<source>:2: error: the size")
     assert "unknown" in errors[1]
+
+
+UNKNOWN = """
+template <typename T> __mlu_func__ T *next(T *x) {
+  if (x) { __asm__ volatile("add.gpr.ptr %[x], %[x], 4;" : [x] "+&r"(x)); }
+  return x;
+}
+template <typename T> struct Rows { __mlu_func__ void step(T x) { __asm__("step.gpr %0;" ::"r"(x)); } };
+__mlu_entry__ void k(float *x) { USE; }
+"""
+
+
+def test_an_unknown_instruction_in_a_template_that_nothing_uses_is_no_error() -> None:
+    assert "k" in bang.compile(UNKNOWN, defines={"USE": "x[0] = 1"}).kernels
+    for use, name in (("next(x)", "add.gpr.ptr"), ("Rows<float>().step(x[0])", "step.gpr")):
+        with pytest.raises(bang.CompileError, match=f"the assembly instruction `{name}` is not known"):
+            bang.compile(UNKNOWN, defines={"USE": use})
+    with pytest.raises(bang.CompileError, match=r"<source>:1: the assembly instruction `step\.gpr` is not known"):
+        bang.compile('__mlu_entry__ void k(float *x) { __asm__("step.gpr %0;" ::"r"(x)); }')

@@ -329,9 +329,29 @@ class Translator:
         try:
             calls = calls_of(self._tokens[begin + 1 : end])
         except AssemblyError as error:
-            raise self._error(i, str(error)) from None
+            if not self._is_in_template(i):
+                raise self._error(i, str(error)) from None
+            # The compiler says so if something makes an instance.
+            calls = [f"[](auto mlusim_none) {{ static_assert(sizeof(mlusim_none) == 0, {quoted(str(error))}); }}(0)"]
         if calls:  # else a barrier for the compiler
             self._text.edit(self._tokens[i].start, self._tokens[end].end, ", ".join(calls))
+
+    def _is_in_template(self, i: int) -> bool:
+        """Whether a token stands in the body of a template, or of a member of one."""
+        depth = 0
+        for at in range(i - 1, -1, -1):
+            text = self._tokens[at].text
+            if text in ("}", ")"):
+                depth += 1
+            elif text in ("{", "(") and depth:
+                depth -= 1
+            elif text in ("{", "("):
+                begin = at
+                while begin > 0 and self._tokens[begin - 1].text not in (";", "{", "}"):
+                    begin -= 1
+                if any(token.text == "template" for token in self._tokens[begin:at]):
+                    return True
+        return False
 
 
 #: The handlers, by word.
