@@ -114,7 +114,7 @@ class Kernel:
     @property
     def memory(self) -> Memory:
         """The arrays in NRAM, WRAM and SRAM of its sources, against the memories of each card."""
-        return memory_of(self.module.backend, self._library, has_one_kernel=self.module._has_one_kernel)
+        return memory_of(self.module.backend, self._library, has_one_kernel=self.module.has_one_kernel)
 
     def __repr__(self) -> str:
         return f"<pymluops.bang.Kernel {self.signature}>"
@@ -393,10 +393,10 @@ class Module:
     @property
     def memory(self) -> Memory:
         """The arrays that the sources declare in NRAM, WRAM and SRAM, against the memories of each card."""
-        return memory_of(self.backend, self.path, has_one_kernel=self._has_one_kernel)
+        return memory_of(self.backend, self.path, has_one_kernel=self.has_one_kernel)
 
     @property
-    def _has_one_kernel(self) -> bool:
+    def has_one_kernel(self) -> bool:
         """Whether the sources have one kernel, which is no template."""
         return [entry.definition for entry in self._entries if entry.definition != FUNCTION] == [KERNEL]
 
