@@ -125,9 +125,11 @@ class _File:
 
     def _definition(self, start: int, brace: int) -> Definition | None:
         """Return the function whose body begins at `brace`; None if that is something else."""
-        start = self._behind_macro_calls(start, brace)
+        begin = start
         if bisect_right(self._branches, brace) > bisect_right(self._branches, start):
-            return None  # written in two ways, of which the preprocessor takes one
+            start = self._branches[bisect_right(self._branches, brace) - 1]
+            if not self._is_optional(begin, start):
+                return None  # written in two ways, of which the preprocessor takes one
         template = ""
         if self._tokens[start].text == "template" and self._tokens[start + 1].text == "<":
             end = closing_angle(self._tokens, start + 1, brace)
@@ -137,7 +139,7 @@ class _File:
         if found is None:
             return None
         at, name_end, end = found
-        words = {token.text for token in self._tokens[start:at]}
+        words = {token.text for token in self._tokens[begin:at]}
         is_kernel = bool(words & KERNELS)
         if not is_kernel and (template or words & _NO_HOST_FUNCTION or self._scope is Scope.MACRO):
             return None
@@ -149,14 +151,19 @@ class _File:
             return None
         return Definition(self._tokens[at], at, name_end, is_kernel, template, parameters)
 
-    def _behind_macro_calls(self, start: int, brace: int) -> int:
-        """Where a definition begins, behind macro calls without a semicolon in `#if`: `U(int)`."""
-        inside = bisect_right(self._branches, brace)
-        last = self._branches[inside - 1] if inside else start
-        i = start
-        while i < last and self._tokens[i].kind is Kind.WORD and self._tokens[i + 1].text == "(":
-            i = closing(self._tokens, i + 1) + 1
-        return last if i == last else start
+    def _is_optional(self, begin: int, end: int) -> bool:
+        """Whether a definition behind `end` is the same without the tokens: `extern "C"`, `EXPORT`, `DECLARE(int)`."""
+        i = begin
+        while i < end:
+            token = self._tokens[i]
+            if token.text in KERNELS or token.text == "template":
+                return False
+            if token.text in ("(", "["):
+                i = closing(self._tokens, i)
+            elif token.kind not in (Kind.WORD, Kind.STRING):
+                return False
+            i += 1
+        return i == end
 
     def _name_and_parameters(self, start: int, brace: int) -> tuple[int, int, int] | None:
         """Where the name of a function begins and ends, and where its parameters end."""

@@ -43,9 +43,36 @@ def module() -> bang.Module:
 def test_each_kernel_has_the_memory_for_itself(module: bang.Module) -> None:
     x, y = np.ones(1, np.float32), np.ones(1, np.float16)
     for name, array, expected in (("load", x, 2), ("fill<float>", x, 3), ("fill<half>", y, 3)):
-        module.kernel(name)[1](array)
+        with sim.profiling() as profile:
+            module.kernel(name)[1](array)
         assert array[0] == expected
         assert module.kernel(name).memory.fits("MLU590")
+        (launch,) = profile.launches
+        assert launch.memory.fits("MLU590")
+        assert {array.bytes for array in launch.memory.needed} == {4096, 300000}
+
+
+def test_an_array_counts_once_for_all_cores(module: bang.Module) -> None:
+    x = np.zeros(1, np.float32)
+    module.kernel("fill<float>")[8, "union2"](x)
+    assert x[0] == 3
+
+
+@pytest.mark.parametrize(
+    ("qualifier", "space", "count"), [("__wram__", "WRAM", 100000), ("__mlu_shared__", "SRAM", 400000)]
+)
+def test_the_other_memories_are_counted_too(qualifier: str, space: str, count: int) -> None:
+    array = f"{qualifier} float array[{count}]; x[0] = array != nullptr"
+    text = f"""
+    __mlu_func__ void more(float *x) {{ {array}; }}
+    __mlu_entry__ void one(float *x) {{ {array}; }}
+    __mlu_entry__ void both(float *x) {{ {array}; more(x); }}
+    """
+    module, x = bang.compile(text, arch="MLU590"), np.zeros(1, np.float32)
+    module.kernel("one")[4, "union1"](x)
+    assert x[0] == 1
+    with pytest.raises(pymluops.ExecutionFailedError, match=f"the {space} arrays of .* take {8 * count} bytes"):
+        module.kernel("both")[4, "union1"](x)
 
 
 def test_a_launch_whose_arrays_do_not_fit_together_ends(module: bang.Module) -> None:

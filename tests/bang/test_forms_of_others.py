@@ -103,3 +103,22 @@ def test_an_unknown_instruction_in_a_template_that_nothing_uses_is_no_error() ->
             bang.compile(UNKNOWN, defines={"USE": use})
     with pytest.raises(bang.CompileError, match=r"<source>:1: the assembly instruction `step\.gpr` is not known"):
         bang.compile('__mlu_entry__ void k(float *x) { __asm__("step.gpr %0;" ::"r"(x)); }')
+
+
+@pytest.mark.parametrize("kind", ["half", "bfloat16"])
+@pytest.mark.parametrize("suffix", ["", "_rn"])
+def test_numbers_are_narrowed_in_place(kind: str, suffix: str) -> None:
+    c_type = "half" if kind == "half" else "bfloat16_t"
+    text = f"""
+    __nram__ float a[64];
+    __mlu_entry__ void narrow(unsigned short *out, const float *x) {{
+      __memcpy(a, x, 256, GDRAM2NRAM);
+      __bang_float2{kind}{suffix}(({c_type} *)a, a, 64);
+      __memcpy(out, a, 128, NRAM2GDRAM);
+    }}
+    """
+    x = np.arange(64, dtype=np.float32)
+    result = bang.check(bang.compile(text, arch="MLU590").kernel("narrow")[1], np.zeros(64, np.uint16), x)
+    assert not result.findings
+    expected = x.astype(np.float16).view(np.uint16) if kind == "half" else (x.view(np.uint32) >> 16).astype(np.uint16)
+    np.testing.assert_array_equal(result.outputs["out"], expected)

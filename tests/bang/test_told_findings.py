@@ -155,6 +155,15 @@ def test_the_nearest_array_is_named() -> None:
         assert message.endswith("0 bytes behind the end of NRAM array 'high' of 256 bytes")
 
 
+def told_by(source: str, checks: str, path: Path) -> list[str]:
+    """The lines on stderr of a program that is compiled from `source`, and runs with these checkers."""
+    path.write_text(source, encoding="utf-8")
+    assert main([str(path), "-o", str(path.with_suffix(""))]) == 0
+    env = {**os.environ, "PYMLUOPS_SIM_CHECK": checks, "PYMLUOPS_SIM_DEVICE": ""}
+    done = subprocess.run([path.with_suffix("")], env=env, capture_output=True, text=True, check=False)
+    return done.stderr.splitlines()
+
+
 def test_a_finding_about_a_whole_launch_names_no_task(library: Path) -> None:
     source = """
 __mlu_entry__ void fill(float *out) { out[0] = 1; }
@@ -171,12 +180,7 @@ int main() {
   cnrtQueueSync(b);
 }
 """
-    path = library.with_name("queues.mlu")
-    path.write_text(source, encoding="utf-8")
-    assert main([str(path), "-o", str(path.with_suffix(""))]) == 0
-    env = {**os.environ, "PYMLUOPS_SIM_CHECK": "race", "PYMLUOPS_SIM_DEVICE": ""}
-    done = subprocess.run([path.with_suffix("")], env=env, capture_output=True, text=True, check=False)
-    (line,) = done.stderr.splitlines()
+    (line,) = told_by(source, "race", library.with_name("queues.mlu"))
     assert "race/between-queues" in line
     assert line.endswith("(fill)")
 
@@ -197,11 +201,6 @@ int main() {
   cnrtFree(out);
 }
 """
-    path = library.with_name("calls.mlu")
-    path.write_text(source, encoding="utf-8")
-    assert main([str(path), "-o", str(path.with_suffix(""))]) == 0
-    env = {**os.environ, "PYMLUOPS_SIM_CHECK": "all", "PYMLUOPS_SIM_DEVICE": ""}
-    done = subprocess.run([path.with_suffix("")], env=env, capture_output=True, text=True, check=False)
-    race, freed = done.stderr.splitlines()
+    race, freed = told_by(source, "all", library.with_name("calls.mlu"))
     assert race.startswith("mlusim: race/between-queues: cnrtMemcpy reads memory")
     assert freed == "mlusim: memory/double-free: cnrtFree: pointer: that was freed before"

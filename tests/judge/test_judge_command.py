@@ -88,7 +88,7 @@ def test_a_folder_of_kernels(folder: Path, capsys: pytest.CaptureFixture[str]) -
         (["kernels", "--tasks", "tasks.py", "--time-limit", "0"], "--time-limit: expected a number above 0"),
         (
             ["kernels", "--tasks", "two.py"],
-            "kernels/a.mlu: expected a file that belongs to one of the tasks ones",
+            "kernels/a.mlu (and 2 others): expected a file that belongs to one of the tasks ones, twos by its name",
         ),
         (["kernels", "--tasks", "broken.py"], "broken.py:1: NameError"),
         (["kernels", "--tasks", "half.py"], "task rest: reference: ZeroDivisionError: division by zero"),

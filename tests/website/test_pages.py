@@ -220,3 +220,11 @@ def test_pages_that_are_not_wanted_any_more_go(tmp_path: Path, site: dict[str, s
         patch.setattr(pages, "all_pages", lambda: {"operators/index.rst": "new"})
         pages.write(tmp_path)
     assert [path.name for path in (tmp_path / pages.FOLDER).rglob("*.rst")] == ["index.rst"]
+
+
+def test_every_term_of_the_glossary_stands_over_its_meaning() -> None:
+    text = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")
+    assert re.findall(r"^[^\s:|#`>-].* : .*", text, re.MULTILINE) == []
+    terms = re.findall(r"^(.+)\n: ", text, re.MULTILINE)
+    assert {"queue", "handle", "NRAM", "GDRAM", "cluster", "union type", "kernel map", "indice pairs"} <= set(terms)
+    assert terms == sorted(terms, key=str.casefold)

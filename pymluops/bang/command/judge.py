@@ -139,8 +139,8 @@ def _works(args: argparse.Namespace) -> tuple[list[Work], list[Verdict]]:
     if without:
         others = f" (and {counted(len(without) - 1, 'other')})" if len(without) > 1 else ""
         raise CommandError(
-            f"{path_text(without[0])}: expected a file that belongs to one of the tasks {_names(tasks)} "
-            f"by its name, such as {tasks[0].name}-7.mlu, or by its folder's{others}"
+            f"{path_text(without[0])}{others}: expected a file that belongs to one of the tasks {_names(tasks)} "
+            f"by its name, such as {tasks[0].name}-7.mlu, or by that of its folder"
         )
     works: list[Work] = []
     refused: list[Verdict] = []
