@@ -60,7 +60,7 @@ def test_any_instruction_level_gives_the_same_bits(level: str) -> None:
     assert workload.differing(found["digests"], _one_thread()) == []
 
 
-@pytest.mark.sampled
+@pytest.mark.thorough
 @pytest.mark.parametrize("level", LEVELS)
 def test_results_past_the_caches_are_the_same_bits(level: str) -> None:
     for mib in ("0", "1000000"):

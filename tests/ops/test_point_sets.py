@@ -74,6 +74,7 @@ def test_rectangles(count: int, others: int, spread: float, seed: int) -> None:
     assert_same_bits(pymluops.min_area_polygons(sets) + 0, oracle.rectangles(sets) + 0)
 
 
+@pytest.mark.thorough
 def test_gradients_are_those_of_small_differences() -> None:
     """Where no edge lies on another one."""
     rng = np.random.default_rng(5)

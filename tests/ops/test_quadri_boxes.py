@@ -101,6 +101,7 @@ def test_boxes_of_the_design_document() -> None:
     assert pymluops.poly_nms(concave, 0.1).tolist() == oracle.poly_suppression(concave, 0.1)
 
 
+@pytest.mark.thorough
 def test_more_boxes_than_a_block() -> None:
     rng = np.random.default_rng(8)
     boxes = oracle.random_quadrilaterals(rng, 400, 20.0).astype(np.float32)
