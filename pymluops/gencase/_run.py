@@ -18,7 +18,7 @@ from pymluops.gencase._binding import Bound, bind
 from pymluops.gencase._criteria import Criterion, Measure, Place, compare, worst_place
 from pymluops.gencase._file import CaseFile, CaseTensor
 from pymluops.gencase._memory import Guarded
-from pymluops.gencase._reference import reference
+from pymluops.gencase._reference import description_of, reference
 from pymluops.gencase._settings import settings_of
 from pymluops.gencase._unseen import unseen_differences
 from pymluops.gencase._values import memory_type
@@ -116,6 +116,9 @@ def _compute(bound: Bound, case: CaseFile, library: str | Backend) -> _Outputs:
 def _sums(bound: Bound, arrays: Mapping[str, Guarded]) -> dict[str, int]:
     """Return checksums of the inputs that the operator must leave as they are."""
     changed = {row.argument.rpartition(".")[2] for row in bound.operator.outputs}
+    description = description_of(bound.function)
+    if description is not None:
+        changed |= {tensor.parameter or tensor.name for tensor in description.tensors if tensor.in_place}
     if "inplace" in bound.numbers:
         changed.add("x")
     return {

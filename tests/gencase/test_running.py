@@ -154,6 +154,17 @@ def test_an_unknown_operator() -> None:
     assert "no operator is called soft_max" in result.message
 
 
+def test_an_input_that_the_operator_marks_in_place(tmp_path: Path) -> None:
+    """The points outside the grid become -1, -1, -1 in the input itself, which is no output of the case."""
+    coors = np.array([[0, 2, 1], [3, -1, 4], [0, 2, 1]], np.int32)
+    with gencase.recording(tmp_path):
+        pymluops.dynamic_point_to_voxel_forward(_numbers(3, 2), coors, "max", 3)
+    (path,) = tmp_path.rglob("*.prototxt")
+    for against in ("oracle", "cpu"):
+        result = gencase.read(path).run("cpu", against)
+        assert result.passed, result
+
+
 def test_a_refused_call_says_why() -> None:
     case = focal_loss(False)
     case.node.focal_loss_sigmoid_forward_param.alpha = -1e30
