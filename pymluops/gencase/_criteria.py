@@ -15,7 +15,7 @@ import numpy as np
 from pymluops import _metrics
 from pymluops.enums import DataType
 
-__all__ = ["NAMES", "Criterion", "Measure", "Place", "compare", "differing", "place_among", "widened", "worst_place"]
+__all__ = ["NAMES", "Criterion", "Measure", "Place", "compare", "differing", "narrowed", "place_among", "worst_place"]
 
 #: Least number of elements for a divergence.
 _LEAST_FOR_DIVERGENCE = 1000
@@ -96,7 +96,7 @@ class Place:
 def _diff_kl(found: Any, wanted: Any, _small: float) -> float:
     if found.size < _LEAST_FOR_DIVERGENCE:
         return -1.0
-    p, q = (np.maximum(np.abs(one), 1e-10) for one in (found, wanted))
+    p, q = (np.maximum(np.abs(one.astype(np.float64)), 1e-10) for one in (found, wanted))
     p, q = p / p.sum(), q / q.sum()
     return float(0.5 * (p * np.log(p / q)).sum() + 0.5 * (q * np.log(q / p)).sum())
 
@@ -157,7 +157,7 @@ def compare(
     )
     measures: list[Measure] = []
     for part, one, other in parts:
-        values = _measured(widened(one), widened(other), criteria, _SMALL.get(dtype, 0.0), exact, loose)
+        values = _measured(narrowed(one), narrowed(other), criteria, _SMALL.get(dtype, 0.0), exact, loose)
         for criterion, value in zip(criteria, values, strict=True):
             limit = criterion.threshold
             if part == "imaginary" and criterion.imaginary is not None:
@@ -166,18 +166,18 @@ def compare(
     return measures
 
 
-def widened(values: Any) -> np.ndarray:
-    """Return the numbers that are compared, in one dim: those of float32, in float64."""
-    narrow = values if values.dtype == np.float64 else values.astype(np.float32)
-    return np.asarray(narrow.astype(np.float64).reshape(-1))
+def narrowed(values: Any) -> np.ndarray:
+    """Return the numbers that are compared, in one dim: those of float32, but for halves, which it has all."""
+    kept = values.dtype in (np.float16, np.float64)
+    return np.asarray((values if kept else values.astype(np.float32)).reshape(-1))
 
 
 def _measured(
     found: np.ndarray, wanted: np.ndarray, criteria: Sequence[Criterion], small: float, exact: bool, loose: bool
 ) -> list[float]:
     """Return the value of each criterion for real numbers; see "NaN / Inf" in docs/cases.md."""
-    special = ~(np.isfinite(found) & np.isfinite(wanted))
-    if special.any():
+    if not all(np.isfinite(one).all() and np.isfinite(other).all() for one, other in _metrics.parts(found, wanted)):
+        special = ~(np.isfinite(found) & np.isfinite(wanted))
         both_nan = np.isnan(found) & np.isnan(wanted)
         alike = both_nan | (found == wanted)
         if exact:

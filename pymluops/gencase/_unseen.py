@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from pymluops.enums import DataType
-from pymluops.gencase._criteria import Criterion, Measure, Place, compare, differing, place_among, widened
+from pymluops.gencase._criteria import Criterion, Measure, Place, compare, differing, narrowed, place_among
 
 __all__ = ["unseen_differences"]
 
@@ -51,7 +51,7 @@ def _hidden(
     """Return which elements differ and are not seen, for real numbers."""
     unequal = differing(found, wanted)
     with np.errstate(all="ignore"):
-        narrow = [widened(one).reshape(found.shape) for one in (found, wanted)]
+        narrow = [narrowed(one).reshape(found.shape) for one in (found, wanted)]
     hidden = unequal & ~differing(*narrow)
     finite = np.isfinite(narrow[0]) & np.isfinite(narrow[1])
     # Of numbers beside a NaN, only those count that would have failed.

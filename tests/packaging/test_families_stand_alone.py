@@ -50,6 +50,7 @@ EXCEPTIONS = {
     "pymluops/mmcv/_names.py": "all the names that mmcv loads",
     "tests/data/abi.json": "numbers and sizes of the vendor's header",
     "tests/data/acceptance_shapes.json": "the shapes of the acceptance standard, for all operators at once",
+    "tests/data/vendor_cases.txt": "the shapes of the cases of the vendor, for all operators at once",
     "tests/packaging/test_families_stand_alone.py": "this list of the exceptions",
     "tests/website/test_figures.py": "figures of the documents, which name operators",
     "tests/website/test_pages.py": "pages of operators, some of which differ from others",
