@@ -121,7 +121,9 @@ struct LogE {
   static constexpr bool kVectors = true;
   template <typename T>
   static void of(const T *x, const T *, T *out, std::int64_t count) {
-    each_vector(x, out, count, [](Vector value) { return log_of_floats(value); });
+    each_vector(x, out, count, [](Vector value) {
+      return std::is_same<T, Half>::value ? log_of_halves<BaseE>(value) : log_of_floats(value);
+    });
   }
   static void of(const double *x, const double *, double *out, std::int64_t count) {
     for (std::int64_t i = 0; i < count; ++i) out[i] = __builtin_log(x[i]);
@@ -130,7 +132,10 @@ struct LogE {
 
 template <typename Base>
 struct Log {
-  static constexpr bool kVectors = false;
+  static constexpr bool kVectors = true;
+  static void of(const Half *x, const Half *, Half *out, std::int64_t count) {
+    each_vector(x, out, count, [](Vector value) { return log_of_halves<Base>(value); });
+  }
   static void of(const float *x, const float *, float *out, std::int64_t count) {
     each_in_double(x, out, count, [](DoubleVector value) { return log_of<Base>(value); });
   }
@@ -220,6 +225,9 @@ inline void gather(const Half *from, std::int64_t stride, float *to, std::int64_
   if (stride == 1) return load_row(from, to, count);
   gather<Half, float>(from, stride, to, count);
 }
+inline void gather(const Half *from, std::int64_t stride, Half *to, std::int64_t count) {
+  for (std::int64_t i = 0; i < count; ++i) to[i] = from[i * stride];
+}
 
 template <typename T, typename Value>
 void scatter(const Value *from, T *to, std::int64_t stride, std::int64_t count) {
@@ -229,10 +237,13 @@ inline void scatter(const float *from, Half *to, std::int64_t stride, std::int64
   if (stride == 1) return store_row(to, from, count);
   scatter<Half, float>(from, to, stride, count);
 }
+inline void scatter(const Half *from, Half *to, std::int64_t stride, std::int64_t count) {
+  for (std::int64_t i = 0; i < count; ++i) to[i * stride] = from[i];
+}
 
 // ---- walking over the elements ------------------------------------------------------------------
 
-// kDirect: the elements of all tensors lie side by side, and the formula takes them in their type.
+// kDirect: the formula takes the elements in their type.
 template <typename F, typename In, typename Out, bool kDirect = false>
 class Walk {
  public:
@@ -284,9 +295,9 @@ class Walk {
   const InValue *input(int k, const std::int64_t *place, std::int64_t at, std::int64_t count, InValue *room) const {
     const In *const from = static_cast<const In *>(p_.in[k]) + place[k] + at * stride(k);
     if constexpr (std::is_same<In, InValue>::value) {
-      if (kDirect || stride(k) == 1) return from;
+      if (stride(k) == 1) return from;
     }
-    if constexpr (!kDirect) gather(from, stride(k), room, count);
+    gather(from, stride(k), room, count);
     return room;
   }
 
@@ -301,9 +312,7 @@ class Walk {
       if (stride(last) == 1 && !streams_) return F::of(x, y, to, count);
     }
     F::of(x, y, found, count);
-    if constexpr (!kDirect) {
-      if (!streams_) return scatter(found, to, stride(last), count);
-    }
+    if (!streams_) return scatter(found, to, stride(last), count);
     if constexpr (std::is_same<Out, OutValue>::value) {
       copy_nontemporal(to, found, static_cast<std::size_t>(count) * sizeof(Out));
     } else {
@@ -324,20 +333,14 @@ void walk(const PointwiseProblem &problem) {
   parallel_for(problem.count, kGrain, body);
 }
 
-bool side_by_side(const PointwiseProblem &problem) {
-  for (int k = 0; k < problem.operands; ++k) {
-    if (problem.strides[k][problem.rank - 1] != 1) return false;
-  }
-  return true;
-}
-
 template <typename F>
 void walk_floating(const PointwiseProblem &problem) {
   if (problem.in_type == MLUOP_DTYPE_DOUBLE) return walk<F, double, double>(problem);
   if constexpr (F::kVectors) {
-    if (problem.in_type == MLUOP_DTYPE_HALF && side_by_side(problem)) return walk<F, Half, Half, true>(problem);
+    if (problem.in_type == MLUOP_DTYPE_HALF) return walk<F, Half, Half, true>(problem);
+  } else {
+    if (problem.in_type == MLUOP_DTYPE_HALF) return walk<F, Half, Half>(problem);
   }
-  if (problem.in_type == MLUOP_DTYPE_HALF) return walk<F, Half, Half>(problem);
   walk<F, float, float>(problem);
 }
 
@@ -388,4 +391,4 @@ mluOpStatus_t pointwise(const PointwiseProblem &problem) {
 }
 
 MLUOPS_END_LEVEL
-MLUOPS_DEFINE_COLD_LAUNCH(launch_pointwise, pointwise, PointwiseProblem, problem.function);
+MLUOPS_DEFINE_LAUNCH(launch_pointwise, pointwise, PointwiseProblem, problem.function);
