@@ -121,9 +121,7 @@ struct LogE {
   static constexpr bool kVectors = true;
   template <typename T>
   static void of(const T *x, const T *, T *out, std::int64_t count) {
-    each_vector(x, out, count, [](Vector value) {
-      return std::is_same<T, Half>::value ? log_of_halves<BaseE>(value) : log_of_floats(value);
-    });
+    each_vector(x, out, count, [](Vector value) { return log_of_floats(value); });
   }
   static void of(const double *x, const double *, double *out, std::int64_t count) {
     for (std::int64_t i = 0; i < count; ++i) out[i] = __builtin_log(x[i]);
@@ -132,10 +130,7 @@ struct LogE {
 
 template <typename Base>
 struct Log {
-  static constexpr bool kVectors = true;
-  static void of(const Half *x, const Half *, Half *out, std::int64_t count) {
-    each_vector(x, out, count, [](Vector value) { return log_of_halves<Base>(value); });
-  }
+  static constexpr bool kVectors = false;
   static void of(const float *x, const float *, float *out, std::int64_t count) {
     each_in_double(x, out, count, [](DoubleVector value) { return log_of<Base>(value); });
   }

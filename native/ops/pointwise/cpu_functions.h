@@ -138,63 +138,6 @@ inline Vector log_of_floats(Vector x) {
   return x > 0.0f ? (x < kInfinite ? found : x) : below;
 }
 
-// What logarithms of two and of e are, by base.
-struct BaseE {
-  static constexpr double kOfTwo = kLog2, kOfE = 1;
-  static double of(double x) { return __builtin_log(x); }
-};
-struct Base2 {
-  static constexpr double kOfTwo = 1, kOfE = 1.4426950408889634074;
-  static double of(double x) { return __builtin_log2(x); }
-};
-struct Base10 {
-  static constexpr double kOfTwo = 0.30102999566398119521, kOfE = 0.43429448190325182765;
-  static double of(double x) { return __builtin_log10(x); }
-};
-
-// The float next to a value that is no float, of the two the odd one: rounded to half it gives what
-// the value would.
-inline float odd_float(double value) {
-  const float nearest = static_cast<float>(value);
-  const double error = static_cast<double>(nearest) - value;
-  std::uint32_t bits = float_to_bits(nearest);
-  if (error != 0 && bits % 2 == 0) bits += (error > 0) == (value > 0) ? 0xffffffffu : 1u;
-  return bits_to_float(bits);
-}
-
-// Replaces logarithms that are the middle of two halves: the exact one is at one of its sides.
-template <typename Base>
-[[gnu::noinline, gnu::cold]] Vector settled(Vector x, Vector found, unsigned unsure) {
-  float from[kLanes], to[kLanes];
-  std::memcpy(from, &x, sizeof x);
-  std::memcpy(to, &found, sizeof found);
-  for (; unsure != 0; unsure &= unsure - 1) {
-    const int lane = __builtin_ctz(unsure);
-    to[lane] = odd_float(Base::of(static_cast<double>(from[lane])));
-  }
-  return load(to);
-}
-
-// Of halves, in float; those that are not normal are normal floats. The error is about a float's
-// distance, 1 / 8192 of that of halves. All halves are rounded right, which a test looks at.
-template <typename Base>
-inline Vector log_of_halves(Vector x) {
-  constexpr float kInfinite = __builtin_inff();
-  const Reduced parts = Reduced::of(x);
-  const Vector rest = parts.rest;
-  Vector series = fused_multiply_add(rest, all_lanes(-0.245479188f), all_lanes(0.333498092f));
-  series = fused_multiply_add(series, rest, all_lanes(-0.500001451f));
-  const Vector log = parts.log_of_inverse + fused_multiply_add(series, rest * rest, rest);
-  constexpr float kOfTwo = static_cast<float>(Base::kOfTwo), kOfE = static_cast<float>(Base::kOfE);
-  Vector found = fused_multiply_add(parts.exponent, all_lanes(kOfTwo), log * kOfE);
-  const unsigned unsure = lane_bits((reinterpret_cast<UnsignedVector>(found) & 0x1fffu) == 0x1000u);
-  if (__builtin_expect(unsure != 0, false)) found = settled<Base>(x, found, unsure);
-  const IntVector others = ~((x > 0.0f) & (x < kInfinite));
-  if (__builtin_expect(lane_bits(others) == 0, true)) return found;
-  const Vector below = x == 0.0f ? all_lanes(-kInfinite) : x < 0.0f ? all_lanes(__builtin_nanf("")) : x;
-  return x > 0.0f ? (x < kInfinite ? found : x) : below;
-}
-
 // A float that is widened is normal, but for 0.
 template <typename Base>
 inline DoubleVector log_of(DoubleVector x) {
@@ -203,6 +146,15 @@ inline DoubleVector log_of(DoubleVector x) {
   const DoubleVector below = x == 0.0 ? all_doubles(-kInfinity) : x < 0.0 ? all_doubles(kNaN) : x;
   return x > 0.0 ? (x < kInfinity ? found : x) : below;
 }
+
+struct Base2 {
+  static constexpr double kOfTwo = 1, kOfE = 1.4426950408889634074;
+  static double of(double x) { return __builtin_log2(x); }
+};
+struct Base10 {
+  static constexpr double kOfTwo = 0.30102999566398119521, kOfE = 0.43429448190325182765;
+  static double of(double x) { return __builtin_log10(x); }
+};
 
 // log(gamma(x)) / ((x - 1) * (x - 2)) from 1 to 2, by powers of x - 1.5; the error is 2^-56 of it.
 constexpr double kBetweenZeros[] = {1.1820969445467145217e-05,  -1.8527803997032961357e-05, 1.3584275459130942424e-05,
