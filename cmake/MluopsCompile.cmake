@@ -3,6 +3,8 @@
 include(CheckCXXCompilerFlag)
 include(CheckCXXSourceCompiles)
 
+check_cxx_compiler_flag(-mno-mmx MLUOPS_HAS_MMX)
+
 # Gives `target` the language level, warnings and code generation options of this project.
 function(mluops_compile_options target)
   target_compile_features(${target} PRIVATE cxx_std_17)
@@ -17,6 +19,8 @@ function(mluops_compile_options target)
     # Results are bit-identical on every level: the compiler must not contract a * b + c to a fused multiply-add.
     -ffp-contract=off
     -fno-math-errno
+    # A compiler may copy 8 bytes by a register of MMX, after which the x87 unit, which has long double, computes NaN.
+    $<$<BOOL:${MLUOPS_HAS_MMX}>:-mno-mmx>
     $<$<BOOL:${MLUOPS_WERROR}>:-Werror>)
   # Two of our libraries in one process must not share the static variables of inline functions.
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")

@@ -69,10 +69,10 @@ mluOpStatus_t find_transform(const char *function, mluOpDataType_t input, mluOpD
                 Text::format("a dtype that a transform of %s has", name_of(input)), name_of(output));
 }
 
-// The dims of one transformed signal.
+// The dims of one transformed signal; of three only the last, since three are refused later.
 mluOpStatus_t check_output_dims(const char *function, mluOpTensorDescriptor_t output, int rank, const int *n,
                                 Transform transform) {
-  for (int i = 0; i < rank; ++i) {
+  for (int i = rank == 2 ? 0 : rank - 1; i < rank; ++i) {
     const bool halved = i == rank - 1 && transform == Transform::kRealToComplex;
     const std::int64_t expected = halved ? n[i] / 2 + 1 : n[i];
     const int dim = output->rank - rank + i;

@@ -60,6 +60,9 @@ CASES = {
         BAD_PARAM, (8,), (8,), (COMPLEX_HALF, COMPLEX_HALF), (8,), "FLOAT", "input_desc"
     ),
     "rank 3": Case(NOT_SUPPORTED, (2, 3, 4, 5), (2, 3, 4, 5), C2C, (3, 4, 5), blamed="rank"),
+    "rank 3 with another middle dim": Case(
+        NOT_SUPPORTED, (2, 3, 4, 5), (2, 3, 7, 5), C2C, (3, 4, 5), blamed="rank"
+    ),
     "rank 3 with a fault": Case(BAD_PARAM, (2, 3, 4, 5), (2, 3, 4, 6), C2C, (3, 4, 5), blamed="output_desc"),
     "half of no power of two": Case(
         NOT_SUPPORTED, (12,), (12,), (COMPLEX_HALF, COMPLEX_HALF), (12,), "HALF", "n"

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import math
+import os
+import subprocess
+import sys
 from typing import Any
 
 import numpy as np
@@ -92,6 +95,35 @@ def test_a_wave_has_one_frequency() -> None:
         expected = np.zeros((n, 2))
         expected[k, 0] = n
         np.testing.assert_allclose(found, expected, atol=1e-5 * n)
+
+
+@pytest.mark.parametrize("after", [1, 3, 40])
+def test_the_mean_of_real_signals_is_real(after: int) -> None:
+    for n in LENGTHS:
+        found = pymluops.fft_real_forward(signals(n, (2, n, after), REAL))
+        assert (found[:, 0, :, 1] == 0).all(), n
+        assert n % 2 == 1 or (found[:, n // 2, :, 1] == 0).all(), n
+
+
+LONG_DOUBLE = """
+import numpy as np, pymluops
+for n in {lengths}:
+    x = np.ones((1, n, 1), np.float32)
+    pymluops.fft_forward(np.ones((1, n, 1, 2), np.float32))
+    pymluops.fft_real_inverse(pymluops.fft_real_forward(x), n)
+    assert abs(np.longdouble(1) / np.longdouble(3) - 1 / 3) < 1e-10, n
+print("right")
+"""
+
+
+@pytest.mark.parametrize("level", ["x86-64", "x86-64-v3"])
+def test_long_double_works_after_a_transform(level: str) -> None:
+    """A call must not leave the x87 unit in the state of MMX."""
+    program = LONG_DOUBLE.format(lengths=[*LENGTHS, 1000])
+    environment = {**os.environ, "PYMLUOPS_INSTRUCTION_LEVEL": level}
+    words = [sys.executable, "-c", program]
+    done = subprocess.run(words, env=environment, capture_output=True, text=True, check=False)
+    assert done.stdout == "right\n", done.stderr
 
 
 def test_threads_change_nothing() -> None:
@@ -195,19 +227,30 @@ def test_plans_of_two_dims(kind: str) -> None:
 class Plan:
     """A plan of the raw layer for arrays with strides."""
 
-    def __init__(self, raw: Raw, values: np.ndarray, out: np.ndarray, n: tuple[int, ...], half: bool = False) -> None:
+    def __init__(
+        self,
+        raw: Raw,
+        values: np.ndarray,
+        out: np.ndarray,
+        n: tuple[int, ...],
+        half: bool = False,
+        steps: dict[str, tuple[int, ...]] | None = None,
+    ) -> None:
         self.raw, ffi = raw, raw.ffi
         slot = ffi.new("mluOpFFTPlan_t *")
         assert raw.lib.mluOpCreateFFTPlan(slot) == SUCCESS
         self.plan = ffi.gc(slot[0], raw.lib.mluOpDestroyFFTPlan)
-        descs = [self._describe(array, half) for array in (values, out)]
+        given_steps = steps or {}
+        descs = [
+            self._describe(array, half, given_steps.get(side)) for side, array in (("input", values), ("output", out))
+        ]
         raw.lib.mluOpSetTensorDescriptorOnchipDataType(descs[0], 1 if half else 2)
         sizes = ffi.new("size_t[2]")
         given = raw.handle, self.plan, *descs, len(n), list(n), sizes, sizes + 1
         assert raw.lib.mluOpMakeFFTPlanMany(*given) == SUCCESS, raw.reason()
         assert raw.lib.mluOpSetFFTReserveArea(raw.handle, self.plan, ffi.NULL) == SUCCESS
 
-    def _describe(self, array: np.ndarray, half: bool) -> Any:
+    def _describe(self, array: np.ndarray, half: bool, given: tuple[int, ...] | None) -> Any:
         ffi, lib = self.raw.ffi, self.raw.lib
         slot = ffi.new("mluOpTensorDescriptor_t *")
         assert lib.mluOpCreateTensorDescriptor(slot) == SUCCESS
@@ -216,7 +259,7 @@ class Plan:
         shape, strides = (array.shape[:-1], array.strides[:-1]) if pairs else (array.shape, array.strides)
         item = 4 if pairs else array.itemsize
         code = 15 if pairs else {"float16": 1, "float32": 2, "complex64": 16}[array.dtype.name]
-        steps = [stride // item for stride in strides]
+        steps = list(given or (stride // item for stride in strides))
         assert lib.mluOpSetTensorDescriptorEx_v2(desc, 4, code, len(shape), list(shape), steps) == SUCCESS
         return desc
 
@@ -402,6 +445,16 @@ def test_refusals_of_two_dims_and_of_size(raw: Raw) -> None:
     one = np.zeros((1, 4), COMPLEX)
     big = np.lib.stride_tricks.as_strided(one, (2**29, 4), (0, 8))
     assert Plan(raw, big, big, (4,)).status(None, None) == NOT_SUPPORTED
+
+
+@pytest.mark.parametrize("steps", [(2**59, 1), (-(2**60), 1), (4, 2**58), (2**60 - 1, 2**60 - 1)])
+@pytest.mark.parametrize("side", ["input", "output"])
+def test_strides_beyond_memory(raw: Raw, side: str, steps: tuple[int, int]) -> None:
+    near, out = signals(3, (5, 8), COMPLEX), np.full((5, 8), 7, COMPLEX)
+    plan = Plan(raw, near, out, (8,), steps={side: steps})
+    assert plan.status(near, out) == NOT_SUPPORTED
+    assert f"strides of the {side}" in raw.reason()
+    assert (out == 7).all()
 
 
 def test_a_plan_keeps_its_tables_when_it_is_made_again(raw: Raw) -> None:

@@ -270,6 +270,8 @@ def test_more_samples_than_places(raw: Raw) -> None:
     assert call(raw, "mluOpMoeDispatchForward", arrays, sizes) == BAD_PARAM
     assert raw.reason().endswith("samples <= num_experts * capacity=4, got samples=5")
     assert is_canary(arrays["dispatch"])
+    strided = arrays | {"input": np.ones((5, 8), np.float32)[:, ::2]}
+    assert call(raw, "mluOpMoeDispatchForward", strided, sizes) == NOT_SUPPORTED  # asked before
     arrays["dispatch"] = np.ones((4, 4), np.float32)
     for function in ("mluOpMoeDispatchBackwardData", "mluOpMoeDispatchBackwardGate"):  # these take any number
         assert call(raw, function, arrays, sizes) == SUCCESS, raw.reason()

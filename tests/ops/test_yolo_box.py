@@ -82,6 +82,19 @@ def test_numbers_that_are_not_finite() -> None:
     assert not scores[0, 0, :, 2].any()
 
 
+@pytest.mark.parametrize("factor", [0.0, 0.3, 0.5, 1.0])
+def test_infinite_overlaps_and_confidences(factor: float) -> None:
+    odd = np.array([0.7, np.inf, -np.inf, 3e38, -3e38, np.nan, 100, -100], np.float32)
+    x = np.zeros((1, 7, 8, 8), np.float32)
+    x[0, 0], x[0, 5], x[0, 6] = odd[:, None], odd, 3
+    arrays = (x, np.array([[10, 20]], np.int32), np.array([8, 4], np.int32))
+    settings = (1, -1.0, 16, True, 1.0, True, factor)
+    boxes, scores = pymluops.yolo_box(*arrays, *settings)
+    wanted, wanted_scores, _ = oracle.boxes(*arrays, *settings)
+    np.testing.assert_allclose(scores, wanted_scores, rtol=3e-5, atol=1e-37)
+    np.testing.assert_allclose(boxes, wanted, rtol=3e-5)
+
+
 def test_the_vendors_shape() -> None:
     rng = np.random.default_rng(23)
     arrays = [

@@ -50,8 +50,24 @@ bool is_dense(const FftTensor &tensor) {
   return true;
 }
 
+// Whether the bytes from the first to the last element, before and after the first, are numbers of
+// 63 bits.
+bool has_span(const FftTensor &tensor) {
+  std::int64_t reach = 1, bytes;
+  for (int dim = 0; dim < tensor.rank; ++dim) {
+    std::int64_t step;
+    if (__builtin_mul_overflow(tensor.dims[dim] - 1, tensor.strides[dim], &step) || step == INT64_MIN ||
+        __builtin_add_overflow(reach, step < 0 ? -step : step, &reach))
+      return false;
+  }
+  return !__builtin_mul_overflow(reach, static_cast<std::int64_t>(size_of(tensor.dtype)), &bytes);
+}
+
 mluOpStatus_t check_sizes(const char *function, const Buffer &input, const Buffer &output) {
   for (const Buffer &buffer : {input, output}) {
+    MLUOPS_REQUIRE(buffer.elements() == 0 || has_span(*buffer.tensor), MLUOP_STATUS_NOT_SUPPORTED, function, "fft_plan",
+                   Text::format("strides of the %s that reach less than 2^63 bytes", buffer.name),
+                   dims_of(*buffer.tensor));
     MLUOPS_REQUIRE(buffer.elements() < kIndexable, MLUOP_STATUS_NOT_SUPPORTED, function, "fft_plan",
                    Text::format("fewer than 2^31 elements of the %s", buffer.name), dims_of(*buffer.tensor));
   }

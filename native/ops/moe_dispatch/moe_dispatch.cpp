@@ -67,11 +67,12 @@ mluOpStatus_t moe_dispatch_forward(const Entry &entry, mluOpHandle_t handle, con
   MLUOPS_TRY(need_handle(entry, handle));
   MLUOPS_TRY(need_descriptors(entry, {gates, indices, locations, input, dispatch}));
   MLUOPS_TRY(check_tensors(entry, sizes, gates, indices, locations, input, dispatch, {gates, input, dispatch}));
+  MLUOPS_TRY(need_packed(entry, {gates, indices, locations, input, dispatch}));
   const long long rows = dispatch.desc->dims[0];
   MLUOPS_REQUIRE(samples <= rows, MLUOP_STATUS_BAD_PARAM, entry, "gates_desc",
                  Text::format("[samples] with samples <= num_experts * capacity=%lld", rows),
                  Text::format("samples=%d", samples));
-  MLUOPS_TRY(check_memory(entry, {gates, indices, locations, input, dispatch}));
+  MLUOPS_TRY(need_indexable(entry, {indices, locations, input, dispatch, gates}));
   if (input.desc->count == 0 || dispatch.desc->count == 0) return MLUOP_STATUS_SUCCESS;
   MLUOPS_TRY(need_data(entry, {indices, locations, input, dispatch, gates}));
   MLUOPS_TRY(require_no_overlap(entry, {dispatch}, {gates, indices, locations, input}));

@@ -52,7 +52,7 @@ template <typename Values>
 inline Values log_logistic(Values x) {
   const auto negative = x < 0.0f;
   const Values small = exponential(choose(negative, x, -x));
-  return choose(negative, x, x - x) - log_of_one_more(small);
+  return choose(negative, x, small - small) - log_of_one_more(small);  // x - x is no number for infinity
 }
 
 // exp(x) for any x.

@@ -269,6 +269,7 @@ class Stage {
   void half_spectrum(const Pair<Values> *from, Pair<Values> *to) const {
     const std::int64_t n = p_.axis->n;
     if (!even()) {
+      to[0].im = Values{};  // a convolution leaves its error there
       for (std::int64_t k = 1; k <= n / 2 && p_.weight != Real{1}; ++k)
         to[k] = {from[k].re * p_.weight, from[k].im * p_.weight};
       return;
