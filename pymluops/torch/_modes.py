@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 from typing import Any, NoReturn, cast
 
 import torch
 from torch.overrides import handle_torch_function, has_torch_function
 
-__all__ = ["TracedModule", "exporting_to_onnx", "has_values", "is_overridden", "override", "sizes"]
+__all__ = ["TracedModule", "exporting_to_onnx", "has_values", "is_overridden", "override", "sizes", "untraced"]
 
 _compiling = torch.compiler.is_compiling
 _state: Any = torch._C
@@ -50,6 +51,17 @@ _is_onnx: Any = cast("Any", torch.compiler).assume_constant_result(_onnx)
 def exporting_to_onnx() -> bool:
     """Whether `torch.onnx.export` traces the program."""
     return (_compiling() or _get_tracing_state() is not None) and _is_onnx()
+
+
+def untraced(call: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that TorchDynamo never looks into, not even where a graph ends at its operator."""
+    disabled: Any = cast("Any", torch)._disable_dynamo(call)
+
+    def function(*arguments: Any) -> Any:
+        # The first call of what PyTorch disables imports TorchDynamo, which takes a second.
+        return disabled(*arguments) if "torch._dynamo" in sys.modules else call(*arguments)
+
+    return function
 
 
 class TracedModule(torch.nn.Module):

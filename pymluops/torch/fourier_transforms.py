@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import cast
 
 import torch
@@ -10,6 +11,7 @@ from torch import Tensor
 
 from pymluops.ops._described import described
 from pymluops.torch._counts import need_tensors
+from pymluops.torch._function import compiling
 from pymluops.torch._library import TorchOperator
 
 __all__ = ["fft", "ifft", "irfft", "rfft"]
@@ -31,11 +33,22 @@ for _one, _other in (
 _FACTORS = {None: (0.0, 1.0), "backward": (0.0, 1.0), "ortho": (0.5, 0.5), "forward": (1.0, 0.0)}
 
 
-def _scale(function: str, norm: str | None, n: int, inverse: bool) -> float:
+def _power(function: str, norm: str | None, inverse: bool) -> float:
+    """Return the power of 1 / n that a transform is multiplied with."""
     if norm not in _FACTORS:
         raise ValueError(f"{function}: norm: expected None, 'backward', 'ortho' or 'forward', got {norm!r}")
-    power = _FACTORS[norm][inverse]
-    return 1.0 if power == 0 else 1 / n if power == 1 else 1 / math.sqrt(n)
+    return _FACTORS[norm][inverse]
+
+
+def _scaled(transform: Callable[[float], Tensor], n: int, power: float) -> Tensor:
+    """Return a transform with its factor.
+
+    Operators take numbers that are fixed when a program is traced. A factor of a length that is not
+    fixed is multiplied by PyTorch.
+    """
+    if power and (compiling() or type(n) is not int):
+        return transform(1.0) * n**-power
+    return transform(1.0 if power == 0 else 1 / n if power == 1 else 1 / math.sqrt(n))
 
 
 def _axis(function: str, input: Tensor, dim: int) -> int:
@@ -83,9 +96,10 @@ def _shaped(found: Tensor, like: Tensor, axis: int) -> Tensor:
 def _complex(function: str, input: Tensor, n: int | None, dim: int, norm: str | None, inverse: bool) -> Tensor:
     axis = _axis(function, input, dim)
     length = _length(function, n, input.shape[axis])
-    scale = _scale(function, norm, length, inverse)
+    power = _power(function, norm, inverse)
     given = torch.view_as_real(_flat(_fitted(_as_complex(input), axis, length), axis).resolve_conj())
-    found = (_INVERSE if inverse else _FORWARD)(given, scale)
+    operator = _INVERSE if inverse else _FORWARD
+    found = _scaled(lambda scale: cast("Tensor", operator(given, scale)), length, power)
     return _shaped(torch.view_as_complex(found), input, axis)
 
 
@@ -198,10 +212,11 @@ def rfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = 
     axis = _axis("rfft", input, dim)
     if input.is_complex():
         raise ValueError(f"rfft: input: expected real values, got {str(input.dtype).removeprefix('torch.')}")
-    length = _length("rfft", n, input.shape[axis])
+    length, power = _length("rfft", n, input.shape[axis]), _power("rfft", norm, False)
     wide = input if input.dtype in (torch.float16, torch.float32, torch.float64) else input.to(torch.float32)
     given = _flat(_fitted(wide, axis, length), axis)
-    found = _REAL_FORWARD(given, length // 2 + 1, 1.0, _scale("rfft", norm, length, False))
+    half = length // 2 + 1
+    found = _scaled(lambda scale: cast("Tensor", _REAL_FORWARD(given, half, 1.0, scale)), length, power)
     return _shaped(torch.view_as_complex(found), input, axis)
 
 
@@ -240,8 +255,8 @@ def irfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None =
     [1.0, 2.0, 3.0, 4.0]
     """
     axis = _axis("irfft", input, dim)
-    length = _length("irfft", n, 2 * (input.shape[axis] - 1))
+    length, power = _length("irfft", n, 2 * (input.shape[axis] - 1)), _power("irfft", norm, True)
     fitted = _fitted(_as_complex(input), axis, length // 2 + 1)
     given = torch.view_as_real(_flat(fitted, axis).resolve_conj())
-    found = _REAL_INVERSE(given, length, 2.0, _scale("irfft", norm, length, True))
-    return _shaped(cast("Tensor", found), input, axis)
+    found = _scaled(lambda scale: cast("Tensor", _REAL_INVERSE(given, length, 2.0, scale)), length, power)
+    return _shaped(found, input, axis)

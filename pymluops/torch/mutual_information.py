@@ -110,5 +110,7 @@ def mutual_information_recursion(
     if not return_grad:
         return (_RECURSION.through_torch if compiling() else _RECURSION.direct)(px, py, boundary)
     ans, p = _FORWARD(px, py, boundary)
-    given = px.detach(), py.detach(), boundary, p.detach(), torch.ones_like(ans)
-    return ans, _BACKWARD(*given, 0)
+    # Autocast has made `p` of float32.
+    given = px.detach().to(p.dtype), py.detach().to(p.dtype), boundary, p.detach(), torch.ones_like(ans)
+    px_grad, py_grad = _BACKWARD(*given, 0)
+    return ans, (px_grad.to(px.dtype), py_grad.to(py.dtype))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import torch
@@ -13,6 +13,7 @@ from pymluops._core import Operator
 from pymluops.ops._described import described
 from pymluops.ops._double import double_of
 from pymluops.torch._library import follow_threads
+from pymluops.torch._modes import untraced
 
 __all__ = ["AdamW"]
 
@@ -32,7 +33,9 @@ class AdamW(Optimizer):
 
     For float32 and float64 it is ``torch.optim.AdamW``, and dictionaries of states go from one to
     the other. Parameters of bfloat16 and float16 have a copy in float32, `master`, which learns,
-    as do their means; they are that copy rounded. ``mluOpAdamW`` does so for bfloat16 in one pass.
+    as do their means; they are that copy rounded. Elements that change between two steps go into
+    the copy, except for changes through ``param.data``, which PyTorch does not count.
+    ``mluOpAdamW`` makes a step of bfloat16 in one pass. torch.compile leaves steps as they are.
 
     Parameters
     ----------
@@ -50,7 +53,7 @@ class AdamW(Optimizer):
         What gradients are divided by, as those of a scaled loss must be.
     need_remove_nan : bool
         Leave an element of a parameter as it is where its new value and its means are all three
-        not finite; not for parameters of bfloat16 and float16.
+        not finite; for float32 and float64.
     foreach, fused : bool, optional
         Accepted as by ``torch.optim.AdamW``, without effect: a step is always one pass.
     amsgrad, maximize, capturable, differentiable : bool
@@ -59,8 +62,8 @@ class AdamW(Optimizer):
     Raises
     ------
     ValueError
-        If a number is not as described, or in `step`, if a parameter or gradient is not on a CPU,
-        is sparse, or has another type.
+        If a number is not as described, also that of a group; or in `step`, if a parameter or
+        gradient is not on a CPU, is sparse, or has another type. Then no parameter has changed.
 
     References
     ----------
@@ -95,22 +98,25 @@ class AdamW(Optimizer):
         differentiable: bool = False,
     ) -> None:
         del foreach, fused
-        held = {
-            "lr": (lr >= 0, "at least 0", lr),
-            "betas": (all(0 <= beta < 1 for beta in betas), "two numbers from 0 to below 1", betas),
-            "eps": (eps > 0, "above 0", eps),
-            "weight_decay": (weight_decay >= 0, "at least 0", weight_decay),
-            "grad_scale": (grad_scale != 0, "other than 0", grad_scale),
-            "amsgrad": (not amsgrad, "False", amsgrad),
-            "maximize": (not maximize, "False", maximize),
-            "capturable": (not capturable, "False", capturable),
-            "differentiable": (not differentiable, "False", differentiable),
-        }
-        for name, (holds, expected, value) in held.items():
-            if not holds:
-                raise ValueError(f"AdamW: {name}: expected {expected}, got {value}")
-        numbers = {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay}
-        super().__init__(params, {**numbers, "grad_scale": grad_scale, "need_remove_nan": need_remove_nan})
+        numbers = {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay, "grad_scale": grad_scale}
+        off = {"amsgrad": amsgrad, "maximize": maximize, "capturable": capturable, "differentiable": differentiable}
+        _check_numbers({**numbers, **off}, tuple(off))
+        super().__init__(params, {**numbers, "need_remove_nan": need_remove_nan})
+
+    def add_param_group(self, param_group: dict[str, Any]) -> None:
+        """Add parameters with numbers of their own.
+
+        Parameters
+        ----------
+        param_group : dict
+            ``params``, and those of the numbers of `AdamW` that are other ones.
+        """
+        super().add_param_group(param_group)
+        try:
+            _check_numbers(self.param_groups[-1])
+        except ValueError:
+            del self.param_groups[-1]
+            raise
 
     def step(self, closure: Callable[[], Any] | None = None) -> Any:
         """Make a step.
@@ -129,25 +135,11 @@ class AdamW(Optimizer):
         if closure is not None:
             with torch.enable_grad():
                 loss = closure()
-        follow_threads()
-        with torch.no_grad():
-            for group in self.param_groups:
-                if group.get("amsgrad") or group.get("maximize"):
-                    raise ValueError("AdamW: expected a group without amsgrad and maximize, got one with them")
-                for param in group["params"]:
-                    if param.grad is not None and param.numel():
-                        self._update(param, _checked(param), group)
+        _make_steps(self)
         return loss
 
     def _update(self, param: Tensor, grad: Tensor, group: dict[str, Any]) -> None:
-        state: dict[str, Any] = self.state[param]
-        if not state:
-            kind = torch.float32 if param.dtype in _LOW else param.dtype
-            state["step"] = torch.zeros(())
-            state["exp_avg"] = torch.zeros(param.shape, dtype=kind)
-            state["exp_avg_sq"] = torch.zeros(param.shape, dtype=kind)
-            if param.dtype in _LOW:
-                state["master"] = param.detach().to(kind, copy=True, memory_format=torch.contiguous_format)
+        state = self._state_of(param)
         state["step"] += 1
         number = int(state["step"])
         values = param.detach()
@@ -164,6 +156,31 @@ class AdamW(Optimizer):
         if target is not values:
             values.copy_(target)
         torch.autograd.graph.increment_version(param)
+        if param.dtype in _LOW:
+            self._seen()[param] = _place_of(param)
+
+    def _state_of(self, param: Tensor) -> dict[str, Any]:
+        """Return the state of a parameter, in the type that it has now."""
+        state: dict[str, Any] = self.state[param]
+        low = param.dtype in _LOW
+        kind = torch.float32 if low else param.dtype
+        if not state:
+            state["step"] = torch.zeros(())
+            state |= {name: torch.zeros(param.shape, dtype=kind) for name in ("exp_avg", "exp_avg_sq")}
+        for name in ("exp_avg", "exp_avg_sq"):
+            state[name] = state[name].to(kind)
+        if not low:
+            state.pop("master", None)
+        elif "master" not in state:
+            state["master"] = param.detach().to(kind, copy=True, memory_format=torch.contiguous_format)
+        elif self._seen().get(param) != _place_of(param):
+            _follow(state["master"], param.detach())
+        return state
+
+    def _seen(self) -> dict[Tensor, tuple[int, int]]:
+        """Return how the last step left parameters; a copy of the optimiser has seen none."""
+        seen: dict[Tensor, tuple[int, int]] = self.__dict__.setdefault("_seen_places", {})
+        return seen
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Take over a state; copies and means of bfloat16 and float16 parameters stay float32.
@@ -184,7 +201,48 @@ class AdamW(Optimizer):
                     self.state[param] |= {name: one.detach().float().clone() for name, one in found.items()}
 
 
-def _checked(param: Tensor) -> Tensor:
+@untraced
+def _make_steps(optimizer: AdamW) -> None:
+    """Update all parameters, after all of them have been looked at."""
+    follow_threads()
+    with torch.no_grad():
+        steps: list[tuple[Tensor, Tensor, dict[str, Any]]] = []
+        for group in optimizer.param_groups:
+            _check_numbers(group)
+            params = (param for param in group["params"] if param.grad is not None and param.numel())
+            steps += [(param, _checked(param, group), group) for param in params]
+        for param, grad, group in steps:
+            optimizer._update(param, grad, group)
+
+
+def _check_numbers(group: Mapping[str, Any], off: tuple[str, ...] = ("amsgrad", "maximize")) -> None:
+    """Refuse numbers that are not as the docstring says; what is not there has no influence."""
+    held: dict[str, tuple[Callable[[Any], bool], str]] = {
+        "lr": (lambda lr: lr >= 0, "at least 0"),
+        "betas": (lambda betas: all(0 <= beta < 1 for beta in betas), "two numbers from 0 to below 1"),
+        "eps": (lambda eps: eps > 0, "above 0"),
+        "weight_decay": (lambda decay: decay >= 0, "at least 0"),
+        "grad_scale": (lambda scale: scale < 0 or scale > 0, "other than 0"),
+        **dict.fromkeys(off, (lambda given: not given, "False")),
+    }
+    for name, (holds, expected) in held.items():
+        if name in group and not holds(group[name]):
+            raise ValueError(f"AdamW: {name}: expected {expected}, got {group[name]}")
+
+
+def _place_of(param: Tensor) -> tuple[int, int]:
+    """Return what becomes another if something writes to a parameter."""
+    return param._version, param.data_ptr()
+
+
+def _follow(master: Tensor, param: Tensor) -> None:
+    """Take over the elements of a parameter that are no longer the copy, rounded."""
+    changed = master.to(param.dtype) != param
+    if changed.any():
+        master.copy_(torch.where(changed, param.to(master.dtype), master))
+
+
+def _checked(param: Tensor, group: dict[str, Any]) -> Tensor:
     """Return the gradient of a parameter, packed, or refuse it."""
     grad: Any = param.grad
     if grad.is_sparse or grad.layout != torch.strided:
@@ -194,6 +252,8 @@ def _checked(param: Tensor) -> Tensor:
         raise ValueError(f"AdamW: expected {expected}, got {param.dtype} on {param.device}")
     if grad.dtype != param.dtype:
         raise ValueError(f"AdamW: expected a gradient of {param.dtype}, got {grad.dtype}")
+    if param.dtype in _LOW and group["need_remove_nan"]:
+        raise ValueError(f"AdamW: need_remove_nan: expected False with parameters of {param.dtype}, got True")
     found: Tensor = grad.detach().contiguous()
     return found
 

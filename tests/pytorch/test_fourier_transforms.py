@@ -117,3 +117,49 @@ def test_no_signals() -> None:
     assert ours.fft(torch.zeros(0, 4)).shape == (0, 4)
     assert ours.rfft(torch.zeros(3, 4, 0), dim=1).shape == (3, 3, 0)
     assert ours.irfft(torch.zeros(0, 3, dtype=torch.complex64)).shape == (0, 4)
+
+
+def _fx(function: Any, given: torch.Tensor) -> Any:
+    from torch.fx.experimental.proxy_tensor import make_fx
+
+    return make_fx(function, tracing_mode="symbolic")(given)
+
+
+class _Module(torch.nn.Module):
+    def __init__(self, function: Any) -> None:
+        super().__init__()
+        self.function = function
+
+    def forward(self, given: torch.Tensor) -> Any:
+        return self.function(given)
+
+
+def _exported(function: Any, given: torch.Tensor) -> Any:
+    dims = ({1: torch.export.Dim.DYNAMIC},)
+    return torch.export.export(_Module(function), (given,), dynamic_shapes=dims).module()
+
+
+WAYS = {
+    "make_fx": _fx,
+    "jit.trace": lambda function, given: torch.jit.trace(function, (given,)),
+    "export": _exported,
+    "compile": lambda function, given: torch.compile(function, backend="eager", fullgraph=True, dynamic=True),
+}
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("norm", [None, "ortho", "forward"])
+@pytest.mark.parametrize("name", PAIRS)
+@pytest.mark.parametrize("way", WAYS)
+def test_factors_follow_the_length_of_traced_programs(way: str, name: str, norm: str | None) -> None:
+    ours_, theirs = PAIRS[name]
+    dtype = torch.float32 if name == "rfft" else torch.complex64
+    torch._dynamo.reset()
+    program = WAYS[way](lambda given: ours_(given, norm=norm), signals(dtype, 2, 6))
+    for length in (6, 9, 10, 12, 15, 16, 18, 20, 21, 25):  # more than torch.compile would compile one by one
+        given = signals(dtype, 2, length)
+        if way == "jit.trace" and name in ("rfft", "irfft") and length != 6:
+            with pytest.raises(RuntimeError):  # it keeps the number of frequencies
+                program(given)
+            continue
+        torch.testing.assert_close(program(given), theirs(given, norm=norm))

@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 import torch
 
-import pymluops
 import pymluops.torch as ours
 
 TYPES = (torch.float32, torch.float64, torch.bfloat16, torch.float16)
@@ -180,16 +179,127 @@ def test_refusals() -> None:
     with pytest.raises(ValueError, match=r"got torch\.float32 on meta"):
         ours.AdamW([there]).step()
     for name in ("amsgrad", "maximize"):
-        with pytest.raises(ValueError, match="without amsgrad and maximize"):
-            ours.AdamW([{"params": params, name: True}]).step()
+        with pytest.raises(ValueError, match=f"AdamW: {name}: expected False, got True"):
+            ours.AdamW([{"params": params, name: True}])
+        theirs = torch.optim.AdamW(wide(params), **{name: True})
+        loaded = ours.AdamW(params)
+        loaded.load_state_dict(theirs.state_dict())
+        with pytest.raises(ValueError, match=f"AdamW: {name}: expected False, got True"):
+            loaded.step()
 
 
-def test_the_library_refuses_what_a_group_was_changed_to() -> None:
-    params = parameters(torch.float32, (3,))
-    optimizer = ours.AdamW(params)
-    optimizer.param_groups[0]["betas"] = (2.0, 0.9)
-    params[0].grad = torch.ones(3)
-    before = params[0].detach().clone()
-    with pytest.raises(pymluops.BadParamError, match="beta1"):
+GROUPS: list[dict[str, Any]] = [
+    {"lr": -1.0},
+    {"lr": float("nan")},
+    {"eps": 0},
+    {"betas": (1.5, 0.9)},
+    {"grad_scale": 0},
+]
+
+
+@pytest.mark.parametrize("wrong", GROUPS, ids=str)
+def test_numbers_of_groups(wrong: dict[str, Any]) -> None:
+    first, second = parameters(torch.float32, (3,), (2,))
+    name = next(iter(wrong))
+    with pytest.raises(ValueError, match=f"AdamW: {name}: expected"):
+        ours.AdamW([{"params": [first]}, {"params": [second], **wrong}])
+    optimizer = ours.AdamW([{"params": [first]}])
+    with pytest.raises(ValueError, match=f"AdamW: {name}: expected"):
+        optimizer.add_param_group({"params": [second], **wrong})
+    assert len(optimizer.param_groups) == 1
+    optimizer.add_param_group({"params": [second], "lr": 0.5})
+    optimizer.param_groups[1] |= wrong
+    learn_nothing([first, second], optimizer, f"AdamW: {name}: expected")
+
+
+def learn_nothing(params: list[torch.nn.Parameter], optimizer: torch.optim.Optimizer, text: str) -> None:
+    """A step that is refused changes no parameter and no state."""
+    before = [param.detach().clone() for param in params]
+    for param in params:
+        if param.grad is None:
+            param.grad = torch.ones_like(param)
+    with pytest.raises(ValueError, match=text):
         optimizer.step()
-    assert torch.equal(params[0], before)
+    assert all(torch.equal(param, old) for param, old in zip(params, before, strict=True))
+    assert not optimizer.state
+
+
+def test_a_refused_step_changes_nothing() -> None:
+    params = parameters(torch.float32, (3,), (2,))
+    params[1].grad = torch.ones(2).to_sparse()
+    learn_nothing(params, ours.AdamW(params), "not sparse")
+    low = parameters(torch.bfloat16, (3,))
+    learn_nothing([*params[:1], *low], ours.AdamW([*params[:1], *low], need_remove_nan=True), "need_remove_nan")
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16], ids=str)
+@pytest.mark.parametrize("whole", [True, False])
+def test_compiled_steps(whole: bool, dtype: torch.dtype) -> None:
+    """Parameters of one shape keep their own states, whether the step is compiled or what calls it."""
+    params, others = parameters(dtype, (4,), (4,), (4, 1)), parameters(dtype, (4,), (4,), (4, 1))
+    mine, same = ours.AdamW(params, lr=0.1), ours.AdamW(others, lr=0.1)
+    torch._dynamo.reset()
+
+    def training() -> None:
+        for number, param in enumerate(params):
+            param.grad = param.detach() * 2 + (-100.0) ** number
+        mine.step()
+
+    step = torch.compile(training if whole else mine.step, backend="eager")
+    for _ in range(3):
+        for number, (param, other) in enumerate(zip(params, others, strict=True)):
+            param.grad = param.detach() * 2 + (-100.0) ** number
+            other.grad = other.detach() * 2 + (-100.0) ** number
+        step()
+        same.step()
+    for param, other in zip(params, others, strict=True):
+        assert torch.equal(param, other)
+        assert mine.state[param]["step"] == 3
+
+
+def _loaded(param: torch.nn.Parameter) -> None:
+    param.copy_(torch.tensor([3.0, -2.0, 0.125]))
+
+
+def _replaced(param: torch.nn.Parameter) -> None:
+    param.data = torch.tensor([3.0, -2.0, 0.125], dtype=param.dtype)
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16], ids=str)
+@pytest.mark.parametrize("change", [_loaded, _replaced, lambda param: param.clamp_(min=0.1)])
+@pytest.mark.parametrize("copied", [False, True])
+def test_changes_between_steps_reach_the_copy(copied: bool, change: Any, dtype: torch.dtype) -> None:
+    (param,) = parameters(dtype, (3,))
+    mine = ours.AdamW([param], lr=1e-3)
+    learn([param], mine, 3)
+    with torch.no_grad():
+        change(param)
+    there = param.detach().clone()
+    if copied:
+        state = copy.deepcopy(mine.state_dict())
+        mine = ours.AdamW([param], lr=1e-3)
+        mine.load_state_dict(state)
+    master = mine.state[param]["master"].clone()
+    param.grad = torch.zeros_like(param)
+    mine.param_groups[0]["lr"] = 0.0
+    mine.step()
+    assert torch.equal(param, there)
+    kept = master.to(dtype) == there
+    assert torch.equal(mine.state[param]["master"], torch.where(kept, master, there.float()))
+
+
+@pytest.mark.parametrize("after", [torch.bfloat16, torch.float32, torch.float64], ids=str)
+@pytest.mark.parametrize("before", [torch.bfloat16, torch.float32], ids=str)
+def test_a_model_that_is_cast_between_steps(before: torch.dtype, after: torch.dtype) -> None:
+    layer = torch.nn.Linear(3, 2).to(before)
+    mine = ours.AdamW(layer.parameters(), lr=0.1)
+    for dtype in (before, after):
+        layer.to(dtype)
+        mine.zero_grad()
+        layer(torch.ones(1, 3, dtype=dtype)).sum().backward()
+        mine.step()
+    for param in layer.parameters():
+        state = mine.state[param]
+        kind = torch.float32 if after == torch.bfloat16 else after
+        assert param.dtype == after and state["exp_avg"].dtype == kind
+        assert ("master" in state) == (after == torch.bfloat16)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
-from typing import Any, cast
+from typing import Any
 
 import torch
 from torch import Tensor
+
+from pymluops.torch._modes import untraced
 
 __all__ = [
     "compiling",
@@ -51,17 +52,6 @@ def shapes_of(*tensors: Tensor) -> list[list[Any]]:
         return [list(tensor.shape) for tensor in tensors]
     finally:
         _state._set_tracing_state(trace)
-
-
-def untraced(call: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a kernel that TorchDynamo never looks into, not even where a graph ends at its operator."""
-    disabled: Any = cast("Any", torch)._disable_dynamo(call)
-
-    def kernel(*arguments: Any) -> Any:
-        # The first call of what PyTorch disables imports TorchDynamo, which takes a second.
-        return disabled(*arguments) if "torch._dynamo" in sys.modules else call(*arguments)
-
-    return kernel
 
 
 def register(schema: str, call: Any, fake: Any) -> Any:

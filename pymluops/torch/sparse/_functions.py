@@ -17,7 +17,8 @@ from pymluops._core import Operator
 from pymluops.errors import BadParamError
 from pymluops.ops._sparse_extension import FEATURE_GRADIENT, FILTER_GRADIENT, OUTPUTS
 from pymluops.torch._library import follow_threads
-from pymluops.torch.sparse._dispatch import compiling, register_composite, tracing, transformed, untraced, watched
+from pymluops.torch._modes import untraced
+from pymluops.torch.sparse._dispatch import compiling, register_composite, tracing, transformed, watched
 from pymluops.torch.sparse._numbers import whole
 
 
