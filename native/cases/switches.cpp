@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
@@ -102,8 +103,11 @@ class Switches {
   }
 
   static std::int64_t number(const char *name) {
+    const char *text = std::getenv(name);
     std::int64_t value = 0;
-    NumberVariable{name, 0, INT32_MAX}.read(&value);
+    if (!NumberVariable{name, 0, INT32_MAX}.read(&value) && text != nullptr && text[0] != '\0')
+      std::fprintf(stderr, "mluops: %s: expected a whole number, got '%s'; it counts as 0\n", name,
+                   NumberVariable::shown(text).c_str());
     return value;
   }
 

@@ -69,7 +69,8 @@ def operator_of(case: CaseFile) -> CaseOperator:
     """
     found = _OPERATORS.get(_ALIASES.get(case.op_name, case.op_name))
     if found is None:
-        raise CaseError(f"{case.path}: no operator is called {case.op_name}")
+        name = case.op_name if case.op_name.isidentifier() else ascii(case.op_name)
+        raise CaseError(f"{case.path}: no operator is called {name if len(name) <= 100 else name[:100] + '...'}")
     return found
 
 

@@ -121,7 +121,7 @@ def _passes(name: str, value: float, threshold: float) -> bool:
         return not (value in (0.0, 1.0) and threshold >= 0)
     if name == "DIFF_KL":
         return value < 0 or threshold < 0 or value <= threshold
-    return 0 <= value <= threshold
+    return not (value < 0 or value > threshold)  # a threshold that is no number allows everything
 
 
 def compare(

@@ -23,6 +23,8 @@ from pymluops.gencase._writing import loses_bits, move_to_files, write_files
 
 __all__ = ["CaseError", "CaseFile", "CaseTensor", "read_node", "text_of"]
 
+#: Characters of what protobuf says that are told; it may repeat the file.
+_LONGEST = 300
 #: How quantised numbers are rounded where a case does not say it: half away from zero.
 _ROUND_OFF_ZERO = 2
 _MEMORY = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
@@ -461,6 +463,7 @@ def read_node(path: str | os.PathLike[str], *, checked: bool = True) -> Any:
             node.ParseFromString(_content(source))
         except protobuf("message").DecodeError as error:
             raise CaseError(f"{source}: no binary test case: {error}") from None
+        _require_texts(source, node)
     else:
         raise CaseError(f"{source}: a case is a file .prototxt or .pb")
     case = CaseFile(node, source)
@@ -475,6 +478,20 @@ def read_node(path: str | os.PathLike[str], *, checked: bool = True) -> Any:
     return node
 
 
+def _require_texts(source: Path, message: Any, before: str = "") -> None:
+    """Refuse texts that are not UTF-8, which protobuf leaves as bytes."""
+    for field, value in message.ListFields():
+        name = f"{before}{field.name}"
+        if field.type == field.TYPE_MESSAGE:
+            is_one = hasattr(value, "ListFields")
+            for number, one in enumerate([value] if is_one else value):
+                _require_texts(source, one, f"{name}." if is_one else f"{name}[{number}].")
+        elif field.type == field.TYPE_STRING and any(
+            isinstance(one, bytes) for one in ([value] if isinstance(value, (str, bytes)) else value)
+        ):
+            raise CaseError(f"{source}: the field {name} is no text in UTF-8")
+
+
 def _parse_text(source: Path, node: Any) -> None:
     text_format = protobuf("text_format")
     try:
@@ -485,5 +502,7 @@ def _parse_text(source: Path, node: Any) -> None:
         line = error.GetLine()
         place = f"{source}:{line}" if line else str(source)
         reason = " ".join(str(error).split())
+        if len(reason) > _LONGEST:
+            reason = f"{reason[:_LONGEST]}..."
         prefix = f"{line}:{error.GetColumn()} : "
         raise CaseError(f"{place}: {reason.removeprefix(prefix)}") from None

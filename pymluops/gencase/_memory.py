@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zlib
 from typing import Any
 
 import numpy as np
@@ -78,6 +79,14 @@ class Guarded:
         """Whether nothing was written beside the array."""
         ends = self._all[:GUARD_BYTES], self._all[-GUARD_BYTES:]
         return all(bool((end == _GUARD).all()) for end in ends)
+
+    def gaps(self) -> int:
+        """Return a checksum of the bytes between the elements."""
+        if self.tensor.is_packed or not self.memory.size:
+            return 0
+        is_gap = np.ones(self.tensor.span, np.bool_)
+        np.lib.stride_tricks.as_strided(is_gap, self.tensor.shape, self.tensor.strides)[...] = False
+        return zlib.crc32(np.ascontiguousarray(self.memory.reshape(self.tensor.span, -1)[is_gap]).data)
 
     @property
     def described(self) -> tuple[TensorDescriptor, np.ndarray]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -13,8 +14,8 @@ from pymluops.gencase._values import per_element
 
 __all__ = ["minimized"]
 
-#: Parts into which the values of a tensor are cut, the finest last.
-_PARTS = (1, 2, 4, 8, 16, 32)
+#: How many simpler values are tried for a tensor.
+_MOST_TRIES = 256
 
 
 def minimized(
@@ -24,7 +25,8 @@ def minimized(
 
     The sizes of the operator's description become smaller one by one, with all dims and parameters
     that they stand in; without a description, all dims of one size and the parameters of that
-    value. Then values become 0, 1 or whole numbers.
+    value. The first or the last elements stay. Then values become 0, 1 or whole numbers: all of a
+    tensor, else halves of them, and so on down to single ones.
 
     Parameters
     ----------
@@ -63,12 +65,22 @@ def _smaller_shapes(case: CaseFile) -> Iterator[tuple[CaseFile, str]]:
             for target in _targets(sizes.values[symbol]):
                 changed = sizes.changed(symbol, target)
                 if changed is not None:
-                    yield _reshaped(case, changed), f"{symbol} becomes {target}"
+                    made = [_reshaped(case, changed, last) for last in (False, True)]
+                    yield from _different(made, f"{symbol} becomes {target}")
         return
     tensors = [*case.inputs, *case.outputs]
     for size in sorted({dim for tensor in tensors for dim in tensor.shape if dim > 1}, reverse=True):
         for target in _targets(size):
-            yield _resized(case, {size: target}), f"dims of {size} become {target}"
+            made = [_resized(case, {size: target}, last) for last in (False, True)]
+            yield from _different(made, f"dims of {size} become {target}")
+
+
+def _different(made: list[CaseFile], text: str) -> Iterator[tuple[CaseFile, str]]:
+    """Yield the case with the first elements, and that with the last ones if it is another."""
+    first, last = made
+    yield first, text
+    if first.node != last.node:
+        yield last, f"{text}, the last of them"
 
 
 def _targets(size: int) -> list[int]:
@@ -76,20 +88,20 @@ def _targets(size: int) -> list[int]:
     return [target for target in dict.fromkeys((1, 2, size // 4, size // 2, size - 1)) if 0 < target < size]
 
 
-def _reshaped(case: CaseFile, changed: Changed) -> CaseFile:
+def _reshaped(case: CaseFile, changed: Changed, last: bool) -> CaseFile:
     """Return a copy with other shapes and parameters."""
     made = case.copy()
     for tensor, shape in zip((*made.inputs, *made.outputs), changed.shapes, strict=True):
-        _cut(tensor, shape)
+        _cut(tensor, shape, last)
     for name, value in changed.parameters.items():
         setattr(getattr(made.node, changed.message), name, value)
     return made
 
 
-def _resized(case: CaseFile, targets: Mapping[int, int]) -> CaseFile:
+def _resized(case: CaseFile, targets: Mapping[int, int], last: bool) -> CaseFile:
     made = case.copy()
     for tensor in (*made.inputs, *made.outputs):
-        _cut(tensor, tuple(targets.get(dim, dim) for dim in tensor.shape))
+        _cut(tensor, tuple(targets.get(dim, dim) for dim in tensor.shape), last)
     for field, message in made.node.ListFields():
         if field.name.endswith("_param") and field.name not in ("test_param", "handle_param"):
             _replace_numbers(message, targets)
@@ -103,8 +115,8 @@ def _replace_numbers(message: Any, targets: Mapping[int, int]) -> None:
             setattr(message, field.name, targets[value])
 
 
-def _cut(tensor: CaseTensor, shape: tuple[int, ...]) -> None:
-    """Keep the first elements of each dim."""
+def _cut(tensor: CaseTensor, shape: tuple[int, ...], last: bool) -> None:
+    """Keep the first elements of each dim, or the last ones."""
     if shape == tensor.shape:
         return
     values = tensor.values()
@@ -115,7 +127,8 @@ def _cut(tensor: CaseTensor, shape: tuple[int, ...]) -> None:
     each = per_element(tensor.dtype)
     steps = [step * each * values.itemsize for step in tensor.strides]
     whole = np.lib.stride_tricks.as_strided(values, (*tensor.shape, each), (*steps, values.itemsize))
-    tensor.set_values(np.ascontiguousarray(whole[tuple(slice(dim) for dim in shape)]).reshape(-1), shape)
+    kept = tuple(slice(old - new, old) if last else slice(new) for old, new in zip(tensor.shape, shape, strict=True))
+    tensor.set_values(np.ascontiguousarray(whole[kept]).reshape(-1), shape)
 
 
 # ---- Values --------------------------------------------------------------------------------------
@@ -123,16 +136,32 @@ def _cut(tensor: CaseTensor, shape: tuple[int, ...]) -> None:
 
 def _simpler_values(case: CaseFile, fails: Callable[[CaseFile], bool], report: Callable[[str], None]) -> CaseFile:
     kept = case
-    for number in range(len(case.inputs)):
-        for parts in _PARTS:
-            for part in range(parts):
-                for name, simpler in _SIMPLER.items():
-                    made = _with_part(kept, number, part, parts, simpler)
-                    if made is not None and fails(made):
-                        kept = made
-                        report(f"part {part + 1} of {parts} of {case.inputs[number].id} becomes {name}")
-                        break
+    for number, tensor in enumerate(case.inputs):
+        values = None if tensor.is_null else tensor.values()
+        parts, tries = deque([(0, 0 if values is None else len(values))]), 0
+        while parts and tries < _MOST_TRIES:
+            begin, end = parts.popleft()
+            for name, simpler in _SIMPLER.items():
+                made = _with_part(kept, number, begin, end, simpler)
+                if made is None:
+                    continue
+                tries += 1
+                if fails(made):
+                    kept = made
+                    report(f"{_of_part(begin, end)} of {tensor.id} become {name}")
+                    break
+            if end - begin > 1 and not _are_zeros(kept.inputs[number], begin, end):
+                parts += [(begin, (begin + end) // 2), ((begin + end) // 2, end)]
     return kept
+
+
+def _of_part(begin: int, end: int) -> str:
+    return f"values {begin} to {end - 1}" if end - begin > 1 else f"value {begin}"
+
+
+def _are_zeros(tensor: CaseTensor, begin: int, end: int) -> bool:
+    values = tensor.values()
+    return values is not None and not values[begin:end].astype(np.bool_).any()
 
 
 def _all_ones(values: np.ndarray) -> np.ndarray:
@@ -144,13 +173,12 @@ _SIMPLER: dict[str, Callable[[np.ndarray], np.ndarray]] = {"0": np.zeros_like, "
 
 
 def _with_part(
-    case: CaseFile, number: int, part: int, parts: int, simpler: Callable[[np.ndarray], np.ndarray]
+    case: CaseFile, number: int, begin: int, end: int, simpler: Callable[[np.ndarray], np.ndarray]
 ) -> CaseFile | None:
     """Return a copy in which a part of the values is simpler, None if nothing changes."""
-    values = None if case.inputs[number].is_null else case.inputs[number].values()
-    if values is None or len(values) < parts:
+    values = None if begin == end else case.inputs[number].values()
+    if values is None:
         return None
-    begin, end = len(values) * part // parts, len(values) * (part + 1) // parts
     with np.errstate(all="ignore"):
         changed = simpler(values[begin:end])
     if np.array_equal(changed, values[begin:end]):

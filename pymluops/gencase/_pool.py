@@ -45,7 +45,7 @@ class Worker:
         self._library, self._against, self._timeout, self._threads = library, against, timeout, threads
         self._process: LineProcess | None = None
         self._path = Path()
-        self._operator = ""
+        self._operator = self._computing = ""
         self._is_ready = self._has_begun = False
         self._deadline = 0.0
         self._starts = 0
@@ -70,7 +70,7 @@ class Worker:
 
     def begin(self, path: Path) -> None:
         """Let the process run a case; it is started if there is none."""
-        self._path, self._operator, self._has_begun = path, "", False
+        self._path, self._operator, self._computing, self._has_begun = path, "", "", False
         if self._refusal:
             return
         if self._process is None:
@@ -144,6 +144,8 @@ class Worker:
             self._deadline = time.monotonic() + self._timeout
         elif "operator" in answer:
             self._operator = str(answer["operator"])
+        elif "computing" in answer:
+            self._computing = str(answer["computing"])
         else:
             return dict(answer["result"])
         return None
@@ -153,7 +155,7 @@ class Worker:
         code, said = self._stop()
         end = f"{ending(code)}{f': {said}' if said else ''}"
         if self._has_begun:
-            return self._failed(Outcome.CRASHED, end)
+            return self._failed(Outcome.CRASHED, end + (self._part() if self._computing == "oracle" else ""))
         if self._starts < _STARTS:
             self._start()
             return None
@@ -163,12 +165,17 @@ class Worker:
     def _after_time_limit(self) -> dict[str, Any] | None:
         _, said = self._stop()
         if self._has_begun:
-            return self._failed(Outcome.TIMED_OUT, f"no result after {self._timeout:g} s")
+            return self._failed(Outcome.TIMED_OUT, f"no result after {self._timeout:g} s{self._part()}")
         if self._is_ready and self._starts < _STARTS:  # it was stopped between two cases
             self._start()
             return None
         self._refusal = f"the process for cases is not ready after {START_LIMIT:g} s{f': {said}' if said else ''}"
         return self._failed(Outcome.ERROR, self._refusal)
+
+    def _part(self) -> str:
+        """Return what was computing, for a message."""
+        article = "the " if self._computing == "oracle" else ""
+        return f": {article}{self._computing} was computing" if self._computing else ""
 
     def _failed(self, outcome: Outcome, message: str) -> dict[str, Any]:
         facts = str(self._path), self._operator, self._library, self._against

@@ -30,7 +30,8 @@ def recording(
     """Write a case with all its data for each call of an operator of the vendor's header.
 
     Files go to ``<directory>/gen_case/<operator>/``. The switches are those of the process: calls
-    of other threads are written too.
+    of other threads are written too, and if the environment has ``MLUOP_GEN_CASE_OP_NAME``, those
+    of its operators alone.
 
     Parameters
     ----------

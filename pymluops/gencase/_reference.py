@@ -36,6 +36,13 @@ _IN_THEIR_TYPE = (
 )
 
 
+class _Arrays(dict[str, "np.ndarray | None"]):
+    """Arrays by the arguments of the C function; a tensor that the case does not have is None."""
+
+    def __missing__(self, name: str) -> None:
+        return None
+
+
 class _Described(NamedTuple):
     """The description of a C function, and its oracle."""
 
@@ -92,6 +99,7 @@ def reference(
         If there is no oracle for these arguments.
     """
     adapter = ADAPTERS.get(operator.name)
+    arrays = _Arrays(arrays)
     given = arrays if exact or operator.name in _IN_THEIR_TYPE else _widened(arrays)
     if adapter is not None:
         return {name: np.asarray(value) for name, value in adapter(given, numbers).items()}
@@ -103,7 +111,7 @@ def reference(
 
 def _widened(arrays: Mapping[str, np.ndarray | None]) -> dict[str, np.ndarray | None]:
     """Return the arrays with reals in float64."""
-    return {name: None if array is None else _wide(array) for name, array in arrays.items()}
+    return _Arrays({name: None if array is None else _wide(array) for name, array in arrays.items()})
 
 
 def _wide(array: np.ndarray) -> np.ndarray:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import os
 import time
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -56,26 +57,41 @@ class _Outputs:
     efficiencies: tuple[float, float] | None = None
 
 
-def run_case(case: CaseFile, library: str | Backend = "cpu", against: str | Backend = ORACLE) -> Result:
-    """Run a case; see `Case.run`."""
+def run_case(
+    case: CaseFile,
+    library: str | Backend = "cpu",
+    against: str | Backend = ORACLE,
+    announce: Callable[[str], None] = lambda part: None,
+) -> Result:
+    """Run a case; see `Case.run`. `announce` gets the name of what is about to compute."""
     names = _name(library), _name(against)
     facts: dict[str, Any] = {"path": str(case.path or ""), "operator": case.op_name}
     facts["library"], facts["against"] = names
     try:
-        return _ran(case, library, against, facts)
+        return _ran(case, library, against, facts, announce)
     except Exception as error:  # whatever a case leads to is said about this case
         return Result(**facts, outcome=Outcome.ERROR, message=f"{type(error).__name__}: {error}")
 
 
-def _ran(case: CaseFile, library: str | Backend, against: str | Backend, facts: dict[str, Any]) -> Result:
+def _ran(
+    case: CaseFile,
+    library: str | Backend,
+    against: str | Backend,
+    facts: dict[str, Any],
+    announce: Callable[[str], None],
+) -> Result:
     names = facts["library"], facts["against"]
     bound = bind(case)
     criteria = criteria_of(case)
+    announce(names[0])
     found = _compute(bound, case, library)
+    if against != FILE:
+        announce(names[1])
     wanted = _baseline(bound, case, against, criteria)
     outputs = _compared(bound, found.arrays, wanted.arrays, criteria)
     judgements: tuple[Judgement, ...] = ()
     if against not in (ORACLE, FILE) and not all(output.passed for output in outputs):
+        announce(ORACLE)
         judgements = _judged(bound, outputs, {names[0]: found.arrays, names[1]: wanted.arrays}, criteria)
     facts |= {"outputs": tuple(outputs), "seconds": found.seconds, "judgements": judgements}
     if found.efficiencies is not None:
@@ -104,11 +120,11 @@ def _compute(bound: Bound, case: CaseFile, library: str | Backend) -> _Outputs:
             functions.mluOpSetQuantizeRoundMode(case.round_mode, handle=handle)
         arguments = _arguments(bound, arrays, handle)
         function = _function(bound)
-        before = _sums(bound, arrays)
+        before, gaps = _sums(bound, arrays), {name: array.gaps() for name, array in arrays.items()}
         start = time.perf_counter()
         efficiencies = _call(backend, lambda: function(**arguments, handle=handle))
         seconds = time.perf_counter() - start
-    harm = _harm(arrays, before, _sums(bound, arrays))
+    harm = _harm(arrays, before, _sums(bound, arrays), gaps)
     _finish(bound, arrays)
     return _Outputs({name: arrays[name].numbers() for name in bound.outputs}, seconds, harm, efficiencies)
 
@@ -126,11 +142,15 @@ def _sums(bound: Bound, arrays: Mapping[str, Guarded]) -> dict[str, int]:
     }
 
 
-def _harm(arrays: Mapping[str, Guarded], before: Mapping[str, int], after: Mapping[str, int]) -> str:
+def _harm(
+    arrays: Mapping[str, Guarded], before: Mapping[str, int], after: Mapping[str, int], gaps: Mapping[str, int]
+) -> str:
     """Return what a call wrote that is not its own; empty if nothing."""
     beside = [name for name, array in arrays.items() if not array.intact]
+    between = [name for name, sum_ in gaps.items() if arrays[name].gaps() != sum_ and name not in before]
     changed = [arrays[name].tensor.id for name in before if before[name] != after[name]]
     said = [f"memory beside {', '.join(beside)} was written"] if beside else []
+    said += [f"memory between the elements of {', '.join(between)} was written"] if between else []
     said += [f"the library wrote to what it only reads: {', '.join(changed)}"] if changed else []
     return "\n".join(said)
 
@@ -245,10 +265,18 @@ def _oracle(bound: Bound, criteria: Criteria) -> _Outputs:
     if "inplace" in bound.numbers:
         arrays["y"] = np.zeros_like(arrays["x"])
     exact = all(one.threshold == 0 for one in criteria.common) and bool(criteria.common)
-    found = reference(bound.operator, arrays, bound.numbers, exact=exact)
+    try:
+        found = reference(bound.operator, arrays, bound.numbers, exact=exact)
+    except (ArithmeticError, IndexError, KeyError, TypeError, ValueError) as error:
+        text = f"{type(error).__name__}: {error}"
+        raise LookupError(f"the oracle of {bound.operator.name} does not take this case: {text}") from None
     missing = [name for name in bound.outputs if name not in found]
     if missing:
         raise LookupError(f"the oracle of {bound.operator.name} has no {', '.join(missing)}")
+    for name, tensor in bound.outputs.items():
+        if found[name].size != math.prod(tensor.shape):
+            shapes = f"the oracle makes {list(found[name].shape)}, the case has {list(tensor.shape)}"
+            raise LookupError(f"{bound.operator.name}: output {tensor.id}: {shapes}")
     return _Outputs({name: _rounded(found[name], tensor) for name, tensor in bound.outputs.items()})
 
 

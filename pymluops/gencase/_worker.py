@@ -2,7 +2,7 @@
 
 It answers with lines of JSON, each an object with one of these keys: ``ready`` once, or ``refused``
 with the reason why it cannot run any case; then, for each case, ``begun``, ``operator`` as soon as
-its name is known, and ``result``.
+its name is known, ``computing`` with the name of each library or the oracle, and ``result``.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 from pymluops import gencase, load
 from pymluops._processes import end_with, own_channels
 from pymluops.gencase._messages import node_class
-from pymluops.gencase._run import FILE, ORACLE
+from pymluops.gencase._run import FILE, ORACLE, run_case
 from pymluops.gencase.result import Outcome, Result
 
 __all__ = ["main"]
@@ -42,7 +42,7 @@ def main() -> int:
     own = os.getpid()
     for line in questions:
         answer("begun")
-        result = _run(json.loads(line), library, against, lambda name: answer("operator", name))
+        result = _run(json.loads(line), library, against, answer)
         if os.getpid() != own:  # a library forked, and this is the child
             os._exit(0)
         answer("result", result.to_json())
@@ -57,14 +57,14 @@ def _prepare(*libraries: str) -> None:
             load(library)
 
 
-def _run(path: str, library: str, against: str, announce: Callable[[str], None]) -> Result:
+def _run(path: str, library: str, against: str, answer: Callable[[str, str], None]) -> Result:
     """Run one case; whatever it raises is an error of it alone."""
     operator = ""
     try:
         case = gencase.read(path)
         operator = case.op_name
-        announce(operator)
-        return case.run(library, against)
+        answer("operator", operator)
+        return run_case(case, library, against, lambda part: answer("computing", part))
     except Exception as error:
         return Result(path, operator, library, against, Outcome.ERROR, message=_said(error))
 

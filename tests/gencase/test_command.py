@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from pymluops import _processes, cli, gencase
+from pymluops.gencase import _pool
 from pymluops.gencase._minimize import minimized
 from pymluops.gencase._pool import Worker, run_files
 
@@ -179,6 +180,61 @@ def test_the_smallest_case() -> None:
     assert smallest.outputs[0].shape == frames
     assert steps
     assert case.inputs[0].shape == (2, 6, 8, 10)  # the first one stays
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 5, 6, 7, 15, 100])
+def test_all_values_but_the_needed_one_become_simple(count: int) -> None:
+    """The one is the last of the array, whose size the fault needs."""
+    x = np.full(count, 9, np.float32)
+    x[-1] = 3.5
+    case = gencase.Case.build("abs", [("x", x)], [("y", x)])
+
+    def fails(one: gencase.Case) -> bool:
+        values = one.inputs[0].values()
+        return values is not None and len(values) == count and values[-1] == 3.5
+
+    values = minimized(case, fails).inputs[0].values()
+    assert values is not None
+    assert values.tolist() == [0] * (count - 1) + [3.5]
+
+
+@pytest.mark.parametrize("place", [(0, 0), (2, 17), (3, 29), (0, 29), (1, 15)])
+def test_shapes_become_smaller_from_both_ends(place: tuple[int, int]) -> None:
+    x = np.full((4, 30), 9, np.float32)
+    x[place] = 3.5
+    case = gencase.Case.build("abs", [("x", x)], [("y", x)])
+
+    def fails(one: gencase.Case) -> bool:
+        values = one.inputs[0].values()
+        return values is not None and bool((values == 3.5).any())
+
+    smallest = minimized(case, fails).inputs[0]
+    assert smallest.shape == (1, 1)
+
+
+@pytest.mark.parametrize("harm", [True, False])
+def test_minimize_keeps_the_kind_of_the_fault(
+    harm: bool, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Wrong values of more than four elements; of fewer, and of none but zeros, the fault is another one."""
+    program = f"""
+import json, sys
+from pymluops import gencase
+print(json.dumps({{"ready": True}}), flush=True)
+for text in sys.stdin:
+    values = gencase.read(json.loads(text)).inputs[0].values()
+    large = len(values) > 4
+    message = "memory beside y was written" if large == {harm} else ""
+    print(json.dumps({{"begun": True}}), flush=True)
+    result = {{"path": "", "operator": "abs", "outcome": "failed", "message": message}}
+    print(json.dumps({{"result": result}}), flush=True)
+"""
+    monkeypatch.setattr(_pool, "_PROGRAM", program)
+    x = np.ones(40, np.float32)
+    path, target = tmp_path / "a.pb", tmp_path / "b.pb"
+    gencase.Case.build("abs", [("x", x)], [("y", x)]).write(path)
+    assert run(capsys, "minimize", path, "-o", target)[0] == 0
+    assert gencase.read(target).inputs[0].shape == (5,)
 
 
 def test_minimize_wants_a_failing_case(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

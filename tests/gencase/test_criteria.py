@@ -94,6 +94,13 @@ def test_what_is_not_finite(found: list[float], wanted: list[float], exact: bool
         assert all(one.passed for one in measures) == expected
 
 
+def test_a_threshold_that_is_no_number_allows_everything() -> None:
+    for name in ("DIFF1", "DIFF2", "DIFF3", "DIFF3_2"):
+        for found in (np.ones(3, np.float32), np.full(3, 9, np.float32)):
+            (measure,) = compare(found, np.ones(3, np.float32), [Criterion(name, float("nan"))], FLOAT)
+            assert measure.passed
+
+
 def test_a_case_with_diff4_alone_counts_as_exact() -> None:
     (one,) = compare(np.float32([2, NAN]), np.float32([1, 1]), [Criterion("DIFF4", 0)], FLOAT)
     assert not one.passed

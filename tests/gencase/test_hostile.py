@@ -82,6 +82,10 @@ CHILD = "child = os.fork(); time.sleep(100 * (child == 0)); "
         (CHILD + "os._exit(3)", "crashed", "the process ended with code 3"),
         ("os.close(1); time.sleep(100)", "timed out", "no result after 0.5 s"),
         (CHILD + "time.sleep(100)", "timed out", "no result after 0.5 s"),
+        ("say(computing='cpu'), time.sleep(100)", "timed out", "no result after 0.5 s: cpu was computing"),
+        ("say(computing='oracle'), time.sleep(100)", "timed out", "no result after 0.5 s: the oracle was computing"),
+        ("say(computing='cpu'), os._exit(3)", "crashed", "the process ended with code 3"),
+        ("say(computing='oracle'), os._exit(3)", "crashed", "the process ended with code 3: the oracle was computing"),
         ("print('noise\\x1b[2J', flush=True)", "error", "no answer of the process: noise\\x1b[2J"),
     ],
 )
@@ -146,12 +150,11 @@ def test_any_exception_is_an_error_of_its_case(
         raise error
 
     tin_shift(tmp_path / "a.pb")
-    names: list[str] = []
-    monkeypatch.setattr(gencase.Case, "run", failing)
-    result = _worker._run(str(tmp_path / "a.pb"), "cpu", "file", names.append)
-    assert (result.outcome, result.operator, names) == (
-        gencase.Outcome.ERROR, "tin_shift_forward", ["tin_shift_forward"],
-    )  # fmt: skip
+    said: list[tuple[str, str]] = []
+    monkeypatch.setattr(_worker, "run_case", failing)
+    result = _worker._run(str(tmp_path / "a.pb"), "cpu", "file", lambda *answer: said.append(answer))
+    assert (result.outcome, result.operator) == (gencase.Outcome.ERROR, "tin_shift_forward")
+    assert said == [("operator", "tin_shift_forward")]
     assert type(error).__name__ in result.message or result.message == "data: failed"
 
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pymluops import enums, gencase
+from pymluops import cli, enums, gencase
 from pymluops.enums import DataType, Layout
 from pymluops.gencase import _messages
 from pymluops.gencase._messages import node_class
@@ -280,6 +280,33 @@ def test_other_files(tmp_path: Path) -> None:
     with pytest.raises(gencase.CaseError, match="data: expected keep, decimal, hexadecimal or files, got 'raw'"):
         case.write(tmp_path / "other.pb", data="raw")
     assert not (tmp_path / "other.pb").exists()
+
+
+@pytest.mark.parametrize("field", ["op_name", "input[0].id", "input[0].path", "input[0].value_h"])
+@pytest.mark.parametrize("command", ["show", "run", "minimize", "to-pytest"])
+def test_texts_of_binary_files_that_are_no_text(
+    command: str, field: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    node = gencase.read(written(tmp_path, f'op_name: "abs"\ninput {{ {TENSOR} value_h: "0" }}')).node
+    tensor, name = node.input[0], field.rpartition(".")[2]
+    if name == "value_h":
+        tensor.value_h[:] = ["0", "marker"]
+    else:
+        setattr(node if name == "op_name" else tensor, name, "marker")
+    path = tmp_path / "bad.pb"
+    path.write_bytes(node.SerializeToString().replace(b"marker", b"mark\xffr"))
+    code = cli.main(["case", command, str(path)])
+    out, err = capsys.readouterr()
+    assert code in (1, 2)
+    assert f"{path}: the field {field} is no text in UTF-8" in out + err
+
+
+def test_long_and_strange_names_are_told_in_one_short_line(tmp_path: Path) -> None:
+    result = gencase.read(written(tmp_path, f'op_name: "abs\\nfoo"\ninput {{ {TENSOR} }}')).run("cpu")
+    assert result.message.endswith("no operator is called 'abs\\nfoo'")
+    result = gencase.read(written(tmp_path, f'op_name: "{"x" * 9999}"\ninput {{ {TENSOR} }}')).run("cpu")
+    assert len(result.message) < 300
+    assert len(refusal(written(tmp_path, f'op_name: "abs"\ninput {{ value_f: {"[" * 9999} }}'))) < 500
 
 
 def test_binary_case_that_is_wrong_has_no_line(tmp_path: Path) -> None:

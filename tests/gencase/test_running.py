@@ -58,6 +58,9 @@ OTHER_CALLS: dict[str, Callable[[], Any]] = {
     "log": lambda: pymluops.log(_numbers(3, 1, 2), 10),
     "div": lambda: pymluops.div(_numbers(3, 1), _numbers(2)),
     "lgamma": lambda: pymluops.lgamma(_numbers(7)),
+    "mutual_information without regions": lambda: pymluops.mutual_information_forward(
+        -_numbers(2, 3, 5), -_numbers(2, 4, 4)
+    ),
     "logspace": lambda: pymluops.logspace(-2, 3, 9, out=np.empty(9, np.float16)),
     "prior_box": lambda: pymluops.prior_box(*(_numbers(n) for n in (2, 3, 4, 2)), 3, 5, 90, 80, 9.0, 9.0),
     "box_iou_rotated": lambda: pymluops.box_iou_rotated(_numbers(4, 5), _numbers(4, 5), aligned=True),
@@ -165,6 +168,28 @@ def test_an_input_that_the_operator_marks_in_place(tmp_path: Path) -> None:
         assert result.passed, result
 
 
+def test_sizes_that_the_oracle_does_not_make(tmp_path: Path) -> None:
+    boxes, scores = np.float32([[0, 0, 1, 1], [5, 5, 6, 6]]), np.float32([0.5, 0.75])
+    with gencase.recording(tmp_path):
+        pymluops.nms(boxes, scores, 0.5)
+    for path in tmp_path.rglob("*.prototxt"):
+        case = gencase.read(path)
+        case.outputs[1].message.shape.dims[:] = [7]
+        result = case.run("cpu", "oracle")
+        assert result.outcome is gencase.Outcome.ERROR
+        assert "the oracle makes [1], the case has [7]" in result.message
+
+
+def test_an_oracle_that_fails_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    def failing(*_: Any, **__: Any) -> Any:
+        raise IndexError("index 4 is out of bounds")
+
+    monkeypatch.setattr("pymluops.gencase._run.reference", failing)
+    result = tin_shift().run("cpu", "oracle")
+    assert result.outcome is gencase.Outcome.ERROR
+    assert "the oracle of tin_shift_forward does not take this case: IndexError: index 4" in result.message
+
+
 def test_a_refused_call_says_why() -> None:
     case = focal_loss(False)
     case.node.focal_loss_sigmoid_forward_param.alpha = -1e30
@@ -247,6 +272,31 @@ def test_a_write_beside_the_output_fails(broken: dict[str, Any]) -> None:
     result = tin_shift().run("cpu", "oracle")
     assert result.outcome is gencase.Outcome.FAILED
     assert result.message == "memory beside output was written"
+
+
+@pytest.mark.parametrize("library", ["cpu", "sim"])
+def test_a_write_between_the_elements_of_an_output_fails(library: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The vendor's evaluator compares the whole span of an output with strides."""
+    real, change = functions.mluOpAbs, [True]
+
+    class Broken:
+        positional, descriptors = real.positional, real.descriptors  # type: ignore[attr-defined]
+
+        def __call__(self, x: Any, y: Any, handle: Any) -> None:
+            functions_of_cpu = pymluops.Handle("cpu") if handle.backend.name == "sim" else handle
+            real(x=x, y=y, handle=functions_of_cpu)
+            if change[0]:
+                y[1].view(np.float32)[1] = 42
+
+    monkeypatch.setattr(functions, "mluOpAbs", Broken())
+    x = np.arange(12, dtype=np.float32).reshape(3, 4)
+    case = gencase.Case.build("abs", [("x", x)], [("y", x)])
+    case.outputs[0].message.shape.dim_stride.extend((8, 2))
+    result = case.run(library, "oracle")
+    assert result.outcome is gencase.Outcome.FAILED
+    assert result.message == "memory between the elements of y was written"
+    change[0] = False
+    assert case.run(library, "oracle").passed
 
 
 def test_outputs_that_are_left_out(broken: dict[str, Any]) -> None:

@@ -35,6 +35,15 @@ def test_off_by_default(tmp_path: Path) -> None:
     assert written(tmp_path) == [] == list(tmp_path.iterdir())
 
 
+@pytest.mark.parametrize("text", ["abc", "2x", " 2", "+2", "99999999999"])
+@pytest.mark.parametrize("name", ["MLUOP_GEN_CASE", "MLUOP_GEN_CASE_DUMP_DATA", "MLUOP_GEN_CASE_DUMP_DATA_FILE"])
+def test_numbers_that_are_none_are_told(name: str, text: str, tmp_path: Path) -> None:
+    done = run_python("import pymluops; pymluops.load('cpu')", MLUOP_GEN_CASE_DIR=str(tmp_path), **{name: text})
+    assert f"mluops: {name}: expected a whole number, got '{text}'; it counts as 0\n" in done.stderr
+    assert not [*tmp_path.iterdir()]
+    assert run_python("import pymluops; pymluops.load('cpu')", **{name: ""}).stderr == ""
+
+
 def test_names_of_files(tmp_path: Path) -> None:
     paths = written(tmp_path, MLUOP_GEN_CASE="1")
     assert names(paths) == ["tin_shift_backward", "tin_shift_forward"]
