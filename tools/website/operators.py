@@ -21,7 +21,11 @@ __all__ = ["described_names", "pages"]
 
 #: Results of machines with two virtual CPUs and AVX-512, and their processors; a family has its
 #: cases in one of them.
-_RESULTS = {"epyc-2-cpus.json": "AMD EPYC", "xeon-2-cpus.json": "Intel Xeon"}
+_RESULTS = {
+    "epyc-2-cpus.json": "AMD EPYC",
+    "epyc-zen5-2-cpus.json": "AMD EPYC (Zen 5)",
+    "xeon-2-cpus.json": "Intel Xeon",
+}
 _PAPER = re.compile(r"arXiv:(\d{4}\.\d{5})")
 _PICTURES = ROOT / "docs" / "pictures"
 
