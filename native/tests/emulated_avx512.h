@@ -77,6 +77,16 @@ inline __m512 max(__mmask16 mask, __m512 a, __m512 b) {
   return of_each_lane(mask, a, b, a, [](float x, float y, float) { return x > y ? x : y; });
 }
 
+inline __m512 chosen(__mmask16 mask, __m512i places, __m512 table) {
+  const Lanes<std::int32_t> of_places = lanes_of<std::int32_t>(places);
+  const Lanes<float> of_table = lanes_of<float>(table);
+  Lanes<float> result = {};
+  for (int i = 0; i < kLanes; ++i) {
+    if (mask >> i & 1) result.lane[i] = of_table.lane[of_places.lane[i] & (kLanes - 1)];
+  }
+  return vector_of<__m512>(result);
+}
+
 inline __m512 root(__mmask16 mask, __m512 a) {
   return of_each_lane(mask, a, a, a, [](float x, float, float) { return __builtin_sqrtf(x); });
 }
@@ -127,6 +137,7 @@ inline void stream(void *to, __m512i vector) {
 #define _mm512_maskz_sqrt_ps emulated::root
 #define _mm512_maskz_cvtph_ps emulated::floats_of_halves
 #define _mm512_maskz_cvtps_ph(mask, floats, rounding) emulated::halves_of_floats(mask, floats)
+#define _mm512_maskz_permutexvar_ps emulated::chosen
 #define _mm512_maskz_loadu_ps(mask, from) emulated::load_chosen<__m512, float>(mask, from)
 #define _mm512_maskz_loadu_epi32(mask, from) emulated::load_chosen<__m512i, std::int32_t>(mask, from)
 #define _mm256_maskz_loadu_epi16(mask, from) emulated::load_chosen<__m256i, std::int16_t>(mask, from)

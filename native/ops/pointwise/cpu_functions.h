@@ -84,7 +84,7 @@ alignas(kCacheLine) constexpr float kLogOfInverse[16] = {
 inline Vector lookup(const float (&table)[16], IntVector index) {
 #if defined(__AVX512F__)
   return reinterpret_cast<Vector>(
-      _mm512_maskz_permutexvar_ps(kAllLanes, reinterpret_cast<__m512i>(index), _mm512_load_ps(table)));
+      _mm512_maskz_permutexvar_ps(kAllLanes, reinterpret_cast<__m512i>(index), reinterpret_cast<__m512>(load(table))));
 #elif defined(__AVX2__)
   const __m256i places = reinterpret_cast<__m256i>(index);
   const __m256 first = _mm256_permutevar8x32_ps(_mm256_load_ps(table), places);
