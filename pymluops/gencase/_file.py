@@ -16,7 +16,7 @@ import numpy as np
 from pymluops._regular import open_regular
 from pymluops.dtypes import item_size
 from pymluops.enums import DataType, Layout
-from pymluops.gencase._messages import node_class, protobuf
+from pymluops.gencase._messages import bytes_for_text, node_class, protobuf
 from pymluops.gencase._places import line_of
 from pymluops.gencase._values import decode, encode, stated_field
 from pymluops.gencase._writing import loses_bits, move_to_files, write_files
@@ -463,7 +463,9 @@ def read_node(path: str | os.PathLike[str], *, checked: bool = True) -> Any:
             node.ParseFromString(_content(source))
         except protobuf("message").DecodeError as error:
             raise CaseError(f"{source}: no binary test case: {error}") from None
-        _require_texts(source, node)
+        wrong = bytes_for_text(node)
+        if wrong:
+            raise CaseError(f"{source}: the field {wrong} is no text in UTF-8")
     else:
         raise CaseError(f"{source}: a case is a file .prototxt or .pb")
     case = CaseFile(node, source)
@@ -476,20 +478,6 @@ def read_node(path: str | os.PathLike[str], *, checked: bool = True) -> Any:
         for tensor in (*case.inputs, *case.outputs):
             tensor.check()
     return node
-
-
-def _require_texts(source: Path, message: Any, before: str = "") -> None:
-    """Refuse texts that are not UTF-8, which protobuf leaves as bytes."""
-    for field, value in message.ListFields():
-        name = f"{before}{field.name}"
-        if field.type == field.TYPE_MESSAGE:
-            is_one = hasattr(value, "ListFields")
-            for number, one in enumerate([value] if is_one else value):
-                _require_texts(source, one, f"{name}." if is_one else f"{name}[{number}].")
-        elif field.type == field.TYPE_STRING and any(
-            isinstance(one, bytes) for one in ([value] if isinstance(value, (str, bytes)) else value)
-        ):
-            raise CaseError(f"{source}: the field {name} is no text in UTF-8")
 
 
 def _parse_text(source: Path, node: Any) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 from pymluops.gencase._message_table import ENUMS, MESSAGES, PARAMETERS
 from pymluops.gencase._operators import OPERATORS
 
-__all__ = ["node_class", "protobuf"]
+__all__ = ["bytes_for_text", "node_class", "protobuf"]
 
 _LABELS = {"o": 1, "r": 2, "*": 3}
 _TYPES = {"double": 1, "float": 2, "int64": 3, "uint64": 4, "int32": 5, "bool": 8, "string": 9, "uint32": 13}
@@ -97,3 +97,19 @@ def node_class() -> Any:
     pool = protobuf("descriptor_pool").DescriptorPool()
     pool.Add(_description())
     return protobuf("message_factory").GetMessageClass(pool.FindMessageTypeByName("mluoptest.Node"))
+
+
+def bytes_for_text(message: Any) -> str:
+    """Return the name of a field that has bytes, since its text is no UTF-8; empty if there is none."""
+    for field, value in message.ListFields():
+        if field.type == field.TYPE_MESSAGE:
+            is_one = hasattr(value, "ListFields")
+            for number, one in enumerate([value] if is_one else value):
+                found = bytes_for_text(one)
+                if found:
+                    return f"{field.name}.{found}" if is_one else f"{field.name}[{number}].{found}"
+        elif field.type == field.TYPE_STRING and any(
+            isinstance(one, bytes) for one in ([value] if isinstance(value, (str, bytes)) else value)
+        ):
+            return str(field.name)
+    return ""

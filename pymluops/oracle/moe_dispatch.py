@@ -106,7 +106,9 @@ def endless() -> Iterator[Way]:
 
 _STEPS = "handle objects ranks types scalars shapes packed indexable"
 REFUSALS = {
-    "mluOpMoeDispatchForward": Refusals(order=f"{_STEPS} empty data overlap"),
+    "mluOpMoeDispatchForward": Refusals(
+        order="handle objects ranks types scalars shapes packed rules indexable empty data overlap"
+    ),
     "mluOpMoeDispatchBackwardData": Refusals(
         order=f"{_STEPS} data overlap",
         empty={"samples": "", "hidden": "", "capacity": "grad_input", "num_experts": "grad_input"},

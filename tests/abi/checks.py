@@ -134,7 +134,8 @@ class _Checks:
             "pointer": lambda: [("", Check(self._has_place_for_size(), BAD_PARAM, ("workspace_size", "size")))],
             "scalars": self._scalars,
             "ranks": lambda: self._each("ranks", self._rank_fits),
-            "shapes": lambda: [*self.misfits, *self._rules()],
+            "shapes": lambda: self.misfits if self._has_step("rules") else [*self.misfits, *self._rules()],
+            "rules": self._rules,
             "layouts": lambda: self._each("layouts", self._layout_fits),
             "packed": lambda: self._each("packed", lambda name: is_contiguous(self.problem.tensors[name])),
             "allowed": lambda: self._each("allowed", self._is_allowed),
@@ -145,6 +146,9 @@ class _Checks:
             "workspace": self._workspace,
             "overlap": self._overlap,
         }
+
+    def _has_step(self, kind: str) -> bool:
+        return kind in self.refusals.order.split()
 
     # -- statuses and names ------------------------------------------------------------------------
 

@@ -1,8 +1,8 @@
 """The cases that ship with the vendor's tests, written as files from what is known about them.
 
-`tests/data/vendor_cases.txt` has their shapes, types, parameters and criteria. Of long lists of values
-the number and the range are known; those here are random, and where an operator asks for more than
-a range (corners in order, a map of points to voxels), they are made for it.
+`tests/data/vendor_cases.txt` has their shapes, types, parameters and criteria. Of long lists the
+number and the range are known; those here are random, and where an operator asks for more than a
+range (corners in order, a map of points to voxels), they are made for it.
 """
 
 from __future__ import annotations

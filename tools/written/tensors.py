@@ -115,6 +115,10 @@ class TensorFunction:
         return [arguments[places[self.operator.inputs.index(name)]] for name in names]
 
 
+def _same(call: Callable[..., Any]) -> Callable[..., Any]:
+    return call
+
+
 def rows(folder: Path) -> str:
     """Return the table of the functions, their modules and their gradients."""
     lines: list[tuple[str, ...]] = []
@@ -126,7 +130,7 @@ def rows(folder: Path) -> str:
         def declare(operator: TorchOperator, **options: Any) -> TensorFunction:
             return TensorFunction(operator, options.get("public"), functions)  # noqa: B023
 
-        stand_ins = {"TorchOperator": TorchOperator, "TensorFunction": declare}
+        stand_ins = {"TorchOperator": TorchOperator, "TensorFunction": declare, "untraced": _same}
         module = import_with_stand_ins(f"pymluops.torch.{name}", stand_ins)
         classes = [found for found in exported(folder, name) if found[0].isupper()]
         for function in [found for found in exported(folder, name) if found in functions]:

@@ -65,8 +65,8 @@ inline DoubleVector natural_log(DoubleVector x) {
 }
 
 // For floats, 1 + part = (1 + rest) / inverse with one of 16 inverses, so that rest is small. An
-// inverse is a float whose logarithm is a multiple of 2^-17, but for 2^-32: its product with a whole
-// exponent and the sum of both are exact. That of the part with 1 in it is 1.
+// inverse is a float whose logarithm is a multiple of 2^-17, but for 2^-32: its sum with a whole
+// exponent times log(2), of which 17 bits are behind the point, is exact. That of 1 is 1.
 alignas(kCacheLine) constexpr float kInverse[16] = {
     0x1.656f92p+0f, 0x1.572d3ap+0f, 0x1.49b86p+0f,  0x1.3c3818p+0f, 0x1.303762p+0f, 0x1.25d36ap+0f,
     0x1.1ad1dap+0f, 0x1.126834p+0f, 0x1.084896p+0f, 1.0f,           0x1.eca60cp-1f, 0x1.ca474ep-1f,
