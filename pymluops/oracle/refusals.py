@@ -14,10 +14,10 @@ SUCCESS, BAD_PARAM, NOT_SUPPORTED = 0, 3, 7
 
 #: Kinds of checks in the usual order. ``objects`` are descriptors, ``optional`` those that may be
 #: NULL, ``pairs`` optional arrays, of which both the descriptor and the data are NULL or neither
-#: is, ``packed`` strides, ``positive`` sizes that may not be 0, ``indexable`` numbers of elements below
-#: 2**31, ``numbers`` host arrays, which are ``aligned``. Beside these there are ``rules`` of the
-#: description, which belong to the shapes otherwise, ``allowed``, types that an argument may have
-#: whatever the others have, and ``empty``: from there on a call with an empty array succeeds.
+#: is, ``packed`` strides, ``positive`` sizes that may not be 0, ``indexable`` numbers of elements
+#: below 2**31, ``numbers`` host arrays, which are ``aligned``. Beside these there are ``rules`` of
+#: the description, which belong to the shapes otherwise, ``allowed``, types that an argument may
+#: have whatever the others have, and ``empty``: from there on a call with an empty array succeeds.
 ORDER = (
     "handle objects numbers aligned scalars ranks shapes layouts packed types positive indexable data workspace overlap"
 )
