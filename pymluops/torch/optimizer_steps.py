@@ -138,7 +138,9 @@ class AdamW(Optimizer):
         _make_steps(self)
         return loss
 
-    def _update(self, param: Tensor, grad: Tensor, group: dict[str, Any]) -> None:
+    def _update(self, param: Tensor, group: dict[str, Any]) -> None:
+        gradient: Any = param.grad
+        grad: Tensor = gradient.detach().contiguous()
         state = self._state_of(param)
         state["step"] += 1
         number = int(state["step"])
@@ -206,13 +208,14 @@ def _make_steps(optimizer: AdamW) -> None:
     """Update all parameters, after all of them have been looked at."""
     follow_threads()
     with torch.no_grad():
-        steps: list[tuple[Tensor, Tensor, dict[str, Any]]] = []
+        steps: list[tuple[Tensor, dict[str, Any]]] = []
         for group in optimizer.param_groups:
             _check_numbers(group)
-            params = (param for param in group["params"] if param.grad is not None and param.numel())
-            steps += [(param, _checked(param, group), group) for param in params]
-        for param, grad, group in steps:
-            optimizer._update(param, grad, group)
+            steps += [(param, group) for param in group["params"] if param.grad is not None and param.numel()]
+        for param, group in steps:
+            _check(param, group)
+        for param, group in steps:
+            optimizer._update(param, group)
 
 
 def _check_numbers(group: Mapping[str, Any], off: tuple[str, ...] = ("amsgrad", "maximize")) -> None:
@@ -242,8 +245,8 @@ def _follow(master: Tensor, param: Tensor) -> None:
         master.copy_(torch.where(changed, param.to(master.dtype), master))
 
 
-def _checked(param: Tensor, group: dict[str, Any]) -> Tensor:
-    """Return the gradient of a parameter, packed, or refuse it."""
+def _check(param: Tensor, group: dict[str, Any]) -> None:
+    """Refuse a parameter that a step cannot update."""
     grad: Any = param.grad
     if grad.is_sparse or grad.layout != torch.strided:
         raise ValueError("AdamW: expected gradients that are not sparse, got one that is")
@@ -254,8 +257,6 @@ def _checked(param: Tensor, group: dict[str, Any]) -> Tensor:
         raise ValueError(f"AdamW: expected a gradient of {param.dtype}, got {grad.dtype}")
     if param.dtype in _LOW and group["need_remove_nan"]:
         raise ValueError(f"AdamW: need_remove_nan: expected False with parameters of {param.dtype}, got True")
-    found: Tensor = grad.detach().contiguous()
-    return found
 
 
 def _packed(state: dict[str, Any], name: str) -> Tensor:
