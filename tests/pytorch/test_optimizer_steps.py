@@ -56,6 +56,17 @@ def test_steps(dtype: torch.dtype) -> None:
     assert all(param._version > before for param, before in zip(params, versions, strict=True) if param.numel())
 
 
+@pytest.mark.parametrize("size", [1e-22, 1e-19, 1e19, 1e20])
+def test_gradients_of_any_size(size: float) -> None:
+    params = parameters(torch.float32, (5,))
+    others = wide(params)
+    for param in (*params, *others):
+        param.grad = torch.tensor([1.0, -1, 3, -0.5, 0]) * size
+    ours.AdamW(params, lr=0.1, eps=1e-30).step()
+    torch.optim.AdamW(others, lr=0.1, eps=1e-30).step()
+    torch.testing.assert_close(params[0], others[0])
+
+
 def test_layouts_of_memory_and_groups() -> None:
     params = parameters(torch.float32, (2, 3, 4, 5), (6, 4), (9,))
     with torch.no_grad():

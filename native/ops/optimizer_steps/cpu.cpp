@@ -56,11 +56,11 @@ struct Rates {
         add_velocity(static_cast<Real>(1 - n.beta2)),
         per_grad(static_cast<Real>(1 / n.grad_scale)),
         length(static_cast<Real>(n.lr / n.bias1)),
-        per_velocity(static_cast<Real>(1 / n.bias2)),
+        per_root(static_cast<Real>(__builtin_sqrt(1 / n.bias2))),
         epsilon(static_cast<Real>(n.epsilon)),
         decay(static_cast<Real>(n.lr * n.weight_decay)),
         keep_param(static_cast<Real>(1 - n.lr * n.weight_decay)) {}
-  Real keep_momentum, add_momentum, keep_velocity, add_velocity, per_grad, length, per_velocity, epsilon;
+  Real keep_momentum, add_momentum, keep_velocity, add_velocity, per_grad, length, per_root, epsilon;
   Real decay, keep_param;
 };
 
@@ -116,7 +116,8 @@ class Update {
     Value next_m = m * r.keep_momentum + g * r.add_momentum;
     Value next_v = v * r.keep_velocity + g * r.add_velocity * g;
     const Value kept = kRounds ? p - p * r.decay : p * r.keep_param;  // these differ for infinities
-    Value next = kept - next_m * r.length / (P::root(next_v * r.per_velocity) + r.epsilon);
+    // The root first: next_v / bias2 is infinite for gradients of 2e19.
+    Value next = kept - next_m * r.length / (P::root(next_v) * r.per_root + r.epsilon);
     if constexpr (kKeeps) {
       auto some = next - next == 0;
       if (__builtin_expect(!P::all(some), 0)) {
