@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -84,11 +86,19 @@ def details(result: dict[str, Any]) -> list[str]:
             lines.append(f"{output['id']}: the criteria do not see that {_place(output['unseen'], exact=True)}")
     for judgement in result["judgements"]:
         agrees = {"both": "both libraries agree", "none": "neither library agrees"}
-        verdict = agrees.get(judgement["agrees"], f"{judgement['agrees']} agrees")
+        verdict = agrees.get(judgement["agrees"], f"{_library(judgement['agrees'])} agrees")
         lines.append(f"{judgement['output']}: {verdict} with the oracle")
         for library, distance in judgement["distances"].items():
-            lines.append(f"  {library}: diff2 {float(distance):.2g}, {_place(judgement['places'][library])}")
+            place = _place(judgement["places"][library])
+            lines.append(f"  {_library(library)}: diff2 {float(distance):.2g}, {place}")
     return [one_line(line) for line in lines]
+
+
+def _library(name: str) -> str:
+    """Return the name of a library, or its path from the current folder if that is shorter."""
+    with suppress(OSError):  # the current folder may be gone
+        return min(os.path.relpath(name), name, key=len) if os.path.isabs(name) else name
+    return name
 
 
 def _place(place: dict[str, Any] | None, *, exact: bool = False) -> str:

@@ -12,9 +12,10 @@ import numpy as np
 import pytest
 
 from pymluops import _processes, cli, gencase
-from pymluops.gencase import _pool
+from pymluops.gencase import _pool, _report
 from pymluops.gencase._minimize import minimized
 from pymluops.gencase._pool import Worker, run_files
+from pymluops.gencase._report import details
 
 
 def tin_shift(path: Path, wrong: bool = False) -> Path:
@@ -151,6 +152,22 @@ def test_a_worker_that_was_closed_leaves_no_process(tmp_path: Path) -> None:
         assert process is not None
     assert process.has_ended
     assert worker._process is None
+
+
+def test_libraries_are_named_from_the_current_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    library = str(tmp_path / "folder" / "libother.so")
+    place = {"index": [0], "found": 1.0, "wanted": 0.0, "differing": 1, "elements": 2}
+    judged = {"output": "y", "agrees": library, "distances": {library: 0.5, "sim": 0.0}}
+    result = {"message": "", "outputs": [], "judgements": [{**judged, "places": {library: place, "sim": None}}]}
+    monkeypatch.chdir(tmp_path)
+    assert details(result)[0] == "y: folder/libother.so agrees with the oracle"
+    assert details(result)[1].startswith("  folder/libother.so: diff2 0.5, 1 of 2 elements differs")
+    monkeypatch.setattr(_report.os.path, "relpath", _gone)
+    assert details(result)[0] == f"y: {library} agrees with the oracle"
+
+
+def _gone(_: str) -> str:
+    raise FileNotFoundError(2, "No such file or directory")
 
 
 # ---- the smallest case, and a test ---------------------------------------------------------------
