@@ -94,10 +94,17 @@ def _is_called(tokens: Tokens, i: int) -> bool:
     return at < len(tokens) and tokens[at].text == "("
 
 
+_NO_NAME = {";", "{", "}", "=", *KERNELS}
+
+
 def _name_behind(tokens: Tokens, i: int) -> int | None:
-    """Where the name of the function stands whose words begin before `i`; None if a macro makes it."""
+    """Where the name of the function stands whose words begin before `i`; None if a macro makes it.
+
+    Also None before another of these words, whose name it is: looking for it from each of many
+    would take the square of their number.
+    """
     at = i + 1
-    while at < len(tokens) and tokens[at].text not in (";", "{", "}", "="):
+    while at < len(tokens) and tokens[at].text not in _NO_NAME:
         if tokens[at].text == "(" and tokens[at - 1].text not in ATTRIBUTES:
             name = at - 1
             if tokens[name].text == ">":
