@@ -54,11 +54,20 @@ def locked_folder(parent: Path, prefix: str) -> Locked:
         path = Path(tempfile.mkdtemp(prefix=prefix, dir=parent))
         path.chmod(0o700)  # whatever the umask says
         descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-        with suppress(OSError):  # a file system without locks: `sweep` cannot lock it either, and leaves it
-            fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        if _is_at(path, descriptor):
+        if _is_locked(descriptor) and _is_at(path, descriptor):
             return Locked(path, descriptor)
         os.close(descriptor)  # swept before it was locked
+
+
+def _is_locked(descriptor: int) -> bool:
+    """Lock a folder; False if another process is about to remove it."""
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:  # a file system without locks: `sweep` cannot lock it either, and leaves it
+        pass
+    return True
 
 
 def _is_at(path: Path, descriptor: int) -> bool:

@@ -60,7 +60,7 @@ def test_two_libraries_of_operators_beside_ours(tmp_path: Path, capfd: pytest.Ca
                     assert (backend.kind, backend.version) == ("sim", "1.4.2")
                     assert backend.path == os.fspath(library)
                     if (card, library) == ("MLU370-X8", libraries[1]):
-                        # The library asks for the last error of its thread, which nobody takes back.
+                        # The library looks at the last error of its thread, which stays.
                         with ThreadPoolExecutor(1) as thread:
                             failure = thread.submit(check_values).exception()
                         assert isinstance(failure, pymluops.ExecutionFailedError)

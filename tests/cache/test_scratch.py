@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
 import subprocess
 import sys
+import tempfile
 import threading
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -110,3 +113,26 @@ def test_a_place_that_others_could_change_is_passed_over(tmp_path: Path, monkeyp
         pymluops.NotInitializedError, match=r"set TMPDIR to one .*open: other users may .*gone: No such"
     ):
         scratch.scratch_folder()
+
+
+def test_a_folder_that_another_process_is_about_to_remove_is_not_taken(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It has locked the new folder, which was not locked yet, and has not removed it yet."""
+    made, locks = list[str](), list[int]()
+    real = tempfile.mkdtemp
+
+    def folder(**options: Any) -> str:
+        made.append(real(**options))
+        if len(made) == 1:
+            locks.append(os.open(made[0], os.O_RDONLY))
+            fcntl.flock(locks[0], fcntl.LOCK_EX)
+        return made[-1]
+
+    monkeypatch.setattr(tempfile, "mkdtemp", folder)
+    found = scratch.locked_folder(tmp_path, "pymluops-")
+    assert len(made) == 2
+    assert found.path == Path(made[1])
+    os.close(locks[0])
+    found.remove()
+    assert not Path(made[1]).exists()
