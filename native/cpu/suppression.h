@@ -4,7 +4,7 @@
 #define MLUOPS_CPU_SUPPRESSION_H_
 
 #include "cpu/ranking.h"
-#include "cpu/rotated_boxes.h"
+#include "cpu/rotated_rects.h"
 #include "cpu/vector.h"
 
 namespace mluops {

@@ -17,7 +17,7 @@ ROWS = (
         ("box_iou_quadri",),
         "forward",
         "mluopsExtBoxIouQuadri (float32)",
-        "The overlap of boxes that are no rectangles is not exact, as in mmcv.",
+        "The overlap of boxes that are no rectangles is not exact, as in mmcv, unless they nearly coincide.",
     ),
     Row(
         "nms_quadri",
@@ -46,7 +46,8 @@ def box_iou_quadri(boxes1: Tensor, boxes2: Tensor, ious: Tensor, mode_flag: int,
         raise refuse(name, "mode_flag", "0 (iou) or 1 (iof)", mode_flag)
     kind = compute_type(given, load_torch().float32)
     operator = aligned_operator() if aligned else described(name)
-    found = run(operator, (dense(boxes1, kind), dense(boxes2, kind), None), (mode_flag, bool(aligned)))
+    mode = mode_flag + 2  # mmcv's rule
+    found = run(operator, (dense(boxes1, kind), dense(boxes2, kind), None), (mode, bool(aligned)))
     ious.detach().copy_(found.view(ious.shape))
 
 

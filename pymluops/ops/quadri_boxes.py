@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 __all__ = ["box_iou_quadri", "nms_quadri", "poly_nms"]
 
 _FIRST = Tensor("bbox1", FLOAT32, "N 8")
-_SCALARS = (Scalar("mode", choices={"iou": 0, "iof": 1}), Scalar("aligned"))
+_SCALARS = (Scalar("mode", choices={"iou": 0, "iof": 1, "mmcv_iou": 2, "mmcv_iof": 3}), Scalar("aligned"))
 _THRESHOLD = Scalar("iou_threshold", infinite=True, nan=True)
 _KEPT = Tensor("out", INT32, "N", output=True, zeroed=True, parameter="output")
 
@@ -65,11 +65,9 @@ def box_iou_quadri(
 ) -> Any:
     """Divide the area that two quadrilaterals have in common by that of both together, or of the first one.
 
-    As in mmcv, a corner counts as inside the other box if it lies between the lines across the ends
-    of that one's first edge, and between those of its last edge; the common area is that of the
-    convex hull of such corners and of the points where edges cross. This is exact for rectangles,
-    which may be rotated, and not for others. A box that has no area, less than 1e-14, or a number
-    that is not finite overlaps no other one.
+    Areas are those of simple quadrilaterals, convex or not, in either direction around. They are
+    computed in float64 and right also where boxes nearly coincide; identical boxes give 1. A box
+    that has no area or a number that is not finite overlaps no other one.
 
     Parameters
     ----------
@@ -77,8 +75,13 @@ def box_iou_quadri(
         Boxes: x and y of four corners, in their order around the box.
     bbox2 : array, shape [M, 8], like `bbox1`
         The other boxes.
-    mode : {"iou", "iof"}, or 0, 1
-        Divide by the area of both boxes together, or by that of the one in `bbox1`.
+    mode : {"iou", "iof", "mmcv_iou", "mmcv_iof"}, or 0 to 3
+        Divide by the area of both boxes together, or by that of the one in `bbox1`. The modes of mmcv
+        give the values that programs made with mmcv expect: a corner counts as inside if it lies
+        between the lines across the ends of the other box's first edge, and of its last edge, and
+        the common area is that of the convex hull of these corners and of the crossings. That is
+        wrong for boxes which are no rectangles. Where both are rectangles, or nearly coincide, to a
+        thousandth of a side, these modes are as the others.
     aligned : bool
         Compare the boxes in the same rows, N = M of them; else all pairs.
     out : array or DeviceArray, optional
@@ -159,7 +162,7 @@ def poly_nms(boxes: Array, iou_threshold: float, *, handle: Handle | None = None
     """Keep the quadrilaterals that no kept one with a higher score overlaps too much.
 
     From the highest score down, each box that is left is kept, and suppresses all others of lower
-    scores whose exact intersection with it, divided by their union, is above `iou_threshold`. Boxes
+    scores whose intersection with it, divided by their union, is above `iou_threshold`. Boxes
     of equal scores do not suppress each other. A score of NaN is the highest.
 
     Parameters

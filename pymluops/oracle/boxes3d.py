@@ -1,101 +1,53 @@
-"""boxes3d: overlaps of upright boxes in space from above and of volumes, and suppression by them.
-
-The values are those of the formulas in float64, with angles by atan2.
-"""
+"""boxes3d: overlaps of upright boxes in space from above and of volumes, and suppression by them, in float64."""
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
+from pymluops.oracle import rotated_rectangles
 from pymluops.oracle.refusals import Refusals
 from pymluops.oracle.ways import Way
 
-_MARGIN = 1e-2
-
-
-def _corners(box: np.ndarray) -> np.ndarray:
-    """[4, 2], from the centre."""
-    along = np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]]) * box[3:5] / 2
-    cosine, sine = math.cos(box[6]), math.sin(box[6])
-    return along @ np.array([[cosine, sine], [-sine, cosine]])
-
-
-def _holds(box: np.ndarray, point: np.ndarray) -> bool:
-    """Whether a point, from the centre, lies in a box or within the margin around it."""
-    cosine, sine = math.cos(box[6]), math.sin(box[6])
-    along_x, along_y = point[0] * cosine + point[1] * sine, point[1] * cosine - point[0] * sine
-    return bool(abs(along_x) < box[3] / 2 + _MARGIN and abs(along_y) < box[4] / 2 + _MARGIN)
-
-
-def _cross(a: np.ndarray, b: np.ndarray) -> float:
-    return float(a[0] * b[1] - a[1] * b[0])
-
-
-def _crossing(a: np.ndarray, next_a: np.ndarray, b: np.ndarray, next_b: np.ndarray) -> np.ndarray | None:
-    """Where two segments cross, each with its ends on both sides of the other."""
-    sides = _cross(next_a - a, b - a), _cross(next_a - a, next_b - a)
-    others = _cross(next_b - b, a - b), _cross(next_b - b, next_a - b)
-    if sides[0] * sides[1] < 0 and others[0] * others[1] < 0:
-        return b + (next_b - b) * (sides[0] / (sides[0] - sides[1]))
-    return None
+#: The columns that make the rectangle seen from above.
+_BASE = [0, 1, 3, 4, 6]
 
 
 def overlap_bev(first: np.ndarray, second: np.ndarray) -> float:
     """Common area of two boxes, seen from above."""
-    a, b = first.astype(np.float64), second.astype(np.float64)
-    if not (np.isfinite(a[[0, 1, 3, 4, 6]]).all() and np.isfinite(b[[0, 1, 3, 4, 6]]).all()):
-        return 0.0
-    apart = b[:2] - a[:2]
-    corners_a, corners_b = _corners(a), _corners(b) + apart
-    points: list[np.ndarray] = []
-    for i in range(4):
-        for j in range(4):
-            found = _crossing(corners_a[i], corners_a[(i + 1) % 4], corners_b[j], corners_b[(j + 1) % 4])
-            points += [] if found is None else [found]
-    for i in range(4):
-        points += [corners_b[i]] if _holds(a, corners_b[i]) else []
-        points += [corners_a[i]] if _holds(b, corners_a[i] - apart) else []
-    if len(points) < 3:
-        return 0.0
-    mean = sum(points[1:], points[0]) / len(points)
-    points.sort(key=lambda point: math.atan2(point[1] - mean[1], point[0] - mean[0]))
-    fans = itertools.pairwise(points[1:])
-    return abs(sum(_cross(one - points[0], other - points[0]) for one, other in fans)) / 2
+    return rotated_rectangles.common_area(first[_BASE].astype(np.float64), second[_BASE].astype(np.float64))
 
 
 def iou_bev(first: np.ndarray, second: np.ndarray) -> float:
     """Common area by that of both boxes together."""
-    with np.errstate(all="ignore"):
-        common = overlap_bev(first, second)
-        areas = [float(box[3]) * float(box[4]) for box in (first, second)]
-        result = common / max(areas[0] + areas[1] - common, 1e-8)
-    return 0.0 if math.isnan(result) else result
+    return float(rotated_rectangles.overlap(first[_BASE].astype(np.float64), second[_BASE].astype(np.float64)))
+
+
+def _common_length(center: float, length: float, other_center: float, other_length: float) -> float:
+    return max(min((length + other_length) / 2 - abs(center - other_center), length, other_length), 0.0)
 
 
 def iou_3d(first: np.ndarray, second: np.ndarray) -> float:
     """Common volume by that of both boxes together."""
     a, b = first.astype(np.float64), second.astype(np.float64)
-    with np.errstate(all="ignore"):
-        height = min(a[2] + a[5] / 2, b[2] + b[5] / 2) - max(a[2] - a[5] / 2, b[2] - b[5] / 2)
-        common = overlap_bev(a, b) * height if 0 < height < math.inf else 0.0
-        result = common / max(a[3:6].prod() + b[3:6].prod() - common, 1e-6)
-    return 0.0 if math.isnan(result) else float(result)
+    if not (np.isfinite(a).all() and np.isfinite(b).all() and a[5] > 0 and b[5] > 0):
+        return 0.0
+    common = overlap_bev(a, b) * _common_length(a[2], a[5], b[2], b[5])
+    if not common:
+        return 0.0
+    volumes = [abs(float(box[3:6].prod())) for box in (a, b)]
+    return common / (volumes[0] + (volumes[1] - common))
 
 
 def iou_straight(first: np.ndarray, second: np.ndarray) -> float:
     """Common area by that of both boxes together, without their headings."""
-    a, b = first.astype(np.float64), second.astype(np.float64)
-    if not (np.isfinite(a[[0, 1, 3, 4]]).all() and np.isfinite(b[[0, 1, 3, 4]]).all()):
+    straight = [row[_BASE].astype(np.float64) * [1, 1, 1, 1, 0] for row in (first, second)]
+    if not all(math.isfinite(row[i]) for row in (first, second) for i in (0, 1, 3, 4)):
         return 0.0
-    low = np.maximum(a[:2] - a[3:5] / 2, b[:2] - b[3:5] / 2)
-    high = np.minimum(a[:2] + a[3:5] / 2, b[:2] + b[3:5] / 2)
-    common = float(np.maximum(high - low, 0).prod())
-    return float(common / max(a[3] * a[4] + b[3] * b[4] - common, 1e-8))
+    return float(rotated_rectangles.overlap(*(np.nan_to_num(row) for row in straight)))
 
 
 VALUES: dict[str, Callable[[np.ndarray, np.ndarray], float]] = {

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from pymluops.oracle import polygons
 from pymluops.oracle.refusals import Refusals
 from pymluops.oracle.ways import Way
 
@@ -152,19 +153,25 @@ def _quotient(a: float, b: float) -> float:
         return float(np.float64(a) / np.float64(b))
 
 
+def _shared(corners: Sequence[Point], others: Sequence[Point]) -> float:
+    """The area that a hull and a quadrilateral have in common."""
+    whole = min(abs(polygons.area(corners)), abs(polygons.area(others)))
+    return min(sum(polygons.common_area(corners, half) for half in polygons.triangles(others)), whole)
+
+
 def iou(points: np.ndarray, polygon: np.ndarray) -> float:
     """Intersection over union of the hull of points and a quadrilateral."""
     if not (np.isfinite(points).all() and np.isfinite(polygon).all()):
         return math.nan
     corners, others = hull(_points(points)), _points(polygon)
-    shared, _ = common(corners, others)
-    return _quotient(shared, abs(area(corners)) + abs(area(others)) - shared)
+    shared = _shared(corners, others)
+    return _quotient(shared, abs(polygons.area(corners)) + abs(polygons.area(others)) - shared)
 
 
-def ious(pointsets: np.ndarray, polygons: np.ndarray) -> np.ndarray:
+def ious(pointsets: np.ndarray, quadrilaterals: np.ndarray) -> np.ndarray:
     """[N, K]."""
-    values = [[iou(points, polygon) for polygon in polygons] for points in pointsets]
-    return np.array(values, pointsets.dtype).reshape(len(pointsets), len(polygons))
+    values = [[iou(points, row) for row in quadrilaterals] for points in pointsets]
+    return np.array(values, pointsets.dtype).reshape(len(pointsets), len(quadrilaterals))
 
 
 def _area_gradient(corners: Sequence[Point], i: int) -> np.ndarray:
@@ -179,7 +186,7 @@ def giou(points: np.ndarray, polygon: np.ndarray) -> tuple[float, np.ndarray]:
         return math.nan, gradient.ravel()
     given, others = _points(points), _points(polygon)
     corners = hull(given)
-    shared, by_shared = common(corners, others)
+    shared, by_shared = _shared(corners, others), common(corners, others)[1]
     union = abs(area(corners)) + abs(area(others)) - shared
     around = hull([*corners, *[other for other in others if not any(_same(other, one) for one in corners)]])
     whole, part = area(around), _quotient(shared, union)
@@ -199,9 +206,9 @@ def giou(points: np.ndarray, polygon: np.ndarray) -> tuple[float, np.ndarray]:
     return part - _quotient(whole - union, whole), gradient.ravel()
 
 
-def gious(pointsets: np.ndarray, polygons: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def gious(pointsets: np.ndarray, quadrilaterals: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """[N] and [N, 18]."""
-    rows = [giou(points, polygon) for points, polygon in zip(pointsets, polygons, strict=True)]
+    rows = [giou(points, row) for points, row in zip(pointsets, quadrilaterals, strict=True)]
     values, gradients = [row[0] for row in rows], [row[1] for row in rows]
     return np.array(values, pointsets.dtype), np.array(gradients, pointsets.dtype).reshape(-1, 18)
 
@@ -209,33 +216,26 @@ def gious(pointsets: np.ndarray, polygons: np.ndarray) -> tuple[np.ndarray, np.n
 # ---- rectangles of the smallest area -------------------------------------------------------------
 
 
-def _direction(a: Point, b: Point, real: Any) -> Any:
-    """The angle of an edge, less the right angles in it, which mmcv rounds in float32."""
-    right = real(3.1415926) / real(2) if real is np.float32 else real(math.pi / 2)
-    angle = real(math.atan2(float(b[1] - a[1]), float(b[0] - a[0])))
-    return np.fmod(angle, right) if angle >= 0 else angle - np.trunc(angle / right - real(1)) * right
-
-
 def smallest_rectangle(points: np.ndarray) -> np.ndarray:
-    """The corners, [8], of the rectangle of the least area around a row of points; zeros if there is none."""
-    real = points.dtype.type
-    best, found = real(math.inf), np.zeros(8, real)
+    """The corners, [8], of the rectangle of the least area around a row of points; zeros if they are not finite."""
+    best, result = math.inf, np.zeros(8)
     if not np.isfinite(points).all():
-        return found
-    with np.errstate(all="ignore"):
-        corners = hull([tuple(point) for point in points.reshape(-1, 2)])
-        for a, b in _around(corners):
-            angle = float(_direction(a, b, real))
-            cosine, sine = real(math.cos(angle)), real(math.sin(angle))
-            x = [p[0] * cosine + p[1] * sine for p in corners]
-            y = [p[1] * cosine - p[0] * sine for p in corners]
-            size = (max(x) - min(x)) * (max(y) - min(y))
-            if not size < best:
-                continue
-            best = size
-            ends = (max(x), min(y)), (min(x), min(y)), (min(x), max(y)), (max(x), max(y))
-            found = np.array([(u * cosine - v * sine, u * sine + v * cosine) for u, v in ends], real).ravel()
-    return found
+        return result
+    corners = np.array(hull(_points(points)))
+    moved = corners - corners[0]
+    for edge in np.roll(corners, -1, 0) - corners:
+        direction = edge / np.hypot(*edge) if edge.any() else np.array([1.0, 0.0])
+        while not (direction[0] > 0 and direction[1] >= 0):  # rotated by a right angle
+            direction = np.array([direction[1], -direction[0]])
+        across = np.array([-direction[1], direction[0]])
+        u, v = moved @ direction, moved @ across
+        size = np.ptp(u) * np.ptp(v)
+        if not size < best * (1 - 1e-12):
+            continue
+        best = size
+        ends = (u.max(), v.min()), (u.min(), v.min()), (u.min(), v.max()), (u.max(), v.max())
+        result = np.ravel([corners[0] + s * direction + t * across for s, t in ends])
+    return result
 
 
 def rectangles(pointsets: np.ndarray) -> np.ndarray:

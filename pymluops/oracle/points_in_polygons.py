@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -10,30 +11,30 @@ from pymluops.oracle.refusals import Refusals
 
 
 def holds(point: np.ndarray, polygon: np.ndarray) -> bool:
-    """Whether a polygon holds a point, in the type of both; edges from the one that ends in the first corner on."""
-    x, y = point
-    corners = polygon.reshape(4, 2)
+    """Tell whether a polygon holds a point, without rounding; edges from the one that ends in the first corner on.
+
+    A point or polygon that is not finite gives False.
+    """
+    if not (np.isfinite(point).all() and np.isfinite(polygon).all()):
+        return False
+    x, y = (Fraction(float(value)) for value in point)
+    corners = [(Fraction(float(u)), Fraction(float(v))) for u, v in polygon.reshape(4, 2)]
     odd = False
-    for begin, end in zip(np.roll(corners, 1, 0), corners, strict=True):
-        (begin_x, begin_y), (end_x, end_y) = begin, end
-        low, high = (end_y, begin_y) if end_y < begin_y else (begin_y, end_y)
-        if y < low or y > high:
-            continue
-        if (x == end_x and y == end_y) or (x == begin_x and y == begin_y):
+    for (begin_x, begin_y), (end_x, end_y) in zip(corners[-1:] + corners[:-1], corners, strict=True):
+        if (x, y) in ((end_x, end_y), (begin_x, begin_y)):
             break
         if (end_y < y <= begin_y) or (begin_y < y <= end_y):
             crossing = end_x + (y - end_y) * (begin_x - end_x) / (begin_y - end_y)
             if crossing == x:
                 break
-            odd ^= bool(crossing > x)
+            odd ^= crossing > x
     return odd
 
 
 def inside(points: np.ndarray, polygons: np.ndarray) -> np.ndarray:
     """[N, M], like the points."""
-    with np.errstate(all="ignore"):
-        found = [[holds(point, polygon) for polygon in polygons] for point in points]
-    return np.array(found, points.dtype).reshape(len(points), len(polygons))
+    values = [[holds(point, polygon) for polygon in polygons] for point in points]
+    return np.array(values, points.dtype).reshape(len(points), len(polygons))
 
 
 def prepare(arguments: dict[str, Any], rng: np.random.Generator) -> None:

@@ -7,68 +7,96 @@ from typing import Any
 
 import numpy as np
 
-from pymluops.oracle import rotated_rectangles as rectangles
+from pymluops.oracle import polygons
+from pymluops.oracle.point_sets import hull
 from pymluops.oracle.refusals import Refusals
 from pymluops.oracle.ways import Way
+
+#: mmcv's rule holds for boxes that differ from rectangles, and from each other, by more than this part of a side.
+SAME_SIDE = 1e-3
+
+
+def _points(row: np.ndarray, origin: np.ndarray) -> list[polygons.Point]:
+    """Corners in float64, from an origin."""
+    return [(float(x) - float(origin[0]), float(y) - float(origin[1])) for x, y in row[:8].reshape(4, 2)]
+
+
+def overlap(first: np.ndarray, second: np.ndarray, of_first: bool = False) -> Any:
+    """Common area of two rows by that of both together, or of the first one."""
+    real = first.dtype.type
+    if not (np.isfinite(first[:8]).all() and np.isfinite(second[:8]).all()):
+        return real(0)
+    boxes = [_points(row, first) for row in (first, second)]
+    areas = [abs(polygons.area(box)) for box in boxes]
+    if not min(areas):
+        return real(0)
+    if np.array_equal(first[:8], second[:8]):
+        return real(1)
+    common = min(polygons.common_area_of_quadrilaterals(*boxes), *areas)
+    return real(common / (areas[0] if of_first else areas[0] + (areas[1] - common)))
+
+
+# ---- mmcv's rule ---------------------------------------------------------------------------------
 
 
 def _cross(a: np.ndarray, b: np.ndarray) -> Any:
     return a[0] * b[1] - b[0] * a[1]
 
 
-def overlap(first: np.ndarray, second: np.ndarray, of_first: bool = False) -> Any:
-    """Common area of two rows, as mmcv computes it, by that of both together, or of the first one."""
-    real = first.dtype.type
-    with np.errstate(all="ignore"):
-        boxes = first.reshape(4, 2), second.reshape(4, 2)
-        areas = [_area(box) for box in boxes]
-        if not all(np.isfinite(box).all() for box in boxes) or min(areas) < real(1e-14):
-            return real(0)
-        sums = [((box[0] + box[1]) + box[2]) + box[3] for box in boxes]
-        middle = (sums[0] + sums[1]) / real(8)
-        moved = [box - middle for box in boxes]
-        points = _candidates(*moved)
-        common = rectangles._hull_area(points) if len(points) > 2 else real(0)
-        result = common / (areas[0] if of_first else areas[0] + areas[1] - common)
-    return real(0) if np.isnan(result) else result
+def _is_rectangle(box: np.ndarray) -> bool:
+    a, b = box[1] - box[0], box[3] - box[0]
+    lengths = np.hypot(*a), np.hypot(*b)
+    skew = np.hypot(*(box[2] - box[1] - b))
+    return bool(skew <= SAME_SIDE * max(lengths) and abs(a @ b) <= SAME_SIDE * lengths[0] * lengths[1])
 
 
-def _area(box: np.ndarray) -> Any:
-    a, b, c = box[1] - box[0], box[2] - box[0], box[3] - box[0]
-    return abs(_cross(a, b)) / box.dtype.type(2) + abs(_cross(b, c)) / box.dtype.type(2)
+def _nearly_coincide(one: np.ndarray, other: np.ndarray) -> bool:
+    least = min(np.hypot(*(one[(i + 1) % 4] - one[i])) for i in range(4))
+    walks = [np.roll(walk, i, 0) for walk in (other, other[::-1]) for i in range(4)]
+    return min(np.hypot(*(walk - one).T).max() for walk in walks) <= SAME_SIDE * least
 
 
-def _candidates(one: np.ndarray, other: np.ndarray) -> list[tuple[Any, Any]]:
-    """Where edges cross, then the corners between the lines across the ends of edges 0 and 3 of the other box."""
-    real = one.dtype.type
-    edges = [[box[(i + 1) % 4] - box[i] for i in range(4)] for box in (one, other)]
-    found = []
+def _mmcv_points(one: np.ndarray, other: np.ndarray) -> list[polygons.Point]:
+    """Where edges cross, and the corners between the lines across the ends of edges 0 and 3 of the other box."""
+    points = []
+    edges = [np.roll(box, -1, 0) - box for box in (one, other)]
     for corner, edge in zip(one, edges[0], strict=True):
         for other_corner, other_edge in zip(other, edges[1], strict=True):
-            determinant = _cross(other_edge, edge)
-            if abs(determinant) <= real(1e-14):
+            determinant, offset = _cross(other_edge, edge), other_corner - corner
+            if not determinant:
                 continue
-            apart = other_corner - corner
-            along, other_along = _cross(other_edge, apart) / determinant, _cross(edge, apart) / determinant
+            along, other_along = _cross(other_edge, offset) / determinant, _cross(edge, offset) / determinant
             if 0 <= along <= 1 and 0 <= other_along <= 1:
-                found.append((corner[0] + edge[0] * along, corner[1] + edge[1] * along))
-    for corners, box, of in ((one, other, 1), (other, one, 0)):
-        first, last = edges[of][0], edges[of][3]
+                points.append(tuple((corner + edge * along).tolist()))
+    for corners, box in ((one, other), (other, one)):
+        first, last = box[1] - box[0], box[3] - box[0]
         for corner in corners:
-            apart = corner - box[0]
-            along, beside = _dot(apart, first), -_dot(apart, last)
-            if 0 <= along <= _dot(first, first) and 0 <= beside <= _dot(last, last):
-                found.append((corner[0], corner[1]))
-    return found
+            offset = corner - box[0]
+            if 0 <= offset @ first <= first @ first and 0 <= offset @ last <= last @ last:
+                points.append(tuple(corner.tolist()))
+    return points
 
 
-def _dot(a: np.ndarray, b: np.ndarray) -> Any:
-    return a[0] * b[0] + a[1] * b[1]
+def overlap_by_mmcv(first: np.ndarray, second: np.ndarray, of_first: bool = False) -> Any:
+    """As `overlap`, but with mmcv's rule for boxes that are no rectangles and do not nearly coincide."""
+    real = first.dtype.type
+    if not (np.isfinite(first[:8]).all() and np.isfinite(second[:8]).all()):
+        return real(0)
+    boxes = [np.array(_points(row, first)) for row in (first, second)]
+    if (_is_rectangle(boxes[0]) and _is_rectangle(boxes[1])) or _nearly_coincide(*boxes):
+        return overlap(first, second, of_first)
+    areas = [abs(_cross(b - a, c - a)) / 2 + abs(_cross(c - a, d - a)) / 2 for a, b, c, d in boxes]
+    if not min(areas):
+        return real(0)
+    points = _mmcv_points(*boxes)
+    common = abs(polygons.area(hull(points))) if len(points) > 2 else 0.0
+    return real(common / (areas[0] if of_first else areas[0] + areas[1] - common))
 
 
-def pairs(first: np.ndarray, second: np.ndarray, of_first: bool = False) -> np.ndarray:
+def pairs(first: np.ndarray, second: np.ndarray, mode: int = 0) -> np.ndarray:
     """[N, M]."""
-    values = [[overlap(a, b, of_first) for b in second] for a in first]
+    value = overlap_by_mmcv if mode >= 2 else overlap
+    values = [[value(a, b, mode % 2 == 1) for b in second] for a in first]
     return np.array(values, first.dtype).reshape(len(first), len(second))
 
 
@@ -80,54 +108,6 @@ def suppression(boxes: np.ndarray, scores: np.ndarray, threshold: float) -> list
         kept.append(int(left[0]))
         left = [i for i in left[1:] if not overlap(boxes[kept[-1]], boxes[i]) > threshold]
     return kept
-
-
-# ---- exact overlaps ------------------------------------------------------------------------------
-
-
-def _inside_triangle(triangle: list[np.ndarray], polygon: list[np.ndarray]) -> list[np.ndarray]:
-    """What a triangle, counter-clockwise, leaves of a polygon."""
-    for i in range(3):
-        a, b = triangle[i], triangle[(i + 1) % 3]
-        sides = [_cross(b - a, p - a) for p in polygon]
-        kept = []
-        for k, (p, side) in enumerate(zip(polygon, sides, strict=True)):
-            q, next_side = polygon[(k + 1) % len(polygon)], sides[(k + 1) % len(polygon)]
-            if side >= 0:
-                kept.append(p)
-            if (side >= 0) != (next_side >= 0):
-                kept.append(p + (q - p) * (side / (side - next_side)))
-        polygon = kept
-        if not polygon:
-            break
-    return polygon
-
-
-def _signed_area(polygon: list[np.ndarray]) -> float:
-    return sum(float(_cross(a, b)) for a, b in zip(polygon, [*polygon[1:], *polygon[:1]], strict=True)) / 2
-
-
-def _triangles(box: np.ndarray) -> list[list[np.ndarray]]:
-    """Two triangles, counter-clockwise, that make up a simple quadrilateral."""
-    a, b, c, d = box
-    same_side = _cross(c - a, b - a) * _cross(c - a, d - a) > 0
-    found = [[a, b, d], [b, c, d]] if same_side else [[a, b, c], [a, c, d]]
-    return [t if _signed_area(t) > 0 else t[::-1] for t in found]
-
-
-def exact_overlap(first: np.ndarray, second: np.ndarray) -> float:
-    """Intersection over union of simple quadrilaterals, in float64."""
-    boxes = [row[:8].astype(np.float64).reshape(4, 2) for row in (first, second)]
-    if not all(np.isfinite(box).all() for box in boxes):
-        return 0.0
-    common = 0.0
-    for one in _triangles(boxes[0]):
-        for other in _triangles(boxes[1]):
-            if _signed_area(one) and _signed_area(other):
-                common += abs(_signed_area(_inside_triangle(one, list(other))))
-    areas = [abs(_signed_area(list(box))) for box in boxes]
-    whole = areas[0] + areas[1] - common
-    return common / whole if whole else float("nan")
 
 
 def poly_suppression(boxes: np.ndarray, threshold: float) -> list[int]:
@@ -143,7 +123,7 @@ def poly_suppression(boxes: np.ndarray, threshold: float) -> list[int]:
             i
             for i in left
             if (ranks[i], scores[i]) == (ranks[best], scores[best])
-            or not exact_overlap(boxes[best], boxes[i]) > threshold
+            or not overlap(boxes[best].astype(np.float64), boxes[i].astype(np.float64)) > threshold
         ]
     return kept
 
@@ -182,7 +162,7 @@ def prepare(arguments: dict[str, Any], rng: np.random.Generator) -> None:
 def in_double(name: str, *given: Any) -> Any:
     """The results for float64 boxes."""
     if name == "box_iou_quadri":
-        return pairs(given[0], given[1], given[2] == 1)
+        return pairs(given[0], given[1], given[2])
     kept = suppression(*given) if name == "nms_quadri" else poly_suppression(*given)
     out = np.zeros(len(given[0]), np.int32)
     out[: len(kept)] = kept

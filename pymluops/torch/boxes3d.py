@@ -11,51 +11,39 @@ from pymluops.ops._described import described
 from pymluops.torch._function import TensorFunction, compiling
 from pymluops.torch._kept import kept_numbers
 from pymluops.torch._library import TorchOperator
-from pymluops.torch._polygons import area_by_angles, corners, crossings
+from pymluops.torch._rectangles import common_area, finite_with_area, part_of_areas
 
 __all__ = ["boxes_iou3d", "boxes_iou_bev", "boxes_overlap_bev", "nms3d", "nms3d_normal"]
 
 
-#: How far outside of a box a corner counts as inside.
-_MARGIN = 1e-2
-
-
-def _holds(boxes: Tensor, points: Tensor) -> Tensor:
-    """Tell which of points [..., P, 2], from the centre of a box, lie in it or within the margin around it."""
-    cosine, sine = boxes[..., 6].cos()[..., None], boxes[..., 6].sin()[..., None]
-    along = points[..., 0] * cosine + points[..., 1] * sine, points[..., 1] * cosine - points[..., 0] * sine
-    half = boxes[..., None, 3] / 2 + _MARGIN, boxes[..., None, 4] / 2 + _MARGIN
-    return (along[0].abs() < half[0]) & (along[1].abs() < half[1])
+def _bases(boxes_a: Tensor, boxes_b: Tensor) -> tuple[Tensor, Tensor]:
+    """Return the rectangles of all pairs, seen from above, in float64; of no size where one has no area."""
+    rows = (boxes[:, [0, 1, 3, 4, 6]] for boxes in (boxes_a, boxes_b))
+    one, other = torch.broadcast_tensors(next(rows)[:, None], next(rows)[None])
+    usable = (finite_with_area(one) & finite_with_area(other))[..., None]
+    return torch.where(usable, one, 0 * usable).double(), torch.where(usable, other, 0 * usable).double()
 
 
 def _overlap_formula(boxes_a: Tensor, boxes_b: Tensor, _aligned: bool) -> Tensor:
-    """Sort the corners of the common polygons."""
-    one, other = torch.broadcast_tensors(boxes_a[:, None], boxes_b[None])
-    apart = other[..., :2] - one[..., :2]
-    corners_a = corners(torch.zeros_like(apart), one[..., 3:5], one[..., 6])
-    corners_b = corners(apart, other[..., 3:5], other[..., 6])
-    points, meet = crossings(corners_a, corners_b)
-    inside = _holds(other, corners_a - apart[..., None, :]), _holds(one, corners_b)
-    area = area_by_angles(torch.cat([points, corners_a, corners_b], -2), torch.cat([meet, *inside], -1))
-    return torch.where(area.isfinite(), area, torch.zeros_like(area))
+    return common_area(*_bases(boxes_a, boxes_b)).to(boxes_a.dtype)
 
 
-def _part(common: Tensor, sizes_a: Tensor, sizes_b: Tensor, least: float) -> Tensor:
-    parts = common / (sizes_a[:, None] + sizes_b[None] - common).clamp(min=least)
-    return torch.where(parts.isnan(), torch.zeros_like(parts), parts)
+def _iou_bev_formula(boxes_a: Tensor, boxes_b: Tensor, _aligned: bool) -> Tensor:
+    one, other = _bases(boxes_a, boxes_b)
+    areas = (one[..., 2] * one[..., 3]).abs(), (other[..., 2] * other[..., 3]).abs()
+    return part_of_areas(common_area(one, other), *areas).to(boxes_a.dtype)
 
 
-def _iou_bev_formula(boxes_a: Tensor, boxes_b: Tensor, aligned: bool) -> Tensor:
-    common = _overlap_formula(boxes_a, boxes_b, aligned)
-    return _part(common, boxes_a[:, 3:5].prod(1), boxes_b[:, 3:5].prod(1), 1e-8)
-
-
-def _iou_3d_formula(boxes_a: Tensor, boxes_b: Tensor, aligned: bool) -> Tensor:
-    one, other = boxes_a[:, None], boxes_b[None]
-    top = torch.minimum(one[..., 2] + one[..., 5] / 2, other[..., 2] + other[..., 5] / 2)
-    height = (top - torch.maximum(one[..., 2] - one[..., 5] / 2, other[..., 2] - other[..., 5] / 2)).clamp(min=0)
-    common = _overlap_formula(boxes_a, boxes_b, aligned) * height
-    return _part(common, boxes_a[:, 3:6].prod(1), boxes_b[:, 3:6].prod(1), 1e-6)
+def _iou_3d_formula(boxes_a: Tensor, boxes_b: Tensor, _aligned: bool) -> Tensor:
+    one, other = _bases(boxes_a, boxes_b)
+    z, height = boxes_a[:, None, 2].double(), boxes_a[:, None, 5].double()
+    other_z, other_height = boxes_b[None, :, 2].double(), boxes_b[None, :, 5].double()
+    usable = (height > 0) & (other_height > 0) & height.isfinite() & other_height.isfinite()
+    shared = torch.minimum((height + other_height) / 2 - (z - other_z).abs(), torch.minimum(height, other_height))
+    usable = usable & (shared > 0)
+    volumes = [(box[..., 2] * box[..., 3]).abs() * size for box, size in ((one, height), (other, other_height))]
+    parts = part_of_areas(common_area(one, other) * shared, *volumes)
+    return torch.where(usable, parts, torch.zeros_like(parts)).to(boxes_a.dtype)
 
 
 def _pairs(name: str, formula: Callable[..., Tensor]) -> TensorFunction:
@@ -80,8 +68,7 @@ _NMS_3D, _NMS_3D_NORMAL = _suppression("nms3d"), _suppression("nms3d_normal")
 def boxes_overlap_bev(boxes_a: Tensor, boxes_b: Tensor) -> Tensor:
     """Compute the area that boxes have in common, seen from above.
 
-    Corners within 0.01 around the other box count as inside, as in mmcv. The result has no
-    gradient.
+    The result has no gradient.
 
     Parameters
     ----------

@@ -17,19 +17,18 @@ _INSIDE.without_gradient()
 
 def _formula(points: Tensor, polygons: Tensor) -> Tensor:
     """Look at the edges one after another; `looking` is false once the point lies on one."""
-    x, y = points[:, :1], points[:, 1:]
-    corners = [(polygons[:, 2 * i], polygons[:, 2 * i + 1]) for i in range(4)]
+    x, y = points.double().split(1, 1)
+    finite = points.isfinite().all(1)[:, None] & polygons.isfinite().all(1)
+    corners = [(polygons[:, 2 * i].double(), polygons[:, 2 * i + 1].double()) for i in range(4)]
     odd = torch.zeros_like(x + polygons[:, 0], dtype=torch.bool)
     looking = ~odd
     for (begin_x, begin_y), (end_x, end_y) in zip(corners[-1:] + corners[:-1], corners, strict=True):
-        beside = (y < torch.minimum(begin_y, end_y)) | (y > torch.maximum(begin_y, end_y))
-        at_end = ((x == end_x) & (y == end_y)) | ((x == begin_x) & (y == begin_y))
-        looking = looking & ~(at_end & ~beside)
-        passes = (((y > end_y) & (y <= begin_y)) | ((y <= end_y) & (y > begin_y))) & ~beside
-        crossing = end_x + (y - end_y) * (begin_x - end_x) / (begin_y - end_y)
-        looking = looking & ~(passes & (crossing == x))
-        odd = odd ^ (passes & looking & (crossing > x))
-    return odd.to(points.dtype)
+        looking = looking & ~(((x == end_x) & (y == end_y)) | ((x == begin_x) & (y == begin_y)))
+        falls, rises = (y > end_y) & (y <= begin_y), (y <= end_y) & (y > begin_y)
+        turn = (end_x - x) * (begin_y - y) - (end_y - y) * (begin_x - x)  # positive: left of an edge that falls
+        looking = looking & ~((falls | rises) & (turn == 0))
+        odd = odd ^ (looking & ((falls & (turn > 0)) | (rises & (turn < 0))))
+    return (odd & finite).to(points.dtype)
 
 
 _FUNCTION = TensorFunction(_INSIDE, formula=_formula)

@@ -25,7 +25,8 @@ for _operator in (_PAIRS, _ALIGNED, _NMS, _POLY_NMS):
 def box_iou_quadri(bboxes1: Tensor, bboxes2: Tensor, mode: str = "iou", aligned: bool = False) -> Tensor:
     """Divide the area that two quadrilaterals have in common by that of both together, or of the first one.
 
-    The common area is that of mmcv, exact for rectangles alone. The result has no gradient.
+    The common area is the true one of simple quadrilaterals; mmcv's is true for rectangles alone.
+    The result has no gradient.
 
     Parameters
     ----------
@@ -107,7 +108,7 @@ def nms_quadri(
 
 
 def poly_nms(boxes: Tensor, iou_threshold: float) -> Tensor:
-    """Keep the quadrilaterals that no kept one with a higher score overlaps too much, exactly.
+    """Keep the quadrilaterals that no kept one with a higher score overlaps too much.
 
     Parameters
     ----------

@@ -23,7 +23,7 @@ def test_box_iou_quadri(torch: Any, ext: ModuleType, dtype: str, strided: bool, 
     first, second = (tensor(torch, oracle.random_quadrilaterals(rng, count), dtype) for count in (7, 5))
     given = laid(torch, first, strided), laid(torch, second, strided)
     kind = np.float64 if dtype == "float64" else np.float32
-    wanted = oracle.pairs(exact(first).astype(kind), exact(second).astype(kind), mode == 1)
+    wanted = oracle.pairs(exact(first).astype(kind), exact(second).astype(kind), mode + 2)
     for shape in ((35,), (7, 5)):
         ious = torch.full(shape, 9, dtype=first.dtype)
         ext.box_iou_quadri(*given, ious, mode_flag=mode, aligned=False)

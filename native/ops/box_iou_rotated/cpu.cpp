@@ -1,6 +1,6 @@
 // BoxIouRotated on the CPU, in float and in double.
 #include "cpu/box_pairs.h"
-#include "cpu/rotated_boxes.h"
+#include "cpu/rotated_rects.h"
 #include "ops/box_iou_rotated/box_iou_rotated.h"
 
 MLUOPS_BEGIN_LEVEL

@@ -1,8 +1,8 @@
 // Hard suppression of upright rectangles on the CPU, in half, float and double.
+#include "cpu/bev_boxes.h"
 #include "cpu/half.h"
 #include "cpu/plane_boxes.h"
 #include "cpu/suppression.h"
-#include "cpu/turned_boxes.h"
 #include "ops/box_nms/box_nms.h"
 
 MLUOPS_BEGIN_LEVEL
@@ -182,7 +182,7 @@ mluOpStatus_t pick_all(const NmsProblem &problem) {
 template <typename T>
 mluOpStatus_t pick_in_space(const NmsProblem &problem) {
   using Real = typename SumOf<T>::Type;
-  using Box = TurnedBox<Real>;
+  using Box = BevBox<Real>;
   const Workspace<Box> workspace(problem.count);
   if (workspace.missing()) return out_of_memory(problem.function);
   Arena arena = workspace.arena();
@@ -190,7 +190,7 @@ mluOpStatus_t pick_in_space(const NmsProblem &problem) {
   for_slices(0, problem.count, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i) memory.ranked[i] = Ranked{0, static_cast<std::int32_t>(i)};
   });
-  const auto overlap = [](const Box &a, const Box &b) { return iou_from_above(a, b); };
+  const auto overlap = [](const Box &a, const Box &b) { return overlap_of(a, b, false); };
   NearBlock<Real, Box, decltype(overlap)> block{overlap, static_cast<Real>(problem.iou_threshold), {}};
   const Rows<T> rows(problem, 0);
   const auto read = [&rows](std::int64_t number) {

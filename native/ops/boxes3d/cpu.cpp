@@ -1,7 +1,7 @@
 // Overlaps of boxes in space and suppression by them on the CPU, in float and in double.
+#include "cpu/bev_boxes.h"
 #include "cpu/box_pairs.h"
 #include "cpu/suppression.h"
-#include "cpu/turned_boxes.h"
 #include "ops/boxes3d/boxes3d.h"
 
 MLUOPS_BEGIN_LEVEL
@@ -9,9 +9,9 @@ namespace {
 
 template <typename Real, typename Value>
 void compare(const BoxesValuesProblem &problem, const Value &value) {
-  BoxPairs<TurnedBox<Real>, Real, Value> pairs(static_cast<const Real *>(problem.first), problem.first_count,
-                                               static_cast<const Real *>(problem.second), problem.second_count,
-                                               static_cast<Real *>(problem.values), value);
+  BoxPairs<BevBox<Real>, Real, Value> pairs(static_cast<const Real *>(problem.first), problem.first_count,
+                                            static_cast<const Real *>(problem.second), problem.second_count,
+                                            static_cast<Real *>(problem.values), value);
   if (problem.aligned) {
     pairs.run_aligned();
   } else {
@@ -21,13 +21,13 @@ void compare(const BoxesValuesProblem &problem, const Value &value) {
 
 template <typename Real>
 mluOpStatus_t values(const BoxesValuesProblem &problem) {
-  using Box = TurnedBox<Real>;
+  using Box = BevBox<Real>;
   switch (problem.value) {
     case BoxesValue::kOverlapBev:
-      compare<Real>(problem, [](const Box &a, const Box &b) { return common_area(a, b); });
+      compare<Real>(problem, [](const Box &a, const Box &b) { return common_area_from_above(a, b); });
       break;
     case BoxesValue::kIouBev:
-      compare<Real>(problem, [](const Box &a, const Box &b) { return iou_from_above(a, b); });
+      compare<Real>(problem, [](const Box &a, const Box &b) { return overlap_of(a, b, false); });
       break;
     case BoxesValue::kIou3d:
       compare<Real>(problem, [](const Box &a, const Box &b) { return iou_of_volumes(a, b); });
@@ -53,12 +53,11 @@ mluOpStatus_t keep_boxes(const BoxesSuppressionProblem &problem, const Overlap &
 
 template <typename Real>
 mluOpStatus_t suppression(const BoxesSuppressionProblem &problem) {
-  using Turned = TurnedBox<Real>;
-  using Straight = StraightBox<Real>;
+  using Aligned = AlignedBevBox<Real>;
+  using Rotated = BevBox<Real>;
   if (problem.upright)
-    return keep_boxes<Real, Straight>(problem,
-                                      [](const Straight &a, const Straight &b) { return iou_of_straight(a, b); });
-  return keep_boxes<Real, Turned>(problem, [](const Turned &a, const Turned &b) { return iou_from_above(a, b); });
+    return keep_boxes<Real, Aligned>(problem, [](const Aligned &a, const Aligned &b) { return iou_of_aligned(a, b); });
+  return keep_boxes<Real, Rotated>(problem, [](const Rotated &a, const Rotated &b) { return overlap_of(a, b, false); });
 }
 
 }  // namespace

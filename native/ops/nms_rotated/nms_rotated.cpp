@@ -61,7 +61,7 @@ mluOpStatus_t workspace_size(const Entry &entry, mluOpHandle_t handle, const Ten
 
 // Two places in the order, the box as it is compared, a flag; and the rest of cache lines.
 std::size_t nms_rotated_workspace_size(std::int64_t count, bool is_double) {
-  constexpr std::size_t kFloatBox = 72, kDoubleBox = 112, kLines = 5 * 64;
+  constexpr std::size_t kFloatBox = 104, kDoubleBox = 120, kLines = 5 * 64;
   return static_cast<std::size_t>(count) * (is_double ? kDoubleBox : kFloatBox) + kLines;
 }
 

@@ -14,7 +14,7 @@ mluOpStatus_t compare(const ConvexIouProblem &problem) {
   const auto value = [](const Set &set, const Other &other) {
     if (!set.finite || !other.finite) return static_cast<Real>(__builtin_nan(""));
     const double common = common_area(set, other);
-    return static_cast<Real>(common / (set.area + other.area - common));
+    return static_cast<Real>(common / (set.area + other.parts.area - common));
   };
   BoxPairs<Set, Real, decltype(value), Other> pairs(static_cast<const Real *>(problem.pointsets), problem.sets,
                                                     static_cast<const Real *>(problem.polygons), problem.polygons_count,
@@ -45,9 +45,11 @@ mluOpStatus_t compare_generally(const ConvexGiouProblem &problem) {
     const bool other_finite = read_points(polygons + i * 2 * kQuadPoints, other);
     double value = __builtin_nan("");
     if (points_finite && other_finite) {
-      const GiouOfRows rows(points, other);
-      value = rows.value();
-      rows.differentiate(gradient);
+      const ScaledRows rows(points, other);
+      const GiouOfRows giou(rows);
+      value = giou.value();
+      giou.differentiate(gradient);
+      for (Point &by : gradient) by = by * rows.scale;
     }
     static_cast<Real *>(problem.gious)[i] = static_cast<Real>(value);
     Real *const to = static_cast<Real *>(problem.gradients) + i * 2 * kSetPoints;
@@ -59,63 +61,58 @@ mluOpStatus_t compare_generally(const ConvexGiouProblem &problem) {
   return MLUOP_STATUS_SUCCESS;
 }
 
-// Remainders of angles, rounded as in mmcv.
-float right_angle(float) { return 3.1415926f / 2; }
-double right_angle(double) { return 1.5707963267948966; }
-float remainder_of(float value, float divisor) { return __builtin_fmodf(value, divisor); }
-double remainder_of(double value, double divisor) { return __builtin_fmod(value, divisor); }
-float whole_of(float value) { return __builtin_truncf(value); }
-double whole_of(double value) { return __builtin_trunc(value); }
-
-// The angle of an edge, less the right angles in it.
-template <typename Real>
-Real direction_of(PlanePoint<Real> edge) {
-  const Real right = right_angle(Real{});
-  const Real angle = static_cast<Real>(__builtin_atan2(static_cast<double>(edge.y), static_cast<double>(edge.x)));
-  return angle >= 0 ? remainder_of(angle, right) : angle - whole_of(angle / right - 1) * right;
+// The direction of an edge, rotated by right angles until it points to the right, and not down.
+PlanePoint<double> direction_of(PlanePoint<double> edge) {
+  const double length = __builtin_sqrt(dot(edge, edge));
+  PlanePoint<double> direction{1, 0};
+  if (length > 0) direction = edge * (1 / length);
+  for (int i = 0; i < 3 && !(direction.x > 0 && direction.y >= 0); ++i) direction = {direction.y, -direction.x};
+  return direction;
 }
 
-// The rectangle around a hull, turned by an angle whose sine and cosine are rounded from those in
-// double.
-template <typename Real>
-struct TurnedExtent {
-  TurnedExtent(const Hull<Real> &hull, Real angle)
-      : cosine(static_cast<Real>(__builtin_cos(static_cast<double>(angle)))),
-        sine(static_cast<Real>(__builtin_sin(static_cast<double>(angle)))) {
-    for (int i = 0; i < hull.count(); ++i) {
-      const Real x = hull[i].x * cosine + hull[i].y * sine, y = hull[i].y * cosine - hull[i].x * sine;
-      left = i == 0 ? x : smaller(left, x);
-      right = i == 0 ? x : larger(right, x);
-      low = i == 0 ? y : smaller(low, y);
-      high = i == 0 ? y : larger(high, y);
+// The rectangle around a hull that has a side along a direction, from the first corner of the hull.
+struct RotatedExtent {
+  RotatedExtent(const Hull<double> &hull, PlanePoint<double> side) : direction(side), origin(hull[0]) {
+    for (int i = 1; i < hull.count(); ++i) {
+      const PlanePoint<double> corner = hull[i] - origin;
+      const double along = dot(corner, direction), across = cross(direction, corner);
+      left = smaller(left, along);
+      right = larger(right, along);
+      low = smaller(low, across);
+      high = larger(high, across);
     }
   }
 
-  Real area() const { return (right - left) * (high - low); }
+  double area() const { return (right - left) * (high - low); }
 
+  template <typename Real>
   void write(Real *to) const {
-    const Real x[4] = {right, left, left, right}, y[4] = {low, low, high, high};
+    const double along[4] = {right, left, left, right}, across[4] = {low, low, high, high};
     for (int i = 0; i < 4; ++i) {
-      to[2 * i] = x[i] * cosine - y[i] * sine;
-      to[2 * i + 1] = x[i] * sine + y[i] * cosine;
+      to[2 * i] = static_cast<Real>(origin.x + (along[i] * direction.x - across[i] * direction.y));
+      to[2 * i + 1] = static_cast<Real>(origin.y + (along[i] * direction.y + across[i] * direction.x));
     }
   }
 
-  Real cosine, sine, left = 0, right = 0, low = 0, high = 0;
+  PlanePoint<double> direction, origin;
+  double left = 0, right = 0, low = 0, high = 0;
 };
+
+// Areas that differ by less than this part are equal but for rounding; the first one counts.
+constexpr double kSameArea = 1e-12;
 
 template <typename Real>
 mluOpStatus_t surround(const MinAreaPolygonsProblem &problem) {
   for_rows(problem.sets, 1024, [&](std::int64_t row) {
-    PlanePoint<Real> points[kSetPoints];
+    PlanePoint<double> points[kSetPoints];
     Real *const to = static_cast<Real *>(problem.polygons) + row * 2 * kQuadPoints;
     for (int i = 0; i < 2 * kQuadPoints; ++i) to[i] = 0;
     if (!read_points(static_cast<const Real *>(problem.pointsets) + row * 2 * kSetPoints, points)) return;
-    const Hull<Real> hull(points, kSetPoints);
-    Real least = static_cast<Real>(__builtin_inf());
+    const Hull<double> hull(points, kSetPoints);
+    double least = __builtin_inf();
     for (int i = 0; i < hull.count(); ++i) {
-      const TurnedExtent<Real> extent(hull, direction_of(hull.after(i) - hull[i]));
-      if (!(extent.area() < least)) continue;
+      const RotatedExtent extent(hull, direction_of(hull.after(i) - hull[i]));
+      if (!(extent.area() < least * (1 - kSameArea))) continue;
       least = extent.area();
       extent.write(to);
     }

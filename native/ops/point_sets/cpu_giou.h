@@ -1,10 +1,10 @@
-// Generalised IoU of a hull and a quadrilateral, and its gradient. The common area is the sum of
-// those of triangles from the origin over their edges, which are cut one after another: where edges
-// lie on each other, the order of these cuts decides what the gradient is.
+// Generalised IoU of a hull and a quadrilateral, and its gradient. The gradient of the common area is
+// the sum of those of triangles from the origin over their edges, which are cut one after another:
+// where edges lie on each other, the order of these cuts decides what the gradient is, as in mmcv.
 #ifndef MLUOPS_OPS_POINT_SETS_CPU_GIOU_H_
 #define MLUOPS_OPS_POINT_SETS_CPU_GIOU_H_
 
-#include "ops/point_sets/cpu_hull.h"
+#include "ops/point_sets/cpu_overlap.h"
 
 namespace mluops {
 namespace MLUOPS_LEVEL {
@@ -47,15 +47,15 @@ class MovedPolygon {
     keep(next, count);
   }
 
-  // Adds sign * area to `area`, and sign * its derivatives to `by`.
-  void add_area(double sign, double *area, Point (&by)[2]) const {
-    double sum = 0, sum_by[MovedPoint::kBy] = {};
+  bool is_empty() const { return count_ == 0; }
+
+  // Adds sign * the derivatives of the area to `by`.
+  void add_derivatives(double sign, Point (&by)[2]) const {
+    double sum_by[MovedPoint::kBy] = {};
     for (int i = 0; i < count_; ++i) {
       const MovedPoint &p = points_[i], &q = points_[i + 1 < count_ ? i + 1 : 0];
-      sum += cross(p.place, q.place);
       for (int k = 0; k < MovedPoint::kBy; ++k) sum_by[k] += cross(p.by[k], q.place) + cross(p.place, q.by[k]);
     }
-    *area += sign * (sum / 2);
     by[0] = by[0] + Point{sum_by[0], sum_by[1]} * (sign / 2);
     by[1] = by[1] + Point{sum_by[2], sum_by[3]} * (sign / 2);
   }
@@ -91,21 +91,54 @@ class MovedPolygon {
   int count_;
 };
 
+// Rows moved and scaled by a power of two where the differences that count as none, kEpsilon in
+// sign_of(), would be too large or too small for them.
+class ScaledRows {
+ public:
+  using Point = PlanePoint<double>;
+
+  ScaledRows(const Point (&points)[kSetPoints], const Point (&other)[kQuadPoints]) {
+    const Extent one(points, kSetPoints), two(other, kQuadPoints);
+    const Point low{smaller(one.low.x, two.low.x), smaller(one.low.y, two.low.y)};
+    const Point high{larger(one.high.x, two.high.x), larger(one.high.y, two.high.y)};
+    const double extent = larger(high.x - low.x, high.y - low.y);
+    const double farthest =
+        larger(larger(magnitude(low.x), magnitude(high.x)), larger(magnitude(low.y), magnitude(high.y)));
+    Point origin{0, 0};
+    if (extent > 0 && extent <= __DBL_MAX__) {
+      if (farthest > kFar * extent) origin = low - Point{extent, extent};
+      int exponent = 0;
+      if (extent < kSmall || extent > kLarge) (void)__builtin_frexp(extent, &exponent);
+      scale = __builtin_ldexp(1.0, exponent < -1000 ? 1000 : -exponent);
+    }
+    for (int i = 0; i < kSetPoints; ++i) set[i] = (points[i] - origin) * scale;
+    for (int i = 0; i < kQuadPoints; ++i) quadrilateral[i] = (other[i] - origin) * scale;
+  }
+
+  double scale = 1;
+  Point set[kSetPoints], quadrilateral[kQuadPoints];
+
+ private:
+  static constexpr double kFar = 4096, kSmall = 0.25, kLarge = 16384;
+};
+
 // The GIoU of finite rows.
 class GiouOfRows {
  public:
   using Point = PlanePoint<double>;
 
-  GiouOfRows(const Point (&points)[kSetPoints], const Point (&other)[kQuadPoints])
-      : points_(points), hull_(points, kSetPoints), around_(around_both(hull_, other)) {
-    double doubled = 0;
-    for (int i = 0; i < kQuadPoints; ++i) doubled += cross(other[i], other[(i + 1) % kQuadPoints]);
+  explicit GiouOfRows(const ScaledRows &rows)
+      : points_(rows.set), hull_(points_, kSetPoints), around_(around_both(hull_, rows.quadrilateral)) {
+    const Point(&other)[kQuadPoints] = rows.quadrilateral;
+    const ConvexParts parts(other);
     area_ = hull_.area();
-    other_area_ = magnitude(doubled) / 2;
+    other_area_ = parts.area;
+    common_ = common_area_of(hull_, area_, parts);
+    const bool clockwise = turn(other[0], other[1], other[2]) + turn(other[0], other[2], other[3]) < 0;
     for (int i = 0; i < hull_.count(); ++i) {
       for (int k = 0; k < kQuadPoints; ++k) {
-        const Point c = other[doubled < 0 ? kQuadPoints - 1 - k : k];
-        const Point d = other[doubled < 0 ? (2 * kQuadPoints - 2 - k) % kQuadPoints : (k + 1) % kQuadPoints];
+        const Point c = other[clockwise ? kQuadPoints - 1 - k : k];
+        const Point d = other[clockwise ? (2 * kQuadPoints - 2 - k) % kQuadPoints : (k + 1) % kQuadPoints];
         add_share(i, c, d);
       }
     }
@@ -156,7 +189,8 @@ class GiouOfRows {
     return {(after.y - before.y) / 2, (before.x - after.x) / 2};
   }
 
-  // What edge i of the hull and an edge from c to d add to the common area.
+  // Adds the derivatives of the common area of the triangles over edge i of the hull and over the
+  // edge from c to d.
   void add_share(int i, Point c, Point d) {
     const Point origin{0, 0};
     const int next = i + 1 < hull_.count() ? i + 1 : 0;
@@ -166,17 +200,18 @@ class GiouOfRows {
     MovedPolygon polygon = own > 0 ? MovedPolygon(a, b) : MovedPolygon(b, a);
     const Point first = others > 0 ? c : d, second = others > 0 ? d : c;
     polygon.cut(origin, first);
-    polygon.cut(first, second);
-    polygon.cut(second, origin);
+    if (!polygon.is_empty()) polygon.cut(first, second);
+    if (!polygon.is_empty()) polygon.cut(second, origin);
+    if (polygon.is_empty()) return;
     Point by[2] = {{0, 0}, {0, 0}};
-    polygon.add_area(own * others, &common_, by);
+    polygon.add_derivatives(own * others, by);
     by_common_[i] = by_common_[i] + by[0];
     by_common_[next] = by_common_[next] + by[1];
   }
 
   const Point (&points_)[kSetPoints];
   const Hull<double> hull_, around_;  // around_: of both of them
-  double area_, other_area_, common_ = 0;
+  double area_, other_area_, common_;
   Point by_common_[Hull<double>::kMost] = {};
 };
 

@@ -2,18 +2,13 @@
 #ifndef MLUOPS_OPS_POINT_SETS_CPU_HULL_H_
 #define MLUOPS_OPS_POINT_SETS_CPU_HULL_H_
 
-#include "cpu/rotated_boxes.h"
+#include "cpu/plane_points.h"
 
 namespace mluops {
 namespace MLUOPS_LEVEL {
 
 constexpr int kSetPoints = 9;
 constexpr int kQuadPoints = 4;
-
-template <typename Real>
-static inline Real turn(PlanePoint<Real> from, PlanePoint<Real> a, PlanePoint<Real> b) {
-  return cross(a - from, b - from);
-}
 
 // The corners counter-clockwise from the lowest one, without points between two of them; a point
 // twice if all points are that one.
@@ -38,6 +33,7 @@ class Hull {
   }
 
   int count() const { return count_; }
+  const Point *corners() const { return corner_; }
   Point operator[](int i) const { return corner_[i]; }
   Point after(int i) const { return corner_[i + 1 < count_ ? i + 1 : 0]; }
   Point before(int i) const { return corner_[i > 0 ? i - 1 : count_ - 1]; }

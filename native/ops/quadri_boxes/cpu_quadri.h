@@ -2,188 +2,108 @@
 #ifndef MLUOPS_OPS_QUADRI_BOXES_CPU_QUADRI_H_
 #define MLUOPS_OPS_QUADRI_BOXES_CPU_QUADRI_H_
 
-#include "cpu/ranking.h"
-#include "cpu/rotated_boxes.h"
+#include "cpu/polygon_cut.h"
 
 namespace mluops {
 namespace MLUOPS_LEVEL {
 
-// Four corners, and the upright rectangle around all points that count as inside: the box itself,
-// and what lies between the lines across the ends of its first edge, and those of its last one.
+// Four corners, in double, and the axis-aligned rectangle around them. A quadrilateral that is not
+// finite or has no area meets no other one.
 template <typename Real>
 struct QuadriBox {
   static constexpr int kNumbers = 8;
-  using Point = PlanePoint<Real>;
-  Real x, y, reach_x, reach_y, area;
-  Point sum;  // of the corners
-  Point corner_of[4];
+  using Point = PlanePoint<double>;
+  Real x, y, reach_x, reach_y;
+  Point corner[4];
 
   QuadriBox() = default;
   explicit QuadriBox(const Real *row) {
     bool finite = true;
     for (int i = 0; i < 4; ++i) {
-      corner_of[i] = {read_once(row + 2 * i), read_once(row + 2 * i + 1)};
-      finite = finite && is_finite(corner_of[i].x) && is_finite(corner_of[i].y);
+      const Real own_x = read_once(row + 2 * i), own_y = read_once(row + 2 * i + 1);
+      finite = finite && is_finite(own_x) && is_finite(own_y);
+      corner[i] = {static_cast<double>(own_x), static_cast<double>(own_y)};
     }
-    sum = corner_of[0] + corner_of[1] + corner_of[2] + corner_of[3];
-    const Point a = corner_of[1] - corner_of[0], b = corner_of[2] - corner_of[0], c = corner_of[3] - corner_of[0];
-    area = magnitude(cross(a, b)) / 2 + magnitude(cross(b, c)) / 2;
-    surround(a, c);
-    if (!finite || area < static_cast<Real>(1e-14)) reach_x = static_cast<Real>(__builtin_nan(""));
-  }
-
-  void corners(Point origin, Point (&corner)[4], Point (&edge)[4]) const {
-    for (int i = 0; i < 4; ++i) corner[i] = corner_of[i] - origin;
-    for (int i = 0; i < 4; ++i) edge[i] = corner[(i + 1) % 4] - corner[i];
-  }
-
- private:
-  void surround(Point a, Point c) {
-    Point low = corner_of[0], high = corner_of[0];
-    for (int i = 1; i < 4; ++i) include(corner_of[i], &low, &high);
-    // A point P with P.a = s and P.c = t is (s * (c.y, -c.x) + t * (-a.y, a.x)) / cross(a, c).
-    const Real across = cross(a, c), s = dot(a, a), t = dot(c, c);
-    const Point along{c.y * s / across, -c.x * s / across}, beside{-a.y * t / across, a.x * t / across};
-    include(corner_of[0] + along, &low, &high);
-    include(corner_of[0] + beside, &low, &high);
-    include(corner_of[0] + along + beside, &low, &high);
-    x = low.x / 2 + high.x / 2;
-    y = low.y / 2 + high.y / 2;
-    // Somewhat more than half, whatever is rounded; without a number all boxes are near.
-    reach_x = wide(high.x - low.x, x);
-    reach_y = wide(high.y - low.y, y);
-    if (!is_finite(reach_x) || !is_finite(reach_y) || !is_finite(x) || !is_finite(y)) {
-      x = y = 0;
-      reach_x = reach_y = static_cast<Real>(__builtin_inf());
-    }
-  }
-
-  static Real wide(Real extent, Real place) {
-    return extent * static_cast<Real>(0.501) + magnitude(place) * static_cast<Real>(1e-5);
-  }
-
-  static void include(Point point, Point *low, Point *high) {
-    low->x = point.x < low->x || point.x != point.x ? point.x : low->x;
-    low->y = point.y < low->y || point.y != point.y ? point.y : low->y;
-    high->x = point.x > high->x || point.x != point.x ? point.x : high->x;
-    high->y = point.y > high->y || point.y != point.y ? point.y : high->y;
-  }
-};
-
-// As mmcv computes it: exact for rectangles.
-template <typename Real>
-static inline Real overlap_of_quadris(const QuadriBox<Real> &a, const QuadriBox<Real> &b, bool of_first) {
-  if (!are_near(a, b)) return 0;
-  const PlanePoint<Real> all = a.sum + b.sum;
-  const Real common = CommonPolygon<Real>(a, b, PlanePoint<Real>{all.x / 8, all.y / 8}).area();
-  const Real part = common / (of_first ? a.area : a.area + b.area - common);
-  return part == part ? part : 0;
-}
-
-// A quadrilateral with its score, whose common polygon with another one is exact.
-struct PolyBox {
-  using Point = PlanePoint<double>;
-  double x, y, reach_x, reach_y, area;
-  std::uint64_t key;  // of its score
-  Point corner[4];
-
-  PolyBox() = default;
-  template <typename Real>
-  explicit PolyBox(const Real *row) {
-    bool finite = true;
-    for (int i = 0; i < 4; ++i) {
-      corner[i] = {static_cast<double>(read_once(row + 2 * i)), static_cast<double>(read_once(row + 2 * i + 1))};
-      finite = finite && is_finite(corner[i].x) && is_finite(corner[i].y);
-    }
-    const double score = static_cast<double>(read_once(row + 8));
-    key = score == score ? ranking_key(score) : 0;
     Point low = corner[0], high = corner[0];
-    double sum = 0;
-    for (int i = 0; i < 4; ++i) {
+    for (int i = 1; i < 4; ++i) {
       low = {smaller(low.x, corner[i].x), smaller(low.y, corner[i].y)};
       high = {larger(high.x, corner[i].x), larger(high.y, corner[i].y)};
-      sum += cross(corner[i] - corner[0], corner[(i + 1) % 4] - corner[0]);
     }
-    area = magnitude(sum) / 2;
-    x = low.x / 2 + high.x / 2;
-    y = low.y / 2 + high.y / 2;
-    reach_x = (high.x - low.x) * 0.501 + magnitude(x) * 1e-12;
-    reach_y = (high.y - low.y) * 0.501 + magnitude(y) * 1e-12;
-    if (!finite) reach_x = __builtin_nan("");
-  }
-};
-
-// A polygon that lines cut.
-class CutPolygon {
- public:
-  using Point = PlanePoint<double>;
-
-  CutPolygon(const PolyBox &box, Point origin) {
-    for (const Point &corner : box.corner) points_[count_++] = corner - origin;
+    x = static_cast<Real>(low.x / 2 + high.x / 2);
+    y = static_cast<Real>(low.y / 2 + high.y / 2);
+    reach_x = reach(low.x, high.x);
+    reach_y = reach(low.y, high.y);
+    if (!finite || low.x == high.x || low.y == high.y) reach_x = static_cast<Real>(__builtin_nan(""));
   }
 
-  // Leaves what is on the left of the line from a to b, or on the right if `sign` is -1.
-  void cut(Point a, Point b, double sign) {
-    Point next[kMost];
-    int count = 0;
-    for (int i = 0; i < count_; ++i) {
-      const Point p = points_[i], q = points_[(i + 1) % count_];
-      const double side_p = sign * cross(b - a, p - a), side_q = sign * cross(b - a, q - a);
-      const bool inside_p = side_p > -kEdge, inside_q = side_q > -kEdge;
-      if (inside_p) next[count++] = p;
-      if (inside_p != inside_q) next[count++] = p + (q - p) * (side_p / (side_p - side_q));
+  bool operator==(const QuadriBox &other) const {
+    bool same = true;
+    for (int i = 0; i < 4; ++i) same = same && corner[i].x == other.corner[i].x && corner[i].y == other.corner[i].y;
+    return same;
+  }
+
+  // A total order of different ones.
+  bool comes_before(const QuadriBox &other) const {
+    for (int i = 0; i < 4; ++i) {
+      if (corner[i].x != other.corner[i].x) return corner[i].x < other.corner[i].x;
+      if (corner[i].y != other.corner[i].y) return corner[i].y < other.corner[i].y;
     }
-    for (int i = 0; i < count; ++i) points_[i] = next[i];
-    count_ = count;
-  }
-
-  double area() const {
-    double sum = 0;
-    for (int i = 1; i + 1 < count_; ++i) sum += cross(points_[i] - points_[0], points_[i + 1] - points_[0]);
-    return magnitude(sum) / 2;
+    return false;
   }
 
  private:
-  // Each of four lines crosses each of at most 4, 8, 16 and 32 edges.
-  static constexpr int kMost = 64;
-  static constexpr double kEdge = 1e-12;
-
-  Point points_[kMost];
-  int count_ = 0;
+  // Half the extent, and the rounding of the center.
+  static Real reach(double low, double high) {
+    const double rounding = sizeof(Real) == sizeof(float) ? 2e-7 : 1e-15;
+    return rounded_reach<Real>((high / 2 - low / 2) + (magnitude(low) + magnitude(high)) * rounding);
+  }
 };
 
-// What a convex polygon and a box have in common.
-template <int kCorners>
-static inline double area_inside(const PlanePoint<double> (&by)[kCorners], double sign, const PolyBox &box,
-                                 PlanePoint<double> origin) {
-  CutPolygon polygon(box, origin);
-  for (int i = 0; i < kCorners; ++i) polygon.cut(by[i], by[(i + 1) % kCorners], sign);
-  return polygon.area();
-}
-
-static inline double area_inside_triangle(PlanePoint<double> a, PlanePoint<double> b, PlanePoint<double> c,
-                                          const PolyBox &box, PlanePoint<double> origin) {
-  const PlanePoint<double> triangle[3] = {a, b, c};
-  const double turn = cross(b - a, c - a);
-  return turn == 0 ? 0 : area_inside(triangle, turn < 0 ? -1 : 1, box, origin);
-}
-
-// Whether a box suppresses one of a lower score, by the exact overlap.
-static inline double overlap_of_polys(const PolyBox &by, const PolyBox &box) {
-  if (by.key == box.key || !are_near(by, box)) return 0;
+// Both quadrilaterals relative to a corner of the one that comes before, with lengths multiplied by
+// a power of two if areas would overflow or lose digits in double. Products of floats never do.
+template <typename Real>
+struct ComparedQuadris {
   using Point = PlanePoint<double>;
-  const Point origin = by.corner[0];
-  const Point a{0, 0}, b = by.corner[1] - origin, c = by.corner[2] - origin, d = by.corner[3] - origin;
-  double common;
-  if (cross(c - a, b - a) * cross(c - a, d - a) > 0) {  // b and d are on one side: the other diagonal is inside
-    common = area_inside_triangle(a, b, d, box, origin) + area_inside_triangle(b, c, d, box, origin);
-  } else if (cross(d - b, a - b) * cross(d - b, c - b) > 0) {
-    common = area_inside_triangle(a, b, c, box, origin) + area_inside_triangle(a, c, d, box, origin);
-  } else {
-    const Point corners[4] = {a, b, c, d};
-    common = area_inside(corners, cross(c - a, d - b) < 0 ? -1 : 1, box, origin);
+
+  ComparedQuadris(const QuadriBox<Real> &a, const QuadriBox<Real> &b)
+      : exchanged(b.comes_before(a)), origin((exchanged ? b : a).corner[0]) {
+    const QuadriBox<Real> &one = exchanged ? b : a, &other = exchanged ? a : b;
+    const double scale = sizeof(Real) == sizeof(double) ? scale_of(one, other) : 1;
+    for (int i = 0; i < 4; ++i) {
+      corner[0][i] = (one.corner[i] - origin) * scale;
+      corner[1][i] = (other.corner[i] - origin) * scale;
+    }
   }
-  return common / (by.area + box.area - common);
+
+  bool exchanged;  // the second argument is the one that comes before
+  Point origin;
+  Point corner[2][4];
+
+ private:
+  static double longest(Point point) { return larger(magnitude(point.x), magnitude(point.y)); }
+
+  double scale_of(const QuadriBox<Real> &one, const QuadriBox<Real> &other) const {
+    double largest = 0;
+    for (int i = 0; i < 4; ++i)
+      largest = larger(largest, larger(longest(one.corner[i] - origin), longest(other.corner[i] - origin)));
+    if (largest < 1e70 && largest > 1e-70) return 1;
+    int exponent;
+    (void)__builtin_frexp(largest < 1e308 ? largest : 1e308, &exponent);
+    return __builtin_ldexp(1.0, exponent < -1000 ? 1000 : -exponent);
+  }
+};
+
+// The true common area as a part of that of both together, or of the first one, if `of_first`.
+// Identical quadrilaterals that have an area give 1.
+template <typename Real>
+static inline double overlap_of_quadris(const QuadriBox<Real> &a, const QuadriBox<Real> &b, bool of_first) {
+  if (!are_near(a, b)) return 0;
+  const ComparedQuadris<Real> compared(a, b);
+  const ConvexParts one(compared.corner[0]), other(compared.corner[1]);
+  if (!(one.area > 0) || !(other.area > 0)) return 0;
+  if (a == b) return 1;
+  const ConvexParts &first = compared.exchanged ? other : one, &second = compared.exchanged ? one : other;
+  return part_of_areas(common_area(one, other), first.area, second.area, of_first);
 }
 
 }  // namespace MLUOPS_LEVEL

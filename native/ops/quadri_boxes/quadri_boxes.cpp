@@ -25,7 +25,7 @@ struct Pairs {
 mluOpStatus_t check_pairs(const char *function, mluOpHandle_t handle, int mode, bool aligned, const Pairs &t) {
   MLUOPS_TRY(need_handle(function, handle));
   MLUOPS_TRY(need_descriptors(function, {t.bbox1, t.bbox2, t.ious}));
-  MLUOPS_TRY(need_between(function, "mode", mode, 0, 1));
+  MLUOPS_TRY(need_between(function, "mode", mode, 0, 3));
   MLUOPS_TRY(need_boxes(function, t.bbox1, "[N, 8]"));
   MLUOPS_TRY(need_boxes(function, t.bbox2, "[M, 8]"));
   MLUOPS_TRY(need_rank(function, t.ious, aligned ? 1 : 2, aligned ? "[N]" : "[N, M]"));
@@ -46,7 +46,8 @@ mluOpStatus_t overlaps(mluOpHandle_t handle, int mode, bool aligned, const Pairs
   MLUOPS_TRY(require_no_overlap(kFunction, {t.ious}, {t.bbox1, t.bbox2}));
   BoxIouQuadriProblem problem;
   problem.function = kFunction;
-  problem.of_first = mode == 1;
+  problem.of_first = mode % 2 == 1;
+  problem.by_mmcv = mode >= 2;
   problem.aligned = aligned;
   problem.is_double = t.bbox1.desc->dtype == MLUOP_DTYPE_DOUBLE;
   problem.first_count = t.bbox1.desc->dims[0];
@@ -111,7 +112,7 @@ mluOpStatus_t keep_boxes(mluOpHandle_t handle, double iou_threshold, const Tenso
   MLUOPS_TRY(require_no_overlap(kFunction, {output}, {boxes, scores}));
   MLUOPS_TRY(need_apart(kFunction, "result_num", result_num, {boxes, scores, output}));
   QuadriSuppressionProblem problem = problem_of(kFunction, iou_threshold, boxes, output, result_num);
-  problem.exact = false;
+  problem.scored = false;
   problem.scores = scores.data;
   return launch_quadri_suppression(handle, problem);
 }
@@ -145,7 +146,7 @@ mluOpStatus_t poly_nms(const Entry &entry, mluOpHandle_t handle, const TensorArg
   MLUOPS_TRY(require_no_overlap(entry, {output}, {boxes}));
   MLUOPS_TRY(need_apart(entry, "output_size", output_size, {boxes, output}));
   QuadriSuppressionProblem problem = problem_of(entry.function, iou_threshold, boxes, output, output_size);
-  problem.exact = true;
+  problem.scored = true;
   problem.scores = nullptr;
   return launch_quadri_suppression(handle, problem);
 }

@@ -13,6 +13,7 @@ namespace mluops {
 struct BoxIouQuadriProblem {
   const char *function;  // of the entry point, for messages
   bool of_first;         // divide by the area of the first box, not of both together
+  bool by_mmcv;          // mmcv's rule for quadrilaterals that are no rectangles
   bool aligned;
   bool is_double;  // type of all arrays: float or double
   std::int64_t first_count;
@@ -23,18 +24,17 @@ struct BoxIouQuadriProblem {
 };
 
 // `kept` begins with the numbers of the boxes that are kept, in the order of their scores; of equal
-// scores the lower number comes first. Overlaps are those above, or those of the exact polygons
-// with `exact`: there the score is the last number of a box, NaN is the highest one, and boxes of
-// equal scores do not suppress each other.
+// scores the lower number comes first. With `scored`, the score is the last number of a box, NaN is
+// the highest one, and boxes of equal scores do not suppress each other.
 struct QuadriSuppressionProblem {
   const char *function;
   double iou_threshold;
-  bool exact;
+  bool scored;
   bool is_double;  // type of boxes and scores: float or double
   std::int64_t count;
   std::int64_t columns;      // of boxes
   const void *boxes;         // [count, columns]: four corners, and more
-  const void *scores;        // [count], NULL if `exact`
+  const void *scores;        // [count], NULL if `scored`
   std::int32_t *kept;        // [count]
   std::int32_t *kept_count;  // one number
 };
