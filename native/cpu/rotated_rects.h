@@ -47,13 +47,14 @@ struct RotatedRect {
 // Values of the four edges of a rectangle.
 typedef double EdgeValues __attribute__((vector_size(4 * sizeof(double))));
 
-// Limits lanes to [-limit, limit], or to [0, limit]; a NaN becomes the lower end.
+// Limits lanes to [-limit, limit]; a NaN becomes the lower end.
 static inline void clamp_around_zero(EdgeValues *values, double limit) {
   const EdgeValues high = EdgeValues{} + limit, low = EdgeValues{} - limit;
   *values = *values > low ? *values : low;
   *values = *values < high ? *values : high;
 }
 
+// Limits lanes to [0, 1]; a NaN becomes 0.
 static inline void clamp_to_unit(EdgeValues *values) {
   const EdgeValues one = EdgeValues{} + 1.0, zero = {};
   *values = *values > zero ? *values : zero;
@@ -82,10 +83,8 @@ struct CutParallelogram {
     clamp_around_zero(&left, half_width);
     clamp_around_zero(&right, half_width);
     const EdgeValues inverse = 1.0 / (next_x - x), rise = next_y - y;
-    EdgeValues left_share = (left - x) * inverse, right_share = (right - x) * inverse;
-    clamp_to_unit(&left_share);
-    clamp_to_unit(&right_share);
-    const EdgeValues begin = y + left_share * rise, end = y + right_share * rise;
+    // A vertical edge gives infinities or NaN here, and a strip of no width below.
+    const EdgeValues begin = y + (left - x) * inverse * rise, end = y + (right - x) * inverse * rise;
     EdgeValues low = begin, high = end;
     clamp_around_zero(&low, half_height);
     clamp_around_zero(&high, half_height);

@@ -145,13 +145,13 @@ class GiouOfRows {
   }
 
   double value() const {
-    const double whole = around_.area();
+    const double whole = whole_area();
     return common_ / unite() - (whole - unite()) / whole;
   }
 
   // Writes the gradient of each point.
   void differentiate(Point (&gradient)[kSetPoints]) const {
-    const double united = unite(), whole = around_.area(), part = common_ / united;
+    const double united = unite(), whole = whole_area(), part = common_ / united;
     for (int i = 0; i < hull_.count(); ++i) {
       Point by_whole{0, 0};
       for (int k = 0; k < around_.count(); ++k) {
@@ -170,6 +170,9 @@ class GiouOfRows {
 
  private:
   double unite() const { return area_ + other_area_ - common_; }
+
+  // That of the hull of both, which is at least as large as both together, whatever is rounded.
+  double whole_area() const { return larger(around_.area(), unite()); }
 
   // The hull of the corners of a hull, and of those of a quadrilateral that are none of them.
   static Hull<double> around_both(const Hull<double> &hull, const Point (&other)[kQuadPoints]) {
