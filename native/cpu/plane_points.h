@@ -65,7 +65,8 @@ static inline double possible_area(double common, double first, double second) {
 // A possible common area as a part of that of both boxes together, or of the first one, if
 // `of_first`; 0 where an area is too small for a double.
 static inline double part_of_areas(double common, double first, double second, bool of_first) {
-  const double part = common / (of_first ? first : first + (second - common));
+  const double together = larger(first, second) + (smaller(first, second) - common);
+  const double part = common / (of_first ? first : together);
   return part == part ? part : 0;
 }
 

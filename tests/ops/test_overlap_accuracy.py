@@ -174,6 +174,8 @@ def test_ious_of_rotated_boxes_in_float64(name: str) -> None:
     found = double_of(described("box_iou_rotated"))(None, (one, other, None), (0, False))
     np.testing.assert_allclose(np.diagonal(found), _exact_ious(one, other), rtol=0, atol=1e-9)
     assert (found <= 1).all()
+    swapped = double_of(described("box_iou_rotated"))(None, (other, one, None), (0, False))
+    np.testing.assert_array_equal(swapped.T, found)
 
 
 @pytest.mark.parametrize("name", SETS)
