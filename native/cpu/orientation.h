@@ -10,9 +10,9 @@
 namespace mluops {
 namespace MLUOPS_LEVEL {
 
-// The plain formula (a.x - p.x) * (b.y - p.y) - (a.y - p.y) * (b.x - p.x), in float or in double, has
-// the right sign if its magnitude is above kTurnError of that type times the sum of the magnitudes
-// of both products, and kTurnUnderflow more.
+// The plain formula (a.x - p.x) * (b.y - p.y) - (a.y - p.y) * (b.x - p.x), in float or in double,
+// has the right sign if its magnitude is above kTurnError of that type times the sum of the
+// magnitudes of both products, and kTurnUnderflow more.
 template <typename Real>
 constexpr Real kTurnError = static_cast<Real>(3.3306690738754716e-16);
 template <>

@@ -1,8 +1,9 @@
 // Convex polygons cut by lines, and simple quadrilaterals as one or two convex parts.
 //
 // A polygon is cut by one line after another. For each line, one signed distance for every corner
-// decides which corners stay and where the border crosses the line. A wrong sign, by rounding, moves
-// the border only by the rounding error, so that polygons which nearly coincide need no special case.
+// decides which corners stay and where the border crosses the line. A wrong sign, by rounding,
+// moves the border only by the rounding error, so that polygons which nearly coincide need no
+// special case.
 #ifndef MLUOPS_CPU_POLYGON_CUT_H_
 #define MLUOPS_CPU_POLYGON_CUT_H_
 
@@ -11,8 +12,8 @@
 namespace mluops {
 namespace MLUOPS_LEVEL {
 
-// A polygon of at most kCorners corners, which at most kLines lines cut. Each line adds a corner for
-// every two of them at most, whatever is rounded.
+// A polygon of at most kCorners corners, which at most kLines lines cut. Each line adds a corner
+// for every two of them at most, whatever is rounded.
 template <int kCorners, int kLines>
 class CutPolygon {
  public:

@@ -62,9 +62,9 @@ def boxes_overlap_bev(
 ) -> Any:
     """Compute the area that boxes have in common, seen from above.
 
-    It is the true area, computed in float64, also where boxes nearly coincide or touch. The CUDA code
-    of mmdetection3d and OpenPCDet counts corners within 0.01 around a box as inside. A box without
-    a base, or with a number that is not finite, heights aside, overlaps no other one.
+    It is the true area, computed in float64, also where boxes nearly coincide or touch. The CUDA
+    code of mmdetection3d and OpenPCDet counts corners within 0.01 around a box as inside. A box
+    without a base, or with a number that is not finite, heights aside, overlaps no other one.
 
     Parameters
     ----------

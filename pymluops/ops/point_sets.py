@@ -158,8 +158,8 @@ def min_area_polygons(pointsets: Array, *, out: Any = None, handle: Handle | Non
 
     A smallest rectangle has a side along an edge of the convex hull. Edges are tried in their order
     counter-clockwise from the lowest point; of rectangles of equal areas the first one is taken.
-    Areas that differ by less than 1e-12 of themselves are equal. All is computed in float64, and the
-    corners are rounded to the type of the points.
+    Areas that differ by less than 1e-12 of themselves are equal. All is computed in float64, and
+    the corners are rounded to the type of the points.
 
     Parameters
     ----------

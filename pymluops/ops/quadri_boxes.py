@@ -76,12 +76,12 @@ def box_iou_quadri(
     bbox2 : array, shape [M, 8], like `bbox1`
         The other boxes.
     mode : {"iou", "iof", "mmcv_iou", "mmcv_iof"}, or 0 to 3
-        Divide by the area of both boxes together, or by that of the one in `bbox1`. The modes of mmcv
-        give the values that programs made with mmcv expect: a corner counts as inside if it lies
-        between the lines across the ends of the other box's first edge, and of its last edge, and
-        the common area is that of the convex hull of these corners and of the crossings. That is
-        wrong for boxes which are no rectangles. Where both are rectangles, or nearly coincide, to a
-        thousandth of a side, these modes are as the others.
+        Divide by the area of both boxes together, or by that of the one in `bbox1`. The modes of
+        mmcv give the values that programs made with mmcv expect: a corner counts as inside if it
+        lies between the lines across the ends of the other box's first edge, and of its last edge,
+        and the common area is that of the convex hull of these corners and of the crossings. That
+        is wrong for boxes which are no rectangles. Where both are rectangles, or nearly coincide,
+        to a thousandth of a side, these modes are as the others.
     aligned : bool
         Compare the boxes in the same rows, N = M of them; else all pairs.
     out : array or DeviceArray, optional

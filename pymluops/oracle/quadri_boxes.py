@@ -12,7 +12,8 @@ from pymluops.oracle.point_sets import hull
 from pymluops.oracle.refusals import Refusals
 from pymluops.oracle.ways import Way
 
-#: mmcv's rule holds for boxes that differ from rectangles, and from each other, by more than this part of a side.
+#: mmcv's rule holds for boxes that differ from rectangles, and from each other, by more than this
+#: part of a side.
 SAME_SIDE = 1e-3
 
 

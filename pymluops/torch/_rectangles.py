@@ -1,9 +1,9 @@
 """The area that rotated rectangles have in common, with PyTorch's own operators.
 
-The smaller rectangle is taken as axis-aligned, |x| <= w and |y| <= h around the origin. For a polygon,
-counter-clockwise, the common area is minus the sum over its edges of the integral of clamp(y, -h, h) dx,
-over the part with |x| <= w. The sum is a continuous function of all corners, also where rectangles nearly
-coincide.
+The smaller rectangle is taken as axis-aligned, |x| <= w and |y| <= h around the origin. For a
+polygon, counter-clockwise, the common area is minus the sum over its edges of the integral of
+clamp(y, -h, h) dx, over the part with |x| <= w. The sum is a continuous function of all corners,
+also where rectangles nearly coincide.
 """
 
 from __future__ import annotations

@@ -41,8 +41,8 @@ def _iou_3d_formula(boxes_a: Tensor, boxes_b: Tensor, _aligned: bool) -> Tensor:
     usable = (height > 0) & (other_height > 0) & height.isfinite() & other_height.isfinite()
     shared = torch.minimum((height + other_height) / 2 - (z - other_z).abs(), torch.minimum(height, other_height))
     usable = usable & (shared > 0)
-    volumes = [(box[..., 2] * box[..., 3]).abs() * size for box, size in ((one, height), (other, other_height))]
-    parts = part_of_areas(common_area(one, other) * shared, *volumes)
+    first, second = (one[..., 2] * one[..., 3]).abs() * height, (other[..., 2] * other[..., 3]).abs() * other_height
+    parts = part_of_areas(common_area(one, other) * shared, first, second)
     return torch.where(usable, parts, torch.zeros_like(parts)).to(boxes_a.dtype)
 
 

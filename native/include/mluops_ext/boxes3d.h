@@ -12,12 +12,12 @@ extern "C" {
 #pragma GCC visibility push(default)
 #endif
 
-/* Boxes in space: rows (x, y, z, dx, dy, dz, heading) with the center, the size and the angle of dx
- * from the x axis, float or double. A box that is not finite or has no base has no area in common
- * with another one. With aligned, values are those of the boxes in the same rows, [N]; else of all
- * pairs, [N, M]. OverlapBev writes the common area as seen from above, IouBev divides it by the area
- * of both boxes together, and Iou3d does so with volumes; identical boxes give 1. A library for a
- * device returns NOT_SUPPORTED. */
+/* Boxes in space: rows (x, y, z, dx, dy, dz, heading) with the center, the size and the angle of
+ * dx from the x axis, float or double. A box that is not finite or has no base has no area in
+ * common with another one. With aligned, values are those of the boxes in the same rows, [N];
+ * else of all pairs, [N, M]. OverlapBev writes the common area as seen from above, IouBev
+ * divides it by the area of both boxes together, and Iou3d does so with volumes; identical boxes
+ * give 1. A library for a device returns NOT_SUPPORTED. */
 mluOpStatus_t MLUOP_WIN_API mluopsExtBoxesOverlapBev(
     mluOpHandle_t handle, const bool aligned, const mluOpTensorDescriptor_t boxes_a_desc, const void *boxes_a,
     const mluOpTensorDescriptor_t boxes_b_desc, const void *boxes_b, const mluOpTensorDescriptor_t overlaps_desc,

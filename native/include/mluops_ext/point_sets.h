@@ -31,9 +31,9 @@ mluOpStatus_t MLUOP_WIN_API mluopsExtConvexGiou(
     void *gious, const mluOpTensorDescriptor_t gradients_desc, void *gradients);
 
 /* Corners, [N, 8], of the rectangles of the least area around sets of nine points, computed in
- * double and rounded to the type of the arrays: of those along the edges of the hull the first one
- * whose area is the least, up to 1e-12 of itself. They are 0 if a point is not finite. A library for
- * a device returns NOT_SUPPORTED. */
+ * double and rounded to the type of the arrays: of those along the edges of the hull the first
+ * one whose area is the least, up to 1e-12 of itself. They are 0 if a point is not finite. A
+ * library for a device returns NOT_SUPPORTED. */
 mluOpStatus_t MLUOP_WIN_API mluopsExtMinAreaPolygons(
     mluOpHandle_t handle, const mluOpTensorDescriptor_t pointsets_desc, const void *pointsets,
     const mluOpTensorDescriptor_t polygons_desc, void *polygons);

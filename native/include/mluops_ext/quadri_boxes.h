@@ -13,10 +13,11 @@ extern "C" {
 #endif
 
 /* Overlaps of simple quadrilaterals, rows of four corners in their order, float or double:
- * intersection over union (mode 0) or over the first box (1), of the boxes in the same rows, [N],
- * with aligned, else of all pairs, [N, M]. Modes 2 and 3 are 0 and 1 by mmcv's rule: a corner counts
- * as inside another box if it lies between the lines across the ends of its first edge and of its
- * last one, which is so for rectangles alone. A library for a device returns NOT_SUPPORTED. */
+ * intersection over union (mode 0) or over the first box (1), of the boxes in the same rows,
+ * [N], with aligned, else of all pairs, [N, M]. Modes 2 and 3 are 0 and 1 by mmcv's rule: a
+ * corner counts as inside another box if it lies between the lines across the ends of its first
+ * edge and of its last one, which is so for rectangles alone. A library for a device returns
+ * NOT_SUPPORTED. */
 mluOpStatus_t MLUOP_WIN_API mluopsExtBoxIouQuadri(
     mluOpHandle_t handle, const int mode, const bool aligned, const mluOpTensorDescriptor_t bbox1_desc,
     const void *bbox1, const mluOpTensorDescriptor_t bbox2_desc, const void *bbox2,

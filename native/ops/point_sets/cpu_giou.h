@@ -1,6 +1,7 @@
-// Generalised IoU of a hull and a quadrilateral, and its gradient. The gradient of the common area is
-// the sum of those of triangles from the origin over their edges, which are cut one after another:
-// where edges lie on each other, the order of these cuts decides what the gradient is, as in mmcv.
+// Generalised IoU of a hull and a quadrilateral, and its gradient. The gradient of the common area
+// is the sum of those of triangles from the origin over their edges, which are cut one after
+// another: where edges lie on each other, the order of these cuts decides what the gradient is, as
+// in mmcv.
 #ifndef MLUOPS_OPS_POINT_SETS_CPU_GIOU_H_
 #define MLUOPS_OPS_POINT_SETS_CPU_GIOU_H_
 

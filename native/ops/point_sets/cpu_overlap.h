@@ -1,5 +1,5 @@
-// The area that a convex hull and a quadrilateral have in common: the hull is cut along the edges of
-// the convex parts of the quadrilateral.
+// The area that a convex hull and a quadrilateral have in common: the hull is cut along the edges
+// of the convex parts of the quadrilateral.
 #ifndef MLUOPS_OPS_POINT_SETS_CPU_OVERLAP_H_
 #define MLUOPS_OPS_POINT_SETS_CPU_OVERLAP_H_
 

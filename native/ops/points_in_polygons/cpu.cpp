@@ -56,8 +56,8 @@ class Polygon {
     }
   }
 
-  // Writes which of some points the polygon holds. The walk around it ends at a point on an edge that
-  // crosses the level of the point, or in a corner.
+  // Writes which of some points the polygon holds. The walk around it ends at a point on an edge
+  // that crosses the level of the point, or in a corner.
   void hold(const Real *point_x, const Real *point_y, Mask *holds) const {
     *holds = Mask{};
     if (!finite_) return;

@@ -1,6 +1,6 @@
-// Overlaps of quadrilaterals by mmcv's rule, for programs that expect its values: a corner counts as
-// inside if it lies between the lines across the ends of the first edge of the other quadrilateral,
-// and between those of its last edge. That is so for rectangles alone.
+// Overlaps of quadrilaterals by mmcv's rule, for programs that expect its values: a corner counts
+// as inside if it lies between the lines across the ends of the first edge of the other
+// quadrilateral, and between those of its last edge. That is so for rectangles alone.
 #ifndef MLUOPS_OPS_QUADRI_BOXES_CPU_MMCV_H_
 #define MLUOPS_OPS_QUADRI_BOXES_CPU_MMCV_H_
 
