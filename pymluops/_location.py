@@ -40,8 +40,8 @@ def _why_not() -> str:
     root = os.path.dirname(here)
     if not os.path.isdir(here):
         return (
-            f"pymluops cannot be imported from the archive {_archive(here)}: its compiled module and its libraries have "
-            "to be files; install the wheel with pip, or unpack the archive"
+            f"pymluops cannot be imported from the archive {_archive(here)}: its compiled module and its libraries "
+            "have to be files; install the wheel with pip, or unpack the archive"
         )
     others = sorted(name for name in os.listdir(here) if name.startswith("_core.") and name.endswith(".so"))
     if others:
