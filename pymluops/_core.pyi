@@ -177,6 +177,9 @@ class SparseConvolutionDescriptor(SettingsDescriptor):
 def set_operator_listener(
     listener: Callable[[str, tuple[Any, ...], Any, Any], object] | None,
 ) -> None: ...
+def set_case_writer(
+    writer: Callable[[Operator, Handle, tuple[Any, ...], tuple[Any, ...]], Callable[[], object] | None] | None,
+) -> None: ...
 
 @final
 class Operator:

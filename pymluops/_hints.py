@@ -5,10 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal
 
+import numpy as np
+
+from pymluops import _array_kinds
+
 __all__ = ["hint"]
 
 Problem = Literal["array", "dtype", "contiguous", "host"]
 
+#: Kinds of NumPy's types that are no numbers: texts, bytes, records, and times.
+_NO_NUMBERS = ("U", "S", "V", "M", "m")
 _TORCH_CASTS = {"float32": ".float()", "float16": ".half()", "int32": ".int()"}
 
 
@@ -50,14 +56,21 @@ def _preferred(array: Any, dtypes: Sequence[str]) -> str:
 
 
 def _call(array: Any, name: str, problem: Problem, dtype: str) -> str:
-    if type(array).__module__.partition(".")[0] == "torch":
+    is_tensor = type(array).__module__.partition(".")[0] == "torch"
+    if problem in ("array", "dtype") and (is_tensor or isinstance(array, np.ndarray)):
+        plain = _array_kinds.plain(array, name)
+        if plain:
+            return plain
+    if is_tensor:
         return _torch_call(array, name, problem, dtype)
     if problem == "contiguous":
         return f"numpy.ascontiguousarray({name})"
+    if getattr(getattr(array, "dtype", None), "kind", "") in _NO_NUMBERS:
+        return ""
     if problem == "dtype" and dtype and hasattr(array, "astype"):
         return f"{name}.astype(numpy.{dtype})"
     if problem == "array" and dtype:
-        if hasattr(array, "dtype") and hasattr(array, "astype"):  # an array of another byte order
+        if isinstance(array, np.ndarray):  # of another byte order
             return f"{name}.astype(numpy.{dtype})"
         if isinstance(array, (list, tuple)) or hasattr(array, "__array__"):
             return f"numpy.asarray({name}, dtype=numpy.{dtype})"

@@ -1,25 +1,25 @@
-/* The C ABI of mlu-ops, version 1.11.1: all of its functions.
+/* The C ABI of mlu-ops, version 1.11.1, in our own words; what is derived from it is generated from
+ * this file. A library returns MLUOP_STATUS_NOT_SUPPORTED for a function that it lacks.
  *
- * This file is the only declaration of it: the shared libraries are checked against it, and the
- * cffi module, the Cython pointer table, `pymluops.functions` and the entry points of functions
- * that a library does not implement are generated from it. Such a function returns
- * MLUOP_STATUS_NOT_SUPPORTED. This file needs no CNRT header. The functions of this project are
- * in mluops_ext.h.
- *
- * Conventions
- *   - Every function that returns mluOpStatus_t can be called with any pointer NULL; what is
- *     refused leaves outputs and descriptors untouched, and mluopsExtGetLastReason() then tells
- *     why.
- *   - A tensor argument is the pair `x_desc, x`.
- *   - Handles and descriptors may be created and destroyed on any thread. One handle serves one
- *     thread at a time; calls with different handles run in parallel.
- */
+ * Any pointer may be NULL: what is refused leaves outputs and descriptors untouched, and
+ * mluopsExtGetLastReason() tells why. A tensor argument is the pair `x_desc, x`. Handles and
+ * descriptors are made and destroyed on any thread; one handle serves one thread at a time. */
 #ifndef MLU_OP_H_
 #define MLU_OP_H_
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#ifdef __has_include /* the headers of the toolkit, as the vendor's header includes them, where they are */
+#if __has_include(<cnrt.h>)
+#include <cnrt.h>
+#define MLUOPS_HAS_CNRT
+#endif
+#if __has_include(<cn_api.h>)
+#include <cn_api.h>
+#endif
+#endif
 
 #define MLUOP_MAJOR 1
 #define MLUOP_MINOR 11
@@ -219,9 +219,9 @@ typedef enum {
   MLUOP_ADAMW_NEED_REMOVE_NAN = 3
 } mluOpAdamWDescAttribute_t;
 
-/* A queue of the CNRT runtime; opaque here. */
+#ifndef MLUOPS_HAS_CNRT /* a queue of the CNRT runtime, opaque here */
 typedef struct CNqueue_st *cnrtQueue_t;
-
+#endif
 /* Opaque handles. */
 typedef struct mluOpContext *mluOpHandle_t;
 typedef struct mluOpTensorSetStruct *mluOpTensorSetDescriptor_t;

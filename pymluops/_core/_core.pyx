@@ -65,7 +65,7 @@ import warnings
 
 import numpy as np
 
-from pymluops import _arguments, _hints, _pool, _shown, dtypes, errors
+from pymluops import _arguments, _array_kinds, _hints, _pool, _shown, dtypes, errors
 from pymluops.enums import DataType, Layout, Status  # no-cython-lint: the parts need them
 
 cdef extern from "Python.h":

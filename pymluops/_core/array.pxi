@@ -135,6 +135,11 @@ cdef str acquire(View *view, object array):
         return None
     if type(array) is DeviceArray:
         return acquire_device_array(view, <DeviceArray>array)
+    if type(array) is not ndarray and isinstance(array, ndarray):
+        problem = _array_kinds.of_ndarray(array)
+        if problem is not None:
+            view.no_array = True
+            return problem
     if PyObject_CheckBuffer(array):
         try:
             PyObject_GetBuffer(array, &view.buffer, PyBUF_FULL_RO)
@@ -161,6 +166,9 @@ cdef str acquire_dlpack(View *view, object array, str problem):
     try:
         if is_torch_tensor(array):  # of a subclass: torch itself does not look at all of it
             hidden = hidden_state(True, True, True, array)
+            if hidden is None:
+                hidden = _array_kinds.of_tensor(array)
+                view.no_array = hidden is not None
             if hidden is not None:
                 return hidden
         try:
@@ -173,7 +181,13 @@ cdef str acquire_dlpack(View *view, object array, str problem):
 
 
 cdef str unreadable_text(View *view, object array, object error):
+    cdef str problem
     view.no_memory = isinstance(error, MemoryError)
+    if is_torch_tensor(array):
+        problem = _array_kinds.of_tensor(array)
+        if problem is not None:
+            view.no_array = True
+            return problem
     return f"an array that can be read, got {array_text(array)} ({error_text(error)})"
 
 

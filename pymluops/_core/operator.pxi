@@ -10,6 +10,16 @@ def set_operator_listener(listener):
     operator_listener = listener
 
 
+cdef object case_writer = None
+
+
+def set_case_writer(writer):
+    """Have a function called before each operator, with the operator, the handle, the arrays and the scalars; None: no
+    function. What it returns is called after the operator, if that succeeded, unless it is None."""
+    global case_writer
+    case_writer = writer
+
+
 @cython.final
 cdef class Operator(Guard):
     """One C function: checks its arguments against a schema, makes missing outputs, and calls it without the GIL.
@@ -70,11 +80,16 @@ cdef class Operator(Guard):
         cdef void *memory
         cdef Handle h = self.resolve(handle)
         cdef int i
+        cdef object written = None
         if len(tensors) != self.tensor_count or len(scalars) != self.scalar_count:
             raise TypeError(f"{self.name}: expected {self.tensor_count} arrays and {self.scalar_count} scalars")
+        if case_writer is not None:
+            written = case_writer(self, h, tensors, scalars)
         memory = self.begin(&call, small)
         try:
             result = self.run(h, &call, tensors, scalars, validate, settings, device_results)
+            if written is not None:
+                written()
             if operator_listener is not None:
                 operator_listener(self.function, tensors, result, settings)
             return result

@@ -179,6 +179,8 @@ cdef class TensorCall:
         for watcher in self.watchers:
             if watcher():
                 return None
+        if case_writer is not None:
+            return None
         handle = default_handle()
         if handle.on_device or not handle.alive or table_function(handle.table, callee.plan.number) == NULL:
             return None

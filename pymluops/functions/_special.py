@@ -89,6 +89,11 @@ def _get_tensor_element_num(function: Caller, desc: Any, backend: Any) -> int:
 def _set_gen_case_mode(function: Caller, mode: Any, backend: Any) -> None:
     number = _numbers.number(function, "mode", "int32", mode)
     _library(function, backend).lib.mluOpSetGenCaseMode(number)
+    if number:
+        # Imported here: only programs that write cases wait for it, and it imports this package.
+        from pymluops.gencase._watching import watch
+
+        watch()
 
 
 def _get_gen_case_directory(function: Caller, backend: Any) -> str:

@@ -12,10 +12,11 @@ from pathlib import Path
 from pymluops import functions, load
 from pymluops._core import Backend
 from pymluops.errors import InternalError, NotSupportedError
+from pymluops.gencase import _watching
 
 __all__ = ["recording"]
 
-_SET, _GET = "mluopsExtSetGenCaseSwitches", "mluopsExtGetGenCaseSwitches"
+_SET, _GET = "mluopsExtSetGenCaseSwitches", _watching.SWITCHES
 #: The mode that writes values, and how: all inputs, as decimal numbers.
 _WITH_DATA, _DECIMAL = 2, 1
 #: Where libraries are recorded into now, by their paths.
@@ -27,9 +28,13 @@ _lock = threading.Lock()
 def recording(
     directory: str | os.PathLike[str], library: str | Backend = "cpu", *, outputs: bool = False
 ) -> Generator[Path]:
-    """Write a case with all its data for each call of an operator of the vendor's header.
+    """Write a case with all its data for each call of an operator.
 
-    Files go to ``<directory>/gen_case/<operator>/``. The switches are those of the process: calls
+    Files go to ``<directory>/gen_case/<operator>/``, in the format of the vendor's operator. A
+    Python function that has another signature than the vendor's operator is written as this
+    operator, which is called once more for it. A call that the vendor's operator does not compute,
+    as in float64 or of a function that the vendor lacks, is not written, and the first one of each
+    function warns, with the reason. The switches are those of the process: calls
     of other threads are written too, and if the environment has ``MLUOP_GEN_CASE_OP_NAME``, those
     of its operators alone.
 
@@ -80,7 +85,11 @@ def recording(
         try:
             functions.mluOpSetGenCaseDirectory(target, backend=backend)
             getattr(backend.lib, _SET)(_WITH_DATA, _DECIMAL, 0, int(outputs))
-            yield Path(functions.mluOpGetGenCaseDirectory(backend=backend))
+            _watching.watch_once_more()
+            try:
+                yield Path(functions.mluOpGetGenCaseDirectory(backend=backend))
+            finally:
+                _watching.watch_no_more()
         finally:
             getattr(backend.lib, _SET)(*(int(number[0]) for number in before))
             functions.mluOpSetGenCaseDirectory("" if base == current else base, backend=backend)

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 
 import torch
 
+from pymluops._array_kinds import of_tensor, plain
 from pymluops.torch._library import TorchOperator
 from pymluops.torch._modes import exporting_to_onnx, is_overridden, override
 
@@ -141,6 +142,7 @@ class TensorFunction:
 
     def _otherwise(self, *arguments: Any) -> Any:
         tensors = arguments[: len(self.operator.inputs)]
+        self._refuse_other_layouts(tensors)
         if is_overridden(tensors):
             return override(self._function, tensors, *self.public_arguments(*arguments), **self.keywords)
         for given, described in zip(tensors, self.operator.inputs, strict=True):
@@ -148,6 +150,14 @@ class TensorFunction:
                 name, found = getattr(self._function, "__name__", ""), type(given).__qualname__
                 raise TypeError(f"{name}: {described.name}: expected a tensor of PyTorch, got {found}")
         return self.through_torch(*arguments)
+
+    def _refuse_other_layouts(self, tensors: tuple[Any, ...]) -> None:
+        """Refuse sparse, nested, quantized and masked tensors by name; torch would name a function of its own."""
+        for given, described in zip(tensors, self.operator.inputs, strict=True):
+            problem = of_tensor(given) if isinstance(given, torch.Tensor) else None
+            if problem is not None:
+                name, call = getattr(self._function, "__name__", ""), plain(given, described.name)
+                raise TypeError(f"{name}: {described.name}: expected {problem}; {call} would do")
 
     def through_torch(self, *arguments: Any) -> Any:
         """Call the operator by torch's dispatcher."""

@@ -50,15 +50,77 @@ def test_tests_see_the_installed_package() -> None:
     assert Path(pymluops._core.__file__).name == "_core.abi3.so"
 
 
+def said_by_the_document(section: str, folder: Path) -> str:
+    """What the commands of a section of docs/c.md print."""
+    text = (ROOT / "docs" / "c.md").read_text(encoding="utf-8")
+    script = re.search(r"```sh\n(.*?)```", text.partition(f"## {section}\n")[2], re.DOTALL)
+    assert script is not None
+    (folder / "examples").symlink_to(ROOT / "examples")
+    code = script[1].replace("python3", sys.executable)
+    return subprocess.run(["sh", "-ec", code], cwd=folder, capture_output=True, text=True, check=True).stdout
+
+
 @pytest.mark.compiler
 def test_the_document_links_a_program_in_c_with_the_installed_library(tmp_path: Path) -> None:
-    text = (ROOT / "docs" / "c.md").read_text(encoding="utf-8")
-    script = re.search(r"```sh\n(.*?)```", text.partition("## From a Python installation")[2], re.DOTALL)
-    assert script is not None
-    (tmp_path / "examples").symlink_to(ROOT / "examples")
-    code = script[1].replace("python3", sys.executable)
-    said = subprocess.run(["sh", "-ec", code], cwd=tmp_path, capture_output=True, text=True, check=True).stdout
+    said = said_by_the_document("From a Python installation", tmp_path)
     assert "channel 1, shift -2\n  in   10  20  30  40  50\n  out  30  40  50   0   0\n" in said
+
+
+@pytest.mark.compiler
+def test_the_document_links_a_program_that_uses_the_memory_of_a_device(tmp_path: Path) -> None:
+    assert said_by_the_document("Device memory", tmp_path) == "0 30\n1 40\n2 50\n3 0\n4 0\n"
+
+
+#: A program as the vendor's samples are: it includes mlu_op.h alone and calls CNRT.
+SAMPLE = """
+#include <mlu_op.h>
+int main(void) {
+  cnrtQueue_t queue;
+  mluOpHandle_t handle;
+  CNresult result = CN_SUCCESS;
+  return cnrtQueueCreate(&queue) != cnrtSuccess || mluOpCreate(&handle) != MLUOP_STATUS_SUCCESS || result != CN_SUCCESS;
+}
+"""
+
+
+@pytest.mark.compiler
+@pytest.mark.parametrize(
+    "language", [["c", "-std=c99"], ["c", "-std=c17"], ["c++", "-std=c++11"], ["c++", "-std=c++20"]]
+)
+def test_the_header_includes_those_of_the_toolkit_where_they_are(language: list[str]) -> None:
+    kind, standard = language
+    include = INSTALLED / "_sim" / "include"
+    command = ["cc", "-x", kind, standard, "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only"]
+    subprocess.run([*command, "-I", str(include), "-"], input=SAMPLE, text=True, check=True)
+    lone = [*command, "-I", str(ROOT / "native" / "include"), "-"]
+    subprocess.run(lone, input="#include <mlu_op.h>\ncnrtQueue_t queue;\n", text=True, check=True)
+
+
+def test_no_installed_file_names_the_folders_of_the_build() -> None:
+    """Neither the clone nor the home of who built it, nor, in line tables, the folder where the compiler ran."""
+    elffile = pytest.importorskip("elftools.elf.elffile")
+    hidden = {str(folder).encode() for folder in (ROOT, Path.home()) if len(folder.parts) > 2}
+    endings = (".so", ".a", ".cmake", ".pc", ".h", ".json", ".toml")
+    names = [name for name in installed_files() if name.endswith(endings)]
+    paths = [path for path in (Path(DISTRIBUTION.locate_file(name)) for name in names) if path.is_file()]
+    assert len(paths) > 20
+    for path in paths:
+        content = path.read_bytes()
+        assert [folder for folder in hidden if folder in content] == [], path
+        if path.suffix == ".so":
+            file = elffile.ELFFile(path.open("rb"))
+            folders = compile_folders(file) if file.has_dwarf_info() else []
+            assert [folder for folder in folders if folder.startswith("/")] == [], path
+            file.stream.close()
+
+
+def compile_folders(file: Any) -> list[str]:
+    """Where the compiler ran, and the names of the sources."""
+    found = []
+    for unit in file.get_dwarf_info().iter_CUs():
+        attributes = unit.get_top_DIE().attributes
+        found += [attributes[key].value.decode() for key in ("DW_AT_comp_dir", "DW_AT_name") if key in attributes]
+    return found
 
 
 @pytest.mark.parametrize(

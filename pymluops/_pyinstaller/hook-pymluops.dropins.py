@@ -1,0 +1,5 @@
+# Families are imported by their names.
+# ruff: noqa: N999
+from pymluops._pyinstaller import modules
+
+hiddenimports = modules("dropins")
