@@ -25,16 +25,13 @@ def corners(centre: Tensor, size: Tensor, angle: Tensor) -> Tensor:
     )
 
 
-def crossings(corners1: Tensor, corners2: Tensor, least: float = 0.0) -> tuple[Tensor, Tensor]:
-    """Return where each edge crosses each edge of the other rectangle, zeros where it does not, and which do.
-
-    Edges whose angle has a sine of at most `least` do not cross.
-    """
+def crossings(corners1: Tensor, corners2: Tensor) -> tuple[Tensor, Tensor]:
+    """Return where each edge crosses each edge of the other rectangle, zeros where it does not, and which do."""
     edges1, edges2 = (one.roll(-1, -2) - one for one in (corners1, corners2))
     apart = corners2[..., None, :, :] - corners1[..., :, None, :]
     one, other = edges1[..., :, None, :].expand_as(apart), edges2[..., None, :, :].expand_as(apart)
     slope = cross(one, other)
-    parallel = slope.abs() <= least * (one.square().sum(-1) * other.square().sum(-1)).sqrt()
+    parallel = slope == 0
     divisor = torch.where(parallel, torch.ones_like(slope), slope)
     along_one, along_other = cross(apart, other) / divisor, cross(apart, one) / divisor
     meet = ~parallel & (along_one > 0) & (along_one < 1) & (along_other > 0) & (along_other < 1)
