@@ -1,4 +1,4 @@
-"""DiffIouRotatedSortVertices, and the overlaps of rotated boxes with gradients that it serves."""
+"""DiffIouRotatedSortVertices, which mmcv's overlaps of rotated boxes need, and such overlaps with gradients."""
 
 from __future__ import annotations
 
@@ -19,8 +19,9 @@ _SORT.without_gradient()
 def diff_iou_rotated_2d(box1: Tensor, box2: Tensor) -> Tensor:
     """Divide the area that rotated boxes have in common by that of both together, with gradients.
 
-    Boxes in the same places are compared. The common polygon is made of the corners of each box
-    that lie in the other one and of the points where their edges cross.
+    Boxes in the same places are compared, in float64. Equal boxes with an area have exactly 1, and
+    boxes that are exchanged the same result. A side below 0 counts as 0; a box without an area
+    overlaps none.
 
     Parameters
     ----------
@@ -30,12 +31,22 @@ def diff_iou_rotated_2d(box1: Tensor, box2: Tensor) -> Tensor:
     Returns
     -------
     Tensor, shape [B, N]
-        Like `box1`.
+        Like `box1`; NaN where a number is NaN.
 
     Raises
     ------
     ValueError
-        If the shapes are others.
+        If the shapes or types are others.
+
+    Notes
+    -----
+    Where edges of both boxes lie on each other the overlap bends: in equal boxes, in boxes that
+    touch, in nested boxes with a common edge. There the derivative by a number is the mean of the
+    one-sided derivatives below and above it, which is 0 for equal boxes. Where rounding separates
+    the edges it lies between the two, and where a side is 0 it is that of a side that grows.
+
+    For a box with sides w and h no derivative is larger than 2 / w + 2 / h by x or y, 2 / w by w,
+    2 / h by h and (w / h + h / w) / 2 by the angle.
 
     References
     ----------
@@ -55,7 +66,9 @@ def diff_iou_rotated_2d(box1: Tensor, box2: Tensor) -> Tensor:
 def diff_iou_rotated_3d(box3d1: Tensor, box3d2: Tensor) -> Tensor:
     """Divide the volume that upright boxes have in common by that of both together, with gradients.
 
-    Boxes in the same places are compared.
+    Boxes in the same places are compared, in float64. Equal boxes with a volume have exactly 1, and
+    boxes that are exchanged the same result. A size below 0 counts as 0; a box without a volume
+    overlaps none.
 
     Parameters
     ----------
@@ -66,12 +79,19 @@ def diff_iou_rotated_3d(box3d1: Tensor, box3d2: Tensor) -> Tensor:
     Returns
     -------
     Tensor, shape [B, N]
-        Like `box3d1`.
+        Like `box3d1`; NaN where a number is NaN.
 
     Raises
     ------
     ValueError
-        If the shapes are others.
+        If the shapes or types are others.
+
+    Notes
+    -----
+    Where faces of both boxes lie on each other the derivative by a number is the mean of the
+    one-sided derivatives below and above it, as in `diff_iou_rotated_2d`: 0 for equal boxes. No
+    derivative is larger than 2 / dx + 2 / dy by x or y, 2 / dz by z, 2 divided by a size by that
+    size, and (dx / dy + dy / dx) / 2 by the heading.
 
     References
     ----------

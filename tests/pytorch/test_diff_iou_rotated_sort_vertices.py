@@ -184,10 +184,13 @@ def test_boxes_that_are_apart_have_no_overlap_and_no_gradient() -> None:
 
 
 def limits(rows: torch.Tensor) -> torch.Tensor:
-    """The largest derivatives [..., 5] that the docstring names."""
-    width, height = rows[..., 2], rows[..., 3]
+    """The largest derivatives [..., 5] or [..., 7] that the docstrings name."""
+    sizes = rows[..., 2:4] if rows.shape[-1] == 5 else rows[..., 3:6]
+    width, height = sizes[..., 0], sizes[..., 1]
     place = 2 / width + 2 / height
-    return torch.stack([place, place, 2 / width, 2 / height, (width / height + height / width) / 2], -1)
+    along_z = [2 / sizes[..., 2]] if rows.shape[-1] == 7 else []
+    turning = (width / height + height / width) / 2
+    return torch.stack([place, place, *along_z, *(2 / sizes).unbind(-1), turning], -1)
 
 
 def derivatives(overlap: Any, one: torch.Tensor, other: torch.Tensor) -> list[torch.Tensor]:
@@ -199,8 +202,11 @@ def derivatives(overlap: Any, one: torch.Tensor, other: torch.Tensor) -> list[to
 @pytest.mark.parametrize("kind", KINDS)
 def test_gradients_are_bounded(kind: str, dtype: torch.dtype) -> None:
     one, other = pairs(kind, 4000, dtype, seed=4)
-    for gradient, rows in zip(derivatives(ours.diff_iou_rotated_2d, one, other), (one, other), strict=True):
-        assert bool((gradient.abs() <= limits(rows.double()) * (1 + 1e-6)).all())
+    height = torch.rand(2, 1, 4000, generator=torch.Generator().manual_seed(4)).to(dtype) + 1
+    upright = standing(one, height[0], height[0]), standing(other, height[0].round(), height[1].round())
+    for overlap, rows in ((ours.diff_iou_rotated_2d, (one, other)), (ours.diff_iou_rotated_3d, upright)):
+        for gradient, given in zip(derivatives(overlap, *rows), rows, strict=True):
+            assert bool((gradient.abs() <= limits(given.double()) * (1 + 1e-6)).all())
 
 
 #: Edges of these kinds coincide exactly, or lie clearly apart.
