@@ -11,7 +11,7 @@ from pymluops.ops._described import described
 from pymluops.ops.box_iou_rotated import aligned_operator
 from pymluops.torch._function import TensorFunction, compiling
 from pymluops.torch._library import TorchOperator
-from pymluops.torch._polygons import by_size, common_part
+from pymluops.torch._polygons import area_by_angles, corners, crossings
 
 __all__ = ["box_iou_rotated"]
 
@@ -29,15 +29,27 @@ def _public(bboxes1: Tensor, bboxes2: Tensor, mode: int, _aligned: bool) -> tupl
     return bboxes1, bboxes2, _MODES[mode]
 
 
+def _inside(points: Tensor, boxes: Tensor, angle: Tensor) -> Tensor:
+    """Tell which of points [..., P, 2], from the centre of a box, lie in it or on its border."""
+    cosine, sine = angle.cos()[..., None], angle.sin()[..., None]
+    along = points[..., 0] * cosine + points[..., 1] * sine, points[..., 1] * cosine - points[..., 0] * sine
+    half = boxes[..., None, 2] / 2, boxes[..., None, 3] / 2
+    return (along[0].abs() <= half[0]) & (along[1].abs() <= half[1])
+
+
 def _formula(bboxes1: Tensor, bboxes2: Tensor, mode: int, aligned: bool) -> Tensor:
-    """Compute it without a corner that is in or out."""
+    """Sort the corners of the common polygons."""
     one, other = (bboxes1, bboxes2) if aligned else torch.broadcast_tensors(bboxes1[:, None], bboxes2[None])
-    box, frame = by_size(one, other, slice(2, 4))
-    common = common_part(box, frame, slice(2, 4)) * frame[..., 2:4].prod(-1)
-    areas = (one[..., 2] * one[..., 3]).double(), (other[..., 2] * other[..., 3]).double()
+    apart = other[..., :2] - one[..., :2]
+    corners1 = corners(torch.zeros_like(apart), one[..., 2:4], one[..., 4])
+    corners2 = corners(apart, other[..., 2:4], other[..., 4])
+    points, meet = crossings(corners1, corners2)
+    inside = _inside(corners1 - apart[..., None, :], other, other[..., 4]), _inside(corners2, one, one[..., 4])
+    common = area_by_angles(torch.cat([points, corners1, corners2], -2), torch.cat([meet, *inside], -1))
+    areas = one[..., 2] * one[..., 3], other[..., 2] * other[..., 3]
     parts = common / (areas[0] if mode == 1 else areas[0] + areas[1] - common)
-    sized = (areas[0] >= _LEAST_AREA) & (areas[1] >= _LEAST_AREA) & parts.isfinite()
-    return torch.where(sized, parts, torch.zeros_like(parts)).clamp(max=1).to(bboxes1.dtype)
+    sized = (areas[0] >= _LEAST_AREA) & (areas[1] >= _LEAST_AREA)
+    return torch.where(sized & parts.isfinite(), parts, torch.zeros_like(parts))
 
 
 _OF_PAIRS = TensorFunction(_PAIRS, public=_public, formula=_formula)

@@ -8,7 +8,7 @@ from torch import Tensor
 from pymluops.ops._described import described
 from pymluops.torch._descriptions import shown
 from pymluops.torch._library import TorchOperator
-from pymluops.torch._polygons import by_size, common_part
+from pymluops.torch._overlaps import by_size, common_part
 
 __all__ = ["diff_iou_rotated_2d", "diff_iou_rotated_3d"]
 
@@ -20,8 +20,8 @@ def diff_iou_rotated_2d(box1: Tensor, box2: Tensor) -> Tensor:
     """Divide the area that rotated boxes have in common by that of both together, with gradients.
 
     Boxes in the same places are compared, in float64. Equal boxes with an area have exactly 1, and
-    boxes that are exchanged the same result. A side below 0 counts as 0; a box without an area
-    overlaps none.
+    boxes that are exchanged the same result. Where both sides of a box are below 0 their signs do
+    not count; one alone is 0. A box without an area overlaps none.
 
     Parameters
     ----------
@@ -67,8 +67,8 @@ def diff_iou_rotated_3d(box3d1: Tensor, box3d2: Tensor) -> Tensor:
     """Divide the volume that upright boxes have in common by that of both together, with gradients.
 
     Boxes in the same places are compared, in float64. Equal boxes with a volume have exactly 1, and
-    boxes that are exchanged the same result. A size below 0 counts as 0; a box without a volume
-    overlaps none.
+    boxes that are exchanged the same result. Where dx and dy are below 0 their signs do not count;
+    other sizes below 0 are 0. A box without a volume overlaps none.
 
     Parameters
     ----------

@@ -288,13 +288,25 @@ def test_boxes_without_area() -> None:
         exact.iou, *(exact.exact(rows[0, 0].tolist()) for rows in (flat_box, box)), 2, Fraction(1, 2**60)
     )
     assert above > 0.1 and gradient == pytest.approx([0, 0, above, 0, 0], abs=1e-9)
-    for sizes in ((0, 0), (0, 2), (-1, 2), (-1, -2)):
+    for sizes in ((0, 0), (0, 2), (-1, 2), (1, -2)):
         rows = torch.tensor([[[1.0, 0, *sizes, 0.3]]])
         assert ours.diff_iou_rotated_2d(rows, rows).item() == 0
         assert not any(one.any() for one in derivatives(ours.diff_iou_rotated_2d, rows, rows))
         upright = standing(rows, rows[..., 0], rows[..., 0])
         assert ours.diff_iou_rotated_3d(upright, upright).item() == 0
         assert not any(one.any() for one in derivatives(ours.diff_iou_rotated_3d, upright, upright))
+
+
+def test_the_signs_of_two_sides_below_zero_do_not_count() -> None:
+    """As in box_iou_rotated; the box is turned by half a turn."""
+    one, other = (rows[..., [0, 1, 3, 4, 6]] for rows in boxes(30))
+    signs = torch.tensor([1.0, 1, -1, -1, 1], dtype=torch.float64)
+    found = derivatives(ours.diff_iou_rotated_2d, one * signs, other)
+    wanted = derivatives(ours.diff_iou_rotated_2d, one, other)
+    assert torch.equal(ours.diff_iou_rotated_2d(one * signs, other), ours.diff_iou_rotated_2d(one, other))
+    assert torch.equal(found[0], wanted[0] * signs) and torch.equal(found[1], wanted[1])
+    upright, low = (standing(rows, one[..., 0], one[..., 2]) for rows in (one, one * signs))
+    assert bool((ours.diff_iou_rotated_3d(upright, low) == 1).all())
 
 
 def test_nan_stays_nan() -> None:

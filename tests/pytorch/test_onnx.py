@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import functools
 import io
 from typing import Any
 
-import numpy as np
 import pytest
 import torch
 from torch import nn
 
 import pymluops.torch as ours
 from pymluops.torch import _function, _modes
-from support.rotated_pairs import KINDS
 from support.torch_samples import FUNCTIONS, all_equal, tensors
 
 
@@ -67,15 +64,6 @@ def test_formulas_at_edges() -> None:
             return ours.ball_query(0.0, high, 5, points, centres)
 
         all_equal(as_formula(query, source, target), query(source, target))
-
-
-@pytest.mark.parametrize("kind", KINDS)
-def test_the_formula_of_overlaps_where_boxes_coincide(kind: str) -> None:
-    pairs = [torch.from_numpy(boxes).float() for boxes in KINDS[kind](np.random.default_rng(0), 200)]
-    wanted = ours.diff_iou_rotated_2d(pairs[0][None], pairs[1][None])[0]
-    wanted[(pairs[0][:, 2:4].prod(1) < 1e-14) | (pairs[1][:, 2:4].prod(1) < 1e-14)] = 0  # as without a program
-    found = as_formula(functools.partial(ours.box_iou_rotated, aligned=True), *pairs)
-    torch.testing.assert_close(found, wanted, rtol=0, atol=1e-6)
 
 
 @pytest.mark.filterwarnings("ignore::DeprecationWarning")
