@@ -284,15 +284,14 @@ def test_boxes_without_area() -> None:
     for first, second in ((flat_box, box), (box, flat_box)):
         assert ours.diff_iou_rotated_2d(first, second).item() == 0
     gradient = derivatives(ours.diff_iou_rotated_2d, flat_box, box)[0][0, 0].tolist()
-    _, above = exact.slopes(
-        exact.iou, *(exact.exact(rows[0, 0].tolist()) for rows in (flat_box, box)), 2, Fraction(1, 2**60)
-    )
+    rows = [exact.exact(one[0, 0].tolist()) for one in (flat_box, box)]
+    _, above = exact.slopes(exact.iou, rows[0], rows[1], 2, Fraction(1, 2**60))
     assert above > 0.1 and gradient == pytest.approx([0, 0, above, 0, 0], abs=1e-9)
     for sizes in ((0, 0), (0, 2), (-1, 2), (1, -2)):
-        rows = torch.tensor([[[1.0, 0, *sizes, 0.3]]])
-        assert ours.diff_iou_rotated_2d(rows, rows).item() == 0
-        assert not any(one.any() for one in derivatives(ours.diff_iou_rotated_2d, rows, rows))
-        upright = standing(rows, rows[..., 0], rows[..., 0])
+        empty = torch.tensor([[[1.0, 0, *sizes, 0.3]]])
+        assert ours.diff_iou_rotated_2d(empty, empty).item() == 0
+        assert not any(one.any() for one in derivatives(ours.diff_iou_rotated_2d, empty, empty))
+        upright = standing(empty, empty[..., 0], empty[..., 0])
         assert ours.diff_iou_rotated_3d(upright, upright).item() == 0
         assert not any(one.any() for one in derivatives(ours.diff_iou_rotated_3d, upright, upright))
 

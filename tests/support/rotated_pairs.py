@@ -90,7 +90,7 @@ def _touching(rng: np.random.Generator, count: int) -> tuple[Array, Array]:
     one = np.round(boxes(rng, count) * 8) / 8
     one[:, 4] = 0
     other = one.copy()
-    other[:, :2] += one[:, 2:4] * rng.choice([[1, 0], [0, 1], [1, 1], [0.5, 1], [-1, 0.25]], count)
+    other[:, :2] += one[:, 2:4] * rng.choice(np.array([[1, 0], [0, 1], [1, 1], [0.5, 1], [-1, 0.25]]), count)
     return one, other
 
 
