@@ -24,6 +24,8 @@ ROWS = (
         ("diff_iou_rotated_sort_vertices_forward",),
         "forward, backward",
         "mluOpDiffIouRotatedSortVerticesForward (float32), PyTorch",
+        "mmcv's own code finds the corners, and may miss some of boxes that coincide; "
+        "`pymluops.torch.diff_iou_rotated_2d` and `_3d` do not.",
     ),
 )
 

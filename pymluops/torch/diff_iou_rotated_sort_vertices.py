@@ -1,4 +1,4 @@
-"""DiffIouRotatedSortVertices, and the overlaps of rotated boxes with gradients that it serves."""
+"""DiffIouRotatedSortVertices, which mmcv's overlaps of rotated boxes need, and such overlaps with gradients."""
 
 from __future__ import annotations
 
@@ -6,24 +6,22 @@ import torch
 from torch import Tensor
 
 from pymluops.ops._described import described
+from pymluops.torch._descriptions import shown
 from pymluops.torch._library import TorchOperator
-from pymluops.torch._polygons import corners, cross, crossings
+from pymluops.torch._overlaps import by_size, common_part
 
 __all__ = ["diff_iou_rotated_2d", "diff_iou_rotated_3d"]
 
 _SORT = TorchOperator(described("diff_iou_rotated_sort_vertices_forward"))
 _SORT.without_gradient()
 
-#: How far outside of a box, in its sides, a corner counts as inside, and how far apart corners
-#: count as one: those of equal boxes. Also the sine of the angle of edges that count as parallel.
-_NEAR = 1e-6
-
 
 def diff_iou_rotated_2d(box1: Tensor, box2: Tensor) -> Tensor:
     """Divide the area that rotated boxes have in common by that of both together, with gradients.
 
-    Boxes in the same places are compared. The common polygon is made of the corners of each box
-    that lie in the other one and of the points where their edges cross.
+    Boxes in the same places are compared, in float64. Equal boxes with an area have exactly 1, and
+    boxes that are exchanged the same result. Where both sides of a box are below 0 their signs do
+    not count; one alone is 0. A box without an area overlaps none.
 
     Parameters
     ----------
@@ -33,12 +31,22 @@ def diff_iou_rotated_2d(box1: Tensor, box2: Tensor) -> Tensor:
     Returns
     -------
     Tensor, shape [B, N]
-        Like `box1`.
+        Like `box1`; NaN where a number is NaN.
 
     Raises
     ------
     ValueError
-        If the shapes are others.
+        If the shapes or types are others.
+
+    Notes
+    -----
+    Where edges of both boxes lie on each other the overlap bends: in equal boxes, in boxes that
+    touch, in nested boxes with a common edge. There the derivative by a number is the mean of the
+    one-sided derivatives below and above it, which is 0 for equal boxes. Where rounding separates
+    the edges it lies between the two, and where a side is 0 it is that of a side that grows.
+
+    For a box with sides w and h no derivative is larger than 2 / w + 2 / h by x or y, 2 / w by w,
+    2 / h by h and (w / h + h / w) / 2 by the angle.
 
     References
     ----------
@@ -51,15 +59,16 @@ def diff_iou_rotated_2d(box1: Tensor, box2: Tensor) -> Tensor:
     >>> round(pymluops.torch.diff_iou_rotated_2d(box1, box2).item(), 4)
     0.6
     """
-    _check("diff_iou_rotated_2d", box1, box2, 5)
-    common = _common_area(box1, box2)
-    return _part(common, box1[..., 2] * box1[..., 3] + box2[..., 2] * box2[..., 3] - common)
+    _check("diff_iou_rotated_2d", {"box1": box1, "box2": box2}, 5)
+    return _iou(box1, box2, slice(2, 4))
 
 
 def diff_iou_rotated_3d(box3d1: Tensor, box3d2: Tensor) -> Tensor:
     """Divide the volume that upright boxes have in common by that of both together, with gradients.
 
-    Boxes in the same places are compared.
+    Boxes in the same places are compared, in float64. Equal boxes with a volume have exactly 1, and
+    boxes that are exchanged the same result. Where dx and dy are below 0 their signs do not count;
+    other sizes below 0 are 0. A box without a volume overlaps none.
 
     Parameters
     ----------
@@ -70,12 +79,19 @@ def diff_iou_rotated_3d(box3d1: Tensor, box3d2: Tensor) -> Tensor:
     Returns
     -------
     Tensor, shape [B, N]
-        Like `box3d1`.
+        Like `box3d1`; NaN where a number is NaN.
 
     Raises
     ------
     ValueError
-        If the shapes are others.
+        If the shapes or types are others.
+
+    Notes
+    -----
+    Where faces of both boxes lie on each other the derivative by a number is the mean of the
+    one-sided derivatives below and above it, as in `diff_iou_rotated_2d`: 0 for equal boxes. No
+    derivative is larger than 2 / dx + 2 / dy by x or y, 2 / dz by z, 2 divided by a size by that
+    size, and (dx / dy + dy / dx) / 2 by the heading.
 
     References
     ----------
@@ -88,53 +104,25 @@ def diff_iou_rotated_3d(box3d1: Tensor, box3d2: Tensor) -> Tensor:
     >>> round(pymluops.torch.diff_iou_rotated_3d(box1, box2).item(), 4)
     0.2308
     """
-    _check("diff_iou_rotated_3d", box3d1, box3d2, 7)
-    columns = [0, 1, 3, 4, 6]
-    low, high = (box3d1[..., 2], box3d2[..., 2]), (box3d1[..., 5] / 2, box3d2[..., 5] / 2)
-    top = torch.minimum(low[0] + high[0], low[1] + high[1])
-    height = top - torch.maximum(low[0] - high[0], low[1] - high[1])
-    common = _common_area(box3d1[..., columns], box3d2[..., columns]) * height.clamp(min=0)
-    return _part(common, box3d1[..., 3:6].prod(-1) + box3d2[..., 3:6].prod(-1) - common)
+    _check("diff_iou_rotated_3d", {"box3d1": box3d1, "box3d2": box3d2}, 7)
+    return _iou(box3d1, box3d2, slice(3, 6))
 
 
-def _check(name: str, first: Tensor, second: Tensor, columns: int) -> None:
-    if first.ndim != 3 or first.shape[2] != columns or first.shape != second.shape:
+def _check(name: str, boxes: dict[str, Tensor], columns: int) -> None:
+    for argument, tensor in boxes.items():
+        if not tensor.is_floating_point():
+            raise ValueError(f"{name}: {argument}: expected a floating type, got {shown(tensor.dtype)}")
+    first, second = (tensor.shape for tensor in boxes.values())
+    if len(first) != 3 or first[2] != columns or first != second:
         expected = f"two shapes [B, N, {columns}] that are equal"
-        raise ValueError(f"{name}: expected {expected}, got {[*first.shape]} and {[*second.shape]}")
+        raise ValueError(f"{name}: expected {expected}, got {[*first]} and {[*second]}")
 
 
-def _part(common: Tensor, whole: Tensor) -> Tensor:
-    """Return a quotient that is 0 where boxes have no size."""
-    return common / whole.clamp(min=torch.finfo(whole.dtype).tiny)
-
-
-def _are_inside(points: Tensor, box: Tensor) -> Tensor:
-    """Tell which points lie in a box, given its corners, or on its border."""
-    apart = points - box[..., :1, :]
-    inside = torch.ones_like(points[..., 0], dtype=torch.bool)
-    for side in (box[..., 1:2, :] - box[..., :1, :], box[..., 3:, :] - box[..., :1, :]):
-        along = (apart * side).sum(-1) / (side * side).sum(-1)
-        inside = inside & (along > -_NEAR) & (along < 1 + _NEAR)
-    return inside
-
-
-def _are_among(points: Tensor, box: Tensor) -> Tensor:
-    """Tell which points are corners of a box."""
-    apart = (points[..., :, None, :] - box[..., None, :, :]).abs().amax(-1)
-    size = (box[..., 0, :] - box[..., 2, :]).abs().amax(-1)
-    return (apart <= _NEAR * size[..., None, None]).any(-1)
-
-
-def _common_area(boxes1: Tensor, boxes2: Tensor) -> Tensor:
-    """Return the area of the common polygon, whose corners the library puts into order."""
-    corners1, corners2 = (corners(boxes[..., :2], boxes[..., 2:4], boxes[..., 4]) for boxes in (boxes1, boxes2))
-    points, meet = crossings(corners1, corners2, _NEAR)
-    vertices = torch.cat([corners1, corners2, points], -2)
-    inside = _are_inside(corners1, corners2), _are_inside(corners2, corners1) & ~_are_among(corners2, corners1)
-    mask = torch.cat([*inside, meet], -1)
-    count = mask.sum(-1, dtype=torch.int32)
-    with torch.no_grad():
-        mean = (vertices * mask[..., None]).sum(-2, keepdim=True) / count.clamp(min=1)[..., None, None]
-        order = _SORT((vertices - mean).contiguous(), mask, count).long()
-    walk = vertices.gather(-2, order[..., None].expand(-1, -1, -1, 2))
-    return cross(walk[..., :-1, :], walk[..., 1:, :]).sum(-1).abs() / 2
+def _iou(first: Tensor, second: Tensor, sizes: slice) -> Tensor:
+    """Divide what boxes have in common by both together; `sizes` are the columns between place and angle."""
+    box, frame = by_size(first, second, sizes)
+    empty = frame[..., sizes] == 0
+    ratio = (box[..., sizes] / frame[..., sizes].masked_fill(empty, 1)).prod(-1)
+    common = common_part(box, frame, sizes)
+    found = common / (1 + ratio - common)
+    return torch.where(empty.any(-1), found * 0, found).clamp(max=1).to(first.dtype)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from types import ModuleType
 from typing import Any
 
@@ -50,3 +51,34 @@ def test_empty_and_refused(torch: Any, ext: ModuleType) -> None:
     ):
         with pytest.raises(RuntimeError, match=f"^{name}: {text}"):
             sort(*arguments)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_mmcv_s_own_code_computes_overlaps_with_it(torch: Any) -> None:
+    """Boxes of mmcv's own example, and its gradients where no edges coincide."""
+    pytest.importorskip("mmcv.version", reason="mmcv-lite is not installed", exc_type=ImportError)
+    import pymluops.mmcv
+    import pymluops.torch as ours
+
+    if not pymluops.mmcv.install():
+        pytest.skip("mmcv has a compiled extension")
+    import mmcv.ops as ops
+
+    try:
+        one = torch.tensor([[[0.5, 0.5, 1, 1, 0]] * 4])
+        other = torch.tensor(
+            [[[0.5, 0.5, 1, 1, math.pi], [0.5, 0.5, 1, 1, math.pi / 4], [1, 1, 1, 1, 0], [-1.5, -1.5, 2.5, 2.5, 0]]]
+        )
+        wanted = torch.tensor([[1, math.sqrt(0.5), 1 / 7, 0]])
+        torch.testing.assert_close(ops.diff_iou_rotated_2d(one, other), wanted, rtol=0, atol=1e-4)
+        rng = np.random.default_rng(5)
+        one, other = (torch.from_numpy(rng.uniform([0, 0, 1, 1, 0], [2, 2, 3, 3, 3], (2, 20, 5))) for _ in range(2))
+        found = []
+        for overlap in (ops.diff_iou_rotated_2d, ours.diff_iou_rotated_2d):
+            rows = one.clone().requires_grad_()
+            overlaps = overlap(rows, other)
+            found.append((overlaps.detach(), *torch.autograd.grad(overlaps.sum(), rows)))
+        for mmcv_s, our in zip(*found, strict=True):
+            torch.testing.assert_close(mmcv_s, our, rtol=0, atol=1e-5)
+    finally:
+        pymluops.mmcv.uninstall()
