@@ -157,8 +157,8 @@ class CheckReport:
 
     def __str__(self) -> str:
         lines = [f"{self.launch}: {_summary(self)}"]
-        for found, following in folded(self.findings, [found.cause for found in self.findings]):
-            lines += _lines_of(found, len(self.runs)) + lines_of_following([_name(each) for each in following])
+        for found, consequences in folded(self.findings, [found.cause for found in self.findings]):
+            lines += _lines_of(found, len(self.runs)) + lines_of_following([_name(each) for each in consequences])
         for number, difference in enumerate(self.differences):
             lines += _lines_of_difference(difference)
             # What helps against several is told once, behind the last.

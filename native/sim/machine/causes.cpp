@@ -49,18 +49,30 @@ bool share_a_line(const mlusimFinding &a, const mlusimFinding &b) {
          same_line(a.other_file, a.other_line, b.other_file, b.other_line);
 }
 
-bool share_bytes(const Found &a, const Found &b) {
-  return a.address != 0 && b.address != 0 && a.address < b.address + b.finding.size &&
-         b.address < a.address + a.finding.size;
+// Returns the argument, allocation or array that a finding is about; of arrays the same for all
+// cores, since findings are told for the first core that has them.
+std::string memory_of(const mlusimFinding &finding) {
+  const std::string text = finding.allocation;
+  const std::size_t end = text.rfind(", ");
+  return end == std::string::npos ? "" : text.substr(0, end);
 }
 
-// Whether `effect` may follow from `cause`; `earlier` tells whether the cause was found first.
-bool follows(const Found &effect, const Found &cause, bool earlier) {
-  const mlusimFinding &from = cause.finding, &to = effect.finding;
+bool share_bytes(const mlusimFinding &a, const mlusimFinding &b) {
+  const std::int64_t a_size = static_cast<std::int64_t>(a.size), b_size = static_cast<std::int64_t>(b.size);
+  const bool overlap = a.offset < b.offset + b_size && b.offset < a.offset + a_size;
+  const std::string memory = memory_of(a);
+  return overlap && !memory.empty() && memory == memory_of(b);
+}
+
+// Whether the finding `to` may follow from `from`; `earlier` tells whether the latter was found
+// first.
+bool follows(const mlusimFinding &to, const mlusimFinding &from, bool earlier) {
   if (severity_of(from) > severity_of(to)) return false;
   const Step first = step_of(from), second = step_of(to);
-  if (second == kAccess) return first == kUndefined && is_used_number(from) && earlier;
-  if (!share_a_line(from, to) && !share_bytes(cause, effect)) return false;
+  if (second == kAccess) {
+    return first == kUndefined && is_used_number(from) && earlier && (from.task == to.task || share_a_line(from, to));
+  }
+  if (!share_a_line(from, to) && !share_bytes(from, to)) return false;
   return first < second || (first == second && earlier);
 }
 
@@ -74,12 +86,11 @@ constexpr std::size_t kNone = ~std::size_t{0};
 
 // Returns for each finding the one that it follows from in the end, or kNone. The candidates come
 // in the order of their steps, and of each step as they were found.
-std::vector<std::size_t> causes_of(const std::vector<Found> &findings) {
+std::vector<std::size_t> causes_of(const std::vector<mlusimFinding> &findings) {
   std::vector<std::size_t> candidates(findings.size()), causes(findings.size(), kNone);
   std::iota(candidates.begin(), candidates.end(), std::size_t{0});
-  std::stable_sort(candidates.begin(), candidates.end(), [&](std::size_t a, std::size_t b) {
-    return step_of(findings[a].finding) < step_of(findings[b].finding);
-  });
+  std::stable_sort(candidates.begin(), candidates.end(),
+                   [&](std::size_t a, std::size_t b) { return step_of(findings[a]) < step_of(findings[b]); });
   const auto root_of = [&](std::size_t at) {
     while (causes[at] != kNone) at = causes[at];
     return at;
@@ -101,23 +112,23 @@ std::vector<std::size_t> causes_of(const std::vector<Found> &findings) {
 
 }  // namespace
 
-void order_by_cause(std::vector<Found> *findings) {
+void order_by_cause(std::vector<mlusimFinding> *findings) {
   const std::vector<std::size_t> causes = causes_of(*findings);
   for (std::size_t i = 0; i < causes.size(); ++i) {
-    mlusimFinding &finding = (*findings)[i].finding;
+    mlusimFinding &finding = (*findings)[i];
     finding.step = step_of(finding);
     if (causes[i] == kNone) continue;
-    std::snprintf(finding.cause, sizeof finding.cause, "%s", name_of((*findings)[causes[i]].finding).c_str());
+    std::snprintf(finding.cause, sizeof finding.cause, "%s", name_of((*findings)[causes[i]]).c_str());
   }
   std::vector<std::size_t> order(findings->size());
   std::iota(order.begin(), order.end(), std::size_t{0});
   const auto key = [&](std::size_t i) {
     const std::size_t root = causes[i] == kNone ? i : causes[i];
-    const mlusimFinding &of = (*findings)[root].finding;
+    const mlusimFinding &of = (*findings)[root];
     return std::make_tuple(severity_of(of), of.step, root, causes[i] != kNone);
   };
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return key(a) < key(b); });
-  std::vector<Found> ordered;
+  std::vector<mlusimFinding> ordered;
   ordered.reserve(order.size());
   for (const std::size_t i : order) ordered.push_back((*findings)[i]);
   *findings = std::move(ordered);

@@ -2,7 +2,6 @@
 #ifndef MLUSIM_MACHINE_CAUSES_H_
 #define MLUSIM_MACHINE_CAUSES_H_
 
-#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -10,15 +9,9 @@
 
 namespace mlusim {
 
-// A finding with the address of its first byte, which findings do not show.
-struct Found {
-  mlusimFinding finding;
-  std::uintptr_t address;
-};
-
 // Puts what may be the cause of others first, behind it what follows from it, and enters each
 // cause. Findings come in the order in which they were found.
-void order_by_cause(std::vector<Found> *findings);
+void order_by_cause(std::vector<mlusimFinding> *findings);
 
 // Returns the number of findings behind the one at `index` that follow from it.
 std::size_t count_following(const std::vector<mlusimFinding> &findings, std::size_t index);

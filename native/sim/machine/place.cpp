@@ -74,7 +74,11 @@ std::string name_in_heap(const void *address) {
   const char *const at = static_cast<const char *>(address);
   const std::vector<PassedPointer> pointers = nearest(pointers_into(allocation), address);
   const std::string freed = allocation.live ? "" : "freed ";
-  if (pointers.empty()) return "the " + freed + allocation_name(allocation) + at_element(at - allocation.begin, 1);
+  if (pointers.empty()) {
+    const std::int64_t offset = at - allocation.begin;
+    const std::string where = offset < 0 ? at_element(offset, 1) : ", byte " + std::to_string(offset);
+    return "the " + freed + allocation_name(allocation) + where;
+  }
   return "the " + freed + argument_names(pointers) +
          at_element(at - static_cast<const char *>(pointers[0].value), pointers[0].target);
 }
@@ -125,19 +129,15 @@ bool is_of_arrays(const Location &location) {
 
 }  // namespace
 
-std::string owner_name(const Allocation &allocation) {
-  const std::vector<PassedPointer> pointers = pointers_into(allocation);
-  return pointers.empty() ? "allocation " + std::to_string(allocation.number) : argument_names(pointers);
-}
-
 std::string allocation_name(const Allocation &allocation) {
-  std::string text =
-      owner_name(allocation) + " of " + std::to_string(allocation.bytes) + (allocation.bytes == 1 ? " byte" : " bytes");
+  const std::vector<PassedPointer> pointers = pointers_into(allocation);
+  const std::string size = " of " + std::to_string(allocation.bytes) + (allocation.bytes == 1 ? " byte" : " bytes");
+  if (!pointers.empty()) return argument_names(pointers) + size;
   SourceLine line;
-  if (allocation.pc != nullptr && find_line(allocation.pc, &line)) {
-    text += " made at " + line.file + ":" + std::to_string(line.line);
+  if (allocation.pc == nullptr || !find_line(allocation.pc, &line)) {
+    return "allocation " + std::to_string(allocation.number) + size;
   }
-  return text;
+  return "allocation" + size + " made at " + line.file + ":" + std::to_string(line.line);
 }
 
 std::string place_name(const void *address) {
@@ -171,7 +171,7 @@ std::int64_t offset_in_memory(const void *address) {
   const Location location = locate(address);
   if (is_of_arrays(location)) {
     const Array *const array = array_at(address, location, true);
-    return array != nullptr ? at - range_of(*array, location.piece).begin : 0;
+    return at - (array != nullptr ? range_of(*array, location.piece).begin : location.piece.begin);
   }
   Allocation allocation;
   return location.space == Space::kGdram && heap_find(address, &allocation) ? at - allocation.begin : 0;

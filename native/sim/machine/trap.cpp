@@ -42,7 +42,7 @@ Log &finding_log() {
 }
 
 // The findings of the running launch, on the device's thread.
-std::vector<Found> g_found;
+std::vector<mlusimFinding> g_found;
 std::string g_kernel;
 
 // What was reported before for an instruction, to tell it without looking up lines and texts again.
@@ -199,11 +199,11 @@ void tell_last_failure(Log *log) {
 void add(const Core *core, const FindingText &text) {
   const mlusimFinding finding = make(core, g_kernel, text);
   std::size_t number = 0;
-  while (number < g_found.size() && !same_place(g_found[number].finding, finding)) ++number;
+  while (number < g_found.size() && !same_place(g_found[number], finding)) ++number;
   if (number < g_found.size()) {
-    ++g_found[number].finding.count;
+    ++g_found[number].count;
   } else if (g_found.size() < kMostOfLaunch) {
-    g_found.push_back({finding, reinterpret_cast<std::uintptr_t>(text.address)});
+    g_found.push_back(finding);
   } else {
     return;
   }
@@ -237,7 +237,7 @@ Action action_for(const FindingText &text) {
 bool count_again(const char *checker, const char *rule, const void *pc, const void *other_pc) {
   const auto known = g_reported.find({checker, rule, pc, other_pc});
   if (known == g_reported.end()) return false;
-  if (known->second != kOff) ++g_found[known->second].finding.count;
+  if (known->second != kOff) ++g_found[known->second].count;
   return true;
 }
 
@@ -268,12 +268,8 @@ bool end_findings(bool ended) {
   const bool fails = g_fails || ended;
   if (g_found.empty()) return fails;
   order_by_cause(&g_found);
-  std::vector<mlusimFinding> findings;
-  for (const Found &found : g_found) {
-    findings.push_back(found.finding);
-    findings.back().launch_failed = fails ? 1 : 0;
-  }
-  keep(findings, fails ? report_of(g_kernel, findings) : "");
+  for (mlusimFinding &finding : g_found) finding.launch_failed = fails ? 1 : 0;
+  keep(g_found, fails ? report_of(g_kernel, g_found) : "");
   return fails;
 }
 

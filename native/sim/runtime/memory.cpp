@@ -87,12 +87,17 @@ cnrtRet_t allocate(const char *function, void **pointer, std::size_t bytes, cons
   return cnrtSuccess;
 }
 
+std::string name(const void *pointer) {
+  Allocation allocation;
+  return heap_find(pointer, &allocation) ? "the " + allocation_name(allocation) : "it";
+}
+
 cnrtRet_t tell(const char *function, void *pointer, Freed freed) {
   switch (freed) {
     case Freed::kDone:
       return cnrtSuccess;
     case Freed::kTwice:
-      return blame_host(function, "double-free", pointer, 0, "pointer: that was freed before");
+      return blame_host(function, "double-free", pointer, 0, "pointer: " + name(pointer) + " was freed before");
     case Freed::kUnknown:
       break;
   }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -68,7 +69,7 @@ INSTRUCTIONS = {
     "eq": 8, "maxequal": 9, "square": 10, "active_sqrt": 11, "active_tanh": 12, "active_gelu": 13, "reduce_sum": 14,
     "avgpool": 15, "avgpool_bp": 16, "minequal": 17,
 }  # fmt: skip
-TYPES = {"float": np.dtype(np.uint32), "half": np.dtype(np.uint16)}
+TYPES: dict[str, np.dtype[Any]] = {"float": np.dtype(np.uint32), "half": np.dtype(np.uint16)}
 NEGATIVE_ZERO = {"float": 0x80000000, "half": 0x8000}
 
 
