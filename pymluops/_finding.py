@@ -33,8 +33,8 @@ class Finding:
         taskId, clusterId and coreId; the memory core is 0x80. -1 for what no single core did.
     space : str
         Kind of memory: GDRAM, NRAM, WRAM, SRAM, LDRAM or host; empty if no address is concerned.
-    address, size : int
-        The bytes concerned.
+    offset, size : int
+        The bytes concerned, from the start of their allocation or array.
     allocation : str
         The allocation or array that the address belongs to or lies next to.
     message : str
@@ -46,6 +46,12 @@ class Finding:
         promises it; ``remark`` for what is harmless.
     launch_failed : int
         1 if the launch failed, 0 if its findings were recorded only.
+    cause : str
+        The finding of the launch that this one follows from, such as ``memory/out-of-bounds at
+        add.mlu:12``; empty if it stands for itself.
+    step : int
+        Orders causes: 0 for wrong accesses, 1 for syncs, 2 for races, 3 for undefined bytes, 4 for
+        unused data.
     """
 
     checker: str
@@ -59,13 +65,15 @@ class Finding:
     cluster: int
     core: int
     space: str
-    address: int
+    offset: int
     size: int
     allocation: str
     message: str
     count: int
     severity: str
     launch_failed: int
+    cause: str = ""
+    step: int = 0
 
     @property
     def next_step(self) -> str:

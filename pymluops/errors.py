@@ -139,7 +139,8 @@ class ExecutionFailedError(MluOpError):
 
 
 def _next_steps(findings: tuple[Finding, ...]) -> list[str]:
-    steps = {f"{finding.checker}/{finding.rule}": finding.next_step for finding in findings}
+    causes = [finding for finding in findings if not finding.cause]
+    steps = {f"{finding.checker}/{finding.rule}": finding.next_step for finding in causes}
     told = [(rule, step) for rule, step in steps.items() if step]
     return [f"next: {step}" if len(told) == 1 else f"next: {rule}: {step}" for rule, step in told[:_MOST_STEPS]]
 

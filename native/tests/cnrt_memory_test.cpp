@@ -40,7 +40,8 @@ TEST(what_cannot_be_freed) {
   CHECK(says("got host memory"));
   CHECK_EQ(cnrtFree(pointer), cnrtSuccess);
   CHECK_EQ(cnrtFree(pointer), cnrtErrorArgsInvalid);
-  CHECK(says("cnrtFree: pointer: that was freed before"));
+  CHECK(says(" of 1000 bytes"));
+  CHECK(says(" was freed before"));
   CHECK_EQ(cnrtMemFreeAsync(pointer, nullptr), cnrtErrorArgsInvalid);
 }
 
@@ -59,7 +60,7 @@ TEST(a_double_free_is_a_finding_of_the_memory_checker) {
   CHECK_EQ(mlusimGetFinding(0, &findings[0]), 0);
   CHECK_EQ(mlusimGetFinding(1, &findings[1]), 0);
   CHECK_EQ(std::string(findings[0].checker) + " " + findings[0].rule, "memory double-free");
-  CHECK_EQ(findings[0].address, reinterpret_cast<std::uintptr_t>(pointer));
+  CHECK_EQ(findings[0].offset, std::int64_t{0});
   CHECK_EQ(std::string(findings[1].rule), "use-after-free");
   CHECK_EQ(findings[1].size, 4u);
   CHECK_EQ(mlusimSetChecks(0), 0);

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from pymluops._advice import advice
 from pymluops._arguments import is_integer
+from pymluops._causes import Traits, folded, lines_of_following, name_of, order_by_cause
 from pymluops._finding import Finding
 from pymluops._shown import counted, shown
 from pymluops.bang._module import Launch
@@ -52,6 +53,9 @@ class Found(NamedTuple):
         Those under which it was found.
     finding : Finding
         All about the first of them.
+    cause : str
+        The finding that this one follows from, as its rule and place; empty if it stands for
+        itself.
     """
 
     rule: str
@@ -63,6 +67,7 @@ class Found(NamedTuple):
     next_step: str
     schedules: tuple[Schedule, ...]
     finding: Finding
+    cause: str = ""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -117,7 +122,7 @@ class CheckReport:
     signature : Signature
         Of the kernel; it has its file and line.
     findings : tuple of Found
-        In the order in which they were found.
+        Causes first, each before what follows from it.
     differences : tuple of Difference
         For each schedule and output that is not as under the first schedule.
     runs : tuple of Run
@@ -152,8 +157,8 @@ class CheckReport:
 
     def __str__(self) -> str:
         lines = [f"{self.launch}: {_summary(self)}"]
-        for found in self.findings:
-            lines += _lines_of(found, len(self.runs))
+        for found, consequences in folded(self.findings, [found.cause for found in self.findings]):
+            lines += _lines_of(found, len(self.runs)) + lines_of_following([_name(each) for each in consequences])
         for number, difference in enumerate(self.differences):
             lines += _lines_of_difference(difference)
             # What helps against several is told once, behind the last.
@@ -181,6 +186,10 @@ def _summary(report: CheckReport) -> str:
     ]
     same = ", the same results under all schedules" if len(report.runs) > 1 else ""
     return ", ".join(parts) or f"nothing found{same}"
+
+
+def _name(found: Found) -> str:
+    return name_of(found.rule, found.file, found.line)
 
 
 def _lines_of(found: Found, runs: int) -> list[str]:
@@ -335,10 +344,12 @@ def _merged(runs: Sequence[Run], failing: frozenset[str]) -> tuple[Found, ...]:
             schedules = found.setdefault(key, (finding, []))[1]
             if run.schedule not in schedules:
                 schedules.append(run.schedule)
-    return tuple(
+    merged = [
         Found(rule, first.severity, rule in failing, file, line, first.message, advice(rule), tuple(schedules), first)
         for (rule, file, line, _), (first, schedules) in found.items()
-    )
+    ]
+    traits = [Traits(_name(each), each.finding.cause, each.severity, each.finding.step) for each in merged]
+    return tuple(each._replace(cause=cause) for each, cause in order_by_cause(merged, traits))
 
 
 # ---- Differences ---------------------------------------------------------------------------------

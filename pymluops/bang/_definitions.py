@@ -229,9 +229,10 @@ class _File:
         line = "__LINE__" if self._scope is Scope.MACRO else str(self._source.number_at(name.start))
         spelling = self._spelling(definition.at, definition.end)
         if not self._for_python:
-            if definition.template or not definition.is_kernel:
+            if not definition.is_kernel:
                 return
-            call = f"MLUSIM_KERNEL({space}, {spelling}, {definition.parameters});"
+            kind = "TEMPLATE" if definition.template else "KERNEL"
+            call = f"MLUSIM_{kind}({space}, {spelling}, {definition.parameters});"
         elif definition.template:
             head = quoted(definition.template)
             self.templates[f"{path}{spelling}"] = definition.parameters

@@ -9,7 +9,7 @@ from collections import Counter
 
 import pytest
 
-from gallery.campaign import campaign, chosen_mutants, class_of, table
+from gallery.campaign import campaign, chosen_mutants, class_of, shares_of_first, table
 from gallery.case import KERNELS
 from gallery.mutation import Mutant, mutants_of, mutated, sample
 from gallery.schemata import source_of_all
@@ -89,6 +89,13 @@ def share_of(kernels: list[str], count: int) -> float:
 
 def test_most_mutants_of_a_pipeline_are_reported() -> None:
     assert share_of(["ping_pong"], 24) >= 0.9
+
+
+def test_the_first_finding_stands_at_the_change() -> None:
+    records = campaign(["ping_pong", "adam"], 592, lambda kernel: chosen_mutants(kernel, 20, 7))
+    first, near = shares_of_first(records, with_other=True)
+    assert near >= 20
+    assert first >= 0.95 * near
 
 
 @pytest.mark.thorough

@@ -144,4 +144,4 @@ def test_a_wrong_device_file_is_explained(folder: Path, tmp_path: Path, text: st
 def test_the_host_touches_device_memory_before_the_first_launch(folder: Path) -> None:
     done = run([folder / "program"], PYMLUOPS_SIM_CHECK="memory", TOUCH="1")
     assert done.returncode == -11
-    assert done.stderr.startswith("mlusim: host code touched device memory at 0x")
+    assert done.stderr.startswith("mlusim: host code touched device memory (GDRAM); ")

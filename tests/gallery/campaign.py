@@ -53,6 +53,16 @@ def table(records: Iterable[dict[str, Any]], key: Callable[[dict[str, Any]], str
     return "\n".join("| " + " | ".join(line) + " |" for line in [lines[0], ["---"] * len(lines[0]), *lines[1:]])
 
 
+def shares_of_first(records: Iterable[dict[str, Any]], *, with_other: bool) -> tuple[int, int]:
+    """How often the first finding is within two lines of the change, among the mutants with any finding there."""
+
+    def is_near(place: Sequence[int], line: int) -> bool:
+        return any(number and abs(number - line) <= 2 for number in place[: 2 if with_other else 1])
+
+    near = [[is_near(place, record["line"]) for place in record["places"]] for record in records]
+    return sum(each[0] for each in near if each), sum(any(each) for each in near)
+
+
 def record_of(mutant: Mutant, verdict: Verdict) -> dict[str, Any]:
     described = {"kernel": mutant.kernel, "line": mutant.line, "operator": mutant.operator, "what": mutant.what}
     return {**described, **dataclasses.asdict(verdict), "class": class_of(verdict)}
@@ -87,6 +97,9 @@ def main() -> None:
     records = campaign(kernels, options.arch, choose, options.json)
     print(table(records, lambda record: record["operator"], "operator"), end="\n\n")
     print(table(records, lambda record: record["kernel"], "kernel"))
+    for with_other in (False, True):
+        first, any_of_them = shares_of_first(records, with_other=with_other)
+        print(f"first finding near the change{', or its other access' if with_other else ''}: {first} of {any_of_them}")
 
 
 if __name__ == "__main__":

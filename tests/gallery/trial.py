@@ -18,6 +18,7 @@ from gallery.cases import cases_of
 from gallery.mutation import Mutant, mutated
 from gallery.schemata import source_of_all
 from pymluops import bang, sim
+from pymluops._causes import Traits, name_of, order_by_cause
 
 Results: TypeAlias = list[np.ndarray]
 
@@ -51,11 +52,14 @@ class Verdict:
         The rules of what was found, with lines; ``launch`` where one failed without a finding,
         ``process`` where the process ended, ``schedules`` where results differ from schedule to
         schedule.
+    places : list of list of int
+        The lines of each finding, the first cause first: its own, and that of the other access.
     """
 
     refused: bool = False
     changed: bool = False
     rules: list[str] = field(default_factory=list)
+    places: list[list[int]] = field(default_factory=list)
 
 
 def verdicts(kernel: str, mutants: Sequence[Mutant], arch: int) -> Iterator[tuple[Mutant, Verdict]]:
@@ -144,6 +148,7 @@ class Trial:
     def __init__(self, cases: Sequence[Case], source: str, arch: int) -> None:
         self.source, self.arch = source, arch
         self.cases = list(cases)
+        self.findings: list[sim.Finding] = []  # of the runs of a mutant
         self.arguments = [case.arguments(rng_of(case)) for case in self.cases]
         original = bang.compile(source, arch=arch, options=OPTIONS)
         runs = [self.outcomes(original, schedule) for schedule in SCHEDULES]
@@ -160,11 +165,13 @@ class Trial:
                 return Verdict(refused=True)
         else:
             module.function("gallery_choose")(number)
+        self.findings.clear()
         runs = [self.outcomes(module, schedule) for schedule in SCHEDULES]
         rules = {rule for _, found in runs for rule in found} - self.known
         if not all(same(results, runs[0][0]) for results, _ in runs):
             rules.add("schedules")
-        return Verdict(changed=not all(same(results, self.results) for results, _ in runs), rules=sorted(rules))
+        changed = not all(same(results, self.results) for results, _ in runs)
+        return Verdict(changed=changed, rules=sorted(rules), places=places_of(self.findings, self.known))
 
     def outcomes(self, module: bang.Module, schedule: sim.Schedule) -> tuple[list[Results | None], list[str]]:
         """The results of all cases, None where a launch failed, and the rules of what was found."""
@@ -176,10 +183,28 @@ class Trial:
                 results: Results | None = None
                 with suppress(pymluops.MluOpError):
                     results = run(case, module.kernel(entry_of(case, alone=True)), arguments)
-                found = [f"{finding.checker}/{finding.rule}:{finding.line}" for finding in sim.findings()]
+                findings = sim.findings()
+                self.findings += findings
+                found = [short(finding) for finding in findings]
                 rules += found or (["launch"] if results is None else [])
                 all_results.append(results)
         return all_results, rules
+
+
+def short(finding: sim.Finding) -> str:
+    return f"{finding.checker}/{finding.rule}:{finding.line}"
+
+
+def places_of(findings: Sequence[sim.Finding], known: set[str]) -> list[list[int]]:
+    """The lines of what is found by the usual rules, once and in the order of causes."""
+    usual = {rule.name for rule in sim.rules() if rule.action != "off"}
+    merged = {short(each): each for each in reversed(findings) if short(each) not in known}
+    kept = [each for each in reversed(merged.values()) if f"{each.checker}/{each.rule}" in usual]
+    traits = [
+        Traits(name_of(f"{each.checker}/{each.rule}", each.file, each.line), each.cause, each.severity, each.step)
+        for each in kept
+    ]
+    return [[each.line, each.other_line] for each, _ in order_by_cause(kept, traits)]
 
 
 def same(all_results: list[Results | None], wanted: list[Results | None]) -> bool:

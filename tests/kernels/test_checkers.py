@@ -16,6 +16,7 @@ A line ``// archs: 270 290`` at the top of a source tells the architectures that
 
 from __future__ import annotations
 
+import dataclasses
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -24,10 +25,17 @@ from pathlib import Path
 import pytest
 
 from kernels.host_functions import HERE, KERNEL_TRAP, SUCCESS, Device, Outcome
+from pymluops.sim import Finding
 from pymluops.sim.toolchain import Toolchain
 
 ENTRY = re.compile(r'extern "C" int (\w+)\(')
 FINDING = re.compile(r"// finding: (\w+)/([\w-]+)")
+#: Of a process: others have other ones.
+ADDRESS = re.compile(r"0x[0-9a-f]{6,}")
+NAMES = re.compile(
+    r"the (freed )?(argument \w+|arguments \w+|allocation (\d+ )?of) |the array \w+ of the kernel"
+    r"|the (variable|constant array) \w+|the stack of the core"
+)
 
 
 @dataclass(frozen=True)
@@ -105,9 +113,18 @@ def test_broken_kernel(case: Case, arch: int, toolchain: Toolchain, device: Call
         assert str(case.source).endswith(finding.file)  # clang leaves the working folder out
         assert finding.kernel == case.function.removesuffix("_run")
         assert f"{finding.file}:{finding.line}" in outcome.report
-        assert finding.message in outcome.report
+        assert finding.message in outcome.report or finding.cause  # what follows is told by rule and line
+        assert_named(finding)
+    assert not ADDRESS.search(outcome.report), outcome.report
     if case.other:
         assert {finding.other_line for finding in outcome.findings} == case.other, outcome.report
+
+
+def assert_named(finding: Finding) -> None:
+    """What a finding is about has a name, if it lies on the device."""
+    assert not any(ADDRESS.search(str(value)) for value in dataclasses.asdict(finding).values()), finding
+    if finding.space not in ("", "host") and finding.allocation not in ("", "no allocation near it"):
+        assert NAMES.search(finding.message), finding
 
 
 @pytest.mark.parametrize(("case", "arch"), on_each_arch(CLEAN))

@@ -54,8 +54,6 @@ const Rule *rule_of(const Call &call) {
   return rule;
 }
 
-bool is_2xx() { return device().arch < 300; }
-
 std::int64_t multiple_of(const Rule &rule) {
   const int arch = device().arch;
   return arch < 300 ? rule.multiple_2xx : arch < 392 ? rule.multiple_3xx : rule.multiple_new;

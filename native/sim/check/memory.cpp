@@ -15,6 +15,7 @@
 #include "machine/array.h"
 #include "machine/heap.h"
 #include "machine/lanes.h"
+#include "machine/place.h"
 #include "machine/trap.h"
 
 namespace mlusim {
@@ -84,10 +85,6 @@ Range complain(const AccessEvent &event, const Piece &piece, const char *rule, s
   return {};
 }
 
-std::string name_of_allocation(const Allocation &allocation) {
-  return "allocation " + std::to_string(allocation.number) + " of " + bytes_text(allocation.bytes);
-}
-
 // ---- Examination of a piece that no cache knows; returns the range that holds it
 // ------------------
 
@@ -97,16 +94,17 @@ Range examine_heap(const AccessEvent &event, const Piece &piece, int device) {
     return complain(event, piece, "no-allocation", "no device memory was allocated there");
   const bool touches = piece.begin < allocation.end() && piece.end() > allocation.begin;
   if (touches && !allocation.live) {
-    return complain(event, piece, "use-after-free", name_of_allocation(allocation) + ", which was freed");
+    return complain(event, piece, "use-after-free", "the " + allocation_name(allocation) + ", which was freed");
   }
   if (touches && allocation.device != device) {
     return complain(event, piece, "other-device",
-                    name_of_allocation(allocation) + ", which belongs to device " + std::to_string(allocation.device) +
-                        "; the kernel runs on device " + std::to_string(device));
+                    "the " + allocation_name(allocation) + ", which belongs to device " +
+                        std::to_string(allocation.device) + "; the kernel runs on device " + std::to_string(device));
   }
   if (piece.begin >= allocation.begin && piece.end() <= allocation.end()) return {allocation.begin, allocation.end()};
   const char *freed = allocation.live ? "" : ", which was freed";
-  std::string message = distance(piece, allocation.begin, allocation.end()) + name_of_allocation(allocation) + freed;
+  std::string message = distance(piece, allocation.begin, allocation.end()) + "the ";
+  message += allocation_name(allocation) + freed;
   return complain(event, piece, "out-of-bounds", std::move(message));
 }
 

@@ -1,7 +1,6 @@
 #include "check/queues.h"
 
 #include <algorithm>
-#include <cstdio>
 #include <mutex>
 #include <new>
 #include <utility>
@@ -10,6 +9,7 @@
 #include "base/fork.h"
 #include "check/text.h"
 #include "machine/heap.h"
+#include "machine/place.h"
 
 namespace mlusim {
 namespace {
@@ -153,9 +153,8 @@ bool is_before(const Past &past, const QueuedWork &work) {
 }
 
 std::string text_of(const Span &mine, const Past &past, const Span &other, const Kind (&kinds)[2]) {
-  char address[32];
-  std::snprintf(address, sizeof address, "%p", static_cast<const void *>(std::max(mine.begin, other.begin)));
-  return std::string(mine.name) + " " + verb_of(kinds[0]) + " memory at " + address + ", which " + past.name +
+  const std::string place = place_name(std::max(mine.begin, other.begin));
+  return std::string(mine.name) + " " + verb_of(kinds[0]) + " " + place + ", which " + past.name +
          " of another queue " + verb_of(kinds[1]) + " too: no wait of the host and no notifier orders the two";
 }
 

@@ -12,6 +12,7 @@
 #include "check/stamps.h"
 #include "check/text.h"
 #include "machine/model.h"
+#include "machine/place.h"
 #include "machine/trap.h"
 
 namespace mlusim {
@@ -50,11 +51,9 @@ bool is_memory_core_for(const Core &core, std::int64_t other) {
   return core.is_mpu() ? other == core.task_id : core.core_id == 0 && other == -1 - core.cluster;
 }
 
-// "__memcpy reads memory at 0x...".
+// "__memcpy reads the argument x at element 8".
 std::string at(const AccessEvent &event, const void *address) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%p", address);
-  return std::string(event.name) + " " + verb_of(event.kind) + " memory at " + text;
+  return std::string(event.name) + " " + verb_of(event.kind) + " " + place_name(address);
 }
 
 // Returns the lowest address that both hold; the start of `a` where the search would take too long.

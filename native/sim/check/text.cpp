@@ -1,7 +1,6 @@
 #include "check/text.h"
 
-#include <cinttypes>
-#include <cstdio>
+#include "machine/place.h"
 
 namespace mlusim {
 
@@ -20,9 +19,8 @@ const char *verb_of(Kind kind) {
 std::string bytes_text(std::uint64_t bytes) { return std::to_string(bytes) + (bytes == 1 ? " byte" : " bytes"); }
 
 std::string bytes_at(const void *address, std::size_t bytes) {
-  char text[32];
-  std::snprintf(text, sizeof text, " at 0x%" PRIxPTR, reinterpret_cast<std::uintptr_t>(address));
-  return bytes_text(bytes) + text;
+  const std::string place = place_name(address);
+  return bytes_text(bytes) + (place.empty() ? "" : " of " + place);
 }
 
 }  // namespace mlusim

@@ -11,7 +11,7 @@ namespace mlusim {
 // "reads", "writes" or "updates".
 const char *verb_of(Kind kind);
 
-// "4 bytes at 0x7f0012345678".
+// "4 bytes of the argument x at element 8".
 std::string bytes_at(const void *address, std::size_t bytes);
 
 // "1 byte", "2 bytes".

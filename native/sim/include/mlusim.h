@@ -53,17 +53,22 @@ typedef struct {
   int32_t line;     /* 0 if unknown */
   char other_file[256]; /* the other access of a race, the allocation's place: empty if there is none */
   int32_t other_line;
-  int32_t task;    /* taskId */
-  int32_t cluster; /* clusterId */
-  int32_t core;    /* coreId: 0x80 is the memory core */
-  char space[16];  /* GDRAM, NRAM, WRAM, SRAM, LDRAM or host; empty if it is not about an address */
-  uint64_t address;
+  int32_t task;          /* taskId */
+  int32_t cluster;       /* clusterId */
+  int32_t core;          /* coreId: 0x80 is the memory core */
+  char space[16];        /* GDRAM, NRAM, WRAM, SRAM, LDRAM or host; empty if it is not about an address */
+  int64_t offset;        /* of the first byte from the start of its allocation or array */
   uint64_t size;         /* bytes */
   char allocation[160];  /* the allocation or array that the address belongs to or lies next to */
   char message[512];     /* one sentence */
   uint64_t count;        /* number of occurrences at this place in this launch */
   char severity[16];     /* of the rule: error, warning or remark */
   int32_t launch_failed; /* 1 if its launch failed; 0 if it was only recorded */
+  /* The finding of the launch that this one follows from, such as
+   * "memory/out-of-bounds at add.mlu:12"; empty if it stands for itself. A launch has its causes
+   * first, each with what follows from it. */
+  char cause[320];
+  int32_t step; /* orders causes: 0 wrong accesses, 1 syncs, 2 races, 3 undefined bytes, 4 unused data */
 } mlusimFinding;
 
 /* A rule that findings belong to. */

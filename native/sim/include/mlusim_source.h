@@ -79,7 +79,8 @@ constexpr std::size_t kArrayAlignment = 128;
 
 // The array of one declaration; it exists as long as its library is loaded.
 struct MLUSIM_API Array {
-  Array(ArraySpace space, const Unit *unit, const char *name, std::size_t bytes, void **storage, const void *initial);
+  Array(ArraySpace space, const Unit *unit, const char *name, std::size_t bytes, void **storage, const void *initial,
+        std::size_t element = 1);
   ~Array();
   Array(const Array &) = delete;
   Array &operator=(const Array &) = delete;
@@ -91,6 +92,7 @@ struct MLUSIM_API Array {
   const Unit *unit;
   const char *name;
   std::size_t bytes;
+  std::size_t element;  // bytes of one
   void **storage;       // set at every switch of cores; null for arrays of functions
   const void *initial;  // `bytes` initial bytes for each task; null: none
   std::size_t offset;   // from the start of the memory; of a constant: its address
@@ -131,7 +133,8 @@ template <const Unit *where, typename Declaration>
 const Array mlusim_local_array<where, Declaration>::mlusim_array(Declaration::mlusim_space(), where,
                                                                  Declaration::mlusim_text(),
                                                                  Declaration::mlusim_bytes(), nullptr,
-                                                                 Declaration::mlusim_initial());
+                                                                 Declaration::mlusim_initial(),
+                                                                 Declaration::mlusim_element());
 
 // Whatever stands in a macro below is read when the source uses it, behind the macros of that
 // source: all names there are reserved.
@@ -147,6 +150,8 @@ using mlusim_size_t = std::size_t;
 using mlusim_allowance_t = Allowance;
 template <typename Type>
 using mlusim_remove_const = std::remove_const_t<Type>;
+template <typename Type>
+using mlusim_element_of = std::remove_all_extents_t<Type>;
 
 // Clang does not find the definition of an extern variable in an unnamed namespace, because it does
 // not read the assembly.
@@ -161,13 +166,14 @@ using mlusim_remove_const = std::remove_const_t<Type>;
 // The pointer is defined in assembly, so the compiler does not know that the variable
 // `mlusim_storage` and the reference are the same. The symbol is local: each translation unit has
 // its own arrays, as it has its own kernels.
-#define MLUSIM_FILE_ARRAY(memory, name, symbol, start)                                                                \
-  __asm__(".pushsection .bss\n\t.balign 8\n" symbol ":\n\t.zero 8\n\t.popsection");                                   \
-  MLUSIM_DEFINED_ELSEWHERE(extern mlusim_type_##name &name __asm__(symbol) __attribute__((__visibility__("hidden"))); \
-                           extern void *mlusim_storage_##name __asm__(symbol)                                         \
-                               __attribute__((__visibility__("hidden")));)                                            \
-  static const ::mlusim::mlusim_array_t mlusim_array_##name(::mlusim::memory, &::mlusim::mlusim_unit, #name,          \
-                                                            sizeof(mlusim_type_##name), &mlusim_storage_##name, start)
+#define MLUSIM_FILE_ARRAY(memory, name, symbol, start)                                                                 \
+  __asm__(".pushsection .bss\n\t.balign 8\n" symbol ":\n\t.zero 8\n\t.popsection");                                    \
+  MLUSIM_DEFINED_ELSEWHERE(extern mlusim_type_##name &name __asm__(symbol) __attribute__((__visibility__("hidden")));  \
+                           extern void *mlusim_storage_##name __asm__(symbol)                                          \
+                               __attribute__((__visibility__("hidden")));)                                             \
+  static const ::mlusim::mlusim_array_t mlusim_array_##name(::mlusim::memory, &::mlusim::mlusim_unit, #name,           \
+                                                            sizeof(mlusim_type_##name), &mlusim_storage_##name, start, \
+                                                            sizeof(::mlusim::mlusim_element_of<mlusim_type_##name>))
 #define MLUSIM_ARRAY(memory, path, name, ...)                     \
   using mlusim_type_##name = ::mlusim::mlusim_fixed<__VA_ARGS__>; \
   MLUSIM_FILE_ARRAY(memory, name, "mlusim_array." path #name, nullptr)
@@ -193,6 +199,9 @@ using mlusim_remove_const = std::remove_const_t<Type>;
     static const char *mlusim_text() { return #name; }                                   \
     static ::mlusim::mlusim_size_t mlusim_bytes() { return sizeof(mlusim_type_##name); } \
     static const void *mlusim_initial() { return start; }                                \
+    static ::mlusim::mlusim_size_t mlusim_element() {                                    \
+      return sizeof(::mlusim::mlusim_element_of<mlusim_type_##name>);                    \
+    }                                                                                    \
   };                                                                                     \
   mlusim_type_##name &name = *static_cast<mlusim_type_##name *>(                         \
       ::mlusim::mlusim_local_array<&::mlusim::mlusim_unit, mlusim_declaration_##name>::mlusim_array.mlusim_here())

@@ -30,6 +30,7 @@ void activate(const Call &call, double (*function)(double), T *dst, const T *src
     domain_check(call, std::is_same_v<T, half>, src, count, read_element<T>);
   }
   map_vector(call, dst, src, count, [function](T x) { return static_cast<T>(function(static_cast<double>(x))); });
+  if (!call.core.is_mpu()) drop_zero_signs(type_of<T>(), dst, count);
 }
 
 template <typename T>

@@ -86,7 +86,7 @@ void divide_by_reciprocal(const Call &call, Type type, void *dst, const void *sr
                  {nram_source("src0", src0, bytes), nram_source("src1", src1, bytes), nram_target("dst", dst, bytes)},
                  {count, bytes});
   // Rounded once: the device's approximation is unknown.
-  run_vector({arithmetic_loops(), Binary::kDiv, type}, dst, src0, src1, count);
+  run_vector(of_card({arithmetic_loops(), Binary::kDiv, type}), dst, src0, src1, count);
   if (g_observers.init) shadow_elements(dst, element, count, {src0, element, count}, {src1, element, count});
   spoil(call, "src_addition", scratch, bytes);
 }

@@ -105,6 +105,11 @@ enum class Binary {
   kLeu,
   kGtu,
   kGeu,
+  kAddOf2xx,  // of real numbers on MLU270 and MLU290: see of_card()
+  kSubOf2xx,
+  kMulOf2xx,
+  kDivOf2xx,
+  kAddTowardZeroOf2xx,
   kCount
 };
 

@@ -49,7 +49,7 @@ float combined(Pool pool, float a, float b) {
 
 // Adds a row of a window to the result of its channels.
 void pool_row(Pool pool, float *result, const float *values, std::int64_t places, std::int64_t channels) {
-  const BinaryWork work = {arithmetic_loops(), operation_of(pool), Type::kFloat};
+  const BinaryWork work = of_card({arithmetic_loops(), operation_of(pool), Type::kFloat});
   for (std::int64_t j = 0; j < places; ++j) {
     const float *place = values + j * channels;
     if (channels > kFewChannels) {
@@ -80,9 +80,10 @@ void pool_window(Pool pool, Type type, const Windows &w, void *dst, const char *
   }
   if (pool == Pool::kAverage) {
     const float size = static_cast<float>(w.kernel_height * w.kernel_width);
-    run_scalar({arithmetic_loops(), Binary::kDiv, Type::kFloat}, result, result, &size, channels);
+    run_scalar(of_card({arithmetic_loops(), Binary::kDiv, Type::kFloat}), result, result, &size, channels);
   }
   round_floats(type, result, dst, channels);
+  if (pool == Pool::kSum || pool == Pool::kAverage) drop_zero_signs(type, dst, channels);
 }
 
 // dst may be src: each window is written after it was read, and never over later input.

@@ -7,6 +7,7 @@
 #include "check/init.h"
 #include "intrinsics/product.h"
 #include "intrinsics/shadow.h"
+#include "intrinsics/vector.h"
 #include "intrinsics/windows.h"
 #include "machine/trap.h"
 #include "mlusim/reduce.h"
@@ -92,6 +93,7 @@ void average_back(const Call &call, T *dst, const T *src, const Windows &w, mluP
       sums.put(w.element(result, place), share, defined, overlap);
   }
   sums.round_to(dst);
+  drop_zero_signs(type_of<T>(), dst, sums.count);
 }
 
 template <typename T, typename Index>

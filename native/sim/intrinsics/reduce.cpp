@@ -16,8 +16,6 @@ namespace {
 
 constexpr std::int64_t kLine = 128;  // bytes that devices of the 2xx family write together
 
-bool is_2xx() { return device().arch < 300; }
-
 // ---- Counting and finding -----------------------------------------------------------------------
 
 enum class Search {
@@ -129,6 +127,7 @@ void vector_reduce_sum(const Call &call, Type type, void *dst, const void *src, 
     const bool defined = shadow_defined(from, line);
     if (is_2xx()) std::memset(to, 0, static_cast<std::size_t>(line));
     round_floats(type, &sum, to, 1);
+    drop_zero_signs(type, to, 1);
     if (!g_observers.init) continue;
     if (is_2xx()) shadow_set(to, line, true);
     shadow_set(to, size, defined);

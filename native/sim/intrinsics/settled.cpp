@@ -150,7 +150,10 @@ Settled::Known Settled::of_product(Binary op, Type type, const void *a, bool a_d
     return defined && (maximum ? is_one(element, type) : is_zero(element, type));
   };
   const bool decided = decides(a, a_defined) || decides(b, b_defined);
-  if (!is_real(type)) return op == Binary::kMul && decided ? kAlways : kNever;
+  // So have the real numbers of some cards, which know no NaN there.
+  const bool zero_decides = !is_real(type) || of_card({arithmetic_loops(), op, type}).op == Binary::kMulOf2xx;
+  if (op == Binary::kMul && zero_decides && decided) return kAlways;
+  if (!is_real(type)) return kNever;
   if (!is_truth(a, a_defined, type) || !is_truth(b, b_defined, type)) return kNever;
   return decided ? kAlways : kTruth;
 }

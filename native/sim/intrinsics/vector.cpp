@@ -7,6 +7,7 @@
 #include "check/domain.h"
 #include "intrinsics/settled.h"
 #include "intrinsics/shadow.h"
+#include "machine/model.h"
 
 namespace mlusim {
 namespace {
@@ -22,6 +23,13 @@ T *offset(T *base, std::int64_t bytes) {
   return static_cast<Byte *>(base) + bytes;
 }
 
+template <typename Word>
+void drop_signs(void *numbers, std::int64_t count) {
+  constexpr Word kNegativeZero = static_cast<Word>(Word{1} << (8 * sizeof(Word) - 1));
+  Word *const words = static_cast<Word *>(numbers);
+  for (std::int64_t i = 0; i < count; ++i) words[i] = words[i] == kNegativeZero ? Word{0} : words[i];
+}
+
 void run_short(const BinaryWork &work, void *dst, const void *src0, const void *src1, std::int64_t count, bool scalar) {
   const ShortLoops &rows = short_loops(work.type);
   const int op = static_cast<int>(work.op);
@@ -35,6 +43,9 @@ void run_short(const BinaryWork &work, void *dst, const void *src0, const void *
     if (!scalar) rows.widen(offset(src1, 2 * first), b, block);
     loop(a, a, b, block);
     rows.narrow(a, offset(dst, 2 * first), block);
+    // A number other than zero may have become one.
+    if (work.op >= Binary::kAddOf2xx)
+      drop_zero_signs(work.type, offset(dst, 2 * first), static_cast<std::int64_t>(block));
   }
 }
 
@@ -74,7 +85,10 @@ void run_scalar(const BinaryWork &work, void *dst, const void *src0, const void 
 void run_unary(Unary op, Type type, void *dst, const void *src, std::int64_t count) {
   const auto &loops = unary_loops().loop[static_cast<int>(op)];
   const UnaryLoop own = loops[static_cast<int>(type)];
-  if (own != nullptr) return own(dst, src, static_cast<std::size_t>(count));
+  if (own != nullptr) {
+    own(dst, src, static_cast<std::size_t>(count));
+    return drop_zero_signs(type, dst, count);
+  }
   const ShortLoops &rows = short_loops(type);
   float values[kBlock];
   for (std::int64_t first = 0; first < count; first += kBlock) {
@@ -83,6 +97,32 @@ void run_unary(Unary op, Type type, void *dst, const void *src, std::int64_t cou
     loops[static_cast<int>(Type::kFloat)](values, values, block);
     rows.narrow(values, offset(dst, 2 * first), block);
   }
+  drop_zero_signs(type, dst, count);
+}
+
+BinaryWork of_card(const BinaryWork &work) {
+  const bool is_real = work.type == Type::kFloat || work.type == Type::kHalf || work.type == Type::kBFloat16;
+  if (!is_real || !is_2xx()) return work;
+  switch (work.op) {
+    case Binary::kAdd:
+      return {work.loops, Binary::kAddOf2xx, work.type};
+    case Binary::kSub:
+      return {work.loops, Binary::kSubOf2xx, work.type};
+    case Binary::kMul:
+      return {work.loops, Binary::kMulOf2xx, work.type};
+    case Binary::kDiv:
+      return {work.loops, Binary::kDivOf2xx, work.type};
+    case Binary::kAddTowardZero:
+      return {work.loops, Binary::kAddTowardZeroOf2xx, work.type};
+    default:
+      return work;
+  }
+}
+
+void drop_zero_signs(Type type, void *numbers, std::int64_t count) {
+  if (!is_2xx()) return;
+  if (type == Type::kFloat) return drop_signs<std::uint32_t>(numbers, count);
+  if (type == Type::kHalf || type == Type::kBFloat16) drop_signs<std::uint16_t>(numbers, count);
 }
 
 const float *floats_of(Type type, const void *from, float *buffer, std::int64_t count) {
@@ -113,7 +153,7 @@ void vector_binary(const Call &call, const BinaryWork &work, void *dst, const vo
   if (g_observers.init && shadow_bit_logic(work.op, dst, src0, src1, bytes)) {
     return run_vector(work, dst, src0, src1, count);
   }
-  run_vector(work, dst, src0, src1, count);
+  run_vector(of_card(work), dst, src0, src1, count);
   if (!g_observers.init) return;
   shadow_elements(dst, element, count, a, b);
   settled.define(dst, work.type, count);
@@ -126,7 +166,7 @@ void vector_scalar(const Call &call, const BinaryWork &work, void *dst, const vo
   check_operands(call, {nram_source("src", src, bytes), nram_target("dst", dst, bytes)}, {count, bytes});
   const ShadowSource source = {src, static_cast<std::size_t>(size), count};
   const Settled settled(work, source, {}, value, count);
-  run_scalar(work, dst, src, value, count);
+  run_scalar(of_card(work), dst, src, value, count);
   if (!g_observers.init) return;
   shadow_elements(dst, source.element, count, source);
   settled.define(dst, work.type, count);
@@ -149,7 +189,7 @@ void vector_cycle(const Call &call, const BinaryWork &work, void *dst, const voi
   for (std::int64_t first = 0; first < src_count;) {
     std::int64_t block = src_count - first;
     const void *from = repeated.at(first, &block);
-    run_vector(work, offset(dst, first * size), offset(src, first * size), from, block);
+    run_vector(of_card(work), offset(dst, first * size), offset(src, first * size), from, block);
     first += block;
   }
   if (!g_observers.init) return;

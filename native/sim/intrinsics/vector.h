@@ -37,6 +37,12 @@ void run_vector(const BinaryWork &work, void *dst, const void *src0, const void 
 void run_scalar(const BinaryWork &work, void *dst, const void *src0, const void *value, std::int64_t count);
 void run_unary(Unary op, Type type, void *dst, const void *src, std::int64_t count);
 
+// The operation as the vector unit of this card does it. That of MLU270 and MLU290 computes no
+// negative zero, and a product is zero if a factor is, even if the other one is infinite or NaN.
+BinaryWork of_card(const BinaryWork &work);
+// Gives the zeros among computed real numbers the sign that they have on this card.
+void drop_zero_signs(Type type, void *numbers, std::int64_t count);
+
 // floats_of() returns numbers as floats: in place if they are floats, else converted into the
 // buffer. The inverse rounds.
 const float *floats_of(Type type, const void *from, float *buffer, std::int64_t count);

@@ -221,11 +221,12 @@ void count_use(const Array &array, const void *pc) {
 }  // namespace
 
 Array::Array(ArraySpace space_of_array, const Unit *unit_of_array, const char *name_of_array, std::size_t size,
-             void **pointer, const void *initial_bytes)
+             void **pointer, const void *initial_bytes, std::size_t element_bytes)
     : space(space_of_array),
       unit(unit_of_array),
       name(name_in_source(name_of_array)),
       bytes(size),
+      element(element_bytes),
       storage(pointer),
       initial(initial_bytes),
       offset(0),

@@ -150,19 +150,20 @@ namespace {
 void describe_wrong_address(const Crash &crash, const Core &core, FindingText *text) {
   constexpr std::uintptr_t kNullBytes = 4096;
   const auto value = reinterpret_cast<std::uintptr_t>(crash.address);
-  char address[32];
-  std::snprintf(address, sizeof address, "0x%" PRIxPTR, value);
+  // No process has such addresses; others differ from process to process, and are not told.
+  char number[32];
+  std::snprintf(number, sizeof number, "0x%" PRIxPTR, value);
   text->rule = "invalid-address";
   if (crash.cause == Cause::kNoAddress) {
     text->message = "an access by a pointer that can be no address";
-    if (value != 0) text->message += ": " + std::string(address);
+    if (value != 0) text->message += ": " + std::string(number);
     return;
   }
   text->address = crash.address;
   text->size = 1;
   const bool called = crash.cause == Cause::kCall;
-  text->message = called ? "a call through a pointer to no function: " : "an access to the address ";
-  text->message += std::string(address) + ", ";
+  text->message = called ? "a call through a pointer to no function: " : "an access to ";
+  text->message += value < kNullBytes ? "the address " + std::string(number) + ", " : "an address ";
   if (value < kNullBytes) {
     text->rule = "null-dereference";
     text->message += value == 0 ? "a null pointer" : std::to_string(value) + " bytes behind a null pointer";

@@ -140,9 +140,9 @@ void explain_host_fault(const void *address) {
   char text[256];
   const int length =
       std::snprintf(text, sizeof text,
-                    "mlusim: host code touched device memory at %p (%s); copy it with cnrtMemcpy, or wait "
-                    "for the kernel that should have touched it\n",
-                    address, name_of(location.space));
+                    "mlusim: host code touched device memory (%s); copy it with cnrtMemcpy, or wait for the kernel "
+                    "that should have touched it\n",
+                    name_of(location.space));
   if (length > 0 && write(STDERR_FILENO, text, static_cast<std::size_t>(length)) < 0) return;
 }
 

@@ -56,6 +56,7 @@ struct Block {
   State state = State::kFree;
   std::uint64_t number = 0;            // of the allocation
   int device = 0;                      // whose memory it is
+  const void *pc = nullptr;            // where the allocation was asked for
   std::uint64_t freed = 0;             // the number of the release; the key in `resting_`
   std::uint64_t last_user = kAnyUser;  // of a live one: the last work that may use it
 };
@@ -100,7 +101,7 @@ std::atomic<std::uint64_t> g_condemned{0};  // allocations that heap_condemn() f
 class Heap {
  public:
   // Finds a place for `bytes` and makes it a live block; null if there is none.
-  char *allocate(std::size_t bytes, int device) {
+  char *allocate(std::size_t bytes, int device, const void *pc) {
     if (bytes > limit()) return nullptr;
     const std::size_t room = round_up(bytes, kUnit);
     if (room > free_bytes(device)) return nullptr;
@@ -111,6 +112,7 @@ class Heap {
     block->second.bytes = bytes;
     block->second.number = ++allocations_;
     block->second.device = device;
+    block->second.pc = pc;
     block->second.last_user = kAnyUser;
     used_[device] += room;
     ++live_;
@@ -393,12 +395,12 @@ Range extend_to(char *end) {
 
 }  // namespace
 
-void *heap_allocate(std::size_t bytes, int device) {
+void *heap_allocate(std::size_t bytes, int device, const void *pc) {
   if (bytes == 0 || !ensure_memory()) return nullptr;
   char *begin = nullptr;
   {
     const std::lock_guard<ForkMutex> lock(g_mutex);
-    begin = heap().allocate(bytes, device);
+    begin = heap().allocate(bytes, device, pc);
     if (begin == nullptr) return nullptr;
     clear_shadow(begin, bytes);
     const Range grown = extend_to(begin + bytes);
@@ -447,9 +449,9 @@ bool heap_find(const void *address, Allocation *allocation) {
   const std::lock_guard<ForkMutex> lock(g_mutex);
   const Blocks::const_iterator block = heap().nearest(static_cast<char *>(const_cast<void *>(address)));
   if (block == heap().none()) return false;
-  *allocation = {
-      block->first,         block->second.bytes, Heap::lives(block->second), block->second.state == State::kLive,
-      block->second.number, block->second.device};
+  const Block &found = block->second;
+  *allocation = {block->first, found.bytes, Heap::lives(found), found.state == State::kLive, found.number,
+                 found.device, found.pc};
   return true;
 }
 

@@ -15,13 +15,14 @@ struct Allocation {
   bool used = false;         // some work may still use it
   std::uint64_t number = 0;  // allocations are numbered from 1
   int device = 0;            // the number of the device that it belongs to
+  const void *pc = nullptr;  // where it was asked for
   char *end() const { return begin + bytes; }
 };
 
 // Allocates memory of a device, aligned to 256 bytes, with at least 256 unused bytes to each
 // neighbour. Returns null if the device's memory is short. The contents are undefined (their init
 // shadow is 0); they may come from a freed allocation.
-void *heap_allocate(std::size_t bytes, int device = 0);
+void *heap_allocate(std::size_t bytes, int device = 0, const void *pc = nullptr);
 
 enum class Freed {
   kDone,

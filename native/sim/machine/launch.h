@@ -12,6 +12,13 @@
 
 namespace mlusim {
 
+// An argument that is a pointer.
+struct PassedPointer {
+  const void *value;
+  std::size_t target;  // the size of what it points to
+  int number;          // of the parameter
+};
+
 // One launch as it waits in a queue.
 struct Launch {
   std::string kernel;  // as written in the source
@@ -22,6 +29,8 @@ struct Launch {
   const Unit *unit = nullptr;  // the file of the launch; null if unknown
   const void *arguments = nullptr;
   std::size_t argument_bytes = 0;
+  int argument_count = 0;
+  std::vector<PassedPointer> pointers;
   int device = 0;             // the number of the device
   std::uint64_t profile = 0;  // the profile that it belongs to; 0: none
 };

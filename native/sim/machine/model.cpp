@@ -65,6 +65,8 @@ const mlusimDeviceModel &default_model() { return kModels[kDefaultModel]; }
 
 const mlusimDeviceModel &device() { return g_device; }
 
+bool is_2xx() { return g_device.arch < 300; }
+
 const char *wrong_device_count() {
   const char *const text = environment_count().text;
   return environment_count().number == 0 ? text : nullptr;

@@ -30,6 +30,9 @@ const mlusimDeviceModel &default_model();
 // runs.
 const mlusimDeviceModel &device();
 
+// Whether it is of the family of MLU270 and MLU290.
+bool is_2xx();
+
 // The number of devices, which all have the figures of device(): PYMLUOPS_SIM_DEVICES, or 8. They
 // have memories and queues of their own; one thread runs their kernels, one at a time.
 int device_count();

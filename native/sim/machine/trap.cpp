@@ -1,7 +1,6 @@
 #include "machine/trap.h"
 
 #include <algorithm>
-#include <cinttypes>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -13,10 +12,10 @@
 #include "base/thread_state.h"
 #include "machine/allow.h"
 #include "machine/array.h"
-#include "machine/heap.h"
-#include "machine/lanes.h"
+#include "machine/causes.h"
 #include "machine/lines.h"
 #include "machine/model.h"
+#include "machine/place.h"
 
 namespace mlusim {
 namespace {
@@ -72,6 +71,13 @@ void put_place(const void *pc, char (&file)[256], std::int32_t *line) {
   *line = place.line;
 }
 
+// The message with the name of the memory that it is about.
+std::string with_place(const FindingText &text) {
+  const std::string place = text.address != nullptr ? place_name(text.address) : "";
+  const bool has_it = place.empty() || text.message.find(place) != std::string::npos;
+  return has_it ? text.message : text.message + " (" + place + ")";
+}
+
 mlusimFinding make(const Core *core, const std::string &kernel, const FindingText &text) {
   mlusimFinding finding = {};
   put(finding.checker, text.checker);
@@ -87,11 +93,11 @@ mlusimFinding make(const Core *core, const std::string &kernel, const FindingTex
   if (text.address != nullptr || text.size != 0) {
     const bool constant = constant_near(text.address) != nullptr;
     put(finding.space, name_of(constant ? Space::kCode : locate(text.address).space));
-    finding.address = reinterpret_cast<std::uintptr_t>(text.address);
+    finding.offset = offset_in_memory(text.address);
     finding.size = text.size;
     put(finding.allocation, describe_allocation(text.address));
   }
-  put(finding.message, text.message);
+  put(finding.message, kernel.empty() ? text.message : with_place(text));
   finding.count = 1;
   return finding;
 }
@@ -119,19 +125,29 @@ std::string lines_of(const mlusimFinding &finding) {
     text += std::string("\n    the other access: ") + finding.other_file + ":" + std::to_string(finding.other_line);
   }
   if (finding.space[0] != '\0') {
-    char address[80];
-    std::snprintf(address, sizeof address, "\n    %s address 0x%" PRIx64 ", %" PRIu64 " bytes", finding.space,
-                  finding.address, finding.size);
-    text += address;
+    text += "\n    " + std::to_string(finding.size) + " bytes of " + finding.space;
   }
   if (finding.allocation[0] != '\0') text += std::string("\n    ") + finding.allocation;
   return text;
 }
 
+// A finding that follows from another one.
+std::string short_line_of(const mlusimFinding &finding) {
+  const std::string place =
+      finding.line != 0 ? " at " + std::string(finding.file) + ":" + std::to_string(finding.line) : "";
+  return std::string(finding.checker) + "/" + finding.rule + place;
+}
+
 std::string report_of(const std::string &kernel, const std::vector<mlusimFinding> &findings) {
   std::string text = "kernel " + kernel + " on " + device().name + ": " + std::to_string(findings.size()) +
                      (findings.size() == 1 ? " finding" : " findings");
-  for (const mlusimFinding &finding : findings) text += "\n" + lines_of(finding);
+  for (std::size_t i = 0; i < findings.size(); ++i) {
+    text += "\n" + lines_of(findings[i]);
+    const std::size_t following = count_following(findings, i);
+    if (following == 0) continue;
+    text += "\n    and " + following_text(following) + ":";
+    for (const std::size_t end = i + following; i < end;) text += "\n      " + short_line_of(findings[++i]);
+  }
   return text;
 }
 
@@ -150,9 +166,12 @@ void keep(const std::vector<mlusimFinding> &findings, const std::string &report)
 
 // Writes findings from `begin` on to stderr, a line each, as programs tell them at their end.
 void tell(Log *log, std::size_t begin, std::size_t end) {
-  const std::size_t last = std::min(end, begin + kMostTold);
-  for (std::size_t i = begin; i < last; ++i) {
+  std::size_t told = 0;
+  for (std::size_t i = begin; i < end && told < kMostTold; ++i, ++told) {
     const mlusimFinding &finding = log->findings[i];
+    const std::size_t following = std::min(count_following(log->findings, i), end - i - 1);
+    i += following;
+    begin = i + 1;
     if (log->lines == kMostLines) std::fprintf(stderr, "mlusim: further findings are not told\n");
     if (log->lines++ >= kMostLines) break;
     const bool placed = finding.line != 0;
@@ -164,9 +183,10 @@ void tell(Log *log, std::size_t begin, std::size_t end) {
       if (finding.core == kMpuCoreId) line += ", memory core";
       line += ")";
     }
+    if (following != 0) line += ", and " + following_text(following);
     std::fprintf(stderr, "%s\n", line.c_str());
   }
-  if (last < end && log->lines <= kMostLines) std::fprintf(stderr, "mlusim: and %zu more findings\n", end - last);
+  if (begin < end && log->lines <= kMostLines) std::fprintf(stderr, "mlusim: and %zu more findings\n", end - begin);
   log->told = std::max(log->told, end);
 }
 
@@ -174,32 +194,6 @@ void tell(Log *log, std::size_t begin, std::size_t end) {
 void tell_last_failure(Log *log) {
   if (log->failed_end <= log->told) return;
   tell(log, std::max(log->failed_begin, log->told), log->failed_end);
-}
-
-std::string describe_array(const Array &array, const Location &location, const void *address) {
-  const Range range = range_of(array, location.piece);
-  const char *at = static_cast<const char *>(address);
-  std::string text = std::string(name_of(location.space)) + " array '" + array.name + "' of " +
-                     std::to_string(array.bytes) + " bytes, ";
-  if (location.space == Space::kWram) {
-    const LanePlace place = lane_place(address);
-    return text + std::to_string(lane_share(static_cast<std::int64_t>(array.bytes))) + " in each lane, offset " +
-           std::to_string(place.offset) + " of lane " + std::to_string(place.lane);
-  }
-  if (range.holds(at)) return text + "offset " + std::to_string(at - range.begin);
-  if (at < range.begin) return text + std::to_string(range.begin - at) + " bytes before its start";
-  return text + std::to_string(at - range.end) + " bytes behind its end";
-}
-
-std::string describe_heap(const void *address) {
-  Allocation allocation;
-  if (!heap_find(address, &allocation)) return "no allocation near it";
-  const char *at = static_cast<const char *>(address);
-  std::string text = (allocation.live ? "allocation " : "freed allocation ") + std::to_string(allocation.number) +
-                     " of " + std::to_string(allocation.bytes) + " bytes, ";
-  if (at < allocation.begin) return text + std::to_string(allocation.begin - at) + " bytes before its start";
-  if (at >= allocation.end()) return text + std::to_string(at - allocation.end()) + " bytes behind its end";
-  return text + "offset " + std::to_string(at - allocation.begin);
 }
 
 void add(const Core *core, const FindingText &text) {
@@ -222,33 +216,12 @@ void add(const Core *core, const FindingText &text) {
 std::string place_of(const void *pc) {
   SourceLine place;
   if (pc != nullptr && find_line(pc, &place)) return place.file + ":" + std::to_string(place.line);
-  char text[32];
-  std::snprintf(text, sizeof text, "%p", pc);
-  return text;
+  return "an unknown line";
 }
 
 bool has_line(const void *pc) {
   SourceLine place;
   return pc != nullptr && find_line(pc, &place);
-}
-
-std::string describe_allocation(const void *address) {
-  const Location location = locate(address);
-  switch (location.space) {
-    case Space::kGdram:
-      if (!is_among_variables(location)) return describe_heap(address);
-      [[fallthrough]];
-    case Space::kNram:
-    case Space::kWram:
-    case Space::kSram: {
-      const Array *array = array_at(address, location, true);
-      return array != nullptr ? describe_array(*array, location, address) : "before every array";
-    }
-    case Space::kLdram:
-      return "stack of a core";
-    default:
-      return "";
-  }
 }
 
 Action action_for(const FindingText &text) {
@@ -294,6 +267,7 @@ void begin_findings(const std::string &kernel) {
 bool end_findings(bool ended) {
   const bool fails = g_fails || ended;
   if (g_found.empty()) return fails;
+  order_by_cause(&g_found);
   for (mlusimFinding &finding : g_found) finding.launch_failed = fails ? 1 : 0;
   keep(g_found, fails ? report_of(g_kernel, g_found) : "");
   return fails;

@@ -44,13 +44,9 @@ void report_end(const Core *core, const FindingText &text);
 // frees it. Only on the running core's fiber.
 [[noreturn]] void trap(FindingText &&text);
 
-// Returns "file:line" of an instruction, or its address if the line is unknown.
+// Returns "file:line" of an instruction, or "an unknown line".
 std::string place_of(const void *pc);
 bool has_line(const void *pc);
-
-// Describes the memory at or next to an address: "NRAM array 'pool' of 512 bytes", or "allocation
-// of 4096 bytes at 0x..., freed".
-std::string describe_allocation(const void *address);
 
 // ---- For the machine ----------------------------------------------------------------------------
 

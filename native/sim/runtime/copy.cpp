@@ -1,6 +1,5 @@
 // Copies and fills: one code path for one, two and three dimensions, at once and in a queue.
 #include <cstdint>
-#include <cstdio>
 #include <cstring>
 #include <functional>
 #include <string>
@@ -115,11 +114,9 @@ cnrtRet_t check_side(const char *function, const Side &side, bool device) {
                      : fits && !wraps &&
                            (last < reinterpret_cast<std::uintptr_t>(onchip_range().begin) || begin >= heap_range().end);
   if (good) return cnrtSuccess;
-  char address[40];
-  std::snprintf(address, sizeof address, "%p", static_cast<const void *>(begin));
   return blame_host(function, rule_of(begin, device), begin, side.reach,
                     std::string(side.name) + ": expected " + std::to_string(side.reach) + " bytes of " +
-                        (device ? "device" : "host") + " memory at " + address + ", got " + describe(begin));
+                        (device ? "device" : "host") + " memory, got " + describe(begin));
 }
 
 // Returns the number of the device whose memory holds the address, or -1.
@@ -291,8 +288,10 @@ cnrtRet_t set_elements(const char *function, void *pointer, std::uint32_t value,
                    count);
   }
   if (reinterpret_cast<std::uintptr_t>(pointer) % size != 0) {
-    return explain(cnrtErrorArgsInvalid, "%s: pointer: expected a multiple of %zu, the bytes of an element, got %p",
-                   function, size, pointer);
+    return explain(
+        cnrtErrorArgsInvalid,
+        "%s: pointer: expected a multiple of %zu, the bytes of an element, got one that is %zu bytes behind one",
+        function, size, reinterpret_cast<std::uintptr_t>(pointer) % size);
   }
   if (!prepare_device_memory()) return explain(cnrtErrorSysNoMem, "%s: no addresses for device memory", function);
   const Side target = plain_side("pointer", pointer, bytes);

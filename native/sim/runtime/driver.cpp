@@ -103,8 +103,8 @@ cnrtRet_t check_context(const char *function, CNcontext context) {
     return cnrtSuccess;
   }
   return explain(static_cast<cnrtRet_t>(CN_CONTEXT_ERROR_INVALID),
-                 "%s: context: expected a context from cnCtxGetCurrent, got %p", function,
-                 static_cast<void *>(context));
+                 "%s: context: expected a context from cnCtxGetCurrent, got %s", function,
+                 context == nullptr ? "NULL" : "another pointer");
 }
 
 cnrtRet_t give_context(const char *function, CNcontext *context, int device) {

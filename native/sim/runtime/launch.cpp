@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 #include <string>
 #include <utility>
@@ -74,6 +75,20 @@ cnrtRet_t refuse_arch(const char *function, const Kernel &kernel) {
                  function, kernel.name, kernel.arch, present.name, present.arch);
 }
 
+// Notes the pointers among the arguments. A launch in a source passes the function to call before
+// them.
+void note_pointers(const Kernel &kernel, void *const *arguments, Launch *launch) {
+  const int first = kernel.address == &kernel ? 1 : 0;
+  launch->argument_count = kernel.calls.count - first;
+  for (int i = first; i < kernel.calls.count; ++i) {
+    const std::size_t target = kernel.calls.targets[i];
+    if (target == 0) continue;
+    const void *value;
+    std::memcpy(&value, arguments[i], sizeof value);
+    launch->pointers.push_back({value, target, i - first});
+  }
+}
+
 // Queues a launch with a copy of the arguments, so that the caller need not wait.
 cnrtRet_t launch_kernel(const char *function, const Kernel &kernel, cnrtDim3_t dim, cnrtFunctionType_t type,
                         void *const *arguments, cnrtQueue_t handle) {
@@ -90,6 +105,7 @@ cnrtRet_t launch_kernel(const char *function, const Kernel &kernel, cnrtDim3_t d
   entry->launch.unit = kernel.unit;
   entry->launch.argument_bytes = kernel.calls.bytes;
   entry->launch.arguments = kernel.calls.copy(arguments);
+  note_pointers(kernel, arguments, &entry->launch);
   entry->destroy = kernel.calls.destroy;
   return put_into_queue(function, std::move(entry), handle);
 }
@@ -108,13 +124,11 @@ void call_wrapper(const void *call) {
   entry->wrapper(entry->arguments);
 }
 
-// Returns the linker symbol of a function; else its address.
+// Returns the linker symbol of a function, if it has one.
 std::string name_of_function(const void *address) {
   Dl_info info = {};
   if (dladdr(address, &info) == 0 || info.dli_sname == nullptr || info.dli_saddr != address) {
-    char text[40];
-    std::snprintf(text, sizeof text, "(function at %p)", address);
-    return text;
+    return "(function without a name)";
   }
   const std::unique_ptr<char, void (*)(void *)> readable(abi::__cxa_demangle(info.dli_sname, nullptr, nullptr, nullptr),
                                                          std::free);

@@ -14,6 +14,7 @@
 #include "machine/heap.h"
 #include "machine/memory.h"
 #include "machine/model.h"
+#include "machine/place.h"
 #include "machine/trap.h"
 #include "runtime/error.h"
 #include "runtime/queue.h"
@@ -72,12 +73,12 @@ ForkMutex &g_protection_mutex = *new ForkMutex;
 // ---- Device memory ------------------------------------------------------------------------------
 
 // Allocates memory of the thread's device.
-cnrtRet_t allocate(const char *function, void **pointer, std::size_t bytes) {
+cnrtRet_t allocate(const char *function, void **pointer, std::size_t bytes, const void *pc) {
   if (pointer == nullptr) return refuse_null(function, "pointer");
   if (bytes == 0) return explain(cnrtErrorArgsInvalid, "%s: bytes: expected at least 1, got 0", function);
   if (!prepare_device_memory()) return explain(cnrtErrorSysNoMem, "%s: no addresses for device memory", function);
   const int device = thread_state().device;
-  void *begin = heap_allocate(bytes, device);
+  void *begin = heap_allocate(bytes, device, pc);
   if (begin == nullptr) {
     return explain(cnrtErrorNoMem, "%s: bytes: expected at most the %llu that are free, got %zu", function,
                    static_cast<unsigned long long>(heap_free_bytes(device)), bytes);
@@ -86,12 +87,17 @@ cnrtRet_t allocate(const char *function, void **pointer, std::size_t bytes) {
   return cnrtSuccess;
 }
 
+std::string name(const void *pointer) {
+  Allocation allocation;
+  return heap_find(pointer, &allocation) ? "the " + allocation_name(allocation) : "it";
+}
+
 cnrtRet_t tell(const char *function, void *pointer, Freed freed) {
   switch (freed) {
     case Freed::kDone:
       return cnrtSuccess;
     case Freed::kTwice:
-      return blame_host(function, "double-free", pointer, 0, "pointer: that was freed before");
+      return blame_host(function, "double-free", pointer, 0, "pointer: " + name(pointer) + " was freed before");
     case Freed::kUnknown:
       break;
   }
@@ -184,11 +190,13 @@ std::string describe(const void *address) {
 using namespace mlusim;
 
 cnrtRet_t cnrtMalloc(void **pointer, size_t bytes) {
-  return guarded(__func__, [&](const char *function) { return allocate(function, pointer, bytes); });
+  const void *const pc = __builtin_return_address(0);
+  return guarded(__func__, [&](const char *function) { return allocate(function, pointer, bytes, pc); });
 }
 
 cnrtRet_t cnrtMallocConstant(void **pointer, size_t bytes) {
-  return guarded(__func__, [&](const char *function) { return allocate(function, pointer, bytes); });
+  const void *const pc = __builtin_return_address(0);
+  return guarded(__func__, [&](const char *function) { return allocate(function, pointer, bytes, pc); });
 }
 
 cnrtRet_t cnrtFree(void *pointer) {
@@ -196,9 +204,10 @@ cnrtRet_t cnrtFree(void *pointer) {
 }
 
 cnrtRet_t cnrtMemAllocAsync(void **pointer, size_t bytes, cnrtQueue_t queue) {
+  const void *const pc = __builtin_return_address(0);
   return guarded(__func__, [&](const char *function) {
     if (queue_of(function, queue) == nullptr) return cnrtErrorInvalidResourceHandle;
-    return allocate(function, pointer, bytes);
+    return allocate(function, pointer, bytes, pc);
   });
 }
 

@@ -64,9 +64,9 @@ cnrtRet_t find(const char *function, const void *address, const Kernel **kernel)
   *kernel = find_kernel(address, device().arch);
   if (*kernel != nullptr) return cnrtSuccess;
   return explain(cnrtErrorInvalidKernel,
-                 "%s: function: expected the address of a kernel that bangcc compiled, got %p; cnrtInvokeKernel "
-                 "launches other functions",
-                 function, address);
+                 "%s: function: expected the address of a kernel that bangcc compiled, got another address; "
+                 "cnrtInvokeKernel launches other functions",
+                 function);
 }
 
 // Checks the arguments against the kernel's parameters.
@@ -204,7 +204,7 @@ cnrtRet_t cnrtInvokeKernel_V3(const void *function, cnrtKernelInitParam_t init, 
   return guarded(__func__, [&](const char *name) {
     const cnrtRet_t error = check_init(name, init);
     if (error != cnrtSuccess) return error;
-    if (extra != nullptr) return explain(cnrtErrorArgsInvalid, "%s: extra: expected NULL, got %p", name, extra);
+    if (extra != nullptr) return explain(cnrtErrorArgsInvalid, "%s: extra: expected NULL, got a pointer", name);
     return invoke_by_address(name, function, dim, buffer, type, queue);
   });
 }

@@ -230,20 +230,21 @@ constexpr Definition mluops_module_template = kTemplate;
 #define MLUOPS_MODULE_NAME(a, b) MLUOPS_MODULE_PASTE(a, b)
 
 // `members` are further ones of the tag.
-#define MLUOPS_MODULE_ENTRY(number, kind, line, name, head, parameters, members, ...)              \
-  namespace {                                                                                      \
-  struct MLUOPS_MODULE_NAME(mluops_module_tag_, number) {                                          \
-    static constexpr int mluops_module_definition = kind;                                          \
-    members                                                                                        \
-  };                                                                                               \
-  [[__maybe_unused__]] const bool MLUOPS_MODULE_NAME(mluops_module_added_, number) = [] {          \
-    using mluops_module_tag [[__maybe_unused__]] = MLUOPS_MODULE_NAME(mluops_module_tag_, number); \
-    static ::mluops_module::mluops_module_entry_t mluops_module_entry = {                          \
-        kind, 0, name, head, parameters, __FILE__, line, nullptr, nullptr, nullptr, nullptr};      \
-    __VA_ARGS__;                                                                                   \
-    return ::mluops_module::mluops_module_add(&mluops_module_entry);                               \
-  }();                                                                                             \
-  }                                                                                                \
+#define MLUOPS_MODULE_ENTRY(number, kind, line, name, head, parameters, members, ...)                              \
+  namespace {                                                                                                      \
+  struct MLUOPS_MODULE_NAME(mluops_module_tag_, number) {                                                          \
+    static constexpr int mluops_module_definition = kind;                                                          \
+    members                                                                                                        \
+  };                                                                                                               \
+  [[__maybe_unused__]] const bool MLUOPS_MODULE_NAME(mluops_module_added_, number) = [] {                          \
+    using mluops_module_tag [[__maybe_unused__]] = MLUOPS_MODULE_NAME(mluops_module_tag_, number);                 \
+    static ::mluops_module::mluops_module_entry_t mluops_module_entry = {                                          \
+        kind, 0, name, head, parameters, __FILE__, line, nullptr, nullptr, nullptr, nullptr};                      \
+    static const ::mlusim::mlusim_parameters_t mluops_module_parameters(&::mlusim::mlusim_unit, name, parameters); \
+    __VA_ARGS__;                                                                                                   \
+    return ::mluops_module::mluops_module_add(&mluops_module_entry);                                               \
+  }();                                                                                                             \
+  }                                                                                                                \
   static_assert(true, "a semicolon follows")
 
 // An object file shows by it which function the kernel is; see pymluops/bang/_host_calls.py.

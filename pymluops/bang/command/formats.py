@@ -85,6 +85,9 @@ def _finding(found: Found) -> dict[str, Any]:
         "core": finding.core,
         "space": finding.space,
         "allocation": finding.allocation,
+        "offset": finding.offset,
+        "size": finding.size,
+        "cause": found.cause,
         "count": finding.count,
         "schedules": [str(schedule) for schedule in found.schedules],
     }
@@ -155,7 +158,8 @@ def _uri(file: str) -> str:
 
 
 def _result(found: Found) -> dict[str, Any]:
-    text = _sentences(found.message, f"next: {found.next_step}" if found.next_step else "")
+    cause = f"this follows from {found.cause}" if found.cause else ""
+    text = _sentences(found.message, cause, f"next: {found.next_step}" if found.next_step else "")
     result: dict[str, Any] = {
         "ruleId": found.rule,
         "level": _LEVELS[found.severity],

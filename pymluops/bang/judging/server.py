@@ -278,8 +278,10 @@ def _written_output(told: dict[str, Any]) -> WrittenOutput:
 
 def _finding(told: Mapping[str, Any]) -> JudgedFinding:
     schedules = tuple(map(_line, told["schedules"]))
-    rule, severity, file, message = (_line(told[key]) for key in ("rule", "severity", "file", "message"))
-    return JudgedFinding(rule, severity, bool(told["fails"]), file, int(told["line"]), message, schedules)
+    rule, severity, file, message, cause = (
+        _line(told[key]) for key in ("rule", "severity", "file", "message", "cause")
+    )
+    return JudgedFinding(rule, severity, bool(told["fails"]), file, int(told["line"]), message, schedules, cause)
 
 
 def _cost(told: Mapping[str, Any]) -> Cost:

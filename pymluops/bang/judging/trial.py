@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pymluops import sim
+from pymluops._causes import Traits, folded, name_of, order_by_cause
 from pymluops._core import DeviceArray, Queue
 from pymluops._shown import one_line, shortened
 from pymluops.bang._build import Input
@@ -252,10 +253,22 @@ class _Runs:
         return {
             "done": done,
             "error": error,
-            "findings": sorted(self._findings.values(), key=lambda found: not found["fails"])[:_MOST_FINDINGS],
+            "findings": self._ordered()[:_MOST_FINDINGS],
             "overwritten": list(self._overwritten),
             "cost": self._cost,
         }
+
+    def _ordered(self) -> list[dict[str, Any]]:
+        """Return the findings, causes first, and those that a launch fails for before others."""
+        found = list(self._findings.values())
+        traits = [
+            Traits(name_of(each["rule"], each["file"], each["line"]), each["cause"], each["severity"], each.pop("step"))
+            for each in found
+        ]
+        ordered = [{**each, "cause": cause} for each, cause in order_by_cause(found, traits)]
+        groups = [[first, *rest] for first, rest in folded(ordered, [each["cause"] for each in ordered])]
+        groups.sort(key=lambda group: not any(each["fails"] for each in group))
+        return [each for group in groups for each in group]
 
     def _run(self, number: int, failing: frozenset[str]) -> str:
         """Run the launch once; return what a launch failed for."""
@@ -333,6 +346,8 @@ class _Runs:
                     "line": finding.line,
                     "message": _short(finding.message),
                     "schedules": [],
+                    "cause": finding.cause,
+                    "step": finding.step,
                 },
             )
             if schedule not in noted["schedules"]:

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import Any, cast
 
+from pymluops._causes import folded, lines_of_following, name_of
 from pymluops._shown import counted
 
 __all__ = ["Cost", "JudgedFinding", "Kind", "Verdict", "WrittenOutput"]
@@ -46,6 +47,8 @@ class JudgedFinding:
         Whether a launch fails for it.
     schedules : tuple of str
         Those under which it was found.
+    cause : str
+        As of `pymluops.bang.Found`.
     """
 
     rule: str
@@ -55,6 +58,7 @@ class JudgedFinding:
     line: int
     message: str
     schedules: tuple[str, ...]
+    cause: str = ""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -221,8 +225,9 @@ class Verdict:
             lines.append(f"  {self.launch} on {self.card}{', guessed' if self.guessed else ''}")
         lines += [_line_of(output) for output in self.outputs if not output.right]
         lines += [f"  {name} is an input, and the kernel changed it" for name in self.overwritten]
-        for found in self.findings:
+        for found, following in folded(self.findings, [found.cause for found in self.findings]):
             lines.append(f"  {found.file}:{found.line}: {found.severity}: {found.rule}: {found.message}")
+            lines += lines_of_following([name_of(each.rule, each.file, each.line) for each in following])
         if self.cost is not None:
             cost = self.cost
             estimate = f"{cost.estimate_ns / 1000:.2f} us ({cost.modelled_share:.0%} of the instructions modelled)"

@@ -14,6 +14,7 @@ import pytest
 
 import pymluops
 from pymluops import bang, sim
+from pymluops._causes import folded, lines_of_following, name_of
 from pymluops.bang import _coverage
 from pymluops.bang.testing import _names
 from pymluops.errors import ExecutionFailedError
@@ -127,17 +128,23 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, Any, Any]:
         if not error.findings or not {_name(finding) for finding in error.findings} <= expected:
             raise
     found = sim.findings()
-    unexpected = [
-        f"{finding}\n  next: {finding.next_step}" if finding.next_step else str(finding)
-        for finding in found
-        if _name(finding) not in expected
-    ]
+    unexpected = [finding for finding in found if _name(finding) not in expected]
     if unexpected:
-        pytest.fail("\n".join(["the checkers found:", *unexpected]), pytrace=False)
+        pytest.fail("\n".join(["the checkers found:", *_lines_of(unexpected)]), pytrace=False)
     missing = expected - {_name(finding) for finding in found}
     if missing:
         pytest.fail(f"expected findings of {', '.join(sorted(missing))}, got none", pytrace=False)
     return result
+
+
+def _lines_of(findings: list[sim.Finding]) -> list[str]:
+    """Return the lines of findings; what follows from one that is told needs no lines of its own."""
+    told = {name_of(_name(finding), finding.file, finding.line) for finding in findings if not finding.cause}
+    lines: list[str] = []
+    for finding, following in folded(findings, [each.cause if each.cause in told else "" for each in findings]):
+        lines += [str(finding), *([f"  next: {finding.next_step}"] if finding.next_step else [])]
+        lines += lines_of_following([name_of(_name(each), each.file, each.line) for each in following])
+    return lines
 
 
 def _name(finding: sim.Finding) -> str:

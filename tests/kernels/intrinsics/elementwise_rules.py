@@ -86,6 +86,28 @@ def add_toward_zero(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     return np.where(too_far, np.nextafter(nearest, np.zeros_like(nearest)), nearest)
 
 
+def without_negative_zero(oracle: Oracle) -> Oracle:
+    """The oracle of what MLU270 and MLU290 compute: a zero is positive."""
+
+    def of(*operands: np.ndarray) -> np.ndarray:
+        result = oracle(*operands)
+        return np.where(result == 0, np.zeros_like(result), result)
+
+    return of
+
+
+def product_of_2xx(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """Zero if a factor is, whatever the other one is."""
+    product = without_negative_zero(MUL)(a, b)
+    return np.where((a == 0) | (b == 0), np.zeros_like(product), product)
+
+
+def quotient_of_2xx(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """The product with the reciprocal, which is zero for an infinite divisor."""
+    quotient = without_negative_zero(np.divide)(a, b)
+    return np.where((a == 0) | np.isinf(b), np.zeros_like(quotient), quotient)
+
+
 ADD, SUB, MUL = np.add, np.subtract, np.multiply
 AND, OR, XOR = (truth(operation) for operation in (np.logical_and, np.logical_or, np.logical_xor))
 BAND, BOR, BXOR = (bits(operation) for operation in (np.bitwise_and, np.bitwise_or, np.bitwise_xor))
@@ -113,6 +135,16 @@ class Intrinsic:
         for arch in (270, 372, 592):
             if self.since <= arch != self.without:
                 yield arch
+
+    def on(self, arch: int) -> Oracle:
+        """The oracle for an architecture: MLU270 and MLU290 compute zeros of their own."""
+        if arch >= 300 or self.ctype not in REALS:
+            return self.oracle
+        if self.oracle is MUL:
+            return product_of_2xx
+        if self.oracle in (ADD, SUB, add_toward_zero) or self.name.startswith("__bang_active"):
+            return without_negative_zero(self.oracle)
+        return self.oracle
 
 
 def of_types(name: str, ctypes: tuple[str, ...], oracle: Oracle, since: int = 200, without: int = 0) -> list[Intrinsic]:

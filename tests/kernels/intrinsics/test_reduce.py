@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -36,7 +37,8 @@ EXTREMES: dict[str, tuple[Callable[[np.ndarray], np.ndarray], bool, int]] = {
     "__bang_fabsmax": (np.abs, False, 300),
     "__bang_fabsmin": (np.abs, True, 300),
 }
-POOLS = ("sumpool", "avgpool", "maxpool", "minpool")
+SUMS = ("sumpool", "avgpool")
+POOLS = (*SUMS, "maxpool", "minpool")
 
 
 def search_call(name: str, ctype: str) -> str:
@@ -236,6 +238,12 @@ def pooled(name: str, a: np.ndarray, kernel: tuple[int, int], strides: tuple[int
     return result.astype(a.dtype)
 
 
+def pooled_on(arch: int, name: str, *operands: Any) -> np.ndarray:
+    """MLU270 and MLU290 compute no negative zero; what the last two pools choose keeps its bits."""
+    result = pooled(name, *operands)
+    return np.where(result == 0, np.zeros_like(result), result) if arch < 300 and name in SUMS else result
+
+
 @pytest.mark.parametrize(
     ("name", "smallest"), [("__bang_argmax", False), ("__bang_argmin", True), ("__bang_max", False)]
 )
@@ -290,12 +298,12 @@ def test_pools(name: str, ctype: str, arch: int, reduce: Callable[[int], Calls])
     )
     def check(c: int, height: int, width: int, kernel: tuple[int, int], strides: tuple[int, int], seed: int) -> None:
         a = values(np.random.default_rng(seed), ctype, height * width * c).reshape(height, width, c)
-        expected = pooled(name, a, kernel, strides)
+        expected = pooled_on(arch, name, a, kernel, strides)
         numbers = [c, height, width, *kernel, strides[1], strides[0]]
         done = reduce(arch)(pool_call(name, ctype, True), a, dst=np.empty_like(expected), numbers=numbers)
         assert_same(done.dst, expected)
         if ctype == "half":
-            beside = pooled(name, a, kernel, kernel)
+            beside = pooled_on(arch, name, a, kernel, kernel)
             done = reduce(arch)(pool_call(name, ctype, False), a, dst=np.empty_like(beside), numbers=numbers[:5])
             assert_same(done.dst, beside)
 

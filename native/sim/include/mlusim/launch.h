@@ -34,7 +34,9 @@ constexpr int kUnitArch = 0;
 struct KernelCalls {
   int count;                 // number of arguments
   const std::size_t *sizes;  // size of each argument
-  std::size_t bytes;         // size of the result of copy()
+  // For each argument, the size of what it points to: 1 for void, 0 for what is no pointer.
+  const std::size_t *targets;
+  std::size_t bytes;  // size of the result of copy()
   // Copies the arguments at these addresses; null if they cannot be copied.
   void *(*copy)(void *const *arguments);
   void (*invoke)(const void *copied);
@@ -54,6 +56,19 @@ struct MLUSIM_API Kernel {
   const Unit *unit;  // the file of the kernel
   int arch;          // the architecture it was compiled for
   KernelCalls calls;
+};
+
+// The parameters of a kernel or of a template for kernels, as the source writes them; findings take
+// the names of arguments from them. It exists as long as its library is loaded.
+struct MLUSIM_API Parameters {
+  Parameters(const Unit *unit, const char *kernel, const char *text);
+  ~Parameters();
+  Parameters(const Parameters &) = delete;
+  Parameters &operator=(const Parameters &) = delete;
+
+  const Unit *unit;
+  const char *kernel;  // with its namespaces
+  const char *text;    // with the parentheses
 };
 
 }  // namespace mlusim
@@ -95,6 +110,18 @@ inline Kernel::Kernel(const void *address_of_kernel, const char *name_of_kernel,
                          nullptr, nullptr);
 }
 
+// The size of what a pointer points to, as KernelCalls has it.
+template <typename T>
+constexpr std::size_t target_size() {
+  if constexpr (!std::is_pointer_v<T> || std::is_function_v<std::remove_pointer_t<T>>) {
+    return 0;
+  } else if constexpr (std::is_void_v<std::remove_pointer_t<T>>) {
+    return 1;
+  } else {
+    return sizeof(std::remove_pointer_t<T>);
+  }
+}
+
 // The calls of a kernel whose arguments are copies of these types; the first one may be the
 // function object to call.
 template <typename... Values>
@@ -109,8 +136,9 @@ struct Copies {
   static void destroy(void *copied) { delete static_cast<All *>(copied); }
 
   static constexpr std::size_t sizes[] = {sizeof(Values)..., 0};
+  static constexpr std::size_t targets[] = {target_size<Values>()..., 0};
   static constexpr KernelCalls calls(void (*invoke)(const void *)) {
-    return {static_cast<int>(sizeof...(Values)), sizes, sizeof(All), copy, invoke, destroy};
+    return {static_cast<int>(sizeof...(Values)), sizes, targets, sizeof(All), copy, invoke, destroy};
   }
 };
 
@@ -164,14 +192,14 @@ constexpr bool is_copied() {
 }
 
 // The calls of the kernel that `Tag::mlusim_function()` returns.
-template <typename Tag, typename... Parameters>
-constexpr KernelCalls mlusim_calls_of(void (*)(Parameters...)) {
-  if constexpr (!(is_copied<Parameters>() && ...)) {
-    return {static_cast<int>(sizeof...(Parameters)), nullptr, 0, nullptr, nullptr, nullptr};
+template <typename Tag, typename... Types>
+constexpr KernelCalls mlusim_calls_of(void (*)(Types...)) {
+  if constexpr (!(is_copied<Types>() && ...)) {
+    return {static_cast<int>(sizeof...(Types)), nullptr, nullptr, 0, nullptr, nullptr, nullptr};
   } else {
-    using All = Copies<std::decay_t<Parameters>...>;
+    using All = Copies<std::decay_t<Types>...>;
     return All::calls([](const void *copied) {
-      const auto call = [](const std::decay_t<Parameters> &...each) { Tag::mlusim_function()(each...); };
+      const auto call = [](const std::decay_t<Types> &...each) { Tag::mlusim_function()(each...); };
       call_kernel([&] { std::apply(call, *static_cast<const typename All::All *>(copied)); });
     });
   }
@@ -210,6 +238,7 @@ namespace mlusim {
 
 // Names that no macro of a source has; see mlusim_source.h.
 using mlusim_kernel_t = Kernel;
+using mlusim_parameters_t = Parameters;
 constexpr int mlusim_unit_arch = kUnitArch;
 
 }  // namespace mlusim
@@ -218,16 +247,27 @@ constexpr int mlusim_unit_arch = kUnitArch;
 //   MLUSIM_KERNEL("space::", add, (const float *x, int n));
 #define MLUSIM_KERNEL(space, name, ...) MLUSIM_KERNEL_COUNTED(__COUNTER__, space, name, __VA_ARGS__)
 #define MLUSIM_KERNEL_COUNTED(number, space, name, ...) MLUSIM_KERNEL_NUMBERED(number, space, name, __VA_ARGS__)
-#define MLUSIM_KERNEL_NUMBERED(number, space, name, ...)                                                     \
-  namespace {                                                                                                \
-  struct mlusim_kernel_tag_##number {                                                                        \
-    static constexpr auto mlusim_function() { return static_cast<void(*) __VA_ARGS__>(&name); }              \
-  };                                                                                                         \
-  const ::mlusim::mlusim_kernel_t mlusim_kernel_##number(                                                    \
-      reinterpret_cast<const void *>(mlusim_kernel_tag_##number::mlusim_function()), space #name,            \
-      &::mlusim::mlusim_unit, ::mlusim::mlusim_unit_arch,                                                    \
-      ::mlusim::mlusim_calls_of<mlusim_kernel_tag_##number>(mlusim_kernel_tag_##number::mlusim_function())); \
-  }                                                                                                          \
+#define MLUSIM_KERNEL_NUMBERED(number, space, name, ...)                                                             \
+  namespace {                                                                                                        \
+  struct mlusim_kernel_tag_##number {                                                                                \
+    static constexpr auto mlusim_function() { return static_cast<void(*) __VA_ARGS__>(&name); }                      \
+  };                                                                                                                 \
+  const ::mlusim::mlusim_kernel_t mlusim_kernel_##number(                                                            \
+      reinterpret_cast<const void *>(mlusim_kernel_tag_##number::mlusim_function()), space #name,                    \
+      &::mlusim::mlusim_unit, ::mlusim::mlusim_unit_arch,                                                            \
+      ::mlusim::mlusim_calls_of<mlusim_kernel_tag_##number>(mlusim_kernel_tag_##number::mlusim_function()));         \
+  const ::mlusim::mlusim_parameters_t mlusim_parameters_##number(&::mlusim::mlusim_unit, space #name, #__VA_ARGS__); \
+  }                                                                                                                  \
+  static_assert(true, "a semicolon follows")
+
+// Behind the definition of a template for kernels:
+//   MLUSIM_TEMPLATE("space::", add, (const T *x, int n));
+#define MLUSIM_TEMPLATE(space, name, ...) MLUSIM_TEMPLATE_COUNTED(__COUNTER__, space, name, __VA_ARGS__)
+#define MLUSIM_TEMPLATE_COUNTED(number, space, name, ...) MLUSIM_TEMPLATE_NUMBERED(number, space, name, __VA_ARGS__)
+#define MLUSIM_TEMPLATE_NUMBERED(number, space, name, ...)                                                           \
+  namespace {                                                                                                        \
+  const ::mlusim::mlusim_parameters_t mlusim_parameters_##number(&::mlusim::mlusim_unit, space #name, #__VA_ARGS__); \
+  }                                                                                                                  \
   static_assert(true, "a semicolon follows")
 
 #endif  // MLUSIM_LAUNCH_H_

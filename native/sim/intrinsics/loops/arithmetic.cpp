@@ -94,6 +94,34 @@ struct AddTowardZero {
   }
 };
 
+// ---- MLU270 and MLU290 --------------------------------------------------------------------------
+
+// A zero has no sign.
+template <typename Op>
+struct WithoutSign {
+  template <typename T>
+  static inline T of(T a, T b) {
+    const T result = Op::of(a, b);
+    return result == static_cast<T>(0.0f) ? static_cast<T>(0.0f) : result;
+  }
+};
+
+// A factor of zero decides the product, whatever the other factor is.
+struct MulOf2xx {
+  static inline float of(float a, float b) {
+    const float product = a * b;
+    return ((a == 0) | (b == 0) | (product == 0)) ? 0.0f : product;
+  }
+};
+
+// The product with a reciprocal, which is zero for an infinite divisor.
+struct DivOf2xx {
+  static inline float of(float a, float b) {
+    const float quotient = a / b;
+    return ((a == 0) | (__builtin_fabsf(b) == __builtin_inff()) | (quotient == 0)) ? 0.0f : quotient;
+  }
+};
+
 template <typename Op>
 constexpr void put_wrapping(BinaryLoops *loops, Binary op) {
   put<Op, std::uint8_t, std::uint32_t>(loops, op, Type::kInt8);
@@ -138,6 +166,12 @@ constexpr BinaryLoops make() {
   put<AddTowardZero, float>(&loops, Binary::kAddTowardZero, Type::kFloat);
   put<AddTowardZero, half>(&loops, Binary::kAddTowardZero, Type::kHalf);
   put<Rem, float>(&loops, Binary::kRem, Type::kFloat);
+  put<WithoutSign<Add>, float>(&loops, Binary::kAddOf2xx, Type::kFloat);
+  put<WithoutSign<Sub>, float>(&loops, Binary::kSubOf2xx, Type::kFloat);
+  put<MulOf2xx, float>(&loops, Binary::kMulOf2xx, Type::kFloat);
+  put<DivOf2xx, float>(&loops, Binary::kDivOf2xx, Type::kFloat);
+  put<WithoutSign<AddTowardZero>, float>(&loops, Binary::kAddTowardZeroOf2xx, Type::kFloat);
+  put<WithoutSign<AddTowardZero>, half>(&loops, Binary::kAddTowardZeroOf2xx, Type::kHalf);
   put_wrapping<Add>(&loops, Binary::kAdd);
   put_wrapping<Sub>(&loops, Binary::kSub);
   put_wrapping<Mul>(&loops, Binary::kMul);
