@@ -32,8 +32,11 @@ from pymluops.bang._compilers import Compiler, digest, warnings_of
 from pymluops.bang._constructors import hide_constructors
 from pymluops.bang._definitions import with_entries
 from pymluops.bang._dependencies import dependencies_in, states_of
+from pymluops.bang._device_functions import Functions
+from pymluops.bang._elf import Elf, is_elf
 from pymluops.bang._headers import Expander, Source, read_text
-from pymluops.bang._host_calls import are_allowed, host_calls
+from pymluops.bang._final_code import DUMP, unseen_in
+from pymluops.bang._host_calls import Checked, are_allowed
 from pymluops.bang._loaded import loaded
 from pymluops.bang._macros import behind_headers, macros_in
 from pymluops.bang._messages import readable
@@ -71,6 +74,9 @@ def _package_state(include: Path) -> str:
         "clang_options",
         "constructors",
         "definitions",
+        "device_functions",
+        "elf",
+        "final_code",
         "headers",
         "host_calls",
         "macros",
@@ -336,12 +342,16 @@ class Build:
         with self._store.writer() as writer:
             folder = Path(mkdtemp(dir=self._work))
             try:
-                target, listed = folder / name, folder / "headers.d"
+                target, listed, final = folder / name, folder / "headers.d", folder / "final"
                 begin = time.time_ns()
-                said = self.run_compiler(text, source, [*words, "-MD", "-MF", str(listed)], target)
+                asked = [*words, "-MD", "-MF", str(listed)]
+                if self.compiler.kind == "GNU" and not are_allowed(words):
+                    asked.append(f"{DUMP}{final}")
+                said = self.run_compiler(text, source, asked, target)
                 headers = self._headers_in(listed)
                 compiled = Compiled(name, target.read_bytes(), headers, text)
-                self._refuse_host_calls(compiled.data, source.name, words, folder)
+                if not are_allowed(words):
+                    self._refuse_what_cards_lack(compiled.data, printable(source.name), final)
                 # A header that was written while the compiler ran may have been read before.
                 if not any(state and int(state.split()[0]) >= begin for state in headers.values()):
                     writer.put(name, compiled.data, {"said": said, "headers": headers})
@@ -350,12 +360,19 @@ class Build:
                     remove_tree(folder)
         return compiled, said
 
-    def _refuse_host_calls(self, data: bytes, name: str, words: Sequence[str], folder: Path) -> None:
-        if are_allowed(words):
+    def _refuse_what_cards_lack(self, data: bytes, name: str, final: Path) -> None:
+        """Refuse calls of the host in kernels, and accesses that no checker would see."""
+        if not is_elf(data):
             return
-        called = host_calls(data, [str(word) for word in self.compiler.command], printable(name), folder)
-        if called:
-            raise CompileError("\n".join(called))
+        folders = (*_OF_SYSTEM, f"{self.simulator.include}/")
+        dump = final.read_text(encoding="utf-8", errors="replace") if final.exists() else ""
+        symbols = {symbol.name for symbol in Elf(data).symbols()}
+        contents, known = unseen_in(dump, symbols, lambda file: file.startswith(folders))
+        checked = Checked(data, contents, known if dump else None)
+        functions = Functions(self.simulator.library, [str(word) for word in self.compiler.command])
+        messages = checked.messages(functions, name, final.parent)
+        if messages:
+            raise CompileError("\n".join(messages))
 
     def _headers_in(self, listed: Path) -> dict[str, str]:
         own = (*_OF_SYSTEM, f"{self._work}/", f"{self.simulator.include}/")
