@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
 
-from pymluops.bang._elf import CHOSEN, DYNSYM, FUNCTION, Elf, is_elf
+from pymluops.bang._elf import CHOSEN, DYNSYM, FUNCTION, SYMTAB, Elf, is_elf
 
 __all__ = ["COPIES", "Functions", "is_mathematics", "name_in_source", "reads_text"]
 
@@ -58,6 +58,10 @@ _READS_TEXT = re.compile(r"_ZNSt\d+\w+C\dEPKc")
 _RESERVED = re.compile(r"_[_A-Z].*")
 #: C++ names of libraries: of `std`, of `__gnu_cxx` and of the runtime.
 _OF_LIBRARY = re.compile(r"_Z(?:T[VTIS]|GV)?N?K?(?:S[tabsiod]|9__gnu_cxx|10__cxxabiv1|10__cxxabi)\w*")
+#: Parts of the C library that are linked into every program and library.
+_ARCHIVES = ("libc_nonshared.a", "libpthread_nonshared.a", "libstdc++_nonshared.a")
+#: What they hold with the C library of GNU.
+_IN_ARCHIVES = frozenset({"atexit", "at_quick_exit", "pthread_atfork"})
 _LIBRARIES = ("libc.so.6", "libm.so.6", "libpthread.so.0", "libdl.so.2", "librt.so.1", "libutil.so.1")
 _BUILTIN = "__builtin_"
 
@@ -91,13 +95,13 @@ def _exports(library: Path) -> frozenset[str]:
 def _c_library(compiler: tuple[str, ...]) -> frozenset[str]:
     """Return the functions of the C library of a compiler, or of this process if it has one of its own."""
     found = set[str]()
-    for name in _LIBRARIES:
+    for name in (*_LIBRARIES, *_ARCHIVES):
         asked = [*compiler, f"-print-file-name={name}"]
         said = subprocess.run(asked, capture_output=True, text=True, timeout=60, check=False).stdout.strip()
         path = Path(said)
         if path.is_absolute() and path.exists():
             found |= _functions(path.resolve())
-    return frozenset(found or _of_process())
+    return _IN_ARCHIVES | (found or _of_process())
 
 
 def _of_process() -> set[str]:
@@ -109,9 +113,24 @@ def _of_process() -> set[str]:
 
 @cache
 def _functions(library: Path) -> frozenset[str]:
+    """Return the functions of a shared library, or of an archive of objects."""
     data = library.read_bytes()
-    symbols = Elf(data).symbols(DYNSYM) if is_elf(data) else []
+    kind = DYNSYM if is_elf(data) else SYMTAB
+    symbols = [symbol for part in _objects_in(data) for symbol in Elf(part).symbols(kind)]
     return frozenset(each.name for each in symbols if each.section and each.kind in (FUNCTION, CHOSEN))
+
+
+def _objects_in(data: bytes) -> Iterator[bytes]:
+    """Yield a file in ELF, or those of an archive."""
+    if is_elf(data):
+        yield data
+    at = 8 if data.startswith(b"!<arch>\n") else len(data)
+    while at + 60 <= len(data):
+        size = int(data[at + 48 : at + 58])
+        part = data[at + 60 : at + 60 + size]
+        if is_elf(part):
+            yield part
+        at += 60 + size + size % 2
 
 
 class Functions:

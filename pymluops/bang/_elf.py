@@ -8,11 +8,12 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 from typing import NamedTuple
 
-__all__ = ["CHOSEN", "DYNSYM", "FUNCTION", "Elf", "Reference", "Symbol", "is_elf"]
+__all__ = ["CHOSEN", "DYNSYM", "FUNCTION", "SYMTAB", "Elf", "Reference", "Symbol", "is_elf"]
 
 SYMTAB, DYNSYM, _RELA = 2, 11, 4
 _ALLOCATED, _EXECUTABLE = 2, 4
-OBJECT, FUNCTION, _SECTION, CHOSEN = 1, 2, 3, 10  # the last is a function that the loader chooses
+#: Kinds of symbols; that of assembly says nothing, and the last is a function that the loader chooses.
+_UNTYPED, OBJECT, FUNCTION, _SECTION, CHOSEN = 0, 1, 2, 3, 10
 _X86_64 = 62
 #: Relocations of x86-64 that count from the end of the operand: PC32, PLT32, GOTPCREL and its relaxed forms.
 _FROM_END = frozenset({2, 4, 9, 41, 42})
@@ -146,15 +147,25 @@ class Elf:
 
     @cached_property
     def functions(self) -> list[Symbol]:
-        """The functions that the file defines."""
-        return [symbol for symbol in self._symbols if symbol.kind in (FUNCTION, CHOSEN) and symbol.section]
+        """The functions that the file defines, and other code with a name."""
+        return [
+            each
+            for each in self._symbols
+            if (each.kind in (FUNCTION, CHOSEN) and each.section)
+            or (
+                each.kind == _UNTYPED
+                and each.name
+                and 0 < each.section < len(self.sections)
+                and self._is_code(each.section)
+            )
+        ]
 
     @cached_property
     def _parts(self) -> dict[int, list[int]]:
         """The places in each section where something begins: a symbol, or what a relocation refers to."""
         begins: dict[int, set[int]] = {}
-        for symbol in self._symbols:
-            if symbol.section and symbol.kind in (OBJECT, FUNCTION, CHOSEN):
+        for symbol in [*self._symbols, *self.functions]:
+            if symbol.section and symbol.kind in (_UNTYPED, OBJECT, FUNCTION, CHOSEN) and symbol.name:
                 begins.setdefault(symbol.section, {0}).add(symbol.value)
         for number, relocations in self._relocations.items():
             for relocation in relocations:
@@ -243,6 +254,15 @@ class Elf:
                     todo.append((to, place))
         names = {each.name for each in self.functions if self._part(each.section, each.value) in known}
         return names, references
+
+    def with_other_code(self) -> set[str]:
+        """Return the functions of sections that hold code besides them, which has no name."""
+        ends: dict[int, tuple[int, int]] = {}
+        for each in self.functions:
+            begin, end = ends.get(each.section, (each.value, 0))
+            ends[each.section] = (min(begin, each.value), max(end, each.value + each.size))
+        other = {number for number, (begin, end) in ends.items() if begin or end < self.sections[number].size}
+        return {each.name for each in self.functions if each.section in other}
 
     def aliases(self) -> Iterator[list[str]]:
         """Return the names of the functions that lie in one place."""

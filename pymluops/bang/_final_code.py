@@ -32,21 +32,24 @@ _DECLARED = re.compile(r"^  (?!static |extern )[^=(;]*?([A-Za-z_][\w.]*|[A-Z]\.\
 _PARAMETER = re.compile(r"([A-Za-z_]\w*)\s*(?=[,)])")
 _ADDRESS = re.compile(rf"(?:{_PLACE})*&(?:{_PLACE})*([A-Za-z_][\w.]*|[A-Z]\.\d+)\b.*", re.DOTALL)
 _LITERAL = re.compile(rf'(?:{_PLACE})*&?"(?:[^"\\]|\\.)*"(?:\[0\])?')
+_TEXT = re.compile(r'"(?:[^"\\]|\\.)*"')
+#: A copy, a fill or a comparison that is not called.
+_POINTER = re.compile(rf"(?<![\w.$])({'|'.join(COPIES)})\b(?! \()")
+_REGISTER = re.compile(r"^  register .*__asm__ \(", re.MULTILINE)
 _UNCHECKED = re.compile(r"no_sanitize \(([^)]*)\)")
 #: Functions around each kernel, which mlusim/exception.h compiles without checks on purpose.
 _OF_SIMULATOR = re.compile(
     r"_ZN6mlusim(?:14call_and_catchIZ+NS_\w+|11take_nested\w+|6Thrown(?:4take|6append)EPKc)(?:\.\w+)*"
 )
 #: Builtin functions that neither read nor write memory, or only what belongs to the compiler.
-_PURE = frozenset(
-    """
+_PURE_NAMES = """
     expect expect_with_probability unreachable trap return_address extract_return_addr frame_address eh_pointer
     eh_filter eh_copy_values unwind_resume cxa_end_cleanup stack_save stack_restore alloca alloca_with_align
-    alloca_with_align_and_max assume_aligned object_size dynamic_object_size constant_p is_constant_evaluated abs labs
-    llabs imaxabs va_start va_end va_copy next_arg add_overflow sub_overflow mul_overflow fpclassify complex
-    shuffle convertvector dwarf_cfa signbit speculation_safe_value
-    """.split()
-)
+    alloca_with_align_and_max assume_aligned object_size dynamic_object_size constant_p is_constant_evaluated va_start
+    va_end va_copy next_arg add_overflow sub_overflow mul_overflow complex shuffle convertvector dwarf_cfa
+    speculation_safe_value
+"""
+_PURE = frozenset(_PURE_NAMES.split())
 _PURE_OF_BITS = re.compile(r"(?:clz|ctz|clrsb|ffs|parity|popcount)(?:l|ll|imax|g)?|bswap(?:16|32|64|128)|bitreverse\d+")
 #: Internal operations of GCC that touch memory: the vectoriser makes them.
 _TOUCHING = re.compile(r"\.(?:MASK_|LEN_|GATHER|SCATTER|LOAD_|STORE_|MASK_LEN_|DEFERRED_INIT_)\w*")
@@ -78,7 +81,10 @@ class _Function:
         unchecked = _UNCHECKED.search(head)
         if unchecked and "thread" in unchecked[1].split(" | ") and not _OF_SIMULATOR.fullmatch(name):
             yield Unseen("has a function without checks (no_sanitize)", self._first_place(rest))
-        for line in rest.splitlines():
+        declared, _, code = f"\n{rest}".partition("\n  <bb ")
+        if _REGISTER.search(declared):
+            yield Unseen("has a variable in a register of the host", self._first_place(rest))
+        for line in code.splitlines():
             yield from self._of_statement(line.strip(), head, rest)
 
     def _first_place(self, rest: str) -> str:
@@ -95,13 +101,17 @@ class _Function:
             if assembly is None or assembly[1].strip():
                 yield Unseen("has assembly of the host", self._here(rest))
             return
+        pointer = _POINTER.search(_TEXT.sub("", line))
+        if pointer is not None:
+            yield Unseen(f"takes the address of {pointer[1]}, whose accesses no checker sees", self._here(rest))
         call = None if line.startswith("#") else _CALL.fullmatch(line)
         if call is None or call[1] in _KEYWORDS:
             return
         name, arguments = call[1].removeprefix("*"), _arguments(call[2])
         if self._is_covered(name, arguments, head, rest):
             return
-        yield Unseen(f"uses {name}, whose accesses no checker sees", self._here(rest))
+        by_itself = ", or what the compiler makes it of" if name in COPIES else ""
+        yield Unseen(f"uses {name}{by_itself}, whose accesses no checker sees", self._here(rest))
 
     def _here(self, rest: str) -> str:
         return self._place or self._first_place(rest)
@@ -126,8 +136,8 @@ def _is_local(argument: str, head: str, rest: str) -> bool:
     found = _ADDRESS.fullmatch(argument)
     if found is None:
         return False
-    declared = rest.partition("\n  <bb ")[0]
-    return found[5] in _DECLARED.findall(f"\n{declared}") or found[5] in _PARAMETER.findall(head)
+    declared = f"\n{rest}".partition("\n  <bb ")[0]
+    return found[5] in _DECLARED.findall(declared) or found[5] in _PARAMETER.findall(head)
 
 
 def _arguments(text: str) -> list[str]:

@@ -11,15 +11,16 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Sequence, Set
+from functools import cache
 from pathlib import Path
 from shutil import which
 
 from pymluops.bang._device_functions import COPIES, Functions, name_in_source
 from pymluops.bang._elf import Elf, Reference, Symbol, is_elf
-from pymluops.bang._final_code import Contents
+from pymluops.bang._final_code import Contents, Unseen, unseen_in
 
-__all__ = ["Checked", "are_allowed", "calls_of_functions", "reached_by_kernels"]
+__all__ = ["Checked", "are_allowed", "calls_of_functions", "messages_of", "reached_by_kernels", "read_unseen"]
 
 #: The macro that lets kernels call functions of the host: they are findings of the launch then.
 _ALLOWED = re.compile(r"(?:-D)?MLUOPS_HOST_FUNCTIONS(?:=.*)?", re.DOTALL)
@@ -36,53 +37,93 @@ class Checked:
 
     Parameters
     ----------
-    data : bytes
-        Its contents.
+    elf : Elf
+        The file.
     contents : dict of str to list of Unseen
         What no checker sees, by function.
-    known : set of str, optional
-        The functions whose code was read; None if it was not.
+    source : str
+        The name of the source.
     """
 
-    def __init__(self, data: bytes, contents: Contents, known: set[str] | None) -> None:
-        self._elf = Elf(data)
+    def __init__(self, elf: Elf, contents: Contents, source: str) -> None:
+        self._elf = elf
         self._contents = contents
-        self._known = known
-        self._aliases = {name: names for names in self._elf.aliases() for name in names}
+        self._source = source
+        self._roots = {each.name: each for each in elf.functions if _LAUNCHED.fullmatch(each.name)}
 
-    def messages(self, functions: Functions, source: str, folder: Path) -> list[str]:
-        """Return what is wrong with the kernels of the object, one message for each place.
+    def needs(self) -> set[str]:
+        """Return the symbols of other objects that kernels refer to."""
+        return {reference.name for reference in self._elf.reached(self._roots.values())[1]}
 
-        Parameters
-        ----------
-        functions : Functions
-            What is known of functions.
-        source : str
-            The name of the source.
-        folder : Path
-            For temporary files.
-        """
-        reached, references = self._elf.reached(_kernels(self._elf))
-        wrong = {each for each in references if self._is_wrong(each, functions)}
+    def take(self, names: Set[str]) -> bool:
+        """Treat functions as parts of kernels, since kernels of other objects call them; return whether any is new."""
+        taken = {each.name: each for each in self._elf.functions if each.name in names and each.name not in self._roots}
+        self._roots |= taken
+        return bool(taken)
+
+    def messages(self, functions: Functions, folder: Path) -> list[str]:
+        """Return what is wrong with the kernels of the object, one message for each place."""
+        reached, references = self._elf.reached(self._roots.values())
+        wrong = sorted({each for each in references if _is_wrong(each, functions)})
         found = [
-            *zip(_places(self._elf, sorted(wrong), source, folder), map(_call_of, sorted(wrong)), strict=True),
-            *((place, f"a kernel {what}") for name in reached for what, place in self._unseen(name)),
+            *zip(_places(self._elf, wrong, self._source, folder), map(_call_of, wrong), strict=True),
+            *((place, f"a kernel {what}") for name in reached for what, place in self._contents.get(name, [])),
         ]
-        messages = {f"{place or source}: error: {what}" for place, what in found}
-        return sorted(messages, key=_by_line)[:_MOST_SHOWN]
+        return [f"{place or self._source}: error: {what}" for place, what in found]
 
-    @staticmethod
-    def _is_wrong(reference: Reference, functions: Functions) -> bool:
-        if reference.name in COPIES:  # the calls of a source stand in the final code
-            return not reference.in_code
-        return functions.are_of_host(reference.name)
 
-    def _unseen(self, name: str) -> Iterable[tuple[str, str]]:
-        names = [_COLD.sub("", each) for each in self._aliases.get(name, [name])]
-        for each in names:
-            yield from self._contents.get(each, [])
-        if self._known is not None and self._known.isdisjoint(names) and not any(map(_MADE.fullmatch, names)):
-            yield f"has code in assembly ({name})", ""
+def messages_of(objects: Sequence[Checked], functions: Functions, folder: Path) -> list[str]:
+    """Return what is wrong with the kernels of objects that are linked together.
+
+    Parameters
+    ----------
+    objects : sequence of Checked
+        The objects; one alone may lack what others define.
+    functions : Functions
+        What is known of functions.
+    folder : Path
+        For temporary files.
+    """
+    more = len(objects) > 1
+    while more:
+        needed = {name for each in objects for name in each.needs()}
+        more = sum(each.take(needed) for each in objects) > 0
+    messages = {message for each in objects for message in each.messages(functions, folder)}
+    return sorted(messages, key=_by_line)[:_MOST_SHOWN]
+
+
+def read_unseen(data: bytes, dump: Path, is_system: Callable[[str], bool]) -> Contents:
+    """Return what no checker sees, by each name of the functions in an object file.
+
+    Parameters
+    ----------
+    data : bytes
+        The object file.
+    dump : Path
+        What GCC wrote about the final code.
+    is_system : callable
+        Whether a file is a header of the system.
+    """
+    elf = Elf(data)
+    symbols = {symbol.name for symbol in elf.symbols()}
+    final, known = unseen_in(dump.read_text(encoding="utf-8", errors="replace"), symbols, is_system)
+    with_other_code = elf.with_other_code()
+    contents: Contents = {}
+    for names in elf.aliases():
+        plain = [_COLD.sub("", name) for name in names]
+        found = [unseen for name in plain for unseen in final.get(name, [])]
+        is_made = any(map(_MADE.fullmatch, names)) or not known.isdisjoint(plain)
+        if not is_made or not with_other_code.isdisjoint(names):
+            found.append(Unseen(f"has code in assembly ({names[0]})", ""))
+        if found:
+            contents |= dict.fromkeys(names, found)
+    return contents
+
+
+def _is_wrong(reference: Reference, functions: Functions) -> bool:
+    if reference.name in COPIES:  # the calls of a source stand in the final code
+        return not reference.in_code
+    return functions.are_of_host(reference.name)
 
 
 def _kernels(elf: Elf) -> list[Symbol]:
@@ -91,7 +132,21 @@ def _kernels(elf: Elf) -> list[Symbol]:
 
 def _call_of(reference: Reference) -> str:
     verb = "calls" if reference.in_code else "refers to"
-    return f"a kernel {verb} {name_in_source(reference.name)}, a function of the host"
+    name = name_in_source(reference.name)
+    if reference.name.startswith("__tsan_atomic128"):
+        return "a kernel uses an atomic operation on 16 bytes, which no card has"
+    return f"a kernel {verb} {_demangled(name)}, a function of the host"
+
+
+@cache
+def _demangled(name: str) -> str:
+    """Return the name of a function of C++ in its source, if there is a program that tells it."""
+    tool = which("c++filt") or which("llvm-cxxfilt")
+    if tool is None or not name.startswith("_Z"):
+        return name
+    command = [tool, "-p", name]
+    said = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False).stdout.strip()
+    return said or name
 
 
 def _places(elf: Elf, references: Sequence[Reference], source: str, folder: Path) -> list[str]:
