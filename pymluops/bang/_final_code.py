@@ -22,7 +22,7 @@ _FUNCTION = re.compile(r"^;; Function .*\(\*?([^\s()]+), funcdef_no=", re.MULTIL
 _PLACE = r"\[([^\[\]\n]+):(\d+):\d+(?: discrim \d+)?\] ?"
 _PLACES = re.compile(_PLACE)
 #: A call, at the start of a statement or behind what its result is stored in.
-_CALL = re.compile(r'(?:[^"]*? = )?(\*?[A-Za-z_.$][\w.$]*) \((.*)\)(?: \[[\w -]+\])*;?', re.DOTALL)
+_CALL = re.compile(r'(?:([^"]*?) = )?(\*?[A-Za-z_.$][\w.$]*) \((.*)\)(?: \[[\w -]+\])*;?', re.DOTALL)
 _KEYWORDS = frozenset({"if", "switch", "return", "goto", "while"})
 _ASSEMBLY = re.compile(r'__asm__ (?:__\w+__ ?|goto ?)*\("((?:[^"\\]|\\.)*)"')
 #: A variable that holds the address of a function: `_3`, `f_12`, `D.123_4`.
@@ -31,6 +31,7 @@ _COMPILER = re.compile(r"__builtin_|__atomic_|__sync_")
 _DECLARED = re.compile(r"^  (?!static |extern )[^=(;]*?([A-Za-z_][\w.]*|[A-Z]\.\d+)(?:\[[^;]*)?;", re.MULTILINE)
 _PARAMETER = re.compile(r"([A-Za-z_]\w*)\s*(?=[,)])")
 _ADDRESS = re.compile(rf"(?:{_PLACE})*&(?:{_PLACE})*([A-Za-z_][\w.]*|[A-Z]\.\d+)\b.*", re.DOTALL)
+_BASE = re.compile(r"[A-Za-z_][\w.]*|[A-Z]\.\d+")
 _LITERAL = re.compile(rf'(?:{_PLACE})*&?"(?:[^"\\]|\\.)*"(?:\[0\])?')
 _TEXT = re.compile(r'"(?:[^"\\]|\\.)*"')
 #: A copy, a fill or a comparison that is not called.
@@ -44,12 +45,16 @@ _OF_SIMULATOR = re.compile(
 #: Builtin functions that neither read nor write memory, or only what belongs to the compiler.
 _PURE_NAMES = """
     expect expect_with_probability unreachable trap return_address extract_return_addr frame_address eh_pointer
-    eh_filter eh_copy_values unwind_resume cxa_end_cleanup stack_save stack_restore alloca alloca_with_align
-    alloca_with_align_and_max assume_aligned object_size dynamic_object_size constant_p is_constant_evaluated va_start
-    va_end va_copy next_arg add_overflow sub_overflow mul_overflow complex shuffle convertvector dwarf_cfa
+    eh_filter eh_copy_values unwind_resume cxa_end_cleanup stack_save alloca alloca_with_align
+    alloca_with_align_and_max assume_aligned object_size dynamic_object_size constant_p is_constant_evaluated
+    va_end next_arg add_overflow sub_overflow mul_overflow complex shuffle convertvector dwarf_cfa
     speculation_safe_value
 """
 _PURE = frozenset(_PURE_NAMES.split())
+#: Builtin functions that write or read behind their first pointers, which may be those of automatic variables.
+_LOCAL = {**COPIES, "va_start": 1, "va_copy": 2}
+#: What the stack is set back to behind an array of variable size.
+_SAVED_STACK = re.compile(r"saved_stack\.\w+")
 _PURE_OF_BITS = re.compile(r"(?:clz|ctz|clrsb|ffs|parity|popcount)(?:l|ll|imax|g)?|bswap(?:16|32|64|128)|bitreverse\d+")
 #: Internal operations of GCC that touch memory: the vectoriser makes them.
 _TOUCHING = re.compile(r"\.(?:MASK_|LEN_|GATHER|SCATTER|LOAD_|STORE_|MASK_LEN_|DEFERRED_INIT_)\w*")
@@ -105,9 +110,11 @@ class _Function:
         if pointer is not None:
             yield Unseen(f"takes the address of {pointer[1]}, whose accesses no checker sees", self._here(rest))
         call = None if line.startswith("#") else _CALL.fullmatch(line)
-        if call is None or call[1] in _KEYWORDS:
+        if call is None or call[2] in _KEYWORDS:
             return
-        name, arguments = call[1].removeprefix("*"), _arguments(call[2])
+        if call[1] and _is_in_memory(call[1], head, rest):
+            yield Unseen("stores the structure that a call returns, which no checker sees", self._here(rest))
+        name, arguments = call[2].removeprefix("*"), _arguments(call[3])
         if self._is_covered(name, arguments, head, rest):
             return
         by_itself = ", or what the compiler makes it of" if name in COPIES else ""
@@ -118,8 +125,10 @@ class _Function:
 
     def _is_covered(self, name: str, arguments: list[str], head: str, rest: str) -> bool:
         plain = name.removeprefix("__builtin_")
-        if plain in COPIES:
-            return all(_is_local(argument, head, rest) for argument in arguments[: COPIES[plain]])
+        if plain in _LOCAL:
+            return all(_is_local(argument, head, rest) for argument in arguments[: _LOCAL[plain]])
+        if plain == "stack_restore":
+            return _SAVED_STACK.match(arguments[0]) is not None
         if name.startswith("."):
             return _TOUCHING.fullmatch(name) is None
         if reads_text(name):
@@ -129,6 +138,15 @@ class _Function:
         if _COMPILER.match(name):
             return plain in _PURE or _PURE_OF_BITS.fullmatch(plain) is not None
         return _VALUE.fullmatch(name) is not None
+
+
+def _is_in_memory(result: str, head: str, rest: str) -> bool:
+    """Whether the place of a call's result is neither a value, nor an automatic variable, nor the caller's."""
+    result = _PLACES.sub("", result).removesuffix(" ={v}").strip()
+    if "->" in result or result.startswith(("*", "MEM")):
+        return not result.startswith("*<retval>")
+    base = _BASE.match(result)
+    return base is not None and not _VALUE.fullmatch(base[0]) and not _is_local(f"&{base[0]}", head, rest)
 
 
 def _is_local(argument: str, head: str, rest: str) -> bool:
