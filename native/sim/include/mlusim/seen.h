@@ -63,7 +63,10 @@ MLUSIM_SEEN_INLINE constexpr void *mlusim_memmove(void *target, const void *sour
   return MLUSIM_IS_COVERED(bytes) ? __builtin_memmove(target, source, bytes)
                                   : mlusim_seen_memmove(target, source, bytes);
 }
-MLUSIM_SEEN_INLINE constexpr void *mlusim_memset(void *target, int value, __SIZE_TYPE__ bytes) {
+#ifndef __clang__
+constexpr
+#endif
+    MLUSIM_SEEN_INLINE void *mlusim_memset(void *target, int value, __SIZE_TYPE__ bytes) {
   return MLUSIM_IS_COVERED(bytes) ? __builtin_memset(target, value, bytes) : mlusim_seen_memset(target, value, bytes);
 }
 MLUSIM_SEEN_INLINE void *mlusim_mempcpy(void *target, const void *source, __SIZE_TYPE__ bytes) {
