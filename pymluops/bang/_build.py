@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from tempfile import mkdtemp
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from pymluops._cache.location import cache_folder
 from pymluops._cache.scratch import remove_tree, scratch_folder
@@ -32,8 +32,12 @@ from pymluops.bang._compilers import Compiler, digest, warnings_of
 from pymluops.bang._constructors import hide_constructors
 from pymluops.bang._definitions import with_entries
 from pymluops.bang._dependencies import dependencies_in, states_of
+from pymluops.bang._device_functions import Functions
+from pymluops.bang._elf import Elf, is_elf
+from pymluops.bang._final_code import DUMP, Contents
 from pymluops.bang._headers import Expander, Source, read_text
-from pymluops.bang._host_calls import are_allowed, host_calls
+from pymluops.bang._host_calls import Checked, are_allowed, messages_of, read_unseen
+from pymluops.bang._inputs import Compiled, Input, Linked
 from pymluops.bang._loaded import loaded
 from pymluops.bang._macros import behind_headers, macros_in
 from pymluops.bang._messages import readable
@@ -49,7 +53,7 @@ __all__ = ["Build", "Compiled", "Input", "Linked"]
 _Made = TypeVar("_Made")
 
 #: Of the entries in the cache; another number for another content.
-_FORMAT = 2
+_FORMAT = 3
 #: Variables that change the input or the output of compilers and linkers.
 _VARIABLES = (
     *("CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "COMPILER_PATH", "GCC_EXEC_PREFIX", "CCC_OVERRIDE_OPTIONS"),
@@ -71,6 +75,9 @@ def _package_state(include: Path) -> str:
         "clang_options",
         "constructors",
         "definitions",
+        "device_functions",
+        "elf",
+        "final_code",
         "headers",
         "host_calls",
         "macros",
@@ -82,54 +89,6 @@ def _package_state(include: Path) -> str:
     files += [*(translator / "translator").glob("*.py"), *include.rglob("*.h")]
     contents = ((path.name, path.read_bytes().decode("utf-8", "surrogateescape")) for path in sorted(files))
     return digest(*(part for content in contents for part in content))
-
-
-@dataclass(frozen=True)
-class Input:
-    """A source: a file, or a text with a name."""
-
-    name: str
-    folder: Path | None  # where headers are looked for first; None for nowhere
-    text: str
-
-
-class Compiled(NamedTuple):
-    """An object file.
-
-    Attributes
-    ----------
-    name : str
-        Of its entry in the cache.
-    data : bytes
-        Its contents.
-    headers : dict of str to str
-        Headers that the compiler found outside of the folders of the system, with their states.
-    text : str
-        The translated source.
-    """
-
-    name: str
-    data: bytes
-    headers: dict[str, str]
-    text: str
-
-
-class Linked(NamedTuple):
-    """A library that is not loaded.
-
-    Attributes
-    ----------
-    name : str
-        Of its entry in the cache.
-    data : bytes
-        Its contents.
-    kept : bool
-        Whether nothing had to be compiled.
-    """
-
-    name: str
-    data: bytes
-    kept: bool
 
 
 @dataclass
@@ -253,6 +212,8 @@ class Build:
         if behind:
             texts[-1] += f"\n#line 1 {quoted(instance)}\n{behind}\n"
         objects = self._objects(list(zip(texts, sources, strict=True)))
+        if len(objects) > 1 and not are_allowed(self.options):
+            self._refuse_what_cards_lack(objects)
         name = f"{_stem(inputs[0].name)}-{digest(self._state, *(each.name for each in objects))}.so"
         self._remember(known, name, sources, objects)
         return name, objects
@@ -327,7 +288,8 @@ class Build:
         if entry is None or states_of(entry.notes["headers"]) != entry.notes["headers"]:
             compiled, said = self._compiled(name, text, source, self.compile_options() if words is None else words)
         else:
-            compiled, said = Compiled(name, entry.data, entry.notes["headers"], text), str(entry.notes["said"])
+            notes, said = entry.notes, str(entry.notes["said"])
+            compiled = Compiled(name, entry.data, notes["headers"], text, printable(source.name), notes["unseen"])
         if said and sys.stderr is not None:
             sys.stderr.write(said)
         return compiled
@@ -336,26 +298,40 @@ class Build:
         with self._store.writer() as writer:
             folder = Path(mkdtemp(dir=self._work))
             try:
-                target, listed = folder / name, folder / "headers.d"
+                target, listed, dump = folder / name, folder / "headers.d", folder / "final"
                 begin = time.time_ns()
-                said = self.run_compiler(text, source, [*words, "-MD", "-MF", str(listed)], target)
+                asked = [*words, "-MD", "-MF", str(listed)]
+                if self.compiler.kind == "GNU" and not are_allowed(words):
+                    asked.append(f"{DUMP}{dump}")
+                said = self.run_compiler(text, source, asked, target)
                 headers = self._headers_in(listed)
-                compiled = Compiled(name, target.read_bytes(), headers, text)
-                self._refuse_host_calls(compiled.data, source.name, words, folder)
+                data = target.read_bytes()
+                compiled = Compiled(name, data, headers, text, printable(source.name), self._unseen_in(data, dump))
+                if not are_allowed(words):
+                    self._refuse_what_cards_lack([compiled])
                 # A header that was written while the compiler ran may have been read before.
                 if not any(state and int(state.split()[0]) >= begin for state in headers.values()):
-                    writer.put(name, compiled.data, {"said": said, "headers": headers})
+                    writer.put(name, data, {"said": said, "headers": headers, "unseen": compiled.unseen})
             finally:
                 if self.counted is None:
                     remove_tree(folder)
         return compiled, said
 
-    def _refuse_host_calls(self, data: bytes, name: str, words: Sequence[str], folder: Path) -> None:
-        if are_allowed(words):
-            return
-        called = host_calls(data, [str(word) for word in self.compiler.command], printable(name), folder)
-        if called:
-            raise CompileError("\n".join(called))
+    def _unseen_in(self, data: bytes, dump: Path) -> Contents:
+        folders = (*_OF_SYSTEM, f"{self.simulator.include}/")
+        return read_unseen(data, dump, lambda file: file.startswith(folders)) if dump.exists() else {}
+
+    def _refuse_what_cards_lack(self, objects: Sequence[Compiled]) -> None:
+        """Refuse calls of the host in kernels, and accesses that no checker would see."""
+        checked = [Checked(Elf(each.data), each.unseen, each.source) for each in objects if is_elf(each.data)]
+        functions = Functions(self.simulator.library, [str(word) for word in self.compiler.command])
+        folder = Path(mkdtemp(dir=self._work))
+        try:
+            messages = messages_of(checked, functions, folder)
+        finally:
+            remove_tree(folder)
+        if messages:
+            raise CompileError("\n".join(messages))
 
     def _headers_in(self, listed: Path) -> dict[str, str]:
         own = (*_OF_SYSTEM, f"{self._work}/", f"{self.simulator.include}/")

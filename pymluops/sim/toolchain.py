@@ -167,6 +167,8 @@ def _option_groups(arch: int, compiler_id: str, strip: Sequence[str | Path]) -> 
         "-g1",  # behind the version, which by itself asks for the variables too: three times the size
         "-fno-optimize-sibling-calls",
         "-fno-tree-vectorize",
+        # A loop must not become a call of memset or memcpy behind the instrumentation.
+        *([] if compiler_id == "Clang" else ["-fno-tree-loop-distribute-patterns"]),
         # A frame that is larger than a core's stack touches the guard below it, and nothing else.
         "-fstack-clash-protection",
         # Debug information names files the same way on every machine.
@@ -174,7 +176,7 @@ def _option_groups(arch: int, compiler_id: str, strip: Sequence[str | Path]) -> 
         "-Wno-pedantic",
     ]
     own = _clang_options() if compiler_id == "Clang" else _gnu_options()
-    # Kernels cannot end the process.
+    # Kernels cannot end the process, and library functions tell the checkers what they access.
     return [(option,) for option in options] + own + [("-include", "mlusim/process.h")]
 
 

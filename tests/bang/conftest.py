@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import platform
 from collections.abc import Iterator
 from contextlib import suppress
 
@@ -10,6 +11,7 @@ import pytest
 
 import pymluops
 from pymluops import sim
+from pymluops.bang._compilers import find_compiler
 
 
 @pytest.fixture(autouse=True)
@@ -22,6 +24,13 @@ def _kept_between_sessions(request: pytest.FixtureRequest, monkeypatch: pytest.M
     """What did not change since an earlier session is not compiled again."""
     assert request.config.cache is not None
     monkeypatch.setenv("PYMLUOPS_CACHE_DIR", str(request.config.cache.mkdir("bang")))
+
+
+@pytest.fixture(scope="session")
+def gcc_on_x86() -> None:
+    """Skip tests of what GCC has on x86-64 where kernels are compiled by another compiler."""
+    if find_compiler().kind != "GNU" or platform.machine() != "x86_64":
+        pytest.skip("kernels are compiled by another compiler, or for another machine")
 
 
 @pytest.fixture(scope="module", autouse=True)

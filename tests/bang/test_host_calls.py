@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -72,6 +73,96 @@ def test_the_program_refuses_them_too(tmp_path: Path, capfd: pytest.CaptureFixtu
     assert main(words) != 0
     assert f"{source}:3: error: a kernel calls rand, a function of the host" in capfd.readouterr().err
     assert main(["-DMLUOPS_HOST_FUNCTIONS", *words]) == 0
+
+
+HEADERS = "".join(
+    f"#include <{name}>\n"
+    for name in (
+        "dlfcn.h",
+        "pthread.h",
+        "stdlib.h",
+        "cstdio",
+        "ctime",
+        "fenv.h",
+        "iostream",
+        "string",
+        "thread",
+        "unistd.h",
+    )
+)
+#: What stands before a kernel, what stands in it, and the function of the host that the message names.
+WAYS = [
+    ("", "atexit(0);", "atexit"),
+    ("", "at_quick_exit(0);", "at_quick_exit"),
+    ("", "int (*volatile p)(void (*)()) = atexit; p(0);", "atexit"),
+    ("static int (*const table[])(void (*)()) = {atexit, at_quick_exit};", "table[n & 1](0);", "at_quick_exit"),
+    ("", "static int (*table[])(void (*)()) = {atexit, at_quick_exit}; table[n & 1](0);", "at_quick_exit"),
+    ("", "int (*table[])(void (*)()) = {atexit, at_quick_exit}; table[n & 1](0);", "at_quick_exit"),
+    ("template <typename T> int go(T) { return atexit(0); }", "go(3);", "atexit"),
+    ("template <int (*f)(void (*)())> int go() { return f(0); }", "go<atexit>();", "atexit"),
+    ("", "const auto f = [] { return atexit(0); }; f();", "atexit"),
+    ('int f(void (*)()) __asm__("atexit");', "f(0);", "atexit"),
+    (
+        'extern "C" int g(void (*f)()) { return atexit(f); } int f(void (*)()) __attribute__((alias("g")));',
+        "f(0);",
+        "atexit",
+    ),
+    ('static int f(void (*)()) __attribute__((weakref("atexit")));', "f(0);", "atexit"),
+    (
+        'extern "C" { static int (*choose())(void (*)()) { return atexit; }'
+        ' int f(void (*)()) __attribute__((ifunc("choose"))); }',
+        "f(0);",
+        "atexit",
+    ),
+    ("#define JOINED(a, b) a##b", "JOINED(at, exit)(0);", "atexit"),
+    (
+        "struct A { virtual int go() = 0; }; struct B : A { int go() override { return atexit(0); } };"
+        "__attribute__((noinline)) int f(A *a) { return a->go(); }",
+        "B b; f(&b);",
+        "atexit",
+    ),
+    ("", 'dlsym(0, "atexit");', "dlsym"),
+    ('extern "C" int __cxa_atexit(void (*)(void *), void *, void *);', "__cxa_atexit(0, 0, 0);", "__cxa_atexit"),
+    ("struct D { int a; ~D() { a = 1; } };", "static D d; o[1] = d.a;", "__cxa_atexit"),
+    ("", "pthread_t thread; pthread_create(&thread, 0, 0, 0);", "pthread_create"),
+    ("", "syscall(60, 1);", "syscall"),
+    ("", "fesetround(FE_UPWARD);", "fesetround"),
+    ("", "std::cout << n;", "std::"),
+    ("", "std::string s((const char *)o, n); o[1] = s[3];", "std::"),
+    ("", "std::thread thread([] {}); thread.join();", "std::thread::"),
+    ('extern "C" int mlusimSetTimeLimit(double);', "mlusimSetTimeLimit(0);", "mlusimSetTimeLimit"),
+]
+
+
+def source_of(ways: list[tuple[str, str, str]], function: str) -> str:
+    """Return a source with each way in a namespace of its own, of which the function takes a line."""
+    parts = [
+        f"namespace way{number} {{\n{head}\n{function}(float *o, int n) {{\n  {statement}\n}} }}"
+        for number, (head, statement, _) in enumerate(ways)
+    ]
+    return f"{HEADERS}__mlu_entry__ void other(float *o) {{ o[0] = 1; }}\n" + "\n".join(parts)
+
+
+@pytest.mark.parametrize("ways", [WAYS[:13], WAYS[13:]])
+def test_every_way_to_a_function_of_the_host_is_an_error(ways: list[tuple[str, str, str]]) -> None:
+    source = source_of(ways, "__mlu_entry__ void k")
+    with pytest.raises(bang.CompileError) as caught:
+        bang.compile(source)
+    lines = source.splitlines()
+    begins = [lines.index(f"namespace way{number} {{") + 1 for number in range(len(ways))]
+    ends = [*begins[1:], len(lines) + 1]
+    messages = [
+        (int(found[1]), found[2])
+        for found in re.finditer(
+            r"<source>:(\d+): error: a kernel (?:calls|refers to) (.*), a function", str(caught.value)
+        )
+    ]
+    for (_, statement, name), begin, end in zip(ways, begins, ends, strict=True):
+        assert [said for at, said in messages if begin <= at < end and said.startswith(name)], (statement, messages)
+
+
+def test_the_host_of_the_same_source_may_call_anything() -> None:
+    assert bang.compile(source_of(WAYS, "void host")).kernel("other") is not None
 
 
 def test_what_bang_c_has_and_what_the_host_calls_stays() -> None:

@@ -1,7 +1,6 @@
 // Queries of the scalar unit, single elements, and printed text.
 #include "mlusim/scalar.h"
 
-#include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -54,15 +53,6 @@ MLUSIM_HALF_FLOAT(MLUSIM_DEFINE_STORE, __store_sram, kSram);
 MLUSIM_HALF_FLOAT(MLUSIM_DEFINE_STORE, __store_gdram, kGdram);
 
 // ---- Text ---------------------------------------------------------------------------------------
-
-int mlusim_printf(const char *format, ...) {
-  va_list values;
-  va_start(values, format);
-  const int length = std::vprintf(format, values);
-  va_end(values);
-  std::fflush(stdout);
-  return length;
-}
 
 void mlusim_assert(const char *assertion, const char *file, int line) {
   std::fprintf(stderr, "%s:%d: assertion failed: %s\n", file, line, assertion);

@@ -1,5 +1,7 @@
 // Scalar accesses of kernels. Kernels are compiled with -fsanitize=thread, but without its library:
 // these functions take its place. They ignore the host code of the same files.
+#include "machine/hooks.h"
+
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -94,7 +96,23 @@ void poll(const void *pc) {
   yield_core(*core);
 }
 
+// Exchanges a value if it is the expected one; otherwise the expected one becomes the value. Both
+// places may lie in the memory of the device.
+template <typename T>
+bool compare_exchange(volatile T *address, T *expected, T value, bool weak, const void *pc) {
+  scalar(expected, sizeof(T), Kind::kRead, pc);
+  T seen = *expected;
+  scalar(const_cast<T *>(address), sizeof(T), Kind::kAtomic, pc);
+  if (__atomic_compare_exchange_n(address, &seen, value, weak, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST)) return true;
+  scalar(expected, sizeof(T), Kind::kWrite, pc);
+  *expected = seen;
+  return false;
+}
+
 }  // namespace
+
+void announce(const void *address, std::size_t bytes, Kind kind, const void *pc) { scalar(address, bytes, kind, pc); }
+
 }  // namespace mlusim
 
 #define MLUSIM_HOOK extern "C" MLUSIM_API void
@@ -175,13 +193,11 @@ extern "C" MLUSIM_API void *__tsan_memset(void *target, int value, std::size_t b
   }                                                                                                               \
   extern "C" MLUSIM_API int __tsan_atomic##bits##_compare_exchange_strong(volatile type *address, type *expected, \
                                                                           type value, int, int) {                 \
-    MLUSIM_ATOMIC(address, sizeof(type));                                                                         \
-    return __atomic_compare_exchange_n(address, expected, value, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);      \
+    return mlusim::compare_exchange(address, expected, value, false, MLUSIM_PC);                                  \
   }                                                                                                               \
   extern "C" MLUSIM_API int __tsan_atomic##bits##_compare_exchange_weak(volatile type *address, type *expected,   \
                                                                         type value, int, int) {                   \
-    MLUSIM_ATOMIC(address, sizeof(type));                                                                         \
-    return __atomic_compare_exchange_n(address, expected, value, true, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);       \
+    return mlusim::compare_exchange(address, expected, value, true, MLUSIM_PC);                                   \
   }                                                                                                               \
   extern "C" MLUSIM_API type __tsan_atomic##bits##_compare_exchange_val(volatile type *address, type expected,    \
                                                                         type value, int, int) {                   \
@@ -192,6 +208,7 @@ extern "C" MLUSIM_API void *__tsan_memset(void *target, int value, std::size_t b
   MLUSIM_ATOMIC_FETCH(bits, type, add)                                                                            \
   MLUSIM_ATOMIC_FETCH(bits, type, sub)                                                                            \
   MLUSIM_ATOMIC_FETCH(bits, type, and)                                                                            \
+  MLUSIM_ATOMIC_FETCH(bits, type, nand)                                                                           \
   MLUSIM_ATOMIC_FETCH(bits, type, or)                                                                             \
   MLUSIM_ATOMIC_FETCH(bits, type, xor)
 MLUSIM_ATOMICS(8, std::uint8_t)

@@ -5,6 +5,8 @@
 #ifndef MLUSIM_PROCESS_H_
 #define MLUSIM_PROCESS_H_
 
+#include "mlusim/seen.h"
+
 extern "C" {
 [[noreturn]] void abort() noexcept __asm__("mlusim_abort");
 [[noreturn]] void exit(int) noexcept __asm__("mlusim_exit");
