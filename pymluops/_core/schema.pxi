@@ -80,6 +80,7 @@ cdef struct ScalarSpec:
     bint above
     bint infinite
     bint nan
+    int64_t passed  # what C gets instead of an integer; 0: the integer
 
 # Where a C argument comes from.
 cdef enum StepKind:
@@ -203,7 +204,7 @@ cdef class Schema:
         found = [kind for function in (self.function, self.workspace) if function is not None
                  for kind, name in _FUNCTIONS[function][2] if name == scalar.c_name]
         kind = found[0] if found else "int"
-        spec.symbol = -1
+        spec.symbol, spec.passed = -1, scalar.passed or 0
         self.choices.append({**scalar.choices, **{number: number for number in scalar.choices.values()}})
         spec.above, spec.infinite, spec.nan = scalar.above, scalar.infinite, scalar.nan
         if scalar.choices:
@@ -226,6 +227,7 @@ cdef class Schema:
                 spec.kind, spec.minimum, spec.maximum = KIND_INTEGER, minimum, maximum
                 if minimum >= 0:
                     spec.symbol = self.symbol(scalar.symbol or scalar.name)
+        assert not spec.passed or spec.kind == KIND_INTEGER, f"{self.name}: {scalar.name}"
         return 0
 
     cdef int read_tensor(self, TensorSpec *spec, int index, object tensor) except -1:

@@ -146,6 +146,8 @@ class Scalar:
         Infinities, or NaN, are allowed; for numbers.
     choices : mapping of str to int
         Names of the values allowed; the value itself may be given as well.
+    passed : int, optional
+        What the C function gets whatever value is given, for an integer that has no effect.
     """
 
     name: str
@@ -157,6 +159,7 @@ class Scalar:
     infinite: bool = False
     nan: bool = False
     choices: Mapping[str, int] = field(default_factory=dict[str, int])
+    passed: int | None = None
 
     @property
     def c_name(self) -> str:

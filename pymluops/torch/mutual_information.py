@@ -57,7 +57,7 @@ def _poison(px: Tensor, py: Tensor, boundary: Tensor, ans: Tensor) -> Tensor:
         if not math.isnan(total.item()):
             return ones
     in_px, in_py = _within(px, py, boundary)
-    found = (px.isnan() & in_px).flatten(1).any(1) | (py.isnan() & in_py).flatten(1).any(1)
+    found = (px.isnan() & in_px).any((1, 2)) | (py.isnan() & in_py).any((1, 2))
     return ones.masked_fill(found, torch.nan)
 
 

@@ -153,3 +153,5 @@ def test_deformable_attention(load: Load, step: int) -> None:
     torch.testing.assert_close(gradients, list(torch.autograd.grad((wanted * grad).sum(), leaves)))
     with pytest.raises(RuntimeError, match="im2col_step: expected at least 1, got 0"):
         extension.ms_deform_attn_forward(*given, 0)
+    several = [one if one.dtype == torch.int64 else torch.cat([one] * 35) for one in given]  # a batch of 70
+    torch.testing.assert_close(extension.ms_deform_attn_forward(*several, step), torch.cat([wanted] * 35))
