@@ -24,8 +24,8 @@ ROWS = (
         ("ms_deform_attn_forward", "ms_deform_attn_backward"),
         "forward, backward",
         "mluOpMsDeformAttnForward, Backward (float32)",
-        "im2col_step is any number from 1 on, with no effect. The module MultiScaleDeformableAttention of mmcv takes another way for CPU tensors, which computes the same "
-        "here: multi_scale_deformable_attn_pytorch.",
+        "im2col_step is any number from 1 on, with no effect. The module MultiScaleDeformableAttention of mmcv takes "
+        "another way for CPU tensors, which computes the same here: multi_scale_deformable_attn_pytorch.",
     ),
 )
 

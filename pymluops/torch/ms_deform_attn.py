@@ -20,7 +20,6 @@ from pymluops.torch._modes import TracedModule, has_values, sizes
 __all__ = ["MultiScaleDeformableAttention", "ms_deform_attn"]
 
 
-
 def _operator(name: str) -> Operator:
     """Return an operator that takes any step: the library gets one that is never less than the batch."""
     known = described(name)
