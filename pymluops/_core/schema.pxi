@@ -60,6 +60,10 @@ cdef struct TensorSpec:
     Rule *rules
     int column_count  # 0: contents are not checked
     int columns[MAX_COLUMNS]
+    int at  # the tensor with the numbers of the rows that are looked at; -1: all are
+    int counted  # the symbol that the sum does not exceed; -1: no counts
+    int lengths  # the tensor with the lengths of what begins here; -1: nothing does
+    int span  # ... and the symbol that it ends at, at most
     bint library_looks
 
 cdef enum ScalarKind:
@@ -172,6 +176,8 @@ cdef class Schema:
             self.read_tensor(&self.specs[i], i, tensors[i])
             self.output_count += self.specs[i].output
             self.fills_zeros = self.fills_zeros or self.specs[i].zero_count > 0
+        for i in range(self.tensor_count):
+            self.specs[i].at = [tensor.name for tensor in tensors].index(tensors[i].at) if tensors[i].at else -1
         self.read_parameters(&self.plan, function)
         if workspace is not None:
             self.read_parameters(&self.workspace_plan, workspace)
@@ -249,6 +255,11 @@ cdef class Schema:
             spec.positive[i] = self.symbol(positive[i])
         for i in range(spec.column_count):
             spec.columns[i] = self.symbol(tensor.within[i])
+        spec.lengths = -1
+        spec.counted = self.symbol(tensor.counts) if tensor.counts else -1
+        if tensor.spans:
+            lengths, end = tensor.spans.split()
+            spec.lengths, spec.span = self.earlier(index, lengths), self.symbol(end)
         spec.zero_count = len(zero_if)
         for i in range(spec.zero_count):
             spec.zero_if[i] = self.symbol(zero_if[i])

@@ -80,6 +80,14 @@ class Tensor:
     within : tuple of str
         Symbols: every value v must satisfy 0 <= v < symbol. One symbol for all, or one for each
         column.
+    at : str
+        Name of another int32 array argument of one dim: only the rows with its numbers are looked
+        at, for `within`.
+    counts : str
+        Symbol: every value is at least 0, and their sum is at most this.
+    spans : str
+        Name of an earlier int32 array argument of the same shape, and a symbol: with a value v and
+        the length n there, ``0 <= v``, ``0 <= n`` and ``v + n <= symbol``.
     axes : tuple of str
         What the axes are called when such a value is reported.
     library_looks : bool
@@ -111,6 +119,9 @@ class Tensor:
     rules: tuple[str, ...] = ()
     any_size: bool = False
     within: tuple[str, ...] = ()
+    at: str = ""
+    counts: str = ""
+    spans: str = ""
     axes: tuple[str, ...] = ()
     library_looks: bool = False
     parameter: str = ""
