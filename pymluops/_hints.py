@@ -1,4 +1,9 @@
-"""What would have worked: the call that turns a refused array into one that is taken."""
+"""What would have worked: the call that turns a refused array into one that is taken.
+
+Nobody is advised to lose values: a call is named only if it keeps them, or rounds float64 to float32
+without an overflow. So complex numbers become no real ones, fractions no integers, and what int32
+or float16 cannot hold is not cast to them.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +14,16 @@ import numpy as np
 
 from pymluops import _array_kinds
 
-__all__ = ["hint"]
+__all__ = ["hint", "keeps_values"]
 
 Problem = Literal["array", "dtype", "contiguous", "host"]
 
-#: Kinds of NumPy's types that are no numbers: texts, bytes, records, and times.
-_NO_NUMBERS = ("U", "S", "V", "M", "m")
-_TORCH_CASTS = {"float32": ".float()", "float16": ".half()", "int32": ".int()"}
+_TORCH_CASTS = {
+    "float32": ".float()",
+    "float16": ".half()",
+    "int32": ".int()",
+    "complex64": ".to(torch.complex64)",
+}
 
 
 def hint(array: object, argument: str, problem: Problem, dtypes: Sequence[str]) -> str:
@@ -39,20 +47,20 @@ def hint(array: object, argument: str, problem: Problem, dtypes: Sequence[str]) 
         ``"; numpy.ascontiguousarray(x) would do"``, for example.
     """
     try:
-        call = _call(array, argument, problem, _preferred(array, dtypes))
+        calls = (_call(array, argument, problem, dtype) for dtype in _ordered(array, dtypes))
+        call = next((one for one in calls if one), "")
     except Exception:  # an object may do anything when it is asked for an attribute, and the refusal matters more
         call = ""
     return f"; {call} would do" if call else ""
 
 
-def _preferred(array: Any, dtypes: Sequence[str]) -> str:
-    """Return the type to convert to: the array's own if it is taken, else float32 if it is, else the first."""
+def _ordered(array: Any, dtypes: Sequence[str]) -> list[str]:
+    """Return the types to convert to, the best one first: the array's own, one of its kind, float32, the others."""
     own = str(getattr(array, "dtype", "")).removeprefix("torch.").lstrip("<>=|")
-    kinds = {"f4": "float32", "f2": "float16", "i4": "int32"}
+    kinds = {"f4": "float32", "f2": "float16", "i4": "int32", "c8": "complex64"}
     own = kinds.get(own, own)
-    if own in dtypes:
-        return own
-    return "float32" if "float32" in dtypes else next(iter(dtypes), "")
+    kind = own.rstrip("0123456789").removeprefix("u")
+    return sorted(dtypes, key=lambda one: (one != own, not one.startswith(kind or "-"), one != "float32")) or [""]
 
 
 def _call(array: Any, name: str, problem: Problem, dtype: str) -> str:
@@ -64,22 +72,52 @@ def _call(array: Any, name: str, problem: Problem, dtype: str) -> str:
     if is_tensor:
         return _torch_call(array, name, problem, dtype)
     if problem == "contiguous":
-        return f"numpy.ascontiguousarray({name})"
-    if getattr(getattr(array, "dtype", None), "kind", "") in _NO_NUMBERS:
+        return "" if hasattr(array, "mask") else f"numpy.ascontiguousarray({name})"
+    if problem not in ("dtype", "array") or not dtype or not keeps_values(array, dtype):
         return ""
-    if problem == "dtype" and dtype and hasattr(array, "astype"):
+    if hasattr(array, "dtype") and hasattr(array, "astype"):  # for ``array``, one of another byte order
         return f"{name}.astype(numpy.{dtype})"
-    if problem == "array" and dtype:
-        if isinstance(array, np.ndarray):  # of another byte order
-            return f"{name}.astype(numpy.{dtype})"
-        if isinstance(array, (list, tuple)) or hasattr(array, "__array__"):
-            return f"numpy.asarray({name}, dtype=numpy.{dtype})"
+    if problem == "array" and (isinstance(array, (list, tuple)) or hasattr(array, "__array__")):
+        return f"numpy.asarray({name}, dtype=numpy.{dtype})"
     return ""
+
+
+#: The largest number up to which a type holds all integers.
+_EXACT = {"float32": 2**24, "float16": 2**11, "int32": 2**31 - 1}
+_FITS = np.iinfo(np.int32)
+
+
+def keeps_values(array: Any, dtype: str) -> bool:
+    """Tell whether a cast to float32, float16 or int32 loses nothing but the places behind those of float32."""
+    if hasattr(array, "mask"):  # a masked array: what is not masked would be all that remains
+        return False
+    values = np.asarray(array)
+    name, kind = values.dtype.name, values.dtype.kind
+    if name.startswith(("bfloat16", "float8")):  # of ml_dtypes
+        return dtype == "float32"
+    if dtype == "complex64" and kind in "biufc":
+        return all(keeps_values(part, "float32") for part in (values.real, values.imag))
+    if kind not in "biuf" or dtype not in _EXACT:
+        return name == dtype
+    if kind == "b" or values.size == 0:
+        return True
+    if kind in "iu":
+        return bool(-_EXACT[dtype] <= values.min() and values.max() <= _EXACT[dtype])
+    if dtype == "int32":
+        whole = values == np.trunc(values)
+        return bool((whole & (values >= _FITS.min) & (values <= _FITS.max)).all())
+    with np.errstate(over="ignore"):
+        cast = values.astype(dtype)
+    if dtype == "float32":
+        return bool((np.isfinite(cast) | ~np.isfinite(values)).all())
+    return bool(((cast == values) | np.isnan(values)).all())
 
 
 def _torch_call(tensor: Any, name: str, problem: Problem, dtype: str) -> str:
     """Return the methods of a PyTorch tensor to call, one after another."""
     detach = ".detach()" if getattr(tensor, "requires_grad", False) is True else ""
+    if problem == "dtype" and not _tensor_keeps_values(tensor, dtype):
+        return ""
     methods = {
         "array": "",
         "dtype": _TORCH_CASTS.get(dtype, ""),
@@ -87,3 +125,10 @@ def _torch_call(tensor: Any, name: str, problem: Problem, dtype: str) -> str:
         "host": ".cpu()",
     }[problem]
     return f"{name}{detach}{methods}" if detach or methods else ""
+
+
+def _tensor_keeps_values(tensor: Any, dtype: str) -> bool:
+    """Tell the same of a tensor of PyTorch."""
+    plain = tensor.detach().cpu()
+    short = str(plain.dtype).removeprefix("torch.") == "bfloat16"  # which NumPy lacks
+    return keeps_values((plain.float() if short else plain).numpy(), dtype)

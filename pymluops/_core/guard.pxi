@@ -232,11 +232,19 @@ cdef class Guard(Schema):
         cdef View *view
         for i in range(self.tensor_count):
             spec, view = &self.specs[i], &call.views[i]
-            if spec.column_count == 0 or view.count == 0 or call.resident[i] or (library_looks and spec.library_looks):
+            if view.count == 0 or call.resident[i] or (library_looks and spec.library_looks):
+                continue
+            if spec.counted >= 0:
+                self.check_counts(call, i)
+            if spec.lengths >= 0:
+                self.check_spans(call, i)
+            if spec.column_count == 0:
                 continue
             for column in range(spec.column_count):
                 limits[column] = call.values[spec.columns[column]]
-            if view.count <= FEW_VALUES:
+            if spec.at >= 0:
+                found = self.outside_at(call, i, limits)
+            elif view.count <= FEW_VALUES:
                 found = first_outside(<const int32_t *>view.data, view.count, limits, spec.column_count)
             else:
                 with nogil:
@@ -244,6 +252,54 @@ cdef class Guard(Schema):
             if found >= 0:
                 raise self.content_error(call, i, found)
         return 0
+
+    cdef int64_t outside_at(self, Call *call, int i, const int64_t *limits) noexcept:
+        """Look at the rows whose numbers another array has, as far as the host can."""
+        cdef View *view = &call.views[i]
+        cdef View *places = &call.views[self.specs[i].at]
+        if call.resident[self.specs[i].at]:
+            return -1
+        with nogil:
+            return first_outside_at(
+                <const int32_t *>view.data, view.count // self.specs[i].column_count, <const int32_t *>places.data,
+                places.count, limits, self.specs[i].column_count
+            )
+
+    cdef int check_counts(self, Call *call, int i) except -1:
+        """Refuse counts below 0, and those of more rows than there are."""
+        cdef View *view = &call.views[i]
+        cdef const int32_t *counts = <const int32_t *>view.data
+        cdef int64_t total = 0, limit = call.values[self.specs[i].counted]
+        cdef int64_t found = first_too_many(counts, view.count, limit, &total)
+        if found < 0:
+            return 0
+        where = f"{self.tensors[i].axes[0]} {found}"
+        if counts[found] < 0:
+            raise self.problem(i, f"numbers of at least 0, got {counts[found]} at {where}")
+        raise self.problem(
+            i, f"a sum of at most {self.symbols[self.specs[i].counted]}={limit}, got {total} up to {where}"
+        )
+
+    cdef int check_spans(self, Call *call, int i) except -1:
+        """Refuse intervals that have negative lengths, or reach beyond the rows."""
+        cdef int k = self.specs[i].lengths
+        cdef int64_t found, limit = call.values[self.specs[i].span]
+        cdef const int32_t *starts = <const int32_t *>call.views[i].data
+        cdef const int32_t *lengths = <const int32_t *>call.views[k].data
+        if call.resident[k]:
+            return 0
+        with nogil:
+            found = first_beyond(starts, lengths, call.views[i].count, limit)
+        if found < 0:
+            return 0
+        where = f"{self.tensors[i].axes[0]} {found}"
+        if lengths[found] < 0:
+            raise self.problem(k, f"numbers of at least 0, got {lengths[found]} at {where}")
+        rows = f"{self.symbols[self.specs[i].span]}={limit}"
+        if starts[found] < 0 or lengths[found] == 0:
+            raise self.problem(i, f"0 <= value <= {rows}, got {starts[found]} at {where}")
+        end = <int64_t>starts[found] + lengths[found]
+        raise self.problem(i, f"an end of at most {rows}, got {starts[found]} + {lengths[found]} = {end} at {where}")
 
     # -- Messages ----------------------------------------------------------------------------------
 

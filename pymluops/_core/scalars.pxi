@@ -10,9 +10,10 @@ cdef int read_scalar(Schema schema, int i, object value, Argument *argument) exc
         if PyLong_CheckExact(value):
             number = PyLong_AsLongLongAndOverflow(value, &overflow)
             if overflow == 0 and spec.minimum <= number <= spec.maximum:
-                argument.integer = number
+                argument.integer = spec.passed if spec.passed else number
                 return 0
-        argument.integer = _arguments.integer(schema, schema.scalars[i].name, value, spec.minimum, spec.maximum)
+        number = _arguments.integer(schema, schema.scalars[i].name, value, spec.minimum, spec.maximum)
+        argument.integer = spec.passed if spec.passed else number
     elif spec.kind == KIND_FLOAT or spec.kind == KIND_DOUBLE:
         argument.real = read_real(schema, i, value)
     elif spec.kind == KIND_BOOL:

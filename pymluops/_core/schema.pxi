@@ -60,6 +60,10 @@ cdef struct TensorSpec:
     Rule *rules
     int column_count  # 0: contents are not checked
     int columns[MAX_COLUMNS]
+    int at  # the tensor with the numbers of the rows that are looked at; -1: all are
+    int counted  # the symbol that the sum does not exceed; -1: no counts
+    int lengths  # the tensor with the lengths of what begins here; -1: nothing does
+    int span  # ... and the symbol that it ends at, at most
     bint library_looks
 
 cdef enum ScalarKind:
@@ -80,6 +84,7 @@ cdef struct ScalarSpec:
     bint above
     bint infinite
     bint nan
+    int64_t passed  # what C gets instead of an integer; 0: the integer
 
 # Where a C argument comes from.
 cdef enum StepKind:
@@ -171,6 +176,8 @@ cdef class Schema:
             self.read_tensor(&self.specs[i], i, tensors[i])
             self.output_count += self.specs[i].output
             self.fills_zeros = self.fills_zeros or self.specs[i].zero_count > 0
+        for i in range(self.tensor_count):
+            self.specs[i].at = [tensor.name for tensor in tensors].index(tensors[i].at) if tensors[i].at else -1
         self.read_parameters(&self.plan, function)
         if workspace is not None:
             self.read_parameters(&self.workspace_plan, workspace)
@@ -203,7 +210,7 @@ cdef class Schema:
         found = [kind for function in (self.function, self.workspace) if function is not None
                  for kind, name in _FUNCTIONS[function][2] if name == scalar.c_name]
         kind = found[0] if found else "int"
-        spec.symbol = -1
+        spec.symbol, spec.passed = -1, scalar.passed or 0
         self.choices.append({**scalar.choices, **{number: number for number in scalar.choices.values()}})
         spec.above, spec.infinite, spec.nan = scalar.above, scalar.infinite, scalar.nan
         if scalar.choices:
@@ -226,6 +233,7 @@ cdef class Schema:
                 spec.kind, spec.minimum, spec.maximum = KIND_INTEGER, minimum, maximum
                 if minimum >= 0:
                     spec.symbol = self.symbol(scalar.symbol or scalar.name)
+        assert not spec.passed or spec.kind == KIND_INTEGER, f"{self.name}: {scalar.name}"
         return 0
 
     cdef int read_tensor(self, TensorSpec *spec, int index, object tensor) except -1:
@@ -247,6 +255,11 @@ cdef class Schema:
             spec.positive[i] = self.symbol(positive[i])
         for i in range(spec.column_count):
             spec.columns[i] = self.symbol(tensor.within[i])
+        spec.lengths = -1
+        spec.counted = self.symbol(tensor.counts) if tensor.counts else -1
+        if tensor.spans:
+            lengths, end = tensor.spans.split()
+            spec.lengths, spec.span = self.earlier(index, lengths), self.symbol(end)
         spec.zero_count = len(zero_if)
         for i in range(spec.zero_count):
             spec.zero_if[i] = self.symbol(zero_if[i])

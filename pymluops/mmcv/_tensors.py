@@ -161,6 +161,12 @@ def check_rows(function: str, counts_name: str, counts: Tensor, name: str, rows:
     check_shape(function, name, rows, (int(counts.sum()), *rows.shape[1:]))
 
 
+def check_counts(function: str, name: str, counts: Tensor, rows: int) -> None:
+    """Check that no count is negative, and that their sum is no more than the rows."""
+    if bool((counts < 0).any()) or int(counts.sum()) > rows:
+        raise refuse(function, name, f"numbers of {rows} rows", counts.tolist())
+
+
 def check_pairs(function: str, pairs: Tensor, counts: Tensor) -> None:
     """Check the pairs of a sparse convolution and their counts by cell."""
     check_shape(function, "indiceNum", counts, (None,))

@@ -24,8 +24,8 @@ ROWS = (
         ("ms_deform_attn_forward", "ms_deform_attn_backward"),
         "forward, backward",
         "mluOpMsDeformAttnForward, Backward (float32)",
-        "The module MultiScaleDeformableAttention of mmcv takes another way for CPU tensors, which computes the same "
-        "here: multi_scale_deformable_attn_pytorch.",
+        "im2col_step is any number from 1 on, with no effect. The module MultiScaleDeformableAttention of mmcv takes "
+        "another way for CPU tensors, which computes the same here: multi_scale_deformable_attn_pytorch.",
     ),
 )
 
@@ -36,12 +36,11 @@ _INPUTS = (
     values("sampling_locations", "B Q M L P 2", "sampling_loc"),
     values("attention_weights", "B Q M L P", "attn_weight"),
 )
+_STEP = Number("im2col_step", least=1)  # any number, with no effect: see `_whole_batch`
 
 
 def _check(call: Call) -> None:
-    batch, keys, step = call.sizes["B"], call.sizes["K"], min(call.sizes["B"], call.sizes["im2col_step"])
-    if batch and (step < 1 or batch % step):
-        raise call.refuse("im2col_step", f"at least {batch}, or a divisor of it", call.sizes["im2col_step"])
+    keys = call.sizes["K"]
     shapes, starts = call.arguments["value_spatial_shapes"], call.arguments["value_level_start_index"]
     for (height, width), start in zip(shapes.tolist(), starts.tolist(), strict=True):
         if min(height, width, start) < 0 or start + height * width > keys:
@@ -57,7 +56,7 @@ ms_deform_attn_forward = binding(
     "ms_deform_attn_forward",
     "ms_deform_attn_forward",
     *_INPUTS,
-    Number("im2col_step"),
+    _STEP,
     returns=Returned("out", "B Q M*C"),
     scalars={"im2col_step": _whole_batch},
     check=_check,
@@ -71,7 +70,7 @@ ms_deform_attn_backward = binding(
     result("grad_value", "B K M C", "grad_value"),
     result("grad_sampling_loc", "B Q M L P 2", "grad_sampling_loc"),
     result("grad_attn_weight", "B Q M L P", "grad_attn_weight"),
-    Number("im2col_step"),
+    _STEP,
     scalars={"im2col_step": _whole_batch},
     check=_check,
     empty="zero",

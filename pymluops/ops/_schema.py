@@ -80,6 +80,14 @@ class Tensor:
     within : tuple of str
         Symbols: every value v must satisfy 0 <= v < symbol. One symbol for all, or one for each
         column.
+    at : str
+        Name of another int32 array argument of one dim: only the rows with its numbers are looked
+        at, for `within`.
+    counts : str
+        Symbol: every value is at least 0, and their sum is at most this.
+    spans : str
+        Name of an earlier int32 array argument of the same shape, and a symbol: with a value v and
+        the length n there, ``0 <= v``, ``0 <= n`` and ``v + n <= symbol``.
     axes : tuple of str
         What the axes are called when such a value is reported.
     library_looks : bool
@@ -111,6 +119,9 @@ class Tensor:
     rules: tuple[str, ...] = ()
     any_size: bool = False
     within: tuple[str, ...] = ()
+    at: str = ""
+    counts: str = ""
+    spans: str = ""
     axes: tuple[str, ...] = ()
     library_looks: bool = False
     parameter: str = ""
@@ -146,6 +157,8 @@ class Scalar:
         Infinities, or NaN, are allowed; for numbers.
     choices : mapping of str to int
         Names of the values allowed; the value itself may be given as well.
+    passed : int, optional
+        What the C function gets whatever value is given, for an integer that has no effect.
     """
 
     name: str
@@ -157,6 +170,7 @@ class Scalar:
     infinite: bool = False
     nan: bool = False
     choices: Mapping[str, int] = field(default_factory=dict[str, int])
+    passed: int | None = None
 
     @property
     def c_name(self) -> str:

@@ -709,6 +709,7 @@ def stack_ball_query(
     nsample: int,
     *,
     out: None = None,
+    validate: bool = True,
     handle: Handle | None = None,
 ) -> DeviceArray: ...
 @overload
@@ -721,6 +722,7 @@ def stack_ball_query(  # type: ignore[overload-overlap]
     nsample: int,
     *,
     out: None = None,
+    validate: bool = True,
     handle: Handle | None = None,
 ) -> TorchTensor: ...
 @overload
@@ -733,6 +735,7 @@ def stack_ball_query(
     nsample: int,
     *,
     out: None = None,
+    validate: bool = True,
     handle: Handle | None = None,
 ) -> NDArray[Any]: ...
 @overload
@@ -745,6 +748,7 @@ def stack_ball_query(
     nsample: int,
     *,
     out: Out,
+    validate: bool = True,
     handle: Handle | None = None,
 ) -> Out: ...
 @overload
@@ -757,6 +761,7 @@ def stack_ball_query(
     nsample: int,
     *,
     out: Any = None,
+    validate: bool = True,
     handle: Handle | None = None,
 ) -> Any: ...
 @overload
@@ -823,6 +828,7 @@ def bev_pool_forward(
     grid_size: Sequence[int],
     *,
     out: None = None,
+    validate: bool = True,
     handle: Handle | None = None,
 ) -> DeviceArray: ...
 @overload
@@ -834,6 +840,7 @@ def bev_pool_forward(  # type: ignore[overload-overlap]
     grid_size: Sequence[int],
     *,
     out: None = None,
+    validate: bool = True,
     handle: Handle | None = None,
 ) -> TorchTensor: ...
 @overload
@@ -845,6 +852,7 @@ def bev_pool_forward(
     grid_size: Sequence[int],
     *,
     out: None = None,
+    validate: bool = True,
     handle: Handle | None = None,
 ) -> NDArray[Any]: ...
 @overload
@@ -856,6 +864,7 @@ def bev_pool_forward(
     grid_size: Sequence[int],
     *,
     out: Out,
+    validate: bool = True,
     handle: Handle | None = None,
 ) -> Out: ...
 @overload
@@ -867,6 +876,7 @@ def bev_pool_forward(
     grid_size: Sequence[int],
     *,
     out: Any = None,
+    validate: bool = True,
     handle: Handle | None = None,
 ) -> Any: ...
 @overload
@@ -877,6 +887,7 @@ def bev_pool_backward(
     interval_starts: DeviceArray,
     *,
     out: None = None,
+    validate: bool = True,
     handle: Handle | None = None,
 ) -> DeviceArray: ...
 @overload
@@ -887,6 +898,7 @@ def bev_pool_backward(  # type: ignore[overload-overlap]
     interval_starts: HostArray,
     *,
     out: None = None,
+    validate: bool = True,
     handle: Handle | None = None,
 ) -> TorchTensor: ...
 @overload
@@ -897,6 +909,7 @@ def bev_pool_backward(
     interval_starts: HostArray,
     *,
     out: None = None,
+    validate: bool = True,
     handle: Handle | None = None,
 ) -> NDArray[Any]: ...
 @overload
@@ -907,6 +920,7 @@ def bev_pool_backward(
     interval_starts: Array,
     *,
     out: Out,
+    validate: bool = True,
     handle: Handle | None = None,
 ) -> Out: ...
 @overload
@@ -917,6 +931,7 @@ def bev_pool_backward(
     interval_starts: Array,
     *,
     out: Any = None,
+    validate: bool = True,
     handle: Handle | None = None,
 ) -> Any: ...
 @overload
@@ -3223,6 +3238,7 @@ def stack_furthest_point_sampling(
     *,
     dist2: None = None,
     idx: None = None,
+    validate: bool = True,
     handle: Handle | None = None,
 ) -> FurthestPoints[DeviceArray]: ...
 @overload
@@ -3235,6 +3251,7 @@ def stack_furthest_point_sampling(  # type: ignore[overload-overlap]
     *,
     dist2: None = None,
     idx: None = None,
+    validate: bool = True,
     handle: Handle | None = None,
 ) -> FurthestPoints[TorchTensor]: ...
 @overload
@@ -3247,6 +3264,7 @@ def stack_furthest_point_sampling(
     *,
     dist2: None = None,
     idx: None = None,
+    validate: bool = True,
     handle: Handle | None = None,
 ) -> FurthestPoints[NDArray[Any]]: ...
 @overload
@@ -3259,6 +3277,7 @@ def stack_furthest_point_sampling(
     *,
     dist2: Any = None,
     idx: Any = None,
+    validate: bool = True,
     handle: Handle | None = None,
 ) -> FurthestPoints[Any]: ...
 @overload
@@ -3584,6 +3603,7 @@ def stack_group_points_forward(
     idx_batch_cnt: DeviceArray,
     *,
     out: None = None,
+    validate: bool = True,
     handle: Handle | None = None,
 ) -> DeviceArray: ...
 @overload
@@ -3594,6 +3614,7 @@ def stack_group_points_forward(  # type: ignore[overload-overlap]
     idx_batch_cnt: HostArray,
     *,
     out: None = None,
+    validate: bool = True,
     handle: Handle | None = None,
 ) -> TorchTensor: ...
 @overload
@@ -3604,6 +3625,7 @@ def stack_group_points_forward(
     idx_batch_cnt: HostArray,
     *,
     out: None = None,
+    validate: bool = True,
     handle: Handle | None = None,
 ) -> NDArray[Any]: ...
 @overload
@@ -3614,6 +3636,7 @@ def stack_group_points_forward(
     idx_batch_cnt: Array,
     *,
     out: Out,
+    validate: bool = True,
     handle: Handle | None = None,
 ) -> Out: ...
 @overload
@@ -3624,6 +3647,7 @@ def stack_group_points_forward(
     idx_batch_cnt: Array,
     *,
     out: Any = None,
+    validate: bool = True,
     handle: Handle | None = None,
 ) -> Any: ...
 @overload
@@ -3635,6 +3659,7 @@ def stack_group_points_backward(
     num_points: int,
     *,
     out: None = None,
+    validate: bool = True,
     handle: Handle | None = None,
 ) -> DeviceArray: ...
 @overload
@@ -3646,6 +3671,7 @@ def stack_group_points_backward(  # type: ignore[overload-overlap]
     num_points: int,
     *,
     out: None = None,
+    validate: bool = True,
     handle: Handle | None = None,
 ) -> TorchTensor: ...
 @overload
@@ -3657,6 +3683,7 @@ def stack_group_points_backward(
     num_points: int,
     *,
     out: None = None,
+    validate: bool = True,
     handle: Handle | None = None,
 ) -> NDArray[Any]: ...
 @overload
@@ -3668,6 +3695,7 @@ def stack_group_points_backward(
     num_points: int,
     *,
     out: Out,
+    validate: bool = True,
     handle: Handle | None = None,
 ) -> Out: ...
 @overload
@@ -3679,6 +3707,7 @@ def stack_group_points_backward(
     num_points: int,
     *,
     out: Any = None,
+    validate: bool = True,
     handle: Handle | None = None,
 ) -> Any: ...
 @overload
@@ -6667,6 +6696,7 @@ def stack_three_nn(
     *,
     dist2: None = None,
     idx: None = None,
+    validate: bool = True,
     handle: Handle | None = None,
 ) -> ThreeNN[DeviceArray]: ...
 @overload
@@ -6678,6 +6708,7 @@ def stack_three_nn(  # type: ignore[overload-overlap]
     *,
     dist2: None = None,
     idx: None = None,
+    validate: bool = True,
     handle: Handle | None = None,
 ) -> ThreeNN[TorchTensor]: ...
 @overload
@@ -6689,6 +6720,7 @@ def stack_three_nn(
     *,
     dist2: None = None,
     idx: None = None,
+    validate: bool = True,
     handle: Handle | None = None,
 ) -> ThreeNN[NDArray[Any]]: ...
 @overload
@@ -6700,6 +6732,7 @@ def stack_three_nn(
     *,
     dist2: Any = None,
     idx: Any = None,
+    validate: bool = True,
     handle: Handle | None = None,
 ) -> ThreeNN[Any]: ...
 @overload

@@ -33,9 +33,9 @@ _STACK = Operator(
     "stack_ball_query",
     (
         Tensor("new_xyz", FLOATS, "M 3", positive="M"),
-        Tensor("new_xyz_batch_cnt", INT32, "B", positive="B"),
+        Tensor("new_xyz_batch_cnt", INT32, "B", positive="B", counts="M", axes=("batch",)),
         Tensor("xyz", "new_xyz", "N 3"),
-        Tensor("xyz_batch_cnt", INT32, "B"),
+        Tensor("xyz_batch_cnt", INT32, "B", counts="N", axes=("batch",)),
         Tensor("out", INT32, "M nsample", output=True, parameter="idx"),
     ),
     (Scalar("max_radius", minimum=0, infinite=True), Scalar("nsample")),
@@ -110,6 +110,7 @@ def stack_ball_query(
     nsample: int,
     *,
     out: Any = None,
+    validate: bool = True,
     handle: Handle | None = None,
 ) -> Any:
     """Find the first points in a ball around each centre, in batches of different sizes.
@@ -134,6 +135,9 @@ def stack_ball_query(
         Number of indices for each centre, >= 1.
     out : array or DeviceArray, optional
         Where to write, shape [M, nsample], int32; it must not overlap an input.
+    validate : bool
+        Refuse counts below 0, and counts of more rows than there are. If False, a negative count is
+        0, and rows end where there are no more. Counts in device memory are not looked at.
     handle : Handle, optional
         The handle to run with; the thread's own for the default backend if not given.
 
@@ -164,4 +168,4 @@ def stack_ball_query(
     [[-1, 0, 0], [0, 1, 0]]
     """
     arrays = (new_xyz, new_xyz_batch_cnt, xyz, xyz_batch_cnt, out)
-    return _STACK(handle, arrays, (max_radius, nsample))
+    return _STACK(handle, arrays, (max_radius, nsample), validate)

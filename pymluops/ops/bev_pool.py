@@ -16,15 +16,18 @@ if TYPE_CHECKING:
 __all__ = ["bev_pool_backward", "bev_pool_forward"]
 
 _CELLS = "B D H W C"
+_LENGTHS = Tensor("interval_lengths", INT32, "K", positive="K")
+_STARTS = Tensor("interval_starts", INT32, "K", spans="interval_lengths N", axes=("interval",))
+_GRID = ("H", "W", "D", "B")
 
 _FORWARD = Operator(
     "mluopsExtBevPoolForward",
     "bev_pool_forward",
     (
         Tensor("features", FLOAT32, "N C", positive="N C"),
-        Tensor("geometry", INT32, "N 4"),
-        Tensor("interval_lengths", INT32, "K", positive="K"),
-        Tensor("interval_starts", INT32, "K"),
+        Tensor("geometry", INT32, "N 4", within=_GRID, at="interval_starts", axes=("row",)),
+        _LENGTHS,
+        _STARTS,
         Tensor("out", "features", _CELLS, output=True, parameter="output", positive=_CELLS),
     ),
     tuple(Scalar("grid_size", symbol=symbol) for symbol in "BDHW"),
@@ -34,9 +37,9 @@ _BACKWARD = Operator(
     "bev_pool_backward",
     (
         Tensor("grad_output", FLOAT32, _CELLS, positive=_CELLS),
-        Tensor("geometry", INT32, "N 4", positive="N"),
-        Tensor("interval_lengths", INT32, "K", positive="K"),
-        Tensor("interval_starts", INT32, "K"),
+        Tensor("geometry", INT32, "N 4", positive="N", within=_GRID, at="interval_starts", axes=("row",)),
+        _LENGTHS,
+        _STARTS,
         Tensor("out", "grad_output", "N C", output=True, parameter="grad_features"),
     ),
 )
@@ -50,14 +53,14 @@ def bev_pool_forward(
     grid_size: Sequence[int],
     *,
     out: Any = None,
+    validate: bool = True,
     handle: Handle | None = None,
 ) -> Any:
     """Add up the rows of each interval, for the cell that its first row lies in.
 
     Interval k has the rows ``interval_starts[k]`` to ``interval_starts[k] + interval_lengths[k] -
     1``. With (h, w, d, b) the geometry of its first row, ``out[b, d, h, w]`` is their sum. Cells
-    without an interval are 0. An interval that reaches beyond the rows, or whose cell lies beyond
-    the grid, does not count.
+    without an interval are 0. An interval lies within the rows, and its cell within the grid.
 
     Parameters
     ----------
@@ -73,6 +76,9 @@ def bev_pool_forward(
         Sizes of the grid: batches B, depth D, height H and width W.
     out : array or DeviceArray, optional
         Where to write, shape [B, D, H, W, C], like `features`; it must not overlap an input.
+    validate : bool
+        Refuse intervals that reach beyond the rows, and those whose cell lies beyond the grid. If
+        False, such an interval does not count. Arrays in device memory are not looked at.
     handle : Handle, optional
         The handle to run with; the thread's own for the default backend if not given.
 
@@ -84,7 +90,8 @@ def bev_pool_forward(
     Raises
     ------
     BadParamError
-        If an argument is not as described, or a dim is 0.
+        If an argument is not as described, or a dim is 0; an interval or a cell out of range is
+        named.
     NotSupportedError
         If a tensor has 2**31 elements or more, or the library is one for a device.
 
@@ -102,7 +109,7 @@ def bev_pool_forward(
     [4.0, 3.0]
     """
     sizes = integers(_FORWARD, "grid_size", grid_size, 4, 1, repeat=False)
-    return _FORWARD(handle, (features, geometry, interval_lengths, interval_starts, out), tuple(sizes))
+    return _FORWARD(handle, (features, geometry, interval_lengths, interval_starts, out), tuple(sizes), validate)
 
 
 def bev_pool_backward(
@@ -112,6 +119,7 @@ def bev_pool_backward(
     interval_starts: Array,
     *,
     out: Any = None,
+    validate: bool = True,
     handle: Handle | None = None,
 ) -> Any:
     """Gradient of `bev_pool_forward` with respect to its features.
@@ -131,6 +139,9 @@ def bev_pool_backward(
         First row of each interval.
     out : array or DeviceArray, optional
         Where to write, shape [N, C], like `grad_output`; it must not overlap an input.
+    validate : bool
+        Refuse intervals that reach beyond the rows, and those whose cell lies beyond the grid. If
+        False, such an interval does not count. Arrays in device memory are not looked at.
     handle : Handle, optional
         The handle to run with; the thread's own for the default backend if not given.
 
@@ -142,7 +153,8 @@ def bev_pool_backward(
     Raises
     ------
     BadParamError
-        If an argument is not as described, or a dim is 0.
+        If an argument is not as described, or a dim is 0; an interval or a cell out of range is
+        named.
     NotSupportedError
         If a tensor has 2**31 elements or more, or the library is one for a device.
 
@@ -159,4 +171,4 @@ def bev_pool_backward(
     >>> pymluops.bev_pool_backward(grad, geometry, lengths, starts).ravel().tolist()
     [3.0, 3.0, 4.0]
     """
-    return _BACKWARD(handle, (grad_output, geometry, interval_lengths, interval_starts, out))
+    return _BACKWARD(handle, (grad_output, geometry, interval_lengths, interval_starts, out), (), validate)

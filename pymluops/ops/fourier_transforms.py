@@ -4,7 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from pymluops import _arguments
 from pymluops._core import Operator, describe
+from pymluops._hints import keeps_values
+from pymluops.errors import BadParamError
 from pymluops.ops._schema import FLOATS, Scalar, Tensor
 
 if TYPE_CHECKING:
@@ -43,6 +46,38 @@ _REAL_INVERSE = Operator(
     ),
     (Scalar("n", symbol="N"), _WEIGHT, _SCALE),
 )
+
+
+_COMPLEX_TYPES = ("complex64", "complex128", "complex32")
+
+
+def _run(operator: Operator, handle: Handle | None, arrays: tuple[Any, Any], scalars: tuple[Any, ...]) -> Any:
+    """Call an operator; whoever gives complex numbers is told how it takes them."""
+    try:
+        return operator(handle, arrays, scalars)
+    except BadParamError:
+        given = arrays[0]
+        dtype = _complex_type(given)
+        if not dtype:
+            raise
+        expected = "real numbers" if operator is _REAL_FORWARD else "pairs of real and imaginary parts"
+        error = _arguments.refusal(operator, "input", f"{expected}, float32 or float16", f"{dtype}; {_advice(given)}")
+        raise error from None
+
+
+def _complex_type(given: Any) -> str:
+    """Return the name of the type of complex numbers, or nothing."""
+    dtype = str(getattr(given, "dtype", "")).removeprefix("torch.")
+    return dtype if dtype in _COMPLEX_TYPES else ""
+
+
+def _advice(given: Any) -> str:
+    """Say how complex numbers are transformed without a loss."""
+    if type(given).__module__.partition(".")[0] == "torch":
+        return "pymluops.torch.fft and ifft take complex tensors, fft_forward takes torch.view_as_real(input)"
+    cast = "" if str(given.dtype) == "complex64" else ".astype(numpy.complex64)"
+    seen = f"input{cast}.view(numpy.float32).reshape(*input.shape, 2)" if keeps_values(given, "complex64") else "pairs"
+    return f"pymluops.FFTPlan takes complex numbers, fft_forward and fft_inverse take {seen}"
 
 
 def fft_forward(input: Array, scale_factor: float = 1.0, *, out: Any = None, handle: Handle | None = None) -> Any:
@@ -92,7 +127,7 @@ def fft_forward(input: Array, scale_factor: float = 1.0, *, out: Any = None, han
     >>> pymluops.fft_forward(signal).reshape(4, 2).tolist()
     [[10.0, 0.0], [-2.0, 2.0], [-2.0, 0.0], [-2.0, -2.0]]
     """
-    return _FORWARD(handle, (input, out), (scale_factor,))
+    return _run(_FORWARD, handle, (input, out), (scale_factor,))
 
 
 def fft_inverse(input: Array, scale_factor: float = 1.0, *, out: Any = None, handle: Handle | None = None) -> Any:
@@ -137,7 +172,7 @@ def fft_inverse(input: Array, scale_factor: float = 1.0, *, out: Any = None, han
     >>> pymluops.fft_inverse(spectrum, 0.25)[0, :, 0, 0].tolist()
     [1.0, 2.0, 3.0, 4.0]
     """
-    return _INVERSE(handle, (input, out), (scale_factor,))
+    return _run(_INVERSE, handle, (input, out), (scale_factor,))
 
 
 def fft_real_forward(
@@ -198,10 +233,12 @@ def fft_real_forward(
     >>> pymluops.fft_real_forward(signal)[0, :, 0, 0].tolist()
     [10.0, -2.0, -2.0]
     """
-    if frequencies is ...:
+    if frequencies is ... and _complex_type(input):
+        frequencies = 1  # `_run` refuses them
+    elif frequencies is ...:
         shape, _, _ = describe(input)
         frequencies = shape[1] // 2 + 1 if len(shape) > 1 else 1
-    return _REAL_FORWARD(handle, (input, out), (frequencies, weight, scale_factor))
+    return _run(_REAL_FORWARD, handle, (input, out), (frequencies, weight, scale_factor))
 
 
 def fft_real_inverse(
@@ -262,4 +299,4 @@ def fft_real_inverse(
     >>> pymluops.fft_real_inverse(spectrum, 4, scale_factor=0.25).ravel().tolist()
     [1.0, 2.0, 3.0, 4.0]
     """
-    return _REAL_INVERSE(handle, (input, out), (n, weight, scale_factor))
+    return _run(_REAL_INVERSE, handle, (input, out), (n, weight, scale_factor))

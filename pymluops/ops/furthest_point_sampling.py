@@ -49,8 +49,8 @@ _STACK = Operator(
     "stack_furthest_point_sampling",
     (
         Tensor("xyz", FLOATS, "N 3", positive="N"),
-        Tensor("xyz_batch_cnt", INT32, "B", positive="B"),
-        Tensor("num_samples", INT32, "B"),
+        Tensor("xyz_batch_cnt", INT32, "B", positive="B", counts="N", axes=("batch",)),
+        Tensor("num_samples", INT32, "B", counts="M", axes=("batch",)),
         Tensor("dist2", "xyz", "N", output=True),
         Tensor("idx", INT32, "M", output=True),
     ),
@@ -202,6 +202,7 @@ def stack_furthest_point_sampling(
     *,
     dist2: Any = None,
     idx: Any = None,
+    validate: bool = True,
     handle: Handle | None = None,
 ) -> FurthestPoints[Any]:
     """Pick points of batches of different sizes, as `furthest_point_sampling` does of each.
@@ -222,6 +223,9 @@ def stack_furthest_point_sampling(
         Where to write the distances, shape [N], like `xyz`; it must not overlap another argument.
     idx : array or DeviceArray, optional
         Where to write the picks, shape [M], int32; it must not overlap another argument.
+    validate : bool
+        Refuse counts below 0, and counts of more rows than there are. If False, a negative count is
+        0, and rows end where there are no more. Counts in device memory are not looked at.
     handle : Handle, optional
         The handle to run with; the thread's own for the default backend if not given.
 
@@ -251,4 +255,4 @@ def stack_furthest_point_sampling(
     [0, 2, 3]
     """
     arrays, scalars = (xyz, xyz_batch_cnt, num_samples, dist2, idx), (total_samples, max_squared_distance)
-    return FurthestPoints(*_STACK(handle, arrays, scalars))
+    return FurthestPoints(*_STACK(handle, arrays, scalars, validate))

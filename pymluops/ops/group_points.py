@@ -67,9 +67,9 @@ _STACK = Operator(
     "stack_group_points_forward",
     (
         Tensor("features", FLOATS, "N C", positive="N C"),
-        Tensor("features_batch_cnt", INT32, "B"),
+        Tensor("features_batch_cnt", INT32, "B", counts="N", axes=("batch",)),
         Tensor("idx", INT32, "M S", positive="M S"),
-        Tensor("idx_batch_cnt", INT32, "B", positive="B"),
+        Tensor("idx_batch_cnt", INT32, "B", positive="B", counts="M", axes=("batch",)),
         Tensor("out", "features", "M C S", output=True, parameter="output"),
     ),
 )
@@ -79,8 +79,8 @@ _STACK_BACKWARD = Operator(
     (
         Tensor("grad_output", FLOATS, "M C S", positive="M C S"),
         Tensor("idx", INT32, "M S"),
-        Tensor("idx_batch_cnt", INT32, "B"),
-        Tensor("features_batch_cnt", INT32, "B", positive="B"),
+        Tensor("idx_batch_cnt", INT32, "B", counts="M", axes=("batch",)),
+        Tensor("features_batch_cnt", INT32, "B", positive="B", counts="N", axes=("batch",)),
         Tensor("out", "grad_output", "N C", output=True, parameter="grad_features"),
     ),
     (_NUM_POINTS,),
@@ -302,6 +302,7 @@ def stack_group_points_forward(
     idx_batch_cnt: Array,
     *,
     out: Any = None,
+    validate: bool = True,
     handle: Handle | None = None,
 ) -> Any:
     """Take the features of groups of points in batches of different sizes.
@@ -325,6 +326,9 @@ def stack_group_points_forward(
         How many groups each batch has; their sum is M. Groups beyond it belong to the last batch.
     out : array or DeviceArray, optional
         Where to write, shape [M, C, S], like `features`; it must not overlap an input.
+    validate : bool
+        Refuse counts below 0, and counts of more rows than there are. If False, a negative count is
+        0, and rows end where there are no more. Counts in device memory are not looked at.
     handle : Handle, optional
         The handle to run with; the thread's own for the default backend if not given.
 
@@ -352,7 +356,7 @@ def stack_group_points_forward(
     >>> pymluops.stack_group_points_forward(features, counts, idx, groups).tolist()
     [[[10.0, 0.0]], [[30.0, 20.0]]]
     """
-    return _STACK(handle, (features, features_batch_cnt, idx, idx_batch_cnt, out))
+    return _STACK(handle, (features, features_batch_cnt, idx, idx_batch_cnt, out), (), validate)
 
 
 def stack_group_points_backward(
@@ -363,6 +367,7 @@ def stack_group_points_backward(
     num_points: int,
     *,
     out: Any = None,
+    validate: bool = True,
     handle: Handle | None = None,
 ) -> Any:
     """Gradient of `stack_group_points_forward` with respect to its features.
@@ -381,6 +386,9 @@ def stack_group_points_backward(
         Number of points N of all batches.
     out : array or DeviceArray, optional
         Where to write, shape [N, C], like `grad_output`; it must not overlap an input.
+    validate : bool
+        Refuse counts below 0, and counts of more rows than there are. If False, a negative count is
+        0, and rows end where there are no more. Counts in device memory are not looked at.
     handle : Handle, optional
         The handle to run with; the thread's own for the default backend if not given.
 
@@ -409,4 +417,4 @@ def stack_group_points_backward(
     [[1.0], [0.0], [12.0]]
     """
     arrays = (grad_output, idx, idx_batch_cnt, features_batch_cnt, out)
-    return _STACK_BACKWARD(handle, arrays, (num_points,))
+    return _STACK_BACKWARD(handle, arrays, (num_points,), validate)

@@ -57,7 +57,9 @@ def mutual_information_forward(
     A way goes from the begin of the region to its end, by steps to the next row or the next column.
     ``px[b, s, t]`` is the logarithm of the probability of the step from [s, t] to [s+1, t], and
     ``py[b, s, t]`` that of the step to [s, t+1]. ``p[b, s, t]`` belongs to all ways to [s, t]: 0 at
-    the begin, and the logarithm of the sum of what both steps bring elsewhere.
+    the begin, and the logarithm of the sum of what both steps bring elsewhere. That is NaN if what
+    the step to the next row brings is; a NaN that only the other step brings does not count, as in
+    mlu-ops. `pymluops.torch.mutual_information_recursion` lets no NaN get lost.
 
     Parameters
     ----------
@@ -124,7 +126,8 @@ def mutual_information_backward(
 ) -> tuple[Any, Any]:
     """Gradient of `mutual_information_forward` with respect to the steps.
 
-    A step gets the gradient of `ans` times the share of its ways in the probability of all.
+    A step gets the gradient of `ans` times the share of its ways in the probability of all. The
+    share is 0 where it would be NaN or infinite, as in mlu-ops.
 
     Parameters
     ----------

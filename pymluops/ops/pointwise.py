@@ -8,6 +8,7 @@ import numpy as np
 
 from pymluops import _arguments
 from pymluops._core import Operator
+from pymluops._hints import hint
 from pymluops.enums import DataType
 from pymluops.ops._schema import FLOATS, Scalar, Tensor
 
@@ -73,11 +74,9 @@ def _for_type(operator: Operator, others: Mapping[str, Operator], x: Any) -> Ope
         return operator
     name = str(dtype).rpartition(".")[2]
     if name in _OTHER_TYPES and name not in others:
-        known, like = ["float32", "float16", *others], "float32"
-        if name == "complex128" and "complex64" in others:
-            like = "complex64"
+        known = ["float32", "float16", *others]
         text = f"dtype {', '.join(known[:-1])} or {known[-1]}"
-        raise _arguments.refusal(operator, "x", text, f"{name}; x.astype(numpy.{like}) would do")
+        raise _arguments.refusal(operator, "x", text, name + hint(x, "x", "dtype", known))
     return others.get(name, operator)
 
 

@@ -31,9 +31,9 @@ _STACK = Operator(
     "stack_three_nn",
     (
         Tensor("unknown", FLOATS, "N 3", positive="N"),
-        Tensor("unknown_batch_cnt", INT32, "B", positive="B"),
+        Tensor("unknown_batch_cnt", INT32, "B", positive="B", counts="N", axes=("batch",)),
         Tensor("known", "unknown", "M 3"),
-        Tensor("known_batch_cnt", INT32, "B"),
+        Tensor("known_batch_cnt", INT32, "B", counts="M", axes=("batch",)),
         Tensor("dist2", "unknown", "N 3", output=True),
         Tensor("idx", INT32, "N 3", output=True),
     ),
@@ -114,6 +114,7 @@ def stack_three_nn(
     *,
     dist2: Any = None,
     idx: Any = None,
+    validate: bool = True,
     handle: Handle | None = None,
 ) -> ThreeNN[Any]:
     """Find the three nearest known points of each unknown point, in batches of different sizes.
@@ -133,6 +134,9 @@ def stack_three_nn(
         argument.
     idx : array or DeviceArray, optional
         Where to write the indices, shape [N, 3], int32; it must not overlap another argument.
+    validate : bool
+        Refuse counts below 0, and counts of more rows than there are. If False, a negative count is
+        0, and rows end where there are no more. Counts in device memory are not looked at.
     handle : Handle, optional
         The handle to run with; the thread's own for the default backend if not given.
 
@@ -164,4 +168,4 @@ def stack_three_nn(
     ([[1.0, 1.0, 4.0]], [[2, 4, 3]])
     """
     arrays = (unknown, unknown_batch_cnt, known, known_batch_cnt, dist2, idx)
-    return ThreeNN(*_STACK(handle, arrays))
+    return ThreeNN(*_STACK(handle, arrays, (), validate))

@@ -50,12 +50,12 @@ def backward(grad: np.ndarray, geometry: np.ndarray, lengths: np.ndarray, starts
 
 
 def prepare(arguments: dict[str, Any], rng: np.random.Generator) -> None:
-    """Let most intervals lie inside, and some of them outside."""
+    """Let intervals lie within the rows, and cells within the grid."""
     geometry, starts, lengths = (arguments[name] for name in ("geometry", "interval_starts", "interval_lengths"))
     grid = arguments["grid_size"] if "grid_size" in arguments else arguments["grad_output"].shape[:4]
     batches, depth, height, width = grid
     for column, size in enumerate((height, width, depth, batches)):
-        geometry[:, column] = rng.integers(-1 if size > 2 else 0, size, len(geometry))
+        geometry[:, column] = rng.integers(0, size, len(geometry))
     starts[...] = rng.integers(0, len(geometry), starts.shape)
     lengths[...] = np.minimum(rng.integers(0, 5, lengths.shape), len(geometry) - starts)
 

@@ -68,8 +68,6 @@ class TorchOperator:
         Indices are looked at before anything is computed.
     autocast : bool
         Under autocast, floating arguments are cast to float32.
-    divides : str
-        The scalar that has to divide the batch or be at least as large. vmap makes batches larger.
     folds : bool
         Rows of arrays with the same first dim are independent, so vmap makes one call with more of
         them; else it makes a call for each sample.
@@ -100,7 +98,6 @@ class TorchOperator:
         *,
         validate: bool = False,
         autocast: bool = True,
-        divides: str = "",
         folds: bool = True,
         sample: Mapping[str, Any] | None = None,
     ) -> None:
@@ -123,7 +120,7 @@ class TorchOperator:
         self.gradient: TorchOperator | None = None
         self.exact, self.autocast, self.sample = True, autocast, dict(sample or {})
         self._connected = False
-        self._validate, self._divides, self._folds = validate, divides, folds
+        self._validate, self._folds = validate, folds
         self._missing, self._direct = (None,) * len(self.outputs), self.direct()
         self._register(name or operator.name)
         REGISTERED[name or operator.name] = self
@@ -283,16 +280,7 @@ class TorchOperator:
         empty = self._empty_shapes(operator, used, arguments)
         if empty is not None:
             return empty
-        if self._divides:
-            self._check_divisor(arguments[0].shape[0], arguments[len(self.inputs) + self.scalars.index(self._divides)])
         return self._shapes_of(operator, used, arguments)
-
-    def _check_divisor(self, batch: int, step: int) -> None:
-        """Refuse what the library refuses beyond its description, in its words."""
-        if step < 1 or (step < batch and batch % step):
-            expected = f"positive, and a divisor of B={batch} or more than it"
-            text = f"{self.operator.function}: {self._divides}: expected {expected}, got {step}"
-            raise BadParamError(text, function=self.operator.function)
 
     def _made(self, tensors: Sequence[torch.Tensor], shapes: Sequence[Any], make: Callable[..., Any]) -> Any:
         like = tensors[self._floating[0]] if self._floating else tensors[0]
@@ -318,8 +306,6 @@ class TorchOperator:
         folded: list[Any] = []
         for i, argument in enumerate(arguments):
             if i >= len(self.inputs):
-                if self.scalars[i - len(self.inputs)] == self._divides:  # a divisor of the batch stays one
-                    argument = torch.sym_min(argument, folded[0].shape[0] // max(info.batch_size, 1))
                 folded.append(argument)
                 continue
             if self._shapes[self.inputs[i].name][0].symbol != batch:

@@ -19,6 +19,7 @@ _FORWARD = TorchOperator(described("ball_query"), sample={"M": 4, "nsample": 4, 
 _FORWARD.without_gradient()
 _STACK = TorchOperator(
     described("stack_ball_query"),
+    validate=True,
     folds=False,
     sample={
         "B": 2, "M": 4, "N": 9, "new_xyz_batch_cnt": [3, 1], "xyz_batch_cnt": [4, 5], "nsample": 4, "max_radius": 1.5,

@@ -16,8 +16,8 @@ _SAMPLE = {
     "geometry": [[0, 1, 0, 0], [0, 1, 0, 0], [1, 2, 0, 0], [1, 2, 0, 0], [1, 2, 0, 0]],
     "interval_lengths": [2, 3], "interval_starts": [0, 2],
 }  # fmt: skip
-_FORWARD = TorchOperator(described("bev_pool_forward"), folds=False, sample=_SAMPLE)
-_BACKWARD = TorchOperator(described("bev_pool_backward"), folds=False, autocast=False, sample=_SAMPLE)
+_FORWARD = TorchOperator(described("bev_pool_forward"), validate=True, folds=False, sample=_SAMPLE)
+_BACKWARD = TorchOperator(described("bev_pool_backward"), validate=True, folds=False, autocast=False, sample=_SAMPLE)
 _FORWARD.differentiate(_BACKWARD, "grad_output", {"features": "out"}, linear=("features",))
 _BACKWARD.differentiate(_FORWARD, "features", {"grad_output": "out"}, linear=("grad_output",))
 
@@ -60,8 +60,8 @@ def bev_pool(
     geometry : Tensor, shape [N, 4], int32 or int64
         Cell of each row: along height, width and depth, and batch.
     interval_lengths, interval_starts : Tensor, shape [K], int32 or int64
-        Number of rows and first row of each interval. One that reaches beyond the rows, or whose
-        cell lies beyond the grid, does not count.
+        Number of rows and first row of each interval. It lies within the rows, and the cell of its
+        first row within the grid.
     batch, depth, height, width : int
         Sizes of the grid.
 
@@ -73,7 +73,7 @@ def bev_pool(
     Raises
     ------
     ValueError
-        If an argument is not as described.
+        If an argument is not as described; an interval or a cell out of range is named.
 
     Examples
     --------

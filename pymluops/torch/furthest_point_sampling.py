@@ -22,6 +22,7 @@ _WITH_DIST = TorchOperator(
 )
 _STACK = TorchOperator(
     described("stack_furthest_point_sampling"),
+    validate=True,
     folds=False,
     sample={
         "N": 8, "B": 2, "M": 4, "xyz_batch_cnt": [3, 5], "num_samples": [1, 3], "max_squared_distance": math.inf,

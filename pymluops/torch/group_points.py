@@ -22,8 +22,8 @@ _GATHER = TorchOperator(described("gather_points_forward"), validate=True, sampl
 _GATHER_BACKWARD = TorchOperator(described("gather_points_backward"), validate=True, autocast=False)
 _GROUP = TorchOperator(described("group_points_forward"), validate=True, sample=_SIZES)
 _GROUP_BACKWARD = TorchOperator(described("group_points_backward"), validate=True, autocast=False)
-_STACK = TorchOperator(described("stack_group_points_forward"), folds=False, sample=_COUNTS)
-_STACK_BACKWARD = TorchOperator(described("stack_group_points_backward"), folds=False, autocast=False)
+_STACK = TorchOperator(described("stack_group_points_forward"), validate=True, folds=False, sample=_COUNTS)
+_STACK_BACKWARD = TorchOperator(described("stack_group_points_backward"), validate=True, folds=False, autocast=False)
 for _forward, _backward in ((_GATHER, _GATHER_BACKWARD), (_GROUP, _GROUP_BACKWARD), (_STACK, _STACK_BACKWARD)):
     _forward.differentiate(_backward, "grad_output", {"features": "out"}, linear=("features",))
     _backward.differentiate(_forward, "features", {"grad_output": "out"}, linear=("grad_output",))

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
+from pymluops._arguments import INT32_MAX
+from pymluops._core import Operator
 from pymluops.ops._described import described
 from pymluops.torch._function import TensorFunction, compiling
 from pymluops.torch._library import TorchOperator
@@ -16,12 +19,19 @@ from pymluops.torch._modes import TracedModule, has_values, sizes
 
 __all__ = ["MultiScaleDeformableAttention", "ms_deform_attn"]
 
+
+def _operator(name: str) -> Operator:
+    """Return an operator that takes any step: the library gets one that is never less than the batch."""
+    known = described(name)
+    scalars = tuple(replace(scalar, minimum=1, passed=INT32_MAX) for scalar in known.scalars)
+    return Operator(known.function, known.name, known.tensors, scalars, too_large=known.too_large)
+
+
 _FORWARD = TorchOperator(
-    described("ms_deform_attn_forward"),
-    divides="im2col_step",
+    _operator("ms_deform_attn_forward"),
     sample={"K": 15, "L": 2, "spatial_shapes": [[2, 3], [3, 3]], "level_start_index": [0, 6], "im2col_step": 64},
 )
-_BACKWARD = TorchOperator(described("ms_deform_attn_backward"), autocast=False, divides="im2col_step")
+_BACKWARD = TorchOperator(_operator("ms_deform_attn_backward"), autocast=False)
 _FORWARD.differentiate(
     _BACKWARD,
     "grad_output",
@@ -83,7 +93,8 @@ def ms_deform_attn(
     attention_weights : Tensor, shape [B, Q, M, L, P], like `value`
         Weights of the samples.
     im2col_step : int
-        At least B, or a divisor of B. The result does not depend on it.
+        Any number from 1 on, with no effect: other implementations compute as many batches at a
+        time.
 
     Returns
     -------

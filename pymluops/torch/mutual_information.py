@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 from typing import Any
 
@@ -13,6 +14,7 @@ from pymluops.ops._described import described
 from pymluops.ops._schema import Scalar
 from pymluops.torch._function import TensorFunction, compiling
 from pymluops.torch._library import TorchOperator
+from pymluops.torch._modes import has_values, is_overridden
 
 __all__ = ["mutual_information_recursion"]
 
@@ -33,11 +35,39 @@ _FORWARD.differentiate(_BACKWARD, "ans_grad", {"px": "px_grad", "py": "py_grad"}
 _BACKWARD.refuse_gradient("the gradient of mutual_information_recursion cannot be differentiated again")
 
 
+def _within(px: Tensor, py: Tensor, boundary: Tensor) -> tuple[Tensor, Tensor]:
+    """Whether each step of `px` and `py` belongs to its region."""
+    top, left, bottom, right = (one[:, None] for one in boundary.unbind(1))
+    rows = torch.arange(py.shape[1], device=px.device)
+    columns = torch.arange(px.shape[2], device=px.device)
+    down, on = (rows >= top) & (rows < bottom), (columns >= left) & (columns < right)
+    in_rows, in_columns = (rows >= top) & (rows <= bottom), (columns >= left) & (columns <= right)
+    return down[:, :-1, None] & in_columns[:, None], in_rows[:, :, None] & on[:, None, :-1]
+
+
+def _poison(px: Tensor, py: Tensor, boundary: Tensor, ans: Tensor) -> Tensor:
+    """Return a factor for each result: NaN where a score of the region is one, else 1.
+
+    The library lets log(exp(x) + exp(NaN)) be x, as mlu-ops does. A product with NaN is NaN, and so
+    are all gradients of the region that flow back through it.
+    """
+    px, py, ones = px.detach(), py.detach(), torch.ones_like(ans.detach())
+    if px.is_cpu and has_values(px) and has_values(py):
+        total = px.sum() + py.sum()  # a NaN reaches a sum, which takes less time than looking for it
+        if not math.isnan(total.item()):
+            return ones
+    in_px, in_py = _within(px, py, boundary)
+    found = (px.isnan() & in_px).any((1, 2)) | (py.isnan() & in_py).any((1, 2))
+    return ones.masked_fill(found, torch.nan)
+
+
 def _formula(px: Tensor, py: Tensor, boundary: Tensor) -> Tensor:
     """Go through the table by diagonals, whose cells do not depend on each other; no way is -infinity."""
     batch, rows, columns = px.shape[0], px.shape[1], py.shape[2]
     cells, none = torch.arange(rows + 1), torch.full((batch, 1), -torch.inf, dtype=px.dtype)
     top, left, bottom, right = boundary.long().unbind(1)
+    in_px, in_py = _within(px, py, boundary)
+    px, py = torch.where(in_px, px, -torch.inf), torch.where(in_py, py, -torch.inf)
     before, found = none.expand(batch, rows + 1), list[Tensor]()
     for diagonal in range(rows + columns + 1):
         column = diagonal - cells
@@ -68,7 +98,9 @@ def mutual_information_recursion(
 ) -> Any:
     """Add up the probabilities of all ways through tables, as ``k2.mutual_information_recursion`` does.
 
-    `pymluops.mutual_information_forward` has the rules. The gradient flows to `px` and `py`.
+    `pymluops.mutual_information_forward` has the rules, and the gradient flows to `px` and `py`.
+    A NaN among the scores of a region is not lost here, as it may be there: the result is NaN, and
+    so are all gradients of the region. Scores beside it do not matter.
 
     Parameters
     ----------
@@ -105,12 +137,23 @@ def mutual_information_recursion(
     [[[0.5], [0.5]]]
     """
     if boundary is None:
-        whole = torch.tensor([0, 0, px.shape[1], py.shape[2]], device=px.device)
+        ends = 0, 0, px.shape[1], py.shape[2]
+        if torch.jit.is_tracing():  # ends are tensors, whose values must not become constants
+            whole = torch.stack([torch.full((), end, device=px.device) for end in ends])
+        else:
+            whole = torch.tensor(ends, device=px.device)
         boundary = whole.expand(px.shape[0], 4)
     if not return_grad:
-        return (_RECURSION.through_torch if compiling() else _RECURSION.direct)(px, py, boundary)
+        if compiling():
+            ans = _RECURSION.through_torch(px, py, boundary)
+        else:
+            ans = _RECURSION.direct(px, py, boundary)
+            if is_overridden((px, py, boundary)):  # it called this function
+                return ans
+        return ans * _poison(px, py, boundary, ans)
     ans, p = _FORWARD(px, py, boundary)
+    factor = _poison(px, py, boundary, ans)
     # Autocast has made `p` of float32.
-    given = px.detach().to(p.dtype), py.detach().to(p.dtype), boundary, p.detach(), torch.ones_like(ans)
+    given = px.detach().to(p.dtype), py.detach().to(p.dtype), boundary, p.detach(), factor
     px_grad, py_grad = _BACKWARD(*given, 0)
-    return ans, (px_grad.to(px.dtype), py_grad.to(py.dtype))
+    return ans * factor, (px_grad.to(px.dtype), py_grad.to(py.dtype))

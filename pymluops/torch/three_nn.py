@@ -15,6 +15,7 @@ _FORWARD = TorchOperator(described("three_nn_forward"), sample={"M": 6})
 _FORWARD.without_gradient()
 _STACK = TorchOperator(
     described("stack_three_nn"),
+    validate=True,
     folds=False,
     sample={"B": 2, "N": 4, "M": 9, "unknown_batch_cnt": [3, 1], "known_batch_cnt": [4, 5]},
 )

@@ -109,6 +109,7 @@ calls = {{
     "shapes": (lambda v, p, w: toy.multi_scale_deformable_attention(v, SHAPES, p, w), tensors(4)),
     "list": (lambda v, p, w: toy.multi_scale_deformable_attention(v, SHAPES.tolist(), p, w), tensors(1)),
     "module": (lambda v, p, w: layer(v, SHAPES, SHAPES.tolist(), STARTS, p, w, 64), tensors(2)),
+    "any step": (lambda v, p, w: layer(v, SHAPES, SHAPES.tolist(), STARTS, p, w, 3), tensors(2)),
     "equal": (
         lambda v, p, w: toy.multi_scale_deformable_attention_v2(v, SHAPES.tolist(), p, w, [3, 3, 3]),
         tensors(3, flat=True),
@@ -124,7 +125,7 @@ pymluops.uninstall("deformable_attention")
 theirs = {{name: results(*call) for name, call in calls.items()}}
 print(len(toy.calls), [agree(ours[name], theirs[name]) for name in calls])
 """
-    assert output(tmp_path, code) == ["True", "[]", "5 [True, True, True, True, True]"]
+    assert output(tmp_path, code) == ["True", "[]", "6 [True, True, True, True, True, True]"]
 
 
 def test_what_the_kernel_has_no_form_for_stays_with_the_package(tmp_path: Path) -> None:

@@ -113,6 +113,16 @@ def test_bev_pool(load: Load, package: str) -> None:
     assert extension.bev_pool_backward(out, *none, *sizes).shape == (0, 6)
     with pytest.raises(RuntimeError, match=r"^bev_pool_forward: geom_feats: expected shape \[50, 4\]"):
         extension.bev_pool_forward(torch.from_numpy(features), places[0][:4], *places[1:], *sizes)
+    long = [places[0], places[1].clone(), places[2]]
+    long[1][-1] += 1
+    far = [places[0] + torch.tensor([0, 0, 1, 0], dtype=torch.int32), *places[1:]]
+    for name, first in (("bev_pool_forward", torch.from_numpy(features)), ("bev_pool_backward", out)):
+        with pytest.raises(RuntimeError, match=f"^{name}: interval_starts: expected intervals of 50 rows, got"):
+            getattr(extension, name)(first, *long, *sizes)
+        with pytest.raises(
+            RuntimeError, match=rf"^{name}: geom_feats: expected cells of a grid of \[3, 4, 1, 2\], got"
+        ):
+            getattr(extension, name)(first, *far, *sizes)
 
 
 def test_numbers_within_groups(load: Load) -> None:
@@ -153,3 +163,5 @@ def test_deformable_attention(load: Load, step: int) -> None:
     torch.testing.assert_close(gradients, list(torch.autograd.grad((wanted * grad).sum(), leaves)))
     with pytest.raises(RuntimeError, match="im2col_step: expected at least 1, got 0"):
         extension.ms_deform_attn_forward(*given, 0)
+    several = [one if one.dtype == torch.int64 else torch.cat([one] * 35) for one in given]  # a batch of 70
+    torch.testing.assert_close(extension.ms_deform_attn_forward(*several, step), torch.cat([wanted] * 35))

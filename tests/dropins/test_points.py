@@ -190,6 +190,30 @@ def test_batches_of_any_size(load: Load) -> None:
     assert picked[0].tolist() == furthest(points, 5)
 
 
+def test_counts_of_more_rows_than_there_are(load: Load) -> None:
+    extension = load("pcdet.ops.pointnet2.pointnet2_stack.pointnet2_stack_cuda")
+    points, features, places = draw(5, 3), draw(5, 2, seed=3), torch.zeros(5, 3, dtype=torch.int32)
+    taken, spread, squared, least = torch.zeros(5, 2, 3), torch.zeros(5, 2), torch.zeros(5, 3), torch.zeros(5)
+    picks = torch.zeros(5, dtype=torch.int32)
+    calls = {
+        "ball_query_wrapper": lambda a, b: (2, 5, 0.8, 3, points, a, points, b, places),
+        "three_nn_wrapper": lambda a, b: (points, a, points, b, squared, places),
+        "group_points_wrapper": lambda a, b: (2, 5, 2, 3, features, a, places, b, taken),
+        "group_points_grad_wrapper": lambda a, b: (2, 5, 2, 5, 3, taken, places, a, b, spread),
+        "stack_farthest_point_sampling_wrapper": lambda a, b: (points, least, a, picks, b),
+    }
+    right = torch.tensor([2, 3], dtype=torch.int32)
+    for name, given in calls.items():
+        getattr(extension, name)(*given(right, right))
+        for counts in ([2, 4], [-1, 6], [6, 0]):
+            wrong = torch.tensor(counts, dtype=torch.int32)
+            for pair in ((wrong, right), (right, wrong)):
+                with pytest.raises(
+                    RuntimeError, match=rf"^{name}: \w+: expected numbers of 5 rows, got \[{counts[0]}, "
+                ):
+                    getattr(extension, name)(*given(*pair))
+
+
 def test_voxel_query(load: Load) -> None:
     extension, rng = load("pcdet.ops.pointnet2.pointnet2_stack.pointnet2_stack_cuda"), np.random.default_rng(6)
     cells = torch.from_numpy(rng.integers(-1, 20, (2, 3, 4, 5)).astype(np.int32))

@@ -199,7 +199,7 @@ def refusals(torch: Any, ext: ModuleType) -> dict[str, tuple[Any, tuple[Any, ...
                 4,
             ),
         ),
-        "ms_deform_attn_forward: im2col_step: expected at least 2, or a divisor of it, got 0": (
+        "ms_deform_attn_forward: im2col_step: expected at least 1, got 0": (
             ext.ms_deform_attn_forward,
             (value, shapes, starts, loc, weight, 0),
         ),

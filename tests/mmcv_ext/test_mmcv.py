@@ -154,6 +154,26 @@ def test_ms_deform_attn(torch: Any, ops: Any, dtype: str, absolute: float, relat
         assert torch.allclose(got, want, rtol=1e-4, atol=1e-8)
 
 
+@pytest.mark.parametrize(("batch", "step"), [(70, 64), (80, 64), (3, 2)])
+def test_attention_of_any_batch_with_any_step(torch: Any, ops: Any, batch: int, step: int) -> None:
+    """mmcv's extension refuses a step that does not divide the batch; here it has no effect."""
+    from mmcv.ops import multi_scale_deform_attn as module
+
+    maps = torch.tensor([(2, 3)]), torch.tensor([0])
+    given = [torch.rand(batch, 6, 4, 2), torch.rand(batch, 6, 4, 1, 2, 2), torch.rand(batch, 6, 4, 1, 2)]
+    value, places, weights = (one.requires_grad_() for one in given)
+    output = module.MultiScaleDeformableAttnFunction.apply(value, *maps, places, weights, step)
+    expected = module.multi_scale_deformable_attn_pytorch(value, maps[0], places, weights)
+    assert torch.allclose(output, expected, atol=1e-6)
+    gradients, others = (torch.autograd.grad(one.sum(), (value, places, weights)) for one in (output, expected))
+    for got, want in zip(gradients, others, strict=True):
+        assert torch.allclose(got, want, atol=1e-4)
+    layer = module.MultiScaleDeformableAttention(8, 4, 1, 2, im2col_step=step, batch_first=True)
+    points, queries = torch.rand(batch, 6, 1, 2), torch.rand(batch, 6, 8)
+    found = layer(queries, reference_points=points, spatial_shapes=maps[0], level_start_index=maps[1])
+    assert found.shape == queries.shape
+
+
 def test_gradients_of_mmcv_pass_gradcheck(torch: Any, ops: Any) -> None:
     from mmcv.ops.multi_scale_deform_attn import MultiScaleDeformableAttnFunction
 

@@ -134,6 +134,18 @@ def test_integers_that_may_be_negative(library: Library, value: Any) -> None:
         OVERLAPS(library.handle, (BOXES, BOXES, None), (0, True, value))
 
 
+@pytest.mark.parametrize("value", [1, np.int64(9)])
+def test_an_integer_without_effect(library: Library, value: Any) -> None:
+    """It is checked, and C gets another one."""
+    scalars = (*OVERLAPS.scalars[:2], Scalar("offset", minimum=1, maximum=9, passed=7))
+    overlaps = _core.Operator("mluOpBboxOverlaps", "overlaps", OVERLAPS.tensors, scalars)
+    overlaps(library.handle, (BOXES, BOXES, None), (0, True, value))
+    assert library.seen[2] == 7
+    for wrong in (0, 10, True, 1.0):
+        with pytest.raises(pymluops.BadParamError, match="overlaps: offset: expected an integer from 1 to 9, got"):
+            overlaps(library.handle, (BOXES, BOXES, None), (0, True, wrong))
+
+
 @pytest.mark.parametrize(("value", "number"), [("iou", 0), ("iof", 1), (1, 1), (np.int64(1), 1)])
 def test_choices(library: Library, value: Any, number: int) -> None:
     OVERLAPS(library.handle, (BOXES, BOXES, None), (value, True, 0))

@@ -116,7 +116,7 @@ REFUSED: dict[str, tuple[Any, str]] = {
     "negation": (negated, "resolve_neg"),
     "negation in a subclass": (lambda: negated().as_subclass(Sub), "resolve_neg"),
     "imaginary part": (lambda: torch.zeros(1, 1, 1, 1, dtype=torch.complex64).conj().imag, "resolve_neg"),
-    "conjugation": (lambda: torch.zeros(1, 3, 4, 2, dtype=torch.complex64).conj(), "input"),
+    "conjugation": (lambda: torch.zeros(1, 3, 4, 2, dtype=torch.complex64).conj(), r"got torch\.complex64$"),
     "sparse": (lambda: source().to_sparse(), "storage"),
     "compressed": (lambda: torch.eye(3).to_sparse_csr(), "storage"),
     "meta": (lambda: source().to("meta"), "meta"),

@@ -194,10 +194,8 @@ def test_the_attention_is_exported_for_every_batch(tmp_path: Any) -> None:
     sizes = ({0: batch, 1: queries}, {0: batch}, {0: batch, 1: queries}, None, None)
     torch.export.save(torch.export.export(module, attended(4, 6), dynamic_shapes=sizes), tmp_path / "program.pt2")
     program = torch.export.load(tmp_path / "program.pt2").module()
-    for made in (attended(4, 6), attended(9, 3)):
+    for made in (attended(4, 6), attended(9, 3), attended(70, 2)):  # im2col_step is 64
         all_equal(program(*made), module(*made))
-    with pytest.raises(ValueError, match="divisor of B=70"):  # im2col_step is 64
-        program(*attended(70, 2))
 
 
 # ---- TorchScript ---------------------------------------------------------------------------------

@@ -40,16 +40,19 @@ template <typename Real>
 struct Axis {
   Axis(Real low, Real high, const RoiPoolGeometry &g, std::int64_t bins) : rounded(g.rounded) {
     const Real scale = static_cast<Real>(g.spatial_scale);
+    Real size;
     if (rounded) {
       start = nearest_whole(low * scale);
-      const Real size = nearest_whole(high * scale) - start + 1;
-      step = (size < 1 ? 1 : size) / static_cast<Real>(bins);
+      size = nearest_whole(high * scale) - start + 1;
     } else {
       start = low * scale;
-      step = ((high + 1) * scale - start) / static_cast<Real>(bins);
+      size = (high + 1) * scale - start;
     }
+    // A size of minus infinity must not become that of a pixel.
+    finite = is_finite(start) && is_finite(size);
+    step = (rounded && size < 1 ? 1 : size) / static_cast<Real>(bins);
   }
-  bool has_pixels() const { return is_finite(start) && is_finite(step) && step > 0; }
+  bool has_pixels() const { return finite && step > 0; }
 
   Span bin(std::int64_t number, std::int64_t extent) const {
     const Real low = static_cast<Real>(number) * step, high = static_cast<Real>(number + 1) * step;
@@ -58,7 +61,7 @@ struct Axis {
     return {pixel_at(whole_below(low) + start, extent), pixel_at((last < high ? last + 1 : last) + start, extent)};
   }
 
-  bool rounded;
+  bool rounded, finite;
   Real start, step;
 };
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pymluops.dropins._declarations import Row
 from pymluops.mmcv import ms_deform_attn as attention
-from pymluops.mmcv._tensors import check_floats, extension_function, refuse
+from pymluops.mmcv._tensors import check_floats, extension_function
 from pymluops.mmcv._torch import Tensor
 
 __all__ = ["ms_deform_attn_backward", "ms_deform_attn_forward"]
@@ -21,14 +21,6 @@ ROWS = (
 CHANGES = ("nothing in its own functions: Deformable-DETR runs with --device cpu",)
 
 
-def _step(name: str, value: Tensor, im2col_step: int) -> int:
-    """Return a step that divides the batch, whatever positive one is given."""
-    check_floats(name, value=value)
-    if im2col_step < 1:
-        raise refuse(name, "im2col_step", "at least 1", im2col_step)
-    return max(1, len(value))
-
-
 @extension_function
 def ms_deform_attn_forward(
     value: Tensor,
@@ -40,8 +32,7 @@ def ms_deform_attn_forward(
 ) -> Tensor:
     """Return weighted samples [B, Q, M*C] of the maps value [B, K, M, C]."""
     maps = (value, spatial_shapes, level_start_index, sampling_loc, attn_weight)
-    step = _step("ms_deform_attn_forward", value, im2col_step)
-    found: Tensor = attention.ms_deform_attn_forward(*maps, im2col_step=step)
+    found: Tensor = attention.ms_deform_attn_forward(*maps, im2col_step=im2col_step)
     return found
 
 
@@ -60,5 +51,5 @@ def ms_deform_attn_backward(
     check_floats(name, value=value, sampling_loc=sampling_loc, attn_weight=attn_weight)
     made = [one.new_zeros(one.shape) for one in (value, sampling_loc, attn_weight)]
     maps = (value, spatial_shapes, level_start_index, sampling_loc, attn_weight)
-    attention.ms_deform_attn_backward(*maps, grad_output, *made, im2col_step=_step(name, value, im2col_step))
+    attention.ms_deform_attn_backward(*maps, grad_output, *made, im2col_step=im2col_step)
     return made

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from pymluops.dropins._declarations import Call, Row, extension, indices, int32_result, integers, real, result, values
 from pymluops.dropins.extensions._vector_pool import (
     query_stacked_local_neighbor_idxs_wrapper_stack,
@@ -13,7 +15,7 @@ from pymluops.dropins.extensions.pointnet2_batch_cuda import (
     farthest_point_sampling_wrapper,
     furthest_point_sampling_wrapper,
 )
-from pymluops.mmcv._tensors import check_indices
+from pymluops.mmcv._tensors import check_counts, check_indices
 
 __all__ = [
     "ball_query_wrapper",
@@ -62,6 +64,16 @@ CHANGES = (
 _MOST = 1e10
 
 
+def _check_counts(**rows: str) -> Callable[[Call], None]:
+    """Return a check of counts, by name, and of the size that tells how many rows there are."""
+
+    def check(call: Call) -> None:
+        for name, size in rows.items():
+            check_counts(call.function, name, call.arguments[name], call.sizes[size])
+
+    return check
+
+
 def _check_rows(call: Call) -> None:
     check_indices(call.function, "idx", call.arguments["idx"], call.sizes["m"])
 
@@ -78,6 +90,7 @@ ball_query_wrapper = extension(
     indices("xyz_batch_cnt", "B", "xyz_batch_cnt"),
     int32_result("idx", "M nsample", "out"),
     scalars={"max_radius": lambda call: call.arguments["radius"]},
+    check=_check_counts(new_xyz_batch_cnt="M", xyz_batch_cnt="N"),
     empty="keep",
 )
 stack_farthest_point_sampling_wrapper = extension(
@@ -89,6 +102,7 @@ stack_farthest_point_sampling_wrapper = extension(
     int32_result("idx", "M", "idx"),
     indices("num_sampled_points", "B", "num_samples"),
     scalars={"total_samples": lambda call: call.sizes["M"], "max_squared_distance": lambda _call: _MOST},
+    check=_check_counts(xyz_batch_cnt="N", num_sampled_points="M"),
     empty="keep",
 )
 group_points_wrapper = extension(
@@ -100,6 +114,7 @@ group_points_wrapper = extension(
     indices("idx", "M nsample", "idx"),
     indices("idx_batch_cnt", "B", "idx_batch_cnt"),
     result("out", "M C nsample", "out"),
+    check=_check_counts(features_batch_cnt="N", idx_batch_cnt="M"),
     empty="zero",
 )
 group_points_grad_wrapper = extension(
@@ -112,6 +127,7 @@ group_points_grad_wrapper = extension(
     indices("features_batch_cnt", "B", "features_batch_cnt"),
     result("grad_features", "N C", "out"),
     scalars={"num_points": lambda call: call.sizes["N"]},
+    check=_check_counts(idx_batch_cnt="M", features_batch_cnt="N"),
     empty="zero",
 )
 three_nn_wrapper = extension(
@@ -123,6 +139,7 @@ three_nn_wrapper = extension(
     indices("known_batch_cnt", "B", "known_batch_cnt"),
     result("dist2", "N 3", "dist2"),
     int32_result("idx", "N 3", "idx"),
+    check=_check_counts(unknown_batch_cnt="N", known_batch_cnt="M"),
     gives=None,
     empty="keep",
 )
