@@ -61,7 +61,7 @@ def imports_ended(names: Iterable[str]) -> Iterator[None]:
         Full names. Of a package and its modules the modules come first, since an import holds the
         lock of a module while it asks for that of its package.
     """
-    bootstrap: Any = importlib._bootstrap  # type: ignore[attr-defined]
+    bootstrap: Any = importlib._bootstrap
     if len(sys._current_frames()) == 1:  # no other thread, as in the child of a fork, whose locks may be half taken
         names = ()
     with contextlib.ExitStack() as held:

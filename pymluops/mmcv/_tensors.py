@@ -64,7 +64,8 @@ def _made(function: Callable[_Arguments, _Result], shapes: Mapping[str, str]) ->
             except ShapeError as refusal:
                 if not shapes:
                     raise
-                return call_again(run, signature.bind(*given, **kwargs).arguments, shapes, refusal)
+                again = call_again(run, signature.bind(*given, **kwargs).arguments, shapes, refusal)
+                return cast("_Result", again)
         except MluOpError as error:
             raise as_runtime_error(function.__name__, error) from error
 

@@ -15,8 +15,8 @@ ROWS = (
         ("fused_bias_leakyrelu",),
         "forward, backward",
         "PyTorch (all types)",
-        "mmcv's wrapper computes CPU tensors with PyTorch code of its own and never calls this; that of its newest source "
-        "tree asks for a GPU first and is replaced.",
+        "mmcv's wrapper computes CPU tensors with PyTorch code of its own and never calls this; that of its newest "
+        "source tree asks for a GPU first and is replaced.",
     ),
 )
 

@@ -84,8 +84,8 @@ def roi_align(
     output_size: Sequence[int] | int,
     spatial_scale: float = 1.0,
     sampling_ratio: int = 0,
-    aligned: bool = True,
     pool_mode: str = "avg",
+    aligned: bool = True,
 ) -> Tensor:
     """Average bilinear samples in the bins of regions, or take the largest of them.
 
@@ -104,10 +104,10 @@ def roi_align(
         Size of the map divided by the size of the image, > 0.
     sampling_ratio : int
         Samples of a bin along an axis; 0 for a sample each pixel.
-    aligned : bool
-        Whether a pixel's centre is half a pixel from its corner, as it should be.
     pool_mode : str
         'avg' or 'max'.
+    aligned : bool
+        Whether a pixel's centre is half a pixel from its corner, as it should be.
 
     Returns
     -------
@@ -149,10 +149,12 @@ class RoIAlign(TracedModule):
         Size of the map divided by the size of the image.
     sampling_ratio : int
         Samples of a bin along an axis; 0 for a sample each pixel.
-    aligned : bool
-        Whether a pixel's centre is half a pixel from its corner, as it should be.
     pool_mode : str
         'avg' or 'max'.
+    aligned : bool
+        Whether a pixel's centre is half a pixel from its corner, as it should be.
+    use_torchvision : bool
+        No effect.
 
     Examples
     --------
@@ -167,24 +169,27 @@ class RoIAlign(TracedModule):
         output_size: Sequence[int] | int,
         spatial_scale: float = 1.0,
         sampling_ratio: int = 0,
-        aligned: bool = True,
         pool_mode: str = "avg",
+        aligned: bool = True,
+        use_torchvision: bool = False,
     ) -> None:
         super().__init__()
-        self.output_size = output_size
+        self.output_size = pair("RoIAlign", "mluopsExtRoiAlignForward", output_size)
         self.spatial_scale = spatial_scale
         self.sampling_ratio = sampling_ratio
         self.aligned = aligned
         self.pool_mode = pool_mode
+        self.use_torchvision = use_torchvision
 
     def forward(self, input: Tensor, rois: Tensor) -> Tensor:
         """Return the pooled samples of each bin."""
-        numbers = (self.spatial_scale, self.sampling_ratio, self.aligned)
-        return roi_align(input, rois, self.output_size, *numbers, self.pool_mode)
+        numbers = (self.spatial_scale, self.sampling_ratio, self.pool_mode, self.aligned)
+        return roi_align(input, rois, self.output_size, *numbers)
 
     def extra_repr(self) -> str:
         """Return the arguments."""
         return (
             f"output_size={self.output_size}, spatial_scale={self.spatial_scale}, "
-            f"sampling_ratio={self.sampling_ratio}, aligned={self.aligned}, pool_mode={self.pool_mode!r}"
+            f"sampling_ratio={self.sampling_ratio}, pool_mode={self.pool_mode}, aligned={self.aligned}, "
+            f"use_torchvision={self.use_torchvision}"
         )
