@@ -118,7 +118,9 @@ class DeformConv2d(_Layer):
         nn.init.kaiming_uniform_(self.weight, nonlinearity="relu")
 
     def _convolve(self, x: Tensor, offset: Tensor) -> Tensor:
-        return deform_conv2d(x, offset, self.weight, *self._numbers(), False, self.im2col_step)
+        window = self.stride, self.padding, self.dilation
+        groups = self.groups, self.deform_groups
+        return deform_conv2d(x, offset, self.weight, *window, *groups, False, self.im2col_step)
 
     def forward(self, x: Tensor, offset: Tensor) -> Tensor:
         """Return the convolution of maps; those smaller than the filter get zeros at the right and below.
