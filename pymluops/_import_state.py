@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator
 from importlib.abc import MetaPathFinder
 from typing import Any
 
-__all__ = ["changing", "imports_ended", "leave_meta_path", "making", "replacing"]
+__all__ = ["changing", "imports_ended", "leave_meta_path", "making", "replacing", "wait_for_import"]
 
 #: Held while something is installed or uninstalled. An import never waits for it.
 changing = threading.RLock()
@@ -74,6 +74,12 @@ def imports_ended(names: Iterable[str]) -> Iterator[None]:
                 lock.acquire()
                 held.callback(lock.release)
         yield
+
+
+def wait_for_import(name: str) -> None:
+    """Wait until no other thread imports a module, unless it waits for this one."""
+    bootstrap: Any = importlib._bootstrap
+    bootstrap._lock_unlock_module(name)
 
 
 def leave_meta_path(finder: MetaPathFinder) -> None:

@@ -16,7 +16,7 @@ from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
 
-from pymluops._import_state import changing, imports_ended, leave_meta_path, making
+from pymluops._import_state import changing, imports_ended, leave_meta_path, making, wait_for_import
 from pymluops.dropins import _attention
 from pymluops.dropins._catalogue import DROP_INS, DropIn
 
@@ -38,6 +38,11 @@ class _Loader(Loader):
 
     def exec_module(self, module: ModuleType) -> None:
         """Put the names into the module."""
+        package = module.__name__.rpartition(".")[0]
+        if package in self.drop_in.modules:
+            # Python takes a module out of `sys.modules` for a moment when its import ends, and looks
+            # there for the package when that of this one does.
+            wait_for_import(package)
         with making():
             found = self.drop_in.contents(module.__name__)
         vars(module).update(found)
@@ -283,8 +288,10 @@ def uninstall(*names: str) -> None:
     with changing:
         for name in names or (MMCV, ATTENTION[0], *DROP_INS):
             if name == MMCV:
-                if "pymluops.mmcv" in sys.modules:
-                    importlib.import_module("pymluops.mmcv").uninstall()
+                # Not imported: that would wait for ever if a thread did so when this process was forked.
+                undo = getattr(sys.modules.get("pymluops.mmcv"), "uninstall", None)
+                if undo is not None:
+                    undo()
             elif name in ATTENTION:
                 _attention.deactivate()
             elif _last.without(name) | _first.without(name):

@@ -84,8 +84,8 @@ def roi_align(
     output_size: Sequence[int] | int,
     spatial_scale: float = 1.0,
     sampling_ratio: int = 0,
-    pool_mode: str = "avg",
-    aligned: bool = True,
+    aligned: bool | str = True,
+    pool_mode: str | bool = "avg",
 ) -> Tensor:
     """Average bilinear samples in the bins of regions, or take the largest of them.
 
@@ -104,10 +104,10 @@ def roi_align(
         Size of the map divided by the size of the image, > 0.
     sampling_ratio : int
         Samples of a bin along an axis; 0 for a sample each pixel.
-    pool_mode : str
-        'avg' or 'max'.
     aligned : bool
         Whether a pixel's centre is half a pixel from its corner, as it should be.
+    pool_mode : str
+        'avg' or 'max'. These two may also come in mmcv's order, `pool_mode` first.
 
     Returns
     -------
@@ -130,6 +130,8 @@ def roi_align(
     >>> pymluops.torch.roi_align(features, torch.tensor([[0.0, 0, 0, 4, 4]]), 2).flatten().tolist()
     [2.5, 4.5, 10.5, 12.5]
     """
+    if isinstance(aligned, str):  # mmcv's order
+        pool_mode, aligned = aligned, True if pool_mode == "avg" else pool_mode
     if pool_mode not in ("avg", "max"):
         raise ValueError(f"roi_align: pool_mode: expected 'avg' or 'max', got {pool_mode!r}")
     height, width = pair("roi_align", "mluopsExtRoiAlignForward", output_size)
@@ -183,8 +185,8 @@ class RoIAlign(TracedModule):
 
     def forward(self, input: Tensor, rois: Tensor) -> Tensor:
         """Return the pooled samples of each bin."""
-        numbers = (self.spatial_scale, self.sampling_ratio, self.pool_mode, self.aligned)
-        return roi_align(input, rois, self.output_size, *numbers)
+        numbers = (self.spatial_scale, self.sampling_ratio, self.aligned)
+        return roi_align(input, rois, self.output_size, *numbers, self.pool_mode)
 
     def extra_repr(self) -> str:
         """Return the arguments."""

@@ -143,6 +143,8 @@ def test_pools_are_their_functions() -> None:
         ),
         (ours.BezierAlign((3, 2), 0.5, 2, False)(maps, curves), ours.bezier_align(maps, curves, (3, 2), 0.5, 2, False)),
         (ours.RoIAlign(3, 0.5, 2, "max", False)(maps, ROIS), ours.roi_align(maps, ROIS, 3, 0.5, 2, "max", False)),
+        (ours.roi_align(maps, ROIS, 3, 0.5, 2, False, "max"), ours.roi_align(maps, ROIS, 3, 0.5, 2, "max", False)),
+        (ours.roi_align(maps, ROIS, 3, 0.5, 2, "avg"), ours.roi_align(maps, ROIS, 3, 0.5, 2, True, "avg")),
     ):
         assert torch.equal(found, wanted) and found.any()
 
@@ -368,7 +370,7 @@ def test_counts_make_stacked_calls() -> None:
         (lambda: ours.batched_nms(*made(), {"type": "weighted"}), "expected a type of nms, .*, got 'weighted'"),
         (lambda: ours.nms_bev(made()[0], made()[1], 0.5), r"nms_bev: boxes: expected shape \[N, 5\]"),
         (lambda: ours.nms_normal_bev(made()[0], made()[1], 0.5), r"nms_normal_bev: boxes: expected shape \[N, 5\]"),
-        (lambda: ours.roi_align(torch.rand(1, 1, 3, 3), ROIS.float(), 2, 1.0, 0, True), "pool_mode: expected"),
+        (lambda: ours.roi_align(torch.rand(1, 1, 3, 3), ROIS.float(), 2, 1.0, 0, "mean"), "pool_mode: expected"),
         (
             lambda: ours.ball_query(
                 0.5, 1, 2, torch.rand(2, 3), torch.rand(2, 3), torch.tensor([2]), torch.tensor([2])
