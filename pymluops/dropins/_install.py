@@ -22,7 +22,8 @@ from pymluops.dropins._catalogue import DROP_INS, DropIn
 
 __all__ = ["ATTENTION", "MMCV", "install", "is_ours", "others_module", "uninstall"]
 
-#: The drop-in that `pymluops.mmcv` installs, and the one that replaces functions of packages, under both of its names.
+#: The drop-in that `pymluops.mmcv` installs, and the one that replaces functions of packages,
+#: under both of its names.
 MMCV, ATTENTION = "mmcv", ("transformers", "deformable_attention")
 
 
@@ -40,8 +41,8 @@ class _Loader(Loader):
         """Put the names into the module."""
         package = module.__name__.rpartition(".")[0]
         if package in self.drop_in.modules:
-            # Python takes a module out of `sys.modules` for a moment when its import ends, and looks
-            # there for the package when that of this one does.
+            # Python takes a module out of `sys.modules` for a moment when its import ends, and
+            # looks there for the package when that of this one does.
             wait_for_import(package)
         with making():
             found = self.drop_in.contents(module.__name__)
@@ -222,9 +223,16 @@ def _lack(drop_in: DropIn, root: str) -> str:
     if folders is not None and spec.origin is None:
         return "a folder without __init__.py"
     for name, package in drop_in.modules.items():
-        if package and name.rpartition(".")[0] == root and not (folders and PathFinder.find_spec(name, folders)):
+        parent, _, child = name.rpartition(".")
+        if package and parent == root and not (folders and _has_code(child, folders)):
             return f"without {name}"
     return ""
+
+
+def _has_code(name: str, folders: Sequence[str]) -> bool:
+    """Whether a module is in these folders that is more than a folder."""
+    spec = PathFinder.find_spec(name, folders)
+    return spec is not None and spec.origin is not None
 
 
 def _stand() -> None:
@@ -288,7 +296,8 @@ def uninstall(*names: str) -> None:
     with changing:
         for name in names or (MMCV, ATTENTION[0], *DROP_INS):
             if name == MMCV:
-                # Not imported: that would wait for ever if a thread did so when this process was forked.
+                # Not imported: that would wait for ever if a thread did so when this process was
+                # forked.
                 undo = getattr(sys.modules.get("pymluops.mmcv"), "uninstall", None)
                 if undo is not None:
                     undo()

@@ -71,7 +71,7 @@ def compiled_extension() -> str:
     if loaded is not None and not is_ours(loaded):
         return str(getattr(loaded, "__file__", None) or "sys.modules")
     for folder in _folders_of_mmcv():
-        spec = PathFinder.find_spec(NAME, [folder])
+        spec = PathFinder.find_spec("_ext", [folder])  # its full name would want mmcv to be imported
         if spec is not None:
             return str(spec.origin or next(iter(spec.submodule_search_locations or []), folder))
     return ""

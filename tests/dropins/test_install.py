@@ -153,6 +153,7 @@ def test_names_are_checked() -> None:
         ({"spconv/notes.txt": ""}, "spconv has its name, a folder without __init__.py"),
         ({"spconv/__init__.py": "SubMConv3d = None\n"}, "__init__.py has its name, without spconv.pytorch"),
         ({"spconv.py": "\n"}, "spconv.py has its name, without spconv.pytorch"),
+        ({"spconv/__init__.py": "", "spconv/pytorch/notes": ""}, "__init__.py has its name, without spconv.pytorch"),
         ({"cumm/notes.txt": ""}, "cumm has its name, a folder without __init__.py"),
     ],
 )

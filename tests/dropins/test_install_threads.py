@@ -12,7 +12,8 @@ pytest.importorskip("torch")
 
 NAMES = '("spconv", "openpcdet", "pointnet2", "MultiScaleDeformableAttention", "transformers", "deformable_attention")'
 
-#: Threads import modules of the drop-ins for the first time again and again, while others install and uninstall.
+#: Threads import modules of the drop-ins for the first time again and again, while others install
+#: and uninstall.
 CODE = f"""
 import importlib, itertools, os, sys, threading, time
 import torch, pymluops
@@ -73,7 +74,8 @@ def test_imports_end_in_a_module_or_in_that_there_is_none() -> None:
 def test_the_child_of_a_fork_in_between_installs_and_uninstalls() -> None:
     code = """
 import signal
-# A process that is forked while a thread imports a module for the first time never can, in any Python.
+# A process that is forked while a thread imports a module for the first time never can, in any
+# Python.
 pymluops.install(*ALL)
 for name in MODULES[:-1]:
     importlib.import_module(name)

@@ -9,7 +9,8 @@ from .test_arguments import calls
 
 __all__ = ["TELL_SIZES", "WITHOUT", "arguments"]
 
-#: Functions whose tensors say by their shapes what they are: a line or a plane of taps, an axis of biases, places.
+#: Functions whose tensors say by their shapes what they are: a line or a plane of taps, an axis of
+#: biases, places.
 WITHOUT = (
     "bias_act",
     "filtered_lrelu",
@@ -21,7 +22,8 @@ WITHOUT = (
     *(f"get_indice_pairs_{ndim}d_backward" for ndim in (2, 3)),
 )
 
-#: The tensors of each function that tell sizes that nothing else tells, so that they have the dims they should have.
+#: The tensors of each function that tell sizes that nothing else tells, so that they have the dims
+#: they should have.
 TELL_SIZES = {
     "assign_score_withk_forward": "",
     "bbox_overlaps": "bboxes2",

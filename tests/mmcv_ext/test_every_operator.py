@@ -17,7 +17,8 @@ pytestmark = [pytest.mark.thorough, pytest.mark.filterwarnings("ignore")]
 
 #: Functions of integers and text, which have no tensors.
 WITHOUT_TENSORS = {"get_compiler_version", "get_compiling_cuda_version"}
-#: Names whose results no gradient flows through: indices, masks, overlaps, and what mmcv has no gradient for.
+#: Names whose results no gradient flows through: indices, masks, overlaps, and what mmcv has no
+#: gradient for.
 WITHOUT_GRADIENT = {
     *("PointsSampler", "ball_query", "bbox_overlaps", "box_iou_quadri", "box_iou_rotated", "boxes_iou3d"),
     *("boxes_iou_bev", "boxes_overlap_bev", "contour_expand", "convex_giou", "convex_iou", "knn"),

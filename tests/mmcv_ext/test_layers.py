@@ -53,7 +53,8 @@ def cloud(torch: Any) -> Any:
     return torch.rand(2, 16, 3), torch.rand(2, 4, 3), torch.rand(2, 5, 16)
 
 
-#: Name, arguments of the module, and of a call; a representation that differs from mmcv's ends with False.
+#: Name, arguments of the module, and of a call; a representation that differs from mmcv's ends
+#: with False.
 CASES: dict[str, tuple[str, tuple[Any, ...], dict[str, Any], Any, bool]] = {
     "dcn": ("DeformConv2d", (4, 6, 3), {"padding": 1, "groups": 2}, lambda t: (maps(t), maps(t, 2, 18, 7, 8)), True),
     "dcn of small maps": (

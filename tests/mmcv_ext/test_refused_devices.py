@@ -12,7 +12,8 @@ from .stand_in import make
 
 pytest.importorskip("torch")
 
-#: The forms that the two functions have there: what is asked of a tensor is known to no other device.
+#: The forms that the two functions have there: what is asked of a tensor is known to no other
+#: device.
 CARAFE = """
 import torch
 from ..loader import load_ext

@@ -151,7 +151,8 @@ def test_pools_are_their_functions() -> None:
 
 def test_a_whole_region_is_the_mean_of_its_pixels() -> None:
     maps = torch.randn(1, 8, 4, 4, dtype=F64)
-    # Pixels 1 and 2 of both axes; the centre lies between them, and the sides end half a pixel outside.
+    # Pixels 1 and 2 of both axes; the centre lies between them, and the sides end half a pixel
+    # outside.
     upright = torch.tensor([[0.0, 2, 2, 2, 2, 0]], dtype=F64)
     mean = maps[0, :, 1:3, 1:3].mean((1, 2))
     close(ours.RoIAlignRotated(1, 1.0, 2)(maps, upright)[0, :, 0, 0], mean)
