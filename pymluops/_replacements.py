@@ -14,6 +14,8 @@ from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
 from typing import Any, cast
 
+from pymluops._import_state import leave_meta_path, replacing
+
 __all__ = ["Replacement", "Replacements"]
 
 
@@ -68,37 +70,49 @@ class Replacements:
 
     def activate(self) -> None:
         """Replace functions, now in loaded modules and later in others. A second call does what is left to do."""
-        if not self.active:
-            sys.meta_path.insert(0, self._finder)
-        for name in [name for name in sys.modules if self.concerns(name)]:
-            self.replace_in(sys.modules[name])
+        with replacing:
+            if not self.active:
+                sys.meta_path.insert(0, self._finder)
+        for name, module in list(sys.modules.items()):
+            if self.concerns(name):
+                self.replace_in(module)
 
     def deactivate(self) -> None:
         """Put the own functions back, where nobody has replaced them since."""
-        if self.active:
-            sys.meta_path.remove(self._finder)
-        while self._replaced:
-            one = self._replaced.pop()
-            if _own(one.owner, one.attribute) is one.current:
-                setattr(one.owner, one.attribute, one.original)
-            if isinstance(one.owner, ModuleType):
-                _exchange(one.owner, one.current, one.original)
+        with replacing:
+            if self.active:
+                leave_meta_path(self._finder)
+            while self._replaced:
+                one = self._replaced.pop()
+                if _own(one.owner, one.attribute) is one.current:
+                    setattr(one.owner, one.attribute, one.original)
+                if isinstance(one.owner, ModuleType):
+                    _exchange(one.owner, one.current, one.original)
 
-    def replace_in(self, module: ModuleType) -> None:
-        """Replace the functions of a module that has run."""
-        for replacement in self.find(module):
-            *classes, attribute = replacement.name.split(".")
-            owner: Any = module
-            for name in classes:
-                owner = getattr(owner, name, None)
-            kept = _own(owner, attribute)
-            if kept is None or any(one.owner is owner and one.attribute == attribute for one in self._replaced):
-                continue
-            original = getattr(owner, attribute)
-            current: Any = replacement.around(original)
-            self._put(_Replaced(owner, attribute, kept, _as(kept, current)))
-            if not classes:
-                _exchange(module, original, current)
+    def replace_in(self, module: ModuleType, ran: bool = False) -> None:
+        """Replace the functions of a module, which `ran` just now or is loaded; nothing if it is not active."""
+        found = self.find(module)  # which may import modules of this package
+        with replacing:
+            if self.active:
+                for replacement in found:
+                    self._replace(module, replacement, ran)
+
+    def _replace(self, module: ModuleType, replacement: Replacement, ran: bool) -> None:
+        *classes, attribute = replacement.name.split(".")
+        owner: Any = module
+        for name in classes:
+            owner = getattr(owner, name, None)
+        kept = _own(owner, attribute)
+        before = [one for one in self._replaced if one.owner is owner and one.attribute == attribute]
+        if kept is None or (before and not ran):
+            return
+        for one in before:  # the module was run a second time, and has a new function
+            self._replaced.remove(one)
+        original = getattr(owner, attribute)
+        current: Any = replacement.around(original)
+        self._put(_Replaced(owner, attribute, kept, _as(kept, current)))
+        if not classes:
+            _exchange(module, original, current)
 
     def _put(self, one: _Replaced) -> None:
         setattr(one.owner, one.attribute, one.current)
@@ -140,8 +154,8 @@ class _Loader(Loader):
         if module.__spec__ is not None:
             module.__spec__.loader = self._inner
         self._inner.exec_module(module)
-        if self._replacements.active:  # else it was deactivated meanwhile
-            self._replacements.replace_in(module)
+        if self._replacements.active:
+            self._replacements.replace_in(module, ran=True)
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._inner, name)

@@ -8,7 +8,6 @@ for, go to the package's own code.
 from __future__ import annotations
 
 import functools
-import importlib.util
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from types import ModuleType
@@ -16,9 +15,9 @@ from typing import Any
 
 from pymluops._replacements import Replacement, Replacements
 
-__all__ = ["ABOUT", "NOTES", "PACKAGES", "activate", "deactivate", "is_installed"]
+__all__ = ["ABOUT", "NOTES", "PACKAGES", "activate", "deactivate"]
 
-ABOUT = "deformable attention of transformers, GroundingDINO and detrex on the CPU, by the kernel"
+ABOUT = "deformable attention of transformers, GroundingDINO and detrex on the CPU"
 NOTES = (
     "transformers: every model with a class MultiScaleDeformableAttention or a function "
     "multi_scale_deformable_attention; RT-DETRv2, D-FINE and DEIMv2 keep the function that they found when they were "
@@ -138,8 +137,3 @@ def _find(module: ModuleType) -> list[Replacement]:
 
 _replacements = Replacements(_concerns, _find)
 activate, deactivate = _replacements.activate, _replacements.deactivate
-
-
-def is_installed() -> bool:
-    """Whether one of the packages is installed. None is imported."""
-    return any(importlib.util.find_spec(name) is not None for name in PACKAGES)

@@ -10,21 +10,21 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import sys
-import threading
-from collections.abc import Sequence
+import warnings
+from collections.abc import Mapping, Sequence
 from importlib.abc import Loader, MetaPathFinder
-from importlib.machinery import ModuleSpec
+from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
 
+from pymluops._import_state import changing, imports_ended, leave_meta_path, making, wait_for_import
 from pymluops.dropins import _attention
 from pymluops.dropins._catalogue import DROP_INS, DropIn
 
 __all__ = ["ATTENTION", "MMCV", "install", "is_ours", "others_module", "uninstall"]
 
-#: The drop-in that `pymluops.mmcv` installs, and the one that replaces functions of packages.
-MMCV, ATTENTION = "mmcv", "deformable_attention"
-
-_lock = threading.RLock()
+#: The drop-in that `pymluops.mmcv` installs, and the one that replaces functions of packages,
+#: under both of its names.
+MMCV, ATTENTION = "mmcv", ("transformers", "deformable_attention")
 
 
 class _Loader(Loader):
@@ -39,14 +39,28 @@ class _Loader(Loader):
 
     def exec_module(self, module: ModuleType) -> None:
         """Put the names into the module."""
-        vars(module).update(self.drop_in.contents(module.__name__))
+        package = module.__name__.rpartition(".")[0]
+        if package in self.drop_in.modules:
+            # Python takes a module out of `sys.modules` for a moment when its import ends, and
+            # looks there for the package when that of this one does.
+            wait_for_import(package)
+        with making():
+            found = self.drop_in.contents(module.__name__)
+        vars(module).update(found)
 
 
 class _Finder(MetaPathFinder):
     """Finds the modules of some drop-ins."""
 
     def __init__(self) -> None:
-        self.drop_ins: dict[str, DropIn] = {}
+        #: Never changed but replaced, since imports of other threads go through it.
+        self.drop_ins: Mapping[str, DropIn] = {}
+
+    def without(self, name: str) -> bool:
+        """Forget a drop-in; return whether it was known."""
+        known = name in self.drop_ins
+        self.drop_ins = {key: drop_in for key, drop_in in self.drop_ins.items() if key != name}
+        return known
 
     def find_spec(
         self, fullname: str, path: Sequence[str] | None, target: ModuleType | None = None
@@ -84,7 +98,7 @@ def others_module(drop_in: DropIn) -> str:
     for name in drop_in.modules:
         loaded = sys.modules.get(name)
         if loaded is not None and not is_ours(loaded):
-            return str(getattr(loaded, "__file__", None) or "sys.modules")
+            return str(getattr(loaded, "__file__", None) or next(iter(getattr(loaded, "__path__", [])), "sys.modules"))
     for name in drop_in.roots:
         if "." not in name and name not in sys.modules:
             spec = _spec_of_others(name)
@@ -95,7 +109,7 @@ def others_module(drop_in: DropIn) -> str:
 
 def _spec_of_others(name: str) -> ModuleSpec | None:
     """Find a top-level module that is not ours."""
-    for finder in sys.meta_path:
+    for finder in tuple(sys.meta_path):
         if not isinstance(finder, _Finder) and hasattr(finder, "find_spec"):
             spec = finder.find_spec(name, None)
             if spec is not None:
@@ -113,10 +127,10 @@ def install(*names: str, force: bool = False) -> tuple[str, ...]:
     ----------
     *names : str
         Which: ``"mmcv"``, ``"spconv"`` and the others of the table. Without names, all that add
-        only what is missing: compiled extensions of packages that are there as source, and the
-        kernel for deformable attention in place of PyTorch code for the CPU. ``spconv``
-        is a whole package, whose presence changes what other packages do, so it is installed by
-        name only.
+        only what is missing: compiled extensions of packages that are there as source. Two change
+        what other packages do, so they are installed by name only: ``"spconv"``, a whole package,
+        and ``"transformers"``, also called ``"deformable_attention"``, which replaces PyTorch code
+        for the CPU.
     force : bool
         Take the place of modules of that name that are there, loaded or not. Without it they stay
         in use.
@@ -133,57 +147,106 @@ def install(*names: str, force: bool = False) -> tuple[str, ...]:
     ModuleNotFoundError
         If PyTorch, or a package that is named and that a drop-in completes, is not installed.
 
+    Warns
+    -----
+    UserWarning
+        If an empty folder, or a package that lacks the modules, has the name of a drop-in.
+
     Examples
     --------
     >>> import pymluops
     >>> pymluops.install("spconv")
     ('spconv',)
     """
-    known = (MMCV, ATTENTION, *DROP_INS)
-    for name in names:
-        if name not in known:
-            raise ValueError(f"install: names: expected some of {', '.join(known)}, got {name!r}")
+    _check_names("install", names)
     if importlib.util.find_spec("torch") is None:
         raise ModuleNotFoundError("install: no module named 'torch': pip install torch would do", name="torch")
-    wanted = names or (MMCV, ATTENTION, *(name for name, drop_in in DROP_INS.items() if drop_in.always))
-    with _lock:
+    wanted = names or (MMCV, *(name for name, drop_in in DROP_INS.items() if drop_in.always))
+    with changing:
         return tuple(name for name in wanted if _installed(name, force, bool(names)))
+
+
+def _check_names(function: str, names: Sequence[str]) -> None:
+    known = (MMCV, *ATTENTION, *DROP_INS)
+    for name in names:
+        if name not in known:
+            raise ValueError(f"{function}: names: expected some of {', '.join(known)}, got {name!r}")
 
 
 def _installed(name: str, force: bool, named: bool) -> bool:
     """Install one drop-in; return whether it is provided now."""
     if name == MMCV:
-        if not named and importlib.util.find_spec("mmcv") is None:
+        spec = None if named else importlib.util.find_spec("mmcv")
+        if not named and (spec is None or spec.origin is None):
             return False
         from pymluops import mmcv
 
         return mmcv.install(force=force)
-    if name == ATTENTION:
-        if not named and not _attention.is_installed():
-            return False
+    if name in ATTENTION:
         _attention.activate()
         return True
     drop_in = DROP_INS[name]
     force = force or name in _first.drop_ins
-    if others_module(drop_in) and not force:
+    other = "" if force else others_module(drop_in)
+    if other:
+        _tell_what_lacks(drop_in, other)
         return False
     finder = _first if force else _last
-    _last.drop_ins.pop(name, None)
-    finder.drop_ins[name] = drop_in
+    _last.without(name)
+    finder.drop_ins = {**finder.drop_ins, name: drop_in}
     _stand()
     if force:
         _take_places(drop_in)
     return True
 
 
+def _tell_what_lacks(drop_in: DropIn, other: str) -> None:
+    """Warn of what stands in the way of a drop-in and does not have its modules, so that a program cannot use it."""
+    for root in drop_in.roots:
+        lack = "" if "." in root else _lack(drop_in, root)
+        if lack:
+            text = (
+                f"install: {drop_in.name!r} is not provided, since {other} has its name, {lack}; "
+                f"remove that, or call install({drop_in.name!r}, force=True)"
+            )
+            warnings.warn(text, stacklevel=5)
+            return
+
+
+def _lack(drop_in: DropIn, root: str) -> str:
+    """Return what a module of others with the name of a drop-in does not have, or ""."""
+    loaded = sys.modules.get(root)
+    spec = _spec_of_others(root) if loaded is None else loaded.__spec__
+    if spec is None:
+        return ""
+    folders = spec.submodule_search_locations
+    if folders is not None and spec.origin is None:
+        return "a folder without __init__.py"
+    for name, package in drop_in.modules.items():
+        parent, _, child = name.rpartition(".")
+        if package and parent == root and not (folders and _has_code(child, folders)):
+            return f"without {name}"
+    return ""
+
+
+def _has_code(name: str, folders: Sequence[str]) -> bool:
+    """Whether a module is in these folders that is more than a folder."""
+    spec = PathFinder.find_spec(name, folders)
+    return spec is not None and spec.origin is not None
+
+
 def _stand() -> None:
     """Put the finders that have drop-ins into `sys.meta_path`, and take the others out."""
     for finder in (_first, _last):
-        if finder in sys.meta_path:
-            sys.meta_path.remove(finder)
-    if _first.drop_ins:
+        if finder in sys.meta_path and not finder.drop_ins:
+            leave_meta_path(finder)
+    if _first.drop_ins and sys.meta_path[0] is not _first:
+        if _first in sys.meta_path:
+            leave_meta_path(_first)
         sys.meta_path.insert(0, _first)
-    if _last.drop_ins:
+    if _last.drop_ins and sys.meta_path[-1] is not _last:
+        if _last in sys.meta_path:
+            leave_meta_path(_last)
         sys.meta_path.append(_last)
 
 
@@ -191,10 +254,11 @@ def _take_places(drop_in: DropIn) -> None:
     """Take loaded modules of others away, and let the modules that use one directly use ours."""
     packages = {root.partition(".")[0] for root in drop_in.roots}
     whole = any("." not in root for root in drop_in.roots)
-    for name, module in list(sys.modules.items()):
-        below = name in drop_in.modules or (whole and name.partition(".")[0] in packages)
-        if below and not is_ours(module):
-            _replaced[name] = sys.modules.pop(name)
+    with imports_ended(root for root in drop_in.roots if root in sys.modules):
+        for name, module in list(sys.modules.items()):
+            below = name in drop_in.modules or (whole and name.partition(".")[0] in packages)
+            if below and not is_ours(module):
+                _replaced[name] = sys.modules.pop(name)
     for name in drop_in.modules:
         old = _replaced.get(name)
         if old is not None and not drop_in.modules[name] and "." in name and not whole:
@@ -228,41 +292,40 @@ def uninstall(*names: str) -> None:
     ValueError
         If a name is none of the table.
     """
-    known = (MMCV, ATTENTION, *DROP_INS)
-    for name in names:
-        if name not in known:
-            raise ValueError(f"uninstall: names: expected some of {', '.join(known)}, got {name!r}")
-    with _lock:
-        for name in names or known:
+    _check_names("uninstall", names)
+    with changing:
+        for name in names or (MMCV, ATTENTION[0], *DROP_INS):
             if name == MMCV:
-                if "pymluops.mmcv" in sys.modules:
-                    importlib.import_module("pymluops.mmcv").uninstall()
-                continue
-            if name == ATTENTION:
+                # Not imported: that would wait for ever if a thread did so when this process was
+                # forked.
+                undo = getattr(sys.modules.get("pymluops.mmcv"), "uninstall", None)
+                if undo is not None:
+                    undo()
+            elif name in ATTENTION:
                 _attention.deactivate()
-                continue
-            if _last.drop_ins.pop(name, None) or _first.drop_ins.pop(name, None):
+            elif _last.without(name) | _first.without(name):
+                _stand()
                 _take_away(DROP_INS[name])
-        _stand()
 
 
 def _take_away(drop_in: DropIn) -> None:
     """Take our modules out of `sys.modules`, and bring back those that they replaced."""
     packages = {root.partition(".")[0] for root in drop_in.roots}
-    for name in drop_in.modules:
-        module = sys.modules.get(name)
-        if module is not None and is_ours(module):
-            del sys.modules[name]
-            _put_back(name, module, _replaced.get(name))
-    for name in [name for name in _replaced if name in drop_in.modules or name.partition(".")[0] in packages]:
-        sys.modules.setdefault(name, _replaced.pop(name))
+    with imports_ended(sorted(drop_in.modules, key=lambda name: -name.count("."))):
+        for name in drop_in.modules:
+            module = sys.modules.get(name)
+            if module is not None and is_ours(module):
+                del sys.modules[name]
+                _put_back(name, module, _replaced.get(name))
+        for name in [name for name in _replaced if name in drop_in.modules or name.partition(".")[0] in packages]:
+            sys.modules.setdefault(name, _replaced.pop(name))
 
 
 def _put_back(name: str, ours: ModuleType, old: ModuleType | None) -> None:
     """Let the package of a module have the old one, or none."""
     parent, _, child = name.rpartition(".")
     above = sys.modules.get(parent)
-    if above is not None and getattr(above, child, None) is ours:
+    if above is not None and vars(above).get(child) is ours:
         delattr(above, child)
     if old is not None:
         _exchange(ours, old)

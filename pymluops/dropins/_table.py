@@ -56,9 +56,10 @@ def _wrapped(text: str, width: int) -> list[str]:
 
 
 def _attention_section(width: int) -> list[str]:
-    lines = [f"{ATTENTION}: {_attention.ABOUT}"]
-    there = [name for name in _attention.PACKAGES if importlib.util.find_spec(name) is not None]
-    lines.append(f"  install() provides it to {' and '.join(there) or 'none of them: not installed'}")
+    name, alias = ATTENTION
+    lines = [f"{name}, or {alias}: {_attention.ABOUT}"]
+    there = [package for package in _attention.PACKAGES if importlib.util.find_spec(package) is not None]
+    lines.append(f"  install({name!r}) provides it to {' and '.join(there) or 'none of them: not installed'}")
     for note in _attention.NOTES:
         lines += _wrapped(f"- {note}", width)
     return lines

@@ -18,6 +18,7 @@ from typing import Any, NamedTuple
 from pymluops._core import Operator
 from pymluops.enums import DataType
 from pymluops.errors import MluOpError
+from pymluops.mmcv._fitting import ShapeError, call_again
 from pymluops.mmcv._kernels import run
 from pymluops.mmcv._shapes import NOTHING, Shape
 from pymluops.mmcv._tensors import (
@@ -182,11 +183,15 @@ def binding(
         stay as they are ("keep"), or the library refuses the call ("refuse").
     """
     made = _Plan(name, described(operator), declared, returns, dict(scalars or {}), check, empty)
+    shapes = {one.name: one.shape for one in declared if isinstance(one, Array)}
 
     def call(*args: Any, **kwargs: Any) -> Any:
         refuse_tracing(name)
         try:
-            return made.run(args, kwargs)
+            try:
+                return made.run(args, kwargs)
+            except ShapeError as refusal:
+                return call_again(lambda *given: made.run(given, {}), made.bound(args, kwargs), shapes, refusal)
         except MluOpError as error:
             raise as_runtime_error(name, error) from error
 
@@ -298,7 +303,7 @@ class _Plan:
         for place, shape in self._shapes:
             found = given[place].shape
             if not shape.agrees(found, sizes):
-                raise refuse(self._name, self._names[place], shape.shown(sizes), f"shape {list(found)}")
+                raise ShapeError(refuse(self._name, self._names[place], shape.shown(sizes), f"shape {list(found)}"))
         call: Any = None
         if self._needs_call:
             call = Call(self._name, dict(zip(self._names, given, strict=True)), sizes)
@@ -311,6 +316,11 @@ class _Plan:
         return self._compute(call, given, sizes)
 
     # -- Checks ------------------------------------------------------------------------------------
+
+    def bound(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
+        """Return the arguments by name, integers as such."""
+        given = dict(zip(self._names, self._bound(args, kwargs), strict=True))
+        return given | {name: whole_number(self._name, name, given[name]) for _, name in self._integers}
 
     def _bound(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[Any]:
         """Return the arguments in their order."""

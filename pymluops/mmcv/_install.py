@@ -10,17 +10,17 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import sys
-import threading
+import warnings
 from collections.abc import Iterator, Sequence
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec, PathFinder
+from pathlib import Path
 from types import ModuleType
 
+from pymluops._import_state import changing, imports_ended, leave_meta_path, making
 from pymluops.mmcv import _extension, _wrappers
 
 NAME = "mmcv._ext"
-
-_lock = threading.RLock()
 
 
 class _Loader(Loader):
@@ -32,7 +32,9 @@ class _Loader(Loader):
 
     def exec_module(self, module: ModuleType) -> None:
         """Put the functions into the module."""
-        vars(module).update(_extension.contents())
+        with making():
+            found = _extension.contents()
+        vars(module).update(found)
 
 
 class _Finder(MetaPathFinder):
@@ -69,9 +71,9 @@ def compiled_extension() -> str:
     if loaded is not None and not is_ours(loaded):
         return str(getattr(loaded, "__file__", None) or "sys.modules")
     for folder in _folders_of_mmcv():
-        spec = PathFinder.find_spec(NAME, [folder])
+        spec = PathFinder.find_spec("_ext", [folder])  # its full name would want mmcv to be imported
         if spec is not None:
-            return str(spec.origin or folder)
+            return str(spec.origin or next(iter(spec.submodule_search_locations or []), folder))
     return ""
 
 
@@ -82,7 +84,11 @@ def _folders_of_mmcv() -> list[str]:
         return list(getattr(loaded, "__path__", []))
     _require("mmcv", "mmcv-lite")
     spec = importlib.util.find_spec("mmcv")
-    return list((spec and spec.submodule_search_locations) or [])
+    folders = list((spec and spec.submodule_search_locations) or [])
+    if spec is not None and spec.origin is None:
+        text = f"pymluops.mmcv: {' and '.join(folders)}, a folder without __init__.py, is found as mmcv: remove it"
+        raise ModuleNotFoundError(f"{text}, and pip install mmcv-lite", name="mmcv")
+    return folders
 
 
 def _require(package: str, distribution: str) -> None:
@@ -117,19 +123,19 @@ def install(*, force: bool = False) -> bool:
     ModuleNotFoundError
         If mmcv or PyTorch is not installed.
     """
-    with _lock:
+    with changing:
         _require("torch", "torch")
         if _finder in sys.meta_path:
             force = force or _finder.forced
-        if compiled_extension() and not force:
+        compiled = compiled_extension()
+        if compiled and not force:
+            if Path(compiled).is_dir():
+                text = (
+                    f"install: 'mmcv' is not provided, since {compiled} has the name mmcv._ext, a folder without code"
+                )
+                warnings.warn(f"{text}; remove that, or call install(force=True)", stacklevel=2)
             return False
-        _finder.forced = force
-        if _finder in sys.meta_path:
-            sys.meta_path.remove(_finder)
-        if force:
-            sys.meta_path.insert(0, _finder)
-        else:
-            sys.meta_path.append(_finder)
+        _stand(force)
         loaded = sys.modules.get(NAME)
         if loaded is not None and not is_ours(loaded):
             del sys.modules[NAME]
@@ -140,6 +146,14 @@ def install(*, force: bool = False) -> bool:
         return True
 
 
+def _stand(forced: bool) -> None:
+    """Put the finder where it belongs."""
+    _finder.forced = forced
+    if _finder not in sys.meta_path or (sys.meta_path[0] if forced else sys.meta_path[-1]) is not _finder:
+        leave_meta_path(_finder)
+        sys.meta_path.insert(0 if forced else len(sys.meta_path), _finder)
+
+
 def uninstall() -> None:
     """Undo `install`: ``mmcv._ext`` is the compiled one again, or cannot be imported.
 
@@ -148,14 +162,16 @@ def uninstall() -> None:
     the program holds go on working, and another `install` brings the modules back. Without a call
     of `install` before, nothing happens.
     """
-    with _lock:
+    with changing:
         if _finder not in sys.meta_path:
             return
-        sys.meta_path.remove(_finder)
+        leave_meta_path(_finder)
         _wrappers.deactivate()
-        loaded = sys.modules.get(NAME)
-        if loaded is not None and is_ours(loaded):
-            _take_away(loaded)
+        # An import of mmcv.ops takes the lock of mmcv._ext while it holds its own.
+        with imports_ended(("mmcv.ops", NAME)):
+            loaded = sys.modules.get(NAME)
+            if loaded is not None and is_ours(loaded):
+                _take_away(loaded)
 
 
 def _take_away(ours: ModuleType) -> None:

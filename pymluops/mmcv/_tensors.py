@@ -5,11 +5,12 @@ from __future__ import annotations
 import functools
 import inspect
 import operator
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import CodeType, FunctionType
 from typing import Any, ParamSpec, TypeVar, cast
 
 from pymluops.errors import MluOpError
+from pymluops.mmcv._fitting import ShapeError, call_again
 from pymluops.mmcv._torch import Tensor, load_torch
 
 _Arguments = ParamSpec("_Arguments")
@@ -25,7 +26,26 @@ def extension_function(function: Callable[_Arguments, _Result]) -> Callable[_Arg
     It takes integers of NumPy, and tensors that are one, where it wants ints, and raises
     RuntimeError where the operator raises an error of this package.
     """
-    parameters = inspect.signature(function).parameters
+    return _made(function, {})
+
+
+def extension_function_of(
+    **shapes: str,
+) -> Callable[[Callable[_Arguments, _Result]], Callable[_Arguments, _Result]]:
+    """Make a function one of a compiled extension that takes tensors in other shapes too.
+
+    Parameters
+    ----------
+    **shapes : str
+        The shapes of tensors that a compiled extension reads by their memory, and of those that
+        tell their sizes, in the terms of `pymluops.mmcv._shapes.Shape`.
+    """
+    return lambda function: _made(function, shapes)
+
+
+def _made(function: Callable[_Arguments, _Result], shapes: Mapping[str, str]) -> Callable[_Arguments, _Result]:
+    signature = inspect.signature(function)
+    parameters = signature.parameters
     integers = {name: i for i, name in enumerate(parameters) if parameters[name].annotation == "int"}
 
     @functools.wraps(function)
@@ -37,8 +57,15 @@ def extension_function(function: Callable[_Arguments, _Result]) -> Callable[_Arg
                 given[i] = whole_number(function.__name__, name, given[i])
             elif name in kwargs:
                 kwargs[name] = whole_number(function.__name__, name, kwargs[name])
+        run = cast("Callable[..., _Result]", function)
         try:
-            return cast("Callable[..., _Result]", function)(*given, **kwargs)
+            try:
+                return run(*given, **kwargs)
+            except ShapeError as refusal:
+                if not shapes:
+                    raise
+                again = call_again(run, signature.bind(*given, **kwargs).arguments, shapes, refusal)
+                return cast("_Result", again)
         except MluOpError as error:
             raise as_runtime_error(function.__name__, error) from error
 
@@ -143,7 +170,7 @@ def check_shape(function: str, name: str, tensor: Tensor, shape: Sequence[int | 
     if len(found) != len(shape) or any(
         want is not None and want != have for want, have in zip(shape, found, strict=True)
     ):
-        raise refuse(function, name, f"shape {_shape(shape)}", f"shape {_shape(found)}")
+        raise ShapeError(refuse(function, name, f"shape {_shape(shape)}", f"shape {_shape(found)}"))
 
 
 def check_indices(function: str, name: str, indices: Tensor, end: int) -> None:

@@ -12,7 +12,7 @@ from pymluops.mmcv._tensors import (
     check_tensors,
     compute_type,
     dense,
-    extension_function,
+    extension_function_of,
     refuse,
     writable,
 )
@@ -32,7 +32,7 @@ ROWS = (
 )
 
 
-@extension_function
+@extension_function_of(points="B N0 M O", centers="B N0 M O", scores="B N1 K M", knn_idx="B N1 K", output="B O N1 K")
 def assign_score_withk_forward(
     points: Tensor,
     centers: Tensor,
@@ -56,7 +56,16 @@ def assign_score_withk_forward(
     _write(name, tensors, {"output": output}, kind)
 
 
-@extension_function
+@extension_function_of(
+    grad_out="B O N1 K",
+    points="B N0 M O",
+    centers="B N0 M O",
+    scores="B N1 K M",
+    knn_idx="B N1 K",
+    grad_points="B N0 M O",
+    grad_centers="B N0 M O",
+    grad_scores="B N1 K M",
+)
 def assign_score_withk_backward(
     grad_out: Tensor,
     points: Tensor,

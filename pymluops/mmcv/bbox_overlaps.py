@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pymluops.mmcv._binding import Row
 from pymluops.mmcv._kernels import run
-from pymluops.mmcv._tensors import check_floats, check_shape, compute_type, dense, extension_function, refuse
+from pymluops.mmcv._tensors import check_floats, check_shape, compute_type, dense, extension_function_of, refuse
 from pymluops.mmcv._torch import Tensor, load_torch
 from pymluops.ops._described import described
 from pymluops.ops.bbox_overlaps import aligned_operator
@@ -22,7 +22,7 @@ ROWS = (
 )
 
 
-@extension_function
+@extension_function_of(bboxes1="N 4", bboxes2="M 4", ious="N M|N")
 def bbox_overlaps(bboxes1: Tensor, bboxes2: Tensor, ious: Tensor, mode: int, aligned: bool, offset: int) -> None:
     """Write the overlaps of boxes in the same rows, [N], or of all pairs, [N, M]."""
     name = "bbox_overlaps"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pymluops.mmcv._binding import Row
 from pymluops.mmcv._kernels import run
-from pymluops.mmcv._tensors import check_floats, check_shape, compute_type, dense, extension_function, refuse
+from pymluops.mmcv._tensors import check_floats, check_shape, compute_type, dense, extension_function_of, refuse
 from pymluops.mmcv._torch import Tensor, load_torch
 from pymluops.ops._described import described
 from pymluops.ops.box_iou_rotated import aligned_operator
@@ -14,7 +14,7 @@ __all__ = ["box_iou_rotated"]
 ROWS = (Row("box_iou_rotated", ("box_iou_rotated",), "forward", "mluOpBoxIouRotated (float32)"),)
 
 
-@extension_function
+@extension_function_of(boxes1="N 5", boxes2="M 5", ious="N M|N")
 def box_iou_rotated(boxes1: Tensor, boxes2: Tensor, ious: Tensor, mode_flag: int, aligned: bool) -> None:
     """Write the overlaps of boxes in the same rows, [N], or of all pairs, [N*M] or [N, M]."""
     name = "box_iou_rotated"

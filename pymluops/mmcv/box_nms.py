@@ -11,7 +11,7 @@ from pymluops.mmcv._tensors import (
     check_shape,
     compute_type,
     dense,
-    extension_function,
+    extension_function_of,
     refuse,
 )
 from pymluops.mmcv._torch import Tensor, load_torch
@@ -26,7 +26,7 @@ ROWS = (
 )
 
 
-@extension_function
+@extension_function_of(boxes="N 4", scores="N")
 def nms(boxes: Tensor, scores: Tensor, iou_threshold: float, offset: int) -> Tensor:
     """Return the numbers of the kept boxes, int64, in the order of their scores."""
     kind = _check("nms", boxes, scores, offset)
@@ -38,7 +38,7 @@ def nms(boxes: Tensor, scores: Tensor, iou_threshold: float, offset: int) -> Ten
     return order[kept[: int(count)].long()]
 
 
-@extension_function
+@extension_function_of(boxes="N 4", scores="N", dets="N 5")
 def softnms(
     boxes: Tensor,
     scores: Tensor,
@@ -63,7 +63,7 @@ def softnms(
     return kept[:number].long()
 
 
-@extension_function
+@extension_function_of(dets="N 5")
 def nms_match(dets: Tensor, iou_threshold: float) -> list[list[int]]:
     """Return the numbers of each group in the order of scores: a kept box, then those that belong to it."""
     name = "nms_match"

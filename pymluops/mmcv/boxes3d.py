@@ -10,7 +10,7 @@ from pymluops.mmcv._tensors import (
     check_tensors,
     compute_type,
     dense,
-    extension_function,
+    extension_function_of,
     refuse,
 )
 from pymluops.mmcv._torch import Tensor, load_torch
@@ -39,13 +39,13 @@ iou3d_boxes_overlap_bev_forward = binding(
 )
 
 
-@extension_function
+@extension_function_of(boxes="N 7", keep="N")
 def iou3d_nms3d_forward(boxes: Tensor, keep: Tensor, num_out: Tensor, nms_overlap_thresh: float) -> None:
     """Write which of boxes in the order of their scores are kept, and how many they are."""
     _suppress("iou3d_nms3d_forward", "nms3d", boxes, keep, num_out, nms_overlap_thresh)
 
 
-@extension_function
+@extension_function_of(boxes="N 7", keep="N")
 def iou3d_nms3d_normal_forward(boxes: Tensor, keep: Tensor, num_out: Tensor, nms_overlap_thresh: float) -> None:
     """Do so without headings."""
     _suppress("iou3d_nms3d_normal_forward", "nms3d_normal", boxes, keep, num_out, nms_overlap_thresh)
@@ -55,7 +55,8 @@ def _suppress(name: str, operator: str, boxes: Tensor, keep: Tensor, num_out: Te
     given = check_floats(name, boxes=boxes)
     check_shape(name, "boxes", boxes, (None, 7))
     check_tensors(name, ("int64",), {"keep": keep, "num_out": num_out})
-    check_shape(name, "keep", keep, (len(boxes),))
+    if keep.ndim != 1 or len(keep) < len(boxes):  # a longer one keeps what is behind the numbers
+        check_shape(name, "keep", keep, (len(boxes),))
     if num_out.numel() != 1:
         raise refuse(name, "num_out", "one number", f"shape {list(num_out.shape)}")
     kind = compute_type(given, load_torch().float32)

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from pymluops.mmcv._binding import Array, Call, Number, Row, binding, result, values
 from pymluops.mmcv._tensors import extension_function
-from pymluops.mmcv._torch import Tensor
+from pymluops.mmcv._torch import Tensor, load_torch
+from pymluops.mmcv._wrappers import Wrapper
 
 __all__ = ["carafe_backward", "carafe_forward", "carafe_naive_backward", "carafe_naive_forward"]
 
@@ -116,7 +119,7 @@ def carafe_forward(
 ) -> None:
     """Write `output`, and into `rfeatures` the maps, which mmcv hands to `carafe_backward`."""
     _forward(features, masks, rfeatures, routput, rmasks, output, kernel_size, group_size, scale_factor)
-    rfeatures.detach().copy_(features.detach())
+    rfeatures.detach().copy_(features.detach().reshape(rfeatures.shape))
 
 
 @extension_function
@@ -138,3 +141,16 @@ def carafe_backward(
     scratch = rtop_grad, rbottom_grad_hs, rbottom_grad, rmask_grad
     numbers = kernel_size, group_size, scale_factor
     _backward(top_grad, rfeatures, masks, *scratch, bottom_grad, mask_grad, *numbers)
+
+
+def _naive_backward(ctx: Any, grad_output: Tensor) -> tuple[Tensor, Tensor, None, None, None]:
+    """Do what mmcv's function does, without its question for a GPU."""
+    features, masks = ctx.saved_tensors
+    torch = load_torch()
+    grad_features, grad_masks = torch.zeros_like(features), torch.zeros_like(masks)
+    numbers = ctx.kernel_size, ctx.group_size, ctx.scale_factor
+    carafe_naive_backward(grad_output.contiguous(), features, masks, grad_features, grad_masks, *numbers)
+    return grad_features, grad_masks, None, None, None
+
+
+WRAPPERS = (Wrapper("carafe", "CARAFENaiveFunction.backward", _naive_backward),)

@@ -11,7 +11,7 @@ from pymluops.mmcv._tensors import (
     check_shape,
     compute_type,
     dense,
-    extension_function,
+    extension_function_of,
     refuse,
     whole_number,
 )
@@ -44,6 +44,12 @@ ROWS = (
 
 _FIRST = (0, 3, 1, 2)  # channels come first
 _LAST = (0, 2, 3, 1)
+
+# Shapes, with the names that the two kinds of convolution have for numbers.
+_MAP, _RESULT = "B C H W", "B F oH oW"
+_FILTER, _OFFSET = "F E kH kW", "B 2*deformable_group*kH*kW oH oW"
+_WEIGHT, _MASK = "F E kernel_h kernel_w", "B deformable_group*kernel_h*kernel_w oH oW"
+_SHIFT = "B 2*deformable_group*kernel_h*kernel_w oH oW"
 
 
 class _Convolution:
@@ -119,7 +125,7 @@ def _write(target: Tensor, found: Tensor) -> None:
     target.detach().copy_(found.permute(_FIRST))
 
 
-@extension_function
+@extension_function_of(input=_MAP, weight=_FILTER, offset=_OFFSET, output=_RESULT)
 def deform_conv_forward(
     input: Tensor,
     weight: Tensor,
@@ -156,7 +162,14 @@ def deform_conv_forward(
     _write(output, call.run("deform_conv_forward", given))
 
 
-@extension_function
+@extension_function_of(
+    input=_MAP,
+    offset=_OFFSET,
+    gradOutput=_RESULT,
+    gradInput=_MAP,
+    gradOffset=_OFFSET,
+    weight=_FILTER,
+)
 def deform_conv_backward_input(
     input: Tensor,
     offset: Tensor,
@@ -199,7 +212,7 @@ def deform_conv_backward_input(
     _write(gradOffset, found[1])
 
 
-@extension_function
+@extension_function_of(input=_MAP, offset=_OFFSET, gradOutput=_RESULT, gradWeight=_FILTER)
 def deform_conv_backward_parameters(
     input: Tensor,
     offset: Tensor,
@@ -239,7 +252,14 @@ def deform_conv_backward_parameters(
     _write(gradWeight, call.run("deform_conv_backward_weight", given, height, width, each) * scale)
 
 
-@extension_function
+@extension_function_of(
+    input=_MAP,
+    weight=_WEIGHT,
+    bias="F",
+    offset=_SHIFT,
+    mask=_MASK,
+    output=_RESULT,
+)
 def modulated_deform_conv_forward(
     input: Tensor,
     weight: Tensor,
@@ -281,7 +301,19 @@ def modulated_deform_conv_forward(
     _write(output, found + bias.detach() if with_bias else found)
 
 
-@extension_function
+@extension_function_of(
+    input=_MAP,
+    weight=_WEIGHT,
+    bias="F",
+    offset=_SHIFT,
+    mask=_MASK,
+    grad_input=_MAP,
+    grad_weight=_WEIGHT,
+    grad_bias="F",
+    grad_offset=_SHIFT,
+    grad_mask=_MASK,
+    grad_output=_RESULT,
+)
 def modulated_deform_conv_backward(
     input: Tensor,
     weight: Tensor,

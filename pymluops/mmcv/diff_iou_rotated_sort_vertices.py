@@ -11,7 +11,7 @@ from pymluops.mmcv._tensors import (
     check_tensors,
     compute_type,
     dense,
-    extension_function,
+    extension_function_of,
 )
 from pymluops.mmcv._torch import Tensor, load_torch
 from pymluops.ops._described import described
@@ -30,7 +30,7 @@ ROWS = (
 )
 
 
-@extension_function
+@extension_function_of(vertices="B N 24 2", mask="B N 24", num_valid="B N")
 def diff_iou_rotated_sort_vertices_forward(vertices: Tensor, mask: Tensor, num_valid: Tensor) -> Tensor:
     """Return the vertices [B, N, 24, 2] of each polygon in the order of their angles: numbers [B, N, 9], int32."""
     name = "diff_iou_rotated_sort_vertices_forward"

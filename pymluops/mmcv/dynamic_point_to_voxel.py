@@ -12,7 +12,7 @@ from pymluops.mmcv._tensors import (
     check_tensors,
     compute_type,
     dense,
-    extension_function,
+    extension_function_of,
     refuse,
 )
 from pymluops.mmcv._torch import Tensor, load_torch
@@ -34,7 +34,7 @@ ROWS = (
 _REDUCTIONS = {"sum": 0, "mean": 1, "max": 2}
 
 
-@extension_function
+@extension_function_of(feats="N C", coors="N 3")
 def dynamic_point_to_voxel_forward(feats: Tensor, coors: Tensor, reduce_type: str) -> list[Tensor]:
     """Return features, places, the voxel of each point and the number of points of each voxel."""
     name = "dynamic_point_to_voxel_forward"
@@ -57,7 +57,9 @@ def dynamic_point_to_voxel_forward(feats: Tensor, coors: Tensor, reduce_type: st
     return [values.clone(), places[:voxels].to(coors.dtype).clone(), mapping, counts[:voxels].clone()]
 
 
-@extension_function
+@extension_function_of(
+    grad_feats="N C", grad_reduced_feats="V C", feats="N C", reduced_feats="V C", coors_idx="N", reduce_count="V"
+)
 def dynamic_point_to_voxel_backward(
     grad_feats: Tensor,
     grad_reduced_feats: Tensor,

@@ -5,7 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from pymluops.mmcv._binding import Row
-from pymluops.mmcv._tensors import check_floats, check_shape, check_tensors, extension_function, refuse
+from pymluops.mmcv._tensors import (
+    check_floats,
+    check_shape,
+    check_tensors,
+    extension_function,
+    extension_function_of,
+    refuse,
+)
 from pymluops.mmcv._torch import Tensor, load_torch
 from pymluops.mmcv.upfirdn2d import filtered, output_size
 
@@ -81,7 +88,7 @@ def _resampled(
     return filtered(wide, line[:, None], (up, 1), (down, 1), (0, 0, *padding[2:])) * gain
 
 
-@extension_function
+@extension_function_of(x="N C H W", b="C")
 def filtered_lrelu(
     x: Tensor,
     fu: Tensor,

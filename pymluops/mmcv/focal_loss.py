@@ -6,7 +6,7 @@ from typing import Any
 
 from pymluops.mmcv._binding import Row
 from pymluops.mmcv._kernels import run
-from pymluops.mmcv._tensors import check_floats, check_shape, check_tensors, compute_type, dense, extension_function
+from pymluops.mmcv._tensors import check_floats, check_shape, check_tensors, compute_type, dense, extension_function_of
 from pymluops.mmcv._torch import Tensor, load_torch
 from pymluops.ops._described import described
 
@@ -36,7 +36,7 @@ ROWS = (
 _PREFER, _REDUCTION = "high_precision", "none"
 
 
-@extension_function
+@extension_function_of(input="N C", target="N", weight="C", output="N C")
 def sigmoid_focal_loss_forward(
     input: Tensor, target: Tensor, weight: Tensor, output: Tensor, gamma: float, alpha: float
 ) -> None:
@@ -47,7 +47,7 @@ def sigmoid_focal_loss_forward(
     output.detach().copy_(found)
 
 
-@extension_function
+@extension_function_of(input="N C", target="N", weight="C", grad_input="N C")
 def sigmoid_focal_loss_backward(
     input: Tensor, target: Tensor, weight: Tensor, grad_input: Tensor, gamma: float, alpha: float
 ) -> None:
@@ -58,7 +58,7 @@ def sigmoid_focal_loss_backward(
     grad_input.detach().copy_(found)
 
 
-@extension_function
+@extension_function_of(input="N C", target="N", weight="C", output="N")
 def softmax_focal_loss_forward(
     input: Tensor, target: Tensor, weight: Tensor, output: Tensor, gamma: float, alpha: float
 ) -> None:
@@ -73,7 +73,7 @@ def softmax_focal_loss_forward(
     output.detach().copy_(losses * _of_rows(weights, classes, losses))
 
 
-@extension_function
+@extension_function_of(input="N C", target="N", weight="C", buff="N", grad_input="N C")
 def softmax_focal_loss_backward(
     input: Tensor, target: Tensor, weight: Tensor, buff: Tensor, grad_input: Tensor, gamma: float, alpha: float
 ) -> None:

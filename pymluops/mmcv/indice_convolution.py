@@ -15,7 +15,7 @@ from pymluops.mmcv._tensors import (
     check_shape,
     compute_type,
     dense,
-    extension_function,
+    extension_function_of,
     refuse,
 )
 from pymluops.mmcv._torch import Tensor, load_torch
@@ -43,7 +43,7 @@ ROWS = (
 )
 
 
-@extension_function
+@extension_function_of(features="L I", indicePairs="K 2 P", indiceNum="K")
 def indice_conv_forward(
     features: Tensor, filters: Tensor, indicePairs: Tensor, indiceNum: Tensor, numActOut: int, _inverse: int, _subM: int
 ) -> Tensor:
@@ -57,7 +57,7 @@ def indice_conv_forward(
     return _product(OUTPUTS, dense(features, kind), cells, pairs, _inverse, numActOut).to(dtype)
 
 
-@extension_function
+@extension_function_of(features="L I", indicePairs="K 2 P", indiceNum="K")
 def fused_indice_conv_forward(
     features: Tensor,
     filters: Tensor,
@@ -72,16 +72,17 @@ def fused_indice_conv_forward(
     name = "fused_indice_conv_forward"
     dtype = check_floats(name, features=features, filters=filters, bias=bias)
     _check_convolution(name, features, filters, indicePairs, indiceNum)
-    check_shape(name, "bias", bias, (filters.shape[-1],))
+    if bias.numel() != filters.shape[-1]:
+        check_shape(name, "bias", bias, (filters.shape[-1],))
     pairs = _checked_pairs(name, features, indicePairs, indiceNum, bool(_subM), numActOut)
     kind = compute_type(dtype, load_torch().float32)  # so that the sum with the bias is rounded once
     cells = _cells(filters, kind)[: len(indiceNum)]
     result = _product(OUTPUTS, dense(features, kind), cells, pairs, _inverse, numActOut)
-    result += dense(bias, kind)
+    result += dense(bias, kind).view(-1)
     return result.to(dtype)
 
 
-@extension_function
+@extension_function_of(features="L I", indicePairs="K 2 P", indiceNum="K")
 def indice_conv_backward(
     features: Tensor,
     filters: Tensor,

@@ -11,7 +11,7 @@ from pymluops.mmcv._tensors import (
     check_pairs,
     check_shape,
     dense,
-    extension_function,
+    extension_function_of,
     refuse,
 )
 from pymluops.mmcv._torch import Tensor, load_torch
@@ -29,7 +29,7 @@ ROWS = (
 )
 
 
-@extension_function
+@extension_function_of(features="L C", indicePairs="K 2 P", indiceNum="K")
 def indice_maxpool_forward(features: Tensor, indicePairs: Tensor, indiceNum: Tensor, numAct: int) -> Tensor:
     """Return for each of numAct output rows the maximum of 0 and the feature rows that reach it."""
     name = "indice_maxpool_forward"
@@ -46,7 +46,7 @@ def indice_maxpool_forward(features: Tensor, indicePairs: Tensor, indiceNum: Ten
     return result
 
 
-@extension_function
+@extension_function_of(features="L C", outFeatures="A C", outGrad="A C", indicePairs="K 2 P", indiceNum="K")
 def indice_maxpool_backward(
     features: Tensor, outFeatures: Tensor, outGrad: Tensor, indicePairs: Tensor, indiceNum: Tensor
 ) -> Tensor:

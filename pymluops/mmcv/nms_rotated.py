@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pymluops.mmcv._binding import Row
 from pymluops.mmcv._kernels import run
-from pymluops.mmcv._tensors import check_floats, check_shape, compute_type, dense, extension_function, refuse
+from pymluops.mmcv._tensors import check_floats, check_shape, compute_type, dense, extension_function_of, refuse
 from pymluops.mmcv._torch import Tensor, load_torch
 from pymluops.ops._described import described
 
@@ -22,7 +22,7 @@ ROWS = (
 )
 
 
-@extension_function
+@extension_function_of(dets="N D", scores="N")
 def nms_rotated(
     dets: Tensor,
     scores: Tensor,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pymluops.mmcv._binding import Row, binding, result, values
 from pymluops.mmcv._kernels import run
-from pymluops.mmcv._tensors import check_floats, check_shape, compute_type, dense, extension_function
+from pymluops.mmcv._tensors import check_floats, check_shape, compute_type, dense, extension_function_of
 from pymluops.mmcv._torch import Tensor, load_torch
 from pymluops.ops._described import described
 
@@ -49,7 +49,7 @@ min_area_polygons = binding(
 )
 
 
-@extension_function
+@extension_function_of(pointsets="N 18", polygons="N 8", output="N 19")
 def convex_giou(pointsets: Tensor, polygons: Tensor, output: Tensor) -> None:
     """Write 18 values of the gradient of each row, then its generalised IoU."""
     name = "convex_giou"

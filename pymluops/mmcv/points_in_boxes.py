@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from pymluops.mmcv._binding import Call, Row, binding, result, values
-from pymluops.mmcv._tensors import check_floats, check_int32, check_shape, extension_function
+from pymluops.mmcv._tensors import check_floats, check_int32, check_shape, extension_function_of
 from pymluops.mmcv._torch import Tensor, load_torch
 from pymluops.mmcv._wrappers import Wrapper
 
@@ -42,7 +42,7 @@ points_in_boxes_all_forward = binding(
 )
 
 
-@extension_function
+@extension_function_of(boxes_tensor="T 7", pts_tensor="M 3", pts_indices_tensor="T M")
 def points_in_boxes_cpu_forward(boxes_tensor: Tensor, pts_tensor: Tensor, pts_indices_tensor: Tensor) -> None:
     """Write for boxes [T, 7] of one batch whether each holds each point [M, 3]: 1 or 0, [T, M]."""
     name = "points_in_boxes_cpu_forward"

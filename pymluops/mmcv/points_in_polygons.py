@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pymluops.mmcv._binding import Row
 from pymluops.mmcv._kernels import run
-from pymluops.mmcv._tensors import check_floats, check_shape, compute_type, dense, extension_function
+from pymluops.mmcv._tensors import check_floats, check_shape, compute_type, dense, extension_function_of
 from pymluops.mmcv._torch import Tensor, load_torch
 from pymluops.ops._described import described
 
@@ -20,7 +20,7 @@ ROWS = (
 )
 
 
-@extension_function
+@extension_function_of(points="B 2", polygons="M 8", output="B M")
 def points_in_polygons_forward(points: Tensor, polygons: Tensor, output: Tensor) -> None:
     """Write 1 where a point lies in a polygon, else 0; mmcv gives an output of float32 for points of any type."""
     name = "points_in_polygons_forward"

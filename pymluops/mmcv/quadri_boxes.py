@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pymluops.mmcv._binding import Row
 from pymluops.mmcv._kernels import run
-from pymluops.mmcv._tensors import check_floats, check_shape, compute_type, dense, extension_function, refuse
+from pymluops.mmcv._tensors import check_floats, check_shape, compute_type, dense, extension_function_of, refuse
 from pymluops.mmcv._torch import Tensor, load_torch
 from pymluops.ops._described import described
 from pymluops.ops.quadri_boxes import aligned_operator
@@ -30,7 +30,7 @@ ROWS = (
 )
 
 
-@extension_function
+@extension_function_of(boxes1="N 8", boxes2="M 8", ious="N M|N")
 def box_iou_quadri(boxes1: Tensor, boxes2: Tensor, ious: Tensor, mode_flag: int, aligned: bool) -> None:
     """Write the overlaps of boxes in the same rows, [N], or of all pairs, [N*M] or [N, M]."""
     name = "box_iou_quadri"
@@ -51,7 +51,7 @@ def box_iou_quadri(boxes1: Tensor, boxes2: Tensor, ious: Tensor, mode_flag: int,
     ious.detach().copy_(found.view(ious.shape))
 
 
-@extension_function
+@extension_function_of(dets="N D", scores="N")
 def nms_quadri(
     dets: Tensor, scores: Tensor, order: Tensor, dets_sorted: Tensor, iou_threshold: float, multi_label: int
 ) -> Tensor:

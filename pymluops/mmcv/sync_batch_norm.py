@@ -12,7 +12,7 @@ from pymluops.mmcv._tensors import (
     check_tensors,
     compute_type,
     dense,
-    extension_function,
+    extension_function_of,
     is_ready,
 )
 from pymluops.mmcv._torch import Tensor, load_torch
@@ -45,7 +45,7 @@ ROWS = (
 _CHANNEL = ("float32", "float64")
 
 
-@extension_function
+@extension_function_of(input="N C S", mean="C")
 def sync_bn_forward_mean(input: Tensor, mean: Tensor) -> None:
     """Write the mean of each channel."""
     name = "sync_bn_forward_mean"
@@ -55,7 +55,7 @@ def sync_bn_forward_mean(input: Tensor, mean: Tensor) -> None:
         mean.detach().copy_(_stats(input)[0])
 
 
-@extension_function
+@extension_function_of(input="N C S", mean="C", var="C")
 def sync_bn_forward_var(input: Tensor, mean: Tensor, var: Tensor) -> None:
     """Write the mean square of the distances from `mean`, which may be that of other values too."""
     name = "sync_bn_forward_var"
@@ -66,7 +66,18 @@ def sync_bn_forward_var(input: Tensor, mean: Tensor, var: Tensor) -> None:
         var.detach().copy_((1 / invstd) ** 2 + (own - mean.detach()) ** 2)
 
 
-@extension_function
+@extension_function_of(
+    input="N C S",
+    mean="C",
+    var="C",
+    weight="C",
+    bias="C",
+    running_mean="C",
+    running_var="C",
+    norm="N C S",
+    std="C",
+    output="N C S",
+)
 def sync_bn_forward_output(
     input: Tensor,
     mean: Tensor,
@@ -115,7 +126,7 @@ def sync_bn_forward_output(
         running_var.copy_(moved * unbiased + (1 - moved) * running_var)
 
 
-@extension_function
+@extension_function_of(grad_output="N C S", norm="N C S", grad_weight="C", grad_bias="C")
 def sync_bn_backward_param(grad_output: Tensor, norm: Tensor, grad_weight: Tensor, grad_bias: Tensor) -> None:
     """Write the gradients of weight and bias."""
     name = "sync_bn_backward_param"
@@ -133,7 +144,9 @@ def sync_bn_backward_param(grad_output: Tensor, norm: Tensor, grad_weight: Tenso
     grad_bias.detach().copy_(biases)
 
 
-@extension_function
+@extension_function_of(
+    grad_output="N C S", weight="C", grad_weight="C", grad_bias="C", norm="N C S", std="C", grad_input="N C S"
+)
 def sync_bn_backward_data(
     grad_output: Tensor,
     weight: Tensor,

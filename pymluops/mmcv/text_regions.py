@@ -6,7 +6,7 @@ from typing import Any
 
 from pymluops.mmcv._binding import Row
 from pymluops.mmcv._kernels import run
-from pymluops.mmcv._tensors import check_indices, check_shape, check_tensors, dense, extension_function, refuse
+from pymluops.mmcv._tensors import check_indices, check_shape, check_tensors, dense, extension_function_of, refuse
 from pymluops.mmcv._torch import Tensor, load_torch
 from pymluops.ops._described import described
 
@@ -30,7 +30,7 @@ ROWS = (
 )
 
 
-@extension_function
+@extension_function_of(kernel_mask="K H W", internal_kernel_label="H W")
 def contour_expand(
     kernel_mask: Tensor, internal_kernel_label: Tensor, min_kernel_area: int, kernel_num: int
 ) -> list[list[int]]:
@@ -50,7 +50,7 @@ def contour_expand(
     return found
 
 
-@extension_function
+@extension_function_of(score="H W", mask="H W", embedding="H W C", kernel_label="H W", kernel_contour="H W")
 def pixel_group(
     score: Tensor,
     mask: Tensor,

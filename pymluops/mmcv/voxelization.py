@@ -12,7 +12,7 @@ from pymluops.mmcv._tensors import (
     check_tensors,
     compute_type,
     dense,
-    extension_function,
+    extension_function_of,
     refuse,
 )
 from pymluops.mmcv._torch import Tensor, load_torch
@@ -33,7 +33,14 @@ ROWS = (
 )
 
 
-@extension_function
+@extension_function_of(
+    points="N F",
+    voxel_size="3",
+    coors_range="6",
+    voxels="max_voxels max_points F",
+    coors="max_voxels 3",
+    num_points_per_voxel="max_voxels",
+)
 def hard_voxelize_forward(
     points: Tensor,
     voxel_size: Tensor,
@@ -75,7 +82,7 @@ def hard_voxelize_forward(
         result.detach().copy_(values.reshape(result.shape))
 
 
-@extension_function
+@extension_function_of(points="N F", voxel_size="3", coors_range="6", coors="N 3")
 def dynamic_voxelize_forward(points: Tensor, voxel_size: Tensor, coors_range: Tensor, coors: Tensor, NDim: int) -> None:
     """Write the cell z, y, x of each point [N, F] to coors [N, 3], -1 for one outside of the range."""
     name = "dynamic_voxelize_forward"

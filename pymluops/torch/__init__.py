@@ -18,10 +18,19 @@ from pymluops.torch.border_align import BorderAlign, border_align
 from pymluops.torch.box_iou_rotated import box_iou_rotated
 from pymluops.torch.box_nms import nms, nms_match, soft_nms
 from pymluops.torch.boxes3d import boxes_iou3d, boxes_iou_bev, boxes_overlap_bev, nms3d, nms3d_normal
+from pymluops.torch.carafe_layers import CARAFENaive, CARAFEPack, carafe_naive
 from pymluops.torch.carafe_upsample import CARAFE, carafe
 from pymluops.torch.chamfer_distance import chamfer_distance
+from pymluops.torch.class_nms import batched_nms, nms_bev, nms_normal_bev
 from pymluops.torch.correlation import Correlation, correlation
 from pymluops.torch.deform_conv import deform_conv2d, modulated_deform_conv2d
+from pymluops.torch.deform_conv_layers import (
+    DeformConv2d,
+    DeformConv2dPack,
+    ModulatedDeformConv2d,
+    ModulatedDeformConv2dPack,
+)
+from pymluops.torch.deformed_region_layers import DeformRoIPool, DeformRoIPoolPack, ModulatedDeformRoIPoolPack
 from pymluops.torch.deformed_regions import deform_roi_pool
 from pymluops.torch.diff_iou_rotated_sort_vertices import diff_iou_rotated_2d, diff_iou_rotated_3d
 from pymluops.torch.dynamic_point_to_voxel import DynamicScatter, dynamic_scatter
@@ -41,6 +50,7 @@ from pymluops.torch.ms_deform_attn import MultiScaleDeformableAttention, ms_defo
 from pymluops.torch.mutual_information import mutual_information_recursion
 from pymluops.torch.nms_rotated import nms_rotated
 from pymluops.torch.optimizer_steps import AdamW
+from pymluops.torch.point_layers import GroupAll, PointsSampler, QueryAndGroup
 from pymluops.torch.point_sets import convex_giou, convex_iou, min_area_polygons
 from pymluops.torch.points_in_boxes import points_in_boxes_all, points_in_boxes_cpu, points_in_boxes_part
 from pymluops.torch.points_in_polygons import points_in_polygons
@@ -49,6 +59,7 @@ from pymluops.torch.precise_regions import prroi_pool
 from pymluops.torch.ps_roi_pool import PSRoIPool, ps_roi_pool
 from pymluops.torch.psamask import PSAMask, psa_mask
 from pymluops.torch.quadri_boxes import box_iou_quadri, nms_quadri, poly_nms
+from pymluops.torch.region_layers import BezierAlign, PrRoIPool, RiRoIAlignRotated, RoIAlignRotated
 from pymluops.torch.roi_aware_pool3d import RoIAwarePool3d, roiaware_pool3d
 from pymluops.torch.roi_crop import roi_crop
 from pymluops.torch.roi_point_pool3d import RoIPointPool3d, roipoint_pool3d
@@ -124,14 +135,30 @@ from pymluops.torch.voxelization import Voxelization, voxelization
 __all__ = [
     "CARAFE",
     "AdamW",
+    "BezierAlign",
     "BorderAlign",
+    "CARAFENaive",
+    "CARAFEPack",
     "Correlation",
+    "DeformConv2d",
+    "DeformConv2dPack",
+    "DeformRoIPool",
+    "DeformRoIPoolPack",
     "DynamicScatter",
+    "GroupAll",
     "MaskedConv2d",
+    "ModulatedDeformConv2d",
+    "ModulatedDeformConv2dPack",
+    "ModulatedDeformRoIPoolPack",
     "MultiScaleDeformableAttention",
     "PSAMask",
     "PSRoIPool",
+    "PointsSampler",
+    "PrRoIPool",
+    "QueryAndGroup",
+    "RiRoIAlignRotated",
     "RoIAlign",
+    "RoIAlignRotated",
     "RoIAwarePool3d",
     "RoIPointPool3d",
     "RoIPool",
@@ -181,6 +208,7 @@ __all__ = [
     "batch_norm_elemt",
     "batch_norm_gather_stats_with_counts",
     "batch_norm_stats",
+    "batched_nms",
     "bbox_overlaps",
     "bev_pool",
     "bezier_align",
@@ -191,6 +219,7 @@ __all__ = [
     "boxes_iou_bev",
     "boxes_overlap_bev",
     "carafe",
+    "carafe_naive",
     "chamfer_distance",
     "check_invariants",
     "convex_giou",
@@ -230,7 +259,9 @@ __all__ = [
     "nms",
     "nms3d",
     "nms3d_normal",
+    "nms_bev",
     "nms_match",
+    "nms_normal_bev",
     "nms_quadri",
     "nms_rotated",
     "points_in_boxes_all",

@@ -84,8 +84,8 @@ def roi_align(
     output_size: Sequence[int] | int,
     spatial_scale: float = 1.0,
     sampling_ratio: int = 0,
-    aligned: bool = True,
-    pool_mode: str = "avg",
+    aligned: bool | str = True,
+    pool_mode: str | bool = "avg",
 ) -> Tensor:
     """Average bilinear samples in the bins of regions, or take the largest of them.
 
@@ -107,7 +107,7 @@ def roi_align(
     aligned : bool
         Whether a pixel's centre is half a pixel from its corner, as it should be.
     pool_mode : str
-        'avg' or 'max'.
+        'avg' or 'max'. These two may also come in mmcv's order, `pool_mode` first.
 
     Returns
     -------
@@ -130,6 +130,8 @@ def roi_align(
     >>> pymluops.torch.roi_align(features, torch.tensor([[0.0, 0, 0, 4, 4]]), 2).flatten().tolist()
     [2.5, 4.5, 10.5, 12.5]
     """
+    if isinstance(aligned, str):  # mmcv's order
+        pool_mode, aligned = aligned, True if pool_mode == "avg" else pool_mode
     if pool_mode not in ("avg", "max"):
         raise ValueError(f"roi_align: pool_mode: expected 'avg' or 'max', got {pool_mode!r}")
     height, width = pair("roi_align", "mluopsExtRoiAlignForward", output_size)
@@ -149,10 +151,12 @@ class RoIAlign(TracedModule):
         Size of the map divided by the size of the image.
     sampling_ratio : int
         Samples of a bin along an axis; 0 for a sample each pixel.
-    aligned : bool
-        Whether a pixel's centre is half a pixel from its corner, as it should be.
     pool_mode : str
         'avg' or 'max'.
+    aligned : bool
+        Whether a pixel's centre is half a pixel from its corner, as it should be.
+    use_torchvision : bool
+        No effect.
 
     Examples
     --------
@@ -167,15 +171,17 @@ class RoIAlign(TracedModule):
         output_size: Sequence[int] | int,
         spatial_scale: float = 1.0,
         sampling_ratio: int = 0,
-        aligned: bool = True,
         pool_mode: str = "avg",
+        aligned: bool = True,
+        use_torchvision: bool = False,
     ) -> None:
         super().__init__()
-        self.output_size = output_size
+        self.output_size = pair("RoIAlign", "mluopsExtRoiAlignForward", output_size)
         self.spatial_scale = spatial_scale
         self.sampling_ratio = sampling_ratio
         self.aligned = aligned
         self.pool_mode = pool_mode
+        self.use_torchvision = use_torchvision
 
     def forward(self, input: Tensor, rois: Tensor) -> Tensor:
         """Return the pooled samples of each bin."""
@@ -186,5 +192,6 @@ class RoIAlign(TracedModule):
         """Return the arguments."""
         return (
             f"output_size={self.output_size}, spatial_scale={self.spatial_scale}, "
-            f"sampling_ratio={self.sampling_ratio}, aligned={self.aligned}, pool_mode={self.pool_mode!r}"
+            f"sampling_ratio={self.sampling_ratio}, pool_mode={self.pool_mode}, aligned={self.aligned}, "
+            f"use_torchvision={self.use_torchvision}"
         )

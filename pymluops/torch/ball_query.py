@@ -72,13 +72,21 @@ _STACK_BALL_QUERY = TensorFunction(_STACK, formula=_stack_formula, public=_stack
 
 
 @_BALL_QUERY
-def ball_query(min_radius: float, max_radius: float, sample_num: int, xyz: Tensor, center_xyz: Tensor) -> Tensor:
+def ball_query(
+    min_radius: float,
+    max_radius: float,
+    sample_num: int,
+    xyz: Tensor,
+    center_xyz: Tensor,
+    xyz_batch_cnt: Tensor | None = None,
+    center_xyz_batch_cnt: Tensor | None = None,
+) -> Tensor:
     """Find the first points that lie in a shell around each centre.
 
     A point counts for a centre if its squared distance is 0, or at least ``min_radius**2`` and
     below ``max_radius**2``. Where fewer than `sample_num` points count, the first one fills the
-    other places; a centre without a point has zeros. `stack_ball_query` is
-    for batches of different sizes.
+    other places; a centre without a point has zeros. With counts it does what
+    `stack_ball_query` does, for batches of different sizes.
 
     Parameters
     ----------
@@ -90,10 +98,13 @@ def ball_query(min_radius: float, max_radius: float, sample_num: int, xyz: Tenso
         The points; any floating type.
     center_xyz : Tensor, shape [B, M, 3], like `xyz`
         The centres.
+    xyz_batch_cnt, center_xyz_batch_cnt : Tensor, shape [B], int32 or int64, optional
+        How many points and centres each batch has, where these are [N, 3] and [M, 3]; `min_radius`
+        is 0 then.
 
     Returns
     -------
-    Tensor, shape [B, M, sample_num], int32
+    Tensor, shape [B, M, sample_num], or [M, sample_num] with counts, int32
         Numbers of points, ascending.
 
     Raises
@@ -113,6 +124,12 @@ def ball_query(min_radius: float, max_radius: float, sample_num: int, xyz: Tenso
     if type(min_radius) is not float or type(max_radius) is not float:
         min_radius, max_radius = _radius("min_radius", min_radius), _radius("max_radius", max_radius)
     assert min_radius < max_radius, f"ball_query: expected min_radius < max_radius, got {min_radius} and {max_radius}"
+    if xyz_batch_cnt is not None or center_xyz_batch_cnt is not None:
+        if xyz_batch_cnt is None or center_xyz_batch_cnt is None:
+            raise ValueError("ball_query: expected both xyz_batch_cnt and center_xyz_batch_cnt, got one")
+        if min_radius != 0:
+            raise ValueError(f"ball_query: min_radius: expected 0 with counts, got {min_radius}")
+        return stack_ball_query(max_radius, sample_num, xyz, center_xyz, xyz_batch_cnt, center_xyz_batch_cnt)
     way = _BALL_QUERY.through_torch if compiling() else _BALL_QUERY.direct
     return way(center_xyz, xyz, min_radius, max_radius, sample_num)
 

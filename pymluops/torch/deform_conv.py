@@ -196,6 +196,8 @@ def deform_conv2d(
     dilation: Sequence[int] | int = 1,
     groups: int = 1,
     deform_groups: int = 1,
+    bias: bool = False,
+    im2col_step: int = 32,
 ) -> Tensor:
     """Convolve maps at places that offsets move: `deform_conv2d` of mmcv.
 
@@ -207,6 +209,10 @@ def deform_conv2d(
         As in `modulated_deform_conv2d`.
     groups, deform_groups : int
         As in `modulated_deform_conv2d`.
+    bias : bool
+        False: there is none, as in mmcv.
+    im2col_step : int
+        At least 1; no effect.
 
     Returns
     -------
@@ -225,6 +231,10 @@ def deform_conv2d(
     >>> pymluops.torch.deform_conv2d(maps, offset, torch.ones(1, 1, 1, 1)).flatten().tolist()
     [0.25, 0.75, 1.25, 0.75]
     """
+    if bias:
+        raise ValueError(f"deform_conv2d: bias: expected False, got {bias}")
+    if im2col_step < 1:
+        raise ValueError(f"deform_conv2d: im2col_step: expected at least 1, got {im2col_step}")
     batch, places, *rest = offset.shape
     mask = offset.new_ones((batch, places // 2, *rest))
     return modulated_deform_conv2d(input, offset, mask, weight, None, stride, padding, dilation, groups, deform_groups)

@@ -95,8 +95,8 @@ def gather_points(features: Tensor, indices: Tensor) -> Tensor:
 def grouping_operation(
     features: Tensor,
     indices: Tensor,
-    indices_batch_cnt: Tensor | None = None,
     features_batch_cnt: Tensor | None = None,
+    indices_batch_cnt: Tensor | None = None,
 ) -> Tensor:
     """Take the features of groups of points, for batches of one size or of different sizes.
 
@@ -107,8 +107,8 @@ def grouping_operation(
     indices : Tensor, shape [B, M, S], or [M, S] with counts, int32 or int64
         Numbers of the S points of each of M groups. With counts they begin at the first point of
         the batch, and a number that is no point of it gives zeros; else they are 0 to N-1.
-    indices_batch_cnt, features_batch_cnt : Tensor, shape [B], int32 or int64
-        How many groups and how many points each batch has, where these stand one after another.
+    features_batch_cnt, indices_batch_cnt : Tensor, shape [B], int32 or int64
+        How many points and how many groups each batch has, where these stand one after another.
 
     Returns
     -------

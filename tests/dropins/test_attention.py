@@ -102,7 +102,7 @@ def output(folder: Path, code: str) -> list[str]:
 def test_values_and_gradients_are_those_of_the_package(tmp_path: Path, before: bool) -> None:
     code = f"""
 toy = importlib.import_module(NAME) if {before} else None
-print("deformable_attention" in pymluops.install())
+print(pymluops.install("transformers"))
 toy = importlib.import_module(NAME)
 layer = toy.MultiScaleDeformableAttention()
 calls = {{
@@ -125,7 +125,32 @@ pymluops.uninstall("deformable_attention")
 theirs = {{name: results(*call) for name, call in calls.items()}}
 print(len(toy.calls), [agree(ours[name], theirs[name]) for name in calls])
 """
-    assert output(tmp_path, code) == ["True", "[]", "6 [True, True, True, True, True, True]"]
+    assert output(tmp_path, code) == ["('transformers',)", "[]", "6 [True, True, True, True, True, True]"]
+
+
+def test_without_names_the_package_computes(tmp_path: Path) -> None:
+    code = """
+pymluops.install()
+toy = importlib.import_module(NAME)
+value, places, weights = tensors(2)
+toy.multi_scale_deformable_attention(value, SHAPES, places, weights)
+print(toy.calls, hasattr(toy.multi_scale_deformable_attention, "__wrapped__"))
+"""
+    assert output(tmp_path, code) == ["['shapes'] False"]
+
+
+def test_a_module_that_is_run_again_uses_the_kernel(tmp_path: Path) -> None:
+    code = """
+pymluops.install("transformers")
+toy = importlib.reload(importlib.import_module(NAME))
+value, places, weights = tensors(2)
+toy.multi_scale_deformable_attention(value, SHAPES, places, weights)
+print(toy.calls)
+pymluops.uninstall()
+toy.multi_scale_deformable_attention(value, SHAPES, places, weights)
+print(toy.calls, hasattr(toy.multi_scale_deformable_attention, "__wrapped__"))
+"""
+    assert output(tmp_path, code) == ["[]", "['shapes'] False"]
 
 
 def test_what_the_kernel_has_no_form_for_stays_with_the_package(tmp_path: Path) -> None:

@@ -141,8 +141,94 @@ import cumm.tensorview
 
 def test_names_are_checked() -> None:
     for function in (pymluops.install, pymluops.uninstall):
-        with pytest.raises(ValueError, match=r"expected some of mmcv, deformable_attention, spconv.*, got 'spcon'"):
+        with pytest.raises(
+            ValueError, match=r"expected some of mmcv, transformers, deformable_attention, spconv.*, got 'spcon'"
+        ):
             function("spcon")
+
+
+@pytest.mark.parametrize(
+    ("files", "lack"),
+    [
+        ({"spconv/notes.txt": ""}, "spconv has its name, a folder without __init__.py"),
+        ({"spconv/__init__.py": "SubMConv3d = None\n"}, "__init__.py has its name, without spconv.pytorch"),
+        ({"spconv.py": "\n"}, "spconv.py has its name, without spconv.pytorch"),
+        ({"spconv/__init__.py": "", "spconv/pytorch/notes": ""}, "__init__.py has its name, without spconv.pytorch"),
+        ({"cumm/notes.txt": ""}, "cumm has its name, a folder without __init__.py"),
+    ],
+)
+@pytest.mark.parametrize("loaded", [False, True])
+def test_a_stub_in_the_way_is_told_with_how_to_force(
+    tmp_path: Path, files: dict[str, str], lack: str, loaded: bool
+) -> None:
+    write(tmp_path, files)
+    code = f"""
+import warnings
+if {loaded}:
+    import {next(iter(files)).partition("/")[0].removesuffix(".py")}
+with warnings.catch_warnings(record=True) as caught:
+    warnings.simplefilter("always")
+    print(pymluops.install("spconv"))
+    print(len(caught), caught[0].category.__name__, caught[0].filename)
+    print(caught[0].message)
+    print(pymluops.install("spconv", force=True), len(caught))
+import spconv.pytorch, cumm.tensorview
+print(spconv.pytorch.SubMConv3d.__name__)
+"""
+    lines = output(tmp_path, code)
+    assert lines[:2] == ["()", "1 UserWarning <string>"] and lines[3:] == ["('spconv',) 1", "SubMConv3d"]
+    assert lines[2].startswith("install: 'spconv' is not provided, since ") and str(tmp_path) in lines[2]
+    assert f"{lack}; remove that, or call install('spconv', force=True)" in lines[2]
+
+
+def test_a_package_that_has_its_modules_is_left_alone_in_silence(tmp_path: Path) -> None:
+    write(tmp_path, {**_OTHER, "spconv/utils.py": "", "spconv/core.py": ""})
+    code = "import warnings; warnings.simplefilter('error')\nprint(pymluops.install('spconv'))"
+    assert output(tmp_path, code) == ["()"]
+
+
+def test_without_names_nothing_changes_that_works_without_it(tmp_path: Path) -> None:
+    code = """
+before = list(sys.meta_path)
+print(pymluops.install())
+from pymluops.dropins._attention import _replacements
+print(_replacements.active)
+print(pymluops.install("transformers"), _replacements.active, pymluops.install("deformable_attention", "transformers"))
+pymluops.uninstall("deformable_attention")
+print(_replacements.active, pymluops.install("deformable_attention"), _replacements.active)
+pymluops.uninstall()
+print(_replacements.active, sys.meta_path == before)
+"""
+    names = ("openpcdet", "pointnet2", "MultiScaleDeformableAttention")
+    first, *others = output(tmp_path, code)
+    assert first in (str(names), str(("mmcv", *names)))  # mmcv where there is one without its extension
+    assert others == [
+        "False",
+        "('transformers',) True ('deformable_attention', 'transformers')",
+        "False ('deformable_attention',) True",
+        "False True",
+    ]
+
+
+def test_submodules_are_attributes_of_their_package(tmp_path: Path) -> None:
+    code = """
+pymluops.install("spconv")
+import importlib
+import spconv.pytorch as sp
+print(sp.conv.SubMConv3d is sp.SubMConv3d, "conv" in dir(sp), hasattr(sp, "nothing"))
+print(importlib.reload(sp) is sp, importlib.reload(sp.conv).SubMConv3d is sp.SubMConv3d)
+namespace = {}
+exec("from spconv.pytorch import *", namespace)
+print(namespace["ops"] is sp.ops, "SparseConvTensor" in namespace, "__getattr__" in namespace)
+pymluops.uninstall("spconv")
+print(sp.functional.__name__, hasattr(sp, "nothing"), "spconv" in sys.modules)
+"""
+    assert output(tmp_path, code) == [
+        "True True False",
+        "True True",
+        "True True False",
+        "spconv.pytorch.functional False False",
+    ]
 
 
 def test_pytorch_is_asked_for(tmp_path: Path) -> None:

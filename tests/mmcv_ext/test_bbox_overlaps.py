@@ -42,7 +42,7 @@ def test_whole_numbers_empty_and_refused(torch: Any, ext: ModuleType) -> None:
     ext.bbox_overlaps(boxes, none, torch.zeros(3, 0), 0, False, 0)
     ext.bbox_overlaps(none, none, torch.zeros(0), 0, True, 0)
     for arguments, text in (
-        ((boxes, boxes, torch.zeros(9), 0, False, 0), r"ious: expected shape \[3, 3\], got shape \[9\]"),
+        ((boxes, boxes, torch.zeros(8), 0, False, 0), r"ious: expected shape \[3, 3\], got shape \[8\]"),
         ((boxes, boxes[:2], torch.zeros(3), 0, True, 0), r"bboxes2: expected shape \[3, 4\]"),
         ((boxes, boxes, torch.zeros(3, 3), 2, False, 0), "mode: expected 0"),
         ((boxes, boxes, torch.zeros(3, 3), 0, False, 3), "offset: expected 0"),

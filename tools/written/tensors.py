@@ -122,8 +122,10 @@ def _same(call: Callable[..., Any]) -> Callable[..., Any]:
 def rows(folder: Path) -> str:
     """Return the table of the functions, their modules and their gradients."""
     lines: list[tuple[str, ...]] = []
+    layers = _layers(folder)
     for name in module_names(folder):
-        if not (folder / f"{name}.py").exists():  # the package `sparse` has a section of its own
+        path = folder / f"{name}.py"  # but the package `sparse` has a section of its own
+        if not path.exists() or "TensorFunction" not in path.read_text(encoding="utf-8"):
             continue
         functions: dict[str, list[tuple[TensorFunction, Callable[..., Any]]]] = {}
 
@@ -134,10 +136,25 @@ def rows(folder: Path) -> str:
         module = import_with_stand_ins(f"pymluops.torch.{name}", stand_ins)
         classes = [found for found in exported(folder, name) if found[0].isupper()]
         for function in [found for found in exported(folder, name) if found in functions]:
-            lines.append(_row(module, function, functions[function], classes))
+            others = [one for one in layers if layers[one] == function]
+            lines.append(_row(module, function, functions[function], [*classes, *others]))
             classes = []
     lines.sort(key=lambda cells: cells[0].partition("(")[0])
     return table(("function", "module", "gradient with respect to", "forward mode with respect to"), lines)
+
+
+def _layers(folder: Path) -> dict[str, str]:
+    """Return the classes of modules ``*_layers``, and the function that each has in its name or computes with."""
+    names = module_names(folder)
+    functions = {found for name in names for found in exported(folder, name) if found[0].islower()}
+    found: dict[str, str] = {}
+    for name in names:
+        for layer in exported(folder, name) if name.endswith("_layers") else ():
+            inside = [one for one in functions if one.replace("_", "") in layer.lower()]
+            if inside and layer[0].isupper():
+                found[layer] = max(inside, key=len)
+    # It computes what the other function does with weights of 1.
+    return {layer: "modulated_deform_conv2d" if one == "deform_conv2d" else one for layer, one in found.items()}
 
 
 def _row(

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import re
+import sys
+from collections.abc import Callable
 from importlib import import_module
+from types import ModuleType
 from typing import Any, NamedTuple
 
 __all__ = ["VERSION", "contents", "modules"]
@@ -32,7 +35,7 @@ _TABLES = "AddTable AddTableMisaligned ConcatTable JoinTable"
 
 
 class _Module(NamedTuple):
-    """A module: the files of this package and what it has of them, "*" for all; modules that it imports."""
+    """A module: the files of this package and what it has of them, "*" for all; modules that are its attributes."""
 
     sources: dict[str, str]
     children: str = ""
@@ -92,9 +95,15 @@ def modules() -> dict[str, bool]:
 
 
 def contents(name: str) -> dict[str, Any]:
-    """Return the attributes of a module."""
+    """Return the attributes of a module.
+
+    Its submodules are imported when they are asked for: a thread that imports one of them holds its
+    lock and waits for the module.
+    """
     module = _NAMES[name]
     found: dict[str, Any] = {}
+    if name.startswith(("spconv.pytorch", "spconv.utils")):
+        import_module("pymluops.torch")  # before its modules: threads that begin with one of these would meet
     for source, wanted in module.sources.items():
         made = import_module(f"{_PACKAGE}.{source}")
         found["__file__"] = made.__file__
@@ -107,9 +116,27 @@ def contents(name: str) -> dict[str, Any]:
         found["PYTORCH_VERSION"] = _numbers(import_module("torch").__version__)
     if name == "spconv.utils":
         found["nullcontext"] = contextlib.nullcontext
-    for child in module.children.split():
-        found[child] = import_module(f"{name}.{child}")
+    children = module.children.split()
+    if children:
+        found["__all__"] = [*(key for key in found if not key.startswith("_")), *children]
+        found["__getattr__"] = _children(name, children)
+        found["__dir__"] = lambda: sorted({*vars(sys.modules[name]), *children})
     return found
+
+
+def _children(name: str, children: list[str]) -> Callable[[str], Any]:
+    def of(attribute: str) -> Any:
+        if attribute not in children:
+            raise AttributeError(f"module {name!r} has no attribute {attribute!r}")
+        full = f"{name}.{attribute}"
+        try:
+            return import_module(full)
+        except ModuleNotFoundError:  # uninstalled, and the program has kept the package
+            child = ModuleType(full)
+            vars(child).update(contents(full))
+            return child
+
+    return of
 
 
 def _numbers(version: str) -> list[int]:
