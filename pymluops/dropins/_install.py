@@ -16,8 +16,8 @@ from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
 
-from pymluops.dropins import _attention
-from pymluops.dropins._catalogue import DROP_INS, DropIn
+from pymluops.dropins import _attention, _hints
+from pymluops.dropins._catalogue import DROP_INS, DropIn, all_of, placed
 
 __all__ = ["ATTENTION", "MMCV", "install", "is_ours", "others_module", "uninstall"]
 
@@ -57,6 +57,8 @@ class _Finder(MetaPathFinder):
             if package is not None and self._may(drop_in, fullname):
                 origin = f"pymluops: {drop_in.source}"
                 return ModuleSpec(fullname, _Loader(drop_in), origin=origin, is_package=package)
+        if self is _last:
+            _hints.explain(fullname)
         return None
 
     def _may(self, drop_in: DropIn, fullname: str) -> bool:
@@ -103,7 +105,7 @@ def _spec_of_others(name: str) -> ModuleSpec | None:
     return None
 
 
-def install(*names: str, force: bool = False) -> tuple[str, ...]:
+def install(*names: str, force: bool = False, at: str | None = None) -> tuple[str, ...]:
     """Let a program import packages and compiled extensions of others that compute on the CPU here.
 
     Call it before the program imports them, in every process. Another call changes nothing.
@@ -120,6 +122,9 @@ def install(*names: str, force: bool = False) -> tuple[str, ...]:
     force : bool
         Take the place of modules of that name that are there, loaded or not. Without it they stay
         in use.
+    at : str, optional
+        The full name of a module that is to be the extension whose last name is given alone, for a
+        package that has an extension of another one under a name of its own.
 
     Returns
     -------
@@ -129,7 +134,7 @@ def install(*names: str, force: bool = False) -> tuple[str, ...]:
     Raises
     ------
     ValueError
-        If a name is none of the table.
+        If a name is none of the table, or `at` is no name of a module.
     ModuleNotFoundError
         If PyTorch, or a package that is named and that a drop-in completes, is not installed.
 
@@ -138,7 +143,11 @@ def install(*names: str, force: bool = False) -> tuple[str, ...]:
     >>> import pymluops
     >>> pymluops.install("spconv")
     ('spconv',)
+    >>> pymluops.install("iou3d_nms_cuda", at="my_detector.ops.iou3d_nms_cuda")
+    ('iou3d_nms_cuda',)
     """
+    if at is not None:
+        return names if install(placed(names, at), force=force) else ()
     known = (MMCV, ATTENTION, *DROP_INS)
     for name in names:
         if name not in known:
@@ -173,7 +182,7 @@ def _installed(name: str, force: bool, named: bool) -> bool:
     _stand()
     if force:
         _take_places(drop_in)
-    return True
+    return drop_in.activate()
 
 
 def _stand() -> None:
@@ -183,7 +192,7 @@ def _stand() -> None:
             sys.meta_path.remove(finder)
     if _first.drop_ins:
         sys.meta_path.insert(0, _first)
-    if _last.drop_ins:
+    if _last.drop_ins or _first.drop_ins:  # the last one explains failing imports too
         sys.meta_path.append(_last)
 
 
@@ -221,7 +230,8 @@ def uninstall(*names: str) -> None:
     Parameters
     ----------
     *names : str
-        Which; all without names.
+        Which; all without names. The last name of an extension stands for all modules that it was
+        installed at.
 
     Raises
     ------
@@ -229,11 +239,12 @@ def uninstall(*names: str) -> None:
         If a name is none of the table.
     """
     known = (MMCV, ATTENTION, *DROP_INS)
-    for name in names:
+    wanted = all_of(names)
+    for name in wanted:
         if name not in known:
             raise ValueError(f"uninstall: names: expected some of {', '.join(known)}, got {name!r}")
     with _lock:
-        for name in names or known:
+        for name in wanted if names else known:
             if name == MMCV:
                 if "pymluops.mmcv" in sys.modules:
                     importlib.import_module("pymluops.mmcv").uninstall()
@@ -243,6 +254,7 @@ def uninstall(*names: str) -> None:
                 continue
             if _last.drop_ins.pop(name, None) or _first.drop_ins.pop(name, None):
                 _take_away(DROP_INS[name])
+                DROP_INS[name].deactivate()
         _stand()
 
 

@@ -7,7 +7,11 @@ from pymluops.dropins._declarations import Array, Number, Returned, Row, extensi
 __all__ = ["bev_pool_backward", "bev_pool_forward"]
 
 DROP_IN = "openpcdet"
-MODULES = ("pcdet.ops.bev_pool.bev_pool_ext", "projects.BEVFusion.bevfusion.ops.bev_pool.bev_pool_ext")
+MODULES = (
+    "pcdet.ops.bev_pool.bev_pool_ext",
+    "projects.BEVFusion.bevfusion.ops.bev_pool.bev_pool_ext",
+    "mmdet3d.ops.bev_pool.bev_pool_ext",
+)
 ROWS = (Row("bev_pool_forward bev_pool_backward", "mluopsExtBevPoolForward, Backward (float32)"),)
 CHANGES = ()
 
