@@ -34,6 +34,8 @@ class DropIn:
     actor : str
         A module of this package that does more than provide modules: its ``activate`` returns
         whether there was something to do, ``deactivate`` undoes it.
+    place : bool
+        Whether a program has named the place of its module; the table has it not.
     """
 
     name: str
@@ -43,6 +45,7 @@ class DropIn:
     about: str
     notes: tuple[str, ...] = ()
     actor: str = ""
+    place: bool = False
 
     @property
     def contents(self) -> Callable[[str], dict[str, Any]]:
@@ -95,7 +98,7 @@ def _of_extensions(name: str, about: str, *notes: str) -> DropIn:
 def _openpcdet() -> DropIn:
     return _of_extensions(
         "openpcdet",
-        "the compiled extensions of OpenPCDet, and those of the same names in projects of mmdetection3d and CenterPoint",
+        "the compiled extensions of OpenPCDet, and those that projects of mmdetection3d and CenterPoint have of it",
         "pcdet.version, which the build of OpenPCDet writes, has to be there: __version__ = '0.6.0'",
         "its Python code moves tensors to a GPU: .cuda() of load_data_to_gpu, of anchors, of the weights of losses "
         "and of the model is to be left out, torch.cuda.FloatTensor and IntTensor are to be torch's",
@@ -127,7 +130,7 @@ def placed(names: Sequence[str], at: str) -> str:
         raise ValueError(f"install: at: expected the full name of a module, got {at!r}")
     name = f"{names[0]} at {at}"
     about = f"an extension at the place that a program named, {at}"
-    DROP_INS[name] = DropIn(name, place(names[0], at), _EXTENSIONS, always=False, about=about)
+    DROP_INS[name] = DropIn(name, place(names[0], at), _EXTENSIONS, always=False, about=about, place=True)
     return name
 
 

@@ -94,4 +94,5 @@ def refusal(module: str, name: str) -> Callable[..., NoReturn]:
 
 def modules_of(drop_in: str) -> dict[str, bool]:
     """Return the full names of the modules of a drop-in; none is a package."""
-    return {name: False for one in extensions() if drop_in == one.DROP_IN for name in one.MODULES}
+    own = [one for one in extensions() if drop_in in (one.DROP_IN, *getattr(one, "ALSO_IN", ()))]
+    return {name: False for one in own for name in one.MODULES}

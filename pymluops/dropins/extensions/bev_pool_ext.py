@@ -7,6 +7,7 @@ from pymluops.dropins._declarations import Array, Number, Returned, Row, extensi
 __all__ = ["bev_pool_backward", "bev_pool_forward"]
 
 DROP_IN = "openpcdet"
+ALSO_IN = ("mmdet3d",)
 MODULES = (
     "pcdet.ops.bev_pool.bev_pool_ext",
     "projects.BEVFusion.bevfusion.ops.bev_pool.bev_pool_ext",

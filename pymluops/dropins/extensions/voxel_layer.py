@@ -21,6 +21,7 @@ from pymluops.mmcv._torch import Tensor, load_torch
 __all__ = ["dynamic_point_to_voxel_backward", "dynamic_point_to_voxel_forward", "dynamic_voxelize", "hard_voxelize"]
 
 DROP_IN = "mmdet3d"
+ALSO_IN = ("openpcdet",)
 MODULES = ("projects.BEVFusion.bevfusion.ops.voxel.voxel_layer", "mmdet3d.ops.voxel.voxel_layer")
 ROWS = (
     Row(
