@@ -92,9 +92,9 @@ def _nearest(name: str, missing: int | None, arguments: tuple[Any, ...]) -> None
         numbers.fill_(first if missing is None else missing)
         distances.fill_(_FAR)
         if k:
-            found = run(described("knn"), (own[None], queries[None], None, None), (k,))
-            numbers[:, :k] = found[0][0] + first
-            distances[:, :k] = found[1][0].to(distances.dtype)
+            squared, rows = run(described("knn"), (own[None], queries[None], None, None), (k,))
+            numbers[:, :k] = rows[0] + first
+            distances[:, :k] = squared[0].to(distances.dtype)
 
 
 @extension_function
@@ -148,10 +148,10 @@ def _chosen(inside: Tensor, distances: Tensor, nsample: int, spread: bool) -> tu
     step = torch.arange(nsample)
     if spread:
         far = distances.where(inside, torch.inf)
-        order = far.argsort(1, stable=True)
+        order = far.sort(dim=1, stable=True).indices
         ranks = torch.where(count > nsample, (count.to(torch.float32) / nsample * step).floor().long(), step)
     else:
-        order = (~inside).to(torch.uint8).argsort(1, stable=True)
+        order = (~inside).to(torch.uint8).sort(dim=1, stable=True).indices
         ranks = step.expand(len(inside), -1)
     there = step < count
     ranks = ranks.clamp(max=max(0, inside.shape[1] - 1))

@@ -27,7 +27,7 @@ CHANGES = ("chamfer3D: torch.cuda.set_device",)
 
 def _nearest(points: Tensor, others: Tensor, dist: Tensor, idx: Tensor) -> None:
     kind = compute_type(points.dtype, load_torch().float32)
-    found, squared = run(described("knn"), (dense(others, kind), dense(points, kind), None, None), (1,))
+    squared, found = run(described("knn"), (dense(others, kind), dense(points, kind), None, None), (1,))
     idx.detach().copy_(found[..., 0])
     dist.detach().copy_(squared[..., 0])
 
