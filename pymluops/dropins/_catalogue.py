@@ -126,7 +126,7 @@ def placed(names: Sequence[str], at: str) -> str:
     if len(names) != 1 or names[0] not in last:
         given = ", ".join(repr(name) for name in names) or "none"
         raise ValueError(f"install: names: with at expected one of {', '.join(sorted(last))}, got {given}")
-    if not isinstance(at, str) or not all(part.isidentifier() for part in at.split(".")):
+    if not all(part.isidentifier() for part in str(at).split(".")):
         raise ValueError(f"install: at: expected the full name of a module, got {at!r}")
     name = f"{names[0]} at {at}"
     about = f"an extension at the place that a program named, {at}"

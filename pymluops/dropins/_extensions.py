@@ -21,7 +21,7 @@ __all__ = ["contents", "extensions", "last_names", "modules_of", "owners", "plac
 
 _PACKAGE = "pymluops.dropins.extensions"
 
-#: Full names of modules that a program has asked for, with the last names whose extensions they are.
+#: Full names of modules that a program has asked for, with the last names that tell the extensions.
 _placed: dict[str, str] = {}
 
 

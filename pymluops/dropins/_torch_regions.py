@@ -6,7 +6,8 @@ import math
 from typing import Any
 
 from pymluops.dropins._declarations import renamed
-from pymluops.mmcv import aligned_regions, box_iou_rotated as overlaps, box_nms, deform_conv
+from pymluops.mmcv import aligned_regions, box_nms, deform_conv
+from pymluops.mmcv import box_iou_rotated as overlaps
 from pymluops.mmcv._kernels import run
 from pymluops.mmcv._tensors import check_floats, check_shape, check_tensors, compute_type, dense, refuse
 from pymluops.mmcv._torch import Tensor, load_torch
@@ -274,7 +275,7 @@ def _edges(rois: Tensor, spatial_scale: float, bins: tuple[int, int], size: tupl
     torch = load_torch()
     scaled = rois[:, 1:].double() * spatial_scale
     corners = (scaled.sign() * (scaled.abs() + 0.5).floor()).nan_to_num(0).clamp(-(2**40), 2**40).long()
-    found = []
+    found: list[Any] = []
     for axis, count, most in ((1, bins[0], size[0]), (0, bins[1], size[1])):
         start, length = corners[:, axis, None], (corners[:, axis + 2] - corners[:, axis]).clamp(min=1)[:, None]
         number = torch.arange(count)
@@ -288,7 +289,7 @@ def _masks(rois: Tensor, spatial_scale: float, bins: tuple[int, int], maps: Tens
     """Return which rows and columns the bins have, [R, ph, H] and [R, pw, W], and 1 / area of each, [R, ph, pw]."""
     torch = load_torch()
     height, width = maps.shape[2:]
-    found = []
+    found: list[Any] = []
     for (low, high), size in zip(_edges(rois, spatial_scale, bins, (height, width)), (height, width), strict=True):
         pixel = torch.arange(size)
         found.append(((pixel >= low[..., None]) & (pixel < high[..., None])).to(maps.dtype))

@@ -1,8 +1,8 @@
 """``torch.ops.torchvision`` where torchvision's compiled part does not load.
 
-A wheel of torchvision for GPUs beside a PyTorch for CPUs is such a case: then ``import torchvision``
-fails, as its Python code takes the operators for granted. They are registered as soon as
-torchvision has found that its compiled part does not load, before it looks for them.
+A wheel of torchvision for GPUs beside a PyTorch for CPUs is such a case: then ``import
+torchvision`` fails, as its Python code takes the operators for granted. They are registered as soon
+as torchvision has found that its compiled part does not load, before it looks for them.
 """
 
 from __future__ import annotations
@@ -57,6 +57,7 @@ OPERATORS = TorchOperators(
     },
     {},
 )
+
 
 def _register(package: Path) -> None:
     """Register the operators, and what a release of torchvision without Python code for gradients leaves out."""

@@ -19,7 +19,9 @@ def _regions(name: str, saved: int, after: int) -> tuple[Callable[..., None], Ca
 
     def keep(ctx: Any, inputs: tuple[Any, ...], output: Any) -> None:
         input, rois, *numbers = inputs
-        results = output[1:] if isinstance(output, tuple) else ()
+        outputs: Any = output
+        several: bool = isinstance(output, tuple)
+        results: Any = outputs[1:] if several else ()
         ctx.save_for_backward(rois, *results[: saved - 1])
         ctx.numbers, ctx.sizes = numbers, tuple(input.shape)
         if results:
@@ -45,7 +47,8 @@ def _convolution_gradient(ctx: Any, grad: Any) -> tuple[Any, ...]:
     return *found, *[None] * len(ctx.numbers)
 
 
-#: Operators that autocast computes in float32, and whether the result gets the type of the first argument again.
+#: Operators that autocast computes in float32, and whether the result gets the type of the first
+#: argument again.
 _AUTOCAST = {
     "nms": False,
     "roi_align": True,

@@ -14,7 +14,7 @@ def draw(*shape: int, seed: int = 0) -> Any:
 
 def convolved(input: Any, offset: Any, mask: Any, weight: Any, bias: Any) -> Any:
     """A deformable convolution of 3 x 3 with stride 2 and padding 1, by bilinear samples of each tap."""
-    batch, channels, height, width = input.shape
+    height, width = input.shape[2:]
     rows, columns = offset.shape[2:]
     total = bias.view(1, -1, 1, 1)
     for tap in range(9):

@@ -119,7 +119,7 @@ def test_operators_are_found_by_torchscript_and_torch_compile(extension: ModuleT
 def test_what_it_says_about_its_build(extension: ModuleType) -> None:
     assert extension.get_compiler_version().startswith("pymluops")
     assert (extension.get_cuda_version(), extension.has_cuda()) == ("not available", False)
-    with pytest.raises(NotImplementedError, match="^roi_align_forward of detectron2._C is no function"):
+    with pytest.raises(NotImplementedError, match=r"^roi_align_forward of detectron2._C is no function"):
         extension.roi_align_forward(1)
 
 
@@ -195,10 +195,7 @@ def test_evaluation_of_detections(extension: ModuleType, seed: int) -> None:
     recall = np.array(result["recall"]).reshape(counts[:1] + counts[2:])
     assert (precision > 0).any()
     for k, a, m in np.ndindex(2, 3, 3):
-        images = [
-            match(objects[i][k], found[i][k], np.asarray(ious[i][k]), AREAS[a], 20)
-            for i in range(6)
-        ]
+        images = [match(objects[i][k], found[i][k], np.asarray(ious[i][k]), AREAS[a], 20) for i in range(6)]
         wanted = sum(sum(counted) for _, counted in images)
         for t in range(10):
             rows = [row for results, _ in images for row in results[t][: LIMITS[m]]]
@@ -226,7 +223,7 @@ def test_evaluation_without_objects_or_with_wrong_sizes(extension: ModuleType) -
     )
     result = extension.COCOevalAccumulate(params, evaluations)
     assert all((np.array(result[key]) == -1).all() for key in ("precision", "recall", "scores"))
-    with pytest.raises(RuntimeError, match="^COCOevalAccumulate: evaluations: expected 2 x 3 x 6, got 3"):
+    with pytest.raises(RuntimeError, match=r"^COCOevalAccumulate: evaluations: expected 2 x 3 x 6, got 3"):
         extension.COCOevalAccumulate(params, evaluations[:3])
-    with pytest.raises(RuntimeError, match="^COCOevalEvaluateImages: detected_instances: expected 6 images, .* got 2"):
+    with pytest.raises(RuntimeError, match=r"^COCOevalEvaluateImages: detected_instances: expected 6 images, .* got 2"):
         extension.COCOevalEvaluateImages(AREAS, 20, THRESHOLDS, ious, objects, found[:2])

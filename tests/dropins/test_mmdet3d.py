@@ -182,7 +182,7 @@ def test_points_in_boxes_with_angles_of_either_direction(load: Load) -> None:
     one = integers(3, 40)
     extension.points_in_boxes_cpu(boxes[0], points[0], one)  # a package without a version is below 1.0
     np.testing.assert_array_equal(one.numpy().T, inside_oracle.every(turned.numpy(), points.numpy())[0])
-    with pytest.raises(NotImplementedError, match="^forward of mmdet3d"):
+    with pytest.raises(NotImplementedError, match=r"^forward of mmdet3d"):
         extension.forward()
 
 

@@ -105,11 +105,11 @@ def test_points_in_balls(extension: Any, clouds: Any) -> None:
         inside = (squared == 0) | ((squared >= low**2) & (squared < high**2))
         own = [int(i) for i in order if first <= i < first + len(squared) and inside[i - first]][:S]
         assert idx[row].tolist() == own + [-1] * (S - len(own))
-    with pytest.raises(RuntimeError, match="^random_ball_query_cuda: order: expected the rows of each cloud"):
+    with pytest.raises(RuntimeError, match=r"^random_ball_query_cuda: order: expected the rows of each cloud"):
         extension.random_ball_query_cuda(
             13, S, low, high, order.flip(0), points, centres, ends, new_ends, idx, dist2
         )  # fmt: skip
-    with pytest.raises(RuntimeError, match="^ball_query_cuda: min_radius and max_radius"):
+    with pytest.raises(RuntimeError, match=r"^ball_query_cuda: min_radius and max_radius"):
         extension.ball_query_cuda(13, S, 2.0, 1.0, points, centres, ends, new_ends, idx, dist2)
 
 
@@ -147,7 +147,7 @@ def test_grouped_rows(extension: Any) -> None:
     made = torch.full_like(features, 7)
     extension.grouping_backward_cuda(6, S, 5, grad, idx, made)
     compare([made], lambda f: f[idx.long()], [features], grad)
-    with pytest.raises(RuntimeError, match="^grouping_forward_cuda: idx: expected .*0 to 8"):
+    with pytest.raises(RuntimeError, match=r"^grouping_forward_cuda: idx: expected .*0 to 8"):
         extension.grouping_forward_cuda(6, S, 5, features, idx - 1 - idx.max(), out)
 
 
@@ -193,7 +193,7 @@ def test_weighted_sums_over_neighbours(extension: Any) -> None:
     made = [torch.full_like(leaf, 7) for leaf in leaves]
     extension.aggregation_backward_cuda(6, S, 5, 2, *leaves, idx, grad, *made)
     compare(made, formula, leaves, grad)
-    with pytest.raises(RuntimeError, match="^aggregation_forward_cuda: position: expected shape"):
+    with pytest.raises(RuntimeError, match=r"^aggregation_forward_cuda: position: expected shape"):
         extension.aggregation_forward_cuda(6, S, 5, 2, features, weight, weight, idx, out)
 
 
@@ -225,5 +225,5 @@ def test_attention_of_pairs(extension: Any) -> None:
         11, 2, 5, attention, made[0], value, made[1], target, refer, grad
     )  # fmt: skip
     compare(made, fusion, [attention, value], grad)
-    with pytest.raises(RuntimeError, match="^attention_fusion_step_forward_cuda: index_refer: expected"):
+    with pytest.raises(RuntimeError, match=r"^attention_fusion_step_forward_cuda: index_refer: expected"):
         extension.attention_fusion_step_forward_cuda(11, 2, 5, attention, value, target, refer + 6, fused)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Iterator
 from types import ModuleType
-from typing import Any
 
 import numpy as np
 import pytest
@@ -105,9 +104,9 @@ def test_chamfer_distances_in_space(load: Load) -> None:
     made = [torch.full_like(one, 7), torch.full_like(other, 7)]
     extension.backward(one, other, *made, *grads, *idx)
     torch.testing.assert_close(made, [leaf.grad for leaf in leaves])
-    with pytest.raises(RuntimeError, match="^forward: xyz1 and xyz2: expected points in both clouds"):
+    with pytest.raises(RuntimeError, match=r"^forward: xyz1 and xyz2: expected points in both clouds"):
         extension.forward(one[:, :0], other, dist[0][:, :0], dist[1], idx[0][:, :0], idx[1])
-    with pytest.raises(RuntimeError, match="^backward: idx1: expected .*0 to 8"):
+    with pytest.raises(RuntimeError, match=r"^backward: idx1: expected .*0 to 8"):
         extension.backward(one, other, *made, *grads, idx[0] + 9, idx[1])
 
 
@@ -127,5 +126,5 @@ def test_overlaps_of_quadrilaterals(placed: Callable[[str], ModuleType]) -> None
     notched = [0, 0, 4, 0, 1, 1, 0, 4]  # concave: the far corner of the square is outside of it
     assert polyiou.iou_poly(notched, square) == pytest.approx((8 / 3) / (4 + 4 - 8 / 3))
     assert polyiou.iou_poly([0, 0, 1, 1, 2, 2, 3, 3], [0, 0, 1, 1, 2, 2, 3, 3]) == 0
-    with pytest.raises(RuntimeError, match="^iou_poly: q: expected 8 finite numbers, got"):
+    with pytest.raises(RuntimeError, match=r"^iou_poly: q: expected 8 finite numbers, got"):
         polyiou.iou_poly(square, [1, 2, 3])

@@ -24,7 +24,7 @@ from support.processes import python_output
 
 torch = pytest.importorskip("torch")
 
-from .deformable import convolved, draw, tensors  # noqa: E402
+from .deformable import convolved, tensors  # noqa: E402
 
 #: A package that takes operators for granted once its extension says that they are there.
 _PACKAGE = {
@@ -181,7 +181,7 @@ def test_roi_align(ops: Any, ratio: int, aligned: bool) -> None:
     ):
         with pytest.raises(RuntimeError, match=text):
             ops.roi_align(*wrong, 0.5, 3, 2, ratio, aligned)
-    with pytest.raises(RuntimeError, match="^roi_align: pooled_height: expected at least 1, got 0"):
+    with pytest.raises(RuntimeError, match=r"^roi_align: pooled_height: expected at least 1, got 0"):
         ops.roi_align(maps, rois, 0.5, 0, 2, ratio, aligned)
 
 
@@ -226,7 +226,7 @@ def test_position_sensitive_align(ops: Any, bins: tuple[int, int]) -> None:
         np.testing.assert_allclose(out[:, d, i, j], every[:, channel, i, j], rtol=1e-12, atol=1e-12)
         assert (channels[:, d, i, j] == channel).all()
     check_gradient(lambda m: ops.ps_roi_align(m, rois, 0.5, *bins, 2)[0], maps)
-    with pytest.raises(RuntimeError, match="^ps_roi_align: input: expected channels that are a multiple of 5 x 2"):
+    with pytest.raises(RuntimeError, match=r"^ps_roi_align: input: expected channels that are a multiple of 5 x 2"):
         ops.ps_roi_align(maps, rois, 0.5, 5, 2, 2)
 
 

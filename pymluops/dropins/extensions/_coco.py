@@ -79,7 +79,8 @@ def _last_largest(values: _Array) -> tuple[_Array, _Array]:
     rows, columns = values.shape
     if not columns:
         return np.full(rows, -1), np.full(rows, -np.inf)
-    places = columns - 1 - values[:, ::-1].argmax(1)
+    backwards: Any = values[:, ::-1]
+    places: _Array = columns - 1 - backwards.argmax(1)
     return places, values[np.arange(rows), places]
 
 
@@ -118,8 +119,9 @@ def _evaluate(
 ) -> ImageEvaluation:
     given = _objects(objects, area_range)
     order = np.argsort([-one.score for one in detections], kind="stable")[:most]
-    scores = np.array([detections[i].score for i in order], np.float64)
-    outside = np.array([not area_range[0] <= detections[i].area <= area_range[1] for i in order], bool)
+    ranked = [detections[int(i)] for i in order]
+    scores = np.array([one.score for one in ranked], np.float64)
+    outside = np.array([not area_range[0] <= one.area <= area_range[1] for one in ranked], bool)
     if len(objects) and len(order):
         rows = np.asarray(overlaps, np.float64).reshape(-1, len(objects))[: len(order)]
         if len(rows) != len(order):

@@ -76,12 +76,24 @@ CHANGES = (
 )
 
 _SIZES = "int batch_size, int channels, int height, int width"
-_BINS = "float spatial_scale, int pooled_height, int pooled_width"
+_POOLED = "float spatial_scale, int pooled_height, int pooled_width"
 
 
 def _kept(dets: Any, scores: Any, iou_threshold: float) -> Any:
     """Return numbers of boxes, whose count is not known without values."""
     return scores.new_empty(load_torch().library.get_ctx().new_dynamic_size(), dtype=load_torch().int64)
+
+
+def _all_pairs(boxes1: Any, boxes2: Any) -> Any:
+    return boxes1.new_empty(boxes1.shape[0], boxes2.shape[0])
+
+
+def _bins(input: Any, rois: Any, _scale: float, height: int, width: int, _ratio: int) -> Any:
+    return input.new_empty(rois.shape[0], input.shape[1], height, width)
+
+
+def _maps(grad: Any, _rois: Any, _scale: float, _height: int, _width: int, *sizes: int) -> Any:
+    return grad.new_empty(sizes[:4])
 
 
 #: The operators, with what each returns for tensors without values.
@@ -91,16 +103,14 @@ OPERATORS = TorchOperators(
     {
         "nms_rotated": "(Tensor dets, Tensor scores, float iou_threshold) -> Tensor",
         "box_iou_rotated": "(Tensor boxes1, Tensor boxes2) -> Tensor",
-        "roi_align_rotated_forward": f"(Tensor input, Tensor rois, {_BINS}, int sampling_ratio) -> Tensor",
-        "roi_align_rotated_backward": f"(Tensor grad, Tensor rois, {_BINS}, {_SIZES}, int sampling_ratio) -> Tensor",
+        "roi_align_rotated_forward": f"(Tensor input, Tensor rois, {_POOLED}, int sampling_ratio) -> Tensor",
+        "roi_align_rotated_backward": f"(Tensor grad, Tensor rois, {_POOLED}, {_SIZES}, int sampling_ratio) -> Tensor",
     },
     {
         "nms_rotated": _kept,
-        "box_iou_rotated": lambda boxes1, boxes2: boxes1.new_empty(boxes1.shape[0], boxes2.shape[0]),
-        "roi_align_rotated_forward": lambda input, rois, _scale, height, width, _ratio: input.new_empty(
-            rois.shape[0], input.shape[1], height, width
-        ),
-        "roi_align_rotated_backward": lambda grad, _rois, _scale, _height, _width, *sizes: grad.new_empty(sizes[:4]),
+        "box_iou_rotated": _all_pairs,
+        "roi_align_rotated_forward": _bins,
+        "roi_align_rotated_backward": _maps,
     },
 )
 

@@ -18,8 +18,6 @@ _FIND = renamed(knn_forward, "knn_wrapper")
 
 
 @extension_function
-def knn_wrapper(
-    b: int, n: int, m: int, nsample: int, xyz: Tensor, new_xyz: Tensor, idx: Tensor, dist2: Tensor
-) -> None:
+def knn_wrapper(b: int, n: int, m: int, nsample: int, xyz: Tensor, new_xyz: Tensor, idx: Tensor, dist2: Tensor) -> None:
     """Find the nearest points; where there are fewer, idx is 0 and dist2 is 1e10."""
     _FIND(xyz, new_xyz, idx, dist2, b, n, m, nsample)

@@ -71,4 +71,3 @@ ROWS = (
     Row(" ".join(_pointops_sums.__all__), "PyTorch", "sums are in the order of the neighbours, or of the pairs"),
 )
 CHANGES = ("functions: torch.cuda.IntTensor and FloatTensor in queries, grouping and interpolation",)
-

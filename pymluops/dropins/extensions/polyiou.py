@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Sequence
 from typing import TypeAlias
@@ -27,7 +28,7 @@ _Polygon: TypeAlias = list[_Point]
 def _area(polygon: _Polygon) -> float:
     """Return the area, negative if the corners turn clockwise; from the first corner, so that far ones lose nothing."""
     (x, y), *others = polygon
-    sides = zip(others, others[1:], strict=False)
+    sides = itertools.pairwise(others)
     return sum((a[0] - x) * (b[1] - y) - (b[0] - x) * (a[1] - y) for a, b in sides) / 2
 
 
@@ -51,7 +52,7 @@ def _cut(polygon: _Polygon, a: _Point, b: _Point) -> _Polygon:
 def _triangles(polygon: _Polygon) -> list[tuple[float, _Polygon]]:
     """Return triangles, counterclockwise, whose sum with their signs is the polygon."""
     found: list[tuple[float, _Polygon]] = []
-    for b, c in zip(polygon[1:], polygon[2:], strict=False):
+    for b, c in itertools.pairwise(polygon[1:]):
         area = _area([polygon[0], b, c])
         if area:
             found.append((1.0, [polygon[0], b, c]) if area > 0 else (-1.0, [polygon[0], c, b]))

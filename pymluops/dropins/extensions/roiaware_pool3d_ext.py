@@ -67,7 +67,8 @@ points_in_boxes_part = _find("points_in_boxes_part", points.points_in_boxes_part
 points_in_boxes_all = _find("points_in_boxes_all", points.points_in_boxes_all_forward, clockwise=False)
 points_in_boxes_cpu = _find("points_in_boxes_cpu", points.points_in_boxes_cpu_forward, clockwise=False)
 _clockwise_on_cpu = _find("points_in_boxes_cpu", points.points_in_boxes_cpu_forward, clockwise=True)
-_forward, _backward = renamed(pool.roiaware_pool3d_forward, "forward"), renamed(pool.roiaware_pool3d_backward, "backward")
+_forward = renamed(pool.roiaware_pool3d_forward, "forward")
+_backward = renamed(pool.roiaware_pool3d_backward, "backward")
 
 
 @extension_function
@@ -86,9 +87,7 @@ def forward(
 
 
 @extension_function
-def backward(
-    pts_idx_of_voxels: Tensor, argmax: Tensor, grad_out: Tensor, grad_in: Tensor, pool_method: int
-) -> int:
+def backward(pts_idx_of_voxels: Tensor, argmax: Tensor, grad_out: Tensor, grad_in: Tensor, pool_method: int) -> int:
     """Write the gradient of the features of the points."""
     _backward(pts_idx_of_voxels, argmax, grad_out, grad_in, pool_method)
     return 1

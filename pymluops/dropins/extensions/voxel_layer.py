@@ -1,8 +1,8 @@
 """``voxel_layer`` of BEVFusion and of mmdetection3d below 1.0: points sorted into voxels, and pooled in them.
 
 BEVFusion's module writes the places of voxels as x, y, z, mmdetection3d's as z, y, x, and both call
-it ``mmdet3d.ops.voxel.voxel_layer``. BEVFusion has a package ``bev_pool`` beside it, which tells them
-apart.
+it ``mmdet3d.ops.voxel.voxel_layer``. BEVFusion has a package ``bev_pool`` beside it, which tells
+them apart.
 """
 
 from __future__ import annotations
@@ -77,9 +77,7 @@ def _voxelizers(turned: bool) -> tuple[Callable[..., int], Callable[..., None]]:
         check_shape(name, "coors", coors, (None, 3))
         number = load_torch().zeros((), dtype=load_torch().int64)
         results = (voxels, coors.flip(1) if turned else coors, num_points_per_voxel, number)
-        _HARD(
-            points, size, extent, *results, max_points, max_voxels, NDim, deterministic
-        )
+        _HARD(points, size, extent, *results, max_points, max_voxels, NDim, deterministic)
         if turned:
             coors.detach().copy_(results[1].flip(1))
         return int(number)
