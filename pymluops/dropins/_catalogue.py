@@ -90,9 +90,9 @@ _EXTENSIONS = "pymluops.dropins._extensions"
 _GPU = "its Python code moves tensors to a GPU: .cuda(), torch.cuda.FloatTensor and IntTensor"
 
 
-def _of_extensions(name: str, about: str, *notes: str) -> DropIn:
+def _of_extensions(name: str, about: str, *notes: str, always: bool = True) -> DropIn:
     """Return a drop-in whose modules are extensions."""
-    return DropIn(name, modules_of(name), _EXTENSIONS, always=True, about=about, notes=notes)
+    return DropIn(name, modules_of(name), _EXTENSIONS, always=always, about=about, notes=notes)
 
 
 def _openpcdet() -> DropIn:
@@ -158,7 +158,12 @@ DROP_INS: dict[str, DropIn] = {
             "the compiled extension of Deformable-DETR and its descendants, Mask2Former among them",
         ),
         _of_extensions("deform_conv", "the extensions for deformable convolutions of mmdetection below 2.3 and det3d"),
-        _of_extensions("chamfer", "the extension for Chamfer distances of ChamferDistancePytorch"),
+        _of_extensions(
+            "chamfer",
+            "the extension for Chamfer distances of ChamferDistancePytorch",
+            "by name only: without it, that package compiles its own where there is a GPU",
+            always=False,
+        ),
         _of_extensions("detectron2", "the compiled module of detectron2, and torch.ops.detectron2"),
         _torchvision(),
     )

@@ -37,7 +37,7 @@ def explain(fullname: str) -> None:
 def _advice(fullname: str) -> str:
     """Return what to do for a module, or ""."""
     if fullname == "mmcv._ext":
-        return "pymluops has this extension: call pymluops.install('mmcv') before the import"
+        return 'pymluops has this extension: call pymluops.install("mmcv") before the import'
     known = owners().get(fullname)
     if known is not None and known.DROP_IN:
         return f'pymluops has this extension: call pymluops.install("{known.DROP_IN}") before the import'

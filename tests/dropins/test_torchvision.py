@@ -115,6 +115,43 @@ print(told())
     assert others == ["('torchvision',) [2, 1] ('torchvision',)", "no operators", "[2, 1]"]
 
 
+@pytest.mark.thorough
+def test_a_package_with_gradients_of_its_own_registers_them_also_after_a_failed_import(tmp_path: Path) -> None:
+    """Parts of a package that an import left which failed are run again, since they had found no operators."""
+    gradients = """
+import torch
+import torchvision.extension
+if torchvision.extension._has_ops():
+    def keep(ctx, inputs, output):
+        ctx.save_for_backward(inputs[1])
+        ctx.numbers, ctx.shape = inputs[2:], inputs[0].shape
+    def backward(ctx, grad):
+        first, last = ctx.numbers[:3], ctx.numbers[3:]
+        found = torch.ops.torchvision._roi_align_backward(grad, *ctx.saved_tensors, *first, *ctx.shape, *last)
+        return found * 3, None, None, None, None, None, None
+    torch.library.register_autograd("torchvision::roi_align", backward, setup_context=keep)
+"""
+    files = {
+        "__init__.py": "from . import extension\nfrom . import _autograd_registrations, needs, ops\n",
+        "_autograd_registrations.py": gradients,
+    }
+    write(tmp_path, {**_PACKAGE, **files})
+    code = """
+import torch, warnings
+warnings.simplefilter("error")  # no kernel is registered twice
+try:
+    import torchvision
+except RuntimeError as error:
+    print(type(error).__name__)
+pymluops.install("torchvision")
+import torchvision
+maps = torch.ones(1, 1, 4, 4, requires_grad=True)
+torch.ops.torchvision.roi_align(maps, torch.tensor([[0.0, 0, 0, 4, 4]]), 1.0, 1, 1, 2, True).sum().backward()
+print(round(float(maps.grad.sum()), 4))
+"""
+    assert output(tmp_path, code) == ["RuntimeError", "3.0"]
+
+
 def test_operators_that_load_stay_in_use(tmp_path: Path) -> None:
     loads = """
 import torch
@@ -185,6 +222,7 @@ def test_roi_align(ops: Any, ratio: int, aligned: bool) -> None:
         ops.roi_align(maps, rois, 0.5, 0, 2, ratio, aligned)
 
 
+@pytest.mark.thorough
 def test_roi_align_is_compiled_and_has_no_values_on_meta(torchvision: ModuleType, ops: Any) -> None:
     maps, rois = torch.from_numpy(MAPS), torch.from_numpy(ROIS)
     assert ops.roi_align(maps.to("meta"), rois.to("meta"), 0.5, 3, 2, 2, True).shape == (15, 12, 3, 2)
