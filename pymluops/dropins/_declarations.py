@@ -20,6 +20,7 @@ __all__ = [
     "int32_result",
     "integers",
     "real",
+    "renamed",
     "result",
     "values",
 ]
@@ -85,4 +86,34 @@ def extension(
         found = call(*args, **kwargs)
         return gives if found is None else found
 
+    return unseen_by_compilers(run)
+
+
+def renamed(call: Callable[..., Any], name: str, gives: Any = None) -> Callable[..., Any]:
+    """Return a function of an extension under another name, which its errors have too.
+
+    Parameters
+    ----------
+    call : callable
+        The function.
+    name : str
+        Its other name.
+    gives : object
+        What it returns in place of None.
+    """
+    old = call.__name__
+
+    @functools.wraps(call)
+    def run(*args: Any, **kwargs: Any) -> Any:
+        try:
+            found = call(*args, **kwargs)
+        except (RuntimeError, TypeError) as error:
+            text = str(error)
+            if type(error) not in (RuntimeError, TypeError) or not text.startswith(f"{old}: "):
+                raise
+            raise type(error)(name + text.removeprefix(old)) from error
+        return gives if found is None else found
+
+    run.__name__ = run.__qualname__ = name
+    del run.__dict__["__wrapped__"]
     return unseen_by_compilers(run)

@@ -17,8 +17,8 @@ from importlib.machinery import ModuleSpec, PathFinder
 from types import ModuleType
 
 from pymluops._import_state import changing, imports_ended, leave_meta_path, making, wait_for_import
-from pymluops.dropins import _attention
-from pymluops.dropins._catalogue import DROP_INS, DropIn
+from pymluops.dropins import _attention, _hints
+from pymluops.dropins._catalogue import DROP_INS, DropIn, all_of, placed
 
 __all__ = ["ATTENTION", "MMCV", "install", "is_ours", "others_module", "uninstall"]
 
@@ -71,6 +71,8 @@ class _Finder(MetaPathFinder):
             if package is not None and self._may(drop_in, fullname):
                 origin = f"pymluops: {drop_in.source}"
                 return ModuleSpec(fullname, _Loader(drop_in), origin=origin, is_package=package)
+        if self is _last:
+            _hints.explain(fullname)
         return None
 
     def _may(self, drop_in: DropIn, fullname: str) -> bool:
@@ -117,7 +119,7 @@ def _spec_of_others(name: str) -> ModuleSpec | None:
     return None
 
 
-def install(*names: str, force: bool = False) -> tuple[str, ...]:
+def install(*names: str, force: bool = False, at: str | None = None) -> tuple[str, ...]:
     """Let a program import packages and compiled extensions of others that compute on the CPU here.
 
     Call it before the program imports them, in every process. Another call changes nothing.
@@ -134,6 +136,9 @@ def install(*names: str, force: bool = False) -> tuple[str, ...]:
     force : bool
         Take the place of modules of that name that are there, loaded or not. Without it they stay
         in use.
+    at : str, optional
+        The full name of a module that is to be the extension whose last name is given alone, for a
+        package that has an extension of another one under a name of its own.
 
     Returns
     -------
@@ -143,7 +148,7 @@ def install(*names: str, force: bool = False) -> tuple[str, ...]:
     Raises
     ------
     ValueError
-        If a name is none of the table.
+        If a name is none of the table, or `at` is no name of a module.
     ModuleNotFoundError
         If PyTorch, or a package that is named and that a drop-in completes, is not installed.
 
@@ -157,7 +162,11 @@ def install(*names: str, force: bool = False) -> tuple[str, ...]:
     >>> import pymluops
     >>> pymluops.install("spconv")
     ('spconv',)
+    >>> pymluops.install("iou3d_nms_cuda", at="my_detector.ops.iou3d_nms_cuda")
+    ('iou3d_nms_cuda',)
     """
+    if at is not None:
+        return names if install(placed(names, at), force=force) else ()
     _check_names("install", names)
     if importlib.util.find_spec("torch") is None:
         raise ModuleNotFoundError("install: no module named 'torch': pip install torch would do", name="torch")
@@ -197,7 +206,7 @@ def _installed(name: str, force: bool, named: bool) -> bool:
     _stand()
     if force:
         _take_places(drop_in)
-    return True
+    return drop_in.activate()
 
 
 def _tell_what_lacks(drop_in: DropIn, other: str) -> None:
@@ -237,14 +246,14 @@ def _has_code(name: str, folders: Sequence[str]) -> bool:
 
 def _stand() -> None:
     """Put the finders that have drop-ins into `sys.meta_path`, and take the others out."""
-    for finder in (_first, _last):
-        if finder in sys.meta_path and not finder.drop_ins:
+    for finder, others in ((_first, {}), (_last, _first.drop_ins)):  # the last one explains failing imports too
+        if finder in sys.meta_path and not (finder.drop_ins or others):
             leave_meta_path(finder)
     if _first.drop_ins and sys.meta_path[0] is not _first:
         if _first in sys.meta_path:
             leave_meta_path(_first)
         sys.meta_path.insert(0, _first)
-    if _last.drop_ins and sys.meta_path[-1] is not _last:
+    if (_last.drop_ins or _first.drop_ins) and sys.meta_path[-1] is not _last:
         if _last in sys.meta_path:
             leave_meta_path(_last)
         sys.meta_path.append(_last)
@@ -285,16 +294,18 @@ def uninstall(*names: str) -> None:
     Parameters
     ----------
     *names : str
-        Which; all without names.
+        Which; all without names. The last name of an extension stands for all modules that it was
+        installed at.
 
     Raises
     ------
     ValueError
         If a name is none of the table.
     """
-    _check_names("uninstall", names)
+    wanted = all_of(names)
+    _check_names("uninstall", wanted)
     with changing:
-        for name in names or (MMCV, ATTENTION[0], *DROP_INS):
+        for name in wanted if names else (MMCV, ATTENTION[0], *DROP_INS):
             if name == MMCV:
                 # Not imported: that would wait for ever if a thread did so when this process was
                 # forked.
@@ -306,6 +317,7 @@ def uninstall(*names: str) -> None:
             elif _last.without(name) | _first.without(name):
                 _stand()
                 _take_away(DROP_INS[name])
+                DROP_INS[name].deactivate()
 
 
 def _take_away(drop_in: DropIn) -> None:

@@ -8,7 +8,7 @@ from types import ModuleType
 
 from pymluops.dropins import _attention
 from pymluops.dropins._catalogue import DROP_INS, DropIn
-from pymluops.dropins._extensions import extensions
+from pymluops.dropins._extensions import extensions, last_names
 from pymluops.dropins._install import ATTENTION, MMCV, others_module
 
 __all__ = ["render"]
@@ -27,9 +27,9 @@ def _state(drop_in: DropIn) -> str:
 
 
 def _section(drop_in: DropIn, width: int) -> list[str]:
-    lines = [f"{drop_in.name}: {drop_in.about}", f"  {_state(drop_in)}"]
+    lines = [f"{drop_in.name}: {drop_in.about}", *_wrapped(_state(drop_in), width)]
     own = [one for one in extensions() if drop_in.name == one.DROP_IN]
-    if not own:
+    if drop_in.modules and not own:
         lines += _wrapped(f"modules: {', '.join(drop_in.modules)}", width)
     for one in own:
         lines += _extension(one, width)
@@ -40,12 +40,28 @@ def _section(drop_in: DropIn, width: int) -> list[str]:
 
 def _extension(one: ModuleType, width: int) -> list[str]:
     """Return the lines of an extension: its names, its functions, what computes them, what to change."""
-    lines = _wrapped(" = ".join(one.MODULES), width)
+    lines = _wrapped(" = ".join(one.MODULES or _advice(one)), width)
     for row in one.ROWS:
         note = f"; {row.note}" if row.note else ""
         lines += _wrapped(f"  {', '.join(row.functions.split())}: {row.library}{note}", width)
     for change in one.CHANGES:
         lines += _wrapped(f"  to be changed: {change}", width)
+    return lines
+
+
+def _advice(one: ModuleType) -> list[str]:
+    """Return the calls that install an extension of no known place."""
+    return [f'install("{name}", at="the.full.name.{name}")' for name in one.LAST_NAMES]
+
+
+def _elsewhere(width: int) -> list[str]:
+    """Return the lines about extensions under names of their own."""
+    lines = ["extensions of packages that have them under names of their own: the last name tells which it is"]
+    names = ", ".join(sorted(last_names()))
+    lines += _wrapped(f'install("iou3d_nms_cuda", at="my_package.ops.iou3d_nms_cuda"); names: {names}', width)
+    for one in extensions():
+        if not one.DROP_IN:
+            lines += _extension(one, width)
     return lines
 
 
@@ -71,5 +87,6 @@ def render(width: int = 120) -> str:
 
     parts = [[f"{MMCV}: the compiled module mmcv._ext; python -m pymluops.mmcv prints its operators", f"  {state()}"]]
     parts.append(_attention_section(width))
-    parts += [_section(drop_in, width) for drop_in in DROP_INS.values()]
+    parts += [_section(drop_in, width) for drop_in in tuple(DROP_INS.values()) if not drop_in.place]
+    parts.append(_elsewhere(width))
     return "\n\n".join("\n".join(part) for part in parts)

@@ -129,3 +129,36 @@ def test_refusals(spconv: Any) -> None:
         importlib.import_module("spconv.utils.VoxelGeneratorV2")
     assert not hasattr(utils, "VoxelGeneratorV2")
     assert not hasattr(utils, "VoxelGenerator")
+
+
+def test_data_and_comparisons_of_its_own_tests(spconv: Any) -> None:
+    utils = importlib.import_module("spconv.test_utils")
+    assert utils.params_grid([1, 2], ["a"], [3, 4]) == [[1, "a", 3], [1, "a", 4], [2, "a", 3], [2, "a", 4]]
+    np.random.seed(3)
+    made = utils.generate_sparse_data([4, 5, 6], [7, 9], 3)
+    indices, features = made["indices"], made["features"]
+    assert (indices.dtype, indices.shape, features.dtype, features.shape) == (np.int32, (16, 4), np.float32, (16, 3))
+    assert indices[:, 3].tolist() == [0] * 7 + [1] * 9  # the number of the sample is the last column
+    assert len(np.unique(indices, axis=0)) == 16
+    assert (indices[:, :3].max(0) < [4, 5, 6]).all()
+    assert features.min() >= -1
+    assert features.max() < 1
+    tensor = spconv.SparseConvTensor(
+        torch.from_numpy(features), torch.from_numpy(indices[:, [3, 0, 1, 2]].copy()), [4, 5, 6], 2
+    )
+    np.testing.assert_array_equal(tensor.dense().numpy(), made["features_dense"])
+    whole = utils.generate_sparse_data([3, 3], [9], 2, integer=True, data_range=(2, 5), with_dense=False)
+    assert whole.keys() == {"features", "indices"}
+    assert set(whole["features"].ravel().tolist()) <= {2.0, 3.0, 4.0}
+    case = utils.TestCase()
+    case.assertAllEqual([1.0, np.nan], np.array([1.0, np.nan]))
+    case.assertAllClose({"a": [1.0]}, {"a": [1.0000001]})
+    for call, wrong, error in (
+        (case.assertAllEqual, ([1], [2]), AssertionError),
+        (case.assertAllEqual, ([1], [1, 1]), AssertionError),
+        (case.assertAllClose, ([1.0], [1.1]), AssertionError),
+        (case.assertAllClose, ({"a": [1.0]}, {"b": [1.0]}), AssertionError),
+        (case.assertAllClose, ({"a": [1.0]}, [1.0]), ValueError),
+    ):
+        with pytest.raises(error):
+            call(*wrong)

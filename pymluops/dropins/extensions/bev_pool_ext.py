@@ -8,7 +8,12 @@ from pymluops.mmcv._tensors import refuse
 __all__ = ["bev_pool_backward", "bev_pool_forward"]
 
 DROP_IN = "openpcdet"
-MODULES = ("pcdet.ops.bev_pool.bev_pool_ext", "projects.BEVFusion.bevfusion.ops.bev_pool.bev_pool_ext")
+ALSO_IN = ("mmdet3d",)
+MODULES = (
+    "pcdet.ops.bev_pool.bev_pool_ext",
+    "projects.BEVFusion.bevfusion.ops.bev_pool.bev_pool_ext",
+    "mmdet3d.ops.bev_pool.bev_pool_ext",
+)
 ROWS = (Row("bev_pool_forward bev_pool_backward", "mluopsExtBevPoolForward, Backward (float32)"),)
 CHANGES = ()
 

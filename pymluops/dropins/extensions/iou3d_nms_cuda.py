@@ -22,7 +22,7 @@ __all__ = [
 ]
 
 DROP_IN = "openpcdet"
-MODULES = ("pcdet.ops.iou3d_nms.iou3d_nms_cuda",)
+MODULES = ("pcdet.ops.iou3d_nms.iou3d_nms_cuda", "det3d.ops.iou3d_nms.iou3d_nms_cuda")
 ROWS = (
     Row(
         "boxes_overlap_bev_gpu boxes_aligned_overlap_bev_gpu paired_boxes_overlap_bev_gpu",

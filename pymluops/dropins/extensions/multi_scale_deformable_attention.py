@@ -1,4 +1,4 @@
-"""``MultiScaleDeformableAttention`` of Deformable-DETR and its descendants."""
+"""``MultiScaleDeformableAttention`` of Deformable-DETR, ``_C`` of GroundingDINO: deformable attention."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ __all__ = ["ms_deform_attn_backward", "ms_deform_attn_forward"]
 
 DROP_IN = "MultiScaleDeformableAttention"
 MODULES = ("MultiScaleDeformableAttention",)
+LAST_NAMES = ("_C",)
 ROWS = (
     Row(
         "ms_deform_attn_forward ms_deform_attn_backward",

@@ -81,6 +81,7 @@ _NAMES: dict[str, _Module] = {
     "spconv.pytorch.pool": _Module({"_pools": "*", "_modules": "SparseModule"}),
     "spconv.pytorch.tables": _Module({"_tables": "*", "_modules": "SparseModule"}),
     "spconv.pytorch.utils": _Module({"_voxels": "PointToVoxel gather_features_by_pc_voxel_id"}),
+    "spconv.test_utils": _Module({"_test_utils": "*"}),
     "spconv.utils": _Module(
         {"_voxels": "Point2VoxelCPU1d Point2VoxelCPU2d Point2VoxelCPU3d Point2VoxelCPU4d", "_boxes": "*"}
     ),
