@@ -51,8 +51,8 @@ class _Finder(MetaPathFinder):
 
 _finder = _Finder()
 
-#: Modules whose imports are waited for: one of the first takes the lock of the second while it holds
-#: its own.
+#: Modules whose imports are waited for: one of the first takes the lock of the second while it
+#: holds its own.
 _ORDER = ("mmcv.ops", NAME)
 
 #: Our extension and the modules of mmcv.ops that were imported with it, and their parent, while it
