@@ -91,6 +91,7 @@ EXCEPTIONS = {
     "tests/mmcv_ext/test_every_operator.py": "every name of mmcv.ops",
     "tests/mmcv_ext/test_layers.py": "mmcv's own modules next to those of the same names",
     "tests/pytorch/test_layers.py": "the modules with mmcv's names, some of which are made of several operators",
+    "tests/pytorch/test_mmcv_names.py": "the table of the names of mmcv.ops",
     "tests/python/test_field_names.py": "names of functions in the words of the field",
     "tests/mmcv_ext/test_functions.py": "empty tensors and refusals of each binding",
     "tests/mmcv_ext/test_mmcv.py": "mmcv's own code in front of the functions",
