@@ -51,6 +51,10 @@ class _Finder(MetaPathFinder):
 
 _finder = _Finder()
 
+#: Modules whose imports are waited for: one of the first takes the lock of the second while it
+#: holds its own.
+_ORDER = ("mmcv.ops", NAME)
+
 #: Our extension and the modules of mmcv.ops that were imported with it, and their parent, while it
 #: is not installed. A module must not be run twice, since mmcv registers its classes under names.
 _parked: dict[str, ModuleType] = {}
@@ -135,13 +139,14 @@ def install(*, force: bool = False) -> bool:
                 )
                 warnings.warn(f"{text}; remove that, or call install(force=True)", stacklevel=2)
             return False
-        _stand(force)
+        with imports_ended(_ORDER):  # one of mmcv.ops that has begun without the extension fails first
+            _unpark()
+            _stand(force)
         loaded = sys.modules.get(NAME)
         if loaded is not None and not is_ours(loaded):
             del sys.modules[NAME]
             _exchange(loaded, importlib.import_module(NAME))
             _replaced.append(loaded)
-        _unpark()
         _wrappers.activate()
         return True
 
@@ -165,10 +170,9 @@ def uninstall() -> None:
     with changing:
         if _finder not in sys.meta_path:
             return
-        leave_meta_path(_finder)
-        _wrappers.deactivate()
-        # An import of mmcv.ops takes the lock of mmcv._ext while it holds its own.
-        with imports_ended(("mmcv.ops", NAME)):
+        with imports_ended(_ORDER):
+            leave_meta_path(_finder)
+            _wrappers.deactivate()
             loaded = sys.modules.get(NAME)
             if loaded is not None and is_ours(loaded):
                 _take_away(loaded)

@@ -135,6 +135,8 @@ def rows(folder: Path) -> str:
         stand_ins = {"TorchOperator": TorchOperator, "TensorFunction": declare, "untraced": _same}
         module = import_with_stand_ins(f"pymluops.torch.{name}", stand_ins)
         classes = [found for found in exported(folder, name) if found[0].isupper()]
+        # A layer of a function without a row goes to the first row of the file.
+        classes += [one for one, of in layers.items() if of in exported(folder, name) and of not in functions]
         for function in [found for found in exported(folder, name) if found in functions]:
             others = [one for one in layers if layers[one] == function]
             lines.append(_row(module, function, functions[function], [*classes, *others]))
@@ -153,8 +155,7 @@ def _layers(folder: Path) -> dict[str, str]:
             inside = [one for one in functions if one.replace("_", "") in layer.lower()]
             if inside and layer[0].isupper():
                 found[layer] = max(inside, key=len)
-    # It computes what the other function does with weights of 1.
-    return {layer: "modulated_deform_conv2d" if one == "deform_conv2d" else one for layer, one in found.items()}
+    return found
 
 
 def _row(
