@@ -1,13 +1,12 @@
 """Cambricon mlu-ops operators for Python: on the CPU, and on any library with the mlu-ops C ABI."""
 
-import os
 from typing import TYPE_CHECKING, Any
 
 from pymluops._location import use_compiled_package
 
 use_compiled_package(__name__)
 
-from pymluops import ops
+from pymluops import _case_writer, ops
 from pymluops._core import DeviceArray, Handle, Queue, SparseConvolutionDescriptor
 from pymluops.descriptors import TensorDescriptor
 from pymluops.enums import DataType, Layout, Status
@@ -28,11 +27,7 @@ from pymluops.library import Backend, BackendInfo, backends, load, use
 from pymluops.ops import *  # noqa: F403 - its __all__ is generated
 from pymluops.threads import get_num_threads, set_num_threads
 
-if os.environ.get("MLUOP_GEN_CASE", "0").strip() not in ("", "0"):
-    from pymluops.gencase._watching import watch
-
-    watch()
-    del watch
+_case_writer.watch_as_asked()
 
 if TYPE_CHECKING:
     from pymluops import bang as bang

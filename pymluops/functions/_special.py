@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Protocol, cast
 
-from pymluops import _core, errors
+from pymluops import _case_writer, _core, errors
 from pymluops._arguments import Caller, refusal, shown
 from pymluops._core import Backend, Handle
 from pymluops.enums import Status
@@ -90,10 +90,7 @@ def _set_gen_case_mode(function: Caller, mode: Any, backend: Any) -> None:
     number = _numbers.number(function, "mode", "int32", mode)
     _library(function, backend).lib.mluOpSetGenCaseMode(number)
     if number:
-        # Imported here: only programs that write cases wait for it, and it imports this package.
-        from pymluops.gencase._watching import watch
-
-        watch()
+        _case_writer.watch()
 
 
 def _get_gen_case_directory(function: Caller, backend: Any) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from pathlib import Path
 
-from pymluops import functions, load
+from pymluops import _case_writer, functions, load
 from pymluops._core import Backend
 from pymluops.errors import InternalError, NotSupportedError
 from pymluops.gencase import _watching
@@ -85,11 +85,12 @@ def recording(
         try:
             functions.mluOpSetGenCaseDirectory(target, backend=backend)
             getattr(backend.lib, _SET)(_WITH_DATA, _DECIMAL, 0, int(outputs))
-            _watching.watch_once_more()
+            _watching.say_again()
+            _case_writer.watch()
             try:
                 yield Path(functions.mluOpGetGenCaseDirectory(backend=backend))
             finally:
-                _watching.watch_no_more()
+                _case_writer.unwatch()
         finally:
             getattr(backend.lib, _SET)(*(int(number[0]) for number in before))
             functions.mluOpSetGenCaseDirectory("" if base == current else base, backend=backend)

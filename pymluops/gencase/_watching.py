@@ -1,7 +1,7 @@
 """Looks at the calls of Python functions while cases are written, so that each leaves a case or a warning.
 
-The libraries write the operators of the header themselves. For functions of mluops_ext.h the header's
-operator is called, as `_stand_ins` says.
+The libraries write the operators of the header themselves. For functions of mluops_ext.h the
+header's operator is called, as `_stand_ins` says.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 
 from pymluops._cache.notices import warn_at_caller
-from pymluops._core import Backend, Handle, Operator, set_case_writer
+from pymluops._core import Backend, Handle, Operator
 
-__all__ = ["SWITCHES", "watch", "watch_no_more", "watch_once_more"]
+__all__ = ["SWITCHES", "before", "say_again"]
 
 #: The function that tells whether a library writes cases.
 SWITCHES = "mluopsExtGetGenCaseSwitches"
@@ -24,36 +24,14 @@ _NO_OPERATOR = "the vendor's library has no such operator"
 _NO_DOUBLE = "the vendor's operators compute nothing in float64"
 
 _lock = threading.Lock()
-_always = False
-_recordings = 0
 _said: set[str] = set()
 _inside = threading.local()
 
 
-def watch() -> None:
-    """Look at all calls from now on, because the switches of libraries may be on."""
-    global _always
+def say_again() -> None:
+    """Let each function warn once more."""
     with _lock:
-        _always = True
-        set_case_writer(_before)
-
-
-def watch_once_more() -> None:
-    """Look at calls until `watch_no_more`; each function may warn again."""
-    global _recordings
-    with _lock:
-        _recordings += 1
         _said.clear()
-        set_case_writer(_before)
-
-
-def watch_no_more() -> None:
-    """End what `watch_once_more` began."""
-    global _recordings
-    with _lock:
-        _recordings -= 1
-        if not _recordings and not _always:
-            set_case_writer(None)
 
 
 def _is_on(backend: Backend) -> bool:
@@ -64,7 +42,7 @@ def _is_on(backend: Backend) -> bool:
     return int(numbers[0][0]) != 0
 
 
-def _before(
+def before(
     operator: Operator, handle: Handle, tensors: tuple[Any, ...], scalars: tuple[Any, ...]
 ) -> Callable[[], object] | None:
     """Write the case of a call, and return what says that it has none, once it has succeeded."""

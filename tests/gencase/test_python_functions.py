@@ -279,7 +279,7 @@ def test_arguments_are_not_changed(tmp_path: Path) -> None:
 
 def test_other_recordings_and_calls_see_nothing_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[Any] = []
-    monkeypatch.setattr("pymluops.gencase._watching.set_case_writer", lambda writer: seen.append(writer))
+    monkeypatch.setattr("pymluops._case_writer.set_case_writer", lambda writer: seen.append(writer))
     with gencase.recording(tmp_path):
         assert len(seen) == 1
     assert seen[1:] == [None]

@@ -39,7 +39,7 @@ _WRITTEN = (
 
 #: Other files that name families, and why.
 EXCEPTIONS = {
-    "native/include/mlu_op.h": "the vendor's header",
+    "native/include/mlu_op.h": "the ABI of the vendor",
     "native/abi/roles.py": "what the vendor's header does not say about its functions",
     "native/cnnl/*": "whole operators by the names of the vendor's tensor library",
     "native/sim/include/cnnl_operators.h": "whole operators by the names of the vendor's tensor library",
@@ -72,6 +72,8 @@ EXCEPTIONS = {
     "tests/mmcv_ext/test_sparse.py": "pairs and products together, as mmcv calls them",
     "tests/models/*": "networks of mmdetection3d, each over several operators",
     "tests/ops/test_indice_extensions.py": "functions for sparse convolutions that the vendor's library lacks",
+    "tests/pytorch/test_recording.py": "cases of sparse layers, which are made of pairs and products",
+    "tests/packaging/test_pyinstaller.py": "a program that is packed",
     "tests/pytorch/test_voxels.py": "networks with both ways to make voxels, whose numbers depend on values",
     "tests/pytorch/test_boxes_of_points.py": "functions of the same boxes and points, side by side",
     "tests/mmcv_ext/test_point_modules.py": "mmcv's own modules for voxels, points and boxes",
