@@ -110,8 +110,9 @@ def convex_giou(
     belongs to neither. Points that are no corners of their hull have no gradient, and of several in
     the same place the first one has it all. Where an edge or a corner of the quadrilateral lies on
     an edge of the hull, a change in one direction differs from that in the other, and the gradient
-    is the one of mmcv's order of cuts. As in mmcv, an edge on a line through the origin adds
-    nothing to the gradient of the common area. Numbers are computed in float64.
+    is the one of mmcv's order of cuts, unless the gradient of the common area by a corner would
+    be larger than both of its edges are long together, which no other is. Numbers are computed in
+    float64.
 
     Parameters
     ----------

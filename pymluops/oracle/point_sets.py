@@ -105,12 +105,12 @@ def _cut(polygon: list[_Moved], u: Point, v: Point) -> list[_Moved]:
     return kept
 
 
-def _share(a: Point, b: Point, c: Point, d: Point) -> tuple[float, np.ndarray]:
-    """The signed common area of the triangles from the origin over two edges; its gradient by a and b, [2, 2]."""
+def _share(a: Point, b: Point, c: Point, d: Point) -> np.ndarray:
+    """The gradient of the signed common area of the triangles from the origin over two edges by a and b, [2, 2]."""
     origin = (0.0, 0.0)
     signs = _sign(_cross(origin, a, b)), _sign(_cross(origin, c, d))
     if 0 in signs:
-        return 0.0, np.zeros((2, 2))
+        return np.zeros((2, 2))
     ends = [_Moved(a, np.eye(2, 4)), _Moved(b, np.eye(2, 4, 2))]
     if signs[0] < 0:
         ends.reverse()
@@ -120,28 +120,58 @@ def _share(a: Point, b: Point, c: Point, d: Point) -> tuple[float, np.ndarray]:
     for u, v in ((origin, c), (c, d), (d, origin)):
         polygon = _cut(polygon, u, v) if polygon else []
     if not polygon:
-        return 0.0, np.zeros((2, 2))
+        return np.zeros((2, 2))
     sign = signs[0] * signs[1]
     by = sum(
         p.by[0] * q.place[1] + p.place[0] * q.by[1] - q.by[0] * p.place[1] - q.place[0] * p.by[1]
         for p, q in _around(polygon)
     )
-    return sign * area([one.place for one in polygon]), sign * np.asarray(by).reshape(2, 2) / 2
+    return sign * np.asarray(by).reshape(2, 2) / 2
 
 
-def common(corners: Sequence[Point], quadrilateral: Sequence[Point]) -> tuple[float, np.ndarray]:
-    """The area that a hull and a quadrilateral have in common, and its gradient by the hull's corners."""
+def _inside(a: Point, b: Point, half: Sequence[Point]) -> tuple[float, float]:
+    """Where the part of the edge from a to b inside a convex polygon begins and ends, from 0 to 1."""
+    begin, end = 0.0, 1.0
+    for c, d in _around(half if polygons.area(half) > 0 else half[::-1]):
+        side_a, side_b = _cross(c, d, a), _cross(c, d, b)
+        if side_a < 0 and side_b < 0:
+            return 0.0, 0.0
+        if side_a < 0:
+            begin = max(begin, side_a / (side_a - side_b))
+        elif side_b < 0:
+            end = min(end, side_a / (side_a - side_b))
+    return begin, max(begin, end)
+
+
+def _share_inside(a: Point, b: Point, quadrilateral: Sequence[Point]) -> np.ndarray:
+    """The derivatives of the common area by a and b, [2, 2], as the edge moves inside a quadrilateral."""
+    gradient, outward = np.zeros((2, 2)), np.array([b[1] - a[1], a[0] - b[0]])
+    for half in polygons.triangles(quadrilateral):
+        begin, end = _inside(a, b, half)
+        to_end = (end**2 - begin**2) / 2
+        gradient += np.outer([end - begin - to_end, to_end], outward)
+    return gradient
+
+
+def common(corners: Sequence[Point], quadrilateral: Sequence[Point]) -> np.ndarray:
+    """The gradient of the area that a hull and a quadrilateral have in common, by the hull's corners.
+
+    Where an edge touches the quadrilateral, the cuts decide, unless a gradient is larger than both edges of a corner.
+    """
     others = list(quadrilateral)
     if area(others) < 0:
         others.reverse()
-    total, gradient = 0.0, np.zeros((len(corners), 2))
+    inside, cuts = np.zeros((2, len(corners), 2))
+    touching = False
     for i, (a, b) in enumerate(_around(corners)):
+        ends = [i, (i + 1) % len(corners)]
+        np.add.at(inside, ends, _share_inside(a, b, others))
+        np.add.at(cuts, ends, sum((_share(a, b, c, d) for c, d in _around(others)), np.zeros((2, 2))))
         for c, d in _around(others):
-            part, by = _share(a, b, c, d)
-            total += part
-            gradient[i] += by[0]
-            gradient[(i + 1) % len(corners)] += by[1]
-    return total, gradient
+            touching = touching or not all(map(_sign, (_cross(c, d, a), _cross(c, d, b), _cross(a, b, c))))
+    edges = np.array([math.dist(a, b) for a, b in _around(corners)])
+    bounded = (np.hypot(*cuts.T) <= (edges + np.roll(edges, 1)) * (1 + 1e-9)).all()
+    return cuts if touching and bounded else inside
 
 
 def _points(row: np.ndarray) -> list[Point]:
@@ -186,7 +216,7 @@ def giou(points: np.ndarray, polygon: np.ndarray) -> tuple[float, np.ndarray]:
         return math.nan, gradient.ravel()
     given, others = _points(points), _points(polygon)
     corners = hull(given)
-    shared, by_shared = _shared(corners, others), common(corners, others)[1]
+    shared, by_shared = _shared(corners, others), common(corners, others)
     union = abs(area(corners)) + abs(area(others)) - shared
     around = hull([*corners, *[other for other in others if not any(_same(other, one) for one in corners)]])
     whole, part = area(around), _quotient(shared, union)

@@ -8,6 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import pymluops
+from pymluops.ops._described import described
+from pymluops.ops._double import double_of
 from pymluops.oracle import point_sets as oracle
 from support.arrays import any_bits
 from support.selection import examples
@@ -94,6 +96,22 @@ def test_gradients_are_those_of_small_differences() -> None:
     near = np.abs(found - wanted).max(1) < 1e-3  # but for rows in which a step changes the hull
     assert near.sum() >= 34
     assert np.abs(found).max(1).min() > 1e-3
+
+
+@pytest.mark.parametrize("jitter", [0, 1e-9, 1e-7, 1e-5, 1e-3])
+def test_gradients_are_bounded_where_polygons_nearly_coincide(jitter: float) -> None:
+    rng = np.random.default_rng(12)
+    polygons = oracle.random_corners(rng, 300)
+    points = np.concatenate([polygons, polygons, polygons[:, :2]], 1)
+    points = points + jitter * rng.uniform(-1, 1, (300, 18))
+    found = double_of(described("convex_giou"))(None, (points, polygons, None, None), ())
+    extents = np.ptp(points.reshape(300, 9, 2), 1).max(1)
+    areas = np.array([abs(oracle.area(oracle.hull([tuple(p) for p in row.reshape(9, 2)]))) for row in points])
+    # The gradient by a corner is no larger than a few times what the edges of a hull allow.
+    assert (np.abs(found[1]).max(1) * areas / extents).max() < 8
+    value, gradient = pymluops.convex_giou(points.astype(np.float32), polygons.astype(np.float32))
+    assert np.isfinite(gradient).all()
+    assert (value <= 1).all()
 
 
 def test_odd_sets() -> None:

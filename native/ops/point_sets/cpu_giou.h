@@ -1,7 +1,10 @@
-// Generalised IoU of a hull and a quadrilateral, and its gradient. The gradient of the common area
-// is the sum of those of triangles from the origin over their edges, which are cut one after
-// another: where edges lie on each other, the order of these cuts decides what the gradient is, as
-// in mmcv.
+// Generalized IoU of a hull and a quadrilateral, and its gradient.
+//
+// When an edge of the hull moves, the common area changes by the part of the edge inside the
+// quadrilateral, so that no derivative is larger than the edge is long. Only where a corner lies on
+// an edge of the other one, both directions have derivatives of their own; there the gradient is
+// mmcv's: the sum of those of triangles from the origin over the edges, which are cut one after
+// another, unless one is larger than the edges of its corner are long.
 #ifndef MLUOPS_OPS_POINT_SETS_CPU_GIOU_H_
 #define MLUOPS_OPS_POINT_SETS_CPU_GIOU_H_
 
@@ -123,6 +126,79 @@ class ScaledRows {
   static constexpr double kFar = 4096, kSmall = 0.25, kLarge = 16384;
 };
 
+// Derivatives of the common area by both ends of an edge of the hull.
+struct EdgeShare {
+  PlanePoint<double> of_begin{0, 0}, of_end{0, 0};
+};
+
+// The share of the edge from a to b by its parts inside of the parts of a quadrilateral.
+static inline EdgeShare share_inside(PlanePoint<double> a, PlanePoint<double> b, const ConvexParts &parts) {
+  const PlanePoint<double> outward{b.y - a.y, a.x - b.x};
+  EdgeShare share;
+  for (int i = 0; i < parts.count; ++i) {
+    const ConvexParts::Part &part = parts.part[i];
+    double begin = 0, end = 1;
+    for (int k = 0; k < part.corners; ++k) {
+      const PlanePoint<double> c = part.corner[k], d = part.corner[k + 1 < part.corners ? k + 1 : 0];
+      const double side_a = turn(c, d, a), side_b = turn(c, d, b);
+      if (side_a < 0 && side_b < 0) {
+        end = begin;
+      } else if (side_a < 0) {
+        begin = larger(begin, side_a / (side_a - side_b));
+      } else if (side_b < 0) {
+        end = smaller(end, side_a / (side_a - side_b));
+      }
+    }
+    if (!(end > begin)) continue;
+    const double to_end = (end * end - begin * begin) / 2;
+    share.of_begin = share.of_begin + outward * ((end - begin) - to_end);
+    share.of_end = share.of_end + outward * to_end;
+  }
+  return share;
+}
+
+// Whether an end of an edge lies on the line of an edge of a quadrilateral, or a corner of that on
+// the line of the edge.
+static inline bool touches(PlanePoint<double> a, PlanePoint<double> b, const PlanePoint<double> (&other)[kQuadPoints]) {
+  for (int k = 0; k < kQuadPoints; ++k) {
+    const PlanePoint<double> c = other[k], d = other[(k + 1) % kQuadPoints];
+    if (sign_of(turn(c, d, a)) == 0 || sign_of(turn(c, d, b)) == 0 || sign_of(turn(a, b, c)) == 0) return true;
+  }
+  return false;
+}
+
+// Adds the share of the triangles from the origin over the edge from `begin` to `end` and over the
+// edge from c to d.
+static inline void add_triangles(PlanePoint<double> begin, PlanePoint<double> end, PlanePoint<double> c,
+                                 PlanePoint<double> d, EdgeShare *share) {
+  const PlanePoint<double> origin{0, 0};
+  const MovedPoint a{begin, {{1, 0}, {0, 1}, {0, 0}, {0, 0}}}, b{end, {{0, 0}, {0, 0}, {1, 0}, {0, 1}}};
+  const int own = sign_of(cross(begin, end)), others = sign_of(cross(c, d));
+  if (own == 0 || others == 0) return;
+  MovedPolygon polygon = own > 0 ? MovedPolygon(a, b) : MovedPolygon(b, a);
+  const PlanePoint<double> first = others > 0 ? c : d, second = others > 0 ? d : c;
+  polygon.cut(origin, first);
+  if (!polygon.is_empty()) polygon.cut(first, second);
+  if (!polygon.is_empty()) polygon.cut(second, origin);
+  if (polygon.is_empty()) return;
+  PlanePoint<double> by[2] = {{0, 0}, {0, 0}};
+  polygon.add_derivatives(own * others, by);
+  share->of_begin = share->of_begin + by[0];
+  share->of_end = share->of_end + by[1];
+}
+
+static inline EdgeShare share_by_cuts(PlanePoint<double> a, PlanePoint<double> b,
+                                      const PlanePoint<double> (&other)[kQuadPoints]) {
+  const bool clockwise = turn(other[0], other[1], other[2]) + turn(other[0], other[2], other[3]) < 0;
+  EdgeShare share;
+  for (int k = 0; k < kQuadPoints; ++k) {
+    const PlanePoint<double> c = other[clockwise ? kQuadPoints - 1 - k : k];
+    const PlanePoint<double> d = other[clockwise ? (2 * kQuadPoints - 2 - k) % kQuadPoints : (k + 1) % kQuadPoints];
+    add_triangles(a, b, c, d, &share);
+  }
+  return share;
+}
+
 // The GIoU of finite rows.
 class GiouOfRows {
  public:
@@ -135,14 +211,12 @@ class GiouOfRows {
     area_ = hull_.area();
     other_area_ = parts.area;
     common_ = common_area_of(hull_, area_, parts);
-    const bool clockwise = turn(other[0], other[1], other[2]) + turn(other[0], other[2], other[3]) < 0;
+    bool touching = false;
     for (int i = 0; i < hull_.count(); ++i) {
-      for (int k = 0; k < kQuadPoints; ++k) {
-        const Point c = other[clockwise ? kQuadPoints - 1 - k : k];
-        const Point d = other[clockwise ? (2 * kQuadPoints - 2 - k) % kQuadPoints : (k + 1) % kQuadPoints];
-        add_share(i, c, d);
-      }
+      add(i, share_inside(hull_[i], hull_.after(i), parts));
+      touching = touching || touches(hull_[i], hull_.after(i), other);
     }
+    if (touching) differentiate_by_cuts(other);
   }
 
   double value() const {
@@ -188,29 +262,35 @@ class GiouOfRows {
     return Hull<double>(all, count);
   }
 
+  void add(int i, const EdgeShare &share) {
+    const int next = i + 1 < hull_.count() ? i + 1 : 0;
+    by_common_[i] = by_common_[i] + share.of_begin;
+    by_common_[next] = by_common_[next] + share.of_end;
+  }
+
+  // Takes the derivatives of the cuts, unless one of them is larger than both edges of its corner
+  // are long.
+  void differentiate_by_cuts(const Point (&other)[kQuadPoints]) {
+    Point before[Hull<double>::kMost];
+    for (int i = 0; i < hull_.count(); ++i) {
+      before[i] = by_common_[i];
+      by_common_[i] = {0, 0};
+    }
+    for (int i = 0; i < hull_.count(); ++i) add(i, share_by_cuts(hull_[i], hull_.after(i), other));
+    bool bounded = true;
+    for (int i = 0; i < hull_.count(); ++i) bounded = bounded && length(by_common_[i]) <= both_edges(i);
+    for (int i = 0; i < hull_.count() && !bounded; ++i) by_common_[i] = before[i];
+  }
+
+  static double length(Point vector) { return __builtin_sqrt(dot(vector, vector)); }
+
+  double both_edges(int i) const {
+    return (length(hull_.after(i) - hull_[i]) + length(hull_[i] - hull_.before(i))) * (1 + 1e-9);
+  }
+
   static Point by_area(const Hull<double> &hull, int i) {
     const Point before = hull.before(i), after = hull.after(i);
     return {(after.y - before.y) / 2, (before.x - after.x) / 2};
-  }
-
-  // Adds the derivatives of the common area of the triangles over edge i of the hull and over the
-  // edge from c to d.
-  void add_share(int i, Point c, Point d) {
-    const Point origin{0, 0};
-    const int next = i + 1 < hull_.count() ? i + 1 : 0;
-    MovedPoint a{hull_[i], {{1, 0}, {0, 1}, {0, 0}, {0, 0}}}, b{hull_[next], {{0, 0}, {0, 0}, {1, 0}, {0, 1}}};
-    const int own = sign_of(cross(a.place, b.place)), others = sign_of(cross(c, d));
-    if (own == 0 || others == 0) return;
-    MovedPolygon polygon = own > 0 ? MovedPolygon(a, b) : MovedPolygon(b, a);
-    const Point first = others > 0 ? c : d, second = others > 0 ? d : c;
-    polygon.cut(origin, first);
-    if (!polygon.is_empty()) polygon.cut(first, second);
-    if (!polygon.is_empty()) polygon.cut(second, origin);
-    if (polygon.is_empty()) return;
-    Point by[2] = {{0, 0}, {0, 0}};
-    polygon.add_derivatives(own * others, by);
-    by_common_[i] = by_common_[i] + by[0];
-    by_common_[next] = by_common_[next] + by[1];
   }
 
   const Point (&points_)[kSetPoints];
