@@ -29,12 +29,13 @@ def of_tensor(tensor: Any) -> str | None:
     got = f"{type(tensor).__name__} of {tensor.dtype}"
     if _is_masked_tensor(tensor):
         return f"a tensor without a mask, got {got}"
-    if tensor.is_nested:
+    if getattr(tensor, "is_nested", False):
         return f"a tensor of one shape, got a nested one, {got}"
-    if tensor.layout is not torch.strided:
-        layout = str(tensor.layout).removeprefix("torch.")
+    layout = getattr(tensor, "layout", None)
+    if layout is not None and layout is not torch.strided:
+        layout = str(layout).removeprefix("torch.")
         return f"a dense tensor, got {got} with the layout {layout}"
-    if tensor.is_quantized:
+    if getattr(tensor, "is_quantized", False):
         return f"a tensor of numbers, got a quantized one, {got}"
     return None
 

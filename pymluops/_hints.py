@@ -1,8 +1,8 @@
 """What would have worked: the call that turns a refused array into one that is taken.
 
-Nobody is advised to lose values: a call is named only if it keeps them, or rounds float64 to float32
-without an overflow. So complex numbers become no real ones, fractions no integers, and what int32
-or float16 cannot hold is not cast to them.
+Nobody is advised to lose values: a call is named only if it keeps them, or rounds float64 to
+float32 without an overflow. So complex numbers become no real ones, fractions no integers, and
+numbers that int32 or float16 cannot hold are not cast to them.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def _call(array: Any, name: str, problem: Problem, dtype: str) -> str:
         return "" if hasattr(array, "mask") else f"numpy.ascontiguousarray({name})"
     if problem not in ("dtype", "array") or not dtype or not keeps_values(array, dtype):
         return ""
-    if hasattr(array, "dtype") and hasattr(array, "astype"):  # for ``array``, one of another byte order
+    if hasattr(array, "astype") and (problem == "dtype" or isinstance(array, np.ndarray)):  # or another byte order
         return f"{name}.astype(numpy.{dtype})"
     if problem == "array" and (isinstance(array, (list, tuple)) or hasattr(array, "__array__")):
         return f"numpy.asarray({name}, dtype=numpy.{dtype})"

@@ -20,10 +20,12 @@ __all__ = ["COPIES", "Functions", "is_mathematics", "name_in_source", "reads_tex
 _RENAMED = re.compile(r"mlusim_(_?exit|_Exit|quick_exit|abort|fork|longjmp|pthread_exit)")
 #: Functions for the host in the library of the simulator.
 _OF_RUNTIME = re.compile(r"cnrt[A-Z]\w*|cn[A-Z]\w*|cnnl[A-Z]\w*|mlusim[A-Z]\w*|__bangRegisterFunction")
-#: Copies, fills and comparisons, which compilers call of their own accord: how many pointers they take.
+#: Copies, fills and comparisons, which compilers call of their own accord, with the number of their
+#: pointers.
 COPIES = {"memcpy": 2, "memmove": 2, "memset": 1, "memcmp": 2, "bcmp": 2}
 
-#: Mathematical functions of numbers alone; those that store a second result have names of the simulator.
+#: Mathematical functions of numbers alone; those that store a second result have names of the
+#: simulator.
 _MATH = """
     acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh drem erf erfc exp exp10 exp2 expm1 fabs fdim
     floor fma fmax fmaximum fmaximum_mag fmaximum_mag_num fmaximum_num fmaxmag fmin fminimum fminimum_mag

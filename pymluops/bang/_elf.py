@@ -12,10 +12,12 @@ __all__ = ["CHOSEN", "DYNSYM", "FUNCTION", "SYMTAB", "Elf", "Reference", "Symbol
 
 SYMTAB, DYNSYM, _RELA = 2, 11, 4
 _ALLOCATED, _EXECUTABLE = 2, 4
-#: Kinds of symbols; that of assembly says nothing, and the last is a function that the loader chooses.
+#: Kinds of symbols; that of assembly says nothing, and the last is a function that the loader
+#: chooses.
 _UNTYPED, OBJECT, FUNCTION, _SECTION, CHOSEN = 0, 1, 2, 3, 10
 _X86_64 = 62
-#: Relocations of x86-64 that count from the end of the operand: PC32, PLT32, GOTPCREL and its relaxed forms.
+#: Relocations of x86-64 that count from the end of the operand: PC32, PLT32, GOTPCREL and its
+#: relaxed forms.
 _FROM_END = frozenset({2, 4, 9, 41, 42})
 #: Relocations of calls: R_X86_64_PLT32, R_AARCH64_JUMP26 and R_AARCH64_CALL26.
 _CALLS = frozenset({4, 282, 283})

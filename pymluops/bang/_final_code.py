@@ -51,9 +51,10 @@ _PURE_NAMES = """
     speculation_safe_value
 """
 _PURE = frozenset(_PURE_NAMES.split())
-#: Builtin functions that write or read behind their first pointers, which may be those of automatic variables.
+#: Builtin functions that write or read behind their first pointers, which may be those of automatic
+#: variables.
 _LOCAL = {**COPIES, "va_start": 1, "va_copy": 2}
-#: What the stack is set back to behind an array of variable size.
+#: The place that the stack is set back to behind an array of variable size.
 _SAVED_STACK = re.compile(r"saved_stack\.\w+")
 _PURE_OF_BITS = re.compile(r"(?:clz|ctz|clrsb|ffs|parity|popcount)(?:l|ll|imax|g)?|bswap(?:16|32|64|128)|bitreverse\d+")
 #: Internal operations of GCC that touch memory: the vectoriser makes them.

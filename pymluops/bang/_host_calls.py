@@ -161,7 +161,7 @@ def _places(elf: Elf, references: Sequence[Reference], source: str, folder: Path
     for each in references:
         command = [tool, "-i", "-e", str(file), "-j", elf.section_name(each.section), hex(each.offset)]
         said = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False).stdout
-        # The innermost place is the first one; what a header of the system calls, a source asked for.
+        # The innermost place is the first one; a source asked for the calls of a system header.
         places = re.findall(r"^(?!\?\?)(.+):(\d+)(?: \(.*\))?$", said, re.MULTILINE)
         places = [place for place in places if not place[0].startswith("/usr/")] or places
         # The folder of the compiler stands before relative names.

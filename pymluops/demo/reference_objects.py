@@ -12,8 +12,6 @@ import numpy as np
 
 from pymluops.demo.arrays import Array
 
-BORDER = 0.01
-"""So far around a box a corner of another one still counts as inside."""
 CHUNK = 16_384
 
 
@@ -112,86 +110,52 @@ def nms3d(boxes: Array, scores: Array, threshold: float) -> tuple[Array, Overlap
 def _all_pairs(boxes_a: Array, boxes_b: Array, *, volumes: bool) -> Overlaps:
     """Overlaps of all pairs; those whose circles around them do not meet have none."""
     a, b = boxes_a.astype(np.float64), boxes_b.astype(np.float64)
-    reach = (np.hypot(a[:, 3], a[:, 4])[:, None] + np.hypot(b[:, 3], b[:, 4])) / 2 + 2 * BORDER
+    reach = (np.hypot(a[:, 3], a[:, 4])[:, None] + np.hypot(b[:, 3], b[:, 4])) / 2
     near = np.hypot(a[:, None, 0] - b[:, 0], a[:, None, 1] - b[:, 1]) <= reach
     value, allowed = np.zeros(near.shape), np.full(near.shape, 1e-6)
     one, other = np.nonzero(near)
     for start in range(0, len(one), CHUNK):
         i, j = one[start : start + CHUNK], other[start : start + CHUNK]
-        value[i, j], allowed[i, j] = _overlaps(a[i], b[j], volumes)
+        value[i, j] = _overlaps(a[i], b[j], volumes)
     return Overlaps(value, allowed)
 
 
-def _overlaps(a: Array, b: Array, volumes: bool) -> Overlaps:
-    """Return the overlaps of the boxes in the same rows.
-
-    Rounding decides whether a corner just at the border counts, so the overlap is computed with
-    the border on both sides of that as well.
-    """
-    rounding = 16 * float(np.finfo(np.float32).eps) * np.abs(np.concatenate([a, b], axis=1)).max(axis=1)
+def _overlaps(a: Array, b: Array, volumes: bool) -> Array:
+    """Return the overlaps of the boxes in the same rows."""
     size = slice(3, 6) if volumes else slice(3, 5)
     both = a[:, size].prod(axis=1) + b[:, size].prod(axis=1)
-    height: Array | float = 1.0
+    common = _common_area(a, b)
     if volumes:
         top, bottom = (np.stack([box[:, 2] + sign * box[:, 5] / 2 for box in (a, b)]) for sign in (1, -1))
-        height = np.clip(top.min(axis=0) - bottom.max(axis=0), 0, None)
-    part = []
-    for border in (BORDER - rounding, np.full(len(a), BORDER), BORDER + rounding):
-        common = _common_area(a, b, border) * height
-        part.append(common / np.maximum(both - common, 1e-6 if volumes else 1e-8))
-    moved = np.max(part, axis=0) - np.min(part, axis=0)
-    lengths = np.concatenate([a[:, size], b[:, size]], axis=1).min(axis=1)
-    return Overlaps(part[1], moved + 8 * rounding / np.maximum(lengths, rounding))
+        common = common * np.clip(top.min(axis=0) - bottom.max(axis=0), 0, None)
+    return _share(common, both - common)
 
 
-def _common_area(a: Array, b: Array, border: Array) -> Array:
-    """Return the area of the polygon through the crossings of the sides and the corners in the other box."""
-    apart = b[:, :2] - a[:, :2]
-    corners_a, corners_b = _corners(a), _corners(b) + apart[:, None]
-    sides_a, sides_b = (np.roll(corners, -1, axis=1) - corners for corners in (corners_a, corners_b))
-    # Sides cross where the ends of each lie on both sides of the other.
-    first = _cross(sides_a[:, :, None], corners_b[:, None] - corners_a[:, :, None])  # [P, 4 of a, 4 of b]
-    second = _cross(sides_a[:, :, None], np.roll(corners_b, -1, axis=1)[:, None] - corners_a[:, :, None])
-    third = _cross(sides_b[:, None], corners_a[:, :, None] - corners_b[:, None])
-    fourth = _cross(sides_b[:, None], np.roll(corners_a, -1, axis=1)[:, :, None] - corners_b[:, None])
-    crosses = (first * second < 0) & (third * fourth < 0)
-    share = np.divide(first, first - second, out=np.zeros_like(first), where=crosses)
-    crossings = corners_b[:, None] + sides_b[:, None] * share[..., None]
-    points = np.concatenate([crossings.reshape(len(a), 16, 2), corners_b, corners_a], axis=1)
-    counts = np.concatenate(
-        [
-            crosses.reshape(len(a), 16),
-            _holds(a, corners_b, border),
-            _holds(b, corners_a - apart[:, None], border),
-        ],
-        axis=1,
-    )
-    number = counts.sum(axis=1)
-    mean = np.where(counts[..., None], points, 0).sum(axis=1) / np.maximum(number, 1)[:, None]
-    around = points - mean[:, None]
-    angle = np.where(counts, np.arctan2(around[..., 1], around[..., 0]), np.inf)
-    order = np.argsort(angle, axis=1, kind="stable")
-    around = np.take_along_axis(around, order[..., None], axis=1)
-    real = np.take_along_axis(counts, order, axis=1)
-    around = np.where(real[..., None], around, around[:, :1])  # the rest repeats the first point
-    area = np.abs(_cross(around, np.roll(around, -1, axis=1)).sum(axis=1)) / 2
-    return np.where(number >= 3, area, 0.0)
+def _common_area(a: Array, b: Array) -> Array:
+    """Return the area of b within a, seen from above, by Green's theorem.
+
+    With a around the origin, |x| <= w and |y| <= h, it is minus the sum over the sides of b of the
+    integral of y, kept within h, over the part with |x| <= w.
+    """
+    half_width, half_height = a[:, 3:4] / 2, a[:, 4:5] / 2
+    x, y = np.moveaxis(_corners(b) + (b[:, :2] - a[:, :2])[:, None], -1, 0)
+    cos, sin = np.cos(a[:, 6:]), np.sin(a[:, 6:])
+    x, y = x * cos + y * sin, y * cos - x * sin
+    to_x, to_y = np.roll(x, -1, axis=1), np.roll(y, -1, axis=1)
+    begin, end = (np.clip(one, -half_width, half_width) for one in (x, to_x))
+    first, last = (y + _share(one - x, to_x - x) * (to_y - y) for one in (begin, end))
+    low, high = (np.clip(one, -half_height, half_height) for one in (first, last))
+    mean = low + (high - low) * _share((high - low) / 2 + (last - high), last - first)
+    return np.asarray(np.clip((mean * (begin - end)).sum(axis=1), 0, None))
+
+
+def _share(part: Array, whole: Array) -> Array:
+    """Divide, between 0 and 1; 0 where there is nothing to divide by."""
+    return np.clip(np.divide(part, whole, out=np.zeros_like(part), where=whole != 0), 0, 1)
 
 
 def _corners(boxes: Array) -> Array:
-    """Return the corners from above, [N, 4, 2], from the centre of each box."""
+    """Return the corners from above, [N, 4, 2], from the center of each box."""
     along = np.array([[-1, -1], [1, -1], [1, 1], [-1, 1]]) * boxes[:, None, 3:5] / 2
     cos, sin = np.cos(boxes[:, 6])[:, None], np.sin(boxes[:, 6])[:, None]
     return np.stack([along[..., 0] * cos - along[..., 1] * sin, along[..., 0] * sin + along[..., 1] * cos], axis=-1)
-
-
-def _holds(boxes: Array, points: Array, border: Array) -> Array:
-    """Return whether each point [N, P, 2], from the centre of its box, lies in it or within the border around it."""
-    cos, sin = np.cos(boxes[:, 6])[:, None], np.sin(boxes[:, 6])[:, None]
-    x, y = points[..., 0] * cos + points[..., 1] * sin, points[..., 1] * cos - points[..., 0] * sin
-    reach = boxes[:, 3:5] / 2 + border[:, None]
-    return np.asarray((np.abs(x) < reach[:, :1]) & (np.abs(y) < reach[:, 1:]))
-
-
-def _cross(a: Array, b: Array) -> Array:
-    return np.asarray(a[..., 0] * b[..., 1] - a[..., 1] * b[..., 0])

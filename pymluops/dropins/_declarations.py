@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from pymluops.mmcv._binding import Array, Call, Number, Returned, binding, indices, integers, result, values
+from pymluops.mmcv._fitting import ShapeError
 from pymluops.mmcv._tensors import unseen_by_compilers
 
 __all__ = [
@@ -109,7 +110,7 @@ def renamed(call: Callable[..., Any], name: str, gives: Any = None) -> Callable[
             found = call(*args, **kwargs)
         except (RuntimeError, TypeError) as error:
             text = str(error)
-            if type(error) not in (RuntimeError, TypeError) or not text.startswith(f"{old}: "):
+            if type(error) not in (RuntimeError, ShapeError, TypeError) or not text.startswith(f"{old}: "):
                 raise
             raise type(error)(name + text.removeprefix(old)) from error
         return gives if found is None else found

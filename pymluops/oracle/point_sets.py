@@ -156,7 +156,8 @@ def _share_inside(a: Point, b: Point, quadrilateral: Sequence[Point]) -> np.ndar
 def common(corners: Sequence[Point], quadrilateral: Sequence[Point]) -> np.ndarray:
     """The gradient of the area that a hull and a quadrilateral have in common, by the hull's corners.
 
-    Where an edge touches the quadrilateral, the cuts decide, unless a gradient is larger than both edges of a corner.
+    Where an edge touches the quadrilateral, the cuts decide, unless a gradient is larger than both
+    edges of a corner.
     """
     others = list(quadrilateral)
     if area(others) < 0:

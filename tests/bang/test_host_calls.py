@@ -90,7 +90,7 @@ HEADERS = "".join(
         "unistd.h",
     )
 )
-#: What stands before a kernel, what stands in it, and the function of the host that the message names.
+#: Text before a kernel and in it, and the function of the host that the message names.
 WAYS = [
     ("", "atexit(0);", "atexit"),
     ("", "at_quick_exit(0);", "at_quick_exit"),

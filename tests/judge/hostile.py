@@ -46,7 +46,8 @@ class Hostile:
     quick: bool = False
 
 
-#: Functions of the host, which the compiler refuses in a kernel, unless host code computes a pointer at the start.
+#: Functions of the host, which the compiler refuses in a kernel, unless host code computes a
+#: pointer at the start.
 _OF_HOST = re.compile(r"\b(exit|quick_exit|abort|syscall|kill|getpid|malloc|fork|sleep|raise|write|close|setsid)\(")
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from .operator_calls import calls
+from .calls_of_names import calls
 
 pytest.importorskip("torch")
 pytest.importorskip("mmcv.version", reason="mmcv-lite is not installed", exc_type=ImportError)

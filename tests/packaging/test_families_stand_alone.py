@@ -89,7 +89,7 @@ EXCEPTIONS = {
     "tests/mmcv_ext/test_arguments.py": "numbers of other types for each argument that is one",
     "tests/mmcv_ext/flat_calls.py": "a call of each binding, and which of its tensors tell sizes",
     "tests/mmcv_ext/test_flat_arguments.py": "tensors of other shapes for each binding",
-    "tests/mmcv_ext/operator_calls.py": "a call of every name of mmcv.ops",
+    "tests/mmcv_ext/calls_of_names.py": "a call of every name of mmcv.ops",
     "tests/mmcv_ext/test_every_operator.py": "every name of mmcv.ops",
     "tests/mmcv_ext/test_layers.py": "mmcv's own modules next to those of the same names",
     "tests/pytorch/test_layers.py": "the modules with mmcv's names, some of which are made of several operators",

@@ -180,10 +180,13 @@ def test_no_cast_that_loses_values_is_recommended(values: np.ndarray, dtypes: tu
         assert hint(Tensor(f"torch.{values.dtype.name}", True, values), "x", "dtype", dtypes) == ""
 
 
-@pytest.mark.parametrize("problem", ["dtype", "array", "contiguous"])
-def test_no_call_that_drops_a_mask_is_recommended(problem: Any) -> None:
+@pytest.mark.parametrize(
+    ("problem", "text"),
+    [("dtype", "; x.filled(value) would do"), ("array", "; x.filled(value) would do"), ("contiguous", "")],
+)
+def test_no_call_that_drops_a_mask_is_recommended(problem: Any, text: str) -> None:
     masked = np.ma.masked_array(np.zeros((2, 3)), mask=True).T
-    assert hint(masked, "x", problem, F) == ""
+    assert hint(masked, "x", problem, F) == text
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,5 @@
-// Copies, fills and comparisons of bytes in kernels by the names of the C library; see mlusim/seen.h.
+// Copies, fills and comparisons of bytes in kernels by the names of the C library; see
+// mlusim/seen.h.
 #ifndef MLUSIM_BYTES_H_
 #define MLUSIM_BYTES_H_
 

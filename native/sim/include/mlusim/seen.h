@@ -1,7 +1,7 @@
 // Functions of the C library that read or write memory, in forms that tell the checkers of it. The
 // instrumentation of kernels covers loads and stores, and with Clang also copies and fills, but not
-// what a function of a library does. Headers of the C++ library call these functions by the names of
-// the compiler, which are macros here, so include this before all other headers.
+// what a function of a library does. Headers of the C++ library call these functions by the names
+// of the compiler, which are macros here, so include this before all other headers.
 #ifndef MLUSIM_SEEN_H_
 #define MLUSIM_SEEN_H_
 
@@ -18,7 +18,8 @@ MLUSIM_SEEN __SIZE_TYPE__ mlusim_seen_strlen(const char *text);
 MLUSIM_SEEN int mlusim_seen_strcmp(const char *a, const char *b);
 MLUSIM_SEEN int mlusim_seen_strncmp(const char *a, const char *b, __SIZE_TYPE__ bytes);
 
-// Calls of these get other names, so that the library of the simulator sees what they read and write.
+// Calls of these get other names, so that the library of the simulator sees what they read and
+// write.
 double frexp(double, int *) noexcept __asm__("mlusim_frexp");
 float frexpf(float, int *) noexcept __asm__("mlusim_frexpf");
 long double frexpl(long double, int *) noexcept __asm__("mlusim_frexpl");
