@@ -42,7 +42,7 @@ def of_tensor(tensor: Any) -> str | None:
 
 def plain(array: Any, name: str) -> str:
     """Return the call that makes a plain array of one that was refused, or an empty text."""
-    if isinstance(array, np.ndarray):
+    if issubclass(type(array), np.ndarray):
         if of_ndarray(array) is None:
             return ""
         return f"{name}.filled(value)" if _is_masked(array) else f"numpy.asarray({name})"

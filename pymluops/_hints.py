@@ -65,7 +65,8 @@ def _ordered(array: Any, dtypes: Sequence[str]) -> list[str]:
 
 def _call(array: Any, name: str, problem: Problem, dtype: str) -> str:
     is_tensor = type(array).__module__.partition(".")[0] == "torch"
-    if problem in ("array", "dtype") and (is_tensor or isinstance(array, np.ndarray)):
+    is_ndarray = issubclass(type(array), np.ndarray)
+    if problem in ("array", "dtype") and (is_tensor or is_ndarray):
         plain = _array_kinds.plain(array, name)
         if plain:
             return plain
@@ -75,9 +76,9 @@ def _call(array: Any, name: str, problem: Problem, dtype: str) -> str:
         return "" if hasattr(array, "mask") else f"numpy.ascontiguousarray({name})"
     if problem not in ("dtype", "array") or not dtype or not keeps_values(array, dtype):
         return ""
-    if hasattr(array, "astype") and (problem == "dtype" or isinstance(array, np.ndarray)):  # or another byte order
+    if hasattr(array, "astype") and (problem == "dtype" or is_ndarray):  # or another byte order
         return f"{name}.astype(numpy.{dtype})"
-    if problem == "array" and (isinstance(array, (list, tuple)) or hasattr(array, "__array__")):
+    if problem == "array" and (issubclass(type(array), (list, tuple)) or hasattr(array, "__array__")):
         return f"numpy.asarray({name}, dtype=numpy.{dtype})"
     return ""
 
@@ -91,14 +92,14 @@ def keeps_values(array: Any, dtype: str) -> bool:
     """Tell whether a cast to float32, float16 or int32 loses nothing but the places behind those of float32."""
     if hasattr(array, "mask"):  # a masked array: what is not masked would be all that remains
         return False
-    values = np.asarray(array)
+    values: Any = np.asarray(array)
     name, kind = values.dtype.name, values.dtype.kind
     if name.startswith(("bfloat16", "float8")):  # of ml_dtypes
         return dtype == "float32"
     if dtype == "complex64" and kind in "biufc":
         return all(keeps_values(part, "float32") for part in (values.real, values.imag))
     if kind not in "biuf" or dtype not in _EXACT:
-        return name == dtype
+        return bool(name == dtype)
     if kind == "b" or values.size == 0:
         return True
     if kind in "iu":

@@ -12,7 +12,7 @@ import importlib
 import os
 import sys
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from importlib.abc import MetaPathFinder
 from typing import Any
 
@@ -51,8 +51,13 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(before=_hold, after_in_parent=_let_go, after_in_child=_begin_child)
 
 
+def _bootstrap() -> Any:
+    """Return the module with the locks of Python's imports."""
+    return vars(importlib)["_bootstrap"]
+
+
 @contextlib.contextmanager
-def imports_ended(names: Iterable[str]) -> Iterator[None]:
+def imports_ended(names: Iterable[str]) -> Generator[None]:
     """Wait until no other thread imports one of these modules, and let none begin for the time of the block.
 
     Parameters
@@ -61,13 +66,14 @@ def imports_ended(names: Iterable[str]) -> Iterator[None]:
         Full names. Of a package and its modules the modules come first, since an import holds the
         lock of a module while it asks for that of its package.
     """
-    bootstrap: Any = importlib._bootstrap
-    if len(sys._current_frames()) == 1:  # no other thread, as in the child of a fork, whose locks may be half taken
+    bootstrap = _bootstrap()
+    frames: Callable[[], dict[int, Any]] = vars(sys)["_current_frames"]
+    if len(frames()) == 1:  # no other thread, as in the child of a fork, whose locks may be half taken
         names = ()
     with contextlib.ExitStack() as held:
         for name in names:
             lock = bootstrap._get_module_lock(name)
-            if lock.owner is not None and lock.owner not in sys._current_frames():
+            if lock.owner is not None and lock.owner not in frames():
                 continue  # a thread that was importing when this process was forked
             # An import that waits for this thread cannot be waited for, as in Python's own imports.
             with contextlib.suppress(bootstrap._DeadlockError):
@@ -78,7 +84,7 @@ def imports_ended(names: Iterable[str]) -> Iterator[None]:
 
 def wait_for_import(name: str) -> None:
     """Wait until no other thread imports a module, unless it waits for this one."""
-    bootstrap: Any = importlib._bootstrap
+    bootstrap = _bootstrap()
     bootstrap._lock_unlock_module(name)
 
 

@@ -246,14 +246,15 @@ def _has_code(name: str, folders: Sequence[str]) -> bool:
 
 def _stand() -> None:
     """Put the finders that have drop-ins into `sys.meta_path`, and take the others out."""
-    for finder, others in ((_first, {}), (_last, _first.drop_ins)):  # the last one explains failing imports too
-        if finder in sys.meta_path and not (finder.drop_ins or others):
+    last_stands = _last.drop_ins or _first.drop_ins  # the last one explains failing imports too
+    for finder, stands in ((_first, _first.drop_ins), (_last, last_stands)):
+        if finder in sys.meta_path and not stands:
             leave_meta_path(finder)
     if _first.drop_ins and sys.meta_path[0] is not _first:
         if _first in sys.meta_path:
             leave_meta_path(_first)
         sys.meta_path.insert(0, _first)
-    if (_last.drop_ins or _first.drop_ins) and sys.meta_path[-1] is not _last:
+    if last_stands and sys.meta_path[-1] is not _last:
         if _last in sys.meta_path:
             leave_meta_path(_last)
         sys.meta_path.append(_last)

@@ -54,7 +54,8 @@ def _scaled(transform: Callable[[float], Tensor], n: int, power: float) -> Tenso
 
 def _whole(function: str, name: str, value: Any) -> Any:
     """Return an integer, or what stands for one where a program is traced; anything else is refused by name."""
-    if type(value) is int or isinstance(value, torch.SymInt) or torch.jit.is_tracing():
+    tracing = torch.jit.is_tracing()  # pyright: ignore[reportPrivateImportUsage]
+    if type(value) is int or isinstance(value, torch.SymInt) or tracing:
         return value
     return _arguments.integer(_arguments.Names(function, ""), name, value, -_arguments.INT32_MAX)
 

@@ -138,7 +138,8 @@ def mutual_information_recursion(
     """
     if boundary is None:
         ends = 0, 0, px.shape[1], py.shape[2]
-        if torch.jit.is_tracing():  # ends are tensors, whose values must not become constants
+        tracing = torch.jit.is_tracing()  # pyright: ignore[reportPrivateImportUsage]
+        if tracing:  # ends are tensors, whose values must not become constants
             whole = torch.stack([torch.full((), end, device=px.device) for end in ends])
         else:
             whole = torch.tensor(ends, device=px.device)

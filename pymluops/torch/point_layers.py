@@ -106,7 +106,7 @@ class QueryAndGroup(TracedModule):
         counts = self._fill(indices) if self.uniform_sample else None
         positions = grouping_operation(points_xyz.transpose(1, 2).contiguous(), indices)
         relative = positions - center_xyz.transpose(1, 2).unsqueeze(-1)
-        if self.normalize_xyz:
+        if self.normalize_xyz and self.max_radius is not None:
             relative = relative / self.max_radius
         found = relative
         if features is not None:

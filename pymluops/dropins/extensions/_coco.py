@@ -78,7 +78,7 @@ def _last_largest(values: _Array) -> tuple[_Array, _Array]:
     """Return the last place of the largest value of each row, and the value; -1 and minus infinity of no values."""
     rows, columns = values.shape
     if not columns:
-        return np.full(rows, -1), np.full(rows, -np.inf)
+        return np.full(int(rows), -1), np.full(int(rows), -np.inf)
     backwards: Any = values[:, ::-1]
     places: _Array = columns - 1 - backwards.argmax(1)
     return places, values[np.arange(rows), places]
