@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from pymluops.oracle import polygons
+from pymluops.oracle.polygons import hull
 from pymluops.oracle.refusals import Refusals
 from pymluops.oracle.ways import Way
 
@@ -21,28 +22,6 @@ Point = tuple[Any, Any]
 
 def _cross(origin: Sequence[Any], a: Sequence[Any], b: Sequence[Any]) -> Any:
     return (a[0] - origin[0]) * (b[1] - origin[1]) - (a[1] - origin[1]) * (b[0] - origin[0])
-
-
-def _square(a: Point, b: Point) -> Any:
-    return (a[0] - b[0]) * (a[0] - b[0]) + (a[1] - b[1]) * (a[1] - b[1])
-
-
-def hull(points: Sequence[Point]) -> list[Point]:
-    """Corners of the convex hull, counter-clockwise from the lowest one; a point twice if all points are that one."""
-    start = min(points, key=lambda point: (point[1], point[0]))
-    found = [start]
-    while len(found) <= len(points):
-        here, best = found[-1], None
-        for point in points:
-            if point == here:
-                continue
-            turn = -1 if best is None else _cross(here, best, point)
-            if turn < 0 or (turn == 0 and _square(here, point) > _square(here, best or here)):
-                best = point
-        if best is None or best == start:
-            break
-        found.append(best)
-    return found if len(found) > 1 else [start, start]
 
 
 def _around(points: Sequence[Any]) -> Iterator[tuple[Any, Any]]:

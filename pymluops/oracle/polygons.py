@@ -19,6 +19,28 @@ def area(polygon: Sequence[Point]) -> float:
     return sum(turn(polygon[0], a, b) for a, b in pairwise(polygon[1:])) / 2
 
 
+def _square(a: Point, b: Point) -> float:
+    return (a[0] - b[0]) * (a[0] - b[0]) + (a[1] - b[1]) * (a[1] - b[1])
+
+
+def hull(points: Sequence[Point]) -> list[Point]:
+    """Corners of the convex hull, counter-clockwise from the lowest one; a point twice if all points are that one."""
+    start = min(points, key=lambda point: (point[1], point[0]))
+    found = [start]
+    while len(found) <= len(points):
+        here, best = found[-1], None
+        for point in points:
+            if point == here:
+                continue
+            side = -1 if best is None else turn(here, best, point)
+            if side < 0 or (side == 0 and _square(here, point) > _square(here, best or here)):
+                best = point
+        if best is None or best == start:
+            break
+        found.append(best)
+    return found if len(found) > 1 else [start, start]
+
+
 def _cut(polygon: Sequence[Point], a: Point, b: Point) -> list[Point]:
     """The part of a polygon on the left of the line from a to b."""
     cut: list[Point] = []

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from pymluops.oracle import polygons
-from pymluops.oracle.point_sets import hull
 from pymluops.oracle.refusals import Refusals
 from pymluops.oracle.ways import Way
 
@@ -90,7 +89,7 @@ def overlap_by_mmcv(first: np.ndarray, second: np.ndarray, of_first: bool = Fals
     if not min(areas):
         return real(0)
     points = _mmcv_points(*boxes)
-    common = abs(polygons.area(hull(points))) if len(points) > 2 else 0.0
+    common = abs(polygons.area(polygons.hull(points))) if len(points) > 2 else 0.0
     return real(common / (areas[0] if of_first else areas[0] + areas[1] - common))
 
 

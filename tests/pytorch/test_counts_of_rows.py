@@ -15,7 +15,7 @@ _GROUPS = torch.tensor([[0, 1, 0]] * 4)
 
 
 def _grouped(points: Any, centres: Any, dtype: torch.dtype) -> Any:
-    return ours.grouping_operation(_POINTS.to(dtype), _GROUPS, centres, points)
+    return ours.grouping_operation(_POINTS.to(dtype), _GROUPS, points, centres)
 
 
 #: Calls with the counts of 5 points and 4 centres, and the names of both.

@@ -154,12 +154,15 @@ def _dropin_sources() -> dict[str, str]:
     found: dict[str, str] = {}
     for path in sorted((_DROPINS / "extensions").glob("[!_]*.py")):
         source = path.read_text(encoding="utf-8")
-        modules = re.search(r"^MODULES = \((.*?)\)$", source, re.MULTILINE | re.DOTALL)
+        modules, last_names = _names_in(source, "MODULES"), _names_in(source, "LAST_NAMES")
         installed = re.search(r'^DROP_IN = "(.*)"$', source, re.MULTILINE)
-        if modules is not None and installed is not None:
-            names = ", ".join(f"``{name}``" for name in re.findall(r'"(.*?)"', modules[1]))
+        if modules and installed is not None:
+            names = ", ".join(f"``{name}``" for name in modules)
             found[f'{names} by ``pymluops.install("{installed[1]}")``'] = _rows(source)
-    found['transformers, GroundingDINO and detrex by ``pymluops.install("deformable_attention")``'] = _text_of(
+        elif last_names:
+            names = ", ".join(f"``{name}``" for name in last_names)
+            found[f'{names} by ``pymluops.install("{last_names[0]}", at=...)``'] = _rows(source)
+    found['transformers, GroundingDINO and detrex by ``pymluops.install("transformers")``'] = _text_of(
         _DROPINS / "_attention.py"
     )
     packages = *(_DROPINS / "spconv").glob("*.py"), *(ROOT / "pymluops/torch/sparse").glob("*.py")
@@ -167,6 +170,12 @@ def _dropin_sources() -> dict[str, str]:
         map(_text_of, (*packages, ROOT / "pymluops/ops/_sparse_extension.py"))
     )
     return found
+
+
+def _names_in(source: str, variable: str) -> list[str]:
+    """Return the texts of a tuple."""
+    found = re.search(rf"^{variable} = \((.*?)\)$", source, re.MULTILINE | re.DOTALL)
+    return re.findall(r'"(.*?)"', found[1]) if found else []
 
 
 def _text_of(path: Path) -> str:
