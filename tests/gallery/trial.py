@@ -24,6 +24,8 @@ Results: TypeAlias = list[np.ndarray]
 
 #: Of the compiler, which takes most of the time.
 OPTIONS = ("-O0",)
+#: Of all mutants together: the function that reads which one runs has no checks on purpose.
+OPTIONS_TOGETHER = (*OPTIONS, "-DMLUOPS_HOST_FUNCTIONS")
 #: Under which every mutant runs, after `pymluops.sim.Schedule`.
 SCHEDULES = (
     sim.Schedule(),
@@ -123,7 +125,7 @@ def compiled(source: str, mutants: Sequence[Mutant], arch: int) -> tuple[dict[Mu
     chosen = list(mutants)
     while True:
         try:
-            module = bang.compile(source_of_all(source, chosen), arch=arch, options=OPTIONS)
+            module = bang.compile(source_of_all(source, chosen), arch=arch, options=OPTIONS_TOGETHER)
         except bang.CompileError as error:
             lines = {int(line) for line in re.findall(r"<source>:(\d+)(?::\d+)?: error", str(error))}
             fewer = [mutant for mutant in chosen if not lines_of(source, mutant) & lines]

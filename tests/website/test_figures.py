@@ -95,6 +95,82 @@ def _ratios(case: dict[str, Any]) -> tuple[float, float]:
     return ratios["memcpy"], ratios[min(others, key=lambda name: times[name])]
 
 
+#: Beginnings of rows of the tables of the two EPYC, with their cases; both directions, or both kinds of scans, of some.
+EPYC_ROWS = {
+    "tin_shift [3, 15, 16, 45435] f32": [f"tin_shift_{way}/3x15x16x45435/f32" for way in ("forward", "backward")],
+    "tin_shift [3, 15, 16, 45435] f16": [f"tin_shift_{way}/3x15x16x45435/f16" for way in ("forward", "backward")],
+    "tin_shift [2, 8, 64, 3136] f32": [f"tin_shift_{way}/2x8x64x3136/f32" for way in ("forward", "backward")],
+    "tin_shift [2, 8, 64, 3136] f16": [f"tin_shift_{way}/2x8x64x3136/f16" for way in ("forward", "backward")],
+    **{
+        f"psamask {size}, {way}": [f"psamask_{way}/{case}/{kind}/f32" for kind in ("collect", "distribute")]
+        for size, case in (("59 x 59, mask 117", "1x59x59-mask117"), ("8 of 16 x 16, mask 31", "8x16x16-mask31"))
+        for way in ("forward", "backward")
+    },
+    **{
+        f"three_interpolate f32 {size}": [f"three_interpolate_{way}/{case}/f32" for way in ("forward", "backward")]
+        for size, case in (
+            ("[16, 1024, 4096], M = 128", "16x1024x4096-128"),
+            ("[16, 128, 4096], M = 1024", "16x128x4096-1024"),
+            ("[16, 256, 1024], M = 256", "16x256x1024-256"),
+        )
+    },
+    "border_align f32": [f"border_align_{way}/2x950x4x256-pool10/f32" for way in ("forward", "backward")],
+    "get_indice_pairs, sub-manifold": [f"get_indice_pairs/submanifold-248636/{kind}" for kind in ("uniform", "lidar")],
+    "get_indice_pairs, strided": [f"get_indice_pairs/strided-149100/{kind}" for kind in ("uniform", "lidar")],
+}
+EPYCS = {"AVX-512: AMD EPYC": "epyc-2-cpus.json", "AVX2": "epyc-avx2-2-cpus.json"}
+
+
+def _section(heading: str) -> str:
+    part = re.split(rf"^### {re.escape(heading)}$", PERFORMANCE, maxsplit=1, flags=re.MULTILINE)[1]
+    return re.split(r"^##+ ", part, maxsplit=1, flags=re.MULTILINE)[0]
+
+
+def _figures_of(line: str) -> list[list[str]]:
+    """The figures in the cells of a row behind the first one, without what is in brackets."""
+    cells = (re.sub(r"\(.*?\)", "", cell) for cell in line.strip("| ").split("|")[1:])
+    return [re.findall(r"\d+(?:\.\d+)?", cell) for cell in cells]
+
+
+def _shows(figure: str, value: float) -> bool:
+    """Whether a figure is a value, rounded to its last digit."""
+    return abs(float(figure) - value) <= 0.55 * 10.0 ** -len(figure.partition(".")[2])
+
+
+@pytest.mark.parametrize("heading", EPYCS)
+def test_the_tables_of_the_epyc_have_the_checked_in_figures(heading: str) -> None:
+    result = json.loads((ROOT / "benchmarks" / "results" / EPYCS[heading]).read_text(encoding="utf-8"))
+    section = _section(heading)
+    held = [verdict["holds"] for verdict in result["verdicts"]]
+    assert f"{sum(held)} of {len(held)} rules hold" in " ".join(section.split())
+    cases = {case["id"]: case for case in result["cases"]}
+    for row, names in EPYC_ROWS.items():
+        (line,) = [line for line in section.splitlines() if line.startswith(f"| {row}")]
+        times, _, best, threads = _figures_of(line)
+        for name, *shown in zip(names, times, best, threads, strict=True):
+            ratios = {one["to"]: one["median"] for one in cases[name]["ratios"] if one["threads"] == 2}
+            for figure, wanted in zip(shown, (*_ratios(cases[name]), 1 / ratios["one thread"]), strict=True):
+                assert _shows(figure, wanted), (name, figure, wanted)
+
+
+def test_the_first_table_has_the_figures_of_the_epyc() -> None:
+    first = PERFORMANCE.partition("## Yardstick")[0]
+    result = json.loads((ROOT / "benchmarks" / "results" / "epyc-2-cpus.json").read_text(encoding="utf-8"))
+    cases = {case["id"]: case for case in result["cases"]}
+    kinds = {f"psamask {kind}, 59": [f"psamask_{way}/1x59x59-mask117/{kind}/f32" for way in ("forward", "backward")]
+             for kind in ("collect", "distribute")}  # fmt: skip
+    others = ("tin_shift [3", "three_interpolate", "border_align", "get_indice_pairs, sub", "get_indice_pairs, strided")
+    kinds |= {begin: next(EPYC_ROWS[row] for row in EPYC_ROWS if row.startswith(begin)) for begin in others}
+    lines = [line for line in first.splitlines() if line.startswith("| ") and "---" not in line][1:]
+    assert len(lines) == len(kinds)
+    for begin, names in kinds.items():
+        (line,) = [line for line in lines if line.startswith(f"| {begin}")]
+        shown = zip(*_figures_of(line), strict=True)
+        for name, figures in zip(names, shown, strict=True):
+            for figure, wanted in zip(figures, _ratios(cases[name]), strict=True):
+                assert _shows(figure, wanted), (name, figure, wanted)
+
+
 def test_networks_have_ratios_of_our_time() -> None:
     table = re.findall(r"^\| `(\w+)` \|(.*)\|$", (ROOT / "docs" / "networks.md").read_text("utf-8"), re.MULTILINE)
     rows = [[_numbers(cell) for cell in cells.split("|")] for _, cells in table]
