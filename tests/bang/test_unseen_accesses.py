@@ -251,7 +251,7 @@ ASSEMBLY = [
 
 def assert_refused(cases: list[tuple[str, str, str]]) -> None:
     """Each statement, behind its head, must be an error whose message has the text, within the lines of its kernel."""
-    parts = [f"namespace case{i} {{{source_of(code, head, i)}}}\n" for i, (code, head, _) in enumerate(cases)]
+    parts = [f"namespace case{i} {{\n{source_of(code, head, i)}}}\n" for i, (code, head, _) in enumerate(cases)]
     source = f"{HEADERS}{TYPES}{''.join(parts)}"
     with pytest.raises(bang.CompileError) as caught:
         bang.compile(source)
