@@ -41,8 +41,8 @@ HARMLESS = re.compile(
 
 def call_of(name: str, returns: str, parameters: str, number: str) -> str:
     pointers = iter("abcabcabc")
-    values = {"n": lambda: number, "f": lambda: "v", "v": lambda: "Z{}", "p": lambda: next(pointers)}
-    call = f"{name}({', '.join(values[letter]() for letter in parameters)})"
+    values = {"n": number, "f": "v", "v": "Z{}"}
+    call = f"{name}({', '.join((values.get(letter) or next(pointers)) for letter in parameters)})"
     return f"{{ auto r = {call}; sink(0, r); }}" if returns == "r" else f"{call};"
 
 

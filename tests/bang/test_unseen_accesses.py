@@ -199,7 +199,7 @@ def test_library_functions_compute_what_they_do_elsewhere() -> None:
         0,
         4,
     ]
-    assert out[1:18] == pytest.approx(np.float32(wanted), rel=1e-6)
+    assert out[1:18] == pytest.approx(np.array(wanted, np.float32), rel=1e-6)
 
 
 REFUSED = [
