@@ -119,7 +119,8 @@ def compiled(source: str, mutants: Sequence[Mutant], arch: int) -> tuple[dict[Mu
     chosen = list(mutants)
     while True:
         try:
-            module = bang.compile(source_of_all(source, chosen), arch=arch, options=[*OPTIONS, "-DMLUOPS_HOST_FUNCTIONS"])
+            options = [*OPTIONS, "-DMLUOPS_HOST_FUNCTIONS"]
+            module = bang.compile(source_of_all(source, chosen), arch=arch, options=options)
         except bang.CompileError as error:
             lines = {int(line) for line in re.findall(r"<source>:(\d+)(?::\d+)?: error", str(error))}
             fewer = [mutant for mutant in chosen if not lines_of(source, mutant) & lines]
