@@ -199,7 +199,7 @@ def test_library_functions_compute_what_they_do_elsewhere() -> None:
         0,
         4,
     ]
-    assert out[1:18] == pytest.approx(np.float32(wanted), rel=1e-6)
+    assert out[1:18] == pytest.approx(np.array(wanted, np.float32), rel=1e-6)
 
 
 REFUSED = [
@@ -251,7 +251,7 @@ ASSEMBLY = [
 
 def assert_refused(cases: list[tuple[str, str, str]]) -> None:
     """Each statement, behind its head, must be an error whose message has the text, within the lines of its kernel."""
-    parts = [f"namespace case{i} {{{source_of(code, head, i)}}}\n" for i, (code, head, _) in enumerate(cases)]
+    parts = [f"namespace case{i} {{\n{source_of(code, head, i)}}}\n" for i, (code, head, _) in enumerate(cases)]
     source = f"{HEADERS}{TYPES}{''.join(parts)}"
     with pytest.raises(bang.CompileError) as caught:
         bang.compile(source)

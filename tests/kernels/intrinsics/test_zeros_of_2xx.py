@@ -75,9 +75,9 @@ NEGATIVE_ZERO = {"float": 0x80000000, "half": 0x8000}
 
 @pytest.fixture
 def on_card(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
-    pymluops.use("sim")
-    yield monkeypatch
-    sim.set_device(None)
+    with pymluops.use("sim"):
+        yield monkeypatch
+        sim.set_device(None)
 
 
 def compute(card: str, ctype: str, instruction: str, first: list[int], second: list[int]) -> list[int]:

@@ -41,11 +41,12 @@ void *place_of(const mlusim::Array &array) {
 namespace mlusim {
 
 Array::Array(ArraySpace space_of_array, const Unit *unit_of_array, const char *name_of_array, std::size_t size,
-             void **pointer, const void *initial_bytes)
+             void **pointer, const void *initial_bytes, std::size_t bytes_of_element)
     : space(space_of_array),
       unit(unit_of_array),
       name(name_of_array),
       bytes(size),
+      element(bytes_of_element),
       storage(pointer),
       initial(initial_bytes),
       offset(0),
