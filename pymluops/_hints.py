@@ -1,8 +1,8 @@
 """What would have worked: the call that turns a refused array into one that is taken.
 
-Nobody is advised to lose values: a call is named only if it keeps them, or rounds float64 to float32
-without an overflow. So complex numbers become no real ones, fractions no integers, and what int32
-or float16 cannot hold is not cast to them.
+Nobody is advised to lose values: a call is named only if it keeps them, or rounds float64 to
+float32 without an overflow. So complex numbers become no real ones, fractions no integers, and what
+int32 or float16 cannot hold is not cast to them.
 """
 
 from __future__ import annotations

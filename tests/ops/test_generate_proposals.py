@@ -257,7 +257,7 @@ def test_the_threshold_falls_after_each_box_that_is_kept() -> None:
     assert _kept([0, 3], 0.7, 0.9) == [0, 3]
     assert _kept([0, 100, 3], 0.7, 0.9) == [0, 100, 3]  # 0.567 after two
     assert _kept([0, 100, 120, 3], 0.7, 0.9) == [0, 100, 120]  # 0.51 after three
-    # Boxes kept long ago are compared by the threshold of now, and one that is dropped changes nothing.
+    # Boxes kept long ago are compared by the threshold of now; one that is dropped changes nothing.
     assert _kept([0, 0, 0, 0, 3], 0.7, 0.9) == [0, 3]
 
 

@@ -13,8 +13,8 @@ extern "C" {
 #endif
 
 /* As mluOpGenerateProposalsV2, for any eta above 0. If it is below 1, a box is kept if its overlap
- * with no box that was kept is above the threshold, which is multiplied by eta after each box that is
- * kept, as long as it is above 0.5. Values are float or double. A library for a device returns
+ * with no box that was kept is above the threshold, which is multiplied by eta after each box that
+ * is kept, as long as it is above 0.5. Values are float or double. A library for a device returns
  * NOT_SUPPORTED. */
 mluOpStatus_t MLUOP_WIN_API mluopsExtGenerateProposals(
     mluOpHandle_t handle, const int pre_nms_top_n, const int post_nms_top_n, const double nms_thresh,

@@ -12,9 +12,9 @@ extern "C" {
 #pragma GCC visibility push(default)
 #endif
 
-/* As mluOpMoeDispatchForward, for more samples than num_experts * capacity too: those whose location
- * is none of 0 to capacity - 1 go nowhere. Values are float or double. A library for a device
- * returns NOT_SUPPORTED. */
+/* As mluOpMoeDispatchForward, for more samples than num_experts * capacity too: those whose
+ * location is none of 0 to capacity - 1 go nowhere. Values are float or double. A library for a
+ * device returns NOT_SUPPORTED. */
 mluOpStatus_t MLUOP_WIN_API mluopsExtMoeDispatchForward(
     mluOpHandle_t handle, const mluOpTensorDescriptor_t gates_desc, const void *gates,
     const mluOpTensorDescriptor_t indices_desc, const void *indices, const mluOpTensorDescriptor_t locations_desc,
