@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from pymluops import _arguments
 from pymluops._core import Operator
 from pymluops.ops._schema import FLOAT32, INT32, Scalar, Tensor
 
@@ -36,6 +38,20 @@ _PROPOSALS = Operator(
         Scalar("pixel_offset"),
     ),
     workspace="mluOpGetGenerateProposalsV2WorkspaceSize_v2",
+)
+
+
+#: The same for a threshold that falls, which `mluOpGenerateProposalsV2` refuses.
+_ADAPTIVE = (
+    Operator(
+        "mluopsExtGenerateProposals",
+        _PROPOSALS.name,
+        _PROPOSALS.tensors,
+        tuple(
+            replace(scalar, minimum=0, above=True) if scalar.name == "eta" else scalar for scalar in _PROPOSALS.scalars
+        ),
+        workspace=_PROPOSALS.workspace,
+    ),
 )
 
 
@@ -90,7 +106,10 @@ def generate_proposals_v2(
     min_size : float
         The least width and height.
     eta : float
-        No effect; >= 1.
+        If it is below 1, suppression is adaptive: a box is compared with all boxes that were kept,
+        and after each one that is kept the threshold is multiplied by `eta`, as long as it is above
+        0.5. > 0; from 1 on it has no effect. `mluOpGenerateProposalsV2` refuses less than 1, which
+        only the CPU library takes, as `mluopsExtGenerateProposals`.
     pixel_offset : bool
         Whether corners are pixels that belong to the box.
     rpn_rois : array or DeviceArray, optional
@@ -139,4 +158,5 @@ def generate_proposals_v2(
     arrays = (scores, bbox_deltas, im_shape, anchors, variances)
     outputs = (rpn_rois, rpn_roi_probs, rpn_rois_num, rpn_rois_batch_size)
     numbers = (pre_nms_top_n, post_nms_top_n, nms_thresh, min_size, eta, pixel_offset)
-    return _PROPOSALS(handle, (*arrays, *outputs), numbers)
+    adaptive = _arguments.real(_PROPOSALS, "eta", eta) < 1
+    return (_ADAPTIVE[0] if adaptive else _PROPOSALS)(handle, (*arrays, *outputs), numbers)

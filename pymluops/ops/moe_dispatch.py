@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from pymluops._arguments import is_integer
 from pymluops._core import Operator
 from pymluops.ops._schema import FLOAT32, INT32, Scalar, Tensor
 
@@ -28,6 +30,9 @@ _FORWARD = Operator(
     ),
     _SIZES,
 )
+_GATES, *_OTHERS = _FORWARD.tensors
+#: The same for more samples than places, which `mluOpMoeDispatchForward` refuses.
+_CROWDED = (Operator("mluopsExtMoeDispatchForward", _FORWARD.name, (replace(_GATES, rules=()), *_OTHERS), _SIZES),)
 _BACKWARD_DATA = Operator(
     "mluOpMoeDispatchBackwardData",
     "moe_dispatch_backward_data",
@@ -55,6 +60,11 @@ _BACKWARD_GATE = Operator(
 )
 
 
+def crowded_dispatch() -> Operator:
+    """Return the operator that takes more samples than places; the library for the CPU has it."""
+    return _CROWDED[0]
+
+
 def moe_dispatch_forward(
     gates: Array,
     indices: Array,
@@ -71,8 +81,9 @@ def moe_dispatch_forward(
     """Bring samples to the places of their experts, times their gates.
 
     Row ``indices[i] * capacity + locations[i]`` becomes ``gates[i] * input[i]``. A sample whose
-    expert or location is out of range goes nowhere. Rows of `out` without a sample stay as they
-    are; of several samples of a row the last one counts.
+    expert or location is out of range goes nowhere: it is dropped, as in training where an expert
+    has fewer places than samples. Rows of `out` without a sample stay as they are; of several
+    samples of a row the last one counts.
 
     Parameters
     ----------
@@ -81,11 +92,12 @@ def moe_dispatch_forward(
     indices : array, shape [S], int32
         The expert of each sample, 0 to num_experts-1.
     locations : array, shape [S], int32
-        The place of each sample at its expert, 0 to capacity-1.
+        The place of each sample at its expert, 0 to capacity-1; a sample at another one is dropped.
     input : array, shape [S, H], like `gates`
         The samples.
     samples : int
-        S, >= 0, at most num_experts * capacity.
+        S, >= 0. `mluOpMoeDispatchForward` refuses more samples than num_experts * capacity, which
+        only the CPU library takes, as `mluopsExtMoeDispatchForward`.
     capacity : int
         Places of each expert, >= 0.
     hidden : int
@@ -124,7 +136,9 @@ def moe_dispatch_forward(
     >>> pymluops.moe_dispatch_forward(gates, indices, locations, input, 2, 2, 2, 2).tolist()
     [[0.0, 0.0], [15.0, 18.0], [2.0, 8.0], [0.0, 0.0]]
     """
-    return _FORWARD(handle, (gates, indices, locations, input, out), (samples, capacity, hidden, num_experts))
+    arrays, sizes = (gates, indices, locations, input, out), (samples, capacity, hidden, num_experts)
+    crowded = all(map(is_integer, sizes)) and samples > num_experts * capacity
+    return (_CROWDED[0] if crowded else _FORWARD)(handle, arrays, sizes)
 
 
 def moe_dispatch_backward_data(

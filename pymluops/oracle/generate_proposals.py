@@ -13,7 +13,7 @@ from pymluops.oracle.refusals import Check, Refusals, bad
 from pymluops.oracle.ways import Way
 
 #: The older function for the size of the workspace: the description names the other one.
-TESTED_APART = ("mluOpGetGenerateProposalsV2WorkspaceSize",)
+TESTED_APART = ("mluOpGetGenerateProposalsV2WorkspaceSize", "mluopsExtGenerateProposals")
 #: A box that is not far from a threshold is kept or left out as numbers are rounded.
 SUMS = ("generate_proposals_v2",)
 MOST_GROWTH = 4.135166556742356
@@ -44,9 +44,19 @@ def decoded(anchors: Any, variances: Any, deltas: Any, shape: Any, pixel_offset:
     return np.stack([x1, y1, x2, y2], 1)
 
 
+def _adaptive(boxes: np.ndarray, post: int, threshold: Any, eta: Any, o: int) -> list[int]:
+    """The boxes that overlap none of those kept before, by a threshold that falls with each of these."""
+    kept: list[int] = []
+    for i in range(len(boxes)):
+        if len(kept) < post and not (overlaps(boxes[i], boxes[kept], o) > threshold).any():
+            kept.append(i)
+            threshold = threshold * eta if threshold > 0.5 else threshold
+    return kept
+
+
 def one_image(
     scores: Any, deltas: Any, shape: Any, anchors: Any, variances: Any,
-    pre: int, post: int, threshold: float, min_size: float, pixel_offset: bool,
+    pre: int, post: int, threshold: float, min_size: float, eta: float, pixel_offset: bool,
 ) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
     """Boxes [K, 4] and scores [K]."""
     real = scores.dtype.type
@@ -61,7 +71,11 @@ def one_image(
         if pixel_offset:
             valid &= (boxes[:, 0] + w / 2 <= shape[1]) & (boxes[:, 1] + h / 2 <= shape[0])
     boxes, found = boxes[valid], scores[order][valid]
-    left, kept = np.arange(len(boxes)), []
+    if eta < 1:
+        kept = _adaptive(boxes, post, real(threshold), real(eta), int(o))
+        left = np.arange(0)
+    else:
+        left, kept = np.arange(len(boxes)), []
     while len(left) and len(kept) < post:
         best, left = left[0], left[1:]
         kept.append(best)
@@ -81,7 +95,7 @@ def proposals(
     post: int,
     threshold: float,
     min_size: float,
-    _eta: float,
+    eta: float,
     pixel_offset: bool,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """All outputs; rows behind the last box are 0."""
@@ -91,7 +105,7 @@ def proposals(
     for i in range(batch):
         rows = (scores[i].reshape(-1), deltas[i].reshape(-1, 4), im_shape[i])
         tables = (anchors.reshape(-1, 4), variances.reshape(-1, 4))
-        boxes, found = one_image(*rows, *tables, pre, post, threshold, min_size, pixel_offset)
+        boxes, found = one_image(*rows, *tables, pre, post, threshold, min_size, eta, pixel_offset)
         rois[total : total + len(boxes)], probs[total : total + len(boxes), 0] = boxes, found
         counts[i] = len(boxes)
         total += len(boxes)

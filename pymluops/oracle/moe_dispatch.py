@@ -14,6 +14,8 @@ import numpy as np
 from pymluops.oracle.refusals import Refusals
 from pymluops.oracle.ways import Way
 
+#: C functions without a description: tests/ops has their refusals and values.
+TESTED_APART = ("mluopsExtMoeDispatchForward",)
 #: Operators whose float results are sums, which a device may round or order in its own way.
 SUMS = ("moe_dispatch_backward_gate",)
 
@@ -21,7 +23,7 @@ SUMS = ("moe_dispatch_backward_gate",)
 def routes(indices: np.ndarray, locations: np.ndarray, capacity: int, experts: int) -> Iterator[tuple[int, int]]:
     """Samples that go somewhere, with their rows, ascending."""
     for sample, (expert, location) in enumerate(zip(indices.tolist(), locations.tolist(), strict=True)):
-        if 0 <= expert < experts and 0 <= location < capacity:
+        if 0 <= expert < experts and 0 <= location < capacity:  # a sample beyond its expert's places is dropped
             yield sample, expert * capacity + location
 
 

@@ -71,6 +71,8 @@ class TorchOperator:
     folds : bool
         Rows of arrays with the same first dim are independent, so vmap makes one call with more of
         them; else it makes a call for each sample.
+    on_mlu : Operator, optional
+        What computes tensors of a card, if `operator` is of this project's own functions.
     sample : mapping of str to object, optional
         Values for examples of arguments: sizes by symbol, numbers by name, contents of tensors that
         belong together. Tests draw the rest. Without it an operator that computes a gradient takes
@@ -99,6 +101,7 @@ class TorchOperator:
         validate: bool = False,
         autocast: bool = True,
         folds: bool = True,
+        on_mlu: Operator | None = None,
         sample: Mapping[str, Any] | None = None,
     ) -> None:
         self.operator = operator
@@ -120,7 +123,7 @@ class TorchOperator:
         self.gradient: TorchOperator | None = None
         self.exact, self.autocast, self.sample = True, autocast, dict(sample or {})
         self._connected = False
-        self._validate, self._folds = validate, folds
+        self._validate, self._folds, self._on_mlu = validate, folds, on_mlu
         self._missing, self._direct = (None,) * len(self.outputs), self.direct()
         self._register(name or operator.name)
         REGISTERED[name or operator.name] = self
@@ -193,6 +196,8 @@ class TorchOperator:
         tensors, scalars = arguments[: len(self.inputs)], arguments[len(self.inputs) :]
         given = self._floating_dtype(tensors)
         operator, used = self._operator_for(given)
+        if handle is not None and self._on_mlu is not None:
+            operator = self._on_mlu
         empty = self._empty_shapes(operator, used, arguments)
         if empty is not None:
             return self._made(tensors, empty, torch.Tensor.new_zeros)

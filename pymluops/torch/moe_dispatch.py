@@ -6,6 +6,7 @@ import torch
 from torch import Tensor
 
 from pymluops.ops._described import described, without_sizes
+from pymluops.ops.moe_dispatch import crowded_dispatch
 from pymluops.torch._function import TensorFunction, compiling
 from pymluops.torch._library import TorchOperator
 
@@ -23,10 +24,14 @@ _SAMPLE = {
 
 def _operator(name: str) -> TorchOperator:
     operator = without_sizes(described(name), "samples", "hidden", empty=True)
-    return TorchOperator(operator, folds=False, autocast=name.endswith("forward"), sample=_SAMPLE)
+    return TorchOperator(operator, folds=False, autocast=False, sample=_SAMPLE)
 
 
-_FORWARD = _operator("moe_dispatch_forward")
+_CARDS = without_sizes(described("moe_dispatch_forward"), "samples", "hidden", empty=True)
+# The function of the header refuses more samples than places.
+_FORWARD = TorchOperator(
+    without_sizes(crowded_dispatch(), "samples", "hidden", empty=True), folds=False, on_mlu=_CARDS, sample=_SAMPLE
+)
 _DATA = _operator("moe_dispatch_backward_data")
 _GATE = _operator("moe_dispatch_backward_gate")
 # All three are products of two of gates, samples and rows, so each is the gradient of the others.
@@ -65,6 +70,9 @@ def moe_dispatch(
     goes; of several samples of a row the last one counts. Gradients of any order flow to `gates`
     and `input`; of several samples of a row each gets its gradient as if it alone went there.
 
+    Experts may have fewer places than there are samples (a capacity factor below 1). A sample whose
+    place is `capacity` or more is dropped then: it adds nothing, and its gradients are 0.
+
     Parameters
     ----------
     gates : Tensor, shape [S], like `input`
@@ -74,13 +82,13 @@ def moe_dispatch(
         nowhere.
     locations : Tensor, shape [S], int32 or int64
         The place of each sample at its expert. A sample with a place outside of 0 to capacity-1
-        goes nowhere.
+        is dropped.
     input : Tensor, shape [S, H]
         The samples; any floating type.
     capacity : int
         Places of each expert.
     num_experts : int
-        Number of experts; together they have at least S places.
+        Number of experts.
 
     Returns
     -------

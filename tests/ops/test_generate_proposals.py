@@ -220,3 +220,79 @@ def test_workspaces_are_empty(raw: Raw, function: str) -> None:
         assert raw.status(function, wrong, *more, size) == BAD_PARAM
         assert raw.reason().startswith(f"{function}: scores_desc: expected")
     assert size[0] == 77
+
+
+# ---- adaptive suppression ------------------------------------------------------------------------
+
+
+@examples(60)
+@given(
+    eta=st.sampled_from([0.99, 0.9, 0.7, 0.3]),
+    threshold=st.sampled_from([0.4, 0.5, 0.6, 0.8, 0.95]),
+    post=st.integers(1, 60),
+    pixel_offset=st.booleans(),
+    seed=st.integers(0, 2**32 - 1),
+)
+def test_a_threshold_that_falls(eta: float, threshold: float, post: int, pixel_offset: bool, seed: int) -> None:
+    arrays = problem(np.random.default_rng(seed), 2, 3, 4, 6)
+    same(arrays, 0, post, threshold, 1.0, eta, pixel_offset)
+
+
+def _row_of_boxes(xs: list[float]) -> list[np.ndarray]:
+    """Boxes of 10 x 10 at these places, the first with the highest score."""
+    boxes = np.array([[x, 0, x + 10, 10] for x in xs], np.float32).reshape(1, 1, len(xs), 4)
+    scores = np.linspace(0.9, 0.1, len(xs), dtype=np.float32).reshape(1, 1, 1, -1)
+    return [scores, np.zeros((1, 1, 1, 4 * len(xs)), np.float32), np.float32([[50, 200]]), boxes, np.ones_like(boxes)]
+
+
+def _kept(xs: list[float], threshold: float, eta: float) -> list[float]:
+    rois, _, counts, _ = pymluops.generate_proposals_v2(*_row_of_boxes(xs), 0, 10, threshold, 1.0, eta, False)
+    return rois[: counts[0], 0].tolist()
+
+
+def test_the_threshold_falls_after_each_box_that_is_kept() -> None:
+    """The boxes at 0 and 2 overlap by 2/3, those at 0 and 3 by 7/13 = 0.538."""
+    assert _kept([0, 2], 0.7, 1.0) == [0, 2]
+    assert _kept([0, 2], 0.7, 0.9) == [0]  # 0.63
+    assert _kept([0, 3], 0.7, 0.9) == [0, 3]
+    assert _kept([0, 100, 3], 0.7, 0.9) == [0, 100, 3]  # 0.567 after two
+    assert _kept([0, 100, 120, 3], 0.7, 0.9) == [0, 100, 120]  # 0.51 after three
+    # Boxes kept long ago are compared by the threshold of now; one that is dropped changes nothing.
+    assert _kept([0, 0, 0, 0, 3], 0.7, 0.9) == [0, 3]
+
+
+def test_the_threshold_stays_from_a_half_on() -> None:
+    """Boxes at 0 and 4 overlap by 6/14 = 0.43."""
+    assert _kept([0, 4], 0.5, 0.5) == [0, 4]
+    assert _kept([0, 4], 0.51, 0.5) == [0]  # 0.255
+    assert _kept([0, 100, 120, 4], 0.45, 0.1) == [0, 100, 120, 4]
+
+
+def test_numbers_of_an_adaptive_call(raw: Raw) -> None:
+    """Python computes; the function of the header refuses, as mlu-ops does."""
+    arrays = problem(np.random.default_rng(1), 1, 2, 2, 3)
+    for eta in (0.0, -1.0, float("-inf")):
+        with pytest.raises(pymluops.BadParamError, match="generate_proposals_v2: eta: expected a float"):
+            pymluops.generate_proposals_v2(*arrays, eta=eta)
+    with pytest.raises(TypeError, match=r"generate_proposals_v2: eta: expected a number, got '0\.5'"):
+        pymluops.generate_proposals_v2(*arrays, eta="0.5")
+    same(arrays, 0, 5, 0.8, 1.0, float("inf"), True)
+    outputs = [canary(shape, kind) for shape, kind in (((5, 4), "float32"), ((5, 1), "float32"), ((1,), "int32"))]
+    with pytest.raises(pymluops.BadParamError):
+        pymluops.generate_proposals_v2(*arrays, 0, 5, -1.0, 1.0, 0.9, rpn_rois=outputs[0])
+    assert is_canary(outputs[0])
+
+
+def test_tensors_of_pytorch_and_adaptive_suppression() -> None:
+    torch = pytest.importorskip("torch", reason="an optional package")
+    arrays = problem(np.random.default_rng(2), 2, 3, 4, 6)
+    found = pymluops.generate_proposals_v2(*map(torch.from_numpy, arrays), 0, 20, 0.8, 1.0, 0.9, True)
+    for one, wanted in zip(found, oracle.proposals(*arrays, 0, 20, 0.8, 1.0, 0.9, True), strict=True):
+        np.testing.assert_array_equal(one.numpy(), wanted)
+
+
+def test_any_number_of_threads_and_many_boxes() -> None:
+    arrays = problem(np.random.default_rng(3), 1, 10, 10, 8)
+    for threads in (1, 3):
+        pymluops.set_num_threads(threads)
+        same(arrays, 0, 300, 0.9, 1.0, 0.95, True)

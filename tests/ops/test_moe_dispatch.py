@@ -302,3 +302,62 @@ def test_the_workspace_is_empty(raw: Raw) -> None:
     assert raw.status(name, Descriptor((5, 4)), size) == SUCCESS and size[0] == 0
     assert raw.status(name, raw.ffi.NULL, size) == BAD_PARAM
     assert raw.status(name, Descriptor((5, 4)), raw.ffi.NULL) == BAD_PARAM
+
+
+# ---- fewer places than samples -------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("samples", "capacity", "experts"), [(40, 3, 4), (7, 1, 1), (9, 0, 3), (9, 2, 0), (13, 4, 3)])
+def test_samples_beyond_the_places_of_their_expert_are_dropped(samples: int, capacity: int, experts: int) -> None:
+    """Locations count the samples of an expert, as a router gives them; forward and both gradients."""
+    rng = np.random.default_rng(samples)
+    gates, values = rng.normal(size=samples).astype(np.float32), rng.normal(size=(samples, 5)).astype(np.float32)
+    indices = rng.integers(0, max(experts, 1), samples).astype(np.int32)
+    locations = np.array([(indices[:i] == indices[i]).sum() for i in range(samples)], np.int32)
+    sizes = samples, capacity, 5, experts
+    rows = pymluops.moe_dispatch_forward(gates, indices, locations, values, *sizes)
+    np.testing.assert_array_equal(rows, oracle.forward(gates, indices, locations, values, capacity, experts))
+    there = (locations < capacity) & (indices < experts)
+    assert there.sum() < samples
+    by_hand = np.zeros((experts * capacity, 5), np.float32)
+    for i in np.flatnonzero(there):
+        by_hand[indices[i] * capacity + locations[i]] = gates[i] * values[i]
+    np.testing.assert_array_equal(rows, by_hand)
+    grad = rng.normal(size=rows.shape).astype(np.float32)
+    of_values = pymluops.moe_dispatch_backward_data(gates, indices, locations, grad, *sizes)
+    of_gates = pymluops.moe_dispatch_backward_gate(indices, locations, values, grad, *sizes)
+    assert (of_values[~there] == 0).all() and (of_gates[~there] == 0).all()
+    for i in np.flatnonzero(there):
+        row = grad[indices[i] * capacity + locations[i]]
+        np.testing.assert_array_equal(of_values[i], gates[i] * row)
+        np.testing.assert_allclose(of_gates[i], values[i] @ row, rtol=1e-4, atol=1e-5)
+
+
+def test_rows_without_a_sample_stay_when_samples_are_dropped() -> None:
+    out = np.full((4, 1), 7, np.float32)
+    gates, values = np.float32([2, 3, 5, 7, 9]), np.ones((5, 1), np.float32)
+    indices, locations = np.array([0, 0, 0, 5, -1], np.int32), np.array([0, 2, -1, 0, 0], np.int32)
+    assert pymluops.moe_dispatch_forward(gates, indices, locations, values, 5, 2, 1, 2, out=out) is out
+    assert out.ravel().tolist() == [2, 7, 7, 7]
+
+
+@pytest.mark.parametrize(
+    ("change", "text"),
+    [
+        ({"input": np.ones((4, 2), np.float32)}, r"input: expected shape \[samples=5, hidden=2\]"),
+        ({"gates": np.ones(5, np.float64)}, "gates: expected dtype float32"),
+        ({"capacity": -1}, "capacity: expected an integer from 0"),
+        ({"capacity": 1.5}, "capacity: expected an integer"),
+        ({"samples": True}, "samples: expected an integer"),
+        ({"out": np.ones((3, 2), np.float32)}, r"out: expected shape \[num_experts\*capacity=2, hidden=2\]"),
+    ],
+)
+def test_refusals_with_dropped_samples(change: dict[str, Any], text: str) -> None:
+    numbers = np.zeros(5, np.int32)
+    given = {
+        "gates": np.ones(5, np.float32), "indices": numbers, "locations": numbers, "input": np.ones((5, 2), np.float32),
+        "samples": 5, "capacity": 1, "hidden": 2, "num_experts": 2,
+    }  # fmt: skip
+    pymluops.moe_dispatch_forward(**given)
+    with pytest.raises(pymluops.BadParamError, match=f"moe_dispatch_forward: {text}"):
+        pymluops.moe_dispatch_forward(**{**given, **change})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 
@@ -163,3 +164,20 @@ def test_factors_follow_the_length_of_traced_programs(way: str, name: str, norm:
                 program(given)
             continue
         torch.testing.assert_close(program(given), theirs(given, norm=norm))
+
+
+@pytest.mark.parametrize("wrong", [2.5, 4.0, True, "4", [4], 1j])
+@pytest.mark.parametrize("name", ["fft", "ifft", "rfft", "irfft"])
+def test_a_length_or_dim_that_is_no_integer_is_refused_by_name(name: str, wrong: Any) -> None:
+    signal = torch.rand(2, 4)
+    for argument in ("n", "dim"):
+        with pytest.raises(TypeError, match=f"^{name}: {argument}: expected an integer.*, got"):
+            getattr(ours, name)(signal, **{argument: wrong})
+
+
+@pytest.mark.parametrize("name", ["fft", "ifft", "rfft", "irfft"])
+def test_integers_of_other_types(name: str) -> None:
+    signal = torch.rand(2, 4)
+    wanted = getattr(ours, name)(signal, 6, 1)
+    for six, one in ((np.int64(6), np.int32(1)), (torch.tensor(6), torch.tensor(1))):
+        torch.testing.assert_close(getattr(ours, name)(signal, six, one), wanted, rtol=0, atol=0)

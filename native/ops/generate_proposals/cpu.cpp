@@ -56,12 +56,35 @@ class Proposals {
     std::int64_t count = 0;
     for (std::int64_t i = 0; i < p_.most_ranked; ++i)
       if (memory_.valid[i] != 0) left[count++] = Ranked{ranked[i].key, static_cast<std::int32_t>(i)};
-    PlaneBlock<Real, false> block(static_cast<Real>(p_.nms_threshold), offset_);
-    const auto read = [this](std::int64_t place) { return memory_.decoded[place]; };
     const std::int64_t most = smaller(p_.most_kept, count);
-    const std::int64_t found = suppress_ranked(left, count, read, block, suppression, most, memory_.kept);
+    const std::int64_t found = p_.eta < 1 ? suppress_more_and_more(left, count, most) : suppress(left, count, most);
     write(image, first, found, scores, ranked);
     return found == 0 ? 1 : found;
+  }
+
+  std::int64_t suppress(Ranked *left, std::int64_t count, std::int64_t most) const {
+    PlaneBlock<Real, false> block(static_cast<Real>(p_.nms_threshold), offset_);
+    const auto read = [this](std::int64_t place) { return memory_.decoded[place]; };
+    return suppress_ranked(left, count, read, block, memory_.suppression, most, memory_.kept);
+  }
+
+  // Each box is compared with all that were kept, by the threshold that has fallen up to there.
+  std::int64_t suppress_more_and_more(const Ranked *left, std::int64_t count, std::int64_t most) const {
+    Real threshold = static_cast<Real>(p_.nms_threshold);
+    const Real eta = static_cast<Real>(p_.eta), lowest = static_cast<Real>(0.5);
+    InterruptPoll poll;
+    std::int64_t found = 0;
+    for (std::int64_t i = 0; i < count && found < most; ++i) {
+      const PlaneBox<Real> &box = memory_.decoded[left[i].index];
+      if (poll.interrupted(16 * (found + 1))) return found;
+      bool overlaps = false;
+      for (std::int64_t k = 0; k < found && !overlaps; ++k)
+        overlaps = part_of_both(memory_.decoded[memory_.kept[k]], box, offset_) > threshold;
+      if (overlaps) continue;
+      memory_.kept[found++] = left[i].index;
+      if (threshold > lowest) threshold *= eta;
+    }
+    return found;
   }
 
   // Leaves all that may be among the best ones in their order; returns their number. Scores are

@@ -3,6 +3,7 @@
 #include "core/check.h"
 #include "core/exception_guard.h"
 #include "mlu_op.h"
+#include "mluops_ext/generate_proposals.h"
 
 namespace mluops {
 namespace {
@@ -91,8 +92,12 @@ mluOpStatus_t check_outputs(const Entry &entry, const Tensors &t, int post_nms_t
   return need_nonzero_dim(entry, t.scores, 3, "A");
 }
 
-mluOpStatus_t check_numbers(const Entry &entry, const Numbers &n) {
-  MLUOPS_REQUIRE(!(n.eta < 1), MLUOP_STATUS_BAD_PARAM, entry, "eta", "a number >= 1", Text::format("%g", n.eta));
+mluOpStatus_t check_numbers(const Entry &entry, const Numbers &n, bool adaptive) {
+  if (adaptive) {
+    MLUOPS_REQUIRE(!(n.eta <= 0), MLUOP_STATUS_BAD_PARAM, entry, "eta", "a number > 0", Text::format("%g", n.eta));
+  } else {
+    MLUOPS_REQUIRE(!(n.eta < 1), MLUOP_STATUS_BAD_PARAM, entry, "eta", "a number >= 1", Text::format("%g", n.eta));
+  }
   MLUOPS_REQUIRE(n.nms_thresh > 0, MLUOP_STATUS_BAD_PARAM, entry, "nms_thresh", "a number > 0",
                  Text::format("%g", n.nms_thresh));
   return MLUOP_STATUS_SUCCESS;
@@ -128,6 +133,7 @@ GenerateProposalsProblem problem_of(const Entry &entry, const Tensors &t, const 
   problem.most_ranked = all ? problem.anchor_count : n.pre_nms_top_n;
   problem.most_kept = n.post_nms_top_n;
   problem.nms_threshold = n.nms_thresh;
+  problem.eta = n.eta;
   problem.min_size = n.min_size;
   problem.pixel_offset = n.pixel_offset;
   problem.scores = t.scores.data;
@@ -142,6 +148,31 @@ GenerateProposalsProblem problem_of(const Entry &entry, const Tensors &t, const 
   return problem;
 }
 
+// If `adaptive`, the threshold may fall.
+mluOpStatus_t propose(const Entry &entry, mluOpHandle_t handle, const Numbers &n, bool adaptive, const Tensors &t,
+                      void *workspace, std::size_t workspace_size, void *rpn_rois_batch_size) {
+  const TensorArgument &scores = t.scores, &bbox_deltas = t.bbox_deltas, &im_shape = t.im_shape, &anchors = t.anchors,
+                       &variances = t.variances, &rpn_rois = t.rpn_rois, &rpn_roi_probs = t.rpn_roi_probs,
+                       &rpn_rois_num = t.rpn_rois_num;
+  MLUOPS_TRY(need_handle(entry, handle));
+  MLUOPS_TRY(need_descriptors(entry, {scores, bbox_deltas, im_shape, anchors, variances}));
+  MLUOPS_TRY(need_pointer(entry, "rpn_rois_batch_size", rpn_rois_batch_size));
+  MLUOPS_TRY(need_descriptors(entry, {rpn_rois, rpn_roi_probs, rpn_rois_num}));
+  MLUOPS_TRY(check_types(entry, t));
+  MLUOPS_TRY(check_inputs(entry, t));
+  MLUOPS_TRY(check_outputs(entry, t, n.post_nms_top_n));
+  MLUOPS_TRY(
+      need_packed(entry, {scores, bbox_deltas, im_shape, anchors, variances, rpn_rois, rpn_roi_probs, rpn_rois_num}));
+  if (scores.desc->dims[0] == 0) return MLUOP_STATUS_SUCCESS;
+  MLUOPS_TRY(
+      need_data(entry, {scores, bbox_deltas, im_shape, anchors, variances, rpn_rois, rpn_roi_probs, rpn_rois_num}));
+  if (workspace_size > 0) MLUOPS_TRY(need_pointer(entry, "workspace", workspace));
+  MLUOPS_TRY(check_numbers(entry, n, adaptive));
+  MLUOPS_TRY(need_indexable(entry, {scores, bbox_deltas, anchors, variances, rpn_rois}));
+  MLUOPS_TRY(check_memory(entry, t, workspace, workspace_size, rpn_rois_batch_size));
+  return launch_generate_proposals(handle, problem_of(entry, t, n, rpn_rois_batch_size));
+}
+
 }  // namespace
 
 mluOpStatus_t generate_proposals_v2(const Entry &entry, mluOpHandle_t handle, int pre_nms_top_n, int post_nms_top_n,
@@ -151,25 +182,9 @@ mluOpStatus_t generate_proposals_v2(const Entry &entry, mluOpHandle_t handle, in
                                     const TensorArgument &variances, void *workspace, std::size_t workspace_size,
                                     const TensorArgument &rpn_rois, const TensorArgument &rpn_roi_probs,
                                     const TensorArgument &rpn_rois_num, void *rpn_rois_batch_size) {
-  const Tensors t{scores, bbox_deltas, im_shape, anchors, variances, rpn_rois, rpn_roi_probs, rpn_rois_num};
-  const Numbers n{pre_nms_top_n, post_nms_top_n, nms_thresh, min_size, eta, pixel_offset};
-  MLUOPS_TRY(need_handle(entry, handle));
-  MLUOPS_TRY(need_descriptors(entry, {scores, bbox_deltas, im_shape, anchors, variances}));
-  MLUOPS_TRY(need_pointer(entry, "rpn_rois_batch_size", rpn_rois_batch_size));
-  MLUOPS_TRY(need_descriptors(entry, {rpn_rois, rpn_roi_probs, rpn_rois_num}));
-  MLUOPS_TRY(check_types(entry, t));
-  MLUOPS_TRY(check_inputs(entry, t));
-  MLUOPS_TRY(check_outputs(entry, t, post_nms_top_n));
-  MLUOPS_TRY(
-      need_packed(entry, {scores, bbox_deltas, im_shape, anchors, variances, rpn_rois, rpn_roi_probs, rpn_rois_num}));
-  if (scores.desc->dims[0] == 0) return MLUOP_STATUS_SUCCESS;
-  MLUOPS_TRY(
-      need_data(entry, {scores, bbox_deltas, im_shape, anchors, variances, rpn_rois, rpn_roi_probs, rpn_rois_num}));
-  if (workspace_size > 0) MLUOPS_TRY(need_pointer(entry, "workspace", workspace));
-  MLUOPS_TRY(check_numbers(entry, n));
-  MLUOPS_TRY(need_indexable(entry, {scores, bbox_deltas, anchors, variances, rpn_rois}));
-  MLUOPS_TRY(check_memory(entry, t, workspace, workspace_size, rpn_rois_batch_size));
-  return launch_generate_proposals(handle, problem_of(entry, t, n, rpn_rois_batch_size));
+  return propose(entry, handle, {pre_nms_top_n, post_nms_top_n, nms_thresh, min_size, eta, pixel_offset}, false,
+                 {scores, bbox_deltas, im_shape, anchors, variances, rpn_rois, rpn_roi_probs, rpn_rois_num}, workspace,
+                 workspace_size, rpn_rois_batch_size);
 }
 
 }  // namespace mluops
@@ -209,5 +224,31 @@ mluOpStatus_t MLUOP_WIN_API mluOpGenerateProposalsV2(
         {"anchors", anchors_desc, anchors}, {"variances", variances_desc, variances}, workspace, workspace_size,
         {"rpn_rois", rpn_rois_desc, rpn_rois}, {"rpn_roi_probs", rpn_roi_probs_desc, rpn_roi_probs},
         {"rpn_rois_num", rpn_rois_num_desc, rpn_rois_num}, rpn_rois_batch_size);
+  });
+}
+
+mluOpStatus_t MLUOP_WIN_API mluopsExtGenerateProposals(
+    mluOpHandle_t handle, const int pre_nms_top_n, const int post_nms_top_n, const double nms_thresh,
+    const double min_size, const double eta, const bool pixel_offset, const mluOpTensorDescriptor_t scores_desc,
+    const void *scores, const mluOpTensorDescriptor_t bbox_deltas_desc, const void *bbox_deltas,
+    const mluOpTensorDescriptor_t im_shape_desc, const void *im_shape, const mluOpTensorDescriptor_t anchors_desc,
+    const void *anchors, const mluOpTensorDescriptor_t variances_desc, const void *variances, void *workspace,
+    size_t workspace_size, const mluOpTensorDescriptor_t rpn_rois_desc, void *rpn_rois,
+    const mluOpTensorDescriptor_t rpn_roi_probs_desc, void *rpn_roi_probs,
+    const mluOpTensorDescriptor_t rpn_rois_num_desc, void *rpn_rois_num, void *rpn_rois_batch_size) {
+  constexpr const char *kFunction = "mluopsExtGenerateProposals";
+  return mluops::guarded(kFunction, [&] {
+    const bool in_double = scores_desc != nullptr && scores_desc->dtype == MLUOP_DTYPE_DOUBLE;
+    return mluops::propose({kFunction, in_double}, handle,
+                           {pre_nms_top_n, post_nms_top_n, nms_thresh, min_size, eta, pixel_offset}, true,
+                           {{"scores", scores_desc, scores},
+                            {"bbox_deltas", bbox_deltas_desc, bbox_deltas},
+                            {"im_shape", im_shape_desc, im_shape},
+                            {"anchors", anchors_desc, anchors},
+                            {"variances", variances_desc, variances},
+                            {"rpn_rois", rpn_rois_desc, rpn_rois},
+                            {"rpn_roi_probs", rpn_roi_probs_desc, rpn_roi_probs},
+                            {"rpn_rois_num", rpn_rois_num_desc, rpn_rois_num}},
+                           workspace, workspace_size, rpn_rois_batch_size);
   });
 }

@@ -17,6 +17,7 @@ struct GenerateProposalsProblem {
   std::int64_t most_ranked;   // boxes with the highest scores that are looked at, of one image
   std::int64_t most_kept;     // of one image, >= 1
   double nms_threshold;
+  double eta;  // below 1: what a threshold above 0.5 is multiplied by for each box that is kept
   double min_size;
   bool pixel_offset;
   const void *scores;     // [batch, anchor_count]

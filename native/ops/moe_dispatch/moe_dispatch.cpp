@@ -3,6 +3,7 @@
 #include "core/check.h"
 #include "core/exception_guard.h"
 #include "mlu_op.h"
+#include "mluops_ext/moe_dispatch.h"
 
 namespace mluops {
 namespace {
@@ -59,19 +60,21 @@ MoeRouting routing_of(const Entry &entry, const Sizes &sizes, const TensorArgume
 
 }  // namespace
 
-mluOpStatus_t moe_dispatch_forward(const Entry &entry, mluOpHandle_t handle, const TensorArgument &gates,
-                                   const TensorArgument &indices, const TensorArgument &locations,
-                                   const TensorArgument &input, int samples, int capacity, int hidden, int num_experts,
-                                   const TensorArgument &dispatch) {
-  const Sizes sizes{samples, capacity, hidden, num_experts};
+namespace {
+
+// If `all_fit`, the samples are no more than the rows.
+mluOpStatus_t dispatch_samples(const Entry &entry, mluOpHandle_t handle, const TensorArgument &gates,
+                               const TensorArgument &indices, const TensorArgument &locations,
+                               const TensorArgument &input, const Sizes &sizes, bool all_fit,
+                               const TensorArgument &dispatch) {
   MLUOPS_TRY(need_handle(entry, handle));
   MLUOPS_TRY(need_descriptors(entry, {gates, indices, locations, input, dispatch}));
   MLUOPS_TRY(check_tensors(entry, sizes, gates, indices, locations, input, dispatch, {gates, input, dispatch}));
   MLUOPS_TRY(need_packed(entry, {gates, indices, locations, input, dispatch}));
   const long long rows = dispatch.desc->dims[0];
-  MLUOPS_REQUIRE(samples <= rows, MLUOP_STATUS_BAD_PARAM, entry, "gates_desc",
+  MLUOPS_REQUIRE(!all_fit || sizes.samples <= rows, MLUOP_STATUS_BAD_PARAM, entry, "gates_desc",
                  Text::format("[samples] with samples <= num_experts * capacity=%lld", rows),
-                 Text::format("samples=%d", samples));
+                 Text::format("samples=%d", sizes.samples));
   MLUOPS_TRY(need_indexable(entry, {indices, locations, input, dispatch, gates}));
   if (input.desc->count == 0 || dispatch.desc->count == 0) return MLUOP_STATUS_SUCCESS;
   MLUOPS_TRY(need_data(entry, {indices, locations, input, dispatch, gates}));
@@ -79,6 +82,16 @@ mluOpStatus_t moe_dispatch_forward(const Entry &entry, mluOpHandle_t handle, con
   const MoeDispatchForwardProblem problem{entry.function, routing_of(entry, sizes, indices, locations), gates.data,
                                           input.data, const_cast<void *>(dispatch.data)};
   return launch_moe_dispatch_forward(handle, problem);
+}
+
+}  // namespace
+
+mluOpStatus_t moe_dispatch_forward(const Entry &entry, mluOpHandle_t handle, const TensorArgument &gates,
+                                   const TensorArgument &indices, const TensorArgument &locations,
+                                   const TensorArgument &input, int samples, int capacity, int hidden, int num_experts,
+                                   const TensorArgument &dispatch) {
+  return dispatch_samples(entry, handle, gates, indices, locations, input, {samples, capacity, hidden, num_experts},
+                          true, dispatch);
 }
 
 mluOpStatus_t moe_dispatch_backward_data(const Entry &entry, mluOpHandle_t handle, const TensorArgument &gates,
@@ -184,5 +197,23 @@ mluOpStatus_t MLUOP_WIN_API mluOpMoeDispatchBackwardGate(
         {"mluOpMoeDispatchBackwardGate"}, handle, {"indices", indices_desc, indices},
         {"locations", locations_desc, locations}, {"input", input_desc, input}, {"dispatch", dispatch_desc, dispatch},
         samples, capacity, hidden, num_experts, workspace, workspace_size, {"grad_gates", grad_gates_desc, grad_gates});
+  });
+}
+
+mluOpStatus_t MLUOP_WIN_API mluopsExtMoeDispatchForward(mluOpHandle_t handle, const mluOpTensorDescriptor_t gates_desc,
+                                                        const void *gates, const mluOpTensorDescriptor_t indices_desc,
+                                                        const void *indices,
+                                                        const mluOpTensorDescriptor_t locations_desc,
+                                                        const void *locations, const mluOpTensorDescriptor_t input_desc,
+                                                        const void *input, const int samples, const int capacity,
+                                                        const int hidden, const int num_experts,
+                                                        const mluOpTensorDescriptor_t dispatch_desc, void *dispatch) {
+  constexpr const char *kFunction = "mluopsExtMoeDispatchForward";
+  return mluops::guarded(kFunction, [&] {
+    const bool in_double = gates_desc != nullptr && gates_desc->dtype == MLUOP_DTYPE_DOUBLE;
+    return mluops::dispatch_samples({kFunction, in_double}, handle, {"gates", gates_desc, gates},
+                                    {"indices", indices_desc, indices}, {"locations", locations_desc, locations},
+                                    {"input", input_desc, input}, {samples, capacity, hidden, num_experts}, false,
+                                    {"dispatch", dispatch_desc, dispatch});
   });
 }
