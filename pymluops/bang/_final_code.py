@@ -136,7 +136,7 @@ class _Function:
             return bool(_LITERAL.fullmatch(arguments[-1])) or _is_local(arguments[-1], head, rest)
         if self._is_defined(name) or is_mathematics(name):
             return True
-        if _COMPILER.match(name):
+        if _COMPILER.match(name) or name == "alloca":
             return plain in _PURE or _PURE_OF_BITS.fullmatch(plain) is not None
         return _VALUE.fullmatch(name) is not None
 

@@ -23,6 +23,10 @@ _OPTION = re.compile(r"-(?:D|U|include)")
 _OF_SYSTEM = re.compile(r"_|NDEBUG$")
 
 
+#: The header that stands before all others.
+_FIRST = "mlusim/process.h"
+
+
 @cache
 def _names_in(include: Path) -> frozenset[str]:
     """Return the words of headers, but for those that they define as macros, or ask for."""
@@ -87,7 +91,7 @@ def behind_headers(words: Sequence[str], include: Path, headers: Sequence[str] =
     if not any(pair[0] == "-D" and _name(pair[1]) in names for pair in pairs):
         return list(words), ""
     kept: list[str] = []
-    text = "".join(f"#include <{header}>\n" for header in headers) + '#line 1 "<command-line>"\n'
+    text = "".join(f"#include <{header}>\n" for header in (_FIRST, *headers)) + '#line 1 "<command-line>"\n'
     behind = ""  # headers of the user, which see all macros
     for pair in pairs:
         option = pair[0]

@@ -22,6 +22,7 @@ from pymluops.ops._double import double_of, is_floating
 from pymluops.torch._descriptions import DATA_TYPES, native_types, scalar_names, shown, whole_type
 from pymluops.torch._gradients import connect_gradient, in_forward_mode
 from pymluops.torch._mlu import mlu_handle
+from pymluops.torch._numbers import flag
 from pymluops.torch._samples import fold, one_by_one, unfold
 from pymluops.torch._shapes import are_known, match, read_shape, shape_of
 
@@ -162,7 +163,9 @@ class TorchOperator:
     def _scalar(self, i: int, value: Any) -> Any:
         """Return a scalar as torch takes it: what NumPy and tensors have as numbers too."""
         scalar, kind = self.operator.scalars[i], self.operator.scalar_types[i]
-        if type(value) is int or isinstance(value, (torch.SymInt, torch.SymFloat)) or kind == "bool":
+        if kind == "bool":
+            return flag(self.operator.name, scalar.name, value)
+        if type(value) is int or isinstance(value, (torch.SymInt, torch.SymFloat)):
             return value
         if isinstance(value, torch.Tensor) and _tracing() is not None:  # a size, to torch.jit.trace
             return value

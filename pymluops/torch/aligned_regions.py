@@ -12,6 +12,7 @@ from pymluops.ops._described import described
 from pymluops.torch._function import TensorFunction, compiling
 from pymluops.torch._library import TorchOperator
 from pymluops.torch._modes import TracedModule
+from pymluops.torch._numbers import flag
 from pymluops.torch._pairs import pair
 from pymluops.torch._region_formulas import bilinear_samples, fixed_grid, steps
 
@@ -135,6 +136,7 @@ def roi_align(
     if pool_mode not in ("avg", "max"):
         raise ValueError(f"roi_align: pool_mode: expected 'avg' or 'max', got {pool_mode!r}")
     height, width = pair("roi_align", "mluopsExtRoiAlignForward", output_size)
+    aligned = flag("roi_align", "aligned", aligned)
     arguments = (input, rois, height, width, spatial_scale, sampling_ratio, aligned)
     function = _LARGEST if pool_mode == "max" else _AVERAGE
     return cast("Tensor", (function.through_torch if compiling() else function.direct)(*arguments))

@@ -11,6 +11,7 @@ from pymluops.ops._described import described
 from pymluops.ops.bbox_overlaps import aligned_operator
 from pymluops.torch._function import TensorFunction, compiling
 from pymluops.torch._library import TorchOperator
+from pymluops.torch._numbers import flag
 
 __all__ = ["bbox_overlaps"]
 
@@ -79,7 +80,8 @@ def bbox_overlaps(
     """
     if mode not in _MODES:
         raise ValueError(f"bbox_overlaps: mode: expected 'iou' or 'iof', got {mode!r}")
+    aligned = flag("bbox_overlaps", "aligned", aligned)
     function = _OF_ROWS if aligned else _OF_PAIRS
     call = function.through_torch if compiling() or (aligned and len(bboxes1) == 0) else function.direct
-    found: Tensor = call(bboxes1, bboxes2, _MODES.index(mode), bool(aligned), offset)
+    found: Tensor = call(bboxes1, bboxes2, _MODES.index(mode), aligned, offset)
     return found

@@ -11,6 +11,7 @@ from pymluops.ops._described import described
 from pymluops.ops.box_iou_rotated import aligned_operator
 from pymluops.torch._function import TensorFunction, compiling
 from pymluops.torch._library import TorchOperator
+from pymluops.torch._numbers import flag
 from pymluops.torch._rectangles import common_area, finite_with_area, part_of_areas
 
 __all__ = ["box_iou_rotated"]
@@ -81,10 +82,9 @@ def box_iou_rotated(
     """
     if mode not in _MODES:
         raise ValueError(f"box_iou_rotated: mode: expected 'iou' or 'iof', got {mode!r}")
-    if not clockwise:
+    aligned = flag("box_iou_rotated", "aligned", aligned)
+    if not flag("box_iou_rotated", "clockwise", clockwise):
         mirror = bboxes1.new_tensor([1, 1, 1, 1, -1])
         bboxes1, bboxes2 = bboxes1 * mirror, bboxes2 * mirror
     function = _OF_ROWS if aligned else _OF_PAIRS
-    return (function.through_torch if compiling() else function.direct)(
-        bboxes1, bboxes2, _MODES.index(mode), bool(aligned)
-    )
+    return (function.through_torch if compiling() else function.direct)(bboxes1, bboxes2, _MODES.index(mode), aligned)

@@ -8,6 +8,7 @@ from torch import Tensor
 from pymluops.ops._described import described
 from pymluops.torch._kept import kept_numbers
 from pymluops.torch._library import TorchOperator
+from pymluops.torch._numbers import limit
 
 __all__ = ["nms", "nms_match", "soft_nms"]
 
@@ -72,6 +73,7 @@ def nms(
     >>> pymluops.torch.nms(boxes, torch.tensor([0.5, 0.8, 0.6]), 0.5)[1].tolist()
     [1, 2]
     """
+    max_num = limit("nms", "max_num", max_num, -1)
     considered = scores
     if score_threshold > 0:
         considered = scores.masked_fill(~(scores > score_threshold), -torch.inf)

@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from pymluops.torch._numbers import flag, limit
 from pymluops.torch.box_nms import nms, soft_nms
 from pymluops.torch.nms_rotated import nms_rotated
 from pymluops.torch.quadri_boxes import nms_quadri
@@ -75,7 +76,7 @@ def batched_nms(
         ordered, order = scores.sort(descending=True, stable=True)
         return torch.cat([boxes[order], ordered[:, None]], -1), order
     options = dict(nms_cfg)
-    class_agnostic = options.pop("class_agnostic", class_agnostic)
+    class_agnostic = flag("batched_nms", "class_agnostic", options.pop("class_agnostic", class_agnostic))
     suppress = _suppression(options.pop("type", "nms"))
     split = options.pop("split_thr", 10000)
     apart = boxes if class_agnostic or not len(boxes) else _apart(boxes, idxs)
@@ -153,6 +154,10 @@ def nms_bev(
     [1, 2]
     """
     _check("nms_bev", boxes)
+    if pre_max_size is not None:
+        pre_max_size = limit("nms_bev", "pre_max_size", pre_max_size)
+    if post_max_size is not None:
+        post_max_size = limit("nms_bev", "post_max_size", post_max_size)
     order = scores.sort(descending=True, stable=True)[1][:pre_max_size]
     low, high = boxes[order, :2], boxes[order, 2:4]
     turned = torch.cat([(low + high) / 2, high - low, boxes[order, 4:]], 1)

@@ -12,6 +12,7 @@ from pymluops.ops._described import described
 from pymluops.torch._function import TensorFunction, compiling
 from pymluops.torch._library import TorchOperator
 from pymluops.torch._modes import TracedModule, is_overridden, override, sizes
+from pymluops.torch._numbers import whole
 from pymluops.torch._pairs import pair
 
 __all__ = ["Correlation", "correlation"]
@@ -134,8 +135,7 @@ def correlation(
     shape = input1.shape if compiling() else sizes(input1)
     if len(shape) != 4:
         raise ValueError(f"correlation: input1: expected shape [B, C, H, W], got {[*shape]}")
-    if max_displacement < 0:
-        raise ValueError(f"correlation: max_displacement: expected at least 0, got {max_displacement}")
+    max_displacement = whole("correlation", "max_displacement", max_displacement)
     kernel, strides = _pair("kernel_size", kernel_size), _pair("stride", stride)
     pads, dilations = _pair("padding", padding, 0), _pair("dilation", dilation)
     patch, steps = 2 * max_displacement + 1, _pair("dilation_patch", dilation_patch)

@@ -13,6 +13,7 @@ from pymluops.ops._described import described
 from pymluops.torch._function import TensorFunction, compiling
 from pymluops.torch._library import TorchOperator
 from pymluops.torch._modes import is_overridden, sizes
+from pymluops.torch._numbers import flag, whole
 
 __all__ = ["deform_conv2d", "modulated_deform_conv2d"]
 
@@ -231,10 +232,9 @@ def deform_conv2d(
     >>> pymluops.torch.deform_conv2d(maps, offset, torch.ones(1, 1, 1, 1)).flatten().tolist()
     [0.25, 0.75, 1.25, 0.75]
     """
-    if bias:
+    if flag("deform_conv2d", "bias", bias):
         raise ValueError(f"deform_conv2d: bias: expected False, got {bias}")
-    if im2col_step < 1:
-        raise ValueError(f"deform_conv2d: im2col_step: expected at least 1, got {im2col_step}")
+    whole("deform_conv2d", "im2col_step", im2col_step, 1)
     batch, places, *rest = offset.shape
     mask = offset.new_ones((batch, places // 2, *rest))
     return modulated_deform_conv2d(input, offset, mask, weight, None, stride, padding, dilation, groups, deform_groups)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Any, cast
+from typing import cast
 
 import torch
 from torch import Tensor
@@ -14,6 +14,7 @@ from pymluops.ops._described import described
 from pymluops.torch._counts import need_tensors
 from pymluops.torch._function import compiling
 from pymluops.torch._library import TorchOperator
+from pymluops.torch._numbers import whole
 
 __all__ = ["fft", "ifft", "irfft", "rfft"]
 
@@ -52,24 +53,16 @@ def _scaled(transform: Callable[[float], Tensor], n: int, power: float) -> Tenso
     return transform(1.0 if power == 0 else 1 / n if power == 1 else 1 / math.sqrt(n))
 
 
-def _whole(function: str, name: str, value: Any) -> Any:
-    """Return an integer, or what stands for one where a program is traced; anything else is refused by name."""
-    tracing = torch.jit.is_tracing()  # pyright: ignore[reportPrivateImportUsage]
-    if type(value) is int or isinstance(value, torch.SymInt) or tracing:
-        return value
-    return _arguments.integer(_arguments.Names(function, ""), name, value, -_arguments.INT32_MAX)
-
-
 def _axis(function: str, input: Tensor, dim: int) -> int:
     need_tensors(function, input=input)
-    dim = _whole(function, "dim", dim)
+    dim = whole(function, "dim", dim, -_arguments.INT32_MAX)
     if not -input.ndim <= dim < input.ndim:
         raise ValueError(f"{function}: dim: expected one of the {input.ndim} dims of input, got {dim}")
     return dim % input.ndim
 
 
 def _length(function: str, n: int | None, otherwise: int) -> int:
-    length = otherwise if n is None else _whole(function, "n", n)
+    length = otherwise if n is None else whole(function, "n", n, -_arguments.INT32_MAX)
     if length < 1:
         raise ValueError(f"{function}: n: expected at least 1, got {length}")
     return length

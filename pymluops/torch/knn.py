@@ -10,6 +10,7 @@ from torch import Tensor
 from pymluops.ops._described import described
 from pymluops.torch._function import TensorFunction, compiling
 from pymluops.torch._library import TorchOperator
+from pymluops.torch._numbers import flag
 
 __all__ = ["knn"]
 
@@ -68,6 +69,6 @@ def knn(k: int, xyz: Tensor, center_xyz: Tensor | None = None, transposed: bool 
     [[[1], [3]]]
     """
     centers = xyz if center_xyz is None else center_xyz
-    if transposed:
+    if flag("knn", "transposed", transposed):
         xyz, centers = xyz.transpose(1, 2).contiguous(), centers.transpose(1, 2).contiguous()
     return (_KNN.through_torch if compiling() else _KNN.direct)(xyz, centers, k)

@@ -15,6 +15,7 @@ from pymluops.ops._schema import Scalar
 from pymluops.torch._function import TensorFunction, compiling
 from pymluops.torch._library import TorchOperator
 from pymluops.torch._modes import has_values, is_overridden
+from pymluops.torch._numbers import flag
 
 __all__ = ["mutual_information_recursion"]
 
@@ -144,7 +145,7 @@ def mutual_information_recursion(
         else:
             whole = torch.tensor(ends, device=px.device)
         boundary = whole.expand(px.shape[0], 4)
-    if not return_grad:
+    if not flag("mutual_information_recursion", "return_grad", return_grad):
         if compiling():
             ans = _RECURSION.through_torch(px, py, boundary)
         else:

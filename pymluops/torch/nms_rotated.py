@@ -8,6 +8,7 @@ from torch import Tensor
 from pymluops.ops._described import described
 from pymluops.torch._kept import kept_numbers
 from pymluops.torch._library import TorchOperator
+from pymluops.torch._numbers import flag
 
 __all__ = ["nms_rotated"]
 
@@ -59,6 +60,6 @@ def nms_rotated(
     >>> pymluops.torch.nms_rotated(dets, torch.tensor([0.5, 0.8, 0.6]), 0.5)[1].tolist()
     [1, 2]
     """
-    turned = dets if clockwise else dets * dets.new_tensor([1, 1, 1, 1, -1])
+    turned = dets if flag("nms_rotated", "clockwise", clockwise) else dets * dets.new_tensor([1, 1, 1, 1, -1])
     keep = kept_numbers(_SUPPRESSION(turned, scores, iou_threshold))
     return torch.cat([dets[keep], scores[keep, None]], 1), keep

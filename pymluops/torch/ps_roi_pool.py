@@ -7,15 +7,14 @@ from typing import cast
 import torch
 from torch import Tensor
 
-from pymluops import _arguments
 from pymluops.ops._described import described
 from pymluops.torch._function import TensorFunction, compiling
 from pymluops.torch._library import TorchOperator
 from pymluops.torch._modes import TracedModule, is_overridden, override, sizes
+from pymluops.torch._numbers import whole
 
 __all__ = ["PSRoIPool", "ps_roi_pool"]
 
-_NAMES = _arguments.Names("ps_roi_pool", "mluOpPsRoiPoolForward")
 _FORWARD = TorchOperator(described("ps_roi_pool_forward"), folds=False)
 _BACKWARD = TorchOperator(described("ps_roi_pool_backward"), folds=False, autocast=False)
 _FORWARD.differentiate(_BACKWARD, "top_grad", {"input": "out"})
@@ -98,10 +97,9 @@ def ps_roi_pool(input: Tensor, rois: Tensor, output_size: int, spatial_scale: fl
     """
     if is_overridden((input, rois)):  # such as what torch.fx follows, which has no sizes
         return cast("Tensor", override(ps_roi_pool, (input, rois), input, rois, output_size, spatial_scale))
-    if type(output_size) is not int and not compiling():  # there integers may be symbols
-        output_size = _arguments.integer(_NAMES, "output_size", output_size, 1, _arguments.INT32_MAX)
+    output_size = whole("ps_roi_pool", "output_size", output_size, 1)
     shape, square = sizes(input), output_size * output_size
-    if len(shape) != 4 or output_size < 1 or shape[1] % square:
+    if len(shape) != 4 or shape[1] % square:
         raise ValueError(f"ps_roi_pool: input: expected [B, D*{output_size}*{output_size}, H, W], got {[*shape]}")
     arguments = (input, rois, output_size, output_size, spatial_scale, output_size, shape[1] // square)
     return (_POOL.through_torch if compiling() else _POOL.direct)(*arguments)

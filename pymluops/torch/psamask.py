@@ -94,7 +94,7 @@ def psa_mask(input: Tensor, psa_type: int | str, mask_size: int | Sequence[int])
     [[2.0, 4.0], [3.0, 5.0]]
     """
     distribute = _is_distribute(psa_type)
-    if type(mask_size) is int and mask_size > 0:
+    if type(mask_size) is int and 0 < mask_size <= _arguments.INT32_MAX:
         h_mask = w_mask = mask_size
     else:
         h_mask, w_mask = _mask_sizes(mask_size)

@@ -9,6 +9,7 @@ from pymluops.ops._described import described
 from pymluops.ops.quadri_boxes import aligned_operator
 from pymluops.torch._kept import kept_numbers
 from pymluops.torch._library import TorchOperator
+from pymluops.torch._numbers import flag
 
 __all__ = ["box_iou_quadri", "nms_quadri", "poly_nms"]
 
@@ -58,7 +59,8 @@ def box_iou_quadri(bboxes1: Tensor, bboxes2: Tensor, mode: str = "iou", aligned:
     """
     if mode not in _MODES:
         raise ValueError(f"box_iou_quadri: mode: expected 'iou' or 'iof', got {mode!r}")
-    found: Tensor = (_ALIGNED if aligned else _PAIRS)(bboxes1, bboxes2, _MODES.index(mode), bool(aligned))
+    aligned = flag("box_iou_quadri", "aligned", aligned)
+    found: Tensor = (_ALIGNED if aligned else _PAIRS)(bboxes1, bboxes2, _MODES.index(mode), aligned)
     return found
 
 

@@ -8,16 +8,15 @@ from typing import cast
 import torch
 from torch import Tensor
 
-from pymluops import _arguments
 from pymluops.ops._described import described, without_sizes
 from pymluops.torch._function import TensorFunction, compiling
 from pymluops.torch._library import TorchOperator
 from pymluops.torch._modes import TracedModule, is_overridden, override, sizes
+from pymluops.torch._numbers import several
 from pymluops.torch._upright_boxes import along, inside
 
 __all__ = ["RoIAwarePool3d", "roiaware_pool3d"]
 
-_NAMES = _arguments.Names("roiaware_pool3d", "mluOpRoiAwarePool3dForward")
 _FORWARD = TorchOperator(
     without_sizes(described("roi_aware_pool3d_forward"), "boxes_num", "pts_num", "channels"),
     folds=False,
@@ -101,7 +100,7 @@ def roiaware_pool3d(
     if is_overridden((rois, pts, pts_feature)):
         given = (rois, pts, pts_feature, out_size, max_pts_per_voxel, mode)
         return cast("Tensor", override(roiaware_pool3d, given[:3], *given))
-    x, y, z = out_size if isinstance(out_size, Sequence) else (out_size,) * 3
+    x, y, z = several("roiaware_pool3d", "out_size", out_size, 3)
     shape = sizes(pts_feature)
     if len(shape) != 2:
         raise ValueError(f"roiaware_pool3d: pts_feature: expected shape [P, C], got {[*shape]}")

@@ -18,6 +18,7 @@ from pymluops.torch._channel_statistics import Steps, Synchronised, flat, has_ch
 from pymluops.torch._counts import need_tensors
 from pymluops.torch._library import TorchOperator
 from pymluops.torch._modes import TracedModule
+from pymluops.torch._numbers import flag
 
 if TYPE_CHECKING:
     from torch.nn.modules.batchnorm import _BatchNorm
@@ -240,7 +241,10 @@ def batch_norm_backward_reduce(
     >>> [one.item() for one in pymluops.torch.batch_norm_backward_reduce(grad, values, two, two)]
     [3.0, 1.0, 2.0, 3.0]
     """
-    _check("batch_norm_backward_reduce", grad_out=grad_out, input=input)
+    name = "batch_norm_backward_reduce"
+    _check(name, grad_out=grad_out, input=input)
+    input_g, weight_g = flag(name, "input_g", input_g), flag(name, "weight_g", weight_g)
+    bias_g = flag(name, "bias_g", bias_g)
     last = has_channels_last(input)
     values = flat(input, last)
     given = flat(grad_out, last).to(values.dtype), values, mean.to(values.dtype), invstd.to(values.dtype)

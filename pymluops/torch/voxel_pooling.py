@@ -7,15 +7,14 @@ from collections.abc import Sequence
 import torch
 from torch import Tensor
 
-from pymluops import _arguments
 from pymluops.ops._described import described, without_sizes
 from pymluops.torch._function import TensorFunction, compiling
 from pymluops.torch._library import TorchOperator
 from pymluops.torch._modes import is_overridden, override, sizes
+from pymluops.torch._numbers import several
 
 __all__ = ["voxel_pooling"]
 
-_NAMES = _arguments.Names("voxel_pooling", "mluOpVoxelPoolingForward")
 _FORWARD = TorchOperator(
     without_sizes(described("voxel_pooling_forward"), "batch_size", "num_points", "num_channels"),
     folds=False,
@@ -83,7 +82,7 @@ def voxel_pooling(geom_xyz: Tensor, input_features: Tensor, voxel_num: Sequence[
     if is_overridden((geom_xyz, input_features)):
         found: Tensor = override(voxel_pooling, (geom_xyz, input_features), geom_xyz, input_features, voxel_num)
         return found
-    width, height, depth = voxel_num
+    width, height, depth = several("voxel_pooling", "voxel_num", voxel_num, 3, repeat=False)
     shape = sizes(input_features)
     if len(shape) != 3:
         raise ValueError(f"voxel_pooling: input_features: expected shape [B, P, C], got {[*shape]}")

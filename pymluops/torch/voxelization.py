@@ -13,6 +13,7 @@ from pymluops.ops._described import described
 from pymluops.torch._counts import known_count, need_tensors
 from pymluops.torch._library import TorchOperator
 from pymluops.torch._modes import TracedModule
+from pymluops.torch._numbers import flag, limit, whole
 
 __all__ = ["Voxelization", "voxelization"]
 
@@ -90,6 +91,9 @@ def voxelization(
     [[0, 0, 2], [0, 1, 0], [0, 0, 2], [-1, -1, -1]]
     """
     need_tensors("voxelization", points=points)
+    max_points = whole("voxelization", "max_points", max_points, -1)
+    max_voxels = limit("voxelization", "max_voxels", max_voxels, -1)
+    flag("voxelization", "deterministic", deterministic)
     # Sizes are float32 in mmcv, whatever the points are; half has too few digits for them.
     wide = points if points.dtype in (torch.float32, torch.float64) else points.float()
     size, extent = (torch.tensor([*numbers], dtype=torch.float32, device=points.device).to(wide.dtype)

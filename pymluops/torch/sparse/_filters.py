@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 
+from pymluops.torch._numbers import flag
+
 __all__ = ["OWN_VERSION", "filters_from_spconv", "filters_to_spconv", "load_state_dict", "read_filter"]
 
 #: Written into the metadata of state dicts by modules of this package. PyTorch writes 1 for modules
@@ -122,6 +124,7 @@ def load_state_dict(
     """
     if layout is not None and layout not in LAYOUTS:
         raise ValueError(f"load_state_dict: layout: expected one of {', '.join(LAYOUTS)}, got {layout!r}")
+    strict = flag("load_state_dict", "strict", strict)
     with _asked_for(layout):
         return module.load_state_dict(state_dict, strict=strict)
 

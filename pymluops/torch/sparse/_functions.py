@@ -234,10 +234,11 @@ def _convolve(
     indice_pairs: Tensor,
     indice_pair_num: Tensor,
     num_activate_out: int,
-    inverse: int,
+    function: str,
 ) -> Tensor:
+    inverse = int(function == "indice_inverse_conv")
     if filters.dim() < 2:
-        raise ValueError(f"indice_conv: filters: expected [..., Ci, Co], got {list(filters.shape)}")
+        raise ValueError(f"{function}: filters: expected [..., Ci, Co], got {list(filters.shape)}")
     cells = filters if filters.dim() == 3 else filters.flatten(0, -3) if filters.dim() > 3 else filters[None]
     if features.dtype != filters.dtype:
         dtype = torch.promote_types(features.dtype, filters.dtype)
@@ -245,7 +246,7 @@ def _convolve(
     if tracing() and isinstance(num_activate_out, Tensor):
         return _COUNTED(features, cells, indice_pairs, indice_pair_num, num_activate_out, inverse)
     if not compiling() and not isinstance(num_activate_out, torch.SymInt):
-        num_activate_out = whole("indice_conv", "num_activate_out", num_activate_out, 0)
+        num_activate_out = whole(function, "num_activate_out", num_activate_out, 0)
     arguments = features, cells, indice_pairs, indice_pair_num, inverse, num_activate_out
     out: Tensor
     if not compiling() and transformed() is not None:
@@ -287,7 +288,7 @@ def indice_conv(
     BadParamError
         If an argument is not as described, or a pair has a row that does not exist.
     """
-    return _convolve(features, filters, indice_pairs, indice_pair_num, num_activate_out, 0)
+    return _convolve(features, filters, indice_pairs, indice_pair_num, num_activate_out, "indice_conv")
 
 
 def indice_inverse_conv(
@@ -318,7 +319,7 @@ def indice_inverse_conv(
     BadParamError
         If an argument is not as described, or a pair has a row that does not exist.
     """
-    return _convolve(features, filters, indice_pairs, indice_pair_num, num_activate_out, 1)
+    return _convolve(features, filters, indice_pairs, indice_pair_num, num_activate_out, "indice_inverse_conv")
 
 
 def indice_subm_conv(
@@ -349,4 +350,4 @@ def indice_subm_conv(
     BadParamError
         If an argument is not as described, or a pair has a row that does not exist.
     """
-    return _convolve(features, filters, indice_pairs, indice_pair_num, num_activate_out, 0)
+    return _convolve(features, filters, indice_pairs, indice_pair_num, num_activate_out, "indice_subm_conv")

@@ -6,16 +6,27 @@ import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from pymluops.ops._sparse_extension import PAIRS, pairs_arguments
 from pymluops.ops.get_indice_pairs import get_indice_pairs as pairs_of_arrays
 from pymluops.torch._library import follow_threads
+from pymluops.torch._numbers import flag
 from pymluops.torch.sparse._dispatch import register, shapes_of
 from pymluops.torch.sparse._numbers import sizes, whole
 from pymluops.torch.sparse._places import checked_places
 from pymluops.torch.sparse._tensor import Window
+
+
+def _window(function: str, input_size: Any, **window: Any) -> list[list[int]]:
+    """Return the sizes of a window along each axis, each argument refused by its name."""
+    if not isinstance(input_size, (Sequence, Tensor, np.ndarray)) or getattr(input_size, "ndim", 1) == 0:
+        raise ValueError(f"{function}: input_size: expected an integer for each axis, got {input_size!r}")
+    ndim, least = len(input_size), {"kernel_size": -1, "stride": 1, "dilation": 1}
+    return [sizes(function, name, value, ndim, least.get(name, 0))
+            for name, value in {"input_size": input_size, **window}.items()]  # fmt: skip
 
 
 def get_conv_output_size(
@@ -26,7 +37,8 @@ def get_conv_output_size(
     dilation: Sequence[int],
 ) -> list[int]:
     """Return the size of a convolution's output along each axis; a kernel of -1 leaves one place."""
-    axes = zip(input_size, kernel_size, stride, padding, dilation, strict=True)
+    given = {"kernel_size": kernel_size, "stride": stride, "padding": padding, "dilation": dilation}
+    axes = zip(*_window("get_conv_output_size", input_size, **given), strict=True)
     return [1 if k == -1 else (i + 2 * p - d * (k - 1) - 1) // s + 1 for i, k, s, p, d in axes]
 
 
@@ -39,13 +51,14 @@ def get_deconv_output_size(
     output_padding: Sequence[int],
 ) -> list[int]:
     """Return the size of a transposed convolution's output along each axis."""
-    axes = zip(input_size, kernel_size, stride, padding, dilation, output_padding, strict=True)
-    sizes: list[int] = []
-    for i, k, s, p, d, extra in axes:
+    given = {"kernel_size": kernel_size, "stride": stride, "padding": padding, "dilation": dilation}
+    window = _window("get_deconv_output_size", input_size, **given, output_padding=output_padding)
+    found: list[int] = []
+    for i, k, s, p, d, extra in zip(*window, strict=True):
         if k == -1:
             raise ValueError("get_deconv_output_size: kernel_size: expected positive sizes, got -1")
-        sizes.append((i - 1) * s - 2 * p + d * (k - 1) + 1 + extra)
-    return sizes
+        found.append((i - 1) * s - 2 * p + d * (k - 1) + 1 + extra)
+    return found
 
 
 class _Geometry(NamedTuple):
@@ -129,10 +142,10 @@ def get_indice_pairs(
     batch = whole(name, "batch_size", batch_size, 0)
     if indices.dtype != torch.int32:
         indices = checked_places(name, indices, batch, space)
-    if subm:
+    if flag(name, "subm", subm):
         pairs, num = _SUB_MANIFOLD(indices, batch, space, kernel, gaps)
         return indices.contiguous(), pairs, num
-    if transpose:
+    if flag(name, "transpose", transpose):
         out = get_deconv_output_size(space, kernel, steps, pads, gaps, extra)
     else:
         out = get_conv_output_size(space, kernel, steps, pads, gaps)

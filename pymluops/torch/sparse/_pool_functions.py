@@ -7,6 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from pymluops.torch._numbers import flag
 from pymluops.torch.sparse._dispatch import compiling, differentiate, register, register_composite, tracing
 from pymluops.torch.sparse._numbers import whole
 from pymluops.torch.sparse._rows import blocks, check_pairs, row_sums
@@ -146,6 +147,7 @@ def indice_maxpool(
     IndexError
         If a pair has a row that does not exist.
     """
+    true_maximum = flag("indice_maxpool", "true_maximum", true_maximum)
     if tracing() and isinstance(num_activate_out, Tensor):
         return _COUNTED(features, indice_pairs, indice_pair_num, num_activate_out, true_maximum)
     if not compiling() and not isinstance(num_activate_out, torch.SymInt):
