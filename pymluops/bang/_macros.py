@@ -18,13 +18,10 @@ __all__ = ["behind_headers", "macros_in"]
 _WORD = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 _DEFINED = re.compile(r"^[ \t]*#[ \t]*(?:define|undef)[ \t]+(\w+)", re.MULTILINE)
 _ASKED = re.compile(r"^[ \t]*#[ \t]*(?:if|ifdef|ifndef|elif)\b(.*)", re.MULTILINE)
+_COMMENT = re.compile(r"/\*.*?\*/|//.*")
 _OPTION = re.compile(r"-(?:D|U|include)")
 #: What system headers look at; their own names begin so, or are known.
 _OF_SYSTEM = re.compile(r"_|NDEBUG$")
-
-
-#: The header that stands before all others.
-_FIRST = "mlusim/process.h"
 
 
 @cache
@@ -36,7 +33,8 @@ def _names_in(include: Path) -> frozenset[str]:
         text = path.read_text(encoding="utf-8")
         words.update(_WORD.findall(text))
         deciding.update(_DEFINED.findall(text))
-        deciding.update(word for line in _ASKED.findall(text) for word in _WORD.findall(line))
+        for line in _ASKED.findall(text):
+            deciding.update(_WORD.findall(_COMMENT.sub(" ", line)))
     return frozenset(word for word in words - deciding if not _OF_SYSTEM.match(word))
 
 
@@ -91,7 +89,7 @@ def behind_headers(words: Sequence[str], include: Path, headers: Sequence[str] =
     if not any(pair[0] == "-D" and _name(pair[1]) in names for pair in pairs):
         return list(words), ""
     kept: list[str] = []
-    text = "".join(f"#include <{header}>\n" for header in (_FIRST, *headers)) + '#line 1 "<command-line>"\n'
+    text = "".join(f"#include <{header}>\n" for header in headers) + '#line 1 "<command-line>"\n'
     behind = ""  # headers of the user, which see all macros
     for pair in pairs:
         option = pair[0]
