@@ -20,6 +20,7 @@ HEAD = """
 #include <cstring>
 typedef float V8 __attribute__((vector_size(32)));
 struct S { float f[64]; };
+#define PASTE(a, b) a##b
 """
 KERNEL = "{head}\n__mlu_entry__ void kernel(const float *x, float *out) {{ float *bad = out + 64; {code} }}\n"
 SEEN = [
@@ -37,7 +38,7 @@ REFUSED = [
     ("*(long double *)bad = x[0];", "", "writes 10 bytes at once"),
     ("__atomic_fetch_max((int *)bad, 3, 0);", "", "uses an atomic operation that no checker sees"),
     ("__builtin_prefetch(bad);", "", "uses llvm.prefetch"),
-    ('asm volatile("nop" : : "r"(bad));', "", "of the host"),
+    ('PASTE(__as, m__) volatile("nop" : : "r"(bad));', "", "of the host"),
     ("*(__attribute__((address_space(256))) int *)8 = 1;", "", "in an address space of the host"),
     ("f(bad);", '__attribute__((noinline, no_sanitize("thread"))) void f(float *p) { *p = 1; }', "without checks"),
     (
