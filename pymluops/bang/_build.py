@@ -31,7 +31,7 @@ from pymluops.bang._clang_options import extensions, for_compiler
 from pymluops.bang._compilers import Compiler, digest, warnings_of
 from pymluops.bang._constructors import hide_constructors
 from pymluops.bang._definitions import with_entries
-from pymluops.bang._dependencies import dependencies_in, states_of
+from pymluops.bang._dependencies import dependencies_in, for_make, states_of
 from pymluops.bang._device_functions import Functions
 from pymluops.bang._elf import Elf, is_elf
 from pymluops.bang._final_code import DUMP, Contents
@@ -53,7 +53,7 @@ __all__ = ["Build", "Compiled", "Input", "Linked"]
 _Made = TypeVar("_Made")
 
 #: Of the entries in the cache; another number for another content.
-_FORMAT = 3
+_FORMAT = 4
 #: Variables that change the input or the output of compilers and linkers.
 _VARIABLES = (
     *("CPATH", "C_INCLUDE_PATH", "CPLUS_INCLUDE_PATH", "COMPILER_PATH", "GCC_EXEC_PREFIX", "CCC_OVERRIDE_OPTIONS"),
@@ -63,6 +63,13 @@ _VARIABLES = (
 _OF_SYSTEM = ("/usr/include/", "/usr/lib/")
 #: Options that name no file, which would be looked for in the working directory.
 _NAMES_NO_FILE = re.compile(r"-(?:O\w*|g\d?|w|[Wf][\w-]+(?:=\w+)?|m[\w=-]+|std=[\w+]+|D.*|U\w+|pthread)", re.DOTALL)
+
+
+#: Options that make an object file of LLVM's text as it is: functions bring their own.
+_FROM_LLVM = (
+    *("-w", "-O2", "-fPIC", "-ffunction-sections", "-ffp-contract=off", "-fno-lto", "-fno-sanitize=all"),
+    *("-Xclang", "-disable-llvm-passes"),
+)
 
 
 @cache
@@ -80,6 +87,8 @@ def _package_state(include: Path) -> str:
         "final_code",
         "headers",
         "host_calls",
+        "llvm_code",
+        "llvm_text",
         "macros",
         "messages",
         "warnings",
@@ -298,12 +307,9 @@ class Build:
         with self._store.writer() as writer:
             folder = Path(mkdtemp(dir=self._work))
             try:
-                target, listed, dump = folder / name, folder / "headers.d", folder / "final"
+                target, listed, dump = folder / name, folder / "headers.d", folder / "final.ll"
                 begin = time.time_ns()
-                asked = [*words, "-MD", "-MF", str(listed)]
-                if self.compiler.kind == "GNU" and not are_allowed(words):
-                    asked.append(f"{DUMP}{dump}")
-                said = self.run_compiler(text, source, asked, target)
+                said = self._make(text, source, words, target, listed, dump)
                 headers = self._headers_in(listed)
                 data = target.read_bytes()
                 compiled = Compiled(name, data, headers, text, printable(source.name), self._unseen_in(data, dump))
@@ -317,9 +323,31 @@ class Build:
                     remove_tree(folder)
         return compiled, said
 
+    def _make(self, text: str, source: Source, words: Sequence[str], target: Path, listed: Path, final: Path) -> str:
+        """Make an object file, its list of headers and the text of its final code; return the warnings."""
+        listing = ["-MD", "-MF", str(listed)]
+        if are_allowed(words):
+            return self.run_compiler(text, source, [*words, *listing], target)
+        if self.compiler.kind == "GNU":
+            return self.run_compiler(text, source, [*words, *listing, f"{DUMP}{final}"], target)
+        names = listed.with_suffix(".txt")
+        if self.compiler.is_zig:  # it writes either a list for make or LLVM's text
+            listing = ["-Xclang", "-header-include-file", "-Xclang", str(names), "-Wno-unused-command-line-argument"]
+        # The object is made of the text that is read: there is nothing else in it.
+        said = self.run_compiler(text, source, [*words, *listing, "-emit-llvm", "-fno-lto"], final, "-S")
+        if names.exists():
+            lines = names.read_text(encoding="utf-8", errors="surrogateescape").splitlines()
+            listed.write_bytes(f"object: {' '.join(map(for_make, lines))}\n".encode("utf-8", "surrogateescape"))
+        warnings_of([*self.compiler.command, *_FROM_LLVM, "-c", final, "-o", target], final.parent)
+        return said
+
     def _unseen_in(self, data: bytes, dump: Path) -> Contents:
         folders = (*_OF_SYSTEM, f"{self.simulator.include}/")
-        return read_unseen(data, dump, lambda file: file.startswith(folders)) if dump.exists() else {}
+
+        def is_system(file: str) -> bool:
+            return file.startswith(folders) or (self.compiler.is_zig and "/ziglang/lib/" in file)
+
+        return read_unseen(data, dump, self.compiler.kind, is_system) if dump.exists() else {}
 
     def _refuse_what_cards_lack(self, objects: Sequence[Compiled]) -> None:
         """Refuse calls of the host in kernels, and accesses that no checker would see."""

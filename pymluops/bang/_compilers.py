@@ -23,8 +23,8 @@ from pymluops.sim.toolchain import CompileError, run_tool
 
 __all__ = ["Compiler", "digest", "find_compiler", "warnings_of"]
 
-NEXT_STEP = "install g++ (12 or newer) or clang++ (15 or newer), or run `pip install 'pymluops[compiler]'`"
-_OLDEST = {"GNU": 12, "Clang": 15}
+NEXT_STEP = "install g++ (12 or newer) or clang++ (16 or newer), or run `pip install 'pymluops[compiler]'`"
+_OLDEST = {"GNU": 12, "Clang": 16}
 _NO_MEMORY = re.compile(r"out of memory|virtual memory exhausted|[Cc]annot allocate memory|bad_alloc")
 _MOST_SAID = 1 << 20  # bytes of a compiler's messages that are kept
 

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 from pymluops.bang._device_functions import COPIES, is_mathematics, reads_text
 
-__all__ = ["DUMP", "Contents", "Unseen", "unseen_in"]
+__all__ = ["DUMP", "OF_SIMULATOR", "Contents", "Unseen", "unseen_in"]
 
 #: The option of GCC that writes the text into a file.
 DUMP = "-fdump-tree-optimized-asmname-lineno="
@@ -39,7 +39,7 @@ _POINTER = re.compile(rf"(?<![\w.$])({'|'.join(COPIES)})\b(?! \()")
 _REGISTER = re.compile(r"^  register .*__asm__ \(", re.MULTILINE)
 _UNCHECKED = re.compile(r"no_sanitize \(([^)]*)\)")
 #: Functions around each kernel, which mlusim/exception.h compiles without checks on purpose.
-_OF_SIMULATOR = re.compile(
+OF_SIMULATOR = re.compile(
     r"_ZN6mlusim(?:14call_and_catchIZ+NS_\w+|11take_nested\w+|6Thrown(?:4take|6append)EPKc)(?:\.\w+)*"
 )
 #: Builtin functions that neither read nor write memory, or only what belongs to the compiler.
@@ -85,7 +85,7 @@ class _Function:
         if not brace:
             return
         unchecked = _UNCHECKED.search(head)
-        if unchecked and "thread" in unchecked[1].split(" | ") and not _OF_SIMULATOR.fullmatch(name):
+        if unchecked and "thread" in unchecked[1].split(" | ") and not OF_SIMULATOR.fullmatch(name):
             yield Unseen("has a function without checks (no_sanitize)", self._first_place(rest))
         declared, _, code = f"\n{rest}".partition("\n  <bb ")
         if _REGISTER.search(declared):

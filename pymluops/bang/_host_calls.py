@@ -3,7 +3,7 @@
 A card has no C library, no files and no processes. What a kernel calls stands in its object file:
 functions and tables are reached from the functions that the simulator starts kernels with, over the
 relocations. Whatever the object lacks must be in the lists of `_device_functions`. What a function
-does beside calls stands in the final code of the compiler; see `_final_code`.
+does beside calls stands in the final code of the compiler; see `_final_code` and `_llvm_code`.
 """
 
 from __future__ import annotations
@@ -16,9 +16,10 @@ from functools import cache
 from pathlib import Path
 from shutil import which
 
+from pymluops.bang import _final_code, _llvm_code
 from pymluops.bang._device_functions import COPIES, Functions, name_in_source
 from pymluops.bang._elf import Elf, Reference, Symbol, is_elf
-from pymluops.bang._final_code import Contents, Unseen, unseen_in
+from pymluops.bang._final_code import Contents, Unseen
 
 __all__ = ["Checked", "are_allowed", "calls_of_functions", "messages_of", "reached_by_kernels", "read_unseen"]
 
@@ -92,7 +93,7 @@ def messages_of(objects: Sequence[Checked], functions: Functions, folder: Path) 
     return sorted(messages, key=_by_line)[:_MOST_SHOWN]
 
 
-def read_unseen(data: bytes, dump: Path, is_system: Callable[[str], bool]) -> Contents:
+def read_unseen(data: bytes, dump: Path, kind: str, is_system: Callable[[str], bool]) -> Contents:
     """Return what no checker sees, by each name of the functions in an object file.
 
     Parameters
@@ -100,12 +101,15 @@ def read_unseen(data: bytes, dump: Path, is_system: Callable[[str], bool]) -> Co
     data : bytes
         The object file.
     dump : Path
-        What GCC wrote about the final code.
+        What the compiler wrote about the final code.
+    kind : str
+        ``"GNU"`` or ``"Clang"``.
     is_system : callable
         Whether a file is a header of the system.
     """
     elf = Elf(data)
     symbols = {symbol.name for symbol in elf.symbols()}
+    unseen_in = _llvm_code.unseen_in if kind == "Clang" else _final_code.unseen_in
     final, known = unseen_in(dump.read_text(encoding="utf-8", errors="replace"), symbols, is_system)
     with_other_code = elf.with_other_code()
     contents: Contents = {}

@@ -10,7 +10,7 @@ The build asks by the commands above: they need neither the compiled package nor
 separated by semicolons, as CMake reads them.
 
 A `Toolchain` compiles sources at run time with the same options. It needs a C++ compiler: GCC 12,
-or Clang 15 on x86-64, or newer.
+or Clang 16 on x86-64, or newer.
 """
 
 from __future__ import annotations
@@ -158,7 +158,8 @@ def _option_groups(arch: int, compiler_id: str, strip: Sequence[str | Path]) -> 
         # Sources read numbers of one type as another, which Clang compiles as they mean it.
         "-fno-strict-aliasing",
         # Other sanitizers do not go with the next one.
-        "-fno-sanitize=all",
+        # Zig's compiler would turn that one off too with "all".
+        f"-fno-sanitize={'undefined,address,leak,memory' if compiler_id == 'Clang' else 'all'}",
         # The checkers see scalar accesses through the hooks of this instrumentation; its library is
         # not linked.
         "-fsanitize=thread",
@@ -203,6 +204,13 @@ def _clang_options() -> list[tuple[str, ...]]:
         ("-Xclang", "-ffloat16-excess-precision=none"),
         ("-mllvm", "-tsan-instrument-func-entry-exit=0"),
         ("-mllvm", "-tsan-distinguish-volatile=1"),
+        # A value that is read and then written is read.
+        ("-mllvm", "-tsan-instrument-read-before-write=1"),
+        ("-fno-slp-vectorize",),
+        ("-fno-stack-protector",),
+        # A loop must not become a call that no checker sees.
+        ("-fno-builtin-strlen",),
+        ("-fno-builtin-wcslen",),
         # Zig's compiler suggests no names otherwise.
         ("-fspell-checking",),
     ]

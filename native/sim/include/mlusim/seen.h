@@ -106,10 +106,10 @@ MLUSIM_SEEN_INLINE constexpr int mlusim_strncmp(const char *a, const char *b, __
 #define __builtin_memcpy(...) mlusim_memcpy(__VA_ARGS__)
 #define __builtin_memmove(...) mlusim_memmove(__VA_ARGS__)
 #define __builtin_memset(...) mlusim_memset(__VA_ARGS__)
+#endif
 #define __builtin_mempcpy(...) mlusim_mempcpy(__VA_ARGS__)
 #define __builtin_bcopy(...) mlusim_bcopy(__VA_ARGS__)
 #define __builtin_bzero(...) mlusim_bzero(__VA_ARGS__)
-#endif
 #define __builtin_memcmp(...) mlusim_memcmp(__VA_ARGS__)
 #define __builtin_bcmp(...) mlusim_memcmp(__VA_ARGS__)
 #define __builtin_memchr(...) mlusim_memchr(__VA_ARGS__)
