@@ -180,8 +180,7 @@ __mlu_entry__ void f(float *out, const float *in, int n) {
   for (int i = 0; i < 24; ++i) sum += rows[i / 6].v[i % 6];
   int bits;
   memcpy(&bits, &sum, sizeof bits);
-  void *(*copy)(void *, const void *, size_t) = memcpy;
-  copy(&sum, &bits, sizeof bits);
+  memcpy(&sum, &bits, sizeof bits);
   out[0] = sum;
   memcpy(out + 1, b, 24);
 }

@@ -4,6 +4,7 @@
 #include <mlusim_source.h>
 
 #include <algorithm>
+#include <cstdarg>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -37,6 +38,15 @@ void *place_of(const mlusim::Array &array) {
 }
 
 }  // namespace
+
+// The name that printf has in kernels.
+extern "C" int mlusim_printf(const char *format, ...) {
+  std::va_list arguments;
+  va_start(arguments, format);
+  const int written = std::vfprintf(stdout, format, arguments);
+  va_end(arguments);
+  return written;
+}
 
 namespace mlusim {
 

@@ -33,11 +33,13 @@ void sincos(double, double *, double *) noexcept __asm__("mlusim_sincos");
 void sincosf(float, float *, float *) noexcept __asm__("mlusim_sincosf");
 void sincosl(long double, long double *, long double *) noexcept __asm__("mlusim_sincosl");
 int printf(const char *, ...) __asm__("mlusim_printf");
-int vprintf(const char *, __builtin_va_list) __asm__("mlusim_vprintf");
 int __printf_chk(int, const char *, ...) __asm__("mlusim_printf_chk");
 int __vprintf_chk(int, const char *, __builtin_va_list) __asm__("mlusim_vprintf_chk");
 int puts(const char *) __asm__("mlusim_puts");
+#ifndef __USE_EXTERN_INLINES  // else the C library may have defined them
+int vprintf(const char *, __builtin_va_list) __asm__("mlusim_vprintf");
 int putchar(int) __asm__("mlusim_putchar");
+#endif
 
 // In a constant expression the compiler computes them. What it makes a number of, or a load and a
 // store of one, the instrumentation covers, and so it covers copies and fills of Clang.
