@@ -43,7 +43,8 @@ _MATHEMATICS = re.compile(rf"(?:__)?(?:{'|'.join(_MATH.split())}){_MATH_SUFFIX}|
 _OF_COMPILER = re.compile(
     r"__(?:add|sub|mul|u?div|u?mod|u?divmod|neg|ash[lr]|lshr|c[tl]z|ffs|parity|popcount|bswap|clrsb|u?cmp|eq|ne|lt|le"
     r"|gt|ge|unord|abs|float|floatun|floatbit\w*|fix|fixuns|extend|trunc|pow)[a-z]*v?[hsdtqxoe][a-z]*\d?"
-    r"|_Unwind_\w+|__gxx_personality_v0|DW\.ref\.\w+|_GLOBAL_OFFSET_TABLE_|__stack_chk_fail|__tls_get_addr|__dso_handle|__gcov\w+"
+    r"|_Unwind_\w+|__gxx_personality_v0|DW\.ref\.\w+|_GLOBAL_OFFSET_TABLE_|__stack_chk_fail|__tls_get_addr"
+    r"|__dso_handle|__gcov\w+"
     r"|__cxa_(?:allocate_exception|free_exception|throw|rethrow|begin_catch|end_catch|get_exception_ptr|guard_\w+"
     r"|current_exception_type|call_unexpected|call_terminate|bad_cast|bad_typeid|throw_bad_array_new_length"
     r"|pure_virtual|deleted_virtual|get_globals)"

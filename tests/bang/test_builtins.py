@@ -16,8 +16,9 @@ from pymluops.bang._final_code import DUMP
 from pymluops.bang._host_calls import read_unseen
 from pymluops.sim.toolchain import Simulator, kernel_options
 
-#: A name, whether it returns something, its parameters (pointer, number, float, other value), and the number to use.
-LIST = Path(__file__).parent.parent / "data" / "builtins_gcc.txt"
+#: A name, whether it returns something, its parameters (pointer, number, float, other value), and the
+#: number to use.
+LIST = Path(__file__).parent.parent / "data" / "builtins_gcc.list"
 #: Extensions of x86-64 that the functions need.
 MACHINE = """
     avx512f avx512bw avx512vl avx512dq avx512cd avx512vbmi avx512vbmi2 avx512er avx512pf avx512ifma avx512fp16 avxvnni
@@ -31,8 +32,8 @@ struct Z { template <class T> operator T() const { return T{}; } };
 extern "C" void sink(int, ...);
 """
 FIRST = HEAD.count("\n") + 1
-#: These access nothing behind the pointer: they compute with it, or ask about its object. The stack that is set back at
-#: the end of a function is not set back at all.
+#: These access nothing behind the pointer: they compute with it, or ask about its object. The stack
+#: that is set back at the end of a function is not set back at all.
 HARMLESS = re.compile(
     r"__builtin_(?:(?:dynamic_)?object_size|assume_aligned|extract_return_addr|va_end|stack_restore)"
     r"|__atomic_(?:is|always)_lock_free"

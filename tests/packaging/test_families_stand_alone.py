@@ -110,15 +110,6 @@ EXCEPTIONS = {
     "tests/website/*": "pages and figures of some families",
     "tests/python/test_turns.py": "made-up changes of a family that exists",
     "tests/python/test_growth.py": "the costs of a family that exists, as the program prints them",
-    "tests/pytorch/test_nan.py": "functions with the inputs whose NaN the documents say is left out",
-    # One rule for several operators.
-    "tests/ops/test_counts_of_rows.py": "counts of rows and intervals of each operator that takes some",
-    "tests/pytorch/test_counts_of_rows.py": "the same counts as tensors",
-    "tests/ops/test_overlap_accuracy.py": "overlaps of several operators next to exact ones",
-    "tests/pytorch/test_rectangles.py": "formulas of the overlaps of several operators, with PyTorch alone",
-    "tests/ops/test_regions_not_finite.py": "regions that are not finite, for each operator that samples them",
-    "tests/python/test_messages.py": "messages with advice, of functions that exist",
-    "tests/kernels/intrinsics/*_2xx*": "a kernel as public code for these cards has it",
     # Helpers and libraries of tests.
     "tests/pytorch/test_diff_iou_rotated_sort_vertices.py": "overlaps with gradients next to those without",
     "tests/support/attention.py": "calls of one family for its tests",
