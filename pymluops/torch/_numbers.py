@@ -31,7 +31,7 @@ def limit(function: str, name: str, value: Any, least: int = 0) -> Any:
 
 def several(function: str, name: str, value: Any, count: int, least: int = 1, *, repeat: bool = True) -> Any:
     """Return `count` integers from `least` on: a sequence of them or, with `repeat`, one for all."""
-    alone = repeat and isinstance(value, (int, torch.SymInt))
+    alone = repeat and issubclass(type(value), (int, torch.SymInt))
     if torch.compiler.is_compiling() and (alone or len(value) == count):  # they may be symbols
         return (value,) * count if alone else tuple(value)
     return _arguments.integers(_arguments.Names(function, ""), name, value, count, least, repeat=repeat)

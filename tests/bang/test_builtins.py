@@ -16,8 +16,8 @@ from pymluops.bang._final_code import DUMP
 from pymluops.bang._host_calls import read_unseen
 from pymluops.sim.toolchain import Simulator, kernel_options
 
-#: A name, whether it returns something, its parameters (pointer, number, float, other value), and the
-#: number to use.
+#: A name, whether it returns something, its parameters (pointer, number, float, other value), and
+#: the number to use.
 LIST = Path(__file__).parent.parent / "data" / "builtins_gcc.list"
 #: Extensions of x86-64 that the functions need.
 MACHINE = """

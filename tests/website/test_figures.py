@@ -95,8 +95,8 @@ def _ratios(case: dict[str, Any]) -> tuple[float, float]:
     return ratios["memcpy"], ratios[min(others, key=lambda name: times[name])]
 
 
-#: Beginnings of rows of the tables of the two EPYC, with their cases; both directions, or both kinds
-#: of scans, of some.
+#: Beginnings of rows of the tables of the two EPYC, with their cases; both directions, or both
+#: kinds of scans, of some.
 EPYC_ROWS = {
     "tin_shift [3, 15, 16, 45435] f32": [f"tin_shift_{way}/3x15x16x45435/f32" for way in ("forward", "backward")],
     "tin_shift [3, 15, 16, 45435] f16": [f"tin_shift_{way}/3x15x16x45435/f16" for way in ("forward", "backward")],
