@@ -82,6 +82,8 @@ EXCEPTIONS = {
     "tests/pytorch/test_edges.py": "gradients at the edges of each function",
     "tests/pytorch/test_functions.py": "values next to the oracles, and what mmcv's functions refuse",
     "tests/pytorch/test_meta.py": "refusals of meta tensors, and the modules",
+    "tests/pytorch/test_number_arguments.py": "numbers of other types for each argument that is one",
+    "tests/support/torch_calls_with_integers.py": "a call of each function with integers or bools",
     "tests/pytorch/test_numbers.py": "numbers of other types for each argument that is one",
     "tests/pytorch/test_onnx.py": "values at the edges of the formulas for ONNX",
     "tests/pytorch/test_small_calls.py": "large tensors in the layouts of mmcv",

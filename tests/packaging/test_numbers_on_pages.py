@@ -140,7 +140,7 @@ def test_defaults_of_environment_variables() -> None:
 CONSTANTS = [
     ("docs/workbench.md", "has at most 4 MiB;", "pymluops/bang/_headers.py", "MOST_CHARACTERS = 4 << 20"),
     ("docs/workbench.md", "nested at most 256 deep", "pymluops/sim/translator/tokens.py", "MOST_OPEN = 256"),
-    ("docs/workbench.md", "GCC 12, Clang 15, or newer", "pymluops/bang/_compilers.py", "(12 or newer) or clang++ (15"),
+    ("docs/workbench.md", "GCC 12, Clang 16, or newer", "pymluops/bang/_compilers.py", "(12 or newer) or clang++ (16"),
     ("docs/simulator.md", "600 seconds of processor time", "native/sim/machine/launch.cpp", "kUsualTimeLimit = 600.0"),
     ("docs/simulator.md", "There are eight devices", "native/sim/machine/model.cpp", "kUsual = 8;"),
     ("docs/simulator.md", "about every 50 ms", "native/sim/runtime/waits.cpp", "milliseconds(50)"),
