@@ -222,6 +222,7 @@ typedef enum {
 #ifndef MLUOPS_HAS_CNRT /* a queue of the CNRT runtime, opaque here */
 typedef struct CNqueue_st *cnrtQueue_t;
 #endif
+
 /* Opaque handles. */
 typedef struct mluOpContext *mluOpHandle_t;
 typedef struct mluOpTensorSetStruct *mluOpTensorSetDescriptor_t;
