@@ -85,7 +85,7 @@ def is_refused(references: list[Reference], functions: Functions) -> bool:
 def test_every_builtin_with_a_pointer_is_seen_or_refused(tmp_path: Path, gcc_on_x86: None) -> None:
     builtins, target, dump = compiled(tmp_path)
     data = target.read_bytes()
-    elf, contents = Elf(data), read_unseen(data, dump, lambda _: False)
+    elf, contents = Elf(data), read_unseen(data, dump, "GNU", lambda _: False)
     functions = Functions(Simulator.installed().library, find_compiler().command)
     roots = {each.name: each for each in elf.functions}
     missed: list[str] = []
