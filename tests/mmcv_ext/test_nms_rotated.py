@@ -46,3 +46,12 @@ def test_empty_and_refused(torch: Any, ext: ModuleType) -> None:
     ):
         with pytest.raises(RuntimeError, match=f"^nms_rotated: {text}"):
             ext.nms_rotated(*arguments, none, dets, none, 0.5, 0)
+
+
+def test_an_overlap_equal_to_the_threshold_suppresses_nothing(torch: Any, ext: ModuleType) -> None:
+    """As in mmcv for CUDA; mmcv for a CPU suppresses there."""
+    dets = torch.tensor([[0.0, 0, 4, 2, 0], [1, 0, 2, 2, 0]])  # one half is common
+    scores, labels = torch.tensor([0.9, 0.8]), torch.zeros(0)
+    order = torch.arange(2)
+    assert ext.nms_rotated(dets, scores, order, dets, labels, 0.5, 0).tolist() == [0, 1]
+    assert ext.nms_rotated(dets, scores, order, dets, labels, 0.4999, 0).tolist() == [0]
