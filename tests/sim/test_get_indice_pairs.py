@@ -56,6 +56,22 @@ def test_it_needs_architecture_372(model: str) -> None:
         call_pairs(indices, geometry)
 
 
+def test_it_takes_a_million_rows_and_4096_filter_cells_at_most() -> None:
+    """As production does; the library for the CPU has no such limits."""
+    one = np.zeros((1, 4), np.int32)
+    filters = {"batch_size": 1, "spatial_shape": (40, 40, 40), "kernel_size": (17, 17, 17), "padding": 8}
+    rows = np.zeros((1_000_001, 4), np.int32)
+    rows[:, 1:] = np.stack(np.unravel_index(np.arange(len(rows)), (101, 101, 101)), 1)
+    many = {"batch_size": 1, "spatial_shape": (101, 101, 101), "kernel_size": 1}
+    with watched(SPARSE_MODELS[0]):
+        with pytest.raises(pymluops.BadParamError, match=r"number of filter cells.* 4096"):
+            pymluops.get_indice_pairs(one, **filters)
+        with pytest.raises(pymluops.BadParamError, match=r"number of rows.* 1000000"):
+            pymluops.get_indice_pairs(rows, **many)
+    assert pymluops.get_indice_pairs(one, **filters).indice_num.shape == (17**3,)
+    assert len(pymluops.get_indice_pairs(rows, **many).out_indices) == len(rows)
+
+
 @pytest.mark.parametrize("subm", [False, True])
 def test_theory(subm: bool) -> None:
     cells = np.random.default_rng(7).permutation(5 * 6 * 7)[:40]
