@@ -14,7 +14,7 @@ _SEVERITIES = ("error", "warning", "remark")
 
 
 class Traits(NamedTuple):
-    """What decides the order of a finding.
+    """The facts that decide the place of a finding in the order.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""What would have worked: the call that turns a refused array into one that is taken.
+"""The call that turns a refused array into one that is taken, for the end of a message.
 
 Nobody is advised to lose values: a call is named only if it keeps them, or rounds float64 to
 float32 without an overflow. So complex numbers become no real ones, fractions no integers, and

@@ -1,4 +1,4 @@
-"""What installing and uninstalling modules shares: locks that threads and forks respect, and `sys.meta_path`.
+"""State that installing and uninstalling modules share: locks that threads and forks respect, and `sys.meta_path`.
 
 Other threads import while a program installs or uninstalls. Python's import of a module looks for
 it in `sys.modules` several times, so a module that leaves in between ends such an import in a

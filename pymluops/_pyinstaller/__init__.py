@@ -1,4 +1,4 @@
-"""What PyInstaller has to know about this package: the entry point ``pyinstaller40`` names `hook_folders`."""
+"""Folders of hooks for PyInstaller: the entry point ``pyinstaller40`` names `hook_folders`."""
 
 from __future__ import annotations
 

@@ -39,7 +39,7 @@ _MATH = """
 """
 _MATH_SUFFIX = r"(?:[fl]|f16x?|f32x?|f64x?|f128x?|bf16|d32|d64|d128)?"
 _MATHEMATICS = re.compile(rf"(?:__)?(?:{'|'.join(_MATH.split())}){_MATH_SUFFIX}|(?:l|ll|imax)?abs|(?:l|ll)?div")
-#: What compilers call for operations of the language: arithmetic of libgcc, and the C++ runtime.
+#: Functions that compilers call for operations of the language: libgcc and the C++ runtime.
 _OF_COMPILER = re.compile(
     r"__(?:add|sub|mul|u?div|u?mod|u?divmod|neg|ash[lr]|lshr|c[tl]z|ffs|parity|popcount|bswap|clrsb|u?cmp|eq|ne|lt|le"
     r"|gt|ge|unord|abs|float|floatun|floatbit\w*|fix|fixuns|extend|trunc|pow)[a-z]*v?[hsdtqxoe][a-z]*\d?"

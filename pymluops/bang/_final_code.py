@@ -68,7 +68,7 @@ class Unseen(NamedTuple):
     place: str
 
 
-#: What no checker sees, by the name of the function in the object file.
+#: Accesses that no checker sees, by the name of their function in the object file.
 Contents = dict[str, list[Unseen]]
 
 

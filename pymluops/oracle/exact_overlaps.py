@@ -33,7 +33,7 @@ def corners(box: _Box) -> list[_Point]:
 
 
 def _cut(polygon: list[_Point], a: _Point, b: _Point) -> list[_Point]:
-    """What of a convex polygon lies on the left of the line from a to b, or on it."""
+    """The part of a convex polygon on the left of the line from a to b, or on it."""
     sides = [(b[0] - a[0]) * (y - a[1]) - (b[1] - a[1]) * (x - a[0]) for x, y in polygon]
     found = []
     for i, (p, side) in enumerate(zip(polygon, sides, strict=True)):

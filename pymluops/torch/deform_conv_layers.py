@@ -19,7 +19,7 @@ _C_FUNCTION = "mluopsExtDeformConvForward"
 
 
 class _Layer(TracedModule):
-    """What the layers share: sizes, groups and the filter."""
+    """Sizes, groups and the filter, which all layers have."""
 
     bias: nn.Parameter | None
 

@@ -57,7 +57,7 @@ class DeformRoIPool(TracedModule):
 
 
 class _Pack(DeformRoIPool):
-    """What the modules share that find offsets by layers."""
+    """Base of the modules that find offsets by layers."""
 
     def __init__(
         self,
