@@ -238,7 +238,7 @@ mluOpStatus_t MLUOP_WIN_API mluopsExtGenerateProposals(
     const mluOpTensorDescriptor_t rpn_rois_num_desc, void *rpn_rois_num, void *rpn_rois_batch_size) {
   constexpr const char *kFunction = "mluopsExtGenerateProposals";
   return mluops::guarded(kFunction, [&] {
-    const bool in_double = scores_desc != nullptr && scores_desc->dtype == MLUOP_DTYPE_DOUBLE;
+    const bool in_double = mluops::alive(scores_desc) && scores_desc->dtype == MLUOP_DTYPE_DOUBLE;
     return mluops::propose({kFunction, in_double}, handle,
                            {pre_nms_top_n, post_nms_top_n, nms_thresh, min_size, eta, pixel_offset}, true,
                            {{"scores", scores_desc, scores},

@@ -210,7 +210,7 @@ mluOpStatus_t MLUOP_WIN_API mluopsExtMoeDispatchForward(mluOpHandle_t handle, co
                                                         const mluOpTensorDescriptor_t dispatch_desc, void *dispatch) {
   constexpr const char *kFunction = "mluopsExtMoeDispatchForward";
   return mluops::guarded(kFunction, [&] {
-    const bool in_double = gates_desc != nullptr && gates_desc->dtype == MLUOP_DTYPE_DOUBLE;
+    const bool in_double = mluops::alive(gates_desc) && gates_desc->dtype == MLUOP_DTYPE_DOUBLE;
     return mluops::dispatch_samples({kFunction, in_double}, handle, {"gates", gates_desc, gates},
                                     {"indices", indices_desc, indices}, {"locations", locations_desc, locations},
                                     {"input", input_desc, input}, {samples, capacity, hidden, num_experts}, false,
