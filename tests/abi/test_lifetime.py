@@ -11,7 +11,7 @@ import pytest
 
 import pymluops
 from abi.c_objects import SETTINGS, UNTOUCHED, RawAbi
-from abi.facts import BAD_PARAM, HANDLES, PROTOTYPES, SUCCESS
+from abi.facts import BAD_PARAM, HANDLES, PROTOTYPES, SUCCESS, is_pointer
 from abi.legal_calls import CALLS, is_unlooked
 
 
@@ -96,6 +96,26 @@ def test_every_function_refuses_memory_that_is_no_object(abi: RawAbi, name: str,
         arguments[parameter] = abi.ffi.cast(types[parameter], address)
         found = getattr(abi.lib, name)(*arguments.values())
         assert found == (0 if name == "mluOpGetTensorElementNum" else BAD_PARAM)
+
+
+def _has_descriptors(name: str) -> bool:
+    params = PROTOTYPES[name]["params"]
+    return bool(params) and params[0]["name"] == "handle" and any("TensorDescriptor_t" in p["type"] for p in params)
+
+
+@pytest.mark.parametrize("name", [name for name in PROTOTYPES if _has_descriptors(name)])
+def test_no_function_reads_descriptors_that_are_no_objects(abi: RawAbi, name: str) -> None:
+    """All descriptors of a call are bad at once, also for functions of which no legal call is known here."""
+    block, handle = abi.ffi.new("int64_t[64]"), abi.handle()
+    for address in (int(abi.ffi.cast("intptr_t", block)), 1, 8, 4088):
+        arguments: list[object] = [handle]
+        for param in PROTOTYPES[name]["params"][1:]:
+            plain = param["type"].removeprefix("const ").removesuffix(" const")
+            if plain == "mluOpTensorDescriptor_t":
+                arguments.append(abi.ffi.cast(plain, address))
+            else:
+                arguments.append(abi.null if is_pointer(param["type"]) else abi.ffi.cast(plain, 1))
+        assert getattr(abi.lib, name)(*arguments) != SUCCESS
 
 
 def test_wrong_order_does_no_harm(abi: RawAbi) -> None:

@@ -149,7 +149,9 @@ for name, arguments in (("store", (out, out, 16)), ("undefined", (out, 3)), ("ti
     with sim.checking("all", {"all": "record"}):
         sim.clear_findings()
         try:
-            module.kernel(name)[4, "union1"](*arguments)
+            with pymluops.Queue() as queue:
+                module.kernel(name)[4, "union1"].in_queue(queue)(*arguments)
+                queue.sync()
         except pymluops.MluOpError as error:
             print(error)
         print(*sim.findings(), sep="\\n")
