@@ -12,9 +12,9 @@ import pytest
 from pymluops.mmcv._extension import implemented
 from pymluops.mmcv._names import MODULE_OF
 
-from .flat_calls import TELL_SIZES, WITHOUT, arguments
+pytest.importorskip("torch")  # before flat_calls, which imports a module of tests that is skipped too
 
-pytest.importorskip("torch")
+from .flat_calls import TELL_SIZES, WITHOUT, arguments  # noqa: E402
 
 
 @pytest.fixture(scope="module")

@@ -110,7 +110,7 @@ EXCEPTIONS = {
     "tests/mmcv_ext/test_signatures.py": "the arguments of mmcv's bindings",
     "tests/mmcv_ext/test_usage.py": "mmcv's own code in front of the functions",
     "tests/website/*": "pages and figures of some families",
-    "tests/python/test_turns.py": "made-up changes of a family that exists",
+    "tests/python/test_quick_selection.py": "made-up changes of a family that exists",
     "tests/python/test_growth.py": "the costs of a family that exists, as the program prints them",
     # Helpers and libraries of tests.
     "tests/pytorch/test_diff_iou_rotated_sort_vertices.py": "overlaps with gradients next to those without",

@@ -20,7 +20,7 @@ from pymluops.dropins._catalogue import DROP_INS
 from pymluops.dropins.spconv._names import VERSION
 from pymluops.mmcv._names import MODULE_OF
 from pymluops.sim.profiler import _figures
-from support import selection, turns
+from support import quick_selection, selection
 
 ROOT = Path(__file__).resolve().parents[2]
 NUMBERS = {6: "six", 12: "twelve"}
@@ -297,10 +297,9 @@ def test_the_table_of_folders_is_complete() -> None:
 def test_how_tests_are_chosen() -> None:
     share = selection.QUICK_EXAMPLES / selection.THOROUGH_EXAMPLES
     assert share == 0.1 and "(a tenth of them run otherwise)" in page("CONTRIBUTING.md")
-    assert turns.WHOLE == 2 and "Families beyond the second take turns" in page("CONTRIBUTING.md")
-    assert "all else, two turns and the others" in page("CONTRIBUTING.md")
-    assert turns.COMPILING == 6
-    assert "so do five sixths of the tests that compile, or two thirds of them if the code" in page("CONTRIBUTING.md")
+    assert quick_selection.WHOLE == 2 and "at most two families that changed run whole" in page("CONTRIBUTING.md")
+    assert quick_selection.COMPILING == 6
+    assert "and a sixth of the others if the code that they test has changed" in page("CONTRIBUTING.md")
 
 
 def test_what_ci_does() -> None:
@@ -308,7 +307,7 @@ def test_what_ci_does() -> None:
     for file, line, sentence in (
         ("build.ninja", "minutes = 40\n", "A step has 40 minutes"),
         ("run", "--quiet -j2 ", "Two steps run at a time, except for `source`"),
-        ("common.sh", "commits % 8 + 1))/8", "so that eight commits in a row run all"),
+        ("common.sh", "${MLUOPS_CI_SHARE:-1/12}", "the first twelfth unless `MLUOPS_CI_SHARE` names another"),
         ("steps/fuzz", "--seconds 30 ", "half a minute of fuzzing"),
     ):
         assert sentence in page("CONTRIBUTING.md")

@@ -69,7 +69,7 @@ def main(arguments: list[str]) -> int:
     Path(folder).mkdir(parents=True, exist_ok=True)
     for name in names or [name for name in SETS if name != "varied"]:
         target = Path(folder) / name
-        unfinished = target.with_suffix(".part")
+        unfinished = target.with_suffix(f".{os.getpid()}")  # another process may be writing the same
         with unfinished.open("wb") as file:
             problem_files.write(file, SETS[name]())
         unfinished.replace(target)  # another process may be reading

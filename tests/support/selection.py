@@ -13,18 +13,18 @@ These keep the quick selection short:
 ``@pytest.mark.turn(4)``
     Of ``--share 5/6`` this test, or this parameter, is a part: so few long tests are spread evenly.
     Without the mark a checksum of the name decides.
-turns
-    Some families of operators run whole, those that changed first; of the others a few tests run,
-    and a part of the tests that compile (tests/support/turns.py). Files and folders that are given
-    on the command line have no turns.
+families, tests that compile
+    Families of operators that changed run whole, of the others a few tests, and so it is with tests
+    that compile (tests/support/quick_selection.py). Of files and folders that are given on the
+    command line all families run whole.
 
 ``--beyond-quick`` runs what is left to do after the quick selection has run without optional
 packages: tests that it leaves out, property tests, which get all of their examples, and files of
 which something is skipped where a package or a program is missing. ``--share 2/3`` takes the second
 third of it, but all of what may have been skipped; without ``--beyond-quick`` it takes the second
-third of the quick selection, without turns.
+third of the quick selection, with whole families.
 
-The choice is the same in every run and every process of a commit: tests are tried in the order of a
+The choice is the same in every run and every process of one tree: tests are tried in the order of a
 checksum of their names, so that values of parameters that are not named are mixed. A test whose
 name is given on the command line always runs.
 """
@@ -40,7 +40,7 @@ from pathlib import Path
 import hypothesis
 import pytest
 
-from support import turns
+from support import quick_selection
 
 #: max_examples of the profiles, of which :func:`examples` takes its share.
 THOROUGH_EXAMPLES, QUICK_EXAMPLES = 100, 10
@@ -144,7 +144,7 @@ def beyond_quick(config: pytest.Config, items: Iterable[pytest.Item]) -> set[pyt
         left_out |= set(candidates) - sample(candidates)
     if not _has_paths(config) and (config.getoption("--beyond-quick") or not config.getoption("--share")):
         rest = [item for item in items if item not in left_out and not _is_named(item, named)]
-        left_out |= turns.left_out(rest, _operators())
+        left_out |= quick_selection.left_out(rest, _operators())
     return left_out
 
 

@@ -1,4 +1,4 @@
-"""The turns of families in the quick selection of tests."""
+"""Families and tests that compile in the quick selection of tests."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from support import families, turns
+from support import families, quick_selection
 from support.data_files import TESTS
 
 OPERATORS = {
@@ -33,7 +33,7 @@ class Item:
 
 def left_out(names: list[str], whole: set[str]) -> set[str]:
     items: list[Any] = [Item(name) for name in names]
-    return {item.nodeid for item in turns.of_families(items, OPERATORS, whole)}
+    return {item.nodeid for item in quick_selection.of_families(items, OPERATORS, whole)}
 
 
 def test_a_test_of_each_function_and_operator_stays() -> None:
@@ -59,7 +59,7 @@ def test_a_test_of_each_function_and_operator_stays() -> None:
     assert own[0] in kept
 
 
-def test_families_with_a_turn_and_other_tests_stay_whole() -> None:
+def test_changed_families_and_other_tests_stay_whole() -> None:
     others = [f"tests/sim/test_queue.py::test_columns[{n}]" for n in range(5)]
     own = [f"tests/ops/test_x.py::test_x[nms_forward-{n}]" for n in range(5)]
     longer = [f"tests/ops/test_x.py::test_x[nms_tilted-{n}]" for n in range(5)]
@@ -69,34 +69,17 @@ def test_families_with_a_turn_and_other_tests_stay_whole() -> None:
     assert gone <= {*longer, *nearest}
 
 
-def test_everybody_has_a_turn() -> None:
-    names = [f"family_{number:02}" for number in range(5 * turns.WHOLE)]
-    each = [turns.with_turn(names, set(), turn) for turn in range(5)]
-    assert {len(some) for some in each} == {turns.WHOLE}
-    assert set.union(*each) == {*names}
-    assert turns.with_turn(names[: turns.WHOLE], set(), 7) == {*names[: turns.WHOLE]}
-    assert turns.with_turn([], set(), 7) == set()
-
-
-def test_what_changed_comes_first() -> None:
-    names = [f"family_{number:02}" for number in range(4 * turns.WHOLE)]
-    for turn in range(4):
-        assert {names[1], names[-1]} <= turns.with_turn(names, {names[1], names[-1]}, turn)
-    assert len(turns.with_turn(names, names, 2)) == turns.WHOLE
-
-
-def test_tests_that_compile_have_turns() -> None:
+@pytest.mark.parametrize("changed", [False, True])
+def test_one_test_of_each_function_that_compiles_runs_and_more_if_the_code_changed(changed: bool) -> None:
     names = [
-        f"tests/bang/test_x.py::{name}" for name in ("test_one", *(f"test_many[{number}]" for number in range(30)))
+        f"tests/bang/test_x.py::{name}" for name in ("test_one", *(f"test_many[{number}]" for number in range(60)))
     ]
     items: list[Any] = [*(Item(name, True) for name in names), *(Item(f"{name}.", False) for name in names)]
-    kept = [set(items) - turns.of_compiling(items, turn) for turn in range(turns.COMPILING)]
-    assert set.union(*kept) == {*items}
-    for some in kept:
-        compiling = {item.nodeid for item in some if item.compiles}
-        assert names[0] in compiling
-        assert 2 <= len(compiling) < 20
-        assert len(some) - len(compiling) == len(names)
+    kept = set(items) - quick_selection.of_compiling(items, changed)
+    compiling = {item.nodeid for item in kept if item.compiles}
+    assert names[0] in compiling
+    assert len(kept) - len(compiling) == len(names)
+    assert 3 < len(compiling) < 30 if changed else len(compiling) == 2
 
 
 @pytest.mark.parametrize(
@@ -114,7 +97,7 @@ def test_tests_that_compile_have_turns() -> None:
     ],
 )
 def test_the_family_of_a_file(file: str, family: str | None) -> None:
-    assert turns.family_of(file, OPERATORS) == family
+    assert quick_selection.family_of(file, OPERATORS) == family
 
 
 @pytest.fixture
@@ -143,12 +126,15 @@ def commit(folder: Path, file: str) -> None:
 
 
 def changed(folder: Path) -> set[str]:
-    return {family for file in turns.changed_files(folder) if (family := turns.family_of(file, OPERATORS))}
+    return {
+        family
+        for file in quick_selection.changed_files(folder)
+        if (family := quick_selection.family_of(file, OPERATORS))
+    }
 
 
 def test_on_the_main_branch_the_last_commit_counts(clone: Path) -> None:
     assert changed(clone) == {"roi"}
-    assert turns.number_of_commits(clone) == 2
 
 
 def test_on_a_branch_all_its_commits_and_the_working_tree_count(clone: Path) -> None:
@@ -168,18 +154,17 @@ def test_without_a_clone_nothing_changed(tmp_path: Path, clone: Path, monkeypatc
     assert changed(tmp_path / "nowhere") == set()
     monkeypatch.setenv("PATH", "")
     assert changed(clone) == set()
-    assert turns.number_of_commits(clone) == 0
 
 
 @pytest.mark.thorough
-def test_without_a_turn_every_operator_keeps_a_value_and_a_refusal(tmp_path: Path) -> None:
-    (tmp_path / "no_turns.py").write_text(
+def test_outside_of_changed_families_every_operator_keeps_a_value_and_a_refusal(tmp_path: Path) -> None:
+    (tmp_path / "no_whole_family.py").write_text(
         """def pytest_configure():
-        from support import selection, turns
-        turns.WHOLE, selection._has_paths = 0, lambda _: False"""
+        from support import selection, quick_selection
+        quick_selection.WHOLE, selection._has_paths = 0, lambda _: False"""
     )
     files = [str(TESTS / name) for name in ("ops", "abi/test_operator_checks.py")]
-    command = [sys.executable, "-m", "pytest", "-pno_turns", "-pno:cacheprovider", "--collect-only", "-q"]
+    command = [sys.executable, "-m", "pytest", "-pno_whole_family", "-pno:cacheprovider", "--collect-only", "-q"]
     alone = {"PYTHONPATH": f"{tmp_path}{os.pathsep}{TESTS}", "PYTEST_ADDOPTS": ""}
     done = subprocess.run(
         [*command, *files], cwd=TESTS.parent, env={**os.environ, **alone}, capture_output=True, text=True, check=False

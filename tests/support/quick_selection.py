@@ -1,12 +1,9 @@
-"""What the quick selection runs by turns: families of operators, and tests that compile.
+"""The parts of families and of tests that compile which the quick selection runs.
 
-Of the families, some run whole: those that changed come first, by what git says of the clone, then
-the others by turns. Of each other family a test of each test function and operator runs, so that no
-function loses its values and its refusals. While there are at most `WHOLE` families, all of them
-run whole. Of the tests that compile C++, one of each test function runs, and of the others a
-sixth, whose turn it is; a third of them if what they try has changed.
-
-The number of commits chooses whose turn it is.
+At most `WHOLE` families that changed run whole, by what git says of the clone. Of each other family
+one test of each test function and operator runs, so that no function loses its values and its
+refusals. Of the tests that compile C++, one of each test function runs, and a sixth of the others
+if the code that they test has changed. The number of commits has no influence.
 """
 
 from __future__ import annotations
@@ -21,10 +18,10 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 
-#: So many families run whole, and one in so many of the tests that compile. CONTRIBUTING.md has
-#: their seconds.
+#: The number of families that run whole, and the share of the tests that compile, one in this many.
+#: CONTRIBUTING.md has their seconds.
 WHOLE, COMPILING = 2, 6
-#: What the tests that compile are about.
+#: Folders with the code that the tests that compile are about, and with these tests.
 COMPILED = (
     "native/bang/",
     "native/sim/",
@@ -40,25 +37,26 @@ BASES = ("origin/HEAD", "origin/main", "main")
 
 
 def left_out(items: Collection[pytest.Item], operators: Mapping[str, Mapping[str, str]]) -> set[pytest.Item]:
-    """Return the tests whose turn it is not. `operators` has the names of each family's operators, in Python and C."""
-    files, turn = changed_files(), number_of_commits()
-    compiling = of_compiling(items, turn)
-    if any(file.startswith(COMPILED) for file in files):
-        compiling &= of_compiling(items, turn + 1)
-    return _of_families(items, operators, files, turn) | compiling
+    """Return the tests that the selection leaves out.
+
+    `operators` has the names of each family's operators, in Python and C.
+    """
+    files = changed_files()
+    compiling = of_compiling(items, any(file.startswith(COMPILED) for file in files))
+    return _of_families(items, operators, files) | compiling
 
 
-def of_compiling(items: Iterable[pytest.Item], turn: int) -> set[pytest.Item]:
-    """Return the tests that compile whose turn it is not, but for one of each test function."""
+def of_compiling(items: Iterable[pytest.Item], changed: bool) -> set[pytest.Item]:
+    """Return the tests that compile, but for one of each test function and, if `changed`, a sixth of the others."""
     functions: set[str] = set()
-    found = set()
+    result = set()
     for item in sorted(items, key=_checksum):
         if item.get_closest_marker("compiler"):
             function = item.nodeid.partition("[")[0]
-            if function in functions and _checksum(item) % COMPILING != turn % COMPILING:
-                found.add(item)
+            if function in functions and not (changed and _checksum(item) % COMPILING == 0):
+                result.add(item)
             functions.add(function)
-    return found
+    return result
 
 
 def _checksum(item: pytest.Item) -> int:
@@ -66,12 +64,10 @@ def _checksum(item: pytest.Item) -> int:
 
 
 def _of_families(
-    items: Iterable[pytest.Item], operators: Mapping[str, Mapping[str, str]], files: Iterable[str], turn: int
+    items: Iterable[pytest.Item], operators: Mapping[str, Mapping[str, str]], files: Iterable[str]
 ) -> set[pytest.Item]:
-    owners = _Owners(operators)
-    present = {owner[0] for item in items if (owner := owners.of(item.nodeid)) is not None}
     changed = {family for file in files if (family := family_of(file, operators)) is not None}
-    return of_families(items, operators, with_turn(present, changed, turn))
+    return of_families(items, operators, sorted(changed)[:WHOLE])
 
 
 def of_families(
@@ -118,15 +114,6 @@ class _Owners:
         return family, operator
 
 
-def with_turn(families: Collection[str], changed: Collection[str], turn: int) -> set[str]:
-    """Return `WHOLE` of the families: those that changed, then the next ones at each turn."""
-    names = sorted(families)
-    start = turn * WHOLE % max(len(names), 1)
-    names = names[start:] + names[:start]
-    names.sort(key=lambda name: name not in changed)
-    return set(names[:WHOLE])
-
-
 def changed_files(root: Path = ROOT) -> list[str]:
     """Return the files that differ from the main branch or, on that branch, from the commit before."""
     if _git(root, "rev-parse", "--show-toplevel") != [str(root)]:
@@ -144,11 +131,6 @@ def family_of(file: str, families: Collection[str]) -> str | None:
     words = [*path.parts[:-1], path.stem.removeprefix("test_")]
     found = [name for name in families if any(word == name or word.startswith(f"{name}_") for word in words)]
     return max(found, key=len, default=None)
-
-
-def number_of_commits(root: Path = ROOT) -> int:
-    """Return how many commits the clone has, 0 where there is no clone."""
-    return int(next(iter(_git(root, "rev-list", "--count", "HEAD")), "0"))
 
 
 def _git(root: Path, *arguments: str) -> list[str]:
