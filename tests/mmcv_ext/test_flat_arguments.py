@@ -14,7 +14,7 @@ from pymluops.mmcv._names import MODULE_OF
 
 pytest.importorskip("torch")  # before flat_calls, which imports a module of tests that is skipped too
 
-from .flat_calls import TELL_SIZES, WITHOUT, arguments  # noqa: E402
+from .flat_calls import TELL_SIZES, WITHOUT, arguments
 
 
 @pytest.fixture(scope="module")
