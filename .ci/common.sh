@@ -53,7 +53,7 @@ install_package() {
 }
 
 # The part of the tests that this run takes; all parts run before a release.
-share() { echo "${MLUOPS_CI_SHARE:-1/12}"; }
+share() { echo "${MLUOPS_CI_SHARE:-5/16}"; }
 
 # replace_libraries FOLDER...: the installed package uses the shared libraries of these build folders. Links stay links, so that
 # each library is loaded once, whichever of its names is asked for.

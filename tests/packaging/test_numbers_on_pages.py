@@ -307,7 +307,7 @@ def test_what_ci_does() -> None:
     for file, line, sentence in (
         ("build.ninja", "minutes = 40\n", "A step has 40 minutes"),
         ("run", "--quiet -j2 ", "Two steps run at a time, except for `source`"),
-        ("common.sh", "${MLUOPS_CI_SHARE:-1/12}", "the first twelfth unless `MLUOPS_CI_SHARE` names another"),
+        ("common.sh", "${MLUOPS_CI_SHARE:-5/16}", "the fifth sixteenth unless `MLUOPS_CI_SHARE` names another"),
         ("steps/fuzz", "--seconds 30 ", "half a minute of fuzzing"),
     ):
         assert sentence in page("CONTRIBUTING.md")
