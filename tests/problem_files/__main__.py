@@ -4,7 +4,7 @@ Sets: ``ways_400`` and ``ways_100`` go every way through the kernels with so man
 ``one_phase`` has calls on a few values for families whose oracles say ONE_PHASE, ``phases`` and
 ``endless`` are what the oracles call so, ``varied`` is many small calls for fuzzing.
 With ``MLUOPS_TEST_SHARE=2/3`` in the environment, the second third of the ways is written, so that
-slow programs, such as those with a sanitizer, take all ways by turns.
+slow programs, such as those with a sanitizer, need not take all ways in one run.
 """
 
 from __future__ import annotations

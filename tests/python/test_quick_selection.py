@@ -69,6 +69,16 @@ def test_changed_families_and_other_tests_stay_whole() -> None:
     assert gone <= {*longer, *nearest}
 
 
+def test_at_most_two_changed_families_run_whole() -> None:
+    names = [f"tests/ops/test_x.py::test_x[{family}-{n}]" for family in OPERATORS for n in range(5)]
+    items: list[Any] = [Item(name) for name in names]
+    for count in range(4):
+        files = [f"native/ops/{family}/cpu.cpp" for family in list(OPERATORS)[:count]]
+        gone = {item.nodeid for item in quick_selection._of_families(items, OPERATORS, files)}
+        whole = [family for family in OPERATORS if not any(f"[{family}-" in name for name in gone)]
+        assert len(whole) == min(count, quick_selection.WHOLE)
+
+
 @pytest.mark.parametrize("changed", [False, True])
 def test_one_test_of_each_function_that_compiles_runs_and_more_if_the_code_changed(changed: bool) -> None:
     names = [

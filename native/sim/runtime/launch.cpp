@@ -105,7 +105,7 @@ cnrtRet_t launch_kernel(const char *function, const Kernel &kernel, cnrtDim3_t d
   entry->launch.unit = kernel.unit;
   entry->launch.argument_bytes = kernel.calls.bytes;
   entry->launch.arguments = kernel.calls.copy(arguments);
-  entry->destroy = kernel.calls.destroy;  // also if the next line throws
+  entry->destroy = kernel.calls.destroy;  // before the next line, which may throw
   note_pointers(kernel, arguments, &entry->launch);
   return put_into_queue(function, std::move(entry), handle);
 }
